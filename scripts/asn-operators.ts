@@ -9,7 +9,9 @@ export function operatorsOf(names: Map<number, string>): Map<number, number> {
     ([number, name]) => keyOf(name) || String(number),
   )
   const groups = [...byKey.values()].filter((group) => group.length > 1)
-  return new Map(groups.flatMap((group) => group.map(([number]) => [number, group[0]?.[0] ?? number] as const)))
+  return new Map(
+    groups.flatMap((group) => group.map(([number]) => [number, group[0]?.[0] ?? number] as const)),
+  )
 }
 
 /** Providers whose systems have names of several companies; any of the words names the first. */
@@ -74,6 +76,9 @@ export function keyOf(name: string): string {
 
 function hasWord(text: string, word: string): boolean {
   const at = text.indexOf(word)
-  const isLetter = (character: string | undefined) => character !== undefined && /[\p{L}\p{N}]/u.test(character)
-  return at >= 0 && !isLetter(text[at - 1]) && (word.length > 4 || !isLetter(text[at + word.length]))
+  const isLetter = (character: string | undefined) =>
+    character !== undefined && /[\p{L}\p{N}]/u.test(character)
+  return (
+    at >= 0 && !isLetter(text[at - 1]) && (word.length > 4 || !isLetter(text[at + word.length]))
+  )
 }

@@ -23,10 +23,15 @@ const MAX_FILE_BYTES = 3_000_000
 type Row = { start: number; end: number; system: number }
 
 /** @param name of a system; addresses of systems without a proper number or name stay unknown */
-export function readCsv(text: string, toNumber: (address: string) => number, names: Map<number, string>): Row[] {
+export function readCsv(
+  text: string,
+  toNumber: (address: string) => number,
+  names: Map<number, string>,
+): Row[] {
   const rows: Row[] = []
   for (const line of text.split('\n')) {
-    const [, start = '', end = '', number = '', name = ''] = /^([^,]+),([^,]+),(\d+),(.*?)\r?$/.exec(line) ?? []
+    const [, start = '', end = '', number = '', name = ''] =
+      /^([^,]+),([^,]+),(\d+),(.*?)\r?$/.exec(line) ?? []
     const system = Number(number)
     if (start === '' || !isAssigned(system, name)) continue
     names.set(system, name.replace(/^"(.*)"$/, '$1').replaceAll('""', '"'))
@@ -63,14 +68,21 @@ export function boundariesOf(rows: Row[]): { starts: number[]; systems: number[]
 
 export function tableOf(csv: { ipv4: string; ipv6: string }, date: string): CompactTable {
   const names = new Map<number, string>()
-  const [ipv4, ipv6] = [readCsv(csv.ipv4, numberOfIPv4, names), readCsv(csv.ipv6, networkOfIPv6, names)]
+  const [ipv4, ipv6] = [
+    readCsv(csv.ipv4, numberOfIPv4, names),
+    readCsv(csv.ipv6, networkOfIPv6, names),
+  ]
   return { date, ipv4: boundariesOf(ipv4), ipv6: boundariesOf(ipv6), operators: operatorsOf(names) }
 }
 
 function fetchPackage(folder: string): string {
-  execFileSync('npm', ['install', '--prefix', folder, '--no-save', '--ignore-scripts', '--no-audit', PACKAGE], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
+  execFileSync(
+    'npm',
+    ['install', '--prefix', folder, '--no-save', '--ignore-scripts', '--no-audit', PACKAGE],
+    {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  )
   return join(folder, 'node_modules', PACKAGE)
 }
 
@@ -80,11 +92,15 @@ function write(folder: string): void {
   const { version } = JSON.parse(textOf('package.json')) as { version: string }
   const [, year, month, day] = /(\d{4})(\d\d)(\d\d)\d\d$/.exec(version) ?? []
   if (day === undefined) throw new Error(`${PACKAGE}@${version} does not say when it was made.`)
-  const table = tableOf({ ipv4: textOf('asn-ipv4.csv'), ipv6: textOf('asn-ipv6.csv') }, `${year}-${month}-${day}`)
+  const table = tableOf(
+    { ipv4: textOf('asn-ipv4.csv'), ipv6: textOf('asn-ipv6.csv') },
+    `${year}-${month}-${day}`,
+  )
   const bytes = encodeCompactTable(table)
   const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 }
   const packed = brotliCompressSync(bytes, { params })
-  if (packed.length > MAX_FILE_BYTES) throw new Error(`The table has ${packed.length} bytes: more than should ship.`)
+  if (packed.length > MAX_FILE_BYTES)
+    throw new Error(`The table has ${packed.length} bytes: more than should ship.`)
   writeFileSync(TARGET, packed)
   const { ipv4, ipv6, operators, date } = table
   const counts = `${ipv4.starts.length} IPv4 and ${ipv6.starts.length} IPv6 ranges, ${operators.size} systems grouped`

@@ -7,7 +7,11 @@ type Advisory = { title: string; url: string; severity: string }
 type Finding = { name: string; severity: string; range: string; via: (Advisory | string)[] }
 
 /** What `npm audit --json` prints: findings, or why there are none. */
-export type Report = { vulnerabilities?: Record<string, Finding>; message?: string; error?: { summary?: string } }
+export type Report = {
+  vulnerabilities?: Record<string, Finding>
+  message?: string
+  error?: { summary?: string }
+}
 
 const GRAVE = new Set(['high', 'critical'])
 
@@ -16,7 +20,9 @@ export function judge({ vulnerabilities }: Report): { lines: string[]; isGrave: 
   if (vulnerabilities === undefined) return null
   const findings = Object.values(vulnerabilities)
   const lines = findings.map(({ name, severity, range, via }) => {
-    const because = via.map((cause) => (typeof cause === 'string' ? cause : `${cause.title} ${cause.url}`)).join('; ')
+    const because = via
+      .map((cause) => (typeof cause === 'string' ? cause : `${cause.title} ${cause.url}`))
+      .join('; ')
     return `${severity}: ${name} ${range}: ${because}`
   })
   return { lines, isGrave: findings.some(({ severity }) => GRAVE.has(severity)) }
@@ -29,7 +35,9 @@ function audit(isOptional: boolean): number {
   const judged = judge(report)
   if (judged === null) {
     const reason = report.message ?? report.error?.summary ?? 'no answer'
-    console.error(`Advisories: NOT CHECKED, the registry could not be asked (${reason.split('\n')[0]}).`)
+    console.error(
+      `Advisories: NOT CHECKED, the registry could not be asked (${reason.split('\n')[0]}).`,
+    )
     return isOptional ? 0 : 2
   }
   for (const line of judged.lines) console.error(line)
@@ -39,7 +47,11 @@ function audit(isOptional: boolean): number {
 
 function ask(): Report {
   const args = ['audit', '--omit=dev', '--json', '--fetch-retries=1', '--fetch-timeout=20000']
-  const { stdout } = spawnSync('npm', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  const { stdout } = spawnSync('npm', args, {
+    cwd: ROOT,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   try {
     return JSON.parse(stdout) as Report
   } catch {

@@ -33,7 +33,12 @@ const REAL_PARTS = {
 }
 
 /** What shows soonest that instances do not hear of one another; `npm run test:scaled` runs the rest. */
-const SCALED = ['test/webhooks/events', 'test/http/changes', 'test/accounts/tokens', 'test/accounts/own-data']
+const SCALED = [
+  'test/webhooks/events',
+  'test/http/changes',
+  'test/accounts/tokens',
+  'test/accounts/own-data',
+]
 
 /** More red test files than this are no matter of a busy machine. */
 const FEW = 3
@@ -56,7 +61,9 @@ function installRealParts(): void {
     .map(([, name]) => name)
   if (missing.length === 0) return
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
-    console.error(`The tests need these Debian packages: ${missing.join(' ')}. Install them, then run this again.`)
+    console.error(
+      `The tests need these Debian packages: ${missing.join(' ')}. Install them, then run this again.`,
+    )
     process.exit(1)
   }
   console.log(`Installing ${missing.join(', ')} …`)
@@ -103,10 +110,19 @@ function vitest(args: string[]): Outcome {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-check-'))
   const results = join(folder, 'results.json')
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`]
-  const { status } = spawnSync('vitest', ['run', ...reporters, ...args], { cwd: ROOT, stdio: 'inherit' })
-  const outcome: Outcome = { status: status ?? 1, counts: { passed: 0, failed: 0, skipped: 0 }, red: [] }
+  const { status } = spawnSync('vitest', ['run', ...reporters, ...args], {
+    cwd: ROOT,
+    stdio: 'inherit',
+  })
+  const outcome: Outcome = {
+    status: status ?? 1,
+    counts: { passed: 0, failed: 0, skipped: 0 },
+    red: [],
+  }
   if (existsSync(results)) {
-    const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(readFileSync(results, 'utf8'))
+    const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(
+      readFileSync(results, 'utf8'),
+    )
     outcome.counts = { passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests }
     outcome.red = testResults
       .filter((file: { status: string }) => file.status === 'failed')

@@ -16,7 +16,9 @@ try {
   run('tar', ['-xzf', join(folder, 'zxcvbn-ts-language-common-4.1.3.tgz'), '-C', folder])
   const text = (path: string) => readFileSync(join(folder, 'package', path), 'utf8')
   const passwords = JSON.parse(text('src/passwords.json')) as string[]
-  const kept = passwords.filter((password, rank) => rank < COMMONEST || password.length >= SHORTEST_TAKEN)
+  const kept = passwords.filter(
+    (password, rank) => rank < COMMONEST || password.length >= SHORTEST_TAKEN,
+  )
   const head = [
     `The ${COMMONEST} commonest passwords, then commoner ones of ${SHORTEST_TAKEN} and more characters; lower case.`,
     `Made by scripts/common-passwords.ts from ${PACKAGE}, whose licence follows.`,

@@ -39,7 +39,9 @@ export function installedPackages(): Installed[] {
   return installed.map(([path, { version, dev, devOptional }]) => ({
     name: path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
     version,
-    licence: licenceOf(JSON.parse(readFileSync(join(ROOT, path, 'package.json'), 'utf8')) as Manifest),
+    licence: licenceOf(
+      JSON.parse(readFileSync(join(ROOT, path, 'package.json'), 'utf8')) as Manifest,
+    ),
     dev: Boolean(dev ?? devOptional),
   }))
 }
@@ -52,7 +54,9 @@ function licenceOf({ license, licenses }: Manifest): string {
 /** Whether we may use what is licensed so (SPDX expressions: one of those behind OR, all of those behind AND). */
 export function isAllowed(expression: string): boolean {
   const bare = expression.replaceAll(/[()]/g, '')
-  return bare.split(' OR ').some((choice) => choice.split(' AND ').every((licence) => ALLOWED.has(licence.trim())))
+  return bare
+    .split(' OR ')
+    .some((choice) => choice.split(' AND ').every((licence) => ALLOWED.has(licence.trim())))
 }
 
 function main(): void {
@@ -62,7 +66,9 @@ function main(): void {
   const refused = packages.filter(({ licence }) => !isAllowed(licence))
   for (const { name, version, licence } of refused)
     console.error(`${name} ${version}: ${licence} is not allowed (scripts/licences.ts)`)
-  const summary = [...counts].toSorted(([, a], [, b]) => b - a).map(([licence, count]) => `${count} ${licence}`)
+  const summary = [...counts]
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([licence, count]) => `${count} ${licence}`)
   console.log(`${packages.length} packages: ${summary.join(', ')}`)
   if (refused.length > 0) process.exit(1)
 }

@@ -15,9 +15,13 @@ export async function openapiFile(document: unknown): Promise<string> {
 
 if (import.meta.main) {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-openapi-'))
-  const service = await startService(readConfig({ DATA_DIR: folder, PORT: '0', SMTP_LISTEN: 'off' }), createLog('warn'))
+  const service = await startService(
+    readConfig({ DATA_DIR: folder, PORT: '0', SMTP_LISTEN: 'off' }),
+    createLog('warn'),
+  )
   const response = await fetch(new URL('/openapi.json', service.url))
-  if (!response.ok) throw new Error(`/openapi.json answered ${response.status}; the log above says why`)
+  if (!response.ok)
+    throw new Error(`/openapi.json answered ${response.status}; the log above says why`)
   writeFileSync(join(ROOT, 'openapi.json'), await openapiFile(await response.json()))
   await service.stop()
   rmSync(folder, { recursive: true })

@@ -12,12 +12,19 @@ import { fileURLToPath } from 'node:url'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const bin = join(root, 'node_modules', '.bin')
-const options = { cwd: root, stdio: 'inherit', env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` } }
+const options = {
+  cwd: root,
+  stdio: 'inherit',
+  env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` },
+}
 
 // A terminal's Ctrl-C reaches the child by itself; here it must only not end us before the child.
 process.on('SIGINT', () => {})
 if ((await install()) === 0) {
-  process.exitCode = await run(join(root, 'node_modules', 'node', 'bin', 'node'), process.argv.slice(2))
+  process.exitCode = await run(
+    join(root, 'node_modules', 'node', 'bin', 'node'),
+    process.argv.slice(2),
+  )
 }
 
 /** Runs a program until it ends, and passes on what asks us to end. */
@@ -27,7 +34,9 @@ function run(command, args) {
     const passOn = (signal) => child.kill(signal)
     for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, passOn)
     child.on('error', (error) => {
-      console.error(`${command} could not be started (${error.message}). Remove node_modules and try again.`)
+      console.error(
+        `${command} could not be started (${error.message}). Remove node_modules and try again.`,
+      )
       resolve(1)
     })
     child.on('exit', (code) => {

@@ -24,9 +24,12 @@ async function buildDashboard(): Promise<number> {
 function dashboardIsStale(): boolean {
   const built = join(ROOT, 'web', 'dist', 'index.html')
   if (!existsSync(built)) return true
-  const sources = globSync(['web/{src,public}/**/*.*', 'web/*.*', 'src/*/shapes.ts', 'package-lock.json'], {
-    cwd: ROOT,
-  })
+  const sources = globSync(
+    ['web/{src,public}/**/*.*', 'web/*.*', 'src/*/shapes.ts', 'package-lock.json'],
+    {
+      cwd: ROOT,
+    },
+  )
   const newest = Math.max(...sources.map((file) => statSync(join(ROOT, file)).mtimeMs))
   return newest > statSync(built).mtimeMs
 }

@@ -50,7 +50,10 @@ export async function startService(config: Config, log: Logger): Promise<Service
 
   if (config.SECRET_KEY_PREVIOUS) {
     const encryptedColumns = modules.flatMap((module) => module.encryptedColumns ?? [])
-    const sum = await reencryptAll(db, encryptedColumns, { secretKey, previousKey: config.SECRET_KEY_PREVIOUS })
+    const sum = await reencryptAll(db, encryptedColumns, {
+      secretKey,
+      previousKey: config.SECRET_KEY_PREVIOUS,
+    })
     log.info(sum, 'encrypted the data of the previous SECRET_KEY with the new one')
   }
 
@@ -72,7 +75,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
   if (config.ROLES.includes('worker')) {
     const worker = startWorker({ queue, jobs, notifications, log })
     running.add(named('worker', () => worker.stop(STOP_GRACE_MS)))
-    for (const module of modules) if (module.startWork) running.add(named('background work', module.startWork()))
+    for (const module of modules)
+      if (module.startWork) running.add(named('background work', module.startWork()))
   }
   if (config.ROLES.includes('smtp')) {
     for (const module of modules) {
@@ -80,11 +84,20 @@ export async function startService(config: Config, log: Logger): Promise<Service
       if (listener) running.add(named('SMTP server', () => listener.close()))
     }
   }
-  if (!config.ROLES.includes('web')) return { url: config.BASE_URL, setupLink: null, stop: stopOf(undo.move(), log) }
+  if (!config.ROLES.includes('web'))
+    return { url: config.BASE_URL, setupLink: null, stop: stopOf(undo.move(), log) }
 
   const trustedProxies = config.TRUSTED_PROXIES
   const isSecure = config.BASE_URL.startsWith('https:')
-  const app = await createServer({ log, version: VERSION, trustedProxies, isSecure, isUnavailable, isReady, capture })
+  const app = await createServer({
+    log,
+    version: VERSION,
+    trustedProxies,
+    isSecure,
+    isUnavailable,
+    isReady,
+    capture,
+  })
   metrics?.observeRequests(app)
   running.add(named('HTTP server', () => closeWithin(app, STOP_GRACE_MS)))
   if (config.REQUEST_LIMITS === 'on') {
@@ -106,15 +119,25 @@ async function openStore(
   log: Logger,
   undo: AsyncDisposableStack,
 ): Promise<{ url: string; database: Database }> {
-  const embedded = config.DATABASE_URL ? null : await startEmbedded({ dataDir: config.DATA_DIR, log })
+  const embedded = config.DATABASE_URL
+    ? null
+    : await startEmbedded({ dataDir: config.DATA_DIR, log })
   if (embedded) undo.defer(reportSlowStop(log, 'embedded PostgreSQL', () => embedded.stop()))
   const url = embedded?.url ?? config.DATABASE_URL ?? ''
-  const database = await openMigrated(url, (applied) => log.info({ applied }, 'migrated the database schema'))
+  const database = await openMigrated(url, (applied) =>
+    log.info({ applied }, 'migrated the database schema'),
+  )
   undo.defer(reportSlowStop(log, 'database connections', () => database.close()))
   return { url, database }
 }
 
-type MetricsContext = { config: Config; metrics: Metrics; pool: Pool; queue: Queue; isReady: () => Promise<boolean> }
+type MetricsContext = {
+  config: Config
+  metrics: Metrics
+  pool: Pool
+  queue: Queue
+  isReady: () => Promise<boolean>
+}
 
 async function startMetrics(
   { config, metrics, pool, queue, isReady }: MetricsContext,
@@ -122,7 +145,10 @@ async function startMetrics(
 ): Promise<void> {
   if (!config.METRICS_LISTEN) return
   addReadings(metrics, { pool, countJobs: () => queue.stats(), isReady })
-  const server = await startMetricsServer(config.METRICS_LISTEN, { registry: metrics.registry, isReady })
+  const server = await startMetricsServer(config.METRICS_LISTEN, {
+    registry: metrics.registry,
+    isReady,
+  })
   undo.defer(() => server.close())
 }
 

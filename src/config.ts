@@ -38,7 +38,11 @@ function setting<T>(spec: Setting<T>): Setting<T> {
 
 /** Every setting, in the order in which the documentation lists them. */
 export const SETTINGS = {
-  HOST: setting({ default: '127.0.0.1', description: 'Address the HTTP server listens on.', parse: text }),
+  HOST: setting({
+    default: '127.0.0.1',
+    description: 'Address the HTTP server listens on.',
+    parse: text,
+  }),
   PORT: setting({ default: '8080', description: 'Port the HTTP server listens on.', parse: port }),
   DATA_DIR: setting({
     default: './data',
@@ -74,7 +78,8 @@ export const SETTINGS = {
   SECRET_KEY: setting({
     default: '',
     defaultText: 'created once in DATA_DIR/secret.key',
-    description: 'Encrypts stored passwords and signs sessions: at least 32 bytes, the same for all instances.',
+    description:
+      'Encrypts stored passwords and signs sessions: at least 32 bytes, the same for all instances.',
     parse: optional(secretKey),
     secret: true,
   }),
@@ -126,7 +131,8 @@ export const SETTINGS = {
   DNSBL_KEYS: setting({
     default: '',
     defaultText: 'none',
-    description: 'Account keys for lists that need one, `zone=key`, comma separated (`zen.spamhaus.org=abc123`).',
+    description:
+      'Account keys for lists that need one, `zone=key`, comma separated (`zen.spamhaus.org=abc123`).',
     parse: (value) => new Map(list(keyOfZone)(value)),
     secret: true,
   }),
@@ -150,7 +156,8 @@ export const SETTINGS = {
   SMTP_TLS_CERT: setting({
     default: '',
     defaultText: 'none: no STARTTLS',
-    description: 'Certificate chain (PEM) for STARTTLS on SMTP_LISTEN. A renewed file is loaded within a minute.',
+    description:
+      'Certificate chain (PEM) for STARTTLS on SMTP_LISTEN. A renewed file is loaded within a minute.',
     parse: optional((value) => resolve(value)),
   }),
   SMTP_TLS_KEY: setting({
@@ -247,7 +254,10 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS
 type Parsed = { [K in SettingName]: ReturnType<(typeof SETTINGS)[K]['parse']> }
 
-export type Config = Omit<Parsed, 'BASE_URL' | 'REPORTS_URL' | 'WEBHOOK_BASE_URL' | 'REPORT_DOMAIN' | 'MAIL_FROM'> & {
+export type Config = Omit<
+  Parsed,
+  'BASE_URL' | 'REPORTS_URL' | 'WEBHOOK_BASE_URL' | 'REPORT_DOMAIN' | 'MAIL_FROM'
+> & {
   BASE_URL: string
   REPORTS_URL: string
   WEBHOOK_BASE_URL: string
@@ -350,7 +360,9 @@ function urlOf(...protocols: string[]): (value: string) => string {
   return (value) => {
     const url = URL.canParse(value) ? new URL(value) : null
     if (!url || !protocols.includes(url.protocol)) {
-      throw new Error(`must be a URL that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`)
+      throw new Error(
+        `must be a URL that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`,
+      )
     }
     return value
   }
@@ -358,7 +370,13 @@ function urlOf(...protocols: string[]): (value: string) => string {
 
 function origin(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : null
-  if (!url || !['http:', 'https:'].includes(url.protocol) || url.pathname !== '/' || url.search || url.hash) {
+  if (
+    !url ||
+    !['http:', 'https:'].includes(url.protocol) ||
+    url.pathname !== '/' ||
+    url.search ||
+    url.hash
+  ) {
     throw new Error('must be an address such as https://portreeve.example, without a path')
   }
   return url.origin
@@ -412,7 +430,8 @@ function endpointOrOff(value: string): Endpoint | null {
 function contact(value: string): string {
   const uri = /^[^\s:@/]+@[^\s@]+$/.test(value) ? `mailto:${value}` : value
   const isContact = URL.canParse(uri) && /^(?:mailto|https|tel):\S+$/.test(uri)
-  if (!isContact) throw new Error(`has “${value}”, which is neither an email address nor an https URL`)
+  if (!isContact)
+    throw new Error(`has “${value}”, which is neither an email address nor an https URL`)
   return uri
 }
 

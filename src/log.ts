@@ -22,7 +22,12 @@ const SECRET_NAMES = [
 export function createLog(level: string, destination?: DestinationStream): Logger {
   const paths = SECRET_NAMES.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`])
   return pino(
-    { level, redact: { paths, censor: '[redacted]' }, base: undefined, timestamp: pino.stdTimeFunctions.isoTime },
+    {
+      level,
+      redact: { paths, censor: '[redacted]' },
+      base: undefined,
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
     destination,
   )
 }

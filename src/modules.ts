@@ -26,7 +26,10 @@ export type Modules = { all: Module[]; authHooks: AuthHooks; capture: Capture }
  * Creates every module with what it needs. `undo` closes them in reverse order.
  * @throws Fault when a module cannot start with these settings
  */
-export async function createModules(context: AppContext, undo: AsyncDisposableStack): Promise<Modules> {
+export async function createModules(
+  context: AppContext,
+  undo: AsyncDisposableStack,
+): Promise<Modules> {
   const { config, log, db, pool, notifications, secretKey, metrics } = context
   const all: Module[] = []
   function add<R extends Module>(module: R): R {
@@ -70,16 +73,37 @@ export async function createModules(context: AppContext, undo: AsyncDisposableSt
     }),
   )
   const onReports = metrics?.countMailReports
-  const dmarc = add(createDmarcModule({ db, log, secretKey, resolver, config, systems, raiseAlert, onReports }))
+  const dmarc = add(
+    createDmarcModule({ db, log, secretKey, resolver, config, systems, raiseAlert, onReports }),
+  )
   const { selectorsSeen } = dmarc
   const diagnostics = add(
     createDiagnosticsModule({ ...checks, db, secretKey, selectorsSeen, baseUrl: config.BASE_URL }),
   )
-  add({ routes: (app, { queue }) => healthRoutes(app, { db, authHooks, queue, resolver, blocklists }) })
-  add(createMonitoringModule({ db, resolver, blocklists, config, log, onChecked: metrics?.countHostCheck }))
+  add({
+    routes: (app, { queue }) => healthRoutes(app, { db, authHooks, queue, resolver, blocklists }),
+  })
+  add(
+    createMonitoringModule({
+      db,
+      resolver,
+      blocklists,
+      config,
+      log,
+      onChecked: metrics?.countHostCheck,
+    }),
+  )
   add(createDelistingModule({ db, blocklists, resolver, raiseAlert, config, log }))
   add(
-    createAlertsModule({ db, notifications, secretKey, resolver, config, log, onAttempt: metrics?.countAlertAttempt }),
+    createAlertsModule({
+      db,
+      notifications,
+      secretKey,
+      resolver,
+      config,
+      log,
+      onAttempt: metrics?.countAlertAttempt,
+    }),
   )
   const webhooks = add(
     createWebhooksModule({
@@ -89,7 +113,11 @@ export async function createModules(context: AppContext, undo: AsyncDisposableSt
       onSpace: metrics?.setFreeBytes,
     }),
   )
-  const readers = { captures: webhooks.usage, reportFiles: dmarc.fileUsage, sharedChecks: diagnostics.sharedUsage }
+  const readers = {
+    captures: webhooks.usage,
+    reportFiles: dmarc.fileUsage,
+    sharedChecks: diagnostics.sharedUsage,
+  }
   add({ routes: (app) => usageRoutes(app, { db, authHooks, readers }) })
   add({ routes: (app) => changeRoute(app, { authHooks, notifications }) })
   add({ routes: (app) => securityTxtRoute(app, { contacts: config.SECURITY_CONTACT, baseUrl }) })

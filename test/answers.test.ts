@@ -22,20 +22,40 @@ describe('the check of answers against openapi.json', () => {
   })
 
   it('finds a field that is missing, of another type, or not described', async () => {
-    const token = { id: 'x', label: 'a', lastFour: 'abcd', createdAt: '2026-11-21T12:00:00.000Z', lastUsedAt: null }
-    const wrong = [{}, { success: true, data: {} }, { ...fine, more: 1 }, { success: true, data: [token] }]
+    const token = {
+      id: 'x',
+      label: 'a',
+      lastFour: 'abcd',
+      createdAt: '2026-11-21T12:00:00.000Z',
+      lastUsedAt: null,
+    }
+    const wrong = [
+      {},
+      { success: true, data: {} },
+      { ...fine, more: 1 },
+      { success: true, data: [token] },
+    ]
     for (const body of wrong)
-      await expect(check('get', answer('/api/v1/tokens', body))).rejects.toThrow('GET /api/v1/tokens 200')
-    await check('get', answer('/api/v1/tokens', { success: true, data: [{ ...token, id: crypto.randomUUID() }] }))
+      await expect(check('get', answer('/api/v1/tokens', body))).rejects.toThrow(
+        'GET /api/v1/tokens 200',
+      )
+    await check(
+      'get',
+      answer('/api/v1/tokens', { success: true, data: [{ ...token, id: crypto.randomUUID() }] }),
+    )
   })
 
   it('finds a status or a route that is not described', async () => {
-    await expect(check('get', answer('/api/v1/tokens', fine, 202))).rejects.toThrow('does not describe')
+    await expect(check('get', answer('/api/v1/tokens', fine, 202))).rejects.toThrow(
+      'does not describe',
+    )
     await expect(check('get', answer('/api/v1/nothing', fine))).rejects.toThrow('does not describe')
     await expect(check('put', answer('/api/v1/tokens', fine))).rejects.toThrow('does not describe')
   })
 
   it('takes the path that is written out before one with a parameter', async () => {
-    await expect(check('get', answer('/api/v1/delisting/status', fine))).rejects.toThrow('GET /api/v1/delisting/status')
+    await expect(check('get', answer('/api/v1/delisting/status', fine))).rejects.toThrow(
+      'GET /api/v1/delisting/status',
+    )
   })
 })

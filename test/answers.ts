@@ -28,21 +28,29 @@ globalThis.fetch = async (input, init) => {
 
 /** Whether the router of a Portreeve answered, in JSON: what a webhook is set to answer has no such id. */
 function isOurs({ headers }: Response): boolean {
-  return headers.has('x-request-id') && (headers.get('content-type') ?? '').startsWith('application/json')
+  return (
+    headers.has('x-request-id') &&
+    (headers.get('content-type') ?? '').startsWith('application/json')
+  )
 }
 
 /** @returns what throws when an answer is not as openapi.json has it */
 export async function createChecker() {
   const { Ajv2020: Validator } = await import('ajv/dist/2020.js')
   const { default: formats } = await import('ajv-formats')
-  const document = JSON.parse(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8')) as Document
+  const document = JSON.parse(
+    readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8'),
+  ) as Document
   const ajv = new Validator({ strict: false, allErrors: true, validateFormats: true })
   formats.default(ajv)
   ajv.addSchema({ $id: 'openapi', components: strict(document.components) as object })
   const patterns = Object.keys(document.paths)
     // What is written out comes before what has a parameter, as in the router.
     .toSorted((a, b) => a.split('{').length - b.split('{').length)
-    .map((path) => ({ path, pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`) }))
+    .map((path) => ({
+      path,
+      pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
+    }))
   const known = new Map<string, ValidateFunction | null>()
 
   return async (method: string, response: Response): Promise<void> => {
@@ -52,19 +60,31 @@ export async function createChecker() {
     )?.path
     const place = `${method.toUpperCase()} ${path ?? 'a path that is not described'} ${response.status}`
     if (!known.has(place))
-      known.set(place, validatorOf(document, ajv, path && document.paths[path]?.[method], response.status))
+      known.set(
+        place,
+        validatorOf(document, ajv, path && document.paths[path]?.[method], response.status),
+      )
     const isValid = known.get(place)
     if (!isValid) throw new Error(`openapi.json does not describe this answer: ${place}`)
     const body: unknown = await response.clone().json()
     if (isValid(body)) return
     const errors = ajv.errorsText(isValid.errors, { dataVar: 'answer' })
-    throw new Error(`This answer is not as openapi.json has it: ${place}: ${errors.slice(0, 2_000)}`)
+    throw new Error(
+      `This answer is not as openapi.json has it: ${place}: ${errors.slice(0, 2_000)}`,
+    )
   }
 }
 
 /** Null where such an answer is not described. What is no route of ours can only fail. */
-function validatorOf(document: Document, ajv: Ajv2020, operation: Operation | '' | undefined, status: number) {
-  const { responses } = operation || { responses: { '4XX': { $ref: '#/components/responses/Failure' } } }
+function validatorOf(
+  document: Document,
+  ajv: Ajv2020,
+  operation: Operation | '' | undefined,
+  status: number,
+) {
+  const { responses } = operation || {
+    responses: { '4XX': { $ref: '#/components/responses/Failure' } },
+  }
   const found = responses[status] ?? responses[`${String(status).charAt(0)}XX`]
   const name = found?.$ref?.split('/').at(-1)
   const { content } = (name === undefined ? found : document.components.responses[name]) ?? {}
@@ -91,5 +111,7 @@ function isProperties(value: unknown): boolean {
 
 /** References into the components, from a schema that stands alone. */
 function local(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value).replaceAll('"#/components/', '"openapi#/components/')) as unknown
+  return JSON.parse(
+    JSON.stringify(value).replaceAll('"#/components/', '"openapi#/components/'),
+  ) as unknown
 }

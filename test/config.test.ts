@@ -38,17 +38,21 @@ describe('the settings', () => {
       { address: '192.0.2.1', port: 53 },
       { address: '2001:db8::1', port: 5353 },
     ])
-    expect(readConfig({ DNS_SERVERS: '192.0.2.1', DNSBL_SERVERS: '127.0.0.1:5390' }).DNSBL_SERVERS).toEqual([
-      { address: '127.0.0.1', port: 5390 },
-    ])
+    expect(
+      readConfig({ DNS_SERVERS: '192.0.2.1', DNSBL_SERVERS: '127.0.0.1:5390' }).DNSBL_SERVERS,
+    ).toEqual([{ address: '127.0.0.1', port: 5390 }])
   })
 
   it('take a bare IPv6 address as a resolver on port 53', () => {
-    expect(readConfig({ DNS_SERVERS: '2001:db8::53' }).DNS_SERVERS).toEqual([{ address: '2001:db8::53', port: 53 }])
+    expect(readConfig({ DNS_SERVERS: '2001:db8::53' }).DNS_SERVERS).toEqual([
+      { address: '2001:db8::53', port: 53 },
+    ])
   })
 
   it('refuse a resolver on port 0', () => {
-    expect(faultOf({ DNS_SERVERS: '192.0.2.1:0' }).details?.map((d) => d.path)).toEqual(['DNS_SERVERS'])
+    expect(faultOf({ DNS_SERVERS: '192.0.2.1:0' }).details?.map((d) => d.path)).toEqual([
+      'DNS_SERVERS',
+    ])
   })
 
   it('name everything that is wrong at once', () => {
@@ -58,11 +62,20 @@ describe('the settings', () => {
       BASE_URL: 'portreeve.example',
       TRUSTED_PROXIES: '10.0.0.0/8,x',
     })
-    expect(fault.details?.map((d) => d.path)).toEqual(['PORT', 'BASE_URL', 'TRUSTED_PROXIES', 'SIGNUP'])
+    expect(fault.details?.map((d) => d.path)).toEqual([
+      'PORT',
+      'BASE_URL',
+      'TRUSTED_PROXIES',
+      'SIGNUP',
+    ])
   })
 
   it('never repeat a secret that was wrong', () => {
-    const fault = faultOf({ SECRET_KEY: 'hunter2', DATABASE_URL: 'mysql://root:hunter2@db/x', DNSBL_KEYS: 'hunter2' })
+    const fault = faultOf({
+      SECRET_KEY: 'hunter2',
+      DATABASE_URL: 'mysql://root:hunter2@db/x',
+      DNSBL_KEYS: 'hunter2',
+    })
     expect(fault.details).toHaveLength(3)
     expect(JSON.stringify([fault.message, fault.details])).not.toContain('hunter2')
   })

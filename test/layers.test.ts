@@ -15,7 +15,9 @@ const LAYERS = [
   ['cli'],
 ]
 
-const layerOf = new Map(LAYERS.flatMap((modules, layer) => modules.map((name) => [name, layer] as const)))
+const layerOf = new Map(
+  LAYERS.flatMap((modules, layer) => modules.map((name) => [name, layer] as const)),
+)
 const moduleOf = (path: string) => path.split('/')[1] ?? ''
 const files = globSync('src/**/*.ts')
 const sourceOf = (file: string) => readFileSync(file, 'utf8')
@@ -60,7 +62,8 @@ function findCircles(): string[][] {
     stack.push(file)
     for (const target of importsOf(file).filter((path) => known.has(path))) {
       if (!order.has(target)) visit(target)
-      if (stack.includes(target)) lowest.set(file, Math.min(lowest.get(file) ?? 0, lowest.get(target) ?? 0))
+      if (stack.includes(target))
+        lowest.set(file, Math.min(lowest.get(file) ?? 0, lowest.get(target) ?? 0))
     }
     if (lowest.get(file) !== order.get(file)) return
     const component = stack.splice(stack.indexOf(file))
@@ -100,9 +103,14 @@ describe('src', () => {
     const held = /\.startTransaction\(|\bcursor for\b|pg-cursor|pg-query-stream|\.stream\(\s*\d/
     expect(filesMatching(held, /^src\/store\/owned\.ts$/)).toEqual([])
     // The export is written to a file before the response begins.
-    const readers = filesMatching(/\breadOwned\(/, /^src\/(store\/owned|accounts\/own-data-routes)\.ts$/)
+    const readers = filesMatching(
+      /\breadOwned\(/,
+      /^src\/(store\/owned|accounts\/own-data-routes)\.ts$/,
+    )
     expect(readers).toEqual([])
-    expect(sourceOf('src/accounts/own-data-routes.ts')).toMatch(/exports\.spool\(\(signal\) => readOwned\(/)
+    expect(sourceOf('src/accounts/own-data-routes.ts')).toMatch(
+      /exports\.spool\(\(signal\) => readOwned\(/,
+    )
   })
   it('keeps the SQL of a module in its store.ts', () => {
     const sql = /\.(selectFrom|insertInto|updateTable|deleteFrom)\(|\bsql`/

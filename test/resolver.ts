@@ -10,7 +10,10 @@ export type MapResolver = Resolver & {
  * A resolver without a network: records in the text of zone files, and failures by `name TYPE` or `name *`, where a
  * name may begin with `*.` (anything below it), or `*` for every question.
  */
-export function mapResolver(records: Records = {}, failures: Record<string, DnsFailure> = {}): MapResolver {
+export function mapResolver(
+  records: Records = {},
+  failures: Record<string, DnsFailure> = {},
+): MapResolver {
   const asked: string[] = []
   return {
     servers: [],
@@ -26,7 +29,11 @@ export function mapResolver(records: Records = {}, failures: Record<string, DnsF
   }
 }
 
-function failureFor(failures: Record<string, DnsFailure>, name: string, type: RecordType): DnsFailure | undefined {
+function failureFor(
+  failures: Record<string, DnsFailure>,
+  name: string,
+  type: RecordType,
+): DnsFailure | undefined {
   const labels = name.split('.')
   const owners = [name, ...labels.map((_label, index) => `*.${labels.slice(index + 1).join('.')}`)]
   const keys = [...owners.flatMap((owner) => [`${owner} ${type}`, `${owner} *`]), '*']
@@ -38,8 +45,13 @@ function answerFrom(records: Records, name: string, type: RecordType): DnsAnswer
   const found = answers.map(({ key, text }) => parseRecord(key, text, 300))
   return {
     status: rcode === 0 ? 'NOERROR' : 'NXDOMAIN',
-    records: found.filter((record) => record.type === type).map((record) => ({ ...record, ttl: 300 })),
-    cnames: type === 'CNAME' ? [] : found.flatMap((record) => (record.type === 'CNAME' ? [record.data] : [])),
+    records: found
+      .filter((record) => record.type === type)
+      .map((record) => ({ ...record, ttl: 300 })),
+    cnames:
+      type === 'CNAME'
+        ? []
+        : found.flatMap((record) => (record.type === 'CNAME' ? [record.data] : [])),
     ttl: 300,
     server: 'map',
     ms: 0,

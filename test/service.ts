@@ -56,8 +56,13 @@ export async function startTestService(env: Record<string, string> = {}): Promis
       return { id, email, password, token }
     },
     request(path, { token, headers, ...init } = {}) {
-      const authorization: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
-      return fetch(new URL(path, service.url), { ...init, headers: { ...authorization, ...(headers as object) } })
+      const authorization: Record<string, string> = token
+        ? { authorization: `Bearer ${token}` }
+        : {}
+      return fetch(new URL(path, service.url), {
+        ...init,
+        headers: { ...authorization, ...(headers as object) },
+      })
     },
     async stop() {
       await within(STOP_MS, 'the service to stop', service.stop())
@@ -72,7 +77,9 @@ const STOP_MS = 50_000
 async function within<T>(milliseconds: number, awaited: string, work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>()
   const failure = () =>
-    new Error(`waited ${milliseconds} ms for ${awaited}; open: ${process.getActiveResourcesInfo().join(', ')}`)
+    new Error(
+      `waited ${milliseconds} ms for ${awaited}; open: ${process.getActiveResourcesInfo().join(', ')}`,
+    )
   const timer = setTimeout(() => late.reject(failure()), milliseconds)
   return Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
 }

@@ -8,7 +8,9 @@ const EXCEPTIONS = [
 ]
 
 // The right column of the glossary lists words to avoid.
-const texts = readTexts().filter(({ file, text }) => !(file === 'docs/style.md' && text.startsWith('|')))
+const texts = readTexts().filter(
+  ({ file, text }) => !(file === 'docs/style.md' && text.startsWith('|')),
+)
 const reviewed = texts.filter(({ file }) => !EXCEPTIONS.some((pattern) => pattern.test(file)))
 
 const broken = (all: Text[]) =>
@@ -32,9 +34,23 @@ describe('texts that people read', () => {
   })
 
   it('are searched by rules that find what they name', () => {
-    const text = (value: string, kind: Text['kind'] = 'prose'): Text => ({ file: 'x', line: 1, text: value, kind })
-    const wrong = ['What was found', '94.8 % of it', 'It is to be copied.', 'No such host', 'Your e-mail', 'looked at']
+    const text = (value: string, kind: Text['kind'] = 'prose'): Text => ({
+      file: 'x',
+      line: 1,
+      text: value,
+      kind,
+    })
+    const wrong = [
+      'What was found',
+      '94.8 % of it',
+      'It is to be copied.',
+      'No such host',
+      'Your e-mail',
+      'looked at',
+    ]
     for (const one of wrong) expect(broken([text(one, 'heading')]), one).not.toEqual([])
-    expect(broken([text('94.8% of messages passed.'), text('Recent activity', 'heading')])).toEqual([])
+    expect(broken([text('94.8% of messages passed.'), text('Recent activity', 'heading')])).toEqual(
+      [],
+    )
   })
 })

@@ -20,7 +20,10 @@ export default defineConfig({
   },
   server: {
     proxy: Object.fromEntries(
-      ['/api', '/docs', '/openapi.json'].map((path) => [path, { target: SERVICE, headers: { origin: SERVICE } }]),
+      ['/api', '/docs', '/openapi.json'].map((path) => [
+        path,
+        { target: SERVICE, headers: { origin: SERVICE } },
+      ]),
     ),
   },
 })

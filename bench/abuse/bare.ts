@@ -49,7 +49,20 @@ export function sameRows(addressOf: (n: number) => string): Bare {
   }
 }
 
-const SEEN = ['network12345', 'origin123456', 'ssh', 'new', 0, 20, 1_795_000_000_000, 1_795_000_000_000, 0, 1, 20, 22]
+const SEEN = [
+  'network12345',
+  'origin123456',
+  'ssh',
+  'new',
+  0,
+  20,
+  1_795_000_000_000,
+  1_795_000_000_000,
+  0,
+  1,
+  20,
+  22,
+]
 const EVIDENCE = JSON.stringify([SEEN, SEEN])
 
 /** @param atOnce each inserts the next as soon as one is committed */

@@ -1,7 +1,12 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-export type Load = { seconds: number; times: number[]; statuses: Map<number, number>; bodies: string[] }
+export type Load = {
+  seconds: number
+  times: number[]
+  statuses: Map<number, number>
+  bodies: string[]
+}
 
 /**
  * Sends requests over so many kept connections, each the next as soon as it has its answer. It reads no more of an answer
@@ -58,7 +63,10 @@ function reader(socket: Socket): () => Promise<Answer> {
     if (end < 0) return
     const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0)
     if (text.length < end + 4 + length) return
-    const answer = { status: Number(text.slice(9, 12)), body: text.slice(end + 4, end + 4 + length) }
+    const answer = {
+      status: Number(text.slice(9, 12)),
+      body: text.slice(end + 4, end + 4 + length),
+    }
     text = ''
     waiting?.(answer)
   })

@@ -44,24 +44,40 @@ export async function run(): Promise<string> {
   const lines: string[] = []
   const print = (line: string) => void lines.push(line)
   const known = `${KNOWN.toLocaleString('en')} addresses, ${LISTED.toLocaleString('en')} listed`
-  print(`| ${known}, ${RANGES.toLocaleString('en')} whitelist ranges | a second | p50 ms | p99 ms |`)
+  print(
+    `| ${known}, ${RANGES.toLocaleString('en')} whitelist ranges | a second | p50 ms | p99 ms |`,
+  )
   print('|---|---|---|---|')
   await warmUp(pool, server.url)
   const rounds: Load[][] = []
-  for (let round = 0; round < ROUNDS; round++) rounds.push(await oneRound(pool, server.url, WARM_UP + round * REPORTS))
-  REPORTED.forEach((what, index) => print(row(what, medianOf(rounds.map((round) => round[index] as Load)))))
-  const checks = await load(server.url, { connections: CONNECTIONS, requests: CHECKS, requestOf: checkOf })
+  for (let round = 0; round < ROUNDS; round++)
+    rounds.push(await oneRound(pool, server.url, WARM_UP + round * REPORTS))
+  REPORTED.forEach((what, index) =>
+    print(row(what, medianOf(rounds.map((round) => round[index] as Load)))),
+  )
+  const checks = await load(server.url, {
+    connections: CONNECTIONS,
+    requests: CHECKS,
+    requestOf: checkOf,
+  })
   print(row(`GET check over HTTP, ${CONNECTIONS} connections`, checks))
   await measureExport(embedded.url, pool, server.url, print)
   return lines.join('\n')
 }
 
 /** From a changed list to its files, and what who fetches them waits for. */
-async function measureExport(databaseUrl: string, pool: Pool, url: string, print: (line: string) => void) {
+async function measureExport(
+  databaseUrl: string,
+  pool: Pool,
+  url: string,
+  print: (line: string) => void,
+) {
   const began = performance.now()
   const keeper = await startServer(databaseUrl, 'work')
   for (;;) {
-    const { rows } = await pool.query('select from abuse_snapshot where version = 1 and ready_at is not null')
+    const { rows } = await pool.query(
+      'select from abuse_snapshot where version = 1 and ready_at is not null',
+    )
     if (rows.length > 0) break
     await sleep(50)
   }
@@ -71,7 +87,12 @@ async function measureExport(databaseUrl: string, pool: Pool, url: string, print
   await stopServer(keeper.child)
   print('| export over HTTP, one after the other | p50 ms | p99 ms |\n|---|---|---|')
   for (const format of ['plain', 'json', 'nftables'])
-    print(timesOf(`first byte, ${format}, gzip`, await firstBytes(`${url}/api/v1/abuse/export?format=${format}`)))
+    print(
+      timesOf(
+        `first byte, ${format}, gzip`,
+        await firstBytes(`${url}/api/v1/abuse/export?format=${format}`),
+      ),
+    )
   print(timesOf('304', await firstBytes(`${url}/api/v1/abuse/export`, true)))
 }
 
@@ -84,7 +105,8 @@ async function firstBytes(url: string, unchanged = false): Promise<number[]> {
     const reader = answer.body?.getReader()
     await reader?.read()
     waits.push(performance.now() - sent)
-    if (answer.status !== (unchanged ? 304 : 200)) throw new Error(`${url} answered ${answer.status}`)
+    if (answer.status !== (unchanged ? 304 : 200))
+      throw new Error(`${url} answered ${answer.status}`)
     if (reader) await drain(reader)
   }
   return waits
@@ -119,7 +141,11 @@ async function oneRound(pool: Pool, url: string, from: number): Promise<Load[]> 
     await insertBare(pool, singleRow(address), REPORTS / 4, 1),
     await insertBare(pool, singleRow(address), REPORTS),
     await insertBare(pool, sameRows(address), REPORTS),
-    await load(url, { connections: CONNECTIONS, requests: REPORTS, requestOf: (n) => reportOf(from + n) }),
+    await load(url, {
+      connections: CONNECTIONS,
+      requests: REPORTS,
+      requestOf: (n) => reportOf(from + n),
+    }),
   ]
 }
 
@@ -137,7 +163,10 @@ function addressOf(n: number): string {
 
 export function reportOf(n: number): string {
   const sender = n % SOURCES
-  return reportRequest(n, `${90 + (sender >> 11)}.${(sender >> 3) & 255}.${sender % 8}.${sender % 251}`)
+  return reportRequest(
+    n,
+    `${90 + (sender >> 11)}.${(sender >> 3) & 255}.${sender % 8}.${sender % 251}`,
+  )
 }
 
 /** The n-th report, from a source of its own. */
@@ -159,10 +188,17 @@ function row(what: string, { seconds, times, statuses }: Load): string {
   return `| ${what} | ${Math.round(times.length / seconds).toLocaleString('en')} | ${p50} | ${p99} |`
 }
 
-async function startServer(databaseUrl: string, role = ''): Promise<{ url: string; child: ChildProcess }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'server.ts'), databaseUrl, role], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+async function startServer(
+  databaseUrl: string,
+  role = '',
+): Promise<{ url: string; child: ChildProcess }> {
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'server.ts'), databaseUrl, role],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
   return { url, child }
 }

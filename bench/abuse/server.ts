@@ -27,7 +27,13 @@ const abuse = await createAbuseModule({
 })
 const authHooks = createAuthHooks(async () => null, [])
 const isReady = async () => true
-const app = await createServer({ log, version: '0', trustedProxies: config.TRUSTED_PROXIES, isUnavailable, isReady })
+const app = await createServer({
+  log,
+  version: '0',
+  trustedProxies: config.TRUSTED_PROXIES,
+  isUnavailable,
+  isReady,
+})
 abuse.routes(app, { authHooks })
 if (role === 'work') abuse.startWork()
 console.log(await app.listen({ host: '127.0.0.1', port: 0 }))

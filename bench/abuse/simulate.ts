@@ -45,7 +45,13 @@ const WIDTH = 80
 
 const lines: string[] = []
 
-type Seen = { system: number; network?: number; standing?: Standing; service?: string; count?: number }
+type Seen = {
+  system: number
+  network?: number
+  standing?: Standing
+  service?: string
+  count?: number
+}
 type Witness = Pick<Reporter, 'network' | 'origin'>
 
 /** An address through time. */
@@ -67,7 +73,12 @@ function openCase(circumstances: Partial<Circumstances> = {}) {
     { standing = 'new', service = 'ssh', count = 60 }: Omit<Seen, 'system' | 'network'> = {},
   ): Assessment {
     const who = { network, origin, standing, service, port: null, count }
-    evidence = absorb(evidence, who, { now, counted: true, shared: around.shared, traitsOf: serviceOf })
+    evidence = absorb(evidence, who, {
+      now,
+      counted: true,
+      shared: around.shared,
+      traitsOf: serviceOf,
+    })
     return look(now)
   }
   return { look, report, hear }
@@ -98,7 +109,9 @@ const wait = (next: () => number, anHour: number) => (-Math.log(1 - next()) / an
 
 function print(what: string, { score, state, confidence, awaiting }: Assessment): void {
   const shown = awaiting ? 'waits for an administrator' : state
-  lines.push(`${what.padEnd(WIDTH)} ${score.toFixed(1).padStart(5)}  ${shown.padEnd(9)}  ${confidence}`)
+  lines.push(
+    `${what.padEnd(WIDTH)} ${score.toFixed(1).padStart(5)}  ${shown.padEnd(9)}  ${confidence}`,
+  )
 }
 
 function poisoners(): void {
@@ -109,7 +122,10 @@ function poisoners(): void {
   print('S3  50 trusted networks of one system for a week', sybils('trusted'))
   for (const many of [2, 5, 6, 10, 50])
     for (const bootstrap of [true, false])
-      print(`S4  newcomers of ${many} systems, ${bootstrap ? 'young' : 'grown'} network`, proxies(many, bootstrap))
+      print(
+        `S4  newcomers of ${many} systems, ${bootstrap ? 'young' : 'grown'} network`,
+        proxies(many, bootstrap),
+      )
   print('S4b two established networks of two systems', together('established', 'established'))
   print('S4c one established network and one newcomer', together('established', 'new'))
   print(
@@ -124,7 +140,10 @@ function poisoners(): void {
       service: system < 2 ? 'syn-flood' : 'ssh',
       count: 60,
     })
-  print('S4e grown network: three newcomers, two established see a forged flood', claimed.look(HOUR))
+  print(
+    'S4e grown network: three newcomers, two established see a forged flood',
+    claimed.look(HOUR),
+  )
   const forged = openCase()
   for (let system = 0; system < 40; system++)
     forged.report(0, { system, service: 'syn-flood', standing: system < 4 ? 'established' : 'new' })
@@ -132,7 +151,14 @@ function poisoners(): void {
 }
 
 /** One address of each of six providers, as the shipped table has them. */
-const AT_SIX_PROVIDERS = ['88.198.1.1', '51.68.1.1', '90.11.1.1', '81.2.69.160', '104.131.1.1', '193.0.6.1']
+const AT_SIX_PROVIDERS = [
+  '88.198.1.1',
+  '51.68.1.1',
+  '90.11.1.1',
+  '81.2.69.160',
+  '104.131.1.1',
+  '193.0.6.1',
+]
 
 /** Machines as an attacker gets them, by their addresses: what they are is decided as the service does. */
 function cheapMachines(): void {
@@ -142,10 +168,22 @@ function cheapMachines(): void {
   const one = ['88.198.1.1', '5.9.1.1', '78.46.1.1', '136.243.1.1', '5.161.1.1', '5.223.1.1']
   print('S11 six in six /16s, three systems of one provider', accused(one, shipped))
   print('S12 six at six providers', accused(AT_SIX_PROVIDERS, shipped))
-  print('    six at six providers, 23 hours after their last report', accused(AT_SIX_PROVIDERS, shipped, {}, 23 * HOUR))
-  print('    six at six providers, a day after their last report', accused(AT_SIX_PROVIDERS, shipped, {}, DAY))
-  print('    six at six providers, after the owner’s appeal', accused(AT_SIX_PROVIDERS, shipped, { probation: true }))
-  print('    six at six providers, about a root name server', accused(AT_SIX_PROVIDERS, shipped, { wellKnown: true }))
+  print(
+    '    six at six providers, 23 hours after their last report',
+    accused(AT_SIX_PROVIDERS, shipped, {}, 23 * HOUR),
+  )
+  print(
+    '    six at six providers, a day after their last report',
+    accused(AT_SIX_PROVIDERS, shipped, {}, DAY),
+  )
+  print(
+    '    six at six providers, after the owner’s appeal',
+    accused(AT_SIX_PROVIDERS, shipped, { probation: true }),
+  )
+  print(
+    '    six at six providers, about a root name server',
+    accused(AT_SIX_PROVIDERS, shipped, { wellKnown: true }),
+  )
   const groups = Array.from({ length: 65_536 }, (_, n) => n.toString(16))
   const site = groups.map((group) => `2a01:4f8:77:${group}::1`)
   print('S13 all 65,536 /64s of a /48', accused(site, shipped))
@@ -170,7 +208,10 @@ function accused(
 }
 
 /** Attack reporting as the service runs it, without HTTP, on a database of its own. */
-async function openService(clock: () => number, undo: AsyncDisposableStack): Promise<AbuseServices> {
+async function openService(
+  clock: () => number,
+  undo: AsyncDisposableStack,
+): Promise<AbuseServices> {
   const dataDir = mkdtempSync(join(tmpdir(), 'portreeve-simulate-'))
   undo.defer(() => rmSync(dataDir, { recursive: true }))
   const log = createLog('silent')
@@ -206,10 +247,18 @@ async function appeals(): Promise<void> {
   async function accuse(ip: string): Promise<void> {
     const reports = [{ subject: readSubject(ip), service: 'ssh', port: null, count: 60 }]
     for (const address of AT_SIX_PROVIDERS)
-      await services.intake.submit({ reporter: services.reporterOf(address), tokenHash: null, reports })
+      await services.intake.submit({
+        reporter: services.reporterOf(address),
+        tokenHash: null,
+        reports,
+      })
   }
   const ask = (from: string, ip: string) =>
-    appeal(services.db, { subject: readSubject(ip), reason: '-', reporter: services.reporterOf(from) }, now).then(
+    appeal(
+      services.db,
+      { subject: readSubject(ip), reason: '-', reporter: services.reporterOf(from) },
+      now,
+    ).then(
       ({ status }): string => status,
       ({ code }: { code?: string }) => String(code),
     )
@@ -222,7 +271,12 @@ async function appeals(): Promise<void> {
     const count = (answer: string) => answers.filter((one) => one === answer).length
     const own = await ask(ip, ip)
     const subject = readSubject(ip)
-    const { score, listingState } = describeAddress(subject, await services.lookup(subject.key), services, now)
+    const { score, listingState } = describeAddress(
+      subject,
+      await services.lookup(subject.key),
+      services,
+      now,
+    )
     const strangersAppeals = `${count('open')} waiting, ${count('rate_limited')} over a limit, ${count('granted')} granted`
     lines.push(
       `${what.padEnd(WIDTH)} ${score.toFixed(1).padStart(5)}  ${listingState}; owner’s appeal ${own}; others: ${strangersAppeals}`,
@@ -231,15 +285,24 @@ async function appeals(): Promise<void> {
 
   await play('S15 appeals from six providers before the owner’s', '9.1.1.1', AT_SIX_PROVIDERS)
   const neighbours = Array.from({ length: 40 }, (_, n) => `9.1.2.${n + 2}`)
-  await play('    appeals from 40 addresses of the owner’s /24 before the owner’s', '9.1.2.1', neighbours)
+  await play(
+    '    appeals from 40 addresses of the owner’s /24 before the owner’s',
+    '9.1.2.1',
+    neighbours,
+  )
   const site = Array.from({ length: 40 }, (_, n) => `2a01:4f8:77:${(n + 2).toString(16)}::1`)
-  await play('    appeals from 40 /64s of the owner’s /48 before the owner’s', '2a01:4f8:77:1::1', site)
+  await play(
+    '    appeals from 40 /64s of the owner’s /48 before the owner’s',
+    '2a01:4f8:77:1::1',
+    site,
+  )
 }
 
 function sybils(standing: Standing): Assessment {
   const story = openCase()
   for (let now = 0; now < 7 * DAY; now += 6 * HOUR)
-    for (let network = 0; network < 50; network++) story.report(now, { system: 1, network, standing, count: 255 })
+    for (let network = 0; network < 50; network++)
+      story.report(now, { system: 1, network, standing, count: 255 })
   return story.look(7 * DAY)
 }
 
@@ -257,7 +320,13 @@ function together(...standings: Standing[]): Assessment {
   return story.look(HOUR)
 }
 
-type Attack = { anHour: number; hours: number; established?: number; bootstrap?: boolean; shared?: boolean }
+type Attack = {
+  anHour: number
+  hours: number
+  established?: number
+  bootstrap?: boolean
+  shared?: boolean
+}
 
 /** When it was listed, and how long after its last report; null when it never was. Milliseconds. */
 function attack(seed: number, { anHour, hours, established = 0.1, ...circumstances }: Attack) {
@@ -279,19 +348,30 @@ function attackers(): void {
   for (const anHour of [40, 10, 4, 1])
     describe(`S5  a bot that ${anHour} networks an hour see`, { anHour, hours: 120 / anHour + 6 })
   const nobody = { anHour: 10, hours: 24, established: 0 }
-  describe('S5b 10 an hour, none of them established, grown network', { ...nobody, bootstrap: false })
+  describe('S5b 10 an hour, none of them established, grown network', {
+    ...nobody,
+    bootstrap: false,
+  })
   describe('S5c 10 an hour, none of them established, young network', nobody)
   for (const aDay of [8, 4, 2, 1])
-    describe(`S6  low and slow: ${aDay} networks a day see it`, { anHour: aDay / 24, hours: 30 * 24 })
+    describe(`S6  low and slow: ${aDay} networks a day see it`, {
+      anHour: aDay / 24,
+      hours: 30 * 24,
+    })
   for (const shared of [false, true]) {
     const flag = shared ? 'flagged as shared' : 'not flagged'
-    describe(`S7  six bad hours of one of many behind an address, ${flag}`, { anHour: 4, hours: 6, shared })
+    describe(`S7  six bad hours of one of many behind an address, ${flag}`, {
+      anHour: 4,
+      hours: 6,
+      shared,
+    })
   }
 }
 
 function others(): void {
   const quick = openCase()
-  for (let n = 0; n < 40; n++) quick.report(n * 7_000, { system: n, standing: n % 10 === 0 ? 'established' : 'new' })
+  for (let n = 0; n < 40; n++)
+    quick.report(n * 7_000, { system: n, standing: n % 10 === 0 ? 'established' : 'new' })
   print('S5d 40 networks inside five minutes', quick.look(5 * MINUTE))
   const mistake = openCase()
   const mistyped = mistake.report(0, { system: 1, standing: 'established' })
@@ -300,14 +380,17 @@ function others(): void {
 }
 
 function describe(what: string, story: Attack): void {
-  const runs = Array.from({ length: RUNS }, (_, seed) => attack(seed + 1, story)).filter((one) => one !== null)
+  const runs = Array.from({ length: RUNS }, (_, seed) => attack(seed + 1, story)).filter(
+    (one) => one !== null,
+  )
   const share = `${Math.round((100 * runs.length) / RUNS)} %`.padStart(5)
   const times = runs.length === 0 ? '' : timesOf(runs)
   lines.push(`${what.padEnd(WIDTH)} ${share}  listed${times}`)
 }
 
 function timesOf(runs: { listedAt: number; kept: number }[]): string {
-  const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
+  const median = (values: number[]) =>
+    values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
   const minutes = median(runs.map(({ listedAt }) => listedAt)) / MINUTE
   const after = minutes < 600 ? `${minutes.toFixed(0)} min` : `${(minutes / 1440).toFixed(1)} days`
   return `, median after ${after}; ends ${(median(runs.map(({ kept }) => kept)) / DAY).toFixed(1)} days after the last report`

@@ -25,7 +25,10 @@ type Turn = { perSecond: number; serviceUs: number; databaseUs: number }
 /** Reporters with IPv6 addresses, of which the /48 is limited besides: a row more for each report. */
 function reportOverIPv6(n: number): string {
   const site = n % 5_000
-  return reportRequest(n, `2a0${site % 10}:${(site >> 4).toString(16)}:${site.toString(16)}:${(n % 3) + 1}::1`)
+  return reportRequest(
+    n,
+    `2a0${site % 10}:${(site >> 4).toString(16)}:${site.toString(16)}:${(n % 3) + 1}::1`,
+  )
 }
 
 async function startSide(folder: string, undo: AsyncDisposableStack): Promise<Side> {
@@ -53,7 +56,8 @@ async function startSide(folder: string, undo: AsyncDisposableStack): Promise<Si
   const url = `http://127.0.0.1:${port}`
   const deadline = performance.now() + START_TIMEOUT_MS
   while (!(await isReady(url))) {
-    if (performance.now() > deadline || child.exitCode !== null) throw new Error(`${folder} did not start`)
+    if (performance.now() > deadline || child.exitCode !== null)
+      throw new Error(`${folder} did not start`)
     await sleep(100)
   }
   return { url, process: child, sent: 0 }
@@ -71,7 +75,11 @@ async function stop(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-async function takeTurn(side: Side, reports: number, requestOf: (n: number) => string): Promise<Turn> {
+async function takeTurn(
+  side: Side,
+  reports: number,
+  requestOf: (n: number) => string,
+): Promise<Turn> {
   const from = side.sent
   side.sent += reports
   const before = cpuSeconds(side.process.pid)
@@ -80,7 +88,8 @@ async function takeTurn(side: Side, reports: number, requestOf: (n: number) => s
     requests: reports,
     requestOf: (n) => requestOf(from + n),
   })
-  if (statuses.get(200) !== reports) throw new Error(`${side.url}: ${JSON.stringify([...statuses])}`)
+  if (statuses.get(200) !== reports)
+    throw new Error(`${side.url}: ${JSON.stringify([...statuses])}`)
   const after = cpuSeconds(side.process.pid)
   const usOf = (part: 'service' | 'database') => ((after[part] - before[part]) * 1e6) / reports
   return { perSecond: reports / seconds, serviceUs: usOf('service'), databaseUs: usOf('database') }
@@ -92,7 +101,8 @@ function cpuSeconds(pid: number | undefined): { service: number; database: numbe
   const ticks = new Map<number, number>()
   for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
     try {
-      const fields = readFileSync(`/proc/${name}/stat`, 'utf8').split(') ').at(-1)?.split(' ').map(Number) ?? []
+      const fields =
+        readFileSync(`/proc/${name}/stat`, 'utf8').split(') ').at(-1)?.split(' ').map(Number) ?? []
       parents.set(Number(name), fields[1] ?? 0)
       ticks.set(
         Number(name),
@@ -104,7 +114,9 @@ function cpuSeconds(pid: number | undefined): { service: number; database: numbe
   }
   const isDescendant = (child: number): boolean =>
     child === pid || (parents.has(child) && isDescendant(parents.get(child) ?? 0))
-  const all = [...ticks].filter(([child]) => isDescendant(child)).reduce((sum, [, own]) => sum + own, 0)
+  const all = [...ticks]
+    .filter(([child]) => isDescendant(child))
+    .reduce((sum, [, own]) => sum + own, 0)
   const service = ticks.get(pid ?? 0) ?? 0
   return { service: service / TICKS_PER_SECOND, database: (all - service) / TICKS_PER_SECOND }
 }
@@ -116,7 +128,13 @@ const median = (numbers: number[]) => {
 }
 
 /** @returns lines of a table: both sides' medians, and the median and the range of each round's ratio */
-async function compare(what: string, here: Side, there: Side, rounds: number, requestOf: (n: number) => string) {
+async function compare(
+  what: string,
+  here: Side,
+  there: Side,
+  rounds: number,
+  requestOf: (n: number) => string,
+) {
   for (const side of [there, here]) await takeTurn(side, WARM_UP, requestOf)
   const pairs: { here: Turn; there: Turn }[] = []
   for (let round = 0; round < rounds; round++) {
@@ -151,6 +169,8 @@ if (folder === undefined) {
 await using undo = new AsyncDisposableStack()
 const there = await startSide(resolve(folder), undo)
 const here = await startSide(resolve(import.meta.dirname, '..', '..'), undo)
-console.log('| in turn | other | this | ratio, median | ratio of each round |\n|---|---|---|---|---|')
+console.log(
+  '| in turn | other | this | ratio, median | ratio of each round |\n|---|---|---|---|---|',
+)
 console.log(await compare('IPv4 reporters', here, there, Number(rounds), reportOf))
 console.log(await compare('IPv6 reporters', here, there, Number(rounds), reportOverIPv6))

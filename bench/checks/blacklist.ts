@@ -21,7 +21,10 @@ const BULK_ABREAST = 8
 /** Runs the whole comparison; takes some ten seconds. Returns the printed table. */
 export async function run(): Promise<string> {
   const catalogue = openCatalogue()
-  const server = await startRbldnsd(Object.fromEntries(catalogue.lists.map(({ zone }) => [zone, {}])), { log: false })
+  const server = await startRbldnsd(
+    Object.fromEntries(catalogue.lists.map(({ zone }) => [zone, {}])),
+    { log: false },
+  )
   try {
     const first = await measureFirst(catalogue, server)
     const { sweeps, bursts } = await measureRounds(catalogue, server)
@@ -40,17 +43,25 @@ function openCatalogue(): Catalogue {
 }
 
 function open(catalogue: Catalogue, server: Endpoint): Blocklists {
-  return createBlocklists({ catalogue, keys: new Map(), resolver: createResolver({ servers: [server] }) })
+  return createBlocklists({
+    catalogue,
+    keys: new Map(),
+    resolver: createResolver({ servers: [server] }),
+  })
 }
 
 /** With a new health book each time, after a warm-up: 90 address queries and 180 for the lists' health. */
 async function measureFirst(catalogue: Catalogue, server: Rbldnsd): Promise<number[]> {
   const times: number[] = []
-  for (let round = 0; round < WARM_UP; round++) times.push(await timeSweep(open(catalogue, server), round))
+  for (let round = 0; round < WARM_UP; round++)
+    times.push(await timeSweep(open(catalogue, server), round))
   return times.slice(WARM_UP / 2)
 }
 
-async function measureRounds(catalogue: Catalogue, server: Rbldnsd): Promise<{ sweeps: number[]; bursts: number[] }> {
+async function measureRounds(
+  catalogue: Catalogue,
+  server: Rbldnsd,
+): Promise<{ sweeps: number[]; bursts: number[] }> {
   const blocklists = open(catalogue, server)
   const zones = catalogue.lists.map(({ zone }) => zone)
   const sweeps: number[] = []

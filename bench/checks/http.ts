@@ -30,23 +30,39 @@ export async function run(): Promise<string> {
   const contenders = [
     { name: 'bare `node:http`', url: bare.url, headers: {} },
     { name: '`/healthz`', url: `${service.url}/healthz`, headers: {} },
-    { name: '`/api/v1/account` with a token', url: `${service.url}/api/v1/account`, headers: authorization },
+    {
+      name: '`/api/v1/account` with a token',
+      url: `${service.url}/api/v1/account`,
+      headers: authorization,
+    },
   ]
   const figures = contenders.map(() => [] as number[])
   for (let round = 0; round < ROUNDS; round++) {
-    for (const [i, contender] of contenders.entries()) figures[i]?.push(await load(contender.url, contender.headers))
+    for (const [i, contender] of contenders.entries())
+      figures[i]?.push(await load(contender.url, contender.headers))
   }
   for (const { child } of [bare, service]) child.kill('SIGTERM')
   await Promise.all([bare, service].map(({ child }) => once(child, 'exit')))
-  const ratios = (figure: number[]) => median(figure.map((value, round) => value / (figures[0]?.[round] ?? 1)))
+  const ratios = (figure: number[]) =>
+    median(figure.map((value, round) => value / (figures[0]?.[round] ?? 1)))
   const rows = contenders.map(
-    ({ name }, i) => `| ${name} | ${Math.round(median(figures[i] ?? []))} | ${ratios(figures[i] ?? []).toFixed(2)} |`,
+    ({ name }, i) =>
+      `| ${name} | ${Math.round(median(figures[i] ?? []))} | ${ratios(figures[i] ?? []).toFixed(2)} |`,
   )
-  return ['| 64 connections | requests/s | of bare, round by round |', '|---|---|---|', ...rows].join('\n')
+  return [
+    '| 64 connections | requests/s | of bare, round by round |',
+    '|---|---|---|',
+    ...rows,
+  ].join('\n')
 }
 
 async function load(url: string, headers: Record<string, string>): Promise<number> {
-  const { requests, non2xx } = await autocannon({ url, headers, connections: CONNECTIONS, duration: SECONDS })
+  const { requests, non2xx } = await autocannon({
+    url,
+    headers,
+    connections: CONNECTIONS,
+    duration: SECONDS,
+  })
   if (non2xx > 0) throw new Error(`${url} answered ${non2xx} times with something else than 2xx`)
   return requests.average
 }
@@ -65,7 +81,9 @@ async function start(role: Role): Promise<Ready & { child: ChildProcess }> {
 async function serveBare(): Promise<Ready> {
   const body = JSON.stringify({ status: 'ok' })
   const server = createServer((_request, response) => {
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length }).end(body)
+    response
+      .writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
+      .end(body)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -77,12 +95,22 @@ async function serveService(): Promise<Ready> {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-bench-'))
   const log = createLog('warn')
   const service = await startService(
-    readConfig({ DATA_DIR: folder, PORT: '0', SMTP_LISTEN: 'off', LOG_LEVEL: 'warn', REQUEST_LIMITS: 'off' }),
+    readConfig({
+      DATA_DIR: folder,
+      PORT: '0',
+      SMTP_LISTEN: 'off',
+      LOG_LEVEL: 'warn',
+      REQUEST_LIMITS: 'off',
+    }),
     log,
   )
   const { url } = await reachEmbedded({ dataDir: folder, log })
   const { db, close } = openDatabase(url)
-  const account = await createAccount(db, { email: 'alice@example.com', password: 'a password of hers', plan: 'free' })
+  const account = await createAccount(db, {
+    email: 'alice@example.com',
+    password: 'a password of hers',
+    plan: 'free',
+  })
   const { token } = await issueToken(db, account.id)
   await close()
   process.once('SIGTERM', () => {
@@ -94,5 +122,6 @@ async function serveService(): Promise<Ready> {
   return { url: service.url.replace('localhost', '127.0.0.1'), token }
 }
 
-if (process.send) process.send(process.argv[2] === 'bare' ? await serveBare() : await serveService())
+if (process.send)
+  process.send(process.argv[2] === 'bare' ? await serveBare() : await serveService())
 else if (import.meta.main) console.log(await run())

@@ -31,7 +31,10 @@ export async function run(): Promise<string> {
   ].join('\n')
 }
 
-async function startAndStop(folder: string, memory?: { node: number; postgres: number }[]): Promise<number> {
+async function startAndStop(
+  folder: string,
+  memory?: { node: number; postgres: number }[],
+): Promise<number> {
   const begun = performance.now()
   const env = {
     PATH: process.env['PATH'],
@@ -46,7 +49,10 @@ async function startAndStop(folder: string, memory?: { node: number; postgres: n
   const took = performance.now() - begun
   if (memory) {
     await sleep(1_000)
-    memory.push({ node: megabytes([child.pid ?? 0]), postgres: megabytes(descendants(child.pid ?? 0)) })
+    memory.push({
+      node: megabytes([child.pid ?? 0]),
+      postgres: megabytes(descendants(child.pid ?? 0)),
+    })
   }
   child.kill('SIGTERM')
   await once(child, 'exit')

@@ -40,7 +40,11 @@ export async function run(): Promise<string> {
 
   const tokens: string[] = []
   for (let i = 0; i < ACCOUNTS; i++) {
-    const account = { email: `bench${i}@people.test`, password: 'a long enough password', plan: 'pro' as const }
+    const account = {
+      email: `bench${i}@people.test`,
+      password: 'a long enough password',
+      plan: 'pro' as const,
+    }
     const { id } = await createAccount(db, account)
     for (let j = 0; j < TOKENS_EACH; j++) tokens.push((await issueToken(db, id)).token)
   }
@@ -68,7 +72,9 @@ async function measure(identify: Identify, tokens: string[]): Promise<number[]> 
 
 function row(what: string, times: number[]): string {
   const sorted = times.toSorted((a, b) => a - b)
-  const quantiles = [0.5, 0.95, 0.99].map((q) => (sorted[Math.floor(sorted.length * q)] ?? Number.NaN).toFixed(1))
+  const quantiles = [0.5, 0.95, 0.99].map((q) =>
+    (sorted[Math.floor(sorted.length * q)] ?? Number.NaN).toFixed(1),
+  )
   return `| ${[what, ...quantiles].join(' | ')} |`
 }
 

@@ -23,7 +23,11 @@ export async function run(): Promise<string> {
   return [await compare(), await readLarge()].join('\n\n')
 }
 
-type Column = { label: string; read: (report: Report) => Promise<number> | number; seconds: number[] }
+type Column = {
+  label: string
+  read: (report: Report) => Promise<number> | number
+  seconds: number[]
+}
 type Report = { xml: Buffer; packed: Buffer; mail: Buffer }
 
 /** Twenty records each, as Google sends them, in turn and each with another id. */
@@ -32,8 +36,16 @@ async function compare(): Promise<string> {
   const columns: Column[] = [
     { label: 'bare saxes, handlers that do nothing', read: ({ xml }) => bare(xml), seconds: [] },
     { label: 'parsed', read: ({ xml }) => parse(xml), seconds: [] },
-    { label: 'unpacked from gzip and parsed', read: ({ packed }) => unpackAndParse(packed), seconds: [] },
-    { label: 'unpacked from gzip in a mail and parsed', read: ({ mail }) => unpackAndParse(mail), seconds: [] },
+    {
+      label: 'unpacked from gzip and parsed',
+      read: ({ packed }) => unpackAndParse(packed),
+      seconds: [],
+    },
+    {
+      label: 'unpacked from gzip in a mail and parsed',
+      read: ({ mail }) => unpackAndParse(mail),
+      seconds: [],
+    },
   ]
   for (let round = 0; round <= ROUNDS; round++) {
     for (const column of columns) {
@@ -46,7 +58,9 @@ async function compare(): Promise<string> {
 }
 
 function reportNumber(n: number): Report {
-  const xml = Buffer.from(readSample('google-20-records.xml').toString().replace('11038226378739404135', String(n)))
+  const xml = Buffer.from(
+    readSample('google-20-records.xml').toString().replace('11038226378739404135', String(n)),
+  )
   const packed = gzip(xml)
   return { xml, packed, mail: mailWith([attached(packed)]) }
 }
@@ -87,7 +101,9 @@ function table(columns: Column[], bytes: number): string {
   const lines = columns.map(({ label, seconds }) => {
     const middle = median(seconds)
     const ratio = median(seconds.map((own, round) => (base?.seconds[round] ?? 0) / own))
-    const speed = [REPORTS / middle, bytes / 1e6 / middle].map((value) => Math.round(value).toLocaleString('en'))
+    const speed = [REPORTS / middle, bytes / 1e6 / middle].map((value) =>
+      Math.round(value).toLocaleString('en'),
+    )
     return `| ${label} | ${speed.join(' | ')} | ${ratio.toFixed(2)} |`
   })
   return [
@@ -106,7 +122,11 @@ async function readLarge(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-bench-'))
   const file = join(folder, 'large.xml.gz')
   try {
-    await pipeline(Readable.from(manyRecords(LARGE)), createGzip({ level: 1 }), createWriteStream(file))
+    await pipeline(
+      Readable.from(manyRecords(LARGE)),
+      createGzip({ level: 1 }),
+      createWriteStream(file),
+    )
     const script = join(import.meta.dirname, '../../test/protocols/reports/read-report.ts')
     const runs: Outcome[] = []
     for (let n = 0; n < 3; n++) {

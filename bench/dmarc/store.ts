@@ -31,7 +31,11 @@ export async function run(): Promise<string> {
   const database = await openMigrated(embedded.url)
   const { db, close } = database
   try {
-    const person = { email: 'bench@people.test', password: 'a long enough password', plan: 'pro' as const }
+    const person = {
+      email: 'bench@people.test',
+      password: 'a long enough password',
+      plan: 'pro' as const,
+    }
     const { id } = await createAccount(db, person)
     return [await storeMany(db, id), await summarizeMillion(database, id)].join('\n\n')
   } finally {
@@ -44,13 +48,21 @@ export async function run(): Promise<string> {
 async function storeMany(db: Kysely<DB>, accountId: string): Promise<string> {
   const rows: { label: string; spent: Spent }[] = []
   const { domain } = await registerDomain(db, accountId, 'many.test')
-  const reports = Array.from({ length: 2 * REPORTS + SINGLE }, (_, n) => aggregate(specOf(n, RECORDS, domain)))
+  const reports = Array.from({ length: 2 * REPORTS + SINGLE }, (_, n) =>
+    aggregate(specOf(n, RECORDS, domain)),
+  )
   const files = reports.map((xml, n) => ({ name: `${n}.xml`, bytes: Buffer.from(xml) }))
-  const packed = files.slice(REPORTS).map(({ name, bytes }) => ({ name: `${name}.gz`, bytes: gzipSync(bytes) }))
+  const packed = files
+    .slice(REPORTS)
+    .map(({ name, bytes }) => ({ name: `${name}.gz`, bytes: gzipSync(bytes) }))
   const add = async (label: string, count: number, work: () => Promise<void>) =>
     rows.push({ label, spent: await spend(count, work) })
-  await add('bare saxes on the XML, nothing kept', REPORTS, async () => files.slice(0, REPORTS).forEach(parseBare))
-  await add('parsed and stored, in batches', REPORTS, () => take(db, accountId, files.slice(0, REPORTS)))
+  await add('bare saxes on the XML, nothing kept', REPORTS, async () =>
+    files.slice(0, REPORTS).forEach(parseBare),
+  )
+  await add('parsed and stored, in batches', REPORTS, () =>
+    take(db, accountId, files.slice(0, REPORTS)),
+  )
   await add('the same from gzip', REPORTS, () => take(db, accountId, packed.slice(0, REPORTS)))
   await add('from gzip, each committed by itself', SINGLE, async () => {
     for (const file of packed.slice(REPORTS)) await take(db, accountId, [file])
@@ -101,7 +113,8 @@ async function summarizeMillion({ db, pool }: Database, accountId: string): Prom
   const domain = await registerDomain(db, accountId, 'million.test')
   const rows = await seedMillion(pool, domain.id)
   const lines = []
-  for (const days of [30, 90, 365]) lines.push(`| ${days} days | ${await summaryMs(db, domain, days)} |`)
+  for (const days of [30, 90, 365])
+    lines.push(`| ${days} days | ${await summaryMs(db, domain, days)} |`)
   return [
     `1,000,000 records over 365 days, of ${SOURCES.toLocaleString('en-US')} sources: ${rows.toLocaleString('en-US')} rows of a day and a source.`,
     '',
@@ -142,7 +155,10 @@ async function seedMillion(pool: Pool, domainId: string): Promise<number> {
 }
 
 async function summaryMs(db: Kysely<DB>, domain: DomainRow, days: number): Promise<number> {
-  const range = parseRange({ from: new Date((daysAgo(days) + 86_400) * 1_000).toISOString().slice(0, 10) }, new Date())
+  const range = parseRange(
+    { from: new Date((daysAgo(days) + 86_400) * 1_000).toISOString().slice(0, 10) },
+    new Date(),
+  )
   const times: number[] = []
   for (let round = 0; round < SUMMARIES; round++) {
     const started = performance.now()
@@ -155,7 +171,13 @@ async function summaryMs(db: Kysely<DB>, domain: DomainRow, days: number): Promi
 
 function specOf(n: number, records: number, domain: string) {
   const rows = Array.from({ length: records }, (_, m) => rowOf(n * records + m))
-  return { domain, id: `${domain}-${n}`, org: `reporter${n % 25}.test`, begin: daysAgo(1 + (n % 365)), rows }
+  return {
+    domain,
+    id: `${domain}-${n}`,
+    org: `reporter${n % 25}.test`,
+    begin: daysAgo(1 + (n % 365)),
+    rows,
+  }
 }
 
 /** Some sources send most of it, as in life. */

@@ -45,7 +45,9 @@ export async function bareCopy(
   const scanned = await Promise.all(pairs.map(({ from, to }) => scanFolders(from, to, folders)))
   const slices = scanned.flat().toSorted((a, b) => b.rows.length - a.rows.length)
   const shapes = new Set<string>()
-  const copied = await Promise.all(pairs.map(({ from, to }) => copySlices(from, to, slices, { ...options, shapes })))
+  const copied = await Promise.all(
+    pairs.map(({ from, to }) => copySlices(from, to, slices, { ...options, shapes })),
+  )
   await Promise.all(pairs.flatMap(({ from, to }) => [from.wire.logout(), to.wire.logout()]))
   return copied.reduce((sum, count) => sum + count, 0)
 }
@@ -57,17 +59,30 @@ async function scanFolders(from: Session, to: Session, folders: Folder[]): Promi
     const [{ uidNext }] = await Promise.all([examine(from.wire, name), createFolder(to.wire, name)])
     const rows: Metadata[] = []
     for await (const row of fetchMetadata(from.wire, 1, (uidNext ?? 1) - 1)) rows.push(row)
-    for (let at = 0; at < rows.length; at += SLICE) slices.push({ folder, rows: rows.slice(at, at + SLICE) })
+    for (let at = 0; at < rows.length; at += SLICE)
+      slices.push({ folder, rows: rows.slice(at, at + SLICE) })
   }
   return slices
 }
 
-async function copySlices(from: Session, to: Session, slices: Slice[], options: BareOptions): Promise<number> {
+async function copySlices(
+  from: Session,
+  to: Session,
+  slices: Slice[],
+  options: BareOptions,
+): Promise<number> {
   let copied = 0
   for (let slice = slices.shift(); slice; slice = slices.shift()) {
     const name = slice.folder.pathAsListed
-    const [{ permanentFlags }] = await Promise.all([select(to.wire, name), examine(from.wire, name)])
-    const appender = createAppender(to.wire, name, { permanentFlags, singly: options.singly, shapes: options.shapes })
+    const [{ permanentFlags }] = await Promise.all([
+      select(to.wire, name),
+      examine(from.wire, name),
+    ])
+    const appender = createAppender(to.wire, name, {
+      permanentFlags,
+      singly: options.singly,
+      shapes: options.shapes,
+    })
     const pending: Promise<number>[] = []
     for await (const batch of groupIntoBatches(outgoing(from, slice.rows), BATCH)) {
       const { outcomes } = await appender.submit(batch)
@@ -82,7 +97,8 @@ async function* outgoing({ wire }: Session, rows: Metadata[]): AsyncGenerator<Ap
   const byUid = new Map(rows.map((row) => [row.uid, row]))
   for await (const fetched of fetchBodies(wire, rows)) {
     const row = byUid.get(fetched.uid)
-    if (fetched.state === 'here' && row) yield { ...fetched, flags: row.flags, internalDate: row.internalDate }
+    if (fetched.state === 'here' && row)
+      yield { ...fetched, flags: row.flags, internalDate: row.internalDate }
   }
 }
 
@@ -122,13 +138,16 @@ async function main(messages: number, roundTrip: number): Promise<void> {
   const destination = await startDovecot()
   const near = await startProxy(source.port, { roundTrip })
   const far = await startProxy(destination.port, { roundTrip })
-  const ports = roundTrip > 0 ? ([near.port, far.port] as const) : ([source.port, destination.port] as const)
+  const ports =
+    roundTrip > 0 ? ([near.port, far.port] as const) : ([source.port, destination.port] as const)
   await source.addUser('source', 'secret')
   try {
     const filling = await bareSignIn(source.port, 'source')
     const corpus = await fillAccount(filling, messages)
     await filling.wire.logout()
-    console.log(`${messages} messages, ${(corpus.bytes / 1e6).toFixed(0)} MB, round trip ${roundTrip} ms`)
+    console.log(
+      `${messages} messages, ${(corpus.bytes / 1e6).toFixed(0)} MB, round trip ${roundTrip} ms`,
+    )
     let users = 0
     const time = async (label: string, run: (user: string) => Promise<unknown>) => {
       const user = `u${(users += 1)}`
@@ -147,7 +166,9 @@ async function main(messages: number, roundTrip: number): Promise<void> {
       await time(`bare, pipelined APPEND, ${connections} conn.`, (user) =>
         bareCopy(...ports, user, { connections, singly: true }),
       )
-      await time(`bare, MULTIAPPEND, ${connections} conn.`, (user) => bareCopy(...ports, user, { connections }))
+      await time(`bare, MULTIAPPEND, ${connections} conn.`, (user) =>
+        bareCopy(...ports, user, { connections }),
+      )
     }
     console.log(`resident: ${(process.resourceUsage().maxRSS / 1024).toFixed(0)} MB at most`)
   } finally {

@@ -41,10 +41,13 @@ export async function fillAccount({ wire }: Session, messages: number): Promise<
     await createFolder(wire, name)
     const { permanentFlags } = await select(wire, name)
     const appender = createAppender(wire, name, { permanentFlags })
-    for await (const batch of groupIntoBatches(mails(Math.round(messages * share), folder, random), {
-      messages: 200,
-      bytes: 4e6,
-    })) {
+    for await (const batch of groupIntoBatches(
+      mails(Math.round(messages * share), folder, random),
+      {
+        messages: 200,
+        bytes: 4e6,
+      },
+    )) {
       const { outcomes } = await appender.submit(batch)
       const refused = (await outcomes).find(({ state }) => state !== 'stored')
       if (refused) throw new Error(`the corpus was refused: ${JSON.stringify(refused)}`)
@@ -54,7 +57,11 @@ export async function fillAccount({ wire }: Session, messages: number): Promise<
   return { messages, bytes, folders: Object.keys(FOLDERS) }
 }
 
-async function* mails(count: number, folder: string, random: () => number): AsyncGenerator<AppendMessage> {
+async function* mails(
+  count: number,
+  folder: string,
+  random: () => number,
+): AsyncGenerator<AppendMessage> {
   for (let index = 0; index < count; index++) {
     const body = mailOf(`${folder}-${index}`.replace(/[^\w-]/g, '_'), sizeFrom(random), random)
     const flags = FLAGS.filter(([, share]) => random() < share).map(([flag]) => flag)

@@ -39,7 +39,11 @@ function builtIn(folder: string): string {
   const language = ['--module', 'nodenext', '--target', 'esnext', '--noCheck']
   const places = ['--rewriteRelativeImportExtensions', '--rootDir', ROOT, '--outDir', folder]
   const file = 'bench/migration/four.ts'
-  execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['--ignoreConfig', ...language, ...places, file], { cwd: ROOT })
+  execFileSync(
+    join(ROOT, 'node_modules/.bin/tsc'),
+    ['--ignoreConfig', ...language, ...places, file],
+    { cwd: ROOT },
+  )
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   return join(folder, 'bench/migration/four.js')

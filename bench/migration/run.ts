@@ -27,15 +27,20 @@ type Column = { label: string; seconds: number }
 
 async function compare(messages: number, roundTrip: number): Promise<string> {
   const [source, destination] = await Promise.all([startDovecot(), startDovecot()])
-  const proxies = await Promise.all([source, destination].map(({ port }) => startProxy(port, { roundTrip })))
-  const [near = 0, far = 0] = roundTrip > 0 ? proxies.map(({ port }) => port) : [source.port, destination.port]
+  const proxies = await Promise.all(
+    [source, destination].map(({ port }) => startProxy(port, { roundTrip })),
+  )
+  const [near = 0, far = 0] =
+    roundTrip > 0 ? proxies.map(({ port }) => port) : [source.port, destination.port]
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-bench-'))
   await source.addUser('source', 'secret')
   try {
     const filling = await signIn(accountOn(source.port, 'source'))
     const { bytes } = await fillAccount(filling, messages)
     await filling.wire.logout()
-    const timed = await timeAll(near, far, folder, messages, (user) => destination.addUser(user, 'secret'))
+    const timed = await timeAll(near, far, folder, messages, (user) =>
+      destination.addUser(user, 'secret'),
+    )
     const head = `${messages} messages, ${(bytes / 1e6).toFixed(0)} MB, round trip ${roundTrip} ms`
     return [head, ...timed.map((column) => lineOf(column, messages, bytes))].join('\n')
   } finally {
@@ -71,14 +76,20 @@ async function timeAll(
   for (let turn = 0; turn < 3; turn++) {
     const [two, three] = [await newUser(), await newUser()]
     bare?.push((await time('', () => bareCopy(near, far, two, { connections: 4 }))).seconds)
-    whole?.push((await time('', () => ours(from, accountOn(far, three), createMemoryJournal()))).seconds)
+    whole?.push(
+      (await time('', () => ours(from, accountOn(far, three), createMemoryJournal()))).seconds,
+    )
   }
   columns.push({ label: 'bare MULTIAPPEND copy, 4 connections', seconds: medianOf(bare) })
   columns.push({ label: 'portreeve', seconds: medianOf(whole) })
   const to = accountOn(far, await newUser())
   const journal = openFileJournal(join(folder, 'journal'))
   columns.push(await time('portreeve, journal on disk', () => ours(from, to, journal)))
-  columns.push(await time('portreeve again, journal known', () => ours(from, to, journal, { withNewMail: true })))
+  columns.push(
+    await time('portreeve again, journal known', () =>
+      ours(from, to, journal, { withNewMail: true }),
+    ),
+  )
   const again = () => ours(from, to, createMemoryJournal(), { deduplicate: true })
   columns.push(await time('portreeve again, deduplicate', again))
   journal.close()
@@ -107,5 +118,7 @@ function lineOf({ label, seconds }: Column, messages: number, bytes: number): st
 
 if (import.meta.main) {
   const [messages, roundTrip = '0'] = process.argv.slice(2)
-  console.log(messages === undefined ? await run() : await compare(Number(messages), Number(roundTrip)))
+  console.log(
+    messages === undefined ? await run() : await compare(Number(messages), Number(roundTrip)),
+  )
 }

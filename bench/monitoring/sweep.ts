@@ -27,18 +27,25 @@ const WARM_UP = 50
 export async function run(): Promise<string> {
   const catalogue = openCatalogue()
   const zones = Object.fromEntries(catalogue.lists.map(({ zone }) => [zone, {}]))
-  const [postgres, lists] = await Promise.all([startPostgres('embedded'), startRbldnsd(zones, { log: false })])
+  const [postgres, lists] = await Promise.all([
+    startPostgres('embedded'),
+    startRbldnsd(zones, { log: false }),
+  ])
   const { db, pool, close } = openDatabase(postgres.url)
   try {
     await migrate(pool)
     await addHosts(db)
     const { deps, asked } = open(db, catalogue, lists)
     // The lists show that they can be believed; what is compiled by then is not measured.
-    for (let n = 1; n <= WARM_UP; n++) await sweepAddress(`8.7.6.${n}`, deps.blocklists, AbortSignal.timeout(9_000))
+    for (let n = 1; n <= WARM_UP; n++)
+      await sweepAddress(`8.7.6.${n}`, deps.blocklists, AbortSignal.timeout(9_000))
     const first = await measure(deps, asked)
     const later: Figures[] = []
     for (let round = 0; round < ROUNDS; round++) later.push(await measure(deps, asked))
-    return table(first, later.toSorted((a, b) => a.seconds - b.seconds)[Math.floor(ROUNDS / 2)] as Figures)
+    return table(
+      first,
+      later.toSorted((a, b) => a.seconds - b.seconds)[Math.floor(ROUNDS / 2)] as Figures,
+    )
   } finally {
     await close()
     await Promise.all([postgres.stop(), lists.stop()])
@@ -51,7 +58,11 @@ function openCatalogue(): Catalogue {
   return { lists: lists.slice(0, ZONES).map((list) => ({ ...list, enabled: true })), warnings: [] }
 }
 
-function open(db: Kysely<DB>, catalogue: Catalogue, server: Rbldnsd): { deps: HostCheckDeps; asked: () => number } {
+function open(
+  db: Kysely<DB>,
+  catalogue: Catalogue,
+  server: Rbldnsd,
+): { deps: HostCheckDeps; asked: () => number } {
   let asked = 0
   const own = createResolver({ servers: [server] })
   const resolver: Resolver = {
@@ -72,13 +83,24 @@ function open(db: Kysely<DB>, catalogue: Catalogue, server: Rbldnsd): { deps: Ho
 }
 
 async function addHosts(db: Kysely<DB>): Promise<void> {
-  await sql`insert into account (name, email, plan) values ('bench', 'bench@bench.test', 'free')`.execute(db)
+  await sql`insert into account (name, email, plan) values ('bench', 'bench@bench.test', 'free')`.execute(
+    db,
+  )
   await sql`
     insert into monitored_host (account_id, host)
-    select id, '8.8.' || n / 250 || '.' || n % 250 + 1 from account, generate_series(0, ${HOSTS - 1}) as n`.execute(db)
+    select id, '8.8.' || n / 250 || '.' || n % 250 + 1 from account, generate_series(0, ${HOSTS - 1}) as n`.execute(
+    db,
+  )
 }
 
-type Figures = { seconds: number; asked: number; lost: number; cpu: number; delayP50: number; delayP99: number }
+type Figures = {
+  seconds: number
+  asked: number
+  lost: number
+  cpu: number
+  delayP50: number
+  delayP99: number
+}
 
 /** One look at everything of all hosts. */
 async function measure(deps: HostCheckDeps, asked: () => number): Promise<Figures> {

@@ -2,7 +2,10 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
 /** Connections that are open and send nothing, or a byte of their body a second. @returns how to end them */
-export async function crowd(url: string, { idle, slow }: { idle: number; slow: number }): Promise<() => void> {
+export async function crowd(
+  url: string,
+  { idle, slow }: { idle: number; slow: number },
+): Promise<() => void> {
   const { port, pathname } = new URL(url)
   const sockets: Socket[] = []
   for (let i = 0; i < idle + slow; i++) {
@@ -11,7 +14,8 @@ export async function crowd(url: string, { idle, slow }: { idle: number; slow: n
     sockets.push(socket)
   }
   const trickling = sockets.slice(idle)
-  for (const socket of trickling) socket.write(`POST ${pathname} HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n`)
+  for (const socket of trickling)
+    socket.write(`POST ${pathname} HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n`)
   const timer = setInterval(() => trickling.forEach((socket) => socket.write('x')), 1_000)
   return () => {
     clearInterval(timer)
@@ -20,11 +24,17 @@ export async function crowd(url: string, { idle, slow }: { idle: number; slow: n
 }
 
 /** Sends bodies of ten mebibytes, so many at once, and watches something meanwhile. @returns the most it was */
-export async function heavyBodies(url: string, count: number, watch: () => number): Promise<number> {
+export async function heavyBodies(
+  url: string,
+  count: number,
+  watch: () => number,
+): Promise<number> {
   let most = 0
   const timer = setInterval(() => (most = Math.max(most, watch())), 20)
   const body = Buffer.alloc(10 * 1024 * 1024, 'x')
-  const answers = Array.from({ length: count }, () => fetch(url, { method: 'POST', body }).then((r) => r.status))
+  const answers = Array.from({ length: count }, () =>
+    fetch(url, { method: 'POST', body }).then((r) => r.status),
+  )
   await Promise.all(answers)
   clearInterval(timer)
   return most

@@ -26,6 +26,7 @@ export async function follow(
   }
   await Promise.all([over, following])
   const sorted = lags.toSorted((a, b) => a - b)
-  const at = (q: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? NaN
+  const at = (q: number) =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? NaN
   return { count: lags.length, p50: at(0.5), p99: at(0.99), most: at(1) }
 }

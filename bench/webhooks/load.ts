@@ -24,7 +24,10 @@ export function load(url: string, seconds: number): Promise<Figures> {
 async function withWrk(url: string, seconds: number): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-bench-'))
   const script = join(folder, 'post.lua')
-  writeFileSync(script, `wrk.method="POST"\nwrk.body=[[${BODY}]]\nwrk.headers["Content-Type"]="application/json"\n`)
+  writeFileSync(
+    script,
+    `wrk.method="POST"\nwrk.body=[[${BODY}]]\nwrk.headers["Content-Type"]="application/json"\n`,
+  )
   const args = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--latency', '-s', script, url]
   const { stdout } = await promisify(execFile)(WRK, args)
   rmSync(folder, { recursive: true })
@@ -45,7 +48,14 @@ function quantile(text: string, percent: number): number {
 
 async function withAutocannon(url: string, duration: number): Promise<Figures> {
   const headers = { 'content-type': 'application/json' }
-  const result = await autocannon({ url, method: 'POST', body: BODY, headers, connections: CONNECTIONS, duration })
+  const result = await autocannon({
+    url,
+    method: 'POST',
+    body: BODY,
+    headers,
+    connections: CONNECTIONS,
+    duration,
+  })
   return {
     perSecond: result.requests.average,
     p50: result.latency.p50,

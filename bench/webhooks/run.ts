@@ -74,7 +74,9 @@ async function followed(ours: Program, store: Store): Promise<string> {
   const [figures, ofBusy, ofQuiet] = await Promise.all([
     loading,
     follow({ url: busy.events, token }, loading),
-    follow({ url: quiet.events, token }, loading, () => fetch(quiet.url, { method: 'POST', body: 'x' })),
+    follow({ url: quiet.events, token }, loading, () =>
+      fetch(quiet.url, { method: 'POST', body: 'x' }),
+    ),
   ])
   const lag = ({ p50, p99, most }: typeof ofBusy) => `p50 ${p50} p99 ${p99} most ${most} ms`
   return (
@@ -88,7 +90,8 @@ async function crowded(url: string): Promise<string> {
   const end = await crowd(url, { idle: 2_000, slow: 200 })
   const beside = await load(url, SECONDS)
   end()
-  const show = ({ perSecond, p99 }: Figures) => `${Math.round(perSecond)}/s p99 ${p99.toFixed(1)} ms`
+  const show = ({ perSecond, p99 }: Figures) =>
+    `${Math.round(perSecond)}/s p99 ${p99.toFixed(1)} ms`
   return `beside 2,000 idle and 200 slow connections: ${show(beside)}; without: ${show(without)}`
 }
 

@@ -11,15 +11,25 @@ import { startEmbedded } from '../../src/store/embedded.ts'
 import { migrate } from '../../src/store/migrate.ts'
 
 /** A program of this folder, as a process of its own; its first line is its URL. */
-export type Program = { url: string; process: ChildProcess; residentMb(): number; stop(): Promise<void> }
+export type Program = {
+  url: string
+  process: ChildProcess
+  residentMb(): number
+  stop(): Promise<void>
+}
 
-export async function startProgram(file: string, env: Record<string, string> = {}): Promise<Program> {
+export async function startProgram(
+  file: string,
+  env: Record<string, string> = {},
+): Promise<Program> {
   const child = spawn(process.execPath, [join(import.meta.dirname, file)], {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(child, 'exit').then(() => Promise.reject(new Error(`${file} did not start`)))
-  const [line] = (await Promise.race([once(child.stdout.setEncoding('utf8'), 'data'), ended])) as [string]
+  const [line] = (await Promise.race([once(child.stdout.setEncoding('utf8'), 'data'), ended])) as [
+    string,
+  ]
   return {
     url: line.trim(),
     process: child,
@@ -44,7 +54,11 @@ export async function startStore(): Promise<Store> {
   const embedded = await startEmbedded({ dataDir, log: createLog('silent') })
   const { db, pool, close } = openDatabase(embedded.url)
   await migrate(pool)
-  const account = { email: 'bench@people.test', password: 'a long enough password', plan: 'pro' as const }
+  const account = {
+    email: 'bench@people.test',
+    password: 'a long enough password',
+    plan: 'pro' as const,
+  }
   const { id } = await createAccount(db, account)
   const { token } = await issueToken(db, id)
   await close()

@@ -40,15 +40,28 @@ export function administratorRoutes(app: App, options: AbuseRoutesOptions): void
   holdRoutes(app, options)
 }
 
-type RangeRoutes = { path: 'whitelist' | 'sensors'; kinds: RangeKind[]; body: typeof NewExemption | typeof NewSensor }
+type RangeRoutes = {
+  path: 'whitelist' | 'sensors'
+  kinds: RangeKind[]
+  body: typeof NewExemption | typeof NewSensor
+}
 
-function rangeRoutes(app: App, { db, authHooks }: AbuseRoutesOptions, { path, kinds, body }: RangeRoutes): void {
+function rangeRoutes(
+  app: App,
+  { db, authHooks }: AbuseRoutesOptions,
+  { path, kinds, body }: RangeRoutes,
+): void {
   const noun = path === 'whitelist' ? 'allowlist' : 'sensors'
   app.get(
     `/api/v1/abuse/${path}`,
     {
       onRequest: authHooks.admin,
-      schema: { summary: `List the ${noun}`, ...common, querystring: PageQuery, response: answers(RangePage) },
+      schema: {
+        summary: `List the ${noun}`,
+        ...common,
+        querystring: PageQuery,
+        response: answers(RangePage),
+      },
     },
     async ({ query: { page, limit } }) => {
       const total = await countRanges(db, kinds)
@@ -60,19 +73,35 @@ function rangeRoutes(app: App, { db, authHooks }: AbuseRoutesOptions, { path, ki
     `/api/v1/abuse/${path}`,
     {
       onRequest: authHooks.admin,
-      schema: { summary: `Add a range to the ${noun}`, ...common, body, response: answers(Success(Range), 201) },
+      schema: {
+        summary: `Add a range to the ${noun}`,
+        ...common,
+        body,
+        response: answers(Success(Range), 201),
+      },
     },
     async (request, reply) => {
-      const { cidr, label = '', kind = 'sensor' } = request.body as { cidr: string; label?: string; kind?: RangeKind }
+      const {
+        cidr,
+        label = '',
+        kind = 'sensor',
+      } = request.body as { cidr: string; label?: string; kind?: RangeKind }
       const allowed = kinds.includes(kind) ? kind : (kinds[0] as RangeKind)
-      return reply.code(201).send({ success: true, data: await addRange(db, { kind: allowed, cidr, label }) })
+      return reply
+        .code(201)
+        .send({ success: true, data: await addRange(db, { kind: allowed, cidr, label }) })
     },
   )
   app.delete(
     `/api/v1/abuse/${path}/:id`,
     {
       onRequest: authHooks.admin,
-      schema: { summary: `Remove a range from the ${noun}`, ...common, params, response: answers(Done) },
+      schema: {
+        summary: `Remove a range from the ${noun}`,
+        ...common,
+        params,
+        response: answers(Done),
+      },
     },
     async (request) => {
       await removeRange(db, request.params.id, kinds)
@@ -103,9 +132,18 @@ function appealRoutes(app: App, { db, authHooks, clock }: AbuseRoutesOptions): v
     '/api/v1/abuse/appeals/:id/decision',
     {
       onRequest: authHooks.admin,
-      schema: { summary: 'Decide an appeal', ...common, params, body: Decision, response: answers(Success(Appeal)) },
+      schema: {
+        summary: 'Decide an appeal',
+        ...common,
+        params,
+        body: Decision,
+        response: answers(Success(Appeal)),
+      },
     },
-    async ({ params: { id }, body }) => ({ success: true, data: await decide(db, id, body.upheld, clock()) }),
+    async ({ params: { id }, body }) => ({
+      success: true,
+      data: await decide(db, id, body.upheld, clock()),
+    }),
   )
 }
 
@@ -125,7 +163,10 @@ function candidateRoutes(app: App, options: AbuseRoutesOptions): void {
     async ({ query: { page, limit } }) => {
       const { candidates, total } = await readCandidates(options, sliceOf({ page, limit }), clock())
       const networkTable = { source: systems.source, date: systems.date }
-      return { success: true, data: { candidates, networkTable, pagination: paginationOf({ page, limit }, total) } }
+      return {
+        success: true,
+        data: { candidates, networkTable, pagination: paginationOf({ page, limit }, total) },
+      }
     },
   )
   app.post(
@@ -163,7 +204,11 @@ function holdRoutes(app: App, { db, authHooks }: AbuseRoutesOptions): void {
     '/api/v1/abuse/export/hold/approve',
     {
       onRequest: authHooks.admin,
-      schema: { summary: 'Publish the blocklist update on hold', ...common, response: answers(HoldAnswer) },
+      schema: {
+        summary: 'Publish the blocklist update on hold',
+        ...common,
+        response: answers(HoldAnswer),
+      },
     },
     async () => {
       const hold = await approveHold(db)

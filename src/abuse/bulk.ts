@@ -77,7 +77,8 @@ function readCsv(text: string): Row[] {
 
 function reportOfFields([ip = '', categories = '', date = '']: string[], now: number): Report {
   const at = Date.parse(date)
-  if (date !== '' && (Number.isNaN(at) || at > now + OLDEST)) throw new Error(`“${date.slice(0, 40)}” is not a date.`)
+  if (date !== '' && (Number.isNaN(at) || at > now + OLDEST))
+    throw new Error(`“${date.slice(0, 40)}” is not a date.`)
   if (date !== '' && now - at > OLDEST) throw new Error('The report is older than a day.')
   const service = serviceOfCategories(categories.split(',').map(Number))
   if (!service) throw new Error(`“${categories.slice(0, 40)}” contains no AbuseIPDB category.`)
@@ -93,8 +94,10 @@ function reportOfJson(text: string): Report {
   }
   if (typeof row !== 'object' || row === null) throw new Error('The line is not a JSON object.')
   const { ip, service, port = null, count = 1 } = row as Record<string, unknown>
-  if (typeof ip !== 'string' || typeof service !== 'string') throw new Error('ip and service are required strings.')
-  if (port !== null && !isWhole(port, 65_535)) throw new Error('port must be an integer from 1 to 65535.')
+  if (typeof ip !== 'string' || typeof service !== 'string')
+    throw new Error('ip and service are required strings.')
+  if (port !== null && !isWhole(port, 65_535))
+    throw new Error('port must be an integer from 1 to 65535.')
   if (!isWhole(count, 100_000)) throw new Error('count must be an integer from 1 to 100000.')
   return { subject: readSubject(ip), service: requireService(service).id, port, count }
 }

@@ -4,7 +4,14 @@ import { circumstancesOf } from './circumstances.ts'
 import { createGroupCommit } from './intake/group-commit.ts'
 import type { Ranges } from './ranges/ranges.ts'
 import { aliasOf } from './reporter.ts'
-import { assess, FORGET_AFTER_MS, type Confidence, type Evidence, type State, type TraitsOf } from './score.ts'
+import {
+  assess,
+  FORGET_AFTER_MS,
+  type Confidence,
+  type Evidence,
+  type State,
+  type TraitsOf,
+} from './score.ts'
 import type { Standings } from './reputation/standings.ts'
 import { findAddresses, type AddressRow } from './store.ts'
 import type { Subject } from './subject.ts'
@@ -31,7 +38,9 @@ export type CheckResult = {
 export function createLookup(db: Kysely<DB>): (address: string) => Promise<AddressRow | undefined> {
   const lookups = createGroupCommit<string, AddressRow | undefined>({
     async commit(addresses) {
-      const rows = new Map((await findAddresses(db, [...new Set(addresses)])).map((row) => [row.address, row]))
+      const rows = new Map(
+        (await findAddresses(db, [...new Set(addresses)])).map((row) => [row.address, row]),
+      )
       return addresses.map((address) => rows.get(address))
     },
     sizeOf: () => 1,
@@ -49,9 +58,11 @@ export function describeAddress(
   { ranges, standings, traitsOf }: CheckDeps,
   now: number,
 ): CheckResult {
-  if (ranges.is('whitelist', subject.key)) return { ...nothing(subject), listingState: 'whitelisted' }
+  if (ranges.is('whitelist', subject.key))
+    return { ...nothing(subject), listingState: 'whitelisted' }
   if (!row || ranges.is('canary', subject.key)) return nothing(subject)
-  if (now - row.lastReportedAt.getTime() > FORGET_AFTER_MS) return { ...nothing(subject), listingState: 'expired' }
+  if (now - row.lastReportedAt.getTime() > FORGET_AFTER_MS)
+    return { ...nothing(subject), listingState: 'expired' }
   const known = { bootstrap: standings.isBootstrap(), wellKnown: ranges.isWellKnown(subject.key) }
   const circumstances = circumstancesOf(row, known, now)
   const { state, score, confidence } = assess(row.state, row.evidence, circumstances, now, traitsOf)
@@ -67,7 +78,9 @@ export function describeAddress(
     firstReportedAt: hourOf(row.firstReportedAt.getTime()),
     lastReportedAt: hourOf(row.lastReportedAt.getTime()),
     services: countServices(row.evidence),
-    evidence: row.evidence.toSorted((a, b) => b.at - a.at).map((entry) => anonymous(entry, subject.key)),
+    evidence: row.evidence
+      .toSorted((a, b) => b.at - a.at)
+      .map((entry) => anonymous(entry, subject.key)),
   }
 }
 
@@ -97,7 +110,10 @@ function hourOf(time: number): Date {
 function countServices(evidence: Evidence[]): { service: string; count: number }[] {
   const counts = Map.groupBy(evidence, (e) => e.service)
   return [...counts]
-    .map(([service, entries]) => ({ service, count: entries.reduce((sum, e) => sum + e.reports, 0) }))
+    .map(([service, entries]) => ({
+      service,
+      count: entries.reduce((sum, e) => sum + e.reports, 0),
+    }))
     .toSorted((a, b) => b.count - a.count || (a.service < b.service ? -1 : 1))
 }
 

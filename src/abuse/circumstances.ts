@@ -15,13 +15,20 @@ export function circumstancesOf(
  * The changes of an assessment to the row of an address. A confirmation ends with the listing it
  * was given for.
  */
-export function toRowChanges({ confirmation }: AddressRow, { state, score, confidence, awaiting, dueAt }: Assessment) {
+export function toRowChanges(
+  { confirmation }: AddressRow,
+  { state, score, confidence, awaiting, dueAt }: Assessment,
+) {
   const isConfirmed = confirmation === 'confirmed' && state === 'listed'
   return {
     state: state === 'none' ? ('observed' as const) : state,
     score,
     confidence,
-    confirmation: awaiting ? ('awaiting' as const) : isConfirmed ? ('confirmed' as const) : ('none' as const),
+    confirmation: awaiting
+      ? ('awaiting' as const)
+      : isConfirmed
+        ? ('confirmed' as const)
+        : ('none' as const),
     dueAt: dueAt === null ? null : new Date(dueAt),
   }
 }

@@ -53,12 +53,26 @@ export type AbuseServices = Awaited<ReturnType<typeof createAbuseServices>>
 
 /** `close` waits for reports that are being stored. */
 export async function createAbuseServices(options: AbuseOptions) {
-  const { db, pool, notifications, log, baseUrl, systems = NO_SYSTEMS, onReport, clock = Date.now } = options
+  const {
+    db,
+    pool,
+    notifications,
+    log,
+    baseUrl,
+    systems = NO_SYSTEMS,
+    onReport,
+    clock = Date.now,
+  } = options
   const pageUrl = `${baseUrl}/address`
   await ensurePartitions(db, clock())
   // The reputation of a network belongs to its pseudonym: with another key, all networks would lose
   // it.
-  const pseudonyms = await loadStableKey(db, PSEUDONYMS, (secretKey) => deriveKey(secretKey, PSEUDONYMS), options)
+  const pseudonyms = await loadStableKey(
+    db,
+    PSEUDONYMS,
+    (secretKey) => deriveKey(secretKey, PSEUDONYMS),
+    options,
+  )
   const ranges = await openRanges(db, notifications, log)
   const standings = await createStandings(db, notifications, log)
   const exports = await createExports(db, notifications, { log, pageUrl })
@@ -66,7 +80,13 @@ export async function createAbuseServices(options: AbuseOptions) {
   const statsNotifier = createStatsNotifier({ db, log })
   // Instances count side by side; two that draw the same lane only wait for each other.
   const intake = createIntake(
-    { store: { db, pool: lookups }, ranges, standings, traitsOf: serviceOf, lane: 2 * randomInt(1, 10_000) },
+    {
+      store: { db, pool: lookups },
+      ranges,
+      standings,
+      traitsOf: serviceOf,
+      lane: 2 * randomInt(1, 10_000),
+    },
     clock,
     (receipt) => {
       statsNotifier.changed()
@@ -98,5 +118,7 @@ export async function createAbuseServices(options: AbuseOptions) {
 
 function outcomesOf({ allowance, outcomes }: Receipt): ReportOutcome[] {
   if (!allowance.allowed) return ['limited']
-  return outcomes.map(({ ignored, deduped }) => (ignored ? 'ignored' : deduped ? 'deduped' : 'accepted'))
+  return outcomes.map(({ ignored, deduped }) =>
+    ignored ? 'ignored' : deduped ? 'deduped' : 'accepted',
+  )
 }

@@ -10,10 +10,14 @@ const InstallQuery = Type.Object({
     Type.String({
       pattern: '^ar_[A-Za-z0-9]{32}$',
       maxLength: 35,
-      description: 'A report token, for statistics of your own. It ends up in shell histories: --token-file does not.',
+      description:
+        'A report token, for statistics of your own. It ends up in shell histories: --token-file does not.',
     }),
   ),
-  block: Type.Enum(['0', '1'], { default: '0', description: '1 also installs the consumer of the blocklist.' }),
+  block: Type.Enum(['0', '1'], {
+    default: '0',
+    description: '1 also installs the consumer of the blocklist.',
+  }),
   block_service: Type.Optional(
     Type.String({
       maxLength: 64,
@@ -35,15 +39,23 @@ export function installerRoutes(app: App, { reportsUrl }: { reportsUrl: string }
       config: { limit: 'public pages' },
       schema: {
         summary: 'Installer for fail2ban',
-        description: 'A POSIX shell script: read it, then run it as root. It takes --dry-run, --yes and --uninstall.',
+        description:
+          'A POSIX shell script: read it, then run it as root. It takes --dry-run, --yes and --uninstall.',
         tags: ['Attack reporting'],
         querystring: InstallQuery,
-        response: { 200: { description: 'The script', content: textOf('text/x-shellscript') }, '4xx': Failure },
+        response: {
+          200: { description: 'The script', content: textOf('text/x-shellscript') },
+          '4xx': Failure,
+        },
       },
     },
     async (request, reply) => {
       const { token, block, block_service: name } = request.query
-      const script = installerScript(reportsUrl, { token, block: block === '1', blockService: serviceId(name) })
+      const script = installerScript(reportsUrl, {
+        token,
+        block: block === '1',
+        blockService: serviceId(name),
+      })
       return reply.type('text/x-shellscript; charset=utf-8').send(script)
     },
   )
@@ -59,7 +71,8 @@ export function installerRoutes(app: App, { reportsUrl }: { reportsUrl: string }
         response: { 200: { description: 'The file', content: textOf('text/plain') } },
       },
     },
-    async (_request, reply) => reply.type('text/plain; charset=utf-8').send(fail2banConfig(reportsUrl)),
+    async (_request, reply) =>
+      reply.type('text/plain; charset=utf-8').send(fail2banConfig(reportsUrl)),
   )
 }
 
@@ -68,5 +81,7 @@ function serviceId(name: string | undefined): string | undefined {
   const service = findService(name)
   if (service) return service.id
   const message = 'is no known service; GET /api/v1/abuse/report lists them'
-  throw new Fault('invalid_request', `block_service ${message}.`, { details: [{ path: 'block_service', message }] })
+  throw new Fault('invalid_request', `block_service ${message}.`, {
+    details: [{ path: 'block_service', message }],
+  })
 }

@@ -30,7 +30,9 @@ const END_OF_FILE = 'END_OF_PORTREEVE_FILE'
  */
 export function installerScript(reportsUrl: string, choice: InstallerChoice): string {
   const files = { ...REPORTING, ...(choice.block ? BLOCKING : {}) }
-  const functions = Object.entries(files).map(([name, file]) => writer(name, clientFile(file, reportsUrl)))
+  const functions = Object.entries(files).map(([name, file]) =>
+    writer(name, clientFile(file, reportsUrl)),
+  )
   return clientFile('install.sh.template', reportsUrl)
     .replace('# @settings\n', () => settings(reportsUrl, choice))
     .replace('# @files\n', () => functions.join('\n'))
@@ -44,7 +46,9 @@ export function fail2banConfig(reportsUrl: string): string {
     ['/usr/local/sbin/portreeve-report (chmod 755)', 'portreeve-report'],
   ] as const
   const rule = '#'.repeat(78)
-  const sections = parts.map(([path, file]) => `${rule}\n# ${path}\n${rule}\n\n${clientFile(file, reportsUrl)}`)
+  const sections = parts.map(
+    ([path, file]) => `${rule}\n# ${path}\n${rule}\n\n${clientFile(file, reportsUrl)}`,
+  )
   return `${HEADING}\n${sections.join('\n')}`
 }
 
@@ -60,11 +64,15 @@ function clientFile(name: string, reportsUrl: string): string {
 }
 
 function writer(name: string, content: string): string {
-  if (content.includes(END_OF_FILE)) throw new Error(`the file of ${name} has the line that ends it`)
+  if (content.includes(END_OF_FILE))
+    throw new Error(`the file of ${name} has the line that ends it`)
   return `${name}() {\n  cat <<'${END_OF_FILE}'\n${content}${END_OF_FILE}\n}\n`
 }
 
-function settings(reportsUrl: string, { token = '', block, blockService }: InstallerChoice): string {
+function settings(
+  reportsUrl: string,
+  { token = '', block, blockService }: InstallerChoice,
+): string {
   const query = blockService === undefined ? '' : `?service=${blockService}`
   const lines = [
     `TOKEN=${quoted(token)}`,

@@ -44,7 +44,10 @@ function standingJob(db: Kysely<DB>): Job {
     name: 'abuse.standing',
     schedule: '11 1 * * *',
     async run(_data, { log }) {
-      log.info({ changed: await updateStandings(db, Date.now()) }, 'updated the standing of reporting networks')
+      log.info(
+        { changed: await updateStandings(db, Date.now()) },
+        'updated the standing of reporting networks',
+      )
     },
   })
 }
@@ -54,10 +57,18 @@ export async function updateStandings(db: Kysely<DB>, now: number): Promise<numb
   let changed = 0
   const histories = await withStatementTimeout(db, NIGHTLY_STATEMENT_TIMEOUT_MS, listHistories)
   for (const { network, standing, firstSeenAt, establishedAt, ...counts } of histories) {
-    const times = { firstSeenAt: firstSeenAt.getTime(), establishedAt: establishedAt?.getTime() ?? null }
+    const times = {
+      firstSeenAt: firstSeenAt.getTime(),
+      establishedAt: establishedAt?.getTime() ?? null,
+    }
     const earned = standingOf({ ...counts, ...times }, now)
     if (earned === standing) continue
-    await updateStanding(db, network, earned, earned === 'new' ? null : (establishedAt ?? new Date(now)))
+    await updateStanding(
+      db,
+      network,
+      earned,
+      earned === 'new' ? null : (establishedAt ?? new Date(now)),
+    )
     changed += 1
   }
   if (changed > 0) await notifyStandingsChanged(db)

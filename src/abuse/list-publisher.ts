@@ -22,7 +22,8 @@ export function startListPublisher(deps: ListPublisherDeps): ListPublisher {
   async function run(): Promise<void> {
     while (!signal.aborted) {
       await sweepAndPublish(deps, signal).catch((err: unknown) => {
-        if (!signal.aborted) deps.log.warn({ err }, 'the list could not be updated; the next run will')
+        if (!signal.aborted)
+          deps.log.warn({ err }, 'the list could not be updated; the next run will')
       })
       await sleep(RUN_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => {})
     }
@@ -40,7 +41,10 @@ export function startListPublisher(deps: ListPublisherDeps): ListPublisher {
  * Runs once: applies the changes of time, and publishes a new version when the list differs. When
  * aborted, the next run finishes it.
  */
-export async function sweepAndPublish(deps: ListPublisherDeps, signal?: AbortSignal): Promise<void> {
+export async function sweepAndPublish(
+  deps: ListPublisherDeps,
+  signal?: AbortSignal,
+): Promise<void> {
   await deps.db.connection().execute(async (connection) => {
     // The lock ends with the connection, so that another instance takes over from one that died.
     if (!(await acquirePublisherLock(connection))) return

@@ -34,7 +34,10 @@ export type FindOrigin = (address: string) => number | null
  * @param secret key of the pseudonyms
  * @param findOrigin a table of autonomous systems, where the operator has one
  */
-export function createReporters(secret: string, findOrigin: FindOrigin): (address: string) => Reporter {
+export function createReporters(
+  secret: string,
+  findOrigin: FindOrigin,
+): (address: string) => Reporter {
   const recent = new Map<string, Reporter>()
   const pseudonym = (kind: string, text: string) =>
     createHmac('sha256', secret).update(`${kind} ${text}`).digest('base64url').slice(0, 12)

@@ -63,7 +63,10 @@ function publicRoutes(app: App, abuse: AbuseServices): void {
     },
     async ({ query }) => {
       const subject = readSubject(query.ip)
-      return { success: true, data: describeAddress(subject, await lookup(subject.key), abuse, clock()) }
+      return {
+        success: true,
+        data: describeAddress(subject, await lookup(subject.key), abuse, clock()),
+      }
     },
   )
   app.get(
@@ -96,7 +99,11 @@ function tokenRoutes(app: App, { db, authHooks, clock }: AbuseRoutesOptions): vo
       },
     },
     async (request, reply) => {
-      const { token, ...row } = await issueToken(db, callerOf(request).accountId, request.body?.label ?? '')
+      const { token, ...row } = await issueToken(
+        db,
+        callerOf(request).accountId,
+        request.body?.label ?? '',
+      )
       const statsUrl = `/api/v1/abuse/tokens/${token}`
       return reply.code(201).send({ success: true, token, statsUrl, ...row })
     },
@@ -112,7 +119,10 @@ function tokenRoutes(app: App, { db, authHooks, clock }: AbuseRoutesOptions): vo
         response: answers(TokenList),
       },
     },
-    async (request) => ({ success: true, data: await listOwnTokens(db, callerOf(request).accountId, clock()) }),
+    async (request) => ({
+      success: true,
+      data: await listOwnTokens(db, callerOf(request).accountId, clock()),
+    }),
   )
   app.get(
     '/api/v1/abuse/tokens/:token',
@@ -125,7 +135,10 @@ function tokenRoutes(app: App, { db, authHooks, clock }: AbuseRoutesOptions): vo
         response: answers(Metrics),
       },
     },
-    async ({ params }) => ({ success: true, metrics: await readMetrics(db, params.token, clock()) }),
+    async ({ params }) => ({
+      success: true,
+      metrics: await readMetrics(db, params.token, clock()),
+    }),
   )
   app.delete(
     '/api/v1/abuse/tokens/:token',
@@ -135,7 +148,9 @@ function tokenRoutes(app: App, { db, authHooks, clock }: AbuseRoutesOptions): vo
         summary: 'Revoke a report token',
         tags: TAGS,
         security,
-        params: Type.Object({ token: { ...Uuid, description: 'The id of the token, not the token itself.' } }),
+        params: Type.Object({
+          token: { ...Uuid, description: 'The id of the token, not the token itself.' },
+        }),
         response: answers(Done),
       },
     },
@@ -163,7 +178,11 @@ function appealRoute(app: App, { db, reporterOf, clock }: AbuseServices): void {
     },
     async ({ body, ip }, reply) => {
       const reporter = reporterOf(ip)
-      const data = await appeal(db, { subject: readSubject(body.ip), reason: body.reason, reporter }, clock())
+      const data = await appeal(
+        db,
+        { subject: readSubject(body.ip), reason: body.reason, reporter },
+        clock(),
+      )
       return reply.code(201).send({ success: true, data })
     },
   )

@@ -29,7 +29,9 @@ export type Evidence = {
   port: number | null
 }
 
-export type Sighting = Pick<Evidence, 'network' | 'origin' | 'service' | 'standing' | 'port'> & { count: number }
+export type Sighting = Pick<Evidence, 'network' | 'origin' | 'service' | 'standing' | 'port'> & {
+  count: number
+}
 
 /** The properties of a service that the score needs. */
 export type Traits = { severity: number; category: string; spoofable: boolean }
@@ -75,7 +77,13 @@ export const FORGET_AFTER_MS = 30 * DAY
 /** More is not kept of one address. With so much the score is certain. */
 export const MAX_EVIDENCE = 200
 
-const WEIGHT: Record<Standing, number> = { mute: 0, new: 0.3, established: 0.7, trusted: 1, sensor: 1.2 }
+const WEIGHT: Record<Standing, number> = {
+  mute: 0,
+  new: 0.3,
+  established: 0.7,
+  trusted: 1,
+  sensor: 1.2,
+}
 const RANK: Standing[] = ['mute', 'new', 'established', 'trusted', 'sensor']
 
 /** A network without a history cannot claim the most severe attack. */
@@ -87,7 +95,12 @@ const MOST_SEVERITY = { weak: 6, strong: 10, spoofable: 3 }
  */
 const MOST_OF_ORIGIN = { weak: 0.35, strong: 1 }
 
-const HALF_LIFE: Record<string, number> = { scan: 3 * DAY, spam: 5 * DAY, ddos: 2 * DAY, malware: 14 * DAY }
+const HALF_LIFE: Record<string, number> = {
+  scan: 3 * DAY,
+  spam: 5 * DAY,
+  ddos: 2 * DAY,
+  malware: 14 * DAY,
+}
 const USUAL_HALF_LIFE = 7 * DAY
 const SHARED_HALF_LIFE = DAY
 
@@ -142,16 +155,26 @@ export const isStrong = (standing: Standing) => RANK.indexOf(standing) > RANK.in
 export function absorb(
   before: readonly Evidence[],
   sighting: Sighting,
-  { now, counted, shared, traitsOf }: { now: number; counted: boolean; shared: boolean; traitsOf: TraitsOf },
+  {
+    now,
+    counted,
+    shared,
+    traitsOf,
+  }: { now: number; counted: boolean; shared: boolean; traitsOf: TraitsOf },
 ): Evidence[] {
   const evidence = withOrigin(before, sighting)
-  const index = evidence.findIndex((e) => e.network === sighting.network && e.service === sighting.service)
+  const index = evidence.findIndex(
+    (e) => e.network === sighting.network && e.service === sighting.service,
+  )
   const known = evidence[index]
   const { count, ...rest } = sighting
-  const entry = known ? { ...known, port: sighting.port ?? known.port } : { ...rest, ...unseen(now) }
+  const entry = known
+    ? { ...known, port: sighting.port ?? known.port }
+    : { ...rest, ...unseen(now) }
   entry.standing = better(entry.standing, sighting.standing)
   const isFirst = !known || isOver(known, now)
-  if (sighting.standing !== 'mute') addEvents(entry, sighting, now, halfLifeOf(traitsOf(entry.service), shared))
+  if (sighting.standing !== 'mute')
+    addEvents(entry, sighting, now, halfLifeOf(traitsOf(entry.service), shared))
   if (counted || isFirst) entry.events += count
   if (counted) Object.assign(entry, { countedAt: now, reports: entry.reports + 1 })
   if (known) return evidence.with(index, entry)
@@ -163,15 +186,25 @@ export function absorb(
  * A newer table of autonomous systems may know better where a network belongs. That holds for all
  * it has seen: a network must never count as two independent ones.
  */
-function withOrigin(evidence: readonly Evidence[], { network, origin }: Sighting): readonly Evidence[] {
+function withOrigin(
+  evidence: readonly Evidence[],
+  { network, origin }: Sighting,
+): readonly Evidence[] {
   const isMoved = (entry: Evidence) => entry.network === network && entry.origin !== origin
-  return evidence.some(isMoved) ? evidence.map((entry) => (isMoved(entry) ? { ...entry, origin } : entry)) : evidence
+  return evidence.some(isMoved)
+    ? evidence.map((entry) => (isMoved(entry) ? { ...entry, origin } : entry))
+    : evidence
 }
 
 /** Whether its window has ended, or began in the future: before the clock was set back. */
 const isOver = ({ at }: Evidence, now: number) => Math.abs(now - at) >= WINDOW_MS
 
-function addEvents(entry: Evidence, { standing, count }: Sighting, now: number, halfLife: number): void {
+function addEvents(
+  entry: Evidence,
+  { standing, count }: Sighting,
+  now: number,
+  halfLife: number,
+): void {
   if (isOver(entry, now)) {
     entry.base = round((entry.base + entry.more) * decay(now - entry.at, halfLife))
     entry.more = 0
@@ -191,7 +224,12 @@ const better = (a: Standing, b: Standing): Standing => (RANK.indexOf(a) < RANK.i
 const round = (n: number) => Math.round(n * 1000) / 1000
 
 /** From the origin that has most of it, so that one origin cannot displace others. */
-function withoutFaintest(evidence: Evidence[], now: number, shared: boolean, traitsOf: TraitsOf): Evidence[] {
+function withoutFaintest(
+  evidence: Evidence[],
+  now: number,
+  shared: boolean,
+  traitsOf: TraitsOf,
+): Evidence[] {
   const crowds = Map.groupBy(evidence, (e) => e.origin)
   const [crowd = []] = [...crowds.values()].toSorted((a, b) => b.length - a.length)
   const strength = (e: Evidence) => strengthOf(e, now, shared, traitsOf(e.service))
@@ -225,9 +263,17 @@ export function assess(
   const next = nextState(state, raw, facts, circumstances, now - last)
   const score = Math.round(10 * (next === 'listed' ? raw : Math.min(raw, UNLISTED))) / 10
   const awaiting =
-    next !== 'listed' && next !== 'whitelisted' && isDue(raw, facts, circumstances, now - last, 'awaiting')
+    next !== 'listed' &&
+    next !== 'whitelisted' &&
+    isDue(raw, facts, circumstances, now - last, 'awaiting')
   const confidence = confidenceOf(facts)
-  return { score, state: next, confidence, awaiting, dueAt: dueAt(next, facts, circumstances, last, now) }
+  return {
+    score,
+    state: next,
+    confidence,
+    awaiting,
+    dueAt: dueAt(next, facts, circumstances, last, now),
+  }
 }
 
 type Facts = {
@@ -253,7 +299,12 @@ type Origins = {
   known: number
 }
 
-function weigh(evidence: readonly Evidence[], shared: boolean, now: number, traitsOf: TraitsOf): Facts {
+function weigh(
+  evidence: readonly Evidence[],
+  shared: boolean,
+  now: number,
+  traitsOf: TraitsOf,
+): Facts {
   const networks = new Map<string, { origin: string; strengths: number[] }>()
   const [origins, strong, services] = [new Set<string>(), new Set<string>(), new Set<string>()]
   const solid = {
@@ -303,7 +354,10 @@ function weigh(evidence: readonly Evidence[], shared: boolean, now: number, trai
 }
 
 /** Each network by its best service and a little of three more, each origin up to its cap. */
-function sumOf(networks: Iterable<{ origin: string; strengths: number[] }>, strong: Set<string>): number {
+function sumOf(
+  networks: Iterable<{ origin: string; strengths: number[] }>,
+  strong: Set<string>,
+): number {
   const byOrigin = new Map<string, number>()
   for (const { origin, strengths } of networks) {
     const [best = 0, ...others] = strengths.toSorted((a, b) => b - a)
@@ -312,16 +366,27 @@ function sumOf(networks: Iterable<{ origin: string; strengths: number[] }>, stro
   }
   // Added from small to large: the same numbers in another order must give the same sum.
   return [...byOrigin]
-    .map(([origin, strength]) => Math.min(strength, MOST_OF_ORIGIN[strong.has(origin) ? 'strong' : 'weak']))
+    .map(([origin, strength]) =>
+      Math.min(strength, MOST_OF_ORIGIN[strong.has(origin) ? 'strong' : 'weak']),
+    )
     .toSorted((a, b) => a - b)
     .reduce((sum, strength) => sum + strength, 0)
 }
 
 function strengthOf(entry: Evidence, now: number, shared: boolean, traits: Traits): number {
   const most = MOST_SEVERITY[isStrong(entry.standing) ? 'strong' : 'weak']
-  const severity = Math.min(traits.severity, most, traits.spoofable ? MOST_SEVERITY.spoofable : Infinity)
+  const severity = Math.min(
+    traits.severity,
+    most,
+    traits.spoofable ? MOST_SEVERITY.spoofable : Infinity,
+  )
   const volume = 0.5 + 0.5 * Math.min(1, Math.log2(1 + entry.base + entry.more) / 8)
-  return WEIGHT[entry.standing] * (severity / 10) * volume * decay(now - entry.at, halfLifeOf(traits, shared))
+  return (
+    WEIGHT[entry.standing] *
+    (severity / 10) *
+    volume *
+    decay(now - entry.at, halfLifeOf(traits, shared))
+  )
 }
 
 function halfLifeOf(traits: Traits, shared: boolean): number {
@@ -346,7 +411,9 @@ function gateOf(facts: Facts, { bootstrap, probation, wellKnown, confirmed }: Ci
   if (!established && !(isYoung && solid.all >= BOOTSTRAP_ORIGINS)) return 'closed'
   if (confirmed) return 'confirmed'
   // An address whose appeal was accepted once is not listed again by strangers alone.
-  return isYoung && solid.known >= BOOTSTRAP_ORIGINS && !probation && !wellKnown ? 'bootstrap' : 'awaiting'
+  return isYoung && solid.known >= BOOTSTRAP_ORIGINS && !probation && !wellKnown
+    ? 'bootstrap'
+    : 'awaiting'
 }
 
 function hasEstablished({ solid }: Facts): boolean {
@@ -358,13 +425,24 @@ function hasEstablished({ solid }: Facts): boolean {
 /** Milliseconds after the last report when a listing ends in any case. */
 function longestOf(facts: Facts, { shared, wellKnown, confirmed }: Circumstances): number {
   const isSure = confirmed || (wellKnown ? facts.solid.sensors >= 2 : hasEstablished(facts))
-  return Math.min(shared ? SHARED_LIST.longest : LIST.longest, isSure ? Infinity : BOOTSTRAP_LONGEST_MS)
+  return Math.min(
+    shared ? SHARED_LIST.longest : LIST.longest,
+    isSure ? Infinity : BOOTSTRAP_LONGEST_MS,
+  )
 }
 
-function nextState(state: State, raw: number, facts: Facts, circumstances: Circumstances, age: number): State {
+function nextState(
+  state: State,
+  raw: number,
+  facts: Facts,
+  circumstances: Circumstances,
+  age: number,
+): State {
   if (state === 'whitelisted') return state
-  if (state === 'listed') return raw < LIST.leave || age >= longestOf(facts, circumstances) ? 'delisted' : 'listed'
-  if (isDue(raw, facts, circumstances, age, 'established', 'bootstrap', 'confirmed')) return 'listed'
+  if (state === 'listed')
+    return raw < LIST.leave || age >= longestOf(facts, circumstances) ? 'delisted' : 'listed'
+  if (isDue(raw, facts, circumstances, age, 'established', 'bootstrap', 'confirmed'))
+    return 'listed'
   if (state === 'delisted') return state
   return raw >= (state === 'watchlist' ? WATCH.leave : WATCH.enter) ? 'watchlist' : 'observed'
 }
@@ -373,12 +451,25 @@ function nextState(state: State, raw: number, facts: Facts, circumstances: Circu
  * Whether the score is high enough and the reports new enough for the list, and the gate is one of
  * these.
  */
-function isDue(raw: number, facts: Facts, circumstances: Circumstances, age: number, ...gates: Gate[]): boolean {
+function isDue(
+  raw: number,
+  facts: Facts,
+  circumstances: Circumstances,
+  age: number,
+  ...gates: Gate[]
+): boolean {
   const { shared, probation } = circumstances
-  const enter = Math.max(LIST.enter, shared ? SHARED_LIST.enter : 0, probation ? PROBATION_ENTER : 0)
+  const enter = Math.max(
+    LIST.enter,
+    shared ? SHARED_LIST.enter : 0,
+    probation ? PROBATION_ENTER : 0,
+  )
   const gate = gateOf(facts, circumstances)
   // A candidate waits for an administrator as long as it could still be listed.
-  const longest = longestOf(facts, gate === 'awaiting' ? { ...circumstances, confirmed: true } : circumstances)
+  const longest = longestOf(
+    facts,
+    gate === 'awaiting' ? { ...circumstances, confirmed: true } : circumstances,
+  )
   return raw >= enter && age < longest && gates.includes(gate)
 }
 
@@ -393,7 +484,13 @@ function confidenceOf({ origins, strong, services, span, networks }: Facts): Con
  * All of the evidence decays at most as fast as its fastest part: a bound that costs nothing,
  * looked at again then.
  */
-function dueAt(state: State, facts: Facts, circumstances: Circumstances, last: number, now: number): number | null {
+function dueAt(
+  state: State,
+  facts: Facts,
+  circumstances: Circumstances,
+  last: number,
+  now: number,
+): number | null {
   // Once a day: a moment that every report moved would cost each of them an entry in the index.
   if (state === 'watchlist') return Math.ceil((now + DAY) / DAY) * DAY
   if (state !== 'listed') return null

@@ -3,7 +3,16 @@ import { join } from 'node:path'
 import { Fault } from '../errors.ts'
 import { ROOT } from '../version.ts'
 
-export const CATEGORIES = ['bruteforce', 'exploit', 'ddos', 'abuse', 'scan', 'malware', 'spam', 'fraud'] as const
+export const CATEGORIES = [
+  'bruteforce',
+  'exploit',
+  'ddos',
+  'abuse',
+  'scan',
+  'malware',
+  'spam',
+  'fraud',
+] as const
 
 /** The services that can be attacked, and how severe an attack is. */
 export type Service = {
@@ -20,12 +29,16 @@ export type Service = {
   aliases: string[]
 }
 
-export const SERVICES: Service[] = JSON.parse(readFileSync(join(ROOT, 'data', 'abuse-services.json'), 'utf8')).services
+export const SERVICES: Service[] = JSON.parse(
+  readFileSync(join(ROOT, 'data', 'abuse-services.json'), 'utf8'),
+).services
 
 export const GROUPS: string[] = [...new Set(SERVICES.map(({ group }) => group))]
 
 const byId = new Map(SERVICES.map((service) => [service.id, service]))
-const byName = new Map(SERVICES.flatMap((service) => [service.id, ...service.aliases].map((name) => [name, service])))
+const byName = new Map(
+  SERVICES.flatMap((service) => [service.id, ...service.aliases].map((name) => [name, service])),
+)
 
 /** The service with this id; one that an earlier version knew counts as `other`. */
 export function serviceOf(id: string): Service {
@@ -42,7 +55,9 @@ export function requireService(name: string): Service {
   const service = findService(name)
   if (service) return service
   const message = 'is no known service; GET /api/v1/abuse/report lists them'
-  throw new Fault('invalid_request', `“${name.slice(0, 80)}” ${message}.`, { details: [{ path: 'service', message }] })
+  throw new Fault('invalid_request', `“${name.slice(0, 80)}” ${message}.`, {
+    details: [{ path: 'service', message }],
+  })
 }
 
 /** Maps AbuseIPDB’s categories to services, the most specific first: a report often has `22,18`. */

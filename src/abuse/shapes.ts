@@ -1,12 +1,28 @@
 import { Type } from 'typebox'
-import { MAX_LENGTH, nameComponents, Nullable, Pagination, Success, Timestamp, Uuid } from '../http/schema.ts'
+import {
+  MAX_LENGTH,
+  nameComponents,
+  Nullable,
+  Pagination,
+  Success,
+  Timestamp,
+  Uuid,
+} from '../http/schema.ts'
 import { FORMAT_NAMES } from './export/formats.ts'
 import { CATEGORIES } from './services.ts'
 import { TOKEN_PATTERN } from './tokens/tokens.ts'
 
 const PLAIN_TEXT = '^[^\\p{Cc}]*$'
 
-export const STATES = ['none', 'observed', 'watchlist', 'listed', 'delisted', 'expired', 'whitelisted'] as const
+export const STATES = [
+  'none',
+  'observed',
+  'watchlist',
+  'listed',
+  'delisted',
+  'expired',
+  'whitelisted',
+] as const
 export const CONFIDENCES = ['none', 'low', 'medium', 'high', 'very-high'] as const
 
 const Ip = Type.String({
@@ -15,7 +31,11 @@ const Ip = Type.String({
 })
 const ListingState = Type.Enum([...STATES])
 const ConfidenceLevel = Type.Enum([...CONFIDENCES])
-const Score = Type.Number({ minimum: 0, maximum: 100, description: '60 or more only while the address is listed.' })
+const Score = Type.Number({
+  minimum: 0,
+  maximum: 100,
+  description: '60 or more only while the address is listed.',
+})
 const Port = Type.Integer({ minimum: 1, maximum: 65_535 })
 const Count = Type.Integer({ minimum: 0 })
 const ServiceCounts = Type.Array(Type.Object({ service: Type.String(), count: Count }))
@@ -35,7 +55,12 @@ export const NewReport = Type.Object(
       description: 'An id or alias of GET /api/v1/abuse/report, such as `ssh` or `sshd`.',
     }),
     port: Type.Optional(Port),
-    count: Type.Integer({ minimum: 1, maximum: 100_000, default: 1, description: 'Number of events.' }),
+    count: Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      default: 1,
+      description: 'Number of events.',
+    }),
   },
   { examples: [{ ip: IP, service: 'ssh', port: 22, count: 5 }] },
 )
@@ -49,13 +74,16 @@ export const ReportHeaders = Type.Object({
   ),
 })
 
-const warning = Type.Optional(Type.String({ description: 'A problem that did not prevent the report.' }))
+const warning = Type.Optional(
+  Type.String({ description: 'A problem that did not prevent the report.' }),
+)
 
 export const ReportResult = Type.Object(
   {
     success: Type.Literal(true),
     deduped: Type.Boolean({
-      description: 'The same address and service was reported within ten minutes. The report adds to no count.',
+      description:
+        'The same address and service was reported within ten minutes. The report adds to no count.',
     }),
     ignored: Type.Optional(Type.Literal(true, { description: 'The address is on the allowlist.' })),
     ip: Type.String(),
@@ -85,7 +113,9 @@ export const ReportResult = Type.Object(
 export const BulkReports = Type.String({
   maxLength: 2 * 1024 * 1024,
   description: 'One report per line.',
-  examples: ['{"ip": "8.8.4.4", "service": "ssh", "count": 5}\n{"ip": "8.8.4.5", "service": "imap"}\n'],
+  examples: [
+    '{"ip": "8.8.4.4", "service": "ssh", "count": 5}\n{"ip": "8.8.4.5", "service": "imap"}\n',
+  ],
 })
 
 export const BulkResult = Success(
@@ -99,7 +129,12 @@ export const BulkResult = Success(
     },
     {
       examples: [
-        { accepted: 498, deduped: 1, ignored: 0, rejected: [{ line: 7, error: 'The line is not valid JSON.' }] },
+        {
+          accepted: 498,
+          deduped: 1,
+          ignored: 0,
+          rejected: [{ line: 7, error: 'The line is not valid JSON.' }],
+        },
       ],
     },
   ),
@@ -122,20 +157,28 @@ export const ServiceList = Success(
 // --- public information ---
 
 export const CheckQuery = Type.Object({
-  ip: Type.String({ maxLength: MAX_LENGTH.address, examples: [IP], description: 'A public address.' }),
+  ip: Type.String({
+    maxLength: MAX_LENGTH.address,
+    examples: [IP],
+    description: 'A public address.',
+  }),
 })
 
 export const CheckAnswer = Success(
   Type.Object(
     {
       ip: Type.String(),
-      network: Type.String({ description: 'The scored network: the address, or the /64 of an IPv6 address.' }),
+      network: Type.String({
+        description: 'The scored network: the address, or the /64 of an IPv6 address.',
+      }),
       listed: Type.Boolean(),
       listingState: ListingState,
       score: Score,
       confidenceLevel: ConfidenceLevel,
       totalReports: Count,
-      distinctReporters: Type.Integer({ description: 'Networks (/24, /48) whose evidence counts, up to 200.' }),
+      distinctReporters: Type.Integer({
+        description: 'Networks (/24, /48) whose evidence counts, up to 200.',
+      }),
       firstReportedAt: Nullable(Timestamp),
       lastReportedAt: Nullable(Timestamp),
       services: ServiceCounts,
@@ -145,7 +188,9 @@ export const CheckAnswer = Success(
           port: Nullable(Type.Integer()),
           count: Type.Integer({ description: 'Events.' }),
           at: Timestamp,
-          reporter: Type.String({ description: 'A pseudonym that is valid for this address only.' }),
+          reporter: Type.String({
+            description: 'A pseudonym that is valid for this address only.',
+          }),
         }),
         { description: 'One item per network and service. Times are rounded to hours.' },
       ),
@@ -189,7 +234,10 @@ export const StatsAnswer = Success(
 
 export const ExportQuery = Type.Object({
   service: Type.Optional(
-    Type.String({ maxLength: 100, description: 'Returns only addresses that were reported for this service.' }),
+    Type.String({
+      maxLength: 100,
+      description: 'Returns only addresses that were reported for this service.',
+    }),
   ),
   format: Type.Optional(Type.Enum(FORMAT_NAMES, { default: 'plain' })),
   since: Type.Optional(
@@ -203,7 +251,9 @@ export const ExportQuery = Type.Object({
 export const Difference = Success(
   Type.Object({
     version: Type.Integer(),
-    complete: Type.Boolean({ description: '`added` is the whole list, because the requested version is too old.' }),
+    complete: Type.Boolean({
+      description: '`added` is the whole list, because the requested version is too old.',
+    }),
     added: Type.Array(Type.String()),
     removed: Type.Array(Type.String()),
   }),
@@ -228,7 +278,14 @@ export const ExportedList = Success(
 )
 
 export const HoldAnswer = Success(
-  Nullable(Type.Object({ countBefore: Count, countAfter: Count, heldAt: Timestamp, approved: Type.Boolean() })),
+  Nullable(
+    Type.Object({
+      countBefore: Count,
+      countAfter: Count,
+      heldAt: Timestamp,
+      approved: Type.Boolean(),
+    }),
+  ),
 )
 
 // --- report tokens ---
@@ -370,7 +427,9 @@ export const Appeal = Type.Object({
 
 export const AppealPage = Success(
   Type.Object({
-    appeals: Type.Array(Type.Object({ ...Appeal.properties, reason: Type.String(), own: Type.Boolean() })),
+    appeals: Type.Array(
+      Type.Object({ ...Appeal.properties, reason: Type.String(), own: Type.Boolean() }),
+    ),
     pagination: Pagination,
   }),
 )
@@ -387,7 +446,9 @@ export const CandidatePage = Success(
         }),
         reports: Count,
         networks: Count,
-        operators: Type.Integer({ description: 'Distinct operators of the reporting networks, as far as known.' }),
+        operators: Type.Integer({
+          description: 'Distinct operators of the reporting networks, as far as known.',
+        }),
         services: Type.Array(Type.String()),
         firstReportedAt: Timestamp,
         lastReportedAt: Timestamp,
@@ -405,7 +466,8 @@ export const CandidateDecision = Type.Object(
   {
     ip: Ip,
     list: Type.Boolean({
-      description: '`false` deletes the evidence, and the networks that reported the address lose reputation.',
+      description:
+        '`false` deletes the evidence, and the networks that reported the address lose reputation.',
     }),
   },
   { examples: [{ ip: IP, list: true }] },

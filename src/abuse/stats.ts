@@ -31,7 +31,8 @@ async function readStats(db: Db, now: number) {
     sumReportsPerDay(db, new Date(Math.floor(now / DAY) * DAY - (DAYS_SHOWN - 1) * DAY)),
     countNetworksSince(db, new Date(now - 7 * DAY)),
   ])
-  const sum = (keyOf: (row: (typeof services)[number]) => number) => services.reduce((all, row) => all + keyOf(row), 0)
+  const sum = (keyOf: (row: (typeof services)[number]) => number) =>
+    services.reduce((all, row) => all + keyOf(row), 0)
   const inState = (state: string) => states.find((row) => row.state === state)?.count ?? 0
   return {
     totalReports: sum(({ count }) => count),
@@ -46,7 +47,9 @@ async function readStats(db: Db, now: number) {
   }
 }
 
-function sumGroups(services: { service: string; count: number }[]): { group: string; count: number }[] {
+function sumGroups(
+  services: { service: string; count: number }[],
+): { group: string; count: number }[] {
   const byGroup = Map.groupBy(services, ({ service }) => serviceOf(service).group)
   const sums = GROUPS.map((group) => ({
     group,
@@ -57,6 +60,11 @@ function sumGroups(services: { service: string; count: number }[]): { group: str
 
 /** The machine-readable list of services that can be reported. */
 export const SERVICE_LIST = {
-  services: SERVICES.map(({ id, label, group, defaultPorts }) => ({ id, label, group, defaultPorts })),
+  services: SERVICES.map(({ id, label, group, defaultPorts }) => ({
+    id,
+    label,
+    group,
+    defaultPorts,
+  })),
   groups: GROUPS,
 }

@@ -61,13 +61,65 @@ type StoredEvidence = [
 ]
 
 function stored(e: Evidence): StoredEvidence {
-  const { network, origin, service, standing, base, more, at, first, countedAt, reports, events, port } = e
-  return [network, origin, service, standing, base, more, at, first, countedAt, reports, events, port]
+  const {
+    network,
+    origin,
+    service,
+    standing,
+    base,
+    more,
+    at,
+    first,
+    countedAt,
+    reports,
+    events,
+    port,
+  } = e
+  return [
+    network,
+    origin,
+    service,
+    standing,
+    base,
+    more,
+    at,
+    first,
+    countedAt,
+    reports,
+    events,
+    port,
+  ]
 }
 
 function restoredEvidence(e: StoredEvidence): Evidence {
-  const [network, origin, service, standing, base, more, at, first, countedAt, reports, events, port] = e
-  return { network, origin, service, standing, base, more, at, first, countedAt, reports, events, port }
+  const [
+    network,
+    origin,
+    service,
+    standing,
+    base,
+    more,
+    at,
+    first,
+    countedAt,
+    reports,
+    events,
+    port,
+  ] = e
+  return {
+    network,
+    origin,
+    service,
+    standing,
+    base,
+    more,
+    at,
+    first,
+    countedAt,
+    reports,
+    events,
+    port,
+  }
 }
 
 /** A row as the database gave it, as one of ours. */
@@ -86,13 +138,24 @@ export async function findAddresses(db: Db, addresses: string[]): Promise<Addres
 }
 
 /** Locks the row until the transaction ends. */
-export async function lockAddress(db: Transaction<DB>, address: string): Promise<AddressRow | undefined> {
-  const rows = db.selectFrom('abuseAddress').select(ADDRESS).where('address', '=', address).forUpdate()
+export async function lockAddress(
+  db: Transaction<DB>,
+  address: string,
+): Promise<AddressRow | undefined> {
+  const rows = db
+    .selectFrom('abuseAddress')
+    .select(ADDRESS)
+    .where('address', '=', address)
+    .forUpdate()
   return (await rows.execute()).map(restored)[0]
 }
 
 /** Locks the rows that are due. Rows locked by others are left for later. */
-export async function lockDueAddresses(db: Transaction<DB>, now: Date, limit: number): Promise<AddressRow[]> {
+export async function lockDueAddresses(
+  db: Transaction<DB>,
+  now: Date,
+  limit: number,
+): Promise<AddressRow[]> {
   const rows = db
     .selectFrom('abuseAddress')
     .select(ADDRESS)
@@ -171,7 +234,9 @@ function secondsOf(date: Date | null): number | null {
 
 export async function countStates(db: Db): Promise<{ state: string; count: number }[]> {
   const { rows } = await sql<{ state: string; count: number }>`
-    select state, count(*) from abuse_address where state in ('listed', 'watchlist') group by state`.execute(db)
+    select state, count(*) from abuse_address where state in ('listed', 'watchlist') group by state`.execute(
+    db,
+  )
   return rows
 }
 
@@ -198,7 +263,10 @@ export async function sumReports(
 }
 
 /** Oldest first; days without a report are missing. */
-export async function sumReportsPerDay(db: Db, since: Date): Promise<{ day: string; count: number }[]> {
+export async function sumReportsPerDay(
+  db: Db,
+  since: Date,
+): Promise<{ day: string; count: number }[]> {
   const { rows } = await sql<{ day: string; count: number }>`
     select (hour at time zone 'UTC')::date as day, sum(reports)::bigint as count
     from abuse_count where hour >= ${since} group by 1 order by 1`.execute(db)
@@ -233,5 +301,7 @@ export async function foldCounts(db: Db, before: Date): Promise<void> {
     )
     insert into abuse_count as kept (hour, service, lane, reports)
     select date_trunc('day', hour, 'UTC'), service, 0, sum(reports) from folded group by 1, 2
-    on conflict (hour, service, lane) do update set reports = kept.reports + excluded.reports`.execute(db)
+    on conflict (hour, service, lane) do update set reports = kept.reports + excluded.reports`.execute(
+    db,
+  )
 }

@@ -53,5 +53,7 @@ export function networkOf(address: ipaddr.IPv4 | ipaddr.IPv6, bits: number): str
 
 function refuse(text: string, message: string): Fault {
   const shown = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
-  return new Fault('invalid_request', `“${shown}” ${message}.`, { details: [{ path: 'ip', message }] })
+  return new Fault('invalid_request', `“${shown}” ${message}.`, {
+    details: [{ path: 'ip', message }],
+  })
 }

@@ -13,7 +13,11 @@ const AT_ONCE = 500
 const MOST_GROUPS = 20
 
 /** Applies the changes of time alone: scores that faded, listings that ended. */
-export async function sweepDue(deps: SweepDeps, now: number, signal?: AbortSignal): Promise<number> {
+export async function sweepDue(
+  deps: SweepDeps,
+  now: number,
+  signal?: AbortSignal,
+): Promise<number> {
   let swept = 0
   for (let group = 0; group < MOST_GROUPS; group++) {
     if (signal?.aborted) break
@@ -35,7 +39,11 @@ async function sweepGroup(deps: SweepDeps, now: number): Promise<number> {
   })
 }
 
-function fade(row: AddressRow, { ranges, standings, traitsOf }: SweepDeps, now: number): AddressRow {
+function fade(
+  row: AddressRow,
+  { ranges, standings, traitsOf }: SweepDeps,
+  now: number,
+): AddressRow {
   const known = { bootstrap: standings.isBootstrap(), wellKnown: ranges.isWellKnown(row.address) }
   const result = assess(row.state, row.evidence, circumstancesOf(row, known, now), now, traitsOf)
   return { ...row, ...toRowChanges(row, result) }

@@ -22,7 +22,8 @@ import {
 } from './store.ts'
 
 /** The email addresses that the sign-in accepts. An account with any other could be created, but could never be signed in to. */
-const EMAIL = /^(?:[A-Za-z0-9_'+-]+\.)*[A-Za-z0-9_'+-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/
+const EMAIL =
+  /^(?:[A-Za-z0-9_'+-]+\.)*[A-Za-z0-9_'+-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/
 const EMAIL_LENGTH = 254
 
 export type AccountInput = {
@@ -42,7 +43,8 @@ export type AccountInput = {
 export async function createAccount(db: Kysely<DB>, input: AccountInput): Promise<AccountRow> {
   const account = await prepareAccount(input)
   const row = await db.transaction().execute((trx) => insertAccount(trx, account))
-  if (!row) throw new Fault('conflict', `An account with the email ${account.email} already exists.`)
+  if (!row)
+    throw new Fault('conflict', `An account with the email ${account.email} already exists.`)
   return row
 }
 
@@ -67,7 +69,11 @@ export async function createFirstAccount(
  * Changes the given fields of an account, in every instance.
  * @throws Fault `not_found`; `conflict` when no administrator would be left
  */
-export async function changeAccount(db: Kysely<DB>, id: string, change: AccountChange): Promise<AccountRow> {
+export async function changeAccount(
+  db: Kysely<DB>,
+  id: string,
+  change: AccountChange,
+): Promise<AccountRow> {
   const row = await db.transaction().execute(async (trx) => {
     if (change.admin === false) requireAnotherAdministrator(await lockAdministrators(trx), id)
     const changed = await updateAccount(trx, id, change)
@@ -87,7 +93,11 @@ export async function setPlan(db: Kysely<DB>, email: string, plan: Plan): Promis
  * Sets a new password and ends all sessions of the account. Its API tokens are kept.
  * @throws Fault `not_found`, `invalid_request`
  */
-export async function setPassword(db: Kysely<DB>, email: string, password: string): Promise<AccountRow> {
+export async function setPassword(
+  db: Kysely<DB>,
+  email: string,
+  password: string,
+): Promise<AccountRow> {
   requireGoodPassword(password)
   const account = await requireAccount(db, email)
   const hash = await hashPassword(password)
@@ -128,7 +138,14 @@ export async function prepareAccount(input: AccountInput): Promise<NewAccount> {
     const sentence = details.map(({ path, message }) => `${path} ${message}`).join('; ')
     throw new Fault('invalid_request', `The account cannot be created: ${sentence}.`, { details })
   }
-  return { email: email.toLowerCase(), emailVerified, name, plan, admin, password: await hashPassword(password) }
+  return {
+    email: email.toLowerCase(),
+    emailVerified,
+    name,
+    plan,
+    admin,
+    password: await hashPassword(password),
+  }
 }
 
 function problems(email: string, password: string, name: string): FaultDetail[] {
@@ -138,7 +155,10 @@ function problems(email: string, password: string, name: string): FaultDetail[] 
   }
   details.push(...passwordProblems(password))
   if (!isPlainText(name, NAME_LENGTH)) {
-    details.push({ path: 'name', message: `must have at most ${NAME_LENGTH} characters and no control characters` })
+    details.push({
+      path: 'name',
+      message: `must have at most ${NAME_LENGTH} characters and no control characters`,
+    })
   }
   return details
 }
@@ -148,7 +168,8 @@ function passwordProblems(password: string, path = 'password'): FaultDetail[] {
   if (password.length < minLength || password.length > maxLength) {
     return [{ path, message: `must have ${minLength} to ${maxLength} characters` }]
   }
-  if (isCommonPassword(password)) return [{ path, message: 'is one of the most common passwords; choose another' }]
+  if (isCommonPassword(password))
+    return [{ path, message: 'is one of the most common passwords; choose another' }]
   return []
 }
 
@@ -165,7 +186,10 @@ export function requireGoodPassword(password: string, path?: string): void {
 
 function requireAnotherAdministrator(administrators: string[], id: string): void {
   if (administrators.length === 1 && administrators[0] === id) {
-    throw new Fault('conflict', 'This is the last administrator. Make another account an administrator first.')
+    throw new Fault(
+      'conflict',
+      'This is the last administrator. Make another account an administrator first.',
+    )
   }
 }
 

@@ -44,7 +44,9 @@ export function auditAdministrators(app: App, { db, authHooks, log }: AuditDeps)
     await insertAuditEntry(db, entry).catch((err: unknown) =>
       log.error({ err, ...entry }, 'an administrator action could not be recorded'),
     )
-    await notifyChange(db, ADMINISTRATORS, 'administration').catch((err: unknown) => log.warn({ err }))
+    await notifyChange(db, ADMINISTRATORS, 'administration').catch((err: unknown) =>
+      log.warn({ err }),
+    )
     return payload
   }
   app.addHook('onRoute', (route) => {
@@ -52,7 +54,8 @@ export function auditAdministrators(app: App, { db, authHooks, log }: AuditDeps)
     const changes = [route.method].flat().some((method) => !READ_METHODS.has(method))
     if (!isAdministrative || !changes) return
     route.onSend = [...[route.onSend ?? []].flat(), write]
-    if (route.url === '/api/v1/accounts/:id') route.preHandler = [...[route.preHandler ?? []].flat(), name]
+    if (route.url === '/api/v1/accounts/:id')
+      route.preHandler = [...[route.preHandler ?? []].flat(), name]
   })
 }
 
@@ -65,14 +68,18 @@ export function auditRoute(app: App, { db, authHooks }: AuditDeps): void {
       schema: {
         summary: 'List audit log entries',
         tags: ['Accounts'],
-        description: 'Requires an administrator. Lists administrator actions of the last 400 days, newest first.',
+        description:
+          'Requires an administrator. Lists administrator actions of the last 400 days, newest first.',
         security,
         querystring: AuditQuery,
         response: answers(Success(AuditPage)),
       },
     },
     async ({ query: { q, ...page } }) => {
-      const [entries, total] = await Promise.all([listAuditEntries(db, q, sliceOf(page)), countAuditEntries(db, q)])
+      const [entries, total] = await Promise.all([
+        listAuditEntries(db, q, sliceOf(page)),
+        countAuditEntries(db, q),
+      ])
       return { success: true, data: { entries, pagination: paginationOf(page, total) } }
     },
   )
@@ -81,7 +88,9 @@ export function auditRoute(app: App, { db, authHooks }: AuditDeps): void {
 function detailsOf({ params, body }: { params: unknown; body: unknown }): Record<string, unknown> {
   const given = Object.entries({ ...(params as object), ...(isPlain(body) && body) })
   return Object.fromEntries(
-    given.filter(([name]) => !SECRET_FIELDS.has(name)).map(([name, value]) => [name, truncated(value)]),
+    given
+      .filter(([name]) => !SECRET_FIELDS.has(name))
+      .map(([name, value]) => [name, truncated(value)]),
   )
 }
 
@@ -91,5 +100,7 @@ function isPlain(body: unknown): body is object {
 
 function truncated(value: unknown): unknown {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text !== undefined && text.length > MAX_DETAIL_CHARS ? `${text.slice(0, MAX_DETAIL_CHARS)}…` : value
+  return text !== undefined && text.length > MAX_DETAIL_CHARS
+    ? `${text.slice(0, MAX_DETAIL_CHARS)}…`
+    : value
 }

@@ -41,7 +41,11 @@ const ENDPOINTS: AuthEndpoint[] = [
     path: '/sign-in/email',
     summary: 'Sign in',
     answer: SignedIn,
-    body: Type.Object({ email: Email, password: OwnPassword, rememberMe: Type.Optional(Type.Boolean()) }),
+    body: Type.Object({
+      email: Email,
+      password: OwnPassword,
+      rememberMe: Type.Optional(Type.Boolean()),
+    }),
   },
   {
     method: 'POST',
@@ -51,8 +55,19 @@ const ENDPOINTS: AuthEndpoint[] = [
     body: Type.Object({ email: Email, password: Password, name: Name }),
   },
   { method: 'POST', path: '/sign-out', summary: 'Sign out', answer: SignedOut },
-  { method: 'GET', path: '/get-session', summary: 'Get the current session', answer: CurrentSession },
-  { method: 'GET', path: '/list-sessions', summary: 'List sessions', answer: SessionList, session: true },
+  {
+    method: 'GET',
+    path: '/get-session',
+    summary: 'Get the current session',
+    answer: CurrentSession,
+  },
+  {
+    method: 'GET',
+    path: '/list-sessions',
+    summary: 'List sessions',
+    answer: SessionList,
+    session: true,
+  },
   {
     method: 'POST',
     path: '/revoke-session',
@@ -111,11 +126,21 @@ export function authRoutes(app: App, deps: AuthRoutesDeps): void {
   void app.register(async (scope) => {
     // The library parses and validates the body itself; the schemas here only describe it.
     scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) =>
+      done(null, body),
+    )
     scope.setValidatorCompiler(() => () => true)
     for (const { method, path, summary, answer: success, body, session } of ENDPOINTS) {
-      const described = { summary, tags: ['Sign-in'], response: { 200: success, '4xx': Refused, '5xx': Failure } }
-      const schema = { ...described, ...(session && { security: [{ session: [] }] }), ...(body && { body }) }
+      const described = {
+        summary,
+        tags: ['Sign-in'],
+        response: { 200: success, '4xx': Refused, '5xx': Failure },
+      }
+      const schema = {
+        ...described,
+        ...(session && { security: [{ session: [] }] }),
+        ...(body && { body }),
+      }
       scope.route({
         method,
         url: `/api/auth${path}`,
@@ -124,7 +149,10 @@ export function authRoutes(app: App, deps: AuthRoutesDeps): void {
         schema,
         handler: async (request, reply) => {
           const ask = guarded[path]
-          return answer(reply, await (ask ? ask(request) : auth.handler(fetchRequest(request, path, auth))))
+          return answer(
+            reply,
+            await (ask ? ask(request) : auth.handler(fetchRequest(request, path, auth))),
+          )
         },
       })
     }
@@ -138,8 +166,13 @@ async function signInThrottled(
   const body = fieldsOf(request, ['email', 'password', 'rememberMe'])
   const email = textOf(body['email']).toLowerCase()
   const ask = () => auth.handler(fetchRequest(request, '/sign-in/email', auth, body))
-  const response = await throttle.check(await trustedClients.subjectOf(request, email), ask, outcomeOfSignIn)
-  if (response.ok) response.headers.append('set-cookie', await trustedClients.remember(request, email))
+  const response = await throttle.check(
+    await trustedClients.subjectOf(request, email),
+    ask,
+    outcomeOfSignIn,
+  )
+  if (response.ok)
+    response.headers.append('set-cookie', await trustedClients.remember(request, email))
   return response
 }
 
@@ -156,16 +189,21 @@ async function changePasswordThrottled(
   const forward = () => auth.handler(fetchRequest(request, '/change-password', auth, body))
   const caller = await identify({ cookie: request.headers.cookie })
   if (!caller) return forward()
-  if (typeof body['newPassword'] === 'string') requireGoodPassword(body['newPassword'], 'newPassword')
+  if (typeof body['newPassword'] === 'string')
+    requireGoodPassword(body['newPassword'], 'newPassword')
   const ask = async () => {
     const response = await forward()
     const { code } = (await response.clone().json()) as { code?: string }
     return { response, isWrong: code === 'INVALID_PASSWORD' }
   }
-  const { response } = await throttle.check(subjects.session(caller.accountId), ask, (asked): PasswordOutcome => {
-    if (asked.isWrong) return 'wrong'
-    return asked.response.ok ? 'right' : 'unchecked'
-  })
+  const { response } = await throttle.check(
+    subjects.session(caller.accountId),
+    ask,
+    (asked): PasswordOutcome => {
+      if (asked.isWrong) return 'wrong'
+      return asked.response.ok ? 'right' : 'unchecked'
+    },
+  )
   return response
 }
 
@@ -176,11 +214,16 @@ async function changePasswordThrottled(
  */
 function fieldsOf({ headers, body }: FastifyRequest, names: string[]): Record<string, unknown> {
   if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
-    throw new Fault('unsupported_media_type', 'This endpoint requires JSON. Send Content-Type: application/json.')
+    throw new Fault(
+      'unsupported_media_type',
+      'This endpoint requires JSON. Send Content-Type: application/json.',
+    )
   }
   const given = parseObject(Buffer.isBuffer(body) ? body.toString() : '')
   if (!given) throw new Fault('invalid_request', 'The body is not valid JSON.')
-  return Object.fromEntries(names.filter((name) => Object.hasOwn(given, name)).map((name) => [name, given[name]]))
+  return Object.fromEntries(
+    names.filter((name) => Object.hasOwn(given, name)).map((name) => [name, given[name]]),
+  )
 }
 
 function parseObject(text: string): Record<string, unknown> | null {
@@ -200,8 +243,17 @@ function textOf(value: unknown): string {
  * Signs in an account whose password was just set.
  * @returns the cookies to set
  */
-export async function signIn(auth: Auth, request: FastifyRequest, email: string, password: string): Promise<string[]> {
-  const options = { body: { email, password }, headers: fetchHeaders(request), returnHeaders: true } as const
+export async function signIn(
+  auth: Auth,
+  request: FastifyRequest,
+  email: string,
+  password: string,
+): Promise<string[]> {
+  const options = {
+    body: { email, password },
+    headers: fetchHeaders(request),
+    returnHeaders: true,
+  } as const
   const { headers } = await auth.api.signInEmail(options)
   return headers.getSetCookie()
 }
@@ -232,7 +284,11 @@ function fetchRequest(request: FastifyRequest, path: string, auth: Auth, given?:
 
 async function answer(reply: FastifyReply, response: Response): Promise<FastifyReply> {
   if (response.status >= 500) {
-    throw new Fault('unavailable', 'Sign-in is temporarily unavailable. Try again in a few seconds.', { retryAfter: 5 })
+    throw new Fault(
+      'unavailable',
+      'Sign-in is temporarily unavailable. Try again in a few seconds.',
+      { retryAfter: 5 },
+    )
   }
   reply.code(response.status)
   for (const [name, value] of response.headers) reply.header(name, value)

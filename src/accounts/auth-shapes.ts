@@ -17,7 +17,9 @@ const User = Type.Object({
 
 const Session = Type.Object({
   id: Uuid,
-  token: Type.String({ description: 'Identifies the session in `revoke-session`. It is not the cookie.' }),
+  token: Type.String({
+    description: 'Identifies the session in `revoke-session`. It is not the cookie.',
+  }),
   userId: Uuid,
   expiresAt: Timestamp,
   createdAt: Timestamp,

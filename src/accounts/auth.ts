@@ -141,7 +141,11 @@ export function tables(config: Pick<Config, 'DEFAULT_PLAN'>) {
       storage: 'database',
       modelName: 'auth_rate_limit',
       fields: { lastRequest: 'last_request' },
-      customRules: { '/sign-in/email': SIGN_IN_RATE, '/sign-up/email': SIGN_IN_RATE, '/get-session': false },
+      customRules: {
+        '/sign-in/email': SIGN_IN_RATE,
+        '/sign-up/email': SIGN_IN_RATE,
+        '/get-session': false,
+      },
     },
   } as const
 }
@@ -161,9 +165,15 @@ async function requireSetUp(isSetUp: () => Promise<boolean>): Promise<void> {
 }
 
 /** Responds as the library does to a sign-up that needs confirmation. The response contains only the data that was sent. */
-async function answerSignUp(signUp: SignUp, { email, password, name = '' }: Record<string, unknown>) {
+async function answerSignUp(
+  signUp: SignUp,
+  { email, password, name = '' }: Record<string, unknown>,
+) {
   if (typeof email !== 'string' || typeof password !== 'string' || typeof name !== 'string') {
-    throw new APIError('BAD_REQUEST', { code: 'VALIDATION_ERROR', message: 'email, password and name must be text.' })
+    throw new APIError('BAD_REQUEST', {
+      code: 'VALIDATION_ERROR',
+      message: 'email, password and name must be text.',
+    })
   }
   await signUp.request({ email, password, name })
   return { token: null, user: { email: email.toLowerCase(), name } }

@@ -6,7 +6,13 @@ const RETRY_AFTER_SECONDS = 5
  * Runs up to `maxConcurrent` tasks, queues up to `maxWaiting` more, and rejects the rest before any work is done for them.
  * @returns a function that runs one task; throws Fault `unavailable` when the queue is full
  */
-export function createBoundedQueue({ maxConcurrent, maxWaiting }: { maxConcurrent: number; maxWaiting: number }) {
+export function createBoundedQueue({
+  maxConcurrent,
+  maxWaiting,
+}: {
+  maxConcurrent: number
+  maxWaiting: number
+}) {
   let running = 0
   const waiting: (() => void)[] = []
 

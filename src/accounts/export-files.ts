@@ -37,7 +37,11 @@ export function createExportFiles(folder: string): ExportFiles {
   const slots = createSlots(MAX_CONCURRENT_SPOOLS)
   let bytes = 0
 
-  async function write(file: FileHandle, lines: ReturnType<Parameters<ExportFiles['spool']>[0]>, signal: AbortSignal) {
+  async function write(
+    file: FileHandle,
+    lines: ReturnType<Parameters<ExportFiles['spool']>[0]>,
+    signal: AbortSignal,
+  ) {
     let written = 0
     async function append(pieces: AsyncIterable<Buffer>): Promise<void> {
       for await (const piece of pieces) {
@@ -49,7 +53,9 @@ export function createExportFiles(folder: string): ExportFiles {
       }
     }
     try {
-      await pipeline(Readable.from(lines), createGzip({ level: constants.Z_BEST_SPEED }), append, { signal })
+      await pipeline(Readable.from(lines), createGzip({ level: constants.Z_BEST_SPEED }), append, {
+        signal,
+      })
     } catch (error) {
       bytes -= written
       throw error
@@ -105,12 +111,22 @@ function readOnce(file: FileHandle, onClosed: () => void): Readable {
 }
 
 const busy = () =>
-  new Fault('unavailable', 'Too many exports are being created at the moment. Try again in a minute.', {
-    retryAfter: 60,
-  })
+  new Fault(
+    'unavailable',
+    'Too many exports are being created at the moment. Try again in a minute.',
+    {
+      retryAfter: 60,
+    },
+  )
 
 const tooSlow = (cause: unknown) =>
-  new Fault('unavailable', 'The export was not ready within 5 minutes. Try again later.', { retryAfter: 600, cause })
+  new Fault('unavailable', 'The export was not ready within 5 minutes. Try again later.', {
+    retryAfter: 600,
+    cause,
+  })
 
 const tooLarge = () =>
-  new Fault('too_large', 'The export exceeds 4 GiB. Delete captured requests or reports, then try again.')
+  new Fault(
+    'too_large',
+    'The export exceeds 4 GiB. Delete captured requests or reports, then try again.',
+  )

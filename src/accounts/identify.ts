@@ -37,7 +37,9 @@ export function createIdentify({
     const known = cache.get(token)
     return known
       ? used(known)
-      : cache.fill(token, () => findToken(db, hashToken(token))).then((found) => found && used(found))
+      : cache
+          .fill(token, () => findToken(db, hashToken(token)))
+          .then((found) => found && used(found))
   }
 
   function used({ tokenId, caller }: CachedToken): Caller {
@@ -47,7 +49,8 @@ export function createIdentify({
 
   const identify: Identify = ({ authorization, cookie }) => {
     // Other schemes are ignored; they may belong to a proxy in front of the service.
-    if (authorization !== undefined && /^Bearer\b/i.test(authorization)) return byToken(authorization)
+    if (authorization !== undefined && /^Bearer\b/i.test(authorization))
+      return byToken(authorization)
     return cookie?.includes(SESSION_COOKIE) ? bySession(auth, cookie) : null
   }
   return Object.assign(identify, { close: () => lastUse.close() })
@@ -57,7 +60,10 @@ async function findToken(db: Db, hash: Buffer): Promise<CachedToken | null> {
   const row = await findAccountByToken(db, hash)
   if (!row) return null
   const { tokenId, id: accountId, ...account } = row
-  return { tokenId, caller: { accountId, ...account, via: 'token', sessionId: null, authenticatedAt: null } }
+  return {
+    tokenId,
+    caller: { accountId, ...account, via: 'token', sessionId: null, authenticatedAt: null },
+  }
 }
 
 async function bySession(auth: Auth, cookie: string): Promise<Caller | null> {
@@ -74,8 +80,12 @@ async function bySession(auth: Auth, cookie: string): Promise<Caller | null> {
 /** The library reports only that it failed, and logs the database's reason. */
 function unavailable(cause: unknown): never {
   if (!(cause instanceof APIError)) throw cause
-  throw new Fault('unavailable', 'Sessions cannot be verified at the moment. Try again in a few seconds.', {
-    retryAfter: 5,
-    cause,
-  })
+  throw new Fault(
+    'unavailable',
+    'Sessions cannot be verified at the moment. Try again in a few seconds.',
+    {
+      retryAfter: 5,
+      cause,
+    },
+  )
 }

@@ -6,5 +6,7 @@ import { hkdfSync } from 'node:crypto'
  * @returns 32 bytes in base64url
  */
 export function deriveKey(secretKey: string, purpose: string): string {
-  return Buffer.from(hkdfSync('sha256', secretKey, '', `portreeve ${purpose}`, 32)).toString('base64url')
+  return Buffer.from(hkdfSync('sha256', secretKey, '', `portreeve ${purpose}`, 32)).toString(
+    'base64url',
+  )
 }

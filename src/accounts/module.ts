@@ -38,18 +38,47 @@ export type AccountsOptions = {
 const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
   { table: 'session', column: 'expires_at', maxAheadSeconds: 7 * 86_400, clock: 'service' },
   { table: 'session', column: 'authenticated_at', maxAheadSeconds: 0, clock: 'service' },
-  { table: 'password_attempt', column: 'blocked_until', maxAheadSeconds: BACKOFF.longestSeconds, clock: 'database' },
+  {
+    table: 'password_attempt',
+    column: 'blocked_until',
+    maxAheadSeconds: BACKOFF.longestSeconds,
+    clock: 'database',
+  },
   { table: 'password_attempt', column: 'last_failed_at', maxAheadSeconds: 0, clock: 'database' },
   { table: 'outgoing_mail', column: 'sent_at', maxAheadSeconds: 0, clock: 'database' },
-  { table: 'auth_rate_limit', column: 'last_request', maxAheadSeconds: 0, clock: 'service', isNumber: true },
+  {
+    table: 'auth_rate_limit',
+    column: 'last_request',
+    maxAheadSeconds: 0,
+    clock: 'service',
+    isNumber: true,
+  },
 ]
 
 /** Creates the accounts module, with the authentication hooks for the routes of all modules. */
-export function createAccountsModule({ db, pool, notifications, secretKey, config, log }: AccountsOptions) {
+export function createAccountsModule({
+  db,
+  pool,
+  notifications,
+  secretKey,
+  config,
+  log,
+}: AccountsOptions) {
   const relay = config.SMTP_URL ? { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM } : null
-  const signUp = createSignUp({ db, relay, baseUrl: config.BASE_URL, secretKey, plan: config.DEFAULT_PLAN, log })
+  const signUp = createSignUp({
+    db,
+    relay,
+    baseUrl: config.BASE_URL,
+    secretKey,
+    plan: config.DEFAULT_PLAN,
+    log,
+  })
   const throttle = createPasswordThrottle({ db, secretKey })
-  const trustedClients = createTrustedClients({ db, secretKey, isSecure: config.BASE_URL.startsWith('https:') })
+  const trustedClients = createTrustedClients({
+    db,
+    secretKey,
+    isSecure: config.BASE_URL.startsWith('https:'),
+  })
   const auth = createAuth({
     pool,
     config,
@@ -68,7 +97,17 @@ export function createAccountsModule({ db, pool, notifications, secretKey, confi
     routes(app: App): void {
       auditAdministrators(app, { db, authHooks, log })
       authRoutes(app, { auth, identify, throttle, trustedClients })
-      accountRoutes(app, { db, authHooks, auth, throttle, trustedClients, signUp, config, secretKey, version: VERSION })
+      accountRoutes(app, {
+        db,
+        authHooks,
+        auth,
+        throttle,
+        trustedClients,
+        signUp,
+        config,
+        secretKey,
+        version: VERSION,
+      })
       auditRoute(app, { db, authHooks, log })
       const exports = createExportFiles(join(config.DATA_DIR, 'exports'))
       ownDataRoutes(app, { db, authHooks, throttle, exports })

@@ -11,10 +11,18 @@ import { requireOwnPassword } from './reauthentication.ts'
 import type { PasswordThrottle } from './password-throttle.ts'
 import { OwnPassword } from './shapes.ts'
 
-const OwnedRow = Type.Object({ table: Type.String(), row: Type.Record(Type.String(), Type.Unknown()) })
+const OwnedRow = Type.Object({
+  table: Type.String(),
+  row: Type.Record(Type.String(), Type.Unknown()),
+})
 nameComponents({ OwnedRow })
 
-type OwnDataDeps = { db: Kysely<DB>; authHooks: AuthHooks; throttle: PasswordThrottle; exports: ExportFiles }
+type OwnDataDeps = {
+  db: Kysely<DB>
+  authHooks: AuthHooks
+  throttle: PasswordThrottle
+  exports: ExportFiles
+}
 
 /** Export and deletion of all data of an account. Both require a session; an API token is rejected. */
 export function ownDataRoutes(app: App, { db, authHooks, throttle, exports }: OwnDataDeps): void {

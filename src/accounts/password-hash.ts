@@ -1,4 +1,7 @@
-import { hashPassword as hashByLibrary, verifyPassword as verifyByLibrary } from 'better-auth/crypto'
+import {
+  hashPassword as hashByLibrary,
+  verifyPassword as verifyByLibrary,
+} from 'better-auth/crypto'
 import { createBoundedQueue } from './bounded-queue.ts'
 
 /**

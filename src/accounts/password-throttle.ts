@@ -10,7 +10,12 @@ import { deriveKey } from './keys.ts'
  * Backoff after wrong passwords: 10 are free, then each further attempt waits 15 s, 30 s and so on, up to 5 min. An hour
  * without a wrong password resets it. An account therefore allows about 300 guesses a day, from any number of addresses.
  */
-export const BACKOFF = { freeFailures: 10, firstSeconds: 15, longestSeconds: 300, forgottenAfterSeconds: 3600 }
+export const BACKOFF = {
+  freeFailures: 10,
+  firstSeconds: 15,
+  longestSeconds: 300,
+  forgottenAfterSeconds: 3600,
+}
 
 /** Outcome of a password check; `unchecked` where the request was rejected before the check. */
 export type PasswordOutcome = 'right' | 'wrong' | 'unchecked'
@@ -29,9 +34,14 @@ export function createPasswordThrottle({ db, secretKey }: { db: Kysely<DB>; secr
      * @param subject one of `subjects` below
      * @throws Fault `rate_limited` with the seconds to wait
      */
-    async check<T>(subject: string, ask: () => Promise<T>, outcomeOf: (answer: T) => PasswordOutcome): Promise<T> {
+    async check<T>(
+      subject: string,
+      ask: () => Promise<T>,
+      outcomeOf: (answer: T) => PasswordOutcome,
+    ): Promise<T> {
       const attempt = keyOf(subject)
-      if (!(await reserveAttempt(db, attempt, BACKOFF))) throw tooMany(await findBlockEnd(db, attempt))
+      if (!(await reserveAttempt(db, attempt, BACKOFF)))
+        throw tooMany(await findBlockEnd(db, attempt))
       let outcome: PasswordOutcome = 'unchecked'
       try {
         const answer = await ask()

@@ -23,7 +23,8 @@ export const WARNING_SHARE = 0.8
 /** The effect of a full quota. */
 export const OVER_QUOTA_EFFECTS: Record<Quota, string> = {
   captures: 'The oldest requests are removed first. New requests are always captured.',
-  reportFiles: 'Uploads are rejected. Reports that arrive by email are evaluated, but their files are not stored.',
+  reportFiles:
+    'Uploads are rejected. Reports that arrive by email are evaluated, but their files are not stored.',
   sharedChecks: 'No more checks can be shared until one is removed or expires.',
 }
 

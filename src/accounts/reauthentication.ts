@@ -37,7 +37,8 @@ export function reauthenticationRoutes(app: App, deps: OwnPasswordDeps): void {
       schema: {
         summary: 'Confirm the password',
         ...common,
-        description: 'Requests that returned 403 with the code `reauthenticate` succeed for the next ten minutes.',
+        description:
+          'Requests that returned 403 with the code `reauthenticate` succeed for the next ten minutes.',
         body: Type.Object({ password: OwnPassword }),
         response: answers(Done),
       },

@@ -2,7 +2,16 @@ import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import type { Config } from '../config.ts'
 import { callerOf, requireFreshSession, type AuthHooks } from '../http/auth.ts'
-import { answers, Done, PageQuery, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
+import {
+  answers,
+  Done,
+  PageQuery,
+  paginationOf,
+  sliceOf,
+  security,
+  Success,
+  Uuid,
+} from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { Fault } from '../errors.ts'
 import type { DB } from '../store/tables.ts'
@@ -54,7 +63,12 @@ export function accountRoutes(app: App, options: AccountRoutesOptions): void {
     '/api/v1/account',
     {
       onRequest: options.authHooks.account,
-      schema: { summary: 'Get the current account', tags: ['Accounts'], security, response: answers(Success(Myself)) },
+      schema: {
+        summary: 'Get the current account',
+        tags: ['Accounts'],
+        security,
+        response: answers(Success(Myself)),
+      },
     },
     async (request) => {
       const { accountId: id, ...caller } = callerOf(request)
@@ -69,7 +83,12 @@ function tokenRoutes(app: App, { db, authHooks }: AccountRoutesOptions): void {
     '/api/v1/tokens',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'List API tokens', tags, security, response: answers(Success(Type.Array(Token))) },
+      schema: {
+        summary: 'List API tokens',
+        tags,
+        security,
+        response: answers(Success(Type.Array(Token))),
+      },
     },
     async (request) => ({ success: true, data: await listTokens(db, callerOf(request).accountId) }),
   )
@@ -176,7 +195,10 @@ function administratorRoutes(app: App, { db, authHooks, config }: AccountRoutesO
     async (request) => {
       const { id } = request.params
       if (id === callerOf(request).accountId)
-        throw new Fault('conflict', 'This endpoint cannot delete your own account. Use POST /api/v1/account/erase.')
+        throw new Fault(
+          'conflict',
+          'This endpoint cannot delete your own account. Use POST /api/v1/account/erase.',
+        )
       await removeAccount(db, id)
       return { success: true }
     },
@@ -196,7 +218,9 @@ function serviceRoutes(
   }
   app.get(
     '/api/v1/service',
-    { schema: { summary: 'Get service information', tags, response: answers(Success(ServiceInfo)) } },
+    {
+      schema: { summary: 'Get service information', tags, response: answers(Success(ServiceInfo)) },
+    },
     async () => ({ success: true, data: { ...facts, setupNeeded: !(await hasAccounts(db)) } }),
   )
   app.post(
@@ -227,14 +251,16 @@ function serviceRoutes(
     {
       schema: {
         summary: 'Confirm a sign-up',
-        description: 'Creates the account. Requires the token after the # of the link in the sign-up email.',
+        description:
+          'Creates the account. Requires the token after the # of the link in the sign-up email.',
         tags,
         body: Type.Object({ token: Type.String({ maxLength: 4000 }) }),
         response: answers(Success(Account), 201),
       },
     },
     async (request, reply) => {
-      if (config.SIGNUP !== 'open') throw new Fault('forbidden', 'Sign-up is closed on this service.')
+      if (config.SIGNUP !== 'open')
+        throw new Fault('forbidden', 'Sign-up is closed on this service.')
       return reply.code(201).send({ success: true, data: await signUp.confirm(request.body.token) })
     },
   )

@@ -24,7 +24,10 @@ export async function requireSetupToken(options: SetupOptions, token: string): P
   const expected = Buffer.from(await setupToken(options))
   const given = Buffer.from(token)
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
-    throw new Fault('forbidden', 'This is not the setup link that the service printed when it started.')
+    throw new Fault(
+      'forbidden',
+      'This is not the setup link that the service printed when it started.',
+    )
   }
 }
 

@@ -15,7 +15,11 @@ export function isPlainText(text: string, maxLength: number): boolean {
   return text.length <= maxLength && new RegExp(PLAIN_TEXT, 'u').test(text)
 }
 
-export const Email = Type.String({ format: 'email', maxLength: 320, description: 'Case-insensitive.' })
+export const Email = Type.String({
+  format: 'email',
+  maxLength: 320,
+  description: 'Case-insensitive.',
+})
 export const Name = Type.String({ pattern: PLAIN_TEXT, maxLength: NAME_LENGTH })
 export const Password = Type.String(PASSWORD_LENGTH)
 /** An existing password, for sign-in and confirmation: only its length is limited. */
@@ -35,9 +39,19 @@ const ALICE = {
   admin: false,
 }
 const CREATED = '2026-11-21T12:00:00.000Z'
-const TOKEN = { id: '019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42', label: 'monitoring', createdAt: CREATED }
+const TOKEN = {
+  id: '019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42',
+  label: 'monitoring',
+  createdAt: CREATED,
+}
 
-const Person = { id: Uuid, email: Type.String(), name: Type.String(), plan: PlanName, admin: Type.Boolean() }
+const Person = {
+  id: Uuid,
+  email: Type.String(),
+  name: Type.String(),
+  plan: PlanName,
+  admin: Type.Boolean(),
+}
 
 export const Account = Type.Object(
   { ...Person, createdAt: Timestamp },
@@ -66,7 +80,11 @@ export const NewAccount = Type.Object(
 
 /** The fields to change. */
 export const AccountChange = Type.Object(
-  { name: Type.Optional(Name), plan: Type.Optional(PlanName), admin: Type.Optional(Type.Boolean()) },
+  {
+    name: Type.Optional(Name),
+    plan: Type.Optional(PlanName),
+    admin: Type.Optional(Type.Boolean()),
+  },
   { examples: [{ plan: 'business' }] },
 )
 
@@ -77,11 +95,14 @@ export const AuditEntry = Type.Object(
     at: Timestamp,
     actorId: Nullable(Uuid),
     actorEmail: Type.String({
-      description: 'Email of the administrator, also after the account is deleted; or “command line”.',
+      description:
+        'Email of the administrator, also after the account is deleted; or “command line”.',
     }),
     what: Type.String(),
     route: Type.String({ description: 'The route or the command.' }),
-    details: Type.Record(Type.String(), Type.Unknown(), { description: 'Fields of the request, without passwords.' }),
+    details: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Fields of the request, without passwords.',
+    }),
   },
   {
     examples: [
@@ -118,7 +139,10 @@ export const Token = Type.Object(
   { examples: [{ ...TOKEN, lastFour: '9Zx4', lastUsedAt: null }] },
 )
 
-export const NewToken = Type.Object({ label: Type.Optional(Label) }, { examples: [{ label: TOKEN.label }] })
+export const NewToken = Type.Object(
+  { label: Type.Optional(Label) },
+  { examples: [{ label: TOKEN.label }] },
+)
 
 export const IssuedToken = Type.Object(
   {
@@ -138,7 +162,11 @@ export const Setup = Type.Object(
     password: Password,
     name: Type.Optional(Name),
   },
-  { examples: [{ token: '…', email: ALICE.email, password: 'correct horse battery', name: ALICE.name }] },
+  {
+    examples: [
+      { token: '…', email: ALICE.email, password: 'correct horse battery', name: ALICE.name },
+    ],
+  },
 )
 
 const QuotaUsage = Type.Object({

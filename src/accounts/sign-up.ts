@@ -54,10 +54,23 @@ export function createSignUp({ db, relay, baseUrl, secretKey, plan, log }: SignU
     void sending.finally(() => mailing.delete(sending))
   }
 
-  async function sendLimited(relayToUse: Relay, outgoing: Omit<OutgoingMail, 'headers'>): Promise<void> {
-    const exceeded = await claimMail(db, secretKey, { kind: 'sign-up', to: outgoing.to, accountId: null }, MAIL_LIMITS)
-    if (exceeded) return log.warn({ limit: exceeded.limit }, 'a sign-up email was not sent: limit reached')
-    await sendMail(relayToUse, { ...outgoing, headers: HEADERS }, AbortSignal.timeout(MAIL_DEADLINE_MS))
+  async function sendLimited(
+    relayToUse: Relay,
+    outgoing: Omit<OutgoingMail, 'headers'>,
+  ): Promise<void> {
+    const exceeded = await claimMail(
+      db,
+      secretKey,
+      { kind: 'sign-up', to: outgoing.to, accountId: null },
+      MAIL_LIMITS,
+    )
+    if (exceeded)
+      return log.warn({ limit: exceeded.limit }, 'a sign-up email was not sent: limit reached')
+    await sendMail(
+      relayToUse,
+      { ...outgoing, headers: HEADERS },
+      AbortSignal.timeout(MAIL_DEADLINE_MS),
+    )
   }
 
   function linkFor(account: NewAccount): string {
@@ -90,7 +103,8 @@ export function createSignUp({ db, relay, baseUrl, secretKey, plan, log }: SignU
     async confirm(token: string): Promise<AccountRow> {
       const account = openLink(token, secretKey)
       const row = await db.transaction().execute((trx) => insertAccount(trx, account))
-      if (!row) throw new Fault('conflict', 'An account with this email already exists. Sign in instead.')
+      if (!row)
+        throw new Fault('conflict', 'An account with this email already exists. Sign in instead.')
       return row
     },
 
@@ -102,7 +116,10 @@ export function createSignUp({ db, relay, baseUrl, secretKey, plan, log }: SignU
 }
 
 function openLink(token: string, secretKey: string): NewAccount {
-  const invalid = new Fault('forbidden', 'This link is invalid or has expired. Sign up again to get a new one.')
+  const invalid = new Fault(
+    'forbidden',
+    'This link is invalid or has expired. Sign up again to get a new one.',
+  )
   try {
     const { account, expiresAt } = JSON.parse(decrypt(token, secretKey, CONTEXT)) as {
       account: NewAccount

@@ -22,9 +22,19 @@ export type NewAccount = {
   password: string
 }
 
-export type AccountChange = { name?: string | undefined; plan?: Plan | undefined; admin?: boolean | undefined }
+export type AccountChange = {
+  name?: string | undefined
+  plan?: Plan | undefined
+  admin?: boolean | undefined
+}
 
-export type TokenRow = { id: string; label: string; lastFour: string; createdAt: Date; lastUsedAt: Date | null }
+export type TokenRow = {
+  id: string
+  label: string
+  lastFour: string
+  createdAt: Date
+  lastUsedAt: Date | null
+}
 
 const ACCOUNT = ['id', 'email', 'name', 'plan', 'admin', 'createdAt'] as const
 const TOKEN = ['id', 'label', 'lastFour', 'createdAt', 'lastUsedAt'] as const
@@ -46,7 +56,10 @@ export async function lockAccounts(db: Transaction<DB>): Promise<void> {
 }
 
 /** Inserts the account and its password; undefined when the email is taken. */
-export async function insertAccount(db: Transaction<DB>, account: NewAccount): Promise<AccountRow | undefined> {
+export async function insertAccount(
+  db: Transaction<DB>,
+  account: NewAccount,
+): Promise<AccountRow | undefined> {
   const { password, ...person } = account
   const row = await db
     .insertInto('account')
@@ -55,13 +68,21 @@ export async function insertAccount(db: Transaction<DB>, account: NewAccount): P
     .returning(ACCOUNT)
     .executeTakeFirst()
   if (!row) return undefined
-  const credential = { accountId: row.id, provider: 'credential', providerAccountId: row.id, password }
+  const credential = {
+    accountId: row.id,
+    provider: 'credential',
+    providerAccountId: row.id,
+    password,
+  }
   await db.insertInto('credential').values(credential).execute()
   return row as AccountRow
 }
 
 /** Oldest first; all of them, or one page. */
-export async function listAccounts(db: Db, page?: { limit: number; offset: number }): Promise<AccountRow[]> {
+export async function listAccounts(
+  db: Db,
+  page?: { limit: number; offset: number },
+): Promise<AccountRow[]> {
   const all = db.selectFrom('account').select(ACCOUNT).orderBy('id')
   const rows = await (page ? all.limit(page.limit).offset(page.offset) : all).execute()
   return rows as AccountRow[]
@@ -77,7 +98,11 @@ export async function countAccounts(db: Db): Promise<number> {
 
 /** @param email lower-cased */
 export async function findAccountByEmail(db: Db, email: string): Promise<AccountRow | undefined> {
-  const row = await db.selectFrom('account').select(ACCOUNT).where('email', '=', email).executeTakeFirst()
+  const row = await db
+    .selectFrom('account')
+    .select(ACCOUNT)
+    .where('email', '=', email)
+    .executeTakeFirst()
   return row as AccountRow | undefined
 }
 
@@ -94,7 +119,11 @@ export async function findPasswordHash(db: Db, accountId: string): Promise<strin
 
 /** Records that the password was just entered in this session. */
 export async function markAuthenticated(db: Db, sessionId: string): Promise<void> {
-  await db.updateTable('session').set({ authenticatedAt: new Date() }).where('id', '=', sessionId).execute()
+  await db
+    .updateTable('session')
+    .set({ authenticatedAt: new Date() })
+    .where('id', '=', sessionId)
+    .execute()
 }
 
 export async function findEmail(db: Db, id: string): Promise<string | undefined> {
@@ -109,11 +138,21 @@ export async function listAdministrators(db: Db): Promise<string[]> {
 
 /** The ids of the administrators, locked until the transaction ends. */
 export async function lockAdministrators(db: Transaction<DB>): Promise<string[]> {
-  const rows = await db.selectFrom('account').select('id').where('admin', '=', true).orderBy('id').forUpdate().execute()
+  const rows = await db
+    .selectFrom('account')
+    .select('id')
+    .where('admin', '=', true)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
   return rows.map(({ id }) => id)
 }
 
-export async function updateAccount(db: Db, id: string, change: AccountChange): Promise<AccountRow | undefined> {
+export async function updateAccount(
+  db: Db,
+  id: string,
+  change: AccountChange,
+): Promise<AccountRow | undefined> {
   const row = await db
     .updateTable('account')
     .set({ ...change, updatedAt: new Date() })
@@ -130,7 +169,11 @@ export async function deleteAccount(db: Db, id: string): Promise<boolean> {
 }
 
 /** Puts a new hash in place of the old one, and ends the sessions that the old one opened. */
-export async function updatePassword(db: Transaction<DB>, accountId: string, password: string): Promise<void> {
+export async function updatePassword(
+  db: Transaction<DB>,
+  accountId: string,
+  password: string,
+): Promise<void> {
   const credential = db.updateTable('credential').set({ password })
   await credential.where('accountId', '=', accountId).where('provider', '=', 'credential').execute()
   await db.deleteFrom('session').where('accountId', '=', accountId).execute()
@@ -145,7 +188,12 @@ export async function insertToken(
 
 /** Newest first. */
 export async function listTokens(db: Db, accountId: string): Promise<TokenRow[]> {
-  return db.selectFrom('apiToken').select(TOKEN).where('accountId', '=', accountId).orderBy('id', 'desc').execute()
+  return db
+    .selectFrom('apiToken')
+    .select(TOKEN)
+    .where('accountId', '=', accountId)
+    .orderBy('id', 'desc')
+    .execute()
 }
 
 export async function countTokens(db: Db, accountId: string): Promise<number> {
@@ -199,7 +247,11 @@ export async function insertAuditEntry(db: Db, { details, ...entry }: AuditEntry
 }
 
 /** Entries that contain the text, ignoring case, newest first. */
-export async function listAuditEntries(db: Db, text: string | undefined, page: { limit: number; offset: number }) {
+export async function listAuditEntries(
+  db: Db,
+  text: string | undefined,
+  page: { limit: number; offset: number },
+) {
   const all = db.selectFrom('auditEntry').selectAll().where(hasText(text)).orderBy('id', 'desc')
   return all.limit(page.limit).offset(page.offset).execute()
 }
@@ -226,10 +278,16 @@ export async function deleteAuditEntriesBefore(db: Db, time: Date): Promise<void
 export async function deleteExpired(db: Db): Promise<{ sessions: number; verifications: number }> {
   const now = new Date()
   const sessions = await db.deleteFrom('session').where('expiresAt', '<', now).executeTakeFirst()
-  const verifications = await db.deleteFrom('verification').where('expiresAt', '<', now).executeTakeFirst()
+  const verifications = await db
+    .deleteFrom('verification')
+    .where('expiresAt', '<', now)
+    .executeTakeFirst()
   const dayAgo = now.getTime() - 24 * 60 * 60 * 1000
   await db.deleteFrom('authRateLimit').where('lastRequest', '<', dayAgo).execute()
   // A full bucket is the same as none.
   await db.deleteFrom('requestRate').where('fullAt', '<', now).execute()
-  return { sessions: Number(sessions.numDeletedRows), verifications: Number(verifications.numDeletedRows) }
+  return {
+    sessions: Number(sessions.numDeletedRows),
+    verifications: Number(verifications.numDeletedRows),
+  }
 }

@@ -36,7 +36,8 @@ export function createTokenCache({ capacity = MAX_ENTRIES, lifetime = LIFETIME_M
     },
     forgetAccount(accountId: string): void {
       changes++
-      for (const [key, { caller }] of entries) if (caller.accountId === accountId) entries.delete(key)
+      for (const [key, { caller }] of entries)
+        if (caller.accountId === accountId) entries.delete(key)
     },
     forgetAll(): void {
       changes++

@@ -29,9 +29,16 @@ export function hashToken(token: string): Buffer {
  * @returns the row and the token, which is not stored
  * @throws Fault `conflict` when the account has too many, `invalid_request`
  */
-export async function issueToken(db: Db, accountId: string, label = ''): Promise<TokenRow & { token: string }> {
+export async function issueToken(
+  db: Db,
+  accountId: string,
+  label = '',
+): Promise<TokenRow & { token: string }> {
   if (!isPlainText(label, LABEL_LENGTH)) {
-    throw new Fault('invalid_request', `A label can have up to ${LABEL_LENGTH} characters and no control characters.`)
+    throw new Fault(
+      'invalid_request',
+      `A label can have up to ${LABEL_LENGTH} characters and no control characters.`,
+    )
   }
   if ((await countTokens(db, accountId)) >= TOKENS_PER_ACCOUNT) {
     throw new Fault(
@@ -40,7 +47,12 @@ export async function issueToken(db: Db, accountId: string, label = ''): Promise
     )
   }
   const token = `prv_${randomBytes(32).toString('base64url')}`
-  const row = await insertToken(db, { accountId, label, hash: hashToken(token), lastFour: token.slice(-4) })
+  const row = await insertToken(db, {
+    accountId,
+    label,
+    hash: hashToken(token),
+    lastFour: token.slice(-4),
+  })
   await notifyChange(db, accountId, 'account')
   return { ...row, token }
 }

@@ -57,7 +57,10 @@ export function usageRoutes(app: App, deps: UsageRoutesDeps): void {
 async function readUsage({ readers }: UsageRoutesDeps, accounts: { id: string; plan: Plan }[]) {
   const ids = accounts.map(({ id }) => id)
   const used = await Promise.all(
-    QUOTAS.map(async (name) => new Map((await readers[name](ids)).map(({ accountId, bytes }) => [accountId, bytes]))),
+    QUOTAS.map(
+      async (name) =>
+        new Map((await readers[name](ids)).map(({ accountId, bytes }) => [accountId, bytes])),
+    ),
   )
   return accounts.map(({ id, plan }) => ({
     accountId: id,

@@ -22,7 +22,8 @@ export function describeDisabledChannel(name: string, reason: string) {
   return {
     title: `Alerts to ${name} are paused`,
     text: reason,
-    nextStep: 'Fix the receiver, then turn the channel on again. “Send test” shows whether it works.',
+    nextStep:
+      'Fix the receiver, then turn the channel on again. “Send test” shows whether it works.',
   }
 }
 
@@ -42,7 +43,8 @@ export const codeEmail = {
 
 export const alertEmail = {
   digestSubject: (count: number, first: string) => `${count} alerts: ${first}, …`,
-  digest: (count: number, titles: string[]) => `${count} alerts:\n${titles.map((title) => `- ${title}`).join('\n')}`,
+  digest: (count: number, titles: string[]) =>
+    `${count} alerts:\n${titles.map((title) => `- ${title}`).join('\n')}`,
   nextStep: (step: string) => `Next step: ${step}`,
   link: (url: string) => `Details: ${url}`,
   more: (count: number) =>

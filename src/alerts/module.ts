@@ -34,10 +34,26 @@ const MAX_RETRY_DELAY_SECONDS = Math.max(...RETRY_DELAYS_MS) / 1000
 
 /** Messages that wait for their first attempt may be attempted at once: quiet hours are checked again. */
 const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
-  { table: 'alert_message', column: 'due_at', maxAheadSeconds: 0, clock: 'database', where: 'attempts = 0' },
-  { table: 'alert_message', column: 'due_at', maxAheadSeconds: MAX_RETRY_DELAY_SECONDS, clock: 'database' },
+  {
+    table: 'alert_message',
+    column: 'due_at',
+    maxAheadSeconds: 0,
+    clock: 'database',
+    where: 'attempts = 0',
+  },
+  {
+    table: 'alert_message',
+    column: 'due_at',
+    maxAheadSeconds: MAX_RETRY_DELAY_SECONDS,
+    clock: 'database',
+  },
   { table: 'alert_message', column: 'created_at', maxAheadSeconds: 0, clock: 'database' },
-  { table: 'alert_message', column: 'claimed_until', maxAheadSeconds: MESSAGE_LEASE_SECONDS, clock: 'database' },
+  {
+    table: 'alert_message',
+    column: 'claimed_until',
+    maxAheadSeconds: MESSAGE_LEASE_SECONDS,
+    clock: 'database',
+  },
   { table: 'alert_channel', column: 'last_sent_at', maxAheadSeconds: 0, clock: 'database' },
   { table: 'alert_channel', column: 'code_sent_at', maxAheadSeconds: 0, clock: 'database' },
 ]
@@ -62,8 +78,11 @@ export function createAlertsModule(options: AlertsOptions) {
   return {
     jobs,
     futureTimestamps: FUTURE_TIMESTAMPS,
-    encryptedColumns: [{ table: 'alert_channel', id: 'id', column: 'secret', contextOf: secretContext }],
-    routes: (app: App, { authHooks }: { authHooks: AuthHooks }) => alertRoutes(app, { ...deps, authHooks }),
+    encryptedColumns: [
+      { table: 'alert_channel', id: 'id', column: 'secret', contextOf: secretContext },
+    ],
+    routes: (app: App, { authHooks }: { authHooks: AuthHooks }) =>
+      alertRoutes(app, { ...deps, authHooks }),
     /** Starts sending; any number of instances share the work. Returns how to stop it. */
     startWork: () => startSender(deps, notifications),
     close: async () => {},

@@ -13,7 +13,8 @@ const MINUTES_PER_DAY = 24 * 60
 export function quietHoursEnd({ from, to, timeZone }: QuietHours, now: Date): Date | null {
   const start = minutesOf(from)
   const length = (minutesOf(to) - start + MINUTES_PER_DAY) % MINUTES_PER_DAY
-  const elapsed = (minutesOf(clockIn(timeZone).format(now)) - start + MINUTES_PER_DAY) % MINUTES_PER_DAY
+  const elapsed =
+    (minutesOf(clockIn(timeZone).format(now)) - start + MINUTES_PER_DAY) % MINUTES_PER_DAY
   if (elapsed >= length) return null
   const thisMinute = Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS
   return new Date(thisMinute + (length - elapsed) * MINUTE_MS)
@@ -32,7 +33,12 @@ export function requireTimeZone({ timeZone }: QuietHours): void {
 }
 
 function clockIn(timeZone: string): Intl.DateTimeFormat {
-  return new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+  return new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  })
 }
 
 function minutesOf(clock: string): number {

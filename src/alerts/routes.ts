@@ -6,9 +6,22 @@ import { notifyChange } from '../store/changes.ts'
 import type { SendDeps } from './channels/channel-type.ts'
 import { changeChannel, createChannel, requireChannel, testChannel } from './channels/channels.ts'
 import { confirmWithCode, sendNewCode } from './channels/confirmation.ts'
-import { deleteChannel, insertFirstChannel, listChannels, type ChannelRow } from './channels/store.ts'
+import {
+  deleteChannel,
+  insertFirstChannel,
+  listChannels,
+  type ChannelRow,
+} from './channels/store.ts'
 import { listDeliveries } from './delivery/store.ts'
-import { AlertPage, AlertQuery, Channel, ChannelChanges, Confirmation, CreatedChannel, NewChannel } from './shapes.ts'
+import {
+  AlertPage,
+  AlertQuery,
+  Channel,
+  ChannelChanges,
+  Confirmation,
+  CreatedChannel,
+  NewChannel,
+} from './shapes.ts'
 import { countAlerts, listAlerts } from './store.ts'
 import { presentAlerts, presentChannel } from './view.ts'
 
@@ -49,7 +62,11 @@ function listRoute(app: App, { db, authHooks, relay, baseUrl }: AlertRoutesDeps)
       const pagination = paginationOf({ page, limit }, total)
       return {
         success: true,
-        data: { alerts: presentAlerts(rows, deliveries, baseUrl), pagination, mail: relay !== null },
+        data: {
+          alerts: presentAlerts(rows, deliveries, baseUrl),
+          pagination,
+          mail: relay !== null,
+        },
       }
     },
   )
@@ -114,14 +131,23 @@ function channelRoutes(app: App, deps: AlertRoutesDeps): void {
     },
     async (request) => {
       const { accountId } = callerOf(request)
-      return { success: true, data: present(await changeChannel(deps, accountId, request.params.id, request.body)) }
+      return {
+        success: true,
+        data: present(await changeChannel(deps, accountId, request.params.id, request.body)),
+      }
     },
   )
   app.delete(
     '/api/v1/alerts/channels/:id',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'Delete an alert channel', tags, security, params, response: answers(Done) },
+      schema: {
+        summary: 'Delete an alert channel',
+        tags,
+        security,
+        params,
+        response: answers(Done),
+      },
     },
     async (request) => {
       const { accountId } = callerOf(request)
@@ -141,7 +167,8 @@ function confirmationRoutes(app: App, deps: AlertRoutesDeps): void {
       onRequest: authHooks.account,
       schema: {
         summary: 'Send a test alert',
-        description: 'Responds when the test was accepted, else with the error of the relay or the receiver.',
+        description:
+          'Responds when the test was accepted, else with the error of the relay or the receiver.',
         tags,
         security,
         params,
@@ -149,7 +176,10 @@ function confirmationRoutes(app: App, deps: AlertRoutesDeps): void {
       },
     },
     async (request) => {
-      await testChannel(deps, await requireChannel(deps, callerOf(request).accountId, request.params.id))
+      await testChannel(
+        deps,
+        await requireChannel(deps, callerOf(request).accountId, request.params.id),
+      )
       return { success: true }
     },
   )
@@ -157,10 +187,19 @@ function confirmationRoutes(app: App, deps: AlertRoutesDeps): void {
     '/api/v1/alerts/channels/:id/code',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'Send a new confirmation code', tags, security, params, response: answers(Done) },
+      schema: {
+        summary: 'Send a new confirmation code',
+        tags,
+        security,
+        params,
+        response: answers(Done),
+      },
     },
     async (request) => {
-      await sendNewCode(deps, await requireChannel(deps, callerOf(request).accountId, request.params.id))
+      await sendNewCode(
+        deps,
+        await requireChannel(deps, callerOf(request).accountId, request.params.id),
+      )
       return { success: true }
     },
   )
@@ -180,7 +219,10 @@ function confirmationRoutes(app: App, deps: AlertRoutesDeps): void {
     async (request) => {
       const channel = await requireChannel(deps, callerOf(request).accountId, request.params.id)
       await confirmWithCode(deps, channel, request.body.code)
-      return { success: true, data: presentChannel(await requireChannel(deps, channel.accountId, channel.id), deps) }
+      return {
+        success: true,
+        data: presentChannel(await requireChannel(deps, channel.accountId, channel.id), deps),
+      }
     },
   )
 }

@@ -7,7 +7,10 @@ import { CHANNEL_TYPE_NAMES } from './channels/store.ts'
 export { NewChannel }
 export type NewChannelBody = Static<typeof NewChannel>
 
-export const ChannelChanges = Type.Object({ ...channelSettings, enabled: Type.Optional(Type.Boolean()) })
+export const ChannelChanges = Type.Object({
+  ...channelSettings,
+  enabled: Type.Optional(Type.Boolean()),
+})
 
 export const Confirmation = Type.Object({ code: Type.String({ minLength: 1, maxLength: 20 }) })
 
@@ -24,7 +27,9 @@ export const Channel = Type.Object({
     description:
       '`unconfirmed`: the emailed code was not entered yet. `off`: turned off by the account. `disabled`: turned off by the service, after a week of failures or a 410 response. `undeliverable`: email is not configured (SMTP_URL).',
   }),
-  problem: Nullable(Type.String({ description: 'Why the channel does not work, or why the last attempt failed.' })),
+  problem: Nullable(
+    Type.String({ description: 'Why the channel does not work, or why the last attempt failed.' }),
+  ),
   lastSentAt: Nullable(Timestamp),
   createdAt: Timestamp,
 })
@@ -32,19 +37,24 @@ export const Channel = Type.Object({
 /** Response to the creation, the only one that contains the secret. */
 export const CreatedChannel = Type.Object({
   ...Channel.properties,
-  secret: Nullable(Type.String({ description: 'Key that signs the requests (`whsec_…`). Shown only once.' })),
+  secret: Nullable(
+    Type.String({ description: 'Key that signs the requests (`whsec_…`). Shown only once.' }),
+  ),
 })
 
 export const AlertQuery = Type.Object({
   ...PageQuery.properties,
-  kind: Type.Optional(Type.String({ maxLength: 60, description: 'An alert kind, or its first word.' })),
+  kind: Type.Optional(
+    Type.String({ maxLength: 60, description: 'An alert kind, or its first word.' }),
+  ),
 })
 
 const Delivery = Type.Object({
   channelId: Uuid,
   type: Type.Enum([...CHANNEL_TYPE_NAMES]),
   status: Type.Enum(['waiting', 'sending', 'sent', 'failed', 'uncertain'], {
-    description: '`uncertain`: the relay may have accepted the email but did not confirm it; it is not sent again.',
+    description:
+      '`uncertain`: the relay may have accepted the email but did not confirm it; it is not sent again.',
   }),
   at: Nullable(Timestamp),
   error: Nullable(Type.String()),
@@ -58,7 +68,8 @@ export const Alert = Type.Object({
   nextStep: Type.String({ description: 'What to do now; empty when no action is needed.' }),
   url: Nullable(
     Type.String({
-      description: 'Page of the dashboard about this alert; null for alerts from before there were links.',
+      description:
+        'Page of the dashboard about this alert; null for alerts from before there were links.',
     }),
   ),
   at: Timestamp,

@@ -52,12 +52,17 @@ export async function listAlerts(
 
 function alertsOf(db: Db, accountId: string, { kind }: AlertFilter) {
   const all = db.selectFrom('alert').where('accountId', '=', accountId)
-  return kind === undefined ? all : all.where(sql<boolean>`(kind = ${kind} or split_part(kind, '.', 1) = ${kind})`)
+  return kind === undefined
+    ? all
+    : all.where(sql<boolean>`(kind = ${kind} or split_part(kind, '.', 1) = ${kind})`)
 }
 
 /** Deletes older alerts with their messages. */
 export async function deleteAlertsBefore(db: Db, before: Date): Promise<number> {
-  const { numDeletedRows } = await db.deleteFrom('alert').where('createdAt', '<', before).executeTakeFirst()
+  const { numDeletedRows } = await db
+    .deleteFrom('alert')
+    .where('createdAt', '<', before)
+    .executeTakeFirst()
   await sql`delete from alert_message m where created_at < ${before}
     and not exists (select from alert_message_content where message_id = m.id)`.execute(db)
   return Number(numDeletedRows)

@@ -30,7 +30,11 @@ export const backupCommand: Command = {
     const { file, json, config } = read(args)
     requireDatabase(config)
     const bytes = await backUp({ dataDir: config.DATA_DIR, log, file })
-    console.log(json ? JSON.stringify({ success: true, file, bytes }) : `${file}: ${(bytes / 1e6).toFixed(1)} MB`)
+    console.log(
+      json
+        ? JSON.stringify({ success: true, file, bytes })
+        : `${file}: ${(bytes / 1e6).toFixed(1)} MB`,
+    )
     return 0
   },
 }

@@ -1,4 +1,10 @@
-import type { BlacklistItem, BlacklistResult, DnsResult, MailAuthResult, TlsResult } from '../diagnostics/shapes.ts'
+import type {
+  BlacklistItem,
+  BlacklistResult,
+  DnsResult,
+  MailAuthResult,
+  TlsResult,
+} from '../diagnostics/shapes.ts'
 import { field, foreign, pad, paint, table } from './text.ts'
 
 const good = (text: string) => paint('green', text)
@@ -20,9 +26,12 @@ export function dnsReport(data: DnsResult): string {
   ] as const
   const rows = types.flatMap(([type, values]) => {
     const error = data.errors[type.toLowerCase()]
-    return error ? [[quiet(type), doubtful(`lookup failed: ${error}`)]] : field(type, values.map(foreign))
+    return error
+      ? [[quiet(type), doubtful(`lookup failed: ${error}`)]]
+      : field(type, values.map(foreign))
   })
-  const verdict = data.status === 'NXDOMAIN' ? bad('Domain not found (NXDOMAIN).') : good('Domain found.')
+  const verdict =
+    data.status === 'NXDOMAIN' ? bad('Domain not found (NXDOMAIN).') : good('Domain found.')
   return [heading(data.unicodeDomain, verdict), table(rows), ...warnings(data.warnings)].join('\n')
 }
 
@@ -49,7 +58,11 @@ export function tlsReport(data: TlsResult): string {
   const verdict = data.authorized
     ? good(`The certificate is valid for ${data.domain}.`)
     : bad(`The certificate is not trusted for ${data.domain}: ${data.authorizationError}.`)
-  return [heading(`${data.domain} port ${data.port}`, verdict), table(rows), ...warnings(data.warnings)].join('\n')
+  return [
+    heading(`${data.domain} port ${data.port}`, verdict),
+    table(rows),
+    ...warnings(data.warnings),
+  ].join('\n')
 }
 
 const MARKS = { listed: bad('listed '), unknown: doubtful('unknown'), clean: good('clean  ') }
@@ -73,7 +86,9 @@ export function blacklistSummary(data: BlacklistResult): string {
     listedCount > 0
       ? bad(`${ip} is on ${listedCount} ${listedCount === 1 ? 'blocklist' : 'blocklists'}.`)
       : unknownCount > 0
-        ? doubtful(`No listing found, but ${unknownCount} of ${totalChecked} lists gave no usable answer.`)
+        ? doubtful(
+            `No listing found, but ${unknownCount} of ${totalChecked} lists gave no usable answer.`,
+          )
         : good(`${ip} is on none of ${totalChecked} blocklists.`)
   const links = listed.map((item) => [
     item.name,
@@ -103,16 +118,26 @@ export function mailAuthReport(data: MailAuthResult): string {
     ),
     ...(dmarc.inheritedFrom ? field('', quiet(`inherited from ${dmarc.inheritedFrom}`)) : []),
     ...field('SPF', recordOf(spf)),
-    ...(spf.found ? field('', quiet(`${spf.lookups} of 10 lookups, ${spf.voidLookups} of 2 void lookups`)) : []),
+    ...(spf.found
+      ? field('', quiet(`${spf.lookups} of 10 lookups, ${spf.voidLookups} of 2 void lookups`))
+      : []),
     ...(spf.senders?.length ? field('', spf.senders.map(senderOf)) : []),
     ...field('DKIM', keys.map(keyOf), none),
-    ...field('MTA-STS', recordOf(mtaSts) + (mtaSts.policy?.mode ? quiet(`  mode ${mtaSts.policy.mode}`) : '')),
+    ...field(
+      'MTA-STS',
+      recordOf(mtaSts) + (mtaSts.policy?.mode ? quiet(`  mode ${mtaSts.policy.mode}`) : ''),
+    ),
     ...field('TLS-RPT', recordOf(tlsRpt)),
     ...field('BIMI', recordOf(bimi)),
   ]
   const errors = data.warnings.filter(({ severity }) => severity === 'error').length
-  const verdict = errors > 0 ? bad(`${errors} ${errors === 1 ? 'error' : 'errors'} found.`) : good('No errors found.')
-  return [heading(data.unicodeDomain, verdict), table(rows), '', ...data.warnings.flatMap(advice)].join('\n').trimEnd()
+  const verdict =
+    errors > 0
+      ? bad(`${errors} ${errors === 1 ? 'error' : 'errors'} found.`)
+      : good('No errors found.')
+  return [heading(data.unicodeDomain, verdict), table(rows), '', ...data.warnings.flatMap(advice)]
+    .join('\n')
+    .trimEnd()
 }
 
 type LookedUp = { found: boolean; record: string | null; error?: string }
@@ -130,14 +155,23 @@ function senderOf({
   explanation,
 }: NonNullable<MailAuthResult['spf']['senders']>[number]): string {
   const mark = result === 'pass' ? good(result) : result === 'fail' ? bad(result) : doubtful(result)
-  const why = [term && `by ${foreign(term)}`, reason && foreign(reason), explanation && `“${foreign(explanation)}”`]
+  const why = [
+    term && `by ${foreign(term)}`,
+    reason && foreign(reason),
+    explanation && `“${foreign(explanation)}”`,
+  ]
   return `${ip}  ${mark}  ${quiet(why.filter(Boolean).join(', '))}`
 }
 
 function keyOf(item: MailAuthResult['dkim'][number]): string {
   const { selector, keyType = '', keyBits, revoked, testing, error } = item
   if (error) return `${foreign(selector)}  ${doubtful(`lookup failed: ${error}`)}`
-  const facts = [keyBits ? `${keyType} ${keyBits}` : keyType, revoked && 'revoked', testing && 'testing', item.provider]
+  const facts = [
+    keyBits ? `${keyType} ${keyBits}` : keyType,
+    revoked && 'revoked',
+    testing && 'testing',
+    item.provider,
+  ]
   return `${foreign(selector)}  ${quiet(facts.filter(Boolean).join(', '))}`
 }
 
@@ -153,5 +187,7 @@ function heading(what: string, verdict: string): string {
 }
 
 function warnings(sentences: string[]): string[] {
-  return sentences.length > 0 ? ['', ...sentences.map((sentence) => `  ${doubtful('!')} ${foreign(sentence)}`)] : []
+  return sentences.length > 0
+    ? ['', ...sentences.map((sentence) => `  ${doubtful('!')} ${foreign(sentence)}`)]
+    : []
 }

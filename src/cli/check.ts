@@ -9,7 +9,13 @@ import type { BlacklistItem } from '../diagnostics/shapes.ts'
 import { tlsCheck } from '../diagnostics/tls.ts'
 import { createLog } from '../log.ts'
 import { STARTTLS, type StartTls } from '../net/tls/starttls.ts'
-import { blacklistRow, blacklistSummary, dnsReport, mailAuthReport, tlsReport } from './check-reports.ts'
+import {
+  blacklistRow,
+  blacklistSummary,
+  dnsReport,
+  mailAuthReport,
+  tlsReport,
+} from './check-reports.ts'
 import { UsageError, type Command } from './command.ts'
 import { paint } from './text.ts'
 
@@ -42,7 +48,13 @@ const OPTIONS = {
   ip: { type: 'string', multiple: true },
 } as const
 
-type Options = { json?: boolean; port?: string; starttls?: string; selector?: string[]; ip?: string[] }
+type Options = {
+  json?: boolean
+  port?: string
+  starttls?: string
+  selector?: string[]
+  ip?: string[]
+}
 
 /** The result of a check: its data, whether it found problems, and the text to print. */
 type Outcome = { data: unknown; failed: boolean; text: string }
@@ -51,7 +63,11 @@ type Kind = (target: string, options: Options, deps: CheckDeps) => Promise<Outco
 const KINDS: Record<string, Kind> = {
   async dns(domain, _options, deps) {
     const data = await runCheck(dnsCheck, { domain }, deps)
-    return { data, failed: data.status === 'NXDOMAIN' || Object.keys(data.errors).length > 0, text: dnsReport(data) }
+    return {
+      data,
+      failed: data.status === 'NXDOMAIN' || Object.keys(data.errors).length > 0,
+      text: dnsReport(data),
+    }
   },
   async ssl(domain, options, deps) {
     const query = { domain, port: portOf(options.port), starttls: startTlsOf(options.starttls) }
@@ -70,7 +86,9 @@ const KINDS: Record<string, Kind> = {
     const data = await runCheck({ run }, ip, deps)
     show?.end()
     // Success must not mean that the lists that matter gave no answer.
-    const undecided = data.blacklists.some((item) => item.status === 'unknown' && item.category === 'critical')
+    const undecided = data.blacklists.some(
+      (item) => item.status === 'unknown' && item.category === 'critical',
+    )
     return { data, failed: data.listedCount > 0 || undecided, text: blacklistSummary(data) }
   },
 }
@@ -121,6 +139,7 @@ function portOf(text: string | undefined): number | undefined {
 
 function startTlsOf(text: string | undefined): StartTls | undefined {
   const protocol = STARTTLS.find((known) => known === text)
-  if (text !== undefined && !protocol) throw new UsageError(`--starttls must be one of ${STARTTLS.join(', ')}.`)
+  if (text !== undefined && !protocol)
+    throw new UsageError(`--starttls must be one of ${STARTTLS.join(', ')}.`)
   return protocol
 }

@@ -74,7 +74,8 @@ function line({ about, state, sentence }: Finding): string {
 }
 
 async function dataFolder({ DATA_DIR }: Config): Promise<Finding[]> {
-  if (!existsSync(DATA_DIR)) return [good('data', `${DATA_DIR} will be created at the first start.`)]
+  if (!existsSync(DATA_DIR))
+    return [good('data', `${DATA_DIR} will be created at the first start.`)]
   try {
     accessSync(DATA_DIR, constants.R_OK | constants.W_OK)
   } catch (error) {
@@ -87,7 +88,9 @@ async function dataFolder({ DATA_DIR }: Config): Promise<Finding[]> {
   }
   const { bavail, bsize } = statfsSync(DATA_DIR)
   const left = `${DATA_DIR} is writable, with ${((bavail * bsize) / 1e9).toFixed(1)} GB free.`
-  return [bavail * bsize < 1e9 ? doubtful('data', `${left} Free some disk space.`) : good('data', left)]
+  return [
+    bavail * bsize < 1e9 ? doubtful('data', `${left} Free some disk space.`) : good('data', left),
+  ]
 }
 
 async function database({ DATABASE_URL, DATA_DIR }: Config): Promise<Finding[]> {
@@ -96,7 +99,10 @@ async function database({ DATABASE_URL, DATA_DIR }: Config): Promise<Finding[]> 
   }
   try {
     const { version, now } = await withDatabase((db) => databaseState(db))
-    const well = good('database', `PostgreSQL ${version} responds and has the schema of this version.`)
+    const well = good(
+      'database',
+      `PostgreSQL ${version} responds and has the schema of this version.`,
+    )
     return DATABASE_URL ? [well, checkClock(now)] : [well]
   } catch (error) {
     if (error instanceof Fault) return [bad('database', error.message)]
@@ -116,7 +122,8 @@ async function portFinding(deps: CheckDeps, address: string, port: number): Prom
   )
   if (typeof response === 'string' && /^(HTTP\/1\.\d 200|220 )/.test(response))
     return good(about, 'In use by a running service.')
-  if (response instanceof Fault && response.code === 'upstream_unreachable') return good(about, `Free on ${address}.`)
+  if (response instanceof Fault && response.code === 'upstream_unreachable')
+    return good(about, `Free on ${address}.`)
   return doubtful(about, 'In use by another program. Stop it, or change the port in the settings.')
 }
 
@@ -126,7 +133,8 @@ async function relay({ SMTP_URL }: Config, deps: CheckDeps): Promise<Finding[]> 
   try {
     if (protocol === 'smtps:') return [await tlsRelay(deps, hostname, Number(port) || 465)]
     const greeting = await firstLine(deps, hostname, Number(port) || 25)
-    if (greeting.startsWith('220')) return [good('mail', `${hostname} responds: ${foreign(greeting)}`)]
+    if (greeting.startsWith('220'))
+      return [good('mail', `${hostname} responds: ${foreign(greeting)}`)]
     return [bad('mail', `${hostname} does not accept mail: ${foreign(greeting)}`)]
   } catch (error) {
     return [bad('mail', `${messageOf(error)} Check SMTP_URL.`)]
@@ -138,7 +146,10 @@ async function tlsRelay(deps: CheckDeps, host: string, port: number): Promise<Fi
   const target = await reach(deps, host, signal)
   const { isTrusted, hostnameMatches, protocol } = await probeTls({ target, port, signal })
   if (isTrusted && hostnameMatches) return good('mail', `${host} responds over ${protocol}.`)
-  return bad('mail', `The certificate of ${host} is not trusted, so no email is sent through it. Fix the certificate.`)
+  return bad(
+    'mail',
+    `The certificate of ${host} is not trusted, so no email is sent through it. Fix the certificate.`,
+  )
 }
 
 /** The operator’s own servers may have private addresses. */
@@ -147,7 +158,12 @@ function reach({ resolver }: CheckDeps, host: string, signal: AbortSignal): Prom
 }
 
 /** Reads the first line of a server, after a request where the protocol needs one. */
-async function firstLine(deps: CheckDeps, host: string, port: number, question?: string): Promise<string> {
+async function firstLine(
+  deps: CheckDeps,
+  host: string,
+  port: number,
+  question?: string,
+): Promise<string> {
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   const socket = await openSocket(await reach(deps, host, signal), port, signal)
   try {

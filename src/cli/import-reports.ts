@@ -66,7 +66,11 @@ async function findFiles(paths: string[]): Promise<FoundFile[]> {
   return files
 }
 
-async function importFiles(db: Kysely<DB>, files: FoundFile[], email: string | undefined): Promise<IntakeOutcome> {
+async function importFiles(
+  db: Kysely<DB>,
+  files: FoundFile[],
+  email: string | undefined,
+): Promise<IntakeOutcome> {
   const account = email === undefined ? null : await findAccountByEmail(db, email.toLowerCase())
   if (account === undefined) throw new Fault('not_found', `Account ${email} not found.`)
   const progress = createProgress(process.stderr, files)
@@ -84,7 +88,10 @@ async function importFiles(db: Kysely<DB>, files: FoundFile[], email: string | u
 }
 
 /** Reads an mbox file message by message: it may be larger than memory. */
-async function* readAll(files: FoundFile[], onRead: (bytes: number) => void): AsyncGenerator<GivenFile> {
+async function* readAll(
+  files: FoundFile[],
+  onRead: (bytes: number) => void,
+): AsyncGenerator<GivenFile> {
   for (const { path, size } of files) {
     const name = basename(path)
     if (isMbox(await head(path))) {
@@ -150,10 +157,17 @@ function shown({ stored, duplicates, failureReports, rejected }: IntakeOutcome) 
 /** Rejected files that are listed by name. */
 const MAX_LISTED = 20
 
-function textOf({ stored, duplicates, failureReports, rejected }: IntakeOutcome, files: number): string {
-  const failures = failureReports > 0 ? `, ${numberText(failureReports)} failure reports ignored` : ''
+function textOf(
+  { stored, duplicates, failureReports, rejected }: IntakeOutcome,
+  files: number,
+): string {
+  const failures =
+    failureReports > 0 ? `, ${numberText(failureReports)} failure reports ignored` : ''
   const counts = `${numberText(files)} files: ${numberText(stored)} reports stored, ${numberText(duplicates)} duplicates${failures}, ${numberText(rejected.length)} rejected.`
-  const named = rejected.slice(0, MAX_LISTED).map(({ name, reason }) => [foreign(name), foreign(reason)])
-  const more = rejected.length > MAX_LISTED ? [`  and ${numberText(rejected.length - MAX_LISTED)} more`] : []
+  const named = rejected
+    .slice(0, MAX_LISTED)
+    .map(({ name, reason }) => [foreign(name), foreign(reason)])
+  const more =
+    rejected.length > MAX_LISTED ? [`  and ${numberText(rejected.length - MAX_LISTED)} more`] : []
   return [counts, ...(named.length > 0 ? [table(named)] : []), ...more].join('\n')
 }

@@ -54,26 +54,50 @@ export const listenCommand: Command = {
     const id = await findEndpoint(server, token, apiToken, stopping.signal)
     const events = new URL(`/api/webhook/endpoints/${id}/events`, server)
     if (!values.json) console.error(`Forwarding ${token} to ${to.href}. Press Ctrl-C to stop.`)
-    return listen({ events, to, apiToken, json: values.json }, values.all ? '0' : null, stopping.signal)
+    return listen(
+      { events, to, apiToken, json: values.json },
+      values.all ? '0' : null,
+      stopping.signal,
+    )
   },
 }
 
-async function findEndpoint(server: URL, token: string, apiToken: string, signal: AbortSignal): Promise<string> {
+async function findEndpoint(
+  server: URL,
+  token: string,
+  apiToken: string,
+  signal: AbortSignal,
+): Promise<string> {
   type Answer = { endpoints: { id: string; token: string }[] }
-  const { endpoints } = await askService<Answer>(new URL('/api/webhook/endpoints', server), apiToken, signal)
+  const { endpoints } = await askService<Answer>(
+    new URL('/api/webhook/endpoints', server),
+    apiToken,
+    signal,
+  )
   const endpoint = endpoints.find((one) => one.token === token)
   if (!endpoint)
-    throw new Fault('not_found', `The account of this API token has no webhook endpoint ${token}. Check the token.`)
+    throw new Fault(
+      'not_found',
+      `The account of this API token has no webhook endpoint ${token}. Check the token.`,
+    )
   return endpoint.id
 }
 
 /** @returns the exit code: 0 when stopped, 1 when the endpoint was deleted */
-async function listen(listening: Listening, from: string | null, signal: AbortSignal): Promise<number> {
+async function listen(
+  listening: Listening,
+  from: string | null,
+  signal: AbortSignal,
+): Promise<number> {
   let after = from
   let wait = BACKOFF_MS.first
   while (!signal.aborted) {
     try {
-      for await (const event of followEvents(listening.events, { token: listening.apiToken, after }, signal)) {
+      for await (const event of followEvents(
+        listening.events,
+        { token: listening.apiToken, after },
+        signal,
+      )) {
         wait = BACKOFF_MS.first
         if (event.name === 'deleted') return 1
         await handleEvent(event, listening, signal)
@@ -89,8 +113,13 @@ async function listen(listening: Listening, from: string | null, signal: AbortSi
   return 0
 }
 
-async function handleEvent({ name, data }: ServerEvent, { to, json }: Listening, signal: AbortSignal): Promise<void> {
-  if (name === 'skipped') console.error(paint('yellow', 'Some requests were skipped because they arrived too fast.'))
+async function handleEvent(
+  { name, data }: ServerEvent,
+  { to, json }: Listening,
+  signal: AbortSignal,
+): Promise<void> {
+  if (name === 'skipped')
+    console.error(paint('yellow', 'Some requests were skipped because they arrived too fast.'))
   if (name !== 'request') return
   const request = JSON.parse(data) as Captured
   const begun = performance.now()
@@ -102,7 +131,10 @@ async function handleEvent({ name, data }: ServerEvent, { to, json }: Listening,
     return
   }
   const target = foreign(path + (query && `?${query}`)) || '/'
-  const result = 'status' in outcome ? `${outcome.status} ${paint('dim', `${ms} ms`)}` : paint('red', outcome.error)
+  const result =
+    'status' in outcome
+      ? `${outcome.status} ${paint('dim', `${ms} ms`)}`
+      : paint('red', outcome.error)
   console.log(`${method.padEnd(7)} ${target} → ${result}`)
 }
 
@@ -113,12 +145,20 @@ function refusalOf({ rejected, aborted, truncated }: Captured): { error: string 
   return null
 }
 
-async function send(to: URL, request: Captured, signal: AbortSignal): Promise<{ status: number } | { error: string }> {
+async function send(
+  to: URL,
+  request: Captured,
+  signal: AbortSignal,
+): Promise<{ status: number } | { error: string }> {
   const { method, headers, path, query } = request
   const body = Buffer.from(request.body, request.bodyEncoding)
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(RESPONSE_TIMEOUT_MS)])
   try {
-    const status = await forward(to, { method, path: path + (query && `?${query}`), headers, body }, deadline)
+    const status = await forward(
+      to,
+      { method, path: path + (query && `?${query}`), headers, body },
+      deadline,
+    )
     return { status }
   } catch (error) {
     return { error: `${to.host} did not answer: ${messageOf(error)}` }
@@ -130,14 +170,19 @@ function urlOf(text: string | undefined, option: string): URL {
   if (!url || !['http:', 'https:'].includes(url.protocol))
     throw new UsageError(`${option} must be an http or https URL.`)
   // The URL is printed, and the error of fetch would show the password.
-  if (url.username || url.password) throw new UsageError(`${option} must not have a name or password in it.`)
+  if (url.username || url.password)
+    throw new UsageError(`${option} must not have a name or password in it.`)
   return url
 }
 
 async function apiTokenFrom(file: string | undefined): Promise<string> {
   if (file !== undefined && !existsSync(file)) throw new UsageError(`File not found: ${file}.`)
-  const given = file === undefined ? readCommandSecret('PORTREEVE_API_TOKEN') : readFileSync(file, 'utf8').trim()
+  const given =
+    file === undefined
+      ? readCommandSecret('PORTREEVE_API_TOKEN')
+      : readFileSync(file, 'utf8').trim()
   const token = given ?? (await askSecret('API token'))
-  if (!token) throw new UsageError('API token missing. Set PORTREEVE_API_TOKEN or give --api-token-file.')
+  if (!token)
+    throw new UsageError('API token missing. Set PORTREEVE_API_TOKEN or give --api-token-file.')
   return token
 }

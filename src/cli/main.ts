@@ -7,7 +7,10 @@ import { UsageError, type Command } from './command.ts'
  * All commands. Each is loaded on use, so that `check` does not wait for the whole service to load.
  */
 const COMMANDS: Record<string, { summary: string; load: () => Promise<Command> }> = {
-  serve: { summary: 'Run the service', load: async () => (await import('./serve.ts')).serveCommand },
+  serve: {
+    summary: 'Run the service',
+    load: async () => (await import('./serve.ts')).serveCommand,
+  },
   check: {
     summary: 'Check a domain, host or IP address',
     load: async () => (await import('./check.ts')).checkCommand,
@@ -20,7 +23,10 @@ const COMMANDS: Record<string, { summary: string; load: () => Promise<Command> }
     summary: 'Create and list accounts, set plans and passwords',
     load: async () => (await import('./user.ts')).userCommand,
   },
-  token: { summary: 'Create an API token', load: async () => (await import('./token.ts')).tokenCommand },
+  token: {
+    summary: 'Create an API token',
+    load: async () => (await import('./token.ts')).tokenCommand,
+  },
   listen: {
     summary: 'Forward captured webhooks to a server on this machine',
     load: async () => (await import('./listen.ts')).listenCommand,
@@ -85,7 +91,8 @@ function explain(error: unknown, command: Command, json: boolean): number {
 function isUsageError(error: unknown): boolean {
   return (
     error instanceof UsageError ||
-    (error instanceof TypeError && String((error as { code?: string }).code).startsWith('ERR_PARSE_ARGS'))
+    (error instanceof TypeError &&
+      String((error as { code?: string }).code).startsWith('ERR_PARSE_ARGS'))
   )
 }
 

@@ -25,7 +25,11 @@ export async function accountsOf(values: Given): Promise<Accounts> {
   const destination = addressOf(values.destination, '--destination')
   const secrets = {
     source: await secretFor('SOURCE', source.user, values['source-password-file']),
-    destination: await secretFor('DESTINATION', destination.user, values['destination-password-file']),
+    destination: await secretFor(
+      'DESTINATION',
+      destination.user,
+      values['destination-password-file'],
+    ),
   }
   const resolver = createResolver({ servers: readConfig().DNS_SERVERS })
   // The user of this terminal can connect to private addresses anyway.
@@ -34,7 +38,11 @@ export async function accountsOf(values: Given): Promise<Accounts> {
   try {
     return {
       source: await resolveAccount({ ...source, ...secrets.source, tlsVerify }, deps, signal),
-      destination: await resolveAccount({ ...destination, ...secrets.destination, tlsVerify }, deps, signal),
+      destination: await resolveAccount(
+        { ...destination, ...secrets.destination, tlsVerify },
+        deps,
+        signal,
+      ),
     }
   } finally {
     resolver.close()
@@ -47,15 +55,23 @@ function addressOf(url: string | undefined, option: string) {
   if (!match) throw new UsageError(`${option} must be imaps://user@host or imap://user@host.`)
   const [, scheme = '', user = '', host = '', port] = match
   if (/:/.test(user))
-    throw new UsageError(`${option} must not have a password in it: other users of this machine could see it.`)
+    throw new UsageError(
+      `${option} must not have a password in it: other users of this machine could see it.`,
+    )
   const secure = scheme.toLowerCase() === 'imaps'
-  return { host, user: decodeURIComponent(user), secure, port: Number(port ?? (secure ? 993 : 143)) }
+  return {
+    host,
+    user: decodeURIComponent(user),
+    secure,
+    port: Number(port ?? (secure ? 993 : 143)),
+  }
 }
 
 async function secretFor(side: 'SOURCE' | 'DESTINATION', user: string, file: string | undefined) {
   const accessToken = readCommandSecret(`PORTREEVE_${side}_TOKEN`)
   if (accessToken !== undefined) return { accessToken }
-  const given = file === undefined ? readCommandSecret(`PORTREEVE_${side}_PASSWORD`) : firstLineOf(file)
+  const given =
+    file === undefined ? readCommandSecret(`PORTREEVE_${side}_PASSWORD`) : firstLineOf(file)
   const password = given ?? (await askSecret(`Password of ${user} (${side.toLowerCase()})`))
   if (!password) throw new UsageError(`Password missing for the ${side.toLowerCase()}.`)
   return { password }

@@ -6,7 +6,11 @@ import { numberText, timeText } from './progress-bars.ts'
 import { foreign, paint, table } from './text.ts'
 
 /** The outcome with all failures. `isDry`: a dry run. */
-export type Reported = MigrationOutcome & { isDry: boolean; failures: readonly Failure[]; seconds: number }
+export type Reported = MigrationOutcome & {
+  isDry: boolean
+  failures: readonly Failure[]
+  seconds: number
+}
 
 /** The folders to copy, with messages and size. */
 export function tableOf(folders: readonly SizedFolder[]): string {
@@ -15,8 +19,11 @@ export function tableOf(folders: readonly SizedFolder[]): string {
     sizeText(bytes).padStart(9),
     name,
   ]
-  const sum = (of: (folder: SizedFolder) => number) => folders.reduce((total, folder) => total + of(folder), 0)
-  const head = ['messages'.padStart(9), 'size'.padStart(9), 'folder'].map((text) => paint('dim', text))
+  const sum = (of: (folder: SizedFolder) => number) =>
+    folders.reduce((total, folder) => total + of(folder), 0)
+  const head = ['messages'.padStart(9), 'size'.padStart(9), 'folder'].map((text) =>
+    paint('dim', text),
+  )
   const rows = folders.map(({ path, messages, bytes }) => row(messages, bytes, foreign(path)))
   const total = row(
     sum(({ messages }) => messages),
@@ -46,23 +53,36 @@ function linesOf(reported: Reported): string[] {
   const shown = reported.folders.filter((folder) => folder.altered || reported.isDry)
   return [
     ...shown.map(({ source, destination }) => `  ${foreign(source)}  →  ${foreign(destination)}`),
-    ...reported.notes.map(({ folder, uid, message }) => `  ${at(folder, uid)}: ${foreign(message)}`),
+    ...reported.notes.map(
+      ({ folder, uid, message }) => `  ${at(folder, uid)}: ${foreign(message)}`,
+    ),
     ...reported.failures.map(
-      ({ folder, uid, code, message }) => `  ${paint('red', code)} ${at(folder, uid)}: ${foreign(message)}`,
+      ({ folder, uid, code, message }) =>
+        `  ${paint('red', code)} ${at(folder, uid)}: ${foreign(message)}`,
     ),
     sentenceOf(reported),
   ]
 }
 
 function sentenceOf({ state, isDry, progress, stopped, seconds }: Reported): string {
-  const { messagesDone, messagesTotal, skippedByDedup, errorCount, foldersTotal, bytesDone, bytesTotal } = progress
+  const {
+    messagesDone,
+    messagesTotal,
+    skippedByDedup,
+    errorCount,
+    foldersTotal,
+    bytesDone,
+    bytesTotal,
+  } = progress
   if (isDry && !stopped) {
     const size = bytesTotal === null ? '' : `, ${sizeText(bytesTotal)}`
-    const failed = errorCount === 0 ? '' : `${paint('red', `${numberText(errorCount)} cannot be copied.`)} `
+    const failed =
+      errorCount === 0 ? '' : `${paint('red', `${numberText(errorCount)} cannot be copied.`)} `
     const folders = foldersTotal - errorCount
     return `${failed}Dry run: ${numberText(messagesTotal)} messages in ${folders} folders${size} would be copied.`
   }
-  const there = skippedByDedup > 0 ? `, ${numberText(skippedByDedup)} of them skipped as duplicates` : ''
+  const there =
+    skippedByDedup > 0 ? `, ${numberText(skippedByDedup)} of them skipped as duplicates` : ''
   const counts = `${numberText(messagesDone)} of ${numberText(messagesTotal)} messages in ${foldersTotal} folders${there}, ${sizeText(bytesDone)}, in ${timeText(seconds)}.`
   if (state === 'completed') return `${paint('green', 'Verified:')} ${counts}`
   const why = stopped ? ` ${foreign(stopped.message)}` : ''

@@ -80,7 +80,8 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'
 type Work = { folders: string[] | 'all'; options: MigrateOptions }
 
 function foldersOf({ all, folder }: Values): string[] | 'all' {
-  if (all === folder.length > 0) throw new UsageError('Choose folders with --all, or with --folder for each one.')
+  if (all === folder.length > 0)
+    throw new UsageError('Choose folders with --all, or with --folder for each one.')
   return all ? 'all' : [...new Set(folder)]
 }
 
@@ -91,7 +92,8 @@ function optionsOf(values: Values): MigrateOptions {
   }
   const pairs = values.map.map((text) => {
     const at = text.indexOf('=')
-    if (at < 1 || at === text.length - 1) throw new UsageError(`--map ${text} must have the form F=G.`)
+    if (at < 1 || at === text.length - 1)
+      throw new UsageError(`--map ${text} must have the form F=G.`)
     return [text.slice(0, at), text.slice(at + 1)]
   })
   return {
@@ -138,7 +140,10 @@ async function copy(
   const chosen = surveyed.filter(({ path }) => folders === 'all' || folders.includes(path))
   if (!json) console.error(tableOf(chosen))
   const bars = createBars(process.stderr)
-  const journal = openFileJournal(journalPath(accounts, options, state), { retry, isDry: values['dry-run'] })
+  const journal = openFileJournal(journalPath(accounts, options, state), {
+    retry,
+    isDry: values['dry-run'],
+  })
   const began = performance.now()
   try {
     const outcome = await migrateMailbox({
@@ -166,7 +171,9 @@ function journalPath(
   { prefix, folderMap, specialUse }: MigrateOptions,
   state = join(readConfig().DATA_DIR, 'migrations'),
 ): string {
-  const ends = [source, destination].map(({ target, port, user }) => `${user}@${target.host}:${port}`)
+  const ends = [source, destination].map(
+    ({ target, port, user }) => `${user}@${target.host}:${port}`,
+  )
   const key = createHash('sha256')
     .update(JSON.stringify([ends, prefix, folderMap, specialUse]))
     .digest('hex')

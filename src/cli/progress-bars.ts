@@ -26,7 +26,8 @@ export function createBars(out: NodeJS.WriteStream): Bars {
   return {
     show(progress) {
       if (!isWarned)
-        for (const { message } of progress.warnings) out.write(`${paint('yellow', 'Note:')} ${foreign(message)}\n`)
+        for (const { message } of progress.warnings)
+          out.write(`${paint('yellow', 'Note:')} ${foreign(message)}\n`)
       isWarned = true
       if (out.isTTY) {
         clear()
@@ -43,7 +44,9 @@ export function createBars(out: NodeJS.WriteStream): Bars {
 }
 
 function foldersOf({ folderProgress }: MigrationProgress): string[] {
-  const busy = Object.entries(folderProgress).filter(([, { doneCount, total }]) => doneCount > 0 && doneCount < total)
+  const busy = Object.entries(folderProgress).filter(
+    ([, { doneCount, total }]) => doneCount > 0 && doneCount < total,
+  )
   return busy.slice(0, MAX_FOLDERS).map(([path, { doneCount, total, bytes, bytesTotal }]) => {
     const share = shareOf({ done: doneCount, total, bytes, bytesTotal })
     return `${pad(shorten(foreign(path)), NAME_COLUMNS)} ${bar(share)} ${counts(doneCount, total)}  ${sizes(bytes, bytesTotal)}`
@@ -52,7 +55,10 @@ function foldersOf({ folderProgress }: MigrationProgress): string[] {
 
 function totalOf(progress: MigrationProgress): string {
   const { messagesDone: done, messagesTotal: total, bytesDone: bytes, bytesTotal } = progress
-  const name = paint('bold', pad(`${progress.foldersDone} of ${progress.foldersTotal} folders`, NAME_COLUMNS))
+  const name = paint(
+    'bold',
+    pad(`${progress.foldersDone} of ${progress.foldersTotal} folders`, NAME_COLUMNS),
+  )
   const rate = `${Math.round(progress.messagesPerSecond)}/s  ${sizeText(progress.bytesPerSecond)}/s`
   const amounts = `${counts(done, total)}  ${sizes(bytes, bytesTotal)}`
   return `${name} ${bar(shareOf({ done, total, bytes, bytesTotal }))} ${amounts}  ${rate}  ${whenDone(progress)}`
@@ -70,7 +76,8 @@ function shareOf({ done, total, bytes, bytesTotal }: Amounts): number {
 }
 
 function whenDone({ throttledUntil, etaSeconds }: MigrationProgress): string {
-  if (throttledUntil !== null) return `rate-limited by the server until ${throttledUntil.slice(11, 19)} UTC`
+  if (throttledUntil !== null)
+    return `rate-limited by the server until ${throttledUntil.slice(11, 19)} UTC`
   return etaSeconds === null ? '' : `${timeText(etaSeconds)} left`
 }
 

@@ -23,7 +23,10 @@ export const serveCommand: Command = {
     const service = await startService(config, log)
     if (!values.json) greet(service.url, service.setupLink)
     else if (service.setupLink)
-      log.info({ setupLink: service.setupLink }, 'no account exists: create the first one at setupLink')
+      log.info(
+        { setupLink: service.setupLink },
+        'no account exists: create the first one at setupLink',
+      )
     await notifications.toStop()
     await service.stop()
     return 0
@@ -32,7 +35,9 @@ export const serveCommand: Command = {
 
 function greet(url: string, setupLink: string | null): void {
   const next = setupLink ? `  Create first account:    ${setupLink}\n` : ''
-  console.error(`\n  Portreeve is running:    ${url}\n${next}  API documentation:       ${url}/docs\n`)
+  console.error(
+    `\n  Portreeve is running:    ${url}\n${next}  API documentation:       ${url}/docs\n`,
+  )
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const

@@ -19,7 +19,9 @@ export function pad(text: string, columns: number): string {
 /** Rows in aligned columns, two spaces between them; the last column is not padded. */
 export function table(rows: string[][], indent = '  '): string {
   const columns = Math.max(0, ...rows.map((row) => row.length))
-  const widths = Array.from({ length: columns }, (_, i) => Math.max(0, ...rows.map((row) => width(row[i] ?? ''))))
+  const widths = Array.from({ length: columns }, (_, i) =>
+    Math.max(0, ...rows.map((row) => width(row[i] ?? ''))),
+  )
   const line = (row: string[]) =>
     row.map((cell, i) => (i === row.length - 1 ? cell : pad(cell, widths[i] ?? 0))).join('  ')
   return rows.map((row) => indent + line(row)).join('\n')
@@ -35,5 +37,8 @@ export function field(label: string, values: string | string[], none = 'none'): 
 /** Makes text from outside safe for a terminal: one line, no escape sequences. */
 export function foreign(text: string): string {
   // eslint-disable-next-line no-control-regex
-  return stripVTControlCharacters(text).replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\uFFFD')
+  return stripVTControlCharacters(text).replace(
+    /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+    '\uFFFD',
+  )
 }

@@ -17,7 +17,9 @@ export const tokenCommand: Command = {
   usage: USAGE,
   async run([verb = '', ...args]) {
     if (verb !== 'create')
-      throw new UsageError(verb === '' ? 'Subcommand missing: create.' : `“token ${verb}” is not a command.`)
+      throw new UsageError(
+        verb === '' ? 'Subcommand missing: create.' : `“token ${verb}” is not a command.`,
+      )
     const { values } = parseArgs({
       args,
       options: {
@@ -28,9 +30,13 @@ export const tokenCommand: Command = {
     })
     const { email, label, json } = values
     if (email === undefined) throw new UsageError('--email is required.')
-    const issued = await withDatabase(async (db) => issueToken(db, (await requireAccount(db, email)).id, label))
+    const issued = await withDatabase(async (db) =>
+      issueToken(db, (await requireAccount(db, email)).id, label),
+    )
     const { token, id, createdAt } = issued
-    console.log(json ? JSON.stringify({ success: true, token, id, label: issued.label, createdAt }) : token)
+    console.log(
+      json ? JSON.stringify({ success: true, token, id, label: issued.label, createdAt }) : token,
+    )
     return 0
   },
 }

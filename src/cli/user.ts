@@ -37,7 +37,9 @@ export const userCommand: Command = {
     if (verb === 'set-password') return changePassword(args)
     const verbs = 'create, list, set-plan or set-password'
     throw new UsageError(
-      verb === '' ? `Subcommand missing: ${verbs}.` : `“user ${verb}” is not a command. Use ${verbs}.`,
+      verb === ''
+        ? `Subcommand missing: ${verbs}.`
+        : `“user ${verb}” is not a command. Use ${verbs}.`,
     )
   },
 }
@@ -60,7 +62,13 @@ async function create(args: string[]): Promise<number> {
   const password = await readPassword(values['password-stdin'])
   const make = async (db: Kysely<DB>, { DEFAULT_PLAN }: Config) => {
     const byDefault = admin && !(await hasAccounts(db)) ? 'enterprise' : DEFAULT_PLAN
-    const account = await createAccount(db, { email, password, name, admin, plan: plan ?? byDefault })
+    const account = await createAccount(db, {
+      email,
+      password,
+      name,
+      admin,
+      plan: plan ?? byDefault,
+    })
     await recordAudit(db, 'create', { account: account.email, plan: account.plan, admin })
     return account
   }
@@ -83,7 +91,11 @@ async function changePlan(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
-    options: { email: { type: 'string' }, plan: { type: 'string' }, json: { type: 'boolean', default: false } },
+    options: {
+      email: { type: 'string' },
+      plan: { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
   })
   const words = [...positionals]
   const email = values.email ?? words.shift()
@@ -117,7 +129,11 @@ async function changePassword(args: string[]): Promise<number> {
     await recordAudit(db, 'set-password', { account: changed.email })
     return changed
   })
-  return printResult(account, values.json, `Changed the password of ${account.email} and ended its sessions.`)
+  return printResult(
+    account,
+    values.json,
+    `Changed the password of ${account.email} and ended its sessions.`,
+  )
 }
 
 const AUDIT_TEXTS = {
@@ -135,13 +151,19 @@ async function recordAudit(
   details: Record<string, unknown>,
 ): Promise<void> {
   const who = { actorId: null, actorEmail: 'command line' }
-  await insertAuditEntry(db, { ...who, what: AUDIT_TEXTS[verb], route: `portreeve user ${verb}`, details })
+  await insertAuditEntry(db, {
+    ...who,
+    what: AUDIT_TEXTS[verb],
+    route: `portreeve user ${verb}`,
+    details,
+  })
   await notifyChange(db, ADMINISTRATORS, 'administration')
 }
 
 /** The first line of standard input. */
 async function readPassword(isOnStdin?: boolean): Promise<string> {
-  if (!isOnStdin) throw new UsageError('Give the password on standard input, with --password-stdin.')
+  if (!isOnStdin)
+    throw new UsageError('Give the password on standard input, with --password-stdin.')
   return (await consume.text(process.stdin)).split(/\r?\n/, 1)[0] ?? ''
 }
 

@@ -11,7 +11,11 @@ import { checkStepNow } from './scheduler.ts'
 export const ACTIONS = ['confirm', 'submitted', 'retry', 'cancel'] as const
 export type Action = (typeof ACTIONS)[number]
 
-export type CauseAndFix = { cause?: string | undefined; fix?: string | undefined; text?: string | undefined }
+export type CauseAndFix = {
+  cause?: string | undefined
+  fix?: string | undefined
+  text?: string | undefined
+}
 export type StepAddress = { accountId: string; id: string; stepId: string }
 
 /**
@@ -30,20 +34,32 @@ export async function performAction(
   if (action === 'confirm') await confirm(deps, found, words)
   else if (action === 'retry') await retry(deps, found, signal)
   else if (action === 'submitted')
-    await applyOrRefuse(deps, found.step, action, { event: { type: action }, also: recordManualRequest(deps) })
+    await applyOrRefuse(deps, found.step, action, {
+      event: { type: action },
+      also: recordManualRequest(deps),
+    })
   else await applyOrRefuse(deps, found.step, action, { event: { type: action } })
   // Without this, a step that is due now would wait for the next full minute.
   await deps.queue.enqueue(deps.db, deps.job, {})
 }
 
-async function requireStep({ db }: CreateDeps, { accountId, id, stepId }: StepAddress): Promise<StepWithProcess> {
+async function requireStep(
+  { db }: CreateDeps,
+  { accountId, id, stepId }: StepAddress,
+): Promise<StepWithProcess> {
   const process = await findProcess(db, accountId, id)
   const found = process && (await findStep(db, stepId))
-  if (!found || found.process.id !== process.id) throw new Fault('not_found', 'Delisting step not found.')
+  if (!found || found.process.id !== process.id)
+    throw new Fault('not_found', 'Delisting step not found.')
   return found
 }
 
-async function applyOrRefuse(deps: CreateDeps, { id }: StepRow, action: Action, change: Change): Promise<void> {
+async function applyOrRefuse(
+  deps: CreateDeps,
+  { id }: StepRow,
+  action: Action,
+  change: Change,
+): Promise<void> {
   if (await applyEvent(deps, id, { ...change, quiet: true })) return
   throw refusal(action, (await findStep(deps.db, id))?.step)
 }
@@ -84,7 +100,11 @@ function recordManualRequest({ now }: CreateDeps): Change['also'] {
 }
 
 /** Checks the list now. A failed step is restarted. */
-async function retry(deps: CreateDeps, { process, step }: StepWithProcess, signal: AbortSignal): Promise<void> {
+async function retry(
+  deps: CreateDeps,
+  { process, step }: StepWithProcess,
+  signal: AbortSignal,
+): Promise<void> {
   await applyOrRefuse(deps, step, 'retry', {
     event: { type: 'retry' },
     async also(db) {
@@ -105,11 +125,15 @@ function refusal(action: Action, step: StepRow | undefined): Fault {
       `This step was tried ${MAX_ATTEMPTS} times. Start a new delisting when something has changed.`,
     )
   }
-  return new Fault('conflict', `${RULES[action]} This step has the method ${method} and the status ${status}.`)
+  return new Fault(
+    'conflict',
+    `${RULES[action]} This step has the method ${method} and the status ${status}.`,
+  )
 }
 
 const RULES: Record<Action, string> = {
-  confirm: 'Only a step with the method email or form can be confirmed, before the request is made.',
+  confirm:
+    'Only a step with the method email or form can be confirmed, before the request is made.',
   submitted: 'Only a started step with the method email or form can be marked as submitted, once.',
   retry: 'Only a waiting or failed step can be retried.',
   cancel: 'Only a step that has not ended can be cancelled.',

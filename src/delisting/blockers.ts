@@ -14,10 +14,15 @@ type ListedAddress = { ip: string; name: string; plan: Plan; answer: Answer }
  * @param reverse with any status but `unknown`
  * @returns sentences with the problem and the fix
  */
-export function findBlockers({ ip, name, plan, answer }: ListedAddress, reverse: ReverseDns): string[] {
+export function findBlockers(
+  { ip, name, plan, answer }: ListedAddress,
+  reverse: ReverseDns,
+): string[] {
   const [first = ''] = reverse.names
   if (reverse.status === 'missing') {
-    return [`${ip} has no reverse DNS. Ask your provider to set a PTR record with the name of your mail server.`]
+    return [
+      `${ip} has no reverse DNS. Ask your provider to set a PTR record with the name of your mail server.`,
+    ]
   }
   if (reverse.status === 'unconfirmed') {
     return [

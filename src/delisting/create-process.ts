@@ -53,7 +53,15 @@ export async function createProcess(
     requireNoOpenProcess(ip, await findOpenProcess(trx, accountId, ip))
     if ((await countOpenProcesses(trx, accountId)) >= MAX_OPEN_PROCESSES) throw tooMany()
     const relistedAfter = await findCleared(trx, accountId, ip, since)
-    const process: NewProcess = { accountId, ip, cause, fix, relistedAfter, ...countAnswers(listings), createdAt }
+    const process: NewProcess = {
+      accountId,
+      ip,
+      cause,
+      fix,
+      relistedAfter,
+      ...countAnswers(listings),
+      createdAt,
+    }
     const id = await insertProcess(trx, process)
     await insertSteps(trx, id, steps, createdAt)
     await deps.queue.enqueue(trx, deps.job, {})
@@ -73,7 +81,8 @@ function countAnswers(listings: Listing[]) {
 function requirePublicAddress(text: string): string {
   const parsed = parseAddress(text.trim())
   const reach = parsed && classify(parsed.address)
-  const message = parsed === null ? 'is not an IP address' : reach?.public ? null : `is ${reach?.why}`
+  const message =
+    parsed === null ? 'is not an IP address' : reach?.public ? null : `is ${reach?.why}`
   if (parsed && message === null) return parsed.address
   throw new Fault('invalid_request', `“${text.slice(0, 80)}” ${message}.`, {
     details: [{ path: 'ip', message: String(message) }],
@@ -86,7 +95,10 @@ function requireNoOpenProcess(ip: string, openId: string | undefined): void {
 }
 
 function tooMany(): Fault {
-  return new Fault('conflict', `An account can have up to ${MAX_OPEN_PROCESSES} delistings in progress.`)
+  return new Fault(
+    'conflict',
+    `An account can have up to ${MAX_OPEN_PROCESSES} delistings in progress.`,
+  )
 }
 
 /** The address is on no list: good news only when enough lists answered. */
@@ -101,16 +113,25 @@ function nothingToDo(ip: string, listings: Listing[]): Fault {
     return new Fault('upstream_unreachable', `${sentence}. Check DNSBL_SERVERS.`)
   }
   if (left.length > 0) {
-    return new Fault('conflict', `${ip} is only on informational lists: ${names}. No action is needed.`)
+    return new Fault(
+      'conflict',
+      `${ip} is only on informational lists: ${names}. No action is needed.`,
+    )
   }
   const silent = unknownCount > 0 ? `; ${unknownCount} gave no usable answer` : ''
   // The dashboard recognizes this conflict by its detail and shows it as good news.
-  return new Fault('conflict', `${ip} is on none of ${askedCount} lists${silent}. There is nothing to delist.`, {
-    details: [{ path: 'ip', message: 'is not listed' }],
-  })
+  return new Fault(
+    'conflict',
+    `${ip} is on none of ${askedCount} lists${silent}. There is nothing to delist.`,
+    {
+      details: [{ path: 'ip', message: 'is not listed' }],
+    },
+  )
 }
 
 /** Describes the lists that answered, when none of them gets a step. */
 function describeOtherAnswers(names: string): string {
-  return names === '' ? 'the others do not list it' : `the others with a listing are informational: ${names}`
+  return names === ''
+    ? 'the others do not list it'
+    : `the others with a listing are informational: ${names}`
 }

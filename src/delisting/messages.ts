@@ -16,7 +16,8 @@ export function describeNextStep(step: StepRow): string {
 }
 
 const NEEDED: Record<NonNullable<StepRow['needs']>, (step: StepRow) => string> = {
-  mend: ({ obstacles }) => `${obstacles.join(' ')} The step continues automatically once this is fixed.`,
+  mend: ({ obstacles }) =>
+    `${obstacles.join(' ')} The step continues automatically once this is fixed.`,
   confirm: ({ lastAnswer }) => describeConfirmation(lastAnswer),
   submit: ({ plan }) =>
     sentences(
@@ -61,8 +62,12 @@ function describeWait({ method, request, plan, requestedAt, name }: StepRow): st
     return `Removal from ${name} was requested on ${day}. Portreeve checks the list until the address is removed.`
   if (plan.follows)
     return `Repeats the entries of ${plan.follows.join(', ')}. The listing ends when they remove the address.`
-  if (plan.expiry === undefined) return sentences('This list has no known removal procedure.', plan.notes)
-  return sentences(`Entries expire automatically: ${plan.expiry}. Make sure that the cause is fixed.`, plan.notes)
+  if (plan.expiry === undefined)
+    return sentences('This list has no known removal procedure.', plan.notes)
+  return sentences(
+    `Entries expire automatically: ${plan.expiry}. Make sure that the cause is fixed.`,
+    plan.notes,
+  )
 }
 
 const SCOPE: Partial<Record<StepRow['plan']['scope'], string>> = {
@@ -75,10 +80,18 @@ function sentences(...parts: (string | undefined)[]): string {
 }
 
 /** Describes an event for the activity of a step; null for an event that changed nothing. */
-export function describeEvent(before: StepRow, after: StepState, event: StepEvent, answer?: Answer): string | null {
-  if (event.type !== 'answered') return EVENTS[event.type]({ ...before, ...after, plan: before.plan })
+export function describeEvent(
+  before: StepRow,
+  after: StepState,
+  event: StepEvent,
+  answer?: Answer,
+): string | null {
+  if (event.type !== 'answered')
+    return EVENTS[event.type]({ ...before, ...after, plan: before.plan })
   const news = answer && isNewAnswer(before.lastAnswer, answer) ? describeAnswer(answer) : null
-  return [news, describeConsequence(before, after)].filter((part) => part !== null).join(' ') || null
+  return (
+    [news, describeConsequence(before, after)].filter((part) => part !== null).join(' ') || null
+  )
 }
 
 const EVENTS: Record<Exclude<StepEvent['type'], 'answered'>, (step: StepRow) => string> = {
@@ -102,7 +115,11 @@ function mailOf({ reminder }: StepRow): 'email' | 'reminder' {
 }
 
 function isNewAnswer(last: Answer, answer: Answer): boolean {
-  return last.status !== answer.status || last.codes.join() !== answer.codes.join() || last.detail !== answer.detail
+  return (
+    last.status !== answer.status ||
+    last.codes.join() !== answer.codes.join() ||
+    last.detail !== answer.detail
+  )
 }
 
 function describeAnswer({ status, codes, reason, detail }: Answer): string {

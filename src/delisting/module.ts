@@ -25,9 +25,18 @@ export type DelistingOptions = {
 }
 
 /** Creates the delisting module: its job and its routes. */
-export function createDelistingModule({ config, now = () => new Date(), ...rest }: DelistingOptions) {
-  const relay = config.SMTP_URL === undefined ? null : { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM }
-  const isToldElsewhere: NotifyDeps['isToldElsewhere'] = async (db, { accountId, ip, createdAt: since }, zones) => {
+export function createDelistingModule({
+  config,
+  now = () => new Date(),
+  ...rest
+}: DelistingOptions) {
+  const relay =
+    config.SMTP_URL === undefined ? null : { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM }
+  const isToldElsewhere: NotifyDeps['isToldElsewhere'] = async (
+    db,
+    { accountId, ip, createdAt: since },
+    zones,
+  ) => {
     const lists = rest.blocklists.lists.filter(({ zone }) => zones.includes(zone))
     return lists.length === zones.length && isMonitored(db, { accountId, ip, since }, lists)
   }

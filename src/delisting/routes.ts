@@ -6,7 +6,14 @@ import type { App } from '../http/server.ts'
 import { canonical } from '../net/address.ts'
 import { performAction, type Action, type CauseAndFix } from './actions.ts'
 import { createProcess, type CreateDeps } from './create-process.ts'
-import { Confirmation, DelistingProcess, NewProcess, ProcessPage, ProcessQuery, ProcessWithHistory } from './shapes.ts'
+import {
+  Confirmation,
+  DelistingProcess,
+  NewProcess,
+  ProcessPage,
+  ProcessQuery,
+  ProcessWithHistory,
+} from './shapes.ts'
 import { countProcesses, findProcess, listProcesses } from './store.ts'
 import { presentProcesses, presentWithHistory } from './view.ts'
 
@@ -65,7 +72,10 @@ function processRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): v
       const total = await countProcesses(deps.db, accountId, filter)
       const rows = await listProcesses(deps.db, accountId, filter, sliceOf({ page, limit }))
       const pagination = paginationOf({ page, limit }, total)
-      return { success: true, data: { processes: await presentProcesses(deps.db, rows), pagination } }
+      return {
+        success: true,
+        data: { processes: await presentProcesses(deps.db, rows), pagination },
+      }
     },
   )
   app.get(
@@ -82,7 +92,10 @@ function processRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): v
     },
     async (request) => ({
       success: true,
-      data: await presentWithHistory(deps.db, await found(deps, callerOf(request).accountId, request.params.id)),
+      data: await presentWithHistory(
+        deps.db,
+        await found(deps, callerOf(request).accountId, request.params.id),
+      ),
     }),
   )
 }
@@ -102,7 +115,10 @@ function actionRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): vo
     gone: AbortSignal,
   ) {
     await performAction(deps, action, { accountId, ...ids }, words, gone)
-    return { success: true, data: await presentWithHistory(deps.db, await found(deps, accountId, ids.id)) }
+    return {
+      success: true,
+      data: await presentWithHistory(deps.db, await found(deps, accountId, ids.id)),
+    }
   }
 
   app.post(
@@ -120,14 +136,26 @@ function actionRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): vo
       },
     },
     async (request, reply) =>
-      done(callerOf(request).accountId, request.params, 'confirm', request.body ?? {}, goneOf(reply)),
+      done(
+        callerOf(request).accountId,
+        request.params,
+        'confirm',
+        request.body ?? {},
+        goneOf(reply),
+      ),
   )
   for (const [action, summary] of Object.entries(SUMMARIES) as [Action, string][]) {
     app.post(
       `/api/v1/delisting/:id/steps/:stepId/${action}`,
       {
         onRequest: authHooks.account,
-        schema: { summary, tags, security, params: stepParams, response: answers(Success(ProcessWithHistory)) },
+        schema: {
+          summary,
+          tags,
+          security,
+          params: stepParams,
+          response: answers(Success(ProcessWithHistory)),
+        },
       },
       async (request, reply) => {
         return done(callerOf(request).accountId, request.params, action, {}, goneOf(reply))

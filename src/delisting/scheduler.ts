@@ -7,9 +7,22 @@ import { findBlockers } from './blockers.ts'
 import { sendRequest, recordLost, type SendDeps } from './requests/send.ts'
 import { findDelay } from './requests/delay.ts'
 import { applyEvent } from './steps/change.ts'
-import { isClaimed, isFinal, isNotRequested, canRemind, type Readiness, type StepEvent } from './steps/state-machine.ts'
+import {
+  isClaimed,
+  isFinal,
+  isNotRequested,
+  canRemind,
+  type Readiness,
+  type StepEvent,
+} from './steps/state-machine.ts'
 import { answerOf, type Answer } from './steps/plan.ts'
-import { claimDueSteps, findStep, type DueStep, type StepWithProcess, type StepRow } from './steps/store.ts'
+import {
+  claimDueSteps,
+  findStep,
+  type DueStep,
+  type StepWithProcess,
+  type StepRow,
+} from './steps/store.ts'
 import { addMs, LEASE_MS, UNKNOWN_PAUSE_MS } from './steps/timing.ts'
 import { updateReverseDns, type ProcessRow } from './store.ts'
 import { notifyNeeds } from './notify.ts'
@@ -31,7 +44,8 @@ export async function processDueSteps(deps: SchedulerDeps, signal: AbortSignal):
   for (let claimed = await claimBatch(deps); claimed.length > 0; claimed = await claimBatch(deps)) {
     const addresses = [...Map.groupBy(claimed, ({ ip }) => ip)]
     const workers = Array.from({ length: CONCURRENT_ADDRESSES }, async () => {
-      for (let next = addresses.shift(); next; next = addresses.shift()) await processAddress(deps, ...next, signal)
+      for (let next = addresses.shift(); next; next = addresses.shift())
+        await processAddress(deps, ...next, signal)
     })
     await Promise.all(workers)
     signal.throwIfAborted()
@@ -47,7 +61,12 @@ function claimBatch({ db, now }: SchedulerDeps): Promise<DueStep[]> {
  * Processes the due steps of one address with one sweep. A failed step is retried when its lease
  * expires.
  */
-async function processAddress(deps: SchedulerDeps, ip: string, steps: DueStep[], signal: AbortSignal): Promise<void> {
+async function processAddress(
+  deps: SchedulerDeps,
+  ip: string,
+  steps: DueStep[],
+  signal: AbortSignal,
+): Promise<void> {
   const listings = await queryLists(deps, ip, new Set(steps.map(({ zone }) => zone)), signal)
   const reverse = once(() => resolveReverseDns(deps, ip, signal))
   for (const { id, zone } of steps) {
@@ -83,7 +102,13 @@ export async function checkStepNow(
 ): Promise<void> {
   const listings = await queryLists(deps, process.ip, new Set([step.zone]), signal)
   if (signal.aborted) return
-  await checkStep(deps, step.id, listings.get(step.zone), () => resolveReverseDns(deps, process.ip, signal), true)
+  await checkStep(
+    deps,
+    step.id,
+    listings.get(step.zone),
+    () => resolveReverseDns(deps, process.ip, signal),
+    true,
+  )
 }
 
 /**
@@ -101,11 +126,17 @@ async function checkStep(
   const found = await findStep(deps.db, id)
   if (!found || isFinal(found.step)) return null
   if (isClaimed(found.step)) return recordLostMail(deps, found.step)
-  const step = found.step.status === 'pending' ? await applyEvent(deps, id, { event: { type: 'start' } }) : found.step
+  const step =
+    found.step.status === 'pending'
+      ? await applyEvent(deps, id, { event: { type: 'start' } })
+      : found.step
   if (!step) return null
   const answer = listing ? answerOf(listing) : listNoLongerConfigured(deps.now())
-  const isAsked = answer.status === 'listed' && (isNotRequested(step) || canRemind(step, deps.now()))
-  const ready = isAsked ? await readinessOf(deps, { ...found, step }, answer, await reverse()) : null
+  const isAsked =
+    answer.status === 'listed' && (isNotRequested(step) || canRemind(step, deps.now()))
+  const ready = isAsked
+    ? await readinessOf(deps, { ...found, step }, answer, await reverse())
+    : null
   const ttl = listing ? listing.expiresAt - listing.checkedAt : 0
   const atOnce = forPerson && listing?.health === 'healthy'
   const event: StepEvent = { type: 'answered', answer: answer.status, ttl, ready, atOnce }
@@ -150,7 +181,11 @@ async function readinessOf(
   const canSend = deps.relay !== null && step.plan.email !== undefined && contactVerified
   if (reverse.status === 'unknown') {
     const until = addMs(deps.now(), UNKNOWN_PAUSE_MS)
-    return { obstacles: [], wait: { until, why: `The reverse DNS of ${ip} could not be resolved.` }, canSend }
+    return {
+      obstacles: [],
+      wait: { until, why: `The reverse DNS of ${ip} could not be resolved.` },
+      canSend,
+    }
   }
   const { name, plan } = step
   const obstacles = findBlockers({ ip, name, plan, answer }, reverse)

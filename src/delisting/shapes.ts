@@ -1,5 +1,13 @@
 import { Type, type Static } from 'typebox'
-import { Address, nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
+import {
+  Address,
+  nameComponents,
+  Nullable,
+  PageQuery,
+  Pagination,
+  Timestamp,
+  Uuid,
+} from '../http/schema.ts'
 import { CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
 import { NEEDS, OUTCOMES, STEP_STATUSES } from './steps/state-machine.ts'
 import { METHODS } from './steps/methods.ts'
@@ -18,12 +26,19 @@ const Words = Type.String({
 export const NewProcess = Type.Object(
   {
     ip: Type.String({ maxLength: 100, description: 'A public IP address.' }),
-    cause: Type.Optional({ ...Words, description: 'Cause of the listing, for the operators of the lists.' }),
+    cause: Type.Optional({
+      ...Words,
+      description: 'Cause of the listing, for the operators of the lists.',
+    }),
     fix: Type.Optional({ ...Words, description: 'How and when the cause was fixed.' }),
   },
   {
     examples: [
-      { ip: '8.8.4.4', cause: 'A mailbox with a guessed password sent spam.', fix: 'Password changed on 20 November.' },
+      {
+        ip: '8.8.4.4',
+        cause: 'A mailbox with a guessed password sent spam.',
+        fix: 'Password changed on 20 November.',
+      },
     ],
   },
 )
@@ -43,13 +58,17 @@ const Answer = Type.Object({
   codes: Type.Array(Type.String()),
   meanings: Type.Array(Type.String()),
   reason: Nullable(Type.String({ description: 'The TXT record of the list.' })),
-  detail: Nullable(Type.String({ description: 'Why the status is unknown, or a note about the list.' })),
+  detail: Nullable(
+    Type.String({ description: 'Why the status is unknown, or a note about the list.' }),
+  ),
   health: Type.String(),
 })
 
 const Request = Type.Object(
   {
-    to: Nullable(Type.String({ description: 'The email address of the list, where it accepts email.' })),
+    to: Nullable(
+      Type.String({ description: 'The email address of the list, where it accepts email.' }),
+    ),
     subject: Type.String(),
     text: Type.String(),
     state: Type.Enum(['none', 'claimed', 'made', 'unsure']),
@@ -72,7 +91,9 @@ export const DelistingStep = Type.Object({
   status: Type.Enum([...STEP_STATUSES]),
   attempt: Type.Integer({ minimum: 1 }),
   outcome: Nullable(Type.Enum([...OUTCOMES])),
-  needs: Nullable(Type.Enum([...NEEDS], { description: 'The action that the step needs from you.' })),
+  needs: Nullable(
+    Type.Enum([...NEEDS], { description: 'The action that the step needs from you.' }),
+  ),
   nextStep: Type.String({ description: 'The next action and who takes it.' }),
   url: Nullable(Type.String({ description: 'The removal page of the list.' })),
   request: Nullable(Request),
@@ -90,8 +111,12 @@ const Reverse = Type.Object({
   evidence: Type.Optional(
     Type.Object(
       {
-        spf: Type.String({ description: 'SPF result of the first name for the address, a keyword of RFC 8601.' }),
-        dmarc: Nullable(Type.String({ description: 'The DMARC policy that applies to the first name.' })),
+        spf: Type.String({
+          description: 'SPF result of the first name for the address, a keyword of RFC 8601.',
+        }),
+        dmarc: Nullable(
+          Type.String({ description: 'The DMARC policy that applies to the first name.' }),
+        ),
       },
       { description: 'Included in the request where it supports the address.' },
     ),
@@ -111,9 +136,12 @@ export const DelistingProcess = Type.Object({
   reverseDns: Nullable(Reverse),
   listsAsked: Type.Integer({ description: 'Lists checked at the start.' }),
   listsUnknown: Type.Integer({ description: 'Lists without a usable answer at the start.' }),
-  notPursued: Type.Array(Type.Object({ blacklistName: Type.String(), dnsbl: Type.String(), reason: Type.String() }), {
-    description: 'Informational lists that have the address and get no step.',
-  }),
+  notPursued: Type.Array(
+    Type.Object({ blacklistName: Type.String(), dnsbl: Type.String(), reason: Type.String() }),
+    {
+      description: 'Informational lists that have the address and get no step.',
+    },
+  ),
   relistedAfter: Nullable({
     ...Uuid,
     description: 'The delisting of this address that completed within the last 30 days.',
@@ -125,7 +153,10 @@ export const DelistingProcess = Type.Object({
 const Event = Type.Object({ stepId: Uuid, at: Timestamp, text: Type.String() })
 
 /** A process with its events. */
-export const ProcessWithHistory = Type.Object({ ...DelistingProcess.properties, events: Type.Array(Event) })
+export const ProcessWithHistory = Type.Object({
+  ...DelistingProcess.properties,
+  events: Type.Array(Event),
+})
 
 export const ProcessQuery = Type.Object({
   ip: Type.Optional(Type.String(Address)),

@@ -31,7 +31,15 @@ export type ProcessRow = {
 
 export type NewProcess = Pick<
   ProcessRow,
-  'accountId' | 'ip' | 'cause' | 'fix' | 'relistedAfter' | 'askedCount' | 'unknownCount' | 'notPursued' | 'createdAt'
+  | 'accountId'
+  | 'ip'
+  | 'cause'
+  | 'fix'
+  | 'relistedAfter'
+  | 'askedCount'
+  | 'unknownCount'
+  | 'notPursued'
+  | 'createdAt'
 >
 
 export type ProcessFilter = { ip?: string | undefined; status?: ProcessStatus | undefined }
@@ -60,7 +68,11 @@ export async function lockAccount(db: Db, accountId: string): Promise<void> {
 }
 
 /** The process that deals with this address now. */
-export async function findOpenProcess(db: Db, accountId: string, ip: string): Promise<string | undefined> {
+export async function findOpenProcess(
+  db: Db,
+  accountId: string,
+  ip: string,
+): Promise<string | undefined> {
   const row = await db
     .selectFrom('delistingProcess')
     .select('id')
@@ -82,7 +94,12 @@ export async function countOpenProcesses(db: Db, accountId: string): Promise<num
 }
 
 /** The last process that cleared this address since then. */
-export async function findCleared(db: Db, accountId: string, ip: string, since: Date): Promise<string | null> {
+export async function findCleared(
+  db: Db,
+  accountId: string,
+  ip: string,
+  since: Date,
+): Promise<string | null> {
   const row = await db
     .selectFrom('delistingProcess')
     .select('id')
@@ -106,17 +123,28 @@ export async function insertProcess(db: Db, process: NewProcess): Promise<string
 }
 
 function selectProcesses(db: Db) {
-  return db.selectFrom('delistingProcess').innerJoin('account', 'account.id', 'accountId').select(PROCESS)
+  return db
+    .selectFrom('delistingProcess')
+    .innerJoin('account', 'account.id', 'accountId')
+    .select(PROCESS)
 }
 
 /** Loads a process of any account. */
 export async function loadProcess(db: Db, id: string): Promise<ProcessRow> {
-  const row = await selectProcesses(db).where('delistingProcess.id', '=', id).executeTakeFirstOrThrow()
+  const row = await selectProcesses(db)
+    .where('delistingProcess.id', '=', id)
+    .executeTakeFirstOrThrow()
   return row as unknown as ProcessRow
 }
 
-export async function findProcess(db: Db, accountId: string, id: string): Promise<ProcessRow | undefined> {
-  const mine = selectProcesses(db).where('delistingProcess.id', '=', id).where('accountId', '=', accountId)
+export async function findProcess(
+  db: Db,
+  accountId: string,
+  id: string,
+): Promise<ProcessRow | undefined> {
+  const mine = selectProcesses(db)
+    .where('delistingProcess.id', '=', id)
+    .where('accountId', '=', accountId)
   return (await mine.executeTakeFirst()) as ProcessRow | undefined
 }
 
@@ -136,7 +164,11 @@ export async function listProcesses(
   return rows as unknown as ProcessRow[]
 }
 
-export async function countProcesses(db: Db, accountId: string, filter: ProcessFilter): Promise<number> {
+export async function countProcesses(
+  db: Db,
+  accountId: string,
+  filter: ProcessFilter,
+): Promise<number> {
   const { count } = await db
     .selectFrom('delistingProcess')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -145,7 +177,11 @@ export async function countProcesses(db: Db, accountId: string, filter: ProcessF
   return count
 }
 
-function conditions(eb: ExpressionBuilder<DB, 'delistingProcess'>, accountId: string, { ip, status }: ProcessFilter) {
+function conditions(
+  eb: ExpressionBuilder<DB, 'delistingProcess'>,
+  accountId: string,
+  { ip, status }: ProcessFilter,
+) {
   return [
     eb('accountId', '=', accountId),
     ...(ip === undefined ? [] : [eb('ip', '=', ip)]),
@@ -157,7 +193,11 @@ function conditions(eb: ExpressionBuilder<DB, 'delistingProcess'>, accountId: st
  * Sets the status of a process from its steps.
  * @returns the new status; null when it is unchanged
  */
-export async function refreshProcessStatus(db: Db, id: string, now: Date): Promise<ProcessStatus | null> {
+export async function refreshProcessStatus(
+  db: Db,
+  id: string,
+  now: Date,
+): Promise<ProcessStatus | null> {
   const { rows } = await sql<{ status: ProcessStatus }>`
     update delisting_process p set status = said.status,
       completed_at = case when said.status in ('completed', 'failed') then ${now}::timestamptz end
@@ -174,11 +214,19 @@ export async function refreshProcessStatus(db: Db, id: string, now: Date): Promi
   return rows[0]?.status ?? null
 }
 
-export async function updateCauseAndFix(db: Db, id: string, words: Pick<ProcessRow, 'cause' | 'fix'>): Promise<void> {
+export async function updateCauseAndFix(
+  db: Db,
+  id: string,
+  words: Pick<ProcessRow, 'cause' | 'fix'>,
+): Promise<void> {
   await db.updateTable('delistingProcess').set(words).where('id', '=', id).execute()
 }
 
-export async function updateReverseDns(db: Db, ip: string, reverse: ReverseDnsEvidence): Promise<void> {
+export async function updateReverseDns(
+  db: Db,
+  ip: string,
+  reverse: ReverseDnsEvidence,
+): Promise<void> {
   await db
     .updateTable('delistingProcess')
     .set({ reverseDns: JSON.stringify(reverse) })

@@ -18,7 +18,9 @@ export async function presentProcesses(db: Db, processes: ProcessRow[]) {
       : []
   const requestOf = new Map(requests.map((request) => [request.stepId, request]))
   const stepsOf = Map.groupBy(steps, ({ processId }) => processId)
-  return processes.map((process) => presentProcess(process, stepsOf.get(process.id) ?? [], requestOf))
+  return processes.map((process) =>
+    presentProcess(process, stepsOf.get(process.id) ?? [], requestOf),
+  )
 }
 
 /** A process with its events, in the shape of the API. */

@@ -15,7 +15,9 @@ export const blacklistCheck = defineCheck({
   summary: 'Check an IPv4 address on DNS blocklists',
   description:
     'Queries all enabled blocklists at once. A list has the status `unknown`, never `listed` or `clean`, when it refuses, does not answer, lists every address or answers outside 127.0.0.0/8.',
-  query: Type.Object({ ip: Type.String({ maxLength: 100, description: 'A public IPv4 address.' }) }),
+  query: Type.Object({
+    ip: Type.String({ maxLength: 100, description: 'A public IPv4 address.' }),
+  }),
   data: BlacklistResult,
   example: {
     query: { ip: '8.8.4.4' },
@@ -67,7 +69,9 @@ export async function checkAddress(
   const items = listings.map((listing) => toBlacklistItem(listing, address))
   return {
     ...countItems(address, items),
-    checkedAt: new Date(Math.min(Date.now(), ...listings.map((listing) => listing.checkedAt))).toISOString(),
+    checkedAt: new Date(
+      Math.min(Date.now(), ...listings.map((listing) => listing.checkedAt)),
+    ).toISOString(),
     durationMs: Math.round(performance.now() - started),
     warnings: adviceOnSweep(listings, blocklists.resolver.servers),
   }
@@ -75,7 +79,8 @@ export async function checkAddress(
 
 /** Summarizes the answers so far, or all of them. */
 export function countItems(ip: string, blacklists: BlacklistItem[]) {
-  const count = (status: Listing['status']) => blacklists.filter((item) => item.status === status).length
+  const count = (status: Listing['status']) =>
+    blacklists.filter((item) => item.status === status).length
   return {
     ip,
     totalChecked: blacklists.length,
@@ -131,12 +136,21 @@ export type ResolverHealth = {
 }
 
 /** Tests the resolver of blacklist queries anew on the critical lists: does it get true answers? */
-export async function checkResolverHealth({ lists, health, resolver }: Blocklists): Promise<ResolverHealth> {
+export async function checkResolverHealth({
+  lists,
+  health,
+  resolver,
+}: Blocklists): Promise<ResolverHealth> {
   const critical = lists.filter((list) => list.category === 'critical')
   await health.refresh(critical)
-  const tested = await Promise.all(critical.map(async (list) => ({ list, health: await health.healthOf(list) })))
+  const tested = await Promise.all(
+    critical.map(async (list) => ({ list, health: await health.healthOf(list) })),
+  )
   const failed = tested.filter(({ health: { state } }) => state !== 'healthy')
-  return { lists: tested, warnings: [...adviceOnServers(resolver.servers), ...failed.map(failureSentence)] }
+  return {
+    lists: tested,
+    warnings: [...adviceOnServers(resolver.servers), ...failed.map(failureSentence)],
+  }
 }
 
 function failureSentence({ list, health }: ResolverHealth['lists'][number]): string {

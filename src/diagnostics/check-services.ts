@@ -28,11 +28,16 @@ export function createCheckServices(
   log: Logger,
   onAsked?: OnDnsAnswer,
 ): { deps: CheckDeps; close(): void } {
-  const tell = (name: 'dns' | 'dnsbl') => onAsked && ((answer: DnsAnswer) => onAsked(name, outcomeOf(answer)))
+  const tell = (name: 'dns' | 'dnsbl') =>
+    onAsked && ((answer: DnsAnswer) => onAsked(name, outcomeOf(answer)))
   const resolver = createResolver({ servers: config.DNS_SERVERS, onAnswer: tell('dns') })
   const dnsblResolver = createResolver({ servers: config.DNSBL_SERVERS, onAnswer: tell('dnsbl') })
   const catalogue = readCatalogue(config.DNSBL_FILE)
-  const blocklists = createBlocklists({ catalogue, keys: config.DNSBL_KEYS, resolver: dnsblResolver })
+  const blocklists = createBlocklists({
+    catalogue,
+    keys: config.DNSBL_KEYS,
+    resolver: dnsblResolver,
+  })
   return {
     deps: { resolver, blocklists, allowPrivate: config.ALLOW_PRIVATE_TARGETS, log },
     close() {

@@ -25,11 +25,16 @@ export async function dnsWarnings(
   ]
 }
 
-function aliasWarnings(name: string, answers: DnsAnswers, { cname, a, aaaa }: DnsRecords): string[] {
+function aliasWarnings(
+  name: string,
+  answers: DnsAnswers,
+  { cname, a, aaaa }: DnsRecords,
+): string[] {
   const [target] = cname
   if (target === undefined) return []
   const beside = Object.entries(answers).flatMap(([field, answer]) => {
-    const ownRecords = answer.status === 'NOERROR' && answer.cnames.length === 0 && answer.records.length > 0
+    const ownRecords =
+      answer.status === 'NOERROR' && answer.cnames.length === 0 && answer.records.length > 0
     return ownRecords && field !== 'cname' ? [field.toUpperCase()] : []
   })
   if (beside.length > 0) {
@@ -37,7 +42,8 @@ function aliasWarnings(name: string, answers: DnsAnswers, { cname, a, aaaa }: Dn
       `${name} is an alias (CNAME) and also has ${beside.join(' and ')} records, which RFC 1034 forbids. Resolvers may return either. Remove the CNAME or the other records.`,
     ]
   }
-  if (isLoop(name, cname)) return [`The alias of ${name} is a loop: ${[name, ...cname].join(' → ')}.`]
+  if (isLoop(name, cname))
+    return [`The alias of ${name} is a loop: ${[name, ...cname].join(' → ')}.`]
   const isDangling = a.length + aaaa.length === 0 && isKnown(answers.a) && isKnown(answers.aaaa)
   return isDangling ? [`${name} is an alias for ${cname.at(-1)}, which has no address.`] : []
 }
@@ -60,7 +66,9 @@ function nameServerWarnings({ ns, cname }: DnsRecords): string[] {
 function addressWarnings({ a, aaaa }: DnsRecords): string[] {
   return [...a, ...aaaa].flatMap((address) => {
     const reach = classify(address)
-    return reach.public ? [] : [`${address} is ${reach.why}, which is not reachable from the Internet.`]
+    return reach.public
+      ? []
+      : [`${address} is ${reach.why}, which is not reachable from the Internet.`]
   })
 }
 
@@ -72,20 +80,34 @@ function spfWarnings({ txt }: DnsRecords): string[] {
   ]
 }
 
-async function exchangeWarnings({ mx }: DnsRecords, resolver: Resolver, signal: AbortSignal): Promise<string[]> {
+async function exchangeWarnings(
+  { mx }: DnsRecords,
+  resolver: Resolver,
+  signal: AbortSignal,
+): Promise<string[]> {
   const names = [...new Set(mx.map(({ exchange }) => exchange))]
   if (names.includes('.')) {
     return names.length > 1
       ? ['A null MX (“.”) must be the only MX record (RFC 7505). Remove it or the others.']
       : ['The null MX record means that this domain does not receive mail (RFC 7505).']
   }
-  const found = names.slice(0, MAX_EXCHANGES_CHECKED).map((exchange) => exchangeWarning(exchange, resolver, signal))
+  const found = names
+    .slice(0, MAX_EXCHANGES_CHECKED)
+    .map((exchange) => exchangeWarning(exchange, resolver, signal))
   return (await Promise.all(found)).filter((warning) => warning !== null)
 }
 
-async function exchangeWarning(exchange: string, resolver: Resolver, signal: AbortSignal): Promise<string | null> {
-  if (parseAddress(exchange)) return `The MX ${exchange} is an IP address, which many senders ignore. Use a host name.`
-  const [v4, v6] = await Promise.all([resolver.query(exchange, 'A', signal), resolver.query(exchange, 'AAAA', signal)])
+async function exchangeWarning(
+  exchange: string,
+  resolver: Resolver,
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (parseAddress(exchange))
+    return `The MX ${exchange} is an IP address, which many senders ignore. Use a host name.`
+  const [v4, v6] = await Promise.all([
+    resolver.query(exchange, 'A', signal),
+    resolver.query(exchange, 'AAAA', signal),
+  ])
   if (v4.status === 'FAILED' || v6.status === 'FAILED') return null
   const [target] = [...v4.cnames, ...v6.cnames]
   if (target !== undefined) {

@@ -47,11 +47,18 @@ export const dnsCheck = defineCheck({
   run: checkDns,
 })
 
-async function checkDns(query: { domain: string }, { resolver }: CheckDeps, signal: AbortSignal): Promise<DnsResult> {
+async function checkDns(
+  query: { domain: string },
+  { resolver }: CheckDeps,
+  signal: AbortSignal,
+): Promise<DnsResult> {
   const started = performance.now()
   const host = parseHost(query.domain, 'domain')
   if (host.kind === 'ip') throw needsName(host.address)
-  const asked = DNS_CHECK_TYPES.map(async (type) => [type.toLowerCase(), await resolver.query(host.name, type, signal)])
+  const asked = DNS_CHECK_TYPES.map(async (type) => [
+    type.toLowerCase(),
+    await resolver.query(host.name, type, signal),
+  ])
   const answers = Object.fromEntries(await Promise.all(asked)) as DnsAnswers
   requireAnswer(host.name, answers)
   const records = readRecords(answers)
@@ -69,20 +76,26 @@ async function checkDns(query: { domain: string }, { resolver }: CheckDeps, sign
 
 function needsName(address: string): Fault {
   const message = 'is an IP address; enter a domain name'
-  return new Fault('invalid_request', `${address} ${message}.`, { details: [{ path: 'domain', message }] })
+  return new Fault('invalid_request', `${address} ${message}.`, {
+    details: [{ path: 'domain', message }],
+  })
 }
 
 function requireAnswer(name: string, answers: DnsAnswers): void {
   const failures = new Set(Object.values(failuresOf(answers)))
   if (Object.values(answers).some((answer) => answer.status !== 'FAILED')) return
-  throw new Fault('upstream_unreachable', `No name server answered for ${name}: ${[...failures].join(', ')}.`)
+  throw new Fault(
+    'upstream_unreachable',
+    `No name server answered for ${name}: ${[...failures].join(', ')}.`,
+  )
 }
 
 /** Every question is about the same name, so one answer that knows it settles that it exists. */
 function statusOf(answers: DnsAnswers): DnsResult['status'] {
   const exists = Object.values(answers).some(
     // RFC 6604: an alias whose target does not exist says NXDOMAIN as well.
-    (answer) => answer.status === 'NOERROR' || (answer.status === 'NXDOMAIN' && answer.cnames.length > 0),
+    (answer) =>
+      answer.status === 'NOERROR' || (answer.status === 'NXDOMAIN' && answer.cnames.length > 0),
   )
   return exists ? 'NOERROR' : 'NXDOMAIN'
 }
@@ -95,7 +108,9 @@ function failuresOf(answers: DnsAnswers): Record<string, string> {
 }
 
 function leastTtl(answers: DnsAnswers): number {
-  return Math.min(...Object.values(answers).map((answer) => (answer.status === 'FAILED' ? 0 : answer.ttl)))
+  return Math.min(
+    ...Object.values(answers).map((answer) => (answer.status === 'FAILED' ? 0 : answer.ttl)),
+  )
 }
 
 function readRecords(answers: DnsAnswers): DnsRecords {
@@ -104,7 +119,9 @@ function readRecords(answers: DnsAnswers): DnsRecords {
     aaaa: sorted(dataOf(answers.aaaa, 'AAAA').map(canonical)),
     mx: dataOf(answers.mx, 'MX')
       .map(({ exchange, preference = 0 }) => ({ exchange, priority: preference }))
-      .toSorted((one, other) => one.priority - other.priority || (one.exchange < other.exchange ? -1 : 1)),
+      .toSorted(
+        (one, other) => one.priority - other.priority || (one.exchange < other.exchange ? -1 : 1),
+      ),
     txt: sorted(dataOf(answers.txt, 'TXT').map(decodeTxt)),
     cname: cnameChain(answers),
     ns: sorted(dataOf(answers.ns, 'NS')),
@@ -120,7 +137,9 @@ function sorted(values: string[]): string[] {
 
 /** The alias itself, then where it leads; the address queries see the whole chain. */
 function cnameChain(answers: DnsAnswers): string[] {
-  const chains = Object.values(answers).map((answer) => (answer.status === 'FAILED' ? [] : answer.cnames))
+  const chains = Object.values(answers).map((answer) =>
+    answer.status === 'FAILED' ? [] : answer.cnames,
+  )
   const longest = chains.toSorted((one, other) => other.length - one.length)[0] ?? []
   return longest.length > 0 ? longest : dataOf(answers.cname, 'CNAME')
 }

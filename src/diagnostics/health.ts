@@ -31,7 +31,10 @@ export function healthRoutes(app: App, options: HealthOptions): void {
         response: answers(Success(Health)),
       },
     },
-    async () => ({ success: true, data: { version: VERSION, upSince, ...(await checkHealth(options)) } }),
+    async () => ({
+      success: true,
+      data: { version: VERSION, upSince, ...(await checkHealth(options)) },
+    }),
   )
 }
 

@@ -14,7 +14,8 @@ import type { MailFacts } from './mail-auth-facts.ts'
  * first.
  */
 export function mailAdvice(domain: string, asked: string[], facts: MailFacts): Advice[] {
-  const { own, mailUse, hasObsoleteType, dmarc, destinations, spf, dkim, mtaSts, tlsRpt, bimi } = facts
+  const { own, mailUse, hasObsoleteType, dmarc, destinations, spf, dkim, mtaSts, tlsRpt, bimi } =
+    facts
   const usesMail = own.exists && usesMailAtAll(facts)
   const onDmarc = adviceOnDmarc({
     discovery: dmarc,
@@ -32,7 +33,13 @@ export function mailAdvice(domain: string, asked: string[], facts: MailFacts): A
     ...onDmarc,
     ...adviceOnSpf({ domain, tree: spf, texts: own.texts, mailUse, include, hasObsoleteType }),
     ...adviceOnDkim({ domain, probe, asked, providers, usesMail }),
-    ...adviceOnMtaSts({ domain, found: mtaSts.found, fetched: mtaSts.fetched, exchanges, now: new Date() }),
+    ...adviceOnMtaSts({
+      domain,
+      found: mtaSts.found,
+      fetched: mtaSts.fetched,
+      exchanges,
+      now: new Date(),
+    }),
     ...adviceOnTlsRpt(domain, tlsRpt, exchanges.length > 0),
     ...adviceOnBimi(bimi, dmarc),
   ])

@@ -6,7 +6,12 @@ import { providersOf } from '../protocols/dkim/dkim-selectors.ts'
 import { checkDestinations } from '../protocols/dmarc/report-destinations.ts'
 import { discoverDmarc } from '../protocols/dmarc/dmarc-discovery.ts'
 import { lookUpMailUse } from '../protocols/mail/mail-use.ts'
-import { parseStsPolicy, parseStsRecord, policyUrl, type FetchedPolicy } from '../protocols/mail/mta-sts.ts'
+import {
+  parseStsPolicy,
+  parseStsRecord,
+  policyUrl,
+  type FetchedPolicy,
+} from '../protocols/mail/mta-sts.ts'
 import { registeredDomain } from '../protocols/dmarc/public-suffix.ts'
 import type { DnsQueries } from '../protocols/dns-queries.ts'
 import { walkSpf } from '../protocols/spf/spf-tree.ts'
@@ -18,7 +23,12 @@ export type FetchFile = (url: URL) => Promise<SmallResponse>
 export type MailFacts = Awaited<ReturnType<typeof gatherFacts>>
 
 /** All that is known of a domain's mail, asked side by side. */
-export async function gatherFacts(domain: string, asked: string[], queries: DnsQueries, fetchFile: FetchFile) {
+export async function gatherFacts(
+  domain: string,
+  asked: string[],
+  queries: DnsQueries,
+  fetchFile: FetchFile,
+) {
   const [own, mailUse, obsolete, dmarc, spf, dkim, mtaSts, tlsRpt, bimi] = await Promise.all([
     queries.lookUpTxt(domain),
     lookUpMailUse(domain, queries),
@@ -37,15 +47,21 @@ export async function gatherFacts(domain: string, asked: string[], queries: DnsQ
 async function gatherDmarc(domain: string, queries: DnsQueries) {
   const dmarc = await discoverDmarc(domain, queries)
   const { record, policyDomain } = dmarc
-  const destinations = record && policyDomain ? await checkDestinations(policyDomain, record, queries) : []
+  const destinations =
+    record && policyDomain ? await checkDestinations(policyDomain, record, queries) : []
   return { dmarc, destinations }
 }
 
 /** The provider of the domain’s mail decides which selectors are tried first. */
 async function gatherDkim(domain: string, asked: string[], queries: DnsQueries) {
-  const [{ exchanges }, { texts }] = await Promise.all([lookUpMailUse(domain, queries), queries.lookUpTxt(domain)])
+  const [{ exchanges }, { texts }] = await Promise.all([
+    lookUpMailUse(domain, queries),
+    queries.lookUpTxt(domain),
+  ])
   const terms = texts.filter(isSpf).flatMap((text) => parseSpf(text).terms)
-  const includes = terms.flatMap(({ name, value }) => (name === 'include' && value ? [value.toLowerCase()] : []))
+  const includes = terms.flatMap(({ name, value }) =>
+    name === 'include' && value ? [value.toLowerCase()] : [],
+  )
   const providers = providersOf(exchanges, includes)
   return { providers, probe: await probeSelectors(domain, { asked, providers }, queries) }
 }
@@ -73,7 +89,9 @@ async function fetchPolicy(url: URL, fetchFile: FetchFile): Promise<FetchedPolic
  * end the search, and so does a question without answer.
  */
 async function gatherBimi(domain: string, queries: DnsQueries): Promise<BimiFinding> {
-  const names = [...new Set([domain, registeredDomain(domain) ?? domain])].map((name) => `default._bimi.${name}`)
+  const names = [...new Set([domain, registeredDomain(domain) ?? domain])].map(
+    (name) => `default._bimi.${name}`,
+  )
   const found = await Promise.all(
     names.map(async (name) => {
       const { texts, error } = await queries.lookUpTxt(name)

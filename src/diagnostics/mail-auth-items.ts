@@ -1,5 +1,9 @@
 import { missingForBimi, type BimiFinding } from '../protocols/mail/bimi.ts'
-import { COMMON_SELECTORS, type DkimProbe, type SelectorFinding } from '../protocols/dkim/probe-selectors.ts'
+import {
+  COMMON_SELECTORS,
+  type DkimProbe,
+  type SelectorFinding,
+} from '../protocols/dkim/probe-selectors.ts'
 import type { Destination } from '../protocols/dmarc/report-destinations.ts'
 import type { DmarcDiscovery } from '../protocols/dmarc/dmarc-discovery.ts'
 import { explainTag } from '../protocols/dmarc/dmarc-record.ts'
@@ -17,14 +21,21 @@ import type { MailAuthResult } from './shapes.ts'
  */
 const failure = (error: string | null) => (error === null ? {} : { error })
 
-export function dmarcItem(discovery: DmarcDiscovery, destinations: Destination[]): MailAuthResult['dmarc'] {
+export function dmarcItem(
+  discovery: DmarcDiscovery,
+  destinations: Destination[],
+): MailAuthResult['dmarc'] {
   const { record, domain, policyDomain, effectivePolicy, organizationalDomain } = discovery
   const tags = record?.tags ?? []
   return {
     found: record !== null,
     record: record?.text ?? null,
     tags: tagsObject(tags),
-    tagsExplained: tags.map((tag) => ({ tag: tag.name, value: tag.value, meaning: explainTag(tag) })),
+    tagsExplained: tags.map((tag) => ({
+      tag: tag.name,
+      value: tag.value,
+      meaning: explainTag(tag),
+    })),
     inheritedFrom: policyDomain === domain ? null : policyDomain,
     effectivePolicy,
     organizationalDomain,
@@ -67,16 +78,31 @@ export function spfItem({ root, lookups, voidLookups }: SpfTree): MailAuthResult
 
 type SenderItem = NonNullable<MailAuthResult['spf']['senders']>[number]
 
-export function senderItem(ip: string, { result, matched, reason, explanation }: SpfEvaluation): SenderItem {
-  return { ip, result, domain: matched?.domain ?? null, term: matched?.term ?? null, reason, explanation }
+export function senderItem(
+  ip: string,
+  { result, matched, reason, explanation }: SpfEvaluation,
+): SenderItem {
+  return {
+    ip,
+    result,
+    domain: matched?.domain ?? null,
+    term: matched?.term ?? null,
+    reason,
+    explanation,
+  }
 }
 
 /** Found keys first, then of the rest the most common, the requested and the incomplete ones. */
 export function dkimItems({ findings }: DkimProbe, asked: string[]): MailAuthResult['dkim'] {
-  const found = findings.filter(({ key, fromWildcard, selector }) => key && (!fromWildcard || asked.includes(selector)))
+  const found = findings.filter(
+    ({ key, fromWildcard, selector }) => key && (!fromWildcard || asked.includes(selector)),
+  )
   const notable = ({ selector, alias }: SelectorFinding) =>
     asked.includes(selector) || COMMON_SELECTORS.includes(selector) || alias !== null
-  return [...found, ...findings.filter((finding) => !found.includes(finding) && notable(finding))].map(dkimItem)
+  return [
+    ...found,
+    ...findings.filter((finding) => !found.includes(finding) && notable(finding)),
+  ].map(dkimItem)
 }
 
 function dkimItem(finding: SelectorFinding): MailAuthResult['dkim'][number] {
@@ -90,9 +116,16 @@ function dkimItem(finding: SelectorFinding): MailAuthResult['dkim'][number] {
   return { selector, found: true, record: text, provider, alias, ...facts }
 }
 
-export function mtaStsItem({ texts, error }: TxtLookup, fetched: FetchedPolicy | null): MailAuthResult['mtaSts'] {
+export function mtaStsItem(
+  { texts, error }: TxtLookup,
+  fetched: FetchedPolicy | null,
+): MailAuthResult['mtaSts'] {
   const record = texts.map(parseStsRecord).find((parsed) => parsed !== null)
-  const { mode = null, mx = [], maxAge = null } = fetched && 'policy' in fetched ? fetched.policy : {}
+  const {
+    mode = null,
+    mx = [],
+    maxAge = null,
+  } = fetched && 'policy' in fetched ? fetched.policy : {}
   return {
     found: record !== undefined,
     record: record?.text ?? null,
@@ -105,10 +138,18 @@ export function mtaStsItem({ texts, error }: TxtLookup, fetched: FetchedPolicy |
 
 export function tlsRptItem({ texts, error }: TxtLookup): MailAuthResult['tlsRpt'] {
   const record = texts.map(parseTlsRpt).find((parsed) => parsed !== null)
-  return { found: record !== undefined, record: record?.text ?? null, rua: record?.rua ?? [], ...failure(error) }
+  return {
+    found: record !== undefined,
+    record: record?.text ?? null,
+    rua: record?.rua ?? [],
+    ...failure(error),
+  }
 }
 
-export function bimiItem({ records, error }: BimiFinding, dmarc: DmarcDiscovery): MailAuthResult['bimi'] {
+export function bimiItem(
+  { records, error }: BimiFinding,
+  dmarc: DmarcDiscovery,
+): MailAuthResult['bimi'] {
   const [record = null] = records
   const { text = null, logo = null, certificate = null } = record ?? {}
   const missing = [

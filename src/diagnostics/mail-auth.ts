@@ -8,7 +8,15 @@ import { defineCheck } from './check.ts'
 import type { CheckDeps } from './check-services.ts'
 import { mailAdvice } from './mail-auth-advice.ts'
 import { gatherFacts, type FetchFile, type MailFacts } from './mail-auth-facts.ts'
-import { bimiItem, dkimItems, dmarcItem, mtaStsItem, senderItem, spfItem, tlsRptItem } from './mail-auth-items.ts'
+import {
+  bimiItem,
+  dkimItems,
+  dmarcItem,
+  mtaStsItem,
+  senderItem,
+  spfItem,
+  tlsRptItem,
+} from './mail-auth-items.ts'
 import { MailAuthQuery, MailAuthResult } from './shapes.ts'
 
 const EXAMPLE_TAGS = { v: 'DMARC1', p: 'quarantine', rua: 'mailto:dmarc-reports@example.com' }
@@ -35,7 +43,9 @@ export const mailAuthCheck = defineCheck({
         inheritedFrom: null,
         effectivePolicy: 'quarantine',
         organizationalDomain: 'example.com',
-        destinations: [{ tag: 'rua', uri: 'mailto:dmarc-reports@example.com', name: null, authorized: true }],
+        destinations: [
+          { tag: 'rua', uri: 'mailto:dmarc-reports@example.com', name: null, authorized: true },
+        ],
       },
       spf: {
         found: true,
@@ -50,14 +60,21 @@ export const mailAuthCheck = defineCheck({
       dkimSelectorsTried: 161,
       mtaSts: { found: false, record: null, id: null, policy: null },
       tlsRpt: { found: false, record: null, rua: [] },
-      bimi: { found: false, record: null, logo: null, certificate: null, missing: ['a BIMI record that names a logo'] },
+      bimi: {
+        found: false,
+        record: null,
+        logo: null,
+        certificate: null,
+        missing: ['a BIMI record that names a logo'],
+      },
       truncated: [],
       durationMs: 640,
       warnings: [
         {
           about: 'tls-rpt',
           severity: 'info',
-          message: 'No TLS reporting record. TLS reports show when senders cannot encrypt mail to this domain.',
+          message:
+            'No TLS reporting record. TLS reports show when senders cannot encrypt mail to this domain.',
           publish: {
             name: '_smtp._tls.example.com',
             type: 'TXT',
@@ -99,7 +116,9 @@ export async function checkMailAuth(
   const seen = ((await selectorsSeen?.(domain).catch(() => [])) ?? []).filter(isSelector)
   const [facts, senders] = await Promise.all([
     gatherFacts(domain, [...new Set([...asked, ...seen])], queries, fetchFile),
-    Promise.all(clients.map(async (ip) => senderItem(ip, await evaluateSpf(clientOf(ip, domain), queries)))),
+    Promise.all(
+      clients.map(async (ip) => senderItem(ip, await evaluateSpf(clientOf(ip, domain), queries))),
+    ),
   ])
   requireAnswer(domain, queries)
   const { dmarc, destinations, spf, dkim, mtaSts, tlsRpt, bimi } = facts
@@ -140,9 +159,15 @@ function requireAnswer(domain: string, queries: DnsQueries): void {
   if (failures.includes(null)) return
   const kinds = [...new Set(failures)]
   if (kinds.every((kind) => kind === 'TIMEOUT')) {
-    throw new Fault('upstream_timeout', `No name server answered for ${domain} in time. Try again later.`)
+    throw new Fault(
+      'upstream_timeout',
+      `No name server answered for ${domain} in time. Try again later.`,
+    )
   }
-  throw new Fault('upstream_unreachable', `No name server answered for ${domain}: ${kinds.join(', ')}.`)
+  throw new Fault(
+    'upstream_unreachable',
+    `No name server answered for ${domain}: ${kinds.join(', ')}.`,
+  )
 }
 
 function mailDomain(text: string): Name {
@@ -154,7 +179,10 @@ function mailDomain(text: string): Name {
     )
   const host = parseHost(text, 'domain')
   if (host.kind === 'ip')
-    throw invalidParameter('domain', `${host.address} is an IP address; enter the domain of email addresses`)
+    throw invalidParameter(
+      'domain',
+      `${host.address} is an IP address; enter the domain of email addresses`,
+    )
   return host
 }
 
@@ -172,7 +200,8 @@ function clientOf(ip: string, domain: string): { ip: string; sender: string; hel
 /** RFC 6376, 3.1: a selector is one or more labels. People also paste the whole name. */
 function selectorName(text: string): string {
   const selector = text.trim().replace(/\._domainkey(?:\..*)?$/is, '')
-  if (!isSelector(selector)) throw invalidParameter('selector', `“${shorten(text)}” is not a DKIM selector`)
+  if (!isSelector(selector))
+    throw invalidParameter('selector', `“${shorten(text)}” is not a DKIM selector`)
   return selector
 }
 

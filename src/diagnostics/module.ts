@@ -11,14 +11,22 @@ import { shareRoutes } from './share-routes.ts'
 import { SHARE_LIFETIME_MS } from './share-results.ts'
 import { listSharedUsage } from './store.ts'
 
-type OpenOptions = Omit<DiagnosticsOptions, 'authHooks' | 'events'> & { db: Kysely<DB>; baseUrl: string }
+type OpenOptions = Omit<DiagnosticsOptions, 'authHooks' | 'events'> & {
+  db: Kysely<DB>
+  baseUrl: string
+}
 
 /** The checks over HTTP, and their results to share. */
 export function createDiagnosticsModule({ db, baseUrl, ...checks }: OpenOptions) {
   return {
     jobs: [cleanUpJob({ db })] as Job[],
     futureTimestamps: [
-      { table: 'shared_check', column: 'expires_at', maxAheadSeconds: SHARE_LIFETIME_MS / 1000, clock: 'service' },
+      {
+        table: 'shared_check',
+        column: 'expires_at',
+        maxAheadSeconds: SHARE_LIFETIME_MS / 1000,
+        clock: 'service',
+      },
     ] as FutureTimestamp[],
     /** Bytes of results that these accounts share. */
     sharedUsage: (accountIds: string[]) => listSharedUsage(db, accountIds),

@@ -13,10 +13,17 @@ export function writeReceipt(received: ReceivedResult, secretKey: string, now: n
 }
 
 /** When the result was given; null when the receipt is not one for it. */
-export function readReceipt(receipt: string, received: ReceivedResult, secretKey: string): Date | null {
+export function readReceipt(
+  receipt: string,
+  received: ReceivedResult,
+  secretKey: string,
+): Date | null {
   const [, time, mac = ''] = /^(\d{1,15})\.([\w-]{43})$/.exec(receipt) ?? []
   if (time === undefined || isDeeperThan(received.data, MAX_DEPTH)) return null
-  const isOurs = timingSafeEqual(Buffer.from(mac, 'base64url'), macOf(received, secretKey, Number(time)))
+  const isOurs = timingSafeEqual(
+    Buffer.from(mac, 'base64url'),
+    macOf(received, secretKey, Number(time)),
+  )
   return isOurs ? new Date(Number(time)) : null
 }
 

@@ -51,7 +51,10 @@ function registerCheck(
         security,
         querystring: withExamples(check),
         response: {
-          200: { ...answer, example: { success: true, data: check.example.data, receipt: RECEIPT } },
+          200: {
+            ...answer,
+            example: { success: true, data: check.example.data, receipt: RECEIPT },
+          },
           '4xx': Failure,
           '5xx': Failure,
         },
@@ -61,7 +64,10 @@ function registerCheck(
       const gone = new AbortController()
       reply.raw.once('close', () => gone.abort())
       const { accountId } = callerOf(request)
-      const deps = { ...common, selectorsSeen: (domain: string) => selectorsSeen(accountId, domain) }
+      const deps = {
+        ...common,
+        selectorsSeen: (domain: string) => selectorsSeen(accountId, domain),
+      }
       // Removes fields that the response schema drops, because the receipt must not cover them.
       const data = Clean(check.data, await runCheck(check, request.query, deps, gone.signal))
       const receipt = writeReceipt({ accountId, check: check.name, data }, secretKey, Date.now())

@@ -22,9 +22,13 @@ const CLOCK_TOLERANCE_SECONDS = 5
 export async function checkResolver(resolver: Resolver): Promise<Finding> {
   const servers = resolver.servers.map(endpointName).join(', ')
   const answer = await resolver.query('.', 'NS', AbortSignal.timeout(RESOLVER_TIMEOUT_MS))
-  if (answer.status === 'NOERROR') return good('DNS', `${servers} answers in ${Math.round(answer.ms)} ms.`)
+  if (answer.status === 'NOERROR')
+    return good('DNS', `${servers} answers in ${Math.round(answer.ms)} ms.`)
   const why = answer.status === 'FAILED' ? answer.failure : answer.status
-  return bad('DNS', `${servers} cannot resolve names (${why}). Set DNS_SERVERS to a working resolver.`)
+  return bad(
+    'DNS',
+    `${servers} cannot resolve names (${why}). Set DNS_SERVERS to a working resolver.`,
+  )
 }
 
 /** Whether the critical blocklists answer this resolver correctly. */
@@ -42,7 +46,8 @@ export async function checkBlocklists(blocklists: Blocklists): Promise<Finding[]
 
 export function checkClock(theirs: Date): Finding {
   const apart = Math.abs(theirs.getTime() - Date.now()) / 1000
-  if (apart <= CLOCK_TOLERANCE_SECONDS) return good('clock', 'The clocks of this machine and the database agree.')
+  if (apart <= CLOCK_TOLERANCE_SECONDS)
+    return good('clock', 'The clocks of this machine and the database agree.')
   return bad(
     'clock',
     `The clocks of this machine and the database are ${Math.round(apart)} seconds apart. Run NTP on both machines.`,

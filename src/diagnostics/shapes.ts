@@ -19,19 +19,25 @@ export const DnsQuery = Type.Object({
 export const DnsResult = Type.Object({
   domain: Type.String({ description: 'The checked name, in A-labels.' }),
   unicodeDomain: Type.String({ description: 'The same name in Unicode.' }),
-  status: Type.Enum(['NOERROR', 'NXDOMAIN'], { description: '`NXDOMAIN`: the name does not exist.' }),
+  status: Type.Enum(['NOERROR', 'NXDOMAIN'], {
+    description: '`NXDOMAIN`: the name does not exist.',
+  }),
   a: Type.Array(Type.String(), { description: 'IPv4 addresses.' }),
   aaaa: Type.Array(Type.String(), { description: 'IPv6 addresses.' }),
   mx: Type.Array(Type.Object({ exchange: Type.String(), priority: Type.Integer() }), {
     description: 'Mail servers by priority. A null MX has the exchange `.` (RFC 7505).',
   }),
   txt: Type.Array(Type.String(), { description: 'One item per record, its strings joined.' }),
-  cname: Type.Array(Type.String(), { description: 'The targets of this alias, in the order of the chain.' }),
+  cname: Type.Array(Type.String(), {
+    description: 'The targets of this alias, in the order of the chain.',
+  }),
   ns: Type.Array(Type.String(), { description: 'Name servers.' }),
   soa: Nullable(
     Type.Object({
       mname: Type.String({ description: 'Primary name server.' }),
-      rname: Type.String({ description: 'Mailbox of the administrator, written as a domain name.' }),
+      rname: Type.String({
+        description: 'Mailbox of the administrator, written as a domain name.',
+      }),
       serial: Type.Integer(),
       refresh: Type.Integer(),
       retry: Type.Integer(),
@@ -39,10 +45,15 @@ export const DnsResult = Type.Object({
       minimum: Type.Integer({ description: 'Seconds for which a negative answer may be cached.' }),
     }),
   ),
-  caa: Type.Array(Type.Object({ flags: Type.Integer(), tag: Type.String(), value: Type.String() }), {
-    description: 'Certificate authorities that may issue for the name (RFC 8659).',
+  caa: Type.Array(
+    Type.Object({ flags: Type.Integer(), tag: Type.String(), value: Type.String() }),
+    {
+      description: 'Certificate authorities that may issue for the name (RFC 8659).',
+    },
+  ),
+  ttl: Type.Integer({
+    description: 'Seconds for which the result may be cached: the lowest TTL of all answers.',
   }),
-  ttl: Type.Integer({ description: 'Seconds for which the result may be cached: the lowest TTL of all answers.' }),
   errors: Type.Record(Type.String(), Type.String(), {
     description:
       'The types whose queries failed, and why: `{"mx": "SERVFAIL"}`. Their arrays are empty because nothing is known.',
@@ -64,26 +75,36 @@ export const TlsQuery = Type.Object({
     }),
   ),
   starttls: Type.Optional(
-    Type.Enum([...STARTTLS], { description: 'The protocol that starts TLS after a plain-text greeting.' }),
+    Type.Enum([...STARTTLS], {
+      description: 'The protocol that starts TLS after a plain-text greeting.',
+    }),
   ),
 })
 
-const Attributes = Type.Record(Type.String(), Type.String(), { description: 'Values by attribute name (`CN`, `O`).' })
+const Attributes = Type.Record(Type.String(), Type.String(), {
+  description: 'Values by attribute name (`CN`, `O`).',
+})
 const certificate = {
   subject: Attributes,
   issuer: Attributes,
   validFrom: Timestamp,
   validTo: Timestamp,
   serialNumber: Type.String({ description: 'Hex pairs separated by colons.' }),
-  fingerprint256: Type.String({ description: 'SHA-256 of the certificate, as hex pairs separated by colons.' }),
+  fingerprint256: Type.String({
+    description: 'SHA-256 of the certificate, as hex pairs separated by colons.',
+  }),
 }
 
 export const TlsResult = Type.Object({
   domain: Type.String({ description: 'The checked host, in A-labels, or the address.' }),
   ...certificate,
-  daysRemaining: Type.Integer({ description: 'Whole days until `validTo`, rounded down. Negative after expiry.' }),
+  daysRemaining: Type.Integer({
+    description: 'Whole days until `validTo`, rounded down. Negative after expiry.',
+  }),
   isExpired: Type.Boolean(),
-  subjectAltNames: Type.Array(Type.String(), { description: 'Names and addresses in the certificate.' }),
+  subjectAltNames: Type.Array(Type.String(), {
+    description: 'Names and addresses in the certificate.',
+  }),
   protocol: Type.String(),
   cipher: Type.Object({
     name: Type.String(),
@@ -91,14 +112,16 @@ export const TlsResult = Type.Object({
     standardName: Type.String({ description: 'The name in the IANA registry.' }),
   }),
   authorized: Type.Boolean({
-    description: 'True if the root is trusted, the certificate is valid now and it is for this host.',
+    description:
+      'True if the root is trusted, the certificate is valid now and it is for this host.',
   }),
   authorizationError: Nullable(
     Type.String({ description: 'The first reason against it, as an OpenSSL or Node.js code.' }),
   ),
   hostnameMatches: Type.Boolean(),
   chain: Type.Array(Type.Object({ ...certificate, isCa: Type.Boolean() }), {
-    description: 'From the server’s certificate to the root. Includes a trusted root that the server did not send.',
+    description:
+      'From the server’s certificate to the root. Includes a trusted root that the server did not send.',
   }),
   keyType: Nullable(Type.String({ description: '`rsa`, `ec`, `ed25519`, …' })),
   keyBits: Nullable(Type.Integer()),
@@ -107,7 +130,9 @@ export const TlsResult = Type.Object({
   port: Type.Integer(),
   starttls: Nullable(Type.Enum([...STARTTLS])),
   handshakeMs: Type.Integer(),
-  warnings: Type.Array(Type.String(), { description: 'Current and upcoming problems, each with an action.' }),
+  warnings: Type.Array(Type.String(), {
+    description: 'Current and upcoming problems, each with an action.',
+  }),
 })
 export type TlsResult = Static<typeof TlsResult>
 
@@ -119,13 +144,24 @@ export const BlacklistItem = Type.Object({
   listed: Type.Boolean(),
   category: Type.Enum([...CATEGORIES], { description: 'Severity of a listing.' }),
   status: Type.Enum(['listed', 'clean', 'unknown'], {
-    description: '`unknown`: the query failed or the answer is not reliable. Never counted as clean.',
+    description:
+      '`unknown`: the query failed or the answer is not reliable. Never counted as clean.',
   }),
-  codes: Type.Array(Type.String(), { description: 'The addresses in the answer, such as 127.0.0.2.' }),
-  meanings: Type.Array(Type.String(), { description: 'The meanings that the list documents for these codes.' }),
-  reason: Nullable(Type.String({ description: 'The text that the list publishes with a listing.' })),
-  detail: Nullable(Type.String({ description: 'The reason for `unknown`, or a remark on the list.' })),
-  delistUrl: Nullable(Type.String({ description: 'Page to request removal or look up the address.' })),
+  codes: Type.Array(Type.String(), {
+    description: 'The addresses in the answer, such as 127.0.0.2.',
+  }),
+  meanings: Type.Array(Type.String(), {
+    description: 'The meanings that the list documents for these codes.',
+  }),
+  reason: Nullable(
+    Type.String({ description: 'The text that the list publishes with a listing.' }),
+  ),
+  detail: Nullable(
+    Type.String({ description: 'The reason for `unknown`, or a remark on the list.' }),
+  ),
+  delistUrl: Nullable(
+    Type.String({ description: 'Page to request removal or look up the address.' }),
+  ),
   health: Type.Enum(['healthy', 'no-test-entry', 'refusing', 'failing', 'dead', 'wildcard'], {
     description: 'Result of querying the list’s test entries (RFC 5782, section 5).',
   }),
@@ -143,7 +179,9 @@ export const BlacklistResult = Type.Object({
   /** The time of the oldest answer, which may come from the cache. */
   checkedAt: Timestamp,
   durationMs: Type.Integer(),
-  warnings: Type.Array(Type.String(), { description: 'Limits of the result, each with an action.' }),
+  warnings: Type.Array(Type.String(), {
+    description: 'Limits of the result, each with an action.',
+  }),
 })
 export type BlacklistResult = Static<typeof BlacklistResult>
 
@@ -151,7 +189,9 @@ export type BlacklistResult = Static<typeof BlacklistResult>
 export const BlacklistProgress = Type.Object({
   total: Type.Integer({ description: 'Number of lists that are queried.' }),
   data: BlacklistResult,
-  receipt: Nullable(Type.String({ description: 'The receipt, in the last event only. Null before.' })),
+  receipt: Nullable(
+    Type.String({ description: 'The receipt, in the last event only. Null before.' }),
+  ),
 })
 
 // --- dmarc-check ---
@@ -176,7 +216,10 @@ export const MailAuthQuery = Type.Object({
 })
 
 const LookupError = Type.Optional(
-  Type.String({ description: 'Why the query failed (`SERVFAIL`, `TIMEOUT`, …). `found: false` is then not a result.' }),
+  Type.String({
+    description:
+      'Why the query failed (`SERVFAIL`, `TIMEOUT`, …). `found: false` is then not a result.',
+  }),
 )
 const found = {
   found: Type.Boolean(),
@@ -186,10 +229,16 @@ const found = {
 
 const DmarcItem = Type.Object({
   ...found,
-  tags: Type.Record(Type.String(), Type.String(), { description: 'Values by tag name, as published.' }),
-  tagsExplained: Type.Array(Type.Object({ tag: Type.String(), value: Type.String(), meaning: Type.String() })),
+  tags: Type.Record(Type.String(), Type.String(), {
+    description: 'Values by tag name, as published.',
+  }),
+  tagsExplained: Type.Array(
+    Type.Object({ tag: Type.String(), value: Type.String(), meaning: Type.String() }),
+  ),
   inheritedFrom: Nullable(
-    Type.String({ description: 'The parent domain that publishes the record. Null if this domain does.' }),
+    Type.String({
+      description: 'The parent domain that publishes the record. Null if this domain does.',
+    }),
   ),
   effectivePolicy: Nullable(
     Type.Enum([...DMARC_POLICIES], {
@@ -203,7 +252,10 @@ const DmarcItem = Type.Object({
       tag: Type.Enum(['rua', 'ruf']),
       uri: Type.String(),
       name: Nullable(
-        Type.String({ description: 'The name at which another organisation must authorize the reports (RFC 9990).' }),
+        Type.String({
+          description:
+            'The name at which another organisation must authorize the reports (RFC 9990).',
+        }),
       ),
       authorized: Nullable(Type.Boolean({ description: 'Null if the query failed.' })),
       error: LookupError,
@@ -215,10 +267,15 @@ const DmarcItem = Type.Object({
 const SpfItem = Type.Object({
   ...found,
   lookups: Type.Integer({
-    description: 'Maximum number of DNS lookups for a receiver, with all includes. The limit is 10.',
+    description:
+      'Maximum number of DNS lookups for a receiver, with all includes. The limit is 10.',
   }),
-  voidLookups: Type.Integer({ description: 'Lookups among these that find nothing. The limit is 2.' }),
-  all: Nullable(Type.String({ description: 'The end of the record: `-all`, `~all`, `?all` or `+all`.' })),
+  voidLookups: Type.Integer({
+    description: 'Lookups among these that find nothing. The limit is 2.',
+  }),
+  all: Nullable(
+    Type.String({ description: 'The end of the record: `-all`, `~all`, `?all` or `+all`.' }),
+  ),
   errors: Type.Array(
     Type.Object({
       at: Type.Integer({ description: 'Offset in the record, from 0.' }),
@@ -233,7 +290,9 @@ const SpfItem = Type.Object({
       depth: Type.Integer({ description: '1 for the includes of the domain itself.' }),
       lookups: Type.Integer({ description: 'Lookups of this record and all records below it.' }),
       record: Nullable(Type.String()),
-      problem: Nullable(Type.String({ description: '`missing`, `several`, `loop`, `macro` or `untried`.' })),
+      problem: Nullable(
+        Type.String({ description: '`missing`, `several`, `loop`, `macro` or `untried`.' }),
+      ),
       error: LookupError,
     }),
     { description: 'The tree of includes and redirects, parents before children.' },
@@ -243,14 +302,21 @@ const SpfItem = Type.Object({
       Type.Object({
         ip: Type.String(),
         result: Type.Enum([...SPF_RESULTS], { description: 'The SPF result (RFC 7208, 2.6).' }),
-        domain: Nullable(Type.String({ description: 'The domain of the record that decided, after redirects.' })),
+        domain: Nullable(
+          Type.String({ description: 'The domain of the record that decided, after redirects.' }),
+        ),
         term: Nullable(Type.String({ description: 'The mechanism that matched.' })),
         reason: Nullable(Type.String({ description: 'Why no mechanism decided.' })),
         explanation: Nullable(
-          Type.String({ description: 'The explanation that the domain publishes for rejected senders.' }),
+          Type.String({
+            description: 'The explanation that the domain publishes for rejected senders.',
+          }),
         ),
       }),
-      { description: 'The SPF result for each `ip` and mail from the domain’s postmaster. Only with `ip`.' },
+      {
+        description:
+          'The SPF result for each `ip` and mail from the domain’s postmaster. Only with `ip`.',
+      },
     ),
   ),
 })
@@ -258,14 +324,22 @@ const SpfItem = Type.Object({
 const DkimItem = Type.Object({
   selector: Type.String(),
   ...found,
-  provider: Type.Optional(Nullable(Type.String({ description: 'The provider known to use this selector.' }))),
+  provider: Type.Optional(
+    Nullable(Type.String({ description: 'The provider known to use this selector.' })),
+  ),
   alias: Type.Optional(Nullable(Type.String({ description: 'The target of a CNAME.' }))),
   keyType: Type.Optional(Type.String({ description: '`rsa` or `ed25519`.' })),
-  keyBits: Type.Optional(Nullable(Type.Integer({ description: 'Null if the key cannot be parsed.' }))),
+  keyBits: Type.Optional(
+    Nullable(Type.Integer({ description: 'Null if the key cannot be parsed.' })),
+  ),
   revoked: Type.Optional(Type.Boolean()),
   testing: Type.Optional(Type.Boolean()),
-  wildcard: Type.Optional(Type.Boolean({ description: 'True if every selector returns the same record.' })),
-  errors: Type.Optional(Type.Array(Type.String(), { description: 'Why receivers reject the key.' })),
+  wildcard: Type.Optional(
+    Type.Boolean({ description: 'True if every selector returns the same record.' }),
+  ),
+  errors: Type.Optional(
+    Type.Array(Type.String(), { description: 'Why receivers reject the key.' }),
+  ),
 })
 
 export const MailAuthResult = Type.Object({
@@ -279,7 +353,8 @@ export const MailAuthResult = Type.Object({
   dmarc: DmarcItem,
   spf: SpfItem,
   dkim: Type.Array(DkimItem, {
-    description: 'The keys found, then the ten most common selectors and the requested ones without a key.',
+    description:
+      'The keys found, then the ten most common selectors and the requested ones without a key.',
   }),
   dkimSelectorsTried: Type.Integer(),
   mtaSts: Type.Object({
@@ -292,14 +367,18 @@ export const MailAuthResult = Type.Object({
         maxAge: Nullable(Type.Integer({ description: 'Seconds.' })),
       }),
     ),
-    policyError: Type.Optional(Type.String({ description: 'Why the policy could not be fetched.' })),
+    policyError: Type.Optional(
+      Type.String({ description: 'Why the policy could not be fetched.' }),
+    ),
   }),
   tlsRpt: Type.Object({ ...found, rua: Type.Array(Type.String()) }),
   bimi: Type.Object({
     ...found,
     logo: Nullable(Type.String()),
     certificate: Nullable(Type.String()),
-    missing: Type.Array(Type.String(), { description: 'Requirements for the logo that are not met.' }),
+    missing: Type.Array(Type.String(), {
+      description: 'Requirements for the logo that are not met.',
+    }),
   }),
   truncated: Type.Array(Type.String(), {
     description: 'Parts that were not checked in time. Empty if the check is complete.',
@@ -309,7 +388,8 @@ export const MailAuthResult = Type.Object({
     Type.Object({
       about: Type.Enum([...ADVICE_SUBJECTS]),
       severity: Type.Enum([...SEVERITIES], {
-        description: '`error`: does not work. `warning`: works with limitations. `info`: a suggestion.',
+        description:
+          '`error`: does not work. `warning`: works with limitations. `info`: a suggestion.',
       }),
       message: Type.String(),
       publish: Type.Optional(

@@ -5,7 +5,13 @@ import { Fault } from '../errors.ts'
 import { notifyChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
 import { readReceipt } from './receipt.ts'
-import { insertShared, listSharedUsage, lockSharing, type SharedResult, type SharedRow } from './store.ts'
+import {
+  insertShared,
+  listSharedUsage,
+  lockSharing,
+  type SharedResult,
+  type SharedRow,
+} from './store.ts'
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 /** 143 random bits. */
@@ -36,7 +42,13 @@ export async function shareResults(
   const expiresAt = new Date(Date.now() + SHARE_LIFETIME_MS)
   return deps.db.transaction().execute(async (trx) => {
     await requireQuota(trx, accountId, Buffer.byteLength(JSON.stringify(proven)))
-    const row = await insertShared(trx, { token: newToken(), accountId, target, results: proven, expiresAt })
+    const row = await insertShared(trx, {
+      token: newToken(),
+      accountId,
+      target,
+      results: proven,
+      expiresAt,
+    })
     await notifyChange(trx, accountId, 'checks')
     return row
   })
@@ -47,10 +59,16 @@ async function requireQuota(trx: Transaction<DB>, accountId: string, bytes: numb
   const limit = QUOTA_BYTES[await lockSharing(trx, accountId)].sharedChecks
   const [shared] = await listSharedUsage(trx, [accountId])
   if ((shared?.count ?? 0) >= MAX_SHARES_PER_ACCOUNT)
-    throw new Fault('conflict', `An account can share up to ${MAX_SHARES_PER_ACCOUNT} results. Delete one first.`)
+    throw new Fault(
+      'conflict',
+      `An account can share up to ${MAX_SHARES_PER_ACCOUNT} results. Delete one first.`,
+    )
   if ((shared?.bytes ?? 0) + bytes <= limit) return
   const sentence = `Your plan includes ${bytesText(limit)} for shared results. Delete one first, or wait until the oldest expires.`
-  throw overQuota(sentence, ((shared?.endsAt.getTime() ?? Date.now() + SHARE_LIFETIME_MS) - Date.now()) / 1_000)
+  throw overQuota(
+    sentence,
+    ((shared?.endsAt.getTime() ?? Date.now() + SHARE_LIFETIME_MS) - Date.now()) / 1_000,
+  )
 }
 
 function verifyReceipt(

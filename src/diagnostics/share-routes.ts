@@ -10,14 +10,25 @@ import { NewShare, SharedCheck, SharedChecks, SharedResults } from './shapes.ts'
 import { shareResults } from './share-results.ts'
 import { deleteShared, findShared, listShared, type SharedRow } from './store.ts'
 
-export type ShareRoutesOptions = { db: Kysely<DB>; authHooks: AuthHooks; secretKey: string; baseUrl: string }
+export type ShareRoutesOptions = {
+  db: Kysely<DB>
+  authHooks: AuthHooks
+  secretKey: string
+  baseUrl: string
+}
 
 const tags = ['Checks']
-const params = Type.Object({ token: Type.String({ maxLength: 100, examples: ['Zk3tQ9wLr5Xc1Vb7Nm2Pa8Sd'] }) })
-const shareNotFound = () => new Fault('not_found', 'Shared result not found. Shared results expire after 30 days.')
+const params = Type.Object({
+  token: Type.String({ maxLength: 100, examples: ['Zk3tQ9wLr5Xc1Vb7Nm2Pa8Sd'] }),
+})
+const shareNotFound = () =>
+  new Fault('not_found', 'Shared result not found. Shared results expire after 30 days.')
 
 /** Registers `/api/v1/shared-checks`: stored results of checks, for everyone who has the link. */
-export function shareRoutes(app: App, { db, authHooks, secretKey, baseUrl }: ShareRoutesOptions): void {
+export function shareRoutes(
+  app: App,
+  { db, authHooks, secretKey, baseUrl }: ShareRoutesOptions,
+): void {
   const toSharedCheck = (row: SharedRow) => ({ ...row, url: `${baseUrl}/shared/${row.token}` })
   app.post(
     '/api/v1/shared-checks',
@@ -36,7 +47,11 @@ export function shareRoutes(app: App, { db, authHooks, secretKey, baseUrl }: Sha
       },
     },
     async (request, reply) => {
-      const row = await shareResults({ db, secretKey }, callerOf(request).accountId, request.body.results)
+      const row = await shareResults(
+        { db, secretKey },
+        callerOf(request).accountId,
+        request.body.results,
+      )
       return reply.code(201).send({ success: true, data: toSharedCheck(row) })
     },
   )
@@ -44,7 +59,12 @@ export function shareRoutes(app: App, { db, authHooks, secretKey, baseUrl }: Sha
     '/api/v1/shared-checks',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'List shared results', tags, security, response: answers(Success(SharedChecks)) },
+      schema: {
+        summary: 'List shared results',
+        tags,
+        security,
+        response: answers(Success(SharedChecks)),
+      },
     },
     async (request) => ({
       success: true,
@@ -65,14 +85,22 @@ export function shareRoutes(app: App, { db, authHooks, secretKey, baseUrl }: Sha
     async (request, reply) => {
       const row = await findShared(db, request.params.token)
       if (!row) throw shareNotFound()
-      return reply.header('cache-control', 'no-store').send({ success: true, data: toSharedCheck(row) })
+      return reply
+        .header('cache-control', 'no-store')
+        .send({ success: true, data: toSharedCheck(row) })
     },
   )
   app.delete(
     '/api/v1/shared-checks/:token',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'Delete a shared result', tags, security, params, response: answers(Done) },
+      schema: {
+        summary: 'Delete a shared result',
+        tags,
+        security,
+        params,
+        response: answers(Done),
+      },
     },
     async (request) => {
       const { accountId } = callerOf(request)

@@ -8,7 +8,13 @@ export type SharedRow = { token: string; target: string; createdAt: Date; expire
 
 const ROW = ['token', 'target', 'createdAt', 'expiresAt'] as const
 
-type NewShare = { token: string; accountId: string; target: string; results: SharedResult[]; expiresAt: Date }
+type NewShare = {
+  token: string
+  accountId: string
+  target: string
+  results: SharedResult[]
+  expiresAt: Date
+}
 
 export async function insertShared(db: Db, { results, ...share }: NewShare): Promise<SharedRow> {
   const text = JSON.stringify(results)

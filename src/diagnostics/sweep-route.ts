@@ -9,13 +9,21 @@ import { CHECK_DEADLINE_MS } from './check.ts'
 import { writeReceipt } from './receipt.ts'
 import { BlacklistProgress, type BlacklistItem, type BlacklistResult } from './shapes.ts'
 
-type SweepRouteOptions = { authHooks: AuthHooks; events: EventStreams; blocklists: Blocklists; secretKey: string }
+type SweepRouteOptions = {
+  authHooks: AuthHooks
+  events: EventStreams
+  blocklists: Blocklists
+  secretKey: string
+}
 
 /** Milliseconds between two events of a sweep: most lists answer within a few of them. */
 const EVENT_INTERVAL_MS = 200
 
 /** `/api/v1/blacklist-check/events`: the check, as its lists answer. */
-export function sweepEventsRoute(app: App, { authHooks, events, blocklists, secretKey }: SweepRouteOptions): void {
+export function sweepEventsRoute(
+  app: App,
+  { authHooks, events, blocklists, secretKey }: SweepRouteOptions,
+): void {
   app.get(
     `${blacklistCheck.path}/events`,
     {
@@ -40,15 +48,25 @@ export function sweepEventsRoute(app: App, { authHooks, events, blocklists, secr
       const receiptOf = (data: BlacklistResult) =>
         writeReceipt({ accountId, check: blacklistCheck.name, data }, secretKey, Date.now())
       const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(CHECK_DEADLINE_MS)])
-      await events.stream(reply, createSweepSource(publicIPv4(request.query.ip), { blocklists, signal, receiptOf }))
+      await events.stream(
+        reply,
+        createSweepSource(publicIPv4(request.query.ip), { blocklists, signal, receiptOf }),
+      )
     },
   )
 }
 
-type SweepContext = { blocklists: Blocklists; signal: AbortSignal; receiptOf: (data: BlacklistResult) => string }
+type SweepContext = {
+  blocklists: Blocklists
+  signal: AbortSignal
+  receiptOf: (data: BlacklistResult) => string
+}
 
 /** Starts a sweep. Iterating it yields the answers so far, and ends after the last. */
-function createSweepSource(ip: string, { blocklists, signal, receiptOf }: SweepContext): EventStreamSource {
+function createSweepSource(
+  ip: string,
+  { blocklists, signal, receiptOf }: SweepContext,
+): EventStreamSource {
   const started = performance.now()
   const items: BlacklistItem[] = []
   let wake = () => {}
@@ -66,7 +84,12 @@ function createSweepSource(ip: string, { blocklists, signal, receiptOf }: SweepC
 
   function soFar(): BlacklistResult {
     const durationMs = Math.round(performance.now() - started)
-    return { ...countItems(ip, [...items]), checkedAt: new Date().toISOString(), durationMs, warnings: [] }
+    return {
+      ...countItems(ip, [...items]),
+      checkedAt: new Date().toISOString(),
+      durationMs,
+      warnings: [],
+    }
   }
 
   return {

@@ -35,7 +35,11 @@ export const tlsCheck = defineCheck({
       isExpired: false,
       subjectAltNames: ['example.com', 'www.example.com'],
       protocol: 'TLSv1.3',
-      cipher: { name: 'TLS_AES_256_GCM_SHA384', version: 'TLSv1.3', standardName: 'TLS_AES_256_GCM_SHA384' },
+      cipher: {
+        name: 'TLS_AES_256_GCM_SHA384',
+        version: 'TLSv1.3',
+        standardName: 'TLS_AES_256_GCM_SHA384',
+      },
       authorized: true,
       authorizationError: null,
       hostnameMatches: true,
@@ -53,18 +57,28 @@ export const tlsCheck = defineCheck({
   run: checkTls,
 })
 
-async function checkTls(query: Static<typeof TlsQuery>, deps: CheckDeps, signal: AbortSignal): Promise<TlsResult> {
+async function checkTls(
+  query: Static<typeof TlsQuery>,
+  deps: CheckDeps,
+  signal: AbortSignal,
+): Promise<TlsResult> {
   const host = parseHost(query.domain, 'domain')
   const { starttls } = query
   const port = query.port ?? (starttls ? STARTTLS_DEFAULT_PORT[starttls] : 443)
   const name = host.kind === 'ip' ? host.address : host.name
   const target = await checkTarget(host, deps, signal)
   const facts = await probeTls({ target, port, starttls, signal })
-  return { domain: name, starttls: starttls ?? null, ...resultOf(facts), warnings: tlsWarnings(name, facts) }
+  return {
+    domain: name,
+    starttls: starttls ?? null,
+    ...resultOf(facts),
+    warnings: tlsWarnings(name, facts),
+  }
 }
 
 function resultOf(facts: TlsFacts): Omit<TlsResult, 'domain' | 'starttls' | 'warnings'> {
-  const { isTrusted, trustError, hostnameMatches, address, port, protocol, cipher, handshakeMs } = facts
+  const { isTrusted, trustError, hostnameMatches, address, port, protocol, cipher, handshakeMs } =
+    facts
   const [leaf] = facts.chain
   return {
     ...certificateOf(leaf),
@@ -86,7 +100,14 @@ function resultOf(facts: TlsFacts): Omit<TlsResult, 'domain' | 'starttls' | 'war
   }
 }
 
-function certificateOf({ subject, issuer, validFrom, validTo, serialNumber, fingerprint256 }: CertificateFacts) {
+function certificateOf({
+  subject,
+  issuer,
+  validFrom,
+  validTo,
+  serialNumber,
+  fingerprint256,
+}: CertificateFacts) {
   const times = { validFrom: validFrom.toISOString(), validTo: validTo.toISOString() }
   return { subject, issuer, ...times, serialNumber, fingerprint256 }
 }

@@ -21,7 +21,12 @@ import { lookUpNames } from './names/look-up-names.ts'
 import { deleteUnusedAddresses } from './names/store.ts'
 import type { DmarcDeps } from './route-deps.ts'
 import { withdrawReports } from './statistics/withdraw.ts'
-import { deleteExpired, listFailureRises, markRiseAlerted, type FailureRise } from './watch/store.ts'
+import {
+  deleteExpired,
+  listFailureRises,
+  markRiseAlerted,
+  type FailureRise,
+} from './watch/store.ts'
 
 export type Retention = { reportMonths: number; fileDays: number }
 export type RaiseAlert = (db: Db, alert: NewAlert) => Promise<boolean>
@@ -52,7 +57,10 @@ export function nameJob({ db, resolver }: DmarcDeps): Job {
 export function verifyJob(deps: DmarcDeps): Job {
   const { db, resolver, reportDomain } = deps
   async function verifyOne(row: DomainRow, signal: AbortSignal): Promise<void> {
-    const questions = createDnsQueries(resolver, AbortSignal.any([signal, AbortSignal.timeout(DNS_TIMEOUT_MS)]))
+    const questions = createDnsQueries(
+      resolver,
+      AbortSignal.any([signal, AbortSignal.timeout(DNS_TIMEOUT_MS)]),
+    )
     await verifyDomain(db, row, reportEmailOf(row, reportDomain), questions)
   }
   return defineJob({
@@ -114,7 +122,10 @@ export function mailboxJob(deps: JobDeps): Job<MailboxData> {
   })
 }
 
-function alertOfMailbox(row: MailboxRow, { since, error }: { since: Date; error: string }): NewAlert {
+function alertOfMailbox(
+  row: MailboxRow,
+  { since, error }: { since: Date; error: string },
+): NewAlert {
   return {
     accountId: row.accountId,
     kind: 'dmarc.mailbox',
@@ -146,7 +157,15 @@ export function watchJob({ db, raiseAlert }: JobDeps): Job {
   })
 }
 
-function alertOf({ accountId, domainId, domain, day, messages, failing, before }: FailureRise): NewAlert {
+function alertOf({
+  accountId,
+  domainId,
+  domain,
+  day,
+  messages,
+  failing,
+  before,
+}: FailureRise): NewAlert {
   return {
     accountId,
     kind: 'dmarc.failures',
@@ -176,7 +195,8 @@ export function cleanUpJob({ db, kept }: JobDeps): Job {
       }
       for (let some = 1; some > 0 && !signal.aborted; deleted += some)
         some = await deleteExpired(db, limits, EXPIRED_ROWS)
-      for (let some = 1; some > 0 && !signal.aborted;) some = await deleteUnusedAddresses(db, EXPIRED_ROWS)
+      for (let some = 1; some > 0 && !signal.aborted;)
+        some = await deleteUnusedAddresses(db, EXPIRED_ROWS)
       await deleteUsageBefore(db, USAGE_RETENTION_DAYS)
       if (deleted > 0) log.info({ deleted }, 'expired reports deleted')
     },

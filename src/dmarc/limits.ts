@@ -78,4 +78,9 @@ export const INTAKE_LIMITS: IntakeLimits = {
 }
 
 /** Mail per day that every address can receive, regardless of its account's and the installation's usage. */
-export const GUARANTEED_LIMIT: DailyLimit = { mails: 200, bytes: GIB / 16, unpackedBytes: GIB, records: 100_000 }
+export const GUARANTEED_LIMIT: DailyLimit = {
+  mails: 200,
+  bytes: GIB / 16,
+  unpackedBytes: GIB,
+  records: 100_000,
+}

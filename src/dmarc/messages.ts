@@ -5,7 +5,10 @@ type AlertText = { title: string; text: string; nextStep: string }
 const percent = (share: number) => `${(share * 100).toFixed(1)}%`
 
 /** The alert about a mailbox that has failed for hours. */
-export function describeMailboxFailure(user: string, { since, error }: { since: Date; error: string }): AlertText {
+export function describeMailboxFailure(
+  user: string,
+  { since, error }: { since: Date; error: string },
+): AlertText {
   return {
     title: `The report mailbox ${user} can’t be read`,
     text: `${error} It has failed since ${since.toISOString()}, and its reports aren’t counted.`,
@@ -13,10 +16,22 @@ export function describeMailboxFailure(user: string, { since, error }: { since: 
   }
 }
 
-type FailureRise = { domain: string; day: string; messages: number; failing: number; before: number }
+type FailureRise = {
+  domain: string
+  day: string
+  messages: number
+  failing: number
+  before: number
+}
 
 /** The alert about a day with far more failures than before. */
-export function describeFailureRise({ domain, day, messages, failing, before }: FailureRise): AlertText {
+export function describeFailureRise({
+  domain,
+  day,
+  messages,
+  failing,
+  before,
+}: FailureRise): AlertText {
   return {
     title: `More mail from ${domain} fails DMARC`,
     text: `${failing} of ${messages} messages (${percent(failing / messages)}) failed on ${day}, compared with ${percent(before)} in the two weeks before.`,
@@ -30,12 +45,16 @@ export function describeFailureRise({ domain, day, messages, failing, before }: 
  * @param limit in bytes
  * @param warningShare of the limit, 0 to 1
  */
-export function describeFileStorage(limit: number, warningShare: number): Record<'warning' | 'full', AlertText> {
+export function describeFileStorage(
+  limit: number,
+  warningShare: number,
+): Record<'warning' | 'full', AlertText> {
   return {
     warning: {
       title: 'Storage for report files is almost full',
       text: `Your report files use more than ${warningShare * 100}% of ${bytesText(limit)}.`,
-      nextStep: 'Ask for a larger plan if you need the original files. Reports are evaluated either way.',
+      nextStep:
+        'Ask for a larger plan if you need the original files. Reports are evaluated either way.',
     },
     full: {
       title: 'Report files are no longer stored',

@@ -13,7 +13,15 @@ import type { DB } from '../store/tables.ts'
 import type { OnReports } from './intake/ingest.ts'
 import type { IntakeLimits } from './limits.ts'
 import { startMailListener } from './intake/mail-listener.ts'
-import { cleanUpJob, fetchJob, mailboxJob, nameJob, verifyJob, watchJob, type RaiseAlert } from './jobs.ts'
+import {
+  cleanUpJob,
+  fetchJob,
+  mailboxJob,
+  nameJob,
+  verifyJob,
+  watchJob,
+  type RaiseAlert,
+} from './jobs.ts'
 import { encryptionContext } from './mailboxes/fetch.ts'
 import { dmarcRoutes } from './routes.ts'
 import { listFileUsage } from './storage/store.ts'
@@ -84,14 +92,28 @@ export function createDmarcModule(options: DmarcOptions) {
   ]
   return {
     jobs,
-    encryptedColumns: [{ table: 'dmarc_mailbox', id: 'id', column: 'sealed', contextOf: encryptionContext }],
+    encryptedColumns: [
+      { table: 'dmarc_mailbox', id: 'id', column: 'sealed', contextOf: encryptionContext },
+    ],
     routes(app: App, { authHooks, queue }: { authHooks: AuthHooks; queue: Queue }): void {
       dmarcRoutes(app, { ...deps, authHooks, queue, mailboxJob: mailbox })
     },
     /** Starts the SMTP server for reports; null if it is disabled. */
     async listen(): Promise<SmtpServer | null> {
       const { SMTP_LISTEN: listen, REPORT_DOMAIN: reportDomain } = config
-      return listen && startMailListener({ db, resolver, log, reportDomain, listen, certificate, onReports, limits })
+      return (
+        listen &&
+        startMailListener({
+          db,
+          resolver,
+          log,
+          reportDomain,
+          listen,
+          certificate,
+          onReports,
+          limits,
+        })
+      )
     },
     /** Bytes of stored report files per account. */
     fileUsage: (accountIds: string[]) => listFileUsage(db, accountIds),
@@ -104,5 +126,8 @@ export function createDmarcModule(options: DmarcOptions) {
 function certificateOf({ SMTP_TLS_CERT: cert, SMTP_TLS_KEY: key }: DmarcOptions['config']) {
   if (cert !== undefined && key !== undefined) return { cert, key }
   if (cert === key) return null
-  throw new Fault('invalid_request', 'Only one of SMTP_TLS_CERT and SMTP_TLS_KEY is set. Set both or neither.')
+  throw new Fault(
+    'invalid_request',
+    'Only one of SMTP_TLS_CERT and SMTP_TLS_KEY is set. Set both or neither.',
+  )
 }

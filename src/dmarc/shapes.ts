@@ -24,24 +24,40 @@ export const NewDomain = Type.Object(
 const DOMAIN = {
   id: Uuid,
   domain: Type.String({ description: 'The domain in A-labels (Punycode).' }),
-  verified: Type.Boolean({ description: 'Whether the account has proven that it controls the domain.' }),
+  verified: Type.Boolean({
+    description: 'Whether the account has proven that it controls the domain.',
+  }),
   verifiedBy: Nullable(
-    Type.Enum(['txt', 'rua'], { description: 'How: the TXT challenge, or `reportEmail` in the `rua`.' }),
+    Type.Enum(['txt', 'rua'], {
+      description: 'How: the TXT challenge, or `reportEmail` in the `rua`.',
+    }),
   ),
-  reportEmail: Type.String({ description: 'The email address that receives the domain’s reports.' }),
+  reportEmail: Type.String({
+    description: 'The email address that receives the domain’s reports.',
+  }),
   totalReports: Type.Integer({ description: 'Number of aggregate reports, without duplicates.' }),
   totalTlsReports: Count,
   totalFailureReports: Type.Integer({
-    description: 'Number of failure reports. They contain mail, so they are counted but not stored.',
+    description:
+      'Number of failure reports. They contain mail, so they are counted but not stored.',
   }),
   rejectedToday: Type.Object(
     {
       total: Count,
       unreadable: Type.Integer({ minimum: 0, description: 'Not a report, or damaged.' }),
-      otherDomain: Type.Integer({ minimum: 0, description: 'For a domain that is not in this account.' }),
-      overLimit: Type.Integer({ minimum: 0, description: 'Emails rejected because a daily limit was reached.' }),
+      otherDomain: Type.Integer({
+        minimum: 0,
+        description: 'For a domain that is not in this account.',
+      }),
+      overLimit: Type.Integer({
+        minimum: 0,
+        description: 'Emails rejected because a daily limit was reached.',
+      }),
     },
-    { description: 'Items sent to `reportEmail` today (UTC) that were not stored. `/dmarc/rejected` lists a sample.' },
+    {
+      description:
+        'Items sent to `reportEmail` today (UTC) that were not stored. `/dmarc/rejected` lists a sample.',
+    },
   ),
   lastReportAt: Nullable(Timestamp),
   createdAt: Timestamp,
@@ -66,13 +82,17 @@ export const DmarcDomain = Type.Object(DOMAIN, { examples: [EXAMPLE_DOMAIN] })
 export const PublishedDomain = Type.Object({
   ...DOMAIN,
   verification: Type.Object({ name: Text, type: Type.Literal('TXT'), value: Text }),
-  record: Type.String({ description: 'The DMARC record to publish: the current one with `reportEmail` added.' }),
+  record: Type.String({
+    description: 'The DMARC record to publish: the current one with `reportEmail` added.',
+  }),
   dns: Type.Object(
     {
       name: Type.String({ description: 'The DNS name at which to publish `record`.' }),
       published: Nullable(Text),
       configured: Nullable(
-        Type.Boolean({ description: 'Whether the published record sends reports to `reportEmail`.' }),
+        Type.Boolean({
+          description: 'Whether the published record sends reports to `reportEmail`.',
+        }),
       ),
       destination: Type.Object(
         {
@@ -82,7 +102,10 @@ export const PublishedDomain = Type.Object({
           found: Nullable(Text),
           authorized: Nullable(Type.Boolean()),
         },
-        { description: 'The operator’s record that accepts reports on this domain (RFC 9990, section 4).' },
+        {
+          description:
+            'The operator’s record that accepts reports on this domain (RFC 9990, section 4).',
+        },
       ),
     },
     { description: 'The current DNS records. Null: DNS did not respond.' },
@@ -118,12 +141,17 @@ export const AggregateRecord = Type.Object({
   }),
   identifiers: Type.Object({ headerFrom: Word, envelopeFrom: Word, envelopeTo: Word }),
   authResults: Type.Object({
-    dkim: Type.Array(Type.Object({ domain: Word, selector: Word, result: Word, humanResult: Word })),
+    dkim: Type.Array(
+      Type.Object({ domain: Word, selector: Word, result: Word, humanResult: Word }),
+    ),
     spf: Type.Array(Type.Object({ domain: Word, scope: Word, result: Word, humanResult: Word })),
   }),
-  result: Type.Enum(['pass', 'fail'], { description: '`pass` if the receiver found DKIM or SPF aligned.' }),
+  result: Type.Enum(['pass', 'fail'], {
+    description: '`pass` if the receiver found DKIM or SPF aligned.',
+  }),
   outside: Type.Boolean({
-    description: 'Whether `headerFrom` is outside this domain. Such records are not in the summary.',
+    description:
+      'Whether `headerFrom` is outside this domain. Such records are not in the summary.',
   }),
 })
 
@@ -150,9 +178,13 @@ export const AggregateReport = Type.Object({
   version: Word,
   generator: Word,
   namespace: Word,
-  records: Type.Array(AggregateRecord, { description: 'The first 500 records; continue at `…/records?page=2`.' }),
+  records: Type.Array(AggregateRecord, {
+    description: 'The first 500 records; continue at `…/records?page=2`.',
+  }),
   recordCount: Count,
-  skippedRecords: Type.Integer({ description: 'Number of records without a readable address or count.' }),
+  skippedRecords: Type.Integer({
+    description: 'Number of records without a readable address or count.',
+  }),
   totals: Type.Object(
     {
       messages: Count,
@@ -170,7 +202,9 @@ export const AggregateReport = Type.Object({
   via: Via,
   authentication: Authentication,
   reporterVerified: Nullable(
-    Type.Boolean({ description: 'Whether the email passed DMARC. Anyone can send a forged report.' }),
+    Type.Boolean({
+      description: 'Whether the email passed DMARC. Anyone can send a forged report.',
+    }),
   ),
   receivedAt: Timestamp,
 })
@@ -182,9 +216,15 @@ export const ReportQuery = Type.Object({
   orgName: Type.Optional(Type.String({ maxLength: 255 })),
   result: Type.Optional(Type.Enum(['fail'], { description: 'Only reports with failed messages.' })),
 })
-export const ReportPage = Success(Type.Object({ reports: Type.Array(AggregateReport), pagination: Pagination }))
-export const RecordPage = Success(Type.Object({ records: Type.Array(AggregateRecord), pagination: Pagination }))
-export const RecordQuery = Type.Object({ page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }) })
+export const ReportPage = Success(
+  Type.Object({ reports: Type.Array(AggregateReport), pagination: Pagination }),
+)
+export const RecordPage = Success(
+  Type.Object({ records: Type.Array(AggregateRecord), pagination: Pagination }),
+)
+export const RecordQuery = Type.Object({
+  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
+})
 
 const TlsPolicy = Type.Object({
   policyType: Text,
@@ -219,16 +259,23 @@ export const TlsReport = Type.Object({
   authentication: Authentication,
   receivedAt: Timestamp,
 })
-export const TlsReportPage = Success(Type.Object({ reports: Type.Array(TlsReport), pagination: Pagination }))
+export const TlsReportPage = Success(
+  Type.Object({ reports: Type.Array(TlsReport), pagination: Pagination }),
+)
 
-const AnyFile = { description: 'A report, an archive or an email, unmodified.', maxLength: MAX_DELIVERY_BYTES }
+const AnyFile = {
+  description: 'A report, an archive or an email, unmodified.',
+  maxLength: MAX_DELIVERY_BYTES,
+}
 /** A file of any type, or a form with several files. */
 export const UploadBody = {
   content: {
     'application/octet-stream': { schema: Type.String({ format: 'binary', ...AnyFile }) },
     'multipart/form-data': {
       schema: Type.Object({
-        file: Type.Array(Type.String({ format: 'binary', ...AnyFile }), { maxItems: MAX_UPLOAD_FILES }),
+        file: Type.Array(Type.String({ format: 'binary', ...AnyFile }), {
+          maxItems: MAX_UPLOAD_FILES,
+        }),
       }),
     },
   },
@@ -237,8 +284,12 @@ export const UploadBody = {
 export const Uploaded = Success(
   Type.Object({
     stored: Type.Integer({ description: 'Number of aggregate and TLS reports.' }),
-    duplicates: Type.Integer({ description: 'Number of reports that were already stored, in any format.' }),
-    failureReports: Type.Integer({ description: 'Number of failure reports. They are counted but not stored.' }),
+    duplicates: Type.Integer({
+      description: 'Number of reports that were already stored, in any format.',
+    }),
+    failureReports: Type.Integer({
+      description: 'Number of failure reports. They are counted but not stored.',
+    }),
     rejected: Type.Array(Type.Object({ name: Text, reason: Text })),
   }),
 )
@@ -269,7 +320,14 @@ const COUNTS = {
   disposition: Disposition,
 }
 
-export const SOURCE_VERDICTS = ['no-data', 'good', 'half', 'forwarder', 'partly', 'failing'] as const
+export const SOURCE_VERDICTS = [
+  'no-data',
+  'good',
+  'half',
+  'forwarder',
+  'partly',
+  'failing',
+] as const
 
 export const SOURCE_GROUPS = ['aligned', 'partly-aligned', 'failing', 'forwarder-like'] as const
 
@@ -279,7 +337,9 @@ export const Source = Type.Object({
   reverseConfirmed: Type.Boolean({
     description: 'Whether the name resolves to the address. Anyone can claim an unconfirmed name.',
   }),
-  organizationalDomain: Nullable(Type.String({ description: 'Organizational domain of the reverse name.' })),
+  organizationalDomain: Nullable(
+    Type.String({ description: 'Organizational domain of the reverse name.' }),
+  ),
   asn: Nullable(Type.Integer()),
   asName: Word,
   group: Type.Enum([...SOURCE_GROUPS]),
@@ -293,7 +353,9 @@ const Group = Type.Object({ sources: Count, messages: Count })
 export const Readiness = Type.Object({
   verdict: Type.Enum(['no-data', 'too-early', 'not-ready', 'ready', 'enforced']),
   policy: Nullable(
-    Type.Enum(['quarantine', 'reject'], { description: 'The next policy, to which the verdict applies.' }),
+    Type.Enum(['quarantine', 'reject'], {
+      description: 'The next policy, to which the verdict applies.',
+    }),
   ),
   published: Word,
   passRate: Nullable(Type.Number({ description: '0 to 1. Null without messages.' })),
@@ -312,13 +374,23 @@ export const Summary = Success(
     days: Type.Array(Type.Object({ day: Day, ...COUNTS }), {
       description: 'Every UTC day of the range, including days without messages.',
     }),
-    sources: Type.Array(Source, { description: 'Most failures first, then most messages. Up to 500 sources.' }),
-    sourceCount: Count,
-    groups: Type.Object({ aligned: Group, 'partly-aligned': Group, failing: Group, 'forwarder-like': Group }),
-    reporters: Type.Array(Type.Object({ orgName: Text, reports: Count, ...COUNTS, lastDay: Day })),
-    selectors: Type.Array(Type.Object({ domain: Text, selector: Text, messages: Count, pass: Count, lastDay: Day }), {
-      description: 'DKIM selectors in all reports on the domain, regardless of the range.',
+    sources: Type.Array(Source, {
+      description: 'Most failures first, then most messages. Up to 500 sources.',
     }),
+    sourceCount: Count,
+    groups: Type.Object({
+      aligned: Group,
+      'partly-aligned': Group,
+      failing: Group,
+      'forwarder-like': Group,
+    }),
+    reporters: Type.Array(Type.Object({ orgName: Text, reports: Count, ...COUNTS, lastDay: Day })),
+    selectors: Type.Array(
+      Type.Object({ domain: Text, selector: Text, messages: Count, pass: Count, lastDay: Day }),
+      {
+        description: 'DKIM selectors in all reports on the domain, regardless of the range.',
+      },
+    ),
     readiness: Readiness,
   }),
 )
@@ -340,7 +412,9 @@ export const SummaryQuery = Type.Object({
 const SEEN = { domain: Word, messages: Count }
 const FARED = {
   result: Type.String({ description: 'The receivers’ result, before alignment.' }),
-  own: Type.Boolean({ description: 'Whether it shares the organizational domain of the From header.' }),
+  own: Type.Boolean({
+    description: 'Whether it shares the organizational domain of the From header.',
+  }),
   aligned: Type.Integer({ minimum: 0, description: 'Messages that passed because of it.' }),
 }
 
@@ -357,8 +431,12 @@ export const SourceDetail = Success(
     identities: Type.Object(
       {
         from: Type.Array(Type.Object(SEEN), { description: 'Domains of From headers.' }),
-        signers: Type.Array(Type.Object({ ...SEEN, selector: Word, ...FARED }), { description: 'DKIM signatures.' }),
-        envelopes: Type.Array(Type.Object({ ...SEEN, ...FARED }), { description: 'Domains that SPF was checked for.' }),
+        signers: Type.Array(Type.Object({ ...SEEN, selector: Word, ...FARED }), {
+          description: 'DKIM signatures.',
+        }),
+        envelopes: Type.Array(Type.Object({ ...SEEN, ...FARED }), {
+          description: 'Domains that SPF was checked for.',
+        }),
         unsigned: Type.Integer({ minimum: 0, description: 'Messages without a DKIM signature.' }),
         records: Type.Integer({
           minimum: 0,
@@ -383,7 +461,9 @@ export const SourceDetail = Success(
         }),
         { description: 'Recommended actions if the source is yours.' },
       ),
-      otherwise: Nullable(Type.String({ description: 'What applies if you do not recognize the source.' })),
+      otherwise: Nullable(
+        Type.String({ description: 'What applies if you do not recognize the source.' }),
+      ),
     }),
   }),
 )
@@ -402,12 +482,18 @@ export const SourceRecordPage = Success(
 export const SourceRecordQuery = Type.Object({
   ...PageQuery.properties,
   ...SummaryQuery.properties,
-  orgName: Type.Optional(Type.String({ maxLength: 255, description: 'The full name of a reporter.' })),
+  orgName: Type.Optional(
+    Type.String({ maxLength: 255, description: 'The full name of a reporter.' }),
+  ),
   result: Type.Optional(Type.Enum(['pass', 'fail'])),
 })
 
 const Secret = Type.String({ minLength: 1, maxLength: 10_000 })
-const Folder = Type.String({ minLength: 1, maxLength: 500, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })
+const Folder = Type.String({
+  minLength: 1,
+  maxLength: 500,
+  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+})
 const MAILBOX = {
   host: Type.String({ minLength: 1, maxLength: 255 }),
   port: Type.Integer({ minimum: 1, maximum: 65_535, default: 993 }),
@@ -430,7 +516,13 @@ export const NewMailbox = Type.Object(
   },
   {
     examples: [
-      { host: 'imap.example.com', user: 'dmarc@example.com', password: 'secret', folder: 'INBOX', moveTo: 'Done' },
+      {
+        host: 'imap.example.com',
+        user: 'dmarc@example.com',
+        password: 'secret',
+        folder: 'INBOX',
+        moveTo: 'Done',
+      },
     ],
   },
 )

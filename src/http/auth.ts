@@ -28,7 +28,8 @@ declare module 'fastify' {
 
 /** The account that the hooks of this route authenticated. */
 export function callerOf({ caller, routeOptions }: FastifyRequest): Caller {
-  if (!caller) throw new Error(`route ${routeOptions.url} reads its caller but has no authentication hook`)
+  if (!caller)
+    throw new Error(`route ${routeOptions.url} reads its caller but has no authentication hook`)
   return caller
 }
 
@@ -59,7 +60,10 @@ export const requireFreshSession: onRequestHookHandler = (request, _reply, done)
 function rejectStaleSession(caller: Caller): Fault | undefined {
   if (caller.authenticatedAt === null) return requireSession(caller)
   if (Date.now() - caller.authenticatedAt.getTime() < FRESH_SESSION_MS) return undefined
-  return new Fault('reauthenticate', 'Confirm your password to continue: you signed in more than 10 minutes ago.')
+  return new Fault(
+    'reauthenticate',
+    'Confirm your password to continue: you signed in more than 10 minutes ago.',
+  )
 }
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -74,7 +78,9 @@ export function createAuthHooks(identify: Identify, ownOrigins: string[]): AuthH
     return (request, _reply, done) => {
       const finish = (caller: Caller | null) => {
         request.caller = caller
-        done(rejectionOf(request, caller, ownOrigins) ?? (caller ? requirement?.(caller) : undefined))
+        done(
+          rejectionOf(request, caller, ownOrigins) ?? (caller ? requirement?.(caller) : undefined),
+        )
       }
       const caller = identify(request.headers)
       // A cached token needs no promise.
@@ -101,7 +107,10 @@ type Requirement = (caller: Caller) => Fault | undefined
 function requireSession({ via }: Caller): Fault | undefined {
   return via === 'session'
     ? undefined
-    : new Fault('forbidden', 'This requires a session. An API token is not accepted; sign in instead.')
+    : new Fault(
+        'forbidden',
+        'This requires a session. An API token is not accepted; sign in instead.',
+      )
 }
 
 function requireAdmin({ admin }: Caller): Fault | undefined {
@@ -109,7 +118,11 @@ function requireAdmin({ admin }: Caller): Fault | undefined {
 }
 
 /** The reason to reject a request, if there is one. */
-function rejectionOf(request: FastifyRequest, caller: Caller | null, own: string[]): Fault | undefined {
+function rejectionOf(
+  request: FastifyRequest,
+  caller: Caller | null,
+  own: string[],
+): Fault | undefined {
   if (!caller) return unauthenticated(request)
   return caller.via === 'session' ? rejectForeignOrigin(request, own) : undefined
 }
@@ -121,16 +134,26 @@ function unauthenticated({ headers }: FastifyRequest): Fault {
   return new Fault('unauthenticated', sentence)
 }
 
-function rejectForeignOrigin({ method, headers }: FastifyRequest, own: string[]): Fault | undefined {
+function rejectForeignOrigin(
+  { method, headers }: FastifyRequest,
+  own: string[],
+): Fault | undefined {
   if (SAFE_METHODS.has(method) || isProgram(headers)) return undefined
   if (headers.origin !== undefined && own.includes(headers.origin)) return undefined
-  return new Fault('forbidden', 'Requests that change data must come from the origin of this service.')
+  return new Fault(
+    'forbidden',
+    'Requests that change data must come from the origin of this service.',
+  )
 }
 
 /**
  * Whether a request comes from a program. Browsers name the origin of every request that changes data (Fetch standard, “Origin”
  * and Fetch Metadata); a request without any of these headers was not sent by a page.
  */
-export function isProgram({ origin, referer, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
+export function isProgram({
+  origin,
+  referer,
+  'sec-fetch-site': site,
+}: IncomingHttpHeaders): boolean {
   return origin === undefined && referer === undefined && site === undefined
 }

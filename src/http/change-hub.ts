@@ -1,4 +1,10 @@
-import { ADMINISTRATORS, EVERYONE, onChange, type Change, type ChangeNotice } from '../store/changes.ts'
+import {
+  ADMINISTRATORS,
+  EVERYONE,
+  onChange,
+  type Change,
+  type ChangeNotice,
+} from '../store/changes.ts'
 import type { Notifications } from '../store/notifications.ts'
 import type { Caller } from './auth.ts'
 
@@ -45,7 +51,9 @@ export function createChangeHub(notifications: Notifications): ChangeHub {
       listeners.add(listener)
       const before = recent.all()
       if (before === null) listener.onMissed()
-      else for (const { audience, ...change } of before) if (isVisibleTo(audience, listener)) listener.onChange(change)
+      else
+        for (const { audience, ...change } of before)
+          if (isVisibleTo(audience, listener)) listener.onChange(change)
       return () => {
         listeners.delete(listener)
         matches.delete(listener)
@@ -59,7 +67,11 @@ export function createChangeHub(notifications: Notifications): ChangeHub {
 const isShared = (audience: string) => audience === EVERYONE || audience === ADMINISTRATORS
 
 function isVisibleTo(audience: string, { caller }: ChangeListener): boolean {
-  return audience === caller.accountId || audience === EVERYONE || (audience === ADMINISTRATORS && caller.admin)
+  return (
+    audience === caller.accountId ||
+    audience === EVERYONE ||
+    (audience === ADMINISTRATORS && caller.admin)
+  )
 }
 
 /** The changes of the last seconds, each object once; null after too many. */
@@ -85,7 +97,9 @@ function createRecentChanges() {
     },
     all(): ChangeNotice[] | null {
       dropOld()
-      return performance.now() - droppedAt < REPLAY_MS ? null : Array.from(known.values(), ({ notice }) => notice)
+      return performance.now() - droppedAt < REPLAY_MS
+        ? null
+        : Array.from(known.values(), ({ notice }) => notice)
     },
   }
 }

@@ -18,7 +18,10 @@ export type ChangeStream = {
  * Writes changes as server-sent events, each object once per interval.
  * @param hasAccess called regularly and when the account changed; false ends the stream
  */
-export function openChangeStream(raw: ServerResponse, hasAccess: () => Promise<boolean>): ChangeStream {
+export function openChangeStream(
+  raw: ServerResponse,
+  hasAccess: () => Promise<boolean>,
+): ChangeStream {
   let pending = new Map<ChangeTopic, Set<string> | null>()
   let hasMissed = false
   let mustCheckAccess = false
@@ -27,12 +30,16 @@ export function openChangeStream(raw: ServerResponse, hasAccess: () => Promise<b
 
   function scheduleWrite(): void {
     if (!raw.writableEnded)
-      timer ??= setTimeout(() => void write(), Math.max(0, writtenAt + MIN_WRITE_INTERVAL_MS - performance.now()))
+      timer ??= setTimeout(
+        () => void write(),
+        Math.max(0, writtenAt + MIN_WRITE_INTERVAL_MS - performance.now()),
+      )
   }
 
   async function write(): Promise<void> {
     // A slow client gets the next events when it has read the previous ones.
-    if (raw.writableNeedDrain) await new Promise((resolve) => raw.once('drain', resolve).once('close', resolve))
+    if (raw.writableNeedDrain)
+      await new Promise((resolve) => raw.once('drain', resolve).once('close', resolve))
     while (mustCheckAccess) {
       mustCheckAccess = false
       if (!(await hasAccess())) return end()
@@ -84,6 +91,7 @@ function addId(before: Set<string> | null | undefined, id: string | null): Set<s
 
 function* eventsOf(changes: Map<ChangeTopic, Set<string> | null>): Generator<string> {
   for (const [room, ids] of changes) {
-    for (const id of ids ?? [null]) yield `event: changed\ndata: ${JSON.stringify({ room, id })}\n\n`
+    for (const id of ids ?? [null])
+      yield `event: changed\ndata: ${JSON.stringify({ room, id })}\n\n`
   }
 }

@@ -6,7 +6,10 @@ type Problem = NonNullable<FastifyError['validation']>[number] & { parentSchema?
 type Schema = { 'x-sentence'?: string; properties?: Record<string, { const?: string }> }
 
 /** Messages in place of the validator's own, which contain regular expressions or jargon. */
-const SENTENCES: Record<string, string> = { pattern: 'has an invalid format', anyOf: 'has an invalid format' }
+const SENTENCES: Record<string, string> = {
+  pattern: 'has an invalid format',
+  anyOf: 'has an invalid format',
+}
 
 /** Problems described in one response. */
 export const MAX_DETAILS = 10
@@ -43,13 +46,16 @@ function withoutChoice(problems: Problem[], choice: Problem): Problem[] {
 /** The branch of a choice that a problem belongs to, if any. */
 function branchOf({ schemaPath, instancePath }: Problem, choice: Problem): string | undefined {
   const start = `${choice.schemaPath}/`
-  const isWithin = schemaPath.startsWith(start) && `${instancePath}/`.startsWith(`${choice.instancePath}/`)
+  const isWithin =
+    schemaPath.startsWith(start) && `${instancePath}/`.startsWith(`${choice.instancePath}/`)
   return isWithin ? schemaPath.slice(start.length).split('/')[0] : undefined
 }
 
 /** Excludes null branches where a value was sent, and branches of another kind than the one named. */
 function branchesMeant(branches: Problem[][], { instancePath }: Problem): Problem[] {
-  const given = branches.filter((branch) => !branch.some((one) => isNull(one) && one.instancePath === instancePath))
+  const given = branches.filter(
+    (branch) => !branch.some((one) => isNull(one) && one.instancePath === instancePath),
+  )
   const ofTheKind = given.filter((branch) => !branch.some(({ keyword }) => keyword === 'const'))
   if (ofTheKind.length === 0) return given.flat().filter(({ keyword }) => keyword === 'const')
   const unnamed = ofTheKind.flat().filter(lacksKind)
@@ -86,8 +92,14 @@ function alternatives(branches: Problem[][]): Problem[] {
 
 function detailOf(problem: Problem, context: string): FaultDetail {
   const missing = missingOf(problem.params)
-  const steps = [...problem.instancePath.split('/').slice(1), ...(missing === undefined ? [] : [missing])]
-  return { path: steps.join('.').slice(0, MAX_PATH_LENGTH) || context, message: sentenceOf(problem) }
+  const steps = [
+    ...problem.instancePath.split('/').slice(1),
+    ...(missing === undefined ? [] : [missing]),
+  ]
+  return {
+    path: steps.join('.').slice(0, MAX_PATH_LENGTH) || context,
+    message: sentenceOf(problem),
+  }
 }
 
 function sentenceOf({ keyword, params, message, parentSchema }: Problem): string {
@@ -104,6 +116,10 @@ function sentenceOf({ keyword, params, message, parentSchema }: Problem): string
 /** Combines the problems of one field into one message. */
 function merged(details: FaultDetail[]): FaultDetail[] {
   const sentences = new Map<string, Set<string>>()
-  for (const { path, message } of details) sentences.set(path, (sentences.get(path) ?? new Set()).add(message))
-  return Array.from(sentences, ([path, messages]) => ({ path, message: [...messages].join(' or ') }))
+  for (const { path, message } of details)
+    sentences.set(path, (sentences.get(path) ?? new Set()).add(message))
+  return Array.from(sentences, ([path, messages]) => ({
+    path,
+    message: [...messages].join(' or '),
+  }))
 }

@@ -11,7 +11,10 @@ const FASTIFY_FAULTS: Record<string, [FaultCode, string]> = {
     'unsupported_media_type',
     'This endpoint requires JSON. Send Content-Type: application/json.',
   ],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The length of the body does not match Content-Length.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    'invalid_request',
+    'The length of the body does not match Content-Length.',
+  ],
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_request', 'The body is not valid JSON.'],
   FST_ERR_BAD_URL: ['invalid_request', 'The path contains a malformed percent-encoding.'],
 }
@@ -25,7 +28,10 @@ type Route = { pattern: RegExp; method: string }
  * Turns every error into a response.
  * @param isUnavailable whether an error means that the database is unavailable, not a defect
  */
-export function addErrorHandlers(app: FastifyInstance, isUnavailable: (error: unknown) => boolean): void {
+export function addErrorHandlers(
+  app: FastifyInstance,
+  isUnavailable: (error: unknown) => boolean,
+): void {
   const routes: Route[] = []
   app.addHook('onRoute', ({ url, method }) => {
     const pattern = new RegExp(
@@ -52,14 +58,18 @@ export function addErrorHandlers(app: FastifyInstance, isUnavailable: (error: un
     if (allowed.length === 0 || allowed.includes(request.method))
       return sendFault(new Fault('not_found', `Not found: ${path}.`), reply)
     reply.header('allow', allowed.join(', '))
-    return sendFault(new Fault('method_not_allowed', `${path} supports ${allowed.join(', ')} only.`), reply)
+    return sendFault(
+      new Fault('method_not_allowed', `${path} supports ${allowed.join(', ')} only.`),
+      reply,
+    )
   })
 }
 
 /** Sends a Fault as the response, with the headers of its status. */
 export function sendFault(fault: Fault, reply: FastifyReply): FastifyReply {
   if (fault.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer')
-  if (fault.retryAfter !== undefined) reply.header('retry-after', String(Math.ceil(fault.retryAfter)))
+  if (fault.retryAfter !== undefined)
+    reply.header('retry-after', String(Math.ceil(fault.retryAfter)))
   return reply.code(fault.status).type('application/json').send(failureBody(fault))
 }
 
@@ -73,7 +83,12 @@ export function failureBody(fault: Fault) {
     path: shortened(path, MAX_DETAIL_LENGTH),
     message: shortened(message, MAX_DETAIL_LENGTH),
   }))
-  return { success: false as const, error: shortened(fault.message, MAX_ERROR_LENGTH), code: fault.code, details }
+  return {
+    success: false as const,
+    error: shortened(fault.message, MAX_ERROR_LENGTH),
+    code: fault.code,
+    details,
+  }
 }
 
 function shortened(text: string, length: number): string {
@@ -93,15 +108,20 @@ export function toFault(error: FastifyError, isUnavailable: (error: unknown) => 
     })
   }
   if (isDatabaseTimeout(error)) {
-    const sentence = 'The database did not finish this request in time. Try again, or request less data.'
+    const sentence =
+      'The database did not finish this request in time. Try again, or request less data.'
     return new Fault('unavailable', sentence, { retryAfter: 10, cause: error })
   }
-  return new Fault('internal', 'Internal error. The log has the details under the X-Request-Id of this response.')
+  return new Fault(
+    'internal',
+    'Internal error. The log has the details under the X-Request-Id of this response.',
+  )
 }
 
 function invalid(error: FastifyError): Fault {
   // An id of the wrong form cannot exist.
-  if (error.validationContext === 'params') return new Fault('not_found', 'Not found: no resource has this ID.')
+  if (error.validationContext === 'params')
+    return new Fault('not_found', 'Not found: no resource has this ID.')
   const details = describeProblems(error.validation ?? [], error.validationContext)
   const sentence = details.map(({ path, message }) => `${path} ${message}`).join('; ')
   return new Fault('invalid_request', `The request is not valid: ${sentence}.`, { details })

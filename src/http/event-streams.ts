@@ -62,7 +62,12 @@ export function startEventStream(reply: FastifyReply): FastifyReply {
 }
 
 /** Sends the state after every change. @returns a function that ends the stream */
-function follow(raw: ServerResponse, source: EventStreamSource, first: object | null, log: Logger): () => void {
+function follow(
+  raw: ServerResponse,
+  source: EventStreamSource,
+  first: object | null,
+  log: Logger,
+): () => void {
   let last = ''
   let isStale = false
   let timer: NodeJS.Timeout | undefined
@@ -91,7 +96,8 @@ function follow(raw: ServerResponse, source: EventStreamSource, first: object | 
 
   function wake(): void {
     isStale = true
-    if (!raw.writableEnded) timer ??= setTimeout(() => void sendLatest(), source.minIntervalMs ?? DEFAULT_INTERVAL_MS)
+    if (!raw.writableEnded)
+      timer ??= setTimeout(() => void sendLatest(), source.minIntervalMs ?? DEFAULT_INTERVAL_MS)
   }
 
   function sendHeartbeat(): void {

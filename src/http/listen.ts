@@ -47,6 +47,8 @@ export async function closeWithin(app: App, milliseconds: number): Promise<void>
 function urlOf(app: App): string {
   const bound = app.server.address()
   if (bound === null || typeof bound === 'string') throw new Error('the HTTP server has no address')
-  const host = ['127.0.0.1', '::1', '0.0.0.0', '::'].includes(bound.address) ? 'localhost' : bound.address
+  const host = ['127.0.0.1', '::1', '0.0.0.0', '::'].includes(bound.address)
+    ? 'localhost'
+    : bound.address
   return `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`
 }

@@ -30,7 +30,11 @@ export async function startMetricsServer(
   { registry, isReady }: { registry: Registry; isReady: () => Promise<boolean> },
 ): Promise<MetricsServer> {
   const pages: Record<string, Page> = {
-    '/metrics': async () => ({ status: 200, type: registry.contentType, body: await registry.metrics() }),
+    '/metrics': async () => ({
+      status: 200,
+      type: registry.contentType,
+      body: await registry.metrics(),
+    }),
     '/healthz': async () => ({ status: 200, type: TEXT, body: 'ok\n' }),
     '/readyz': async () => {
       const ready = await isReady()
@@ -44,7 +48,9 @@ export async function startMetricsServer(
     },
   )
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => reject(new Fault('unavailable', sentenceOf(address, port, cause), { cause })))
+    server.once('error', (cause) =>
+      reject(new Fault('unavailable', sentenceOf(address, port, cause), { cause })),
+    )
     server.listen(port, address, resolve)
   })
   const bound = server.address()
@@ -61,7 +67,11 @@ export async function startMetricsServer(
 const sentenceOf = (address: string, port: number, cause: Error) =>
   `Cannot serve metrics on ${address} port ${port}: ${messageOf(cause)}. Set METRICS_LISTEN to another address, or to off.`
 
-async function answer(pages: Record<string, Page>, { method, url = '' }: IncomingMessage, response: ServerResponse) {
+async function answer(
+  pages: Record<string, Page>,
+  { method, url = '' }: IncomingMessage,
+  response: ServerResponse,
+) {
   const path = url.split('?')[0] ?? ''
   const page = Object.hasOwn(pages, path) ? pages[path] : undefined
   const { status, type, body } = page ? await page() : NOT_FOUND

@@ -1,4 +1,11 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type LabelValues } from 'prom-client'
+import {
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+  type LabelValues,
+} from 'prom-client'
 import type { App } from './server.ts'
 
 /** Gauges of the library with names of counters, which `promtool check metrics` rejects. They are sums of other metrics. */
@@ -31,7 +38,13 @@ export type Metrics = {
 }
 
 /** How many jobs of a name are in each state. */
-export type JobCounts = { name: string; later: number; ready: number; running: number; failed: number }
+export type JobCounts = {
+  name: string
+  later: number
+  ready: number
+  running: number
+  failed: number
+}
 
 /** Values that are read when the metrics are scraped. */
 export type MetricReadings = {
@@ -53,7 +66,12 @@ export function createMetrics(version: string): Metrics {
   // Brings the delay of the event loop, memory, garbage collection and open files.
   collectDefaultMetrics({ register: registry })
   for (const name of MISNAMED_METRICS) registry.removeSingleMetric(name)
-  const labels = { name: 'portreeve_info', help: 'The running version.', labelNames: ['version'], registers }
+  const labels = {
+    name: 'portreeve_info',
+    help: 'The running version.',
+    labelNames: ['version'],
+    registers,
+  }
   new Gauge(labels).set({ version }, 1)
   const requests = new Histogram({
     name: 'portreeve_http_request_duration_seconds',
@@ -63,9 +81,11 @@ export function createMetrics(version: string): Metrics {
     registers,
   })
   const captures = counter('portreeve_captures_total', 'Webhook requests by outcome.', ['outcome'])
-  const removals = counter('portreeve_captures_removed_total', 'Captured webhook requests removed early, by reason.', [
-    'reason',
-  ])
+  const removals = counter(
+    'portreeve_captures_removed_total',
+    'Captured webhook requests removed early, by reason.',
+    ['reason'],
+  )
   for (const reason of ['quota', 'disk']) removals.inc({ reason }, 0)
   let free: Gauge | undefined
   const createFree = () =>
@@ -74,14 +94,26 @@ export function createMetrics(version: string): Metrics {
       help: 'Bytes free on the disk of the embedded database, or below MAX_DATABASE_BYTES.',
       registers,
     })
-  const reports = counter('portreeve_attack_reports_total', 'Attack reports by outcome.', ['outcome'])
-  const queries = counter('portreeve_dns_queries_total', 'DNS queries by RCODE, or by the reason for no answer.', [
-    'resolver',
+  const reports = counter('portreeve_attack_reports_total', 'Attack reports by outcome.', [
     'outcome',
   ])
-  const mailReports = counter('portreeve_dmarc_reports_total', 'DMARC and TLS reports by outcome.', ['via', 'outcome'])
-  const hostChecks = counter('portreeve_looks_total', 'Checks of monitored hosts by result.', ['status'])
-  const alerts = counter('portreeve_alerts_total', 'Attempts to send an alert.', ['channel', 'outcome'])
+  const queries = counter(
+    'portreeve_dns_queries_total',
+    'DNS queries by RCODE, or by the reason for no answer.',
+    ['resolver', 'outcome'],
+  )
+  const mailReports = counter(
+    'portreeve_dmarc_reports_total',
+    'DMARC and TLS reports by outcome.',
+    ['via', 'outcome'],
+  )
+  const hostChecks = counter('portreeve_looks_total', 'Checks of monitored hosts by result.', [
+    'status',
+  ])
+  const alerts = counter('portreeve_alerts_total', 'Attempts to send an alert.', [
+    'channel',
+    'outcome',
+  ])
 
   function counter<T extends string>(name: string, help: string, labelNames: T[]): Counter<T> {
     return new Counter({ name, help, labelNames, registers })
@@ -91,7 +123,10 @@ export function createMetrics(version: string): Metrics {
     registry,
     observeRequests(app) {
       app.addHook('onResponse', ({ method, routeOptions }, { statusCode, elapsedTime }, done) => {
-        requests.observe({ method, route: routeOptions.url ?? 'unknown', status: statusCode }, elapsedTime / 1000)
+        requests.observe(
+          { method, route: routeOptions.url ?? 'unknown', status: statusCode },
+          elapsedTime / 1000,
+        )
         done()
       })
     },
@@ -108,7 +143,10 @@ export function createMetrics(version: string): Metrics {
 }
 
 /** Adds the gauges that are read at every scrape: connections, the queue, and whether the database is available. */
-export function addReadings({ registry }: Metrics, { pool, countJobs, isReady }: MetricReadings): void {
+export function addReadings(
+  { registry }: Metrics,
+  { pool, countJobs, isReady }: MetricReadings,
+): void {
   const gauge = <T extends string>(name: string, help: string, labelNames: T[], read: Read<T>) =>
     new Gauge({
       name: `portreeve_${name}`,
@@ -122,13 +160,19 @@ export function addReadings({ registry }: Metrics, { pool, countJobs, isReady }:
       },
     })
 
-  gauge('database_up', 'Whether the database is available.', [], async () => [[{}, Number(await isReady())]])
+  gauge('database_up', 'Whether the database is available.', [], async () => [
+    [{}, Number(await isReady())],
+  ])
   gauge('database_connections', 'Database connections of this instance.', ['state'], async () => [
     [{ state: 'used' }, pool.totalCount - pool.idleCount],
     [{ state: 'idle' }, pool.idleCount],
   ])
-  gauge('database_waiting', 'Queries waiting for a database connection.', [], async () => [[{}, pool.waitingCount]])
-  gauge('jobs', 'Jobs of all instances.', ['queue', 'state'], async () => (await countJobs()).flatMap(statesOf))
+  gauge('database_waiting', 'Queries waiting for a database connection.', [], async () => [
+    [{}, pool.waitingCount],
+  ])
+  gauge('jobs', 'Jobs of all instances.', ['queue', 'state'], async () =>
+    (await countJobs()).flatMap(statesOf),
+  )
   gauge('migrations_running', 'Running migrations of all instances.', [], async () => {
     const running = (await countJobs()).find(({ name }) => name === MIGRATION_JOB)?.running ?? 0
     return [[{}, running]]
@@ -138,8 +182,7 @@ export function addReadings({ registry }: Metrics, { pool, countJobs, isReady }:
 type Read<T extends string> = () => Promise<[labels: LabelValues<T>, value: number][]>
 
 function statesOf({ name: queue, ...counts }: JobCounts) {
-  return Object.entries(counts).map(([state, count]): [{ queue: string; state: string }, number] => [
-    { queue, state },
-    count,
-  ])
+  return Object.entries(counts).map(
+    ([state, count]): [{ queue: string; state: string }, number] => [{ queue, state }, count],
+  )
 }

@@ -5,7 +5,13 @@ import { operationIdOf } from './operation-id.ts'
 type Schema = Record<string, unknown>
 type Media = { schema?: Schema; [keyword: string]: unknown }
 type Response = { description?: string; content?: Record<string, Media>; $ref?: string }
-export type Parameter = { name: string; in: string; required?: boolean; schema: Schema; description?: string }
+export type Parameter = {
+  name: string
+  in: string
+  required?: boolean
+  schema: Schema
+  description?: string
+}
 export type Operation = {
   operationId?: string
   summary?: string
@@ -32,14 +38,21 @@ export function completeDocument(document: Document, more: Paths = {}): void {
   }
   const schemas: Record<string, Schema> = {}
   document.paths = Object.fromEntries(
-    Object.entries(document.paths).map(([path, operations]) => [path, shareSchemas(operations, schemas)]),
+    Object.entries(document.paths).map(([path, operations]) => [
+      path,
+      shareSchemas(operations, schemas),
+    ]),
   )
   const failure = {
     description: 'Failure',
     content: { 'application/json': { schema: shareSchemas(failureSchema(), schemas) } },
   }
   const sorted = Object.entries(schemas).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  document.components = { ...document.components, schemas: Object.fromEntries(sorted), responses: { Failure: failure } }
+  document.components = {
+    ...document.components,
+    schemas: Object.fromEntries(sorted),
+    responses: { Failure: failure },
+  }
 }
 
 const failureSchema = () => toDraft2020(JSON.parse(JSON.stringify(Failure)) as Schema)
@@ -66,7 +79,9 @@ function responsesOf(given: Operation['responses'] = {}): Record<string, Respons
     ([, { description }]) => description !== (Failure as { description?: string }).description,
   )
   const failure = { $ref: '#/components/responses/Failure' }
-  const normalized = responses.map(([status, response]) => [status, normalizedResponse(response)] as const)
+  const normalized = responses.map(
+    ([status, response]) => [status, normalizedResponse(response)] as const,
+  )
   return { '4XX': failure, '5XX': failure, ...Object.fromEntries(normalized) }
 }
 
@@ -78,7 +93,8 @@ function normalizedResponse({ content = {}, description, ...response }: Response
   ])
   return {
     ...response,
-    description: description === undefined || description === 'Default Response' ? 'Success' : description,
+    description:
+      description === undefined || description === 'Default Response' ? 'Success' : description,
     ...(media.length > 0 && { content: Object.fromEntries(media) as Record<string, Media> }),
   }
 }
@@ -87,7 +103,10 @@ function normalizedResponse({ content = {}, description, ...response }: Response
 function mapSchemas(value: unknown, change: (schema: Schema) => Schema): unknown {
   if (Array.isArray(value)) return value.map((one) => mapSchemas(one, change))
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).map(([key, part]) => [key, isData(key) ? part : mapSchemas(part, change)])
+  const entries = Object.entries(value).map(([key, part]) => [
+    key,
+    isData(key) ? part : mapSchemas(part, change),
+  ])
   return change(Object.fromEntries(entries) as Schema)
 }
 
@@ -102,7 +121,12 @@ function toDraft2020(schema: Schema): Schema {
     if (Array.isArray(one['items'])) {
       const { items, additionalItems, ...rest } = one
       const isEnded = additionalItems === false
-      return { ...rest, prefixItems: items, items: {}, ...(isEnded && { maxItems: (items as unknown[]).length }) }
+      return {
+        ...rest,
+        prefixItems: items,
+        items: {},
+        ...(isEnded && { maxItems: (items as unknown[]).length }),
+      }
     }
     // The framework writes some constants as enums, for older versions of OpenAPI.
     if (Array.isArray(one['enum']) && one['enum'].length === 1 && one['type'] !== undefined) {
@@ -113,7 +137,8 @@ function toDraft2020(schema: Schema): Schema {
     if (Array.isArray(one['enum']) && one['type'] === undefined) return { type: 'string', ...one }
     if (typeof one['pattern'] === 'string') return { ...one, pattern: plainPattern(one['pattern']) }
     if (one['type'] === 'object' && Array.isArray(one['anyOf'])) return alternativesOf(one)
-    if (one['patternProperties'] && typeof one['patternProperties'] === 'object') return recordOf(one)
+    if (one['patternProperties'] && typeof one['patternProperties'] === 'object')
+      return recordOf(one)
     return one
   }) as Schema
 }
@@ -121,9 +146,14 @@ function toDraft2020(schema: Schema): Schema {
 /** Fields of which one must be there: generators know that as alternatives that are whole. */
 function alternativesOf({ anyOf, ...schema }: Schema): Schema {
   const branches = anyOf as { required?: string[] }[]
-  if (branches.some((branch) => Object.keys(branch).join() !== 'required')) return { ...schema, anyOf }
+  if (branches.some((branch) => Object.keys(branch).join() !== 'required'))
+    return { ...schema, anyOf }
   const { properties, required = [], type, additionalProperties, ...said } = schema
-  const object = { type, properties, ...(additionalProperties !== undefined && { additionalProperties }) }
+  const object = {
+    type,
+    properties,
+    ...(additionalProperties !== undefined && { additionalProperties }),
+  }
   const whole = branches.map((branch) => ({
     ...object,
     required: [...(required as string[]), ...(branch.required ?? [])],
@@ -151,7 +181,10 @@ function optionalWhereDefault(schema: Schema): Schema {
     const properties = (one['properties'] ?? {}) as Record<string, Schema>
     const isNeeded = (name: string) => properties[name]?.['default'] === undefined
     const needed = Array.isArray(required) ? required.filter(isNeeded) : []
-    const described = Object.entries(properties).map(([name, property]) => [name, withDefaultDescribed(property)])
+    const described = Object.entries(properties).map(([name, property]) => [
+      name,
+      withDefaultDescribed(property),
+    ])
     return {
       ...one,
       ...(one['properties'] !== undefined && { properties: Object.fromEntries(described) }),
@@ -164,7 +197,10 @@ function withDefaultDescribed({ default: value, ...property }: Schema): Schema {
   if (value === undefined) return property
   const sentence = `Default: \`${JSON.stringify(value)}\`.`
   const { description } = property
-  return { ...property, description: typeof description === 'string' ? `${description} ${sentence}` : sentence }
+  return {
+    ...property,
+    description: typeof description === 'string' ? `${description} ${sentence}` : sentence,
+  }
 }
 
 /** Replaces each schema with a title by a reference, and adds it to `schemas`. */

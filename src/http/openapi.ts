@@ -83,10 +83,16 @@ export async function describeApi(app: App, { version, paths }: Described): Prom
     response: {
       200: {
         content: {
-          'application/json': { schema: Type.Record(Type.String(), Type.Unknown(), { title: 'OpenApiDocument' }) },
+          'application/json': {
+            schema: Type.Record(Type.String(), Type.Unknown(), { title: 'OpenApiDocument' }),
+          },
         },
       },
     },
   }
-  app.get('/openapi.json', { schema }, async () => app.swagger() as object as Record<string, unknown>)
+  app.get(
+    '/openapi.json',
+    { schema },
+    async () => app.swagger() as object as Record<string, unknown>,
+  )
 }

@@ -26,7 +26,12 @@ const ACTIONS: Record<string, string> = {
 }
 
 /** Verbs for the last segment of a GET that names a representation. */
-const FORMS: Record<string, string> = { events: 'follow', raw: 'download', body: 'downloadBodyOf', export: 'export' }
+const FORMS: Record<string, string> = {
+  events: 'follow',
+  raw: 'download',
+  body: 'downloadBodyOf',
+  export: 'export',
+}
 
 /**
  * Returns the `operationId` of a route without its own: a verb and a noun, such as `listMonitoringHosts` or `retryMigration`.
@@ -34,7 +39,9 @@ const FORMS: Record<string, string> = { events: 'follow', raw: 'download', body:
  * @param path as OpenAPI writes it, with `{parameters}`
  */
 export function operationIdOf(method: string, path: string): string {
-  const segments = path.split('/').filter((segment) => segment !== '' && segment !== 'api' && segment !== 'v1')
+  const segments = path
+    .split('/')
+    .filter((segment) => segment !== '' && segment !== 'api' && segment !== 'v1')
   const isOne = segments.at(-1)?.startsWith('{') === true
   const words = segments.filter((segment) => !segment.startsWith('{'))
   // The authentication library names its endpoints this way already: `sign-in/email`, `list-sessions`.
@@ -42,7 +49,8 @@ export function operationIdOf(method: string, path: string): string {
   const last = words.at(-1) ?? ''
   const doing = { post: ACTIONS, get: FORMS }[method]?.[last]
   if (!isOne && doing) return doing + nounOf(words.slice(0, -1), true)
-  const isMany = !isOne && method !== 'post' && singular(NOUNS[last] ?? last) !== (NOUNS[last] ?? last)
+  const isMany =
+    !isOne && method !== 'post' && singular(NOUNS[last] ?? last) !== (NOUNS[last] ?? last)
   return verbOf(method, isMany) + nounOf(words, !isMany)
 }
 
@@ -62,7 +70,9 @@ function verbOf(method: string, isMany: boolean): string {
 /** `['monitoring', 'hosts']` as `MonitoringHost`, or with the last word as it is. */
 function nounOf(segments: string[], isSingular: boolean): string {
   const words = segments.map((segment) => NOUNS[segment] ?? segment).filter((word) => word !== '')
-  const parts = words.map((word, index) => (isSingular || index < words.length - 1 ? singular(word) : word))
+  const parts = words.map((word, index) =>
+    isSingular || index < words.length - 1 ? singular(word) : word,
+  )
   return parts.map(pascal).join('')
 }
 

@@ -23,12 +23,32 @@ const MINUTE = 60
 /** Limits of routes that need an account. docs/api.md lists them. */
 export const ACCOUNT_LIMITS = {
   checks: { noun: 'checks', rate: { requests: 3_000, windowSeconds: HOUR }, maxConcurrent: 10 },
-  connections: { noun: 'IMAP connection requests', rate: { requests: 600, windowSeconds: HOUR }, maxConcurrent: 5 },
+  connections: {
+    noun: 'IMAP connection requests',
+    rate: { requests: 600, windowSeconds: HOUR },
+    maxConcurrent: 5,
+  },
   searches: { noun: 'searches', rate: { requests: 1_800, windowSeconds: HOUR }, maxConcurrent: 2 },
-  'HAR exports': { noun: 'HAR exports', rate: { requests: 300, windowSeconds: HOUR }, maxConcurrent: 2 },
-  'account exports': { noun: 'account exports', rate: { requests: 6, windowSeconds: HOUR }, maxConcurrent: 1 },
-  'shared checks': { noun: 'shared checks', rate: { requests: 600, windowSeconds: HOUR }, maxConcurrent: 5 },
-  'report uploads': { noun: 'report uploads', rate: { requests: 6_000, windowSeconds: HOUR }, maxConcurrent: 5 },
+  'HAR exports': {
+    noun: 'HAR exports',
+    rate: { requests: 300, windowSeconds: HOUR },
+    maxConcurrent: 2,
+  },
+  'account exports': {
+    noun: 'account exports',
+    rate: { requests: 6, windowSeconds: HOUR },
+    maxConcurrent: 1,
+  },
+  'shared checks': {
+    noun: 'shared checks',
+    rate: { requests: 600, windowSeconds: HOUR },
+    maxConcurrent: 5,
+  },
+  'report uploads': {
+    noun: 'report uploads',
+    rate: { requests: 6_000, windowSeconds: HOUR },
+    maxConcurrent: 5,
+  },
   verifications: {
     noun: 'verifications and checks on demand',
     rate: { requests: 600, windowSeconds: HOUR },
@@ -46,7 +66,11 @@ export const ADDRESS_LIMITS = {
     rate: { requests: 1_200, windowSeconds: MINUTE },
     maxConcurrent: 20,
   },
-  'list exports': { noun: 'list downloads', rate: { requests: 600, windowSeconds: HOUR }, maxConcurrent: 10 },
+  'list exports': {
+    noun: 'list downloads',
+    rate: { requests: 600, windowSeconds: HOUR },
+    maxConcurrent: 10,
+  },
   'public pages': {
     noun: 'public page requests',
     rate: { requests: 600, windowSeconds: MINUTE },
@@ -97,7 +121,12 @@ export function limitRequests(app: App, db: Db): void {
 function subjectOf(request: FastifyRequest, name: LimitName): Subject {
   if (name in ACCOUNT_LIMITS) {
     const { accountId } = callerOf(request)
-    return { key: `${name} ${accountId}`, accountId, name, limit: ACCOUNT_LIMITS[name as keyof typeof ACCOUNT_LIMITS] }
+    return {
+      key: `${name} ${accountId}`,
+      accountId,
+      name,
+      limit: ACCOUNT_LIMITS[name as keyof typeof ACCOUNT_LIMITS],
+    }
   }
   const limit = ADDRESS_LIMITS[name as keyof typeof ADDRESS_LIMITS]
   return { key: `${name} ${clientNetwork(request.ip)}`, accountId: null, name, limit }
@@ -173,13 +202,18 @@ function createRateCounter(db: Db) {
     async count(subject: Subject): Promise<void> {
       const { key, accountId, limit } = subject
       if (!limit.rate) return
-      const wait = accountId === null ? countAddress(key, limit.rate) : await countAccount(subject, limit.rate)
+      const wait =
+        accountId === null ? countAddress(key, limit.rate) : await countAccount(subject, limit.rate)
       if (wait > 0) throw tooMany(subject, limit.rate, wait)
     },
   }
 }
 
-function tooMany({ accountId, limit }: Subject, { requests, windowSeconds }: Rate, wait: number): Fault {
+function tooMany(
+  { accountId, limit }: Subject,
+  { requests, windowSeconds }: Rate,
+  wait: number,
+): Fault {
   const per = windowSeconds === HOUR ? 'an hour' : 'a minute'
   const seconds = Math.max(1, Math.ceil(wait))
   const sentence =
@@ -188,4 +222,5 @@ function tooMany({ accountId, limit }: Subject, { requests, windowSeconds }: Rat
   return new Fault('rate_limited', sentence, { retryAfter: seconds })
 }
 
-const subjectText = (accountId: string | null) => (accountId === null ? 'One address' : 'An account')
+const subjectText = (accountId: string | null) =>
+  accountId === null ? 'One address' : 'An account'

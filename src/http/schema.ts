@@ -6,13 +6,25 @@ export const Timestamp = Type.String({ format: 'date-time' })
 export const Uuid = Type.String({ format: 'uuid' })
 
 /** Length limits in characters. Every string of a request schema has its own limit or one of these. */
-export const MAX_LENGTH = { address: 100, host: 1_000, email: 320, date: 64, header: 16_384 } as const
+export const MAX_LENGTH = {
+  address: 100,
+  host: 1_000,
+  email: 320,
+  date: 64,
+  header: 16_384,
+} as const
 
 /** A date or a timestamp in ISO 8601. */
-export const DayOrMoment = { anyOf: [{ format: 'date-time' }, { format: 'date' }], maxLength: MAX_LENGTH.date }
+export const DayOrMoment = {
+  anyOf: [{ format: 'date-time' }, { format: 'date' }],
+  maxLength: MAX_LENGTH.date,
+}
 
 /** An IPv4 or IPv6 address in a query. */
-export const Address = { anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }], maxLength: MAX_LENGTH.address }
+export const Address = {
+  anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }],
+  maxLength: MAX_LENGTH.address,
+}
 
 export function Nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()])
@@ -29,7 +41,9 @@ export const Failure = Type.Object(
     success: Type.Literal(false),
     error: Type.String({ description: 'A message for people.' }),
     code: Type.Enum(Object.keys(STATUS_OF), { description: 'A stable code for programs.' }),
-    details: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
+    details: Type.Optional(
+      Type.Array(Type.Object({ path: Type.String(), message: Type.String() })),
+    ),
   },
   { description: 'Failure', title: 'Failure' },
 )
@@ -49,7 +63,11 @@ export function answers(success: TSchema, status = 200): Record<string, TSchema>
 export const failures: Record<string, TSchema> = { '4xx': Failure, '5xx': Failure }
 
 /** The responses of a route that does not return JSON: its media type, and the schema of one line or event. */
-export function answersAs(type: string, schema: TSchema, description = 'Success'): Record<string, TSchema> {
+export function answersAs(
+  type: string,
+  schema: TSchema,
+  description = 'Success',
+): Record<string, TSchema> {
   const success = { description, content: { [type]: { schema } } }
   return { 200: success, ...failures }
 }

@@ -11,7 +11,10 @@ const DAY_MS = 86_400_000
  * @param contacts URIs, the preferred one first; without any, the file is not served
  * @param baseUrl the origin of the file's canonical address
  */
-export function securityTxtRoute(app: App, { contacts, baseUrl }: { contacts: string[]; baseUrl: string }): void {
+export function securityTxtRoute(
+  app: App,
+  { contacts, baseUrl }: { contacts: string[]; baseUrl: string },
+): void {
   if (contacts.length === 0) return
   app.get(
     '/.well-known/security.txt',

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import { fastify, LogController, type FastifyBaseLogger, type preValidationHookHandler } from 'fastify'
+import {
+  fastify,
+  LogController,
+  type FastifyBaseLogger,
+  type preValidationHookHandler,
+} from 'fastify'
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -53,7 +58,11 @@ export type Capture = {
    * Called with bytes that are not a valid request, or that stopped arriving. The server sends the response.
    * @param last response to the previous request on this connection, whether or not it has ended
    */
-  refused(error: Error & { rawPacket?: Buffer }, socket: Socket, last: ServerResponse | undefined): void
+  refused(
+    error: Error & { rawPacket?: Buffer },
+    socket: Socket,
+    last: ServerResponse | undefined,
+  ): void
   /** Its operations, for the OpenAPI document. */
   paths: Paths
 }
@@ -107,7 +116,11 @@ export async function createServer(options: ServerOptions): Promise<App> {
 }
 
 /** Creates a server whose time limits apply to every request, of the router and of captures. */
-function serverOf(route: RequestListener, lastAnswers: WeakMap<Socket, ServerResponse>, capture?: Capture): Server {
+function serverOf(
+  route: RequestListener,
+  lastAnswers: WeakMap<Socket, ServerResponse>,
+  capture?: Capture,
+): Server {
   const server = createHttpServer({
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -120,7 +133,8 @@ function serverOf(route: RequestListener, lastAnswers: WeakMap<Socket, ServerRes
   server.on('request', (request, response) => {
     lastAnswers.set(request.socket, response)
     if (isCaptured(request)) capture?.handle(request, response)
-    else if (request.httpVersion === '1.1' && request.headers.host === undefined) rejectRequest(response, NO_HOST)
+    else if (request.httpVersion === '1.1' && request.headers.host === undefined)
+      rejectRequest(response, NO_HOST)
     else route(request, response)
   })
   server.on('checkContinue', (request, response) => {
@@ -135,13 +149,19 @@ function serverOf(route: RequestListener, lastAnswers: WeakMap<Socket, ServerRes
   return server
 }
 
-const NO_HOST = { status: 400, fault: new Fault('invalid_request', 'An HTTP/1.1 request requires a Host header.') }
+const NO_HOST = {
+  status: 400,
+  fault: new Fault('invalid_request', 'An HTTP/1.1 request requires a Host header.'),
+}
 const UNKNOWN_EXPECTATION = {
   status: 417,
   fault: new Fault('invalid_request', 'The only supported expectation is 100-continue.'),
 }
 
-function rejectRequest(response: ServerResponse, { status, fault }: { status: number; fault: Fault }): void {
+function rejectRequest(
+  response: ServerResponse,
+  { status, fault }: { status: number; fault: Fault },
+): void {
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' })
   response.end(JSON.stringify(failureBody(fault)))
 }
@@ -163,7 +183,10 @@ function afterAnswer(last: ServerResponse | undefined, then: () => void): void {
 /** Responds to bytes that are not a valid request, if the connection is still open. */
 function rejectUnreadable({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
   if (code === 'ECONNRESET' || socket.destroyed) return
-  const [status, sentence] = REJECTIONS[code] ?? ['400 Bad Request', 'The request is not valid HTTP.']
+  const [status, sentence] = REJECTIONS[code] ?? [
+    '400 Bad Request',
+    'The request is not valid HTTP.',
+  ]
   const body = JSON.stringify(failureBody(new Fault('invalid_request', sentence)))
   const head = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close`
   if (socket.writable) socket.write(`HTTP/1.1 ${status}\r\n${head}\r\n\r\n${body}`)
@@ -224,7 +247,10 @@ function logRequests(app: App, log: Logger, isSecure: boolean): void {
     const { id: reqId, method, routeOptions, ip } = request
     // The route pattern, not the URL: a query may name a customer, and a path may hold a token.
     const route = routeOptions.url ?? 'unknown'
-    log.info({ reqId, method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime), ip }, 'request')
+    log.info(
+      { reqId, method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime), ip },
+      'request',
+    )
     done()
   })
 }
@@ -238,33 +264,60 @@ function rejectWhenClosing(app: App): void {
   app.addHook('onRequest', (_request, reply, done) => {
     if (!isClosing) return done()
     reply.header('connection', 'close')
-    done(new Fault('unavailable', 'The service is stopping. Try again in a few seconds.', { retryAfter: 5 }))
+    done(
+      new Fault('unavailable', 'The service is stopping. Try again in a few seconds.', {
+        retryAfter: 5,
+      }),
+    )
   })
 }
 
 /** Rejects NUL in URLs: PostgreSQL does not accept it in text, so the request would fail later with an internal error. */
 function rejectNul(app: App): void {
-  app.addHook('onRequest', ({ url }, _reply, done) => done(url.includes('%00') ? nulFault(url) : undefined))
+  app.addHook('onRequest', ({ url }, _reply, done) =>
+    done(url.includes('%00') ? nulFault(url) : undefined),
+  )
 }
 
 /** Names the query parameters that contain NUL, or the path. */
 function nulFault(url: string): Fault {
   const [path = '', query = ''] = url.split('?', 2)
   const names = path.includes('%00') ? ['path'] : []
-  for (const [name, value] of new URLSearchParams(query)) if (`${name}${value}`.includes('\0')) names.push(name)
+  for (const [name, value] of new URLSearchParams(query))
+    if (`${name}${value}`.includes('\0')) names.push(name)
   const message = 'must not contain a NUL character (%00)'
-  const details = [...new Set(names)].map((name) => ({ path: name.replaceAll('\0', '%00'), message }))
-  return new Fault('invalid_request', `The request is not valid: ${details[0]?.path ?? 'query'} ${message}.`, {
-    details,
-  })
+  const details = [...new Set(names)].map((name) => ({
+    path: name.replaceAll('\0', '%00'),
+    message,
+  }))
+  return new Fault(
+    'invalid_request',
+    `The request is not valid: ${details[0]?.path ?? 'query'} ${message}.`,
+    {
+      details,
+    },
+  )
 }
 
 function healthRoutes(app: App, isReady: () => Promise<boolean>): void {
   const tags = ['Service']
-  const statusOf = (status: 'ok' | 'ready') => ({ 200: Type.Object({ status: Type.Literal(status) }), ...failures })
-  const alive = { summary: 'Check liveness', operationId: 'getLiveness', tags, response: statusOf('ok') }
+  const statusOf = (status: 'ok' | 'ready') => ({
+    200: Type.Object({ status: Type.Literal(status) }),
+    ...failures,
+  })
+  const alive = {
+    summary: 'Check liveness',
+    operationId: 'getLiveness',
+    tags,
+    response: statusOf('ok'),
+  }
   app.get('/healthz', { schema: alive }, async () => ({ status: 'ok' as const }))
-  const ready = { summary: 'Check readiness', operationId: 'getReadiness', tags, response: statusOf('ready') }
+  const ready = {
+    summary: 'Check readiness',
+    operationId: 'getReadiness',
+    tags,
+    response: statusOf('ready'),
+  }
   const unavailable = Type.Object({ status: Type.Literal('unavailable') })
   const response = { ...ready.response, 503: unavailable }
   app.get('/readyz', { schema: { ...ready, response } }, async (_request, reply) => {

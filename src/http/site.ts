@@ -38,7 +38,8 @@ const NON_PAGE_PREFIXES = ['/api/', '/assets/', '/docs/', '/webhooks/', '/.well-
 
 const DEFAULT_ROOT = join(import.meta.dirname, '../../web/dist')
 
-const NOT_BUILT_TEXT = 'Portreeve is running, but the dashboard is not built. Run npm run build:web, then restart.\n'
+const NOT_BUILT_TEXT =
+  'Portreeve is running, but the dashboard is not built. Run npm run build:web, then restart.\n'
 
 /**
  * Serves the built dashboard: its files, and its page for every other path that a browser navigates to, because the page knows
@@ -47,7 +48,9 @@ const NOT_BUILT_TEXT = 'Portreeve is running, but the dashboard is not built. Ru
  */
 export function siteRoutes(app: FastifyInstance, { root = DEFAULT_ROOT } = {}): void {
   if (!existsSync(join(root, 'index.html'))) {
-    app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.type('text/plain').send(NOT_BUILT_TEXT))
+    app.get('/', { schema: { hide: true } }, async (_request, reply) =>
+      reply.type('text/plain').send(NOT_BUILT_TEXT),
+    )
     return
   }
   void app.register(fastifyStatic, {
@@ -62,7 +65,9 @@ export function siteRoutes(app: FastifyInstance, { root = DEFAULT_ROOT } = {}): 
     setHeaders: (reply) => void reply.headers(PAGE_HEADERS),
   })
   for (const name of looseFiles(root)) {
-    app.get(`/${name}`, { schema: { hide: true } }, (_request, reply) => sendFile(reply, root, name))
+    app.get(`/${name}`, { schema: { hide: true } }, (_request, reply) =>
+      sendFile(reply, root, name),
+    )
   }
   app.get('/', { schema: { hide: true } }, (_request, reply) => sendFile(reply, root, 'index.html'))
   app.addHook('onRequest', (request, reply, done) => {
@@ -74,7 +79,9 @@ export function siteRoutes(app: FastifyInstance, { root = DEFAULT_ROOT } = {}): 
 /** Files beside the page, such as icon and robots.txt, without the page itself and compressed copies. */
 function looseFiles(root: string): string[] {
   const files = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile())
-  return files.map(({ name }) => name).filter((name) => name !== 'index.html' && !/\.(br|gz)$/.test(name))
+  return files
+    .map(({ name }) => name)
+    .filter((name) => name !== 'index.html' && !/\.(br|gz)$/.test(name))
 }
 
 function sendFile(reply: FastifyReply, root: string, name: string): FastifyReply {
@@ -84,5 +91,8 @@ function sendFile(reply: FastifyReply, root: string, name: string): FastifyReply
 
 function isNavigation({ method, url, headers }: FastifyRequest): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false
-  return (headers.accept ?? '').includes('text/html') && !NON_PAGE_PREFIXES.some((prefix) => url.startsWith(prefix))
+  return (
+    (headers.accept ?? '').includes('text/html') &&
+    !NON_PAGE_PREFIXES.some((prefix) => url.startsWith(prefix))
+  )
 }

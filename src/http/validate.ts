@@ -68,7 +68,11 @@ function hasMoreValuesThan(data: unknown, limit: number): boolean {
   return false
 }
 
-type Schema = { properties?: Record<string, Schema>; items?: Schema; additionalProperties?: unknown }
+type Schema = {
+  properties?: Record<string, Schema>
+  items?: Schema
+  additionalProperties?: unknown
+}
 
 /**
  * Closes the schema of a body: unnamed fields are removed before the handler runs, so that a row written from the body cannot

@@ -35,7 +35,13 @@ export type Queue = {
 }
 
 /** How many jobs of a name wait for their time, are ready, run, and failed for good within the last day. */
-export type JobStats = { name: string; later: number; ready: number; running: number; failed: number }
+export type JobStats = {
+  name: string
+  later: number
+  ready: number
+  running: number
+  failed: number
+}
 
 /** The signal that a job was enqueued; its payload is the job's name. */
 export const ENQUEUED = 'job.enqueued'
@@ -69,7 +75,15 @@ const MONOTONIC_CLOCK = {
  * Opens the queue: its tables in the schema `pgboss`, a queue for each job, and the schedules.
  * @param jobs all jobs of this version, whether or not this instance runs them
  */
-export async function openQueue({ pool, jobs, log }: { pool: Pool; jobs: Job[]; log: Logger }): Promise<Queue> {
+export async function openQueue({
+  pool,
+  jobs,
+  log,
+}: {
+  pool: Pool
+  jobs: Job[]
+  log: Logger
+}): Promise<Queue> {
   let asked = openUnlimited(pool, 2)
   const boss = new PgBoss({
     db: { executeSql: (text, values) => asked.query(text, values) },
@@ -82,7 +96,9 @@ export async function openQueue({ pool, jobs, log }: { pool: Pool; jobs: Job[]; 
   })
   boss.on('error', (error) => log.warn({ err: error }, 'the queue could not reach the database'))
   // Clocks that differ are told of by whoever watches them.
-  boss.on('warning', ({ message, data }) => log[/clock skew/i.test(message) ? 'debug' : 'warn']({ data }, message))
+  boss.on('warning', ({ message, data }) =>
+    log[/clock skew/i.test(message) ? 'debug' : 'warn']({ data }, message),
+  )
   const unlimited = asked
   try {
     await withStartLock(unlimited, async () => {
@@ -99,10 +115,13 @@ export async function openQueue({ pool, jobs, log }: { pool: Pool; jobs: Job[]; 
   return {
     enqueue: (db, job, data, options) => enqueue(boss, db, job, data, options?.startAfter),
     claim: (job, count) => claim({ boss, pool, inTurn, served }, job, count),
-    heartbeat: async (job, { claim: attempt }) => affected(await boss.touch(job.name, attempt as BossJob)) > 0,
-    complete: async (job, { claim: attempt }) => void (await boss.complete(job.name, attempt as BossJob)),
+    heartbeat: async (job, { claim: attempt }) =>
+      affected(await boss.touch(job.name, attempt as BossJob)) > 0,
+    complete: async (job, { claim: attempt }) =>
+      void (await boss.complete(job.name, attempt as BossJob)),
     rebalance: (job) => inTurn(() => rebalance(pool, job)),
-    putBack: (job, { claim: attempt }, delayMs) => putBack(pool, job.name, attempt as BossJob & Attempt, delayMs),
+    putBack: (job, { claim: attempt }, delayMs) =>
+      putBack(pool, job.name, attempt as BossJob & Attempt, delayMs),
     fail: async (job, { claim: attempt }, error) =>
       // The words only: what else an error carries may be somebody's secret.
       void (await boss.fail(job.name, attempt as BossJob, { message: messageOf(error) })),
@@ -149,7 +168,11 @@ async function enqueue<Data extends object>(
 ): Promise<boolean> {
   if (job.schema && !Check(job.schema, data))
     throw new TypeError(`the data of job ${job.name} is not what its schema says`)
-  const id = await boss.send(job.name, data, { db: inTransaction(db), startAfter, ...placeOf(job, data) })
+  const id = await boss.send(job.name, data, {
+    db: inTransaction(db),
+    startAfter,
+    ...placeOf(job, data),
+  })
   if (id !== null) await notify(db, ENQUEUED, job.name)
   return id !== null
 }
@@ -177,7 +200,11 @@ function createTurns(): Turns {
 
 type ClaimDeps = { boss: PgBoss; pool: Pool; inTurn: Turns; served: Served }
 
-async function claim({ boss, pool, inTurn, served }: ClaimDeps, job: Job, count: number): Promise<ClaimedJob[]> {
+async function claim(
+  { boss, pool, inTurn, served }: ClaimDeps,
+  job: Job,
+  count: number,
+): Promise<ClaimedJob[]> {
   const fetched = job.concurrency
     ? await inTurn(() => withClaimLock(pool, job.name, (db) => claimNext(boss, db, served, job)))
     : await boss.fetch<object>(job.name, { batchSize: count })
@@ -195,7 +222,11 @@ type Attempt = { retryCount: number }
 /** One job of the account whose turn it is. One by one: pg-boss would take several of one account at once. */
 async function claimNext(boss: PgBoss, db: BossDb, served: Served, { name, concurrency }: Job) {
   const groups = await listGroups(db, name)
-  const next = nextGroup(groups, concurrency ?? Infinity, ({ id }) => served.get(`${name} ${id}`) ?? 0)
+  const next = nextGroup(
+    groups,
+    concurrency ?? Infinity,
+    ({ id }) => served.get(`${name} ${id}`) ?? 0,
+  )
   if (next === null) return []
   remember(served, `${name} ${next.id}`)
   const others = groups.filter((group) => group !== next && group.waiting > 0)
@@ -217,12 +248,20 @@ function remember(served: Served, key: string): void {
 async function rebalance(pool: Pool, { name, concurrency = Infinity }: Job): Promise<void> {
   await withClaimLock(pool, name, async (db) => {
     const over = findOverShare(await listGroups(db, name), concurrency)
-    if (over) await db.executeSql('select pg_notify($1, $2)', notificationArguments(PUT_BACK_REQUESTED, over.newest))
+    if (over)
+      await db.executeSql(
+        'select pg_notify($1, $2)',
+        notificationArguments(PUT_BACK_REQUESTED, over.newest),
+      )
   })
 }
 
 /** Two instances that count what runs at the same moment would both see room for one more. */
-async function withClaimLock<T>(pool: Pool, name: string, work: (db: BossDb) => Promise<T>): Promise<T> {
+async function withClaimLock<T>(
+  pool: Pool,
+  name: string,
+  work: (db: BossDb) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect()
   try {
     await client.query('begin')
@@ -239,9 +278,11 @@ async function withClaimLock<T>(pool: Pool, name: string, work: (db: BossDb) => 
 
 async function readStats(boss: PgBoss, jobs: Job[]): Promise<JobStats[]> {
   const queues = await boss.getQueues(jobs.map(({ name }) => name))
-  const rows = queues.map(({ name, deferredCount: later, readyCount: ready, activeCount: running, failedCount }) => {
-    return { name, later, ready, running, failed: failedCount }
-  })
+  const rows = queues.map(
+    ({ name, deferredCount: later, readyCount: ready, activeCount: running, failedCount }) => {
+      return { name, later, ready, running, failed: failedCount }
+    },
+  )
   return rows.toSorted((one, other) => one.name.localeCompare(other.name))
 }
 

@@ -5,7 +5,12 @@ import { placeOf, type Job } from './job.ts'
 export async function setSchedules(boss: PgBoss, jobs: Job[]): Promise<void> {
   for (const job of jobs) {
     if (job.schedule)
-      await boss.schedule(job.name, job.schedule, {}, { tz: 'UTC', missed: 'once', ...placeOf(job, {}) })
+      await boss.schedule(
+        job.name,
+        job.schedule,
+        {},
+        { tz: 'UTC', missed: 'once', ...placeOf(job, {}) },
+      )
   }
   const ours = new Set(jobs.filter((job) => job.schedule).map((job) => job.name))
   for (const { name } of await boss.getSchedules()) if (!ours.has(name)) await boss.unschedule(name)

@@ -33,7 +33,11 @@ export async function listGroups(db: BossDb, name: string): Promise<Group[]> {
  * Whose turn it is: the account that runs least, of those the one that was served longest ago. Null: nobody's.
  * @param servedAt larger is later; 0 for never
  */
-export function nextGroup(groups: Group[], concurrency: number, servedAt: (group: Group) => number): Group | null {
+export function nextGroup(
+  groups: Group[],
+  concurrency: number,
+  servedAt: (group: Group) => number,
+): Group | null {
   const running = groups.reduce((sum, group) => sum + group.running, 0)
   if (running >= concurrency) return null
   const waiting = groups.filter((group) => group.waiting > 0)

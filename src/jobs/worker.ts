@@ -3,7 +3,13 @@ import { Check } from 'typebox/value'
 import type { Logger } from '../log.ts'
 import type { Notifications } from '../store/notifications.ts'
 import { PutBack, type Job } from './job.ts'
-import { ENQUEUED, HEARTBEAT_SECONDS, PUT_BACK_REQUESTED, type ClaimedJob, type Queue } from './queue.ts'
+import {
+  ENQUEUED,
+  HEARTBEAT_SECONDS,
+  PUT_BACK_REQUESTED,
+  type ClaimedJob,
+  type Queue,
+} from './queue.ts'
 
 export type Worker = {
   /**
@@ -26,7 +32,9 @@ const POLL = 2_000
 export function startWorker({ queue, jobs, notifications, log }: Options): Worker {
   const lines = jobs.map((job) => startLine(queue, job, log.child({ job: job.name })))
   const stopListening = [
-    notifications.on(ENQUEUED, (name) => lines.filter((line) => line.name === name).forEach((line) => line.look())),
+    notifications.on(ENQUEUED, (name) =>
+      lines.filter((line) => line.name === name).forEach((line) => line.look()),
+    ),
     notifications.on(PUT_BACK_REQUESTED, (id) => lines.forEach((line) => line.putBack(String(id)))),
     notifications.onReconnect(() => lines.forEach((line) => line.look())),
   ]
@@ -38,7 +46,12 @@ export function startWorker({ queue, jobs, notifications, log }: Options): Worke
   }
 }
 
-type Line = { name: string; look(): void; putBack(id: string): void; stop(milliseconds: number): Promise<void> }
+type Line = {
+  name: string
+  look(): void
+  putBack(id: string): void
+  stop(milliseconds: number): Promise<void>
+}
 
 /** One job's line: claims as many as there is room for, when something came, when one is done, and now and then. */
 function startLine(queue: Queue, job: Job, log: Logger): Line {
@@ -100,12 +113,23 @@ function startLine(queue: Queue, job: Job, log: Logger): Line {
 }
 
 /** A queue that is away cannot be told: the claim runs out there by itself. */
-async function giveBack(queue: Queue, job: Job, claimed: ClaimedJob, error: unknown): Promise<void> {
+async function giveBack(
+  queue: Queue,
+  job: Job,
+  claimed: ClaimedJob,
+  error: unknown,
+): Promise<void> {
   await queue.fail(job, claimed, error).catch(() => {})
 }
 
 /** Runs one job to its end, and keeps its claim alive meanwhile. Never throws: what goes wrong is in the queue and the log. */
-async function runOne(queue: Queue, job: Job, claimed: ClaimedJob, abort: AbortController, log: Logger): Promise<void> {
+async function runOne(
+  queue: Queue,
+  job: Job,
+  claimed: ClaimedJob,
+  abort: AbortController,
+  log: Logger,
+): Promise<void> {
   const timers = [
     setInterval(() => void keepClaim(), (HEARTBEAT_SECONDS * 1000) / 2),
     setTimeout(() => abort.abort(new Error('the job took too long')), (job.deadline ?? 900) * 1000),
@@ -115,7 +139,8 @@ async function runOne(queue: Queue, job: Job, claimed: ClaimedJob, abort: AbortC
     if (!kept) abort.abort(new Error('the job has gone to another instance'))
   }
   try {
-    if (job.schema && !Check(job.schema, claimed.data)) throw new TypeError('its data is not what its schema says')
+    if (job.schema && !Check(job.schema, claimed.data))
+      throw new TypeError('its data is not what its schema says')
     await job.run(claimed.data, {
       signal: abort.signal,
       attempt: claimed.attempt,
@@ -128,7 +153,10 @@ async function runOne(queue: Queue, job: Job, claimed: ClaimedJob, abort: AbortC
       log.info({ jobId: claimed.id }, `a job goes back into the queue: ${error.message}`)
       return await queue.putBack(job, claimed, error.delayMs).catch(() => {})
     }
-    log.warn({ err: error, attempt: claimed.attempt }, abort.signal.aborted ? 'a job was interrupted' : 'a job failed')
+    log.warn(
+      { err: error, attempt: claimed.attempt },
+      abort.signal.aborted ? 'a job was interrupted' : 'a job failed',
+    )
     await giveBack(queue, job, claimed, error)
   } finally {
     timers.forEach(clearTimeout)

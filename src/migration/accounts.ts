@@ -25,7 +25,14 @@ export async function resolveAccount(
 ): Promise<SignIn> {
   const { port, secure, user, tlsVerify, password, accessToken } = connection
   const target = await checkTarget(parseHost(connection.host, path), deps, signal)
-  return { target, port, secure, user, tlsVerify, ...(accessToken === undefined ? { password } : { accessToken }) }
+  return {
+    target,
+    port,
+    secure,
+    user,
+    tlsVerify,
+    ...(accessToken === undefined ? { password } : { accessToken }),
+  }
 }
 
 /** Where a connection stands in a request; undefined where it is the request. */
@@ -39,17 +46,30 @@ export function splitConnection(
   const { port, secure, user, tlsVerify, password, accessToken } = connection
   const host = parseHost(connection.host, pathOf(side, 'host'))
   refuseControls({ user, password, accessToken }, side)
-  const reached = { host: host.kind === 'ip' ? host.address : host.name, port, secure, user, tlsVerify }
+  const reached = {
+    host: host.kind === 'ip' ? host.address : host.name,
+    port,
+    secure,
+    user,
+    tlsVerify,
+  }
   return { reached, secret: requireSecret({ password, accessToken }, side) }
 }
 
 /** @throws Fault `invalid_request` when there is none */
-export function requireSecret({ password, accessToken }: AccountSecret, side?: RequestSide): AccountSecret {
+export function requireSecret(
+  { password, accessToken }: AccountSecret,
+  side?: RequestSide,
+): AccountSecret {
   refuseControls({ password, accessToken }, side)
   if (accessToken !== undefined) return { accessToken }
   if (password !== undefined) return { password }
   const details = [{ path: pathOf(side, 'password'), message: 'is required' }]
-  throw new Fault('invalid_request', `${side ?? 'The connection'} needs a password or an access token.`, { details })
+  throw new Fault(
+    'invalid_request',
+    `${side ?? 'The connection'} needs a password or an access token.`,
+    { details },
+  )
 }
 
 /** A line break in what goes onto a line of a protocol would be a command of the user's own. */

@@ -9,7 +9,10 @@ export type SizedFolder = Pick<Folder, 'path' | 'specialUse'> & { messages: numb
  * The folders of an account that can hold messages, with their sizes in bytes (0 where the server refuses to tell).
  * @throws Fault, ImapRefused, ImapLost
  */
-export async function listFolderSizes(account: SignIn, signal: AbortSignal): Promise<SizedFolder[]> {
+export async function listFolderSizes(
+  account: SignIn,
+  signal: AbortSignal,
+): Promise<SizedFolder[]> {
   const session = await signIn(account, signal)
   try {
     const folders = (await listFolders(session)).folders.filter(({ isSelectable }) => isSelectable)

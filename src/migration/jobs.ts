@@ -63,14 +63,21 @@ export function migrationJob(deps: MigrationJobDeps): Job<MigrationData> {
 
 type Claimed = MigrationRow & { sealed: string | null }
 
-async function runClaimed(row: Claimed, deps: MigrationJobDeps, signal: AbortSignal, log: Logger): Promise<void> {
+async function runClaimed(
+  row: Claimed,
+  deps: MigrationJobDeps,
+  signal: AbortSignal,
+  log: Logger,
+): Promise<void> {
   const { db, slots = SLOT_LIMITS } = deps
   const lost = new AbortController()
   const life = showLife(db, row, log, () => lost.abort(new LostClaim()))
   const still = watchForStall(row.options.dryRun ? slots.dryRun : slots.standstill)
   try {
     const stop = AbortSignal.any([signal, lost.signal, still.signal])
-    const sides = await openSides(row, deps, stop).catch((error: unknown) => endUnopened(error, row, db, stop))
+    const sides = await openSides(row, deps, stop).catch((error: unknown) =>
+      endUnopened(error, row, db, stop),
+    )
     if (!sides) return
     const { state, progress } = await migrateMailbox({
       ...sides,
@@ -88,10 +95,14 @@ async function runClaimed(row: Claimed, deps: MigrationJobDeps, signal: AbortSig
     })
     await life.stop()
     await db.transaction().execute((trx) => end(trx, row, state, progress, null))
-    log.info({ state, messages: progress.messagesDone, errors: progress.errorCount }, 'a migration ended')
+    log.info(
+      { state, messages: progress.messagesDone, errors: progress.errorCount },
+      'a migration ended',
+    )
   } catch (error) {
     await life.stop()
-    if (error instanceof Stalled) return await endStandstill({ ...row, stalls: life.stalls() }, life.last(), db, slots)
+    if (error instanceof Stalled)
+      return await endStandstill({ ...row, stalls: life.stalls() }, life.last(), db, slots)
     if (error instanceof PutBack) await markWaiting(db, row)
     // Cancelled, or in the hands of another worker: nothing is left to do here.
     if (!(error instanceof LostClaim)) throw error
@@ -132,15 +143,25 @@ async function openSides(
   deps: MigrationJobDeps,
   signal: AbortSignal,
 ): Promise<{ source: MigrationAccount; destination: MigrationAccount }> {
-  if (row.sealed === null) throw new Fault('internal', 'The passwords of this migration have been deleted.')
+  if (row.sealed === null)
+    throw new Fault('internal', 'The passwords of this migration have been deleted.')
   const secrets = decryptSecrets(row.sealed, deps.secretKey, row.id)
   const source = await resolveAccount({ ...row.source, ...secrets.source }, deps, signal)
-  const destination = await resolveAccount({ ...row.destination, ...secrets.destination }, deps, signal)
+  const destination = await resolveAccount(
+    { ...row.destination, ...secrets.destination },
+    deps,
+    signal,
+  )
   return { source: { account: source }, destination: { account: destination } }
 }
 
 /** A migration that could not even begin has failed, and says why. */
-async function endUnopened(error: unknown, row: Claimed, db: Kysely<DB>, stop: AbortSignal): Promise<null> {
+async function endUnopened(
+  error: unknown,
+  row: Claimed,
+  db: Kysely<DB>,
+  stop: AbortSignal,
+): Promise<null> {
   // What the stop has cut off says nothing about the hosts.
   if (stop.aborted) throw stop.reason
   if (!(error instanceof Fault)) throw error
@@ -157,7 +178,12 @@ function failureOf(code: string, message: string): Failure {
   return { folder: '', uid: null, messageId: null, size: null, code, message, attempts: 1 }
 }
 
-async function endFailed(row: Claimed, failure: Failure, progress: MigrationProgress, db: Kysely<DB>): Promise<void> {
+async function endFailed(
+  row: Claimed,
+  failure: Failure,
+  progress: MigrationProgress,
+  db: Kysely<DB>,
+): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await addErrors(trx, row.id, [failure])
     await end(trx, row, 'failed', { ...progress, errorCount: progress.errorCount + 1 }, failure)
@@ -187,7 +213,12 @@ type Life = {
 }
 
 /** Shows that the worker lives, with the newest progress, and hears that the migration is not its any more. */
-function showLife(db: Kysely<DB>, run: Run & { stalls: number }, log: Logger, onLost: () => void): Life {
+function showLife(
+  db: Kysely<DB>,
+  run: Run & { stalls: number },
+  log: Logger,
+  onLost: () => void,
+): Life {
   let news: MigrationProgress | null = null
   let last: MigrationProgress | null = null
   let { stalls } = run

@@ -7,7 +7,11 @@ import type { MigrationRow, AccountAddress } from './store.ts'
  * That a migration has failed, for its owner.
  * @param failure what ended it before it began; null where some messages or folders could not be copied
  */
-export function failureAlert(row: MigrationRow, progress: MigrationProgress, failure: Failure | null): NewAlert {
+export function failureAlert(
+  row: MigrationRow,
+  progress: MigrationProgress,
+  failure: Failure | null,
+): NewAlert {
   const { id, run, accountId, source, destination, options } = row
   const what = options.dryRun ? 'dry run of the migration' : 'migration'
   return {

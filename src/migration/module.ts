@@ -18,7 +18,10 @@ const MOMENTS: FutureTimestamp[] = ['alive_at', 'queued_at'].map((column) => ({
 }))
 
 /** Migrations: what runs them, and what one asks of them. */
-export function createMigrationModule({ notifications, ...deps }: MigrationJobDeps & { notifications: Notifications }) {
+export function createMigrationModule({
+  notifications,
+  ...deps
+}: MigrationJobDeps & { notifications: Notifications }) {
   const job = migrationJob(deps)
   return {
     jobs: [job] as Job[],

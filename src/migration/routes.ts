@@ -2,7 +2,16 @@ import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
 import { callerOf, type AuthHooks } from '../http/auth.ts'
 import type { EventStreams } from '../http/event-streams.ts'
-import { answers, answersAs, PageQuery, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
+import {
+  answers,
+  answersAs,
+  PageQuery,
+  paginationOf,
+  sliceOf,
+  security,
+  Success,
+  Uuid,
+} from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Notifications } from '../store/notifications.ts'
 import { listAccount, testAccount } from './test-account.ts'
@@ -26,7 +35,12 @@ import {
   listErrors,
   listMigrations,
 } from './store.ts'
-import { MAX_MIGRATIONS_PER_MONTH, retryMigration, submitMigration, type SubmitDeps } from './submit.ts'
+import {
+  MAX_MIGRATIONS_PER_MONTH,
+  retryMigration,
+  submitMigration,
+  type SubmitDeps,
+} from './submit.ts'
 import { presentMigration, presentMigrationWithErrors } from './view.ts'
 
 export type MigrationRoutesDeps = SubmitDeps & {
@@ -73,7 +87,10 @@ function accountRoutes(app: App, { authHooks, ...deps }: MigrationRoutesDeps): v
         response: answers(Success(FolderList)),
       },
     },
-    async (request, reply) => ({ success: true, data: await listAccount(request.body, deps, goneOf(reply)) }),
+    async (request, reply) => ({
+      success: true,
+      data: await listAccount(request.body, deps, goneOf(reply)),
+    }),
   )
 }
 
@@ -92,7 +109,8 @@ function submitRoutes(app: App, { authHooks, ...deps }: MigrationRoutesDeps): vo
       onRequest: authHooks.account,
       schema: {
         summary: 'Start a migration between IMAP accounts',
-        description: 'The migration is queued. Request its status every 2 to 5 seconds, or follow its events.',
+        description:
+          'The migration is queued. Request its status every 2 to 5 seconds, or follow its events.',
         tags,
         security,
         body: NewMigration,
@@ -100,9 +118,16 @@ function submitRoutes(app: App, { authHooks, ...deps }: MigrationRoutesDeps): vo
       },
     },
     async (request, reply) => {
-      const { id, queue } = await submitMigration(deps, callerOf(request).accountId, request.body, goneOf(reply))
+      const { id, queue } = await submitMigration(
+        deps,
+        callerOf(request).accountId,
+        request.body,
+        goneOf(reply),
+      )
       const statusUrl = `/api/v1/imap/migrate/${id}`
-      return reply.code(201).send({ success: true, migrationId: id, status: 'pending', queue, statusUrl })
+      return reply
+        .code(201)
+        .send({ success: true, migrationId: id, status: 'pending', queue, statusUrl })
     },
   )
   app.post(
@@ -121,7 +146,12 @@ function submitRoutes(app: App, { authHooks, ...deps }: MigrationRoutesDeps): vo
       },
     },
     async (request) => {
-      const row = await retryMigration(deps, callerOf(request).accountId, request.params.id, request.body)
+      const row = await retryMigration(
+        deps,
+        callerOf(request).accountId,
+        request.params.id,
+        request.body,
+      )
       return { success: true, ...presentMigrationWithErrors(row, []) }
     },
   )
@@ -129,7 +159,13 @@ function submitRoutes(app: App, { authHooks, ...deps }: MigrationRoutesDeps): vo
     '/api/v1/imap/migrate/:id/cancel',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'Stop a migration', tags, security, params, response: answers(FoundMigration) },
+      schema: {
+        summary: 'Stop a migration',
+        tags,
+        security,
+        params,
+        response: answers(FoundMigration),
+      },
     },
     async (request) => {
       const { accountId } = callerOf(request)
@@ -146,7 +182,10 @@ function submitRoutes(app: App, { authHooks, ...deps }: MigrationRoutesDeps): vo
   )
 }
 
-function statusRoutes(app: App, { authHooks, events, notifications, ...deps }: MigrationRoutesDeps): void {
+function statusRoutes(
+  app: App,
+  { authHooks, events, notifications, ...deps }: MigrationRoutesDeps,
+): void {
   app.get(
     '/api/v1/imap/migrations',
     {
@@ -175,9 +214,18 @@ function statusRoutes(app: App, { authHooks, events, notifications, ...deps }: M
     '/api/v1/imap/migrate/:id',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'Get a migration', tags, security, params, response: answers(FoundMigration) },
+      schema: {
+        summary: 'Get a migration',
+        tags,
+        security,
+        params,
+        response: answers(FoundMigration),
+      },
     },
-    async (request) => ({ success: true, ...(await found(deps, callerOf(request).accountId, request.params.id)) }),
+    async (request) => ({
+      success: true,
+      ...(await found(deps, callerOf(request).accountId, request.params.id)),
+    }),
   )
   app.get(
     '/api/v1/imap/migrate/:id/events',
@@ -186,7 +234,8 @@ function statusRoutes(app: App, { authHooks, events, notifications, ...deps }: M
       onRequest: authHooks.account,
       schema: {
         summary: 'Follow a migration (server-sent events)',
-        description: 'Sends an event `migration` with the current status, then one per change, up to one a second.',
+        description:
+          'Sends an event `migration` with the current status, then one per change, up to one a second.',
         tags,
         security,
         params,

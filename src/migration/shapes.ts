@@ -11,10 +11,15 @@ export const Connection = Type.Object(
   {
     host: Type.String({ minLength: 1, maxLength: 255 }),
     port: Type.Integer({ minimum: 1, maximum: 65_535, default: 993 }),
-    secure: Type.Boolean({ default: true, description: 'Implicit TLS; otherwise STARTTLS if offered.' }),
+    secure: Type.Boolean({
+      default: true,
+      description: 'Implicit TLS; otherwise STARTTLS if offered.',
+    }),
     user: Type.String({ minLength: 1, maxLength: 500 }),
     password: Type.Optional(Secret),
-    accessToken: Type.Optional(Type.String({ ...Secret, description: 'For XOAUTH2, instead of a password.' })),
+    accessToken: Type.Optional(
+      Type.String({ ...Secret, description: 'For XOAUTH2, instead of a password.' }),
+    ),
     tlsVerify: Type.Boolean({ default: true }),
   },
   {
@@ -28,8 +33,12 @@ export const ConnectionTest = Type.Object({
   success: Type.Literal(true),
   connected: Type.Literal(true),
   folderCount: Type.Integer(),
-  listFailed: Type.Boolean({ description: 'The server rejected LIST. Folders were found one by one.' }),
-  statusOnly: Type.Boolean({ description: 'Only STATUS works: there may be folders with names that were not tried.' }),
+  listFailed: Type.Boolean({
+    description: 'The server rejected LIST. Folders were found one by one.',
+  }),
+  statusOnly: Type.Boolean({
+    description: 'Only STATUS works: there may be folders with names that were not tried.',
+  }),
   server: Type.Object({ host: Type.String(), port: Type.Integer(), secure: Type.Boolean() }),
   message: Type.String(),
 })
@@ -41,7 +50,9 @@ export const Folder = Type.Object({
   unseen: Type.Integer(),
   delimiter: Type.String(),
   flags: Type.Array(Type.String()),
-  specialUse: Nullable(Type.String({ description: 'RFC 6154, such as \\Sent; \\Inbox for INBOX.' })),
+  specialUse: Nullable(
+    Type.String({ description: 'RFC 6154, such as \\Sent; \\Inbox for INBOX.' }),
+  ),
 })
 
 export const FolderList = Type.Object({
@@ -70,7 +81,8 @@ export const NewMigration = Type.Object(
     }),
     allMailOnce: Type.Boolean({
       default: false,
-      description: 'Copies only messages of an all-mail folder (Gmail) that are in no other folder.',
+      description:
+        'Copies only messages of an all-mail folder (Gmail) that are in no other folder.',
     }),
     folderMap: Type.Record(Path, Path, {
       default: {},
@@ -80,7 +92,8 @@ export const NewMigration = Type.Object(
     }),
     dryRun: Type.Boolean({
       default: false,
-      description: 'Maps folders and counts messages, but copies nothing. Does not count towards the monthly limit.',
+      description:
+        'Maps folders and counts messages, but copies nothing. Does not count towards the monthly limit.',
     }),
   },
   {
@@ -96,7 +109,9 @@ export const NewMigration = Type.Object(
 )
 export type NewMigration = Static<typeof NewMigration>
 
-const Queue = Nullable(Type.Object({ position: Type.Integer({ minimum: 1 }), totalInQueue: Type.Integer() }))
+const Queue = Nullable(
+  Type.Object({ position: Type.Integer({ minimum: 1 }), totalInQueue: Type.Integer() }),
+)
 const Status = Type.Enum(['pending', 'running', 'completed', 'failed'])
 
 export const CreatedMigration = Type.Object({
@@ -147,7 +162,9 @@ const ProgressFields = {
   skippedByDedup: Type.Integer(),
   folderProgress: Type.Record(Type.String(), FolderProgress),
   bytesDone: Type.Integer({ description: 'Bytes of processed messages.' }),
-  bytesTotal: Nullable(Type.Integer({ description: 'Null if the source does not report sizes in one command.' })),
+  bytesTotal: Nullable(
+    Type.Integer({ description: 'Null if the source does not report sizes in one command.' }),
+  ),
   messagesPerSecond: Type.Number(),
   bytesPerSecond: Type.Integer(),
   etaSeconds: Nullable(Type.Integer()),
@@ -189,7 +206,9 @@ export const FoundMigration = Type.Object({ success: Type.Literal(true), ...Migr
 
 /** One of many: its errors are only counted. */
 export const MigrationPage = Type.Object({
-  migrations: Type.Array(Type.Object({ ...MigrationFields, progress: Type.Object(ProgressFields) })),
+  migrations: Type.Array(
+    Type.Object({ ...MigrationFields, progress: Type.Object(ProgressFields) }),
+  ),
   pagination: Pagination,
   month: Type.Object(
     {

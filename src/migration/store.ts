@@ -8,7 +8,13 @@ import { retryFailed, type Failure, type SavedFolder } from './engine/journal/jo
 import type { MigrationProgress } from './engine/progress/progress.ts'
 
 /** How to reach an account, without what opens it. */
-export type AccountAddress = { host: string; port: number; secure: boolean; user: string; tlsVerify: boolean }
+export type AccountAddress = {
+  host: string
+  port: number
+  secure: boolean
+  user: string
+  tlsVerify: boolean
+}
 export type StoredOptions = {
   deduplicate: boolean
   allMailOnce: boolean
@@ -85,13 +91,18 @@ export async function lockPlan(db: Transaction<DB>, accountId: string): Promise<
 }
 
 /** Migrations of this calendar month (UTC) that count, and the seconds until the next begins. */
-export async function countThisMonth(db: Db, accountId: string): Promise<{ count: number; secondsLeft: number }> {
+export async function countThisMonth(
+  db: Db,
+  accountId: string,
+): Promise<{ count: number; secondsLeft: number }> {
   const month = sql<Date>`date_trunc('month', now(), 'UTC')`
   return db
     .selectFrom('migration')
     .select(({ fn }) => [
       fn.countAll<number>().as('count'),
-      sql<number>`extract(epoch from ${month} + interval '1 month' - now())::double precision`.as('secondsLeft'),
+      sql<number>`extract(epoch from ${month} + interval '1 month' - now())::double precision`.as(
+        'secondsLeft',
+      ),
     ])
     .where('accountId', '=', accountId)
     .where('counted', '=', true)
@@ -100,7 +111,11 @@ export async function countThisMonth(db: Db, accountId: string): Promise<{ count
 }
 
 /** @param sealedBy seals the secrets under the new row's id */
-export async function insertMigration(db: Db, row: NewRow, sealedBy: (id: string) => string): Promise<string> {
+export async function insertMigration(
+  db: Db,
+  row: NewRow,
+  sealedBy: (id: string) => string,
+): Promise<string> {
   const { source, destination, options, progress } = row
   const json = {
     source: JSON.stringify(source),
@@ -121,8 +136,15 @@ export async function insertMigration(db: Db, row: NewRow, sealedBy: (id: string
   return id
 }
 
-export async function findMigration(db: Db, accountId: string, id: string): Promise<MigrationRow | undefined> {
-  const row = await selectMigrations(db).where('accountId', '=', accountId).where('id', '=', id).executeTakeFirst()
+export async function findMigration(
+  db: Db,
+  accountId: string,
+  id: string,
+): Promise<MigrationRow | undefined> {
+  const row = await selectMigrations(db)
+    .where('accountId', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
   return row as MigrationRow | undefined
 }
 
@@ -183,10 +205,18 @@ export async function eraseSecret(db: Db, id: string): Promise<void> {
 }
 
 /** False when it has ended already, or is none of this account's. */
-export async function cancelMigration(db: Transaction<DB>, accountId: string, id: string): Promise<boolean> {
+export async function cancelMigration(
+  db: Transaction<DB>,
+  accountId: string,
+  id: string,
+): Promise<boolean> {
   const row = await db
     .updateTable('migration')
-    .set({ status: 'failed', completedAt: sql<Date>`now()`, errorCount: sql<number>`error_count + 1` })
+    .set({
+      status: 'failed',
+      completedAt: sql<Date>`now()`,
+      errorCount: sql<number>`error_count + 1`,
+    })
     .where('id', '=', id)
     .where('accountId', '=', accountId)
     .where('status', 'in', ['pending', 'running'])
@@ -194,7 +224,9 @@ export async function cancelMigration(db: Transaction<DB>, accountId: string, id
     .executeTakeFirst()
   if (!row) return false
   const none = { uid: null, messageId: null, size: null }
-  await addErrors(db, id, [{ folder: '', code: 'cancelled', message: 'It was cancelled.', attempts: 1, ...none }])
+  await addErrors(db, id, [
+    { folder: '', code: 'cancelled', message: 'It was cancelled.', attempts: 1, ...none },
+  ])
   await eraseSecret(db, id)
   await notifyMigration(db, accountId, id)
   return true
@@ -251,6 +283,8 @@ export async function addErrors(db: Db, id: string, failures: readonly Failure[]
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('migrationId', '=', id)
     .executeTakeFirstOrThrow()
-  const rows = failures.slice(0, Math.max(0, ERRORS_KEPT - count)).map((failure) => ({ migrationId: id, ...failure }))
+  const rows = failures
+    .slice(0, Math.max(0, ERRORS_KEPT - count))
+    .map((failure) => ({ migrationId: id, ...failure }))
   if (rows.length > 0) await db.insertInto('migrationError').values(rows).execute()
 }

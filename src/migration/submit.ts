@@ -9,7 +9,13 @@ import type { DB } from '../store/tables.ts'
 import { isInbox } from './engine/plan/mapping.ts'
 import type { MigrationProgress } from './engine/progress/progress.ts'
 import type { NewMigration, Retry } from './shapes.ts'
-import { resolveAccount, splitConnection, requireSecret, type NetDeps, type AccountSecret } from './accounts.ts'
+import {
+  resolveAccount,
+  splitConnection,
+  requireSecret,
+  type NetDeps,
+  type AccountSecret,
+} from './accounts.ts'
 import {
   countThisMonth,
   findMigration,
@@ -21,7 +27,12 @@ import {
 
 /** `accountId`: whose slots it takes. */
 export type MigrationData = { migrationId: string; accountId?: string }
-export type SubmitDeps = NetDeps & { db: Kysely<DB>; queue: Queue; job: Job<MigrationData>; secretKey: string }
+export type SubmitDeps = NetDeps & {
+  db: Kysely<DB>
+  queue: Queue
+  job: Job<MigrationData>
+  secretKey: string
+}
 
 /** Migrations of a calendar month (UTC). */
 export const MAX_MIGRATIONS_PER_MONTH: Record<Plan, number> = {
@@ -75,7 +86,12 @@ export async function submitMigration(
   // Whoever has none left this month need not wait for the hosts to be looked up, nor hear what is wrong with them.
   if (!dryRun) await db.transaction().execute((trx) => requireLeft(trx, accountId))
   await resolveAccount({ ...source.reached, ...source.secret }, deps, signal, 'source.host')
-  await resolveAccount({ ...destination.reached, ...destination.secret }, deps, signal, 'destination.host')
+  await resolveAccount(
+    { ...destination.reached, ...destination.secret },
+    deps,
+    signal,
+    'destination.host',
+  )
   const row = {
     accountId,
     source: source.reached,
@@ -162,7 +178,10 @@ export async function retryMigration(
     const row = await findMigration(trx, accountId, id)
     if (!row) throw new Fault('not_found', 'The migration was not found.')
     if (!(await requeueMigration(trx, accountId, id, encryptSecrets(secrets, secretKey, id)))) {
-      throw new Fault('conflict', `Only a failed migration can be retried. This one is ${row.status}.`)
+      throw new Fault(
+        'conflict',
+        `Only a failed migration can be retried. This one is ${row.status}.`,
+      )
     }
     await queue.enqueue(trx, job, { migrationId: id, accountId })
     return (await findMigration(trx, accountId, id)) as MigrationRow

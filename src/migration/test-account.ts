@@ -20,7 +20,15 @@ export async function testAccount(connection: Connection, deps: NetDeps, gone: A
   const how = listFailed ? ' The server refused to list them; they were found one by one.' : ''
   const message = `Signed in to ${host} as ${reached.user}: ${folderCount} ${folderCount === 1 ? 'folder' : 'folders'}.${how}`
   const server = { host, port, secure }
-  return { success: true as const, connected: true as const, folderCount, listFailed, statusOnly, server, message }
+  return {
+    success: true as const,
+    connected: true as const,
+    folderCount,
+    listFailed,
+    statusOnly,
+    server,
+    message,
+  }
 }
 
 /**
@@ -36,7 +44,8 @@ export async function listAccount(connection: Connection, deps: NetDeps, gone: A
     unseen: folder.unseen ?? 0,
     delimiter: folder.delimiter ?? '',
   }))
-  if (folders.length === 0) throw new Fault('upstream_rejected', `No folders found in the account on ${reached.host}.`)
+  if (folders.length === 0)
+    throw new Fault('upstream_rejected', `No folders found in the account on ${reached.host}.`)
   const totalMessages = folders.reduce((sum, { messages }) => sum + messages, 0)
   const server = { host: reached.host, user: reached.user }
   return { folders, totalFolders: folders.length, totalMessages, server, usedFallback, statusOnly }
@@ -66,7 +75,10 @@ async function signInAndList(connection: Connection, deps: NetDeps, gone: AbortS
 }
 
 function faultOf(error: unknown, host: string, isLate: boolean): unknown {
-  if (isLate) return new Fault('upstream_timeout', `${host} did not list its folders in time.`, { cause: error })
+  if (isLate)
+    return new Fault('upstream_timeout', `${host} did not list its folders in time.`, {
+      cause: error,
+    })
   if (error instanceof ImapRefused) {
     const later = isTemporary(error.refusal) ? ' Try again later.' : ''
     return new Fault('upstream_rejected', `${host}: ${error.message}${later}`, { cause: error })

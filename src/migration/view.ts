@@ -3,7 +3,18 @@ import type { MigrationRow } from './store.ts'
 
 /** A migration as its owner sees it, whole: events go out as they are, no schema drops what it does not name. */
 export function presentMigration(row: MigrationRow) {
-  const { id, status, source, destination, destPrefix, folders, options, progress, errorCount, queue } = row
+  const {
+    id,
+    status,
+    source,
+    destination,
+    destPrefix,
+    folders,
+    options,
+    progress,
+    errorCount,
+    queue,
+  } = row
   const { createdAt, startedAt, completedAt } = row
   // Errors are counted once, beside the progress: what ends a migration from outside is in no progress.
   const { errorCount: _, ...shownProgress } = progress

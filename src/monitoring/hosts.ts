@@ -10,7 +10,14 @@ import { checkHost, waitForHost } from './checks/check-host.ts'
 import type { HostCheckDeps } from './checks/deps.ts'
 import { FULL_CHECK } from './checks/plan.ts'
 import { MAX_HOSTS_PER_ACCOUNT } from './limits.ts'
-import { countHosts, findHost, insertHost, updateHost, type HostRow, type HostSettings } from './store.ts'
+import {
+  countHosts,
+  findHost,
+  insertHost,
+  updateHost,
+  type HostRow,
+  type HostSettings,
+} from './store.ts'
 
 export type HostDeps = { db: Kysely<DB>; queue: Queue; sweep: Job; blocklists: Blocklists }
 
@@ -29,11 +36,16 @@ export async function addHost(
   const host = parseHost(text)
   const reason = host.kind === 'ip' ? notPublicReason(host.address) : null
   if (reason) {
-    throw new Fault('invalid_request', `${text} ${reason}.`, { details: [{ path: 'host', message: reason }] })
+    throw new Fault('invalid_request', `${text} ${reason}.`, {
+      details: [{ path: 'host', message: reason }],
+    })
   }
   requireLists(settings, blocklists)
   if ((await countHosts(db, accountId)) >= MAX_HOSTS_PER_ACCOUNT) {
-    throw new Fault('conflict', `An account can have up to ${MAX_HOSTS_PER_ACCOUNT} monitored hosts. Remove one first.`)
+    throw new Fault(
+      'conflict',
+      `An account can have up to ${MAX_HOSTS_PER_ACCOUNT} monitored hosts. Remove one first.`,
+    )
   }
   const name = host.kind === 'ip' ? host.address : host.name
   const tlsPorts = host.kind === 'ip' ? [] : DEFAULT_TLS_PORTS
@@ -71,7 +83,9 @@ function requireLists({ lists = {} }: HostSettings, blocklists: Blocklists): voi
   const unknown = Object.keys(lists).find((zone) => !findList(zone, blocklists))
   if (unknown === undefined) return
   const message = `contains ${unknown.slice(0, 100)}, which is not a blocklist of this service`
-  throw new Fault('invalid_request', `The field lists ${message}.`, { details: [{ path: 'lists', message }] })
+  throw new Fault('invalid_request', `The field lists ${message}.`, {
+    details: [{ path: 'lists', message }],
+  })
 }
 
 function findList(zone: string, { lists }: Blocklists) {
@@ -86,7 +100,11 @@ export function requireList(zone: string, blocklists: Blocklists) {
 }
 
 /** @throws Fault `not_found` */
-export async function requireHost({ db }: { db: Kysely<DB> }, accountId: string, id: string): Promise<HostRow> {
+export async function requireHost(
+  { db }: { db: Kysely<DB> },
+  accountId: string,
+  id: string,
+): Promise<HostRow> {
   return (await findHost(db, accountId, id)) ?? hostNotFound()
 }
 
@@ -102,12 +120,24 @@ const CHECK_WAIT_MS = 20_000
  * Checks everything of a host now.
  * @throws Fault `unavailable` when another check of it does not finish in time
  */
-export async function checkNow(deps: HostCheckDeps, { id, accountId }: HostRow, gone: AbortSignal): Promise<HostRow> {
-  const host = await waitForHost(deps.db, id, AbortSignal.any([gone, AbortSignal.timeout(CHECK_WAIT_MS)]))
+export async function checkNow(
+  deps: HostCheckDeps,
+  { id, accountId }: HostRow,
+  gone: AbortSignal,
+): Promise<HostRow> {
+  const host = await waitForHost(
+    deps.db,
+    id,
+    AbortSignal.any([gone, AbortSignal.timeout(CHECK_WAIT_MS)]),
+  )
   if (!host) {
-    throw new Fault('unavailable', 'A check of this host is already running. Try again in a minute.', {
-      retryAfter: 60,
-    })
+    throw new Fault(
+      'unavailable',
+      'A check of this host is already running. Try again in a minute.',
+      {
+        retryAfter: 60,
+      },
+    )
   }
   await checkHost(host, deps, gone, FULL_CHECK)
   return requireHost(deps, accountId, id)

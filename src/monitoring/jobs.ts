@@ -24,7 +24,11 @@ export function sweepJob(deps: HostCheckDeps): Job {
     deadline: SWEEP_DEADLINE_SECONDS,
     retry: { limit: 0 },
     async run(_data, { signal, log }) {
-      const checked = await checkDueHosts({ ...deps, log }, signal, performance.now() + SWEEP_CLAIMS_FOR_MS)
+      const checked = await checkDueHosts(
+        { ...deps, log },
+        signal,
+        performance.now() + SWEEP_CLAIMS_FOR_MS,
+      )
       if (checked > 0) log.debug({ checked }, 'hosts checked')
     },
   })

@@ -12,7 +12,12 @@ import type { DB } from '../store/tables.ts'
 import type { HostCheckDeps } from './checks/deps.ts'
 import { createRateLimiter } from './checks/rate-limiter.ts'
 import { cleanUpJob, sweepJob } from './jobs.ts'
-import { CHECK_INTERVALS, HOST_LEASE_SECONDS, QUERY_SPACING_MS, type CheckIntervals } from './limits.ts'
+import {
+  CHECK_INTERVALS,
+  HOST_LEASE_SECONDS,
+  QUERY_SPACING_MS,
+  type CheckIntervals,
+} from './limits.ts'
 import { monitoringRoutes } from './routes.ts'
 
 export type MonitoringOptions = {

@@ -6,7 +6,15 @@ import { notifyChange } from '../store/changes.ts'
 import { listFacts } from './facts/store.ts'
 import { availabilityOf, availableSince } from './history/availability.ts'
 import { countEvents, listEvents, listPeriods } from './history/store.ts'
-import { addHost, changeHost, checkNow, hostNotFound, requireHost, requireList, type HostDeps } from './hosts.ts'
+import {
+  addHost,
+  changeHost,
+  checkNow,
+  hostNotFound,
+  requireHost,
+  requireList,
+  type HostDeps,
+} from './hosts.ts'
 import { listAddresses, listAccountModes, setAccountMode } from './blocklists/store.ts'
 import type { HostCheckDeps } from './checks/deps.ts'
 import {
@@ -106,7 +114,11 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
         response: answers(OneHost),
       },
     },
-    async (request) => respondWithDetail(deps, await requireHost(deps, callerOf(request).accountId, request.params.id)),
+    async (request) =>
+      respondWithDetail(
+        deps,
+        await requireHost(deps, callerOf(request).accountId, request.params.id),
+      ),
   )
   app.patch(
     '/api/v1/monitoring/hosts/:id',
@@ -122,13 +134,22 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
       },
     },
     async (request) =>
-      respondWithDetail(deps, await changeHost(deps, callerOf(request).accountId, request.params.id, request.body)),
+      respondWithDetail(
+        deps,
+        await changeHost(deps, callerOf(request).accountId, request.params.id, request.body),
+      ),
   )
   app.delete(
     '/api/v1/monitoring/hosts/:id',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'Delete a monitored host', tags, security, params, response: answers(Done) },
+      schema: {
+        summary: 'Delete a monitored host',
+        tags,
+        security,
+        params,
+        response: answers(Done),
+      },
     },
     async (request) => {
       const { accountId } = callerOf(request)

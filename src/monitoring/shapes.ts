@@ -28,13 +28,20 @@ const Settings = {
     }),
   ),
   dnsRecords: Type.Optional(
-    Type.Boolean({ description: 'Whether changes of A, AAAA, CNAME, MX, NS, TXT and DMARC records are monitored.' }),
+    Type.Boolean({
+      description:
+        'Whether changes of A, AAAA, CNAME, MX, NS, TXT and DMARC records are monitored.',
+    }),
   ),
 }
 
 export const NewHost = Type.Object(
   {
-    host: Type.String({ minLength: 1, maxLength: 260, description: 'A host name or a public IP address.' }),
+    host: Type.String({
+      minLength: 1,
+      maxLength: 260,
+      description: 'A host name or a public IP address.',
+    }),
     ...Settings,
   },
   { examples: [{ host: 'mail.example.com', label: 'outgoing mail' }] },
@@ -66,7 +73,9 @@ export const MonitoredHost = Type.Object({
   }),
   listedCount: Type.Integer({ description: 'Confirmed listings of all its addresses.' }),
   totalChecked: Type.Integer({ description: 'Blocklists times addresses.' }),
-  unknownCount: Type.Integer({ description: 'How many of these gave no usable answer in the last check.' }),
+  unknownCount: Type.Integer({
+    description: 'How many of these gave no usable answer in the last check.',
+  }),
   detail: Nullable(Type.String({ description: 'Reason why a result is unknown.' })),
   lastCheckAt: Nullable(Timestamp),
   nextCheckAt: Timestamp,
@@ -83,7 +92,8 @@ const ListingShape = Type.Object({
   dnsbl: Type.String(),
   category: Type.Enum([...CATEGORIES]),
   state: Type.Enum(['listed', 'suspected', 'clearing'], {
-    description: '`suspected` and `clearing` were seen once and are confirmed before an alert is raised.',
+    description:
+      '`suspected` and `clearing` were seen once and are confirmed before an alert is raised.',
   }),
   codes: Type.Array(Type.String()),
   meanings: Type.Array(Type.String()),
@@ -95,7 +105,8 @@ const ListingShape = Type.Object({
 const CertificateShape = Type.Object({
   port: Type.Integer(),
   state: Type.String({
-    description: '`valid`, `expiring`, `expiring-soon`, `expired`, `not-yet-valid`, `wrong-host`, `untrusted`.',
+    description:
+      '`valid`, `expiring`, `expiring-soon`, `expired`, `not-yet-valid`, `wrong-host`, `untrusted`.',
   }),
   daysRemaining: Type.Integer(),
   validTo: Timestamp,
@@ -112,7 +123,9 @@ const RecordShape = Type.Object({
 })
 
 const PeriodShape = Type.Object({
-  state: Type.Enum(['clean', 'listed', 'unknown'], { description: '`listed`: on a critical or major blocklist.' }),
+  state: Type.Enum(['clean', 'listed', 'unknown'], {
+    description: '`listed`: on a critical or major blocklist.',
+  }),
   from: Timestamp,
   to: Timestamp,
 })
@@ -120,11 +133,15 @@ const PeriodShape = Type.Object({
 /** One host with its listings, certificates and records. */
 export const MonitoredHostDetail = Type.Object({
   ...MonitoredHost.properties,
-  addresses: Type.Array(Type.Object({ ip: Type.String(), unknownLists: Type.Array(Type.String()) })),
+  addresses: Type.Array(
+    Type.Object({ ip: Type.String(), unknownLists: Type.Array(Type.String()) }),
+  ),
   listings: Type.Array(ListingShape),
   certificates: Type.Array(CertificateShape),
   records: Type.Array(RecordShape),
-  periods: Type.Array(PeriodShape, { description: 'States during the days of `availability`, oldest first.' }),
+  periods: Type.Array(PeriodShape, {
+    description: 'States during the days of `availability`, oldest first.',
+  }),
 })
 export type MonitoredHostDetail = Static<typeof MonitoredHostDetail>
 
@@ -135,7 +152,9 @@ export const HistoryQuery = Type.Object({
 
 const Change = Type.Object({
   at: Timestamp,
-  name: Type.String({ description: 'The blocklist, `Certificate on port 443`, or `example.com MX`.' }),
+  name: Type.String({
+    description: 'The blocklist, `Certificate on port 443`, or `example.com MX`.',
+  }),
   dnsbl: Nullable(Type.String()),
   from: Type.String(),
   to: Type.String(),

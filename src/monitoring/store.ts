@@ -85,7 +85,11 @@ export async function listHosts(db: Db, accountId: string): Promise<HostRow[]> {
   return rows as HostRow[]
 }
 
-export async function findHost(db: Db, accountId: string, id: string): Promise<HostRow | undefined> {
+export async function findHost(
+  db: Db,
+  accountId: string,
+  id: string,
+): Promise<HostRow | undefined> {
   const row = await db
     .selectFrom('monitoredHost')
     .select(HOST)

@@ -42,8 +42,22 @@ function presentListing(fact: FactRow, lists: readonly Blocklist[]) {
   const { name, zone: dnsbl, category } = list
   const ip = ipOf(fact)
   const delistUrl = (list.delisting.url ?? list.lookupUrl)?.replace('{ip}', ip) ?? null
-  const state = fact.suspect === null ? 'listed' : fact.state === 'listed' ? 'clearing' : 'suspected'
-  return [{ ip, name, dnsbl, category, state, codes, meanings, reason, delistUrl, since: fact.suspectAt ?? fact.since }]
+  const state =
+    fact.suspect === null ? 'listed' : fact.state === 'listed' ? 'clearing' : 'suspected'
+  return [
+    {
+      ip,
+      name,
+      dnsbl,
+      category,
+      state,
+      codes,
+      meanings,
+      reason,
+      delistUrl,
+      since: fact.suspectAt ?? fact.since,
+    },
+  ]
 }
 
 function presentCertificate({ subject, state, detail, since }: FactRow) {
@@ -64,5 +78,11 @@ export function presentEvent({ fromState, toState, ...event }: EventRow) {
 export function presentList(list: Blocklist, modes: ListModes) {
   const chosen = modes[list.zone]
   const { name, zone: dnsbl, category } = list
-  return { name, dnsbl, category, mode: chosen ?? defaultMode(list), isDefault: chosen === undefined }
+  return {
+    name,
+    dnsbl,
+    category,
+    mode: chosen ?? defaultMode(list),
+    isDefault: chosen === undefined,
+  }
 }

@@ -37,7 +37,9 @@ export async function openAcceptors(server: HttpServer): Promise<Server[]> {
   const { address: host, port } = server.address() as AddressInfo
   const acceptors = Array.from({ length: ACCEPTORS }, () =>
     // As node:http opens its own.
-    createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket)),
+    createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
+      server.emit('connection', socket),
+    ),
   )
   await Promise.all(
     acceptors.map((acceptor) => {

@@ -22,7 +22,10 @@ export function parseHost(input: string, path = 'host'): Host {
   const address = parseAddress(bare)
   if (address && (bare === text || address.family === 6)) return address
   const wrong = whyNotName(text) ?? whyNotAscii(domainToASCII(text))
-  if (wrong) throw new Fault('invalid_request', `“${shorten(text)}” ${wrong}.`, { details: [{ path, message: wrong }] })
+  if (wrong)
+    throw new Fault('invalid_request', `“${shorten(text)}” ${wrong}.`, {
+      details: [{ path, message: wrong }],
+    })
   const name = domainToASCII(text).toLowerCase().replace(/\.$/, '')
   return { kind: 'name', name, unicode: domainToUnicode(name) || name }
 }
@@ -44,9 +47,11 @@ export function canonical(address: string): string {
 
 function whyNotName(text: string): string | null {
   if (text === '' || text === '.') return 'is empty'
-  if (text.includes('://') || /[/\\?#]/.test(text)) return 'is a URL or a path; enter only the host name'
+  if (text.includes('://') || /[/\\?#]/.test(text))
+    return 'is a URL or a path; enter only the host name'
   if (text.includes('@')) return 'is an email address or has a user name; enter only the host name'
-  if (text.includes(':')) return 'has a port or is an invalid IPv6 address; enter only the host name'
+  if (text.includes(':'))
+    return 'has a port or is an invalid IPv6 address; enter only the host name'
   // domainToASCII decodes “%41” and drops characters silently.
   if (/[\s%\p{Cc}]/u.test(text)) return 'has characters that are not allowed in host names'
   return null
@@ -56,11 +61,15 @@ function whyNotAscii(ascii: string): string | null {
   const labels = ascii.replace(/\.$/, '').split('.')
   // “0x7f.1”, “1.2.3” and full-width digits come out of domainToASCII as other addresses than their
   // text says.
-  if (/^(\d+|0x[\da-f]*)$/i.test(labels.at(-1) ?? '')) return 'ends in a number but is not an IP address'
+  if (/^(\d+|0x[\da-f]*)$/i.test(labels.at(-1) ?? ''))
+    return 'ends in a number but is not an IP address'
   if (labels.some((label) => label.length > 63)) return 'has a label of more than 63 characters'
   if (ascii.length > 254 || labels.join('.').length > 253) return 'is longer than 253 characters'
-  if (labels.includes('')) return 'has an empty label, or characters that are not allowed in host names'
-  return labels.every((label) => /^[\w-]+$/.test(label)) ? null : 'has characters that are not allowed in host names'
+  if (labels.includes(''))
+    return 'has an empty label, or characters that are not allowed in host names'
+  return labels.every((label) => /^[\w-]+$/.test(label))
+    ? null
+    : 'has characters that are not allowed in host names'
 }
 
 function shorten(text: string): string {
@@ -119,13 +128,17 @@ const WHY: Record<string, string> = {
 export function isAllowed(address: string, allowPrivate: PrivateTargets): boolean {
   if (allowPrivate === true || classify(address).public) return true
   const parsed = ipaddr.parse(address)
-  return allowPrivate !== false && allowPrivate.some((cidr) => parsed.kind() === cidr[0].kind() && parsed.match(cidr))
+  return (
+    allowPrivate !== false &&
+    allowPrivate.some((cidr) => parsed.kind() === cidr[0].kind() && parsed.match(cidr))
+  )
 }
 
 /** The labels that stand for an address in the DNS: octets (`4.2.0.192`) or nibbles, last first. */
 export function reversedLabels(address: string): string {
   const bytes = ipaddr.parse(address).toByteArray()
-  const labels = bytes.length === 4 ? bytes.map(String) : Buffer.from(bytes).toString('hex').split('')
+  const labels =
+    bytes.length === 4 ? bytes.map(String) : Buffer.from(bytes).toString('hex').split('')
   return labels.toReversed().join('.')
 }
 

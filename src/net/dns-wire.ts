@@ -1,5 +1,9 @@
 import { randomInt } from 'node:crypto'
-import packet, { type Answer as PacketAnswer, type DecodedPacket, type RecordType as PacketType } from 'dns-packet'
+import packet, {
+  type Answer as PacketAnswer,
+  type DecodedPacket,
+  type RecordType as PacketType,
+} from 'dns-packet'
 import type { DnsFailure, DnsRecord, RecordType } from './dns-record.ts'
 
 /** RFC 9715: the size that fits an unfragmented datagram on every path. */
@@ -10,13 +14,18 @@ const MAX_CNAMES = 8
 
 /** The content of a packet that is known to answer the query. */
 export type Reading =
-  { status: 'NOERROR' | 'NXDOMAIN'; records: DnsRecord[]; cnames: string[]; ttl: number } | { failure: DnsFailure }
+  | { status: 'NOERROR' | 'NXDOMAIN'; records: DnsRecord[]; cnames: string[]; ttl: number }
+  | { failure: DnsFailure }
 
 /**
  * A query packet whose id is still to be drawn, or null when the name cannot exist (RFC 1035,
  * 2.3.4).
  */
-export function encodeQuery(name: string, type: RecordType, { edns }: { edns: boolean }): Buffer | null {
+export function encodeQuery(
+  name: string,
+  type: RecordType,
+  { edns }: { edns: boolean },
+): Buffer | null {
   if (!isWireName(name)) return null
   return packet.encode({
     type: 'query',
@@ -100,8 +109,16 @@ export function readAnswer(bytes: Buffer, name: string, type: RecordType): Readi
   }
   const { records, chain } = follow(decoded.answers.filter(isRecord), name, type)
   const used = [...chain, ...records]
-  const ttl = records.length > 0 ? Math.min(...used.map((record) => record.ttl)) : negativeTtl(decoded.authorities)
-  return { status: rcode, records, cnames: chain.map((record) => nameKey(String(record.data))), ttl }
+  const ttl =
+    records.length > 0
+      ? Math.min(...used.map((record) => record.ttl))
+      : negativeTtl(decoded.authorities)
+  return {
+    status: rcode,
+    records,
+    cnames: chain.map((record) => nameKey(String(record.data))),
+    ttl,
+  }
 }
 
 type Decoded = Required<DecodedPacket> & { rcode: string }
@@ -115,7 +132,9 @@ function decode(bytes: Buffer): Decoded | null {
 }
 
 function failureOf(rcode: string): DnsFailure {
-  return rcode === 'SERVFAIL' || rcode === 'REFUSED' || rcode === 'FORMERR' || rcode === 'NOTIMP' ? rcode : 'OTHER'
+  return rcode === 'SERVFAIL' || rcode === 'REFUSED' || rcode === 'FORMERR' || rcode === 'NOTIMP'
+    ? rcode
+    : 'OTHER'
 }
 
 type DataRecord = DnsRecord & { data: unknown }
@@ -128,7 +147,11 @@ function isRecord(record: PacketAnswer): record is DataRecord {
 }
 
 /** Follows CNAMEs through the answer section; a loop, or too long a chain, ends in no records. */
-function follow(all: DataRecord[], name: string, type: RecordType): { records: DataRecord[]; chain: DataRecord[] } {
+function follow(
+  all: DataRecord[],
+  name: string,
+  type: RecordType,
+): { records: DataRecord[]; chain: DataRecord[] } {
   const chain: DataRecord[] = []
   const seen = new Set<string>()
   let owner = nameKey(name)

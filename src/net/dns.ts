@@ -79,11 +79,18 @@ export type ResolverOptions = {
 export function createResolver(options: ResolverOptions = {}): OwnResolver {
   const { timeoutMs = 2500, tries = 2, maxInFlight = 128 } = options
   const servers = options.servers?.length ? options.servers : systemServers()
-  const asks = servers.map((server) => ({ server: endpointName(server), ask: createSendQuery(server) }))
+  const asks = servers.map((server) => ({
+    server: endpointName(server),
+    ask: createSendQuery(server),
+  }))
   const slots = createSlots(maxInFlight)
   const closing = new AbortController()
 
-  async function inTurn(name: string, type: RecordType, notifications: AbortSignal[]): Promise<DnsAnswer> {
+  async function inTurn(
+    name: string,
+    type: RecordType,
+    notifications: AbortSignal[],
+  ): Promise<DnsAnswer> {
     const started = performance.now()
     const failures: { failure: DnsFailure; server: string }[] = []
     for (let turn = 0; turn < turnsAllowed(failures.at(-1)?.failure, tries, asks.length); turn++) {
@@ -93,14 +100,21 @@ export function createResolver(options: ResolverOptions = {}): OwnResolver {
       failures.push({ failure: reading.failure, server })
     }
     const worst = failures.find(({ failure }) => !isSilence(failure)) ?? failures[0]
-    return { status: 'FAILED', failure: 'NETWORK', server: null, ...worst, ms: performance.now() - started }
+    return {
+      status: 'FAILED',
+      failure: 'NETWORK',
+      server: null,
+      ...worst,
+      ms: performance.now() - started,
+    }
   }
 
   return {
     servers,
     async query(name, type, signal) {
       const notifications = signal ? [closing.signal, signal] : [closing.signal]
-      if (!(await slots.acquire(notifications))) return { status: 'FAILED', failure: 'ABORTED', server: null, ms: 0 }
+      if (!(await slots.acquire(notifications)))
+        return { status: 'FAILED', failure: 'ABORTED', server: null, ms: 0 }
       try {
         const answer = await inTurn(name, type, notifications)
         options.onAnswer?.(answer)

@@ -22,7 +22,11 @@ type GuardDeps = { resolver: Resolver; allowPrivate: PrivateTargets }
  * name, because a later connection may choose any of them.
  * @throws Fault `target_not_allowed`, `upstream_unreachable`, `upstream_timeout`
  */
-export async function checkTarget(host: Host, deps: GuardDeps, signal: AbortSignal): Promise<Target> {
+export async function checkTarget(
+  host: Host,
+  deps: GuardDeps,
+  signal: AbortSignal,
+): Promise<Target> {
   const { resolver, allowPrivate } = deps
   if (host.kind === 'ip') {
     refuseAddress(host, allowPrivate)
@@ -35,7 +39,9 @@ export async function checkTarget(host: Host, deps: GuardDeps, signal: AbortSign
       `${name} is a local network name. Connections to private targets are not allowed (ALLOW_PRIVATE_TARGETS).`,
     )
   }
-  const addresses = isLocalhost(name) ? localAddresses(allowPrivate) : await lookUp(name, resolver, signal)
+  const addresses = isLocalhost(name)
+    ? localAddresses(allowPrivate)
+    : await lookUp(name, resolver, signal)
   requireAllowed(name, addresses, allowPrivate)
   return { host: name, servername: name, addresses }
 }
@@ -61,7 +67,8 @@ function requireAllowed(host: string, addresses: string[], allowPrivate: Private
   if (refused === undefined) return
   const reach = classify(refused)
   const what = reach.public ? 'not a public address' : reach.why
-  const subject = refused === host ? `${host} is ${what}` : `${host} has the address ${refused}, ${what}`
+  const subject =
+    refused === host ? `${host} is ${what}` : `${host} has the address ${refused}, ${what}`
   throw new Fault(
     'target_not_allowed',
     `${subject}. Connections to private targets are not allowed (ALLOW_PRIVATE_TARGETS).`,
@@ -72,7 +79,15 @@ function requireAllowed(host: string, addresses: string[], allowPrivate: Private
  * RFC 6761, 6762, 7686, 8375, ICANN's .internal, and the names under which clouds hand out
  * credentials.
  */
-const LOCAL_SUFFIXES = ['localhost', 'local', 'internal', 'home.arpa', 'onion', 'metadata', 'instance-data']
+const LOCAL_SUFFIXES = [
+  'localhost',
+  'local',
+  'internal',
+  'home.arpa',
+  'onion',
+  'metadata',
+  'instance-data',
+]
 
 function isLocalName(name: string): boolean {
   return LOCAL_SUFFIXES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`))
@@ -84,10 +99,19 @@ function isLocalhost(name: string): boolean {
 }
 
 async function lookUp(name: string, resolver: Resolver, signal: AbortSignal): Promise<string[]> {
-  const answers = await Promise.all([resolver.query(name, 'AAAA', signal), resolver.query(name, 'A', signal)])
-  const [v6, v4] = [dataOf(answers[0], 'AAAA').map(canonical), dataOf(answers[1], 'A').map(canonical)]
+  const answers = await Promise.all([
+    resolver.query(name, 'AAAA', signal),
+    resolver.query(name, 'A', signal),
+  ])
+  const [v6, v4] = [
+    dataOf(answers[0], 'AAAA').map(canonical),
+    dataOf(answers[1], 'A').map(canonical),
+  ]
   // RFC 8305, 4: the families take turns.
-  const turns = Array.from({ length: Math.max(v6.length, v4.length) }, (_, index) => [v6[index], v4[index]])
+  const turns = Array.from({ length: Math.max(v6.length, v4.length) }, (_, index) => [
+    v6[index],
+    v4[index],
+  ])
   const addresses = turns.flat().filter((address) => address !== undefined)
   if (addresses.length === 0) throw noAddress(name, answers)
   return [...new Set(addresses)]
@@ -96,13 +120,22 @@ async function lookUp(name: string, resolver: Resolver, signal: AbortSignal): Pr
 function noAddress(name: string, answers: DnsAnswer[]): Fault {
   const failed = answers.find((answer) => answer.status === 'FAILED')
   if (failed?.failure === 'TIMEOUT' || failed?.failure === 'ABORTED') {
-    return new Fault('upstream_timeout', `The address of ${name} could not be looked up in time. Try again later.`)
+    return new Fault(
+      'upstream_timeout',
+      `The address of ${name} could not be looked up in time. Try again later.`,
+    )
   }
   if (failed) {
-    return new Fault('upstream_unreachable', `The address of ${name} could not be looked up: ${failed.failure}.`)
+    return new Fault(
+      'upstream_unreachable',
+      `The address of ${name} could not be looked up: ${failed.failure}.`,
+    )
   }
   const exists = answers.some((answer) => answer.status === 'NOERROR')
-  return new Fault('upstream_unreachable', exists ? `${name} has no address.` : `Host not found: ${name}.`)
+  return new Fault(
+    'upstream_unreachable',
+    exists ? `${name} has no address.` : `Host not found: ${name}.`,
+  )
 }
 
 /**
@@ -124,7 +157,11 @@ const MAX_ATTEMPTS = 8
  * Connects to the first of the checked addresses that answers.
  * @throws Fault `upstream_unreachable`, `upstream_timeout`
  */
-export async function openSocket(target: Target, port: number, signal: AbortSignal): Promise<Socket> {
+export async function openSocket(
+  target: Target,
+  port: number,
+  signal: AbortSignal,
+): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>()
   const waiting = target.addresses.slice(0, MAX_ATTEMPTS)
   const open = new Set<Socket>()
@@ -154,7 +191,8 @@ export async function openSocket(target: Target, port: number, signal: AbortSign
     else if (open.size === 0) reject(unreachable(target, port, errors))
   }
 
-  const tooLate = () => reject(new Fault('upstream_timeout', `Port ${port} of ${target.host} did not answer in time.`))
+  const tooLate = () =>
+    reject(new Fault('upstream_timeout', `Port ${port} of ${target.host} did not answer in time.`))
   const leave = onAbort([signal], tooLate)
   if (signal.aborted) tooLate()
   else tryNext()
@@ -172,7 +210,8 @@ function requireChecked(socket: Socket, target: Target): Socket {
   const address = canonical(socket.remoteAddress ?? '')
   if (target.addresses.includes(address)) return socket
   socket.destroy()
-  if (address === '') throw new Fault('upstream_unreachable', `${target.host} closed the connection at once.`)
+  if (address === '')
+    throw new Fault('upstream_unreachable', `${target.host} closed the connection at once.`)
   throw new Fault(
     'target_not_allowed',
     `The connection to ${target.host} ended at ${address}, which is not one of its addresses.`,
@@ -181,7 +220,8 @@ function requireChecked(socket: Socket, target: Target): Socket {
 
 function unreachable(target: Target, port: number, errors: NodeJS.ErrnoException[]): Fault {
   const cause = errors.find((error) => error.code === 'ECONNREFUSED') ?? errors[0]
-  const what = cause?.code === 'ECONNREFUSED' ? 'refused the connection' : `cannot be reached (${cause?.code})`
+  const what =
+    cause?.code === 'ECONNREFUSED' ? 'refused the connection' : `cannot be reached (${cause?.code})`
   const code = cause?.code === 'ETIMEDOUT' ? 'upstream_timeout' : 'upstream_unreachable'
   return new Fault(code, `Port ${port} of ${target.host} ${what}.`, { cause })
 }

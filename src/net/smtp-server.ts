@@ -88,7 +88,9 @@ const CERTIFICATE_CHECK_MS = 60_000
  * @throws Fault `unavailable` when it cannot listen, `invalid_request` when the certificate is
  *   unusable
  */
-export async function startSmtpServer<Recipient>(options: SmtpServerOptions<Recipient>): Promise<SmtpServer> {
+export async function startSmtpServer<Recipient>(
+  options: SmtpServerOptions<Recipient>,
+): Promise<SmtpServer> {
   const limits = { ...LIMITS, ...options.limits }
   const server = createServer(options, limits)
   const { address, port } = options.listen
@@ -96,12 +98,18 @@ export async function startSmtpServer<Recipient>(options: SmtpServerOptions<Reci
   try {
     await once(server.server, 'listening')
   } catch (cause) {
-    throw new Fault('unavailable', `SMTP_LISTEN: could not listen on ${address}:${port}: ${messageOf(cause)}.`, {
-      cause,
-    })
+    throw new Fault(
+      'unavailable',
+      `SMTP_LISTEN: could not listen on ${address}:${port}: ${messageOf(cause)}.`,
+      {
+        cause,
+      },
+    )
   }
   // A client that breaks off is nothing to do about; without a listener it would end the process.
-  server.on('error', (error: Error) => options.log.debug({ err: error }, 'an SMTP connection was interrupted'))
+  server.on('error', (error: Error) =>
+    options.log.debug({ err: error }, 'an SMTP connection was interrupted'),
+  )
   const stopEnding = endLongSessions(server, limits)
   const stopWatching = watchCertificate(server, options)
   return {
@@ -117,14 +125,18 @@ export async function startSmtpServer<Recipient>(options: SmtpServerOptions<Reci
   }
 }
 
-function createServer<Recipient>(options: SmtpServerOptions<Recipient>, limits: SmtpServerLimits): SMTPServer {
+function createServer<Recipient>(
+  options: SmtpServerOptions<Recipient>,
+  limits: SmtpServerLimits,
+): SMTPServer {
   const { name, certificate, onRecipient } = options
   const peers = createPeers(limits)
   const recipients = new WeakMap<SMTPServerSession, Map<string, Recipient>>()
   const transfers = createTransfers(limits)
 
   async function addRecipient(address: string, session: SMTPServerSession): Promise<void> {
-    if (session.envelope.rcptTo.length >= limits.recipients) throw smtpReply(452, '4.5.3 Too many recipients')
+    if (session.envelope.rcptTo.length >= limits.recipients)
+      throw smtpReply(452, '4.5.3 Too many recipients')
     const recipient = await onRecipient(address.toLowerCase())
     if (recipient === null) throw smtpReply(550, '5.1.1 Recipient address not found; no relaying')
     const known = recipients.get(session) ?? new Map<string, Recipient>()
@@ -154,12 +166,20 @@ function createServer<Recipient>(options: SmtpServerOptions<Recipient>, limits: 
    * Rejections of the service are sent as they are. For any other error, the client is only told to
    * retry.
    */
-  function answering<T>(work: Promise<T>, answer: (error?: Error | null, message?: string) => void): void {
+  function answering<T>(
+    work: Promise<T>,
+    answer: (error?: Error | null, message?: string) => void,
+  ): void {
     work.then(
       (message) => answer(null, typeof message === 'string' ? message : undefined),
       (error: Error & { responseCode?: number }) => {
-        if (error.responseCode === undefined) options.log.error({ err: error }, 'a message could not be accepted')
-        answer(error.responseCode === undefined ? smtpReply(451, '4.3.0 Temporary failure; try again later') : error)
+        if (error.responseCode === undefined)
+          options.log.error({ err: error }, 'a message could not be accepted')
+        answer(
+          error.responseCode === undefined
+            ? smtpReply(451, '4.3.0 Temporary failure; try again later')
+            : error,
+        )
       },
     )
   }
@@ -185,14 +205,19 @@ function createServer<Recipient>(options: SmtpServerOptions<Recipient>, limits: 
       recipients.delete(session)
       answering(peers.mail(session), callback)
     },
-    onRcptTo: ({ address }, session, callback) => answering(addRecipient(address, session), callback),
+    onRcptTo: ({ address }, session, callback) =>
+      answering(addRecipient(address, session), callback),
     onData: (stream, session, callback) => answering(take(stream, session), callback),
   })
   return server
 }
 
 /** The properties of the library’s connections that are used here; its types do not export them. */
-type Connection = { session: SMTPServerSession; _socket: Socket; send(code: number, text: string): void }
+type Connection = {
+  session: SMTPServerSession
+  _socket: Socket
+  send(code: number, text: string): void
+}
 
 const connectionsOf = (server: SMTPServer) => [...(server.connections as Set<Connection>)]
 
@@ -262,7 +287,8 @@ function createPeers({ connectionsOfOne, mailsPerMinuteOfOne }: SmtpServerLimits
     async arrive(session: SMTPServerSession): Promise<void> {
       const peer = networkOf(session.remoteAddress)
       const others = open.get(peer) ?? 0
-      if (others >= connectionsOfOne) throw smtpReply(421, '4.7.0 Too many connections from your network')
+      if (others >= connectionsOfOne)
+        throw smtpReply(421, '4.7.0 Too many connections from your network')
       open.set(peer, others + 1)
       counted.add(session)
     },
@@ -281,7 +307,8 @@ function createPeers({ connectionsOfOne, mailsPerMinuteOfOne }: SmtpServerLimits
       const peer = networkOf(remoteAddress)
       const count = (mails.get(peer) ?? 0) + 1
       mails.set(peer, count)
-      if (count > mailsPerMinuteOfOne) throw smtpReply(450, '4.7.1 Too many messages from your network in this minute')
+      if (count > mailsPerMinuteOfOne)
+        throw smtpReply(450, '4.7.1 Too many messages from your network in this minute')
     },
   }
 }
@@ -298,7 +325,10 @@ function createTransfers({ size, sizeTogether, transfer }: SmtpServerLimits) {
   let together = 0
 
   async function read(stream: SMTPServerDataStream): Promise<Buffer> {
-    const timer = setTimeout(() => stream.destroy(smtpReply(421, '4.4.2 Transfer too slow')), transfer)
+    const timer = setTimeout(
+      () => stream.destroy(smtpReply(421, '4.4.2 Transfer too slow')),
+      transfer,
+    )
     const chunks: Buffer[] = []
     let held = 0
     let [seen, isFull] = [0, false]
@@ -329,7 +359,11 @@ function readCertificate({ cert, key }: { cert: string; key: string }) {
   try {
     return { cert: readFileSync(cert), key: readFileSync(key), minVersion: 'TLSv1.2' as const }
   } catch (cause) {
-    throw new Fault('invalid_request', `The SMTP certificate could not be read: ${messageOf(cause)}.`, { cause })
+    throw new Fault(
+      'invalid_request',
+      `The SMTP certificate could not be read: ${messageOf(cause)}.`,
+      { cause },
+    )
   }
 }
 

@@ -38,7 +38,11 @@ const SILENCE_TIMEOUT_MS = 180_000
  *   connected), `upstream_timeout`; after some of them the relay has the mail all the same: see
  *   `mayHaveBeenTaken`
  */
-export async function sendMail(relay: Relay, mail: OutgoingMail, signal: AbortSignal): Promise<AcceptedMail> {
+export async function sendMail(
+  relay: Relay,
+  mail: OutgoingMail,
+  signal: AbortSignal,
+): Promise<AcceptedMail> {
   const handover = watchHandover(relay.beforeMessage ?? (async () => {}))
   const transport = createTransport({
     url: relay.smtpUrl,
@@ -80,19 +84,29 @@ function watchHandover(before: () => Promise<void>) {
     yield* message
   }
   return {
-    pass: (message: Readable) => Readable.from(gate(message), { objectMode: false }).once('end', () => (isDone = true)),
+    pass: (message: Readable) =>
+      Readable.from(gate(message), { objectMode: false }).once('end', () => (isDone = true)),
     isDone: () => isDone,
   }
 }
 
 type SmtpError = Error & { code?: string; responseCode?: number; response?: string }
 
-function faultOf(error: SmtpError, { smtpUrl }: Relay, signal: AbortSignal, handedOver: boolean): Fault {
+function faultOf(
+  error: SmtpError,
+  { smtpUrl }: Relay,
+  signal: AbortSignal,
+  handedOver: boolean,
+): Fault {
   if (error instanceof Fault) return error
   const relay = `The mail relay ${new URL(smtpUrl).host}`
   if (error.responseCode !== undefined) {
     const code = error.responseCode >= 500 ? 'upstream_rejected' : 'upstream_unreachable'
-    return new Fault(code, `${relay} rejected the message: ${error.response ?? error.responseCode}.`, { cause: error })
+    return new Fault(
+      code,
+      `${relay} rejected the message: ${error.response ?? error.responseCode}.`,
+      { cause: error },
+    )
   }
   const cause = handedOver ? new Unanswered(messageOf(error), { cause: error }) : error
   if (error.code === 'ETIMEDOUT' || signal.aborted) {

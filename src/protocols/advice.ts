@@ -32,7 +32,9 @@ export function lookupFailed(about: Advice['about'], name: string, error: string
 
 /** Sorts by severity; advice of equal severity keeps its order. */
 export function sortBySeverity(advice: Advice[]): Advice[] {
-  return advice.toSorted((one, other) => SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity))
+  return advice.toSorted(
+    (one, other) => SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity),
+  )
 }
 
 /** “a, b and c”; of a long list the first few and how many more. */

@@ -1,4 +1,10 @@
-import { dataOf, type DnsAnswer, type DnsFailure, type RecordType, type Resolver } from '../net/dns.ts'
+import {
+  dataOf,
+  type DnsAnswer,
+  type DnsFailure,
+  type RecordType,
+  type Resolver,
+} from '../net/dns.ts'
 
 /** The contents of a name’s TXT records, at the end of any CNAMEs. */
 export type TxtLookup = {
@@ -42,16 +48,29 @@ export function createDnsQueries(resolver: Resolver, signal: AbortSignal): DnsQu
   }
 
   const answersBelow = (domain: string) =>
-    received.filter(({ name }) => name === domain || name.endsWith(`.${domain}`)).map(({ answer }) => answer)
-  return { signal, query, lookUpTxt: async (name) => toTxtLookup(await query(name, 'TXT')), answersBelow }
+    received
+      .filter(({ name }) => name === domain || name.endsWith(`.${domain}`))
+      .map(({ answer }) => answer)
+  return {
+    signal,
+    query,
+    lookUpTxt: async (name) => toTxtLookup(await query(name, 'TXT')),
+    answersBelow,
+  }
 }
 
 function toTxtLookup(answer: DnsAnswer): TxtLookup {
   // The reader needs no reason for the abort: the query took too long.
-  if (answer.status === 'FAILED') return { exists: true, texts: [], alias: null, error: dnsFailureOf(answer) }
+  if (answer.status === 'FAILED')
+    return { exists: true, texts: [], alias: null, error: dnsFailureOf(answer) }
   // RFC 6604: an alias that leads nowhere exists all the same.
   const exists = answer.status === 'NOERROR' || answer.cnames.length > 0
-  return { exists, texts: dataOf(answer, 'TXT').map(decodeTxt), alias: answer.cnames.at(-1) ?? null, error: null }
+  return {
+    exists,
+    texts: dataOf(answer, 'TXT').map(decodeTxt),
+    alias: answer.cnames.at(-1) ?? null,
+    error: null,
+  }
 }
 
 /** Why there is no answer, or null when there is one. What we did not wait for was too slow. */
@@ -74,5 +93,7 @@ export function decodeTxt(data: string | Buffer | (string | Buffer)[]): string {
 }
 
 function escaped(byte: number): string {
-  return byte >= 0x20 && byte < 0x7f ? String.fromCodePoint(byte) : `\\${String(byte).padStart(3, '0')}`
+  return byte >= 0x20 && byte < 0x7f
+    ? String.fromCodePoint(byte)
+    : `\\${String(byte).padStart(3, '0')}`
 }

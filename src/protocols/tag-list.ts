@@ -28,7 +28,12 @@ export function parseTagList(text: string): TagList {
   return list
 }
 
-function readTag(piece: string, at: number, { tags, repeated, errors }: TagList, seen: Set<string>): void {
+function readTag(
+  piece: string,
+  at: number,
+  { tags, repeated, errors }: TagList,
+  seen: Set<string>,
+): void {
   const equals = piece.indexOf('=')
   const name = piece.slice(0, Math.max(0, equals)).trimEnd()
   const wrong = whyNotTag(piece, name, seen)

@@ -1,6 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-export const SIGNATURE_SCHEMES = ['github', 'stripe', 'standard', 'slack', 'shopify', 'hmac'] as const
+export const SIGNATURE_SCHEMES = [
+  'github',
+  'stripe',
+  'standard',
+  'slack',
+  'shopify',
+  'hmac',
+] as const
 
 /**
  * The signature scheme of a sender. `hmac` is configured with its header; the others are documented
@@ -27,7 +34,10 @@ export type SignedRequest = {
  * `unknown`: it cannot be verified, because the body is truncated. `unsigned`: there is no
  * signature to verify.
  */
-export type SignatureVerdict = { status: 'valid' | 'invalid' | 'unsigned' | 'unknown'; reason: string }
+export type SignatureVerdict = {
+  status: 'valid' | 'invalid' | 'unsigned' | 'unknown'
+  reason: string
+}
 
 /** The claims of a request: signatures, any of which may be valid, over `before` and the body. */
 type Claim = {
@@ -39,18 +49,35 @@ type Claim = {
   key: Buffer
 }
 type Reading = { claim: Claim } | { missing: string }
-type Reader = (header: (name: string) => string | undefined, secret: string, scheme: SignatureScheme) => Reading
+type Reader = (
+  header: (name: string) => string | undefined,
+  secret: string,
+  scheme: SignatureScheme,
+) => Reading
 
 /** Seconds between signing and arrival that all of these senders' libraries allow. */
 const TOLERANCE_SECONDS = 300
 
 const READERS: Record<SignatureScheme['scheme'], Reader> = {
   github: (header, secret) =>
-    simple(header, secret, { header: 'X-Hub-Signature-256', prefix: 'sha256=', algorithm: 'sha256', encoding: 'hex' }),
+    simple(header, secret, {
+      header: 'X-Hub-Signature-256',
+      prefix: 'sha256=',
+      algorithm: 'sha256',
+      encoding: 'hex',
+    }),
   shopify: (header, secret) =>
-    simple(header, secret, { header: 'X-Shopify-Hmac-Sha256', prefix: '', algorithm: 'sha256', encoding: 'base64' }),
-  hmac: (header, secret, { header: name = '', prefix = '', algorithm = 'sha256', encoding = 'hex' }) =>
-    simple(header, secret, { header: name, prefix, algorithm, encoding }),
+    simple(header, secret, {
+      header: 'X-Shopify-Hmac-Sha256',
+      prefix: '',
+      algorithm: 'sha256',
+      encoding: 'base64',
+    }),
+  hmac: (
+    header,
+    secret,
+    { header: name = '', prefix = '', algorithm = 'sha256', encoding = 'hex' },
+  ) => simple(header, secret, { header: name, prefix, algorithm, encoding }),
   stripe,
   standard,
   slack,
@@ -63,15 +90,24 @@ const READERS: Record<SignatureScheme['scheme'], Reader> = {
  * Slack”, Shopify “Verify webhooks”.
  * @param secret as the sender's page shows it
  */
-export function checkSignature(scheme: SignatureScheme, secret: string, request: SignedRequest): SignatureVerdict {
-  const header = (name: string) => request.headers.find(([other]) => other.toLowerCase() === name.toLowerCase())?.[1]
+export function checkSignature(
+  scheme: SignatureScheme,
+  secret: string,
+  request: SignedRequest,
+): SignatureVerdict {
+  const header = (name: string) =>
+    request.headers.find(([other]) => other.toLowerCase() === name.toLowerCase())?.[1]
   const reading = READERS[scheme.scheme](header, secret, scheme)
   if ('missing' in reading) return { status: 'unsigned', reason: reading.missing }
   const { claim } = reading
   if (claim.given.length === 0) return invalid('The header has no signature of this scheme.')
   if (request.truncated)
-    return { status: 'unknown', reason: 'The stored body is truncated, so the signature cannot be checked.' }
-  if (!isMatch(claim, request.body)) return invalid(mismatchReason(claim, request.body, secret, scheme, header))
+    return {
+      status: 'unknown',
+      reason: 'The stored body is truncated, so the signature cannot be checked.',
+    }
+  if (!isMatch(claim, request.body))
+    return invalid(mismatchReason(claim, request.body, secret, scheme, header))
   const late = latenessOf(claim, request.receivedAt)
   return late === null ? { status: 'valid', reason: 'Valid signature.' } : invalid(late)
 }
@@ -88,8 +124,12 @@ function simple(
 ): Reading {
   const value = header(how.header)
   if (value === undefined) return { missing: `The ${how.header} header is missing.` }
-  const given = value.startsWith(how.prefix) ? decoded([value.slice(how.prefix.length).trim()], how.encoding) : []
-  return { claim: { given, before: '', at: null, algorithm: how.algorithm, key: Buffer.from(secret) } }
+  const given = value.startsWith(how.prefix)
+    ? decoded([value.slice(how.prefix.length).trim()], how.encoding)
+    : []
+  return {
+    claim: { given, before: '', at: null, algorithm: how.algorithm, key: Buffer.from(secret) },
+  }
 }
 
 /** `t=1492774577,v1=…,v1=…,v0=…` */
@@ -105,12 +145,21 @@ function stripe(header: (name: string) => string | undefined, secret: string): R
 /** `v1,<base64> v1,<base64>` over ID, time and body. The key is the part after `whsec_`. */
 function standard(header: (name: string) => string | undefined, secret: string): Reading {
   const family =
-    header('webhook-signature') === undefined && header('svix-signature') !== undefined ? 'svix' : 'webhook'
-  const [id, time, value] = ['id', 'timestamp', 'signature'].map((name) => header(`${family}-${name}`))
+    header('webhook-signature') === undefined && header('svix-signature') !== undefined
+      ? 'svix'
+      : 'webhook'
+  const [id, time, value] = ['id', 'timestamp', 'signature'].map((name) =>
+    header(`${family}-${name}`),
+  )
   if (id === undefined || time === undefined || value === undefined) {
-    return { missing: 'At least one of the headers webhook-id, webhook-timestamp and webhook-signature is missing.' }
+    return {
+      missing:
+        'At least one of the headers webhook-id, webhook-timestamp and webhook-signature is missing.',
+    }
   }
-  const signatures = value.split(' ').flatMap((item) => (item.startsWith('v1,') ? [item.slice(3)] : []))
+  const signatures = value
+    .split(' ')
+    .flatMap((item) => (item.startsWith('v1,') ? [item.slice(3)] : []))
   const key = Buffer.from(secret.trim().replace(/^whsec_/, ''), 'base64')
   return { claim: timed(decoded(signatures, 'base64'), `${id}.${time}.`, time, key) }
 }
@@ -118,14 +167,23 @@ function standard(header: (name: string) => string | undefined, secret: string):
 function slack(header: (name: string) => string | undefined, secret: string): Reading {
   const [time, value] = [header('X-Slack-Request-Timestamp'), header('X-Slack-Signature')]
   if (time === undefined || value === undefined) {
-    return { missing: 'At least one of the headers X-Slack-Signature and X-Slack-Request-Timestamp is missing.' }
+    return {
+      missing:
+        'At least one of the headers X-Slack-Signature and X-Slack-Request-Timestamp is missing.',
+    }
   }
   const signatures = value.startsWith('v0=') ? [value.slice(3)] : []
   return { claim: timed(decoded(signatures, 'hex'), `v0:${time}:`, time, Buffer.from(secret)) }
 }
 
 function timed(given: Buffer[], before: string, time: string, key: Buffer): Claim {
-  return { given, before, at: /^\d{1,12}$/.test(time) ? Number(time) : NaN, algorithm: 'sha256', key }
+  return {
+    given,
+    before,
+    at: /^\d{1,12}$/.test(time) ? Number(time) : NaN,
+    algorithm: 'sha256',
+    key,
+  }
 }
 
 function decoded(texts: string[], encoding: 'hex' | 'base64'): Buffer[] {
@@ -135,12 +193,15 @@ function decoded(texts: string[], encoding: 'hex' | 'base64'): Buffer[] {
 
 function isMatch({ given, before, algorithm, key }: Claim, body: Buffer): boolean {
   const right = createHmac(algorithm, key).update(before, 'latin1').update(body).digest()
-  return given.some((signature) => signature.length === right.length && timingSafeEqual(signature, right))
+  return given.some(
+    (signature) => signature.length === right.length && timingSafeEqual(signature, right),
+  )
 }
 
 function latenessOf({ at }: Claim, receivedAt: Date): string | null {
   if (at === null) return null
-  if (Number.isNaN(at)) return 'The signature matches, but its timestamp is not a number of seconds.'
+  if (Number.isNaN(at))
+    return 'The signature matches, but its timestamp is not a number of seconds.'
   const seconds = Math.round(receivedAt.getTime() / 1000 - at)
   if (Math.abs(seconds) <= TOLERANCE_SECONDS) return null
   const distance = `${Math.round(Math.abs(seconds) / 60)} minutes ${seconds > 0 ? 'before' : 'after'}`
@@ -188,7 +249,10 @@ function rewritten(text: string): [string, string][] {
       ['the same JSON without spaces', compact],
       ['the same JSON indented by two spaces', JSON.stringify(value, null, 2)],
       ['the same JSON with escaped slashes', compact.replaceAll('/', '\\/')],
-      ['the same JSON with escaped non-ASCII characters', compact.replace(/[\u0080-\uffff]/g, escaped)],
+      [
+        'the same JSON with escaped non-ASCII characters',
+        compact.replace(/[\u0080-\uffff]/g, escaped),
+      ],
     ]
   } catch {
     return []

@@ -35,8 +35,14 @@ export async function backUp({ dataDir, log, file }: Options): Promise<number> {
   const postgres = majorOf(server.folder) ?? SHIPPED_MAJOR
   const head: BackupHead = { format: 1, takenAt: new Date().toISOString(), postgres }
   try {
-    const written = pipeline(pack, createGzip(COMPRESSION), createWriteStream(half, { mode: 0o600 }))
-    const packed = packBaseBackup(server.adminUrl, server.folder, pack, head).then(() => pack.finalize())
+    const written = pipeline(
+      pack,
+      createGzip(COMPRESSION),
+      createWriteStream(half, { mode: 0o600 }),
+    )
+    const packed = packBaseBackup(server.adminUrl, server.folder, pack, head).then(() =>
+      pack.finalize(),
+    )
     await Promise.all([written, packed])
     await makeDurable(half)
     renameSync(half, resolve(file))
@@ -66,7 +72,8 @@ async function makeDurable(path: string): Promise<void> {
 export async function restore({ dataDir, log, file }: Options): Promise<Date> {
   const folder = join(resolve(dataDir), 'postgres')
   const present = databaseIn(resolve(dataDir))
-  if (present !== null) throw new Fault('conflict', `${present} exists. Stop the service and move it away first.`)
+  if (present !== null)
+    throw new Fault('conflict', `${present} exists. Stop the service and move it away first.`)
   mkdirSync(dataDir, { recursive: true })
   // A name of which the next start removes what was left half made.
   const half = `${folder}.new-${process.pid}`
@@ -77,12 +84,15 @@ export async function restore({ dataDir, log, file }: Options): Promise<Date> {
     const server = await reachEmbedded({ dataDir, log })
     await server.stop()
     // What an upgrade keeps is in the file.
-    if (postgres !== SHIPPED_MAJOR) rmSync(keptFolder(folder, postgres), { recursive: true, force: true })
+    if (postgres !== SHIPPED_MAJOR)
+      rmSync(keptFolder(folder, postgres), { recursive: true, force: true })
     return new Date(takenAt)
   } catch (cause) {
     for (const made of [half, folder]) rmSync(made, { recursive: true, force: true })
     if (cause instanceof Fault) throw cause
-    throw new Fault('invalid_request', `${file} cannot be restored: ${messageOf(cause)}.`, { cause })
+    throw new Fault('invalid_request', `${file} cannot be restored: ${messageOf(cause)}.`, {
+      cause,
+    })
   }
 }
 
@@ -123,6 +133,7 @@ async function unpackEntry(entry: Entry, folder: string): Promise<void> {
     throw new Error(`it holds “${name}”, which is none of a backup’s files`)
   const target = join(folder, ...path)
   mkdirSync(type === 'directory' ? target : dirname(target), { recursive: true, mode: 0o700 })
-  if (type === 'file') await pipeline(entry, createWriteStream(target, { mode: 0o600, flush: true }))
+  if (type === 'file')
+    await pipeline(entry, createWriteStream(target, { mode: 0o600, flush: true }))
   else entry.resume()
 }

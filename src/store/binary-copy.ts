@@ -18,7 +18,9 @@ type Type = keyof Values
 type Value = Values[Type] | null
 
 /** A column, its type, and its value in a row. */
-export type Column<R> = { [T in Type]: [name: string, type: T, valueOf: (row: R) => Values[T] | null] }[Type]
+export type Column<R> = {
+  [T in Type]: [name: string, type: T, valueOf: (row: R) => Values[T] | null]
+}[Type]
 
 /** Memory that rows are written into, and may be written into anew; where they are longer than usual, it grows. */
 export type Page = { bytes: Buffer; at: number }

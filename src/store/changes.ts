@@ -63,7 +63,8 @@ export function onChange(
 ): () => void {
   const ends = [
     notifications.on(CHANNEL, (words) => {
-      for (const [audience, room, id] of words as [string, ChangeTopic, string | null][]) heard({ audience, room, id })
+      for (const [audience, room, id] of words as [string, ChangeTopic, string | null][])
+        heard({ audience, room, id })
     }),
     notifications.onReconnect(missed),
   ]

@@ -22,7 +22,10 @@ export type FutureTimestamp = {
  * Brings times that lie further ahead than they can to where they may be: after a clock that was ahead is set right, what is
  * due, claimed or counted would stand still until it is as late again. Does nothing while the clocks are right.
  */
-export async function clampFutureTimestamps(db: Kysely<DB>, moments: FutureTimestamp[]): Promise<void> {
+export async function clampFutureTimestamps(
+  db: Kysely<DB>,
+  moments: FutureTimestamp[],
+): Promise<void> {
   for (const moment of moments) {
     const column = sql.ref(moment.column)
     const limit = limitOf(moment)
@@ -75,8 +78,12 @@ export function watchClocks({ db, log, onClockChange }: Watched): () => Promise<
 
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await look().catch((error: unknown) => log.debug(`the clocks could not be compared: ${messageOf(error)}`))
-      await sleep(CHECK_INTERVAL_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
+      await look().catch((error: unknown) =>
+        log.debug(`the clocks could not be compared: ${messageOf(error)}`),
+      )
+      await sleep(CHECK_INTERVAL_MS, undefined, { signal: stopping.signal, ref: false }).catch(
+        () => {},
+      )
     }
   }
 
@@ -92,7 +99,9 @@ async function readClocks(db: Kysely<DB>): Promise<Reading | null> {
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db)
   const after = performance.now()
   const now = rows[0]?.now.getTime() ?? NaN
-  return after - before > TOLERANCE_MS ? null : { service: Date.now() - after, database: now - (before + after) / 2 }
+  return after - before > TOLERANCE_MS
+    ? null
+    : { service: Date.now() - after, database: now - (before + after) / 2 }
 }
 
 /** By how much the clock moved that moved most. */

@@ -31,7 +31,9 @@ export function createCopyIn<R>(pool: Pool, { table, columns, deadline }: Option
       if (spare.length < SPARE && page.bytes.length <= SPARE_BYTES) spare.push(page)
     }
     // What @types/pg does not know: the pool gives the query its callback, and a promise of what that is called with.
-    return pool.query(copyIn(`${statement}; ${copy}`, bytes, giveBack, deadline)) as unknown as Promise<string[][]>
+    return pool.query(
+      copyIn(`${statement}; ${copy}`, bytes, giveBack, deadline),
+    ) as unknown as Promise<string[][]>
   }
 }
 

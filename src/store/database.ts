@@ -99,7 +99,9 @@ export async function withStatementTimeout<T>(
       return await work(connection)
     } finally {
       // Where this fails the connection is broken, and does not go back to the pool.
-      await sql`set statement_timeout = ${sql.lit(STATEMENT_TIMEOUT_MS)}`.execute(connection).catch(() => {})
+      await sql`set statement_timeout = ${sql.lit(STATEMENT_TIMEOUT_MS)}`
+        .execute(connection)
+        .catch(() => {})
     }
   })
 }
@@ -108,7 +110,9 @@ export async function withStatementTimeout<T>(
  * The types of `pg` lack the promise of `onConnect`. Its `verify` will not do: a caller whose deadline passes
  * while `verify` runs leaves a connection behind that nothing releases (pg-pool 3.14, `_acquireClient`).
  */
-type Options = Omit<PoolConfig, 'onConnect'> & { onConnect: (client: ClientBase) => Promise<unknown> }
+type Options = Omit<PoolConfig, 'onConnect'> & {
+  onConnect: (client: ClientBase) => Promise<unknown>
+}
 
 function poolOf(options: Options): Pool {
   const pool = new Pool(options)
@@ -121,7 +125,9 @@ function poolOf(options: Options): Pool {
 
 /** @throws Fault `unavailable` when the server is older than what our SQL is written for */
 export async function requireSupported(client: ClientBase): Promise<void> {
-  const { rows } = await client.query<{ version: string }>("select current_setting('server_version') as version")
+  const { rows } = await client.query<{ version: string }>(
+    "select current_setting('server_version') as version",
+  )
   const version = rows[0]?.version ?? ''
   if (parseInt(version, 10) >= OLDEST_MAJOR) return
   const sentence = `DATABASE_URL leads to a PostgreSQL ${version}. Portreeve needs ${OLDEST_MAJOR} or later.`
@@ -150,11 +156,13 @@ const PARSERS = new Map<number, (text: string) => unknown>([
   [types.builtins.DATE, (text) => text],
 ])
 
-const getTypeParser: typeof types.getTypeParser = (oid, format) => PARSERS.get(oid) ?? types.getTypeParser(oid, format)
+const getTypeParser: typeof types.getTypeParser = (oid, format) =>
+  PARSERS.get(oid) ?? types.getTypeParser(oid, format)
 
 function safeInteger(text: string): number {
   const number = Number(text)
-  if (!Number.isSafeInteger(number)) throw new RangeError(`bigint ${text} is beyond what a number holds`)
+  if (!Number.isSafeInteger(number))
+    throw new RangeError(`bigint ${text} is beyond what a number holds`)
   return number
 }
 
@@ -185,13 +193,16 @@ const TIMEOUT_STATES = new Set(['57014', '55P03', '25P03'])
 /** Whether the database gave a statement up because it took too long. */
 export function isDatabaseTimeout(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  return TIMEOUT_STATES.has((error as { code?: string }).code ?? '') || isDatabaseTimeout(error.cause)
+  return (
+    TIMEOUT_STATES.has((error as { code?: string }).code ?? '') || isDatabaseTimeout(error.cause)
+  )
 }
 
 /** Whether this error means that the database is away for the moment, and not that we asked something wrong. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code = '', syscall = '', message, cause } = error as NodeJS.ErrnoException
-  if (NETWORK_ERRORS.has(code) && (NETWORK_CALLS.has(syscall) || error instanceof AggregateError)) return true
+  if (NETWORK_ERRORS.has(code) && (NETWORK_CALLS.has(syscall) || error instanceof AggregateError))
+    return true
   return AWAY_STATES.test(code) || AWAY_MESSAGES.test(message) || isUnavailable(cause)
 }

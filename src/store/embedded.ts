@@ -8,7 +8,15 @@ import { findBinaries } from './embedded/binaries.ts'
 import { tryClaim } from './embedded/claim.ts'
 import { serverAddressOf } from './embedded/connection.ts'
 import { prepareFolder, serverUser } from './embedded/folder.ts'
-import { claimWhenReady, DATABASE, end, launch, ROLE, type Run, type Site } from './embedded/launch.ts'
+import {
+  claimWhenReady,
+  DATABASE,
+  end,
+  launch,
+  ROLE,
+  type Run,
+  type Site,
+} from './embedded/launch.ts'
 import { refusalOf } from './embedded/problem.ts'
 import { finishUpgrade, upgradeIfOlder } from './embedded/upgrade.ts'
 
@@ -86,7 +94,8 @@ async function prepareSite(dataDir: string, log: Logger): Promise<Site> {
   const folder = join(realpathSync(dataDir), 'postgres')
   const binaries = findBinaries(`${folder}.lib`)
   const user = serverUser(folder)
-  if (user) log.info({ user: user.name }, `PostgreSQL does not run as root: it runs as ${user.name}`)
+  if (user)
+    log.info({ user: user.name }, `PostgreSQL does not run as root: it runs as ${user.name}`)
   const address = serverAddressOf(folder, user)
   const site = { folder, binaries, user, address, log }
   await finishUpgrade(site)
@@ -95,7 +104,12 @@ async function prepareSite(dataDir: string, log: Logger): Promise<Site> {
 }
 
 /** Until we stop: a claim that was lost is taken again, a server that ended is started again. */
-async function supervise(site: Site, first: Run, stop: AbortSignal, became: (run: Run) => void): Promise<void> {
+async function supervise(
+  site: Site,
+  first: Run,
+  stop: AbortSignal,
+  became: (run: Run) => void,
+): Promise<void> {
   const stopped = once(stop, 'abort')
   let wait = BACK_OFF.first
   for (let run = first; ;) {

@@ -19,8 +19,15 @@ const TAG = 16
  */
 export function encrypt(text: string, secretKey: string, context: string): string {
   const nonce = randomBytes(NONCE)
-  const cipher = createCipheriv(CIPHER, encryptionKey(secretKey), nonce).setAAD(Buffer.from(context))
-  const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+  const cipher = createCipheriv(CIPHER, encryptionKey(secretKey), nonce).setAAD(
+    Buffer.from(context),
+  )
+  const sealed = Buffer.concat([
+    nonce,
+    cipher.update(text, 'utf8'),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ])
   return `${VERSION}.${sealed.toString('base64url')}`
 }
 
@@ -53,7 +60,10 @@ function encryptionKey(secretKey: string): Buffer {
  * SECRET_KEY, or else the key in DATA_DIR/secret.key, which is made at the first start.
  * @throws Fault `unavailable` when the file holds no key
  */
-export function loadSecretKey({ SECRET_KEY, DATA_DIR }: Pick<Config, 'SECRET_KEY' | 'DATA_DIR'>): string {
+export function loadSecretKey({
+  SECRET_KEY,
+  DATA_DIR,
+}: Pick<Config, 'SECRET_KEY' | 'DATA_DIR'>): string {
   if (SECRET_KEY) return SECRET_KEY
   const path = join(DATA_DIR, 'secret.key')
   mkdirSync(DATA_DIR, { recursive: true })

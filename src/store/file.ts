@@ -1,11 +1,25 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, fchownSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fchownSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 
 type Owner = { uid: number; gid: number }
 
 /** Replaces a file: after a crash the old one is there or the new one, whole. A link at its place is not followed. */
-export function replaceFile(path: string, text: string, mode: number, owner: Owner | null = null): void {
+export function replaceFile(
+  path: string,
+  text: string,
+  mode: number,
+  owner: Owner | null = null,
+): void {
   renameSync(writeBeside(path, text, mode, owner), path)
   syncFolder(dirname(path))
 }

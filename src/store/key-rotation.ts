@@ -38,7 +38,11 @@ export async function reencryptAll(
   return sum
 }
 
-async function pageAfter(db: Db, { table, id, column }: EncryptedColumn, after: string | null): Promise<Row[]> {
+async function pageAfter(
+  db: Db,
+  { table, id, column }: EncryptedColumn,
+  after: string | null,
+): Promise<Row[]> {
   const [name, key, value] = [sql.table(table), sql.ref(id), sql.ref(column)]
   const query = sql<Row>`select ${key} as id, ${value} as sealed from ${name}
     where ${value} is not null and (${after}::uuid is null or ${key} > ${after}::uuid) order by ${key} limit ${PAGE}`
@@ -92,11 +96,20 @@ export async function loadStableKey(
     .values(put(first))
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  const { sealed } = await db.selectFrom('keptKey').select('sealed').where('name', '=', name).executeTakeFirstOrThrow()
+  const { sealed } = await db
+    .selectFrom('keptKey')
+    .select('sealed')
+    .where('name', '=', name)
+    .executeTakeFirstOrThrow()
   const kept = opened(sealed, secretKey, context)
   if (kept !== null) return kept
   // A key that nobody has any more takes along what was made with it.
   const saved = (previousKey !== undefined ? opened(sealed, previousKey, context) : null) ?? first
-  await db.updateTable('keptKey').set(put(saved)).where('name', '=', name).where('sealed', '=', sealed).execute()
+  await db
+    .updateTable('keptKey')
+    .set(put(saved))
+    .where('name', '=', name)
+    .where('sealed', '=', sealed)
+    .execute()
   return saved
 }

@@ -3,7 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Pool, PoolClient } from 'pg'
 import { Fault, messageOf } from '../errors.ts'
-import { isUnavailable, NO_TIME_LIMITS, openDatabase, requireSupported, type Database } from './database.ts'
+import {
+  isUnavailable,
+  NO_TIME_LIMITS,
+  openDatabase,
+  requireSupported,
+  type Database,
+} from './database.ts'
 
 type Migration = { name: string; sql: string; checksum: string }
 type Applied = Pick<Migration, 'name' | 'checksum'>
@@ -49,7 +55,10 @@ export async function migrate(pool: Pool, folder: string = FOLDER): Promise<stri
  * @param tell is given the names of the migrations that were applied now
  * @throws Fault `unavailable` with the reason when it does not answer, `conflict`
  */
-export async function openMigrated(url: string, tell?: (applied: string[]) => void): Promise<Database> {
+export async function openMigrated(
+  url: string,
+  tell?: (applied: string[]) => void,
+): Promise<Database> {
   const database = openDatabase(url)
   try {
     const applied = await migrate(database.pool)
@@ -58,7 +67,11 @@ export async function openMigrated(url: string, tell?: (applied: string[]) => vo
   } catch (cause) {
     await database.close()
     if (cause instanceof Fault || !isUnavailable(cause)) throw cause
-    throw new Fault('unavailable', `The database does not answer: ${messageOf(cause)}. Check DATABASE_URL.`, { cause })
+    throw new Fault(
+      'unavailable',
+      `The database does not answer: ${messageOf(cause)}. Check DATABASE_URL.`,
+      { cause },
+    )
   }
 }
 
@@ -67,13 +80,19 @@ function readMigrations(folder: string): Migration[] {
   return files.toSorted().map((file) => {
     // A checkout on Windows may have other line ends, which change nothing.
     const sql = readFileSync(join(folder, file), 'utf8').replaceAll('\r\n', '\n')
-    return { name: file.slice(0, -'.sql'.length), sql, checksum: createHash('sha256').update(sql).digest('hex') }
+    return {
+      name: file.slice(0, -'.sql'.length),
+      sql,
+      checksum: createHash('sha256').update(sql).digest('hex'),
+    }
   })
 }
 
 async function readHistory(client: PoolClient): Promise<Applied[]> {
   await client.query(HISTORY)
-  const { rows } = await client.query<Applied>('select name, checksum from schema_migration order by name')
+  const { rows } = await client.query<Applied>(
+    'select name, checksum from schema_migration order by name',
+  )
   return rows
 }
 
@@ -105,9 +124,14 @@ async function apply(client: PoolClient, { name, sql, checksum }: Migration): Pr
   try {
     await client.query('begin')
     await client.query(sql)
-    await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [name, checksum])
+    await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [
+      name,
+      checksum,
+    ])
     await client.query('commit')
   } catch (cause) {
-    throw new Error(`migration ${name} failed and left nothing behind: ${messageOf(cause)}`, { cause })
+    throw new Error(`migration ${name} failed and left nothing behind: ${messageOf(cause)}`, {
+      cause,
+    })
   }
 }

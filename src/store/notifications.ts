@@ -35,7 +35,10 @@ export async function notify(db: Db, channel: string, payload: unknown): Promise
 }
 
 /** What `pg_notify` is called with, for who has no Kysely. */
-export function notificationArguments(channel: string, payload: unknown): [channel: string, text: string] {
+export function notificationArguments(
+  channel: string,
+  payload: unknown,
+): [channel: string, text: string] {
   const text = JSON.stringify([channel, payload])
   if (Buffer.byteLength(text) >= LONGEST)
     throw new RangeError(`signal ${channel} is too long: send an id, not the thing`)
@@ -77,7 +80,11 @@ export async function openNotifications(url: string, log: Logger): Promise<Notif
   }
 
   async function reconnect(): Promise<void> {
-    for (let wait = BACK_OFF.first; !closing.signal.aborted; wait = Math.min(wait * 2, BACK_OFF.most)) {
+    for (
+      let wait = BACK_OFF.first;
+      !closing.signal.aborted;
+      wait = Math.min(wait * 2, BACK_OFF.most)
+    ) {
       try {
         connection = await listen(url, receive)
         return reconnected.forEach(attempt)

@@ -38,7 +38,9 @@ export async function claimMail(
   { kind, to, accountId }: LimitedMail,
   limits: MailLimits,
 ): Promise<Exceeded | null> {
-  const recipient = createHmac('sha256', `outgoing mail ${secretKey}`).update(to.toLowerCase()).digest()
+  const recipient = createHmac('sha256', `outgoing mail ${secretKey}`)
+    .update(to.toLowerCase())
+    .digest()
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx)
     const ofKind = sql`kind = ${kind}`
@@ -57,7 +59,11 @@ export async function claimMail(
 }
 
 /** Null where there is room. There is room again when the oldest of the mails that fill the window leaves it. */
-async function secondsUntilRoom(db: Db, which: ReturnType<typeof sql>, limit: MailLimit): Promise<number | null> {
+async function secondsUntilRoom(
+  db: Db,
+  which: ReturnType<typeof sql>,
+  limit: MailLimit,
+): Promise<number | null> {
   const window = sql`make_interval(secs => ${limit.seconds})`
   const { rows } = await sql<{ seconds: number }>`
     select greatest(1, ceil(extract(epoch from sent_at + ${window} - now())))::int as seconds
@@ -68,5 +74,7 @@ async function secondsUntilRoom(db: Db, which: ReturnType<typeof sql>, limit: Ma
 
 /** Deletes what no limit looks at any more. */
 export async function deleteOldOutgoingMail(db: Db): Promise<void> {
-  await sql`delete from outgoing_mail where sent_at < now() - make_interval(secs => ${KEPT_SECONDS})`.execute(db)
+  await sql`delete from outgoing_mail where sent_at < now() - make_interval(secs => ${KEPT_SECONDS})`.execute(
+    db,
+  )
 }

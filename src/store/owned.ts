@@ -23,7 +23,12 @@ const SECRETS_OF: Record<string, string[]> = { session: ['token'] }
 
 /** Which have no foreign key, because its check would cost more than the row. */
 const UNDECLARED: Edge[] = [
-  { child: 'webhook_request', parent: 'webhook_endpoint', childColumns: ['endpoint_id'], parentColumns: ['id'] },
+  {
+    child: 'webhook_request',
+    parent: 'webhook_endpoint',
+    childColumns: ['endpoint_id'],
+    parentColumns: ['id'],
+  },
 ]
 
 const NOBODY = '00000000-0000-0000-0000-000000000000'
@@ -39,7 +44,11 @@ const PAGE_BYTES = 4 * 1024 * 1024
  * @param signal ends it with an error
  * @returns a line for each row, `{"table": …, "row": {…}}`, without hashes, encrypted texts and cookies
  */
-export async function* readOwned(db: Kysely<DB>, accountId: string, signal: AbortSignal): AsyncGenerator<string> {
+export async function* readOwned(
+  db: Kysely<DB>,
+  accountId: string,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
   const transaction = await db
     .startTransaction()
     .setIsolationLevel('repeatable read')
@@ -47,7 +56,8 @@ export async function* readOwned(db: Kysely<DB>, accountId: string, signal: Abor
     .execute()
   try {
     const edges = await readEdges(transaction)
-    for (const { table, where } of ownedTables(edges, accountId)) yield* readTable(transaction, table, where, signal)
+    for (const { table, where } of ownedTables(edges, accountId))
+      yield* readTable(transaction, table, where, signal)
   } finally {
     await transaction.rollback().execute()
   }
@@ -61,7 +71,9 @@ async function* readTable(
 ): AsyncGenerator<string> {
   const left = [...SECRETS, ...(SECRETS_OF[table] ?? [])]
   await sql`declare owned no scroll cursor for
-    select (to_jsonb(t) - ${left}::text[])::text as row from ${sql.table(table)} t where ${where}`.execute(db)
+    select (to_jsonb(t) - ${left}::text[])::text as row from ${sql.table(table)} t where ${where}`.execute(
+    db,
+  )
   const name = JSON.stringify(table)
   for (let page = 16; ;) {
     signal.throwIfAborted()
@@ -100,11 +112,15 @@ type Owned = { table: string; where: ReturnType<typeof sql> }
 
 /** Parents before their children; a table that hangs on several parents has the rows of each. */
 function ownedTables(edges: Edge[], accountId: string): Owned[] {
-  const found = new Map<string, Owned>([['account', { table: 'account', where: sql`id = ${accountId}::uuid` }]])
+  const found = new Map<string, Owned>([
+    ['account', { table: 'account', where: sql`id = ${accountId}::uuid` }],
+  ])
   for (let grown = true; grown;) {
     grown = false
     for (const { child } of edges) {
-      const known = edges.filter((edge) => edge.child === child && edge.parent !== child && found.has(edge.parent))
+      const known = edges.filter(
+        (edge) => edge.child === child && edge.parent !== child && found.has(edge.parent),
+      )
       if (found.has(child) || known.length === 0) continue
       found.set(child, {
         table: child,

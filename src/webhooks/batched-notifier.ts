@@ -8,8 +8,12 @@ import { NOTIFY_INTERVAL_MS } from './limits.ts'
  * Subscribes to notifications of captured requests.
  * @returns a function that unsubscribes
  */
-export function onRequestsCaptured(notifications: Notifications, onCaptured: (endpointId: string) => void): () => void {
-  const notifyIfRequest = (room: string, id: string | null) => room === 'requests' && id !== null && onCaptured(id)
+export function onRequestsCaptured(
+  notifications: Notifications,
+  onCaptured: (endpointId: string) => void,
+): () => void {
+  const notifyIfRequest = (room: string, id: string | null) =>
+    room === 'requests' && id !== null && onCaptured(id)
   return onChange(
     notifications,
     ({ room, id }) => notifyIfRequest(room, id),
@@ -26,7 +30,11 @@ export function createBatchedNotifier({ db, log }: { db: Db; log: Logger }) {
   let timer: NodeJS.Timeout | undefined
 
   async function notifyPending(): Promise<void> {
-    const changes = Array.from(pending, ([id, audience]) => ({ audience, room: 'requests' as const, id }))
+    const changes = Array.from(pending, ([id, audience]) => ({
+      audience,
+      room: 'requests' as const,
+      id,
+    }))
     pending = new Map()
     if (changes.length === 0) return void (timer = undefined)
     timer = setTimeout(() => void notifyPending(), NOTIFY_INTERVAL_MS)

@@ -13,5 +13,7 @@ export function pairHeaders(raw: string[]): Header[] {
 /** Returns the first value of a header, ignoring case. */
 export function findHeader(headers: Header[], name: string): string | undefined {
   const wanted = name.toLowerCase()
-  return headers.find(([other]) => other.length === wanted.length && other.toLowerCase() === wanted)?.[1]
+  return headers.find(
+    ([other]) => other.length === wanted.length && other.toLowerCase() === wanted,
+  )?.[1]
 }

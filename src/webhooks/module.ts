@@ -19,7 +19,12 @@ import { createEndpointCache } from './endpoints/cache.ts'
 import { loadEndpoint, onEndpointChange, ENCRYPTED_COLUMNS } from './endpoints/endpoints.ts'
 import { createRequestStreams } from './request-streams.ts'
 import { createGroupCommit, type GroupCommit, type StoreOutcome } from './capture/group-commit.ts'
-import { isDisconnect, storeMalformed, namesEndpoint, describeParseError } from './capture/malformed-requests.ts'
+import {
+  isDisconnect,
+  storeMalformed,
+  namesEndpoint,
+  describeParseError,
+} from './capture/malformed-requests.ts'
 import { createMemoryBudget } from './capture/read-body.ts'
 import { watchDisk, type DiskOptions } from './retention/disk.ts'
 import { CAPTURE_QUOTAS, raiseOnce } from './retention/quota.ts'
@@ -108,7 +113,8 @@ export function createWebhooksModule({
 
   /** Handles bytes that are not a request, and requests that were aborted by the parser. */
   function onParseError(error: ParseError, socket: Socket, last: ServerResponse | undefined): void {
-    if (last && markAborted(last, isDisconnect(error.code) ? null : describeParseError(error))) return
+    if (last && markAborted(last, isDisconnect(error.code) ? null : describeParseError(error)))
+      return
     if (last && recordLaterBytes(last, error)) return
     storeIfNamed(error, socket)
   }

@@ -50,23 +50,40 @@ export type RequestStreams = {
   close: () => void
 }
 
-type Deps = { db: Db; notifications: Notifications; secretKey: string; webhookBaseUrl: string; log: Logger }
+type Deps = {
+  db: Db
+  notifications: Notifications
+  secretKey: string
+  webhookBaseUrl: string
+  log: Logger
+}
 
 /**
  * Creates the event streams of captured requests. They read rows; notifications only report that
  * there are new ones.
  */
-export function createRequestStreams({ db, notifications, secretKey, webhookBaseUrl, log }: Deps): RequestStreams {
+export function createRequestStreams({
+  db,
+  notifications,
+  secretKey,
+  webhookBaseUrl,
+  log,
+}: Deps): RequestStreams {
   const closing = new AbortController()
   const wakers = new Map<string, Set<(changed: boolean) => void>>()
-  const wake = (endpointId: string, changed: boolean) => wakers.get(endpointId)?.forEach((waker) => waker(changed))
+  const wake = (endpointId: string, changed: boolean) =>
+    wakers.get(endpointId)?.forEach((waker) => waker(changed))
   const wakeAll = () => wakers.forEach((_wakers, id) => wake(id, true))
   const unsubscribers = [
     onRequestsCaptured(notifications, (id) => wake(id, false)),
     onEndpointChange(notifications, ({ id }) => wake(id, true), wakeAll),
   ]
 
-  async function follow(stream: RequestStream, from: number, response: ServerResponse): Promise<void> {
+  async function follow(
+    stream: RequestStream,
+    from: number,
+    response: ServerResponse,
+  ): Promise<void> {
     const wakeSignal = createWakeSignal()
     const endpointWakers = wakers.get(stream.endpointId) ?? new Set()
     wakers.set(stream.endpointId, endpointWakers.add(wakeSignal.wake))
@@ -112,8 +129,15 @@ export function createRequestStreams({ db, notifications, secretKey, webhookBase
     }
   }
 
-  function writeRequest(response: ServerResponse, row: RequestRow, endpoint: EncryptedEndpoint): void {
-    const data = JSON.stringify({ ...presentRequest(row), signature: verifyRequestSignature(row, endpoint, secretKey) })
+  function writeRequest(
+    response: ServerResponse,
+    row: RequestRow,
+    endpoint: EncryptedEndpoint,
+  ): void {
+    const data = JSON.stringify({
+      ...presentRequest(row),
+      signature: verifyRequestSignature(row, endpoint, secretKey),
+    })
     response.write(`id: ${row.seq}\nevent: request\ndata: ${data}\n\n`)
   }
 
@@ -133,7 +157,9 @@ export function createRequestStreams({ db, notifications, secretKey, webhookBase
         limit: PAGE_REQUESTS,
         maxBytes: MAX_PAGE_BYTES,
       })
-      const furthest = page.hasMore ? await findSeqBefore(db, endpointId, MAX_REQUESTS_BEHIND) : null
+      const furthest = page.hasMore
+        ? await findSeqBefore(db, endpointId, MAX_REQUESTS_BEHIND)
+        : null
       if (furthest !== null && furthest > last) {
         last = (await findSeqBefore(db, endpointId, PAGE_REQUESTS)) ?? last
         response.write('event: skipped\ndata: {}\n\n')
@@ -152,7 +178,8 @@ export function createRequestStreams({ db, notifications, secretKey, webhookBase
       const from = stream.from ?? (await findNewestSeq(db, stream.endpointId))
       return async (response) => {
         await follow(stream, from, response).catch((error: unknown) => {
-          if (!(error instanceof Fault)) log.warn({ err: error }, 'a stream of captured requests was interrupted')
+          if (!(error instanceof Fault))
+            log.warn({ err: error }, 'a stream of captured requests was interrupted')
         })
       }
     },

@@ -53,7 +53,10 @@ const tags = ['Webhooks']
 const params = Type.Object({ id: Uuid })
 const requestParams = Type.Object({ id: Uuid, requestId: Uuid })
 const OneEndpoint = Type.Object({ success: Type.Literal(true), endpoint: WebhookEndpoint })
-const AllEndpoints = Type.Object({ success: Type.Literal(true), endpoints: Type.Array(WebhookEndpoint) })
+const AllEndpoints = Type.Object({
+  success: Type.Literal(true),
+  endpoints: Type.Array(WebhookEndpoint),
+})
 const OneSecret = Type.Object({ success: Type.Literal(true), responseSecret: Type.String() })
 const Deleted = Type.Object({ success: Type.Literal(true), deleted: Type.Integer() })
 
@@ -69,13 +72,18 @@ export function webhookRoutes(app: App, deps: WebhookRoutesDeps): void {
 
 function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
   const { db, authHooks, webhookBaseUrl } = deps
-  const present = (row: Parameters<typeof presentEndpoint>[0]) => presentEndpoint(row, webhookBaseUrl)
+  const present = (row: Parameters<typeof presentEndpoint>[0]) =>
+    presentEndpoint(row, webhookBaseUrl)
   const common = { tags, security }
   app.get(
     '/api/webhook/endpoints',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'List webhook endpoints, oldest first', ...common, response: answers(AllEndpoints) },
+      schema: {
+        summary: 'List webhook endpoints, oldest first',
+        ...common,
+        response: answers(AllEndpoints),
+      },
     },
     async (request) => {
       const rows = await listEndpoints(db, callerOf(request).accountId)
@@ -103,7 +111,12 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     '/api/webhook/endpoints/:id',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'Get a webhook endpoint', ...common, params, response: answers(OneEndpoint) },
+      schema: {
+        summary: 'Get a webhook endpoint',
+        ...common,
+        params,
+        response: answers(OneEndpoint),
+      },
     },
     async (request) => {
       const endpoint = await requireEndpoint(db, callerOf(request).accountId, request.params.id)
@@ -123,7 +136,12 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
       },
     },
     async (request) => {
-      const row = await changeEndpoint(deps, callerOf(request).accountId, request.params.id, request.body)
+      const row = await changeEndpoint(
+        deps,
+        callerOf(request).accountId,
+        request.params.id,
+        request.body,
+      )
       deps.forget(row.token)
       return { success: true, endpoint: present(row) }
     },
@@ -132,7 +150,12 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     '/api/webhook/endpoints/:id',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'Delete a webhook endpoint with its requests', ...common, params, response: answers(Done) },
+      schema: {
+        summary: 'Delete a webhook endpoint with its requests',
+        ...common,
+        params,
+        response: answers(Done),
+      },
     },
     async (request) => {
       deps.forget(await removeEndpoint(db, callerOf(request).accountId, request.params.id))
@@ -161,7 +184,10 @@ function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
     },
     async (request) => {
       const { accountId } = callerOf(request)
-      return { success: true, responseSecret: await readResponseSecret(deps, accountId, request.params.id) }
+      return {
+        success: true,
+        responseSecret: await readResponseSecret(deps, accountId, request.params.id),
+      }
     },
   )
   app.put(
@@ -179,12 +205,18 @@ function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
     async (request) => {
       const { accountId } = callerOf(request)
       const { id } = request.params
-      return { success: true, responseSecret: await replaceResponseSecret(deps, accountId, id, request.body.secret) }
+      return {
+        success: true,
+        responseSecret: await replaceResponseSecret(deps, accountId, id, request.body.secret),
+      }
     },
   )
 }
 
-function listRoutes(app: App, { db, authHooks, secretKey, webhookBaseUrl, version }: WebhookRoutesDeps): void {
+function listRoutes(
+  app: App,
+  { db, authHooks, secretKey, webhookBaseUrl, version }: WebhookRoutesDeps,
+): void {
   app.get(
     '/api/webhook/endpoints/:id/requests',
     {
@@ -205,7 +237,12 @@ function listRoutes(app: App, { db, authHooks, secretKey, webhookBaseUrl, versio
       const from = cursor === undefined ? null : Number(cursor)
       const filter = { ...rest, since: dateOf(since), until: dateOf(until) }
       const maxBytes = format === 'har' ? MAX_HAR_BYTES : MAX_PAGE_BYTES
-      const { rows, hasMore } = await listRequests(db, endpoint.id, { order, from, limit, maxBytes }, filter)
+      const { rows, hasMore } = await listRequests(
+        db,
+        endpoint.id,
+        { order, from, limit, maxBytes },
+        filter,
+      )
       if (format === 'har') {
         reply.header('content-disposition', `attachment; filename="webhook-${endpoint.token}.har"`)
         return toHar(rows, presentEndpoint(endpoint, webhookBaseUrl).url, version)
@@ -225,7 +262,13 @@ function listRoutes(app: App, { db, authHooks, secretKey, webhookBaseUrl, versio
     '/api/webhook/endpoints/:id/requests',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'Delete all captured requests', tags, security, params, response: answers(Deleted) },
+      schema: {
+        summary: 'Delete all captured requests',
+        tags,
+        security,
+        params,
+        response: answers(Deleted),
+      },
     },
     async (request) => {
       const deleted = await clearRequests(db, callerOf(request).accountId, request.params.id)
@@ -245,12 +288,16 @@ function dateOf(text: string | undefined): Date | undefined {
   return text === undefined ? undefined : new Date(text)
 }
 
-function requestRoutes(app: App, { db, authHooks, secretKey, webhookBaseUrl }: WebhookRoutesDeps): void {
+function requestRoutes(
+  app: App,
+  { db, authHooks, secretKey, webhookBaseUrl }: WebhookRoutesDeps,
+): void {
   const common = { tags, security, params: requestParams }
   async function find(accountId: string, { id, requestId }: { id: string; requestId: string }) {
     const endpoint = await requireEndpoint(db, accountId, id)
     const row = await findRequest(db, id, requestId)
-    if (!row) throw new Fault('not_found', 'The captured request was not found, or it has been deleted.')
+    if (!row)
+      throw new Fault('not_found', 'The captured request was not found, or it has been deleted.')
     return { endpoint, row }
   }
   app.get(

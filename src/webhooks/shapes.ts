@@ -1,7 +1,12 @@
 import { Type } from 'typebox'
 import { Address, nameComponents, Nullable, Timestamp, Uuid } from '../http/schema.ts'
 import { SIGNATURE_SCHEMES } from '../protocols/webhook-signature.ts'
-import { MAX_STORED_BODY_BYTES, REQUESTS_PER_ENDPOINT, MAX_DELAY_SECONDS, MAX_MALFORMED_BYTES } from './limits.ts'
+import {
+  MAX_STORED_BODY_BYTES,
+  REQUESTS_PER_ENDPOINT,
+  MAX_DELAY_SECONDS,
+  MAX_MALFORMED_BYTES,
+} from './limits.ts'
 
 const EXAMPLE = {
   id: '019a9d2e-7c3b-7f7e-8a51-3c1d9f0b6a11',
@@ -24,7 +29,11 @@ const Label = Type.String({
   maxLength: 100,
   description: 'A name, for example of the sender.',
 })
-const ResponseStatus = Type.Integer({ minimum: 200, maximum: 599, description: 'The status of the response.' })
+const ResponseStatus = Type.Integer({
+  minimum: 200,
+  maximum: 599,
+  description: 'The status of the response.',
+})
 const Timeout = Type.Number({
   minimum: 0,
   maximum: MAX_DELAY_SECONDS,
@@ -33,26 +42,49 @@ const Timeout = Type.Number({
   'x-sentence': `is in seconds (0-${MAX_DELAY_SECONDS})`,
 })
 const Template = Type.Boolean({
-  description: 'Replaces {{body.x}}, {{query.x}}, {{header.x}} and {{hmac_sha256 body.x}} in the response body.',
+  description:
+    'Replaces {{body.x}}, {{query.x}}, {{header.x}} and {{hmac_sha256 body.x}} in the response body.',
 })
 
 const SIGNATURE = {
-  scheme: Type.Enum([...SIGNATURE_SCHEMES], { description: '`standard` is Standard Webhooks, also used by Svix.' }),
+  scheme: Type.Enum([...SIGNATURE_SCHEMES], {
+    description: '`standard` is Standard Webhooks, also used by Svix.',
+  }),
   header: Type.Optional(
-    Type.String({ pattern: "^[\\w!#$%&'*+.^`|~-]{1,100}$", maxLength: 100, description: 'For `hmac`.' }),
+    Type.String({
+      pattern: "^[\\w!#$%&'*+.^`|~-]{1,100}$",
+      maxLength: 100,
+      description: 'For `hmac`.',
+    }),
   ),
   prefix: Type.Optional(
-    Type.String({ pattern: '^[ -~]{0,50}$', maxLength: 50, description: 'For `hmac`, for example `sha256=`.' }),
+    Type.String({
+      pattern: '^[ -~]{0,50}$',
+      maxLength: 50,
+      description: 'For `hmac`, for example `sha256=`.',
+    }),
   ),
-  algorithm: Type.Optional(Type.Enum(['sha1', 'sha256', 'sha512'], { description: 'For `hmac`; sha256 by default.' })),
-  encoding: Type.Optional(Type.Enum(['hex', 'base64'], { description: 'For `hmac`; hex by default.' })),
+  algorithm: Type.Optional(
+    Type.Enum(['sha1', 'sha256', 'sha512'], { description: 'For `hmac`; sha256 by default.' }),
+  ),
+  encoding: Type.Optional(
+    Type.Enum(['hex', 'base64'], { description: 'For `hmac`; hex by default.' }),
+  ),
 }
-const Secret = Type.String({ minLength: 1, maxLength: 500, description: 'Stored encrypted, and never shown again.' })
+const Secret = Type.String({
+  minLength: 1,
+  maxLength: 500,
+  description: 'Stored encrypted, and never shown again.',
+})
 
 /** A provider may prescribe the secret; without one, it is generated. */
 export const NewResponseSecret = Type.Object({
   secret: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 500, description: 'Not the secret that verifies senders.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 500,
+      description: 'Not the secret that verifies senders.',
+    }),
   ),
 })
 
@@ -66,7 +98,9 @@ export const WebhookEndpoint = Type.Object(
     responseBody: Type.String(),
     responseType: Type.String(),
     template: Template,
-    cors: Type.Boolean({ description: 'Allows web pages of any origin to send requests, including preflights.' }),
+    cors: Type.Boolean({
+      description: 'Allows web pages of any origin to send requests, including preflights.',
+    }),
     timeout: Timeout,
     requestCount: Type.Integer({
       description: 'Requests since the endpoint was created or its requests were deleted.',
@@ -115,7 +149,9 @@ export const WebhookRequest = Type.Object(
     body: Type.String(),
     bodyEncoding: Type.Enum(['utf8', 'base64']),
     bodySize: Type.Integer({ description: 'Bytes received, even if fewer are stored.' }),
-    truncated: Type.Boolean({ description: `Only the first ${MAX_STORED_BODY_BYTES} bytes are stored.` }),
+    truncated: Type.Boolean({
+      description: `Only the first ${MAX_STORED_BODY_BYTES} bytes are stored.`,
+    }),
     contentType: Nullable(Type.String()),
     receivedAt: Type.String({ format: 'date-time', description: 'When the last byte arrived.' }),
     durationMs: Type.Number({ description: 'From the end of the headers to the last byte.' }),
@@ -124,11 +160,14 @@ export const WebhookRequest = Type.Object(
     aborted: Type.Boolean({ description: 'The sender disconnected before the end of the body.' }),
     rejected: Nullable(
       Type.String({
-        description: 'Why the request was rejected. The body of a malformed request contains its first bytes, raw.',
+        description:
+          'Why the request was rejected. The body of a malformed request contains its first bytes, raw.',
       }),
     ),
     responseStatus: Nullable(
-      Type.Integer({ description: 'The status of the response; null if the sender had disconnected.' }),
+      Type.Integer({
+        description: 'The status of the response; null if the sender had disconnected.',
+      }),
     ),
     surplus: Nullable(
       Type.Object(
@@ -185,7 +224,10 @@ export const WebhookRequest = Type.Object(
 const Signature = Nullable(
   Type.Object(
     { status: Type.Enum(['valid', 'invalid', 'unsigned', 'unknown']), reason: Type.String() },
-    { description: 'The result of verifying the signature; null if the endpoint has no scheme and secret.' },
+    {
+      description:
+        'The result of verifying the signature; null if the endpoint has no scheme and secret.',
+    },
   ),
 )
 
@@ -194,8 +236,12 @@ export const ListedRequest = Type.Object({ ...WebhookRequest.properties, signatu
 
 export const RequestQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 50 }),
-  since: Type.Optional(Type.String({ format: 'date-time', description: 'Received after this time, exclusive.' })),
-  until: Type.Optional(Type.String({ format: 'date-time', description: 'Received until this time, inclusive.' })),
+  since: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Received after this time, exclusive.' }),
+  ),
+  until: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Received until this time, inclusive.' }),
+  ),
   cursor: Type.Optional(
     Type.String({
       maxLength: 16,
@@ -203,7 +249,10 @@ export const RequestQuery = Type.Object({
       description: 'The `nextCursor` of the previous page, in the same order.',
     }),
   ),
-  order: Type.Enum(['desc', 'asc'], { default: 'desc', description: 'Newest first, or oldest first.' }),
+  order: Type.Enum(['desc', 'asc'], {
+    default: 'desc',
+    description: 'Newest first, or oldest first.',
+  }),
   method: Type.Optional(Type.String({ maxLength: 20 })),
   path: Type.Optional(Type.String({ maxLength: 2_000, description: 'A prefix of the path.' })),
   ip: Type.Optional(Type.String(Address)),
@@ -214,7 +263,10 @@ export const RequestQuery = Type.Object({
       description: 'Searches the path, query, header values, and the first 64 KiB of the body.',
     }),
   ),
-  format: Type.Enum(['json', 'har'], { default: 'json', description: '`har`: the page as an HTTP Archive 1.2.' }),
+  format: Type.Enum(['json', 'har'], {
+    default: 'json',
+    description: '`har`: the page as an HTTP Archive 1.2.',
+  }),
 })
 
 export const RequestPage = Type.Object(
@@ -235,7 +287,9 @@ export const RequestPage = Type.Object(
     ),
     hasMore: Type.Boolean(),
   },
-  { description: `Up to ${REQUESTS_PER_ENDPOINT} requests are stored. A page ends early when its bodies are large.` },
+  {
+    description: `Up to ${REQUESTS_PER_ENDPOINT} requests are stored. A page ends early when its bodies are large.`,
+  },
 )
 
 export const OneRequest = Type.Object({
@@ -244,7 +298,8 @@ export const OneRequest = Type.Object({
   signature: Signature,
   curl: Nullable(
     Type.String({
-      description: 'A command that sends the request again, safe to paste; null if the body is truncated.',
+      description:
+        'A command that sends the request again, safe to paste; null if the body is truncated.',
     }),
   ),
 })

@@ -19,7 +19,10 @@ async function open(systems?: Systems): Promise<Place> {
   undo.push(() => database.drop())
   const portreeve = await startAbuse(database.url, () => now, systems)
   undo.push(() => portreeve.stop())
-  const [alice, charlie] = [await portreeve.addPerson('Alice', true), await portreeve.addPerson('Charlie')]
+  const [alice, charlie] = [
+    await portreeve.addPerson('Alice', true),
+    await portreeve.addPerson('Charlie'),
+  ]
   return { portreeve, database, alice, charlie }
 }
 
@@ -44,7 +47,8 @@ async function waitingAt({ portreeve, alice }: Place) {
 
 const ask = (portreeve: AbuseTest, from: string, ip: string) =>
   portreeve.request('appeals', { from, body: { ip, reason: 'Never did it.' } })
-const statusOf = async (answer: Response) => ((await answer.json()) as { data: { status: string } }).data.status
+const statusOf = async (answer: Response) =>
+  ((await answer.json()) as { data: { status: string } }).data.status
 
 const SIX_NETWORKS = ['11.1.1.1', '12.1.1.1', '13.1.1.1', '14.1.1.1', '15.1.1.1', '16.1.1.1']
 
@@ -62,7 +66,15 @@ describe('six cheap addresses in six /16s, without a table of autonomous systems
       score: 59,
     })
     expect(await waitingAt(place)).toMatchObject({
-      candidates: [{ address: '9.1.1.1', reason: 'unknown_operators', networks: 6, operators: 0, services: ['ssh'] }],
+      candidates: [
+        {
+          address: '9.1.1.1',
+          reason: 'unknown_operators',
+          networks: 6,
+          operators: 0,
+          services: ['ssh'],
+        },
+      ],
       networkTable: { source: 'none', date: null },
     })
   })
@@ -75,14 +87,19 @@ describe('six cheap addresses in six /16s, without a table of autonomous systems
     ] as const) {
       const by = token === undefined ? {} : { token }
       expect((await place.portreeve.request('candidates', by)).status).toBe(status)
-      expect((await place.portreeve.request('candidates/decisions', { ...by, body })).status).toBe(status)
+      expect((await place.portreeve.request('candidates/decisions', { ...by, body })).status).toBe(
+        status,
+      )
     }
     expect(await place.portreeve.check('9.1.1.1')).toMatchObject({ listed: false })
   })
 
   it('list it once an administrator has confirmed, for as long as any listing', async () => {
     const decide = () =>
-      place.portreeve.request('candidates/decisions', { token: place.alice.token, body: { ip: '9.1.1.1', list: true } })
+      place.portreeve.request('candidates/decisions', {
+        token: place.alice.token,
+        body: { ip: '9.1.1.1', list: true },
+      })
     expect((await decide()).status).toBe(200)
     expect(await place.portreeve.check('9.1.1.1')).toMatchObject({ listed: true })
     expect((await waitingAt(place)).candidates).toEqual([])
@@ -101,9 +118,16 @@ describe('six cheap addresses in six /16s, without a table of autonomous systems
   it('lose reputation when an administrator discards their reports', async () => {
     await accuse(place.portreeve, '9.1.1.2', SIX_NETWORKS)
     const body = { ip: '9.1.1.2', list: false }
-    const { status } = await place.portreeve.request('candidates/decisions', { token: place.alice.token, body })
+    const { status } = await place.portreeve.request('candidates/decisions', {
+      token: place.alice.token,
+      body,
+    })
     expect(status).toBe(200)
-    expect(await place.portreeve.check('9.1.1.2')).toMatchObject({ listed: false, score: 0, evidence: [] })
+    expect(await place.portreeve.check('9.1.1.2')).toMatchObject({
+      listed: false,
+      score: 0,
+      evidence: [],
+    })
     const { rows } = await place.database.pool.query(
       "select count(*)::int as n from abuse_refutation where address = '9.1.1.2'",
     )
@@ -117,7 +141,10 @@ describe('six cheap addresses in six /16s, without a table of autonomous systems
     now += 7 * DAY
     expect(await addresses()).not.toContain('9.1.1.3')
     const body = { ip: '9.1.1.3', list: true }
-    const { status } = await place.portreeve.request('candidates/decisions', { token: place.alice.token, body })
+    const { status } = await place.portreeve.request('candidates/decisions', {
+      token: place.alice.token,
+      body,
+    })
     expect(status).toBe(409)
   })
 })
@@ -128,7 +155,8 @@ describe('two sensors of the operator, without a table of autonomous systems', (
     for (const cidr of ['88.198.7.0/24', '88.198.8.0/24', '51.68.7.0/24'])
       await portreeve.request('sensors', { token: alice.token, body: { cidr } })
     await expect.poll(() => portreeve.abuse.ranges.is('sensor', '51.68.7.1')).toBe(true)
-    for (const sensor of ['88.198.7.1', '88.198.8.1']) await portreeve.report(sensor, '9.1.1.1', { count: 50 })
+    for (const sensor of ['88.198.7.1', '88.198.8.1'])
+      await portreeve.report(sensor, '9.1.1.1', { count: 50 })
     expect(await portreeve.check('9.1.1.1')).toMatchObject({ listed: false, distinctReporters: 2 })
     await portreeve.report('51.68.7.1', '9.1.1.1', { count: 50 })
     expect(await portreeve.check('9.1.1.1')).toMatchObject({ listed: true })
@@ -144,7 +172,10 @@ describe('with the shipped table of autonomous systems', () => {
   it('six machines of one provider, in six /16s and three of its systems, are one witness', async () => {
     const hetzner = ['88.198.1.1', '5.9.1.1', '78.46.1.1', '136.243.1.1', '5.161.1.1', '5.223.1.1']
     await accuse(place.portreeve, '9.1.1.1', hetzner)
-    expect(await place.portreeve.check('9.1.1.1')).toMatchObject({ listed: false, confidenceLevel: 'low' })
+    expect(await place.portreeve.check('9.1.1.1')).toMatchObject({
+      listed: false,
+      confidenceLevel: 'low',
+    })
     expect((await waitingAt(place)).candidates).toEqual([])
   })
 
@@ -158,11 +189,21 @@ describe('with the shipped table of autonomous systems', () => {
     })
   })
 
-  const SIX_OPERATORS = ['88.198.1.1', '51.68.1.1', '90.11.1.1', '81.2.69.160', '104.131.1.1', '193.0.6.1']
+  const SIX_OPERATORS = [
+    '88.198.1.1',
+    '51.68.1.1',
+    '90.11.1.1',
+    '81.2.69.160',
+    '104.131.1.1',
+    '193.0.6.1',
+  ]
 
   it('six operators list an address, for a day', async () => {
     await accuse(place.portreeve, '9.1.1.3', SIX_OPERATORS)
-    expect(await place.portreeve.check('9.1.1.3')).toMatchObject({ listed: true, confidenceLevel: 'medium' })
+    expect(await place.portreeve.check('9.1.1.3')).toMatchObject({
+      listed: true,
+      confidenceLevel: 'medium',
+    })
     now += DAY
     expect(await place.portreeve.check('9.1.1.3')).toMatchObject({ listed: false })
   })
@@ -173,17 +214,17 @@ describe('with the shipped table of autonomous systems', () => {
       expect(await place.portreeve.check(ip)).toMatchObject({ listed: false })
     }
     const { candidates } = await waitingAt(place)
-    expect(candidates.filter(({ reason }) => reason === 'well_known').map(({ address }) => address)).toEqual([
-      '8.8.8.8',
-      '2606:4700:4700::/64',
-    ])
+    expect(
+      candidates.filter(({ reason }) => reason === 'well_known').map(({ address }) => address),
+    ).toEqual(['8.8.8.8', '2606:4700:4700::/64'])
   })
 
   it('two sensors of the operator list even that', async () => {
     for (const cidr of ['88.198.7.0/24', '51.68.7.0/24'])
       await place.portreeve.request('sensors', { token: place.alice.token, body: { cidr } })
     await expect.poll(() => place.portreeve.abuse.ranges.is('sensor', '51.68.7.1')).toBe(true)
-    for (const sensor of ['88.198.7.1', '51.68.7.1']) await place.portreeve.report(sensor, '8.8.4.4', { count: 50 })
+    for (const sensor of ['88.198.7.1', '51.68.7.1'])
+      await place.portreeve.report(sensor, '8.8.4.4', { count: 50 })
     expect(await place.portreeve.check('8.8.4.4')).toMatchObject({ listed: true })
   })
 })
@@ -212,13 +253,18 @@ describe('the holder of much IPv6', () => {
     const { portreeve } = await open()
     // Twelve sources use up the rate of the /48; each is below its own.
     for (let source = 0; source < 12; source++) {
-      const asked = Array.from({ length: 100 }, () => portreeve.report(`2a01:1:1:${source.toString(16)}::1`, '9.1.1.1'))
+      const asked = Array.from({ length: 100 }, () =>
+        portreeve.report(`2a01:1:1:${source.toString(16)}::1`, '9.1.1.1'),
+      )
       expect((await Promise.all(asked)).every(({ success }) => success)).toBe(true)
     }
-    const send = (from: string) => portreeve.request('report', { from, body: { ip: '9.1.1.1', service: 'ssh' } })
+    const send = (from: string) =>
+      portreeve.request('report', { from, body: { ip: '9.1.1.1', service: 'ssh' } })
     const refused = await send('2a01:1:1:ffff::1')
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '300'])
-    expect(await refused.json()).toMatchObject({ error: expect.stringContaining('1200 from one IPv6 /48') })
+    expect(await refused.json()).toMatchObject({
+      error: expect.stringContaining('1200 from one IPv6 /48'),
+    })
     expect((await send('2a01:1:2::1')).status).toBe(200)
   })
 
@@ -243,7 +289,10 @@ describe('an IPv4 address inside an IPv6 address', () => {
       '::ffff:11.1.1.1',
     ])
       expect(await portreeve.report(from, '9.1.1.1')).toMatchObject({ success: true })
-    expect(await portreeve.check('9.1.1.1')).toMatchObject({ distinctReporters: 1, confidenceLevel: 'low' })
+    expect(await portreeve.check('9.1.1.1')).toMatchObject({
+      distinctReporters: 1,
+      confidenceLevel: 'low',
+    })
   })
 
   it('does not appeal for that address', async () => {
@@ -258,7 +307,8 @@ describe('appeals of an attacker', () => {
   it('do not delay the instant one of the owner, and end with it', async () => {
     const place = await open()
     await accuse(place.portreeve, '9.1.1.1', SIX_NETWORKS)
-    for (const from of SIX_NETWORKS) expect(await statusOf(await ask(place.portreeve, from, '9.1.1.1'))).toBe('open')
+    for (const from of SIX_NETWORKS)
+      expect(await statusOf(await ask(place.portreeve, from, '9.1.1.1'))).toBe('open')
     expect(await statusOf(await ask(place.portreeve, '9.1.1.1', '9.1.1.1'))).toBe('granted')
     expect(await place.portreeve.check('9.1.1.1')).toMatchObject({ listed: false })
     const { rows } = await place.database.pool.query(
@@ -271,7 +321,9 @@ describe('appeals of an attacker', () => {
     const { portreeve } = await open()
     await accuse(portreeve, '2a01:4f8:1:1::1', SIX_NETWORKS)
     expect(await statusOf(await ask(portreeve, '2a01:4f8:1:2::1', '2a01:4f8:1:1::1'))).toBe('open')
-    expect(await statusOf(await ask(portreeve, '2a01:4f8:1:1::abcd', '2a01:4f8:1:1::1'))).toBe('granted')
+    expect(await statusOf(await ask(portreeve, '2a01:4f8:1:1::abcd', '2a01:4f8:1:1::1'))).toBe(
+      'granted',
+    )
   })
 
   it('do not block an appeal of the owner from another address', async () => {
@@ -286,11 +338,13 @@ describe('appeals of an attacker', () => {
     const { portreeve } = await open()
     await accuse(portreeve, '9.1.1.1', SIX_NETWORKS)
     const statuses: number[] = []
-    for (let host = 2; host < 35; host++) statuses.push((await ask(portreeve, `9.1.1.${host}`, '9.1.1.1')).status)
+    for (let host = 2; host < 35; host++)
+      statuses.push((await ask(portreeve, `9.1.1.${host}`, '9.1.1.1')).status)
     expect([statuses.filter((status) => status === 201).length, statuses.at(-1)]).toEqual([30, 429])
     expect(await statusOf(await ask(portreeve, '9.1.1.1', '9.1.1.1'))).toBe('granted')
     const site: number[] = []
-    for (let n = 0; n < 33; n++) site.push((await ask(portreeve, `2a01:1:1:${n.toString(16)}::1`, '9.1.1.1')).status)
+    for (let n = 0; n < 33; n++)
+      site.push((await ask(portreeve, `2a01:1:1:${n.toString(16)}::1`, '9.1.1.1')).status)
     expect(site.at(-1)).toBe(429)
   })
 
@@ -310,8 +364,11 @@ describe('appeals of an attacker', () => {
 describe('a reputation', () => {
   it('is not earned by repeating the reports of three others', async () => {
     const { portreeve, database } = await open()
-    for (const from of ['11.1.1.1', '12.1.1.1', '13.1.1.1', '14.1.1.1']) await portreeve.report(from, '9.1.1.1')
-    const { rows } = await database.pool.query('select early from abuse_report order by at, early desc')
+    for (const from of ['11.1.1.1', '12.1.1.1', '13.1.1.1', '14.1.1.1'])
+      await portreeve.report(from, '9.1.1.1')
+    const { rows } = await database.pool.query(
+      'select early from abuse_report order by at, early desc',
+    )
     expect(rows.map(({ early }) => early)).toEqual([true, true, true, false])
   })
 })
@@ -331,7 +388,10 @@ describe('a decision of an administrator', () => {
     const { data } = (await (await portreeve.request('/api/v1/audit', { headers })).json()) as {
       data: { entries: object[] }
     }
-    expect(data.entries[0]).toMatchObject({ route: `POST ${path}`, details: { ip: '9.1.1.1', list: false } })
+    expect(data.entries[0]).toMatchObject({
+      route: `POST ${path}`,
+      details: { ip: '9.1.1.1', list: false },
+    })
   })
 })
 

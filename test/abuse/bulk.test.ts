@@ -9,7 +9,9 @@ const HEADER = 'IP,Categories,ReportDate,Comment'
 const read = (text: string) => readBulk(text, START)
 const summary = (text: string) =>
   read(text).map((row) =>
-    'report' in row ? [row.line, row.report.subject.ip, row.report.service, row.report.count] : [row.line, row.error],
+    'report' in row
+      ? [row.line, row.report.subject.ip, row.report.service, row.report.count]
+      : [row.line, row.error],
   )
 
 describe('JSON lines', () => {
@@ -58,16 +60,23 @@ describe('AbuseIPDB’s CSV', () => {
   })
 
   it('refuses rows that are old, of the future, or of no category', () => {
-    const rows = ['2026-11-19T11:00:00Z', '2026-12-24T11:00:00Z', 'yesterday'].map((date) => `8.8.4.4,22,${date},`)
-    const found = summary([HEADER, ...rows, '8.8.4.4,99,2026-11-21T11:00:00Z,', '8.8.4.4,,,'].join('\n'))
-    expect(found.map(([line, error]) => [line, typeof error === 'string' && error.endsWith('.')])).toEqual(
-      [2, 3, 4, 5, 6].map((line) => [line, true]),
+    const rows = ['2026-11-19T11:00:00Z', '2026-12-24T11:00:00Z', 'yesterday'].map(
+      (date) => `8.8.4.4,22,${date},`,
     )
+    const found = summary(
+      [HEADER, ...rows, '8.8.4.4,99,2026-11-21T11:00:00Z,', '8.8.4.4,,,'].join('\n'),
+    )
+    expect(
+      found.map(([line, error]) => [line, typeof error === 'string' && error.endsWith('.')]),
+    ).toEqual([2, 3, 4, 5, 6].map((line) => [line, true]))
     expect(found.every((row) => row.length === 2)).toBe(true)
   })
 
   it('answers every text with rows or a Fault', () => {
-    const text = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('"', ',', '\n', '\r', 'a', '8.8.4.4') }))
+    const text = fc.oneof(
+      fc.string(),
+      fc.string({ unit: fc.constantFrom('"', ',', '\n', '\r', 'a', '8.8.4.4') }),
+    )
     fc.assert(
       fc.property(text, fc.boolean(), (body, csv) => {
         try {

@@ -10,17 +10,27 @@ const run = promisify(execFile)
 
 /** Every command of the page, and the answer that stands under it. */
 const text = readFileSync(join(ROOT, 'docs', 'attack-reporting.md'), 'utf8')
-const examples = [...text.matchAll(/```sh\n(.*?)```(?:\n\n```json\n(.*?)```)?/gs)].map(([, command = '', answer]) => ({
-  command,
-  answer,
-}))
+const examples = [...text.matchAll(/```sh\n(.*?)```(?:\n\n```json\n(.*?)```)?/gs)].map(
+  ([, command = '', answer]) => ({
+    command,
+    answer,
+  }),
+)
 
 let portreeve: TestService
 let env: Record<string, string>
 beforeAll(async () => {
   portreeve = await startTestService()
-  const [alice, bob] = [await portreeve.addPerson('Alice', { admin: true }), await portreeve.addPerson('Bob')]
-  env = { PATH: '/usr/bin:/bin', URL: portreeve.url, ADMIN_TOKEN: alice.token, API_TOKEN: bob.token }
+  const [alice, bob] = [
+    await portreeve.addPerson('Alice', { admin: true }),
+    await portreeve.addPerson('Bob'),
+  ]
+  env = {
+    PATH: '/usr/bin:/bin',
+    URL: portreeve.url,
+    ADMIN_TOKEN: alice.token,
+    API_TOKEN: bob.token,
+  }
 })
 afterAll(() => portreeve?.stop())
 
@@ -31,12 +41,17 @@ describe('docs/attack-reporting.md', () => {
       if (command.startsWith('URL=')) continue
       const { stdout, stderr } = await run('sh', ['-ec', command], { env, timeout: 20_000 })
       expect([command, stderr]).toEqual([command, ''])
-      if (answer) expect([command, shapeOf(JSON.parse(stdout))]).toEqual([command, shapeOf(JSON.parse(answer))])
+      if (answer)
+        expect([command, shapeOf(JSON.parse(stdout))]).toEqual([
+          command,
+          shapeOf(JSON.parse(answer)),
+        ])
     }
   })
 
   it('says 304 where nothing has changed', { timeout: 30_000 }, async () => {
-    const { command = '' } = examples.find((example) => example.command.includes('--etag-save')) ?? {}
+    const { command = '' } =
+      examples.find((example) => example.command.includes('--etag-save')) ?? {}
     expect((await run('sh', ['-ec', command], { env, timeout: 20_000 })).stdout).toBe('304\n')
   })
 })
@@ -46,6 +61,9 @@ function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shapeOf)
   if (typeof value === 'string') return /^\d{4}-\d\d-\d\dT\d\d:/.test(value) ? 'a moment' : value
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).map(([key, one]) => [key, key === 'reporter' ? typeof one : shapeOf(one)])
+  const entries = Object.entries(value).map(([key, one]) => [
+    key,
+    key === 'reporter' ? typeof one : shapeOf(one),
+  ])
   return Object.fromEntries(entries)
 }

@@ -55,7 +55,8 @@ export function openCase(circumstances: Circumstances = USUAL) {
     look,
     report(now: number, ...sightings: Sighting[]): Assessment {
       const { shared } = circumstances
-      for (const one of sightings) evidence = absorb(evidence, one, { now, counted: true, shared, traitsOf })
+      for (const one of sightings)
+        evidence = absorb(evidence, one, { now, counted: true, shared, traitsOf })
       return look(now)
     },
     evidence: () => evidence,

@@ -26,7 +26,8 @@ afterAll(async () => {
 
 /** Sensors of the operator's are believed at once, two of them in two systems list an address. */
 async function list(ip: string, service = 'ssh'): Promise<void> {
-  for (const from of ['94.1.1.1', '95.1.1.1']) await portreeve.report(from, ip, { service, count: 50 })
+  for (const from of ['94.1.1.1', '95.1.1.1'])
+    await portreeve.report(from, ip, { service, count: 50 })
   expect(await portreeve.check(ip)).toMatchObject({ listed: true })
 }
 
@@ -54,12 +55,17 @@ describe('the exported list', () => {
       'text/plain; charset=utf-8',
       '',
     ])
-    expect(await portreeve.answerTo('export?format=json')).toMatchObject({ success: true, data: { count: 0, ips: [] } })
+    expect(await portreeve.answerTo('export?format=json')).toMatchObject({
+      success: true,
+      data: { count: 0, ips: [] },
+    })
   })
 
   it('contains exactly the listed addresses, in order, IPv6 by /64, in every instance', async () => {
     for (const cidr of ['94.1.1.0/24', '95.1.1.1/32'])
-      expect((await portreeve.request('sensors', { token: admin.token, body: { cidr } })).status).toBe(201)
+      expect(
+        (await portreeve.request('sensors', { token: admin.token, body: { cidr } })).status,
+      ).toBe(201)
     await expect.poll(() => portreeve.abuse.ranges.is('sensor', '95.1.1.1')).toBe(true)
     await list('81.2.69.160')
     await list('9.1.1.1', 'imap')
@@ -71,7 +77,9 @@ describe('the exported list', () => {
     expect(await plain(portreeve, '?service=imap')).toBe('9.1.1.1\n')
     expect(await plain(portreeve, '?service=sshd')).toBe('81.2.69.160\n2606:4700:0:1::/64\n')
     expect(await plain(portreeve, '?service=mysql')).toBe('')
-    const { data } = await portreeve.answerTo<{ data: { count: number; ips: object[] } }>('export?format=json')
+    const { data } = await portreeve.answerTo<{ data: { count: number; ips: object[] } }>(
+      'export?format=json',
+    )
     expect([data.count, data.ips[0]]).toEqual([
       3,
       {
@@ -91,15 +99,26 @@ describe('the exported list', () => {
     expect(answer.headers.get('vary')).toBe('accept-encoding')
     for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
       const again = await other.request('export', { headers: { 'if-none-match': known } })
-      expect([known, again.status, again.headers.get('etag'), await again.text()]).toEqual([known, 304, etag, ''])
+      expect([known, again.status, again.headers.get('etag'), await again.text()]).toEqual([
+        known,
+        304,
+        etag,
+        '',
+      ])
     }
-    expect((await portreeve.request('export', { headers: { 'if-none-match': '"x"' } })).status).toBe(200)
+    expect(
+      (await portreeve.request('export', { headers: { 'if-none-match': '"x"' } })).status,
+    ).toBe(200)
     await portreeve.report('90.1.1.1', '9.1.1.8')
     await publish()
-    expect((await portreeve.request('export', { headers: { 'if-none-match': etag } })).status).toBe(304)
+    expect((await portreeve.request('export', { headers: { 'if-none-match': etag } })).status).toBe(
+      304,
+    )
     await list('9.1.1.2')
     await publish()
-    expect((await portreeve.request('export', { headers: { 'if-none-match': etag } })).status).toBe(200)
+    expect((await portreeve.request('export', { headers: { 'if-none-match': etag } })).status).toBe(
+      200,
+    )
   })
 
   it('is stored compressed, and decompressed for clients without compression', async () => {
@@ -108,7 +127,9 @@ describe('the exported list', () => {
     const text = await whole.text()
     expect(whole.headers.get('content-length')).toBe(String(text.length))
     expect(whole.headers.get('etag')).not.toContain('gzip')
-    const refused = await portreeve.request('export', { headers: { 'accept-encoding': 'gzip;q=0' } })
+    const refused = await portreeve.request('export', {
+      headers: { 'accept-encoding': 'gzip;q=0' },
+    })
     expect(refused.headers.get('content-encoding')).toBeNull()
     const { rows } = await portreeve.pool.query(
       "select gzip from abuse_snapshot_file where format = 'plain' order by version",
@@ -129,20 +150,36 @@ describe('the exported list', () => {
     expect((await portreeve.request('appeals', { from: '9.1.1.3', body })).status).toBe(201)
     await list('9.1.1.4')
     await publish()
-    const { data } = await other.answerTo<{ data: { added: string[]; removed: string[] } }>(`export?since=${version}`)
-    expect(data).toEqual({ version: version + 2, complete: false, added: ['9.1.1.4'], removed: ['9.1.1.3'] })
+    const { data } = await other.answerTo<{ data: { added: string[]; removed: string[] } }>(
+      `export?since=${version}`,
+    )
+    expect(data).toEqual({
+      version: version + 2,
+      complete: false,
+      added: ['9.1.1.4'],
+      removed: ['9.1.1.3'],
+    })
     const all = (await plain()).trimEnd().split('\n')
     expect(all).toContain('9.1.1.4')
     expect(await portreeve.answerTo('export?since=999')).toMatchObject({
       data: { complete: true, added: all, removed: [] },
     })
-    for (const query of ['since=-1', 'since=x', 'since=1&service=ssh', 'format=exe', 'service=nothing'])
+    for (const query of [
+      'since=-1',
+      'since=x',
+      'since=1&service=ssh',
+      'format=exe',
+      'service=nothing',
+    ])
       expect([query, (await portreeve.request(`export?${query}`)).status]).toEqual([query, 400])
   })
 
   it('drops an address when its listing expires without further reports', async () => {
     now += 7 * DAY
-    expect(await portreeve.check('9.1.1.4')).toMatchObject({ listed: false, listingState: 'delisted' })
+    expect(await portreeve.check('9.1.1.4')).toMatchObject({
+      listed: false,
+      listingState: 'delisted',
+    })
     await publish()
     expect(await plain()).toBe('')
   })
@@ -158,7 +195,11 @@ describe('the exported list', () => {
     expect((await add({ cidr: '9.1.2.2/32', kind: 'shared' })).status).toBe(201)
     await publish()
     expect(await plain()).toBe('9.1.2.3\n')
-    expect(await portreeve.check('9.1.2.1')).toMatchObject({ listed: false, listingState: 'whitelisted', score: 0 })
+    expect(await portreeve.check('9.1.2.1')).toMatchObject({
+      listed: false,
+      listingState: 'whitelisted',
+      score: 0,
+    })
     expect(await portreeve.report('90.1.1.1', '9.1.2.1')).toEqual({
       success: true,
       deduped: false,
@@ -184,7 +225,8 @@ describe('the exported list', () => {
     const hold = 'export/hold'
     expect((await portreeve.request(hold)).status).toBe(401)
     expect((await portreeve.request(hold, { token: charlie.token })).status).toBe(403)
-    const approve = (by: Person) => portreeve.request(`${hold}/approve`, { method: 'POST', token: by.token })
+    const approve = (by: Person) =>
+      portreeve.request(`${hold}/approve`, { method: 'POST', token: by.token })
     expect((await approve(charlie)).status).toBe(403)
     expect(await portreeve.answerTo(hold, { token: admin.token })).toMatchObject({
       data: { countBefore: 1, countAfter: 2001, approved: false },
@@ -206,7 +248,8 @@ describe('the exported list', () => {
       on conflict (address) do update set state = 'listed'`)
     await publish()
     const addresses = (await plain()).split('\n')
-    for (const never of ['10.0.0.1', '127.0.0.1', '2001:db8::/64', '9.1.2.1']) expect(addresses).not.toContain(never)
+    for (const never of ['10.0.0.1', '127.0.0.1', '2001:db8::/64', '9.1.2.1'])
+      expect(addresses).not.toContain(never)
   })
 })
 
@@ -217,13 +260,15 @@ describe('the list publisher', () => {
     const { version } = portreeve.abuse.exports.current()
     await list('9.1.3.2')
     await Promise.all([portreeve.keep(), other.keep()])
-    expect((await portreeve.pool.query('select max(version)::int as v from abuse_snapshot')).rows[0].v).toBe(version)
+    expect(
+      (await portreeve.pool.query('select max(version)::int as v from abuse_snapshot')).rows[0].v,
+    ).toBe(version)
     await publish()
     expect(portreeve.abuse.exports.current().version).toBe(version + 1)
     now += MINUTE + HOUR
     await Promise.all([portreeve.keep(), other.keep(), portreeve.keep()])
-    expect((await portreeve.pool.query('select max(version)::int as v from abuse_snapshot')).rows[0].v).toBe(
-      version + 1,
-    )
+    expect(
+      (await portreeve.pool.query('select max(version)::int as v from abuse_snapshot')).rows[0].v,
+    ).toBe(version + 1)
   })
 })

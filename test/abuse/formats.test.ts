@@ -22,10 +22,15 @@ const entry = (address: string): Entry => ({
   firstReportedAt: SEEN,
   lastReportedAt: SEEN,
 })
-const ENTRIES = ['8.8.4.4', '81.2.69.160', '2606:4700:0:1::/64', '2a00:1450:4001:81b::/64'].map(entry)
-const MANY = Array.from({ length: 2_500 }, (_, n) => entry(`9.1.${n >> 8}.${n & 255}`)).concat(ENTRIES.slice(2))
+const ENTRIES = ['8.8.4.4', '81.2.69.160', '2606:4700:0:1::/64', '2a00:1450:4001:81b::/64'].map(
+  entry,
+)
+const MANY = Array.from({ length: 2_500 }, (_, n) => entry(`9.1.${n >> 8}.${n & 255}`)).concat(
+  ENTRIES.slice(2),
+)
 
-const render = (format: FormatName, entries = ENTRIES) => [...FORMATS[format].render(LIST, entries)].join('')
+const render = (format: FormatName, entries = ENTRIES) =>
+  [...FORMATS[format].render(LIST, entries)].join('')
 
 let folder: string
 beforeAll(() => {
@@ -61,7 +66,9 @@ function needs(program: string, debian: string): void {
 
 describe('the plain list', () => {
   it('has one address a line, and nothing where nothing is listed', () => {
-    expect(render('plain')).toBe('8.8.4.4\n81.2.69.160\n2606:4700:0:1::/64\n2a00:1450:4001:81b::/64\n')
+    expect(render('plain')).toBe(
+      '8.8.4.4\n81.2.69.160\n2606:4700:0:1::/64\n2a00:1450:4001:81b::/64\n',
+    )
     expect(render('plain', [])).toBe('')
   })
 })
@@ -99,7 +106,9 @@ describe('the list for nftables', () => {
     const show = 'nft list table inet portreeve'
     expect(alone(`nft -f ${one}; nft -f ${longer}; ${show}`)).toContain('9.1.0.0')
     expect(alone(`nft -f ${longer}; nft -f ${empty}; ${show}`)).not.toContain('9.1.0.0')
-    const told = alone(`for file in ${[one, longer, empty, again].join(' ')}; do nft -f $file; done; ${show}`)
+    const told = alone(
+      `for file in ${[one, longer, empty, again].join(' ')}; do nft -f $file; done; ${show}`,
+    )
     for (const { address } of ENTRIES) expect(told).toContain(address)
     expect(told).not.toContain('9.1.0.0')
   })
@@ -112,7 +121,9 @@ describe('the list for ipset', () => {
     const count = 'ipset list -t | sed -n "s/^Number of entries: //p" | tr "\\n" " "'
     const steps = [one, longer, empty, again].map((file) => `ipset restore < ${file}; ${count}`)
     const members = 'for ip in 8.8.4.4 81.2.69.160; do ipset test portreeve4 $ip; done 2>&1'
-    const told = alone(`${steps.join('; ')}; ${members}; ipset test portreeve6 2606:4700:0:1::7 2>&1`)
+    const told = alone(
+      `${steps.join('; ')}; ${members}; ipset test portreeve6 2606:4700:0:1::7 2>&1`,
+    )
     expect(told).toMatch(/^2 2 2500 2 0 0 2 2 /)
     expect(told.match(/ is in set /g)).toHaveLength(3)
     expect(alone(`ipset restore < ${one}; ipset list -n`)).toBe('portreeve4\nportreeve6\n')
@@ -129,9 +140,13 @@ describe('the list for nginx', () => {
         config,
         `events {} pid ${folder}/pid; error_log stderr; http { access_log off; include ${file}; ${server} }`,
       )
-      execFileSync('/usr/sbin/nginx', ['-t', '-q', '-c', config], { stdio: 'pipe', timeout: 10_000 })
+      execFileSync('/usr/sbin/nginx', ['-t', '-q', '-c', config], {
+        stdio: 'pipe',
+        timeout: 10_000,
+      })
     }
-    const ask = (ip: string) => `curl -m 5 -so /dev/null -w '%{http_code} ' -H 'x-from: ${ip}' http://127.0.0.1:8099/`
+    const ask = (ip: string) =>
+      `curl -m 5 -so /dev/null -w '%{http_code} ' -H 'x-from: ${ip}' http://127.0.0.1:8099/`
     const asks = ['8.8.4.4', '8.8.4.5', '2606:4700:0:1::7', '2606:4700:0:2::7'].map(ask).join('; ')
     const told = alone(`ip link set lo up; nginx -c ${folder}/nginx-0.conf; ${asks}`)
     expect(told).toBe('403 204 403 204 ')
@@ -144,19 +159,35 @@ describe('the list for rbldnsd', () => {
     const [file = ''] = files('rbldnsd')
     chmodSync(file, 0o644)
     const port = await freePort()
-    const args = ['-n', '-r', '/', '-w', folder, '-b', `127.0.0.1/${port}`, '-c', '0', `bl.test:combined:${file}`]
+    const args = [
+      '-n',
+      '-r',
+      '/',
+      '-w',
+      folder,
+      '-b',
+      `127.0.0.1/${port}`,
+      '-c',
+      '0',
+      `bl.test:combined:${file}`,
+    ]
     // Not the error output of this process: a daemon that stays would keep it open for its reader.
-    const daemon = spawn('stdbuf', ['-oL', '/usr/sbin/rbldnsd', ...args], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const daemon = spawn('stdbuf', ['-oL', '/usr/sbin/rbldnsd', ...args], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
     const ended = once(daemon, 'exit')
     onTestFinished(async () => {
       daemon.kill()
       await ended
     })
-    for await (const line of createInterface({ input: daemon.stdout })) if (line.includes('started (')) break
+    for await (const line of createInterface({ input: daemon.stdout }))
+      if (line.includes('started (')) break
     const listed = ['8.8.4.4', '127.0.0.2', '2606:4700:0:1::7', '::ffff:7f00:2']
     const free = ['8.8.4.5', '127.0.0.1', '2606:4700:0:2::7', '::ffff:7f00:1']
-    for (const address of listed) expect([address, await answerOf(port, address, 'A')]).toEqual([address, '127.0.0.2'])
-    for (const address of free) expect([address, await answerOf(port, address, 'A')]).toEqual([address, null])
+    for (const address of listed)
+      expect([address, await answerOf(port, address, 'A')]).toEqual([address, '127.0.0.2'])
+    for (const address of free)
+      expect([address, await answerOf(port, address, 'A')]).toEqual([address, null])
     expect(await answerOf(port, '8.8.4.4', 'TXT')).toContain(`${LIST.pageUrl}?ip=8.8.4.4`)
   })
 })
@@ -173,10 +204,18 @@ async function freePort(): Promise<number> {
 async function answerOf(port: number, address: string, type: 'A' | 'TXT'): Promise<string | null> {
   const socket = createSocket('udp4')
   const name = `${reversedLabels(address)}.bl.test`
-  socket.send(packet.encode({ type: 'query', id: 1, questions: [{ name, type }] }), port, '127.0.0.1')
-  const [bytes] = (await once(socket, 'message', { signal: AbortSignal.timeout(5_000) }).finally(() =>
-    socket.close(),
+  socket.send(
+    packet.encode({ type: 'query', id: 1, questions: [{ name, type }] }),
+    port,
+    '127.0.0.1',
+  )
+  const [bytes] = (await once(socket, 'message', { signal: AbortSignal.timeout(5_000) }).finally(
+    () => socket.close(),
   )) as [Buffer]
   const [answer] = packet.decode(bytes).answers ?? []
-  return answer?.type === 'A' ? answer.data : answer?.type === 'TXT' ? [answer.data].flat().join('') : null
+  return answer?.type === 'A'
+    ? answer.data
+    : answer?.type === 'TXT'
+      ? [answer.data].flat().join('')
+      : null
 }

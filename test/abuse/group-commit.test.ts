@@ -56,15 +56,25 @@ describe('commits in groups', () => {
       while (!over.signal.aborted) await commits.submit([key])
     })
     await sleep(20)
-    await Promise.race([commits.submit(keys), sleep(2_000).then(() => Promise.reject(new Error('it waits')))])
+    await Promise.race([
+      commits.submit(keys),
+      sleep(2_000).then(() => Promise.reject(new Error('it waits'))),
+    ])
     over.abort()
     await Promise.all(traffic)
   })
 
   it('reject items when the queue is full, and accept more when it has drained', async () => {
     const commits = open({ most: 1, patience: 3 })
-    const answers = await Promise.allSettled(['a', 'b', 'c', 'd'].map((item) => commits.submit([item])))
-    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected'])
+    const answers = await Promise.allSettled(
+      ['a', 'b', 'c', 'd'].map((item) => commits.submit([item])),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+    ])
     expect(await commits.submit(['e'])).toContain('e')
   })
 

@@ -107,7 +107,8 @@ describe('an installer', () => {
     (choice) => {
       requirePackages('shellcheck')
       const input = installerScript(REPORTS, choice)
-      const check = (program: string, ...args: string[]) => spawnSync(program, args, { input, encoding: 'utf8' })
+      const check = (program: string, ...args: string[]) =>
+        spawnSync(program, args, { input, encoding: 'utf8' })
       expect(check('shellcheck', '-s', 'sh', '-')).toMatchObject({ status: 0, stdout: '' })
       expect(check('dash', '-n')).toMatchObject({ status: 0, stderr: '' })
       expect(check('bash', '--posix', '-n')).toMatchObject({ status: 0, stderr: '' })
@@ -115,14 +116,27 @@ describe('an installer', () => {
   )
 
   it('brings a helper that shellcheck has nothing against either', () => {
-    const { stdout } = spawnSync('shellcheck', [join(ROOT, 'clients/fail2ban/portreeve-report')], { encoding: 'utf8' })
+    const { stdout } = spawnSync('shellcheck', [join(ROOT, 'clients/fail2ban/portreeve-report')], {
+      encoding: 'utf8',
+    })
     expect(stdout).toBe('')
   })
 
   it('is never built from text that a shell could split or expand', () => {
-    for (const origin of ["http://a'b", 'http://a"b', 'http://$(id)', 'http://a b', 'http://a\nb', 'http://a%b'])
+    for (const origin of [
+      "http://a'b",
+      'http://a"b',
+      'http://$(id)',
+      'http://a b',
+      'http://a\nb',
+      'http://a%b',
+    ])
       expect(() => installerScript(origin, { block: false })).toThrow('not allowed in an installer')
-    expect(() => installerScript(REPORTS, { block: true, blockService: "x'" })).toThrow('not allowed in an installer')
-    expect(() => installerScript(REPORTS, { block: false, token: '`id`' })).toThrow('not allowed in an installer')
+    expect(() => installerScript(REPORTS, { block: true, blockService: "x'" })).toThrow(
+      'not allowed in an installer',
+    )
+    expect(() => installerScript(REPORTS, { block: false, token: '`id`' })).toThrow(
+      'not allowed in an installer',
+    )
   })
 })

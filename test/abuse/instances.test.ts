@@ -23,10 +23,15 @@ const either = (n: number) => instances[n % 2] as AbuseTest
 
 describe('two instances on one database', () => {
   it('count one address and service once in ten minutes, and hear every network', async () => {
-    const reports = Array.from({ length: 60 }, (_, n) => either(n).report(`90.${n >> 1}.1.${n}`, '8.8.4.4'))
+    const reports = Array.from({ length: 60 }, (_, n) =>
+      either(n).report(`90.${n >> 1}.1.${n}`, '8.8.4.4'),
+    )
     const answers = await Promise.all(reports)
     expect(answers.filter((answer) => answer['deduped'] === false)).toHaveLength(1)
-    expect(await either(0).check('8.8.4.4')).toMatchObject({ totalReports: 1, distinctReporters: 30 })
+    expect(await either(0).check('8.8.4.4')).toMatchObject({
+      totalReports: 1,
+      distinctReporters: 30,
+    })
     const { rows } = await database.pool.query('select sum(reports)::int as n from abuse_count')
     expect(rows[0].n).toBe(1)
   })
@@ -36,7 +41,9 @@ describe('two instances on one database', () => {
       const body = { ip: `8.8.${n >> 8}.${n & 255}`, service: 'ssh' }
       return either(n).request('report', { from: '90.1.1.1', body })
     }
-    const statuses = (await Promise.all(Array.from({ length: 200 }, (_, n) => send(n)))).map(({ status }) => status)
+    const statuses = (await Promise.all(Array.from({ length: 200 }, (_, n) => send(n)))).map(
+      ({ status }) => status,
+    )
     expect(statuses.filter((status) => status === 200)).toHaveLength(120)
     expect(statuses.filter((status) => status === 429)).toHaveLength(80)
     const { rows } = await database.pool.query('select count(*)::int as n from abuse_report')
@@ -46,7 +53,10 @@ describe('two instances on one database', () => {
   it('remember the used rate of a source after a restart', async () => {
     for (let n = 0; n < 120; n++) await either(0).report('90.1.1.1', `8.8.4.${n}`)
     const third = await startAbuse(database.url)
-    const answer = await third.request('report', { from: '90.1.1.1', body: { ip: '8.8.8.8', service: 'ssh' } })
+    const answer = await third.request('report', {
+      from: '90.1.1.1',
+      body: { ip: '8.8.8.8', service: 'ssh' },
+    })
     expect(answer.status).toBe(429)
     await third.stop()
   })
@@ -60,8 +70,11 @@ describe('two instances on one database', () => {
     const heard = await Promise.all(addresses.map((address) => either(1).check(address)))
     // 600 reports of 200 networks about 20 addresses: network n tells of ten of them, thirty times
     // over.
-    const expected = new Set(Array.from({ length: 600 }, (_, n) => `${n % 200} ${(n * 7) % 20}`)).size
-    expect(heard.reduce((sum, { distinctReporters }) => sum + Number(distinctReporters), 0)).toBe(expected)
+    const expected = new Set(Array.from({ length: 600 }, (_, n) => `${n % 200} ${(n * 7) % 20}`))
+      .size
+    expect(heard.reduce((sum, { distinctReporters }) => sum + Number(distinctReporters), 0)).toBe(
+      expected,
+    )
     expect(heard.every(({ totalReports }) => totalReports === 1)).toBe(true)
   })
 })
@@ -80,7 +93,10 @@ describe('an instance that is killed', () => {
           const ip = `${100 + round}.${128 + worker}.${n >> 8}.${n & 255}`
           const answer = await fetch(`${url}/api/v1/abuse/report`, {
             method: 'POST',
-            headers: { 'content-type': 'application/json', 'x-forwarded-for': `90.${worker}.${n & 255}.1` },
+            headers: {
+              'content-type': 'application/json',
+              'x-forwarded-for': `90.${worker}.${n & 255}.1`,
+            },
             body: JSON.stringify({ ip, service: 'ssh' }),
           }).catch(() => null)
           if (answer?.status === 200) acknowledged.add(ip)

@@ -77,19 +77,34 @@ export async function startAbuse(
     clock,
   })
   const isReady = async () => true
-  const app = await createServer({ log, version: '0', trustedProxies: config.TRUSTED_PROXIES, isUnavailable, isReady })
+  const app = await createServer({
+    log,
+    version: '0',
+    trustedProxies: config.TRUSTED_PROXIES,
+    isUnavailable,
+    isReady,
+  })
   abuseRoutes(app, { ...abuse, authHooks })
-  const entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY: secretKey })
+  const entrance = await openRoomDoor(app, {
+    ...settings,
+    DATABASE_URL: databaseUrl,
+    SECRET_KEY: secretKey,
+  })
   const { url } = entrance
 
-  function request(path: string, { from = SOMEWHERE, token, body, headers, method }: Asked = {}): Promise<Response> {
+  function request(
+    path: string,
+    { from = SOMEWHERE, token, body, headers, method }: Asked = {},
+  ): Promise<Response> {
     const isText = typeof body === 'string'
     return fetch(new URL(`/api/v1/abuse/${path}`, url), {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
       headers: {
         'x-forwarded-for': from,
         ...(token && { authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { 'content-type': isText ? 'application/x-ndjson' : 'application/json' }),
+        ...(body !== undefined && {
+          'content-type': isText ? 'application/x-ndjson' : 'application/json',
+        }),
         ...headers,
       },
       body: body === undefined ? null : isText ? body : JSON.stringify(body),
@@ -110,12 +125,19 @@ export async function startAbuse(
     /** Reports an attacker. */
     report: (from: string, ip: string, body: object = {}, headers: Record<string, string> = {}) =>
       answerTo('report', { from, body: { ip, service: 'ssh', ...body }, headers }),
-    check: async (ip: string) => (await answerTo<{ data: Record<string, unknown> }>(`check?ip=${ip}`)).data,
+    check: async (ip: string) =>
+      (await answerTo<{ data: Record<string, unknown> }>(`check?ip=${ip}`)).data,
     /** Does one run of the list publisher. */
     keep: () => sweepAndPublish(abuse),
     async addPerson(name: string, admin = false): Promise<Person> {
       const email = `${name.toLowerCase()}@people.test`
-      const person = { email, password: `the password of ${name}`, name, plan: 'free' as const, admin }
+      const person = {
+        email,
+        password: `the password of ${name}`,
+        name,
+        plan: 'free' as const,
+        admin,
+      }
       const { id } = await createAccount(db, person)
       return { id, token: (await issueToken(db, id, 'tests')).token }
     },

@@ -24,7 +24,8 @@ afterAll(async () => {
   await database.drop()
 })
 
-const make = (by: Person, body: object = {}) => portreeve.answerTo<Made>('tokens', { token: by.token, body })
+const make = (by: Person, body: object = {}) =>
+  portreeve.answerTo<Made>('tokens', { token: by.token, body })
 const metricsOf = async (token: string) =>
   (await portreeve.answerTo<{ metrics: Record<string, unknown> }>(`tokens/${token}`)).metrics
 
@@ -33,13 +34,21 @@ describe('a report token', () => {
     const answer = await portreeve.request('tokens', { token: bob.token, body: { label: 'web-1' } })
     const made = (await answer.json()) as Made
     expect(answer.status).toBe(201)
-    expect(made).toMatchObject({ success: true, label: 'web-1', statsUrl: `/api/v1/abuse/tokens/${made.token}` })
+    expect(made).toMatchObject({
+      success: true,
+      label: 'web-1',
+      statsUrl: `/api/v1/abuse/tokens/${made.token}`,
+    })
     expect(made.token).toMatch(/^ar_[A-Za-z0-9]{32}$/)
     const { rows } = await database.pool.query('select * from abuse_token')
     expect(JSON.stringify(rows)).not.toContain(made.token.slice(3, -4))
     expect((await portreeve.request('tokens', { body: {} })).status).toBe(401)
-    expect((await portreeve.request('tokens', { token: bob.token, body: { label: 'a\nb' } })).status).toBe(400)
-    expect((await portreeve.request('tokens', { token: bob.token, method: 'POST' })).status).toBe(201)
+    expect(
+      (await portreeve.request('tokens', { token: bob.token, body: { label: 'a\nb' } })).status,
+    ).toBe(400)
+    expect((await portreeve.request('tokens', { token: bob.token, method: 'POST' })).status).toBe(
+      201,
+    )
   })
 
   it('shows its holder the reports made with it, and no others', async () => {
@@ -60,13 +69,16 @@ describe('a report token', () => {
       ],
     })
     expect(await metricsOf(charlies.token)).toMatchObject({ totalReports: 0, byService: [] })
-    for (let system = 2; system <= 6; system++) await portreeve.report(`90.${system}.1.1`, '9.8.4.4', { count: 50 })
+    for (let system = 2; system <= 6; system++)
+      await portreeve.report(`90.${system}.1.1`, '9.8.4.4', { count: 50 })
     now += HOUR
     await portreeve.report('90.7.1.1', '9.8.4.4', { count: 50 })
     expect(await portreeve.check('9.8.4.4')).toMatchObject({ listed: true })
     expect(await metricsOf(bobs.token)).toMatchObject({ currentlyListedFromMyReports: 1 })
     const figuresOf = async (by: Person, id: string) => {
-      const { data } = await portreeve.answerTo<{ data: { id: string }[] }>('tokens', { token: by.token })
+      const { data } = await portreeve.answerTo<{ data: { id: string }[] }>('tokens', {
+        token: by.token,
+      })
       return data.find((token) => token.id === id)
     }
     const figures = { totalReports: 3, last7d: 3, currentlyListedFromMyReports: 1 }
@@ -79,11 +91,17 @@ describe('a report token', () => {
 
   it('is revoked only by its owner; Charlie gets 404', async () => {
     const { id, token } = await make(bob)
-    const revoke = (by: Person) => portreeve.request(`tokens/${id}`, { method: 'DELETE', token: by.token })
+    const revoke = (by: Person) =>
+      portreeve.request(`tokens/${id}`, { method: 'DELETE', token: by.token })
     const listOf = async (by: Person) =>
-      (await portreeve.answerTo<{ data: { id: string }[] }>('tokens', { token: by.token })).data.map((row) => row.id)
+      (
+        await portreeve.answerTo<{ data: { id: string }[] }>('tokens', { token: by.token })
+      ).data.map((row) => row.id)
     expect((await revoke(charlie)).status).toBe(404)
-    expect([(await listOf(bob)).includes(id), (await listOf(charlie)).includes(id)]).toEqual([true, false])
+    expect([(await listOf(bob)).includes(id), (await listOf(charlie)).includes(id)]).toEqual([
+      true,
+      false,
+    ])
     expect((await revoke(bob)).status).toBe(200)
     expect((await portreeve.request(`tokens/${token}`)).status).toBe(404)
     const report = await portreeve.report('90.9.1.1', '9.8.4.9', {}, { 'x-report-token': token })
@@ -92,7 +110,10 @@ describe('a report token', () => {
 
   it('that is unknown is not found', async () => {
     for (const token of ['ar_' + 'x'.repeat(32), 'x', '%00', "ar_' or true --"])
-      expect([token, (await portreeve.request(`tokens/${encodeURIComponent(token)}`)).status]).toEqual([token, 404])
+      expect([
+        token,
+        (await portreeve.request(`tokens/${encodeURIComponent(token)}`)).status,
+      ]).toEqual([token, 404])
   })
 })
 
@@ -100,15 +121,24 @@ describe('the whitelist and the sensors', () => {
   it('are for administrators', async () => {
     for (const path of ['whitelist', 'sensors', 'appeals']) {
       expect([path, (await portreeve.request(path)).status]).toEqual([path, 401])
-      expect([path, (await portreeve.request(path, { token: charlie.token })).status]).toEqual([path, 403])
-      expect([path, (await portreeve.request(path, { token: alice.token })).status]).toEqual([path, 200])
+      expect([path, (await portreeve.request(path, { token: charlie.token })).status]).toEqual([
+        path,
+        403,
+      ])
+      expect([path, (await portreeve.request(path, { token: alice.token })).status]).toEqual([
+        path,
+        200,
+      ])
     }
     for (const path of ['whitelist', 'sensors'])
-      expect((await portreeve.request(path, { token: charlie.token, body: { cidr: '1.1.1.1' } })).status).toBe(403)
+      expect(
+        (await portreeve.request(path, { token: charlie.token, body: { cidr: '1.1.1.1' } })).status,
+      ).toBe(403)
   })
 
   it('take networks and addresses, once each', async () => {
-    const add = (cidr: string, path = 'whitelist') => portreeve.request(path, { token: alice.token, body: { cidr } })
+    const add = (cidr: string, path = 'whitelist') =>
+      portreeve.request(path, { token: alice.token, body: { cidr } })
     const added = await add('1.1.1.7/24')
     expect([added.status, await added.json()]).toMatchObject([
       201,
@@ -117,18 +147,38 @@ describe('the whitelist and the sensors', () => {
     expect((await add('1.1.1.0/24')).status).toBe(409)
     expect((await add('1.1.1.0/24', 'sensors')).status).toBe(201)
     expect((await add('2606:4700::/32')).status).toBe(201)
-    for (const cidr of ['', '1.1.1', '1.1.1.1/33', '010.0.0.1', 'x/8', '1.1/16', '0.0.0.0/0', '11.0.0.0/7', '2000::/3'])
+    for (const cidr of [
+      '',
+      '1.1.1',
+      '1.1.1.1/33',
+      '010.0.0.1',
+      'x/8',
+      '1.1/16',
+      '0.0.0.0/0',
+      '11.0.0.0/7',
+      '2000::/3',
+    ])
       expect([cidr, (await add(cidr)).status]).toEqual([cidr, 400])
   })
 
   it('take effect at once, and end at once', async () => {
     await portreeve.report('90.1.1.1', '1.0.0.1', { count: 20 })
     const body = { cidr: '1.0.0.0/24', label: 'A resolver' }
-    const { data } = await portreeve.answerTo<{ data: { id: string } }>('whitelist', { token: alice.token, body })
-    await expect.poll(async () => (await portreeve.check('1.0.0.1'))['listingState']).toBe('whitelisted')
+    const { data } = await portreeve.answerTo<{ data: { id: string } }>('whitelist', {
+      token: alice.token,
+      body,
+    })
+    await expect
+      .poll(async () => (await portreeve.check('1.0.0.1'))['listingState'])
+      .toBe('whitelisted')
     await expect.poll(() => portreeve.abuse.ranges.is('whitelist', '1.0.0.1')).toBe(true)
-    expect(await portreeve.report('90.2.1.1', '1.0.0.1')).toMatchObject({ ignored: true, listingState: 'whitelisted' })
-    const { rows } = await database.pool.query("select cause from abuse_refutation where address = '1.0.0.1'")
+    expect(await portreeve.report('90.2.1.1', '1.0.0.1')).toMatchObject({
+      ignored: true,
+      listingState: 'whitelisted',
+    })
+    const { rows } = await database.pool.query(
+      "select cause from abuse_refutation where address = '1.0.0.1'",
+    )
     expect(rows).toEqual([{ cause: 'whitelist' }])
     const remove = (by: Person, path = 'whitelist') =>
       portreeve.request(`${path}/${data.id}`, { method: 'DELETE', token: by.token })
@@ -136,23 +186,36 @@ describe('the whitelist and the sensors', () => {
     expect((await remove(alice, 'sensors')).status).toBe(404)
     expect((await remove(alice)).status).toBe(200)
     expect((await remove(alice)).status).toBe(404)
-    await expect.poll(async () => (await portreeve.check('1.0.0.1'))['listingState']).toBe('watchlist')
+    await expect
+      .poll(async () => (await portreeve.check('1.0.0.1'))['listingState'])
+      .toBe('watchlist')
   })
 
   it('have canaries, which look like any address and reveal reporters of addresses that never attacked', async () => {
     const body = { cidr: '1.0.1.1', kind: 'canary' }
     expect((await portreeve.request('whitelist', { token: alice.token, body })).status).toBe(201)
     await expect.poll(() => portreeve.abuse.ranges.is('canary', '1.0.1.1')).toBe(true)
-    expect(await portreeve.report('90.2.1.1', '1.0.1.1')).toMatchObject({ deduped: false, listingState: 'observed' })
-    expect(await portreeve.check('1.0.1.1')).toMatchObject({ listingState: 'none', totalReports: 0 })
-    const { rows } = await database.pool.query("select cause from abuse_refutation where address = '1.0.1.1'")
+    expect(await portreeve.report('90.2.1.1', '1.0.1.1')).toMatchObject({
+      deduped: false,
+      listingState: 'observed',
+    })
+    expect(await portreeve.check('1.0.1.1')).toMatchObject({
+      listingState: 'none',
+      totalReports: 0,
+    })
+    const { rows } = await database.pool.query(
+      "select cause from abuse_refutation where address = '1.0.1.1'",
+    )
     expect(rows).toEqual([{ cause: 'canary' }])
   })
 
   it('are shown in pages', async () => {
-    const { data } = await portreeve.answerTo<{ data: { ranges: object[]; pagination: object } }>('whitelist?limit=1', {
-      token: alice.token,
-    })
+    const { data } = await portreeve.answerTo<{ data: { ranges: object[]; pagination: object } }>(
+      'whitelist?limit=1',
+      {
+        token: alice.token,
+      },
+    )
     expect([data.ranges.length, data.pagination]).toEqual([1, { page: 1, total: 3, totalPages: 3 }])
   })
 })
@@ -164,7 +227,8 @@ describe('an appeal', () => {
 
   /** Seven networks of as many systems report it, the last an hour later. */
   async function report(ip: string): Promise<void> {
-    for (let system = 11; system <= 16; system++) await portreeve.report(`90.${system}.1.1`, ip, { count: 50 })
+    for (let system = 11; system <= 16; system++)
+      await portreeve.report(`90.${system}.1.1`, ip, { count: 50 })
     now += HOUR
     await portreeve.report('90.17.1.1', ip, { count: 50 })
   }
@@ -177,7 +241,10 @@ describe('an appeal', () => {
   it('from the listed address is granted at once, and then strangers alone do not list it again', async () => {
     await list('8.1.1.1')
     const answer = await ask('8.1.1.1', '8.1.1.1')
-    expect([answer.status, await answer.json()]).toMatchObject([201, { data: { status: 'granted' } }])
+    expect([answer.status, await answer.json()]).toMatchObject([
+      201,
+      { data: { status: 'granted' } },
+    ])
     expect(await portreeve.check('8.1.1.1')).toMatchObject({
       listed: false,
       listingState: 'delisted',
@@ -191,7 +258,9 @@ describe('an appeal', () => {
 
   it('that was granted is decided by an administrator the next time, whatever else is pending', async () => {
     const body = { ip: '8.1.1.1', list: true }
-    expect((await portreeve.request('candidates/decisions', { token: alice.token, body })).status).toBe(200)
+    expect(
+      (await portreeve.request('candidates/decisions', { token: alice.token, body })).status,
+    ).toBe(200)
     const again = (await (await ask('8.1.1.1', '8.1.1.1')).json()) as AppealAnswer
     expect(again.data.status).toBe('open')
     expect((await ask('8.1.1.1', '8.1.1.1')).status).toBe(409)
@@ -204,17 +273,27 @@ describe('an appeal', () => {
     expect(data.status).toBe('open')
     expect((await ask('90.99.1.1', '8.1.1.2')).status).toBe(409)
     expect((await ask('90.98.1.1', '8.1.1.2')).status).toBe(201)
-    type Page = { appeals: { id: string; address: string; reason: string; own: boolean; status: string }[] }
+    type Page = {
+      appeals: { id: string; address: string; reason: string; own: boolean; status: string }[]
+    }
     const readPage = async () =>
       (await portreeve.answerTo<{ data: Page }>('appeals', { token: alice.token })).data.appeals
-    expect((await readPage()).find(({ id }) => id === data.id)).toMatchObject({ reason: 'It is mended.', own: false })
+    expect((await readPage()).find(({ id }) => id === data.id)).toMatchObject({
+      reason: 'It is mended.',
+      own: false,
+    })
     const decide = (by: Person, upheld = true) =>
       portreeve.request(`appeals/${data.id}/decision`, { token: by.token, body: { upheld } })
     expect((await decide(charlie)).status).toBe(403)
     expect(await (await decide(alice)).json()).toMatchObject({ data: { status: 'upheld' } })
     expect((await decide(alice)).status).toBe(409)
-    expect(await portreeve.check('8.1.1.2')).toMatchObject({ listed: false, listingState: 'delisted' })
-    const { rows } = await database.pool.query("select count(*)::int as n from abuse_refutation where cause = 'appeal'")
+    expect(await portreeve.check('8.1.1.2')).toMatchObject({
+      listed: false,
+      listingState: 'delisted',
+    })
+    const { rows } = await database.pool.query(
+      "select count(*)::int as n from abuse_refutation where cause = 'appeal'",
+    )
     expect(rows[0].n).toBe(7)
     const others = (await readPage()).filter(({ address }) => address === '8.1.1.2')
     expect(others.map(({ status }) => status)).toEqual(['upheld', 'upheld'])

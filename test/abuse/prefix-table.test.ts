@@ -5,9 +5,22 @@ import { createPrefixTable } from '../../src/abuse/ranges/prefix-table.ts'
 
 describe('a table of networks', () => {
   it('contains exactly the addresses of its networks, including their first and last', () => {
-    const table = createPrefixTable(['1.1.1.0/24', '0.0.0.0/8', '9.9.9.9/32', '2606:4700::/32', '2a00:1450::/127'])
+    const table = createPrefixTable([
+      '1.1.1.0/24',
+      '0.0.0.0/8',
+      '9.9.9.9/32',
+      '2606:4700::/32',
+      '2a00:1450::/127',
+    ])
     const held = ['1.1.1.0', '1.1.1.255', '0.1.2.3', '9.9.9.9', '2606:4700:ffff::1', '2a00:1450::5']
-    const free = ['1.1.0.255', '1.1.2.0', '9.9.9.8', '2606:4701::', '2a00:1450:0:1::', '255.255.255.255']
+    const free = [
+      '1.1.0.255',
+      '1.1.2.0',
+      '9.9.9.8',
+      '2606:4701::',
+      '2a00:1450:0:1::',
+      '255.255.255.255',
+    ]
     expect(held.filter((address) => !table.has(address))).toEqual([])
     expect(free.filter((address) => table.has(address))).toEqual([])
   })
@@ -23,8 +36,12 @@ describe('a table of networks', () => {
   })
 
   it('agrees with ipaddr.js', () => {
-    const near = fc.tuple(fc.integer({ min: 0, max: 3 }), fc.nat(255)).map(([a, b]) => `${128 + a}.64.${a}.${b}`)
-    const network = fc.tuple(near, fc.integer({ min: 0, max: 32 })).map(([address, bits]) => `${address}/${bits}`)
+    const near = fc
+      .tuple(fc.integer({ min: 0, max: 3 }), fc.nat(255))
+      .map(([a, b]) => `${128 + a}.64.${a}.${b}`)
+    const network = fc
+      .tuple(near, fc.integer({ min: 0, max: 32 }))
+      .map(([address, bits]) => `${address}/${bits}`)
     fc.assert(
       fc.property(fc.array(network, { maxLength: 5 }), near, (networks, address) => {
         const parsed = ipaddr.parse(address)

@@ -57,7 +57,10 @@ describe('a report', () => {
     ]
     for (const [body, paths] of cases) {
       const answer = await portreeve.request('report', { body })
-      const { code, details } = (await answer.json()) as { code: string; details: { path: string }[] }
+      const { code, details } = (await answer.json()) as {
+        code: string
+        details: { path: string }[]
+      }
       expect([body, answer.status, code, details.map(({ path }) => path)]).toEqual([
         body,
         400,
@@ -85,7 +88,9 @@ describe('a report', () => {
     expect(await portreeve.report(from(1), ip)).toMatchObject({ deduped: false })
     expect(await portreeve.report(from(1), ip)).toMatchObject({ deduped: true })
     expect(await portreeve.report(from(2), ip)).toMatchObject({ deduped: true })
-    expect(await portreeve.report(from(1), ip, { service: 'imap' })).toMatchObject({ deduped: false })
+    expect(await portreeve.report(from(1), ip, { service: 'imap' })).toMatchObject({
+      deduped: false,
+    })
     expect(await portreeve.check(ip)).toMatchObject({
       totalReports: 2,
       services: [
@@ -101,7 +106,8 @@ describe('a report', () => {
   it('of a network that was not heard before corroborates, though it is deduped', async () => {
     const ip = fresh()
     const scores = []
-    for (let system = 1; system <= 4; system++) scores.push((await portreeve.report(from(system), ip))['score'])
+    for (let system = 1; system <= 4; system++)
+      scores.push((await portreeve.report(from(system), ip))['score'])
     expect(scores).toEqual([...scores].toSorted((a, b) => Number(a) - Number(b)))
     expect(new Set(scores).size).toBe(4)
     expect(await portreeve.check(ip)).toMatchObject({
@@ -112,21 +118,36 @@ describe('a report', () => {
   })
 
   it('of its own network, or of a reporter that is listed itself, has no weight', async () => {
-    expect(await portreeve.report('9.2.2.1', '9.2.2.2')).toMatchObject({ score: 0, listingState: 'observed' })
+    expect(await portreeve.report('9.2.2.1', '9.2.2.2')).toMatchObject({
+      score: 0,
+      listingState: 'observed',
+    })
     const bad = fresh()
     for (let system = 1; system <= 6; system++) await portreeve.report(from(system), bad)
     now += HOUR
     expect(await portreeve.report(from(7), bad)).toMatchObject({ listingState: 'listed' })
     const other = fresh()
-    expect(await portreeve.report(bad, other)).toMatchObject({ deduped: false, score: 0, listingState: 'observed' })
+    expect(await portreeve.report(bad, other)).toMatchObject({
+      deduped: false,
+      score: 0,
+      listingState: 'observed',
+    })
   })
 
   it('without a token counts exactly as one with a token', async () => {
     const alice = await portreeve.addPerson('Alice')
-    const { token } = await portreeve.answerTo<{ token: string }>('tokens', { token: alice.token, body: {} })
+    const { token } = await portreeve.answerTo<{ token: string }>('tokens', {
+      token: alice.token,
+      body: {},
+    })
     const [anonymous, known] = [fresh(), fresh()]
     const without = await portreeve.report(from(1), anonymous, { count: 20 })
-    const withToken = await portreeve.report(from(1), known, { count: 20 }, { 'x-report-token': token })
+    const withToken = await portreeve.report(
+      from(1),
+      known,
+      { count: 20 },
+      { 'x-report-token': token },
+    )
     expect({ ...withToken, ip: '' }).toEqual({ ...without, ip: '' })
   })
 
@@ -134,7 +155,11 @@ describe('a report', () => {
     for (const token of ['ar_' + 'x'.repeat(32), 'nonsense', 'ar_']) {
       const ip = fresh()
       const answer = await portreeve.report(from(1), ip, {}, { 'x-report-token': token })
-      expect(answer).toMatchObject({ success: true, deduped: false, warning: expect.stringContaining('anonymous') })
+      expect(answer).toMatchObject({
+        success: true,
+        deduped: false,
+        warning: expect.stringContaining('anonymous'),
+      })
       expect(await portreeve.check(ip)).toMatchObject({ totalReports: 1 })
     }
   })
@@ -149,9 +174,12 @@ describe('the public information on an address', () => {
     for (const secret of ['90.5', from(5, 99)]) expect(text).not.toContain(secret)
     expect(first).toMatchObject({
       firstReportedAt: new Date(Math.floor(now / HOUR) * HOUR).toISOString(),
-      evidence: [{ service: 'ssh', port: 22, count: 3, at: expect.stringMatching(/:00:00\.000Z$/) }],
+      evidence: [
+        { service: 'ssh', port: 22, count: 3, at: expect.stringMatching(/:00:00\.000Z$/) },
+      ],
     })
-    const reporterIn = (told: Record<string, unknown>) => (told['evidence'] as { reporter: string }[])[0]?.reporter
+    const reporterIn = (told: Record<string, unknown>) =>
+      (told['evidence'] as { reporter: string }[])[0]?.reporter
     expect(reporterIn(first)).not.toBe(reporterIn(second))
     const { rows } = await database.pool.query(
       'select a::text, b.source, c.network, c.origin from abuse_address a, abuse_rate b, abuse_network c limit 100',
@@ -186,14 +214,21 @@ describe('the public information on an address', () => {
     const after = Number((await portreeve.check(ip))['score'])
     expect([after > 0, after < before * 0.6]).toEqual([true, true])
     now += 24 * DAY
-    expect(await portreeve.check(ip)).toMatchObject({ listingState: 'expired', score: 0, evidence: [] })
+    expect(await portreeve.check(ip)).toMatchObject({
+      listingState: 'expired',
+      score: 0,
+      evidence: [],
+    })
   })
 })
 
 describe('the rate of a source', () => {
   it('is 120 requests in five minutes; further ones are not stored', async () => {
     const source = '91.1.1.1'
-    const first = await portreeve.request('report', { from: source, body: { ip: fresh(), service: 'ssh' } })
+    const first = await portreeve.request('report', {
+      from: source,
+      body: { ip: fresh(), service: 'ssh' },
+    })
     expect([first.headers.get('ratelimit-policy'), first.headers.get('ratelimit')]).toEqual([
       '"reports";q=120;w=300',
       '"reports";r=119;t=300',
@@ -214,18 +249,25 @@ describe('the rate of a source', () => {
     expect(await one?.answer.json()).toMatchObject({ success: false, code: 'rate_limited' })
     for (const { ip } of refused) expect((await portreeve.check(ip))['listingState']).toBe('none')
     expect(
-      (await portreeve.request('report', { from: '91.1.1.2', body: { ip: fresh(), service: 'ssh' } })).status,
+      (
+        await portreeve.request('report', {
+          from: '91.1.1.2',
+          body: { ip: fresh(), service: 'ssh' },
+        })
+      ).status,
     ).toBe(200)
     now += 4 * MINUTE
-    expect((await portreeve.request('report', { from: source, body: { ip: fresh(), service: 'ssh' } })).status).toBe(
-      200,
-    )
+    expect(
+      (await portreeve.request('report', { from: source, body: { ip: fresh(), service: 'ssh' } }))
+        .status,
+    ).toBe(200)
   })
 
   it('is one for all of an IPv6 /64', async () => {
     const send = (source: string) =>
       portreeve.request('report', { from: source, body: { ip: fresh(), service: 'ssh' } })
-    for (let i = 0; i < 120; i++) expect((await send(`2a01:1:1:1::${i.toString(16)}`)).status).toBe(200)
+    for (let i = 0; i < 120; i++)
+      expect((await send(`2a01:1:1:1::${i.toString(16)}`)).status).toBe(200)
     expect((await send('2a01:1:1:1:ffff::1')).status).toBe(429)
     expect((await send('2a01:1:1:2::1')).status).toBe(200)
   })
@@ -235,20 +277,34 @@ describe('many reports in one request', () => {
   it('are accepted and counted, and invalid rows are named', async () => {
     const [one, two] = [fresh(), fresh()]
     const rows = [one, two, one].map((ip) => JSON.stringify({ ip, service: 'ssh' }))
-    const answer = await portreeve.request('report/bulk', { from: '92.1.1.1', body: [...rows, 'x'].join('\n') })
+    const answer = await portreeve.request('report/bulk', {
+      from: '92.1.1.1',
+      body: [...rows, 'x'].join('\n'),
+    })
     expect([answer.status, answer.headers.get('ratelimit')]).toEqual([200, '"reports";r=119;t=300'])
     expect(await answer.json()).toEqual({
       success: true,
-      data: { accepted: 2, deduped: 1, ignored: 0, rejected: [{ line: 4, error: 'The line is not valid JSON.' }] },
+      data: {
+        accepted: 2,
+        deduped: 1,
+        ignored: 0,
+        rejected: [{ line: 4, error: 'The line is not valid JSON.' }],
+      },
     })
     expect(await portreeve.check(two)).toMatchObject({ totalReports: 1 })
   })
 
   it('may be AbuseIPDB’s CSV, a thousand of them', async () => {
     const date = new Date(now).toISOString()
-    const rows = Array.from({ length: 1_000 }, () => `${fresh()},"18,22",${date},"root, many times"`)
+    const rows = Array.from(
+      { length: 1_000 },
+      () => `${fresh()},"18,22",${date},"root, many times"`,
+    )
     const body = ['IP,Categories,ReportDate,Comment', ...rows].join('\n')
-    const answer = await portreeve.request('report/bulk', { body, headers: { 'content-type': 'text/csv' } })
+    const answer = await portreeve.request('report/bulk', {
+      body,
+      headers: { 'content-type': 'text/csv' },
+    })
     expect(await answer.json()).toMatchObject({ data: { accepted: 1_000, rejected: [] } })
   })
 
@@ -277,12 +333,16 @@ describe('the numbers of the network', () => {
     expect(after.byService.find(({ service }) => service === 'mysql')?.count).toBe(2)
     expect(after.byService.reduce((sum, { count }) => sum + count, 0)).toBe(after['totalReports'])
     expect(after['byGroup']).toContainEqual({ group: 'databases', count: 2 })
-    const { rows } = await database.pool.query("select count(*)::int as n from abuse_address where state = 'watchlist'")
+    const { rows } = await database.pool.query(
+      "select count(*)::int as n from abuse_address where state = 'watchlist'",
+    )
     expect(after['watchlistIps']).toBe(rows[0].n)
   })
 
   it('come with a list of the services that can be reported', async () => {
-    const { data } = await portreeve.answerTo<{ data: { services: { id: string }[]; groups: string[] } }>('report')
+    const { data } = await portreeve.answerTo<{
+      data: { services: { id: string }[]; groups: string[] }
+    }>('report')
     expect(data.services.length).toBeGreaterThan(100)
     expect(data.services.find(({ id }) => id === 'ssh')).toEqual({
       id: 'ssh',

@@ -1,7 +1,23 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { absorb, assess, MAX_EVIDENCE, type Evidence, type Sighting } from '../../src/abuse/score.ts'
-import { DAY, HOUR, MINUTE, openCase, SERVICES, sighting, START, traitsOf, USUAL } from './evidence.ts'
+import {
+  absorb,
+  assess,
+  MAX_EVIDENCE,
+  type Evidence,
+  type Sighting,
+} from '../../src/abuse/score.ts'
+import {
+  DAY,
+  HOUR,
+  MINUTE,
+  openCase,
+  SERVICES,
+  sighting,
+  START,
+  traitsOf,
+  USUAL,
+} from './evidence.ts'
 
 const established = { standing: 'established' as const }
 
@@ -18,7 +34,9 @@ describe('a score', () => {
     ['one established network', [sighting(1, 1, established)], [47.8, 'watchlist', 'low']],
     [
       'one trusted network that claims the worst',
-      ['exploit', 'botnet'].map((service) => sighting(1, 1, { standing: 'trusted', service, count: 100_000 })),
+      ['exploit', 'botnet'].map((service) =>
+        sighting(1, 1, { standing: 'trusted', service, count: 100_000 }),
+      ),
       [59, 'watchlist', 'low'],
     ],
     [
@@ -32,8 +50,16 @@ describe('a score', () => {
       [72.7, 'listed', 'medium'],
     ],
     ['two newcomers', [sighting(1, 1), sighting(2, 1)], [42.7, 'watchlist', 'medium']],
-    ['three newcomers', [1, 2, 3].map((system) => sighting(system, 1)), [56.6, 'watchlist', 'medium']],
-    ['four newcomers', [1, 2, 3, 4].map((system) => sighting(system, 1)), [59, 'watchlist', 'medium']],
+    [
+      'three newcomers',
+      [1, 2, 3].map((system) => sighting(system, 1)),
+      [56.6, 'watchlist', 'medium'],
+    ],
+    [
+      'four newcomers',
+      [1, 2, 3, 4].map((system) => sighting(system, 1)),
+      [59, 'watchlist', 'medium'],
+    ],
     [
       'three port scans, which can be forged',
       [1, 2, 3].map((system) => sighting(system, 1, { service: 'scan', count: 1 })),
@@ -41,7 +67,10 @@ describe('a score', () => {
     ],
   ])('of %s is known', (_what, sightings, expected) => {
     const [score, state, confidence] = scoreOf(...sightings)
-    expect([Math.abs(score - Number(expected[0])) < 0.15, state, confidence]).toEqual([true, ...expected.slice(1)])
+    expect([Math.abs(score - Number(expected[0])) < 0.15, state, confidence]).toEqual([
+      true,
+      ...expected.slice(1),
+    ])
   })
 
   it('is never that of a listed address while the address is not listed', () => {
@@ -54,7 +83,9 @@ describe('a score', () => {
 
 describe('a listing', () => {
   it('does not come from established networks that saw only forgeable traffic, plus claims of newcomers', () => {
-    const forged = [1, 2].map((system) => sighting(system, 1, { service: 'flood', standing: 'established' }))
+    const forged = [1, 2].map((system) =>
+      sighting(system, 1, { service: 'flood', standing: 'established' }),
+    )
     const claimed = [3, 4, 5].map((system) => sighting(system, 1))
     const grown = openCase({ ...USUAL, bootstrap: false })
     expect(grown.report(START, ...forged, ...claimed).state).toBe('watchlist')
@@ -63,7 +94,8 @@ describe('a listing', () => {
 
   it('cannot be had by one network that a newer table finds in another system', () => {
     const story = openCase({ ...USUAL, bootstrap: false })
-    const trusted = (service: string) => sighting(1, 1, { standing: 'trusted', service, count: 255 })
+    const trusted = (service: string) =>
+      sighting(1, 1, { standing: 'trusted', service, count: 255 })
     story.report(START, trusted('exploit'))
     const moved = { ...trusted('botnet'), origin: sighting(2, 1).origin }
     const { state, confidence, awaiting } = story.report(START + HOUR, moved)
@@ -72,7 +104,8 @@ describe('a listing', () => {
 
   it('cannot be had by one network that floods for a day', () => {
     const story = openCase()
-    for (let now = START; now < START + DAY; now += 10 * MINUTE) story.report(now, sighting(1, 1, { count: 255 }))
+    for (let now = START; now < START + DAY; now += 10 * MINUTE)
+      story.report(now, sighting(1, 1, { count: 255 }))
     const { score, state, confidence } = story.look(START + DAY)
     expect([score <= 26, state, confidence]).toEqual([true, 'watchlist', 'low'])
   })
@@ -81,7 +114,8 @@ describe('a listing', () => {
     for (const standing of ['new', 'established', 'trusted', 'sensor'] as const) {
       const story = openCase()
       for (let day = 0; day < 7; day++)
-        for (let n = 0; n < 50; n++) story.report(START + day * DAY, sighting(1, n, { standing, count: 255 }))
+        for (let n = 0; n < 50; n++)
+          story.report(START + day * DAY, sighting(1, n, { standing, count: 255 }))
       const { score, state } = story.look(START + 7 * DAY)
       expect([standing, score <= 59, state]).toEqual([standing, true, 'watchlist'])
     }
@@ -90,7 +124,8 @@ describe('a listing', () => {
   it('needs six systems over an hour while no network is established, and does not come from them later', () => {
     const six = (circumstances = USUAL) => {
       const story = openCase(circumstances)
-      for (let system = 0; system < 6; system++) story.report(START + system * 13 * MINUTE, sighting(system, 1))
+      for (let system = 0; system < 6; system++)
+        story.report(START + system * 13 * MINUTE, sighting(system, 1))
       return story.look(START + 66 * MINUTE).state
     }
     expect(six()).toBe('listed')
@@ -101,13 +136,22 @@ describe('a listing', () => {
   it('comes at once for a bot that forty networks see in five minutes, four of them established', () => {
     const story = openCase()
     for (let i = 0; i < 40; i++)
-      story.report(START + i * 7_000, sighting(i, 1, { standing: i % 10 === 0 ? 'established' : 'new', count: 5 }))
-    expect(story.look(START + 5 * MINUTE)).toMatchObject({ score: 100, state: 'listed', confidence: 'high' })
+      story.report(
+        START + i * 7_000,
+        sighting(i, 1, { standing: i % 10 === 0 ? 'established' : 'new', count: 5 }),
+      )
+    expect(story.look(START + 5 * MINUTE)).toMatchObject({
+      score: 100,
+      state: 'listed',
+      confidence: 'high',
+    })
   })
 
   it('ends seven days after the last report, and comes back only with a new one', () => {
     const story = openCase()
-    const many = Array.from({ length: 40 }, (_, i) => sighting(i, 1, { standing: i < 4 ? 'established' : 'new' }))
+    const many = Array.from({ length: 40 }, (_, i) =>
+      sighting(i, 1, { standing: i < 4 ? 'established' : 'new' }),
+    )
     expect(story.report(START, ...many).state).toBe('listed')
     expect(story.look(START + 7 * DAY - 1).state).toBe('listed')
     expect(story.look(START + 7 * DAY)).toMatchObject({ state: 'delisted', score: 59 })
@@ -139,7 +183,8 @@ describe('a listing', () => {
 
   it('is not had by networks that are mute', () => {
     const story = openCase()
-    for (let system = 0; system < 20; system++) story.report(START, sighting(system, 1, { standing: 'mute' }))
+    for (let system = 0; system < 20; system++)
+      story.report(START, sighting(system, 1, { standing: 'mute' }))
     expect(story.look(START)).toMatchObject({ score: 0, state: 'observed', confidence: 'low' })
   })
 })
@@ -149,7 +194,12 @@ const anySighting = fc
     system: fc.nat(8),
     n: fc.nat(3),
     service: fc.constantFrom(...SERVICES),
-    standing: fc.constantFrom('mute' as const, 'new' as const, 'established' as const, 'trusted' as const),
+    standing: fc.constantFrom(
+      'mute' as const,
+      'new' as const,
+      'established' as const,
+      'trusted' as const,
+    ),
     count: fc.integer({ min: 1, max: 100_000 }),
   })
   .map(({ system, n, ...more }) => sighting(system, n, more))
@@ -157,7 +207,10 @@ const anySightings = fc.array(anySighting, { minLength: 1, maxLength: 30 })
 
 /** One network has one standing at a time. */
 const consistent = (sightings: Sighting[]) =>
-  sightings.map((one) => ({ ...one, standing: sightings.find((s) => s.network === one.network)?.standing ?? 'new' }))
+  sightings.map((one) => ({
+    ...one,
+    standing: sightings.find((s) => s.network === one.network)?.standing ?? 'new',
+  }))
 
 /** The sum of the evidence, in any state. */
 function strengthOf(evidence: Evidence[], now = START): number {
@@ -173,7 +226,10 @@ function evidenceOf(sightings: Sighting[], now = START, before: Evidence[] = [])
 describe('the score, for any reports,', () => {
   it('does not depend on the order of reports', () => {
     const shuffled = anySightings.chain((all) =>
-      fc.tuple(fc.constant(consistent(all)), fc.shuffledSubarray(consistent(all), { minLength: all.length })),
+      fc.tuple(
+        fc.constant(consistent(all)),
+        fc.shuffledSubarray(consistent(all), { minLength: all.length }),
+      ),
     )
     fc.assert(
       fc.property(shuffled, ([given, other]) => {
@@ -226,7 +282,10 @@ describe('the score, for any reports,', () => {
         let now = START
         for (const [sightings, later] of times) {
           now += later
-          const { state } = story.report(now, ...sightings.map((one) => ({ ...one, origin: 'as-1' })))
+          const { state } = story.report(
+            now,
+            ...sightings.map((one) => ({ ...one, origin: 'as-1' })),
+          )
           expect(state).not.toBe('listed')
         }
       }),
@@ -262,7 +321,11 @@ describe('the evidence', () => {
   it('keeps places for other systems when one system fills its share', () => {
     let evidence = evidenceOf(Array.from({ length: MAX_EVIDENCE + 50 }, (_, n) => sighting(1, n)))
     expect(evidence).toHaveLength(MAX_EVIDENCE)
-    evidence = evidenceOf([sighting(2, 1, established), sighting(3, 1, established)], START, evidence)
+    evidence = evidenceOf(
+      [sighting(2, 1, established), sighting(3, 1, established)],
+      START,
+      evidence,
+    )
     expect(evidence).toHaveLength(MAX_EVIDENCE)
     expect(evidence.filter((e) => e.origin !== 'as:1')).toHaveLength(2)
   })

@@ -4,7 +4,14 @@ import { absorb, lastCounted, WINDOW_MS, type Evidence } from '../../src/abuse/s
 import { HOUR, MINUTE, START } from './evidence.ts'
 
 const traitsOf = () => ({ severity: 5, category: 'login', spoofable: false })
-const sighting = { network: 'n', origin: 'o', service: 'ssh', standing: 'established', port: null, count: 3 } as const
+const sighting = {
+  network: 'n',
+  origin: 'o',
+  service: 'ssh',
+  standing: 'established',
+  port: null,
+  count: 3,
+} as const
 const seenAt = (now: number, before: Evidence[] = []) =>
   absorb(before, sighting, { now, counted: true, shared: false, traitsOf })
 

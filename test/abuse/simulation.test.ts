@@ -16,7 +16,8 @@ describe('the attacks of docs/scoring.md', () => {
   it('have the results that the page documents', { timeout: 300_000 }, async () => {
     expect(claims.length).toBeGreaterThanOrEqual(14)
     const lines = (await playAttacks()).map((line) => {
-      const [, attack = '', score = '', outcome = ''] = /^(?:S\w+ +| +)(.+?) +([\d.]+)  (.+)$/.exec(line) ?? []
+      const [, attack = '', score = '', outcome = ''] =
+        /^(?:S\w+ +| +)(.+?) +([\d.]+)  (.+)$/.exec(line) ?? []
       return { attack, score: Number(score), outcome }
     })
     for (const { attack, score, outcome } of claims) {

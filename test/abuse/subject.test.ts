@@ -77,7 +77,10 @@ describe('the address a report is about', () => {
 
   it.each([...BAD, 'fc00::1', 'ff02::1'])('refuses %j', (text) => {
     expect(() => readSubject(text)).toThrow(
-      expect.objectContaining({ code: 'invalid_request', details: [{ path: 'ip', message: expect.any(String) }] }),
+      expect.objectContaining({
+        code: 'invalid_request',
+        details: [{ path: 'ip', message: expect.any(String) }],
+      }),
     )
   })
 

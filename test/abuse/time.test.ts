@@ -27,7 +27,8 @@ async function partitions(): Promise<string[]> {
 }
 
 const stored = async (ip: string) =>
-  (await database.pool.query('select state, due_at from abuse_address where address = $1', [ip])).rows[0]
+  (await database.pool.query('select state, due_at from abuse_address where address = $1', [ip]))
+    .rows[0]
 
 describe('raw reports', () => {
   it('have a partition for today and the week to come, and are dropped after thirty days', async () => {
@@ -43,7 +44,10 @@ describe('raw reports', () => {
 
   it('are accepted even if the day’s partition is missing', async () => {
     now = START + 100 * DAY
-    expect(await portreeve.report('90.9.1.1', '8.8.4.4')).toMatchObject({ success: true, deduped: false })
+    expect(await portreeve.report('90.9.1.1', '8.8.4.4')).toMatchObject({
+      success: true,
+      deduped: false,
+    })
     expect(await partitions()).toContain('abuse_report_20270301')
     now = START
   })
@@ -70,10 +74,10 @@ describe('time', () => {
       [20, 4],
       [1, 3],
     ] as const)
-      await database.pool.query("insert into abuse_count values (date_trunc('hour', $1::timestamptz), 'ssh', $2, 5)", [
-        ago(days),
-        lane,
-      ])
+      await database.pool.query(
+        "insert into abuse_count values (date_trunc('hour', $1::timestamptz), 'ssh', $2, 5)",
+        [ago(days), lane],
+      )
     await database.pool.query(
       `insert into abuse_address select '9.9.9.10', state, score, confidence, evidence, services, networks, total_reports,
         first_reported_at, $1, due_at, probation_until, shared, published, revision from abuse_address limit 1`,
@@ -89,13 +93,17 @@ describe('time', () => {
     }
     await retention?.run({}, context)
     await retention?.run({}, context)
-    const { rows } = await database.pool.query('select lane, reports::int from abuse_count order by hour')
+    const { rows } = await database.pool.query(
+      'select lane, reports::int from abuse_count order by hour',
+    )
     expect(rows).toEqual([
       { lane: 0, reports: 10 },
       { lane: 3, reports: 5 },
     ])
     expect(await stored('9.9.9.10')).toBeUndefined()
-    expect((await database.pool.query("select from abuse_rate where source = 'old'")).rowCount).toBe(0)
+    expect(
+      (await database.pool.query("select from abuse_rate where source = 'old'")).rowCount,
+    ).toBe(0)
   })
 })
 
@@ -111,9 +119,12 @@ describe('the standing of a network', () => {
     for (const ip of addresses.slice(0, 28)) await sensed.report('94.1.1.1', ip)
     now += 14 * DAY
     await updateStandings(portreeve.db, now)
-    const { rows } = await database.pool.query("select standing from abuse_network where standing <> 'new'")
+    const { rows } = await database.pool.query(
+      "select standing from abuse_network where standing <> 'new'",
+    )
     expect(rows).toEqual([{ standing: 'established' }, { standing: 'established' }])
-    const score = async (from: string, ip: string) => Number((await sensed.report(from, ip, { count: 20 }))['score'])
+    const score = async (from: string, ip: string) =>
+      Number((await sensed.report(from, ip, { count: 20 }))['score'])
     await expect.poll(() => score('90.1.1.9', '12.2.2.2')).toBeCloseTo(47.8, 0)
     expect(await score('90.3.1.1', '12.2.2.3')).toBeLessThan(30)
     await sensed.stop()
@@ -124,7 +135,9 @@ describe('the standing of a network', () => {
       "insert into abuse_refutation select network, ('13.1.1.' || n)::inet, 'whitelist', now() from abuse_network, generate_series(1, 3) as n",
     )
     expect(await updateStandings(portreeve.db, now)).toBe(2)
-    const { rows } = await database.pool.query("select standing from abuse_network where standing <> 'new'")
+    const { rows } = await database.pool.query(
+      "select standing from abuse_network where standing <> 'new'",
+    )
     expect(rows).toEqual([])
   })
 })

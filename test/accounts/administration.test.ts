@@ -3,7 +3,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startAccounts, type Person, type AccountsTest } from './module.ts'
 
-type Account = { id: string; email: string; name: string; plan: string; admin: boolean; createdAt: string }
+type Account = {
+  id: string
+  email: string
+  name: string
+  plan: string
+  admin: boolean
+  createdAt: string
+}
 
 let database: FreshDatabase
 let portreeve: AccountsTest
@@ -42,12 +49,20 @@ const me = async (token: string) => (await portreeve.request('/api/v1/account', 
 
 describe('the accounts', () => {
   it('are listed for administrators, page by page', async () => {
-    const answer = await portreeve.request('/api/v1/accounts?page=2&limit=2', { token: alice.token })
+    const answer = await portreeve.request('/api/v1/accounts?page=2&limit=2', {
+      token: alice.token,
+    })
     const { data } = (await answer.json()) as { data: { accounts: Account[]; pagination: object } }
     expect(data.pagination).toEqual({ page: 2, total: 3, totalPages: 2 })
     const { createdAt, ...rest } = data.accounts[0] as Account
     expect(data.accounts).toHaveLength(1)
-    expect(rest).toEqual({ id: charlie.id, email: 'charlie@people.test', name: 'Charlie', plan: 'free', admin: false })
+    expect(rest).toEqual({
+      id: charlie.id,
+      email: 'charlie@people.test',
+      name: 'Charlie',
+      plan: 'free',
+      admin: false,
+    })
     expect(Date.parse(createdAt)).not.toBeNaN()
   })
 
@@ -87,7 +102,14 @@ describe('creating an account', () => {
       201,
       { email: 'dora@people.test', name: 'Dora Ñ', plan: 'starter', admin: false },
     ])
-    expect(Object.keys(data).toSorted()).toEqual(['admin', 'createdAt', 'email', 'id', 'name', 'plan'])
+    expect(Object.keys(data).toSorted()).toEqual([
+      'admin',
+      'createdAt',
+      'email',
+      'id',
+      'name',
+      'plan',
+    ])
     const cookie = await portreeve.signIn({ id: data.id, email: data.email, password, token: '' })
     expect((await portreeve.request('/api/v1/account', { cookie })).status).toBe(200)
   })
@@ -113,8 +135,15 @@ describe('creating an account', () => {
   })
 
   it('accepts plan and role from an administrator', async () => {
-    const body = { email: 'dora@people.test', password: 'a long enough password', plan: 'business', admin: true }
-    expect(await (await create(body)).json()).toMatchObject({ data: { plan: 'business', admin: true } })
+    const body = {
+      email: 'dora@people.test',
+      password: 'a long enough password',
+      plan: 'business',
+      admin: true,
+    }
+    expect(await (await create(body)).json()).toMatchObject({
+      data: { plan: 'business', admin: true },
+    })
   })
 
   it('rejects an email that is taken, ignoring case', async () => {
@@ -153,7 +182,11 @@ describe('creating an account', () => {
       '名前',
       '\u202eevil',
     ].entries()) {
-      const answer = await create({ email: `p${i}@people.test`, password: 'a long enough password', name })
+      const answer = await create({
+        email: `p${i}@people.test`,
+        password: 'a long enough password',
+        name,
+      })
       expect(await answer.json()).toMatchObject({ data: { name } })
     }
   })
@@ -161,8 +194,15 @@ describe('creating an account', () => {
 
 describe('changing an account', () => {
   it('changes only the given fields', async () => {
-    expect(await (await change(bob.id, { plan: 'pro' })).json()).toMatchObject({ data: { name: 'Bob', plan: 'pro' } })
-    const answer = await change(bob.id, { name: 'Robert', email: 'x@people.test', id: alice.id, createdAt: 0 })
+    expect(await (await change(bob.id, { plan: 'pro' })).json()).toMatchObject({
+      data: { name: 'Bob', plan: 'pro' },
+    })
+    const answer = await change(bob.id, {
+      name: 'Robert',
+      email: 'x@people.test',
+      id: alice.id,
+      createdAt: 0,
+    })
     expect(await answer.json()).toMatchObject({
       data: { id: bob.id, email: 'bob@people.test', name: 'Robert', plan: 'pro' },
     })
@@ -172,7 +212,9 @@ describe('changing an account', () => {
   it('takes effect at once for cached tokens', async () => {
     expect(await me(bob.token)).toMatchObject({ data: { plan: 'free' } })
     await change(bob.id, { plan: 'business', admin: true })
-    await expect.poll(() => me(bob.token)).toMatchObject({ data: { plan: 'business', admin: true } })
+    await expect
+      .poll(() => me(bob.token))
+      .toMatchObject({ data: { plan: 'business', admin: true } })
   })
 
   it('leaves at least one administrator', async () => {
@@ -189,7 +231,11 @@ describe('changing an account', () => {
       change(bob.id, { admin: false }, alice),
       change(alice.id, { admin: false }, bob),
     ])
-    const administrators = await database.db.selectFrom('account').select('id').where('admin', '=', true).execute()
+    const administrators = await database.db
+      .selectFrom('account')
+      .select('id')
+      .where('admin', '=', true)
+      .execute()
     expect(administrators).toHaveLength(1)
     expect(answers.map(({ status }) => status)).toContain(200)
   })
@@ -221,7 +267,11 @@ describe('deleting an account', () => {
     // Signing in takes its time, and these are to meet.
     await Promise.all([alice, bob].map(cookieOf))
     await Promise.all([remove(bob.id, alice), remove(alice.id, bob)])
-    const administrators = await database.db.selectFrom('account').select('id').where('admin', '=', true).execute()
+    const administrators = await database.db
+      .selectFrom('account')
+      .select('id')
+      .where('admin', '=', true)
+      .execute()
     expect(administrators).toHaveLength(1)
   })
 })

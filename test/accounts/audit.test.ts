@@ -25,7 +25,12 @@ afterAll(() => portreeve.stop())
 
 /** Each signs in once: who acts on accounts needs a session. */
 const browsers = new Map<string, ReturnType<typeof browserOf>>()
-async function send(path: string, method: string, body?: object, person = alice): Promise<Response> {
+async function send(
+  path: string,
+  method: string,
+  body?: object,
+  person = alice,
+): Promise<Response> {
   const browser = browsers.get(person.id) ?? browserOf(portreeve, person)
   browsers.set(person.id, browser)
   return (await browser)(path, method, body)
@@ -55,7 +60,10 @@ describe('the audit log', () => {
       route: 'PATCH /api/v1/accounts/:id',
       details: { account: dave.email, id, plan: 'business' },
     })
-    expect(removed).toMatchObject({ route: 'DELETE /api/v1/accounts/:id', details: { account: dave.email, id } })
+    expect(removed).toMatchObject({
+      route: 'DELETE /api/v1/accounts/:id',
+      details: { account: dave.email, id },
+    })
     expect(JSON.stringify(await entries())).not.toContain(dave.password)
   })
 
@@ -65,8 +73,12 @@ describe('the audit log', () => {
     const { id } = ((await made.json()) as { data: { id: string } }).data
     await send(`/api/v1/accounts/${id}`, 'DELETE')
     const found = async (q: string) => {
-      const answer = await portreeve.request(`/api/v1/audit?q=${encodeURIComponent(q)}`, { token: alice.token })
-      const { data } = (await answer.json()) as { data: { entries: Entry[]; pagination: { total: number } } }
+      const answer = await portreeve.request(`/api/v1/audit?q=${encodeURIComponent(q)}`, {
+        token: alice.token,
+      })
+      const { data } = (await answer.json()) as {
+        data: { entries: Entry[]; pagination: { total: number } }
+      }
       expect(data.pagination.total).toBe(data.entries.length)
       return data.entries.map(({ route }) => route.split(' ')[0])
     }
@@ -87,12 +99,22 @@ describe('the audit log', () => {
     const before = await entries()
     await send('/api/v1/accounts', 'POST', { email: 'no address', password: 'x' })
     await send('/api/v1/accounts/019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42', 'DELETE')
-    await send('/api/v1/accounts', 'POST', { email: 'x@people.test', password: 'long enough' }, charlie)
+    await send(
+      '/api/v1/accounts',
+      'POST',
+      { email: 'x@people.test', password: 'long enough' },
+      charlie,
+    )
     expect(await entries()).toEqual(before)
   })
 
   it('keeps entries after the administrator is deleted', async () => {
-    await send('/api/v1/accounts', 'POST', { email: 'eve@people.test', password: 'the password of Eve' }, bob)
+    await send(
+      '/api/v1/accounts',
+      'POST',
+      { email: 'eve@people.test', password: 'the password of Eve' },
+      bob,
+    )
     await send(`/api/v1/accounts/${bob.id}`, 'DELETE')
     const ofBob = (await entries()).find(({ actorEmail }) => actorEmail === bob.email)
     expect(ofBob).toMatchObject({ actorId: null, details: { email: 'eve@people.test' } })

@@ -52,7 +52,9 @@ it('deletes expired rows only, and keeps valid sessions', async () => {
   await cleanUpJob({ db }).run({}, context)
 
   expect(await db.selectFrom('session').select('id').execute()).toHaveLength(1)
-  expect(await db.selectFrom('verification').select('identifier').execute()).toEqual([{ identifier: 'new' }])
+  expect(await db.selectFrom('verification').select('identifier').execute()).toEqual([
+    { identifier: 'new' },
+  ])
   expect(await db.selectFrom('authRateLimit').select('key').execute()).toEqual([{ key: 'new' }])
   expect((await portreeve.request('/api/v1/account', { cookie })).status).toBe(200)
 })

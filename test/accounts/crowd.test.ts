@@ -7,7 +7,8 @@ beforeAll(async () => {
 })
 afterAll(() => portreeve.stop())
 
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
+const median = (values: number[]) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
 
 it('keeps other requests fast during 200 concurrent sign-ins', async () => {
   const { token } = await portreeve.addPerson('Alice')
@@ -20,12 +21,23 @@ it('keeps other requests fast during 200 concurrent sign-ins', async () => {
   const state = { isDone: false }
   const crowd = Promise.all(
     Array.from({ length: 200 }, (_, i) => {
-      const body = JSON.stringify({ email: `person${i}@people.test`, password: 'a guessed password' })
-      return portreeve.request('/api/auth/sign-in/email', { method: 'POST', headers: headers(i), body })
+      const body = JSON.stringify({
+        email: `person${i}@people.test`,
+        password: 'a guessed password',
+      })
+      return portreeve.request('/api/auth/sign-in/email', {
+        method: 'POST',
+        headers: headers(i),
+        body,
+      })
     }),
   ).finally(() => (state.isDone = true))
 
-  const waits: Record<string, number[]> = { '/healthz': [], '/api/v1/tokens': [], '/openapi.json': [] }
+  const waits: Record<string, number[]> = {
+    '/healthz': [],
+    '/api/v1/tokens': [],
+    '/openapi.json': [],
+  }
   while (!state.isDone) {
     for (const [path, times] of Object.entries(waits)) {
       const asked = performance.now()
@@ -38,12 +50,24 @@ it('keeps other requests fast during 200 concurrent sign-ins', async () => {
   const answers = await crowd
   const whole = performance.now() - started
   const statuses = Object.groupBy(answers, ({ status }) => status)
-  const figures = Object.entries(waits).map(([path, times]) => [path, times.length, median(times), Math.max(...times)])
-  console.log(JSON.stringify({ whole, statuses: Object.entries(statuses).map(([s, a]) => [s, a?.length]), figures }))
+  const figures = Object.entries(waits).map(([path, times]) => [
+    path,
+    times.length,
+    median(times),
+    Math.max(...times),
+  ])
+  console.log(
+    JSON.stringify({
+      whole,
+      statuses: Object.entries(statuses).map(([s, a]) => [s, a?.length]),
+      figures,
+    }),
+  )
 
   // All are answered: as wrong, or sent away with the time to wait.
   expect(Object.keys(statuses).every((status) => ['401', '503'].includes(status))).toBe(true)
-  for (const refused of statuses[503] ?? []) expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  for (const refused of statuses[503] ?? [])
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(statuses[401]?.length).toBeGreaterThan(50)
   // The others do not stand in line behind the hashes.
   for (const times of Object.values(waits)) expect(median(times)).toBeLessThan(whole / 5)

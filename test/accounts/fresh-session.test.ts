@@ -30,11 +30,21 @@ const acts: [string, (by: By) => Promise<Response>][] = [
   ['make an administrator', (by) => portreeve.request('/api/v1/accounts', { ...by, body: dora })],
   [
     'promote',
-    (by) => portreeve.request(`/api/v1/accounts/${bob.id}`, { ...by, method: 'PATCH', body: { admin: true } }),
+    (by) =>
+      portreeve.request(`/api/v1/accounts/${bob.id}`, {
+        ...by,
+        method: 'PATCH',
+        body: { admin: true },
+      }),
   ],
   [
     'demote',
-    (by) => portreeve.request(`/api/v1/accounts/${alice.id}`, { ...by, method: 'PATCH', body: { admin: false } }),
+    (by) =>
+      portreeve.request(`/api/v1/accounts/${alice.id}`, {
+        ...by,
+        method: 'PATCH',
+        body: { admin: false },
+      }),
   ],
   ['delete', (by) => portreeve.request(`/api/v1/accounts/${bob.id}`, { ...by, method: 'DELETE' })],
   ['make a token', (by) => portreeve.request('/api/v1/tokens', { ...by, body: {} })],
@@ -52,7 +62,11 @@ const wait = (minutes: number) =>
     .execute()
 
 async function everything(): Promise<unknown> {
-  const accounts = await database.db.selectFrom('account').select(['email', 'admin', 'plan']).orderBy('id').execute()
+  const accounts = await database.db
+    .selectFrom('account')
+    .select(['email', 'admin', 'plan'])
+    .orderBy('id')
+    .execute()
   const tokens = await database.db.selectFrom('apiToken').select('id').orderBy('id').execute()
   return { accounts, tokens }
 }
@@ -62,7 +76,11 @@ describe('actions on accounts', () => {
     const before = await everything()
     for (const [act, send] of acts) {
       const answer = await send({ token: alice.token })
-      expect([act, answer.status, await answer.json()]).toMatchObject([act, 403, { code: 'forbidden' }])
+      expect([act, answer.status, await answer.json()]).toMatchObject([
+        act,
+        403,
+        { code: 'forbidden' },
+      ])
     }
     expect(await everything()).toEqual(before)
   })
@@ -72,7 +90,11 @@ describe('actions on accounts', () => {
     const before = await everything()
     for (const [act, send] of acts) {
       const answer = await send({ cookie })
-      expect([act, answer.status, await answer.json()]).toMatchObject([act, 403, { code: 'reauthenticate' }])
+      expect([act, answer.status, await answer.json()]).toMatchObject([
+        act,
+        403,
+        { code: 'reauthenticate' },
+      ])
     }
     expect(await everything()).toEqual(before)
   })
@@ -110,8 +132,12 @@ describe('actions on accounts', () => {
     await portreeve.request('/api/auth/update-user', { cookie, body: { name: 'Alice B' } })
     expect((await portreeve.request('/api/v1/account/reauthenticate', { cookie })).status).toBe(403)
     const { email, password } = alice
-    const again = cookieOf((await portreeve.request('/api/auth/sign-in/email', { body: { email, password } })).headers)
-    expect((await portreeve.request('/api/v1/account/reauthenticate', { cookie: again })).status).toBe(200)
+    const again = cookieOf(
+      (await portreeve.request('/api/auth/sign-in/email', { body: { email, password } })).headers,
+    )
+    expect(
+      (await portreeve.request('/api/v1/account/reauthenticate', { cookie: again })).status,
+    ).toBe(200)
   })
 
   it('leave reading and revoking tokens to an API token', async () => {
@@ -119,15 +145,24 @@ describe('actions on accounts', () => {
     const { token } = alice
     expect((await portreeve.request('/api/v1/accounts', { token })).status).toBe(200)
     expect((await portreeve.request('/api/v1/accounts', { cookie })).status).toBe(200)
-    const [own] = await database.db.selectFrom('apiToken').select('id').where('accountId', '=', alice.id).execute()
-    expect((await portreeve.request(`/api/v1/tokens/${own?.id}`, { token, method: 'DELETE' })).status).toBe(200)
+    const [own] = await database.db
+      .selectFrom('apiToken')
+      .select('id')
+      .where('accountId', '=', alice.id)
+      .execute()
+    expect(
+      (await portreeve.request(`/api/v1/tokens/${own?.id}`, { token, method: 'DELETE' })).status,
+    ).toBe(200)
   })
 
   it('delete the account by the password in the request, in a session of any age', async () => {
     const his = await portreeve.signIn(bob)
     await wait(60)
-    const erase = (password: string) => portreeve.request('/api/v1/account/erase', { cookie: his, body: { password } })
-    expect(await (await erase('not the password')).json()).toMatchObject({ details: [{ path: 'password' }] })
+    const erase = (password: string) =>
+      portreeve.request('/api/v1/account/erase', { cookie: his, body: { password } })
+    expect(await (await erase('not the password')).json()).toMatchObject({
+      details: [{ path: 'password' }],
+    })
     expect((await erase(bob.password)).status).toBe(200)
   })
 

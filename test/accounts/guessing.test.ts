@@ -32,20 +32,26 @@ const signIn = ({
   from = '198.51.100.1',
   cookie = '',
   at = portreeve,
-}: Try) => at.request(SIGN_IN, { body: { email, password }, cookie, headers: { 'x-forwarded-for': from } })
+}: Try) =>
+  at.request(SIGN_IN, { body: { email, password }, cookie, headers: { 'x-forwarded-for': from } })
 
 /** From so many networks, by turns through both instances. @returns how each was answered */
 async function guess(times: number, email = alice.email): Promise<number[]> {
   const statuses: number[] = []
   for (let i = 0; i < times; i++) {
-    const answer = await signIn({ email, from: `203.0.${i}.7`, at: i % 2 === 0 ? portreeve : other })
+    const answer = await signIn({
+      email,
+      from: `203.0.${i}.7`,
+      at: i % 2 === 0 ? portreeve : other,
+    })
     statuses.push(answer.status)
   }
   return statuses
 }
 
 /** As if the wait were over. */
-const unblock = () => database.db.updateTable('passwordAttempt').set({ blockedUntil: new Date() }).execute()
+const unblock = () =>
+  database.db.updateTable('passwordAttempt').set({ blockedUntil: new Date() }).execute()
 
 describe('guessing the password of one account from many networks', () => {
   it('is throttled after ten, over all instances, with Retry-After', async () => {
@@ -54,7 +60,10 @@ describe('guessing the password of one account from many networks', () => {
     const refused = await signIn({ from: '192.0.2.1' })
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(BACKOFF.firstSeconds)
-    expect(await refused.json()).toMatchObject({ code: 'rate_limited', error: expect.stringMatching(/in \d+ second/) })
+    expect(await refused.json()).toMatchObject({
+      code: 'rate_limited',
+      error: expect.stringMatching(/in \d+ second/),
+    })
   })
 
   it('is no faster with concurrent requests', async () => {
@@ -77,14 +86,19 @@ describe('guessing the password of one account from many networks', () => {
     }
     // A second or two may have gone by since.
     const expected = [30, 60, 120, 240, 300, 300, 300]
-    waits.forEach((wait, i) => expect(Math.abs(wait - (expected[i] ?? 0)), `wait ${i}: ${wait}`).toBeLessThan(15))
+    waits.forEach((wait, i) =>
+      expect(Math.abs(wait - (expected[i] ?? 0)), `wait ${i}: ${wait}`).toBeLessThan(15),
+    )
     expect(Math.max(...waits)).toBeLessThanOrEqual(BACKOFF.longestSeconds)
   })
 
   it('is reset after an hour without a wrong password', async () => {
     expect((await guess(11)).at(-1)).toBe(429)
     const long = new Date(Date.now() - 3_700_000)
-    await database.db.updateTable('passwordAttempt').set({ lastFailedAt: long, blockedUntil: long }).execute()
+    await database.db
+      .updateTable('passwordAttempt')
+      .set({ lastFailedAt: long, blockedUntil: long })
+      .execute()
     expect(await guess(11)).toEqual([...Array<number>(10).fill(401), 429])
   })
 
@@ -119,7 +133,9 @@ describe('the owner of an account under attack', () => {
     const device = cookie.split('; ').find((each) => each.startsWith('portreeve.device=')) ?? ''
     expect((await guess(12)).at(-1)).toBe(429)
     expect((await signIn({ ...alice, from: '192.0.2.50' })).status).toBe(429)
-    expect((await signIn({ ...alice, from: '192.0.2.50', cookie: device, at: other })).status).toBe(200)
+    expect((await signIn({ ...alice, from: '192.0.2.50', cookie: device, at: other })).status).toBe(
+      200,
+    )
     // It is of no use to somebody else's guesses, nor when it was changed.
     expect((await signIn({ ...alice, from: '192.0.2.51', cookie: `${device}x` })).status).toBe(429)
   })
@@ -141,7 +157,8 @@ describe('the owner of an account under attack', () => {
   it('is throttled when the guesses come from the known browser', async () => {
     const cookie = cookieOf((await signIn({ ...alice, from: '198.51.100.1' })).headers)
     const statuses: number[] = []
-    for (let i = 0; i < 12; i++) statuses.push((await signIn({ from: `203.0.${i}.7`, cookie })).status)
+    for (let i = 0; i < 12; i++)
+      statuses.push((await signIn({ from: `203.0.${i}.7`, cookie })).status)
     expect(statuses).toEqual([...Array<number>(10).fill(401), 429, 429])
   })
 
@@ -155,12 +172,21 @@ describe('the owner of an account under attack', () => {
 describe('the password prompt within a session', () => {
   // The library lets three changes in ten seconds come from one address.
   let asked = 0
-  const questions: [string, number, (password: string, cookie: string, at: AccountsTest) => Promise<Response>][] = [
-    ['erase', 403, (password, cookie, at) => at.request('/api/v1/account/erase', { cookie, body: { password } })],
+  const questions: [
+    string,
+    number,
+    (password: string, cookie: string, at: AccountsTest) => Promise<Response>,
+  ][] = [
+    [
+      'erase',
+      403,
+      (password, cookie, at) => at.request('/api/v1/account/erase', { cookie, body: { password } }),
+    ],
     [
       'confirm',
       403,
-      (password, cookie, at) => at.request('/api/v1/account/reauthenticate', { cookie, body: { password } }),
+      (password, cookie, at) =>
+        at.request('/api/v1/account/reauthenticate', { cookie, body: { password } }),
     ],
     [
       'change',
@@ -190,7 +216,8 @@ describe('the password prompt within a session', () => {
   it('is counted over all three together', async () => {
     const cookie = await portreeve.signIn(alice)
     for (let i = 0; i < 10; i++) await questions[i % 3]?.[2](`guess ${i}`, cookie, portreeve)
-    for (const [, , ask] of questions) expect((await ask(alice.password, cookie, portreeve)).status).toBe(429)
+    for (const [, , ask] of questions)
+      expect((await ask(alice.password, cookie, portreeve)).status).toBe(429)
   })
 
   it('is not blocked by guesses at the sign-in', async () => {

@@ -70,13 +70,18 @@ describe('a request', () => {
   it('is identified by the token when a session is sent as well, also when the token is invalid', async () => {
     const cookie = await here.signIn(charlie)
     expect(await here.identify({ cookie })).toMatchObject({ accountId: charlie.id, via: 'session' })
-    expect(await here.identify({ cookie, ...bearer(alice.token) })).toMatchObject({ accountId: alice.id, via: 'token' })
+    expect(await here.identify({ cookie, ...bearer(alice.token) })).toMatchObject({
+      accountId: alice.id,
+      via: 'token',
+    })
     expect(await here.identify({ cookie, authorization: 'Bearer prv_unknown' })).toBeNull()
   })
 
   it('is identified by the session behind a proxy with its own Authorization scheme', async () => {
     const cookie = await here.signIn(charlie)
-    expect(await here.identify({ cookie, authorization: 'Basic YTpi' })).toMatchObject({ accountId: charlie.id })
+    expect(await here.identify({ cookie, authorization: 'Basic YTpi' })).toMatchObject({
+      accountId: charlie.id,
+    })
     expect(await here.identify({ authorization: 'Basic YTpi' })).toBeNull()
   })
 
@@ -167,7 +172,10 @@ describe('an unavailable database', () => {
       body: { email: alice.email, password: alice.password },
     })
     const text = await answer.text()
-    expect([answer.status, JSON.parse(text)]).toMatchObject([500, { success: false, code: 'internal' }])
+    expect([answer.status, JSON.parse(text)]).toMatchObject([
+      500,
+      { success: false, code: 'internal' },
+    ])
     expect(text).not.toContain('auth_rate_limit')
   })
 })

@@ -41,7 +41,11 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
   const relay = config.SMTP_URL ? { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM } : null
   const signUp = createSignUp({ db, relay, baseUrl, secretKey, plan, log })
   const throttle = createPasswordThrottle({ db, secretKey })
-  const trustedClients = createTrustedClients({ db, secretKey, isSecure: baseUrl.startsWith('https:') })
+  const trustedClients = createTrustedClients({
+    db,
+    secretKey,
+    isSecure: baseUrl.startsWith('https:'),
+  })
   const auth = createAuth({
     pool,
     config,
@@ -53,15 +57,43 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
   })
   const identify = createIdentify({ db, auth, notifications, log })
   const authHooks = createAuthHooks(identify, ownOrigins(config.BASE_URL))
-  const app = await createServer({ log, version: '0', trustedProxies: config.TRUSTED_PROXIES, isUnavailable, isReady })
+  const app = await createServer({
+    log,
+    version: '0',
+    trustedProxies: config.TRUSTED_PROXIES,
+    isUnavailable,
+    isReady,
+  })
   authRoutes(app, { auth, identify, throttle, trustedClients })
-  accountRoutes(app, { db, authHooks, auth, throttle, trustedClients, signUp, config, secretKey, version: '0.2.0' })
-  ownDataRoutes(app, { db, authHooks, throttle, exports: createExportFiles(join(tmpdir(), 'portreeve-exports')) })
-  const entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY: secretKey })
+  accountRoutes(app, {
+    db,
+    authHooks,
+    auth,
+    throttle,
+    trustedClients,
+    signUp,
+    config,
+    secretKey,
+    version: '0.2.0',
+  })
+  ownDataRoutes(app, {
+    db,
+    authHooks,
+    throttle,
+    exports: createExportFiles(join(tmpdir(), 'portreeve-exports')),
+  })
+  const entrance = await openRoomDoor(app, {
+    ...settings,
+    DATABASE_URL: databaseUrl,
+    SECRET_KEY: secretKey,
+  })
   const { url } = entrance
 
   /** A request of a browser on our own page, unless its headers say otherwise. */
-  function request(path: string, { token, cookie, body, headers, method }: Asked = {}): Promise<Response> {
+  function request(
+    path: string,
+    { token, cookie, body, headers, method }: Asked = {},
+  ): Promise<Response> {
     return fetch(new URL(path, url), {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
       headers: {
@@ -93,7 +125,10 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
     },
     /** Signs in beside the limits. @returns the Cookie header */
     async signIn({ email, password }: Person): Promise<string> {
-      const { headers } = await auth.api.signInEmail({ body: { email, password }, returnHeaders: true })
+      const { headers } = await auth.api.signInEmail({
+        body: { email, password },
+        returnHeaders: true,
+      })
       return cookieOf(headers)
     },
     async stop(): Promise<void> {

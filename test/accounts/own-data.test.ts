@@ -33,7 +33,10 @@ async function leaveTraces(person: Person): Promise<void> {
   const made = await post('/api/webhook/endpoints', person, { label: person.email, signature })
   const { endpoint } = (await made.json()) as { endpoint: { token: string } }
   for (let n = 0; n < 3; n++)
-    await portreeve.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: `for ${person.email}` })
+    await portreeve.request(`/webhooks/${endpoint.token}`, {
+      method: 'POST',
+      body: `for ${person.email}`,
+    })
   await post('/api/v1/dmarc/domains', person, { domain: `${person.id.slice(-6)}.example.com` })
   await post('/api/v1/monitoring/hosts', person, { host: '8.8.4.4', label: person.email })
   await post('/api/v1/abuse/tokens', person, { label: person.email })
@@ -56,9 +59,10 @@ async function exported(person: Person): Promise<{ lines: Line[]; text: string }
 /** How many rows of each table are somebody's, asked directly. */
 async function owned(table: string, id: string): Promise<number> {
   const { pool, close } = openDatabase(portreeve.databaseUrl)
-  const { rows } = await pool.query<{ n: number }>(`select count(*)::int as n from ${table} where account_id = $1`, [
-    id,
-  ])
+  const { rows } = await pool.query<{ n: number }>(
+    `select count(*)::int as n from ${table} where account_id = $1`,
+    [id],
+  )
   await close()
   return rows[0]?.n ?? 0
 }
@@ -81,7 +85,14 @@ describe('the data of an account', () => {
       expect([...tables], table).toContain(table)
     expect(lines.filter(({ table }) => table === 'webhook_request')).toHaveLength(3)
     const names = new Set(lines.flatMap(({ row }) => Object.keys(row)))
-    for (const name of ['password', 'hash', 'secret', 'signature_secret', 'response_secret', 'sealed'])
+    for (const name of [
+      'password',
+      'hash',
+      'secret',
+      'signature_secret',
+      'response_secret',
+      'sealed',
+    ])
       expect(names.has(name), name).toBe(false)
     expect(lines.find(({ table }) => table === 'session')?.row).not.toHaveProperty('token')
     expect(text).not.toContain(alice.token)
@@ -95,7 +106,9 @@ describe('the data of an account', () => {
 
   it('holds no connection during a slow download, with one export per account at a time', async () => {
     const database = openDatabase(portreeve.databaseUrl)
-    const people = await Promise.all(Array.from({ length: 17 }, (_, n) => portreeve.addPerson(`Reader${n}`)))
+    const people = await Promise.all(
+      Array.from({ length: 17 }, (_, n) => portreeve.addPerson(`Reader${n}`)),
+    )
     // More than the sockets in between take in.
     const ids = people.map(({ id }) => id)
     await database.pool.query(
@@ -105,7 +118,9 @@ describe('the data of an account', () => {
     const unread: Response[] = []
     const asking = []
     for (const person of people) {
-      const ask = await browserOf(portreeve, person, { 'x-forwarded-for': `203.0.113.${people.indexOf(person) + 1}` })
+      const ask = await browserOf(portreeve, person, {
+        'x-forwarded-for': `203.0.113.${people.indexOf(person) + 1}`,
+      })
       asking.push(ask)
       unread.push(await ask('/api/v1/account/export'))
     }
@@ -133,7 +148,9 @@ describe('the data of an account', () => {
 
   it('is neither exported nor deleted with a token', async () => {
     expect((await portreeve.request('/api/v1/account/export', alice)).status).toBe(403)
-    expect((await post('/api/v1/account/erase', alice, { password: alice.password })).status).toBe(403)
+    expect((await post('/api/v1/account/erase', alice, { password: alice.password })).status).toBe(
+      403,
+    )
     expect((await portreeve.request('/api/v1/account/export')).status).toBe(401)
   })
 
@@ -141,7 +158,9 @@ describe('the data of an account', () => {
     const ask = await browserOf(portreeve, alice)
     const wrong = await ask('/api/v1/account/erase', 'POST', { password: 'the password of Bob' })
     expect(wrong.status).toBe(403)
-    expect((await ask('/api/v1/account/erase', 'POST', { password: alice.password })).status).toBe(200)
+    expect((await ask('/api/v1/account/erase', 'POST', { password: alice.password })).status).toBe(
+      200,
+    )
     expect((await ask('/api/v1/account')).status).toBe(401)
     expect((await portreeve.request('/api/v1/account', alice)).status).toBe(401)
     for (const table of [
@@ -154,13 +173,16 @@ describe('the data of an account', () => {
       'credential',
     ]) {
       expect([table, await owned(table, alice.id)]).toEqual([table, 0])
-      if (table !== 'session') expect([table, (await owned(table, bob.id)) > 0]).toEqual([table, true])
+      if (table !== 'session')
+        expect([table, (await owned(table, bob.id)) > 0]).toEqual([table, true])
     }
   })
 
   it('is kept for the last administrator', async () => {
     const ask = await browserOf(portreeve, bob)
-    expect((await ask('/api/v1/account/erase', 'POST', { password: bob.password })).status).toBe(409)
+    expect((await ask('/api/v1/account/erase', 'POST', { password: bob.password })).status).toBe(
+      409,
+    )
     expect((await ask('/api/v1/account')).status).toBe(200)
   })
 })

@@ -7,10 +7,22 @@ export async function browserOf(
   { email, password }: Pick<Person, 'email' | 'password'>,
   more: Record<string, string> = {},
 ) {
-  const headers = { ...more, 'content-type': 'application/json', origin: new URL(portreeve.url).origin }
+  const headers = {
+    ...more,
+    'content-type': 'application/json',
+    origin: new URL(portreeve.url).origin,
+  }
   const body = JSON.stringify({ email, password })
-  const signedIn = await portreeve.request('/api/auth/sign-in/email', { method: 'POST', headers, body })
+  const signedIn = await portreeve.request('/api/auth/sign-in/email', {
+    method: 'POST',
+    headers,
+    body,
+  })
   const cookie = cookieOf(signedIn.headers)
   return (path: string, method = 'GET', given?: object) =>
-    portreeve.request(path, { method, headers: { ...headers, cookie }, body: given ? JSON.stringify(given) : null })
+    portreeve.request(path, {
+      method,
+      headers: { ...headers, cookie },
+      body: given ? JSON.stringify(given) : null,
+    })
 }

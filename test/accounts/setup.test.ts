@@ -27,7 +27,8 @@ const tokenOf = async (where: AccountsTest) => (await where.findSetupLink())?.sp
 const person = { email: 'Alice@People.Test', password: 'a long enough password', name: 'Alice' }
 const setUp = (where: AccountsTest, token: string, body: object = person) =>
   where.request('/api/v1/setup', { body: { token, ...body } })
-const emails = async () => (await database.db.selectFrom('account').select('email').execute()).map(({ email }) => email)
+const emails = async () =>
+  (await database.db.selectFrom('account').select('email').execute()).map(({ email }) => email)
 
 describe('the setup link', () => {
   it('is the same after a restart and in every instance', async () => {
@@ -38,7 +39,10 @@ describe('the setup link', () => {
 
   it('differs for another database', async () => {
     const before = await portreeve.findSetupLink()
-    await database.db.updateTable('installation').set({ id: '019a9d2e-7c3b-7f7e-8a51-3c1d9f0b6a11' }).execute()
+    await database.db
+      .updateTable('installation')
+      .set({ id: '019a9d2e-7c3b-7f7e-8a51-3c1d9f0b6a11' })
+      .execute()
     expect(await portreeve.findSetupLink()).not.toBe(before)
   })
 
@@ -53,11 +57,16 @@ describe('the setup', () => {
     const answer = await setUp(portreeve, await tokenOf(portreeve))
     expect([answer.status, await answer.json()]).toMatchObject([
       201,
-      { success: true, data: { email: 'alice@people.test', name: 'Alice', plan: 'enterprise', admin: true } },
+      {
+        success: true,
+        data: { email: 'alice@people.test', name: 'Alice', plan: 'enterprise', admin: true },
+      },
     ])
     expect(answer.headers.getSetCookie()[0]).toMatch(/HttpOnly.*SameSite=Lax/)
     const me = await portreeve.request('/api/v1/account', { cookie: cookieOf(answer.headers) })
-    expect(await me.json()).toMatchObject({ data: { email: 'alice@people.test', admin: true, via: 'session' } })
+    expect(await me.json()).toMatchObject({
+      data: { email: 'alice@people.test', admin: true, via: 'session' },
+    })
   })
 
   it('creates one account for any number of concurrent requests', async () => {
@@ -75,13 +84,23 @@ describe('the setup', () => {
     const token = await tokenOf(portreeve)
     await setUp(portreeve, token)
     const answer = await setUp(portreeve, token, { ...person, email: 'charlie@people.test' })
-    expect([answer.status, await answer.json()]).toMatchObject([409, { success: false, code: 'conflict' }])
+    expect([answer.status, await answer.json()]).toMatchObject([
+      409,
+      { success: false, code: 'conflict' },
+    ])
     expect(answer.headers.getSetCookie()).toEqual([])
   })
 
   it('needs the complete token', async () => {
     const token = await tokenOf(portreeve)
-    for (const wrong of ['', token.slice(1), `${token}x`, token.toLowerCase(), 'x'.repeat(43), "' or '1'='1"]) {
+    for (const wrong of [
+      '',
+      token.slice(1),
+      `${token}x`,
+      token.toLowerCase(),
+      'x'.repeat(43),
+      "' or '1'='1",
+    ]) {
       const answer = await setUp(portreeve, wrong)
       expect([wrong, answer.status]).toEqual([wrong, 403])
     }
@@ -101,7 +120,13 @@ const service = async (where: AccountsTest) =>
 
 describe('the public service information', () => {
   it('has the state of setup and sign-up', async () => {
-    const data = { name: 'Portreeve', version: '0.2.0', setupNeeded: true, signup: false, mail: false }
+    const data = {
+      name: 'Portreeve',
+      version: '0.2.0',
+      setupNeeded: true,
+      signup: false,
+      mail: false,
+    }
     expect(await service(portreeve)).toEqual(data)
     const opened = await open({ SIGNUP: 'open', SMTP_URL: 'smtp://relay.test:25' })
     await setUp(portreeve, await tokenOf(portreeve))

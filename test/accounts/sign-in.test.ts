@@ -44,7 +44,14 @@ describe('signing in', () => {
     const me = await portreeve.request('/api/v1/account', { cookie: cookieOf(answer.headers) })
     expect(await me.json()).toEqual({
       success: true,
-      data: { id: alice.id, email: 'alice@people.test', name: 'Alice', plan: 'pro', admin: false, via: 'session' },
+      data: {
+        id: alice.id,
+        email: 'alice@people.test',
+        name: 'Alice',
+        plan: 'pro',
+        admin: false,
+        via: 'session',
+      },
     })
   })
 
@@ -68,17 +75,25 @@ describe('signing in', () => {
   })
 
   it('accepts the email in any case, and only the correct password', async () => {
-    const upper = await portreeve.request(SIGN_IN, { body: { email: 'ALICE@People.Test', password: alice.password } })
+    const upper = await portreeve.request(SIGN_IN, {
+      body: { email: 'ALICE@People.Test', password: alice.password },
+    })
     expect(upper.status).toBe(200)
-    const wrong = await portreeve.request(SIGN_IN, { body: { email: alice.email, password: 'not her password' } })
+    const wrong = await portreeve.request(SIGN_IN, {
+      body: { email: alice.email, password: 'not her password' },
+    })
     expect(wrong.status).toBe(401)
     expect(wrong.headers.getSetCookie()).toEqual([])
-    const injected = await portreeve.request(SIGN_IN, { body: { email: alice.email, password: "' or '1'='1' -- " } })
+    const injected = await portreeve.request(SIGN_IN, {
+      body: { email: alice.email, password: "' or '1'='1' -- " },
+    })
     expect(injected.status).toBe(401)
   })
 
   it('responds the same to a wrong password and an unknown email', async () => {
-    const wrong = await portreeve.request(SIGN_IN, { body: { email: alice.email, password: 'not her password' } })
+    const wrong = await portreeve.request(SIGN_IN, {
+      body: { email: alice.email, password: 'not her password' },
+    })
     const unknown = await portreeve.request(SIGN_IN, {
       body: { email: 'nobody@people.test', password: 'not her password' },
     })
@@ -87,7 +102,9 @@ describe('signing in', () => {
 
   it('ends at once on sign-out', async () => {
     const cookie = await portreeve.signIn(alice)
-    expect((await portreeve.request('/api/auth/sign-out', { cookie, method: 'POST' })).status).toBe(200)
+    expect((await portreeve.request('/api/auth/sign-out', { cookie, method: 'POST' })).status).toBe(
+      200,
+    )
     expect((await portreeve.request('/api/v1/account', { cookie })).status).toBe(401)
   })
 
@@ -96,7 +113,11 @@ describe('signing in', () => {
     const signIn = await portreeve.request(SIGN_IN, { body: credentials(alice), headers })
     expect(signIn.status).toBe(403)
     const cookie = await portreeve.signIn(alice)
-    const signOut = await portreeve.request('/api/auth/sign-out', { cookie, headers, method: 'POST' })
+    const signOut = await portreeve.request('/api/auth/sign-out', {
+      cookie,
+      headers,
+      method: 'POST',
+    })
     expect(signOut.status).toBe(403)
     expect((await portreeve.request('/api/v1/account', { cookie })).status).toBe(200)
   })
@@ -111,14 +132,17 @@ describe('signing in', () => {
     const [first = ''] = (await ask(SIGN_IN)).headers.getSetCookie()
     const cookie = first.split(';')[0] as string
     expect((await ask(SIGN_IN, { cookie })).status).toBe(200)
-    expect((await ask('/api/auth/sign-out', { cookie, referer: 'https://elsewhere.test/' })).status).toBe(403)
+    expect(
+      (await ask('/api/auth/sign-out', { cookie, referer: 'https://elsewhere.test/' })).status,
+    ).toBe(403)
     expect((await ask('/api/auth/sign-out', { cookie })).status).toBe(200)
     expect((await portreeve.request('/api/v1/account', { cookie })).status).toBe(401)
   })
 
   it('works under every loopback name where the service is at localhost', async () => {
     const local = await open({ BASE_URL: 'http://localhost:8080' })
-    const from = (origin: string) => local.request(SIGN_IN, { body: credentials(alice), headers: { origin } })
+    const from = (origin: string) =>
+      local.request(SIGN_IN, { body: credentials(alice), headers: { origin } })
     expect((await from('http://127.0.0.1:8080')).status).toBe(200)
     expect((await from('http://127.0.0.1:8081')).status).toBe(403)
   })
@@ -139,14 +163,18 @@ describe('guessing passwords', () => {
 
   it('is counted over all instances', async () => {
     const other = await open()
-    for (let i = 0; i < 10; i++) expect((await guess(i % 2 === 0 ? portreeve : other)).status).toBe(401)
+    for (let i = 0; i < 10; i++)
+      expect((await guess(i % 2 === 0 ? portreeve : other)).status).toBe(401)
     expect((await guess(other)).status).toBe(429)
   })
 
   it('is counted for the real client address, whatever the request claims', async () => {
     const statuses: number[] = []
     for (let i = 0; i < 11; i++) {
-      const claimed = { 'x-forwarded-for': `198.51.100.${i}`, 'x-portreeve-client': `198.51.100.${i}` }
+      const claimed = {
+        'x-forwarded-for': `198.51.100.${i}`,
+        'x-portreeve-client': `198.51.100.${i}`,
+      }
       statuses.push((await guess(portreeve, claimed)).status)
     }
     expect(statuses).toEqual([...Array<number>(10).fill(401), 429])
@@ -179,7 +207,9 @@ describe('signing up', () => {
     const { email, password } = body
     const signedIn = await opened.request(SIGN_IN, { body: { email, password } })
     const me = await opened.request('/api/v1/account', { cookie: cookieOf(signedIn.headers) })
-    expect(await me.json()).toMatchObject({ data: { email: 'dora@people.test', plan: 'starter', admin: false } })
+    expect(await me.json()).toMatchObject({
+      data: { email: 'dora@people.test', plan: 'starter', admin: false },
+    })
   })
 
   it('is closed until the first account exists', async () => {
@@ -192,7 +222,8 @@ describe('signing up', () => {
 
   it('rejects short and common passwords, and names that are not plain text', async () => {
     const opened = await open({ SIGNUP: 'open' })
-    const status = async (change: object) => (await opened.request(SIGN_UP, { body: { ...body, ...change } })).status
+    const status = async (change: object) =>
+      (await opened.request(SIGN_UP, { body: { ...body, ...change } })).status
     expect(await status({ password: 'too short' })).toBe(400)
     expect(await status({ name: 'a\u0000b' })).toBe(400)
     expect(await status({ password: 'Qwerty12345' })).toBe(400)
@@ -211,22 +242,36 @@ describe('the own account', () => {
     expect((await update({ name: 'a\u0000b' })).status).toBe(400)
     expect((await update({ name: { toString: 'x' } })).status).toBe(400)
     const me = await portreeve.request('/api/v1/account', { cookie })
-    expect(await me.json()).toMatchObject({ data: { name: 'Alice Żółć 🚢', plan: 'pro', admin: false } })
+    expect(await me.json()).toMatchObject({
+      data: { name: 'Alice Żółć 🚢', plan: 'pro', admin: false },
+    })
   })
 
   it('can change its password, which ends the other sessions', async () => {
     const [here, elsewhere] = [await portreeve.signIn(alice), await portreeve.signIn(alice)]
-    const body = { currentPassword: alice.password, newPassword: 'another long password', revokeOtherSessions: true }
+    const body = {
+      currentPassword: alice.password,
+      newPassword: 'another long password',
+      revokeOtherSessions: true,
+    }
     const answer = await portreeve.request('/api/auth/change-password', { cookie: here, body })
     expect(answer.status).toBe(200)
     expect((await portreeve.request('/api/v1/account', { cookie: elsewhere })).status).toBe(401)
-    expect((await portreeve.request('/api/v1/account', { cookie: cookieOf(answer.headers) })).status).toBe(200)
-    expect(await portreeve.signIn({ ...alice, password: body.newPassword })).toContain('portreeve.session_token=')
+    expect(
+      (await portreeve.request('/api/v1/account', { cookie: cookieOf(answer.headers) })).status,
+    ).toBe(200)
+    expect(await portreeve.signIn({ ...alice, password: body.newPassword })).toContain(
+      'portreeve.session_token=',
+    )
   })
 })
 
 const post = (body: string, type: string) =>
-  fetch(new URL(SIGN_IN, portreeve.url), { method: 'POST', body, headers: { 'content-type': type } })
+  fetch(new URL(SIGN_IN, portreeve.url), {
+    method: 'POST',
+    body,
+    headers: { 'content-type': type },
+  })
 
 describe('the sign-in endpoints', () => {
   it('are only those that are exposed', async () => {
@@ -249,13 +294,19 @@ describe('the sign-in endpoints', () => {
       'Connection: close',
     ]
     const body = JSON.stringify(credentials(alice))
-    const more = ['Origin: http://elsewhere.test', 'Content-Type: application/json', `Content-Length: ${body.length}`]
+    const more = [
+      'Origin: http://elsewhere.test',
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+    ]
     socket.write(`${[...head, ...more].join('\r\n')}\r\n\r\n${body}`)
     expect(await text(socket)).toMatch(/^HTTP\/1.1 40[34] /)
   })
 
   it('read no more than 64 KiB', async () => {
-    const answer = await portreeve.request(SIGN_IN, { body: { ...credentials(alice), padding: 'x'.repeat(70_000) } })
+    const answer = await portreeve.request(SIGN_IN, {
+      body: { ...credentials(alice), padding: 'x'.repeat(70_000) },
+    })
     expect(answer.status).toBe(413)
   })
 

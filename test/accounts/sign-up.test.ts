@@ -23,7 +23,11 @@ afterEach(async () => {
 })
 
 async function open(env: Record<string, string> = {}): Promise<AccountsTest> {
-  const portreeve = await startAccounts(database.url, { SIGNUP: 'open', TRUSTED_PROXIES: '127.0.0.0/8', ...env })
+  const portreeve = await startAccounts(database.url, {
+    SIGNUP: 'open',
+    TRUSTED_PROXIES: '127.0.0.0/8',
+    ...env,
+  })
   if (instances.length === 0) alice = await portreeve.addPerson('Alice')
   instances.push(portreeve)
   return portreeve
@@ -45,7 +49,11 @@ const signIn = (portreeve: AccountsTest, email: string, password = 'a long enoug
 async function seen(answer: Response, email: string) {
   const headers = [...answer.headers].filter(([name]) => !['date', 'x-request-id'].includes(name))
   const text = (await answer.text()).replace(email, 'EMAIL')
-  return { status: answer.status, text, headers: headers.filter(([name]) => name !== 'content-length') }
+  return {
+    status: answer.status,
+    text,
+    headers: headers.filter(([name]) => name !== 'content-length'),
+  }
 }
 
 const linkIn = (text = '') => /\/sign-up#(\S+)/.exec(text)?.[1] ?? ''
@@ -109,12 +117,18 @@ describe('open sign-up with email', () => {
   })
 
   it('sends up to three emails a day to one address, over all networks and instances', async () => {
-    const [portreeve, other] = [await open({ SMTP_URL: sink.url }), await open({ SMTP_URL: sink.url })]
+    const [portreeve, other] = [
+      await open({ SMTP_URL: sink.url }),
+      await open({ SMTP_URL: sink.url }),
+    ]
     const answers: number[] = []
-    for (let i = 0; i < 6; i++) answers.push((await signUp(i % 2 ? portreeve : other, 'dora@people.test')).status)
+    for (let i = 0; i < 6; i++)
+      answers.push((await signUp(i % 2 ? portreeve : other, 'dora@people.test')).status)
     expect(answers).toEqual(Array<number>(6).fill(200))
     await signUp(portreeve, 'erin@people.test')
-    await expect.poll(() => sink.mails.map(({ to }) => to?.[0]?.address)).toContain('erin@people.test')
+    await expect
+      .poll(() => sink.mails.map(({ to }) => to?.[0]?.address))
+      .toContain('erin@people.test')
     expect(sink.mails.filter(({ to }) => to?.[0]?.address === 'dora@people.test')).toHaveLength(3)
   })
 

@@ -41,7 +41,10 @@ describe('the tables of the migration', () => {
     )
     const ids = rows.map(({ id }) => id)
     expect(ids.toSorted()).toEqual(ids)
-    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
-    expect(Math.abs(parseInt((ids[0] ?? '').replace('-', '').slice(0, 12), 16) - Date.now())).toBeLessThan(60_000)
+    for (const id of ids)
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    expect(
+      Math.abs(parseInt((ids[0] ?? '').replace('-', '').slice(0, 12), 16) - Date.now()),
+    ).toBeLessThan(60_000)
   })
 })

@@ -20,7 +20,12 @@ describe('the token cache', () => {
   it('drops the oldest entry when it is full', async () => {
     const cache = createTokenCache({ capacity: 3 })
     for (const key of ['1', '2', '3', '4']) await cache.fill(key, async () => known(key))
-    expect(['1', '2', '3', '4'].map((key) => cache.get(key)?.caller.accountId)).toEqual([undefined, '2', '3', '4'])
+    expect(['1', '2', '3', '4'].map((key) => cache.get(key)?.caller.accountId)).toEqual([
+      undefined,
+      '2',
+      '3',
+      '4',
+    ])
     expect(cache.size).toBe(3)
   })
 

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { ORIGIN, startAccounts, type Person, type AccountsTest } from './module.ts'
 
-type Listed = { id: string; label: string; lastFour: string; createdAt: string; lastUsedAt: string | null }
+type Listed = {
+  id: string
+  label: string
+  lastFour: string
+  createdAt: string
+  lastUsedAt: string | null
+}
 
 let database: FreshDatabase
 let portreeve: AccountsTest
@@ -23,8 +29,14 @@ afterAll(async () => {
   await database.drop()
 })
 
-async function make(owner: Person, body: object = {}): Promise<{ id: string; token: string; label: string }> {
-  const answer = await portreeve.request('/api/v1/tokens', { cookie: await portreeve.signIn(owner), body })
+async function make(
+  owner: Person,
+  body: object = {},
+): Promise<{ id: string; token: string; label: string }> {
+  const answer = await portreeve.request('/api/v1/tokens', {
+    cookie: await portreeve.signIn(owner),
+    body,
+  })
   expect(answer.status).toBe(201)
   return (await answer.json()) as { id: string; token: string; label: string }
 }
@@ -35,7 +47,8 @@ async function list(credentials: { token?: string; cookie?: string }): Promise<L
   return ((await answer.json()) as { data: Listed[] }).data
 }
 
-const whoIs = async (token: string) => (await portreeve.request('/api/v1/account', { token })).status
+const whoIs = async (token: string) =>
+  (await portreeve.request('/api/v1/account', { token })).status
 
 describe('creating a token', () => {
   it('returns it once, in its documented format', async () => {
@@ -60,7 +73,10 @@ describe('creating a token', () => {
 
   it('needs a session: a token cannot create tokens', async () => {
     const answer = await portreeve.request('/api/v1/tokens', { token: alice.token, body: {} })
-    expect([answer.status, await answer.json()]).toMatchObject([403, { success: false, code: 'forbidden' }])
+    expect([answer.status, await answer.json()]).toMatchObject([
+      403,
+      { success: false, code: 'forbidden' },
+    ])
   })
 
   it('needs the own origin, or a program with the cookie', async () => {
@@ -91,7 +107,10 @@ describe('creating a token', () => {
     for (const label of labels) expect((await make(bob, { label })).label).toBe(label)
     expect((await list(bob)).map(({ label }) => label)).toEqual([...labels.toReversed(), 'tests'])
     for (const label of ['a\u0000b', 'a\nb', '\ud800', 'x'.repeat(101), 7, null]) {
-      const answer = await portreeve.request('/api/v1/tokens', { cookie: await portreeve.signIn(bob), body: { label } })
+      const answer = await portreeve.request('/api/v1/tokens', {
+        cookie: await portreeve.signIn(bob),
+        body: { label },
+      })
       expect([label, answer.status]).toEqual([label, 400])
     }
   })
@@ -120,7 +139,10 @@ describe('the list of tokens', () => {
 
   it('needs authentication', async () => {
     const answer = await portreeve.request('/api/v1/tokens')
-    expect([answer.status, await answer.json()]).toMatchObject([401, { success: false, code: 'unauthenticated' }])
+    expect([answer.status, await answer.json()]).toMatchObject([
+      401,
+      { success: false, code: 'unauthenticated' },
+    ])
     expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/)
   })
 })
@@ -163,10 +185,18 @@ describe('revoking a token', () => {
 
 describe('the current account', () => {
   it('is returned for a token and for a session', async () => {
-    const about = { id: alice.id, email: 'alice@people.test', name: 'Alice', plan: 'free', admin: false }
+    const about = {
+      id: alice.id,
+      email: 'alice@people.test',
+      name: 'Alice',
+      plan: 'free',
+      admin: false,
+    }
     const byToken = await portreeve.request('/api/v1/account', { token: alice.token })
     expect(await byToken.json()).toEqual({ success: true, data: { ...about, via: 'token' } })
-    const bySession = await portreeve.request('/api/v1/account', { cookie: await portreeve.signIn(alice) })
+    const bySession = await portreeve.request('/api/v1/account', {
+      cookie: await portreeve.signIn(alice),
+    })
     expect(await bySession.json()).toEqual({ success: true, data: { ...about, via: 'session' } })
   })
 })

@@ -41,14 +41,24 @@ describe('the storage usage of an account', () => {
     expect(await usageOf(alice)).toEqual({
       plan: 'free',
       quotas: QUOTAS.map((name) => {
-        return { name, used: 0, limit: QUOTA_BYTES.free[name], beyond: expect.stringMatching(/^[A-Z].+\.$/) }
+        return {
+          name,
+          used: 0,
+          limit: QUOTA_BYTES.free[name],
+          beyond: expect.stringMatching(/^[A-Z].+\.$/),
+        }
       }),
     })
   })
 
   it('increases with captures and report files, for the account and administrators', async () => {
     const post = (path: string, body: string, type = 'application/json') =>
-      portreeve.request(path, { method: 'POST', token: alice.token, headers: { 'content-type': type }, body })
+      portreeve.request(path, {
+        method: 'POST',
+        token: alice.token,
+        headers: { 'content-type': type },
+        body,
+      })
     const made = await post('/api/webhook/endpoints', '{}')
     const { endpoint } = (await made.json()) as { endpoint: { url: string } }
     await fetch(endpoint.url, { method: 'POST', body: 'x'.repeat(50_000) })
@@ -73,6 +83,8 @@ describe('the storage usage of an account', () => {
   it('is hidden from other accounts', async () => {
     expect((await portreeve.request('/api/v1/account/usage')).status).toBe(401)
     expect((await portreeve.request('/api/v1/accounts/usage')).status).toBe(401)
-    expect((await portreeve.request('/api/v1/accounts/usage', { token: charlie.token })).status).toBe(403)
+    expect(
+      (await portreeve.request('/api/v1/accounts/usage', { token: charlie.token })).status,
+    ).toBe(403)
   })
 })

@@ -49,7 +49,9 @@ const codeIn = (text = '') => /this code there: (\d{8})/.exec(text)?.[1] ?? ''
 describe('the channels of an account', () => {
   it('start with its own address, which stays deleted', async () => {
     const { json } = await call<Channel[]>('GET', 'channels')
-    expect(json.data).toMatchObject([{ type: 'email', address: 'alice@people.test', status: 'active', problem: null }])
+    expect(json.data).toMatchObject([
+      { type: 'email', address: 'alice@people.test', status: 'active', problem: null },
+    ])
     expect((await call('DELETE', `channels/${json.data[0]?.id}`)).status).toBe(200)
     expect((await call<Channel[]>('GET', 'channels')).json.data).toEqual([])
     await portreeve.raise(alice.id, 'one.test')
@@ -69,8 +71,12 @@ describe('the channels of an account', () => {
     const toBob = mails.filter(({ to }) => to?.[0]?.address === 'Bob@other.test')
     expect(toBob).toHaveLength(1)
     const code = codeIn(toBob[0]?.text)
-    expect((await call('POST', `channels/${channel.id}/confirm`, { code: '00000000' })).status).toBe(400)
-    expect((await call('POST', `channels/${channel.id}/confirm`, { code })).json.data.status).toBe('active')
+    expect(
+      (await call('POST', `channels/${channel.id}/confirm`, { code: '00000000' })).status,
+    ).toBe(400)
+    expect((await call('POST', `channels/${channel.id}/confirm`, { code })).json.data.status).toBe(
+      'active',
+    )
     await portreeve.raise(alice.id, 'two.test')
     await until(
       () => sink.mails.map(({ to, subject }) => `${to?.[0]?.address} ${subject}`),
@@ -82,7 +88,8 @@ describe('the channels of an account', () => {
     const channel = await add({ type: 'email', address: 'bob@other.test' })
     const code = codeIn(sink.mails[0]?.text)
     const wrong = code === '11111111' ? '22222222' : '11111111'
-    for (let guess = 0; guess < 5; guess++) await call('POST', `channels/${channel.id}/confirm`, { code: wrong })
+    for (let guess = 0; guess < 5; guess++)
+      await call('POST', `channels/${channel.id}/confirm`, { code: wrong })
     expect((await call('POST', `channels/${channel.id}/confirm`, { code })).status).toBe(400)
     expect((await call('POST', `channels/${channel.id}/code`)).status).toBe(429)
     expect(sink.mails).toHaveLength(1)
@@ -92,7 +99,9 @@ describe('the channels of an account', () => {
       .execute()
     expect((await call('POST', `channels/${channel.id}/code`)).status).toBe(200)
     const next = codeIn(sink.mails[1]?.text)
-    expect((await call('POST', `channels/${channel.id}/confirm`, { code: next })).json.data.status).toBe('active')
+    expect(
+      (await call('POST', `channels/${channel.id}/confirm`, { code: next })).json.data.status,
+    ).toBe('active')
   })
 
   it('exist when the code email failed, and show the problem until a new one was sent', async () => {
@@ -100,7 +109,8 @@ describe('the channels of an account', () => {
     const channel = await add({ type: 'email', address: 'bob@other.test' })
     const unsent = { status: 'unconfirmed', problem: expect.stringContaining('come back later') }
     expect(channel).toMatchObject(unsent)
-    const listed = async () => (await call<Channel[]>('GET', 'channels')).json.data.find(({ id }) => id === channel.id)
+    const listed = async () =>
+      (await call<Channel[]>('GET', 'channels')).json.data.find(({ id }) => id === channel.id)
     expect(await listed()).toMatchObject(unsent)
     const aMinutePasses = () =>
       portreeve.db
@@ -114,7 +124,9 @@ describe('the channels of an account', () => {
     expect((await call('POST', `channels/${channel.id}/code`)).status).toBe(200)
     expect(await listed()).toMatchObject({ status: 'unconfirmed', problem: null })
     const code = codeIn(sink.mails[0]?.text)
-    expect((await call('POST', `channels/${channel.id}/confirm`, { code })).json.data.status).toBe('active')
+    expect((await call('POST', `channels/${channel.id}/confirm`, { code })).json.data.status).toBe(
+      'active',
+    )
   })
 
   it('send a test at once, and respond with the error', async () => {
@@ -135,7 +147,11 @@ describe('the channels of an account', () => {
     [{ type: 'webhook', url: 'ftp://a.test/' }, 'url'],
     [{ type: 'webhook', url: 'https://user:pass@a.test/' }, 'url'],
     [
-      { type: 'email', address: 'a@b.test', quietHours: { from: '22:00', to: '07:00', timeZone: 'Mars/Olympus' } },
+      {
+        type: 'email',
+        address: 'a@b.test',
+        quietHours: { from: '22:00', to: '07:00', timeZone: 'Mars/Olympus' },
+      },
       'quietHours.timeZone',
     ],
   ])('are refused when they cannot be: %j', async (body, path) => {
@@ -147,11 +163,15 @@ describe('the channels of an account', () => {
 
   it('exist once each', async () => {
     await add({ type: 'webhook', url: 'https://chat.test/hook' })
-    expect((await call('POST', 'channels', { type: 'webhook', url: 'https://chat.test/hook' })).status).toBe(409)
+    expect(
+      (await call('POST', 'channels', { type: 'webhook', url: 'https://chat.test/hook' })).status,
+    ).toBe(409)
   })
 
   it('exist once per email address in any case', async () => {
-    expect((await call('POST', 'channels', { type: 'email', address: 'ALICE@People.test' })).status).toBe(409)
+    expect(
+      (await call('POST', 'channels', { type: 'email', address: 'ALICE@People.test' })).status,
+    ).toBe(409)
     const spellings = ['bob@other.test', 'Bob@other.test', 'BOB@OTHER.TEST'].map((address) =>
       call('POST', 'channels', { type: 'email', address }),
     )
@@ -164,7 +184,10 @@ describe('the channels of an account', () => {
   it('show a secret only at their creation', async () => {
     const { secret, id } = await add({ type: 'webhook', url: 'https://chat.test/hook' })
     expect(secret).toMatch(/^whsec_/)
-    const answers = [await call('GET', 'channels'), await call('PATCH', `channels/${id}`, { label: 'chat' })]
+    const answers = [
+      await call('GET', 'channels'),
+      await call('PATCH', `channels/${id}`, { label: 'chat' }),
+    ]
     expect(JSON.stringify(answers)).not.toContain('whsec_')
     const row = await portreeve.db
       .selectFrom('alertChannel')
@@ -177,7 +200,8 @@ describe('the channels of an account', () => {
   it('and alerts are visible to their own account only', async () => {
     const { id } = await add({ type: 'webhook', url: 'https://chat.test/hook' })
     await portreeve.raise(alice.id, 'one.test')
-    const asCharlie = (method: string, path: string, body?: object) => call(method, path, body, charlie)
+    const asCharlie = (method: string, path: string, body?: object) =>
+      call(method, path, body, charlie)
     const answers = await Promise.all([
       asCharlie('PATCH', `channels/${id}`, { label: 'mine' }),
       asCharlie('DELETE', `channels/${id}`),
@@ -199,7 +223,8 @@ describe('the list of alerts', () => {
     for (const name of ['a', 'b', 'c']) await portreeve.raise(alice.id, name)
     await portreeve.raise(alice.id, 'd', { kind: 'certificate.expired' })
     type Page = { alerts: { title: string }[]; pagination: object }
-    const read = async (query: string) => (await portreeve.call<Page>(alice.token, 'GET', `alerts?${query}`)).json.data
+    const read = async (query: string) =>
+      (await portreeve.call<Page>(alice.token, 'GET', `alerts?${query}`)).json.data
     const titles = async (query: string) => (await read(query)).alerts.map(({ title }) => title[0])
     expect(await titles('limit=2')).toEqual(['d', 'c'])
     expect(await titles('limit=2&page=2')).toEqual(['b', 'a'])

@@ -12,7 +12,11 @@ let database: FreshDatabase
 let portreeve: AlertsTest
 let alice: Person
 beforeEach(async () => {
-  ;[sink, receiver, database] = await Promise.all([startSink(), startReceiver(status(204)), freshDatabase()])
+  ;[sink, receiver, database] = await Promise.all([
+    startSink(),
+    startReceiver(status(204)),
+    freshDatabase(),
+  ])
   portreeve = await startAlerts(database.url, { smtpUrl: sink.url })
   alice = await portreeve.addPerson('Alice')
 })
@@ -48,7 +52,9 @@ it('runs every command of docs/alerts.md', async () => {
   expect(sink.mails[1]?.to).toMatchObject([{ address: 'oncall@example.com' }])
   expect(await run(confirm)).toContain('"success":true')
   expect(await run(webhook)).toContain('whsec_')
-  expect(receiver.received.map(({ body }) => (JSON.parse(body) as { type: string }).type)).toEqual(['channel.test'])
+  expect(receiver.received.map(({ body }) => (JSON.parse(body) as { type: string }).type)).toEqual([
+    'channel.test',
+  ])
   expect(await run(quiet)).toContain('Europe/Berlin')
   expect(blocks.length).toBe(6)
   await shell.end()

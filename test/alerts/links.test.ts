@@ -12,9 +12,9 @@ const foundBy = (pattern: RegExp) =>
 
 describe('the link of every kind of alert', () => {
   const paths = foundBy(/^ +path: ['`](\/.*)['`],$/gm)
-  const screens = [...sourceOf('web/src/routes.tsx').matchAll(/(?:open|own)Screen\(\s*'([^']+)'/g)].map(
-    ([, path]) => path,
-  )
+  const screens = [
+    ...sourceOf('web/src/routes.tsx').matchAll(/(?:open|own)Screen\(\s*'([^']+)'/g),
+  ].map(([, path]) => path)
 
   it('is a literal in the source', () => {
     expect(paths).not.toEqual([])
@@ -39,22 +39,35 @@ describe('the link of an alert', () => {
     await database.drop()
   })
   const shown = async () =>
-    (await portreeve.call<{ alerts: { url: string | null }[] }>(alice.token, 'GET', 'alerts')).json.data.alerts
+    (await portreeve.call<{ alerts: { url: string | null }[] }>(alice.token, 'GET', 'alerts')).json
+      .data.alerts
 
   it('is an absolute URL, and null for alerts older than links', async () => {
     await portreeve.raise(alice.id, 'one.test', { path: '/dmarc/mailboxes' })
     const [alert] = await shown()
-    expect(alert).toMatchObject({ title: 'one.test is listed', url: 'http://portreeve.test/dmarc/mailboxes' })
+    expect(alert).toMatchObject({
+      title: 'one.test is listed',
+      url: 'http://portreeve.test/dmarc/mailboxes',
+    })
     expect(alert).not.toHaveProperty('path')
     await portreeve.db.updateTable('alert').set({ path: '' }).execute()
     expect(await shown()).toMatchObject([{ url: null }])
   })
 
-  it.each(['//evil.test', '.evil.test', '@evil.test', 'https://evil.test', '/a?next=b', '/a b', '/a\n', '/..', '/'])(
-    'never holds what a stranger may have chosen: %j',
-    async (path) => {
-      await expect(portreeve.raise(alice.id, 'one.test', { path })).rejects.toThrow('alert_path_check')
-      expect(await shown()).toEqual([])
-    },
-  )
+  it.each([
+    '//evil.test',
+    '.evil.test',
+    '@evil.test',
+    'https://evil.test',
+    '/a?next=b',
+    '/a b',
+    '/a\n',
+    '/..',
+    '/',
+  ])('never holds what a stranger may have chosen: %j', async (path) => {
+    await expect(portreeve.raise(alice.id, 'one.test', { path })).rejects.toThrow(
+      'alert_path_check',
+    )
+    expect(await shown()).toEqual([])
+  })
 })

@@ -56,7 +56,10 @@ describe('emails with codes', () => {
       const address = i % 3 === 0 ? 'Victim@OTHER.test' : VICTIM
       statuses.push(await addAndDelete(address, i % 2 ? alice : bob, i % 4 < 2 ? portreeve : other))
     }
-    expect(statuses).toEqual([...Array<number>(count).fill(201), ...Array<number>(12 - count).fill(429)])
+    expect(statuses).toEqual([
+      ...Array<number>(count).fill(201),
+      ...Array<number>(12 - count).fill(429),
+    ])
     expect(sink.mails).toHaveLength(count)
     await age(86_390)
     expect(await addAndDelete(VICTIM)).toBe(429)
@@ -78,22 +81,33 @@ describe('emails with codes', () => {
     expect(seconds).toBeLessThanOrEqual(82_800)
     expect(await answer.json()).toMatchObject({
       code: 'rate_limited',
-      error: expect.stringMatching(/5 confirmation codes a day to victim@other\.test.* in \d+ hours/),
+      error: expect.stringMatching(
+        /5 confirmation codes a day to victim@other\.test.* in \d+ hours/,
+      ),
     })
-    const { json } = await portreeve.call<{ address: string }[]>(alice.token, 'GET', 'alerts/channels')
+    const { json } = await portreeve.call<{ address: string }[]>(
+      alice.token,
+      'GET',
+      'alerts/channels',
+    )
     expect(json.data.map(({ address }) => address)).toEqual(['alice@people.test'])
   })
 
   it('stay within the limit with concurrent requests', async () => {
-    const people = await Promise.all(Array.from({ length: 12 }, (_, i) => portreeve.addPerson(`Person${i}`)))
-    await Promise.all(people.map((person, i) => addAndDelete(VICTIM, person, i % 2 ? portreeve : other)))
+    const people = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => portreeve.addPerson(`Person${i}`)),
+    )
+    await Promise.all(
+      people.map((person, i) => addAndDelete(VICTIM, person, i % 2 ? portreeve : other)),
+    )
     expect(mailsTo(VICTIM)).toHaveLength(CODE_MAIL_LIMITS.recipient.count)
   })
 
   it('are limited to twenty a day per account', async () => {
     const { count } = CODE_MAIL_LIMITS.account
     const statuses: number[] = []
-    for (let i = 0; i < count + 3; i++) statuses.push(await addAndDelete(`person${i}@other.test`, alice, portreeve))
+    for (let i = 0; i < count + 3; i++)
+      statuses.push(await addAndDelete(`person${i}@other.test`, alice, portreeve))
     expect(statuses).toEqual([...Array<number>(count).fill(201), 429, 429, 429])
     expect(await addAndDelete('person99@other.test', bob)).toBe(201)
   })
@@ -106,7 +120,10 @@ describe('emails with codes', () => {
 
   it('hold an installation to its limit', async () => {
     const { count } = CODE_MAIL_LIMITS.installation
-    const rows = Array.from({ length: count }, (_, i) => ({ kind: 'alert-code', recipient: Buffer.from(`${i}`) }))
+    const rows = Array.from({ length: count }, (_, i) => ({
+      kind: 'alert-code',
+      recipient: Buffer.from(`${i}`),
+    }))
     await database.db.insertInto('outgoingMail').values(rows).execute()
     expect(await addAndDelete(VICTIM)).toBe(429)
     await age(3601)
@@ -131,7 +148,9 @@ describe('emails with codes', () => {
         .updateTable('alertChannel')
         .set({ codeSentAt: new Date(0) })
         .execute()
-      statuses.push((await portreeve.call(alice.token, 'POST', `alerts/channels/${json.data.id}/code`)).status)
+      statuses.push(
+        (await portreeve.call(alice.token, 'POST', `alerts/channels/${json.data.id}/code`)).status,
+      )
     }
     expect(statuses).toEqual([200, 200, 200, 200, 429, 429])
     expect(mailsTo(VICTIM)).toHaveLength(5)
@@ -144,7 +163,10 @@ describe('tests', () => {
     const { count } = TEST_MAIL_LIMITS.recipient
     const statuses: number[] = []
     for (let i = 0; i < count + 2; i++) {
-      statuses.push((await portreeve.call(alice.token, 'POST', `alerts/channels/${json.data[0]?.id}/test`)).status)
+      statuses.push(
+        (await portreeve.call(alice.token, 'POST', `alerts/channels/${json.data[0]?.id}/test`))
+          .status,
+      )
     }
     expect(statuses).toEqual([...Array<number>(count).fill(200), 429, 429])
   })
@@ -152,21 +174,36 @@ describe('tests', () => {
 
 describe('an address that was only claimed at sign-up', () => {
   beforeEach(async () => {
-    await database.db.updateTable('account').set({ emailVerified: false }).where('id', '=', alice.id).execute()
+    await database.db
+      .updateTable('account')
+      .set({ emailVerified: false })
+      .where('id', '=', alice.id)
+      .execute()
   })
 
   const channels = async () =>
-    (await portreeve.call<{ id: string; address: string; status: string }[]>(alice.token, 'GET', 'alerts/channels'))
-      .json.data
+    (
+      await portreeve.call<{ id: string; address: string; status: string }[]>(
+        alice.token,
+        'GET',
+        'alerts/channels',
+      )
+    ).json.data
 
   it('gets no alert before its code is entered', async () => {
-    expect(await channels()).toMatchObject([{ address: 'alice@people.test', status: 'unconfirmed' }])
+    expect(await channels()).toMatchObject([
+      { address: 'alice@people.test', status: 'unconfirmed' },
+    ])
     const [first] = await channels()
-    expect((await portreeve.call(alice.token, 'POST', `alerts/channels/${first?.id}/test`)).status).toBe(409)
+    expect(
+      (await portreeve.call(alice.token, 'POST', `alerts/channels/${first?.id}/test`)).status,
+    ).toBe(409)
     await portreeve.raise(alice.id, 'one.test')
     const waiting = await database.db.selectFrom('alertMessage').select('id').execute()
     expect(waiting).toEqual([])
-    expect((await portreeve.call(alice.token, 'POST', `alerts/channels/${first?.id}/code`)).status).toBe(200)
+    expect(
+      (await portreeve.call(alice.token, 'POST', `alerts/channels/${first?.id}/code`)).status,
+    ).toBe(200)
     const code = /this code there: (\d{8})/.exec(sink.mails[0]?.text ?? '')?.[1]
     await portreeve.call(alice.token, 'POST', `alerts/channels/${first?.id}/confirm`, { code })
     expect(await channels()).toMatchObject([{ status: 'active' }])

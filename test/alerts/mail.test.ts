@@ -2,7 +2,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 import { startBreakingRelay } from './breaking-relay.ts'
-import { aWhile, LINK, startAlerts, until, type Person, type AlertsTest, type AlertsTestOptions } from './module.ts'
+import {
+  aWhile,
+  LINK,
+  startAlerts,
+  until,
+  type Person,
+  type AlertsTest,
+  type AlertsTestOptions,
+} from './module.ts'
 
 type Shown = {
   alerts: { title: string; deliveries: { type: string; status: string; error: string | null }[] }[]
@@ -62,7 +70,10 @@ describe('an alert by email', () => {
       (data) => data.alerts[0]?.deliveries[0]?.status === 'sent',
     )
     expect(alerts).toMatchObject([
-      { title: '192.0.2.1 is listed', deliveries: [{ type: 'email', status: 'sent', error: null }] },
+      {
+        title: '192.0.2.1 is listed',
+        deliveries: [{ type: 'email', status: 'sent', error: null }],
+      },
     ])
   })
 
@@ -106,7 +117,8 @@ describe('an alert by email', () => {
     await aWhile(900)
     expect(sink.mails).toHaveLength(1)
     expect(mail?.subject).toBe('3 alerts: one.test is listed, …')
-    for (const name of ['one.test', 'two.test', 'three.test']) expect(mail?.text).toContain(`spam from ${name}`)
+    for (const name of ['one.test', 'two.test', 'three.test'])
+      expect(mail?.text).toContain(`spam from ${name}`)
     expect(mail?.text?.split(`Details: ${LINK}\n`)).toHaveLength(4)
   })
 
@@ -174,7 +186,10 @@ describe('a relay that is missing or refuses', () => {
       status: 'waiting',
       error: expect.stringMatching('come back later'),
     })
-    const { id } = await portreeve.db.selectFrom('alertMessage').select('id').executeTakeFirstOrThrow()
+    const { id } = await portreeve.db
+      .selectFrom('alertMessage')
+      .select('id')
+      .executeTakeFirstOrThrow()
     sink.behaviour = 'taking'
     await portreeve.db.updateTable('alertMessage').set({ dueAt: new Date() }).execute()
     const [mail] = await arrived(1)
@@ -235,8 +250,11 @@ describe('a relay that is missing or refuses', () => {
     const [first, second] = [await start(), await start()]
     alice = await first.addPerson('Alice')
     const names = Array.from({ length: 20 }, (_, index) => `host${index}.test`)
-    await Promise.all(names.map((name, index) => (index % 2 ? first : second).raise(alice.id, name)))
-    const told = () => names.filter((name) => sink.mails.some(({ text }) => text?.includes(`spam from ${name}`)))
+    await Promise.all(
+      names.map((name, index) => (index % 2 ? first : second).raise(alice.id, name)),
+    )
+    const told = () =>
+      names.filter((name) => sink.mails.some(({ text }) => text?.includes(`spam from ${name}`)))
     await until(told, (found) => found.length === names.length)
     await aWhile()
     const all = sink.mails.map(({ text }) => text ?? '').join('\n')
@@ -253,7 +271,13 @@ describe('a relay that is missing or refuses', () => {
     )
     expect(mail).toBe(false)
     expect(alerts[0]?.deliveries[0]?.error).toMatch('SMTP_URL')
-    const channels = await portreeve.call<{ status: string; problem: string }[]>(alice.token, 'GET', 'alerts/channels')
-    expect(channels.json.data).toMatchObject([{ status: 'undeliverable', problem: expect.stringMatching('SMTP_URL') }])
+    const channels = await portreeve.call<{ status: string; problem: string }[]>(
+      alice.token,
+      'GET',
+      'alerts/channels',
+    )
+    expect(channels.json.data).toMatchObject([
+      { status: 'undeliverable', problem: expect.stringMatching('SMTP_URL') },
+    ])
   })
 })

@@ -22,7 +22,10 @@ const PATH = '/monitoring/0199a1c2-7c3b-7f7e-8a51-3c1d9f0b6a11'
 export const LINK = BASE_URL + PATH
 
 export type Person = { id: string; email: string; token: string }
-export type Reply<T> = { status: number; json: { success: boolean; data: T; error: string; code: string } }
+export type Reply<T> = {
+  status: number
+  json: { success: boolean; data: T; error: string; code: string }
+}
 
 export type AlertsTestOptions = {
   smtpUrl?: string
@@ -36,7 +39,10 @@ export type AlertsTestOptions = {
 export type AlertsTest = Awaited<ReturnType<typeof startAlerts>>
 
 /** What all tests of alerts and of those who raise them stand on: an instance without routes of its own. */
-export async function startAlertsContext(databaseUrl: string, { smtpUrl = '', env = {} }: AlertsTestOptions = {}) {
+export async function startAlertsContext(
+  databaseUrl: string,
+  { smtpUrl = '', env = {} }: AlertsTestOptions = {},
+) {
   const settings = {
     ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1',
     BASE_URL,
@@ -59,10 +65,18 @@ export async function startAlertsContext(databaseUrl: string, { smtpUrl = '', en
 
   let entrance: Awaited<ReturnType<typeof openRoomDoor>> | undefined
 
-  async function call<T>(token: string, method: string, path: string, body?: object): Promise<Reply<T>> {
+  async function call<T>(
+    token: string,
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<Reply<T>> {
     const answer = await fetch(new URL(`/api/v1/${path}`, entrance?.url), {
       method,
-      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body && { 'content-type': 'application/json' }),
+      },
       ...(body && { body: JSON.stringify(body) }),
     })
     return { status: answer.status, json: (await answer.json()) as Reply<T>['json'] }
@@ -88,7 +102,13 @@ export async function startAlertsContext(databaseUrl: string, { smtpUrl = '', en
     call,
     async addPerson(name: string): Promise<Person> {
       const email = `${name.toLowerCase()}@people.test`
-      const person = { email, password: `the password of ${name}`, name, plan: 'free' as const, admin: false }
+      const person = {
+        email,
+        password: `the password of ${name}`,
+        name,
+        plan: 'free' as const,
+        admin: false,
+      }
       const { id } = await createAccount(db, person)
       return { id, email, token: (await issueToken(db, id, 'tests')).token }
     },
@@ -110,7 +130,12 @@ export async function startAlerts(databaseUrl: string, options: AlertsTestOption
   const { batching = AT_ONCE, clock, works = true } = options
   const ground = await startAlertsContext(databaseUrl, options)
   const { db, app, authHooks } = ground
-  const alerts = createAlertsModule({ ...ground, secretKey: SECRET_KEY, batching, ...(clock && { clock }) })
+  const alerts = createAlertsModule({
+    ...ground,
+    secretKey: SECRET_KEY,
+    batching,
+    ...(clock && { clock }),
+  })
   alerts.routes(app, { authHooks })
   await ground.open()
   const stopWork = works ? alerts.startWork() : async () => {}
@@ -137,7 +162,11 @@ export async function startAlerts(databaseUrl: string, options: AlertsTestOption
 }
 
 /** Waits until it holds; fails with what it was instead. */
-export async function until<T>(read: () => T | Promise<T>, holds: (value: T) => boolean, seconds = 10): Promise<T> {
+export async function until<T>(
+  read: () => T | Promise<T>,
+  holds: (value: T) => boolean,
+  seconds = 10,
+): Promise<T> {
   const end = Date.now() + seconds * 1000
   for (;;) {
     const value = await read()

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { quietHoursEnd } from '../../src/alerts/quiet-hours.ts'
 
 const NIGHT = { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin' }
-const end = (hours: typeof NIGHT, at: string) => quietHoursEnd(hours, new Date(at))?.toISOString() ?? null
+const end = (hours: typeof NIGHT, at: string) =>
+  quietHoursEnd(hours, new Date(at))?.toISOString() ?? null
 
 describe('quiet hours', () => {
   it.each([

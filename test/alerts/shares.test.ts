@@ -20,7 +20,12 @@ describe('sending alerts', () => {
     await database.drop()
   })
 
-  async function addChannel(portreeve: AlertsTest, { token }: Person, receiver: Receiver, name: string): Promise<void> {
+  async function addChannel(
+    portreeve: AlertsTest,
+    { token }: Person,
+    receiver: Receiver,
+    name: string,
+  ): Promise<void> {
     const body = { type: 'webhook', url: `${receiver.origin}/${name}` }
     expect((await portreeve.call(token, 'POST', 'alerts/channels', body)).status).toBe(201)
   }

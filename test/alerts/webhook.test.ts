@@ -2,7 +2,15 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { checkSignature } from '../../src/protocols/webhook-signature.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startReceiver, status, type Received, type Receiver } from '../servers/receiver.ts'
-import { aWhile, LINK, startAlerts, until, type Person, type AlertsTest, type AlertsTestOptions } from './module.ts'
+import {
+  aWhile,
+  LINK,
+  startAlerts,
+  until,
+  type Person,
+  type AlertsTest,
+  type AlertsTestOptions,
+} from './module.ts'
 
 type Channel = { id: string; status: string; problem: string | null; secret: string; url: string }
 
@@ -24,10 +32,15 @@ afterEach(async () => {
 async function open(options: AlertsTestOptions = {}): Promise<Channel> {
   portreeve = await startAlerts(database.url, options)
   alice = await portreeve.addPerson('Alice')
-  const { json, status: code } = await portreeve.call<Channel>(alice.token, 'POST', 'alerts/channels', {
-    type: 'webhook',
-    url: `${receiver.origin}/hook?portreeve=7`,
-  })
+  const { json, status: code } = await portreeve.call<Channel>(
+    alice.token,
+    'POST',
+    'alerts/channels',
+    {
+      type: 'webhook',
+      url: `${receiver.origin}/hook?portreeve=7`,
+    },
+  )
   expect(code, json.error).toBe(201)
   return json.data
 }
@@ -44,8 +57,13 @@ async function stateOf({ id }: Channel): Promise<Channel> {
 }
 
 function verdictOn({ headers, body }: Received, secret: string) {
-  const signed = { headers: Object.entries(headers) as [string, string][], body: Buffer.from(body), truncated: false }
-  return checkSignature({ scheme: 'standard' }, secret, { ...signed, receivedAt: new Date() }).status
+  const signed = {
+    headers: Object.entries(headers) as [string, string][],
+    body: Buffer.from(body),
+    truncated: false,
+  }
+  return checkSignature({ scheme: 'standard' }, secret, { ...signed, receivedAt: new Date() })
+    .status
 }
 
 describe('a webhook channel', () => {
@@ -56,7 +74,9 @@ describe('a webhook channel', () => {
     const all = await requests(2)
     expect(all.map(({ path }) => path)).toEqual(['/hook?portreeve=7', '/hook?portreeve=7'])
     expect(all.map((one) => verdictOn(one, secret))).toEqual(['valid', 'valid'])
-    const bodies = all.map(({ body }) => JSON.parse(body) as { type: string; data: { title: string } })
+    const bodies = all.map(
+      ({ body }) => JSON.parse(body) as { type: string; data: { title: string } },
+    )
     expect(bodies.toSorted((a, b) => a.data.title.localeCompare(b.data.title))).toMatchObject([
       {
         type: 'blacklist.listed',
@@ -120,10 +140,17 @@ describe('a webhook channel', () => {
   it('is disabled after a week of failures with an alert on other channels, and can be turned on again', async () => {
     const channel = await open()
     const other = await startReceiver(status(200))
-    await portreeve.call(alice.token, 'POST', 'alerts/channels', { type: 'webhook', url: `${other.origin}/other` })
+    await portreeve.call(alice.token, 'POST', 'alerts/channels', {
+      type: 'webhook',
+      url: `${other.origin}/other`,
+    })
     receiver.answerWith(status(500))
     const weekAgo = new Date(Date.now() - 8 * 86_400_000)
-    await portreeve.db.updateTable('alertChannel').set({ failingSince: weekAgo }).where('id', '=', channel.id).execute()
+    await portreeve.db
+      .updateTable('alertChannel')
+      .set({ failingSince: weekAgo })
+      .where('id', '=', channel.id)
+      .execute()
     await portreeve.raise(alice.id, 'one.test')
     const off = await until(
       () => stateOf(channel),
@@ -162,7 +189,11 @@ describe('a webhook channel', () => {
   it('does not follow a redirect', async () => {
     const channel = await open()
     receiver.answerWith(status(302, '', { location: '/elsewhere' }))
-    const { status: code, json } = await portreeve.call(alice.token, 'POST', `alerts/channels/${channel.id}/test`)
+    const { status: code, json } = await portreeve.call(
+      alice.token,
+      'POST',
+      `alerts/channels/${channel.id}/test`,
+    )
     expect([code, json.code]).toEqual([422, 'upstream_rejected'])
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook?portreeve=7'])
   })
@@ -174,14 +205,20 @@ describe('a webhook channel', () => {
       portreeve.call<Channel>(alice.token, 'POST', 'alerts/channels', { type: 'webhook', url })
     expect((await create(`${receiver.origin}/hook`)).json.code).toBe('target_not_allowed')
     const named = await create(`http://localhost:${new URL(receiver.origin).port}/hook`)
-    const tested = await portreeve.call(alice.token, 'POST', `alerts/channels/${named.json.data.id}/test`)
+    const tested = await portreeve.call(
+      alice.token,
+      'POST',
+      `alerts/channels/${named.json.data.id}/test`,
+    )
     expect([tested.status, tested.json.code]).toEqual([403, 'target_not_allowed'])
     expect(receiver.received).toEqual([])
   })
 
   it('gets only its selected kinds', async () => {
     const channel = await open()
-    await portreeve.call(alice.token, 'PATCH', `alerts/channels/${channel.id}`, { kinds: ['certificate'] })
+    await portreeve.call(alice.token, 'PATCH', `alerts/channels/${channel.id}`, {
+      kinds: ['certificate'],
+    })
     await portreeve.raise(alice.id, 'one.test')
     await portreeve.raise(alice.id, 'two.test', { kind: 'certificate.expired' })
     const [only] = await requests(1)

@@ -9,7 +9,12 @@ import { faultsAtAllWidths, signedIn, visit, type Visit } from './browsing.ts'
  * A screen, what shows that it is there, what is done on it before it is looked at once more, and of what the browser may
  * complain.
  */
-type Screen = { at: string; shows: string; acts?: ((page: Page) => Promise<void>)[]; except?: RegExp }
+type Screen = {
+  at: string
+  shows: string
+  acts?: ((page: Page) => Promise<void>)[]
+  except?: RegExp
+}
 
 /** Before anybody has an account: afterwards the set-up screen says so. */
 const AT_FIRST: Screen[] = [
@@ -91,7 +96,9 @@ const OWN: Screen[] = [
         await page.getByRole('option', { name: '/a/long/path' }).click()
         await page.getByText('"hello"').waitFor()
       },
-      ...['Headers', 'Query', 'Compare'].map((name) => (page: Page) => page.getByRole('tab', { name }).click()),
+      ...['Headers', 'Query', 'Compare'].map(
+        (name) => (page: Page) => page.getByRole('tab', { name }).click(),
+      ),
     ],
   },
   { at: '/hooks/:hook/settings', shows: 'Settings of shop orders' },
@@ -116,8 +123,13 @@ let browser: Browser
 let dns: DnsServer
 let portreeve: TestService
 beforeAll(async () => {
-  dns = await startDns({ records: { 'example.test A': ['192.0.2.10'], 'example.test NS': ['ns1.example.test'] } })
-  portreeve = await startTestService({ DNS_SERVERS: `127.0.0.1:${dns.port}`, DNSBL_SERVERS: `127.0.0.1:${dns.port}` })
+  dns = await startDns({
+    records: { 'example.test A': ['192.0.2.10'], 'example.test NS': ['ns1.example.test'] },
+  })
+  portreeve = await startTestService({
+    DNS_SERVERS: `127.0.0.1:${dns.port}`,
+    DNSBL_SERVERS: `127.0.0.1:${dns.port}`,
+  })
   browser = await startChromium()
 })
 afterAll(async () => {
@@ -146,8 +158,10 @@ describe.each([AT_FIRST, OPEN])('at every width, in both themes', (...screens) =
   beforeAll(async () => void (visitor = await visit(browser, portreeve.url)))
   afterAll(() => visitor.close())
 
-  it.each(screens)('$at meets WCAG 2.2 AA and never scrolls sideways', { timeout: PATIENCE }, (screen) =>
-    expectFaultless(visitor, screen),
+  it.each(screens)(
+    '$at meets WCAG 2.2 AA and never scrolls sideways',
+    { timeout: PATIENCE },
+    (screen) => expectFaultless(visitor, screen),
   )
 })
 
@@ -160,8 +174,14 @@ describe('signed in, at every width, in both themes', () => {
   })
   afterAll(() => alice.close())
 
-  it.each(OWN)('$at meets WCAG 2.2 AA and never scrolls sideways', { timeout: PATIENCE }, ({ at, ...screen }) =>
-    expectFaultless(alice, { at: at.replace(/:(\w+)/g, (_, name: string) => made[name] ?? name), ...screen }),
+  it.each(OWN)(
+    '$at meets WCAG 2.2 AA and never scrolls sideways',
+    { timeout: PATIENCE },
+    ({ at, ...screen }) =>
+      expectFaultless(alice, {
+        at: at.replace(/:(\w+)/g, (_, name: string) => made[name] ?? name),
+        ...screen,
+      }),
   )
 })
 
@@ -175,13 +195,26 @@ async function makeThings({ request }: Page): Promise<Record<string, string>> {
   const signature = { scheme: 'hmac', header: 'X-Signature', secret: 'x' }
   const hook = await post<Made>('/api/webhook/endpoints', { label: 'shop orders', signature })
   const { token } = hook.endpoint
-  await request.post(`/webhooks/${token}/a/long/path?with=query&and=more`, { data: { hello: [1, null] } })
-  await request.post(`/webhooks/${token}`, { form: { name: 'value' }, headers: { 'x-signature': 'no' } })
+  await request.post(`/webhooks/${token}/a/long/path?with=query&and=more`, {
+    data: { hello: [1, null] },
+  })
+  await request.post(`/webhooks/${token}`, {
+    form: { name: 'value' },
+    headers: { 'x-signature': 'no' },
+  })
   const waiting = await post<Made>('/api/webhook/endpoints', {})
 
-  const nowhere = { host: '127.0.0.1', port: 1, user: 'somebody.with.a.long.name@example.com', password: 'x' }
+  const nowhere = {
+    host: '127.0.0.1',
+    port: 1,
+    user: 'somebody.with.a.long.name@example.com',
+    password: 'x',
+  }
   const wanted = { source: nowhere, destination: nowhere, folders: ['INBOX'] }
-  const { migrationId: migration } = await post<{ migrationId: string }>('/api/v1/imap/migrate', wanted)
+  const { migrationId: migration } = await post<{ migrationId: string }>(
+    '/api/v1/imap/migrate',
+    wanted,
+  )
   const domain = await post<MadeData>('/api/v1/dmarc/domains', { domain: 'example.test' })
   const watched = { host: 'example.test', label: 'outgoing mail', tlsPorts: [] }
   const host = await post<MadeData>('/api/v1/monitoring/hosts', watched)

@@ -22,7 +22,8 @@ afterAll(async () => {
 })
 
 const channel = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
-const mailsTo = (address: string) => place.sink.mails.filter(({ to }) => to?.some((each) => each.address === address))
+const mailsTo = (address: string) =>
+  place.sink.mails.filter(({ to }) => to?.some((each) => each.address === address))
 
 /** A story: each step stands on the one before. */
 describe('a user with alert channels', () => {
@@ -53,7 +54,9 @@ describe('a user with alert channels', () => {
     await page.getByLabel('Label').fill('on call')
     await page.getByRole('button', { name: 'Add channel' }).click()
     await channel(page, OTHER).getByText('Unconfirmed').waitFor()
-    expect(await channel(page, OTHER).getByRole('button', { name: 'Send test' }).isDisabled()).toBe(true)
+    expect(await channel(page, OTHER).getByRole('button', { name: 'Send test' }).isDisabled()).toBe(
+      true,
+    )
     await channel(page, OTHER).getByLabel('Code').fill('00000000')
     await channel(page, OTHER).getByRole('button', { name: 'Confirm address' }).click()
     await channel(page, OTHER).getByText('is not the code').first().waitFor()
@@ -90,7 +93,9 @@ describe('a user with alert channels', () => {
     await other.getByLabel('Time zone').selectOption('Europe/Berlin')
     await other.getByRole('button', { name: 'Save settings' }).click()
     await other.getByText('21:30 to 07:00, Europe/Berlin').waitFor()
-    await other.getByText('Blocklists, Certificates, Delisting, DMARC, Migrations, Alert channels').waitFor()
+    await other
+      .getByText('Blocklists, Certificates, Delisting, DMARC, Migrations, Alert channels')
+      .waitFor()
   })
 
   it('turns a channel off and on', async () => {
@@ -103,20 +108,32 @@ describe('a user with alert channels', () => {
     await other.getByText('Off', { exact: true }).waitFor({ state: 'detached' })
   })
 
-  it('has no accessibility problem at any width, in either theme', { timeout: PATIENCE }, async () => {
-    await channel(page, OTHER).getByRole('button', { name: 'Edit' }).click()
-    expect(await faultsAtAllWidths(page)).toEqual([])
-  })
+  it(
+    'has no accessibility problem at any width, in either theme',
+    { timeout: PATIENCE },
+    async () => {
+      await channel(page, OTHER).getByRole('button', { name: 'Edit' }).click()
+      expect(await faultsAtAllWidths(page)).toEqual([])
+    },
+  )
 
   it('sees alerts with next step and deliveries', { timeout: PATIENCE }, async () => {
     const headers = { origin: place.portreeve.url }
     const data = { ip: IP }
     expect((await page.request.post('/api/v1/delisting', { data, headers })).status()).toBe(201)
     await page.goto('/alerts')
-    const alert = page.getByRole('list', { name: 'Alerts' }).getByRole('listitem').filter({ hasText: IP }).first()
+    const alert = page
+      .getByRole('list', { name: 'Alerts' })
+      .getByRole('listitem')
+      .filter({ hasText: IP })
+      .first()
     await alert.waitFor({ timeout: PATIENCE })
     await alert.getByRole('link', { name: 'Delisting', exact: true }).waitFor()
-    await alert.getByRole('listitem').filter({ hasText: hook }).getByText('Sent').waitFor({ timeout: PATIENCE })
+    await alert
+      .getByRole('listitem')
+      .filter({ hasText: hook })
+      .getByText('Sent')
+      .waitFor({ timeout: PATIENCE })
     await alert
       .getByRole('listitem')
       .filter({ hasText: 'alice@people.test' })
@@ -140,7 +157,10 @@ describe('a user with alert channels', () => {
     const { data } = JSON.parse(posted?.body ?? '{}') as { data: { url: string } }
     expect(new URL(data.url).pathname).toBe(pathname)
     await page.goto('/home')
-    await page.getByRole('region', { name: 'Recent activity' }).getByRole('link', { name: title }).click()
+    await page
+      .getByRole('region', { name: 'Recent activity' })
+      .getByRole('link', { name: title })
+      .click()
     await heading(page, `Delisting of ${IP}`).waitFor()
   })
 
@@ -152,7 +172,9 @@ describe('a user with alert channels', () => {
   })
 
   it('causes no browser error but for the wrong code and the failing webhook', () => {
-    expect(alice.complaints.filter((complaint) => !/status of (400|422|50\d)/.test(complaint))).toEqual([])
+    expect(
+      alice.complaints.filter((complaint) => !/status of (400|422|50\d)/.test(complaint)),
+    ).toEqual([])
   })
 })
 

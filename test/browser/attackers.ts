@@ -4,7 +4,12 @@ import type { TestService } from '../service.ts'
 export const SENSORS = ['90.1.1.1', '51.77.1.1'] as const
 
 /** Somebody tells about an attack; the house must believe X-Forwarded-For. */
-export async function report(portreeve: TestService, from: string, body: object, headers: Record<string, string> = {}) {
+export async function report(
+  portreeve: TestService,
+  from: string,
+  body: object,
+  headers: Record<string, string> = {},
+) {
   const answer = await portreeve.request('/api/v1/abuse/report', {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-forwarded-for': from, ...headers },
@@ -18,7 +23,12 @@ export async function addSensors(portreeve: TestService, adminToken: string): Pr
   for (const cidr of SENSORS) {
     const headers = { 'content-type': 'application/json' }
     const body = JSON.stringify({ cidr })
-    const added = await portreeve.request('/api/v1/abuse/sensors', { method: 'POST', token: adminToken, headers, body })
+    const added = await portreeve.request('/api/v1/abuse/sensors', {
+      method: 'POST',
+      token: adminToken,
+      headers,
+      body,
+    })
     if (!added.ok) throw new Error(`the sensor was answered ${added.status}: ${await added.text()}`)
   }
   await untilSensorsCount(portreeve)
@@ -28,7 +38,8 @@ export async function addSensors(portreeve: TestService, adminToken: string): Pr
 export async function untilSensorsCount(portreeve: TestService): Promise<void> {
   let last = 0
   const scoreBy = async (from: string, index: number) =>
-    (await report(portreeve, from, { ip: `8.8.${index}.${last}`, service: 'imap', count: 50 })).score
+    (await report(portreeve, from, { ip: `8.8.${index}.${last}`, service: 'imap', count: 50 }))
+      .score
   const least = async () => {
     last += 1
     return Math.min(...(await Promise.all(SENSORS.map(scoreBy))))

@@ -29,7 +29,8 @@ afterAll(async () => {
 })
 
 const item = (page: Page, hasText: string) => page.getByRole('listitem').filter({ hasText })
-const h1 = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+const h1 = (page: Page, name: string) =>
+  page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
 
 /** A story: each step stands on the one before. */
 describe('an administrator', () => {
@@ -81,21 +82,31 @@ describe('a blocklist update on hold', () => {
 })
 
 describe('an address without established reporters', () => {
-  it('waits for an administrator, who sees the reason and decides', { timeout: 30_000 }, async () => {
-    const database = openDatabase(portreeve.databaseUrl)
-    await database.db.insertInto('abuseAddress').values(awaiting('9.1.1.1')).execute()
-    const { page } = alice
-    await page.goto('/attacks/administration')
-    await page.getByText('We can’t tell whether the reporting networks belong to different providers.').waitFor()
-    await page.getByText('6 reports from 6 networks of 0 known providers').waitFor()
-    expect(await faultsAtAllWidths(page)).toEqual([])
-    await page.getByRole('button', { name: 'Discard reports 9.1.1.1' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Discard reports' }).click()
-    await page.getByText('No addresses are waiting.').waitFor()
-    const kept = await database.db.selectFrom('abuseAddress').select('state').where('address', '=', '9.1.1.1').execute()
-    expect(kept).toEqual([{ state: 'delisted' }])
-    await database.close()
-  })
+  it(
+    'waits for an administrator, who sees the reason and decides',
+    { timeout: 30_000 },
+    async () => {
+      const database = openDatabase(portreeve.databaseUrl)
+      await database.db.insertInto('abuseAddress').values(awaiting('9.1.1.1')).execute()
+      const { page } = alice
+      await page.goto('/attacks/administration')
+      await page
+        .getByText('We can’t tell whether the reporting networks belong to different providers.')
+        .waitFor()
+      await page.getByText('6 reports from 6 networks of 0 known providers').waitFor()
+      expect(await faultsAtAllWidths(page)).toEqual([])
+      await page.getByRole('button', { name: 'Discard reports 9.1.1.1' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Discard reports' }).click()
+      await page.getByText('No addresses are waiting.').waitFor()
+      const kept = await database.db
+        .selectFrom('abuseAddress')
+        .select('state')
+        .where('address', '=', '9.1.1.1')
+        .execute()
+      expect(kept).toEqual([{ state: 'delisted' }])
+      await database.close()
+    },
+  )
 })
 
 /** As the service keeps an address that six networks reported. */
@@ -149,7 +160,9 @@ describe('a server administrator', () => {
     await page.getByRole('link', { name: 'Lookup' }).click()
     await page.getByLabel('IPv4 or IPv6 address').fill(ATTACKER)
     await page.keyboard.press('Enter')
-    await page.getByText(`${ATTACKER} is on the watchlist, not listed: 1 network reported it`).waitFor()
+    await page
+      .getByText(`${ATTACKER} is on the watchlist, not listed: 1 network reported it`)
+      .waitFor()
   })
 
   it('sees that an address is listed, by how many networks, with the evidence', async () => {
@@ -189,7 +202,10 @@ describe('a server administrator', () => {
     await h1(page, 'Blocklist')
     for (const format of await page.getByRole('tab').allTextContents()) {
       await page.getByRole('tab', { name: format }).click()
-      const command = await page.getByRole('figure', { name: 'the command' }).locator('pre').textContent()
+      const command = await page
+        .getByRole('figure', { name: 'the command' })
+        .locator('pre')
+        .textContent()
       // Without what it is put into, which is not there.
       const fetches = (command ?? '').replace(/^sudo | \| sudo .*| -o .*/gs, '')
       const { stdout } = await run('sh', ['-c', fetches])
@@ -203,7 +219,9 @@ describe('a server administrator', () => {
     const { page } = bob
     await page.goto('/attacks/list?format=nftables&service=imap')
     await page.getByText('/api/v1/abuse/export?format=nftables&service=imap').waitFor()
-    expect(await page.getByRole('tab', { name: 'nftables' }).getAttribute('aria-selected')).toBe('true')
+    expect(await page.getByRole('tab', { name: 'nftables' }).getAttribute('aria-selected')).toBe(
+      'true',
+    )
   })
 
   it('cannot see the administration page', async () => {
@@ -226,7 +244,9 @@ describe('an appeal', () => {
   it('from another address waits for an administrator', { timeout: 30_000 }, async () => {
     const data = { ip: ATTACKER, reason: 'The address was assigned to us yesterday.' }
     const headers = { 'x-forwarded-for': '90.9.9.9' }
-    expect((await bob.page.request.post('/api/v1/abuse/appeals', { data, headers })).status()).toBe(201)
+    expect((await bob.page.request.post('/api/v1/abuse/appeals', { data, headers })).status()).toBe(
+      201,
+    )
     const { page } = alice
     await page.goto('/attacks/administration')
     await page.getByText('“The address was assigned to us yesterday.”').waitFor()
@@ -267,5 +287,7 @@ describe('with the keyboard alone', () => {
 
 it('the browser logs no errors except for rejected requests', () => {
   const refusals = /status of (400|403)/
-  expect([...alice.complaints, ...bob.complaints].filter((complaint) => !refusals.test(complaint))).toEqual([])
+  expect(
+    [...alice.complaints, ...bob.complaints].filter((complaint) => !refusals.test(complaint)),
+  ).toEqual([])
 })

@@ -22,17 +22,24 @@ export type Visit = {
 
 /** A visitor with an empty browser of their own. */
 export async function visit(browser: Browser, baseURL: string, width = 1440): Promise<Visit> {
-  if (!existsSync(BUILT)) throw new Error(`${BUILT} is missing: run npm run build:web before these tests.`)
+  if (!existsSync(BUILT))
+    throw new Error(`${BUILT} is missing: run npm run build:web before these tests.`)
   const viewport = { width, height: width < 500 ? 700 : 900 }
   const permissions = ['clipboard-read', 'clipboard-write']
-  const context = await browser.newContext({ baseURL, viewport, permissions, reducedMotion: 'reduce' })
+  const context = await browser.newContext({
+    baseURL,
+    viewport,
+    permissions,
+    reducedMotion: 'reduce',
+  })
   // Shorter than a test's own patience, so that a failure names what was not found.
   context.setDefaultTimeout(15_000)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('console', (message) => {
-    const isComplaint = ['error', 'warning'].includes(message.type()) && !message.text().includes('status of 401')
+    const isComplaint =
+      ['error', 'warning'].includes(message.type()) && !message.text().includes('status of 401')
     if (isComplaint) complaints.push(message.text())
   })
   return { page, complaints, close: () => context.close() }
@@ -49,7 +56,10 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
     const { violations } = await page.evaluate<{ violations: Violation[] }>(run(RULES[colorScheme]))
     for (const { id, nodes } of violations) {
       faults.push(
-        ...nodes.map(({ target, failureSummary }) => `${colorScheme}: ${id} ${String(target)} ${failureSummary}`),
+        ...nodes.map(
+          ({ target, failureSummary }) =>
+            `${colorScheme}: ${id} ${String(target)} ${failureSummary}`,
+        ),
       )
     }
   }
@@ -64,7 +74,9 @@ export const changed = (page: Page) =>
 
 /** How many pixels of the page lie beside the window, where one would have to scroll sideways. */
 export function overflow(page: Page): Promise<number> {
-  return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+  return page.evaluate<number>(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  )
 }
 
 /** What is wrong with the page as it stands, from a phone's width to a desk's. */
@@ -92,8 +104,14 @@ export async function signedIn(
   const { email, password } = await portreeve.addPerson(name, rights)
   const visitor = await visit(browser, portreeve.url, width)
   const headers = { origin: portreeve.url }
-  const answer = await visitor.page.request.post('/api/auth/sign-in/email', { data: { email, password }, headers })
-  if (!answer.ok()) throw new Error(`signing in as ${email} was answered ${answer.status()}: ${await answer.text()}`)
+  const answer = await visitor.page.request.post('/api/auth/sign-in/email', {
+    data: { email, password },
+    headers,
+  })
+  if (!answer.ok())
+    throw new Error(
+      `signing in as ${email} was answered ${answer.status()}: ${await answer.text()}`,
+    )
   return visitor
 }
 

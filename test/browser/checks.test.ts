@@ -65,7 +65,9 @@ describe('the check box', () => {
   it('shows the same result as a command and as JSON', async () => {
     await region('DNS records').getByText('API', { exact: true }).click()
     await region('DNS records').getByText('"unicodeDomain": "example.test"').waitFor()
-    await region('DNS records').getByText(`${portreeve.url}/api/v1/dns-check?domain=example.test`).waitFor()
+    await region('DNS records')
+      .getByText(`${portreeve.url}/api/v1/dns-check?domain=example.test`)
+      .waitFor()
   })
 
   it('reports a name that does not exist', async () => {
@@ -92,7 +94,9 @@ describe('the check box', () => {
       .getByRole('table', { name: 'Listed', exact: true })
       .getByText('zen.spamhaus.org')
       .waitFor()
-    expect(await region('Blocklists').getByRole('table', { name: 'Not listed' }).isVisible()).toBe(false)
+    expect(await region('Blocklists').getByRole('table', { name: 'Not listed' }).isVisible()).toBe(
+      false,
+    )
     expect(await faultsAtAllWidths(page)).toEqual([])
     await region('Blocklists')
       .getByText(/^Not listed: \d+ blocklists$/)
@@ -116,7 +120,9 @@ describe('a warning', () => {
   it('shows the record to publish and copies it', async () => {
     await page.goto('/check?q=broken.test')
     await region('Email authentication').getByText('Publish as TXT at').first().waitFor()
-    await region('Email authentication').getByRole('button', { name: 'Copy the record for _dmarc.broken.test' }).click()
+    await region('Email authentication')
+      .getByRole('button', { name: 'Copy the record for _dmarc.broken.test' })
+      .click()
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toMatch(/^v=DMARC1;/)
   })
 })
@@ -138,8 +144,13 @@ describe('a result', () => {
     await stranger.page.goto(link)
     await stranger.page.getByRole('heading', { level: 1, name: 'Check of broken.test' }).waitFor()
     await stranger.page.getByText(`Results as of ${new Date().getDate()}`).waitFor()
-    await stranger.page.getByText('No DMARC record: receivers don’t know how to treat spoofed mail.').waitFor()
-    await stranger.page.getByRole('region', { name: 'DNS records' }).getByText('10 mail.example.test').waitFor()
+    await stranger.page
+      .getByText('No DMARC record: receivers don’t know how to treat spoofed mail.')
+      .waitFor()
+    await stranger.page
+      .getByRole('region', { name: 'DNS records' })
+      .getByText('10 mail.example.test')
+      .waitFor()
     expect(await stranger.page.getByRole('button', { name: 'Check again' }).count()).toBe(0)
     expect(dns.queries.length).toBe(asked)
     expect(await faultsAtAllWidths(stranger.page)).toEqual([])
@@ -156,14 +167,21 @@ describe('a result', () => {
     expect(seen).not.toMatch(/Copy|^API$|API documentation/m)
     await page.goto(`/check?q=${IP}`)
     await region('Blocklists').getByText(`${IP} is on 1 of`).waitFor()
-    await region('Blocklists').getByRole('table', { name: 'Not listed' }).getByText('bl.spamcop.net').waitFor()
+    await region('Blocklists')
+      .getByRole('table', { name: 'Not listed' })
+      .getByText('bl.spamcop.net')
+      .waitFor()
     expect(await page.getByRole('navigation').first().isVisible()).toBe(false)
     await page.emulateMedia({ media: 'screen' })
   })
 
   it('is no longer shared after its link is deleted from the list', async () => {
     await page.goto('/check')
-    await page.getByRole('region', { name: 'Shared results' }).getByText('broken.test').first().waitFor()
+    await page
+      .getByRole('region', { name: 'Shared results' })
+      .getByText('broken.test')
+      .first()
+      .waitFor()
     await page.getByRole('button', { name: 'Delete link to broken.test' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete link' }).click()
     await page.getByRole('region', { name: 'Shared results' }).waitFor({ state: 'detached' })

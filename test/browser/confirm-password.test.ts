@@ -78,7 +78,9 @@ describe('an administrator who signed in a while ago', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
     await confirmWith('the password of Adele')
     await expect.poll(accounts).toHaveLength(1)
-    await page.getByRole('button', { name: 'Delete dora@people.test' }).waitFor({ state: 'detached' })
+    await page
+      .getByRole('button', { name: 'Delete dora@people.test' })
+      .waitFor({ state: 'detached' })
   })
 
   it('downloads the export after the password', async () => {

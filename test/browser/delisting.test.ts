@@ -58,19 +58,29 @@ describe('a user whose address is listed', () => {
 
   it('sees the steps that need action, the others, and the answer of each list', async () => {
     await page.getByText('8.8.4.4 is off 0 of 4 blocklists. 2 steps need your action.').waitFor()
-    await page.getByRole('region', { name: 'Action needed' }).getByText('NordSpam BL').first().waitFor()
+    await page
+      .getByRole('region', { name: 'Action needed' })
+      .getByText('NordSpam BL')
+      .first()
+      .waitFor()
     const waits = page.getByRole('region', { name: 'No action needed' })
     await waits.getByRole('region', { name: 'SpamCop SCBL' }).waitFor()
-    await step(page, 'SpamCop SCBL').getByText('Many receivers reject mail from listed addresses.').waitFor()
+    await step(page, 'SpamCop SCBL')
+      .getByText('Many receivers reject mail from listed addresses.')
+      .waitFor()
     const provider = page.getByRole('region', { name: 'For your provider' })
     await provider.getByText('Forward the text to your provider').waitFor()
     await step(page, 'SpamCop SCBL').getByText('Check results').click()
     await step(page, 'SpamCop SCBL').getByText('reported spam source').waitFor()
   })
 
-  it('finds no accessibility fault at any width, in either theme', { timeout: TIMEOUT_MS }, async () => {
-    expect(await faultsAtAllWidths(page)).toEqual([])
-  })
+  it(
+    'finds no accessibility fault at any width, in either theme',
+    { timeout: TIMEOUT_MS },
+    async () => {
+      expect(await faultsAtAllWidths(page)).toEqual([])
+    },
+  )
 
   it('reads the email before it is sent, and enters cause and fix', async () => {
     const nordspam = step(page, 'NordSpam BL')
@@ -84,7 +94,9 @@ describe('a user whose address is listed', () => {
     await nordspam.getByRole('button', { name: 'Confirm and send email' }).click()
     await nordspam.getByText('Email sent').waitFor()
     await nordspam.getByRole('button', { name: 'Check again' }).waitFor()
-    expect(place.sink.mails).toMatchObject([{ subject: `Delist IP: ${IP}`, text: expect.stringContaining(CAUSE) }])
+    expect(place.sink.mails).toMatchObject([
+      { subject: `Delist IP: ${IP}`, text: expect.stringContaining(CAUSE) },
+    ])
     await nordspam.getByText('Sent request').click()
     await nordspam.getByText('taken as 42').waitFor()
   })
@@ -95,10 +107,14 @@ describe('a user whose address is listed', () => {
     await barracuda.getByRole('button', { name: 'Copy the text' }).click()
     expect(await page.evaluate('navigator.clipboard.readText()')).toContain(FIX)
     const link = barracuda.getByRole('link', { name: 'Open the Barracuda BRBL page' })
-    expect(await link.getAttribute('href')).toBe('https://www.barracudacentral.org/rbl/removal-request')
+    expect(await link.getAttribute('href')).toBe(
+      'https://www.barracudacentral.org/rbl/removal-request',
+    )
     await barracuda.getByRole('button', { name: 'Mark form as submitted' }).click()
     await barracuda.getByText('Waiting', { exact: true }).waitFor()
-    await page.getByText('8.8.4.4 is off 0 of 4 blocklists. Forward the text to your provider.').waitFor()
+    await page
+      .getByText('8.8.4.4 is off 0 of 4 blocklists. Forward the text to your provider.')
+      .waitFor()
     await page.getByRole('row', { name: 'Barracuda BRBL Marked as submitted.' }).waitFor()
   })
 
@@ -113,7 +129,10 @@ describe('a user whose address is listed', () => {
   it('completes a step by a check after the list removed the address', async () => {
     await place.lists.setZones({ 'bl.spamcop.net': {} })
     await step(page, 'SpamCop SCBL').getByRole('button', { name: 'Check again' }).click()
-    await page.getByRole('region', { name: 'Delisted' }).getByRole('region', { name: 'SpamCop SCBL' }).waitFor()
+    await page
+      .getByRole('region', { name: 'Delisted' })
+      .getByRole('region', { name: 'SpamCop SCBL' })
+      .waitFor()
     await page.getByText('8.8.4.4 is off 1 of 4 blocklists.').waitFor()
   })
 
@@ -203,7 +222,9 @@ describe('a delisting of another account', () => {
     const { token } = await place.portreeve.addPerson('Dora')
     const headers = { 'content-type': 'application/json' }
     const init = { method: 'POST', token, headers, body: JSON.stringify({ ip: IP }) }
-    const { id } = ((await (await place.portreeve.request('/api/v1/delisting', init)).json()) as Made).data
+    const { id } = (
+      (await (await place.portreeve.request('/api/v1/delisting', init)).json()) as Made
+    ).data
     const { page, close } = await signedIn(place.browser, place.portreeve, 'Charlie')
     await page.goto(`/delisting/${id}`)
     await page.getByText('Delisting not found.').waitFor()

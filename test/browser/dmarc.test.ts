@@ -17,7 +17,10 @@ let browser: Browser
 beforeAll(async () => {
   dns = await startDns()
   dns.records[`_dmarc.${DOMAIN} TXT`] = ['v=DMARC1; p=none; rua=mailto:old@example.com']
-  portreeve = await startTestService({ DNS_SERVERS: `127.0.0.1:${dns.port}`, REPORT_DOMAIN: 'reports.portreeve.test' })
+  portreeve = await startTestService({
+    DNS_SERVERS: `127.0.0.1:${dns.port}`,
+    REPORT_DOMAIN: 'reports.portreeve.test',
+  })
   browser = await startChromium()
 })
 afterAll(async () => {
@@ -43,7 +46,13 @@ const DAYS = Array.from({ length: 10 }, (_, day) =>
       begin: daysAgo(day + 1),
       rows: [
         { ip: '192.0.2.1', count: 100 },
-        { ip: '198.51.100.7', count: 7, dkim: 'fail', spf: 'fail', envelope: ['mail.example.com', 'softfail'] },
+        {
+          ip: '198.51.100.7',
+          count: 7,
+          dkim: 'fail',
+          spf: 'fail',
+          envelope: ['mail.example.com', 'softfail'],
+        },
         { ip: '203.0.113.9', count: 3, dkim: day % 2 ? 'pass' : 'fail', spf: 'fail' },
       ],
     }),
@@ -77,7 +86,9 @@ describe('the DMARC screens', () => {
     await page.getByText('Not verified yet: ').waitFor()
     await page.getByRole('button', { name: 'Copy the record' }).click()
     const record = await page.evaluate<string>('navigator.clipboard.readText()')
-    expect(record).toMatch(/^v=DMARC1; p=none; rua=mailto:old@example.com,mailto:\w+@reports.portreeve.test$/)
+    expect(record).toMatch(
+      /^v=DMARC1; p=none; rua=mailto:old@example.com,mailto:\w+@reports.portreeve.test$/,
+    )
     dns.records[`_dmarc.${DOMAIN} TXT`] = [record]
     dns.records[`${DOMAIN}._report._dmarc.reports.portreeve.test TXT`] = ['v=DMARC1;']
     await page.getByRole('button', { name: 'Verify now' }).click()
@@ -88,7 +99,11 @@ describe('the DMARC screens', () => {
 
   it('upload files of every kind and show the result of each', async () => {
     await page.getByRole('link', { name: 'DMARC', exact: true }).first().click()
-    const names = ['google-20-records.xml.gz', 'usssa.com!example.com!1538784000!1538870399.xml', 'viewer-gmxnet.xml']
+    const names = [
+      'google-20-records.xml.gz',
+      'usssa.com!example.com!1538784000!1538870399.xml',
+      'viewer-gmxnet.xml',
+    ]
     const files = [
       ...names.map(sample),
       ...DAYS,
@@ -107,9 +122,15 @@ describe('the DMARC screens', () => {
     await page.getByRole('link', { name: DOMAIN }).click()
     await heading(page, DOMAIN).waitFor()
     await page.getByText('Not ready for p=quarantine').waitFor()
-    await page.getByText('92.2% of 1,100 messages in 30 days passed. Moving to p=quarantine is not safe yet').waitFor()
+    await page
+      .getByText(
+        '92.2% of 1,100 messages in 30 days passed. Moving to p=quarantine is not safe yet',
+      )
+      .waitFor()
     const failing = page.getByRole('region', { name: 'Failing' })
-    await failing.getByRole('row', { name: '198.51.100.7 70 messages 0% passed 70 failed DKIM 0% SPF 0%' }).waitFor()
+    await failing
+      .getByRole('row', { name: '198.51.100.7 70 messages 0% passed 70 failed DKIM 0% SPF 0%' })
+      .waitFor()
     const partly = page.getByRole('region', { name: /Partially passing|Forwarded/ })
     await partly.getByRole('row', { name: '203.0.113.9 30 messages 50.0% passed' }).waitFor()
     await page.getByRole('row', { name: 'google.com 10 reports 1,100 messages' }).waitFor()
@@ -120,30 +141,47 @@ describe('the DMARC screens', () => {
     expect(await chart.locator('title').count()).toBe(30)
     await page.getByText('1,100 messages in 30 days, 85 failed. Worst day:').waitFor()
     await page.getByText('Show as table').click()
-    const day = page.getByRole('table', { name: 'Messages per day' }).getByRole('row', { name: '110 messages' })
+    const day = page
+      .getByRole('table', { name: 'Messages per day' })
+      .getByRole('row', { name: '110 messages' })
     expect(await day.count()).toBe(10)
     await page.getByLabel('Period').selectOption('Last 7 days')
     await page.getByText('messages in 7 days').first().waitFor()
     expect(page.url()).toMatch(/\?days=7$/)
   })
 
-  it('have no accessibility fault at any width, in either theme', { timeout: PATIENCE }, async () => {
-    expect(await faultsAtAllWidths(page)).toEqual([])
-  })
+  it(
+    'have no accessibility fault at any width, in either theme',
+    { timeout: PATIENCE },
+    async () => {
+      expect(await faultsAtAllWidths(page)).toEqual([])
+    },
+  )
 
   it('show a source with its details and the recommended actions', async () => {
-    await page.getByRole('region', { name: 'Failing' }).getByRole('link', { name: '198.51.100.7' }).click()
+    await page
+      .getByRole('region', { name: 'Failing' })
+      .getByRole('link', { name: '198.51.100.7' })
+      .click()
     await heading(page, '198.51.100.7').waitFor()
     expect(page.url()).toMatch(/sources\/198\.51\.100\.7\?days=7$/)
-    await page.getByText(`None of its messages passed: neither DKIM nor SPF aligned with ${DOMAIN}.`).waitFor()
+    await page
+      .getByText(`None of its messages passed: neither DKIM nor SPF aligned with ${DOMAIN}.`)
+      .waitFor()
     await page.getByText('42 messages in 7 days, 42 failed.').waitFor({ state: 'attached' })
     await page.getByText('Check that s1._domainkey.example.com has the matching key').waitFor()
-    await page.getByRole('button', { name: 'Copy the addition to the record of mail.example.com' }).click()
+    await page
+      .getByRole('button', { name: 'Copy the addition to the record of mail.example.com' })
+      .click()
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('ip4:198.51.100.7')
     const signed = page.getByRole('table', { name: 'DKIM signatures' })
-    await signed.getByRole('row', { name: `${DOMAIN} selector s1 42 messages DKIM fail Not aligned` }).waitFor()
+    await signed
+      .getByRole('row', { name: `${DOMAIN} selector s1 42 messages DKIM fail Not aligned` })
+      .waitFor()
     const bounces = page.getByRole('table', { name: 'SPF (envelope-from domain)' })
-    await bounces.getByRole('row', { name: 'mail.example.com 42 messages SPF softfail Not aligned' }).waitFor()
+    await bounces
+      .getByRole('row', { name: 'mail.example.com 42 messages SPF softfail Not aligned' })
+      .waitFor()
   })
 
   it('filter the records of a source, and link to the report', async () => {
@@ -160,7 +198,11 @@ describe('the DMARC screens', () => {
 
   it('have no accessibility fault on the page of a source', { timeout: PATIENCE }, async () => {
     expect(await faultsAtAllWidths(page)).toEqual([])
-    await page.getByRole('table', { name: 'Records' }).getByRole('link', { name: 'google.com' }).first().click()
+    await page
+      .getByRole('table', { name: 'Records' })
+      .getByRole('link', { name: 'google.com' })
+      .first()
+      .click()
     await heading(page, 'Report from google.com').waitFor()
     await page.getByRole('link', { name: '203.0.113.9' }).click()
     await heading(page, '203.0.113.9').waitFor()
@@ -197,13 +239,17 @@ describe('the DMARC screens', () => {
   it('show TLS reports with their failures', async () => {
     await page.getByRole('link', { name: 'Reports', exact: true }).click()
     await page.getByRole('link', { name: 'TLS reports' }).click()
-    await page.getByRole('row', { name: /Receiver .* 1 failed 10 succeeded certificate-expired/ }).waitFor()
+    await page
+      .getByRole('row', { name: /Receiver .* 1 failed 10 succeeded certificate-expired/ })
+      .waitFor()
   })
 
   it('show why a report was rejected, and download the original', async () => {
     await page.goto('/dmarc')
     await page.getByRole('link', { name: 'Rejected reports' }).click()
-    await page.getByRole('row', { name: 'viewer-gmxnet.xml uploaded The report is for myserver.com' }).waitFor()
+    await page
+      .getByRole('row', { name: 'viewer-gmxnet.xml uploaded The report is for myserver.com' })
+      .waitFor()
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'Download a.txt' }).click(),
@@ -221,7 +267,9 @@ describe('the DMARC screens', () => {
     await page.getByText('Port and security').click()
     await page.getByLabel('Port', { exact: true }).fill('1')
     await page.getByRole('button', { name: 'Add mailbox' }).click()
-    await page.getByRole('row', { name: /^dmarc INBOX on 127\.0\.0\.1 Failing .*127\.0\.0\.1/ }).waitFor()
+    await page
+      .getByRole('row', { name: /^dmarc INBOX on 127\.0\.0\.1 Failing .*127\.0\.0\.1/ })
+      .waitFor()
   })
 
   it('delete the domain after confirmation', async () => {
@@ -250,14 +298,19 @@ describe('the DMARC screens with the keyboard only', () => {
     await page.getByRole('button', { name: 'Copy the record' }).waitFor()
     await tabTo(page, 'Copy the record')
     await page.keyboard.press('Enter')
-    expect(await page.evaluate('navigator.clipboard.readText()')).toContain('v=DMARC1; p=none; rua=mailto:')
+    expect(await page.evaluate('navigator.clipboard.readText()')).toContain(
+      'v=DMARC1; p=none; rua=mailto:',
+    )
     await page.getByRole('link', { name: 'Summary' }).focus()
     await page.keyboard.press('Enter')
     await page.getByText('No messages reported yet').waitFor()
     await page.goto('/dmarc')
     await page.getByRole('link', { name: 'klara.test' }).waitFor()
     await tabTo(page, 'Choose report files')
-    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Space')])
+    const [chooser] = await Promise.all([
+      page.waitForEvent('filechooser'),
+      page.keyboard.press('Space'),
+    ])
     await chooser.setFiles([file('report.xml', aggregate({ domain: 'klara.test' }))])
     await page.getByText('1 report stored.').waitFor()
     await page.getByRole('link', { name: 'klara.test' }).focus()
@@ -277,7 +330,9 @@ describe('a domain of another account', () => {
     const { token } = await portreeve.addPerson('Dora')
     const headers = { 'content-type': 'application/json' }
     const init = { method: 'POST', token, headers, body: JSON.stringify({ domain: 'dora.test' }) }
-    const made = (await (await portreeve.request('/api/v1/dmarc/domains', init)).json()) as { data: { id: string } }
+    const made = (await (await portreeve.request('/api/v1/dmarc/domains', init)).json()) as {
+      data: { id: string }
+    }
     const { page, close } = await signedIn(browser, portreeve, 'Charlie')
     for (const part of ['', '/reports', '/tls', '/record', '/sources/192.0.2.1']) {
       await page.goto(`/dmarc/${made.data.id}${part}`)

@@ -39,7 +39,9 @@ describe('a new installation', () => {
     await page.getByRole('button', { name: 'Create account' }).click()
     await page.getByText('Enter an email address, such as').waitFor()
     await fillSetup(page, EMAIL)
-    await page.getByText('This is not the setup link that the service printed when it started.').waitFor()
+    await page
+      .getByText('This is not the setup link that the service printed when it started.')
+      .waitFor()
   })
 
   it('creates the first account with the setup link and signs in', async () => {

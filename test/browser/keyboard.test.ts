@@ -14,7 +14,10 @@ beforeAll(async () => {
   alice = await signedIn(browser, portreeve, 'Alice')
   page = alice.page
   for (const label of ['shop orders', 'newsletter', 'payments']) {
-    await page.request.post('/api/webhook/endpoints', { data: { label }, headers: { origin: portreeve.url } })
+    await page.request.post('/api/webhook/endpoints', {
+      data: { label },
+      headers: { origin: portreeve.url },
+    })
   }
 })
 afterAll(async () => {
@@ -60,7 +63,9 @@ describe('Ctrl-K', () => {
     await page.keyboard.press('ControlOrMeta+a')
     await page.keyboard.type('webhook')
     await palette().getByRole('option', { name: 'payments' }).waitFor()
-    expect(await palette().getByRole('option', { selected: true }).textContent()).toContain('Webhooks')
+    expect(await palette().getByRole('option', { selected: true }).textContent()).toContain(
+      'Webhooks',
+    )
     await page.keyboard.press('ArrowUp')
     const last = await palette().getByRole('option', { selected: true }).textContent()
     await page.keyboard.press('Enter')

@@ -30,14 +30,23 @@ async function visitor(name: string): Promise<typeof alice> {
       constructor(...given) { super(...given); streams.push(this) }
     }`)
   const headers = { origin: place.portreeve.url }
-  const made = await visit.page.request.post('/api/v1/tokens', { data: { label: 'elsewhere' }, headers })
+  const made = await visit.page.request.post('/api/v1/tokens', {
+    data: { label: 'elsewhere' },
+    headers,
+  })
   return { ...visit, token: ((await made.json()) as { token: string }).token }
 }
 
 const openStreams = (of = page) =>
-  of.evaluate<string[]>('streams.filter(({ readyState }) => readyState !== 2).map(({ url }) => new URL(url).pathname)')
+  of.evaluate<string[]>(
+    'streams.filter(({ readyState }) => readyState !== 2).map(({ url }) => new URL(url).pathname)',
+  )
 
-async function elsewhere(method: string, path: string, body?: object): Promise<{ data: { id: string } }> {
+async function elsewhere(
+  method: string,
+  path: string,
+  body?: object,
+): Promise<{ data: { id: string } }> {
   const headers = body ? { 'content-type': 'application/json' } : {}
   const init = { token: alice.token, method, headers, ...(body && { body: JSON.stringify(body) }) }
   const answer = await place.portreeve.request(path, init)
@@ -60,7 +69,10 @@ describe('an open tab', () => {
   it('shows a host added by a program, and the result of its check', async () => {
     await page.goto('/monitoring')
     await page.getByText('No monitored hosts yet').waitFor()
-    const { data } = await elsewhere('POST', '/api/v1/monitoring/hosts', { host: IP, label: 'added elsewhere' })
+    const { data } = await elsewhere('POST', '/api/v1/monitoring/hosts', {
+      host: IP,
+      label: 'added elsewhere',
+    })
     await page.getByText('added elsewhere').waitFor(SOON)
     await elsewhere('POST', `/api/v1/monitoring/hosts/${data.id}/check`)
     await page.getByText('added elsewhere').waitFor()
@@ -76,26 +88,34 @@ describe('an open tab', () => {
     await page.getByText('203.0.113.77').first().waitFor(SOON)
   })
 
-  it('has one event stream on every screen, also after navigation', { timeout: 120_000 }, async () => {
-    const endpoint = await page.request.post('/api/webhook/endpoints', {
-      data: {},
-      headers: { origin: place.portreeve.url },
-    })
-    const { id } = ((await endpoint.json()) as { endpoint: { id: string } }).endpoint
-    const nobodys = '00000000-0000-4000-8000-000000000000'
-    for (const path of SCREENS) {
-      await page.goto(path.replace('HOOK', id).replace('$', nobodys))
-      await page.locator('h1').first().waitFor()
-      await expect.poll(() => openStreams()).toEqual(['/api/v1/events'])
-    }
-    await page.goto('/home')
-    for (const name of ['Webhooks', 'Monitoring', 'Migrations', 'Alerts', 'Delisting', 'DMARC']) {
-      await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).first().click()
-      await page.locator('h1').first().waitFor()
-      expect(await openStreams()).toEqual(['/api/v1/events'])
-    }
-    expect(await page.evaluate('streams.length')).toBe(1)
-  })
+  it(
+    'has one event stream on every screen, also after navigation',
+    { timeout: 120_000 },
+    async () => {
+      const endpoint = await page.request.post('/api/webhook/endpoints', {
+        data: {},
+        headers: { origin: place.portreeve.url },
+      })
+      const { id } = ((await endpoint.json()) as { endpoint: { id: string } }).endpoint
+      const nobodys = '00000000-0000-4000-8000-000000000000'
+      for (const path of SCREENS) {
+        await page.goto(path.replace('HOOK', id).replace('$', nobodys))
+        await page.locator('h1').first().waitFor()
+        await expect.poll(() => openStreams()).toEqual(['/api/v1/events'])
+      }
+      await page.goto('/home')
+      for (const name of ['Webhooks', 'Monitoring', 'Migrations', 'Alerts', 'Delisting', 'DMARC']) {
+        await page
+          .getByRole('navigation', { name: 'Main' })
+          .getByRole('link', { name, exact: true })
+          .first()
+          .click()
+        await page.locator('h1').first().waitFor()
+        expect(await openStreams()).toEqual(['/api/v1/events'])
+      }
+      expect(await page.evaluate('streams.length')).toBe(1)
+    },
+  )
 
   it('has none without a session, and redirects to the sign-in when the session ends', async () => {
     const bob = await visitor('Bob')
@@ -106,7 +126,10 @@ describe('an open tab', () => {
     await heading(bob.page, 'Alerts').waitFor()
     await expect.poll(() => openStreams(bob.page)).toEqual(['/api/v1/events'])
     // Signed out in another tab of the same browser.
-    await bob.page.request.post('/api/auth/sign-out', { data: {}, headers: { origin: place.portreeve.url } })
+    await bob.page.request.post('/api/auth/sign-out', {
+      data: {},
+      headers: { origin: place.portreeve.url },
+    })
     await bob.page.getByRole('button', { name: 'Sign in' }).waitFor()
     expect(await openStreams(bob.page)).toEqual([])
     await bob.close()

@@ -22,7 +22,11 @@ export type MailPlace = {
 export const NAME = 'mail.example.test'
 
 export async function startMailPlace(): Promise<MailPlace> {
-  const [lists, dns, sink] = await Promise.all([startLists({}, { ttl: 1, negativeTtl: 1 }), startDns(), startSink()])
+  const [lists, dns, sink] = await Promise.all([
+    startLists({}, { ttl: 1, negativeTtl: 1 }),
+    startDns(),
+    startSink(),
+  ])
   dns.records[`${NAME} A`] = [IP]
   dns.records[`${NAME} MX`] = [`10 ${NAME}`]
   dns.records[`${IP.split('.').toReversed().join('.')}.in-addr.arpa PTR`] = [NAME]

@@ -43,7 +43,10 @@ afterAll(async () => {
 
 type Account = { port: number; user: string; password?: string }
 
-async function fillAccount(page: Page, { password = 'secret', ...account }: Account): Promise<void> {
+async function fillAccount(
+  page: Page,
+  { password = 'secret', ...account }: Account,
+): Promise<void> {
   await page.getByLabel('Password', { exact: true }).fill(password)
   await fillServer(page, account)
 }
@@ -51,13 +54,18 @@ async function fillAccount(page: Page, { password = 'secret', ...account }: Acco
 async function fillServer(page: Page, { port, user }: Account): Promise<void> {
   await page.getByLabel('IMAP server').fill('127.0.0.1')
   await page.getByLabel('User name').fill(user)
-  if (!(await page.getByLabel('Connection security').isVisible())) await page.getByText('Port and security').click()
+  if (!(await page.getByLabel('Connection security').isVisible()))
+    await page.getByText('Port and security').click()
   await page.getByLabel('Connection security').selectOption('STARTTLS')
   await page.getByLabel('Port', { exact: true }).fill(String(port))
 }
 
 /** The whole way to the last step. */
-async function comeToReview(page: Page, destination: Account, source: Account = { port: from.port, user: 'alice' }) {
+async function comeToReview(
+  page: Page,
+  destination: Account,
+  source: Account = { port: from.port, user: 'alice' },
+) {
   await page.goto('/migrations/new')
   await fillAccount(page, source)
   await page.getByRole('button', { name: 'Test and list folders' }).click()
@@ -134,16 +142,22 @@ describe('a user who migrates a mailbox', () => {
     expect((await read(accountOn(to.port)))['INBOX']).toEqual([])
   })
 
-  it('starts the migration, follows it, and sees that every message was copied', { timeout: PATIENCE }, async () => {
-    await page.getByRole('button', { name: 'Start migration' }).click()
-    await heading(page, 'Migration of alice').waitFor()
-    await page.getByText('All 17 messages are copied and verified.').waitFor({ timeout: PATIENCE })
-    await page.getByRole('row', { name: 'Sent to Gesendet 2 of 2' }).waitFor()
-    expect(await faultsAtAllWidths(page)).toEqual([])
-    const [there, here] = [await read(accountOn(from.port)), await read(accountOn(to.port))]
-    expect(contents(here['Old/INBOX'])).toEqual(contents(there['INBOX']))
-    expect(contents(here['Gesendet'])).toEqual(contents(there['Sent']))
-  })
+  it(
+    'starts the migration, follows it, and sees that every message was copied',
+    { timeout: PATIENCE },
+    async () => {
+      await page.getByRole('button', { name: 'Start migration' }).click()
+      await heading(page, 'Migration of alice').waitFor()
+      await page
+        .getByText('All 17 messages are copied and verified.')
+        .waitFor({ timeout: PATIENCE })
+      await page.getByRole('row', { name: 'Sent to Gesendet 2 of 2' }).waitFor()
+      expect(await faultsAtAllWidths(page)).toEqual([])
+      const [there, here] = [await read(accountOn(from.port)), await read(accountOn(to.port))]
+      expect(contents(here['Old/INBOX'])).toEqual(contents(there['INBOX']))
+      expect(contents(here['Gesendet'])).toEqual(contents(there['Sent']))
+    },
+  )
 
   it('finds it in the list, with the month’s limit reached', async () => {
     await page.getByRole('link', { name: 'Migrations' }).first().click()
@@ -156,13 +170,17 @@ describe('a user who migrates a mailbox', () => {
     for (const path of ['/migrations', page.url()]) {
       await page.goto(path)
       await page.waitForLoadState('networkidle')
-      const kept = await page.evaluate<string>('JSON.stringify([location, { ...localStorage }, { ...sessionStorage }])')
+      const kept = await page.evaluate<string>(
+        'JSON.stringify([location, { ...localStorage }, { ...sessionStorage }])',
+      )
       expect(kept + (await page.content())).not.toContain('secret')
     }
   })
 
   it('causes no browser errors except for failed connection tests', () => {
-    expect(alice.complaints.filter((complaint) => !/status of (422|502)/.test(complaint))).toEqual([])
+    expect(alice.complaints.filter((complaint) => !/status of (422|502)/.test(complaint))).toEqual(
+      [],
+    )
   })
 })
 
@@ -186,7 +204,9 @@ describe('a migration that is stopped', () => {
       await page.getByLabel('Source: password').fill('secret')
       await page.getByLabel('Destination: password').fill('secret')
       await page.getByRole('button', { name: 'Retry' }).click()
-      await page.getByText('All 17 messages are copied and verified.').waitFor({ timeout: PATIENCE })
+      await page
+        .getByText('All 17 messages are copied and verified.')
+        .waitFor({ timeout: PATIENCE })
       expect((await read(accountOn(to.port, 'bob')))['INBOX']).toHaveLength(12)
       await close()
     },
@@ -209,68 +229,80 @@ describe('a migration with a message that is refused', () => {
 })
 
 describe('an account with access tokens', () => {
-  it('is migrated with one, and retried with another after it expired', { timeout: 2 * PATIENCE }, async () => {
-    const tokens = await startTokens()
-    const modern = await startDovecot({ tokensAt: tokens.url })
-    await modern.addUser('alice', 'secret')
-    tokens.valid.set('the-first-token', 'alice')
-    const { page, close } = await signedIn(browser, portreeve, 'Tom', 1440, { plan: 'pro' })
-    await page.goto('/migrations/new')
-    await fillAccount(page, { port: from.port, user: 'alice' })
-    await page.getByRole('button', { name: 'Test and list folders' }).click()
-    await page.getByRole('button', { name: 'Continue' }).click()
+  it(
+    'is migrated with one, and retried with another after it expired',
+    { timeout: 2 * PATIENCE },
+    async () => {
+      const tokens = await startTokens()
+      const modern = await startDovecot({ tokensAt: tokens.url })
+      await modern.addUser('alice', 'secret')
+      tokens.valid.set('the-first-token', 'alice')
+      const { page, close } = await signedIn(browser, portreeve, 'Tom', 1440, { plan: 'pro' })
+      await page.goto('/migrations/new')
+      await fillAccount(page, { port: from.port, user: 'alice' })
+      await page.getByRole('button', { name: 'Test and list folders' }).click()
+      await page.getByRole('button', { name: 'Continue' }).click()
 
-    await page.getByRole('button', { name: 'Use an access token instead' }).click()
-    expect(await page.evaluate('document.activeElement.name')).toBe('accessToken')
-    await page.getByText('Most tokens are valid for an hour').waitFor()
-    await page.getByRole('button', { name: 'Use the password instead' }).click()
-    await page.getByRole('button', { name: 'Use an access token instead' }).click()
-    await fillServer(page, { port: modern.port, user: 'alice' })
-    await page.getByRole('button', { name: 'Test connection' }).click()
-    await page.getByText('Enter the access token.').waitFor()
-    await page.getByLabel('Access token', { exact: true }).fill('the-first-token\n')
-    await page.getByRole('button', { name: 'Test connection' }).click()
-    await page.getByRole('button', { name: 'Start migration' }).waitFor()
+      await page.getByRole('button', { name: 'Use an access token instead' }).click()
+      expect(await page.evaluate('document.activeElement.name')).toBe('accessToken')
+      await page.getByText('Most tokens are valid for an hour').waitFor()
+      await page.getByRole('button', { name: 'Use the password instead' }).click()
+      await page.getByRole('button', { name: 'Use an access token instead' }).click()
+      await fillServer(page, { port: modern.port, user: 'alice' })
+      await page.getByRole('button', { name: 'Test connection' }).click()
+      await page.getByText('Enter the access token.').waitFor()
+      await page.getByLabel('Access token', { exact: true }).fill('the-first-token\n')
+      await page.getByRole('button', { name: 'Test connection' }).click()
+      await page.getByRole('button', { name: 'Start migration' }).waitFor()
 
-    tokens.valid.delete('the-first-token')
-    await page.getByRole('button', { name: 'Start migration' }).click()
-    await page.getByRole('button', { name: 'Retry' }).waitFor({ timeout: PATIENCE })
-    tokens.valid.set('the-second-token', 'alice')
-    await page.getByLabel('Source: password').fill('secret')
-    await page.getByRole('button', { name: 'Use an access token instead' }).last().click()
-    await page.getByLabel('Destination: access token').fill('the-second-token')
-    await page.getByRole('button', { name: 'Retry' }).click()
-    await page.getByText('All 17 messages are copied and verified.').waitFor({ timeout: PATIENCE })
-    expect((await read(accountOn(modern.port)))['INBOX']).toHaveLength(12)
-    await close()
-    await modern.stop()
-    await tokens.close()
-  })
+      tokens.valid.delete('the-first-token')
+      await page.getByRole('button', { name: 'Start migration' }).click()
+      await page.getByRole('button', { name: 'Retry' }).waitFor({ timeout: PATIENCE })
+      tokens.valid.set('the-second-token', 'alice')
+      await page.getByLabel('Source: password').fill('secret')
+      await page.getByRole('button', { name: 'Use an access token instead' }).last().click()
+      await page.getByLabel('Destination: access token').fill('the-second-token')
+      await page.getByRole('button', { name: 'Retry' }).click()
+      await page
+        .getByText('All 17 messages are copied and verified.')
+        .waitFor({ timeout: PATIENCE })
+      expect((await read(accountOn(modern.port)))['INBOX']).toHaveLength(12)
+      await close()
+      await modern.stop()
+      await tokens.close()
+    },
+  )
 })
 
 describe('with the keyboard alone', () => {
-  it('a mailbox is migrated from the first field to the verdict', { timeout: 2 * PATIENCE }, async () => {
-    await to.addUser('klara', 'secret')
-    const { page, close } = await signedIn(browser, portreeve, 'Klara', 1440, { plan: 'pro' })
-    await page.goto('/migrations')
-    await heading(page, 'Migrations').waitFor()
-    await tabTo(page, 'New migration')
-    await page.keyboard.press('Enter')
-    await heading(page, 'New migration').waitFor()
-    await typeAccount(page, from.port, 'alice')
-    await page.getByText('Folders to copy').waitFor()
-    await tabTo(page, 'Archive/2024')
-    await page.keyboard.press('Space')
-    await tabTo(page, 'Continue')
-    await page.keyboard.press('Enter')
-    await page.getByText('Destination mailbox').waitFor()
-    await typeAccount(page, to.port, 'klara')
-    await page.getByText('Options').waitFor()
-    await tabTo(page, 'Start migration')
-    await page.keyboard.press('Enter')
-    await page.getByText('All 14 messages are copied and verified.').waitFor({ timeout: PATIENCE })
-    await close()
-  })
+  it(
+    'a mailbox is migrated from the first field to the verdict',
+    { timeout: 2 * PATIENCE },
+    async () => {
+      await to.addUser('klara', 'secret')
+      const { page, close } = await signedIn(browser, portreeve, 'Klara', 1440, { plan: 'pro' })
+      await page.goto('/migrations')
+      await heading(page, 'Migrations').waitFor()
+      await tabTo(page, 'New migration')
+      await page.keyboard.press('Enter')
+      await heading(page, 'New migration').waitFor()
+      await typeAccount(page, from.port, 'alice')
+      await page.getByText('Folders to copy').waitFor()
+      await tabTo(page, 'Archive/2024')
+      await page.keyboard.press('Space')
+      await tabTo(page, 'Continue')
+      await page.keyboard.press('Enter')
+      await page.getByText('Destination mailbox').waitFor()
+      await typeAccount(page, to.port, 'klara')
+      await page.getByText('Options').waitFor()
+      await tabTo(page, 'Start migration')
+      await page.keyboard.press('Enter')
+      await page
+        .getByText('All 14 messages are copied and verified.')
+        .waitFor({ timeout: PATIENCE })
+      await close()
+    },
+  )
 })
 
 async function typeAccount(page: Page, port: number, user: string): Promise<void> {
@@ -292,7 +324,13 @@ async function typeAccount(page: Page, port: number, user: string): Promise<void
 describe('a migration of another account', () => {
   it('is not found', async () => {
     const dora = await signedIn(browser, portreeve, 'Dora', 1440, { plan: 'pro' })
-    const account = { host: '127.0.0.1', port: from.port, secure: false, user: 'alice', password: 'secret' }
+    const account = {
+      host: '127.0.0.1',
+      port: from.port,
+      secure: false,
+      user: 'alice',
+      password: 'secret',
+    }
     const data = { source: account, destination: account, folders: ['INBOX'], dryRun: true }
     const headers = { origin: portreeve.url }
     const made = await dora.page.request.post('/api/v1/imap/migrate', { data, headers })

@@ -16,7 +16,12 @@ const PATIENCE = 60_000
 let place: MailPlace
 let shop: Server
 beforeAll(async () => {
-  const certificate = makeCertificate({ subject: `/CN=${SHOP}`, altNames: [`DNS:${SHOP}`], from: -90, to: 90 })
+  const certificate = makeCertificate({
+    subject: `/CN=${SHOP}`,
+    altNames: [`DNS:${SHOP}`],
+    from: -90,
+    to: 90,
+  })
   shop = createServer(certificate).on('tlsClientError', () => {})
   shop.listen(0, '127.0.0.1')
   await once(shop, 'listening')
@@ -59,7 +64,9 @@ describe('a user with monitored hosts', () => {
     await page.getByLabel('Label').fill('outgoing mail')
     await page.getByRole('button', { name: 'Start monitoring' }).click()
     await page.getByText('Your host is listed.').waitFor()
-    await page.getByRole('row', { name: new RegExp(`${IP} outgoing mail Listed 2 listings, \\d+ checked`) }).waitFor()
+    await page
+      .getByRole('row', { name: new RegExp(`${IP} outgoing mail Listed 2 listings, \\d+ checked`) })
+      .waitFor()
   })
 
   it('sees listings with time and reason, and the change log', async () => {
@@ -67,17 +74,26 @@ describe('a user with monitored hosts', () => {
     await heading(page, IP).waitFor()
     await page.getByText(`${IP} is listed on 2 blocklists.`).waitFor()
     await page.getByRole('img', { name: '1 day: listed on 1' }).waitFor()
-    const spamcop = page.getByRole('table', { name: 'Listings' }).getByRole('row', { name: 'SpamCop' })
+    const spamcop = page
+      .getByRole('table', { name: 'Listings' })
+      .getByRole('row', { name: 'SpamCop' })
     await spamcop.getByText('Blocked for the tests').waitFor()
-    await page.getByRole('table', { name: 'Change log' }).getByRole('row', { name: 'SpamCop' }).waitFor()
+    await page
+      .getByRole('table', { name: 'Change log' })
+      .getByRole('row', { name: 'SpamCop' })
+      .waitFor()
     await page.getByLabel('Kind of change').selectOption('Certificates')
     await page.getByText('No changes yet.').waitFor()
     expect(page.url()).toMatch(/\?kind=certificate$/)
   })
 
-  it('has no accessibility problem at any width, in either theme', { timeout: PATIENCE }, async () => {
-    expect(await faultsAtAllWidths(page)).toEqual([])
-  })
+  it(
+    'has no accessibility problem at any width, in either theme',
+    { timeout: PATIENCE },
+    async () => {
+      expect(await faultsAtAllWidths(page)).toEqual([])
+    },
+  )
 
   it('ignores a blocklist for this host, at once and permanently', async () => {
     await page.getByRole('button', { name: 'Ignore Barracuda' }).click()
@@ -86,7 +102,9 @@ describe('a user with monitored hosts', () => {
     await page.getByText(`${IP} is listed on 1 blocklist.`).waitFor()
     await page.getByRole('link', { name: 'Settings' }).click()
     await page.getByLabel('Filter by name').fill('barracuda')
-    expect(await page.getByLabel('Listings on Barracuda BRBL', { exact: true }).inputValue()).toBe('mute')
+    expect(await page.getByLabel('Listings on Barracuda BRBL', { exact: true }).inputValue()).toBe(
+      'mute',
+    )
   })
 
   it('sees an unconfirmed change as such', async () => {

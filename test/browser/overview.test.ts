@@ -11,7 +11,10 @@ let dns: DnsServer
 let portreeve: TestService
 beforeAll(async () => {
   dns = await startDns({ records: { '. NS': ['a.root-servers.test'] } })
-  portreeve = await startTestService({ DNS_SERVERS: `127.0.0.1:${dns.port}`, DNSBL_SERVERS: `127.0.0.1:${dns.port}` })
+  portreeve = await startTestService({
+    DNS_SERVERS: `127.0.0.1:${dns.port}`,
+    DNSBL_SERVERS: `127.0.0.1:${dns.port}`,
+  })
   browser = await startChromium()
 })
 afterAll(async () => {
@@ -104,7 +107,9 @@ describe('the account', () => {
     await page.getByLabel('Current password').fill('the password of Petra')
     await page.getByRole('button', { name: 'Change password' }).click()
     await page.getByText('Password changed.').waitFor()
-    await page.getByRole('button', { name: 'End session of Chrome on Linux' }).waitFor({ state: 'hidden' })
+    await page
+      .getByRole('button', { name: 'End session of Chrome on Linux' })
+      .waitFor({ state: 'hidden' })
 
     await other.page.goto('/tokens')
     await heading(other.page, 'Sign in').waitFor()
@@ -126,7 +131,10 @@ describe('the data of an account', () => {
       .trim()
       .split('\n')
     expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(
-      expect.objectContaining({ table: 'account', row: expect.objectContaining({ email: 'olga@people.test' }) }),
+      expect.objectContaining({
+        table: 'account',
+        row: expect.objectContaining({ email: 'olga@people.test' }),
+      }),
     )
     await close()
   })
@@ -199,7 +207,10 @@ describe('an administrator', () => {
     await Promise.all([changed(page), row.getByRole('switch').click()])
     await page.reload()
     await row.waitFor()
-    expect([await plan.inputValue(), await row.getByRole('switch').isChecked()]).toEqual(['business', true])
+    expect([await plan.inputValue(), await row.getByRole('switch').isChecked()]).toEqual([
+      'business',
+      true,
+    ])
     await row.getByRole('button', { name: 'Delete newcomer@people.test' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await row.waitFor({ state: 'hidden' })
@@ -210,7 +221,9 @@ describe('an administrator', () => {
     await page.getByText('4 entries').waitFor()
     await page.getByLabel('Email, action or value').fill('delete')
     await page.getByText('1 entry', { exact: true }).waitFor()
-    await page.getByRole('row', { name: /account: newcomer@people\.test by ada@people\.test/ }).waitFor()
+    await page
+      .getByRole('row', { name: /account: newcomer@people\.test by ada@people\.test/ })
+      .waitFor()
     expect(page.url()).toContain('q=delete')
     await page.getByLabel('Email, action or value').fill('nobody at all')
     await page.getByText('No matches').waitFor()

@@ -25,7 +25,8 @@ afterAll(async () => {
   await portreeve.stop()
 })
 
-const h1 = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+const h1 = (page: Page, name: string) =>
+  page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
 
 describe('a visitor without an account', () => {
   it('looks up an address from the sign-in screen', async () => {
@@ -77,7 +78,9 @@ describe('a visitor without an account', () => {
     await page.getByRole('table', { name: 'Reports per day' }).waitFor()
     await page.getByText(`${portreeve.url}/api/v1/abuse/fail2ban-install`).waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
-    expect(stranger.complaints.filter((complaint) => !complaint.includes('status of 409'))).toEqual([])
+    expect(stranger.complaints.filter((complaint) => !complaint.includes('status of 409'))).toEqual(
+      [],
+    )
   })
 })
 

@@ -28,7 +28,10 @@ const requests = (page: Page) => page.getByRole('listbox', { name: 'Captured req
 const detail = (page: Page) => page.getByRole('region', { name: 'Request', exact: true })
 
 /** An endpoint of this person's, made in the browser that is signed in as them. */
-async function makeEndpoint(page: Page, settings: object = {}): Promise<{ id: string; url: string }> {
+async function makeEndpoint(
+  page: Page,
+  settings: object = {},
+): Promise<{ id: string; url: string }> {
   const headers = { origin: portreeve.url }
   const answer = await page.request.post('/api/webhook/endpoints', { data: settings, headers })
   const { endpoint } = (await answer.json()) as { endpoint: { id: string; token: string } }
@@ -86,11 +89,21 @@ describe('somebody who is to receive webhooks', () => {
     const body = '{"challenge": "echo", "id": 12345678901234567890}'
     const signature = `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`
     const headers = { 'content-type': 'application/json', 'x-hub-signature-256': signature }
-    const answer = await portreeve.request(`${url}/orders?source=shop`, { method: 'PUT', body, headers })
+    const answer = await portreeve.request(`${url}/orders?source=shop`, {
+      method: 'PUT',
+      body,
+      headers,
+    })
     expect([answer.status, await answer.text()]).toEqual([202, '{"seen": "echo"}'])
     await portreeve.request(`${url}/forged`, { method: 'POST', body: `${body} `, headers })
-    await requests(page).getByRole('option', { name: '/orders' }).getByText('Signed', { exact: true }).waitFor()
-    await requests(page).getByRole('option', { name: '/forged' }).getByText('Bad signature').waitFor()
+    await requests(page)
+      .getByRole('option', { name: '/orders' })
+      .getByText('Signed', { exact: true })
+      .waitFor()
+    await requests(page)
+      .getByRole('option', { name: '/forged' })
+      .getByText('Bad signature')
+      .waitFor()
   })
 
   it('looks at a request: set out with every digit, raw, in hexadecimal, its headers and its query', async () => {
@@ -131,8 +144,13 @@ describe('somebody who is to receive webhooks', () => {
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'HAR' }).click(),
     ])
-    const har = JSON.parse(readFileSync(await download.path(), 'utf8')) as { log: { entries: unknown[] } }
-    expect([download.suggestedFilename(), har.log.entries.length]).toEqual([expect.stringMatching(/\.har$/), 4])
+    const har = JSON.parse(readFileSync(await download.path(), 'utf8')) as {
+      log: { entries: unknown[] }
+    }
+    expect([download.suggestedFilename(), har.log.entries.length]).toEqual([
+      expect.stringMatching(/\.har$/),
+      4,
+    ])
   })
 
   it('narrows the list down, also what arrives from now on', async () => {
@@ -158,13 +176,19 @@ describe('somebody who is to receive webhooks', () => {
     await requests(page).getByRole('option', { name: '/form' }).click()
     await page.getByRole('tab', { name: 'Body' }).click()
     await detail(page).getByRole('row', { name: 'name Zoë 4 bytes' }).waitFor()
-    await detail(page).getByRole('row', { name: 'picture a.png · image/png not text 3 bytes' }).waitFor()
+    await detail(page)
+      .getByRole('row', { name: 'picture a.png · image/png not text 3 bytes' })
+      .waitFor()
   })
 
   it('meets what strangers sent as text, wherever they put their markup', async () => {
     const markup = '<img src=x onerror="document.title=1"><b id=stranger>bold</b>'
     const headers = { 'content-type': 'text/html', 'x-markup': markup }
-    await portreeve.request(`${url}/<b id=stranger>?q=${markup}`, { method: 'POST', body: markup, headers })
+    await portreeve.request(`${url}/<b id=stranger>?q=${markup}`, {
+      method: 'POST',
+      body: markup,
+      headers,
+    })
     await requests(page).getByRole('option', { name: '/%3Cb' }).click()
     await detail(page).getByText(markup).waitFor()
     for (const tab of ['Headers', 'Query', 'Compare']) {
@@ -311,7 +335,9 @@ describe('ten thousand requests', () => {
       for (let sent = 0; sent < 10_000; sent += WAVE) {
         const those = Array.from({ length: WAVE }, (_, at) => fetch(`${url}/${sent + at}`))
         await Promise.all(those.map(async (answer) => (await answer).text()))
-        await page.getByText(`${(sent + WAVE).toLocaleString('en-GB')} requests`, { exact: true }).waitFor()
+        await page
+          .getByText(`${(sent + WAVE).toLocaleString('en-GB')} requests`, { exact: true })
+          .waitFor()
       }
 
       expect(await mostRendered(page)).toBeLessThan(60)

@@ -16,11 +16,18 @@ describe('portreeve backup and restore', () => {
     const file = join(folder, 'monday.backup')
     const here = { DATA_DIR: join(folder, 'here') }
     const there = { DATA_DIR: join(folder, 'there') }
-    await runPortreeve(['user', 'create', '--email', 'a@people.test', '--password-stdin'], here, 'a password of hers')
+    await runPortreeve(
+      ['user', 'create', '--email', 'a@people.test', '--password-stdin'],
+      here,
+      'a password of hers',
+    )
     const made = await runPortreeve(['backup', file, '--json'], here)
     expect([made.code, JSON.parse(made.out)]).toMatchObject([0, { success: true, file }])
     const restored = await runPortreeve(['restore', file], there)
-    expect([restored.code, restored.out]).toEqual([0, expect.stringMatching(/^Restored the database of 20.*Z\./)])
+    expect([restored.code, restored.out]).toEqual([
+      0,
+      expect.stringMatching(/^Restored the database of 20.*Z\./),
+    ])
     expect((await runPortreeve(['user', 'list'], there)).out).toMatch(/^a@people\.test /)
     expect((await runPortreeve(['restore', file], there)).code).toBe(1)
   })
@@ -28,9 +35,13 @@ describe('portreeve backup and restore', () => {
   it('describe their purpose and their limits', async () => {
     expect((await runPortreeve(['backup'], {})).code).toBe(2)
     expect((await runPortreeve(['restore', 'one', 'two'], {})).code).toBe(2)
-    const { code, err } = await runPortreeve(['backup', 'x'], { DATABASE_URL: 'postgres://db.example/portreeve' })
+    const { code, err } = await runPortreeve(['backup', 'x'], {
+      DATABASE_URL: 'postgres://db.example/portreeve',
+    })
     expect([code, err]).toEqual([1, expect.stringContaining('pg_dump')])
-    const none = await runPortreeve(['backup', join(folder, 'x')], { DATA_DIR: join(folder, 'nothing') })
+    const none = await runPortreeve(['backup', join(folder, 'x')], {
+      DATA_DIR: join(folder, 'nothing'),
+    })
     expect([none.code, none.err]).toEqual([1, expect.stringContaining('No database found in')])
   })
 })

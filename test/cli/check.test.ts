@@ -55,7 +55,10 @@ describe('portreeve check dns', () => {
   })
 
   it('exits with 1 for a name that does not exist or could not be looked up', async () => {
-    expect(await runPortreeve(['check', 'dns', 'nothing.test'], env)).toMatchObject({ code: 1, err: '' })
+    expect(await runPortreeve(['check', 'dns', 'nothing.test'], env)).toMatchObject({
+      code: 1,
+      err: '',
+    })
     const { code, err } = await runPortreeve(['check', 'dns', 'broken.test'], env)
     expect([code, err]).toEqual([1, expect.stringContaining('SERVFAIL')])
   })
@@ -75,9 +78,16 @@ describe('portreeve check dns', () => {
       ['check', 'dns', 'a', '--nonsense'],
       ['nonsense'],
     ]) {
-      expect(await runPortreeve(words, env)).toMatchObject({ code: 2, out: '', err: expect.stringContaining('Usage') })
+      expect(await runPortreeve(words, env)).toMatchObject({
+        code: 2,
+        out: '',
+        err: expect.stringContaining('Usage'),
+      })
     }
-    expect(await runPortreeve(['check', 'dns', '127.0.0.1'], env)).toMatchObject({ code: 2, out: '' })
+    expect(await runPortreeve(['check', 'dns', '127.0.0.1'], env)).toMatchObject({
+      code: 2,
+      out: '',
+    })
     const { code, out } = await runPortreeve(['check', '--json'], env)
     expect([code, JSON.parse(out)]).toMatchObject([2, { success: false, code: 'invalid_request' }])
   })
@@ -85,7 +95,10 @@ describe('portreeve check dns', () => {
 
 describe('portreeve check ssl', () => {
   it('reports a certificate that is not trusted, with its chain', async () => {
-    const { code, out } = await runPortreeve(['check', 'ssl', 'www.example.test', '--port', String(tls.port)], env)
+    const { code, out } = await runPortreeve(
+      ['check', 'ssl', 'www.example.test', '--port', String(tls.port)],
+      env,
+    )
     expect(out).toMatch(/is not trusted.*SELF_SIGNED_CERT_IN_CHAIN/)
     expect(out).toContain('Test intermediate')
     expect(code).toBe(1)
@@ -100,8 +113,12 @@ describe('portreeve check ssl', () => {
   })
 
   it('refuses a port and a protocol it does not know', async () => {
-    expect(await runPortreeve(['check', 'ssl', 'a.test', '--port', '0'], env)).toMatchObject({ code: 2 })
-    expect(await runPortreeve(['check', 'ssl', 'a.test', '--starttls', 'gopher'], env)).toMatchObject({ code: 2 })
+    expect(await runPortreeve(['check', 'ssl', 'a.test', '--port', '0'], env)).toMatchObject({
+      code: 2,
+    })
+    expect(
+      await runPortreeve(['check', 'ssl', 'a.test', '--starttls', 'gopher'], env),
+    ).toMatchObject({ code: 2 })
   })
 })
 
@@ -131,7 +148,10 @@ describe('portreeve check blacklist', () => {
 
   it('rejects anything but a public IPv4 address', async () => {
     const { code, out } = await runPortreeve(['check', 'blacklist', '10.0.0.1', '--json'], env)
-    expect([code, JSON.parse(out)]).toEqual([2, expect.objectContaining({ success: false, code: 'invalid_request' })])
+    expect([code, JSON.parse(out)]).toEqual([
+      2,
+      expect.objectContaining({ success: false, code: 'invalid_request' }),
+    ])
   })
 })
 

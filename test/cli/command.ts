@@ -10,7 +10,11 @@ export const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'portreeve.j
 /**
  * Runs `portreeve` with these words, these settings and this standard input, and waits for its end.
  */
-export async function runPortreeve(words: string[], env: Record<string, string>, input = ''): Promise<Outcome> {
+export async function runPortreeve(
+  words: string[],
+  env: Record<string, string>,
+  input = '',
+): Promise<Outcome> {
   // Not in the checkout, where a developer's .env may lie.
   const child = spawn(process.execPath, [PROGRAM, ...words], {
     cwd: tmpdir(),

@@ -32,7 +32,8 @@ describe('portreeve import-reports', () => {
   const put = (name: string, content: string | Buffer) => writeFileSync(join(folder, name), content)
   const importing = (...words: string[]) =>
     runPortreeve(['import-reports', ...words], { DATABASE_URL: portreeve.databaseUrl })
-  const total = async () => (await portreeve.ask(`domains/${id}/reports`, alice)).body.data.pagination.total
+  const total = async () =>
+    (await portreeve.ask(`domains/${id}/reports`, alice)).body.data.pagination.total
 
   it('imports folders of anything, and the same folder again without counting twice', async () => {
     mkdirSync(join(folder, 'Maildir/cur'), { recursive: true })
@@ -45,7 +46,12 @@ describe('portreeve import-reports', () => {
     const first = await importing(folder, '--json')
     expect(first).toMatchObject({ code: 0, err: '' })
     const { data } = JSON.parse(first.out)
-    expect(data).toMatchObject({ stored: 4, duplicates: 0, failureReports: 0, rejected: [{ name: 'notes.txt' }] })
+    expect(data).toMatchObject({
+      stored: 4,
+      duplicates: 0,
+      failureReports: 0,
+      rejected: [{ name: 'notes.txt' }],
+    })
     const second = await importing(folder)
     expect(second.out).toMatch(
       /^5 files: 0 reports stored, 4 duplicates, 1 rejected\.\n {2}notes\.txt {2}The file is not a report/,
@@ -57,7 +63,10 @@ describe('portreeve import-reports', () => {
     for (let day = 1; day <= 300; day++) put(`${day}.xml.gz`, gzipSync(aggregate()))
     const command = `"${process.execPath}" "${PROGRAM}" import-reports "${folder}"`
     const env = { PATH: process.env['PATH'], DATABASE_URL: portreeve.databaseUrl }
-    const { stdout } = await promisify(execFile)('script', ['-qec', command, '/dev/null'], { env, cwd: tmpdir() })
+    const { stdout } = await promisify(execFile)('script', ['-qec', command, '/dev/null'], {
+      env,
+      cwd: tmpdir(),
+    })
     // Drawn again and again over itself, until it is full.
     // oxlint-disable-next-line no-control-regex -- the terminal is told by control characters
     const drawn = stdout.split('\r\u001b[K').filter((line) => /\d+ reports {2}\d+\/s/.test(line))
@@ -68,12 +77,15 @@ describe('portreeve import-reports', () => {
   it('imports every mail of an mbox', async () => {
     const mails = Array.from(
       { length: 30 },
-      () => `From reports@host Sat Nov 21 06:00:00 2026\n${mailWith({ attachment: aggregate() })}\n`,
+      () =>
+        `From reports@host Sat Nov 21 06:00:00 2026\n${mailWith({ attachment: aggregate() })}\n`,
     )
     put('archive.mbox', mails.join(''))
-    expect(JSON.parse((await importing(join(folder, 'archive.mbox'), '--json')).out)).toMatchObject({
-      data: { stored: 30, rejected: [] },
-    })
+    expect(JSON.parse((await importing(join(folder, 'archive.mbox'), '--json')).out)).toMatchObject(
+      {
+        data: { stored: 30, rejected: [] },
+      },
+    )
   })
 
   it('says which domain is missing, and ends with 1 when nothing was a report of ours', async () => {
@@ -89,7 +101,9 @@ describe('portreeve import-reports', () => {
     const bob = await portreeve.addPerson('Bob')
     await portreeve.addDomain(bob.token)
     put('a.xml', aggregate())
-    const { rows } = await portreeve.pool.query('select email from account where id = $1', [alice.id])
+    const { rows } = await portreeve.pool.query('select email from account where id = $1', [
+      alice.id,
+    ])
     expect((await importing(folder, '--email', rows[0].email)).code).toBe(0)
     expect(await total()).toBe(1)
     expect((await importing(folder, '--email', 'nobody@people.test')).code).toBe(1)
@@ -97,6 +111,9 @@ describe('portreeve import-reports', () => {
 
   it('needs files to import', async () => {
     expect((await importing()).code).toBe(2)
-    expect(await importing(join(folder, 'missing'))).toMatchObject({ code: 2, err: expect.stringContaining('missing') })
+    expect(await importing(join(folder, 'missing'))).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('missing'),
+    })
   })
 })

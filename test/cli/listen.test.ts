@@ -28,7 +28,8 @@ beforeAll(async () => {
       .on('error', () => {})
       .on('data', (piece) => {
         received.push(piece)
-        if (Buffer.concat(received).includes('END')) socket.end('HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n')
+        if (Buffer.concat(received).includes('END'))
+          socket.end('HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n')
       })
   }).listen(0, '127.0.0.1')
   await once(local, 'listening')
@@ -38,8 +39,17 @@ afterAll(async () => {
   await portreeve.stop()
 })
 
-function listen(words: string[], env: Record<string, string> = {}, server = portreeve.portreeve.url) {
-  const all = { PATH: process.env['PATH'], NO_COLOR: '1', PORTREEVE_API_TOKEN: portreeve.alice.token, ...env }
+function listen(
+  words: string[],
+  env: Record<string, string> = {},
+  server = portreeve.portreeve.url,
+) {
+  const all = {
+    PATH: process.env['PATH'],
+    NO_COLOR: '1',
+    PORTREEVE_API_TOKEN: portreeve.alice.token,
+    ...env,
+  }
   const child = spawn(process.execPath, [PROGRAM, 'listen', ...words, '--server', server], {
     cwd: tmpdir(),
     env: all,
@@ -102,7 +112,10 @@ describe('portreeve listen', () => {
     await vi.waitFor(async () => {
       const lines = `POST /webhooks/${endpoint.token}//a%2fb/../c?q=%zz HTTP/1.1\r\nhOST: hooks\r\nX-Twice: 1\r\nx-twice: \u00e9\r\n`
       await portreeve.raw(
-        Buffer.concat([Buffer.from(`${lines}Content-Length: 7\r\nConnection: close\r\n\r\n`, 'latin1'), body]),
+        Buffer.concat([
+          Buffer.from(`${lines}Content-Length: 7\r\nConnection: close\r\n\r\n`, 'latin1'),
+          body,
+        ]),
       )
       expect(out()).toContain('→ 202')
     }, 15_000)
@@ -124,7 +137,9 @@ describe('portreeve listen', () => {
   it('asks for the root where the address and the request have no path, and says that nothing is in an empty body', async () => {
     received = []
     const endpoint = await portreeve.makeEndpoint()
-    await portreeve.raw(`POST /webhooks/${endpoint.token}?END HTTP/1.1\r\nHost: hooks\r\nConnection: close\r\n\r\n`)
+    await portreeve.raw(
+      `POST /webhooks/${endpoint.token}?END HTTP/1.1\r\nHost: hooks\r\nConnection: close\r\n\r\n`,
+    )
     const { child, out } = listen([endpoint.token, '--to', address(), '--all'])
     await vi.waitFor(() => expect(out()).toContain('→ 202'), 15_000)
     expect(Buffer.concat(received).toString()).toBe(
@@ -142,7 +157,8 @@ describe('portreeve listen', () => {
     await portreeve.portreeve.request(`/webhooks/${endpoint.token}/1END`)
     await vi.waitFor(() => expect(out()).toContain('/1END'), 15_000)
     between.refuse(true)
-    for (const path of ['2END', '3END']) await portreeve.portreeve.request(`/webhooks/${endpoint.token}/${path}`)
+    for (const path of ['2END', '3END'])
+      await portreeve.portreeve.request(`/webhooks/${endpoint.token}/${path}`)
     await vi.waitFor(() => expect(out()).toContain('502'), 15_000)
     between.refuse(false)
     await vi.waitFor(() => expect(out()).toContain('/3END'), 15_000)
@@ -155,7 +171,10 @@ describe('portreeve listen', () => {
   it('starts with stored requests if requested, and lists those it could not forward', async () => {
     received = []
     const endpoint = await portreeve.makeEndpoint()
-    await portreeve.portreeve.request(`/webhooks/${endpoint.token}/1`, { method: 'POST', body: 'END' })
+    await portreeve.portreeve.request(`/webhooks/${endpoint.token}/1`, {
+      method: 'POST',
+      body: 'END',
+    })
     await portreeve.raw(`FETCH /webhooks/${endpoint.token}/2 HTTP/1.1\r\n\r\n`)
     const { child, out } = listen([endpoint.token, '--to', address(), '--all', '--json'])
     await vi.waitFor(() => expect(out().trim().split('\n')).toHaveLength(2), 15_000)
@@ -193,7 +212,10 @@ describe('portreeve listen', () => {
     })
     const named = ['listen', '0000000000', '--to', address().replace('//', '//me:hidden@')]
     const refused = await runPortreeve(named, env)
-    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('must not have a name or password') })
+    expect(refused).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('must not have a name or password'),
+    })
     expect(refused.out + refused.err).not.toContain('hidden')
     const wrong = { PORTREEVE_API_TOKEN: 'prv_wrong' }
     expect(await runPortreeve(['listen', '0000000000', ...to], wrong)).toMatchObject({

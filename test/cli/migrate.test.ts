@@ -50,7 +50,11 @@ describe('portreeve migrate', () => {
       env: { PATH: process.env['PATH'], ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    const texts = Promise.all([consume.text(child.stdout), consume.text(child.stderr), once(child, 'exit')])
+    const texts = Promise.all([
+      consume.text(child.stdout),
+      consume.text(child.stderr),
+      once(child, 'exit'),
+    ])
     return { child, done: texts.then(([out, err, [code]]) => ({ out, err, code: code as number })) }
   }
   const run = (...asked: Parameters<typeof start>) => start(...asked).done
@@ -63,7 +67,10 @@ describe('portreeve migrate', () => {
     ])
     expect(err).toMatch(/150 +4\.2 MB +INBOX/)
     expect(err).toMatch(/151 +4\.2 MB +2 folders/)
-    const [here, there] = await Promise.all([read(accountOn(from.port)), read(accountOn(to.port, 'one'))])
+    const [here, there] = await Promise.all([
+      read(accountOn(from.port)),
+      read(accountOn(to.port, 'one')),
+    ])
     expect(contents(there['INBOX'])).toEqual(contents(here['INBOX']))
   })
 
@@ -80,34 +87,51 @@ describe('portreeve migrate', () => {
   })
 
   it('shows in a dry run where everything would go, and copies nothing', async () => {
-    const { out, code } = await run('two', ['--folder', 'Sent/2024', '--prefix', 'Old', '--dry-run', '--json'])
+    const { out, code } = await run('two', [
+      '--folder',
+      'Sent/2024',
+      '--prefix',
+      'Old',
+      '--dry-run',
+      '--json',
+    ])
     expect(code).toBe(0)
-    expect(JSON.parse(out)).toMatchObject({ folders: [{ source: 'Sent/2024', destination: 'Old/Sent/2024' }] })
+    expect(JSON.parse(out)).toMatchObject({
+      folders: [{ source: 'Sent/2024', destination: 'Old/Sent/2024' }],
+    })
     expect(Object.keys(await read(accountOn(to.port, 'two')))).toEqual(['INBOX'])
   })
 
-  it('leaves a state at Ctrl-C from which the same command goes on', { timeout: 60_000 }, async () => {
-    const proxy = await startProxy(to.port, { roundTrip: 150 })
-    const { child, done } = start('three', ['--all'], { port: proxy.port })
-    // The journal is made when the copying begins.
-    while (
-      !readdirSync(folder).some(
-        (name) => name.includes('three') && readFileSync(join(folder, name), 'utf8').includes('intents'),
-      )
-    ) {
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-    child.kill('SIGINT')
-    expect(await done).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('Run the same command to continue.'),
-    })
-    proxy.roundTrip = 0
-    expect(await run('three', ['--all'], { port: proxy.port })).toMatchObject({ code: 0 })
-    const [here, there] = await Promise.all([read(accountOn(from.port)), read(accountOn(to.port, 'three'))])
-    expect(contents(there['INBOX'])).toEqual(contents(here['INBOX']))
-    await proxy.close()
-  })
+  it(
+    'leaves a state at Ctrl-C from which the same command goes on',
+    { timeout: 60_000 },
+    async () => {
+      const proxy = await startProxy(to.port, { roundTrip: 150 })
+      const { child, done } = start('three', ['--all'], { port: proxy.port })
+      // The journal is made when the copying begins.
+      while (
+        !readdirSync(folder).some(
+          (name) =>
+            name.includes('three') && readFileSync(join(folder, name), 'utf8').includes('intents'),
+        )
+      ) {
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+      child.kill('SIGINT')
+      expect(await done).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('Run the same command to continue.'),
+      })
+      proxy.roundTrip = 0
+      expect(await run('three', ['--all'], { port: proxy.port })).toMatchObject({ code: 0 })
+      const [here, there] = await Promise.all([
+        read(accountOn(from.port)),
+        read(accountOn(to.port, 'three')),
+      ])
+      expect(contents(there['INBOX'])).toEqual(contents(here['INBOX']))
+      await proxy.close()
+    },
+  )
 
   it('takes passwords from files, and repeats them nowhere', async () => {
     const file = join(folder, 'password')

@@ -16,7 +16,12 @@ const children: ChildProcess[] = []
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'portreeve-serve-'))
-  env = { PATH: process.env['PATH'] ?? '', DATA_DIR: folder, PORT: String(await freePort()), SMTP_LISTEN: 'off' }
+  env = {
+    PATH: process.env['PATH'] ?? '',
+    DATA_DIR: folder,
+    PORT: String(await freePort()),
+    SMTP_LISTEN: 'off',
+  }
 })
 afterEach(async () => {
   for (const child of children.splice(0)) {
@@ -41,7 +46,8 @@ async function serve(): Promise<{ child: ChildProcess; said: () => string }> {
   const child = spawn(process.execPath, [PROGRAM, 'serve'], { cwd: tmpdir(), env })
   children.push(child)
   let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes: Buffer) => (output += bytes.toString()))
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (bytes: Buffer) => (output += bytes.toString()))
   while (!output.includes('Portreeve is running')) {
     if (child.exitCode !== null) throw new Error(`it ended:\n${output}`)
     await sleep(20)
@@ -66,7 +72,11 @@ describe('portreeve serve', () => {
     const token = said().split('/setup#')[1]?.split(/\s/)[0]
     const account = { token, email: 'alice@example.com', password: 'a password of hers' }
     const headers = { 'content-type': 'application/json' }
-    const made = await fetch(url('/api/v1/setup'), { method: 'POST', body: JSON.stringify(account), headers })
+    const made = await fetch(url('/api/v1/setup'), {
+      method: 'POST',
+      body: JSON.stringify(account),
+      headers,
+    })
     expect(made.status).toBe(201)
     child.kill('SIGKILL')
     await once(child, 'exit')
@@ -75,8 +85,12 @@ describe('portreeve serve', () => {
     expect(again.said()).not.toContain('/setup#')
     const issued = await runPortreeve(['token', 'create', '--email', 'alice@example.com'], env)
     expect(issued).toMatchObject({ code: 0, out: expect.stringMatching(/^prv_\S+\n$/) })
-    const who = await fetch(url('/api/v1/account'), { headers: { authorization: `Bearer ${issued.out.trim()}` } })
-    expect(await who.json()).toMatchObject({ data: { email: 'alice@example.com', plan: 'enterprise', admin: true } })
+    const who = await fetch(url('/api/v1/account'), {
+      headers: { authorization: `Bearer ${issued.out.trim()}` },
+    })
+    expect(await who.json()).toMatchObject({
+      data: { email: 'alice@example.com', plan: 'enterprise', admin: true },
+    })
   })
 
   it('lets a request that runs finish before it ends', async () => {
@@ -85,7 +99,9 @@ describe('portreeve serve', () => {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       duplex: 'half',
-      body: ReadableStream.from(slowly(['{"token":"x","email":', '"a@example.com","password":"long enough"}'])),
+      body: ReadableStream.from(
+        slowly(['{"token":"x","email":', '"a@example.com","password":"long enough"}']),
+      ),
     })
     await sleep(150)
     child.kill('SIGTERM')
@@ -101,7 +117,10 @@ describe('portreeve serve', () => {
   it('says so when its port is taken, and leaves no database running', async () => {
     const { child } = await serve()
     const second = await runPortreeve(['serve'], { ...env, DATA_DIR: join(folder, 'other') })
-    expect(second).toMatchObject({ code: 1, err: expect.stringMatching(new RegExp(`port ${env['PORT']}`, 'i')) })
+    expect(second).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(new RegExp(`port ${env['PORT']}`, 'i')),
+    })
     expect(child.exitCode).toBeNull()
   })
 })
@@ -116,7 +135,9 @@ describe('portreeve doctor', () => {
     expect(before.code).toBe(1)
     await serve()
     const meanwhile = await runPortreeve(['doctor', '--json'], broken)
-    const findings: { about: string; state: string; sentence: string }[] = JSON.parse(meanwhile.out).data
+    const findings: { about: string; state: string; sentence: string }[] = JSON.parse(
+      meanwhile.out,
+    ).data
     expect(findings).toContainEqual(expect.objectContaining({ about: 'database', state: 'good' }))
     expect(findings).toContainEqual({
       about: `port ${env['PORT']}`,

@@ -44,7 +44,8 @@ beforeAll(() => {
   const packages = join(checkout, 'node_modules')
   mkdirSync(packages)
   for (const name of readdirSync(join(ROOT, 'node_modules'))) {
-    if (name !== '.portreeve-lock') symlinkSync(join(ROOT, 'node_modules', name), join(packages, name))
+    if (name !== '.portreeve-lock')
+      symlinkSync(join(ROOT, 'node_modules', name), join(packages, name))
   }
   const lock = createHash('sha256')
     .update(readFileSync(join(ROOT, 'package-lock.json')))
@@ -55,16 +56,28 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-async function up(dataDir: string): Promise<{ npm: ChildProcess; said: () => string; port: number }> {
+async function up(
+  dataDir: string,
+): Promise<{ npm: ChildProcess; said: () => string; port: number }> {
   const port = await freePort()
-  const env = { PATH: process.env['PATH'], HOME: folder, DATA_DIR: dataDir, PORT: String(port), SMTP_LISTEN: 'off' }
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: folder,
+    DATA_DIR: dataDir,
+    PORT: String(port),
+    SMTP_LISTEN: 'off',
+  }
   const npm = spawn('npm', ['run', 'up'], { cwd: checkout, env })
   let output = ''
-  for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (bytes: Buffer) => (output += bytes.toString()))
+  for (const stream of [npm.stdout, npm.stderr])
+    stream.on('data', (bytes: Buffer) => (output += bytes.toString()))
   return { npm, said: () => output, port }
 }
 
-async function until(condition: () => boolean | Promise<boolean>, said: () => string): Promise<void> {
+async function until(
+  condition: () => boolean | Promise<boolean>,
+  said: () => string,
+): Promise<void> {
   for (const end = performance.now() + 120_000; !(await condition());) {
     if (performance.now() > end) throw new Error(`it did not happen:\n${said()}`)
     await sleep(50)

@@ -30,11 +30,24 @@ const create = (words: string[], input = PASSWORD) =>
 
 describe('portreeve user', () => {
   it('makes a first administrator with every right, who can sign in', async () => {
-    const made = await create(['--email', 'Alice@People.Test', '--name', 'Alice', '--admin', '--json'], `${PASSWORD}\n`)
+    const made = await create(
+      ['--email', 'Alice@People.Test', '--name', 'Alice', '--admin', '--json'],
+      `${PASSWORD}\n`,
+    )
     expect(made).toMatchObject({ code: 0, err: '' })
     const { data } = JSON.parse(made.out) as { data: { id: string } }
-    expect(data).toMatchObject({ email: 'alice@people.test', name: 'Alice', plan: 'enterprise', admin: true })
-    const cookie = await portreeve.signIn({ ...data, email: 'alice@people.test', password: PASSWORD, token: '' })
+    expect(data).toMatchObject({
+      email: 'alice@people.test',
+      name: 'Alice',
+      plan: 'enterprise',
+      admin: true,
+    })
+    const cookie = await portreeve.signIn({
+      ...data,
+      email: 'alice@people.test',
+      password: PASSWORD,
+      token: '',
+    })
     expect(await (await portreeve.request('/api/v1/account', { cookie })).json()).toMatchObject({
       data: { admin: true },
     })
@@ -52,17 +65,25 @@ describe('portreeve user', () => {
     const { out, code } = await runPortreeve(['user', 'list'], env)
     expect(code).toBe(0)
     expect(out.split('\n')[0]).toMatch(/^alice@people\.test +enterprise +admin +\d{4}-.*Z +Alice$/)
-    const json = JSON.parse((await runPortreeve(['user', 'list', '--json'], env)).out) as { data: { email: string }[] }
+    const json = JSON.parse((await runPortreeve(['user', 'list', '--json'], env)).out) as {
+      data: { email: string }[]
+    }
     expect(json.data.map(({ email }) => email)).toEqual(
       ['alice', 'bob', 'charlie'].map((name) => `${name}@people.test`),
     )
   })
 
   it('is recorded in the audit log, without passwords', async () => {
-    const acts = portreeve.db.selectFrom('auditEntry').select(['actorId', 'actorEmail', 'what', 'route', 'details'])
+    const acts = portreeve.db
+      .selectFrom('auditEntry')
+      .select(['actorId', 'actorEmail', 'what', 'route', 'details'])
     const email = 'eve@people.test'
     await create(['--email', email])
-    await runPortreeve(['user', 'set-password', email, '--password-stdin'], env, 'another from a pipe')
+    await runPortreeve(
+      ['user', 'set-password', email, '--password-stdin'],
+      env,
+      'another from a pipe',
+    )
     await runPortreeve(['user', 'set-plan', email, 'pro'], env)
     const who = { actorId: null, actorEmail: 'command line' }
     const account = { account: email }
@@ -73,7 +94,12 @@ describe('portreeve user', () => {
         route: 'portreeve user create',
         details: { ...account, plan: 'starter', admin: false },
       },
-      { ...who, what: 'Change the password of an account', route: 'portreeve user set-password', details: account },
+      {
+        ...who,
+        what: 'Change the password of an account',
+        route: 'portreeve user set-password',
+        details: account,
+      },
       {
         ...who,
         what: 'Change the plan of an account',
@@ -82,19 +108,31 @@ describe('portreeve user', () => {
       },
     ])
     await runPortreeve(['user', 'set-plan', 'nobody@people.test', 'pro'], env)
-    expect((await acts.orderBy('id', 'desc').limit(1).executeTakeFirst())?.details).toMatchObject(account)
+    expect((await acts.orderBy('id', 'desc').limit(1).executeTakeFirst())?.details).toMatchObject(
+      account,
+    )
     await portreeve.db.deleteFrom('account').where('email', '=', email).execute()
   })
 
   it('changes a plan, in the running service at once', async () => {
     const { token } = await portreeve.addPerson('Dora')
     const plan = async () =>
-      ((await (await portreeve.request('/api/v1/account', { token })).json()) as { data: { plan: string } }).data.plan
+      (
+        (await (await portreeve.request('/api/v1/account', { token })).json()) as {
+          data: { plan: string }
+        }
+      ).data.plan
     expect(await plan()).toBe('free')
-    const { code, out } = await runPortreeve(['user', 'set-plan', 'Dora@people.test', 'business'], env)
+    const { code, out } = await runPortreeve(
+      ['user', 'set-plan', 'Dora@people.test', 'business'],
+      env,
+    )
     expect([code, out]).toEqual([0, 'dora@people.test now has plan business.\n'])
     await expect.poll(plan).toBe('business')
-    const named = await runPortreeve(['user', 'set-plan', '--plan', 'pro', '--email', 'dora@people.test'], env)
+    const named = await runPortreeve(
+      ['user', 'set-plan', '--plan', 'pro', '--email', 'dora@people.test'],
+      env,
+    )
     expect(named.code).toBe(0)
     await expect.poll(plan).toBe('pro')
   })
@@ -107,11 +145,16 @@ describe('portreeve user', () => {
       env,
       'another password',
     )
-    expect(changed).toMatchObject({ code: 0, out: `Changed the password of ${erin.email} and ended its sessions.\n` })
+    expect(changed).toMatchObject({
+      code: 0,
+      out: `Changed the password of ${erin.email} and ended its sessions.\n`,
+    })
     expect((await portreeve.request('/api/v1/account', { cookie })).status).toBe(401)
     expect((await portreeve.request('/api/v1/account', { token: erin.token })).status).toBe(200)
     await expect(portreeve.signIn(erin)).rejects.toThrow()
-    expect(await portreeve.signIn({ ...erin, password: 'another password' })).toContain('session_token')
+    expect(await portreeve.signIn({ ...erin, password: 'another password' })).toContain(
+      'session_token',
+    )
   })
 
   it('reports failures with exit code 1, and usage errors with 2', async () => {
@@ -121,7 +164,9 @@ describe('portreeve user', () => {
       '',
       'Error: An account with the email bob@people.test already exists.\n',
     ])
-    expect((await runPortreeve(['user', 'set-plan', 'nobody@people.test', 'pro'], env)).code).toBe(1)
+    expect((await runPortreeve(['user', 'set-plan', 'nobody@people.test', 'pro'], env)).code).toBe(
+      1,
+    )
     for (const words of [
       ['user'],
       ['user', 'destroy'],
@@ -159,7 +204,10 @@ describe('portreeve token create', () => {
   })
 
   it('says when there is no such account', async () => {
-    const { out, code } = await runPortreeve(['token', 'create', '--email', 'nobody@people.test', '--json'], env)
+    const { out, code } = await runPortreeve(
+      ['token', 'create', '--email', 'nobody@people.test', '--json'],
+      env,
+    )
     expect([code, JSON.parse(out)]).toMatchObject([1, { success: false, code: 'not_found' }])
   })
 })
@@ -167,7 +215,9 @@ describe('portreeve token create', () => {
 describe('with the embedded database', () => {
   it('reports a missing database instead of creating one for a query', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'portreeve-cli-'))
-    const { code, err } = await runPortreeve(['token', 'create', '--email', 'a@people.test'], { DATA_DIR: folder })
+    const { code, err } = await runPortreeve(['token', 'create', '--email', 'a@people.test'], {
+      DATA_DIR: folder,
+    })
     expect([code, err]).toEqual([1, expect.stringContaining(`No database found in ${folder}.`)])
     expect(readdirSync(folder)).toEqual([])
     rmSync(folder, { recursive: true })
@@ -177,7 +227,11 @@ describe('with the embedded database', () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'portreeve-cli-'))
     chmodSync(dataDir, 0o755)
     const settings = { DATA_DIR: dataDir }
-    await runPortreeve(['user', 'create', '--email', 'a@people.test', '--password-stdin'], settings, PASSWORD)
+    await runPortreeve(
+      ['user', 'create', '--email', 'a@people.test', '--password-stdin'],
+      settings,
+      PASSWORD,
+    )
     renameSync(join(dataDir, 'postgres'), join(dataDir, 'postgres.upgraded'))
     const { code, out } = await runPortreeve(['user', 'list'], settings)
     expect([code, out]).toEqual([0, expect.stringMatching(/^a@people\.test /)])
@@ -197,7 +251,10 @@ describe('with the embedded database', () => {
     expect(made).toMatchObject({ code: 0, out: 'Created account a@people.test with plan free.\n' })
 
     const server = await startEmbedded({ dataDir, log: createLog('silent') })
-    const { code, out } = await runPortreeve(['token', 'create', '--email', 'a@people.test'], settings)
+    const { code, out } = await runPortreeve(
+      ['token', 'create', '--email', 'a@people.test'],
+      settings,
+    )
     expect(code).toBe(0)
     const beside = await startAccounts(server.url)
     expect((await beside.request('/api/v1/account', { token: out.trim() })).status).toBe(200)

@@ -35,18 +35,31 @@ let list: ListServer
 beforeAll(async () => {
   requirePackages('nftables', 'ipset', 'iptables', 'iproute2', 'systemd')
   machine = await openMachine({ network: true })
-  machine.write(BLOCKER, readFileSync(join(ROOT, 'clients/fail2ban/portreeve-blocklist'), 'utf8'), 0o755)
+  machine.write(
+    BLOCKER,
+    readFileSync(join(ROOT, 'clients/fail2ban/portreeve-blocklist'), 'utf8'),
+    0o755,
+  )
   list = await startListServer(machine)
 })
 afterAll(() => machine?.close())
 beforeEach(() => {
   machine.run([BLOCKER, 'remove'])
-  machine.run(['rm', '-rf', '/var/lib/portreeve-blocklist', '/etc/portreeve-client/allow.list', '/run/requests'])
+  machine.run([
+    'rm',
+    '-rf',
+    '/var/lib/portreeve-blocklist',
+    '/etc/portreeve-client/allow.list',
+    '/run/requests',
+  ])
   list.answerWith(lines(LIST))
 })
 
 function configure(backend: string): void {
-  machine.write('/etc/portreeve-client/blocklist.conf', `[blocklist]\nurl = ${list.url}\nbackend = ${backend}\n`)
+  machine.write(
+    '/etc/portreeve-client/blocklist.conf',
+    `[blocklist]\nurl = ${list.url}\nbackend = ${backend}\n`,
+  )
 }
 const update = (env: Record<string, string> = {}) => machine.run([BLOCKER, 'update'], { env })
 const rules = () => machine.run(['nft', 'list', 'ruleset']).stdout
@@ -70,7 +83,11 @@ describe.each(['nftables', 'ipset'])('a blocklist in %s', (backend) => {
   it('is asked for by its ETag, and fresh again after 304', () => {
     list.answerWith(lines(LIST), { headers: { ETag: '"v1"' } })
     update()
-    machine.run(backend === 'nftables' ? ['nft', 'flush', 'set', 'inet', 'portreeve', 'v4'] : ['ipset', 'flush'])
+    machine.run(
+      backend === 'nftables'
+        ? ['nft', 'flush', 'set', 'inet', 'portreeve', 'v4']
+        : ['ipset', 'flush'],
+    )
     list.answerWith('', { status: 304 })
     expect(update().status).toBe(0)
     expect(list.requests().map((headers) => headers['if-none-match'])).toEqual([undefined, '"v1"'])
@@ -78,7 +95,16 @@ describe.each(['nftables', 'ipset'])('a blocklist in %s', (backend) => {
   })
 
   it('lets nothing else in: no special range, no wide prefix, no shell or nft syntax', () => {
-    const planted = ['0.0.0.0/0', '10.0.0.0/8', '127.0.0.1', '8.0.0.0/8', '192.168.1.7', '224.0.0.1', '::/0', '::1']
+    const planted = [
+      '0.0.0.0/0',
+      '10.0.0.0/8',
+      '127.0.0.1',
+      '8.0.0.0/8',
+      '192.168.1.7',
+      '224.0.0.1',
+      '::/0',
+      '::1',
+    ]
     const more = [
       'fe80::1',
       'fc00::/64',
@@ -98,8 +124,16 @@ describe.each(['nftables', 'ipset'])('a blocklist in %s', (backend) => {
     ['is empty', '', {}],
     ['is a page', '<html>\n<h1>Sign in to the hotel</h1>\n</html>\n', {}],
     ['broke off inside a line', '45.9.20.7\n45.9.20.10', {}],
-    ['broke off before its announced end', '45.9.20.8\n', { headers: { 'Content-Length': '5000' }, breakOff: true }],
-    ['is broken gzip', gzipSync(lines(LIST)).subarray(0, 30), { headers: { 'Content-Encoding': 'gzip' } }],
+    [
+      'broke off before its announced end',
+      '45.9.20.8\n',
+      { headers: { 'Content-Length': '5000' }, breakOff: true },
+    ],
+    [
+      'is broken gzip',
+      gzipSync(lines(LIST)).subarray(0, 30),
+      { headers: { 'Content-Encoding': 'gzip' } },
+    ],
     ['grows without end when unpacked', gzipSync(Buffer.alloc(40 << 20, '1.1.1.1\n')), { headers: { 'Content-Encoding': 'gzip' } }], // prettier-ignore
     ['is too long', '45.9.20.8\n'.repeat(250_001), {}],
     ['comes with status 500', lines(['45.9.20.8']), { status: 500 }],
@@ -108,7 +142,10 @@ describe.each(['nftables', 'ipset'])('a blocklist in %s', (backend) => {
     update()
     const before = loaded()
     list.answerWith(body, answer)
-    expect(update()).toMatchObject({ status: 1, stderr: expect.stringContaining('the rules stay as they are') })
+    expect(update()).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('the rules stay as they are'),
+    })
     expect(before).toEqual(LIST.toSorted())
     expect(loaded()).toEqual(before)
   })
@@ -120,19 +157,26 @@ describe.each(['nftables', 'ipset'])('a blocklist in %s', (backend) => {
     list.answerWith(lines(small))
     expect(update().stdout).toBe('1000 entries loaded\n')
     list.answerWith(lines(large))
-    expect(update()).toMatchObject({ status: 1, stderr: expect.stringContaining('grew from 1000 to 6000') })
+    expect(update()).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('grew from 1000 to 6000'),
+    })
     machine.run(['touch', '-d', '27 hours ago', '/var/lib/portreeve-blocklist/list'])
     expect(update().stdout).toBe('6000 entries loaded\n')
   })
 
   it('expires by itself when nothing new comes', () => {
     update()
-    const set = backend === 'nftables' ? rules() : machine.run(['ipset', 'list', 'portreeve4']).stdout
+    const set =
+      backend === 'nftables' ? rules() : machine.run(['ipset', 'list', 'portreeve4']).stdout
     expect(set).toContain(backend === 'nftables' ? 'timeout 1d2h' : 'timeout 93600')
   })
 
   it('leaves other tables alone, and no trace when it is removed', () => {
-    machine.run(['nft', 'add table inet mine; add chain inet mine input { type filter hook input priority 0; }'])
+    machine.run([
+      'nft',
+      'add table inet mine; add chain inet mine input { type filter hook input priority 0; }',
+    ])
     machine.run(['iptables', '-t', 'mangle', '-A', 'PREROUTING', '-s', '45.1.1.1', '-j', 'ACCEPT'])
     machine.run(['ip6tables', '-t', 'mangle', '-A', 'PREROUTING', '-s', '2a00::1', '-j', 'ACCEPT'])
     const before = rules()
@@ -152,11 +196,19 @@ describe.each(['nftables', 'ipset'])('a blocklist in %s', (backend) => {
     const known = [networkOf(process.pid), networkOf(machine.pid)]
     await until(() => !known.includes(networkOf(outside.pid)), 5_000)
     const knock = (from: string) =>
-      machine.run(['nsenter', '-t', String(outside.pid), '-n', 'python3', '-c', KNOCK, from]).stdout.trim()
-    expect(machine.run(['sh', '-c', CABLE], { env: { OUTSIDE: String(outside.pid) } }).stderr).toBe('')
+      machine
+        .run(['nsenter', '-t', String(outside.pid), '-n', 'python3', '-c', KNOCK, from])
+        .stdout.trim()
+    expect(machine.run(['sh', '-c', CABLE], { env: { OUTSIDE: String(outside.pid) } }).stderr).toBe(
+      '',
+    )
     expect(knock('45.9.20.7')).toBe('let in')
     expect(update()).toMatchObject({ status: 0, stderr: '' })
-    expect(['45.9.20.7', '45.9.20.8', '45.9.20.100'].map(knock)).toEqual(['dropped', 'let in', 'dropped'])
+    expect(['45.9.20.7', '45.9.20.8', '45.9.20.100'].map(knock)).toEqual([
+      'dropped',
+      'let in',
+      'dropped',
+    ])
     machine.run([BLOCKER, 'remove'])
     expect(knock('45.9.20.7')).toBe('let in')
     machine.run(['ip', 'link', 'del', 'inside'])
@@ -168,11 +220,32 @@ describe('what a blocklist never blocks', () => {
   beforeEach(() => configure('auto'))
 
   it('is the machine itself, its gateway, who is signed in by SSH, and what the owner allows', () => {
-    machine.run(['sh', '-c', 'ip link add own type veth peer name far && ip link set own up && ip link set far up'])
-    machine.run(['sh', '-c', 'ip address add 45.9.20.1/24 dev own && ip address add 2a00:1450:1:3::1/64 dev own nodad'])
+    machine.run([
+      'sh',
+      '-c',
+      'ip link add own type veth peer name far && ip link set own up && ip link set far up',
+    ])
+    machine.run([
+      'sh',
+      '-c',
+      'ip address add 45.9.20.1/24 dev own && ip address add 2a00:1450:1:3::1/64 dev own nodad',
+    ])
     machine.run(['ip', 'route', 'add', 'default', 'via', '45.9.20.254'])
-    machine.run(['ip', 'route', 'add', 'default', 'via', '2a00:1450:1:4::fe', 'dev', 'own', 'onlink'])
-    machine.write('/etc/portreeve-client/allow.list', '# friends\n45.70.0.0/16 # the office\nnonsense\n')
+    machine.run([
+      'ip',
+      'route',
+      'add',
+      'default',
+      'via',
+      '2a00:1450:1:4::fe',
+      'dev',
+      'own',
+      'onlink',
+    ])
+    machine.write(
+      '/etc/portreeve-client/allow.list',
+      '# friends\n45.70.0.0/16 # the office\nnonsense\n',
+    )
     machine.write('/run/utmp', '')
     signIn('45.60.0.1')
     const own = [
@@ -196,7 +269,9 @@ describe('what a blocklist never blocks', () => {
 
   it('is found behind sudo, which hides where the session comes from', () => {
     const env = { SSH_CONNECTION: '45.60.0.2 50000 45.9.20.1 22' }
-    expect(machine.run(['sh', '-c', `env -i PATH="$PATH" ${BLOCKER} peer; true`], { env }).stdout).toBe('45.60.0.2\n')
+    expect(
+      machine.run(['sh', '-c', `env -i PATH="$PATH" ${BLOCKER} peer; true`], { env }).stdout,
+    ).toBe('45.60.0.2\n')
     expect(machine.run([BLOCKER, 'peer']).stdout).toBe('\n')
   })
 })
@@ -216,9 +291,17 @@ describe('an update', () => {
   })
 
   it('goes without nftables when there is only ipset', () => {
-    const names = ['python3', 'ipset', 'iptables', 'iptables-restore', 'ip6tables', 'ip6tables-restore']
+    const names = [
+      'python3',
+      'ipset',
+      'iptables',
+      'iptables-restore',
+      'ip6tables',
+      'ip6tables-restore',
+    ]
     machine.run(['mkdir', '-p', '/usr/local/few'])
-    for (const name of names) machine.run(['sh', '-c', `ln -sf "$(command -v ${name})" /usr/local/few/${name}`])
+    for (const name of names)
+      machine.run(['sh', '-c', `ln -sf "$(command -v ${name})" /usr/local/few/${name}`])
     machine.run(['mount', '--bind', '/dev/null', '/usr/sbin/nft'])
     expect(update({ PATH: '/usr/local/few' })).toMatchObject({ status: 0, stderr: '' })
     machine.run(['umount', '/usr/sbin/nft'])
@@ -240,8 +323,17 @@ describe('an update', () => {
     configure(backend)
     const unit = readFileSync(join(ROOT, 'clients/fail2ban/portreeve-blocklist.service'), 'utf8')
     const rights = /^CapabilityBoundingSet=(.*)$/m.exec(unit)?.[1]?.split(' ') ?? []
-    const few = ['-all', ...rights.map((right) => right.replace('CAP_', '+').toLowerCase())].join(',')
-    const outcome = machine.run(['setpriv', '--bounding-set', few, '--no-new-privs', BLOCKER, 'update'])
+    const few = ['-all', ...rights.map((right) => right.replace('CAP_', '+').toLowerCase())].join(
+      ',',
+    )
+    const outcome = machine.run([
+      'setpriv',
+      '--bounding-set',
+      few,
+      '--no-new-privs',
+      BLOCKER,
+      'update',
+    ])
     expect(rights).toHaveLength(2)
     expect(outcome).toMatchObject({ status: 0, stdout: '4 entries loaded\n', stderr: '' })
   })
@@ -251,13 +343,20 @@ describe('an update', () => {
       const text = readFileSync(join(ROOT, `clients/fail2ban/portreeve-blocklist.${name}`), 'utf8')
       machine.write(`/etc/systemd/system/portreeve-blocklist.${name}`, text)
     }
-    const units = ['/etc/systemd/system/portreeve-blocklist.service', '/etc/systemd/system/portreeve-blocklist.timer']
-    expect(machine.run(['systemd-analyze', 'verify', ...units])).toMatchObject({ status: 0, stderr: '' })
+    const units = [
+      '/etc/systemd/system/portreeve-blocklist.service',
+      '/etc/systemd/system/portreeve-blocklist.timer',
+    ]
+    expect(machine.run(['systemd-analyze', 'verify', ...units])).toMatchObject({
+      status: 0,
+      stderr: '',
+    })
   })
 })
 
 function nftEntries(): string[] {
-  const entries = (set: string) => entriesOf(machine.run(['nft', '-j', 'list', 'set', 'inet', 'portreeve', set]).stdout)
+  const entries = (set: string) =>
+    entriesOf(machine.run(['nft', '-j', 'list', 'set', 'inet', 'portreeve', set]).stdout)
   return ['v4', 'v6'].flatMap(entries).toSorted()
 }
 
@@ -267,7 +366,9 @@ type Element = { elem: { val: string | Prefix } }
 function entriesOf(json: string): string[] {
   const parts: { set?: { elem?: Element[] } }[] = JSON.parse(json).nftables
   const values = parts.flatMap(({ set }) => set?.elem ?? []).map(({ elem }) => elem.val)
-  return values.map((val) => (typeof val === 'string' ? val : `${val.prefix.addr}/${val.prefix.len}`))
+  return values.map((val) =>
+    typeof val === 'string' ? val : `${val.prefix.addr}/${val.prefix.len}`,
+  )
 }
 
 function ipsetEntries(): string[] {

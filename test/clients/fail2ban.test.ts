@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { installerScript } from '../../src/abuse/installer.ts'
-import { attack, bansOf, openFail2banMachine, startServer, stopServer, until } from '../servers/fail2ban.ts'
+import {
+  attack,
+  bansOf,
+  openFail2banMachine,
+  startServer,
+  stopServer,
+  until,
+} from '../servers/fail2ban.ts'
 import { commandLines, type Machine } from '../servers/machine.ts'
 import { silence, startReceiver, status, type Receiver } from '../servers/receiver.ts'
 
@@ -15,7 +22,10 @@ describe('a fail2ban that has joined', () => {
     machine = await openFail2banMachine()
     await startServer(machine)
     const script = installerScript(service.origin, { token: TOKEN, block: false })
-    expect(machine.run(['sh', '-s', '--', '--yes'], { input: script })).toMatchObject({ status: 0, stderr: '' })
+    expect(machine.run(['sh', '-s', '--', '--yes'], { input: script })).toMatchObject({
+      status: 0,
+      stderr: '',
+    })
   })
   afterAll(async () => {
     await machine?.close()
@@ -26,7 +36,8 @@ describe('a fail2ban that has joined', () => {
     service.answerWith(status(200))
   })
   const bodies = () => service.received.map(({ body }) => JSON.parse(body) as { ip: string })
-  const underWay = () => commandLines().filter((line) => line.includes(`portreeve-report ${service.origin}`))
+  const underWay = () =>
+    commandLines().filter((line) => line.includes(`portreeve-report ${service.origin}`))
   const banned = (...addresses: string[]) =>
     addresses.every((address) => bansOf(machine).includes(`sshd tcp ${address}`))
 
@@ -46,7 +57,10 @@ describe('a fail2ban that has joined', () => {
 
   it('reports once where a jail bans on tcp and on udp', async () => {
     attack(machine, 'asterisk', ['198.51.100.8'])
-    await until(() => bansOf(machine).filter((ban) => ban.startsWith('asterisk')).length === 2, 15_000)
+    await until(
+      () => bansOf(machine).filter((ban) => ban.startsWith('asterisk')).length === 2,
+      15_000,
+    )
     expect(bansOf(machine)).toEqual(
       expect.arrayContaining(['asterisk-tcp tcp 198.51.100.8', 'asterisk-udp udp 198.51.100.8']),
     )
@@ -66,7 +80,9 @@ describe('a fail2ban that has joined', () => {
     expect(Date.now() - first).toBeLessThan(4_000)
     await until(() => service.received.length === 4, 10_000)
     const running = commandLines()
-    expect(running.filter((line) => line.startsWith('curl') && line.includes(service.origin))).toHaveLength(4)
+    expect(
+      running.filter((line) => line.startsWith('curl') && line.includes(service.origin)),
+    ).toHaveLength(4)
     expect(running.filter((line) => line.includes(TOKEN))).toEqual([])
     service.answerWith(status(200))
     service.hangUp()
@@ -90,17 +106,21 @@ describe('a fail2ban that has joined', () => {
     expect(log).not.toMatch(/ERROR/)
   })
 
-  it('reports nothing again after a restart that restores its bans', { timeout: 120_000 }, async () => {
-    await until(() => underWay().length === 0, 20_000)
-    service.received.length = 0
-    const before = bansOf(machine).length
-    const bans = new Set(bansOf(machine))
-    await stopServer(machine)
-    await startServer(machine)
-    await until(() => bans.isSubsetOf(new Set(bansOf(machine).slice(before))), 40_000)
-    attack(machine, 'sshd', ['198.51.100.31'])
-    await until(() => banned('198.51.100.31'), 15_000)
-    await until(() => service.received.length > 0 && underWay().length === 0, 15_000)
-    expect(bodies().map(({ ip }) => ip)).toEqual(['198.51.100.31'])
-  })
+  it(
+    'reports nothing again after a restart that restores its bans',
+    { timeout: 120_000 },
+    async () => {
+      await until(() => underWay().length === 0, 20_000)
+      service.received.length = 0
+      const before = bansOf(machine).length
+      const bans = new Set(bansOf(machine))
+      await stopServer(machine)
+      await startServer(machine)
+      await until(() => bans.isSubsetOf(new Set(bansOf(machine).slice(before))), 40_000)
+      attack(machine, 'sshd', ['198.51.100.31'])
+      await until(() => banned('198.51.100.31'), 15_000)
+      await until(() => service.received.length > 0 && underWay().length === 0, 15_000)
+      expect(bodies().map(({ ip }) => ip)).toEqual(['198.51.100.31'])
+    },
+  )
 })

@@ -29,7 +29,12 @@ describe('the installer', { timeout: 90_000 }, () => {
     const before = everything()
     const { status: exit, stdout } = await install(['--dry-run'], { text: script(true) })
     expect(exit).toBe(0)
-    for (const file of [ACTION, OUR_JAILS, '/usr/local/sbin/portreeve-report', '/etc/portreeve-client/token'])
+    for (const file of [
+      ACTION,
+      OUR_JAILS,
+      '/usr/local/sbin/portreeve-report',
+      '/etc/portreeve-client/token',
+    ])
       expect(stdout).toContain(`+++ ${file}`)
     expect(stdout).not.toContain(TOKEN)
     expect(everything()).toEqual(before)
@@ -82,14 +87,18 @@ describe('the installer', { timeout: 90_000 }, () => {
     await install(['--yes'], { text: script(true), env })
     expect(machine.read('/etc/portreeve-client/allow.list')).toMatch(/^45\.60\.0\.2$/m)
     machine.write('/etc/portreeve-client/allow.list', '45.60.0.9\n')
-    expect((await install(['--yes'], { text: script(true) })).stdout).toContain('already installed and up to date\n')
+    expect((await install(['--yes'], { text: script(true) })).stdout).toContain(
+      'already installed and up to date\n',
+    )
     expect(machine.read('/etc/portreeve-client/allow.list')).toBe('45.60.0.9\n')
   })
 
   it('adds jails that came later, and says which it cannot name', async () => {
     await install(['--yes'])
     machine.write('/etc/fail2ban/jail.local', `${JAILS}${OWN_JAIL}`)
-    expect((await install(['--yes'])).stdout).toMatch(/not reported: my-login is .*\nalready installed/)
+    expect((await install(['--yes'])).stdout).toMatch(
+      /not reported: my-login is .*\nalready installed/,
+    )
     machine.write('/etc/portreeve-client/jails.map', 'my-login ssh\n')
     const { stdout } = await install(['--yes'])
     expect(stdout).toContain('+[my-login]')
@@ -98,7 +107,10 @@ describe('the installer', { timeout: 90_000 }, () => {
   })
 
   it('keeps the actions that the owner gave a jail', async () => {
-    machine.write('/etc/fail2ban/jail.local', JAILS.replace('[sshd]\n', '[sshd]\naction = %(action_mwl)s\n'))
+    machine.write(
+      '/etc/fail2ban/jail.local',
+      JAILS.replace('[sshd]\n', '[sshd]\naction = %(action_mwl)s\n'),
+    )
     await install(['--yes'])
     const { stdout } = machine.run(['fail2ban-client', '-d'])
     const actions = [...stdout.matchAll(/'sshd', 'addaction', '([^']+)'/g)].map(([, name]) => name)
@@ -116,7 +128,10 @@ describe('the installer', { timeout: 90_000 }, () => {
   it('changes nothing when a jail would have an action twice, which fail2ban’s own test does not see', async () => {
     await install(['--yes'])
     machine.run(['rm', OUR_JAILS])
-    machine.write('/etc/fail2ban/jail.d/own.local', '[sshd]\naction = note\n         portreeve[port="1"]\n')
+    machine.write(
+      '/etc/fail2ban/jail.d/own.local',
+      '[sshd]\naction = note\n         portreeve[port="1"]\n',
+    )
     const before = everything()
     const { status: exit, stderr } = await install(['--yes'])
     expect([exit, stderr]).toEqual([1, expect.stringContaining('twice; nothing was changed')])
@@ -159,7 +174,9 @@ describe('the installer', { timeout: 90_000 }, () => {
   it('does nothing when its download broke off, wherever that was', async () => {
     const text = script()
     const before = everything()
-    const ends = [...text.matchAll(/\n/g)].map(({ index }) => index).filter((_, line) => line % 9 === 0)
+    const ends = [...text.matchAll(/\n/g)]
+      .map(({ index }) => index)
+      .filter((_, line) => line % 9 === 0)
     const cuts = [...ends, ...Array.from({ length: 18 }, (_, n) => text.length - 2 - n)]
     for (const cut of cuts) await install(['--yes'], { text: text.slice(0, cut) })
     expect(cuts.length).toBeGreaterThan(60)
@@ -171,8 +188,12 @@ describe('the installer', { timeout: 90_000 }, () => {
     const text = installerScript(service.origin, { block: false })
     machine.write('/run/token', `${TOKEN}\n`, 0o600)
     machine.write('/run/nonsense', `ar_${'a'.repeat(30)}";id\n`, 0o600)
-    expect(await install(['--yes', '--token-file', '/run/nonsense'], { text })).toMatchObject({ status: 2 })
-    expect(await install(['--yes', '--token-file', '/run/token'], { text })).toMatchObject({ status: 0 })
+    expect(await install(['--yes', '--token-file', '/run/nonsense'], { text })).toMatchObject({
+      status: 2,
+    })
+    expect(await install(['--yes', '--token-file', '/run/token'], { text })).toMatchObject({
+      status: 0,
+    })
     expect(machine.read('/etc/portreeve-client/token')).toBe(`${TOKEN}\n`)
     expect((await install(['--yes'], { text })).stdout).toContain('already installed')
   })
@@ -181,13 +202,17 @@ describe('the installer', { timeout: 90_000 }, () => {
 describe('the configuration for installing by hand', () => {
   it('is what fail2ban takes and reports with', { timeout: 60_000 }, async () => {
     const parts = fail2banConfig(service.origin).split(/^#{78}\n# (\/\S+).*\n#{78}\n\n/m)
-    for (let n = 1; n < parts.length; n += 2) machine.write(parts[n] as string, parts[n + 1] as string, 0o755)
+    for (let n = 1; n < parts.length; n += 2)
+      machine.write(parts[n] as string, parts[n + 1] as string, 0o755)
     expect(machine.run(['fail2ban-client', '-t']).status).toBe(0)
     service.received.length = 0
     await startServer(machine)
     attack(machine, 'asterisk', ['198.51.100.79'])
     await until(() => service.received.length > 0, 15_000)
-    expect(JSON.parse(service.received[0]?.body ?? '')).toMatchObject({ service: 'asterisk', port: 5060 })
+    expect(JSON.parse(service.received[0]?.body ?? '')).toMatchObject({
+      service: 'asterisk',
+      port: 5060,
+    })
   })
 })
 

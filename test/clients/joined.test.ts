@@ -25,11 +25,16 @@ describe('a server that joins a running service with one line', () => {
   async function ask<T>(path: string, body?: object, from?: string): Promise<T> {
     const headers = { 'content-type': 'application/json', ...(from && { 'x-forwarded-for': from }) }
     const init = body ? { method: 'POST', body: JSON.stringify(body) } : {}
-    const answer = await portreeve.request(`/api/v1/abuse/${path}`, { ...init, headers, token: admin.token })
+    const answer = await portreeve.request(`/api/v1/abuse/${path}`, {
+      ...init,
+      headers,
+      token: admin.token,
+    })
     expect(answer.status).toBeLessThan(300)
     return (await answer.json()) as T
   }
-  const check = async () => (await ask<{ data: Record<string, unknown> }>(`check?ip=${ATTACKER}`)).data
+  const check = async () =>
+    (await ask<{ data: Record<string, unknown> }>(`check?ip=${ATTACKER}`)).data
   const exported = async () => (await portreeve.request('/api/v1/abuse/export')).text()
 
   it('shows its ban in check, stats and token metrics, and in the export once others saw it too', async () => {
@@ -40,7 +45,9 @@ describe('a server that joins a running service with one line', () => {
 
     attack(machine, 'sshd', [ATTACKER])
     await until(() => bansOf(machine).includes(`sshd tcp ${ATTACKER}`), 15_000)
-    await expect.poll(async () => (await check())['listingState'], { timeout: 10_000 }).toBe('watchlist')
+    await expect
+      .poll(async () => (await check())['listingState'], { timeout: 10_000 })
+      .toBe('watchlist')
     expect(await check()).toMatchObject({
       listed: false,
       totalReports: 1,
@@ -49,7 +56,11 @@ describe('a server that joins a running service with one line', () => {
       evidence: [{ service: 'ssh', port: 22, count: 3 }],
     })
     const { data: stats } = await ask<{ data: object }>('stats')
-    expect(stats).toMatchObject({ totalReports: 1, watchlistIps: 1, byService: [{ service: 'ssh', count: 1 }] })
+    expect(stats).toMatchObject({
+      totalReports: 1,
+      watchlistIps: 1,
+      byService: [{ service: 'ssh', count: 1 }],
+    })
     const { metrics } = await ask<{ metrics: object }>(`tokens/${token}`)
     expect(metrics).toMatchObject({ totalReports: 1, last7d: 1, currentlyListedFromMyReports: 0 })
     expect(await exported()).toBe('')
@@ -58,7 +69,11 @@ describe('a server that joins a running service with one line', () => {
       await ask('sensors', { cidr: `${sensor}/32`, label: 'ours' })
       await ask('report', { ip: ATTACKER, service: 'imap', count: 20 }, sensor)
     }
-    expect(await check()).toMatchObject({ listed: true, listingState: 'listed', distinctReporters: 3 })
+    expect(await check()).toMatchObject({
+      listed: true,
+      listingState: 'listed',
+      distinctReporters: 3,
+    })
     await expect.poll(exported, { timeout: 15_000, interval: 100 }).toBe(`${ATTACKER}\n`)
     const after = await ask<{ metrics: object }>(`tokens/${token}`)
     expect(after.metrics).toMatchObject({ totalReports: 1, currentlyListedFromMyReports: 1 })

@@ -8,7 +8,19 @@ import { silence, startReceiver, status, type Receiver } from '../servers/receiv
 
 const TOKEN = `ar_${'Zz9'.repeat(10)}aa`
 const CLIENTS = ['curl', 'wget', 'python3'] as const
-const TOOLS = ['sh', 'sed', 'head', 'tail', 'grep', 'getent', 'flock', 'mkdir', 'mktemp', 'rm', 'sleep']
+const TOOLS = [
+  'sh',
+  'sed',
+  'head',
+  'tail',
+  'grep',
+  'getent',
+  'flock',
+  'mkdir',
+  'mktemp',
+  'rm',
+  'sleep',
+]
 
 let machine: Machine
 let service: Receiver
@@ -25,7 +37,8 @@ beforeAll(async () => {
   for (const client of CLIENTS) {
     const folder = `/usr/local/only-${client}`
     machine.run(['mkdir', folder])
-    for (const tool of [client, ...TOOLS]) machine.run(['sh', '-c', `ln -s "$(command -v ${tool})" ${folder}/${tool}`])
+    for (const tool of [client, ...TOOLS])
+      machine.run(['sh', '-c', `ln -s "$(command -v ${tool})" ${folder}/${tool}`])
   }
 })
 afterAll(async () => {
@@ -37,11 +50,17 @@ afterEach(() => {
   service.answerWith(status(200))
 })
 
-function report(args: Partial<Record<'ip' | 'jail' | 'ports' | 'protocol' | 'count', string>>, client = 'curl') {
+function report(
+  args: Partial<Record<'ip' | 'jail' | 'ports' | 'protocol' | 'count', string>>,
+  client = 'curl',
+) {
   const { ip = '198.51.100.7', jail = 'sshd', ports = 'ssh', protocol = 'tcp', count = '3' } = args
   const url = `${service.origin}/api/v1/abuse/report`
   const env = { PATH: `/usr/local/only-${client}` }
-  return machine.runAside(['/usr/local/sbin/portreeve-report', url, ip, jail, ports, protocol, count], { env })
+  return machine.runAside(
+    ['/usr/local/sbin/portreeve-report', url, ip, jail, ports, protocol, count],
+    { env },
+  )
 }
 const sent = () => service.received.map(({ body }) => JSON.parse(body) as unknown)
 
@@ -57,7 +76,9 @@ describe.each(CLIENTS)('a report with nothing but %s', (client) => {
   })
 
   it('tries again after a failure of the service', async () => {
-    service.answerWith((response, request) => status(service.received.length === 1 ? 500 : 200)(response, request))
+    service.answerWith((response, request) =>
+      status(service.received.length === 1 ? 500 : 200)(response, request),
+    )
     expect((await report({}, client)).status).toBe(0)
     expect(service.received).toHaveLength(2)
   })
@@ -75,7 +96,9 @@ describe.each(CLIENTS)('a report with nothing but %s', (client) => {
     const waiting = report({}, client)
     await until(() => service.received.length === 1, 5_000)
     const running = commandLines()
-    expect(running.filter((line) => line.includes(client) && line.includes(service.origin))).not.toEqual([])
+    expect(
+      running.filter((line) => line.includes(client) && line.includes(service.origin)),
+    ).not.toEqual([])
     expect(running.filter((line) => line.includes(TOKEN))).toEqual([])
     service.answerWith(status(200))
     service.hangUp()
@@ -93,7 +116,10 @@ describe('a report', () => {
   it('gives up after three tries within half a minute', async () => {
     service.answerWith(status(429, '', { 'retry-after': '300' }))
     const begin = Date.now()
-    expect(await report({})).toMatchObject({ status: 1, stderr: expect.stringContaining('the service answered 429') })
+    expect(await report({})).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('the service answered 429'),
+    })
     expect(service.received).toHaveLength(3)
     expect(Date.now() - begin).toBeLessThan(30_000)
   }, 40_000)
@@ -106,7 +132,9 @@ describe('a report', () => {
     ['0', undefined],
   ])('of a jail on ports %s names port %s', async (ports, port) => {
     expect((await report({ ports })).status).toBe(0)
-    expect(sent()).toEqual([{ ip: '198.51.100.7', service: 'sshd', count: 3, ...(port && { port }) }])
+    expect(sent()).toEqual([
+      { ip: '198.51.100.7', service: 'sshd', count: 3, ...(port && { port }) },
+    ])
   })
 
   it('finds the name of a udp port', async () => {
@@ -132,9 +160,9 @@ describe('a report', () => {
       expect((await report({})).status).toBe(0)
     }
     machine.write('/etc/portreeve-client/token', `${TOKEN}\n`, 0o600)
-    expect(service.received.map(({ headers }) => [headers['x-report-token'], headers['x-evil']])).toEqual(
-      Array.from({ length: 3 }, () => [undefined, undefined]),
-    )
+    expect(
+      service.received.map(({ headers }) => [headers['x-report-token'], headers['x-evil']]),
+    ).toEqual(Array.from({ length: 3 }, () => [undefined, undefined]))
   })
 
   it('waits for its turn when there are many, and none is lost', async () => {
@@ -143,7 +171,9 @@ describe('a report', () => {
       most = Math.max(most, ++now)
       setTimeout(() => (now--, response.end()), 100)
     })
-    const outcomes = await Promise.all(Array.from({ length: 40 }, (_, n) => report({ ip: `198.51.100.${n}` })))
+    const outcomes = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => report({ ip: `198.51.100.${n}` })),
+    )
     expect(outcomes.every((outcome) => outcome.status === 0)).toBe(true)
     expect(service.received).toHaveLength(40)
     expect(most).toBeLessThanOrEqual(8)

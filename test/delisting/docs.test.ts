@@ -16,7 +16,10 @@ it('behaves as docs/delisting.md documents, command by command', async () => {
   await place.list({ [AUTOMATIC]: '127.0.0.2', [EMAIL]: '127.0.0.2', [FORM]: '127.0.0.2' })
   const url = await place.portreeve.listen()
   const blocks = examplesIn(page).map((block) => block.replace('http://localhost:8080', url))
-  const [functions, begin, look, confirm, submit, retry, cancel, list] = blocks as [string, ...string[]]
+  const [functions, begin, look, confirm, submit, retry, cancel, list] = blocks as [
+    string,
+    ...string[],
+  ]
   const shell = startShell({ TOKEN: place.alice, IP })
   const run = (block: string | undefined) => shell.run(block ?? 'false')
 
@@ -32,7 +35,9 @@ it('behaves as docs/delisting.md documents, command by command', async () => {
   expect(place.sink.mails.map(({ text }) => text)).toEqual([
     expect.stringContaining('Password changed on 20 November.'),
   ])
-  expect(await run(submit)).toMatch(/^https:\/\/www\.barracudacentral\.org\/rbl\/removal-request\n[^]*true\n$/)
+  expect(await run(submit)).toMatch(
+    /^https:\/\/www\.barracudacentral\.org\/rbl\/removal-request\n[^]*true\n$/,
+  )
   await place.list({ [AUTOMATIC]: {} })
   expect(await run(retry)).toBe('completed\n')
   expect(await run(cancel)).toBe('true\n')

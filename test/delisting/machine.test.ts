@@ -20,8 +20,18 @@ function fresh(method: Method, rest: Partial<StepState> = {}): StepState {
 }
 
 const at = (milliseconds: number) => new Date(START.getTime() + milliseconds)
-const listed = (ready: Readiness | null = READY): StepEvent => ({ type: 'answered', answer: 'listed', ttl: 0, ready })
-const clean: Extract<StepEvent, { type: 'answered' }> = { type: 'answered', answer: 'clean', ttl: 0, ready: null }
+const listed = (ready: Readiness | null = READY): StepEvent => ({
+  type: 'answered',
+  answer: 'listed',
+  ttl: 0,
+  ready,
+})
+const clean: Extract<StepEvent, { type: 'answered' }> = {
+  type: 'answered',
+  answer: 'clean',
+  ttl: 0,
+  ready: null,
+}
 const unknown: StepEvent = { type: 'answered', answer: 'unknown', ttl: 0, ready: null }
 
 /** Lets events happen in order, a minute apart. */
@@ -43,7 +53,9 @@ describe('a step', () => {
     expect(waiting).toMatchObject({ status: 'waiting', needs: null, deadlineAt: at(72 * HOUR_MS) })
     const once = transition(waiting, clean, at(24 * HOUR_MS)) as StepState
     expect(once).toMatchObject({ status: 'waiting', nextAt: at(24 * HOUR_MS + 15 * MINUTE) })
-    expect(transition(once, clean, at(24 * HOUR_MS + 14 * MINUTE))).toMatchObject({ status: 'waiting' })
+    expect(transition(once, clean, at(24 * HOUR_MS + 14 * MINUTE))).toMatchObject({
+      status: 'waiting',
+    })
     expect(transition(once, listed(), at(24 * HOUR_MS + 15 * MINUTE))).toMatchObject({
       status: 'waiting',
       cleanAt: null,
@@ -62,7 +74,9 @@ describe('a step', () => {
 
   it('accepts one clean answer when a person is watching', () => {
     const step = after(fresh('form'), { type: 'start' })
-    expect(transition(step, { ...clean, atOnce: true }, START)).toMatchObject({ status: 'completed' })
+    expect(transition(step, { ...clean, atOnce: true }, START)).toMatchObject({
+      status: 'completed',
+    })
   })
 
   it('sends a mail only after cause and fix, and when nothing stands in the way', () => {
@@ -93,7 +107,8 @@ describe('a step', () => {
   it('never sends a mail about an address that the list has just called clean, or could not speak about', () => {
     const due = after(fresh('email'), { type: 'start' }, listed())
     expect(due.request).toBe('due')
-    for (const event of [clean, unknown]) expect(transition(due, event, START)).toMatchObject({ request: 'none' })
+    for (const event of [clean, unknown])
+      expect(transition(due, event, START)).toMatchObject({ request: 'none' })
   })
 
   it('tries a refused mail three more times and then fails', () => {
@@ -111,12 +126,19 @@ describe('a step', () => {
     const claimed = after(fresh('email'), { type: 'start' }, listed(), { type: 'claimed' })
     for (const event of [{ type: 'claimed' } as const, listed(), clean])
       expect(transition(claimed, event, START)).toBeNull()
-    expect(transition(claimed, { type: 'unsure' }, START)).toMatchObject({ status: 'email-sent', request: 'unsure' })
+    expect(transition(claimed, { type: 'unsure' }, START)).toMatchObject({
+      status: 'email-sent',
+      request: 'unsure',
+    })
   })
 
   it('gives a form its time only from when a person submitted it', () => {
     const prepared = after(fresh('form'), { type: 'start' }, listed())
-    expect(prepared).toMatchObject({ status: 'waiting', needs: 'submit', deadlineAt: at(30 * DAY_MS) })
+    expect(prepared).toMatchObject({
+      status: 'waiting',
+      needs: 'submit',
+      deadlineAt: at(30 * DAY_MS),
+    })
     const submitted = transition(prepared, { type: 'submitted' }, at(DAY_MS)) as StepState
     expect(submitted).toMatchObject({
       request: 'made',
@@ -129,21 +151,43 @@ describe('a step', () => {
   })
 
   it('fails at its deadline, which waits a week at most for a list that does not answer', () => {
-    const waiting = after(fresh('automatic', { plan: { deadlineHours: 72 } }), { type: 'start' }, listed())
-    expect(transition(waiting, listed(), at(72 * HOUR_MS))).toMatchObject({ status: 'failed', outcome: 'still-listed' })
+    const waiting = after(
+      fresh('automatic', { plan: { deadlineHours: 72 } }),
+      { type: 'start' },
+      listed(),
+    )
+    expect(transition(waiting, listed(), at(72 * HOUR_MS))).toMatchObject({
+      status: 'failed',
+      outcome: 'still-listed',
+    })
     const silent = follow(waiting, () => unknown)
     expect(silent).toMatchObject({ status: 'failed', outcome: 'unanswered' })
     expect(silent.endedAt).toEqual(at(72 * HOUR_MS + 7 * DAY_MS))
   })
 
   it('asks for cause and fix again when a list is to be asked once more', () => {
-    const failed = { status: 'failed', outcome: 'still-listed', request: 'made', nextAt: null } as const
+    const failed = {
+      status: 'failed',
+      outcome: 'still-listed',
+      request: 'made',
+      nextAt: null,
+    } as const
     const again = transition(fresh('email', failed), { type: 'retry' }, START) as StepState
-    expect(again).toMatchObject({ status: 'pending', attempt: 2, confirmed: false, request: 'none', nextAt: START })
-    expect(transition(fresh('email', { ...failed, outcome: 'undelivered' }), { type: 'retry' }, START)).toMatchObject({
+    expect(again).toMatchObject({
+      status: 'pending',
+      attempt: 2,
+      confirmed: false,
+      request: 'none',
+      nextAt: START,
+    })
+    expect(
+      transition(fresh('email', { ...failed, outcome: 'undelivered' }), { type: 'retry' }, START),
+    ).toMatchObject({
       confirmed: true,
     })
-    expect(transition(fresh('email', { ...failed, attempt: MAX_ATTEMPTS }), { type: 'retry' }, START)).toBeNull()
+    expect(
+      transition(fresh('email', { ...failed, attempt: MAX_ATTEMPTS }), { type: 'retry' }, START),
+    ).toBeNull()
   })
 
   it('is cancelled in any state but the last ones', () => {
@@ -160,24 +204,34 @@ function follow(step: StepState, eventAt: (look: number) => StepEvent): StepStat
   for (let look = 0; step.nextAt; look++) {
     if (look > 10_000) throw new Error('it does not end')
     const now = step.nextAt
-    const next = transition(step, step.status === 'pending' ? { type: 'start' } : eventAt(look), now) as StepState
+    const next = transition(
+      step,
+      step.status === 'pending' ? { type: 'start' } : eventAt(look),
+      now,
+    ) as StepState
     if (next.nextAt && next.nextAt <= now && next.request !== 'due' && step.status !== 'pending')
       throw new Error('it does not go on')
     // Another component sends an email that is due; here it never does.
-    step = next.request === 'due' ? { ...next, nextAt: new Date(now.getTime() + MINUTE * 60) } : next
+    step =
+      next.request === 'due' ? { ...next, nextAt: new Date(now.getTime() + MINUTE * 60) } : next
   }
   return step
 }
 
 const method = fc.constantFrom(...METHODS)
 const plan = fc.record(
-  { expectedHours: fc.integer({ min: 1, max: 1_000 }), deadlineHours: fc.integer({ min: 1, max: 1_000 }) },
+  {
+    expectedHours: fc.integer({ min: 1, max: 1_000 }),
+    deadlineHours: fc.integer({ min: 1, max: 1_000 }),
+  },
   { requiredKeys: [] },
 )
 const readiness: fc.Arbitrary<Readiness> = fc.record({
   obstacles: fc.constantFrom<string[][]>([], ['Mend it.']),
   wait: fc.option(
-    fc.integer({ min: -DAY_MS, max: 60 * DAY_MS }).map((time) => ({ until: at(time), why: 'Too early.' })),
+    fc
+      .integer({ min: -DAY_MS, max: 60 * DAY_MS })
+      .map((time) => ({ until: at(time), why: 'Too early.' })),
   ),
   canSend: fc.boolean(),
 })
@@ -204,8 +258,12 @@ const anyEvent: fc.Arbitrary<StepEvent> = fc.oneof(
   ),
 )
 const story = fc.record({
-  step: fc.record({ method, plan, confirmed: fc.boolean() }).map(({ method: by, ...rest }) => fresh(by, rest)),
-  events: fc.array(fc.record({ event: anyEvent, pause: fc.integer({ min: 0, max: 3 * DAY_MS }) }), { maxLength: 60 }),
+  step: fc
+    .record({ method, plan, confirmed: fc.boolean() })
+    .map(({ method: by, ...rest }) => fresh(by, rest)),
+  events: fc.array(fc.record({ event: anyEvent, pause: fc.integer({ min: 0, max: 3 * DAY_MS }) }), {
+    maxLength: 60,
+  }),
 })
 
 describe('any sequence of events', () => {
@@ -243,7 +301,10 @@ describe('any sequence of events', () => {
   })
 
   it('comes to its end, however the list and the people behave', () => {
-    const from = fc.record({ step: story.map(({ step }) => step), answers: fc.array(answer, { minLength: 1 }) })
+    const from = fc.record({
+      step: story.map(({ step }) => step),
+      answers: fc.array(answer, { minLength: 1 }),
+    })
     fc.assert(
       fc.property(from, ({ step, answers }) => {
         const ended = follow(step, (look) => answers[look % answers.length] as StepEvent)

@@ -6,7 +6,10 @@ import { IP } from '../servers/blacklists.ts'
 import { EMAIL, startPlace, stepOf, type Place } from './place.ts'
 import type { Process, Step } from './module.ts'
 
-const WORDS = { cause: 'A guessed password sent spam.', fix: 'Password changed on 20 November 2026.' }
+const WORDS = {
+  cause: 'A guessed password sent spam.',
+  fix: 'Password changed on 20 November 2026.',
+}
 
 let place: Place
 beforeEach(async () => {
@@ -30,11 +33,23 @@ describe('the mail to a list', () => {
       replyTo: [{ address: 'alice@people.test' }],
       subject: `Delist IP: ${IP}`,
     })
-    for (const part of [IP, EMAIL, '127.0.0.2', 'Spam seen at a trap', WORDS.cause, WORDS.fix, 'mail.alice.example']) {
+    for (const part of [
+      IP,
+      EMAIL,
+      '127.0.0.2',
+      'Spam seen at a trap',
+      WORDS.cause,
+      WORDS.fix,
+      'mail.alice.example',
+    ]) {
       expect(mail?.text).toContain(part)
     }
     const { request } = await stepNow(process)
-    expect(request).toMatchObject({ to: 'delist@nordspam.com', state: 'made', messageId: mail?.messageId })
+    expect(request).toMatchObject({
+      to: 'delist@nordspam.com',
+      state: 'made',
+      messageId: mail?.messageId,
+    })
     expect(mail?.text?.trim()).toBe(request?.text.trim())
   })
 
@@ -43,7 +58,9 @@ describe('the mail to a list', () => {
     place.dns.records['_dmarc.alice.example TXT'] = ['v=DMARC1; p=reject']
     const { id } = await place.begin(WORDS)
     await place.portreeve.tend()
-    expect((await place.read(id)).reverseDns).toMatchObject({ evidence: { spf: 'pass', dmarc: 'reject' } })
+    expect((await place.read(id)).reverseDns).toMatchObject({
+      evidence: { spf: 'pass', dmarc: 'reject' },
+    })
     expect(place.sink.mails[0]?.text).toContain(
       `Its reverse DNS is mail.alice.example, which resolves back to ${IP}. Its SPF record permits ${IP}. Its DMARC policy is reject.`,
     )
@@ -53,7 +70,9 @@ describe('the mail to a list', () => {
     place.dns.records['mail.alice.example TXT'] = ['v=spf1 -all']
     const { id } = await place.begin(WORDS)
     await place.portreeve.tend()
-    expect((await place.read(id)).reverseDns).toMatchObject({ evidence: { spf: 'fail', dmarc: null } })
+    expect((await place.read(id)).reverseDns).toMatchObject({
+      evidence: { spf: 'fail', dmarc: null },
+    })
     expect(place.sink.mails[0]?.text).not.toMatch(/SPF|DMARC/)
   })
 
@@ -63,15 +82,23 @@ describe('the mail to a list', () => {
     expect(await stepNow(process)).toMatchObject({ status: 'waiting', needs: 'confirm' })
     expect(place.sink.mails).toEqual([])
     const silent = await place.act(process, EMAIL, 'confirm', { cause: WORDS.cause })
-    expect(silent).toMatchObject({ status: 400, json: { code: 'invalid_request', details: [{ path: 'fix' }] } })
+    expect(silent).toMatchObject({
+      status: 400,
+      json: { code: 'invalid_request', details: [{ path: 'fix' }] },
+    })
     const said = await place.act(process, EMAIL, 'confirm', {
       ...WORDS,
       text: 'Dear volunteers,\n\nthe hole is closed.',
     })
     expect(said.status).toBe(200)
     await place.portreeve.tend()
-    expect(place.sink.mails.map(({ text }) => text?.trim())).toEqual(['Dear volunteers,\n\nthe hole is closed.'])
-    expect(await place.act(process, EMAIL, 'confirm', WORDS)).toMatchObject({ status: 409, json: { code: 'conflict' } })
+    expect(place.sink.mails.map(({ text }) => text?.trim())).toEqual([
+      'Dear volunteers,\n\nthe hole is closed.',
+    ])
+    expect(await place.act(process, EMAIL, 'confirm', WORDS)).toMatchObject({
+      status: 409,
+      json: { code: 'conflict' },
+    })
   })
 
   it('waits for reverse DNS that leads back to the address, and then goes out by itself', async () => {
@@ -84,7 +111,9 @@ describe('the mail to a list', () => {
     })
     place.dns.records['4.4.8.8.in-addr.arpa PTR'] = ['other.alice.example']
     await place.portreeve.pass(1)
-    expect((await stepNow(process)).nextStep).toContain('other.alice.example, which does not resolve back')
+    expect((await stepNow(process)).nextStep).toContain(
+      'other.alice.example, which does not resolve back',
+    )
     place.dns.behaviours['4.4.8.8.in-addr.arpa PTR'] = 'SERVFAIL'
     await place.portreeve.pass(1)
     expect(await stepNow(process)).toMatchObject({
@@ -145,23 +174,39 @@ describe('the mail to a list', () => {
     place.sink.behaviour = 'taking'
     await place.portreeve.pass(48)
     expect(place.sink.mails.length).toBe(1)
-    expect((await stepNow(process)).nextStep).toContain('It counts as sent, so that it is not sent twice')
+    expect((await stepNow(process)).nextStep).toContain(
+      'It counts as sent, so that it is not sent twice',
+    )
   })
 
   it('is not sent again by the next instance when the one that sent it was killed', async () => {
     place.sink.behaviour = 'silent'
     const process = await place.begin(WORDS)
     const { lists, dns, fresh, sink, clock } = place
-    const args = [fresh.url, String(lists.port), String(dns.port), sink.url, clock.now.toISOString()]
-    const child = spawn(globalThis.process.execPath, ['test/delisting/child.ts', ...args], { stdio: 'inherit' })
+    const args = [
+      fresh.url,
+      String(lists.port),
+      String(dns.port),
+      sink.url,
+      clock.now.toISOString(),
+    ]
+    const child = spawn(globalThis.process.execPath, ['test/delisting/child.ts', ...args], {
+      stdio: 'inherit',
+    })
     while (sink.mails.length === 0) await sleep(20)
     child.kill('SIGKILL')
     await once(child, 'exit')
     sink.behaviour = 'taking'
     await place.portreeve.pass(0.1)
-    expect(await stepNow(process)).toMatchObject({ status: 'running', request: { state: 'claimed' } })
+    expect(await stepNow(process)).toMatchObject({
+      status: 'running',
+      request: { state: 'claimed' },
+    })
     await place.portreeve.pass(0.1)
-    expect(await stepNow(process)).toMatchObject({ status: 'email-sent', request: { state: 'unsure' } })
+    expect(await stepNow(process)).toMatchObject({
+      status: 'email-sent',
+      request: { state: 'unsure' },
+    })
     await place.portreeve.pass(48)
     expect(sink.mails.length).toBe(1)
     await place.list({ [EMAIL]: {} })
@@ -175,7 +220,10 @@ describe('the mail to a list', () => {
     const process = await place.begin(WORDS)
     await place.portreeve.tend()
     expect(place.sink.mails.length).toBe(0)
-    expect(stepOf(await place.read(process.id), EMAIL)).toMatchObject({ status: 'waiting', needs: 'send' })
+    expect(stepOf(await place.read(process.id), EMAIL)).toMatchObject({
+      status: 'waiting',
+      needs: 'send',
+    })
   })
 
   it('is offered to be sent by hand where there is no relay', async () => {
@@ -226,7 +274,9 @@ describe('the mail to a list', () => {
     const listed = Object.fromEntries([...ips, '9.9.9.20'].map((ip) => [ip, '127.0.0.2']))
     await place.list({ [EMAIL]: { listed } })
     for (const ip of [...ips, '9.9.9.20']) {
-      place.dns.records[`${ip.split('.').toReversed().join('.')}.in-addr.arpa PTR`] = ['mail.alice.example']
+      place.dns.records[`${ip.split('.').toReversed().join('.')}.in-addr.arpa PTR`] = [
+        'mail.alice.example',
+      ]
     }
     place.dns.records['mail.alice.example A'] = [...ips, '9.9.9.20']
     for (const ip of ips) await place.begin({ ...WORDS, ip })

@@ -17,7 +17,11 @@ import { openNotifications } from '../../src/store/notifications.ts'
 import { createBlocklists } from '../../src/protocols/dnsbl/blocklists.ts'
 import { catalogue } from '../servers/blacklists.ts'
 
-export type Answer = { status: 'listed' | 'clean' | 'unknown'; codes: string[]; reason: string | null }
+export type Answer = {
+  status: 'listed' | 'clean' | 'unknown'
+  codes: string[]
+  reason: string | null
+}
 
 export type Step = {
   id: string
@@ -64,7 +68,10 @@ export type Reply = {
   code: string
   error: string
   details: { path: string }[]
-  data: Process & { processes: Process[]; pagination: { page: number; total: number; totalPages: number } }
+  data: Process & {
+    processes: Process[]
+    pagination: { page: number; total: number; totalPages: number }
+  }
 }
 
 type Endpoint = { address: string; port: number }
@@ -105,8 +112,19 @@ export type DelistingTest = Awaited<ReturnType<typeof startDelisting>>
  * One instance with the delisting module alone; tests run its job explicitly. Several may share a
  * database.
  */
-export async function startDelisting({ databaseUrl, lists, dns, smtpUrl, clock, ...options }: DelistingTestOptions) {
-  const config = { ...readConfig({}), SMTP_URL: smtpUrl, MAIL_FROM: 'Portreeve <delisting@portreeve.example>' }
+export async function startDelisting({
+  databaseUrl,
+  lists,
+  dns,
+  smtpUrl,
+  clock,
+  ...options
+}: DelistingTestOptions) {
+  const config = {
+    ...readConfig({}),
+    SMTP_URL: smtpUrl,
+    MAIL_FROM: 'Portreeve <delisting@portreeve.example>',
+  }
   const log = createLog(process.env['ROOM_LOG'] ?? 'silent')
   const { db, pool, close } = openDatabase(databaseUrl)
   const notifications = await openNotifications(databaseUrl, log)
@@ -125,19 +143,36 @@ export async function startDelisting({ databaseUrl, lists, dns, smtpUrl, clock, 
   const resolver = createResolver({ servers: [dns], timeoutMs: 2_000 })
   const alerts: NewAlert[] = []
   const raiseAlert: RaiseAlert = options.raiseAlert ?? (async (_db, alert) => alerts.push(alert))
-  const delisting = createDelistingModule({ db, blocklists, resolver, raiseAlert, config, log, now: () => clock.now })
+  const delisting = createDelistingModule({
+    db,
+    blocklists,
+    resolver,
+    raiseAlert,
+    config,
+    log,
+    now: () => clock.now,
+  })
   const { jobs } = delisting
   const queue = await openQueue({ pool, jobs, log })
-  const app = await createServer({ log, version: '0', trustedProxies: [], isUnavailable, isReady: async () => true })
+  const app = await createServer({
+    log,
+    version: '0',
+    trustedProxies: [],
+    isUnavailable,
+    isReady: async () => true,
+  })
   delisting.routes(app, { authHooks: createAuthHooks(identify, []), queue })
   createEventStreams(app)
 
   async function tend(signal: AbortSignal = new AbortController().signal): Promise<void> {
-    for (const job of jobs) await job.run({}, { signal, attempt: 1, log, enqueue: async () => true })
+    for (const job of jobs)
+      await job.run({}, { signal, attempt: 1, log, enqueue: async () => true })
   }
 
   async function nextAt(): Promise<Date | null> {
-    const { rows } = await pool.query<{ at: Date | null }>('select min(next_at) as at from delisting_step')
+    const { rows } = await pool.query<{ at: Date | null }>(
+      'select min(next_at) as at from delisting_step',
+    )
     return rows[0]?.at ?? null
   }
 
@@ -171,7 +206,13 @@ export async function startDelisting({ databaseUrl, lists, dns, smtpUrl, clock, 
     },
     async addPerson(name: string): Promise<string> {
       const email = `${name.toLowerCase()}@people.test`
-      const account = { email, password: `the password of ${name}`, name, plan: 'free', admin: false } as const
+      const account = {
+        email,
+        password: `the password of ${name}`,
+        name,
+        plan: 'free',
+        admin: false,
+      } as const
       const { id } = await createAccount(db, account)
       return (await issueToken(db, id, 'tests')).token
     },

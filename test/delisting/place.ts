@@ -4,7 +4,15 @@ import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { IP } from '../servers/blacklists.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import { startRbldnsd, type Rbldnsd, type Zone } from '../servers/rbldnsd.ts'
-import { startDelisting, ZONES, type Clock, type Process, type Reply, type DelistingTest, type Step } from './module.ts'
+import {
+  startDelisting,
+  ZONES,
+  type Clock,
+  type Process,
+  type Reply,
+  type DelistingTest,
+  type Step,
+} from './module.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 
 /** Zones of the shipped catalogue, one for each way out. */
@@ -27,7 +35,12 @@ export type Place = {
   /** @param token of whom it is; Alice by default */
   begin(body?: object, token?: string): Promise<Process>
   read(id: string): Promise<Process>
-  act(process: Process, zone: string, action: string, body?: object): Promise<{ status: number; json: Reply }>
+  act(
+    process: Process,
+    zone: string,
+    action: string,
+    body?: object,
+  ): Promise<{ status: number; json: Reply }>
   list(zones: Record<string, Zone | string>): Promise<void>
   stop(): Promise<void>
 }
@@ -38,7 +51,12 @@ export type Place = {
  */
 export async function startPlace(): Promise<Place> {
   const empty = Object.fromEntries(ZONES.map((zone): [string, Zone] => [zone, {}]))
-  const [lists, dns, sink, fresh] = await Promise.all([startRbldnsd(empty), startDns(), startSink(), freshDatabase()])
+  const [lists, dns, sink, fresh] = await Promise.all([
+    startRbldnsd(empty),
+    startDns(),
+    startSink(),
+    freshDatabase(),
+  ])
   dns.records['4.4.8.8.in-addr.arpa PTR'] = ['mail.alice.example']
   dns.records['mail.alice.example A'] = [IP]
   const clock: Clock = { now: new Date('2026-11-21T12:00:00.000Z') }
@@ -80,7 +98,12 @@ export async function startPlace(): Promise<Place> {
       return json.data
     },
     act: (process, zone, action, body) =>
-      portreeve.call(alice, 'POST', `/${process.id}/steps/${stepOf(process, zone).id}/${action}`, body),
+      portreeve.call(
+        alice,
+        'POST',
+        `/${process.id}/steps/${stepOf(process, zone).id}/${action}`,
+        body,
+      ),
     list: (zones) =>
       lists.setZones(
         Object.fromEntries(
@@ -100,6 +123,7 @@ export async function startPlace(): Promise<Place> {
 
 export function stepOf(process: Process, zone: string): Step {
   const step = process.steps.find(({ dnsbl }) => dnsbl === zone)
-  if (!step) throw new Error(`no step for ${zone}: ${process.steps.map(({ dnsbl }) => dnsbl).join(', ')}`)
+  if (!step)
+    throw new Error(`no step for ${zone}: ${process.steps.map(({ dnsbl }) => dnsbl).join(', ')}`)
   return step
 }

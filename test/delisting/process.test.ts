@@ -4,7 +4,10 @@ import { IP } from '../servers/blacklists.ts'
 import { AUTOMATIC, EMAIL, FORM, PROVIDER, startPlace, stepOf, type Place } from './place.ts'
 import { ZONES } from './module.ts'
 
-const WORDS = { cause: 'A guessed password sent spam.', fix: 'Password changed on 20 November 2026.' }
+const WORDS = {
+  cause: 'A guessed password sent spam.',
+  fix: 'Password changed on 20 November 2026.',
+}
 
 let place: Place
 beforeEach(async () => {
@@ -22,9 +25,20 @@ describe('a delisting', () => {
       'tor.dan.me.uk': '127.0.0.2',
     })
     const process = await place.begin()
-    expect(process).toMatchObject({ ip: IP, status: 'pending', totalListings: 4, stepsCompleted: 0, stepsRunning: 0 })
+    expect(process).toMatchObject({
+      ip: IP,
+      status: 'pending',
+      totalListings: 4,
+      stepsCompleted: 0,
+      stepsRunning: 0,
+    })
     const methods = Object.fromEntries(process.steps.map(({ dnsbl, method }) => [dnsbl, method]))
-    expect(methods).toEqual({ [AUTOMATIC]: 'automatic', [EMAIL]: 'email', [FORM]: 'form', [PROVIDER]: 'provider' })
+    expect(methods).toEqual({
+      [AUTOMATIC]: 'automatic',
+      [EMAIL]: 'email',
+      [FORM]: 'form',
+      [PROVIDER]: 'provider',
+    })
     expect(process.steps.map(({ status }) => status)).toEqual(Array(4).fill('pending'))
     expect(stepOf(process, AUTOMATIC)).toMatchObject({
       blacklistName: 'SpamCop SCBL',
@@ -34,7 +48,9 @@ describe('a delisting', () => {
   })
 
   it('does not start when most blocklists gave no answer, and reports their number and the other answers', async () => {
-    const refusing = Object.fromEntries(ZONES.map((zone) => [zone, { behaviour: 'refusing' as const }]))
+    const refusing = Object.fromEntries(
+      ZONES.map((zone) => [zone, { behaviour: 'refusing' as const }]),
+    )
     const said = async (answering: Parameters<Place['list']>[0]) => {
       await place.list({ ...refusing, ...answering })
       const { status, json } = await place.portreeve.call(place.alice, 'POST', '', { ip: IP })
@@ -47,11 +63,17 @@ describe('a delisting', () => {
     expect(await said({ 'tor.dan.me.uk': {} })).toBe(
       `502 ${most} of ${all} lists gave no usable answer about ${IP}, and the others do not list it. Check DNSBL_SERVERS.`,
     )
-    expect(await said({})).toBe(`502 None of ${all} lists gave a usable answer about ${IP}. Check DNSBL_SERVERS.`)
+    expect(await said({})).toBe(
+      `502 None of ${all} lists gave a usable answer about ${IP}. Check DNSBL_SERVERS.`,
+    )
   })
 
   it('runs to its end as the lists let the address go', async () => {
-    await place.list({ [AUTOMATIC]: '127.0.0.2', [EMAIL]: '127.0.0.2 Spam seen', [FORM]: '127.0.0.2' })
+    await place.list({
+      [AUTOMATIC]: '127.0.0.2',
+      [EMAIL]: '127.0.0.2 Spam seen',
+      [FORM]: '127.0.0.2',
+    })
     const { id } = await place.begin(WORDS)
     await place.portreeve.tend()
     let process = await place.read(id)
@@ -80,7 +102,10 @@ describe('a delisting', () => {
     await place.portreeve.pass(26)
     expect(await place.read(id)).toMatchObject({ status: 'completed', stepsCompleted: 3 })
     expect(place.sink.mails.length).toBe(1)
-    expect(place.portreeve.alerts.map(({ kind }) => kind)).toEqual(['delisting.needs-you', 'delisting.completed'])
+    expect(place.portreeve.alerts.map(({ kind }) => kind)).toEqual([
+      'delisting.needs-you',
+      'delisting.completed',
+    ])
   })
 
   it('fails when the deadline of a blocklist has passed, and names the remaining options', async () => {
@@ -91,7 +116,11 @@ describe('a delisting', () => {
     await place.portreeve.pass(71)
     expect(await place.read(id)).toMatchObject({ status: 'failed', stepsCompleted: 1 })
     const process = await place.read(id)
-    expect(stepOf(process, AUTOMATIC)).toMatchObject({ status: 'failed', outcome: 'still-listed', nextCheckAt: null })
+    expect(stepOf(process, AUTOMATIC)).toMatchObject({
+      status: 'failed',
+      outcome: 'still-listed',
+      nextCheckAt: null,
+    })
     expect(place.portreeve.alerts).toEqual([
       expect.objectContaining({
         kind: 'delisting.failed',
@@ -127,7 +156,11 @@ describe('a delisting', () => {
     await place.portreeve.pass(0.25)
     expect(stepOf(await place.read(id), AUTOMATIC)).toMatchObject({ status: 'completed' })
     const texts = (await place.read(id)).events.map(({ text }) => text)
-    expect(texts).toEqual(['Started.', 'Not listed. A second check will confirm this.', 'Delisted.'])
+    expect(texts).toEqual([
+      'Started.',
+      'Not listed. A second check will confirm this.',
+      'Delisted.',
+    ])
   })
 
   it('deals with a list that repeats others through those, and sends the owner of a network where only he can help', async () => {
@@ -146,14 +179,22 @@ describe('a delisting', () => {
       'zen.spamhaus.org',
       'dnsbl.justspam.org',
     ])
-    expect(process.steps.map(({ method }) => method)).toEqual(['provider', 'form', 'automatic', 'form'])
+    expect(process.steps.map(({ method }) => method)).toEqual([
+      'provider',
+      'form',
+      'automatic',
+      'form',
+    ])
     expect(stepOf(process, 'zen.spamhaus.org').nextStep).toContain(
       'Repeats the entries of sbl.spamhaus.org, xbl.spamhaus.org',
     )
     expect(stepOf(process, 'dnsbl.justspam.org')).toMatchObject({ status: 'waiting', needs: null })
     await place.list({ 'zen.spamhaus.org': {}, 'xbl.spamhaus.org': {}, 'sbl.spamhaus.org': {} })
     await place.portreeve.pass(49)
-    expect(stepOf(await place.read(id), 'dnsbl.justspam.org')).toMatchObject({ status: 'waiting', needs: 'submit' })
+    expect(stepOf(await place.read(id), 'dnsbl.justspam.org')).toMatchObject({
+      status: 'waiting',
+      needs: 'submit',
+    })
   })
 
   it('goes to the network’s owner where ZEN’s answer stands for the SBL', async () => {
@@ -194,7 +235,13 @@ describe('a delisting', () => {
     expect(step.nextStep).toContain(
       'The entry covers a whole range, so only its owner can request removal. Forward the text',
     )
-    for (const part of [IP, 'UCEPROTECT Level 2', 'Your provider is infested', 'alice@people.test', String(step.url)]) {
+    for (const part of [
+      IP,
+      'UCEPROTECT Level 2',
+      'Your provider is infested',
+      'alice@people.test',
+      String(step.url),
+    ]) {
       expect(step.request?.text).toContain(part)
     }
     expect(await place.act(process, PROVIDER, 'submitted')).toMatchObject({ status: 409 })
@@ -208,7 +255,9 @@ describe('a delisting', () => {
     await place.list({ [FORM]: {} })
     for (const portreeve of instances) await portreeve.pass(8)
     expect(await place.read(id)).toMatchObject({ status: 'completed' })
-    const { rows } = await place.portreeve.pool.query<{ kind: string }>('select kind from alert order by at')
+    const { rows } = await place.portreeve.pool.query<{ kind: string }>(
+      'select kind from alert order by at',
+    )
     expect(rows.map(({ kind }) => kind)).toEqual(['delisting.needs-you', 'delisting.completed'])
   })
 

@@ -3,7 +3,10 @@ import { IP } from '../servers/blacklists.ts'
 import { EMAIL, startPlace, stepOf, type Place } from './place.ts'
 import type { Process } from './module.ts'
 
-const WORDS = { cause: 'A guessed password sent spam.', fix: 'Password changed on 20 November 2026.' }
+const WORDS = {
+  cause: 'A guessed password sent spam.',
+  fix: 'Password changed on 20 November 2026.',
+}
 const DAY = 24
 
 let place: Place
@@ -35,7 +38,11 @@ describe('the reminder of a mail', () => {
       inReplyTo: first?.messageId,
     })
     expect(reminder?.messageId).not.toBe(first?.messageId)
-    for (const part of ['on 2026-11-21 I asked you to remove', 'Spam seen at a trap', `> ${WORDS.fix}`]) {
+    for (const part of [
+      'on 2026-11-21 I asked you to remove',
+      'Spam seen at a trap',
+      `> ${WORDS.fix}`,
+    ]) {
       expect(reminder?.text).toContain(part)
     }
     const reminded = await place.read(process.id)
@@ -46,7 +53,10 @@ describe('the reminder of a mail', () => {
     )
     await place.portreeve.pass(8 * DAY)
     expect(place.sink.mails.length).toBe(2)
-    expect(stepOf(await place.read(process.id), EMAIL)).toMatchObject({ status: 'failed', outcome: 'still-listed' })
+    expect(stepOf(await place.read(process.id), EMAIL)).toMatchObject({
+      status: 'failed',
+      outcome: 'still-listed',
+    })
   })
 
   it('does not go to a list that has let the address go', async () => {
@@ -76,7 +86,10 @@ describe('the reminder of a mail', () => {
     place.sink.behaviour = 'taking'
     await place.portreeve.pass(3 * DAY)
     expect(place.sink.mails.length).toBe(1)
-    expect(stepOf(await place.read(process.id), EMAIL)).toMatchObject({ status: 'waiting', outcome: null })
+    expect(stepOf(await place.read(process.id), EMAIL)).toMatchObject({
+      status: 'waiting',
+      outcome: null,
+    })
   })
 
   it('waits while the reverse DNS does not lead back to the address', async () => {

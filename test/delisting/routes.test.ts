@@ -34,7 +34,9 @@ describe('POST /api/v1/delisting', () => {
     for (const cause of ['', '  ', 'a\u0000b', 'x'.repeat(2_001)]) {
       expect(await call(place.alice, 'POST', '', { ip: IP, cause })).toMatchObject({ status: 400 })
     }
-    expect(await call(place.alice, 'POST', '', { ip: IP, cause: 'One\nTwo\t', fix: 'Ü' })).toMatchObject({
+    expect(
+      await call(place.alice, 'POST', '', { ip: IP, cause: 'One\nTwo\t', fix: 'Ü' }),
+    ).toMatchObject({
       status: 201,
     })
   })
@@ -42,9 +44,14 @@ describe('POST /api/v1/delisting', () => {
   it('deals with an address once at a time, for each account', async () => {
     const { id } = await place.begin()
     const again = await call(place.alice, 'POST', '', { ip: ` ${IP} ` })
-    expect(again).toMatchObject({ status: 409, json: { code: 'conflict', error: expect.stringContaining(id) } })
+    expect(again).toMatchObject({
+      status: 409,
+      json: { code: 'conflict', error: expect.stringContaining(id) },
+    })
     expect(await call(charlie, 'POST', '', { ip: IP })).toMatchObject({ status: 201 })
-    const both = await Promise.all([1, 2].map(() => call(place.alice, 'POST', '', { ip: '8.8.8.8' })))
+    const both = await Promise.all(
+      [1, 2].map(() => call(place.alice, 'POST', '', { ip: '8.8.8.8' })),
+    )
     expect(both.map(({ status }) => status)).toEqual([409, 409])
   })
 
@@ -77,7 +84,9 @@ describe('GET /api/v1/delisting/status', () => {
   const addresses = ['8.8.4.1', '8.8.4.2', '8.8.4.3']
   let processes: Process[]
   beforeEach(async () => {
-    await place.list({ [AUTOMATIC]: { listed: Object.fromEntries(addresses.map((ip) => [ip, '127.0.0.2'])) } })
+    await place.list({
+      [AUTOMATIC]: { listed: Object.fromEntries(addresses.map((ip) => [ip, '127.0.0.2'])) },
+    })
     processes = []
     for (const ip of addresses) processes.push(await place.begin({ ip }))
   })
@@ -107,12 +116,15 @@ describe('GET /api/v1/delisting/status', () => {
     expect(await found('ip=8.8.4.2&status=completed')).toEqual([])
   })
 
-  it.each(['status=done', 'ip=mail.example', 'page=0', 'limit=101', 'limit=0'])('refuses %s', async (query) => {
-    expect(await call(place.alice, 'GET', `/status?${query}`)).toMatchObject({
-      status: 400,
-      json: { code: 'invalid_request' },
-    })
-  })
+  it.each(['status=done', 'ip=mail.example', 'page=0', 'limit=101', 'limit=0'])(
+    'refuses %s',
+    async (query) => {
+      expect(await call(place.alice, 'GET', `/status?${query}`)).toMatchObject({
+        status: 400,
+        json: { code: 'invalid_request' },
+      })
+    },
+  )
 })
 
 describe('actions of a person', () => {
@@ -131,7 +143,8 @@ describe('actions of a person', () => {
       'Only a waiting or failed step can be retried. This step has the method form and the status pending.',
     )
     await place.portreeve.tend()
-    for (const action of ['submitted', 'confirm']) expect(await done(AUTOMATIC, action, WORDS)).toBe(409)
+    for (const action of ['submitted', 'confirm'])
+      expect(await done(AUTOMATIC, action, WORDS)).toBe(409)
     expect(await done(FORM, 'submitted')).toBe(200)
     expect(await done(FORM, 'submitted')).toBe(409)
     expect(await done(FORM, 'confirm', WORDS)).toBe(409)
@@ -161,7 +174,10 @@ describe('actions of a person', () => {
     })
     await place.list({ [AUTOMATIC]: {} })
     const answer = await place.act(process, AUTOMATIC, 'retry')
-    expect(stepOf(answer.json.data, AUTOMATIC)).toMatchObject({ status: 'completed', outcome: 'cleared' })
+    expect(stepOf(answer.json.data, AUTOMATIC)).toMatchObject({
+      status: 'completed',
+      outcome: 'cleared',
+    })
     expect(await done(AUTOMATIC, 'retry')).toBe(409)
   })
 
@@ -174,7 +190,10 @@ describe('actions of a person', () => {
     }
     await done(AUTOMATIC, 'cancel')
     const last = await place.act(process, AUTOMATIC, 'retry')
-    expect(last).toMatchObject({ status: 409, json: { error: expect.stringContaining('was tried 3 times') } })
+    expect(last).toMatchObject({
+      status: 409,
+      json: { error: expect.stringContaining('was tried 3 times') },
+    })
   })
 
   it('does not open an ended process while another deals with the address', async () => {
@@ -182,13 +201,19 @@ describe('actions of a person', () => {
     expect(await place.read(process.id)).toMatchObject({ status: 'failed' })
     const second = await place.begin()
     const refused = await place.act(process, AUTOMATIC, 'retry')
-    expect(refused).toMatchObject({ status: 409, json: { error: expect.stringContaining(second.id) } })
+    expect(refused).toMatchObject({
+      status: 409,
+      json: { error: expect.stringContaining(second.id) },
+    })
   })
 
   it('is Alice’s to do: Charlie finds nothing', async () => {
     const step = stepOf(process, FORM)
     expect((await call(charlie, 'GET', '/status')).json.data.processes).toEqual([])
-    expect(await call(charlie, 'GET', `/${process.id}`)).toMatchObject({ status: 404, json: { code: 'not_found' } })
+    expect(await call(charlie, 'GET', `/${process.id}`)).toMatchObject({
+      status: 404,
+      json: { code: 'not_found' },
+    })
     for (const action of ['confirm', 'submitted', 'retry', 'cancel']) {
       const answer = await call(
         charlie,
@@ -202,6 +227,8 @@ describe('actions of a person', () => {
       expect(await call('wrong', 'GET', path)).toMatchObject({ status: 401 })
     // A step is not found under another account’s process either.
     const [own] = (await call(charlie, 'POST', '', { ip: IP })).json.data.steps
-    expect(await call(place.alice, 'POST', `/${process.id}/steps/${own?.id}/cancel`)).toMatchObject({ status: 404 })
+    expect(await call(place.alice, 'POST', `/${process.id}/steps/${own?.id}/cancel`)).toMatchObject(
+      { status: 404 },
+    )
   })
 })

@@ -31,7 +31,9 @@ async function delist(): Promise<string[]> {
   await place.list({ [AUTOMATIC]: {}, [FORM]: {} })
   await place.portreeve.pass(26)
   expect(await place.read(id)).toMatchObject({ status: 'completed' })
-  return place.portreeve.alerts.map(({ kind }) => kind).filter((kind) => kind !== 'delisting.needs-you')
+  return place.portreeve.alerts
+    .map(({ kind }) => kind)
+    .filter((kind) => kind !== 'delisting.needs-you')
 }
 
 describe('that an address is off the lists', () => {

@@ -1,21 +1,35 @@
 import { describe, expect, it } from 'vitest'
 import { judge } from '../../scripts/audit.ts'
 
-const advisory = (severity: string) => ({ title: 'Reads anything', url: 'https://example.test/1', severity })
-const finding = (name: string, severity: string) => ({ name, severity, range: '<2', via: [advisory(severity)] })
+const advisory = (severity: string) => ({
+  title: 'Reads anything',
+  url: 'https://example.test/1',
+  severity,
+})
+const finding = (name: string, severity: string) => ({
+  name,
+  severity,
+  range: '<2',
+  via: [advisory(severity)],
+})
 
 describe('the audit of what we ship', () => {
   it('fails for a high or a critical one, and names each', () => {
     const report = { vulnerabilities: { a: finding('a', 'high'), b: finding('b', 'low') } }
     expect(judge(report)).toEqual({
       isGrave: true,
-      lines: ['high: a <2: Reads anything https://example.test/1', 'low: b <2: Reads anything https://example.test/1'],
+      lines: [
+        'high: a <2: Reads anything https://example.test/1',
+        'low: b <2: Reads anything https://example.test/1',
+      ],
     })
     expect(judge({ vulnerabilities: { c: finding('c', 'critical') } })?.isGrave).toBe(true)
   })
 
   it('lets others pass, and says them', () => {
-    expect(judge({ vulnerabilities: { a: finding('a', 'moderate') } })).toMatchObject({ isGrave: false })
+    expect(judge({ vulnerabilities: { a: finding('a', 'moderate') } })).toMatchObject({
+      isGrave: false,
+    })
     expect(judge({ vulnerabilities: {} })).toEqual({ isGrave: false, lines: [] })
   })
 

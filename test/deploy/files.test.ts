@@ -13,7 +13,8 @@ const read = (file: string) => readFileSync(join('deploy', file), 'utf8')
 describe('the Dockerfile', () => {
   const stages = stagesOf(read('Dockerfile'))
   const last = stages.at(-1)
-  const of = (keyword: string) => (last?.instructions ?? []).flatMap(([name, rest]) => (name === keyword ? [rest] : []))
+  const of = (keyword: string) =>
+    (last?.instructions ?? []).flatMap(([name, rest]) => (name === keyword ? [rest] : []))
 
   it('pins the version and the digest of each base image', () => {
     const images = stages.map(({ from }) => from)
@@ -37,7 +38,8 @@ describe('the Dockerfile', () => {
       expect(existsSync(path), path).toBe(true)
       expect(seen, path).toContain(`!${path}\n`)
     }
-    for (const [, path = ''] of seen.matchAll(/^!([\w./-]+)$/gm)) expect(existsSync(path), path).toBe(true)
+    for (const [, path = ''] of seen.matchAll(/^!([\w./-]+)$/gm))
+      expect(existsSync(path), path).toBe(true)
   })
   it('installs from the lockfile and nothing by its newest name', () => {
     const runs = stages.flatMap((stage) => stage.runs).join('\n')
@@ -49,7 +51,9 @@ describe('the Dockerfile', () => {
         .join(' ')
         .matchAll(/([A-Z_]+)=/g),
     ].map(([, name]) => name as string)
-    expect(names.filter((name) => name !== 'NODE_ENV' && !Object.hasOwn(SETTINGS, name))).toEqual([])
+    expect(names.filter((name) => name !== 'NODE_ENV' && !Object.hasOwn(SETTINGS, name))).toEqual(
+      [],
+    )
   })
 })
 
@@ -57,7 +61,9 @@ describe('compose.yaml', () => {
   const compose = read('compose.yaml')
   it('asks for nothing that the example of its settings lacks', () => {
     const asked = [...compose.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name as string)
-    const example = [...read('compose.env.example').matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name as string)
+    const example = [...read('compose.env.example').matchAll(/^([A-Z_]+)=/gm)].map(
+      ([, name]) => name as string,
+    )
     expect(new Set(asked)).toEqual(new Set(example))
   })
   it('sets only settings that there are', () => {
@@ -94,9 +100,13 @@ describe('the systemd unit', () => {
     writeFileSync(unit, read('systemd/portreeve.service'))
     try {
       execFileSync('/usr/bin/systemd-analyze', ['verify', '--man=no', unit], { stdio: 'pipe' })
-      const rated = execFileSync('/usr/bin/systemd-analyze', ['security', '--offline=true', '--threshold=20', unit], {
-        encoding: 'utf8',
-      })
+      const rated = execFileSync(
+        '/usr/bin/systemd-analyze',
+        ['security', '--offline=true', '--threshold=20', unit],
+        {
+          encoding: 'utf8',
+        },
+      )
       expect(rated).toMatch(/Overall exposure level for portreeve.service: [01]\.\d OK/)
     } finally {
       rmSync(folder, { recursive: true })
@@ -105,6 +115,8 @@ describe('the systemd unit', () => {
   it('sets only settings that there are', () => {
     const [, set = ''] = /^Environment=(.*)$/m.exec(read('systemd/portreeve.service')) ?? []
     const names = [...set.matchAll(/([A-Z_]+)=/g)].map(([, name]) => name as string)
-    expect(names.filter((name) => name !== 'NODE_ENV' && !Object.hasOwn(SETTINGS, name))).toEqual([])
+    expect(names.filter((name) => name !== 'NODE_ENV' && !Object.hasOwn(SETTINGS, name))).toEqual(
+      [],
+    )
   })
 })

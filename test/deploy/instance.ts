@@ -32,7 +32,9 @@ export async function startInstance(env: Record<string, string>): Promise<Instan
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-(1 << 20))))
+    stream
+      .setEncoding('utf8')
+      .on('data', (text: string) => (output = (output + text).slice(-(1 << 20))))
   }
   const instance: Instance = {
     url: `http://127.0.0.1:${port}`,

@@ -38,7 +38,13 @@ export function startSender(
 
   function sendOne({ path, body, type }: Sent, localAddress: string): Promise<number> {
     return new Promise((resolve) => {
-      const options = { method: 'POST', agent, localAddress, timeout: 30_000, headers: { 'content-type': type } }
+      const options = {
+        method: 'POST',
+        agent,
+        localAddress,
+        timeout: 30_000,
+        headers: { 'content-type': type },
+      }
       const sent = request(`${url}${path}`, options, (response) => {
         response.resume().once('end', () => resolve(response.statusCode ?? 0))
         response.once('error', () => resolve(0))
@@ -59,7 +65,8 @@ export function startSender(
         tally.acknowledged.add(one.key)
         tally.slowest = Math.max(tally.slowest, performance.now() - begun)
       } else tally.others.set(status, (tally.others.get(status) ?? 0) + 1)
-      if (!isTaken || pause > 0) await new Promise((resolve) => setTimeout(resolve, isTaken ? pause : 20))
+      if (!isTaken || pause > 0)
+        await new Promise((resolve) => setTimeout(resolve, isTaken ? pause : 20))
     }
   }
 

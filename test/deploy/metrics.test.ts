@@ -46,7 +46,9 @@ describe('the metrics', () => {
     })
     const count = 'portreeve_http_request_duration_seconds_count'
     expect(await valueOf(`${count}{method="GET",route="/api/v1/account",status="200"}`)).toBe(3)
-    expect(await valueOf(`${count}{method="DELETE",route="/api/v1/tokens/:id",status="404"}`)).toBe(1)
+    expect(await valueOf(`${count}{method="DELETE",route="/api/v1/tokens/:id",status="404"}`)).toBe(
+      1,
+    )
     expect(await scrape()).not.toContain('019a9d2e')
   })
 
@@ -59,7 +61,8 @@ describe('the metrics', () => {
       body: '{}',
     })
     const { endpoint } = (await made.json()) as { endpoint: { token: string } }
-    for (let i = 0; i < 4; i++) await portreeve.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: 'x' })
+    for (let i = 0; i < 4; i++)
+      await portreeve.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: 'x' })
     expect(await valueOf('portreeve_captures_total{outcome="stored"}')).toBe(4)
 
     await report('8.8.4.4')
@@ -69,32 +72,59 @@ describe('the metrics', () => {
 
     await portreeve.request('/api/v1/dns-check?domain=example.com', { token })
     const asked = [
-      ...(await scrape()).matchAll(/^portreeve_dns_queries_total\{resolver="dns",outcome="(\w+)"\} (\d+)/gm),
+      ...(await scrape()).matchAll(
+        /^portreeve_dns_queries_total\{resolver="dns",outcome="(\w+)"\} (\d+)/gm,
+      ),
     ]
     expect(asked.reduce((sum, [, , count]) => sum + Number(count), 0)).toBeGreaterThan(3)
     // Nobody listens there, which a busy machine may notice too late.
-    expect(['NETWORK', 'TIMEOUT']).toEqual(expect.arrayContaining(asked.map(([, outcome]) => outcome)))
+    expect(['NETWORK', 'TIMEOUT']).toEqual(
+      expect.arrayContaining(asked.map(([, outcome]) => outcome)),
+    )
   })
 
   it('count reports, looks at hosts and alerts by what became of them', async () => {
     const { id, token } = await portreeve.addPerson('Rita')
-    const upload = { method: 'POST', token, headers: { 'content-type': 'application/octet-stream' } }
+    const upload = {
+      method: 'POST',
+      token,
+      headers: { 'content-type': 'application/octet-stream' },
+    }
     await portreeve.request('/api/v1/dmarc/reports', { ...upload, body: 'no report at all' })
-    await portreeve.request('/api/v1/dmarc/reports', { ...upload, body: aggregate({ domain: 'nobody.example' }) })
+    await portreeve.request('/api/v1/dmarc/reports', {
+      ...upload,
+      body: aggregate({ domain: 'nobody.example' }),
+    })
     expect(await valueOf('portreeve_dmarc_reports_total{via="upload",outcome="unread"}')).toBe(1)
     expect(await valueOf('portreeve_dmarc_reports_total{via="upload",outcome="foreign"}')).toBe(1)
 
     const json = { method: 'POST', token, headers: { 'content-type': 'application/json' } }
-    const added = await portreeve.request('/api/v1/monitoring/hosts', { ...json, body: '{"host":"8.8.4.4"}' })
+    const added = await portreeve.request('/api/v1/monitoring/hosts', {
+      ...json,
+      body: '{"host":"8.8.4.4"}',
+    })
     const host = ((await added.json()) as { data: { id: string } }).data
     await portreeve.request(`/api/v1/monitoring/hosts/${host.id}/check`, { method: 'POST', token })
     expect(await valueOf('portreeve_looks_total{status="unknown"}')).toBeGreaterThan(0)
 
     const channel = JSON.stringify({ type: 'webhook', url: 'http://127.0.0.1:1/' })
-    expect((await portreeve.request('/api/v1/alerts/channels', { ...json, body: channel })).status).toBe(201)
+    expect(
+      (await portreeve.request('/api/v1/alerts/channels', { ...json, body: channel })).status,
+    ).toBe(201)
     const { db, close } = openDatabase(portreeve.databaseUrl)
-    const words = { title: 'A host is listed', text: 'By one list.', nextStep: 'Ask for removal.', path: '/monitoring' }
-    await raiseAlert(db, { accountId: id, kind: 'blacklist.listed', key: 'one', ...words, at: new Date() })
+    const words = {
+      title: 'A host is listed',
+      text: 'By one list.',
+      nextStep: 'Ask for removal.',
+      path: '/monitoring',
+    }
+    await raiseAlert(db, {
+      accountId: id,
+      kind: 'blacklist.listed',
+      key: 'one',
+      ...words,
+      at: new Date(),
+    })
     await close()
     const failed = () => valueOf('portreeve_alerts_total{channel="webhook",outcome="failed"}')
     await expect.poll(failed).toBeGreaterThan(0)
@@ -110,38 +140,48 @@ describe('the metrics', () => {
   })
 
   it('pass promtool check metrics without a word', async () => {
-    const checked = spawnSync('/usr/bin/promtool', ['check', 'metrics'], { input: await scrape(), encoding: 'utf8' })
+    const checked = spawnSync('/usr/bin/promtool', ['check', 'metrics'], {
+      input: await scrape(),
+      encoding: 'utf8',
+    })
     expect(checked).toMatchObject({ status: 0, stdout: '', stderr: '' })
   })
 
   it('have an address of their own, with the health of an instance that serves nothing else', async () => {
-    for (const path of ['/healthz', '/readyz']) expect((await fetch(address + path)).status).toBe(200)
+    for (const path of ['/healthz', '/readyz'])
+      expect((await fetch(address + path)).status).toBe(200)
     expect((await fetch(`${address}/api/v1/account`)).status).toBe(404)
     expect((await portreeve.request('/metrics')).status).toBe(404)
   })
 
   it('are refused with a sentence where the port is taken', async () => {
-    await expect(startTestService({ METRICS_LISTEN: address.slice('http://'.length) })).rejects.toThrow(
-      /METRICS_LISTEN/,
-    )
+    await expect(
+      startTestService({ METRICS_LISTEN: address.slice('http://'.length) }),
+    ).rejects.toThrow(/METRICS_LISTEN/)
   })
 })
 
 describe('the dashboard, the alert rules and the documentation', () => {
   const named = (file: string) =>
     new Set(
-      [...readFileSync(file, 'utf8').matchAll(/\b(?:portreeve|nodejs|process)_[a-z0-9_]+/g)].map(([name]) => name),
+      [...readFileSync(file, 'utf8').matchAll(/\b(?:portreeve|nodejs|process)_[a-z0-9_]+/g)].map(
+        ([name]) => name,
+      ),
     )
-  const inScrape = async () => new Set([...(await scrape()).matchAll(/^([a-z0-9_]+)[{ ]/gm)].map(([, name]) => name))
+  const inScrape = async () =>
+    new Set([...(await scrape()).matchAll(/^([a-z0-9_]+)[{ ]/gm)].map(([, name]) => name))
 
-  it.each(['deploy/grafana/portreeve.json', 'deploy/prometheus/portreeve.rules.yaml', 'docs/metrics.md'])(
-    '%s names only what there is',
-    async (file) => {
-      const served = [...(await inScrape())].join(' ')
-      const missing = [...named(file)].filter((name) => !served.includes(name) && !/^(nodejs|process)_$/.test(name))
-      expect(missing).toEqual([])
-    },
-  )
+  it.each([
+    'deploy/grafana/portreeve.json',
+    'deploy/prometheus/portreeve.rules.yaml',
+    'docs/metrics.md',
+  ])('%s names only what there is', async (file) => {
+    const served = [...(await inScrape())].join(' ')
+    const missing = [...named(file)].filter(
+      (name) => !served.includes(name) && !/^(nodejs|process)_$/.test(name),
+    )
+    expect(missing).toEqual([])
+  })
 
   it('documents every metric of ours', async () => {
     const documented = named('docs/metrics.md')
@@ -151,9 +191,12 @@ describe('the dashboard, the alert rules and the documentation', () => {
   })
 
   it('has rules that Prometheus takes, and that alert when they must', () => {
-    const promtool = (...args: string[]) => execFileSync('/usr/bin/promtool', args, { encoding: 'utf8', stdio: 'pipe' })
+    const promtool = (...args: string[]) =>
+      execFileSync('/usr/bin/promtool', args, { encoding: 'utf8', stdio: 'pipe' })
     for (const file of globSync('deploy/prometheus/*.rules.yaml'))
       expect(promtool('check', 'rules', file)).toContain('SUCCESS')
-    expect(promtool('test', 'rules', 'deploy/prometheus/portreeve.rules.test.yaml')).toContain('SUCCESS')
+    expect(promtool('test', 'rules', 'deploy/prometheus/portreeve.rules.test.yaml')).toContain(
+      'SUCCESS',
+    )
   })
 })

@@ -19,13 +19,18 @@ type Options = {
 export async function startNginx(instances: string[], options: Options = {}): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-nginx-'))
   const { port = await freePort(), isBehindAnother = false } = options
-  const servers = instances.map((url) => `    server ${new URL(url).host} max_fails=1 fail_timeout=5s;\n`).join('')
+  const servers = instances
+    .map((url) => `    server ${new URL(url).host} max_fails=1 fail_timeout=5s;\n`)
+    .join('')
   const documented = readFileSync('deploy/nginx.conf.example', 'utf8')
     .replaceAll(/^ {4}server 10\..*\n/gm, '')
     .replace('upstream portreeve {\n', `upstream portreeve {\n${servers}`)
     .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
     .replaceAll(/^ *ssl_.*\n/gm, '')
-    .replace('Forwarded-For $remote_addr;', isBehindAnother ? 'Forwarded-For $proxy_add_x_forwarded_for;' : '$&')
+    .replace(
+      'Forwarded-For $remote_addr;',
+      isBehindAnother ? 'Forwarded-For $proxy_add_x_forwarded_for;' : '$&',
+    )
   writeFileSync(
     join(folder, 'nginx.conf'),
     `daemon off;\nworker_processes 1;\npid ${folder}/pid;\nerror_log ${folder}/error.log;\n` +
@@ -33,7 +38,11 @@ export async function startNginx(instances: string[], options: Options = {}): Pr
       `proxy_temp_path ${folder}/proxy;\nfastcgi_temp_path ${folder}/f;\nuwsgi_temp_path ${folder}/u;\n` +
       `scgi_temp_path ${folder}/s;\n${documented}}\n`,
   )
-  const child = spawn('/usr/sbin/nginx', ['-e', `${folder}/error.log`, '-c', `${folder}/nginx.conf`], { stdio: 'pipe' })
+  const child = spawn(
+    '/usr/sbin/nginx',
+    ['-e', `${folder}/error.log`, '-c', `${folder}/nginx.conf`],
+    { stdio: 'pipe' },
+  )
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
   const url = `http://127.0.0.1:${port}`

@@ -1,6 +1,15 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,7 +21,18 @@ import { stagesOf } from './dockerfile.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** What building needs; web/dist and dist are made anew, so that no other test loses its own. */
-const SOURCES = ['bin', 'clients', 'data', 'deploy', 'docs', 'scripts', 'src', 'web', 'CHANGELOG.md', 'README.md']
+const SOURCES = [
+  'bin',
+  'clients',
+  'data',
+  'deploy',
+  'docs',
+  'scripts',
+  'src',
+  'web',
+  'CHANGELOG.md',
+  'README.md',
+]
 
 let folder: string
 let installed: string
@@ -46,12 +66,17 @@ afterAll(async () => {
 /** The RUN of a stage of the Dockerfile, with the folders of the image in ours; the machine's npm cache stays. */
 function stepsOf(stage: string): string {
   const [script = ''] =
-    stagesOf(readFileSync('deploy/Dockerfile', 'utf8')).find(({ name }) => name === stage)?.runs ?? []
+    stagesOf(readFileSync('deploy/Dockerfile', 'utf8')).find(({ name }) => name === stage)?.runs ??
+    []
   return script.replaceAll('/tmp/', `${folder}/tmp/`).replace('npm cache clean --force', 'true')
 }
 
 function run(cwd: string, script: string): void {
-  const env = { ...process.env, npm_config_prefer_offline: 'true', npm_config_update_notifier: 'false' }
+  const env = {
+    ...process.env,
+    npm_config_prefer_offline: 'true',
+    npm_config_update_notifier: 'false',
+  }
   execFileSync('/bin/sh', ['-ec', script], { cwd, env, stdio: 'pipe' })
 }
 
@@ -81,7 +106,8 @@ async function start(port: number, metrics: number): Promise<ChildProcess> {
 
 async function ready(url: string, { stdout, stderr }: ChildProcess): Promise<void> {
   let said = ''
-  for (const stream of [stdout, stderr]) stream?.setEncoding('utf8').on('data', (text: string) => (said += text))
+  for (const stream of [stdout, stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => (said += text))
   for (let tries = 0; tries < 300; tries++) {
     if ((await fetch(url).catch(() => null))?.status === 200) return
     await sleep(100)
@@ -114,21 +140,28 @@ describe('the package', () => {
     const { packages } = JSON.parse(readFileSync(join(installed, 'sbom.spdx.json'), 'utf8')) as {
       packages: { name: string }[]
     }
-    expect(packages.map(({ name }) => name)).toEqual(expect.arrayContaining(['portreeve', 'fastify', 'pg']))
+    expect(packages.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['portreeve', 'fastify', 'pg']),
+    )
     expect(packages.map(({ name }) => name)).not.toContain('vitest')
   })
 
-  it('starts from where it is installed, with its own database, and ends cleanly', { timeout: 90_000 }, async () => {
-    const [port, metrics] = [await freePort(), await freePort()]
-    service = await start(port, metrics)
-    for (const address of [metrics, port]) await ready(`http://127.0.0.1:${address}/readyz`, service)
-    const page = await fetch(`http://127.0.0.1:${port}/`)
-    expect(await page.text()).toContain('<div id="app">')
-    const facts = (await (await fetch(`http://127.0.0.1:${port}/api/v1/service`)).json()) as {
-      data: { version: string }
-    }
-    expect(facts.data.version).toBe(VERSION)
-    service.kill('SIGTERM')
-    expect(await once(service, 'exit')).toEqual([0, null])
-  })
+  it(
+    'starts from where it is installed, with its own database, and ends cleanly',
+    { timeout: 90_000 },
+    async () => {
+      const [port, metrics] = [await freePort(), await freePort()]
+      service = await start(port, metrics)
+      for (const address of [metrics, port])
+        await ready(`http://127.0.0.1:${address}/readyz`, service)
+      const page = await fetch(`http://127.0.0.1:${port}/`)
+      expect(await page.text()).toContain('<div id="app">')
+      const facts = (await (await fetch(`http://127.0.0.1:${port}/api/v1/service`)).json()) as {
+        data: { version: string }
+      }
+      expect(facts.data.version).toBe(VERSION)
+      service.kill('SIGTERM')
+      expect(await once(service, 'exit')).toEqual([0, null])
+    },
+  )
 })

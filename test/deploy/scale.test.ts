@@ -28,7 +28,11 @@ beforeAll(async () => {
   ;[database, mailServer] = await Promise.all([freshDatabase(), startDovecot()])
   slow = await startProxy(mailServer.port, { roundTrip: 150 })
   const email = 'alice@people.test'
-  const account = await createAccount(database.db, { email, password: 'the password of Alice', plan: 'enterprise' })
+  const account = await createAccount(database.db, {
+    email,
+    password: 'the password of Alice',
+    plan: 'enterprise',
+  })
   token = (await issueToken(database.db, account.id)).token
   begunAt = new Date()
   const shared = {
@@ -55,12 +59,22 @@ async function api<T>(method: string, path: string, body?: unknown, base = nginx
     authorization: `Bearer ${token}`,
     ...(body !== undefined && { 'content-type': 'application/json' }),
   }
-  const response = await fetch(base + path, { method, headers, body: body === undefined ? null : JSON.stringify(body) })
+  const response = await fetch(base + path, {
+    method,
+    headers,
+    body: body === undefined ? null : JSON.stringify(body),
+  })
   return (await response.json()) as T
 }
 
 async function makeEndpoint(settings = {}): Promise<{ id: string; token: string }> {
-  return (await api<{ endpoint: { id: string; token: string } }>('POST', '/api/webhook/endpoints', settings)).endpoint
+  return (
+    await api<{ endpoint: { id: string; token: string } }>(
+      'POST',
+      '/api/webhook/endpoints',
+      settings,
+    )
+  ).endpoint
 }
 
 async function query<T extends object>(text: string, values: unknown[] = []): Promise<T[]> {
@@ -133,7 +147,9 @@ describe('three instances on one PostgreSQL behind nginx', () => {
     { timeout: 240_000 },
     async () => {
       const worker = instances[1] as Instance
-      const tokens = await Promise.all(Array.from({ length: 8 }, async () => (await makeEndpoint()).token))
+      const tokens = await Promise.all(
+        Array.from({ length: 8 }, async () => (await makeEndpoint()).token),
+      )
       const ids = await submitMigrations()
       const captures = startSender(nginx.url, captureOf(tokens))
       const reports = startSender(nginx.url, reportOf(100), { from: SOURCES })
@@ -148,7 +164,11 @@ describe('three instances on one PostgreSQL behind nginx', () => {
       await worker.kill('SIGKILL')
       await sleep(4_000)
       const [captured, reported] = await Promise.all([captures.stop(), reports.stop()])
-      for (let tries = 0; (await count(`migration where status = 'completed'`)) < ids.length && tries < 400; tries++)
+      for (
+        let tries = 0;
+        (await count(`migration where status = 'completed'`)) < ids.length && tries < 400;
+        tries++
+      )
         await sleep(400)
       clearInterval(watching)
 
@@ -158,7 +178,9 @@ describe('three instances on one PostgreSQL behind nginx', () => {
       ])
       const here = contents((await read(accountOn(mailServer.port)))['INBOX'])
       for (let n = 0; n < MAILBOXES; n++) {
-        expect(contents((await read(accountOn(mailServer.port, `there${n}`)))['INBOX'])).toEqual(here)
+        expect(contents((await read(accountOn(mailServer.port, `there${n}`)))['INBOX'])).toEqual(
+          here,
+        )
       }
 
       const kept = await query<{ place: string }>(
@@ -169,7 +191,9 @@ describe('three instances on one PostgreSQL behind nginx', () => {
       expect([...captured.acknowledged].filter((place) => !places.has(place))).toEqual([])
 
       const heard = new Set(
-        (await query<{ address: string }>('select distinct address from abuse_report')).map(({ address }) => address),
+        (await query<{ address: string }>('select distinct address from abuse_report')).map(
+          ({ address }) => address,
+        ),
       )
       expect(reported.acknowledged.size).toBeGreaterThan(200)
       expect([...reported.acknowledged].filter((address) => !heard.has(address))).toEqual([])
@@ -197,8 +221,16 @@ describe('three instances on one PostgreSQL behind nginx', () => {
 /** One mailbox to many, over a slow line. */
 async function submitMigrations(): Promise<string[]> {
   await mailServer.addUser('alice', 'secret')
-  await fill(accountOn(mailServer.port), { INBOX: Array.from({ length: 400 }, () => ({ body: mail(4_000) })) })
-  const side = (user: string, port: number) => ({ host: '127.0.0.1', port, secure: false, user, password: 'secret' })
+  await fill(accountOn(mailServer.port), {
+    INBOX: Array.from({ length: 400 }, () => ({ body: mail(4_000) })),
+  })
+  const side = (user: string, port: number) => ({
+    host: '127.0.0.1',
+    port,
+    secure: false,
+    user,
+    password: 'secret',
+  })
   const ids = []
   for (let n = 0; n < MAILBOXES; n++) {
     await mailServer.addUser(`there${n}`, 'secret')

@@ -22,7 +22,12 @@ describe('the endpoint', () => {
     expect(answer.status).toBe(200)
     expect(await answer.json()).toMatchObject({
       success: true,
-      data: { ip: IP, totalChecked: enabled.length, listedCount: 1, blacklists: { length: enabled.length } },
+      data: {
+        ip: IP,
+        totalChecked: enabled.length,
+        listedCount: 1,
+        blacklists: { length: enabled.length },
+      },
     })
     const stranger = await portreeve.request(path)
     expect(stranger.status).toBe(401)
@@ -31,8 +36,13 @@ describe('the endpoint', () => {
 
   it('refuses an address that is not public with 400', async () => {
     const bob = await portreeve.addPerson('Bob')
-    const answer = await portreeve.request('/api/v1/blacklist-check?ip=192.168.1.1', { token: bob.token })
+    const answer = await portreeve.request('/api/v1/blacklist-check?ip=192.168.1.1', {
+      token: bob.token,
+    })
     expect(answer.status).toBe(400)
-    expect(await answer.json()).toMatchObject({ code: 'invalid_request', details: [{ path: 'ip' }] })
+    expect(await answer.json()).toMatchObject({
+      code: 'invalid_request',
+      details: [{ path: 'ip' }],
+    })
   })
 })

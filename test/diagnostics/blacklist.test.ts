@@ -4,13 +4,23 @@ import { blacklistCheck, checkResolverHealth } from '../../src/diagnostics/black
 import type { BlacklistResult } from '../../src/diagnostics/shapes.ts'
 import { adviceOnServers } from '../../src/protocols/dnsbl/dnsbl-advice.ts'
 import type { Blocklists } from '../../src/protocols/dnsbl/blocklists.ts'
-import { check, enabled, IP, itemOf, open, startersForEach, startLists } from '../servers/blacklists.ts'
+import {
+  check,
+  enabled,
+  IP,
+  itemOf,
+  open,
+  startersForEach,
+  startLists,
+} from '../servers/blacklists.ts'
 import type { Rbldnsd, Zone } from '../servers/rbldnsd.ts'
 
 const start = startersForEach()
 
 const SPECIAL: Record<string, Zone> = {
-  'zen.spamhaus.org': { listed: { [IP]: ['127.0.0.2 Seen at a trap: $', '127.0.0.10 Dynamic range'] } },
+  'zen.spamhaus.org': {
+    listed: { [IP]: ['127.0.0.2 Seen at a trap: $', '127.0.0.10 Dynamic range'] },
+  },
   'rbl.efnetrbl.org': { listed: { [IP]: '127.0.0.1 Proxy' } },
   'bl.spamcop.net': { behaviour: 'silent' },
   'psbl.surriel.com': { behaviour: 'refused' },
@@ -43,26 +53,55 @@ describe('every list of the catalogue, some of them misbehaving', () => {
     ['rbl.efnetrbl.org', 'listed', 'healthy', null],
     ['bl.spamcop.net', 'unknown', 'failing', 'Did not answer in time.'],
     ['psbl.surriel.com', 'unknown', 'refusing', 'The query was refused (REFUSED).'],
-    ['dnsbl.dronebl.org', 'unknown', 'failing', 'The resolver got no answer from the list (SERVFAIL).'],
+    [
+      'dnsbl.dronebl.org',
+      'unknown',
+      'failing',
+      'The resolver got no answer from the list (SERVFAIL).',
+    ],
     ['bl.mailspike.net', 'unknown', 'refusing', 'Refuses to answer this resolver: query came through a public or open resolver (127.255.255.254).'], // prettier-ignore
     ['rbl.interserver.net', 'unknown', 'wildcard', 'Lists every address.'],
     ['bl.nordspam.com', 'unknown', 'wildcard', 'Answered 203.0.113.80, outside 127.0.0.0/8: the zone is parked, or the resolver rewrites answers.'], // prettier-ignore
-    ['bl.0spam.org', 'unknown', 'no-test-entry', expect.stringContaining('without returning its test entry')],
-    ['all.spamrats.com', 'unknown', 'no-test-entry', expect.stringContaining('without returning its test entry')],
+    [
+      'bl.0spam.org',
+      'unknown',
+      'no-test-entry',
+      expect.stringContaining('without returning its test entry'),
+    ],
+    [
+      'all.spamrats.com',
+      'unknown',
+      'no-test-entry',
+      expect.stringContaining('without returning its test entry'),
+    ],
     ['all.s5h.net', 'clean', 'healthy', null],
     ['hostkarma.junkemailfilter.com', 'clean', 'healthy', null],
     ['rep.mailspike.net', 'unknown', 'healthy', expect.stringContaining('127.0.0.77')],
     ['bl.blocklist.de', 'clean', 'healthy', null],
-    ['rbl.your-server.de', 'clean', 'healthy', 'Lists 127.0.0.1, which must not be listed (RFC 5782).'],
+    [
+      'rbl.your-server.de',
+      'clean',
+      'healthy',
+      'Lists 127.0.0.1, which must not be listed (RFC 5782).',
+    ],
     ['psbl.surriel.com', 'unknown', 'refusing', expect.any(String)],
   ])('%s is %s and %s', (zone, status, health, detail) => {
-    expect(itemOf(result, zone)).toMatchObject({ status, health, detail, listed: status === 'listed' })
+    expect(itemOf(result, zone)).toMatchObject({
+      status,
+      health,
+      detail,
+      listed: status === 'listed',
+    })
   })
 
   it('calls all others clean, and counts every list once', () => {
     const others = result.blacklists.filter((item) => !Object.hasOwn(SPECIAL, item.dnsbl))
-    expect(others.filter((item) => item.status !== 'clean' || item.health !== 'healthy')).toEqual([])
-    expect(result.blacklists.map((item) => item.dnsbl).toSorted()).toEqual(enabled.map((list) => list.zone).toSorted())
+    expect(others.filter((item) => item.status !== 'clean' || item.health !== 'healthy')).toEqual(
+      [],
+    )
+    expect(result.blacklists.map((item) => item.dnsbl).toSorted()).toEqual(
+      enabled.map((list) => list.zone).toSorted(),
+    )
     const { totalChecked, listedCount, cleanCount, unknownCount } = result
     expect({ totalChecked, listedCount, cleanCount, unknownCount }).toEqual({
       totalChecked: enabled.length,
@@ -94,7 +133,10 @@ describe('every list of the catalogue, some of them misbehaving', () => {
   it('puts listed lists first, then goes by category, the unknown before the clean', () => {
     const gravity = ['critical', 'major', 'minor', 'informational']
     const ranks = result.blacklists.map(
-      (item) => Number(!item.listed) * 100 + gravity.indexOf(item.category) * 10 + Number(item.status === 'clean'),
+      (item) =>
+        Number(!item.listed) * 100 +
+        gravity.indexOf(item.category) * 10 +
+        Number(item.status === 'clean'),
     )
     expect(ranks).toEqual(ranks.toSorted((a, b) => a - b))
     expect(result.blacklists[0]?.dnsbl).toBe('zen.spamhaus.org')
@@ -103,7 +145,9 @@ describe('every list of the catalogue, some of them misbehaving', () => {
   it('warns that critical and major lists are missing', () => {
     expect(result.warnings).toEqual([
       expect.stringContaining('refused this resolver. Set DNSBL_SERVERS'),
-      expect.stringMatching(/^8 of 26 critical and major lists could not be checked: SpamCop SCBL, .* and 4 more/),
+      expect.stringMatching(
+        /^8 of 26 critical and major lists could not be checked: SpamCop SCBL, .* and 4 more/,
+      ),
     ])
   })
 
@@ -133,7 +177,9 @@ describe('a resolver at fault', () => {
     const result = await check(blocklists)
     expect(result).toMatchObject({ listedCount: 0, cleanCount: 0, unknownCount: enabled.length })
     expect(new Set(result.blacklists.map((item) => item.health))).toEqual(new Set(['failing']))
-    expect(result.warnings).toEqual([expect.stringMatching(/^89 of 89 lists gave no usable answer.*DNSBL_SERVERS/)])
+    expect(result.warnings).toEqual([
+      expect.stringMatching(/^89 of 89 lists gave no usable answer.*DNSBL_SERVERS/),
+    ])
   })
 
   it.each(['refusing', 'wildcard', 'parked', 'no-test-entry'] as const)(
@@ -149,7 +195,9 @@ describe('a resolver at fault', () => {
   )
 
   it('is recognised by its address when it is a public one', () => {
-    expect(adviceOnServers([{ address: '8.8.8.8', port: 53 }])).toEqual([expect.stringContaining('8.8.8.8 (Google)')])
+    expect(adviceOnServers([{ address: '8.8.8.8', port: 53 }])).toEqual([
+      expect.stringContaining('8.8.8.8 (Google)'),
+    ])
     expect(adviceOnServers([{ address: '2606:4700:4700::1111', port: 53 }])).toEqual([
       expect.stringContaining('(Cloudflare)'),
     ])
@@ -162,10 +210,16 @@ describe('a resolver at fault', () => {
       'b.barracudacentral.org': { behaviour: 'no-test-entry' },
     })
     const { lists, warnings } = await checkResolverHealth(open(server))
-    expect(lists.map(({ list }) => list.category)).toEqual(Array.from({ length: 7 }, () => 'critical'))
+    expect(lists.map(({ list }) => list.category)).toEqual(
+      Array.from({ length: 7 }, () => 'critical'),
+    )
     expect(warnings).toEqual([
-      expect.stringMatching(/^Barracuda BRBL .*Register the public address of your resolver with its operator\.$/),
-      expect.stringMatching(/^Spamhaus ZEN \(zen\.spamhaus\.org\): Refuses .*Set DNSBL_SERVERS to your own\.$/),
+      expect.stringMatching(
+        /^Barracuda BRBL .*Register the public address of your resolver with its operator\.$/,
+      ),
+      expect.stringMatching(
+        /^Spamhaus ZEN \(zen\.spamhaus\.org\): Refuses .*Set DNSBL_SERVERS to your own\.$/,
+      ),
     ])
   })
 })
@@ -189,7 +243,10 @@ describe('a list with a key', () => {
   it('is unknown when the key is not good', async () => {
     const server = await start.lists({ [keyed]: { behaviour: 'no-test-entry' } })
     const result = await check(open(server, { keys: { 'zen.spamhaus.org': KEY } }))
-    expect(itemOf(result, 'zen.spamhaus.org')).toMatchObject({ status: 'unknown', health: 'no-test-entry' })
+    expect(itemOf(result, 'zen.spamhaus.org')).toMatchObject({
+      status: 'unknown',
+      health: 'no-test-entry',
+    })
   })
 })
 

@@ -16,7 +16,10 @@ function check(domain: string, resolver: Resolver): Promise<DnsResult> {
   return dnsCheck.run({ domain }, { resolver } as CheckDeps, AbortSignal.timeout(5000))
 }
 
-async function checkAgainst(domain: string, options: Parameters<typeof startDns>[0]): Promise<DnsResult> {
+async function checkAgainst(
+  domain: string,
+  options: Parameters<typeof startDns>[0],
+): Promise<DnsResult> {
   const dns = await startDns(options)
   open.push(dns)
   return check(domain, createResolver({ servers: [dns], timeoutMs: 100 }))
@@ -59,19 +62,41 @@ describe('a real zone', () => {
 
   it('is found under its name in people’s letters', async () => {
     const result = await check('münchen.test', createResolver({ servers: [nsd] }))
-    expect(result).toMatchObject({ domain: 'xn--mnchen-3ya.test', unicodeDomain: 'münchen.test', status: 'NOERROR' })
+    expect(result).toMatchObject({
+      domain: 'xn--mnchen-3ya.test',
+      unicodeDomain: 'münchen.test',
+      status: 'NOERROR',
+    })
   })
 
   it('distinguishes names that exist from names that do not', async () => {
     const resolver = createResolver({ servers: [nsd] })
-    const empty = { a: [], aaaa: [], mx: [], txt: [], cname: [], ns: [], soa: null, caa: [], errors: {} }
-    expect(await check('gone.example.test', resolver)).toMatchObject({ status: 'NXDOMAIN', ...empty })
-    expect(await check('empty.example.test', resolver)).toMatchObject({ status: 'NOERROR', ...empty })
+    const empty = {
+      a: [],
+      aaaa: [],
+      mx: [],
+      txt: [],
+      cname: [],
+      ns: [],
+      soa: null,
+      caa: [],
+      errors: {},
+    }
+    expect(await check('gone.example.test', resolver)).toMatchObject({
+      status: 'NXDOMAIN',
+      ...empty,
+    })
+    expect(await check('empty.example.test', resolver)).toMatchObject({
+      status: 'NOERROR',
+      ...empty,
+    })
     const aliased = { status: 'NOERROR', cname: ['example.test'], a: ['8.8.4.4', '8.8.8.8'] }
     expect(await check('www.example.test', resolver)).toMatchObject(aliased)
     const dangling = await check('dangling.example.test', resolver)
     expect(dangling).toMatchObject({ status: 'NOERROR', cname: ['gone.example.test'], a: [] })
-    expect(dangling.warnings).toEqual([expect.stringContaining('alias for gone.example.test, which has no address')])
+    expect(dangling.warnings).toEqual([
+      expect.stringContaining('alias for gone.example.test, which has no address'),
+    ])
   })
 })
 
@@ -97,8 +122,15 @@ mx2 AAAA 2a00:1450::2
 
 describe('a failure', () => {
   it('of some types is named and leaves the others as they are', async () => {
-    const behaviours = { 'a.test MX': 'SERVFAIL', 'a.test CAA': 'REFUSED', 'a.test NS': 'silent' } as const
-    const result = await checkAgainst('a.test', { records: { 'a.test A': ['8.8.8.8'] }, behaviours })
+    const behaviours = {
+      'a.test MX': 'SERVFAIL',
+      'a.test CAA': 'REFUSED',
+      'a.test NS': 'silent',
+    } as const
+    const result = await checkAgainst('a.test', {
+      records: { 'a.test A': ['8.8.8.8'] },
+      behaviours,
+    })
     expect(result.errors).toEqual({ mx: 'SERVFAIL', caa: 'REFUSED', ns: 'TIMEOUT' })
     expect(result).toMatchObject({ status: 'NOERROR', a: ['8.8.8.8'], mx: [], ttl: 0 })
   })
@@ -132,7 +164,9 @@ it('asks for everything at once', async () => {
 })
 
 it('writes bytes that are no text as zone files do', async () => {
-  const { txt } = await checkAgainst('a.test', { records: { 'a.test TXT': [[Buffer.from([0xff, 0x41, 0x00])]] } })
+  const { txt } = await checkAgainst('a.test', {
+    records: { 'a.test TXT': [[Buffer.from([0xff, 0x41, 0x00])]] },
+  })
   expect(txt).toEqual([String.raw`\255A\000`])
 })
 
@@ -140,18 +174,39 @@ describe('a warning', () => {
   const fine = { 'a.test A': ['8.8.8.8'], 'a.test NS': ['ns1.test', 'ns2.test'] }
 
   it('is not given when all is well', async () => {
-    const records = { ...fine, 'a.test MX': ['1 mx.test'], 'mx.test A': ['8.8.8.8'], 'a.test TXT': ['v=spf1 -all'] }
+    const records = {
+      ...fine,
+      'a.test MX': ['1 mx.test'],
+      'mx.test A': ['8.8.8.8'],
+      'a.test TXT': ['v=spf1 -all'],
+    }
     expect(await warningsOf('a.test', records)).toEqual([])
   })
 
   it.each<[string, Record<string, string[]>, string]>([
     ['a single name server', { 'a.test NS': ['ns1.test'] }, 'only one name server, ns1.test'],
-    ['two SPF records', { 'a.test TXT': ['v=spf1 -all', 'v=spf1 mx -all', 'v=spf10'] }, '2 SPF records'],
-    ['an address others cannot reach', { 'a.test A': ['10.0.0.1'] }, '10.0.0.1 is a private address'],
+    [
+      'two SPF records',
+      { 'a.test TXT': ['v=spf1 -all', 'v=spf1 mx -all', 'v=spf10'] },
+      '2 SPF records',
+    ],
+    [
+      'an address others cannot reach',
+      { 'a.test A': ['10.0.0.1'] },
+      '10.0.0.1 is a private address',
+    ],
     ['a null MX', { 'a.test MX': ['0 .'] }, 'does not receive mail'],
-    ['a null MX beside others', { 'a.test MX': ['0 .', '5 mx.test'] }, 'must be the only MX record (RFC 7505)'],
+    [
+      'a null MX beside others',
+      { 'a.test MX': ['0 .', '5 mx.test'] },
+      'must be the only MX record (RFC 7505)',
+    ],
     ['an MX that is an address', { 'a.test MX': ['5 8.8.8.8'] }, 'The MX 8.8.8.8 is an IP address'],
-    ['an MX without an address', { 'a.test MX': ['5 gone.test'] }, 'The MX gone.test has no address'],
+    [
+      'an MX without an address',
+      { 'a.test MX': ['5 gone.test'] },
+      'The MX gone.test has no address',
+    ],
     [
       'an MX that is an alias',
       { 'a.test MX': ['5 mx.test'], 'mx.test CNAME': ['b.test'], 'b.test A': ['8.8.8.8'] },
@@ -159,17 +214,25 @@ describe('a warning', () => {
     ],
     ['a CNAME beside other records', { 'a.test CNAME': ['b.test'] }, 'also has A and NS records'],
   ])('names %s', async (_what, records, words) => {
-    expect(await warningsOf('a.test', { ...fine, ...records })).toEqual([expect.stringContaining(words)])
+    expect(await warningsOf('a.test', { ...fine, ...records })).toEqual([
+      expect.stringContaining(words),
+    ])
   })
 
   it('names a circle of aliases', async () => {
-    const warnings = await warningsOf('a.test', { 'a.test CNAME': ['b.test'], 'b.test CNAME': ['a.test'] })
+    const warnings = await warningsOf('a.test', {
+      'a.test CNAME': ['b.test'],
+      'b.test CNAME': ['a.test'],
+    })
     expect(warnings).toEqual([expect.stringContaining('a loop: a.test → b.test → a.test')])
   })
 
   it('is not made of a mail server that could not be looked up', async () => {
     const records = { ...fine, 'a.test MX': ['5 mx.test'] }
-    const { warnings } = await checkAgainst('a.test', { records, behaviours: { 'mx.test *': 'SERVFAIL' } })
+    const { warnings } = await checkAgainst('a.test', {
+      records,
+      behaviours: { 'mx.test *': 'SERVFAIL' },
+    })
     expect(warnings).toEqual([])
   })
 })

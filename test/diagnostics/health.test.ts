@@ -8,7 +8,10 @@ let portreeve: TestService
 let admin: string
 beforeAll(async () => {
   dns = await startDns({ records: { '. NS': ['a.root-servers.test'] } })
-  portreeve = await startTestService({ DNS_SERVERS: `127.0.0.1:${dns.port}`, DNSBL_SERVERS: `127.0.0.1:${dns.port}` })
+  portreeve = await startTestService({
+    DNS_SERVERS: `127.0.0.1:${dns.port}`,
+    DNSBL_SERVERS: `127.0.0.1:${dns.port}`,
+  })
   admin = (await portreeve.addPerson('Alice', { admin: true })).token
 })
 afterAll(async () => {
@@ -35,16 +38,24 @@ describe('the health of the service', () => {
       state: 'bad',
       sentence: expect.stringMatching('DNSBL_SERVERS'),
     })
-    expect(findings).toContainEqual({ about: 'clock', state: 'good', sentence: expect.stringMatching('agree') })
+    expect(findings).toContainEqual({
+      about: 'clock',
+      state: 'good',
+      sentence: expect.stringMatching('agree'),
+    })
     expect(database).toEqual({ version: expect.stringMatching(/^\d+/), bytes: expect.any(Number) })
     expect(database.bytes).toBeGreaterThan(1_000_000)
   })
 
   it('counts the jobs of every module', async () => {
     const { jobs } = await look()
-    expect(jobs.map(({ name }) => name)).toEqual(expect.arrayContaining(['accounts.clean-up', 'migration.run']))
+    expect(jobs.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['accounts.clean-up', 'migration.run']),
+    )
     expect(
-      jobs.every(({ later, ready, running, failed }) => [later, ready, running, failed].every(Number.isInteger)),
+      jobs.every(({ later, ready, running, failed }) =>
+        [later, ready, running, failed].every(Number.isInteger),
+      ),
     ).toBe(true)
   })
 

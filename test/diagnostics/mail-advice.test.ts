@@ -28,29 +28,97 @@ describe('advice on DMARC', () => {
       /2 DMARC records/,
       `v=DMARC1; p=reject; ${report}`,
     ],
-    [[`v=DMARC1; p=none; ${report}`], 'info', /spoofed mail is delivered/, `v=DMARC1; p=quarantine; ${report}`],
-    [['v=DMARC1; p=reject'], 'warning', /no rua address/, 'v=DMARC1; p=reject; rua=mailto:dmarc-reports@example.com'],
-    [[`v=DMARC1; p=reject; pct=50; ${report}`], 'warning', /pct=50/, `v=DMARC1; p=reject; t=y; ${report}`],
-    [[`v=DMARC1; p=reject; pct=100; ${report}`], 'info', /removed pct/, `v=DMARC1; p=reject; ${report}`],
-    [[`v=DMARC1; p=reject; sp=none; ${report}`], 'warning', /sp=none is weaker/, `v=DMARC1; p=reject; ${report}`],
-    [[`v=DMARC1; p=reject; np=none; ${report}`], 'warning', /np=none is weaker/, `v=DMARC1; p=reject; ${report}`],
-    [[`v=DMARC1; p=reject; t=y; ${report}`], 'info', /one level less/, `v=DMARC1; p=reject; ${report}`],
-    [[`v=DMARC1; p=reject; foo=bar; ${report}`], 'info', /does not define: foo/, `v=DMARC1; p=reject; ${report}`],
-    [[`v=DMARC1; p=reject; adkim=x; ${report}`], 'warning', /adkim=x/, `v=DMARC1; p=reject; ${report}`],
-    [[`v=DMARC1; p=reject; p=none; ${report}`], 'warning', /character 21/, `v=DMARC1; p=reject; ${report}`],
+    [
+      [`v=DMARC1; p=none; ${report}`],
+      'info',
+      /spoofed mail is delivered/,
+      `v=DMARC1; p=quarantine; ${report}`,
+    ],
+    [
+      ['v=DMARC1; p=reject'],
+      'warning',
+      /no rua address/,
+      'v=DMARC1; p=reject; rua=mailto:dmarc-reports@example.com',
+    ],
+    [
+      [`v=DMARC1; p=reject; pct=50; ${report}`],
+      'warning',
+      /pct=50/,
+      `v=DMARC1; p=reject; t=y; ${report}`,
+    ],
+    [
+      [`v=DMARC1; p=reject; pct=100; ${report}`],
+      'info',
+      /removed pct/,
+      `v=DMARC1; p=reject; ${report}`,
+    ],
+    [
+      [`v=DMARC1; p=reject; sp=none; ${report}`],
+      'warning',
+      /sp=none is weaker/,
+      `v=DMARC1; p=reject; ${report}`,
+    ],
+    [
+      [`v=DMARC1; p=reject; np=none; ${report}`],
+      'warning',
+      /np=none is weaker/,
+      `v=DMARC1; p=reject; ${report}`,
+    ],
+    [
+      [`v=DMARC1; p=reject; t=y; ${report}`],
+      'info',
+      /one level less/,
+      `v=DMARC1; p=reject; ${report}`,
+    ],
+    [
+      [`v=DMARC1; p=reject; foo=bar; ${report}`],
+      'info',
+      /does not define: foo/,
+      `v=DMARC1; p=reject; ${report}`,
+    ],
+    [
+      [`v=DMARC1; p=reject; adkim=x; ${report}`],
+      'warning',
+      /adkim=x/,
+      `v=DMARC1; p=reject; ${report}`,
+    ],
+    [
+      [`v=DMARC1; p=reject; p=none; ${report}`],
+      'warning',
+      /character 21/,
+      `v=DMARC1; p=reject; ${report}`,
+    ],
     [[`v=DMARC1; p=reject; ${report}!10m`], 'info', /size limits/, `v=DMARC1; p=reject; ${report}`],
-    [[`v=DMARC1; p=reject; ${report}; fo=1`], 'info', /without ruf/, `v=DMARC1; p=reject; ${report}`],
+    [
+      [`v=DMARC1; p=reject; ${report}; fo=1`],
+      'info',
+      /without ruf/,
+      `v=DMARC1; p=reject; ${report}`,
+    ],
     [[`v=DMARC1; ${report}`], 'warning', /no valid p/, `v=DMARC1; p=none; ${report}`],
-  ])('about %j is of the kind %s, says %s and mends it', async (texts, severity, message, value) => {
-    const advice = await dmarc(...texts)
-    expect(advice[0]).toMatchObject({ severity, message: expect.stringMatching(message) })
-    expect(advice[0]?.publish).toEqual({ name: DMARC, type: 'TXT', value })
-    expect(parseDmarc(value)).not.toBeNull()
-  })
+  ])(
+    'about %j is of the kind %s, says %s and mends it',
+    async (texts, severity, message, value) => {
+      const advice = await dmarc(...texts)
+      expect(advice[0]).toMatchObject({ severity, message: expect.stringMatching(message) })
+      expect(advice[0]?.publish).toEqual({ name: DMARC, type: 'TXT', value })
+      expect(parseDmarc(value)).not.toBeNull()
+    },
+  )
 
   it.each([
-    [`v=DMARC1; ${report}; p=reject`, 'info', /p tag does not directly follow/, `v=DMARC1; p=reject; ${report}`],
-    [`v=DMARC1; P=reject; ${report}`, 'warning', /may ignore P\. Write/, `v=DMARC1; p=reject; ${report}`],
+    [
+      `v=DMARC1; ${report}; p=reject`,
+      'info',
+      /p tag does not directly follow/,
+      `v=DMARC1; p=reject; ${report}`,
+    ],
+    [
+      `v=DMARC1; P=reject; ${report}`,
+      'warning',
+      /may ignore P\. Write/,
+      `v=DMARC1; p=reject; ${report}`,
+    ],
     [
       `v=DMARC1; p=reject; SP=none; ${report}`,
       'warning',
@@ -81,7 +149,10 @@ describe('advice on DMARC', () => {
 
   it('finds the SPF record among DMARC ones, and the DMARC record at the domain itself', async () => {
     expect(await dmarc(`v=DMARC1; p=reject; ${report}`, 'v=spf1 mx -all')).toMatchObject([
-      { severity: 'info', message: expect.stringMatching(/“v=spf1 mx -all” at _dmarc\.example\.com has no effect/) },
+      {
+        severity: 'info',
+        message: expect.stringMatching(/“v=spf1 mx -all” at _dmarc\.example\.com has no effect/),
+      },
     ])
     expect(await dmarc('v=spf1 mx -all')).toMatchObject([
       { severity: 'error', message: expect.stringMatching(/no DMARC record/) },
@@ -141,13 +212,14 @@ describe('advice on DMARC', () => {
     it('names the host that receives no mail, and gives the record without it', async () => {
       const lost = {
         severity: 'error',
-        message: 'Reports to mailto:a@gone.example cannot be delivered: gone.example does not receive mail.',
+        message:
+          'Reports to mailto:a@gone.example cannot be delivered: gone.example does not receive mail.',
         publish: { name: DMARC, value: 'v=DMARC1; p=reject; rua=mailto:b@example.com' },
       }
       expect(await to('gone.example', {})).toMatchObject([lost])
-      expect(await to('gone.example', { 'gone.example MX': ['0 .'], 'gone.example A': ['192.0.2.5'] })).toMatchObject([
-        lost,
-      ])
+      expect(
+        await to('gone.example', { 'gone.example MX': ['0 .'], 'gone.example A': ['192.0.2.5'] }),
+      ).toMatchObject([lost])
     })
 
     it('mentions one that has an address but no MX, and is silent about one that has', async () => {
@@ -159,14 +231,20 @@ describe('advice on DMARC', () => {
 
     it('does not say that a host receives no mail when that could not be looked up', async () => {
       expect(await to('lame.example', {}, { 'lame.example MX': 'SERVFAIL' })).toMatchObject([
-        { severity: 'warning', message: expect.stringMatching(/mail servers of lame\.example .*SERVFAIL/) },
+        {
+          severity: 'warning',
+          message: expect.stringMatching(/mail servers of lame\.example .*SERVFAIL/),
+        },
       ])
     })
   })
 
   it('distinguishes an address without mailto: from a missing one', async () => {
     const [first] = await dmarc('v=DMARC1; p=reject; rua=dmarc@example.com')
-    expect(first).toMatchObject({ severity: 'error', message: expect.stringContaining('“dmarc@example.com”') })
+    expect(first).toMatchObject({
+      severity: 'error',
+      message: expect.stringContaining('“dmarc@example.com”'),
+    })
     expect(first?.publish?.value).toBe('v=DMARC1; p=reject; rua=mailto:dmarc@example.com')
   })
 
@@ -178,15 +256,23 @@ describe('advice on DMARC', () => {
     expect(advice).toMatchObject([
       {
         severity: 'error',
-        publish: { name: 'example.com._report._dmarc.reports.example.net', type: 'TXT', value: 'v=DMARC1' },
+        publish: {
+          name: 'example.com._report._dmarc.reports.example.net',
+          type: 'TXT',
+          value: 'v=DMARC1',
+        },
       },
     ])
   })
 
   it('reports a record that no receiver can use', async () => {
     const advice = await dmarc('v=DMARC1; p=never')
-    expect(advice.map(({ message }) => message)).toContainEqual(expect.stringContaining('receivers ignore the record'))
-    expect((await checkWith({ [`${DMARC} TXT`]: ['v=DMARC1; p=never'] })).dmarc.effectivePolicy).toBeNull()
+    expect(advice.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining('receivers ignore the record'),
+    )
+    expect(
+      (await checkWith({ [`${DMARC} TXT`]: ['v=DMARC1; p=never'] })).dmarc.effectivePolicy,
+    ).toBeNull()
   })
 })
 
@@ -204,12 +290,15 @@ describe('advice on SPF', () => {
     [['v=spf1 mx -all a'], 'warning', /after all .* a\./, 'v=spf1 mx -all'],
     [['v=spf1 mx ip4:0.0.0.0/0 -all'], 'error', /large part of the Internet/, 'v=spf1 mx -all'],
     [['v=spf1 mx x=y -all'], 'info', /unknown terms: x=y/, 'v=spf1 mx -all'],
-  ])('about %j is of the kind %s, says %s and mends it', async (texts, severity, message, value) => {
-    const [first] = await spf(...texts)
-    expect(first).toMatchObject({ severity, message: expect.stringMatching(message) })
-    expect(first?.publish).toEqual({ name: SPF, type: 'TXT', value })
-    expect(isSpf(value) && parseSpf(value).errors).toEqual([])
-  })
+  ])(
+    'about %j is of the kind %s, says %s and mends it',
+    async (texts, severity, message, value) => {
+      const [first] = await spf(...texts)
+      expect(first).toMatchObject({ severity, message: expect.stringMatching(message) })
+      expect(first?.publish).toEqual({ name: SPF, type: 'TXT', value })
+      expect(isSpf(value) && parseSpf(value).errors).toEqual([])
+    },
+  )
 
   it.each([
     [
@@ -218,16 +307,35 @@ describe('advice on SPF', () => {
       /ignore include=_spf\.example\.net\. Write a colon/,
       'v=spf1 mx include:_spf.example.net -all',
     ],
-    ['v=spf1 mx ip4=192.0.2.9 -all', 'warning', /ignore ip4=192\.0\.2\.9/, 'v=spf1 mx ip4:192.0.2.9 -all'],
+    [
+      'v=spf1 mx ip4=192.0.2.9 -all',
+      'warning',
+      /ignore ip4=192\.0\.2\.9/,
+      'v=spf1 mx ip4:192.0.2.9 -all',
+    ],
     ['v=spf1 mx a:%{c}.example.com -all', 'error', /%\{c\} is allowed only/, 'v=spf1 mx -all'],
     ['v=spf1 mx -all exp=two.example', 'info', /two\.example has 2 TXT records/, 'v=spf1 mx -all'],
-    ['v=spf1 mx -all exp=bad.example', 'info', /the text at bad\.example is invalid/, 'v=spf1 mx -all'],
-    [`v=spf1 mx ${'ip4:192.0.2.99 '.repeat(40)}-all`, 'warning', /has 614 bytes/, 'v=spf1 mx ip4:192.0.2.99 -all'],
+    [
+      'v=spf1 mx -all exp=bad.example',
+      'info',
+      /the text at bad\.example is invalid/,
+      'v=spf1 mx -all',
+    ],
+    [
+      `v=spf1 mx ${'ip4:192.0.2.99 '.repeat(40)}-all`,
+      'warning',
+      /has 614 bytes/,
+      'v=spf1 mx ip4:192.0.2.99 -all',
+    ],
   ])(
     'about %j is of the kind %s, says %s and mends it, whatever stands elsewhere',
     async (text, severity, message, value) => {
       const beside = { 'two.example TXT': ['one', 'two'], 'bad.example TXT': ['100%'] }
-      const advice = await adviceOn('spf', { [`${SPF} TXT`]: [text], 'mail.example.com A': ['192.0.2.3'], ...beside })
+      const advice = await adviceOn('spf', {
+        [`${SPF} TXT`]: [text],
+        'mail.example.com A': ['192.0.2.3'],
+        ...beside,
+      })
       expect(advice).toMatchObject([
         { severity, message: expect.stringMatching(message), publish: { name: SPF, value } },
       ])
@@ -249,7 +357,10 @@ describe('advice on SPF', () => {
         { failures: { 'why.example.com TXT': 'SERVFAIL' } },
       )
     ).warnings
-    expect(failed).toMatchObject({ severity: 'warning', message: expect.stringMatching(/could not be looked up/) })
+    expect(failed).toMatchObject({
+      severity: 'warning',
+      message: expect.stringMatching(/could not be looked up/),
+    })
     expect(
       await adviceOn('spf', {
         'example.com TXT': ['v=spf1 mx -all exp=why.example.com'],
@@ -260,7 +371,10 @@ describe('advice on SPF', () => {
   })
 
   it('says what to do about a record of more than 512 bytes', async () => {
-    const addresses = Array.from({ length: 40 }, (_, index) => `ip4:198.51.100.${index + 100}`).join(' ')
+    const addresses = Array.from(
+      { length: 40 },
+      (_, index) => `ip4:198.51.100.${index + 100}`,
+    ).join(' ')
     const advice = await spf(`v=spf1 mx ${addresses} -all`)
     expect(advice).toMatchObject([
       { severity: 'warning', message: expect.stringMatching(/has 774 bytes.*at another name/) },
@@ -271,7 +385,9 @@ describe('advice on SPF', () => {
   it('counts items beyond the limit', async () => {
     const hosts = Array.from({ length: 11 }, (_, index) => `a:h${index}.example.com`).join(' ')
     const advice = await spf(`v=spf1 ${hosts} -all`)
-    expect(advice.filter(({ severity }) => severity === 'error').map(({ message }) => message)).toEqual([
+    expect(
+      advice.filter(({ severity }) => severity === 'error').map(({ message }) => message),
+    ).toEqual([
       expect.stringContaining('needs 11 DNS lookups'),
       expect.stringContaining('11 lookups find nothing'),
     ])
@@ -286,7 +402,10 @@ describe('advice on SPF', () => {
   })
 
   it('begins with the include of the provider that the MX shows', async () => {
-    const [first] = await adviceOn('spf', { 'example.com TXT': [], 'example.com MX': ['1 smtp.google.com'] })
+    const [first] = await adviceOn('spf', {
+      'example.com TXT': [],
+      'example.com MX': ['1 smtp.google.com'],
+    })
     expect(first?.publish?.value).toBe('v=spf1 include:_spf.google.com ~all')
   })
 })
@@ -303,7 +422,9 @@ describe('advice on DKIM', () => {
     [['v=DKIM1; p='], 'info', /revoked/],
     [[], 'warning', /Nothing exists below _domainkey/],
   ])('is of the kind %#', async (texts, severity, message) => {
-    expect(await dkim(...texts)).toMatchObject([{ severity, message: expect.stringMatching(message) }])
+    expect(await dkim(...texts)).toMatchObject([
+      { severity, message: expect.stringMatching(message) },
+    ])
   })
 
   it('gives a key back that is only badly written', async () => {
@@ -338,7 +459,10 @@ describe('advice on DKIM', () => {
   })
 
   it('says that selectors cannot be listed when none was found', async () => {
-    const advice = await adviceOn('dkim', { [`${mail} TXT`]: [], 'secret._domainkey.example.com TXT': [rsaKey(2048)] })
+    const advice = await adviceOn('dkim', {
+      [`${mail} TXT`]: [],
+      'secret._domainkey.example.com TXT': [rsaKey(2048)],
+    })
     expect(advice).toMatchObject([
       { severity: 'warning', message: expect.stringMatching(/cannot be listed\. Find “s=”/) },
     ])
@@ -346,19 +470,35 @@ describe('advice on DKIM', () => {
 
   it('warns of a wildcard and of an alias that leads to no key', async () => {
     const wildcard = await adviceOn('dkim', { '*._domainkey.example.com TXT': [rsaKey(2048)] })
-    expect(wildcard).toMatchObject([{ severity: 'warning', message: expect.stringContaining('a wildcard') }])
-    const alias = await adviceOn('dkim', { 'selector1._domainkey.example.com CNAME': ['selector1.gone.example'] })
-    expect(alias).toMatchObject([{ severity: 'warning', message: expect.stringContaining('Turn on DKIM') }])
+    expect(wildcard).toMatchObject([
+      { severity: 'warning', message: expect.stringContaining('a wildcard') },
+    ])
+    const alias = await adviceOn('dkim', {
+      'selector1._domainkey.example.com CNAME': ['selector1.gone.example'],
+    })
+    expect(alias).toMatchObject([
+      { severity: 'warning', message: expect.stringContaining('Turn on DKIM') },
+    ])
   })
 
   it('reads a wildcard without a key as a domain that signs nothing', async () => {
-    const records = { [`${mail} TXT`]: [], 'example.com MX': ['0 .'], 'example.com TXT': ['v=spf1 -all'] }
-    expect(await adviceOn('dkim', { ...records, '*._domainkey.example.com TXT': ['v=DKIM1; p='] })).toEqual([])
+    const records = {
+      [`${mail} TXT`]: [],
+      'example.com MX': ['0 .'],
+      'example.com TXT': ['v=spf1 -all'],
+    }
+    expect(
+      await adviceOn('dkim', { ...records, '*._domainkey.example.com TXT': ['v=DKIM1; p='] }),
+    ).toEqual([])
   })
 
   it('names providers whose selectors cannot be guessed', async () => {
-    const advice = await adviceOn('dkim', { 'example.com TXT': ['v=spf1 include:amazonses.com -all'] })
-    expect(advice).toMatchObject([{ severity: 'info', message: expect.stringContaining('Amazon SES') }])
+    const advice = await adviceOn('dkim', {
+      'example.com TXT': ['v=spf1 include:amazonses.com -all'],
+    })
+    expect(advice).toMatchObject([
+      { severity: 'info', message: expect.stringContaining('Amazon SES') },
+    ])
   })
 })
 
@@ -378,7 +518,11 @@ describe('advice on BIMI', () => {
       found: true,
       missing: ['a single BIMI record instead of several'],
       advice: [
-        { severity: 'error', message: expect.stringMatching(/2 BIMI records/), publish: { name: ABOVE, value: LOGO } },
+        {
+          severity: 'error',
+          message: expect.stringMatching(/2 BIMI records/),
+          publish: { name: ABOVE, value: LOGO },
+        },
       ],
     })
   })
@@ -390,9 +534,11 @@ describe('advice on BIMI', () => {
       missing: [],
       advice: [],
     })
-    expect(await bimi({ [`${ABOVE} TXT`]: [LOGO], [`${OWN} TXT`]: ['v=BIMI1; l='] })).toMatchObject({
-      record: 'v=BIMI1; l=',
-    })
+    expect(await bimi({ [`${ABOVE} TXT`]: [LOGO], [`${OWN} TXT`]: ['v=BIMI1; l='] })).toMatchObject(
+      {
+        record: 'v=BIMI1; l=',
+      },
+    )
   })
 
   it('does not show the organization’s record when the domain’s own could not be looked up', async () => {
@@ -415,7 +561,10 @@ describe('advice for a domain without mail', () => {
 
   it.each([
     ['a null MX', { 'example.com MX': ['0 .'] }],
-    ['neither MX nor address', { 'example.com MX': [], 'example.com A': [], 'example.com NS': ['ns.example.net'] }],
+    [
+      'neither MX nor address',
+      { 'example.com MX': [], 'example.com A': [], 'example.com NS': ['ns.example.net'] },
+    ],
   ] as [string, Records][])('with %s is to let nobody send', async (_what, records) => {
     const { warnings } = await checkWith({ ...none, ...records })
     expect(warnings.map(({ about, publish }) => [about, publish?.name, publish?.value])).toEqual([
@@ -436,9 +585,9 @@ describe('advice for a domain without mail', () => {
       'idle.example.com NS': ['ns.example.net'],
     }
     const advice = (await checkWith(inherited, { domain: 'idle.example.com' })).warnings
-    expect(advice.filter(({ publish }) => publish?.name === DMARC).map(({ publish }) => publish?.value)).toEqual([
-      `v=DMARC1; p=quarantine; ${report}`,
-    ])
+    expect(
+      advice.filter(({ publish }) => publish?.name === DMARC).map(({ publish }) => publish?.value),
+    ).toEqual([`v=DMARC1; p=quarantine; ${report}`])
   })
 
   it('is of no use for a name that does not exist', async () => {
@@ -449,7 +598,11 @@ describe('advice for a domain without mail', () => {
     ])
     const nothing = await checkWith({}, { domain: 'example.org' })
     expect(nothing.warnings).toEqual([
-      { about: 'dmarc', severity: 'error', message: 'example.org does not exist in the DNS (NXDOMAIN).' },
+      {
+        about: 'dmarc',
+        severity: 'error',
+        message: 'example.org does not exist in the DNS (NXDOMAIN).',
+      },
     ])
   })
 
@@ -469,8 +622,14 @@ describe('advice for a domain without mail', () => {
       'example.com TXT': ['v=spf1 -all'],
       '_dmarc.example.com TXT': [`v=DMARC1; p=quarantine; ${report}`],
     })
-    expect(warnings[0]).toMatchObject({ severity: 'error', message: expect.stringMatching(/does not receive mail/) })
-    expect(warnings[1]).toMatchObject({ about: 'dmarc', publish: { value: `v=DMARC1; p=reject; ${report}` } })
+    expect(warnings[0]).toMatchObject({
+      severity: 'error',
+      message: expect.stringMatching(/does not receive mail/),
+    })
+    expect(warnings[1]).toMatchObject({
+      about: 'dmarc',
+      publish: { value: `v=DMARC1; p=reject; ${report}` },
+    })
   })
 
   it('is for either case where a host has an address but no MX', async () => {

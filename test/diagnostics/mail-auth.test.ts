@@ -36,7 +36,11 @@ describe('the mail check', () => {
         errors: [],
         includes: [{ domain: '_spf.example.net', via: 'include:_spf.example.net', depth: 1 }],
       },
-      mtaSts: { found: true, id: '1', policy: { mode: 'enforce', mx: ['mail.example.com'], maxAge: 1_209_600 } },
+      mtaSts: {
+        found: true,
+        id: '1',
+        policy: { mode: 'enforce', mx: ['mail.example.com'], maxAge: 1_209_600 },
+      },
       tlsRpt: { found: true, rua: ['mailto:tls@example.com'] },
       bimi: { found: false, record: null },
       truncated: [],
@@ -48,7 +52,12 @@ describe('the mail check', () => {
   it('says of each address whether SPF lets it send, by which mechanism', async () => {
     const ip = ['192.0.2.10', '2001:DB8::1', '::ffff:192.0.2.10']
     const { spf } = await checkWith({}, { ip })
-    const pass = { result: 'pass', domain: 'example.com', term: 'include:_spf.example.net', reason: null }
+    const pass = {
+      result: 'pass',
+      domain: 'example.com',
+      term: 'include:_spf.example.net',
+      reason: null,
+    }
     expect(spf.senders).toMatchObject([
       { ip: '192.0.2.10', ...pass },
       { ip: '2001:db8::1', result: 'fail', domain: 'example.com', term: '-all', explanation: null },
@@ -58,13 +67,21 @@ describe('the mail check', () => {
   })
 
   it('does not say that an address may not send when SPF could not be asked', async () => {
-    const { spf } = await checkWith({}, { ip: ['192.0.2.10'], failures: { '_spf.example.net TXT': 'SERVFAIL' } })
-    expect(spf.senders).toMatchObject([{ result: 'temperror', term: null, reason: expect.stringMatching(/SERVFAIL/) }])
+    const { spf } = await checkWith(
+      {},
+      { ip: ['192.0.2.10'], failures: { '_spf.example.net TXT': 'SERVFAIL' } },
+    )
+    expect(spf.senders).toMatchObject([
+      { result: 'temperror', term: null, reason: expect.stringMatching(/SERVFAIL/) },
+    ])
   })
 
-  it.each(['192.0.2', 'mail.example.com', '192.0.2.0/24', ''])('does not take %j for an address', async (ip) => {
-    await expect(checkWith({}, { ip: [ip] })).rejects.toMatchObject({ code: 'invalid_request' })
-  })
+  it.each(['192.0.2', 'mail.example.com', '192.0.2.0/24', ''])(
+    'does not take %j for an address',
+    async (ip) => {
+      await expect(checkWith({}, { ip: [ip] })).rejects.toMatchObject({ code: 'invalid_request' })
+    },
+  )
 
   it('says that nothing is there in the agreed words', async () => {
     const result = await checkWith(
@@ -85,8 +102,16 @@ describe('the mail check', () => {
       { 'szn1._domainkey.example.com TXT': [rsaKey(1024)] },
       { selector: ['mine', 'szn1', 'Other._domainkey.example.com'] },
     )
-    expect(dkim.filter(({ found }) => found).map(({ selector }) => selector)).toEqual(['szn1', 'mail'])
-    expect(dkim[0]).toMatchObject({ keyType: 'rsa', keyBits: 1024, revoked: false, provider: 'Seznam Email Profi' })
+    expect(dkim.filter(({ found }) => found).map(({ selector }) => selector)).toEqual([
+      'szn1',
+      'mail',
+    ])
+    expect(dkim[0]).toMatchObject({
+      keyType: 'rsa',
+      keyBits: 1024,
+      revoked: false,
+      provider: 'Seznam Email Profi',
+    })
     expect(dkim.slice(2).map(({ selector }) => selector)).toEqual([
       'mine',
       'Other',
@@ -104,12 +129,20 @@ describe('the mail check', () => {
   })
 
   it('inherits the record of the organisation, for a name that does not exist with np', async () => {
-    const records = { '_dmarc.example.com TXT': ['v=DMARC1; p=quarantine; np=reject; rua=mailto:a@example.com'] }
+    const records = {
+      '_dmarc.example.com TXT': ['v=DMARC1; p=quarantine; np=reject; rua=mailto:a@example.com'],
+    }
     const result = await checkWith(records, { domain: 'nowhere.example.com' })
     expect(result).toMatchObject({
       status: 'NXDOMAIN',
       dmarc: { found: true, inheritedFrom: 'example.com', effectivePolicy: 'reject' },
-      warnings: [{ about: 'dmarc', severity: 'info', message: expect.stringMatching(/applies to nowhere.*np tag/) }],
+      warnings: [
+        {
+          about: 'dmarc',
+          severity: 'info',
+          message: expect.stringMatching(/applies to nowhere.*np tag/),
+        },
+      ],
     })
   })
 
@@ -129,8 +162,12 @@ describe('the mail check', () => {
     )
     expect(result.dmarc).toMatchObject({ found: false, error: 'SERVFAIL' })
     expect(result.spf).toMatchObject({ found: false, error: 'REFUSED' })
-    expect(result.dkim.find(({ selector }) => selector === 'google')).toMatchObject({ found: false, error: 'TIMEOUT' })
-    for (const item of [result.mtaSts, result.tlsRpt, result.bimi]) expect(item).toMatchObject({ error: 'SERVFAIL' })
+    expect(result.dkim.find(({ selector }) => selector === 'google')).toMatchObject({
+      found: false,
+      error: 'TIMEOUT',
+    })
+    for (const item of [result.mtaSts, result.tlsRpt, result.bimi])
+      expect(item).toMatchObject({ error: 'SERVFAIL' })
     expect(result.status).toBeNull()
     const messages = result.warnings.map(({ message }) => message).join('\n')
     expect(messages).not.toMatch(/There is no|are not asked for|Without MTA-STS/)
@@ -149,9 +186,14 @@ describe('the mail check', () => {
   it('takes a BIMI record of the organisation for one of the name', async () => {
     const records = {
       'www.example.com A': ['192.0.2.1'],
-      'default._bimi.example.com TXT': ['v=BIMI1; l=https://example.com/l.svg; a=https://example.com/l.pem'],
+      'default._bimi.example.com TXT': [
+        'v=BIMI1; l=https://example.com/l.svg; a=https://example.com/l.pem',
+      ],
     }
-    expect((await checkWith(records, { domain: 'www.example.com' })).bimi).toMatchObject({ found: true, missing: [] })
+    expect((await checkWith(records, { domain: 'www.example.com' })).bimi).toMatchObject({
+      found: true,
+      missing: [],
+    })
   })
 
   it.each([
@@ -172,11 +214,17 @@ describe('the mail check', () => {
       { domain: 'uk' },
     )
     expect(matches(MailAuthResult, result)).toBe(true)
-    expect(result).toMatchObject({ domain: 'uk', dmarc: { found: true, inheritedFrom: null, effectivePolicy: 'none' } })
+    expect(result).toMatchObject({
+      domain: 'uk',
+      dmarc: { found: true, inheritedFrom: null, effectivePolicy: 'none' },
+    })
     expect(result.warnings.filter(({ about }) => about === 'dmarc')).toEqual([])
     const without = await checkWith({ 'uk TXT': ['of the registry'] }, { domain: 'uk' })
     expect(without.warnings.filter(({ about }) => about === 'dmarc')).toMatchObject([
-      { severity: 'info', message: expect.stringMatching(/^uk is a public suffix without a DMARC record.*psd=y/) },
+      {
+        severity: 'info',
+        message: expect.stringMatching(/^uk is a public suffix without a DMARC record.*psd=y/),
+      },
     ])
   })
 
@@ -214,12 +262,16 @@ describe('the mail check', () => {
   })
 
   it('fails only when nothing at all was answered', async () => {
-    await expect(checkWith({}, { failures: { '*': 'TIMEOUT' } })).rejects.toMatchObject({ code: 'upstream_timeout' })
+    await expect(checkWith({}, { failures: { '*': 'TIMEOUT' } })).rejects.toMatchObject({
+      code: 'upstream_timeout',
+    })
     await expect(checkWith({}, { failures: { '*': 'SERVFAIL' } })).rejects.toMatchObject({
       code: 'upstream_unreachable',
       message: expect.stringContaining('SERVFAIL'),
     })
-    await expect(checkWith({}, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'upstream_timeout' })
+    await expect(checkWith({}, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: 'upstream_timeout',
+    })
   })
 })
 
@@ -233,7 +285,9 @@ describe('any published record', () => {
     'default._bimi.example.com TXT': ['v=BIMI1; '],
   }
   const everywhere = (text: string): Records =>
-    Object.fromEntries(Object.entries(STARTS).map(([key, [start]]) => [key, [`${String(start)}${text}`]]))
+    Object.fromEntries(
+      Object.entries(STARTS).map(([key, [start]]) => [key, [`${String(start)}${text}`]]),
+    )
 
   it('is answered in the agreed shape', async () => {
     await fc.assert(
@@ -245,15 +299,21 @@ describe('any published record', () => {
     )
   })
 
-  it.each(['a ', 'include:x.example ', 'x=y;', 'rua=mailto:a@b.example,', ';', ' ', 'p=', 'mx: a\n'])(
-    'is answered soon, were it %j for 64 KB',
-    async (piece) => {
-      const text = piece.repeat(65_000 / piece.length)
-      const started = performance.now()
-      await checkWith(everywhere(text), { policy: { body: Buffer.from(text) } })
-      expect(performance.now() - started).toBeLessThan(4_000)
-    },
-  )
+  it.each([
+    'a ',
+    'include:x.example ',
+    'x=y;',
+    'rua=mailto:a@b.example,',
+    ';',
+    ' ',
+    'p=',
+    'mx: a\n',
+  ])('is answered soon, were it %j for 64 KB', async (piece) => {
+    const text = piece.repeat(65_000 / piece.length)
+    const started = performance.now()
+    await checkWith(everywhere(text), { policy: { body: Buffer.from(text) } })
+    expect(performance.now() - started).toBeLessThan(4_000)
+  })
 })
 
 describe('the mail check against a name server', () => {
@@ -265,7 +325,9 @@ describe('the mail check against a name server', () => {
 
   async function checkWithin(ms: number, domain = 'example.com') {
     const resolver = createResolver({ servers: [dns], timeoutMs: 400 })
-    const deps = { resolver, allowPrivate: false } as unknown as Parameters<typeof mailAuthCheck.run>[1]
+    const deps = { resolver, allowPrivate: false } as unknown as Parameters<
+      typeof mailAuthCheck.run
+    >[1]
     const started = performance.now()
     try {
       const result = await mailAuthCheck.run({ domain }, deps, AbortSignal.timeout(ms))
@@ -301,7 +363,10 @@ describe('the mail check against a name server', () => {
 function obsoleteAnswer(id: number): Buffer {
   const question = Buffer.from('\u0008obsolete\u0007example\0\0\u0063\0\u0001', 'latin1')
   const text = 'v=spf1 -all'
-  const record = Buffer.from(`\u00c0\u000c\0\u0063\0\u0001\0\0\0\u003c\0\u000c\u000b${text}`, 'latin1')
+  const record = Buffer.from(
+    `\u00c0\u000c\0\u0063\0\u0001\0\0\0\u003c\0\u000c\u000b${text}`,
+    'latin1',
+  )
   const header = Buffer.from([id >> 8, id & 255, 0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0])
   return Buffer.concat([header, question, record])
 }
@@ -311,7 +376,10 @@ describe('the endpoint', () => {
   let portreeve: TestService
   beforeAll(async () => {
     dns = await startDns({ records: GOOD })
-    portreeve = await startTestService({ DNS_SERVERS: `127.0.0.1:${dns.port}`, ALLOW_PRIVATE_TARGETS: 'false' })
+    portreeve = await startTestService({
+      DNS_SERVERS: `127.0.0.1:${dns.port}`,
+      ALLOW_PRIVATE_TARGETS: 'false',
+    })
   })
   afterAll(async () => {
     await portreeve.stop()
@@ -342,7 +410,9 @@ describe('the endpoint', () => {
     const { token } = await portreeve.addPerson('Selma')
     for (const selectors of [['one'], ['one', 'two']]) {
       const query = selectors.map((selector) => `&selector=${selector}`).join('')
-      const answer = await portreeve.request(`/api/v1/dmarc-check?domain=example.com${query}`, { token })
+      const answer = await portreeve.request(`/api/v1/dmarc-check?domain=example.com${query}`, {
+        token,
+      })
       const { data } = (await answer.json()) as { data: MailAuthResult }
       const listed = data.dkim.map(({ selector }) => selector)
       expect(selectors.every((selector) => listed.includes(selector))).toBe(true)
@@ -351,7 +421,12 @@ describe('the endpoint', () => {
 
   it('returns 400 for an invalid domain', async () => {
     const { token } = await portreeve.addPerson('Dora')
-    for (const query of ['domain=alice@example.com', 'domain=192.0.2.1', '', 'domain=example.com&selector=a/b']) {
+    for (const query of [
+      'domain=alice@example.com',
+      'domain=192.0.2.1',
+      '',
+      'domain=example.com&selector=a/b',
+    ]) {
       const answer = await portreeve.request(`/api/v1/dmarc-check?${query}`, { token })
       expect(answer.status).toBe(400)
       expect(await answer.json()).toMatchObject({ success: false, code: 'invalid_request' })

@@ -40,11 +40,24 @@ type Wish = {
  * record.
  */
 export function checkWith(changes: Records = {}, wish: Wish = {}) {
-  const { domain = 'example.com', selector, ip, failures, policy = {}, signal = new AbortController().signal } = wish
-  const records = Object.fromEntries(Object.entries({ ...GOOD, ...changes }).filter(([, texts]) => texts.length > 0))
+  const {
+    domain = 'example.com',
+    selector,
+    ip,
+    failures,
+    policy = {},
+    signal = new AbortController().signal,
+  } = wish
+  const records = Object.fromEntries(
+    Object.entries({ ...GOOD, ...changes }).filter(([, texts]) => texts.length > 0),
+  )
   const fetchFile = async () => {
     if (policy instanceof Fault) throw policy
     return { status: 200, contentType: 'text/plain', body: Buffer.from(POLICY), ...policy }
   }
-  return checkMailAuth({ domain, selector, ip }, { resolver: mapResolver(records, failures), fetchFile }, signal)
+  return checkMailAuth(
+    { domain, selector, ip },
+    { resolver: mapResolver(records, failures), fetchFile },
+    signal,
+  )
 }

@@ -20,7 +20,10 @@ let charlie: Person
 beforeAll(async () => {
   dns = await startDns({ records: { 'example.test A': ['8.8.4.4'], 'other.test A': ['8.8.4.4'] } })
   lists = await startLists({ 'zen.spamhaus.org': { listed: { [IP]: '127.0.0.2 x' } } })
-  portreeve = await startTestService({ DNS_SERVERS: `127.0.0.1:${dns.port}`, DNSBL_SERVERS: `127.0.0.1:${lists.port}` })
+  portreeve = await startTestService({
+    DNS_SERVERS: `127.0.0.1:${dns.port}`,
+    DNSBL_SERVERS: `127.0.0.1:${lists.port}`,
+  })
   alice = await portreeve.addPerson('Alice')
   charlie = await portreeve.addPerson('Charlie')
 })
@@ -31,15 +34,24 @@ afterAll(async () => {
 })
 
 type Shared = { token: string; url: string; target: string; createdAt: string; expiresAt: string }
-type Answer<T> = { status: number; body: T & { data: T; code?: string; details?: { path: string }[] } }
+type Answer<T> = {
+  status: number
+  body: T & { data: T; code?: string; details?: { path: string }[] }
+}
 
-async function ask<T>(path: string, init: Parameters<TestService['request']>[1] = {}): Promise<Answer<T>> {
+async function ask<T>(
+  path: string,
+  init: Parameters<TestService['request']>[1] = {},
+): Promise<Answer<T>> {
   const answer = await portreeve.request(path, init)
   return { status: answer.status, body: (await answer.json()) as Answer<T>['body'] }
 }
 
 async function check(name: string, path: string, by: Person = alice): Promise<ResultWithReceipt> {
-  const { body } = await ask<{ data: Record<string, unknown>; receipt: string }>(`/api/v1/${path}`, { token: by.token })
+  const { body } = await ask<{ data: Record<string, unknown>; receipt: string }>(
+    `/api/v1/${path}`,
+    { token: by.token },
+  )
   return { check: name, data: body.data, receipt: body.receipt }
 }
 const dnsOf = (domain: string, by?: Person) => check('dns', `dns-check?domain=${domain}`, by)
@@ -54,11 +66,17 @@ const share = (results: ResultWithReceipt[], by: Person = alice) =>
 
 describe('a shared result', () => {
   it('opens without an account as it was, says when it was made, and asks nothing again', async () => {
-    const results = [await dnsOf('example.test'), await check('dmarc', 'dmarc-check?domain=example.test')]
+    const results = [
+      await dnsOf('example.test'),
+      await check('dmarc', 'dmarc-check?domain=example.test'),
+    ]
     const before = Date.now()
     const { status, body } = await share(results)
     expect(status).toBe(201)
-    expect(body.data).toMatchObject({ target: 'example.test', url: `${portreeve.url}/shared/${body.data.token}` })
+    expect(body.data).toMatchObject({
+      target: 'example.test',
+      url: `${portreeve.url}/shared/${body.data.token}`,
+    })
     expect(body.data.token).toMatch(/^[A-Za-z0-9]{24}$/)
     const days = (Date.parse(body.data.expiresAt) - Date.parse(body.data.createdAt)) / 86_400_000
     expect(days).toBeCloseTo(30, 2)
@@ -114,7 +132,9 @@ describe('a shared result', () => {
     const { token } = (await share([await dnsOf('example.test')])).body.data
     const path = `/api/v1/shared-checks/${token}`
     const listOf = async (by: Person) =>
-      (await ask<Shared[]>('/api/v1/shared-checks', { token: by.token })).body.data.map((row) => row.token)
+      (await ask<Shared[]>('/api/v1/shared-checks', { token: by.token })).body.data.map(
+        (row) => row.token,
+      )
     expect([(await listOf(alice)).includes(token), await listOf(charlie)]).toEqual([true, []])
     expect((await ask(path, { method: 'DELETE', token: charlie.token })).status).toBe(404)
     expect((await ask(path, { method: 'DELETE' })).status).toBe(401)
@@ -128,10 +148,16 @@ describe('a shared result', () => {
     const { token } = (await share([await dnsOf('example.test')])).body.data
     const database = openDatabase(portreeve.databaseUrl)
     const past = new Date(Date.now() - 1_000)
-    await database.db.updateTable('sharedCheck').set({ expiresAt: past }).where('token', '=', token).execute()
+    await database.db
+      .updateTable('sharedCheck')
+      .set({ expiresAt: past })
+      .where('token', '=', token)
+      .execute()
     expect((await ask(`/api/v1/shared-checks/${token}`)).body.code).toBe('not_found')
     const kept = async () =>
-      (await database.db.selectFrom('sharedCheck').select('token').execute()).map((row) => row.token)
+      (await database.db.selectFrom('sharedCheck').select('token').execute()).map(
+        (row) => row.token,
+      )
     const before = await kept()
     const context = {
       signal: AbortSignal.timeout(5_000),
@@ -160,7 +186,9 @@ describe('a receipt', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat({ max: 1e14 }), (data, at) => {
         const receipt = writeReceipt(received(data), secretKey, at)
-        expect(readReceipt(receipt, received(JSON.parse(JSON.stringify(data))), secretKey)).toEqual(new Date(at))
+        expect(readReceipt(receipt, received(JSON.parse(JSON.stringify(data))), secretKey)).toEqual(
+          new Date(at),
+        )
         expect(readReceipt(receipt, received(data), `${secretKey}!`)).toBeNull()
       }),
     )
@@ -191,7 +219,12 @@ describe('a blacklist check that is followed', () => {
     const answer = await portreeve.request(path, { token: alice.token })
     expect(answer.headers.get('content-type')).toContain('text/event-stream')
     const events = [...(await answer.text()).matchAll(/^event: sweep\ndata: (.*)$/gm)].map(
-      ([, data = '']) => JSON.parse(data) as { total: number; receipt: string | null; data: Record<string, unknown> },
+      ([, data = '']) =>
+        JSON.parse(data) as {
+          total: number
+          receipt: string | null
+          data: Record<string, unknown>
+        },
     )
     const [first, last] = [events[0], events.at(-1)]
     expect(first).toMatchObject({ total: enabled.length, receipt: null })
@@ -203,7 +236,9 @@ describe('a blacklist check that is followed', () => {
 
   it('is refused as the check is: without an account, and for an address that is not public', async () => {
     expect((await ask(`/api/v1/blacklist-check/events?ip=${IP}`)).status).toBe(401)
-    const { status, body } = await ask('/api/v1/blacklist-check/events?ip=10.0.0.1', { token: alice.token })
+    const { status, body } = await ask('/api/v1/blacklist-check/events?ip=10.0.0.1', {
+      token: alice.token,
+    })
     expect([status, body.code]).toEqual([400, 'invalid_request'])
   })
 })
@@ -219,10 +254,20 @@ describe('sharing', () => {
       .set({ bytes: QUOTA_BYTES.free.sharedChecks })
       .where('accountId', '=', dave.id)
       .execute()
-    const init = { method: 'POST', token: dave.token, headers: { 'content-type': 'application/json' } }
-    const answer = await portreeve.request('/api/v1/shared-checks', { ...init, body: JSON.stringify({ results }) })
+    const init = {
+      method: 'POST',
+      token: dave.token,
+      headers: { 'content-type': 'application/json' },
+    }
+    const answer = await portreeve.request('/api/v1/shared-checks', {
+      ...init,
+      body: JSON.stringify({ results }),
+    })
     expect(answer.status).toBe(429)
-    expect(await answer.json()).toMatchObject({ code: 'rate_limited', error: expect.stringContaining('10 MB') })
+    expect(await answer.json()).toMatchObject({
+      code: 'rate_limited',
+      error: expect.stringContaining('10 MB'),
+    })
     expect(Number(answer.headers.get('retry-after')) / 86_400).toBeCloseTo(30, 0)
     await db.updateTable('account').set({ plan: 'pro' }).where('id', '=', dave.id).execute()
     expect((await share(results, dave)).status).toBe(201)

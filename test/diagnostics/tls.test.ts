@@ -25,7 +25,11 @@ afterEach(async () => {
   for (const each of open.splice(0)) await each.close()
 })
 
-const RECORDS = { 'good.test A': ['127.0.0.1'], 'xn--mnchen-3ya.test A': ['127.0.0.1'], 'inside.test A': ['10.0.0.1'] }
+const RECORDS = {
+  'good.test A': ['127.0.0.1'],
+  'xn--mnchen-3ya.test A': ['127.0.0.1'],
+  'inside.test A': ['10.0.0.1'],
+}
 
 async function deps(allowPrivate = true) {
   const dns = await startDns({ records: RECORDS })
@@ -37,15 +41,31 @@ async function deps(allowPrivate = true) {
 type Wish = Partial<Parameters<typeof makeCertificate>[0]>
 
 /** A server with a certificate for good.test, but for the wishes. */
-async function serve(wish: Wish = {}, options: Partial<Parameters<typeof startTlsServer>[0]> = {}): Promise<TcpServer> {
+async function serve(
+  wish: Wish = {},
+  options: Partial<Parameters<typeof startTlsServer>[0]> = {},
+): Promise<TcpServer> {
   const issuer = intermediate
-  const leaf = makeCertificate({ subject: '/O=Good/CN=good.test', altNames: ['DNS:good.test'], issuer, ...wish })
-  const server = await startTlsServer({ key: leaf.key, cert: leaf.cert + intermediate.cert, ...options })
+  const leaf = makeCertificate({
+    subject: '/O=Good/CN=good.test',
+    altNames: ['DNS:good.test'],
+    issuer,
+    ...wish,
+  })
+  const server = await startTlsServer({
+    key: leaf.key,
+    cert: leaf.cert + intermediate.cert,
+    ...options,
+  })
   open.push(server)
   return server
 }
 
-async function check({ port }: { port: number }, domain = 'good.test', starttls?: StartTls): Promise<TlsResult> {
+async function check(
+  { port }: { port: number },
+  domain = 'good.test',
+  starttls?: StartTls,
+): Promise<TlsResult> {
   return tlsCheck.run({ domain, port, starttls }, await deps(), AbortSignal.timeout(3000))
 }
 
@@ -75,19 +95,32 @@ describe('a certificate in order', () => {
     expect(result.daysRemaining).toBe(Math.floor((Date.parse(result.validTo) - Date.now()) / DAY))
     expect(result.validTo).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/)
     expect(result.serialNumber).toMatch(/^([0-9A-F]{2}:)+[0-9A-F]{2}$/)
-    expect(result.chain.map(({ subject }) => subject.CN)).toEqual(['good.test', 'Test intermediate', 'Test root'])
+    expect(result.chain.map(({ subject }) => subject.CN)).toEqual([
+      'good.test',
+      'Test intermediate',
+      'Test root',
+    ])
     expect(matches(tlsCheck.data, result)).toBe(true)
   })
 
   it('is found under a name in people’s letters, and by address', async () => {
     const server = await serve({ altNames: ['DNS:xn--mnchen-3ya.test', 'IP:127.0.0.1'] })
-    expect(await check(server, 'MÜNCHEN.test.')).toMatchObject({ domain: 'xn--mnchen-3ya.test', authorized: true })
-    expect(await check(server, '127.0.0.1')).toMatchObject({ domain: '127.0.0.1', authorized: true })
+    expect(await check(server, 'MÜNCHEN.test.')).toMatchObject({
+      domain: 'xn--mnchen-3ya.test',
+      authorized: true,
+    })
+    expect(await check(server, '127.0.0.1')).toMatchObject({
+      domain: '127.0.0.1',
+      authorized: true,
+    })
   })
 
   it('is found behind STARTTLS', async () => {
     const server = await serve({}, { script: SCRIPTS.smtp })
-    expect(await check(server, 'good.test', 'smtp')).toMatchObject({ authorized: true, starttls: 'smtp' })
+    expect(await check(server, 'good.test', 'smtp')).toMatchObject({
+      authorized: true,
+      starttls: 'smtp',
+    })
   })
 
   it('is trusted by a private root that NODE_EXTRA_CA_CERTS names', async () => {
@@ -95,7 +128,9 @@ describe('a certificate in order', () => {
     expect(await authorizedInChild(port, {})).toBe('false')
     const folder = mkdtempSync(join(tmpdir(), 'portreeve-root-'))
     writeFileSync(join(folder, 'root.pem'), root.cert)
-    expect(await authorizedInChild(port, { NODE_EXTRA_CA_CERTS: join(folder, 'root.pem') })).toBe('true')
+    expect(await authorizedInChild(port, { NODE_EXTRA_CA_CERTS: join(folder, 'root.pem') })).toBe(
+      'true',
+    )
     rmSync(folder, { recursive: true })
   })
 })
@@ -107,31 +142,52 @@ async function authorizedInChild(port: number, env: Record<string, string>): Pro
     const result = await tlsCheck.run({ domain: '127.0.0.1', port: ${port} }, deps, AbortSignal.timeout(5000))
     console.log(result.authorized)`
   const options = { env: { ...process.env, ...env }, timeout: 10_000 }
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], options)
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '-e', script],
+    options,
+  )
   return stdout.trim()
 }
 
 describe('problems', () => {
   it.each<[string, Wish, Partial<TlsResult>, string]>([
     ['expired', { from: -9, to: -0.5 }, { isExpired: true, daysRemaining: -1, authorizationError: 'CERT_HAS_EXPIRED' }, 'expired on'], // prettier-ignore
-    ['not valid yet', { from: 2 }, { isExpired: false, authorizationError: 'CERT_NOT_YET_VALID' }, 'not valid before'],
+    [
+      'not valid yet',
+      { from: 2 },
+      { isExpired: false, authorizationError: 'CERT_NOT_YET_VALID' },
+      'not valid before',
+    ],
     ['for another host', { altNames: ['DNS:other.test', 'DNS:www.other.test'] }, { hostnameMatches: false, authorizationError: 'ERR_TLS_CERT_ALTNAME_INVALID' }, 'not for good.test. It is for other.test, www.other.test.'], // prettier-ignore
-  ])('with a certificate that is %s is reported, not refused', async (_what, wish, fields, words) => {
-    const result = await check(await serve(wish))
-    expect(result).toMatchObject({ authorized: false, ...fields })
-    expect(result.warnings).toEqual([expect.stringContaining(words)])
-  })
+  ])(
+    'with a certificate that is %s is reported, not refused',
+    async (_what, wish, fields, words) => {
+      const result = await check(await serve(wish))
+      expect(result).toMatchObject({ authorized: false, ...fields })
+      expect(result.warnings).toEqual([expect.stringContaining(words)])
+    },
+  )
 
   it('with the chain are reported with a fix', async () => {
-    const leaf = makeCertificate({ subject: '/CN=good.test', altNames: ['DNS:good.test'], issuer: intermediate })
+    const leaf = makeCertificate({
+      subject: '/CN=good.test',
+      altNames: ['DNS:good.test'],
+      issuer: intermediate,
+    })
     const incomplete = await check(await serve({}, leaf))
-    expect(incomplete).toMatchObject({ authorized: false, authorizationError: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })
+    expect(incomplete).toMatchObject({
+      authorized: false,
+      authorizationError: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    })
     expect(incomplete.warnings).toEqual([
       expect.stringMatching(/only its own certificate.*“Test intermediate”.*fullchain/),
     ])
 
     const own = makeCertificate({ subject: '/CN=good.test', altNames: ['DNS:good.test'] })
-    expect((await check(await serve({}, own))).warnings).toEqual([expect.stringContaining('self-signed')])
+    expect((await check(await serve({}, own))).warnings).toEqual([
+      expect.stringContaining('self-signed'),
+    ])
 
     const other = makeAuthority()
     const stranger = makeCertificate({
@@ -139,17 +195,27 @@ describe('problems', () => {
       altNames: ['DNS:good.test'],
       issuer: other.intermediate,
     })
-    const whole = { key: stranger.key, cert: stranger.cert + other.intermediate.cert + other.root.cert }
+    const whole = {
+      key: stranger.key,
+      cert: stranger.cert + other.intermediate.cert + other.root.cert,
+    }
     expect((await check(await serve({}, whole))).warnings).toEqual([
       expect.stringContaining('The chain ends at “Test root”'),
     ])
     const rootless = { key: stranger.key, cert: stranger.cert + other.intermediate.cert }
-    expect((await check(await serve({}, rootless))).warnings).toEqual([expect.stringContaining('a chain that ends at')])
+    expect((await check(await serve({}, rootless))).warnings).toEqual([
+      expect.stringContaining('a chain that ends at'),
+    ])
   })
 
   it('says everything at once', async () => {
-    const { warnings } = await check(await serve({ from: -9, to: -1, altNames: ['DNS:other.test'] }))
-    expect(warnings).toEqual([expect.stringContaining('expired'), expect.stringContaining('not for good.test')])
+    const { warnings } = await check(
+      await serve({ from: -9, to: -1, altNames: ['DNS:other.test'] }),
+    )
+    expect(warnings).toEqual([
+      expect.stringContaining('expired'),
+      expect.stringContaining('not for good.test'),
+    ])
   })
 
   it.each<[number, RegExp | null]>([
@@ -170,7 +236,9 @@ describe('problems', () => {
       expect.stringContaining('has only 1024 bits'),
       expect.stringMatching(/signed with .*SHA1/i),
     ])
-    const old = await check(await serve({ key: 'rsa2048' }, { ciphers, minVersion: 'TLSv1', maxVersion: 'TLSv1' }))
+    const old = await check(
+      await serve({ key: 'rsa2048' }, { ciphers, minVersion: 'TLSv1', maxVersion: 'TLSv1' }),
+    )
     expect(old).toMatchObject({ protocol: 'TLSv1', authorized: true })
     expect(old.warnings).toEqual([expect.stringContaining('only TLSv1')])
     const nameless = await check(await serve({ altNames: [] }))
@@ -187,15 +255,27 @@ describe('no certificate', () => {
 
   it('is fetched from where we may not go', async () => {
     const server = await serve()
-    for (const domain of ['127.0.0.1', 'localhost', 'good.test', 'inside.test', '::ffff:127.0.0.1']) {
-      const checking = tlsCheck.run({ domain, port: server.port }, await deps(false), AbortSignal.timeout(3000))
+    for (const domain of [
+      '127.0.0.1',
+      'localhost',
+      'good.test',
+      'inside.test',
+      '::ffff:127.0.0.1',
+    ]) {
+      const checking = tlsCheck.run(
+        { domain, port: server.port },
+        await deps(false),
+        AbortSignal.timeout(3000),
+      )
       await expect(checking).rejects.toMatchObject({ code: 'target_not_allowed' })
     }
     expect(server.connections()).toBe(0)
   })
 
   it('is there for a host that does not exist', async () => {
-    await expect(check({ port: 443 }, 'gone.test')).rejects.toMatchObject({ code: 'upstream_unreachable' })
+    await expect(check({ port: 443 }, 'gone.test')).rejects.toMatchObject({
+      code: 'upstream_unreachable',
+    })
     await expect(check({ port: 443 }, 'a b')).rejects.toMatchObject({ code: 'invalid_request' })
   })
 })

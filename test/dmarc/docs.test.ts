@@ -47,26 +47,40 @@ const ROWS: Row[] = [
   { count: 7, selector: 'odd7' },
   { ip: '192.0.2.2', spf: 'fail', selector: 'odd7' },
 ]
-const report = (id: string, days = 1) => aggregate({ domain: 'example.com', id, begin: daysAgo(days), rows: ROWS })
+const report = (id: string, days = 1) =>
+  aggregate({ domain: 'example.com', id, begin: daysAgo(days), rows: ROWS })
 
 /** The files that the page mentions, a year's reports, and the command. */
 function fill(home: string): void {
   const file = (name: string, bytes: string | Buffer) => writeFileSync(join(home, name), bytes)
   file('report.xml.gz', gzipSync(report('mailed')))
-  file('monday.zip', zip(['a', 'b'].map((name) => ({ name: `${name}.xml`, bytes: Buffer.from(report(name)) }))))
+  file(
+    'monday.zip',
+    zip(['a', 'b'].map((name) => ({ name: `${name}.xml`, bytes: Buffer.from(report(name)) }))),
+  )
   file('tuesday.eml', mailWith({ attachment: report('tuesday') }))
   mkdirSync(join(home, 'dmarc-archive'))
-  for (let day = 1; day <= DAYS; day++) file(`dmarc-archive/${day}.xml.gz`, gzipSync(report(`archived-${day}`, day)))
+  for (let day = 1; day <= DAYS; day++)
+    file(`dmarc-archive/${day}.xml.gz`, gzipSync(report(`archived-${day}`, day)))
   file('portreeve', `#!/bin/sh\nexec "${process.execPath}" "${ROOT}/bin/portreeve.js" "$@"\n`)
   chmodSync(join(home, 'portreeve'), 0o755)
 }
 
 it('runs every command of docs/dmarc.md with its documented effect', async () => {
   const blocks = examplesIn(readFileSync(join(ROOT, 'docs/dmarc.md'), 'utf8'))
-  const [functions, register, verify, mail, upload, mailbox, files, rejected, answer, source, check] = blocks as [
-    string,
-    ...string[],
-  ]
+  const [
+    functions,
+    register,
+    verify,
+    mail,
+    upload,
+    mailbox,
+    files,
+    rejected,
+    answer,
+    source,
+    check,
+  ] = blocks as [string, ...string[]]
   const alice = await portreeve.addPerson('Alice')
   const env = { PATH: `${folder}:/usr/bin:/bin`, HOME: folder, DATABASE_URL: portreeve.databaseUrl }
   const shell = startShell(env, folder)
@@ -91,7 +105,9 @@ it('runs every command of docs/dmarc.md with its documented effect', async () =>
   const arrived = Date.now()
   expect(sent).toMatch(/<- {2}250 /)
   expect(await reportsNow()).toContain('"reportId":"mailed"')
-  expect(await run('api "$URL/api/v1/dmarc/domains/$ID/summary"')).toContain('"messages":8,"pass":8')
+  expect(await run('api "$URL/api/v1/dmarc/domains/$ID/summary"')).toContain(
+    '"messages":8,"pass":8',
+  )
   expect(Date.now() - arrived).toBeLessThan(2_000)
 
   expect(await run(upload)).toMatch(/"stored":0,"duplicates":1[^]*"stored":3,"duplicates":0/)
@@ -106,7 +122,9 @@ it('runs every command of docs/dmarc.md with its documented effect', async () =>
   dns.records['odd7._domainkey.example.com TXT'] = [
     'v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=',
   ]
-  const checked = await portreeve.request('/api/v1/dmarc-check?domain=example.com', { token: alice.token })
+  const checked = await portreeve.request('/api/v1/dmarc-check?domain=example.com', {
+    token: alice.token,
+  })
   expect(await checked.text()).toContain('"selector":"odd7","found":true')
   await shell.end()
 }, 90_000)

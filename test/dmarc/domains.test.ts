@@ -27,7 +27,10 @@ describe('DMARC domains', () => {
     (await portreeve.ask(`domains/${id}/verify`, { ...alice, method: 'POST' })).body.data
 
   it('adds a domain as users type it, with its own report address', async () => {
-    const { status, body } = await portreeve.ask('domains', { ...alice, body: { domain: 'MÜNCHEN.example.' } })
+    const { status, body } = await portreeve.ask('domains', {
+      ...alice,
+      body: { domain: 'MÜNCHEN.example.' },
+    })
     expect(status).toBe(201)
     expect(body.data).toMatchObject({
       domain: 'xn--mnchen-3ya.example',
@@ -42,18 +45,31 @@ describe('DMARC domains', () => {
   })
 
   it('rejects invalid domains, and the same domain twice', async () => {
-    for (const domain of ['192.0.2.1', 'localhost', 'co.uk', '_dmarc.example.com', 'a b', 'http://example.com/']) {
+    for (const domain of [
+      '192.0.2.1',
+      'localhost',
+      'co.uk',
+      '_dmarc.example.com',
+      'a b',
+      'http://example.com/',
+    ]) {
       const { status, body } = await portreeve.ask('domains', { ...alice, body: { domain } })
       expect([status, body.code], domain).toEqual([400, 'invalid_request'])
     }
     await portreeve.addDomain(alice.token)
-    expect((await portreeve.ask('domains', { ...alice, body: { domain: 'Example.Test' } })).status).toBe(409)
+    expect(
+      (await portreeve.ask('domains', { ...alice, body: { domain: 'Example.Test' } })).status,
+    ).toBe(409)
   })
 
   it('adds the report address to the current record and changes nothing else', async () => {
-    records['_dmarc.example.test TXT'] = ['v=DMARC1; p=reject; adkim=s; rua=mailto:me@example.test; pct=100']
+    records['_dmarc.example.test TXT'] = [
+      'v=DMARC1; p=reject; adkim=s; rua=mailto:me@example.test; pct=100',
+    ]
     const { record, reportEmail } = await portreeve.addDomain(alice.token)
-    expect(record).toBe(`v=DMARC1; p=reject; adkim=s; rua=mailto:me@example.test,mailto:${reportEmail}`)
+    expect(record).toBe(
+      `v=DMARC1; p=reject; adkim=s; rua=mailto:me@example.test,mailto:${reportEmail}`,
+    )
   })
 
   it('does not weaken the policy that a subdomain inherits', async () => {
@@ -77,7 +93,9 @@ describe('DMARC domains', () => {
   it('is verified by its own rua, and by that of its parent domain', async () => {
     const own = await portreeve.addDomain(alice.token)
     const sub = await portreeve.addDomain(alice.token, 'news.example.test')
-    records['_dmarc.example.test TXT'] = [`v=DMARC1; p=none; rua=mailto:${own.reportEmail},mailto:${sub.reportEmail}`]
+    records['_dmarc.example.test TXT'] = [
+      `v=DMARC1; p=none; rua=mailto:${own.reportEmail},mailto:${sub.reportEmail}`,
+    ]
     for (const { id } of [own, sub]) {
       expect(await verify(id)).toMatchObject({ verified: true, verifiedBy: 'rua' })
     }
@@ -96,11 +114,17 @@ describe('DMARC domains', () => {
     records['_portreeve-challenge.example.test TXT'] = [verification.value]
     await verify(id)
     failures['*'] = 'SERVFAIL'
-    expect(await verify(id)).toMatchObject({ verified: true, problem: expect.stringContaining('did not respond') })
+    expect(await verify(id)).toMatchObject({
+      verified: true,
+      problem: expect.stringContaining('did not respond'),
+    })
     delete failures['*']
     delete records['_portreeve-challenge.example.test TXT']
     expect(await verify(id)).toMatchObject({ verified: true })
-    await portreeve.pool.query("update dmarc_domain set unproven_since = now() - interval '8 days' where id = $1", [id])
+    await portreeve.pool.query(
+      "update dmarc_domain set unproven_since = now() - interval '8 days' where id = $1",
+      [id],
+    )
     expect(await verify(id)).toMatchObject({ verified: false, verifiedBy: null })
   })
 
@@ -109,15 +133,24 @@ describe('DMARC domains', () => {
     records['_portreeve-challenge.example.test TXT'] = [verification.value]
     await portreeve.run('dmarc.verify')
     await vi.waitFor(async () => {
-      expect((await portreeve.ask(`domains/${id}`, alice)).body.data).toMatchObject({ verified: true })
+      expect((await portreeve.ask(`domains/${id}`, alice)).body.data).toMatchObject({
+        verified: true,
+      })
     })
   })
 
   it('shows the operator’s consent record, and whether it is published', async () => {
     const { id } = await portreeve.addDomain(alice.token)
-    const destination = async () => (await portreeve.ask(`domains/${id}`, alice)).body.data.dns.destination
+    const destination = async () =>
+      (await portreeve.ask(`domains/${id}`, alice)).body.data.dns.destination
     const name = `example.test._report._dmarc.${REPORT_DOMAIN}`
-    expect(await destination()).toEqual({ required: true, name, expected: 'v=DMARC1;', found: null, authorized: false })
+    expect(await destination()).toEqual({
+      required: true,
+      name,
+      expected: 'v=DMARC1;',
+      found: null,
+      authorized: false,
+    })
     records[`*._report._dmarc.${REPORT_DOMAIN} TXT`] = ['v=DMARC1;']
     expect(await destination()).toMatchObject({ found: 'v=DMARC1;', authorized: true })
     failures['*'] = 'TIMEOUT'
@@ -132,7 +165,9 @@ describe('DMARC domains', () => {
       [`domains/${id}`, 'DELETE'],
       [`domains/${id}/verify`, 'POST'],
     ]) {
-      expect((await portreeve.ask(path ?? '', { ...charlie, method: method ?? '' })).status).toBe(404)
+      expect((await portreeve.ask(path ?? '', { ...charlie, method: method ?? '' })).status).toBe(
+        404,
+      )
       expect((await portreeve.ask(path ?? '', { method: method ?? '' })).status).toBe(401)
     }
     expect((await portreeve.ask('domains', alice)).body.data).toHaveLength(1)
@@ -140,7 +175,9 @@ describe('DMARC domains', () => {
 
   it('is deleted together with its reports', async () => {
     const { id } = await portreeve.addDomain(alice.token)
-    expect((await portreeve.ask(`domains/${id}`, { ...alice, method: 'DELETE' })).body).toEqual({ success: true })
+    expect((await portreeve.ask(`domains/${id}`, { ...alice, method: 'DELETE' })).body).toEqual({
+      success: true,
+    })
     expect((await portreeve.ask(`domains/${id}/reports`, alice)).status).toBe(404)
     expect((await portreeve.ask(`domains/${id}`, { ...alice, method: 'DELETE' })).status).toBe(404)
   })

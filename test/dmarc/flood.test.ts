@@ -2,7 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { readReports } from '../../src/dmarc/intake/read-reports.ts'
-import { GUARANTEED_LIMIT, INTAKE_LIMITS, MAX_SAMPLE_BYTES, type IntakeLimits } from '../../src/dmarc/limits.ts'
+import {
+  GUARANTEED_LIMIT,
+  INTAKE_LIMITS,
+  MAX_SAMPLE_BYTES,
+  type IntakeLimits,
+} from '../../src/dmarc/limits.ts'
 import { parseTlsReport } from '../../src/protocols/reports/tls-report.ts'
 import { swaks } from '../servers/swaks.ts'
 import { aggregate, mailWith } from './reports.ts'
@@ -22,21 +27,34 @@ describe('junk and hostile mail over SMTP', () => {
 
   const listed = async () => (await portreeve.ask('rejected?limit=100', alice)).body.data
   const domainOf = async (id: string) => (await portreeve.ask(`domains/${id}`, alice)).body.data
-  const send = async (to: string, mail: string) => expect((await swaks(portreeve.smtpPort, to, mail)).code).toBe(0)
+  const send = async (to: string, mail: string) =>
+    expect((await swaks(portreeve.smtpPort, to, mail)).code).toBe(0)
 
-  it('is one message and one row, even if it begins like an mbox of forty thousand', { timeout: 180_000 }, async () => {
-    const { id, reportEmail } = await portreeve.addDomain(alice.token)
-    await send(
-      reportEmail,
-      `From a@b.test Sat Nov 21 06:00:00 2026\n${'Subject: x\n\nx\n\nFrom a@b.test x\n'.repeat(40_000)}`,
-    )
-    expect((await listed()).pagination.total).toBe(1)
-    expect((await domainOf(id)).rejectedToday).toEqual({ total: 1, unreadable: 1, otherDomain: 0, overLimit: 0 })
-  })
+  it(
+    'is one message and one row, even if it begins like an mbox of forty thousand',
+    { timeout: 180_000 },
+    async () => {
+      const { id, reportEmail } = await portreeve.addDomain(alice.token)
+      await send(
+        reportEmail,
+        `From a@b.test Sat Nov 21 06:00:00 2026\n${'Subject: x\n\nx\n\nFrom a@b.test x\n'.repeat(40_000)}`,
+      )
+      expect((await listed()).pagination.total).toBe(1)
+      expect((await domainOf(id)).rejectedToday).toEqual({
+        total: 1,
+        unreadable: 1,
+        otherDomain: 0,
+        overLimit: 0,
+      })
+    },
+  )
 
   it('is read as a report if one follows an mbox line', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
-    await send(reportEmail, `From a@b.test Sat Nov 21 06:00:00 2026\r\n${mailWith({ attachment: aggregate() })}`)
+    await send(
+      reportEmail,
+      `From a@b.test Sat Nov 21 06:00:00 2026\r\n${mailWith({ attachment: aggregate() })}`,
+    )
     expect(await domainOf(id)).toMatchObject({ totalReports: 1, rejectedToday: { total: 0 } })
   })
 
@@ -75,7 +93,10 @@ describe('junk and hostile mail over SMTP', () => {
     const mail = mailWith({ attachment: aggregate({ id: 'the same' }) })
     for (let n = 0; n < 5; n++) await send(reportEmail, mail)
     expect(await domainOf(id)).toMatchObject({ totalReports: 1 })
-    const { rows } = await portreeve.pool.query('select 1 from dmarc_delivery where account_id = $1', [alice.id])
+    const { rows } = await portreeve.pool.query(
+      'select 1 from dmarc_delivery where account_id = $1',
+      [alice.id],
+    )
     expect(rows).toHaveLength(1)
   })
 })
@@ -99,9 +120,12 @@ describe('the daily limits', () => {
 
   it('apply to an address: the sender’s server keeps the rest, and the domain counts it', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
-    for (let n = 0; n < 3; n++) expect((await swaks(portreeve.smtpPort, reportEmail, JUNK)).code).toBe(0)
+    for (let n = 0; n < 3; n++)
+      expect((await swaks(portreeve.smtpPort, reportEmail, JUNK)).code).toBe(0)
     const refused = await swaks(portreeve.smtpPort, reportEmail, JUNK)
-    expect(refused.transcript).toContain('452 4.2.2 This address has reached its daily limit for mail; try again after')
+    expect(refused.transcript).toContain(
+      '452 4.2.2 This address has reached its daily limit for mail; try again after',
+    )
     const { rejectedToday } = (await portreeve.ask(`domains/${id}`, alice)).body.data
     expect(rejectedToday).toEqual({ total: 4, unreadable: 3, otherDomain: 0, overLimit: 1 })
     const others = await portreeve.ask('domains', bob)
@@ -111,7 +135,10 @@ describe('the daily limits', () => {
   it('apply across concurrent connections', async () => {
     const { reportEmail } = await portreeve.addDomain(alice.token)
     const codes = await Promise.all(
-      Array.from({ length: 8 }, async () => (await swaks(portreeve.smtpPort, reportEmail, JUNK)).code),
+      Array.from(
+        { length: 8 },
+        async () => (await swaks(portreeve.smtpPort, reportEmail, JUNK)).code,
+      ),
     )
     expect(codes.filter((code) => code === 0)).toHaveLength(3)
   })
@@ -124,7 +151,13 @@ describe('the daily limits', () => {
         values ('00000000-0000-0000-0000-000000000000', (now() at time zone 'UTC')::date, 1000)`,
     )
     expect(
-      (await swaks(portreeve.smtpPort, other, mailWith({ attachment: aggregate({ domain: 'other.test' }) }))).code,
+      (
+        await swaks(
+          portreeve.smtpPort,
+          other,
+          mailWith({ attachment: aggregate({ domain: 'other.test' }) }),
+        )
+      ).code,
     ).toBe(0)
     expect((await portreeve.ask(`domains/${id}`, bob)).body.data.totalReports).toBe(1)
     // An address beyond its guaranteed minimum has to wait.
@@ -147,7 +180,10 @@ describe('an uploaded mbox', () => {
   it('is split into up to a thousand emails', { timeout: 180_000 }, async () => {
     const { token } = await portreeve.addPerson('Alice')
     await portreeve.addDomain(token)
-    const mails = Array.from({ length: 1_200 }, () => `From a@b.test x\n${JUNK.replaceAll('\r', '')}\n`)
+    const mails = Array.from(
+      { length: 1_200 },
+      () => `From a@b.test x\n${JUNK.replaceAll('\r', '')}\n`,
+    )
     const { status, body } = await portreeve.upload(token, mails.join(''))
     expect(status).toBe(200)
     expect(body.data.rejected).toHaveLength(1_000)
@@ -164,7 +200,10 @@ describe('reading a hostile mail', () => {
   const MAILS: [string, () => string | Buffer][] = [
     ['of empty lines', () => `${HEADER}\r\n${repeat('\n', 24 * MB)}`],
     ['of short lines', () => `${HEADER}\r\n${repeat('a b c\r\n', 24 * MB)}`],
-    ['of as many lines as are allowed', () => `${HEADER}\r\n${`${'a b c '.repeat(10)}\r\n`.repeat(390_000)}`],
+    [
+      'of as many lines as are allowed',
+      () => `${HEADER}\r\n${`${'a b c '.repeat(10)}\r\n`.repeat(390_000)}`,
+    ],
     ['of one line', () => `${HEADER}\r\n${repeat('x', 24 * MB)}`],
     ['of HTML', () => `${HEADER}Content-Type: text/html\r\n\r\n${repeat('<p>&amp;</p>', 4 * MB)}`],
     ['of a header', () => `X-A: ${repeat('b', 24 * MB)}\r\n\r\nx`],
@@ -173,10 +212,16 @@ describe('reading a hostile mail', () => {
     ['of addresses', () => `From: ${repeat('a@b.test, ', 200_000)}\r\nSubject: x\r\n\r\nx`],
     ['of encoded words', () => `Subject: ${repeat('=?utf-8?Q?=41?= ', 200_000)}\r\n\r\nx`],
     ['of 100,000 parts', () => `${MULTIPART}${'--b\r\n\r\nx\r\n'.repeat(100_000)}--b--`],
-    ['of 9,000 parts', () => `${MULTIPART}${'--b\r\nContent-Type: application/zip\r\n\r\nx\r\n'.repeat(9_000)}--b--`],
+    [
+      'of 9,000 parts',
+      () => `${MULTIPART}${'--b\r\nContent-Type: application/zip\r\n\r\nx\r\n'.repeat(9_000)}--b--`,
+    ],
     ['with a large attachment', () => attached(repeat(`${'QUJD'.repeat(19)}\r\n`, 24 * MB))],
     ['with JSON of brackets', () => repeat('{"policies":[', 3 * MB)],
-    ['with an XML bomb', () => gzipSync(`<feedback>${repeat('<record><row/></record>', 100 * MB)}`)],
+    [
+      'with an XML bomb',
+      () => gzipSync(`<feedback>${repeat('<record><row/></record>', 100 * MB)}`),
+    ],
     ['with text that never becomes a tag', () => gzipSync(`<feedback>${' '.repeat(100 * MB)}`)],
     [
       'nested',
@@ -200,16 +245,22 @@ describe('reading a hostile mail', () => {
     const parts = `--c\r\nContent-Type: message/rfc822\r\n\r\n${inner}\r\n`.repeat(9)
     const mail = `${HEADER}Content-Type: multipart/mixed; boundary="c"\r\n\r\n${parts}--c--`
     const reasons: string[] = []
-    for await (const read of readReports(Buffer.from(mail), 'x')) if (read.kind === 'unread') reasons.push(read.reason)
+    for await (const read of readReports(Buffer.from(mail), 'x'))
+      if (read.kind === 'unread') reasons.push(read.reason)
     expect(reasons.length).toBeGreaterThan(1_500)
     expect(reasons.length).toBeLessThan(2_100)
     expect(reasons.filter((reason) => reason.includes('more than 2,000 files'))).toHaveLength(1)
   })
 
   it('of a usual size is read completely', { timeout: 180_000 }, async () => {
-    const rows = Array.from({ length: 20_000 }, (_, n) => ({ ip: `192.0.${n >> 8}.${n & 255}`, selector: `s${n}` }))
+    const rows = Array.from({ length: 20_000 }, (_, n) => ({
+      ip: `192.0.${n >> 8}.${n & 255}`,
+      selector: `s${n}`,
+    }))
     const xml = aggregate({ rows })
-    const mail = Buffer.from(mailWith({ attachment: Buffer.from(xml), type: 'text/xml', fileName: 'r.xml' }))
+    const mail = Buffer.from(
+      mailWith({ attachment: Buffer.from(xml), type: 'text/xml', fileName: 'r.xml' }),
+    )
     expect(mail.length).toBeGreaterThan(10 * MB)
     const pause = watchPause()
     const [read] = await Array.fromAsync(readReports(mail, 'x'))
@@ -223,17 +274,23 @@ describe('an SMTP TLS report', () => {
     Buffer.from(
       `{"report-id":"x","date-range":{"start-datetime":"2026-11-20T00:00:00Z","end-datetime":"2026-11-20T23:59:59Z"},"policies":[${policies}]}`,
     )
-  const policy = (failures = '') => `{"policy":{"policy-domain":"a.test"},"failure-details":[${failures}]}`
+  const policy = (failures = '') =>
+    `{"policy":{"policy-domain":"a.test"},"failure-details":[${failures}]}`
 
   it('is rejected with too many policies, failures or characters', async () => {
     await expect(parseTlsReport(reportOf(Array(501).fill(policy()).join(',')))).rejects.toThrow(
       'more than 500 policies',
     )
     const failures = Array(10_001).fill('{}').join(',')
-    await expect(parseTlsReport(reportOf(policy(failures)))).rejects.toThrow('more than 10,000 failures')
-    await expect(parseTlsReport(reportOf(`"${'x'.repeat(5_000_000)}"`))).rejects.toThrow('too large')
+    await expect(parseTlsReport(reportOf(policy(failures)))).rejects.toThrow(
+      'more than 10,000 failures',
+    )
+    await expect(parseTlsReport(reportOf(`"${'x'.repeat(5_000_000)}"`))).rejects.toThrow(
+      'too large',
+    )
     expect(
-      (await parseTlsReport(reportOf(policy(Array(2_000).fill('{}').join(','))))).policies[0]?.failureDetails,
+      (await parseTlsReport(reportOf(policy(Array(2_000).fill('{}').join(','))))).policies[0]
+        ?.failureDetails,
     ).toHaveLength(2_000)
   })
 })

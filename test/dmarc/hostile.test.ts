@@ -41,13 +41,18 @@ const PIECES = [
 const anyBytes = fc.oneof(
   fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
   fc
-    .array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary', maxLength: 20 })), { maxLength: 25 })
+    .array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary', maxLength: 20 })), {
+      maxLength: 25,
+    })
     .map((pieces) => Buffer.from(pieces.join(''), 'latin1')),
 )
 
-const TRUE = [aggregate(), tlsReport(), mailWith({ attachment: aggregate() }), gzipSync(aggregate())].map((one) =>
-  Buffer.from(one),
-)
+const TRUE = [
+  aggregate(),
+  tlsReport(),
+  mailWith({ attachment: aggregate() }),
+  gzipSync(aggregate()),
+].map((one) => Buffer.from(one))
 
 /** What is true, cut off and with some of its bytes changed. */
 const damaged = fc
@@ -66,19 +71,24 @@ const KINDS = ['aggregate', 'tls', 'failure', 'unread']
 
 describe('untrusted files and emails', () => {
   it('result in a report or a reason', async () => {
-    const property = fc.asyncProperty(fc.oneof(anyBytes, damaged, anyBytes.map(gzipSync)), async (bytes) => {
-      for await (const read of readReports(bytes, 'x')) {
-        expect(KINDS).toContain(read.kind)
-        if (read.kind === 'unread') expect(read.reason).toMatch(/\S/)
-      }
-    })
+    const property = fc.asyncProperty(
+      fc.oneof(anyBytes, damaged, anyBytes.map(gzipSync)),
+      async (bytes) => {
+        for await (const read of readReports(bytes, 'x')) {
+          expect(KINDS).toContain(read.kind)
+          if (read.kind === 'unread') expect(read.reason).toMatch(/\S/)
+        }
+      },
+    )
     await fc.assert(property, { numRuns: 400 })
   })
 
   it('are parsed as emails or rejected', async () => {
     const property = fc.asyncProperty(fc.oneof(anyBytes, damaged), async (bytes) => {
       const opened = await openMail(bytes).catch((error: unknown) => error)
-      expect(opened instanceof Fault || Array.isArray((opened as { parts: unknown }).parts)).toBe(true)
+      expect(opened instanceof Fault || Array.isArray((opened as { parts: unknown }).parts)).toBe(
+        true,
+      )
     })
     await fc.assert(property, { numRuns: 400 })
   })
@@ -98,16 +108,25 @@ describe('untrusted files and emails', () => {
 
   it('are authenticated without a crash', { timeout: 120_000 }, async () => {
     const envelope = { ip: '192.0.2.1', helo: 'x', sender: 'a@example.test', mta: 'reports.test' }
-    const property = fc.asyncProperty(fc.oneof(anyBytes, damaged), hostile(), async (bytes, text) => {
-      const pieces = text.toWellFormed().slice(0, 200) || 'x'
-      const records = {
-        'example.test TXT': [pieces],
-        '_dmarc.example.test TXT': [pieces],
-        's1._domainkey.example.test TXT': [pieces],
-      }
-      const found = await authenticateMail(bytes, envelope, mapResolver(records), AbortSignal.timeout(5_000))
-      expect(found.spf.result).toEqual(expect.any(String))
-    })
+    const property = fc.asyncProperty(
+      fc.oneof(anyBytes, damaged),
+      hostile(),
+      async (bytes, text) => {
+        const pieces = text.toWellFormed().slice(0, 200) || 'x'
+        const records = {
+          'example.test TXT': [pieces],
+          '_dmarc.example.test TXT': [pieces],
+          's1._domainkey.example.test TXT': [pieces],
+        }
+        const found = await authenticateMail(
+          bytes,
+          envelope,
+          mapResolver(records),
+          AbortSignal.timeout(5_000),
+        )
+        expect(found.spf.result).toEqual(expect.any(String))
+      },
+    )
     await fc.assert(property, { numRuns: 200 })
   })
 })
@@ -115,12 +134,20 @@ describe('untrusted files and emails', () => {
 describe('untrusted forms', () => {
   it('contain files or are not a form', () => {
     const type = fc.oneof(
-      fc.constantFrom('multipart/form-data; boundary=b', 'multipart/form-data; boundary="b"', 'text/plain', ''),
+      fc.constantFrom(
+        'multipart/form-data; boundary=b',
+        'multipart/form-data; boundary="b"',
+        'text/plain',
+        '',
+      ),
       fc.string({ unit: 'binary' }),
     )
     const property = fc.property(anyBytes, type, (body, contentType) => {
       const files = parseFormFiles(body, contentType)
-      expect(files === null || files.every(({ name, bytes }) => name !== '' && bytes.length <= body.length)).toBe(true)
+      expect(
+        files === null ||
+          files.every(({ name, bytes }) => name !== '' && bytes.length <= body.length),
+      ).toBe(true)
     })
     fc.assert(property)
   })

@@ -11,7 +11,10 @@ describe('the scheduled jobs on reports', () => {
 
   beforeAll(async () => {
     const raiseAlert = async (_db: unknown, alert: NewAlert) => alerts.push(alert) > 0
-    portreeve = await startDmarc({ raiseAlert, env: { REPORTS_KEPT_MONTHS: '24', REPORT_FILES_KEPT_DAYS: '30' } })
+    portreeve = await startDmarc({
+      raiseAlert,
+      env: { REPORTS_KEPT_MONTHS: '24', REPORT_FILES_KEPT_DAYS: '30' },
+    })
   })
   afterAll(() => portreeve.stop())
   beforeEach(async () => {
@@ -36,12 +39,15 @@ describe('the scheduled jobs on reports', () => {
         'dmarc_set_aside.received_at',
       ].map((name) => {
         const [table, column] = name.split('.')
-        return portreeve.pool.query(`update ${table} set ${column} = ${column} - interval '${interval}'`)
+        return portreeve.pool.query(
+          `update ${table} set ${column} = ${column} - interval '${interval}'`,
+        )
       }),
     )
 
   it('stores files for thirty days and reports for two years', async () => {
-    for (const body of [aggregate(), tlsReport(), 'nothing']) await portreeve.upload(alice.token, body)
+    for (const body of [aggregate(), tlsReport(), 'nothing'])
+      await portreeve.upload(alice.token, body)
     await age('31 days')
     await portreeve.upload(alice.token, aggregate())
     await portreeve.run('dmarc.clean-up')
@@ -54,12 +60,17 @@ describe('the scheduled jobs on reports', () => {
     await portreeve.run('dmarc.clean-up')
     expect(
       await Promise.all(
-        ['dmarc_report', 'dmarc_records', 'dmarc_delivery', 'dmarc_tls_report', 'dmarc_set_aside'].map((one) =>
-          count(one),
-        ),
+        [
+          'dmarc_report',
+          'dmarc_records',
+          'dmarc_delivery',
+          'dmarc_tls_report',
+          'dmarc_set_aside',
+        ].map((one) => count(one)),
       ),
     ).toEqual([1, 1, 1, 0, 0])
-    const { reports, messages } = (await portreeve.ask(`domains/${id}/summary`, alice)).body.data.totals
+    const { reports, messages } = (await portreeve.ask(`domains/${id}/summary`, alice)).body.data
+      .totals
     expect({ reports, messages }).toEqual({ reports: 1, messages: 1 })
   })
 
@@ -89,7 +100,10 @@ describe('the scheduled jobs on reports', () => {
   })
 
   it('raises no alert for a new domain or a few failures', async () => {
-    await portreeve.upload(alice.token, aggregate({ rows: [{ count: 500, dkim: 'fail', spf: 'fail' }] }))
+    await portreeve.upload(
+      alice.token,
+      aggregate({ rows: [{ count: 500, dkim: 'fail', spf: 'fail' }] }),
+    )
     const known = await portreeve.addDomain(alice.token, 'known.test')
     for (const days of [4, 5, 6, 7]) {
       await portreeve.upload(

@@ -7,7 +7,8 @@ import type { MailServer } from '../servers/mail-server.ts'
 import { aggregate, mailWith } from './reports.ts'
 import { startDmarc, type Person, type DmarcTest } from './module.ts'
 
-const LETTER = 'From: friend@example.org\r\nSubject: dinner\r\nMessage-ID: <d@x>\r\n\r\nTonight?\r\n'
+const LETTER =
+  'From: friend@example.org\r\nSubject: dinner\r\nMessage-ID: <d@x>\r\n\r\nTonight?\r\n'
 
 describe('reading reports from a mailbox', () => {
   let portreeve: DmarcTest
@@ -42,8 +43,10 @@ describe('reading reports from a mailbox', () => {
     password: 'secret',
     ...over,
   })
-  const add = async (over = {}) => (await portreeve.ask('mailboxes', { ...alice, body: settings(over) })).body.data
-  const reports = async () => (await portreeve.ask(`domains/${domainId}/reports`, alice)).body.data.pagination.total
+  const add = async (over = {}) =>
+    (await portreeve.ask('mailboxes', { ...alice, body: settings(over) })).body.data
+  const reports = async () =>
+    (await portreeve.ask(`domains/${domainId}/reports`, alice)).body.data.pagination.total
   const mailbox = async () => (await portreeve.ask('mailboxes', alice)).body.data[0]
   const report = () => ({ body: mailWith({ attachment: aggregate() }) })
 
@@ -104,11 +107,14 @@ describe('reading reports from a mailbox', () => {
       failingSince: expect.stringMatching(/^20/),
     })
     expect(alerts).toEqual([])
-    await portreeve.pool.query("update dmarc_mailbox set failing_since = now() - interval '7 hours' where id = $1", [
-      id,
-    ])
+    await portreeve.pool.query(
+      "update dmarc_mailbox set failing_since = now() - interval '7 hours' where id = $1",
+      [id],
+    )
     await portreeve.run('dmarc.fetch')
-    expect(alerts).toMatchObject([{ accountId: alice.id, kind: 'dmarc.mailbox', path: '/dmarc/mailboxes' }])
+    expect(alerts).toMatchObject([
+      { accountId: alice.id, kind: 'dmarc.mailbox', path: '/dmarc/mailboxes' },
+    ])
   })
 
   it('never returns a password, and stores it encrypted', async () => {
@@ -129,7 +135,10 @@ describe('reading reports from a mailbox', () => {
     await portreeve.pool.query("update dmarc_mailbox set host = '10.1.2.3' where id = $1", [id])
     await portreeve.run('dmarc.fetch')
     expect(await mailbox()).toMatchObject({ lastError: expect.stringContaining('10.1.2.3') })
-    const broken = await portreeve.ask('mailboxes', { ...alice, body: settings({ user: 'a\r\nb' }) })
+    const broken = await portreeve.ask('mailboxes', {
+      ...alice,
+      body: settings({ user: 'a\r\nb' }),
+    })
     expect(broken.status).toBe(400)
   })
 
@@ -144,8 +153,12 @@ describe('reading reports from a mailbox', () => {
       expect((await portreeve.ask(path, { ...charlie, method })).status).toBe(404)
       expect((await portreeve.ask(path, { method })).status).toBe(401)
     }
-    expect((await portreeve.ask(`mailboxes/${id}/fetch`, { ...alice, method: 'POST' })).status).toBe(200)
-    expect((await portreeve.ask(`mailboxes/${id}`, { ...alice, method: 'DELETE' })).status).toBe(200)
+    expect(
+      (await portreeve.ask(`mailboxes/${id}/fetch`, { ...alice, method: 'POST' })).status,
+    ).toBe(200)
+    expect((await portreeve.ask(`mailboxes/${id}`, { ...alice, method: 'DELETE' })).status).toBe(
+      200,
+    )
     expect((await portreeve.ask('mailboxes', alice)).body.data).toEqual([])
   })
 
@@ -153,7 +166,9 @@ describe('reading reports from a mailbox', () => {
     await fill(account(), { INBOX: [report()] })
     await add()
     await portreeve.run('dmarc.fetch')
-    await portreeve.pool.query('update dmarc_mailbox set uid_validity = uid_validity - 1, last_uid = 1000')
+    await portreeve.pool.query(
+      'update dmarc_mailbox set uid_validity = uid_validity - 1, last_uid = 1000',
+    )
     await portreeve.run('dmarc.fetch')
     expect(await mailbox()).toMatchObject({ totalMessages: 2 })
     expect(await reports()).toBe(1)

@@ -54,7 +54,14 @@ export async function startDmarc({
   const { url: databaseUrl, db, pool, drop } = await freshDatabase()
   const notifications = await openNotifications(databaseUrl, log)
   const isSetUp = async () => true
-  const auth = createAuth({ pool, config, secret: SECRET_KEY, log, isSetUp, onChange: async () => {} })
+  const auth = createAuth({
+    pool,
+    config,
+    secret: SECRET_KEY,
+    log,
+    isSetUp,
+    onChange: async () => {},
+  })
   const identify = createIdentify({ db, auth, notifications, log })
   const dmarc = createDmarcModule({
     db,
@@ -69,7 +76,13 @@ export async function startDmarc({
   })
   const queue = await openQueue({ pool, jobs: dmarc.jobs, log })
   const worker = works ? startWorker({ queue, jobs: dmarc.jobs, notifications, log }) : null
-  const app = await createServer({ log, version: '0', trustedProxies: [], isUnavailable, isReady: async () => true })
+  const app = await createServer({
+    log,
+    version: '0',
+    trustedProxies: [],
+    isUnavailable,
+    isReady: async () => true,
+  })
   dmarc.routes(app, { authHooks: createAuthHooks(identify, []), queue })
   const entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
   const { url } = entrance
@@ -100,7 +113,13 @@ export async function startDmarc({
     ask,
     async addPerson(name: string): Promise<Person> {
       const email = `${name.toLowerCase()}.${(people += 1)}@people.test`
-      const account = { email, password: `the password of ${name}`, name, plan: 'free' as const, admin: false }
+      const account = {
+        email,
+        password: `the password of ${name}`,
+        name,
+        plan: 'free' as const,
+        admin: false,
+      }
       const { id } = await createAccount(db, account)
       return { id, token: (await issueToken(db, id, 'tests')).token }
     },
@@ -115,7 +134,8 @@ export async function startDmarc({
         verification: { value: string }
       }
     },
-    upload: (token: string, body: unknown, type = 'application/octet-stream') => ask('reports', { token, body, type }),
+    upload: (token: string, body: unknown, type = 'application/octet-stream') =>
+      ask('reports', { token, body, type }),
     /** Runs a job once, as a worker would. */
     async run(name: string, signal = new AbortController().signal): Promise<void> {
       const context = { signal, attempt: 1, log }

@@ -34,10 +34,10 @@ async function kept(): Promise<number> {
 
 /** As if so many bytes more were kept. */
 const use = (bytes: number) =>
-  portreeve.pool.query('update account_usage set report_bytes = report_bytes + $1 where account_id = $2', [
-    bytes,
-    alice.id,
-  ])
+  portreeve.pool.query(
+    'update account_usage set report_bytes = report_bytes + $1 where account_id = $2',
+    [bytes, alice.id],
+  )
 
 /** A mail to the domain's address, as the SMTP server hands it on. */
 const mail = (id: string) =>
@@ -47,7 +47,12 @@ const mail = (id: string) =>
 
 const titles = async () =>
   (
-    await portreeve.db.selectFrom('alert').select('title').where('accountId', '=', alice.id).orderBy('id').execute()
+    await portreeve.db
+      .selectFrom('alert')
+      .select('title')
+      .where('accountId', '=', alice.id)
+      .orderBy('id')
+      .execute()
   ).map(({ title }) => title)
 
 describe('report files', () => {
@@ -56,7 +61,9 @@ describe('report files', () => {
     await mail('b')
     expect(await used()).toBeGreaterThan(1_000)
     expect(await used()).toBe(await kept())
-    await portreeve.pool.query("update dmarc_delivery set received_at = now() - interval '31 days' where via = 'smtp'")
+    await portreeve.pool.query(
+      "update dmarc_delivery set received_at = now() - interval '31 days' where via = 'smtp'",
+    )
     await portreeve.run('dmarc.clean-up')
     expect(await used()).toBe(await kept())
     expect(await used()).toBeGreaterThan(500)
@@ -73,7 +80,10 @@ describe('report files', () => {
       body: aggregate({ id: 'b' }),
     })
     expect(answer.status).toBe(429)
-    expect(await answer.json()).toMatchObject({ code: 'rate_limited', error: expect.stringContaining('250 MB') })
+    expect(await answer.json()).toMatchObject({
+      code: 'rate_limited',
+      error: expect.stringContaining('250 MB'),
+    })
     const days = Number(answer.headers.get('retry-after')) / 86_400
     expect(days).toBeGreaterThan(29.9)
     expect(days).toBeLessThanOrEqual(30)
@@ -88,7 +98,11 @@ describe('report files', () => {
     expect(await mail('b')).toMatchObject({ stored: 1 })
     expect(await mail('c')).toMatchObject({ stored: 1 })
     const { body } = await portreeve.ask(`domains/${domainId}/reports`, alice)
-    expect(body.data.reports.map(({ reportId }: { reportId: string }) => reportId)).toEqual(['c', 'b', 'a'])
+    expect(body.data.reports.map(({ reportId }: { reportId: string }) => reportId)).toEqual([
+      'c',
+      'b',
+      'a',
+    ])
     expect(await kept()).toBe(before)
     expect(await titles()).toEqual(['Report files are no longer stored'])
   })

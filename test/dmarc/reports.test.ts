@@ -25,7 +25,10 @@ describe('reports on a domain', () => {
       { count: 3 },
       { ip: '2001:db8::1', count: 2, dkim: 'fail', spf: 'fail', disposition: 'reject' },
     ] as const
-    const answer = await portreeve.upload(alice.token, aggregate({ id: 'r-1', org: 'Receiver Inc', rows: [...rows] }))
+    const answer = await portreeve.upload(
+      alice.token,
+      aggregate({ id: 'r-1', org: 'Receiver Inc', rows: [...rows] }),
+    )
     expect(answer).toEqual({
       status: 200,
       body: { success: true, data: { stored: 1, duplicates: 0, failureReports: 0, rejected: [] } },
@@ -39,22 +42,37 @@ describe('reports on a domain', () => {
       dateRange: { begin: new Date(daysAgo(1) * 1000).toISOString() },
       policyPublished: { domain: 'example.test', p: 'none' },
       recordCount: 2,
-      totals: { messages: 5, pass: 3, fail: 2, outside: 0, disposition: { none: 3, quarantine: 0, reject: 2 } },
+      totals: {
+        messages: 5,
+        pass: 3,
+        fail: 2,
+        outside: 0,
+        disposition: { none: 3, quarantine: 0, reject: 2 },
+      },
       via: 'upload',
       authentication: null,
       records: [
         { sourceIp: '192.0.2.1', count: 3, result: 'pass', outside: false },
-        { sourceIp: '2001:db8::1', count: 2, result: 'fail', policyEvaluated: { disposition: 'reject', dkim: 'fail' } },
+        {
+          sourceIp: '2001:db8::1',
+          count: 2,
+          result: 'fail',
+          policyEvaluated: { disposition: 'reject', dkim: 'fail' },
+        },
       ],
     })
     const domains = await portreeve.ask('domains', alice)
-    expect(domains.body.data[0]).toMatchObject({ totalReports: 1, lastReportAt: expect.stringMatching(/^20.*Z$/) })
+    expect(domains.body.data[0]).toMatchObject({
+      totalReports: 1,
+      lastReportAt: expect.stringMatching(/^20.*Z$/),
+    })
   })
 
   it('lists reports in pages, last received first', async () => {
     const { id } = await portreeve.addDomain(alice.token)
     for (const name of ['a', 'b', 'c']) await portreeve.upload(alice.token, aggregate({ id: name }))
-    const page = async (query: string) => (await portreeve.ask(`domains/${id}/reports?${query}`, alice)).body
+    const page = async (query: string) =>
+      (await portreeve.ask(`domains/${id}/reports?${query}`, alice)).body
     const first = await page('limit=2')
     expect(first.data.reports.map((one: { reportId: string }) => one.reportId)).toEqual(['c', 'b'])
     expect(first.data.pagination).toEqual({ page: 1, total: 3, totalPages: 2 })
@@ -85,7 +103,8 @@ describe('reports on a domain', () => {
   it('rejects a report on a domain of another account with the reason', async () => {
     await portreeve.addDomain(alice.token)
     const { body } = await portreeve.upload(alice.token, aggregate({ domain: 'other.test' }))
-    const reason = 'The report is for other.test, which is not in your account. Add the domain to receive its reports.'
+    const reason =
+      'The report is for other.test, which is not in your account. Add the domain to receive its reports.'
     expect(body.data).toMatchObject({ stored: 0, rejected: [{ reason }] })
     const list = await portreeve.ask('rejected', alice)
     expect(list.body.data).toMatchObject({
@@ -101,10 +120,17 @@ describe('reports on a domain', () => {
     const form = new FormData()
     form.append('file', new Blob([aggregate()]), 'good.xml')
     form.append('file', new Blob(['<feedback><broken']), 'bad.xml')
-    form.append('file', new Blob(['<!DOCTYPE x [<!ENTITY a "b">]><feedback>&a;</feedback>']), 'entity.xml')
+    form.append(
+      'file',
+      new Blob(['<!DOCTYPE x [<!ENTITY a "b">]><feedback>&a;</feedback>']),
+      'entity.xml',
+    )
     const { body } = await portreeve.ask('reports', { token: alice.token, body: form })
     expect(body.data).toMatchObject({ stored: 1, duplicates: 0 })
-    expect(body.data.rejected.map((one: { name: string }) => one.name)).toEqual(['bad.xml', 'entity.xml'])
+    expect(body.data.rejected.map((one: { name: string }) => one.name)).toEqual([
+      'bad.xml',
+      'entity.xml',
+    ])
     expect((await portreeve.ask('rejected', alice)).body.data.pagination.total).toBe(2)
   })
 
@@ -119,7 +145,13 @@ describe('reports on a domain', () => {
     await portreeve.upload(alice.token, aggregate({ rows }))
     const { body } = await portreeve.ask(`domains/${id}/reports`, alice)
     const shown = {
-      totals: { messages: 62, pass: 12, fail: 50, outside: 57, disposition: { none: 5, quarantine: 7, reject: 50 } },
+      totals: {
+        messages: 62,
+        pass: 12,
+        fail: 50,
+        outside: 57,
+        disposition: { none: 5, quarantine: 7, reject: 50 },
+      },
       records: [{ outside: false }, { outside: false }, { outside: true }, { outside: true }],
     }
     expect(body.data.reports[0]).toMatchObject(shown)
@@ -133,7 +165,13 @@ describe('reports on a domain', () => {
 
   it('adds them to the totals of reports stored before totals included them', async () => {
     const { id } = await portreeve.addDomain(alice.token)
-    const outside: Row = { count: 50, from: 'victim.test', dkim: 'fail', spf: 'fail', disposition: 'reject' }
+    const outside: Row = {
+      count: 50,
+      from: 'victim.test',
+      dkim: 'fail',
+      spf: 'fail',
+      disposition: 'reject',
+    }
     const rows: Row[] = [
       { count: 2, spf: 'fail' },
       outside,
@@ -141,14 +179,17 @@ describe('reports on a domain', () => {
     ]
     for (const some of [rows, rows.slice(1), [{ count: 4 }]])
       await portreeve.upload(alice.token, aggregate({ rows: some }))
-    const listed = async () => (await portreeve.ask(`domains/${id}/reports`, alice)).body.data.reports
+    const listed = async () =>
+      (await portreeve.ask(`domains/${id}/reports`, alice)).body.data.reports
     const asTheyAre = await listed()
     await portreeve.pool.query(
       `update dmarc_report set messages = messages - outside, aligned = least(aligned, messages - outside),
          detail = detail || '{"disposition": {"none": 2, "quarantine": 0, "reject": 0}}' where outside > 0`,
     )
     expect(await listed()).not.toEqual(asTheyAre)
-    await portreeve.pool.query(readFileSync('src/store/migrations/0118_dmarc_report_totals.sql', 'utf8'))
+    await portreeve.pool.query(
+      readFileSync('src/store/migrations/0118_dmarc_report_totals.sql', 'utf8'),
+    )
     expect(await listed()).toEqual(asTheyAre)
   })
 
@@ -174,7 +215,11 @@ describe('reports on a domain', () => {
 
   it('lists TLS reports separately', async () => {
     const { id } = await portreeve.addDomain(alice.token)
-    const { body } = await portreeve.upload(alice.token, tlsReport({ failed: 4 }), 'application/json')
+    const { body } = await portreeve.upload(
+      alice.token,
+      tlsReport({ failed: 4 }),
+      'application/json',
+    )
     expect(body.data).toMatchObject({ stored: 1, rejected: [] })
     const list = await portreeve.ask(`domains/${id}/tls-reports`, alice)
     expect(list.body.data.reports).toMatchObject([
@@ -201,10 +246,17 @@ describe('reports on a domain', () => {
   })
 
   it('separates the reports of two accounts with the same domain', async () => {
-    const [mine, theirs] = [await portreeve.addDomain(alice.token), await portreeve.addDomain(bob.token)]
+    const [mine, theirs] = [
+      await portreeve.addDomain(alice.token),
+      await portreeve.addDomain(bob.token),
+    ]
     await portreeve.upload(alice.token, aggregate())
-    expect((await portreeve.ask(`domains/${mine.id}/reports`, alice)).body.data.pagination.total).toBe(1)
-    expect((await portreeve.ask(`domains/${theirs.id}/reports`, bob)).body.data.pagination.total).toBe(0)
+    expect(
+      (await portreeve.ask(`domains/${mine.id}/reports`, alice)).body.data.pagination.total,
+    ).toBe(1)
+    expect(
+      (await portreeve.ask(`domains/${theirs.id}/reports`, bob)).body.data.pagination.total,
+    ).toBe(0)
   })
 
   it('hides everything from other accounts', async () => {
@@ -228,7 +280,9 @@ describe('reports on a domain', () => {
     expect((await portreeve.ask(`rejected/${rejected.id}/raw`, charlie)).status).toBe(404)
     expect((await portreeve.ask('rejected', charlie)).body.data.rejected).toEqual([])
     const own = await portreeve.addDomain(charlie.token, 'charlie.test')
-    expect((await portreeve.ask(`domains/${own.id}/reports/${report.id}`, charlie)).status).toBe(404)
+    expect((await portreeve.ask(`domains/${own.id}/reports/${report.id}`, charlie)).status).toBe(
+      404,
+    )
   })
 
   it('accepts reports before the domain is verified', async () => {

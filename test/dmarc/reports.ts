@@ -49,7 +49,14 @@ ${rows.map((row) => record(row, domain)).join('\n')}
 }
 
 function record(row: Row, domain: string): string {
-  const { ip = '192.0.2.1', dkim = 'pass', spf = 'pass', disposition = 'none', from = domain, selector = 's1' } = row
+  const {
+    ip = '192.0.2.1',
+    dkim = 'pass',
+    spf = 'pass',
+    disposition = 'none',
+    from = domain,
+    selector = 's1',
+  } = row
   const [envelope, result] = row.envelope ?? [from, spf]
   const reason = row.reason
     ? `<reason><type>${row.reason.type}</type><comment>${row.reason.comment ?? ''}</comment></reason>`
@@ -73,7 +80,11 @@ export type MailSpec = {
 
 /** A mail as reporters send it: a few words, and the report compressed. */
 export function mailWith({ attachment, ...spec }: MailSpec): string {
-  const { from = 'noreply@receiver.test', subject = 'Report domain: example.test', type = 'application/gzip' } = spec
+  const {
+    from = 'noreply@receiver.test',
+    subject = 'Report domain: example.test',
+    type = 'application/gzip',
+  } = spec
   const { fileName = 'receiver.test!example.test!1!2.xml.gz' } = spec
   const bytes = typeof attachment === 'string' ? gzipSync(attachment) : attachment
   const lines = bytes.toString('base64').match(/.{1,76}/g) ?? []
@@ -104,10 +115,18 @@ export function mailWith({ attachment, ...spec }: MailSpec): string {
 export type TlsSpec = { domain?: string; id?: string; successful?: number; failed?: number }
 
 /** An SMTP TLS report. */
-export function tlsReport({ domain = 'example.test', successful = 10, failed = 1, ...spec }: TlsSpec = {}): string {
+export function tlsReport({
+  domain = 'example.test',
+  successful = 10,
+  failed = 1,
+  ...spec
+}: TlsSpec = {}): string {
   return JSON.stringify({
     'organization-name': 'Receiver',
-    'date-range': { 'start-datetime': '2026-11-20T00:00:00Z', 'end-datetime': '2026-11-20T23:59:59Z' },
+    'date-range': {
+      'start-datetime': '2026-11-20T00:00:00Z',
+      'end-datetime': '2026-11-20T23:59:59Z',
+    },
     'contact-info': 'tls@receiver.test',
     'report-id': spec.id ?? `tls-${(count += 1)}`,
     policies: [
@@ -118,7 +137,10 @@ export function tlsReport({ domain = 'example.test', successful = 10, failed = 1
           'policy-domain': domain,
           'mx-host': [`mx.${domain}`],
         },
-        summary: { 'total-successful-session-count': successful, 'total-failure-session-count': failed },
+        summary: {
+          'total-successful-session-count': successful,
+          'total-failure-session-count': failed,
+        },
         'failure-details': [
           {
             'result-type': 'certificate-expired',

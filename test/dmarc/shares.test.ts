@@ -13,7 +13,10 @@ describe('reading the mailboxes of several accounts', () => {
   const timers: NodeJS.Timeout[] = []
 
   beforeAll(async () => {
-    ;[portreeve, server] = await Promise.all([startDmarc({ works: true, pollLimitMs: 8_000 }), startDovecot()])
+    ;[portreeve, server] = await Promise.all([
+      startDmarc({ works: true, pollLimitMs: 8_000 }),
+      startDovecot(),
+    ])
     tarpit = await startImapFake({
       script({ name }, reply) {
         if (name !== 'SELECT') return false
@@ -31,10 +34,20 @@ describe('reading the mailboxes of several accounts', () => {
     const [alice, bob] = [await portreeve.addPerson('Alice'), await portreeve.addPerson('Bob')]
     const { id } = await portreeve.addDomain(bob.token)
     await server.addUser('reports', 'secret')
-    await fill(accountOn(server.port, 'reports'), { INBOX: [{ body: mailWith({ attachment: aggregate() }) }] })
-    const at = (port: number, user: string) => ({ host: '127.0.0.1', port, secure: false, user, password: 'secret' })
+    await fill(accountOn(server.port, 'reports'), {
+      INBOX: [{ body: mailWith({ attachment: aggregate() }) }],
+    })
+    const at = (port: number, user: string) => ({
+      host: '127.0.0.1',
+      port,
+      secure: false,
+      user,
+      password: 'secret',
+    })
     for (let n = 0; n < 20; n++) {
-      expect((await portreeve.ask('mailboxes', { ...alice, body: at(tarpit.port, `x${n}`) })).status).toBe(201)
+      expect(
+        (await portreeve.ask('mailboxes', { ...alice, body: at(tarpit.port, `x${n}`) })).status,
+      ).toBe(201)
     }
     await vi.waitFor(() => expect(timers.length).toBeGreaterThanOrEqual(8), 10_000)
     const begun = performance.now()
@@ -47,8 +60,12 @@ describe('reading the mailboxes of several accounts', () => {
     await vi.waitFor(
       async () => {
         const { body } = await portreeve.ask('mailboxes', alice)
-        const errors = (body.data as { lastError: string | null }[]).map(({ lastError }) => lastError ?? '')
-        expect(errors.filter((error) => error.includes('sent no message before the time limit'))).not.toEqual([])
+        const errors = (body.data as { lastError: string | null }[]).map(
+          ({ lastError }) => lastError ?? '',
+        )
+        expect(
+          errors.filter((error) => error.includes('sent no message before the time limit')),
+        ).not.toEqual([])
       },
       { timeout: 25_000, interval: 200 },
     )

@@ -20,7 +20,11 @@ describe('the SMTP server with a certificate', () => {
       altNames: [`DNS:${REPORT_DOMAIN}`, 'IP:127.0.0.1'],
       issuer: ca,
     })
-    for (const [name, text] of Object.entries({ 'ca.pem': ca.cert, 'key.pem': key, 'cert.pem': cert })) {
+    for (const [name, text] of Object.entries({
+      'ca.pem': ca.cert,
+      'key.pem': key,
+      'cert.pem': cert,
+    })) {
       writeFileSync(file(name), text)
     }
     const env = { SMTP_TLS_CERT: file('cert.pem'), SMTP_TLS_KEY: file('key.pem') }

@@ -51,14 +51,17 @@ describe('the SMTP server for reports', () => {
     alice = await portreeve.addPerson('Alice')
   })
 
-  const listOf = async (id: string) => (await portreeve.ask(`domains/${id}/reports`, alice)).body.data
+  const listOf = async (id: string) =>
+    (await portreeve.ask(`domains/${id}/reports`, alice)).body.data
 
   it('accepts a report by email and shows it at once in the list and the summary', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
     const mail = mailWith({ attachment: aggregate({ id: 'mailed', rows: [{ count: 12 }] }) })
     const sent = await swaks(portreeve.smtpPort, reportEmail, mail)
     expect(sent.code, sent.transcript).toBe(0)
-    expect((await listOf(id)).reports).toMatchObject([{ reportId: 'mailed', via: 'smtp', totals: { messages: 12 } }])
+    expect((await listOf(id)).reports).toMatchObject([
+      { reportId: 'mailed', via: 'smtp', totals: { messages: 12 } },
+    ])
     const { body } = await portreeve.ask(`domains/${id}/summary`, alice)
     expect(body.data.totals).toMatchObject({ messages: 12, pass: 12 })
   })
@@ -66,7 +69,11 @@ describe('the SMTP server for reports', () => {
   it('shows the authentication results of the email', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
     await swaks(portreeve.smtpPort, reportEmail, mailWith({ attachment: aggregate() }))
-    await swaks(portreeve.smtpPort, reportEmail, mailWith({ attachment: aggregate(), from: 'x@forged.test' }))
+    await swaks(
+      portreeve.smtpPort,
+      reportEmail,
+      mailWith({ attachment: aggregate(), from: 'x@forged.test' }),
+    )
     await vi.waitFor(async () => {
       const { reports } = await listOf(id)
       expect(reports).toMatchObject([
@@ -97,7 +104,11 @@ describe('the SMTP server for reports', () => {
       `"victim@elsewhere.test"@reports.portreeve.test`,
     ]
     for (const to of others) {
-      const { code, transcript } = await swaks(portreeve.smtpPort, to, mailWith({ attachment: aggregate() }))
+      const { code, transcript } = await swaks(
+        portreeve.smtpPort,
+        to,
+        mailWith({ attachment: aggregate() }),
+      )
       expect(code, transcript).toBe(24)
       expect(transcript).toMatch(/<\*\* 5\d\d/)
     }
@@ -112,7 +123,13 @@ describe('the SMTP server for reports', () => {
   })
 
   it('offers no sign-in, and no TLS without a certificate', async () => {
-    const { transcript } = await swaks(portreeve.smtpPort, 'x@elsewhere.test', null, '--quit-after', 'EHLO')
+    const { transcript } = await swaks(
+      portreeve.smtpPort,
+      'x@elsewhere.test',
+      null,
+      '--quit-after',
+      'EHLO',
+    )
     expect(transcript).toMatch(/SIZE 26214400/)
     expect(transcript).not.toMatch(/AUTH|STARTTLS/)
   })
@@ -128,7 +145,9 @@ describe('the SMTP server for reports', () => {
   it('rejects mail for a deleted domain', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
     await portreeve.ask(`domains/${id}`, { ...alice, method: 'DELETE' })
-    expect((await swaks(portreeve.smtpPort, reportEmail, mailWith({ attachment: aggregate() }))).code).toBe(24)
+    expect(
+      (await swaks(portreeve.smtpPort, reportEmail, mailWith({ attachment: aggregate() }))).code,
+    ).toBe(24)
   })
 
   it('accepts unreadable mail, lists it with the reason, and stores it', async () => {
@@ -142,7 +161,11 @@ describe('the SMTP server for reports', () => {
 
   it('rejects a forged report on a domain of another account', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
-    await swaks(portreeve.smtpPort, reportEmail, mailWith({ attachment: aggregate({ domain: 'bank.test' }) }))
+    await swaks(
+      portreeve.smtpPort,
+      reportEmail,
+      mailWith({ attachment: aggregate({ domain: 'bank.test' }) }),
+    )
     expect((await listOf(id)).reports).toEqual([])
     const { body } = await portreeve.ask('rejected', alice)
     expect(body.data.rejected[0].reason).toBe(
@@ -165,9 +188,15 @@ describe('the SMTP server for reports', () => {
 
   it('accepts TLS reports at the same address', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
-    const mail = mailWith({ attachment: tlsReport(), type: 'application/tlsrpt+gzip', fileName: 'r.json.gz' })
+    const mail = mailWith({
+      attachment: tlsReport(),
+      type: 'application/tlsrpt+gzip',
+      fileName: 'r.json.gz',
+    })
     expect((await swaks(portreeve.smtpPort, reportEmail, mail)).code).toBe(0)
-    expect((await portreeve.ask(`domains/${id}/tls-reports`, alice)).body.data.pagination.total).toBe(1)
+    expect(
+      (await portreeve.ask(`domains/${id}/tls-reports`, alice)).body.data.pagination.total,
+    ).toBe(1)
   })
 
   it('rejects a message that is too large', async () => {
@@ -210,7 +239,9 @@ describe('the SMTP server for reports', () => {
     const mails = Array.from({ length: 310 }, () => mailWith({ attachment: aggregate() }))
     const started = performance.now()
     await Promise.all(
-      mails.map((raw) => transport.sendMail({ envelope: { from: 'a@receiver.test', to: reportEmail }, raw })),
+      mails.map((raw) =>
+        transport.sendMail({ envelope: { from: 'a@receiver.test', to: reportEmail }, raw }),
+      ),
     )
     transport.close()
     expect(performance.now() - started).toBeLessThan(60_000)
@@ -218,7 +249,9 @@ describe('the SMTP server for reports', () => {
   })
 
   it('limits the connections from one network', async () => {
-    const sockets = Array.from({ length: 25 }, () => createConnection(portreeve.smtpPort, '127.0.0.1'))
+    const sockets = Array.from({ length: 25 }, () =>
+      createConnection(portreeve.smtpPort, '127.0.0.1'),
+    )
     const greetings = await Promise.all(sockets.map((socket) => firstLine(socket)))
     for (const socket of sockets) socket.destroy()
     expect(greetings.filter((line) => line.startsWith('421')).length).toBe(5)

@@ -26,10 +26,12 @@ describe('one source of a domain', () => {
     ;({ id } = await portreeve.addDomain(alice.token))
   })
 
-  const report = (rows: Row[], spec = {}) => portreeve.upload(alice.token, aggregate({ rows, ...spec }))
+  const report = (rows: Row[], spec = {}) =>
+    portreeve.upload(alice.token, aggregate({ rows, ...spec }))
   const ask = async (rest: string, by = alice) => portreeve.ask(`domains/${id}/sources/${rest}`, by)
   const source = async (rest = '192.0.2.1') => (await ask(rest)).body.data
-  const records = async (query = '', ip = '192.0.2.1') => (await ask(`${ip}/records${query}`)).body.data
+  const records = async (query = '', ip = '192.0.2.1') =>
+    (await ask(`${ip}/records${query}`)).body.data
 
   it('is shown with its name and daily counts, separate from other sources', async () => {
     await report([{ count: 10 }, { ip: '192.0.2.2', count: 4 }], { begin: daysAgo(2), org: 'A' })
@@ -67,8 +69,22 @@ describe('one source of a domain', () => {
         { domain: 'news.example.test', messages: 2 },
       ],
       signers: [
-        { domain: 'example.test', selector: 's1', result: 'pass', own: true, messages: 7, aligned: 7 },
-        { domain: 'example.test', selector: 'old', result: 'fail', own: true, messages: 3, aligned: 0 },
+        {
+          domain: 'example.test',
+          selector: 's1',
+          result: 'pass',
+          own: true,
+          messages: 7,
+          aligned: 7,
+        },
+        {
+          domain: 'example.test',
+          selector: 'old',
+          result: 'fail',
+          own: true,
+          messages: 3,
+          aligned: 0,
+        },
       ],
       envelopes: [
         { domain: 'bounces.example.test', result: 'pass', own: true, messages: 5, aligned: 5 },
@@ -83,29 +99,46 @@ describe('one source of a domain', () => {
 
   it('is found by any spelling of its address', async () => {
     await report([{ ip: '2001:DB8:0:0::7', count: 2 }])
-    expect((await source('2001:db8:0::0:7')).source).toMatchObject({ sourceIp: '2001:db8::7', messages: 2 })
-    expect((await records('', '2001%3Adb8%3A%3A7')).records).toMatchObject([{ sourceIp: '2001:db8::7', count: 2 }])
-    expect(await ask('mail.example.test')).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
+    expect((await source('2001:db8:0::0:7')).source).toMatchObject({
+      sourceIp: '2001:db8::7',
+      messages: 2,
+    })
+    expect((await records('', '2001%3Adb8%3A%3A7')).records).toMatchObject([
+      { sourceIp: '2001:db8::7', count: 2 },
+    ])
+    expect(await ask('mail.example.test')).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request' },
+    })
   })
 
   it('lists its records with their reports, newest first, in pages', async () => {
     for (const days of [3, 2, 1]) {
-      await report([{ count: days }, { ip: '192.0.2.11' }], { begin: daysAgo(days), org: `day-${days}` })
+      await report([{ count: days }, { ip: '192.0.2.11' }], {
+        begin: daysAgo(days),
+        org: `day-${days}`,
+      })
     }
     const { records: found, pagination } = await records('?limit=2')
     expect(pagination).toEqual({ page: 1, total: 3, totalPages: 2 })
     expect(found).toMatchObject([
       { sourceIp: '192.0.2.1', count: 1, result: 'pass', report: { orgName: 'day-1' } },
-      { count: 2, report: { orgName: 'day-2', dateRange: { begin: `${dayText(2)}T00:00:00.000Z` } } },
+      {
+        count: 2,
+        report: { orgName: 'day-2', dateRange: { begin: `${dayText(2)}T00:00:00.000Z` } },
+      },
     ])
-    expect((await records('?limit=2&page=2')).records).toMatchObject([{ count: 3, report: { orgName: 'day-3' } }])
+    expect((await records('?limit=2&page=2')).records).toMatchObject([
+      { count: 3, report: { orgName: 'day-3' } },
+    ])
     expect((await records('?page=9')).pagination).toEqual({ page: 9, total: 3, totalPages: 1 })
   })
 
   it('filters the records by result, reporter and day', async () => {
     await report([{ count: 1 }, { count: 2, dkim: 'fail', spf: 'fail' }], { org: 'Yahoo' })
     await report([{ count: 4 }], { org: 'Google', begin: daysAgo(5) })
-    const counts = async (query: string) => (await records(query)).records.map(({ count }: { count: number }) => count)
+    const counts = async (query: string) =>
+      (await records(query)).records.map(({ count }: { count: number }) => count)
     expect(await counts('?result=fail')).toEqual([2])
     expect(await counts('?result=pass')).toEqual([1, 4])
     expect(await counts('?orgName=google')).toEqual([4])
@@ -120,7 +153,11 @@ describe('one source of a domain', () => {
   })
 
   it('excludes records of other domains, as the sums do', async () => {
-    await report([{ count: 1 }, { count: 9, from: 'other.test' }, { count: 9, from: 'notexample.test' }])
+    await report([
+      { count: 1 },
+      { count: 9, from: 'other.test' },
+      { count: 9, from: 'notexample.test' },
+    ])
     expect((await records()).records).toMatchObject([{ count: 1 }])
     expect((await source()).source.messages).toBe(1)
   })
@@ -164,10 +201,17 @@ function record({ dkim = [], spf, aligned = [] }: Mail): AggregateRecord {
   }
 }
 
-function advice(mails: Mail[], group: 'aligned' | 'partly-aligned' | 'failing' | 'forwarder-like', ip = IP) {
+function advice(
+  mails: Mail[],
+  group: 'aligned' | 'partly-aligned' | 'failing' | 'forwarder-like',
+  ip = IP,
+) {
   const all = mails.map(record)
-  const failed = all.filter(({ policyEvaluated: { dkim, spf } }) => dkim !== 'pass' && spf !== 'pass')
-  const passedBy = (name: 'dkim' | 'spf') => mails.filter(({ aligned }) => aligned?.includes(name)).length
+  const failed = all.filter(
+    ({ policyEvaluated: { dkim, spf } }) => dkim !== 'pass' && spf !== 'pass',
+  )
+  const passedBy = (name: 'dkim' | 'spf') =>
+    mails.filter(({ aligned }) => aligned?.includes(name)).length
   const counts = {
     group,
     messages: all.length,
@@ -185,27 +229,49 @@ describe('the advice on a source', () => {
   const texts = (found: ReturnType<typeof advice>) => found.steps.map(({ text }) => text).join('\n')
 
   it('has no steps if DKIM passes, with or without SPF', () => {
-    const both: Mail = { dkim: [['example.com', 'pass']], spf: ['example.com', 'pass'], aligned: ['dkim', 'spf'] }
+    const both: Mail = {
+      dkim: [['example.com', 'pass']],
+      spf: ['example.com', 'pass'],
+      aligned: ['dkim', 'spf'],
+    }
     expect(advice([both], 'aligned')).toMatchObject({ verdict: 'good', steps: [] })
-    expect(advice([{ ...both, aligned: ['dkim'] }], 'aligned')).toMatchObject({ verdict: 'good', steps: [] })
+    expect(advice([{ ...both, aligned: ['dkim'] }], 'aligned')).toMatchObject({
+      verdict: 'good',
+      steps: [],
+    })
   })
 
   it('recommends DKIM if messages pass only by SPF', () => {
     const found = advice([{ spf: ['example.com', 'pass'], aligned: ['spf'] }], 'aligned')
     expect(found.verdict).toBe('half')
-    expect(texts(found)).toContain('It does not sign with DKIM. Set up DKIM signing for example.com')
-    expect(texts(found)).toContain('Its envelope sender uses example.com, and SPF passes. Keep it as it is.')
+    expect(texts(found)).toContain(
+      'It does not sign with DKIM. Set up DKIM signing for example.com',
+    )
+    expect(texts(found)).toContain(
+      'Its envelope sender uses example.com, and SPF passes. Keep it as it is.',
+    )
   })
 
   it('recommends DKIM for the own domain if a service signs as itself', () => {
-    const found = advice([{ dkim: [['bulk.test', 'pass']], spf: ['bounces.bulk.test', 'pass'] }], 'failing')
-    expect(found).toMatchObject({ verdict: 'failing', otherwise: expect.stringContaining('spoofing your domain') })
+    const found = advice(
+      [{ dkim: [['bulk.test', 'pass']], spf: ['bounces.bulk.test', 'pass'] }],
+      'failing',
+    )
+    expect(found).toMatchObject({
+      verdict: 'failing',
+      otherwise: expect.stringContaining('spoofing your domain'),
+    })
     expect(texts(found)).toContain('It signs as bulk.test, which does not align with example.com.')
-    expect(texts(found)).toContain('Its envelope sender uses bounces.bulk.test, with the SPF result pass.')
+    expect(texts(found)).toContain(
+      'Its envelope sender uses bounces.bulk.test, with the SPF result pass.',
+    )
   })
 
   it('recommends checking the key if the signature is not valid', () => {
-    const found = advice([{ dkim: [['example.com', 'fail']], spf: ['bulk.test', 'none'] }], 'partly-aligned')
+    const found = advice(
+      [{ dkim: [['example.com', 'fail']], spf: ['bulk.test', 'none'] }],
+      'partly-aligned',
+    )
     expect(texts(found)).toContain('Check that s1._domainkey.example.com has the matching key')
   })
 
@@ -223,7 +289,11 @@ describe('the advice on a source', () => {
   })
 
   it('recommends adding a forwarder-like source to SPF if it is the owner’s server', () => {
-    const mail: Mail = { dkim: [['example.com', 'pass']], spf: ['example.com', 'softfail'], aligned: ['dkim'] }
+    const mail: Mail = {
+      dkim: [['example.com', 'pass']],
+      spf: ['example.com', 'softfail'],
+      aligned: ['dkim'],
+    }
     const found = advice([mail], 'forwarder-like')
     expect(found.steps).toMatchObject([{ publish: { value: 'ip4:192.0.2.1' } }])
     expect(found.otherwise).toContain('No action needed.')

@@ -60,7 +60,9 @@ describe('the statistics of a domain', () => {
 
   async function expectSame(): Promise<void> {
     const recorded = (by: string) =>
-      rowsOf(`select ${by}, ${SUMS} from (${RECORDED}) as r where ${INSIDE} group by ${by} order by ${by}`)
+      rowsOf(
+        `select ${by}, ${SUMS} from (${RECORDED}) as r where ${INSIDE} group by ${by} order by ${by}`,
+      )
     const bySource = `select host(source) as source, ${KEPT} from dmarc_source_day group by source order by host(source)`
     expect(await rowsOf(bySource)).toEqual(await recorded('source'))
     // A month is its days, the first and last of them among them.
@@ -71,10 +73,12 @@ describe('the statistics of a domain', () => {
     )
     const byReporter = `select reporter as org_name, ${KEPT} from dmarc_reporter_day group by reporter having sum(messages) > 0 order by reporter`
     expect(await rowsOf(byReporter)).toEqual(await recorded('org_name'))
-    expect(await rowsOf(`select coalesce(sum(reports), 0)::int as reports from dmarc_reporter_day`)).toEqual(
-      await rowsOf(`select count(*)::int as reports from dmarc_report`),
-    )
-    expect(await rowsOf(`select selector, messages, passed from dmarc_selector order by selector`)).toEqual(
+    expect(
+      await rowsOf(`select coalesce(sum(reports), 0)::int as reports from dmarc_reporter_day`),
+    ).toEqual(await rowsOf(`select count(*)::int as reports from dmarc_report`))
+    expect(
+      await rowsOf(`select selector, messages, passed from dmarc_selector order by selector`),
+    ).toEqual(
       await rowsOf(`select selector, sum(count)::int as messages,
         coalesce(sum(count) filter (where dkim), 0)::int as passed from (${RECORDED}) as r group by selector order by 1`),
     )
@@ -82,9 +86,13 @@ describe('the statistics of a domain', () => {
 
   async function expectSameDays(): Promise<void> {
     expect(
-      await rowsOf(`select day, host(source) as source, ${KEPT} from dmarc_source_day group by 1, 2 order by 1, 2`),
+      await rowsOf(
+        `select day, host(source) as source, ${KEPT} from dmarc_source_day group by 1, 2 order by 1, 2`,
+      ),
     ).toEqual(
-      await rowsOf(`select day, source, ${SUMS} from (${RECORDED}) as r where ${INSIDE} group by 1, 2 order by 1, 2`),
+      await rowsOf(
+        `select day, source, ${SUMS} from (${RECORDED}) as r where ${INSIDE} group by 1, 2 order by 1, 2`,
+      ),
     )
   }
 
@@ -115,7 +123,12 @@ describe('the statistics of a domain', () => {
     )
   })
 
-  function specOf({ org, days, length, rows }: { org: string; days: number; length: number } & ReportSpec): ReportSpec {
+  function specOf({
+    org,
+    days,
+    length,
+    rows,
+  }: { org: string; days: number; length: number } & ReportSpec): ReportSpec {
     return { org, begin: daysAgo(days), end: daysAgo(days - length) - 1, rows: rows ?? [] }
   }
 
@@ -125,5 +138,6 @@ describe('the statistics of a domain', () => {
     expect(rejected).toEqual([])
   }
 
-  const expire = (count: number) => withdrawReports(portreeve.db, new Date(Date.now() + 1_000), count)
+  const expire = (count: number) =>
+    withdrawReports(portreeve.db, new Date(Date.now() + 1_000), count)
 })

@@ -28,8 +28,10 @@ describe('the summary of a domain', () => {
     ;({ id } = await portreeve.addDomain(alice.token))
   })
 
-  const summary = async (query = '') => (await portreeve.ask(`domains/${id}/summary${query}`, alice)).body.data
-  const report = (rows: Row[], spec = {}) => portreeve.upload(alice.token, aggregate({ rows, ...spec }))
+  const summary = async (query = '') =>
+    (await portreeve.ask(`domains/${id}/summary${query}`, alice)).body.data
+  const report = (rows: Row[], spec = {}) =>
+    portreeve.upload(alice.token, aggregate({ rows, ...spec }))
 
   it('counts the receivers’ evaluation, never the bare results', async () => {
     await report([{ dkim: 'fail', spf: 'fail', envelope: ['bulk.test', 'pass'], count: 5 }])
@@ -37,20 +39,35 @@ describe('the summary of a domain', () => {
   })
 
   it('sums by day, source and reporter', async () => {
-    await report([{ count: 10 }, { ip: '192.0.2.2', count: 4, dkim: 'fail', disposition: 'quarantine' }], {
-      begin: daysAgo(2),
-      org: 'A',
-    })
+    await report(
+      [{ count: 10 }, { ip: '192.0.2.2', count: 4, dkim: 'fail', disposition: 'quarantine' }],
+      {
+        begin: daysAgo(2),
+        org: 'A',
+      },
+    )
     await report([{ count: 1, spf: 'fail', envelope: ['bulk.test', 'pass'] }], { org: 'B' })
     const { days, sources, reporters, totals, sourceCount } = await summary()
-    expect(totals).toMatchObject({ reports: 2, messages: 15, pass: 15, dkimAligned: 11, spfAligned: 14 })
+    expect(totals).toMatchObject({
+      reports: 2,
+      messages: 15,
+      pass: 15,
+      dkimAligned: 11,
+      spfAligned: 14,
+    })
     expect(days).toHaveLength(30)
     expect(days.find((one: { day: string }) => one.day === dayText(2))).toMatchObject({
       messages: 14,
       disposition: { none: 10, quarantine: 4, reject: 0 },
     })
-    expect(days.find((one: { day: string }) => one.day === dayText(1))).toMatchObject({ messages: 1, spfAligned: 0 })
-    expect(days.find((one: { day: string }) => one.day === dayText(9))).toMatchObject({ messages: 0, fail: 0 })
+    expect(days.find((one: { day: string }) => one.day === dayText(1))).toMatchObject({
+      messages: 1,
+      spfAligned: 0,
+    })
+    expect(days.find((one: { day: string }) => one.day === dayText(9))).toMatchObject({
+      messages: 0,
+      fail: 0,
+    })
     expect(sourceCount).toBe(2)
     expect(sources).toMatchObject([
       { sourceIp: '192.0.2.1', messages: 11, firstDay: dayText(2), lastDay: dayText(1) },
@@ -69,7 +86,13 @@ describe('the summary of a domain', () => {
       { ip: '192.0.2.2', count: 1, dkim: 'fail', spf: 'fail' },
       { ip: '192.0.2.3', count: 2, dkim: 'fail', spf: 'fail' },
       { ip: '192.0.2.4', count: 4, spf: 'fail', envelope: ['example.test', 'fail'] },
-      { ip: '192.0.2.5', count: 6, dkim: 'fail', spf: 'fail', reason: { type: 'local_policy', comment: 'arc=pass' } },
+      {
+        ip: '192.0.2.5',
+        count: 6,
+        dkim: 'fail',
+        spf: 'fail',
+        reason: { type: 'local_policy', comment: 'arc=pass' },
+      },
       { ip: '192.0.2.6', count: 7, spf: 'fail', envelope: ['newsletter.test', 'pass'] },
     ])
     const { sources, groups } = await summary()
@@ -94,12 +117,24 @@ describe('the summary of a domain', () => {
   })
 
   it('shows the reverse names of sources, and which of them are confirmed', async () => {
-    await report([{ ip: '192.0.2.1', count: 3 }, { ip: '192.0.2.2', count: 2 }, { ip: '192.0.2.3' }])
+    await report([
+      { ip: '192.0.2.1', count: 3 },
+      { ip: '192.0.2.2', count: 2 },
+      { ip: '192.0.2.3' },
+    ])
     expect((await summary()).sources[0]).toMatchObject({ reverseName: null })
     await portreeve.run('dmarc.names')
     expect((await summary()).sources).toMatchObject([
-      { reverseName: 'mail-1.sender.co.uk', reverseConfirmed: true, organizationalDomain: 'sender.co.uk' },
-      { reverseName: 'mail.google.com', reverseConfirmed: false, organizationalDomain: 'google.com' },
+      {
+        reverseName: 'mail-1.sender.co.uk',
+        reverseConfirmed: true,
+        organizationalDomain: 'sender.co.uk',
+      },
+      {
+        reverseName: 'mail.google.com',
+        reverseConfirmed: false,
+        organizationalDomain: 'google.com',
+      },
       { reverseName: null, organizationalDomain: null },
     ])
   })
@@ -107,7 +142,8 @@ describe('the summary of a domain', () => {
   it('names the network of a source if a table is configured', async () => {
     await report([{ ip: '192.0.2.1' }, { ip: '192.0.2.2' }])
     const domain = (await findDomain(portreeve.db, alice.id, id)) as DomainRow
-    const findAsn = (ip: string) => (ip === '192.0.2.1' ? { number: 64_500, name: 'Example Networks' } : null)
+    const findAsn = (ip: string) =>
+      ip === '192.0.2.1' ? { number: 64_500, name: 'Example Networks' } : null
     const { sources } = await summarize(portreeve.db, domain, parseRange({}, new Date()), findAsn)
     expect(sources).toMatchObject([
       { sourceIp: '192.0.2.1', asn: 64_500, asName: 'Example Networks' },
@@ -129,9 +165,16 @@ describe('the summary of a domain', () => {
   it('covers the requested days, both ends included', async () => {
     for (const days of [5, 6, 7]) await report([{ count: days }], { begin: daysAgo(days) })
     const asked = await summary(`?from=${dayText(6)}&to=${dayText(5)}`)
-    expect(asked).toMatchObject({ from: dayText(6), to: dayText(5), totals: { messages: 11, reports: 2 } })
+    expect(asked).toMatchObject({
+      from: dayText(6),
+      to: dayText(5),
+      totals: { messages: 11, reports: 2 },
+    })
     expect(asked.days).toHaveLength(2)
-    const backwards = await portreeve.ask(`domains/${id}/summary?from=${dayText(1)}&to=${dayText(5)}`, alice)
+    const backwards = await portreeve.ask(
+      `domains/${id}/summary?from=${dayText(1)}&to=${dayText(5)}`,
+      alice,
+    )
     expect(backwards).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
     expect((await portreeve.ask(`domains/${id}/summary?from=yesterday`, alice)).status).toBe(400)
   })
@@ -142,27 +185,40 @@ describe('the summary of a domain', () => {
     }
     for (let days = 1; days <= 95; days += 1) {
       const { totals, sources } = await summary(`?from=${dayText(days)}`)
-      const counted = sources.reduce((sum: number, one: { messages: number }) => sum + one.messages, 0)
+      const counted = sources.reduce(
+        (sum: number, one: { messages: number }) => sum + one.messages,
+        0,
+      )
       expect(counted).toBe(totals.messages)
       expect(sources.every((one: { firstDay: string }) => one.firstDay >= dayText(days))).toBe(true)
     }
   })
 
   it('lists the selectors that the domain signs with, the most frequent first', async () => {
-    await report([{ selector: 'rare' }, { selector: 'common', count: 9 }, { selector: 'bad', count: 3, dkim: 'fail' }])
+    await report([
+      { selector: 'rare' },
+      { selector: 'common', count: 9 },
+      { selector: 'bad', count: 3, dkim: 'fail' },
+    ])
     expect((await summary()).selectors).toMatchObject([
       { selector: 'common', domain: 'example.test', messages: 9, pass: 9 },
       { selector: 'bad', messages: 3, pass: 0 },
       { selector: 'rare' },
     ])
-    expect(await portreeve.dmarc.selectorsSeen(alice.id, 'example.test')).toEqual(['common', 'bad', 'rare'])
+    expect(await portreeve.dmarc.selectorsSeen(alice.id, 'example.test')).toEqual([
+      'common',
+      'bad',
+      'rare',
+    ])
     const charlie = await portreeve.addPerson('Charlie')
     expect(await portreeve.dmarc.selectorsSeen(charlie.id, 'example.test')).toEqual([])
   })
 
   it('states whether a stricter policy is safe, and which sources it would affect', async () => {
     for (const days of [1, 2, 3, 4, 5, 6, 7]) {
-      await report([{ count: 100 }, { ip: '192.0.2.2', count: 1, dkim: 'fail', spf: 'fail' }], { begin: daysAgo(days) })
+      await report([{ count: 100 }, { ip: '192.0.2.2', count: 1, dkim: 'fail', spf: 'fail' }], {
+        begin: daysAgo(days),
+      })
     }
     expect((await summary()).readiness).toMatchObject({
       verdict: 'ready',
@@ -195,14 +251,19 @@ describe('readiness', () => {
   })
 
   it('has no verdict on a domain without mail', () => {
-    expect(evaluateReadiness(facts({ messages: 0, aligned: 0 }))).toMatchObject({ verdict: 'no-data', passRate: null })
+    expect(evaluateReadiness(facts({ messages: 0, aligned: 0 }))).toMatchObject({
+      verdict: 'no-data',
+      passRate: null,
+    })
   })
   it('requires a week and a hundred messages', () => {
     expect(evaluateReadiness(facts({ daysWithMail: 3 })).verdict).toBe('too-early')
     expect(evaluateReadiness(facts({ messages: 40, aligned: 40 })).verdict).toBe('too-early')
   })
   it('never rounds up to 100%', () => {
-    const { sentence } = evaluateReadiness(facts({ aligned: 41_309, sources: [source('192.0.2.1', 5, 4)] }))
+    const { sentence } = evaluateReadiness(
+      facts({ aligned: 41_309, sources: [source('192.0.2.1', 5, 4)] }),
+    )
     expect(sentence).toMatch(
       /^99\.9% of 41,310 messages in 30 days passed\. Moving to p=quarantine is safe but would affect 1 source: /,
     )
@@ -211,7 +272,10 @@ describe('readiness', () => {
     expect(evaluateReadiness(facts({ published: 'quarantine' })).sentence).toContain(
       'Moving to p=reject is safe and would affect no source.',
     )
-    expect(evaluateReadiness(facts({ published: 'reject' }))).toMatchObject({ verdict: 'enforced', policy: null })
+    expect(evaluateReadiness(facts({ published: 'reject' }))).toMatchObject({
+      verdict: 'enforced',
+      policy: null,
+    })
   })
   it('does not call a domain safe that spoofed messages make look worse, but names the open question', () => {
     const groups = [{ group: 'failing' as const, sources: 2, messages: 10_000, aligned: 0 }]

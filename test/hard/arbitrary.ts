@@ -61,10 +61,14 @@ export function valueOf(schema: Schema): Arbitrary<unknown> {
 
 /** A text for a path or a query. */
 export function textOf(schema: Schema): Arbitrary<string> {
-  return fc.oneof({ weight: 3, arbitrary: properOf(schema).map(asText) }, { weight: 1, arbitrary: HOSTILE_TEXT })
+  return fc.oneof(
+    { weight: 3, arbitrary: properOf(schema).map(asText) },
+    { weight: 1, arbitrary: HOSTILE_TEXT },
+  )
 }
 
-const asText = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+const asText = (value: unknown) =>
+  typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 
 function properOf(schema: Schema): Arbitrary<unknown> {
   const several = schema.anyOf ?? schema.oneOf ?? schema.allOf
@@ -75,7 +79,10 @@ function properOf(schema: Schema): Arbitrary<unknown> {
   if (schema.type === 'array')
     return fc.array(valueOf(schema.items ?? {}), { maxLength: Math.min(schema.maxItems ?? 4, 4) })
   if (schema.type === 'integer')
-    return fc.integer({ min: schema.minimum ?? -10, max: Math.max(schema.maximum ?? 1_000, schema.minimum ?? -10) })
+    return fc.integer({
+      min: schema.minimum ?? -10,
+      max: Math.max(schema.maximum ?? 1_000, schema.minimum ?? -10),
+    })
   if (schema.type === 'number')
     return fc.double({ min: schema.minimum ?? -10, max: schema.maximum ?? 1_000, noNaN: true })
   if (schema.type === 'boolean') return fc.boolean()
@@ -85,7 +92,9 @@ function properOf(schema: Schema): Arbitrary<unknown> {
 }
 
 function objectOf({ properties = {}, required = [] }: Schema): Arbitrary<object> {
-  const fields = Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, valueOf(schema)]))
+  const fields = Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, valueOf(schema)]),
+  )
   return fc.record(fields, { requiredKeys: required.filter((name) => name in fields) })
 }
 

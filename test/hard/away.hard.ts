@@ -52,7 +52,9 @@ describe('a database that is away for a minute', () => {
       const back = performance.now()
       while ((await fetch(`${place.url}/readyz`)).status !== 200) await sleep(20)
       const recovered = Math.round(performance.now() - back)
-      expect((await fetch(`${place.url}/webhooks/${token}`, { method: 'POST', body: 'x' })).status).toBe(200)
+      expect(
+        (await fetch(`${place.url}/webhooks/${token}`, { method: 'POST', body: 'x' })).status,
+      ).toBe(200)
       expect((await place.api('/api/v1/tokens')).status).toBe(200)
       // A job, which needs the queue and the signals.
       const host = await place.api('/api/v1/monitoring/hosts', 'POST', { host: '8.8.4.4' })
@@ -74,7 +76,9 @@ describe('a database that is away for a minute', () => {
 
 function ask(place: Place, path: string): Promise<Response> {
   if (path.startsWith('/webhooks/')) return fetch(place.url + path, { method: 'POST', body: 'x' })
-  return path.endsWith('/report') ? place.api(path, 'POST', { ip: '8.8.4.4', service: 'ssh' }) : place.api(path)
+  return path.endsWith('/report')
+    ? place.api(path, 'POST', { ip: '8.8.4.4', service: 'ssh' })
+    : place.api(path)
 }
 
 /** Whether a host that was added since has been looked at. */

@@ -38,7 +38,11 @@ async function startClocked(isDatabaseClocked: boolean) {
     environment: isDatabaseClocked ? clock.environment : {},
   })
   undo.push(() => database.stop())
-  const place = await startPlace({ ...clock.environment, DATABASE_URL: database.url, SECRET_KEY: KEY })
+  const place = await startPlace({
+    ...clock.environment,
+    DATABASE_URL: database.url,
+    SECRET_KEY: KEY,
+  })
   undo.push(() => place.stop())
   const pool = new Pool({ connectionString: database.url, max: 1 })
   // A connection that is lost while nobody asks is made anew.
@@ -67,7 +71,11 @@ async function jumpAbout(clocked: Clocked, whose: string): Promise<void> {
   const { clock, place } = clocked
   const moving = await startMoving(400, 400)
   undo.push(() => moving.stop())
-  const load = await startLoad(place, { endpoints: 60, pause: 20, connections: { captures: 3, reports: 3 } })
+  const load = await startLoad(place, {
+    endpoints: 60,
+    pause: 20,
+    connections: { captures: 3, reports: 3 },
+  })
   const migrationId = await moving.begin(place)
   const cookies = [await signIn(place)]
   let slowest = 0
@@ -107,8 +115,13 @@ async function blaming(database: Postgres, work: () => Promise<void>): Promise<v
     await work()
   } catch (cause) {
     const fall = database.fall()
-    const crashed = fall ? `PostgreSQL itself crashed, which is no fault of the service:\n${fall}\n\n` : ''
-    throw new Error(`${crashed}${messageOf(cause)}\n\nPostgreSQL wrote last:\n${database.lastLines()}`, { cause })
+    const crashed = fall
+      ? `PostgreSQL itself crashed, which is no fault of the service:\n${fall}\n\n`
+      : ''
+    throw new Error(
+      `${crashed}${messageOf(cause)}\n\nPostgreSQL wrote last:\n${database.lastLines()}`,
+      { cause },
+    )
   }
 }
 
@@ -127,8 +140,15 @@ async function slowestOf(place: Place, seconds: number): Promise<number> {
 /** Another address each time, so that only `useUp` uses up the rate of one. */
 let addresses = 0
 
-async function askToSignIn(place: Place, from: string, password = 'the password of Alice'): Promise<Response> {
-  const headers = { 'content-type': 'application/json', origin: `http://localhost:${new URL(place.url).port}` }
+async function askToSignIn(
+  place: Place,
+  from: string,
+  password = 'the password of Alice',
+): Promise<Response> {
+  const headers = {
+    'content-type': 'application/json',
+    origin: `http://localhost:${new URL(place.url).port}`,
+  }
   return fetch(`${place.url}/api/auth/sign-in/email`, {
     method: 'POST',
     headers: { ...headers, 'x-forwarded-for': from },
@@ -173,7 +193,9 @@ async function reportFrom(place: Place, source: string): Promise<number> {
 /** Whether a schedule comes again after a jump back. */
 async function runsAgain({ numberOf }: Clocked): Promise<boolean> {
   const ended = () =>
-    numberOf(`select count(*) from pgboss.job where name = $1 and state = 'completed'`, [EVERY_MINUTE])
+    numberOf(`select count(*) from pgboss.job where name = $1 and state = 'completed'`, [
+      EVERY_MINUTE,
+    ])
   const before = await ended()
   await expect.poll(ended, { timeout: SOON, interval: 1_000 }).toBeGreaterThan(before)
   return true

@@ -21,8 +21,12 @@ describe.runIf(process.getuid?.() === 0)('a full disk', () => {
       const { bavail, bsize } = statfsSync(disk)
       writeFileSync(join(disk, 'ballast'), Buffer.alloc(Math.max(0, bavail * bsize - 12e6)))
       const make = captureOf(tokens)
-      const sender = startSender(place.url, (n) => ({ ...make(n), body: 'x'.repeat(20_000) }), { connections: 4 })
-      await expect.poll(() => sender.tally.others.get(503) ?? 0, { timeout: 120_000 }).toBeGreaterThan(20)
+      const sender = startSender(place.url, (n) => ({ ...make(n), body: 'x'.repeat(20_000) }), {
+        connections: 4,
+      })
+      await expect
+        .poll(() => sender.tally.others.get(503) ?? 0, { timeout: 120_000 })
+        .toBeGreaterThan(20)
       const whileFull = new Map(sender.tally.others)
       rmSync(join(disk, 'ballast'))
       const before = sender.tally.acknowledged.size

@@ -14,7 +14,10 @@ type Operation = {
 type Document = {
   paths: Record<
     string,
-    Record<string, { parameters?: Parameter[]; requestBody?: { content: Record<string, { schema: Schema }> } }>
+    Record<
+      string,
+      { parameters?: Parameter[]; requestBody?: { content: Record<string, { schema: Schema }> } }
+    >
   >
 }
 
@@ -74,7 +77,10 @@ function requestOf({ path, parameters, body }: Operation) {
         (_, name: string) => encodeURIComponent(wellFormed(made.path[name] ?? '')) || 'x',
       )
       const query = new URLSearchParams(
-        Object.entries(made.query).map(([name, value]): [string, string] => [name, wellFormed(value ?? '')]),
+        Object.entries(made.query).map(([name, value]): [string, string] => [
+          name,
+          wellFormed(value ?? ''),
+        ]),
       ).toString()
       return { target: query ? `${filled}?${query}` : filled, body: withMore(made.body) }
     })
@@ -97,8 +103,14 @@ describe('every route of openapi.json', () => {
     const tried = operations.filter(({ method, path }) => !LEFT_OUT.test(`${method} ${path}`))
     for (const operation of tried) {
       const property = fc.asyncProperty(requestOf(operation), async ({ target, body }) => {
-        const headers: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
-        const init = { method: operation.method, token: alice.token, headers, redirect: 'manual' as const }
+        const headers: Record<string, string> =
+          body === undefined ? {} : { 'content-type': 'application/json' }
+        const init = {
+          method: operation.method,
+          token: alice.token,
+          headers,
+          redirect: 'manual' as const,
+        }
         const answer = await portreeve.request(target, {
           ...init,
           body: body === undefined ? null : JSON.stringify(body),
@@ -114,17 +126,30 @@ describe('every route of openapi.json', () => {
             code: expect.any(String),
           })
       })
-      const result = await fc.check(property, { numRuns: RUNS, endOnFailure: true, interruptAfterTimeLimit: 15_000 })
+      const result = await fc.check(property, {
+        numRuns: RUNS,
+        endOnFailure: true,
+        interruptAfterTimeLimit: 15_000,
+      })
       if (result.failed && result.counterexample) {
         const [{ target, body }] = result.counterexample
         const cause =
-          result.errorInstance instanceof Error ? result.errorInstance.message : String(result.errorInstance)
-        wrong.push(`${operation.method} ${target} ${JSON.stringify(body)?.slice(0, 300)} → ${cause}`)
+          result.errorInstance instanceof Error
+            ? result.errorInstance.message
+            : String(result.errorInstance)
+        wrong.push(
+          `${operation.method} ${target} ${JSON.stringify(body)?.slice(0, 300)} → ${cause}`,
+        )
       }
     }
     const total = [...seen.values()].reduce((sum, count) => sum + count, 0)
-    const statuses = [...seen].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
-    figure(`${total.toLocaleString('en')} requests to ${tried.length} operations of openapi.json`, statuses.join(', '))
+    const statuses = [...seen]
+      .toSorted(([a], [b]) => a - b)
+      .map(([status, count]) => `${status}: ${count}`)
+    figure(
+      `${total.toLocaleString('en')} requests to ${tried.length} operations of openapi.json`,
+      statuses.join(', '),
+    )
     expect(wrong).toEqual([])
   })
 })

@@ -97,7 +97,11 @@ describe('DNS servers of an enemy', () => {
       const answer = await place.api(`/api/v1/dns-check?domain=${name}`)
       const text = await answer.text()
       slowest = Math.max(slowest, performance.now() - begun)
-      expect([name, answer.status, text.includes('192.0.2.1')]).toEqual([name, expect.any(Number), false])
+      expect([name, answer.status, text.includes('192.0.2.1')]).toEqual([
+        name,
+        expect.any(Number),
+        false,
+      ])
       expect([name, [200, 422, 502, 504].includes(answer.status)]).toEqual([name, true])
     })
     await Promise.all(asked)
@@ -126,10 +130,12 @@ describe('TLS servers of an enemy', () => {
     )
     const smtp = await opened(listen((socket) => trickle(socket, '220-x\r\n', 500)))
     checks.push(
-      place.api(`/api/v1/ssl-check?domain=127.0.0.1&port=${smtp}&starttls=smtp`).then(async (answer) => {
-        const { error } = (await answer.json()) as { error?: string }
-        return { name: 'a greeting without end', status: answer.status, error }
-      }),
+      place
+        .api(`/api/v1/ssl-check?domain=127.0.0.1&port=${smtp}&starttls=smtp`)
+        .then(async (answer) => {
+          const { error } = (await answer.json()) as { error?: string }
+          return { name: 'a greeting without end', status: answer.status, error }
+        }),
     )
     for (const { name, status, error } of await Promise.all(checks)) {
       expect([name, [422, 502, 504].includes(status), error]).toEqual([
@@ -152,7 +158,10 @@ async function delivered(mail: string, tries = 0): Promise<number> {
   const { code, transcript } = await swaks(smtpPort, reportEmail, mail)
   const said = transcript.split('\n').filter((line) => line.startsWith('<'))
   if (code === 0) return tries
-  expect([tries, said.at(-1)]).toEqual([expect.toSatisfy((n) => n < 3), expect.stringMatching(/^<\*\* +4\d\d /)])
+  expect([tries, said.at(-1)]).toEqual([
+    expect.toSatisfy((n) => n < 3),
+    expect.stringMatching(/^<\*\* +4\d\d /),
+  ])
   await sleep(1_000)
   return delivered(mail, tries + 1)
 }
@@ -188,14 +197,21 @@ describe('clients of an enemy at the door for mail', () => {
 
   it('are let go when all places are taken, after at most a minute of silence', async () => {
     const sockets = Array.from({ length: 250 }, (_, n) => {
-      const socket = connect({ port: smtpPort, host: '127.0.0.1', localAddress: `127.5.${n % 50}.1` })
+      const socket = connect({
+        port: smtpPort,
+        host: '127.0.0.1',
+        localAddress: `127.5.${n % 50}.1`,
+      })
       return socket.on('error', () => {}).resume()
     })
     await sleep(500)
     const begun = performance.now()
     const mail = mailWith({ attachment: aggregate({ id: 'after-all' }) })
     await expect
-      .poll(async () => (await swaks(smtpPort, reportEmail, mail)).code, { timeout: 90_000, interval: 1_000 })
+      .poll(async () => (await swaks(smtpPort, reportEmail, mail)).code, {
+        timeout: 90_000,
+        interval: 1_000,
+      })
       .toBe(0)
     figure(
       'all 200 places at the door for mail are taken by silent clients',

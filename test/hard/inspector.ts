@@ -9,13 +9,18 @@ export type Inspector = {
 
 /** @param port of its inspector */
 export async function inspect(port: number): Promise<Inspector> {
-  const list = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as { webSocketDebuggerUrl: string }[]
+  const list = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as {
+    webSocketDebuggerUrl: string
+  }[]
   const socket = new WebSocket(list[0]?.webSocketDebuggerUrl ?? '')
   await once(socket, 'open')
   const waiting = new Map<number, (result: { usedSize?: number }) => void>()
   let asked = 0
   socket.addEventListener('message', ({ data }) => {
-    const { id, result } = JSON.parse(String(data)) as { id?: number; result?: { usedSize?: number } }
+    const { id, result } = JSON.parse(String(data)) as {
+      id?: number
+      result?: { usedSize?: number }
+    }
     if (id !== undefined) waiting.get(id)?.(result ?? {})
   })
   const ask = (method: string) =>

@@ -38,7 +38,12 @@ beforeAll(async () => {
 afterAll(() => place.stop())
 
 /** Paths that honest people read from, beside what the load sends. */
-const READ = ['/api/v1/account', '/api/v1/dmarc/domains', '/api/v1/monitoring/hosts', '/api/webhook/endpoints']
+const READ = [
+  '/api/v1/account',
+  '/api/v1/dmarc/domains',
+  '/api/v1/monitoring/hosts',
+  '/api/webhook/endpoints',
+]
 
 const slowestText = (slowest: Record<string, number>) =>
   Object.entries(slowest)
@@ -47,40 +52,45 @@ const slowestText = (slowest: Record<string, number>) =>
 
 describe('one account against all others', () => {
   let series = 0
-  it.each(Object.keys(ATTACKS))('that %s delays no other request, and nothing is lost', async (what) => {
-    const load = await startLoad(place, {
-      endpoints: 8,
-      pause: 40,
-      connections: { captures: 3, reports: 2 },
-      series: `beside-${(series += 1)}`,
-    })
-    const watching = READ.map((path) => watch(place, path))
-    const attack = await startAttack(what, attacker)
-    let delivered
-    let seen
-    try {
-      await sleep(ATTACK_MS)
-      const mail = mailWith({ attachment: aggregate({ id: `beside ${what}`, domain: 'honest.test' }) })
-      delivered = await swaks(smtpPort, reportEmail, mail)
-      seen = await Promise.all(watching.map((one) => one.stop()))
-    } finally {
-      await attack.stop()
-      await load.stop()
-    }
-    const worst = seen.toSorted((a, b) => b.slowest - a.slowest)[0]
-    if (!worst) throw new Error('nothing was watched')
-    figure(
-      `one account ${what}`,
-      `${seenText(worst)}; slowest acknowledged: ${slowestText(load.slowest())}; ` +
-        `nothing lost of ${countsOf(load.acknowledged)}`,
-    )
-    expect(await load.missing()).toEqual(NOTHING)
-    expect(load.others()).toEqual({})
-    expect(delivered).toMatchObject({ code: 0 })
-    expect(worst.slowest).toBeLessThan(MAX_WAIT_MS)
-    expect(Math.max(...Object.values(load.slowest()))).toBeLessThan(MAX_WAIT_MS)
-    expect(worst.most - worst.before).toBeLessThan(MAX_GROWTH_MB)
-  })
+  it.each(Object.keys(ATTACKS))(
+    'that %s delays no other request, and nothing is lost',
+    async (what) => {
+      const load = await startLoad(place, {
+        endpoints: 8,
+        pause: 40,
+        connections: { captures: 3, reports: 2 },
+        series: `beside-${(series += 1)}`,
+      })
+      const watching = READ.map((path) => watch(place, path))
+      const attack = await startAttack(what, attacker)
+      let delivered
+      let seen
+      try {
+        await sleep(ATTACK_MS)
+        const mail = mailWith({
+          attachment: aggregate({ id: `beside ${what}`, domain: 'honest.test' }),
+        })
+        delivered = await swaks(smtpPort, reportEmail, mail)
+        seen = await Promise.all(watching.map((one) => one.stop()))
+      } finally {
+        await attack.stop()
+        await load.stop()
+      }
+      const worst = seen.toSorted((a, b) => b.slowest - a.slowest)[0]
+      if (!worst) throw new Error('nothing was watched')
+      figure(
+        `one account ${what}`,
+        `${seenText(worst)}; slowest acknowledged: ${slowestText(load.slowest())}; ` +
+          `nothing lost of ${countsOf(load.acknowledged)}`,
+      )
+      expect(await load.missing()).toEqual(NOTHING)
+      expect(load.others()).toEqual({})
+      expect(delivered).toMatchObject({ code: 0 })
+      expect(worst.slowest).toBeLessThan(MAX_WAIT_MS)
+      expect(Math.max(...Object.values(load.slowest()))).toBeLessThan(MAX_WAIT_MS)
+      expect(worst.most - worst.before).toBeLessThan(MAX_GROWTH_MB)
+    },
+  )
 
   it('that holds the migration queue with servers that never answer lets an honest migration through', async () => {
     const moving = await startMoving(100, 0)
@@ -89,7 +99,10 @@ describe('one account against all others', () => {
       const begun = performance.now()
       await moving.isWhole(place, await moving.begin(place))
       const seconds = ((performance.now() - begun) / 1_000).toFixed(1)
-      figure('one account queues migrations that never end', `an honest one is completed after ${seconds} s`)
+      figure(
+        'one account queues migrations that never end',
+        `an honest one is completed after ${seconds} s`,
+      )
     } finally {
       await attack.stop()
       await moving.stop()

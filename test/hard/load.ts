@@ -32,18 +32,31 @@ const SOURCES = Array.from({ length: 250 }, (_, n) => `127.1.${n}.1`)
 
 /** Webhooks, attack reports, DMARC reports and hosts to be watched, all at once. */
 export async function startLoad(place: Place, options: LoadOptions = {}): Promise<Load> {
-  const { endpoints = 20, pause = 0, connections = { captures: 8, reports: 4 }, series = 'hard' } = options
+  const {
+    endpoints = 20,
+    pause = 0,
+    connections = { captures: 8, reports: 4 },
+    series = 'hard',
+  } = options
   const tokens = await makeEndpoints(place, endpoints)
   const domainId = await registered(place, 'example.test')
-  const captures = startSender(place.url, captureOf(tokens), { connections: connections.captures, pause })
-  const reports = startSender(place.url, reportOf(100), { from: SOURCES, connections: connections.reports, pause })
+  const captures = startSender(place.url, captureOf(tokens), {
+    connections: connections.captures,
+    pause,
+  })
+  const reports = startSender(place.url, reportOf(100), {
+    from: SOURCES,
+    connections: connections.reports,
+    pause,
+  })
   const uploads = keepAsking(MOST.uploads, pause, (n) => ({
     key: `${series}-${n}`,
     send: () => upload(place, `${series}-${n}`),
   }))
   const hosts = keepAsking(MOST.hosts, pause, (n) => ({
     key: `${series}-${n}.example.test`,
-    send: () => place.api('/api/v1/monitoring/hosts', 'POST', { host: `${series}-${n}.example.test` }),
+    send: () =>
+      place.api('/api/v1/monitoring/hosts', 'POST', { host: `${series}-${n}.example.test` }),
   }))
   const acknowledged: Acknowledged = {
     captures: captures.tally.acknowledged,
@@ -87,13 +100,18 @@ export function countsOf({ captures, reports, uploads, hosts }: Acknowledged): s
   ].join(', ')
 }
 
-const without = (acknowledged: Set<string>, kept: Set<string>) => [...acknowledged].filter((key) => !kept.has(key))
+const without = (acknowledged: Set<string>, kept: Set<string>) =>
+  [...acknowledged].filter((key) => !kept.has(key))
 
 /** More hosts than these would be looked at for longer than a test lasts. */
 const MOST = { uploads: 3_000, hosts: 300 }
 
 /** Sends one after the other; what is answered with success is kept. */
-function keepAsking(most: number, pause: number, make: (n: number) => { key: string; send: () => Promise<Response> }) {
+function keepAsking(
+  most: number,
+  pause: number,
+  make: (n: number) => { key: string; send: () => Promise<Response> },
+) {
   const acknowledged = new Set<string>()
   let slowest = 0
   const stopping = new AbortController()
@@ -151,7 +169,11 @@ async function pathsOf(place: Place, id: string): Promise<string[]> {
   const paths: string[] = []
   for (let cursor = ''; ;) {
     const answer = await place.api(`/api/webhook/endpoints/${id}/requests?limit=500${cursor}`)
-    const page = (await answer.json()) as { requests: { path: string }[]; nextCursor: string | null; hasMore: boolean }
+    const page = (await answer.json()) as {
+      requests: { path: string }[]
+      nextCursor: string | null
+      hasMore: boolean
+    }
     paths.push(...page.requests.map(({ path }) => path))
     if (!page.hasMore) return paths
     cursor = `&cursor=${encodeURIComponent(page.nextCursor ?? '')}`
@@ -172,7 +194,9 @@ async function unheard(place: Place, ips: Set<string>): Promise<string[]> {
 async function takenReports(place: Place, domainId: string): Promise<Set<string>> {
   const taken = new Set<string>()
   for (let page = 1; ; page++) {
-    const answer = await place.api(`/api/v1/dmarc/domains/${domainId}/reports?limit=100&page=${page}`)
+    const answer = await place.api(
+      `/api/v1/dmarc/domains/${domainId}/reports?limit=100&page=${page}`,
+    )
     const { data } = (await answer.json()) as {
       data: { reports: { reportId: string }[]; pagination: { totalPages: number } }
     }

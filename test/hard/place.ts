@@ -34,7 +34,16 @@ export async function startPlace(settings: Record<string, string> = {}): Promise
   }
   let instance = await startInstance(env)
   const email = 'alice@people.test'
-  const make = ['user', 'create', '--email', email, '--password-stdin', '--admin', '--plan', 'enterprise']
+  const make = [
+    'user',
+    'create',
+    '--email',
+    email,
+    '--password-stdin',
+    '--admin',
+    '--plan',
+    'enterprise',
+  ]
   await runPortreeve(make, env, 'the password of Alice\n')
   const token = (await runPortreeve(['token', 'create', '--email', email], env)).out.trim()
   return {
@@ -49,7 +58,8 @@ export async function startPlace(settings: Record<string, string> = {}): Promise
       instance = await startInstance(env)
     },
     api(path, method = 'GET', body) {
-      const json: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
+      const json: Record<string, string> =
+        body === undefined ? {} : { 'content-type': 'application/json' }
       const headers = { authorization: `Bearer ${token}`, ...json }
       const content = body === undefined ? {} : { body: JSON.stringify(body) }
       return fetch(instance.url + path, { method, headers, ...content })

@@ -36,7 +36,8 @@ async function run(words: string[]): Promise<number> {
   }
   const stop = Promise.withResolvers<string>()
   const timer = setTimeout(stop.resolve, MINUTES * 60_000, `after ${MINUTES} minutes`)
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.resolve(`by ${signal}`))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => stop.resolve(`by ${signal}`))
   const stopped = await Promise.race([ended.then(() => null), stop.promise])
   clearTimeout(timer)
   if (stopped !== null) {
@@ -47,7 +48,11 @@ async function run(words: string[]): Promise<number> {
   const [code] = await ended
   console.log(tableOf(existsSync(file) ? readFileSync(file, 'utf8') : ''))
   const minutes = ((performance.now() - begun) / 60_000).toFixed(1)
-  console.log(stopped === null ? `\nAll of it in ${minutes} minutes.` : `\nStopped ${stopped}: not all of it ran.`)
+  console.log(
+    stopped === null
+      ? `\nAll of it in ${minutes} minutes.`
+      : `\nStopped ${stopped}: not all of it ran.`,
+  )
   rmSync(folder, { recursive: true })
   return stopped === null ? (code ?? 1) : 1
 }
@@ -58,7 +63,12 @@ function tableOf(lines: string): string {
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Figure)
   const cells = rows.map(({ what, outcome, test }) => `| ${what} | ${outcome} | \`${test}\` |`)
-  return ['', '| what is done | what comes of it | test |', '| --- | --- | --- |', ...cells.toSorted()].join('\n')
+  return [
+    '',
+    '| what is done | what comes of it | test |',
+    '| --- | --- | --- |',
+    ...cells.toSorted(),
+  ].join('\n')
 }
 
 process.exitCode = await run(process.argv.slice(2))

@@ -10,7 +10,11 @@ let place: Place
 beforeAll(async () => void (place = await startPlace()))
 afterAll(() => place.stop())
 
-function trickle(port: number, begin: string, piece: string): { socket: Socket; closed: Promise<number> } {
+function trickle(
+  port: number,
+  begin: string,
+  piece: string,
+): { socket: Socket; closed: Promise<number> } {
   const begun = performance.now()
   const socket = connect(port, '127.0.0.1', () => socket.write(begin))
   const timer = setInterval(() => socket.writable && socket.write(piece), 1_000)

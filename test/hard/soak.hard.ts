@@ -28,7 +28,9 @@ let [smtpPort, inspectPort] = [0, 0]
 
 beforeAll(async () => {
   ;[smtpPort, inspectPort] = [await freePort(), await freePort()]
-  dns = await startDns({ records: { 'example.test A': ['192.0.2.1'], 'example.test TXT': ['v=spf1 -all'] } })
+  dns = await startDns({
+    records: { 'example.test A': ['192.0.2.1'], 'example.test TXT': ['v=spf1 -all'] },
+  })
   ;[place, moving] = await Promise.all([
     startPlace({
       DNS_SERVERS: `127.0.0.1:${dns.port}`,
@@ -57,13 +59,19 @@ describe('hours of use in some minutes', () => {
     for (let second = 0; second < SECONDS; second += EVERY) {
       await sleep(EVERY * 1_000)
       const heap = await inspector.heapMb()
-      samples.push({ heap, service: residentMb(place.instance.child.pid), database: privateMb(place) })
+      samples.push({
+        heap,
+        service: residentMb(place.instance.child.pid),
+        database: privateMb(place),
+      })
     }
     const done = await work.stop()
     const third = Math.ceil(samples.length / 3)
-    const mean = (part: Sample[], of: keyof Sample) => part.reduce((sum, sample) => sum + sample[of], 0) / part.length
+    const mean = (part: Sample[], of: keyof Sample) =>
+      part.reduce((sum, sample) => sum + sample[of], 0) / part.length
     const [early, late] = [samples.slice(0, third), samples.slice(-third)]
-    const change = (of: keyof Sample) => `${mean(early, of).toFixed(0)} → ${mean(late, of).toFixed(0)} MB`
+    const change = (of: keyof Sample) =>
+      `${mean(early, of).toFixed(0)} → ${mean(late, of).toFixed(0)} MB`
     figure(
       `hours of use in ${(WARM_UP + SECONDS) / 60} minutes: ${done}`,
       `after ${WARM_UP} s of warming up, the first and the last third of the time: heap ${change('heap')}, ` +
@@ -81,7 +89,13 @@ async function startWork() {
   const tokens = await makeEndpoints(place, 20)
   const answer = await place.api('/api/v1/dmarc/domains', 'POST', { domain: 'example.test' })
   const { reportEmail } = ((await answer.json()) as { data: { reportEmail: string } }).data
-  const transport = createTransport({ host: '127.0.0.1', port: smtpPort, pool: true, maxConnections: 2, secure: false })
+  const transport = createTransport({
+    host: '127.0.0.1',
+    port: smtpPort,
+    pool: true,
+    maxConnections: 2,
+    secure: false,
+  })
   const report = reportOf(100)
   const senders = [
     startSender(place.url, captureOf(tokens), { connections: 4 }),
@@ -159,7 +173,8 @@ function repeat(pause: number, act: (n: number) => Promise<void>) {
 
 /** Megabytes that PostgreSQL's processes do not share, together. */
 function privateMb({ dataDir }: Place): number {
-  const postmaster = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n', 1)[0] ?? ''
+  const postmaster =
+    readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n', 1)[0] ?? ''
   const pids = readdirSync('/proc').filter(
     (pid) => /^\d+$/.test(pid) && (pid === postmaster || parentOf(pid) === postmaster),
   )

@@ -28,26 +28,35 @@ function countTurns(): { turns: () => number } {
 }
 
 describe('a server to which one client opens hundreds of connections', () => {
-  it.runIf(process.platform === 'linux')('accepts a new connection within a few turns of the event loop', async () => {
-    const port = await start()
-    const open = (): Socket => connect(port, '127.0.0.1').on('error', () => {})
-    const crowd = Array.from({ length: 400 }, open)
-    onTestFinished(() => crowd.forEach((socket) => socket.destroy()))
-    const late = open()
-    late.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
-    const { turns } = countTurns()
-    await once(late, 'data')
-    late.destroy()
-    expect(turns()).toBeLessThan(200)
-  })
+  it.runIf(process.platform === 'linux')(
+    'accepts a new connection within a few turns of the event loop',
+    async () => {
+      const port = await start()
+      const open = (): Socket => connect(port, '127.0.0.1').on('error', () => {})
+      const crowd = Array.from({ length: 400 }, open)
+      onTestFinished(() => crowd.forEach((socket) => socket.destroy()))
+      const late = open()
+      late.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+      const { turns } = countTurns()
+      await once(late, 'data')
+      late.destroy()
+      expect(turns()).toBeLessThan(200)
+    },
+  )
 })
 
 describe('a port', () => {
   it('that another server listens on is refused, also where both could share it', async () => {
-    const other = createServer().listen({ port: 0, host: '127.0.0.1', reusePort: process.platform === 'linux' })
+    const other = createServer().listen({
+      port: 0,
+      host: '127.0.0.1',
+      reusePort: process.platform === 'linux',
+    })
     await once(other, 'listening')
     onTestFinished(() => void other.close())
     const { port } = other.address() as { port: number }
-    await expect(start(port)).rejects.toThrow(`Cannot listen on 127.0.0.1 port ${port}: the port is in use.`)
+    await expect(start(port)).rejects.toThrow(
+      `Cannot listen on 127.0.0.1 port ${port}: the port is in use.`,
+    )
   })
 })

@@ -20,10 +20,15 @@ let [alice, bob, charlie, admin]: Person[] = []
 beforeAll(async () => {
   house = await startTestService()
   const settings = { DATABASE_URL: house.databaseUrl, PORT: '0', ROLES: 'web', SMTP_LISTEN: 'off' }
-  const config = readConfig({ ...settings, SECRET_KEY: 'the key of the houses in which tests live' })
+  const config = readConfig({
+    ...settings,
+    SECRET_KEY: 'the key of the houses in which tests live',
+  })
   other = await startService(config, createLog('silent'))
   database = openDatabase(house.databaseUrl)
-  ;[alice, bob, charlie] = await Promise.all(['Alice', 'Bob', 'Charlie'].map((name) => house.addPerson(name)))
+  ;[alice, bob, charlie] = await Promise.all(
+    ['Alice', 'Bob', 'Charlie'].map((name) => house.addPerson(name)),
+  )
   admin = await house.addPerson('Adele', { admin: true })
   // What is told to who comes just after is none of the tests' business.
   await sleep(5_000)
@@ -46,13 +51,16 @@ async function follow(headers: Record<string, string>, base = house.url) {
   const names: string[] = []
   let hasEnded = false
   void (async () => {
-    for await (const { name, data } of readEvents(response.body!.pipeThrough(new TextDecoderStream()))) {
+    for await (const { name, data } of readEvents(
+      response.body!.pipeThrough(new TextDecoderStream()),
+    )) {
       names.push(name)
       told.push(JSON.parse(data) as Told)
     }
     hasEnded = true
   })().catch(() => {})
-  const until = (room: string) => vi.waitFor(() => expect(told.map((each) => each.room)).toContain(room), 3_000)
+  const until = (room: string) =>
+    vi.waitFor(() => expect(told.map((each) => each.room)).toContain(room), 3_000)
   return { response, told, names, until, hasEnded: () => hasEnded, stop: () => stop.abort() }
 }
 
@@ -60,8 +68,17 @@ const by = ({ token } = alice as Person) => ({ authorization: `Bearer ${token}` 
 
 async function api(method: string, path: string, body?: object, { token } = alice as Person) {
   const headers = body ? { 'content-type': 'application/json' } : {}
-  const answer = await house.request(path, { token, method, headers, body: body && JSON.stringify(body) })
-  return (await answer.json()) as { data: { id: string }; endpoint: { id: string; token: string }; id: string }
+  const answer = await house.request(path, {
+    token,
+    method,
+    headers,
+    body: body && JSON.stringify(body),
+  })
+  return (await answer.json()) as {
+    data: { id: string }
+    endpoint: { id: string; token: string }
+    id: string
+  }
 }
 
 async function signIn({ email, password }: Person): Promise<Record<string, string>> {
@@ -98,11 +115,21 @@ describe('a change in an account', () => {
 
   it('is sent for every module', async () => {
     const { told, until } = await follow(by(bob))
-    const { data } = await api('POST', '/api/v1/dmarc/domains', { domain: 'rooms.example.com' }, bob)
+    const { data } = await api(
+      'POST',
+      '/api/v1/dmarc/domains',
+      { domain: 'rooms.example.com' },
+      bob,
+    )
     await until('dmarc')
     const { id } = await api('POST', '/api/v1/abuse/tokens', { label: 'x' }, bob)
     await until('attacks')
-    await api('POST', '/api/v1/alerts/channels', { type: 'webhook', url: 'http://127.0.0.1/x' }, bob)
+    await api(
+      'POST',
+      '/api/v1/alerts/channels',
+      { type: 'webhook', url: 'http://127.0.0.1/x' },
+      bob,
+    )
     await until('alerts')
     expect(told).toContainEqual({ room: 'dmarc', id: data.id })
     expect(told).toContainEqual({ room: 'attacks', id })
@@ -115,7 +142,8 @@ describe('a change in an account', () => {
     await until('delisting')
     expect(performance.now() - begun).toBeLessThan(1_000)
     const storm = performance.now()
-    for (let i = 0; i < 400; i++) await notifyChange(database.db, alice?.id ?? '', 'migrations', i % 2 ? 'odd' : 'even')
+    for (let i = 0; i < 400; i++)
+      await notifyChange(database.db, alice?.id ?? '', 'migrations', i % 2 ? 'odd' : 'even')
     const seconds = (performance.now() - storm) / 1_000
     await sleep(600)
     const those = told.filter(({ room }) => room === 'migrations')
@@ -167,7 +195,10 @@ describe('the stream', () => {
       body: JSON.stringify({ label: 'to be revoked' }),
     })
     const { id, token } = (await made.json()) as { id: string; token: string }
-    const [gone, stays] = await Promise.all([follow(by({ token } as Person), other.url), follow(by(bob))])
+    const [gone, stays] = await Promise.all([
+      follow(by({ token } as Person), other.url),
+      follow(by(bob)),
+    ])
     await api('DELETE', `/api/v1/tokens/${id}`, undefined, bob)
     await vi.waitFor(() => expect(gone.hasEnded()).toBe(true), 3_000)
     await stays.until('account')
@@ -201,7 +232,9 @@ describe('the stream', () => {
       expect((await house.request('/api/v1/events')).status).toBe(401)
       const eve = await house.addPerson('Eve')
       const tabs = await Promise.all(
-        Array.from({ length: ACCOUNT_LIMITS['change streams'].maxConcurrent }, () => follow(by(eve))),
+        Array.from({ length: ACCOUNT_LIMITS['change streams'].maxConcurrent }, () =>
+          follow(by(eve)),
+        ),
       )
       expect(tabs.map(({ response }) => response.status)).toEqual(tabs.map(() => 200))
       const refused = await house.request('/api/v1/events', { token: eve.token })
@@ -213,8 +246,16 @@ describe('the stream', () => {
   )
 
   it('ends when the service stops', async () => {
-    const settings = { DATABASE_URL: house.databaseUrl, PORT: '0', ROLES: 'web', SMTP_LISTEN: 'off' }
-    const config = readConfig({ ...settings, SECRET_KEY: 'the key of the houses in which tests live' })
+    const settings = {
+      DATABASE_URL: house.databaseUrl,
+      PORT: '0',
+      ROLES: 'web',
+      SMTP_LISTEN: 'off',
+    }
+    const config = readConfig({
+      ...settings,
+      SECRET_KEY: 'the key of the houses in which tests live',
+    })
     const third = await startService(config, createLog('silent'))
     const { hasEnded } = await follow(by(), third.url)
     const begun = performance.now()

@@ -10,13 +10,28 @@ describe('the client’s address by X-Forwarded-For', () => {
   it.each([
     ['203.0.113.9', '1.2.3.4', '203.0.113.9', 'an untrusted peer is the client, whatever it sends'],
     ['10.0.0.1', '1.2.3.4', '1.2.3.4', 'a trusted proxy names the client'],
-    ['10.0.0.1', '6.6.6.6, 1.2.3.4, 10.0.0.2', '1.2.3.4', 'the last address that is no trusted proxy is the client'],
+    [
+      '10.0.0.1',
+      '6.6.6.6, 1.2.3.4, 10.0.0.2',
+      '1.2.3.4',
+      'the last address that is no trusted proxy is the client',
+    ],
     ['10.0.0.1', '6.6.6.6,1.2.3.4,10.0.0.2', '1.2.3.4', 'commas need no spaces'],
     ['::ffff:10.0.0.1', '1.2.3.4', '1.2.3.4', 'an IPv4 peer on an IPv6 socket is the same peer'],
-    ['10.0.0.1', '::ffff:1.2.3.4', '1.2.3.4', 'an IPv4 address mapped into IPv6 is the IPv4 address'],
+    [
+      '10.0.0.1',
+      '::ffff:1.2.3.4',
+      '1.2.3.4',
+      'an IPv4 address mapped into IPv6 is the IPv4 address',
+    ],
     ['10.0.0.1', '::FFFF:102:304', '1.2.3.4', 'in hexadecimal too'],
     ['10.0.0.1', '1.2.3.4:5678', '1.2.3.4', 'Azure and IIS add a port'],
-    ['10.0.0.1', '6.6.6.6:1, 1.2.3.4:5678, 10.0.0.2:443', '1.2.3.4', 'ports of trusted hops are read too'],
+    [
+      '10.0.0.1',
+      '6.6.6.6:1, 1.2.3.4:5678, 10.0.0.2:443',
+      '1.2.3.4',
+      'ports of trusted hops are read too',
+    ],
     ['10.0.0.1', '[2001:db8::1]:443', '2001:db8::1', 'brackets and ports belong to the proxy'],
     ['10.0.0.1', '[2001:db8::1]', '2001:db8::1', 'brackets need no port'],
     ['10.0.0.1', '"[2001:db8::1]:443"', '2001:db8::1', 'quotes belong to the proxy'],
@@ -25,7 +40,12 @@ describe('the client’s address by X-Forwarded-For', () => {
     ['10.0.0.1', '[2001:db8::1%25eth0]:1', '2001:db8::1', 'an escaped zone id is dropped'],
     ['10.0.0.1', 'unknown', '10.0.0.1', 'Squid’s unknown is no address'],
     ['10.0.0.1', '1.2.3.4, unknown', '10.0.0.1', 'what stands left of it is not believed'],
-    ['10.0.0.1', '1.2.3.4, unknown, 10.0.0.2', '10.0.0.2', 'the last trusted address is the client then'],
+    [
+      '10.0.0.1',
+      '1.2.3.4, unknown, 10.0.0.2',
+      '10.0.0.2',
+      'the last trusted address is the client then',
+    ],
     ['10.0.0.1', '_hidden', '10.0.0.1', 'an obfuscated identifier is no address'],
     ['10.0.0.1', '', '10.0.0.1', 'an empty header names nobody'],
     ['10.0.0.1', '1.2.3.4,', '10.0.0.1', 'an empty hop is no address'],
@@ -44,13 +64,19 @@ describe('the client’s address by X-Forwarded-For', () => {
   })
 
   it('is the peer’s without trusted proxies', () => {
-    expect(clientAddress(socket('10.0.0.1'), { 'x-forwarded-for': '1.2.3.4', forwarded: 'for=1.2.3.4' }, [])).toBe(
-      '10.0.0.1',
-    )
+    expect(
+      clientAddress(
+        socket('10.0.0.1'),
+        { 'x-forwarded-for': '1.2.3.4', forwarded: 'for=1.2.3.4' },
+        [],
+      ),
+    ).toBe('10.0.0.1')
   })
 
   it('is an address even for a closed connection', () => {
-    expect(clientAddress(socket(undefined), { 'x-forwarded-for': '1.2.3.4' }, trusted)).toBe('0.0.0.0')
+    expect(clientAddress(socket(undefined), { 'x-forwarded-for': '1.2.3.4' }, trusted)).toBe(
+      '0.0.0.0',
+    )
   })
 })
 
@@ -88,7 +114,9 @@ describe('the client’s address by Forwarded (RFC 7239)', () => {
   })
 
   it('is not read from an untrusted peer', () => {
-    expect(clientAddress(socket('203.0.113.9'), { forwarded: 'for=1.2.3.4' }, trusted)).toBe('203.0.113.9')
+    expect(clientAddress(socket('203.0.113.9'), { forwarded: 'for=1.2.3.4' }, trusted)).toBe(
+      '203.0.113.9',
+    )
   })
 
   it('is not read where X-Forwarded-For is present', () => {

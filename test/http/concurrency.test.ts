@@ -18,17 +18,25 @@ beforeAll(async () => {
   })
   endpoint = ((await answer.json()) as { endpoint: typeof endpoint }).endpoint
   for (let n = 0; n < 8; n++)
-    await portreeve.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: 'x'.repeat(1 << 20) })
+    await portreeve.request(`/webhooks/${endpoint.token}`, {
+      method: 'POST',
+      body: 'x'.repeat(1 << 20),
+    })
 })
 afterAll(() => portreeve.stop())
 
-const statusOf = async ({ token }: Person, path = '/api/v1/tokens') => (await portreeve.request(path, { token })).status
+const statusOf = async ({ token }: Person, path = '/api/v1/tokens') =>
+  (await portreeve.request(path, { token })).status
 
 /** Sends the head of a request with a large body, and none of the body. */
 function beginLargeBody({ token }: Person) {
   const request = httpRequest(`${portreeve.url}/api/v1/alerts/channels`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': 500_000 },
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'content-length': 500_000,
+    },
   })
   request.on('error', () => {})
   request.flushHeaders()
@@ -41,7 +49,9 @@ function readNothing(count: number) {
   const path = `/api/webhook/endpoints/${endpoint.id}/requests?limit=500`
   const sockets = Array.from({ length: count }, () => {
     const socket = connect(Number(port), hostname, () => {
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${alice.token}\r\n\r\n`)
+      socket.write(
+        `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${alice.token}\r\n\r\n`,
+      )
     })
     return socket.on('error', () => {}).pause()
   })
@@ -68,7 +78,9 @@ describe('requests of one account', () => {
     )
     begun[2]?.end(`{"type":"email"${' '.repeat(499_984)}}`)
     expect(await statusOf(alice)).toBe(200)
-    expect(await Promise.race([third, new Promise((resolve) => setTimeout(resolve, 500, 'waits'))])).toBe('waits')
+    expect(
+      await Promise.race([third, new Promise((resolve) => setTimeout(resolve, 500, 'waits'))]),
+    ).toBe('waits')
     begun[0]?.destroy()
     expect(await third).toBe(400)
     begun[1]?.destroy()
@@ -81,7 +93,9 @@ describe('requests of one account', () => {
       begun.forEach((one) => one.destroy())
     }
     const last = beginLargeBody(alice)
-    const answer = new Promise<number>((resolve) => last.once('response', ({ statusCode = 0 }) => resolve(statusCode)))
+    const answer = new Promise<number>((resolve) =>
+      last.once('response', ({ statusCode = 0 }) => resolve(statusCode)),
+    )
     last.end(`{"type":"email"${' '.repeat(499_984)}}`)
     expect(await answer).toBe(400)
   })
@@ -92,7 +106,9 @@ describe('requests of one account', () => {
     const answers = begun.map(
       (one) =>
         new Promise<[number, string?]>((resolve) =>
-          one.once('response', ({ statusCode = 0, headers }) => resolve([statusCode, headers['retry-after']])),
+          one.once('response', ({ statusCode = 0, headers }) =>
+            resolve([statusCode, headers['retry-after']]),
+          ),
         ),
     )
     expect(await Promise.race(answers)).toEqual([429, '2'])

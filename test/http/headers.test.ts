@@ -32,12 +32,16 @@ describe('every response', () => {
   it('of the API is neither cached nor framed', async () => {
     const headers = await headersOf('/api/v1/account', alice)
     expect(headers.get('cache-control')).toBe('no-store')
-    expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'")
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; frame-ancestors 'none'",
+    )
   })
   it('is not readable by pages of other origins', async () => {
     for (const path of ['/api/v1/account', '/api/v1/service', '/'])
       expect(
-        (await headersOf(path, { headers: { origin: 'https://evil.example' } })).get('access-control-allow-origin'),
+        (await headersOf(path, { headers: { origin: 'https://evil.example' } })).get(
+          'access-control-allow-origin',
+        ),
       ).toBeNull()
   })
 })
@@ -66,7 +70,10 @@ describe('a response configured by a user', () => {
       method: 'POST',
       token: alice.token,
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ responseType: 'text/html', responseBody: '<script>alert(1)</script>' }),
+      body: JSON.stringify({
+        responseType: 'text/html',
+        responseBody: '<script>alert(1)</script>',
+      }),
     })
     const { endpoint } = (await made.json()) as { endpoint: { token: string } }
     const headers = await headersOf(`/webhooks/${endpoint.token}`)
@@ -86,7 +93,8 @@ describe('the session cookie', () => {
       body: JSON.stringify({ email: bob.email, password: bob.password }),
     })
     const [cookie = ''] = answer.headers.getSetCookie()
-    for (const attribute of ['HttpOnly', 'SameSite=Lax', 'Secure']) expect(cookie).toContain(attribute)
+    for (const attribute of ['HttpOnly', 'SameSite=Lax', 'Secure'])
+      expect(cookie).toContain(attribute)
     expect(answer.headers.get('strict-transport-security')).toMatch(/^max-age=\d{8}/)
     await secure.stop()
   })

@@ -40,8 +40,21 @@ describe('a client generated from openapi.json', () => {
   it('compiles under strict, and makes the calls of the specification', async () => {
     const generator = join(PLACE, 'node_modules/openapi-typescript/bin/cli.js')
     await run(process.execPath, [generator, 'openapi.json', '-o', join(folder, 'schema.ts')])
-    const strict = ['--strict', '--noUncheckedIndexedAccess', '--exactOptionalPropertyTypes', '--noEmit']
-    const modern = ['--module', 'nodenext', '--target', 'es2024', '--allowImportingTsExtensions', '--types', 'node']
+    const strict = [
+      '--strict',
+      '--noUncheckedIndexedAccess',
+      '--exactOptionalPropertyTypes',
+      '--noEmit',
+    ]
+    const modern = [
+      '--module',
+      'nodenext',
+      '--target',
+      'es2024',
+      '--allowImportingTsExtensions',
+      '--types',
+      'node',
+    ]
     const compiled = await run(process.execPath, [
       'node_modules/typescript/bin/tsc',
       '--ignoreConfig',
@@ -62,7 +75,11 @@ describe('a client generated from openapi.json', () => {
       ['reports', 404],
     ])
     expect(Object.keys(statuses)).toHaveLength(29)
-    expect(seen).toMatchObject({ score: expect.any(Number), pages: 0, headerNames: expect.any(Array) })
+    expect(seen).toMatchObject({
+      score: expect.any(Number),
+      pages: 0,
+      headerNames: expect.any(Array),
+    })
     expect(seen).toMatchObject({ failure: { success: false, code: 'invalid_request' } })
   }, 120_000)
 })

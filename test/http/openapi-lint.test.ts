@@ -19,7 +19,10 @@ describe('openapi.json', () => {
 
   it('fails both when it is wrong', async () => {
     const { paths, ...rest } = JSON.parse(source) as { paths: Record<string, object> }
-    const broken = JSON.stringify({ ...rest, paths: { ...paths, '/more/{id}': { get: { responses: {} } } } })
+    const broken = JSON.stringify({
+      ...rest,
+      paths: { ...paths, '/more/{id}': { get: { responses: {} } } },
+    })
     expect((await lint(broken)).join('\n')).toContain('path-parameters-defined')
     expect((await inspect(broken)).join('\n')).toContain('operation-operationId')
   }, 60_000)
@@ -28,7 +31,9 @@ describe('openapi.json', () => {
 async function lint(text: string): Promise<string[]> {
   const config = await createConfig({ extends: ['recommended'] })
   const problems = await lintFromString({ source: text, absoluteRef: 'openapi.json', config })
-  return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`)
+  return problems.map(
+    ({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`,
+  )
 }
 
 async function inspect(text: string): Promise<string[]> {

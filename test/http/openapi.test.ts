@@ -33,7 +33,10 @@ describe('openapi.json', () => {
 
   it('has a summary for every route', () => {
     const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
+      Object.entries(methods).map(([method, operation]) => ({
+        name: `${method} ${path}`,
+        operation,
+      })),
     )
     expect(operations.length).toBeGreaterThan(10)
     const mute = operations.filter(({ operation }) => !operation.summary || !operation.tags?.length)
@@ -47,7 +50,9 @@ describe('openapi.json', () => {
     expect(names.filter((name) => !/^[a-z]+[A-Z]\w*$/.test(name ?? ''))).toEqual([])
     expect(operations.filter(({ security }) => !security)).toEqual([])
     expect(
-      operations.filter(({ responses }) => !Object.keys(responses ?? {}).some((one) => one.startsWith('2'))),
+      operations.filter(
+        ({ responses }) => !Object.keys(responses ?? {}).some((one) => one.startsWith('2')),
+      ),
     ).toEqual([])
   })
 
@@ -61,7 +66,13 @@ describe('openapi.json', () => {
       'post',
       'put',
     ])
-    for (const path of ['/healthz', '/readyz', '/openapi.json', '/api/auth/get-session', '/webhooks/{token}'])
+    for (const path of [
+      '/healthz',
+      '/readyz',
+      '/openapi.json',
+      '/api/auth/get-session',
+      '/webhooks/{token}',
+    ])
       expect(document.paths[path]?.['get'], path).toMatchObject({ security: [] })
   })
 
@@ -86,7 +97,9 @@ describe('openapi.json', () => {
 
   it('writes tuples as JSON Schema 2020-12 does', () => {
     const { headers } = (
-      document.components.schemas['WebhookRequest'] as { properties: { headers: { items: object } } }
+      document.components.schemas['WebhookRequest'] as {
+        properties: { headers: { items: object } }
+      }
     ).properties
     const text = { type: 'string' }
     expect(headers.items).toMatchObject({ prefixItems: [text, text], minItems: 2, maxItems: 2 })
@@ -95,7 +108,8 @@ describe('openapi.json', () => {
   it('describes uploads and file responses', () => {
     const upload = document.paths['/api/v1/dmarc/reports']?.['post']?.requestBody?.content ?? {}
     expect(Object.keys(upload)).toEqual(['application/octet-stream', 'multipart/form-data'])
-    const types = (path: string) => Object.keys(document.paths[path]?.['get']?.responses?.['200']?.content ?? {})
+    const types = (path: string) =>
+      Object.keys(document.paths[path]?.['get']?.responses?.['200']?.content ?? {})
     expect(types('/api/v1/account/export')).toEqual(['application/x-ndjson'])
     expect(types('/api/v1/abuse/export')).toEqual(['text/plain', 'text/csv', 'application/json'])
     expect(types('/api/v1/imap/migrate/{id}/events')).toEqual(['text/event-stream'])
@@ -104,13 +118,23 @@ describe('openapi.json', () => {
   it('describes the failure once, and references it in every route', () => {
     expect(JSON.stringify(document).split('A message for people.').length).toBe(2)
     const ref = { $ref: '#/components/responses/Failure' }
-    expect(document.paths['/api/v1/tokens']?.['get']?.responses).toMatchObject({ '4XX': ref, '5XX': ref })
+    expect(document.paths['/api/v1/tokens']?.['get']?.responses).toMatchObject({
+      '4XX': ref,
+      '5XX': ref,
+    })
     expect(document.components.responses).toHaveProperty('Failure.content')
   })
 
   it('shows an example of every check', () => {
-    for (const path of ['/api/v1/dns-check', '/api/v1/ssl-check', '/api/v1/blacklist-check', '/api/v1/dmarc-check']) {
-      expect(JSON.stringify(document.paths[path]?.['get']?.responses?.['200'])).toContain('"example":{"success":true')
+    for (const path of [
+      '/api/v1/dns-check',
+      '/api/v1/ssl-check',
+      '/api/v1/blacklist-check',
+      '/api/v1/dmarc-check',
+    ]) {
+      expect(JSON.stringify(document.paths[path]?.['get']?.responses?.['200'])).toContain(
+        '"example":{"success":true',
+      )
     }
   })
 })
@@ -125,18 +149,31 @@ describe('an unauthenticated request', () => {
     )
     expect(secured.length).toBeGreaterThan(80)
     const answers = secured.map(async ({ path, method }) => {
-      const text = { method: method.toUpperCase(), headers: { 'content-type': 'text/csv' }, body: 'x' }
-      const { status } = await portreeve.request(path.replaceAll(/\{\w+\}/g, 'x'), method === 'get' ? {} : text)
+      const text = {
+        method: method.toUpperCase(),
+        headers: { 'content-type': 'text/csv' },
+        body: 'x',
+      }
+      const { status } = await portreeve.request(
+        path.replaceAll(/\{\w+\}/g, 'x'),
+        method === 'get' ? {} : text,
+      )
       return `${method} ${path} ${status}`
     })
-    expect(await Promise.all(answers)).toEqual(secured.map(({ path, method }) => `${method} ${path} 401`))
+    expect(await Promise.all(answers)).toEqual(
+      secured.map(({ path, method }) => `${method} ${path} 401`),
+    )
   })
 })
 
 describe('a request', () => {
   it('needs a JSON body where the route has no other', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
-      const request = { method: 'POST', headers: { 'content-type': type }, body: '{"ip":"192.0.2.1"}' }
+      const request = {
+        method: 'POST',
+        headers: { 'content-type': type },
+        body: '{"ip":"192.0.2.1"}',
+      }
       expect((await portreeve.request('/api/v1/abuse/appeals', request)).status).toBe(415)
     }
   })

@@ -29,27 +29,39 @@ const post = (path: string, body: object, headers: Record<string, string>) =>
 
 describe('behind a proxy', () => {
   it.each(FORMS)('reports and appeals work whatever names the client: %j', async (headers) => {
-    const report = await post('/api/v1/abuse/report', { ip: '45.83.64.20', service: 'sshd' }, headers)
+    const report = await post(
+      '/api/v1/abuse/report',
+      { ip: '45.83.64.20', service: 'sshd' },
+      headers,
+    )
     expect(await report.json()).toMatchObject({ success: true })
     const reports = [{ ip: '45.83.64.21', service: 'sshd' }]
     const bulk = await post('/api/v1/abuse/report/bulk', { reports }, headers)
     expect(await bulk.json()).toMatchObject({ success: true })
-    const appeal = await post('/api/v1/abuse/appeals', { ip: '45.83.64.22', reason: 'It is a mistake.' }, headers)
+    const appeal = await post(
+      '/api/v1/abuse/appeals',
+      { ip: '45.83.64.22', reason: 'It is a mistake.' },
+      headers,
+    )
     expect(await appeal.json()).toMatchObject({ code: 'conflict' })
   })
 
-  itAlone('nginx adds its own view of the client')('sign-ins of clients with ports are counted apart', async () => {
-    const signIn = (forwardedFor: string, name = 'x') =>
-      post(
-        '/api/auth/sign-in/email',
-        { email: `${name}@people.test`, password: 'wrong password' },
-        { 'x-forwarded-for': forwardedFor },
-      )
-    const statuses = []
-    for (let port = 1; port <= 12; port += 1) statuses.push((await signIn(`203.0.113.50:${1_000 + port}`)).status)
-    expect(statuses.slice(0, 10)).not.toContain(429)
-    expect(statuses.at(-1)).toBe(429)
-    // Of another account: guesses at one are slowed down wherever they come from.
-    expect((await signIn('203.0.113.51:1001', 'y')).status).toBe(401)
-  })
+  itAlone('nginx adds its own view of the client')(
+    'sign-ins of clients with ports are counted apart',
+    async () => {
+      const signIn = (forwardedFor: string, name = 'x') =>
+        post(
+          '/api/auth/sign-in/email',
+          { email: `${name}@people.test`, password: 'wrong password' },
+          { 'x-forwarded-for': forwardedFor },
+        )
+      const statuses = []
+      for (let port = 1; port <= 12; port += 1)
+        statuses.push((await signIn(`203.0.113.50:${1_000 + port}`)).status)
+      expect(statuses.slice(0, 10)).not.toContain(429)
+      expect(statuses.at(-1)).toBe(429)
+      // Of another account: guesses at one are slowed down wherever they come from.
+      expect((await signIn('203.0.113.51:1001', 'y')).status).toBe(401)
+    },
+  )
 })

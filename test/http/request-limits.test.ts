@@ -45,7 +45,12 @@ const post = (path: string, { token }: Person, body: object) =>
 
 /** A migration that waits in the queue of nobody: only its row counts here. */
 async function insertMigration({ id }: Person): Promise<string> {
-  const side = JSON.stringify({ host: 'imap.example.com', port: 993, security: 'tls', username: 'x' })
+  const side = JSON.stringify({
+    host: 'imap.example.com',
+    port: 993,
+    security: 'tls',
+    username: 'x',
+  })
   const columns = await database.pool.query<{ name: string; type: string }>(
     `select column_name as name, data_type as type from information_schema.columns
      where table_name = 'migration' and is_nullable = 'NO' and column_default is null`,
@@ -70,33 +75,45 @@ async function insertMigration({ id }: Person): Promise<string> {
 describe('event streams', () => {
   const twentyOfSixty = [...Array<number>(20).fill(200), ...Array<number>(40).fill(429)]
 
-  itAlone('the limit protects one instance')('of changes: 60 that are opened at once are 20', async () => {
-    const eve = await portreeve.addPerson('Eve')
-    expect(await openAtOnce('/api/v1/events', eve, 60)).toEqual(twentyOfSixty)
-    closeAll()
-    await vi.waitFor(async () => expect(await openAtOnce('/api/v1/events', eve, 1)).toEqual([200]), 10_000)
-    closeAll()
-  })
+  itAlone('the limit protects one instance')(
+    'of changes: 60 that are opened at once are 20',
+    async () => {
+      const eve = await portreeve.addPerson('Eve')
+      expect(await openAtOnce('/api/v1/events', eve, 60)).toEqual(twentyOfSixty)
+      closeAll()
+      await vi.waitFor(
+        async () => expect(await openAtOnce('/api/v1/events', eve, 1)).toEqual([200]),
+        10_000,
+      )
+      closeAll()
+    },
+  )
 
-  itAlone('the limit protects one instance')('of an endpoint: 60 that are opened at once are 20', async () => {
-    const eve = await portreeve.addPerson('Evelyn')
-    const made = await post('/api/webhook/endpoints', eve, {})
-    const { endpoint } = (await made.json()) as { endpoint: { id: string } }
-    const path = `/api/webhook/endpoints/${endpoint.id}/events`
-    expect(await openAtOnce(path, eve, 60)).toEqual(twentyOfSixty)
-    closeAll()
-    await vi.waitFor(async () => expect(await openAtOnce(path, eve, 1)).toEqual([200]), 10_000)
-    closeAll()
-  })
+  itAlone('the limit protects one instance')(
+    'of an endpoint: 60 that are opened at once are 20',
+    async () => {
+      const eve = await portreeve.addPerson('Evelyn')
+      const made = await post('/api/webhook/endpoints', eve, {})
+      const { endpoint } = (await made.json()) as { endpoint: { id: string } }
+      const path = `/api/webhook/endpoints/${endpoint.id}/events`
+      expect(await openAtOnce(path, eve, 60)).toEqual(twentyOfSixty)
+      closeAll()
+      await vi.waitFor(async () => expect(await openAtOnce(path, eve, 1)).toEqual([200]), 10_000)
+      closeAll()
+    },
+  )
 
-  itAlone('the limit protects one instance')('of a migration: 60 that are opened at once are 20', async () => {
-    const eve = await portreeve.addPerson('Evita')
-    const path = `/api/v1/imap/migrate/${await insertMigration(eve)}/events`
-    expect(await openAtOnce(path, eve, 60)).toEqual(twentyOfSixty)
-    closeAll()
-    await vi.waitFor(async () => expect(await openAtOnce(path, eve, 1)).toEqual([200]), 10_000)
-    closeAll()
-  })
+  itAlone('the limit protects one instance')(
+    'of a migration: 60 that are opened at once are 20',
+    async () => {
+      const eve = await portreeve.addPerson('Evita')
+      const path = `/api/v1/imap/migrate/${await insertMigration(eve)}/events`
+      expect(await openAtOnce(path, eve, 60)).toEqual(twentyOfSixty)
+      closeAll()
+      await vi.waitFor(async () => expect(await openAtOnce(path, eve, 1)).toEqual([200]), 10_000)
+      closeAll()
+    },
+  )
 })
 
 describe('the rate of an account', () => {
@@ -127,7 +144,10 @@ describe('the rate of an account', () => {
   it('ignores times written by a clock that was ahead', async () => {
     const { id } = await portreeve.addPerson('Rick')
     await count(id)
-    await database.pool.query(`update request_rate set full_at = now() + interval '1 year' where account_id = $1`, [id])
+    await database.pool.query(
+      `update request_rate set full_at = now() + interval '1 year' where account_id = $1`,
+      [id],
+    )
     expect(await count(id)).toBeLessThanOrEqual(2)
   })
 
@@ -137,36 +157,50 @@ describe('the rate of an account', () => {
       `insert into request_rate (account_id, name, full_at) values ($1, 'checks', now() + interval '1 hour')`,
       [rosa.id],
     )
-    const answer = await portreeve.request('/api/v1/dns-check?domain=x.invalid', { token: rosa.token })
+    const answer = await portreeve.request('/api/v1/dns-check?domain=x.invalid', {
+      token: rosa.token,
+    })
     expect(answer.status).toBe(429)
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
     const { code, error } = (await answer.json()) as { code: string; error: string }
     expect([code, error]).toEqual([
       'rate_limited',
-      expect.stringMatching(/^An account can make up to 3,000 checks an hour\. Try again in \d+ seconds?\.$/),
+      expect.stringMatching(
+        /^An account can make up to 3,000 checks an hour\. Try again in \d+ seconds?\.$/,
+      ),
     ])
     // Others are let in.
     const other = await portreeve.addPerson('Rose')
-    const otherAnswer = await portreeve.request('/api/v1/dns-check?domain=x.invalid', { token: other.token })
+    const otherAnswer = await portreeve.request('/api/v1/dns-check?domain=x.invalid', {
+      token: other.token,
+    })
     expect(otherAnswer.status).not.toBe(429)
   })
 })
 
 describe('public routes', () => {
-  itAlone('addresses are counted in each instance')('are limited by IPv4 address and IPv6 /64', async () => {
-    const { requests } = ADDRESS_LIMITS.setup.rate
-    const setUp = async (address: string) => {
-      const body = JSON.stringify({ token: 'x', email: 'x@people.test', password: 'long enough, is it not' })
-      const headers = { 'content-type': 'application/json', 'x-forwarded-for': address }
-      return portreeve.request('/api/v1/setup', { method: 'POST', body, headers })
-    }
-    for (let n = 0; n < requests; n += 1) expect((await setUp(`2001:db8:5:5::${n + 1}`)).status).not.toBe(429)
-    const refused = await setUp('2001:db8:5:5:ffff::1')
-    expect(refused.status).toBe(429)
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect((await setUp('2001:db8:5:6::1')).status).not.toBe(429)
-    expect((await setUp('203.0.113.5')).status).not.toBe(429)
-  })
+  itAlone('addresses are counted in each instance')(
+    'are limited by IPv4 address and IPv6 /64',
+    async () => {
+      const { requests } = ADDRESS_LIMITS.setup.rate
+      const setUp = async (address: string) => {
+        const body = JSON.stringify({
+          token: 'x',
+          email: 'x@people.test',
+          password: 'long enough, is it not',
+        })
+        const headers = { 'content-type': 'application/json', 'x-forwarded-for': address }
+        return portreeve.request('/api/v1/setup', { method: 'POST', body, headers })
+      }
+      for (let n = 0; n < requests; n += 1)
+        expect((await setUp(`2001:db8:5:5::${n + 1}`)).status).not.toBe(429)
+      const refused = await setUp('2001:db8:5:5:ffff::1')
+      expect(refused.status).toBe(429)
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect((await setUp('2001:db8:5:6::1')).status).not.toBe(429)
+      expect((await setUp('203.0.113.5')).status).not.toBe(429)
+    },
+  )
 })
 
 it('allows all four checks of 500 hosts within an hour', () => {
@@ -176,7 +210,10 @@ it('allows all four checks of 500 hosts within an hour', () => {
 it('documents every limit in docs/api.md', () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/api.md'), 'utf8')
   const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
-  const limits: RequestLimit[] = [...Object.values(ACCOUNT_LIMITS), ...Object.values(ADDRESS_LIMITS)]
+  const limits: RequestLimit[] = [
+    ...Object.values(ACCOUNT_LIMITS),
+    ...Object.values(ADDRESS_LIMITS),
+  ]
   for (const limit of limits) {
     const row = rows.find(([, name]) => name === limit.noun)
     expect(row?.[3], limit.noun).toBe(String(limit.maxConcurrent))

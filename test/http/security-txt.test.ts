@@ -15,7 +15,10 @@ describe('/.well-known/security.txt', () => {
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8')
     const lines = (await answer.text()).trimEnd().split('\n')
-    expect(lines.slice(0, 2)).toEqual(['Contact: mailto:security@example.com', 'Contact: https://example.com/report'])
+    expect(lines.slice(0, 2)).toEqual([
+      'Contact: mailto:security@example.com',
+      'Contact: https://example.com/report',
+    ])
     expect(lines).toContain('Canonical: https://portreeve.example.com/.well-known/security.txt')
     const [, expires = ''] = /^Expires: (\S+)$/m.exec(lines.join('\n')) ?? []
     const days = (Date.parse(expires) - Date.now()) / 86_400_000
@@ -29,7 +32,10 @@ describe('/.well-known/security.txt', () => {
 })
 
 describe('SECURITY_CONTACT', () => {
-  it.each(['http://example.com', 'nobody', 'a b@example.com', 'javascript:alert(1)'])('rejects %s', (contact) => {
-    expect(() => readConfig({ SECURITY_CONTACT: contact })).toThrow('SECURITY_CONTACT')
-  })
+  it.each(['http://example.com', 'nobody', 'a b@example.com', 'javascript:alert(1)'])(
+    'rejects %s',
+    (contact) => {
+      expect(() => readConfig({ SECURITY_CONTACT: contact })).toThrow('SECURITY_CONTACT')
+    },
+  )
 })

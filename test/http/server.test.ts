@@ -22,7 +22,9 @@ async function serverWithRoutes(): Promise<App> {
     isUnavailable: (error) => error instanceof Error && error.message === 'connection refused',
     isReady: async () => ready,
   })
-  const body = Type.Object({ source: Type.Object({ host: Type.String(), port: Type.Optional(Type.Integer()) }) })
+  const body = Type.Object({
+    source: Type.Object({ host: Type.String(), port: Type.Optional(Type.Integer()) }),
+  })
   server.post('/api/v1/things', { schema: { body } }, async (request) => ({
     success: true,
     port: request.body.source.port,
@@ -67,10 +69,22 @@ describe('a response of the server', () => {
 
   it.each([
     ['broken JSON', '{"source": ', 'application/json', 400, 'invalid_request'],
-    ['a prototype', '{"source": {"__proto__": {"host": "x"}}}', 'application/json', 400, 'invalid_request'],
+    [
+      'a prototype',
+      '{"source": {"__proto__": {"host": "x"}}}',
+      'application/json',
+      400,
+      'invalid_request',
+    ],
     ['no body', '', 'application/json', 400, 'invalid_request'],
     ['XML', '<source/>', 'text/xml', 415, 'unsupported_media_type'],
-    ['a huge body', JSON.stringify({ pad: 'x'.repeat(1_100_000) }), 'application/json', 413, 'too_large'],
+    [
+      'a huge body',
+      JSON.stringify({ pad: 'x'.repeat(1_100_000) }),
+      'application/json',
+      413,
+      'too_large',
+    ],
   ])('refuses %s', async (_what, payload, type, status, code) => {
     const response = await post(payload, type)
     expect(response.statusCode).toBe(status)
@@ -84,19 +98,28 @@ describe('a response of the server', () => {
 
   it('accepts a DELETE with a JSON content type and no body', async () => {
     const headers = { 'content-type': 'application/json' }
-    expect((await app.inject({ method: 'DELETE', url: '/api/v1/things/1', headers })).statusCode).toBe(200)
+    expect(
+      (await app.inject({ method: 'DELETE', url: '/api/v1/things/1', headers })).statusCode,
+    ).toBe(200)
   })
 
   it('is 404 for an unknown path and 405 with Allow for a known one', async () => {
     const unknown = await app.inject('/api/v1/nothing')
     expect([unknown.statusCode, unknown.json().code]).toEqual([404, 'not_found'])
     const wrong = await app.inject({ method: 'PUT', url: '/api/v1/things/1' })
-    expect([wrong.statusCode, wrong.json().code, wrong.headers.allow]).toEqual([405, 'method_not_allowed', 'DELETE'])
+    expect([wrong.statusCode, wrong.json().code, wrong.headers.allow]).toEqual([
+      405,
+      'method_not_allowed',
+      'DELETE',
+    ])
   })
 
   it('is an ordinary error for a malformed escape in the path', async () => {
     const response = await app.inject('/api/v1/%zz')
-    expect([response.statusCode, response.json()]).toMatchObject([400, { success: false, code: 'invalid_request' }])
+    expect([response.statusCode, response.json()]).toMatchObject([
+      400,
+      { success: false, code: 'invalid_request' },
+    ])
     expect(response.headers['x-request-id']).toBeTruthy()
   })
 
@@ -107,16 +130,26 @@ describe('a response of the server', () => {
 
   it('distinguishes an unavailable database from a defect, without details', async () => {
     const away = await app.inject('/api/v1/fails/database')
-    expect([away.statusCode, away.json().code, away.headers['retry-after']]).toEqual([503, 'unavailable', '5'])
+    expect([away.statusCode, away.json().code, away.headers['retry-after']]).toEqual([
+      503,
+      'unavailable',
+      '5',
+    ])
     const defect = await app.inject('/api/v1/fails/defect')
     expect([defect.statusCode, defect.json().code]).toEqual([500, 'internal'])
     expect(defect.body).not.toContain('secret')
     const id = defect.headers['x-request-id']
-    expect(lines.some((line) => line.includes(String(id)) && line.includes('the secret detail'))).toBe(true)
+    expect(
+      lines.some((line) => line.includes(String(id)) && line.includes('the secret detail')),
+    ).toBe(true)
   })
 
   it('ignores request id and client address sent by the client', async () => {
-    const headers = { 'x-request-id': 'mine', 'request-id': 'mine', 'x-forwarded-for': '203.0.113.9' }
+    const headers = {
+      'x-request-id': 'mine',
+      'request-id': 'mine',
+      'x-forwarded-for': '203.0.113.9',
+    }
     const response = await app.inject({ url: '/healthz', headers })
     expect(response.headers['x-request-id']).not.toBe('mine')
     expect(lines.at(-1)).not.toContain('203.0.113.9')

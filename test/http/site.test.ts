@@ -87,14 +87,21 @@ describe('the built dashboard', () => {
     expect([response.statusCode, response.headers.allow]).toEqual([405, 'POST'])
   })
   it('does not serve files outside its folder', async () => {
-    for (const url of ['/assets/../index.html', '/assets/%2e%2e/index.html', '/assets/..%2f..%2fetc%2fpasswd']) {
+    for (const url of [
+      '/assets/../index.html',
+      '/assets/%2e%2e/index.html',
+      '/assets/..%2f..%2fetc%2fpasswd',
+    ]) {
       expect((await get(url)).statusCode).toBeGreaterThanOrEqual(400)
     }
   })
   it('explains how to build it when it is missing', async () => {
     const bare = await serve(join(folder, 'missing'))
     const response = await bare.inject({ url: '/' })
-    expect([response.statusCode, response.body]).toEqual([200, expect.stringContaining('npm run build:web')])
+    expect([response.statusCode, response.body]).toEqual([
+      200,
+      expect.stringContaining('npm run build:web'),
+    ])
     await bare.close()
   })
 })

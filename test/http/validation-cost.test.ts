@@ -20,23 +20,41 @@ afterAll(() => portreeve.stop())
 const ofSize = (one: string, bytes: number) =>
   Array.from({ length: Math.floor(bytes / (one.length + 1)) }, () => one).join(',')
 const fields = (bytes: number) =>
-  Array.from({ length: Math.floor(bytes / 12) }, (_, n) => `"f${String(n).padStart(6, '0')}":1`).join(',')
+  Array.from(
+    { length: Math.floor(bytes / 12) },
+    (_, n) => `"f${String(n).padStart(6, '0')}":1`,
+  ).join(',')
 const channel = (kinds: string) => `{"type":"webhook","url":"https://a.test","kinds":[${kinds}]}`
 const MIB = 1_000_000
 
 const ATTACKS: Record<string, [path: string, body: string]> = {
-  '40,000 wrong items of an array': ['/api/v1/alerts/channels', channel(ofSize('"WRONG!"', 40_000 * 9))],
+  '40,000 wrong items of an array': [
+    '/api/v1/alerts/channels',
+    channel(ofSize('"WRONG!"', 40_000 * 9)),
+  ],
   'a megabyte of wrong items': ['/api/v1/alerts/channels', channel(ofSize('1', MIB))],
   'a megabyte of wrong items of a choice': ['/api/v1/alerts/channels', `[${ofSize('{}', MIB)}]`],
-  '900 kB of results without anything in them': ['/api/v1/shared-checks', `{"results":[${ofSize('{}', 900_000)}]}`],
+  '900 kB of results without anything in them': [
+    '/api/v1/shared-checks',
+    `{"results":[${ofSize('{}', 900_000)}]}`,
+  ],
   'a megabyte of unknown fields': ['/api/v1/alerts/channels', `{${fields(MIB)}}`],
-  'a field whose name is a megabyte long': ['/api/v1/imap/migrate', `{"folderMap":{"${'x'.repeat(MIB)}":1}}`],
-  'a text of a megabyte where a pattern is wanted': ['/api/webhook/endpoints', `{"label":"${'\\t'.repeat(MIB / 2)}"}`],
+  'a field whose name is a megabyte long': [
+    '/api/v1/imap/migrate',
+    `{"folderMap":{"${'x'.repeat(MIB)}":1}}`,
+  ],
+  'a text of a megabyte where a pattern is wanted': [
+    '/api/webhook/endpoints',
+    `{"label":"${'\\t'.repeat(MIB / 2)}"}`,
+  ],
   'an e-mail address of a megabyte': [
     '/api/v1/setup',
     `{"token":"x","email":"${'a.'.repeat(MIB / 2)}","password":"x"}`,
   ],
-  'half a million nested arrays': ['/api/v1/shared-checks', `{"results":${'['.repeat(500_000)}${']'.repeat(500_000)}}`],
+  'half a million nested arrays': [
+    '/api/v1/shared-checks',
+    `{"results":${'['.repeat(500_000)}${']'.repeat(500_000)}}`,
+  ],
   'arrays nested in the data of a result': [
     '/api/v1/shared-checks',
     `{"results":[{"check":"dns","receipt":"x","data":{"a":${'['.repeat(400_000)}${']'.repeat(400_000)}}}]}`,
@@ -56,9 +74,14 @@ const ATTACKS: Record<string, [path: string, body: string]> = {
   ],
 }
 
-async function timed(answer: Promise<Response>): Promise<{ ms: number; status: number; bytes: number }> {
+async function timed(
+  answer: Promise<Response>,
+): Promise<{ ms: number; status: number; bytes: number }> {
   const begun = performance.now()
-  const { status, ...response } = await answer.then(async (one) => ({ status: one.status, text: await one.text() }))
+  const { status, ...response } = await answer.then(async (one) => ({
+    status: one.status,
+    text: await one.text(),
+  }))
   return { ms: performance.now() - begun, status, bytes: Buffer.byteLength(response.text) }
 }
 
@@ -84,7 +107,12 @@ describe('an invalid request', () => {
   it('names up to ten problems', async () => {
     const kinds = Array.from({ length: 15 }, () => 'WRONG')
     const body = JSON.stringify({ type: 'webhook', url: 'https://a.test', kinds })
-    const init = { method: 'POST', body, token: alice.token, headers: { 'content-type': 'application/json' } }
+    const init = {
+      method: 'POST',
+      body,
+      token: alice.token,
+      headers: { 'content-type': 'application/json' },
+    }
     const answer = await portreeve.request('/api/v1/alerts/channels', init)
     expect(answer.status).toBe(400)
     expect(((await answer.json()) as { details: object[] }).details).toHaveLength(10)
@@ -97,6 +125,8 @@ describe('an invalid request', () => {
   ])('with a NUL names the field: %s', async (path, field) => {
     const answer = await portreeve.request(path, { token: alice.token })
     expect(answer.status).toBe(400)
-    expect(await answer.json()).toMatchObject({ details: [{ path: field, message: expect.stringContaining('NUL') }] })
+    expect(await answer.json()).toMatchObject({
+      details: [{ path: field, message: expect.stringContaining('NUL') }],
+    })
   })
 })

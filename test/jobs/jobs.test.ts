@@ -102,47 +102,57 @@ describe.each(KINDS)('jobs on %s', (kind) => {
   describe('of several accounts', () => {
     const shared = Type.Object({ account: Type.String(), n: Type.Number() })
 
-    it('share the slots: one that has all of them gives one back when another waits', { timeout: 30_000 }, async () => {
-      const ends: Record<string, PromiseWithResolvers<void>> = {}
-      const running = new Set<string>()
-      const attempts: number[] = []
-      const job = defineJob({
-        name: 'shared',
-        schema: shared,
-        concurrency: 4,
-        accountOf: ({ account }) => account,
-        async run({ account, n }, { signal, attempt }) {
-          const name = `${account}${n}`
-          running.add(name)
-          attempts.push(attempt)
-          const end = (ends[name] = Promise.withResolvers())
-          signal.addEventListener('abort', () => end.reject(signal.reason as Error))
-          await end.promise.finally(() => running.delete(name))
-        },
-      })
-      const { queue } = await startInstance(job)
-      await startInstance(job)
-      for (const n of [1, 2, 3, 4, 5]) await queue.enqueue(fresh.db, job, { account: 'a', n })
-      await vi.waitFor(() => expect(running.size).toBe(4), 5_000)
-      await queue.enqueue(fresh.db, job, { account: 'b', n: 1 })
-      await vi.waitFor(() => expect(running).toContain('b1'), 5_000)
-      expect(running.size).toBeLessThanOrEqual(4)
-      await queue.enqueue(fresh.db, job, { account: 'b', n: 2 })
-      await queue.enqueue(fresh.db, job, { account: 'b', n: 3 })
-      await vi.waitFor(() => expect([...running].filter((name) => name.startsWith('b'))).toHaveLength(2), 8_000)
-      // Two each is the share of each: nobody gives back more.
-      await sleep(3_000)
-      expect([...running].filter((name) => name.startsWith('a'))).toHaveLength(2)
-      expect(running.size).toBe(4)
-      // What was given back comes again, as the same attempt, when there is room.
-      ends['b1']?.resolve()
-      ends['b2']?.resolve()
-      await vi.waitFor(() => expect(running).toContain('b3'), 5_000)
-      ends['b3']?.resolve()
-      await vi.waitFor(() => expect([...running].filter((name) => name.startsWith('a'))).toHaveLength(4), 8_000)
-      expect(new Set(attempts)).toEqual(new Set([1]))
-      for (const end of Object.values(ends)) end.resolve()
-    })
+    it(
+      'share the slots: one that has all of them gives one back when another waits',
+      { timeout: 30_000 },
+      async () => {
+        const ends: Record<string, PromiseWithResolvers<void>> = {}
+        const running = new Set<string>()
+        const attempts: number[] = []
+        const job = defineJob({
+          name: 'shared',
+          schema: shared,
+          concurrency: 4,
+          accountOf: ({ account }) => account,
+          async run({ account, n }, { signal, attempt }) {
+            const name = `${account}${n}`
+            running.add(name)
+            attempts.push(attempt)
+            const end = (ends[name] = Promise.withResolvers())
+            signal.addEventListener('abort', () => end.reject(signal.reason as Error))
+            await end.promise.finally(() => running.delete(name))
+          },
+        })
+        const { queue } = await startInstance(job)
+        await startInstance(job)
+        for (const n of [1, 2, 3, 4, 5]) await queue.enqueue(fresh.db, job, { account: 'a', n })
+        await vi.waitFor(() => expect(running.size).toBe(4), 5_000)
+        await queue.enqueue(fresh.db, job, { account: 'b', n: 1 })
+        await vi.waitFor(() => expect(running).toContain('b1'), 5_000)
+        expect(running.size).toBeLessThanOrEqual(4)
+        await queue.enqueue(fresh.db, job, { account: 'b', n: 2 })
+        await queue.enqueue(fresh.db, job, { account: 'b', n: 3 })
+        await vi.waitFor(
+          () => expect([...running].filter((name) => name.startsWith('b'))).toHaveLength(2),
+          8_000,
+        )
+        // Two each is the share of each: nobody gives back more.
+        await sleep(3_000)
+        expect([...running].filter((name) => name.startsWith('a'))).toHaveLength(2)
+        expect(running.size).toBe(4)
+        // What was given back comes again, as the same attempt, when there is room.
+        ends['b1']?.resolve()
+        ends['b2']?.resolve()
+        await vi.waitFor(() => expect(running).toContain('b3'), 5_000)
+        ends['b3']?.resolve()
+        await vi.waitFor(
+          () => expect([...running].filter((name) => name.startsWith('a'))).toHaveLength(4),
+          8_000,
+        )
+        expect(new Set(attempts)).toEqual(new Set([1]))
+        for (const end of Object.values(ends)) end.resolve()
+      },
+    )
 
     it('take turns where there is one slot', async () => {
       const order: string[] = []
@@ -184,7 +194,12 @@ describe.each(KINDS)('jobs on %s', (kind) => {
   })
 
   it('waits only once for each unique key', async () => {
-    const job = defineJob({ name: 'unique', schema, uniqueBy: ({ n }) => String(n), run: async () => {} })
+    const job = defineJob({
+      name: 'unique',
+      schema,
+      uniqueBy: ({ n }) => String(n),
+      run: async () => {},
+    })
     const { queue } = await startInstance(job, false)
     expect(await queue.enqueue(fresh.db, job, { n: 1 })).toBe(true)
     expect(await queue.enqueue(fresh.db, job, { n: 1 })).toBe(false)
@@ -253,52 +268,73 @@ describe.each(KINDS)('jobs on %s', (kind) => {
     expect(await stateOf('deaf')).toEqual(['retry'])
   })
 
-  it('comes back by itself when the instance that ran it was killed', { timeout: 40_000 }, async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'portreeve-jobs-'))
-    const file = join(folder, 'log')
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'child.ts'), fresh.url, file], {
-      stdio: 'inherit',
-    })
-    const attempts: number[] = []
-    const job = defineJob({
-      name: 'endless',
-      schema,
-      retry: { delay: 1 },
-      run: async (_, { attempt }) => void attempts.push(attempt),
-    })
-    const { queue } = await startInstance(job, false)
-    await queue.enqueue(fresh.db, job, { n: 7 })
-    await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toBe('7 1\n'), 10_000)
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-    await startInstance(job)
-    await sleep(500)
-    expect(attempts).toEqual([])
-    // A minute later.
-    await fresh.pool.query(`update pgboss.job set heartbeat_on = heartbeat_on - interval '1 minute'`)
-    await vi.waitFor(() => expect(attempts).toEqual([2]), { timeout: 30_000, interval: 200 })
-    rmSync(folder, { recursive: true })
-  })
+  it(
+    'comes back by itself when the instance that ran it was killed',
+    { timeout: 40_000 },
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'portreeve-jobs-'))
+      const file = join(folder, 'log')
+      const child = spawn(
+        process.execPath,
+        [join(import.meta.dirname, 'child.ts'), fresh.url, file],
+        {
+          stdio: 'inherit',
+        },
+      )
+      const attempts: number[] = []
+      const job = defineJob({
+        name: 'endless',
+        schema,
+        retry: { delay: 1 },
+        run: async (_, { attempt }) => void attempts.push(attempt),
+      })
+      const { queue } = await startInstance(job, false)
+      await queue.enqueue(fresh.db, job, { n: 7 })
+      await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toBe('7 1\n'), 10_000)
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      await startInstance(job)
+      await sleep(500)
+      expect(attempts).toEqual([])
+      // A minute later.
+      await fresh.pool.query(
+        `update pgboss.job set heartbeat_on = heartbeat_on - interval '1 minute'`,
+      )
+      await vi.waitFor(() => expect(attempts).toEqual([2]), { timeout: 30_000, interval: 200 })
+      rmSync(folder, { recursive: true })
+    },
+  )
 
-  it('is enqueued by its schedule once, however many instances there are', { timeout: 40_000 }, async () => {
-    const run = vi.fn(async () => {})
-    const job = defineJob({ name: 'minutely', schedule: '* * * * *', run })
-    await Promise.all([startInstance(job), startInstance(job)])
-    await vi.waitFor(() => expect(run).toHaveBeenCalled(), { timeout: 30_000, interval: 200 })
-    const { rows } = await fresh.pool.query(`select singleton_on from pgboss.job where name = 'minutely'`)
-    expect(new Set(rows.map((row) => String(row.singleton_on))).size).toBe(rows.length)
-    expect(rows.length).toBeLessThanOrEqual(2)
-  })
+  it(
+    'is enqueued by its schedule once, however many instances there are',
+    { timeout: 40_000 },
+    async () => {
+      const run = vi.fn(async () => {})
+      const job = defineJob({ name: 'minutely', schedule: '* * * * *', run })
+      await Promise.all([startInstance(job), startInstance(job)])
+      await vi.waitFor(() => expect(run).toHaveBeenCalled(), { timeout: 30_000, interval: 200 })
+      const { rows } = await fresh.pool.query(
+        `select singleton_on from pgboss.job where name = 'minutely'`,
+      )
+      expect(new Set(rows.map((row) => String(row.singleton_on))).size).toBe(rows.length)
+      expect(rows.length).toBeLessThanOrEqual(2)
+    },
+  )
 
   it('leaves no schedule behind when a version has none any more', async () => {
-    const before = await startInstance(defineJob({ name: 'nightly', schedule: '0 3 * * *', run: async () => {} }))
+    const before = await startInstance(
+      defineJob({ name: 'nightly', schedule: '0 3 * * *', run: async () => {} }),
+    )
     await before.stop()
     await startInstance(defineJob({ name: 'nightly', run: async () => {} }))
     expect((await fresh.pool.query('select * from pgboss.schedule')).rows).toEqual([])
   })
 
   async function stateOf(name: string): Promise<string[]> {
-    const { rows } = await fresh.pool.query<{ state: string }>('select state from pgboss.job where name = $1', [name])
+    const { rows } = await fresh.pool.query<{ state: string }>(
+      'select state from pgboss.job where name = $1',
+      [name],
+    )
     return rows.map(({ state }) => state)
   }
 })

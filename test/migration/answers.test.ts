@@ -36,15 +36,31 @@ describe('what a migration answers', () => {
     await fresh.drop()
   })
 
-  const sideOf = (user: string) => ({ host: '127.0.0.1', port: server.port, secure: false, user, password: 'secret' })
-  const whole = () => ({ source: sideOf('alice'), destination: sideOf('bob'), folders: ['INBOX', 'Sent'] })
+  const sideOf = (user: string) => ({
+    host: '127.0.0.1',
+    port: server.port,
+    secure: false,
+    user,
+    password: 'secret',
+  })
+  const whole = () => ({
+    source: sideOf('alice'),
+    destination: sideOf('bob'),
+    folders: ['INBOX', 'Sent'],
+  })
   const secrets = { source: { password: 'secret' }, destination: { password: 'secret' } }
   async function post(path: string, body: unknown, { token } = alice) {
     const response = await portreeve.request(path, { token, body })
-    return { status: response.status, headers: response.headers, body: (await response.json()) as Answer }
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as Answer,
+    }
   }
   async function get(id: string): Promise<Answer> {
-    return (await portreeve.request(`migrate/${id}`, { token: alice.token })).json() as Promise<Answer>
+    return (
+      await portreeve.request(`migrate/${id}`, { token: alice.token })
+    ).json() as Promise<Answer>
   }
   async function failedOne(): Promise<Answer> {
     const wrong = { ...whole(), source: { ...sideOf('alice'), password: 'wrong' } }
@@ -81,7 +97,10 @@ describe('what a migration answers', () => {
     for (const [field, value] of Object.entries(wrong)) {
       const connection = { ...sideOf('alice'), [field]: value }
       for (const path of ['test-connection', 'list-folders']) {
-        expect(await post(path, connection)).toMatchObject({ status: 400, body: { details: [{ path: field }] } })
+        expect(await post(path, connection)).toMatchObject({
+          status: 400,
+          body: { details: [{ path: field }] },
+        })
       }
       for (const side of ['source', 'destination']) {
         const { body } = await post('migrate', { ...whole(), [side]: connection })
@@ -91,10 +110,18 @@ describe('what a migration answers', () => {
   })
 
   it('is of a dry run what the migration would be', async () => {
-    const { body } = await post('migrate', { ...whole(), folders: ['INBOX', 'Missing'], dryRun: true })
+    const { body } = await post('migrate', {
+      ...whole(),
+      folders: ['INBOX', 'Missing'],
+      dryRun: true,
+    })
     expect(await failed(body.migrationId)).toMatchObject({
       errorCount: 1,
-      progress: { foldersTotal: 2, messagesTotal: 1, errors: [{ folder: 'Missing', code: 'no_such_mailbox' }] },
+      progress: {
+        foldersTotal: 2,
+        messagesTotal: 1,
+        errors: [{ folder: 'Missing', code: 'no_such_mailbox' }],
+      },
     })
     const { rows } = await fresh.pool.query('select title from alert')
     expect(rows).toEqual([{ title: 'The dry run of the migration to bob on 127.0.0.1 failed' }])
@@ -106,17 +133,30 @@ describe('what a migration answers', () => {
     const hidden = `update migration set source = jsonb_set(source, '{host}', '"10.0.0.1"')`
     await fresh.pool.query(hidden)
     const again = await post(`migrate/${first.migrationId}/retry`, secrets)
-    expect(again.body).toMatchObject({ status: 'pending', startedAt: null, completedAt: null, errorCount: 0 })
+    expect(again.body).toMatchObject({
+      status: 'pending',
+      startedAt: null,
+      completedAt: null,
+      errorCount: 0,
+    })
     const second = await failed(first.migrationId)
-    expect(second).toMatchObject({ errorCount: 1, progress: { errors: [{ code: 'target_not_allowed' }] } })
-    expect(Date.parse(String(second.startedAt))).toBeGreaterThan(Date.parse(String(first.startedAt)))
+    expect(second).toMatchObject({
+      errorCount: 1,
+      progress: { errors: [{ code: 'target_not_allowed' }] },
+    })
+    expect(Date.parse(String(second.startedAt))).toBeGreaterThan(
+      Date.parse(String(first.startedAt)),
+    )
   })
 
   it('is the same in an event', async () => {
     const { migrationId } = await failedOne()
     const told = await get(migrationId)
     const stop = new AbortController()
-    const stream = await portreeve.request(`migrate/${migrationId}/events`, { token: alice.token, signal: stop.signal })
+    const stream = await portreeve.request(`migrate/${migrationId}/events`, {
+      token: alice.token,
+      signal: stop.signal,
+    })
     let text = ''
     for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
       text += Buffer.from(chunk).toString()

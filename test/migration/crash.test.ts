@@ -25,7 +25,9 @@ describe('a migration of a service that crashes', () => {
     ;[server, fresh] = await Promise.all([startDovecot(), freshDatabase()])
     slow = await startProxy(server.port, { roundTrip: 20 })
     for (const user of ['alice', 'there']) await server.addUser(user, 'secret')
-    await fill(accountOn(server.port), { INBOX: Array.from({ length: 700 }, () => ({ body: mail(6_000) })) })
+    await fill(accountOn(server.port), {
+      INBOX: Array.from({ length: 700 }, () => ({ body: mail(6_000) })),
+    })
   })
   afterEach(async () => {
     await portreeve.stop()
@@ -36,22 +38,42 @@ describe('a migration of a service that crashes', () => {
 
   async function submit(): Promise<string> {
     alice = await portreeve.addPerson('Alice')
-    const source = { host: '127.0.0.1', port: server.port, secure: false, user: 'alice', password: 'secret' }
-    const body = { source, destination: { ...source, port: slow.port, user: 'there' }, folders: ['INBOX'] }
+    const source = {
+      host: '127.0.0.1',
+      port: server.port,
+      secure: false,
+      user: 'alice',
+      password: 'secret',
+    }
+    const body = {
+      source,
+      destination: { ...source, port: slow.port, user: 'there' },
+      folders: ['INBOX'],
+    }
     const response = await portreeve.request('migrate', { token: alice.token, body })
     return ((await response.json()) as { migrationId: string }).migrationId
   }
   async function begun({ pool } = fresh): Promise<void> {
     const isBegun = async () => (await pool.query('select from migration_folder')).rows.length > 0
-    await vi.waitFor(async () => expect(await isBegun()).toBe(true), { timeout: 15_000, interval: 10 })
+    await vi.waitFor(async () => expect(await isBegun()).toBe(true), {
+      timeout: 15_000,
+      interval: 10,
+    })
   }
   async function ends(id: string): Promise<void> {
-    const status = async () => (await portreeve.request(`migrate/${id}`, { token: alice.token })).json()
-    await vi.waitFor(async () => expect(await status()).toMatchObject({ status: 'completed', errorCount: 0 }), {
-      timeout: 100_000,
-      interval: 200,
-    })
-    const [here, there] = await Promise.all([read(accountOn(server.port)), read(accountOn(server.port, 'there'))])
+    const status = async () =>
+      (await portreeve.request(`migrate/${id}`, { token: alice.token })).json()
+    await vi.waitFor(
+      async () => expect(await status()).toMatchObject({ status: 'completed', errorCount: 0 }),
+      {
+        timeout: 100_000,
+        interval: 200,
+      },
+    )
+    const [here, there] = await Promise.all([
+      read(accountOn(server.port)),
+      read(accountOn(server.port, 'there')),
+    ])
     expect(contents(there['INBOX'])).toEqual(contents(here['INBOX']))
   }
 
@@ -85,18 +107,26 @@ describe('a migration of a service that crashes', () => {
     }
   })
 
-  it.skipIf(!isHard)('goes on in another instance when its own was killed (33)', { timeout: 120_000 }, async () => {
-    portreeve = await startMigrations(fresh.url, { works: false })
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'worker-child.ts'), fresh.url], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    await once(child.stdout, 'data')
-    const id = await submit()
-    await begun()
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-    const other = await startMigrations(fresh.url)
-    await ends(id)
-    await other.stop()
-  })
+  it.skipIf(!isHard)(
+    'goes on in another instance when its own was killed (33)',
+    { timeout: 120_000 },
+    async () => {
+      portreeve = await startMigrations(fresh.url, { works: false })
+      const child = spawn(
+        process.execPath,
+        [join(import.meta.dirname, 'worker-child.ts'), fresh.url],
+        {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        },
+      )
+      await once(child.stdout, 'data')
+      const id = await submit()
+      await begun()
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      const other = await startMigrations(fresh.url)
+      await ends(id)
+      await other.stop()
+    },
+  )
 })

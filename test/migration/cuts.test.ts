@@ -42,7 +42,10 @@ describe('a migration whose connections break', () => {
     // Two that are equal to the byte are two.
     const twin = { body: mail(900), date: '01-Mar-2021 08:09:10 +0100' }
     const nameless = { body: 'Subject: no id\r\n\r\nbody\r\n', date: '01-Mar-2021 08:09:10 +0100' }
-    await fill(accountOn(from.port), { INBOX: [...letters(120), twin, twin, nameless, nameless], Sent: letters(60) })
+    await fill(accountOn(from.port), {
+      INBOX: [...letters(120), twin, twin, nameless, nameless],
+      Sent: letters(60),
+    })
   })
   afterAll(async () => {
     await Promise.all(proxies.map((proxy) => proxy.close()))
@@ -63,36 +66,47 @@ describe('a migration whose connections break', () => {
   }
 
   async function expectEqual(user: string): Promise<void> {
-    const [source, destination] = await Promise.all([read(accountOn(from.port)), read(accountOn(to.port, user))])
-    for (const folder of ['INBOX', 'Sent']) expect(contents(destination[folder])).toEqual(contents(source[folder]))
+    const [source, destination] = await Promise.all([
+      read(accountOn(from.port)),
+      read(accountOn(to.port, user)),
+    ])
+    for (const folder of ['INBOX', 'Sent'])
+      expect(contents(destination[folder])).toEqual(contents(source[folder]))
   }
 
-  it(`has everything once after ${TIMES} times at random points (33, 34)`, { timeout: SECONDS }, async () => {
-    for (let time = 0; time < TIMES; time++) {
-      const user = `cut${time}`
-      await to.addUser(user, 'secret')
-      const isOver = new AbortController()
-      const cutting = (async () => {
-        for (let cuts = 0; cuts < 6; cuts++) {
-          await sleep(30 + Math.random() * 150)
-          if (isOver.signal.aborted) return
-          proxies[Math.random() < 0.5 ? 0 : 1].cut()
+  it(
+    `has everything once after ${TIMES} times at random points (33, 34)`,
+    { timeout: SECONDS },
+    async () => {
+      for (let time = 0; time < TIMES; time++) {
+        const user = `cut${time}`
+        await to.addUser(user, 'secret')
+        const isOver = new AbortController()
+        const cutting = (async () => {
+          for (let cuts = 0; cuts < 6; cuts++) {
+            await sleep(30 + Math.random() * 150)
+            if (isOver.signal.aborted) return
+            proxies[Math.random() < 0.5 ? 0 : 1].cut()
+          }
+        })()
+        const journal = createMemoryJournal()
+        let outcome = await migrateTo(user, journal)
+        if (outcome.stopped) {
+          // The first connection of all is not renewed: somebody waits for the answer. Then it is the same command again.
+          journal.failures.length = 0
+          outcome = await migrateTo(user, journal)
         }
-      })()
-      const journal = createMemoryJournal()
-      let outcome = await migrateTo(user, journal)
-      if (outcome.stopped) {
-        // The first connection of all is not renewed: somebody waits for the answer. Then it is the same command again.
-        journal.failures.length = 0
-        outcome = await migrateTo(user, journal)
+        isOver.abort()
+        await cutting
+        expect(journal.failures).toEqual([])
+        expect(outcome).toMatchObject({
+          state: 'completed',
+          progress: { messagesDone: 184, messagesTotal: 184 },
+        })
+        await expectEqual(user)
       }
-      isOver.abort()
-      await cutting
-      expect(journal.failures).toEqual([])
-      expect(outcome).toMatchObject({ state: 'completed', progress: { messagesDone: 184, messagesTotal: 184 } })
-      await expectEqual(user)
-    }
-  })
+    },
+  )
 
   it.each(['toServer', 'toClient'] as const)(
     'has everything once when cut after so many bytes %s (34)',
@@ -108,9 +122,12 @@ describe('a migration whose connections break', () => {
             : 1_000 + Math.floor(Math.random() * 3_000),
         )
         const journal = createMemoryJournal()
-        const outcome = await migrateTo(user, journal, { connections: 1 }).catch((error: unknown) => error)
+        const outcome = await migrateTo(user, journal, { connections: 1 }).catch(
+          (error: unknown) => error,
+        )
         // The first connection of all is not renewed: somebody waits for the answer. Then it is the same command again.
-        if (!(outcome as { stopped?: null }).stopped) expect(outcome).toMatchObject({ state: 'completed' })
+        if (!(outcome as { stopped?: null }).stopped)
+          expect(outcome).toMatchObject({ state: 'completed' })
         else journal.failures.length = 0
         expect(await migrateTo(user, journal)).toMatchObject({ state: 'completed' })
         await expectEqual(user)
@@ -118,24 +135,34 @@ describe('a migration whose connections break', () => {
     },
   )
 
-  it(`goes on where it was when its process was killed, ${TIMES} times (33)`, { timeout: SECONDS }, async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'portreeve-killed-'))
-    const path = join(folder, 'journal')
-    await to.addUser('killed', 'secret')
-    for (let time = 0; time < TIMES; time++) {
-      const args = [join(import.meta.dirname, 'child.ts'), String(from.port), String(to.port), 'killed', path]
-      const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-      const ended = once(child, 'exit')
-      await Promise.race([once(child.stdout, 'data'), ended])
-      await sleep(Math.random() * (TIMES > 10 ? 120 : 300))
-      child.kill('SIGKILL')
-      await ended
-    }
-    const journal = openFileJournal(path)
-    expect(await migrateTo('killed', journal)).toMatchObject({ state: 'completed' })
-    expect(journal.failures).toEqual([])
-    journal.close()
-    await expectEqual('killed')
-    rmSync(folder, { recursive: true })
-  })
+  it(
+    `goes on where it was when its process was killed, ${TIMES} times (33)`,
+    { timeout: SECONDS },
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'portreeve-killed-'))
+      const path = join(folder, 'journal')
+      await to.addUser('killed', 'secret')
+      for (let time = 0; time < TIMES; time++) {
+        const args = [
+          join(import.meta.dirname, 'child.ts'),
+          String(from.port),
+          String(to.port),
+          'killed',
+          path,
+        ]
+        const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+        const ended = once(child, 'exit')
+        await Promise.race([once(child.stdout, 'data'), ended])
+        await sleep(Math.random() * (TIMES > 10 ? 120 : 300))
+        child.kill('SIGKILL')
+        await ended
+      }
+      const journal = openFileJournal(path)
+      expect(await migrateTo('killed', journal)).toMatchObject({ state: 'completed' })
+      expect(journal.failures).toEqual([])
+      journal.close()
+      await expectEqual('killed')
+      rmSync(folder, { recursive: true })
+    },
+  )
 })

@@ -15,7 +15,8 @@ const FOLDERS = ['INBOX', 'Sent', 'Archive/2024']
 
 /** Another host, and a certificate that nobody has to trust: nothing else differs from the page. */
 function at(example: string, portreeve: TestService, from: MailServer, to: MailServer): string {
-  const told = (server: MailServer) => `"host": "127.0.0.1", "port": ${server.tlsPort}, "tlsVerify": false`
+  const told = (server: MailServer) =>
+    `"host": "127.0.0.1", "port": ${server.tlsPort}, "tlsVerify": false`
   return example
     .replace('http://localhost:8080', portreeve.url)
     .replaceAll('"host": "imap.old.example"', told(from))
@@ -48,35 +49,51 @@ describe('docs/migration.md', () => {
   it.each([
     ['a Dovecot to a Cyrus', dovecot, cyrus],
     ['a Cyrus to a Dovecot', cyrus, dovecot],
-  ] as const)('has examples that move a mailbox from %s', { timeout: 90_000 }, async (_, startFrom, startTo) => {
-    const [from, to] = await Promise.all([startFrom(), startTo()])
-    onTestFinished(async () => void (await Promise.all([from.stop(), to.stop()])))
-    await Promise.all([from.addUser('alice', 'secret'), to.addUser('alice', 'secret')])
-    await fill(accountOn(from.port), { INBOX: [{}, { flags: ['\\Seen'] }], Sent: [{}], 'Archive/2024': [{}, {}] })
-    const shell = startShell(
-      {
-        TOKEN: token,
-        DATA_DIR: folder,
-        PORTREEVE_SOURCE_PASSWORD: 'secret',
-        PORTREEVE_DESTINATION_PASSWORD: 'secret',
-      },
-      folder,
-    )
-    onTestFinished(() => shell.end())
-    await shell.run(`portreeve() { '${process.execPath}' '${join(ROOT, 'bin/portreeve.js')}' "$@"; }`)
+  ] as const)(
+    'has examples that move a mailbox from %s',
+    { timeout: 90_000 },
+    async (_, startFrom, startTo) => {
+      const [from, to] = await Promise.all([startFrom(), startTo()])
+      onTestFinished(async () => void (await Promise.all([from.stop(), to.stop()])))
+      await Promise.all([from.addUser('alice', 'secret'), to.addUser('alice', 'secret')])
+      await fill(accountOn(from.port), {
+        INBOX: [{}, { flags: ['\\Seen'] }],
+        Sent: [{}],
+        'Archive/2024': [{}, {}],
+      })
+      const shell = startShell(
+        {
+          TOKEN: token,
+          DATA_DIR: folder,
+          PORTREEVE_SOURCE_PASSWORD: 'secret',
+          PORTREEVE_DESTINATION_PASSWORD: 'secret',
+        },
+        folder,
+      )
+      onTestFinished(() => shell.end())
+      await shell.run(
+        `portreeve() { '${process.execPath}' '${join(ROOT, 'bin/portreeve.js')}' "$@"; }`,
+      )
 
-    const [overHttp = '', atTerminal = ''] = EXAMPLES.map((example) => at(example, portreeve, from, to))
-    const said = await shell.run(overHttp)
-    expect(said.match(/"connected":true/g)).toHaveLength(2)
-    expect(said).toContain('"totalMessages":5')
-    expect(said).toMatch(/"status": "completed",\s+"totalMessages": 5,\s+"warnings": \[\]/)
-    expect(said).toMatch(/"status": "completed",\s+"errorCount": 0,\s+"messagesDone": 5,\s+"errors": \[\]/)
-    expect(said).toMatch(/^event: migration$/m)
+      const [overHttp = '', atTerminal = ''] = EXAMPLES.map((example) =>
+        at(example, portreeve, from, to),
+      )
+      const said = await shell.run(overHttp)
+      expect(said.match(/"connected":true/g)).toHaveLength(2)
+      expect(said).toContain('"totalMessages":5')
+      expect(said).toMatch(/"status": "completed",\s+"totalMessages": 5,\s+"warnings": \[\]/)
+      expect(said).toMatch(
+        /"status": "completed",\s+"errorCount": 0,\s+"messagesDone": 5,\s+"errors": \[\]/,
+      )
+      expect(said).toMatch(/^event: migration$/m)
 
-    await fill(accountOn(from.port), { Sent: [{}] })
-    expect(await shell.run(atTerminal)).toMatch(/Verified:.* 6 of 6 messages/)
-    const [here, there] = [await read(accountOn(from.port)), await read(accountOn(to.port))]
-    for (const path of FOLDERS) expect(there[path]?.length).toBeGreaterThan(here[path]?.length ?? Infinity)
-    for (const path of FOLDERS) expect(contents(there[path])).toEqual(expect.arrayContaining(contents(here[path])))
-  })
+      await fill(accountOn(from.port), { Sent: [{}] })
+      expect(await shell.run(atTerminal)).toMatch(/Verified:.* 6 of 6 messages/)
+      const [here, there] = [await read(accountOn(from.port)), await read(accountOn(to.port))]
+      for (const path of FOLDERS)
+        expect(there[path]?.length).toBeGreaterThan(here[path]?.length ?? Infinity)
+      for (const path of FOLDERS)
+        expect(contents(there[path])).toEqual(expect.arrayContaining(contents(here[path])))
+    },
+  )
 })

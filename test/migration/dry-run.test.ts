@@ -15,7 +15,10 @@ import { startTamper } from './tamper.ts'
 describe('a dry run', () => {
   let server: MailServer
   const [here, there] = [{ user: 'alice' }, { user: 'bob' }]
-  const at = (account: { user: string }, { port }: { port: number } = server) => ({ ...account, port })
+  const at = (account: { user: string }, { port }: { port: number } = server) => ({
+    ...account,
+    port,
+  })
 
   beforeAll(async () => {
     server = await startDovecot()
@@ -27,20 +30,34 @@ describe('a dry run', () => {
   it('reports a folder that is not there as copying would', async () => {
     const folders = ['Missing', 'INBOX', 'Sent']
     const dry = await migrate(at(here), at(there), { folders, dryRun: true })
-    expect(dry).toMatchObject({ state: 'failed', stopped: null, failures: [{ code: 'no_such_mailbox' }] })
-    expect(dry.progress).toMatchObject({ errorCount: 1, foldersTotal: 3, messagesTotal: 3, messagesDone: 0 })
+    expect(dry).toMatchObject({
+      state: 'failed',
+      stopped: null,
+      failures: [{ code: 'no_such_mailbox' }],
+    })
+    expect(dry.progress).toMatchObject({
+      errorCount: 1,
+      foldersTotal: 3,
+      messagesTotal: 3,
+      messagesDone: 0,
+    })
     expect(Object.keys(await read(accountOn(server.port, there.user)))).toEqual(['INBOX'])
     // Dovecot adds how long it took.
     const untimed = (failures: Failure[]) =>
       failures.map((each) => ({ ...each, message: each.message.replace(/ \(.*/, '') }))
-    expect(untimed((await migrate(at(here), at(there), { folders })).failures)).toEqual(untimed(dry.failures))
+    expect(untimed((await migrate(at(here), at(there), { folders })).failures)).toEqual(
+      untimed(dry.failures),
+    )
   })
 
   it('counts what is there and not listed', async () => {
     const hiding = await startTamper(server.port, {
       toClient: (text, { instead }) => instead(text.replace(/^\* LIST .*Hidden\r\n/gm, '')),
     })
-    const { state, progress } = await migrate(at(here, hiding), at(there), { folders: ['Hidden'], dryRun: true })
+    const { state, progress } = await migrate(at(here, hiding), at(there), {
+      folders: ['Hidden'],
+      dryRun: true,
+    })
     expect([state, progress.errorCount, progress.messagesTotal]).toEqual(['completed', 0, 3])
     const all = await migrate(at(here, hiding), at(there), { dryRun: true })
     expect(all.folders.map(({ source }) => source).toSorted()).toEqual(['INBOX', 'Sent'])
@@ -50,18 +67,27 @@ describe('a dry run', () => {
   it('says at a terminal what would be copied and that not all of it can be', async () => {
     const log = vi.spyOn(console, 'log').mockReturnValue()
     onTestFinished(() => log.mockRestore())
-    const dry = await migrate(at(here), at(there), { folders: ['Missing', 'INBOX', 'Sent'], dryRun: true })
+    const dry = await migrate(at(here), at(there), {
+      folders: ['Missing', 'INBOX', 'Sent'],
+      dryRun: true,
+    })
     expect(report({ ...dry, isDry: true, seconds: 1 }, false)).toBe(1)
     const lines = log.mock.calls.map(([line]) => stripVTControlCharacters(String(line)))
     expect(lines).toContainEqual(expect.stringMatching(/no_such_mailbox Missing: /))
-    expect(lines.at(-1)).toMatch(/^1 cannot be copied\. Dry run: 3 messages in 2 folders, .* would be copied\.$/)
+    expect(lines.at(-1)).toMatch(
+      /^1 cannot be copied\. Dry run: 3 messages in 2 folders, .* would be copied\.$/,
+    )
   })
 
   it('leaves nothing in the state that a terminal goes on from', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'portreeve-dry-'))
     const path = join(folder, 'state.jsonl')
     const journal = openFileJournal(path, { isDry: true })
-    await migrate(at(here), at(there), { folders: ['Missing'], dryRun: true, journal: { ...journal, failures: [] } })
+    await migrate(at(here), at(there), {
+      folders: ['Missing'],
+      dryRun: true,
+      journal: { ...journal, failures: [] },
+    })
     journal.close()
     expect([journal.failures.length, readFileSync(path, 'utf8')]).toEqual([1, ''])
     rmSync(folder, { recursive: true })

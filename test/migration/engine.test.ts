@@ -45,7 +45,11 @@ describe('a migration between real servers', () => {
   const readAt = ({ port, user }: { port: number; user: string }) => read(accountOn(port, user))
 
   it('keeps the hierarchy between namespaces and delimiters, both ways (1)', async () => {
-    const here = await accountWith(dovecot, { INBOX: [{}], Sent: [{ flags: ['\\Seen'] }], 'a/b': [{}, {}] })
+    const here = await accountWith(dovecot, {
+      INBOX: [{}],
+      Sent: [{ flags: ['\\Seen'] }],
+      'a/b': [{}, {}],
+    })
     const there = await account(courier)
     expect(await migrate(here, there)).toMatchObject({ state: 'completed', failures: [] })
     const [x, y] = [await readAt(here), await readAt(there)]
@@ -54,13 +58,29 @@ describe('a migration between real servers', () => {
     const back = await account(dovecot)
     expect(await migrate(there, back)).toMatchObject({ state: 'completed', failures: [] })
     const z = await readAt(back)
-    for (const path of ['INBOX', 'Sent', 'a/b']) expect([path, contents(z[path])]).toEqual([path, contents(x[path])])
+    for (const path of ['INBOX', 'Sent', 'a/b'])
+      expect([path, contents(z[path])]).toEqual([path, contents(x[path])])
   })
 
   it.each([
-    ['Dovecot to Cyrus to a Dovecot with dots', () => [dovecot, cyrus, other] as const, 'Löbende/日本', 'Löbende.日本'],
-    ['Dovecot to Cyrus to Courier', () => [dovecot, cyrus, courier] as const, 'Löbende/日本', 'INBOX.Löbende.日本'],
-    ['Courier to Cyrus to Dovecot', () => [courier, cyrus, dovecot] as const, 'INBOX.Löbende.日本', 'Löbende/日本'],
+    [
+      'Dovecot to Cyrus to a Dovecot with dots',
+      () => [dovecot, cyrus, other] as const,
+      'Löbende/日本',
+      'Löbende.日本',
+    ],
+    [
+      'Dovecot to Cyrus to Courier',
+      () => [dovecot, cyrus, courier] as const,
+      'Löbende/日本',
+      'INBOX.Löbende.日本',
+    ],
+    [
+      'Courier to Cyrus to Dovecot',
+      () => [courier, cyrus, dovecot] as const,
+      'INBOX.Löbende.日本',
+      'Löbende/日本',
+    ],
   ] as const)('keeps all from %s (1)', async (_, servers, before, after) => {
     const [first, second, third] = servers()
     const here = await accountWith(first, {
@@ -83,9 +103,16 @@ describe('a migration between real servers', () => {
     const here = await accountWith(dovecot, { INBOX: [{}], 'INBOX/sub': [{}], Sent: [{}] })
     const [there, third] = [await account(dovecot), await account(courier)]
     expect((await migrate(here, there, { prefix: 'P' })).failures).toEqual([])
-    expect(Object.keys(await readAt(there)).toSorted()).toEqual(['INBOX', 'P/INBOX', 'P/INBOX/sub', 'P/Sent'])
+    expect(Object.keys(await readAt(there)).toSorted()).toEqual([
+      'INBOX',
+      'P/INBOX',
+      'P/INBOX/sub',
+      'P/Sent',
+    ])
     expect((await migrate(here, third, { prefix: 'P' })).failures).toEqual([])
-    expect(Object.keys(await readAt(third))).toEqual(expect.arrayContaining(['INBOX.P.INBOX', 'INBOX.P.Sent']))
+    expect(Object.keys(await readAt(third))).toEqual(
+      expect.arrayContaining(['INBOX.P.INBOX', 'INBOX.P.Sent']),
+    )
   })
 
   it('finds a name that the destination takes, and reports it (3, 4)', async () => {
@@ -95,7 +122,10 @@ describe('a migration between real servers', () => {
       const there = await account(server)
       const { failures, folders, notes } = await migrate(here, there)
       expect(failures).toEqual([])
-      const copied = Object.values(await readAt(there)).reduce((sum, stored) => sum + stored.length, 0)
+      const copied = Object.values(await readAt(there)).reduce(
+        (sum, stored) => sum + stored.length,
+        0,
+      )
       expect(copied).toBe(names.length)
       const altered = folders.filter((folder) => folder.altered).map(({ source }) => source)
       expect([...altered, ...notes.map(({ folder }) => folder)]).toEqual(
@@ -109,7 +139,9 @@ describe('a migration between real servers', () => {
     const here = await accountWith(dovecot, Object.fromEntries(names.map((name) => [name, [{}]])))
     const there = await account(cyrus)
     expect((await migrate(here, there)).failures).toEqual([])
-    expect(Object.keys(await readAt(there))).toEqual(expect.arrayContaining(names.map((name) => `INBOX.${name}`)))
+    expect(Object.keys(await readAt(there))).toEqual(
+      expect.arrayContaining(names.map((name) => `INBOX.${name}`)),
+    )
   })
 
   it('copies the children of folders that hold no messages (7), and into folders that exist (8)', async () => {
@@ -126,7 +158,9 @@ describe('a migration between real servers', () => {
     await migrate(here, there)
     const lines: string[] = []
     await inside(accountOn(there.port, there.user), async ({ wire }) => {
-      await wire.run(['LSUB "" "*"'], { data: (values) => lines.push(stringOf(values[3]) ?? '') > 0 })
+      await wire.run(['LSUB "" "*"'], {
+        data: (values) => lines.push(stringOf(values[3]) ?? '') > 0,
+      })
     })
     expect(lines).toEqual(['Seen'])
   })
@@ -165,17 +199,24 @@ describe('a migration between real servers', () => {
     const here = await accountWith(dovecot, { INBOX: [{ body: long }, { body: mail(20_000_000) }] })
     const there = await account(dovecot)
     expect((await migrate(here, there)).failures).toEqual([])
-    expect(contents((await readAt(there))['INBOX'])).toEqual(contents((await readAt(here))['INBOX']))
+    expect(contents((await readAt(there))['INBOX'])).toEqual(
+      contents((await readAt(here))['INBOX']),
+    )
   })
 
   it('copies messages without Message-ID, and equal ones as often as they are there (24)', async () => {
     const same = 'From: a@b\r\nSubject: x\r\n\r\n'
     const date = '01-Jul-2024 08:09:10 +0000'
-    const letters = [`${same}one\r\n`, `${same}two\r\n`, `${same}one\r\n`].map((body) => ({ body, date }))
+    const letters = [`${same}one\r\n`, `${same}two\r\n`, `${same}one\r\n`].map((body) => ({
+      body,
+      date,
+    }))
     const here = await accountWith(dovecot, { INBOX: letters })
     const there = await account(dovecot)
     expect((await migrate(here, there, { deduplicate: true })).progress.skippedByDedup).toBe(0)
-    expect(contents((await readAt(there))['INBOX'])).toEqual(contents((await readAt(here))['INBOX']))
+    expect(contents((await readAt(there))['INBOX'])).toEqual(
+      contents((await readAt(here))['INBOX']),
+    )
     expect((await migrate(here, there, { deduplicate: true })).progress).toMatchObject({
       skippedByDedup: 3,
       messagesDone: 3,
@@ -209,13 +250,26 @@ describe('a migration between real servers', () => {
     await fill(accountOn(here.port, here.user), { INBOX: [{}] })
     expect((await migrate(here, there, { journal })).progress.messagesDone).toBe(3)
     expect((await readAt(there))['INBOX']).toHaveLength(3)
-    expect((await migrate(here, there, { journal, withNewMail: true })).progress.messagesDone).toBe(4)
-    expect(contents((await readAt(there))['INBOX'])).toEqual(contents((await readAt(here))['INBOX']))
+    expect((await migrate(here, there, { journal, withNewMail: true })).progress.messagesDone).toBe(
+      4,
+    )
+    expect(contents((await readAt(there))['INBOX'])).toEqual(
+      contents((await readAt(here))['INBOX']),
+    )
   })
 
   it('sends no flag but the five and keywords that are atoms (27), and nothing of a message is executed (29)', async () => {
     const evil = Buffer.from('Subject: x\r\n\r\nzz1 CREATE INJECTED\r\nzz2 LOGOUT\r\n')
-    const flags = ['\\Seen', '\\Answered', '\\Flagged', '\\Deleted', '\\Draft', '$Forwarded', 'NonJunk', 'TEST:FLAG211']
+    const flags = [
+      '\\Seen',
+      '\\Answered',
+      '\\Flagged',
+      '\\Deleted',
+      '\\Draft',
+      '$Forwarded',
+      'NonJunk',
+      'TEST:FLAG211',
+    ]
     const here = await accountWith(dovecot, {
       INBOX: [
         { body: evil, flags },
@@ -236,11 +290,17 @@ describe('a migration between real servers', () => {
   })
 
   it('keeps dates to the second (30)', async () => {
-    const dates = ['01-Jul-2024 08:09:10 +0200', '31-Dec-1999 23:59:59 -0930', ' 1-Mar-1975 00:00:00 +0000']
+    const dates = [
+      '01-Jul-2024 08:09:10 +0200',
+      '31-Dec-1999 23:59:59 -0930',
+      ' 1-Mar-1975 00:00:00 +0000',
+    ]
     const here = await accountWith(dovecot, { INBOX: dates.map((date) => ({ date })) })
     const there = await account(cyrus)
     expect((await migrate(here, there)).failures).toEqual([])
-    expect(contents((await readAt(there))['INBOX'])).toEqual(contents((await readAt(here))['INBOX']))
+    expect(contents((await readAt(there))['INBOX'])).toEqual(
+      contents((await readAt(here))['INBOX']),
+    )
   })
 
   it('leaves the source as it was, what is recent and what is unseen (32)', async () => {
@@ -250,7 +310,9 @@ describe('a migration between real servers', () => {
     const counts = () =>
       inside(accountOn(here.port, here.user), async ({ wire }) => {
         let told: unknown
-        await wire.run(['STATUS INBOX (MESSAGES RECENT UNSEEN)'], { data: (values) => Boolean((told = values[2])) })
+        await wire.run(['STATUS INBOX (MESSAGES RECENT UNSEEN)'], {
+          data: (values) => Boolean((told = values[2])),
+        })
         return told
       })
     const before = [await counts(), await readAt(here)]
@@ -260,7 +322,9 @@ describe('a migration between real servers', () => {
   })
 
   it('matches what is there when either side numbered its messages anew (35)', async () => {
-    const here = await accountWith(dovecot, { Box: [{}, {}, { body: 'Subject: nameless\r\n\r\nx\r\n' }] })
+    const here = await accountWith(dovecot, {
+      Box: [{}, {}, { body: 'Subject: nameless\r\n\r\nx\r\n' }],
+    })
     const there = await account(dovecot)
     const journal = createMemoryJournal()
     await migrate(here, there, { journal, folders: ['Box'] })
@@ -269,16 +333,23 @@ describe('a migration between real servers', () => {
       if (!saved) throw new Error('no books')
       await journal.save('Box', { ...saved, [field]: 1 }, [])
       const again = await migrate(here, there, { journal, folders: ['Box'] })
-      expect(again).toMatchObject({ state: 'completed', progress: { messagesDone: 3, skippedByDedup: 0 } })
+      expect(again).toMatchObject({
+        state: 'completed',
+        progress: { messagesDone: 3, skippedByDedup: 0 },
+      })
       expect((await readAt(there))['Box']).toHaveLength(3)
     }
     await inside(accountOn(there.port, there.user), ({ wire }) => wire.run(['DELETE Box']))
-    expect(await migrate(here, there, { journal, folders: ['Box'] })).toMatchObject({ state: 'completed' })
+    expect(await migrate(here, there, { journal, folders: ['Box'] })).toMatchObject({
+      state: 'completed',
+    })
     expect((await readAt(there))['Box']).toHaveLength(3)
   })
 
   it('stops at a full destination with one word, and goes on when there is room (36)', async () => {
-    const here = await accountWith(dovecot, { INBOX: Array.from({ length: 20 }, () => ({ body: mail(20_000) })) })
+    const here = await accountWith(dovecot, {
+      INBOX: Array.from({ length: 20 }, () => ({ body: mail(20_000) })),
+    })
     const tight = await startDovecot({ quota: '200K' })
     const there = await account(tight)
     const { failures, stopped } = await migrate(here, there)
@@ -288,8 +359,12 @@ describe('a migration between real servers', () => {
   })
 
   it('makes do with the connections it gets (38)', async () => {
-    const here = await accountWith(dovecot, { INBOX: Array.from({ length: 600 }, () => ({ body: mail(300) })) })
-    const few = await startDovecot({ extra: 'protocol imap {\n  mail_max_userip_connections = 2\n}' })
+    const here = await accountWith(dovecot, {
+      INBOX: Array.from({ length: 600 }, () => ({ body: mail(300) })),
+    })
+    const few = await startDovecot({
+      extra: 'protocol imap {\n  mail_max_userip_connections = 2\n}',
+    })
     const there = await account(few)
     expect(await migrate(here, there)).toMatchObject({ state: 'completed', failures: [] })
     // Dovecot counts a connection for a moment after it has ended, and then lets nobody read.
@@ -308,7 +383,9 @@ describe('a migration between real servers', () => {
     const { stopped, state } = await migrate(here, { port: dovecot.port, user: 'nobody' })
     expect([state, stopped?.code]).toEqual(['failed', 'sign_in'])
     expect(performance.now() - began).toBeLessThan(5_000)
-    expect((await migrate(here, { port: 1 })).stopped).toMatchObject({ code: 'upstream_unreachable' })
+    expect((await migrate(here, { port: 1 })).stopped).toMatchObject({
+      code: 'upstream_unreachable',
+    })
   })
 
   it('refuses to copy a mailbox into itself (45), and may put it under a prefix of its own', async () => {
@@ -316,11 +393,15 @@ describe('a migration between real servers', () => {
     expect((await migrate(here, here)).stopped).toMatchObject({ code: 'same_mailbox' })
     expect(await migrate(here, here, { prefix: 'Copy' })).toMatchObject({ state: 'completed' })
     expect((await readAt(here))['Copy/INBOX']).toHaveLength(2)
-    expect((await migrate(here, here, { prefix: 'Copy' })).stopped).toMatchObject({ code: 'same_mailbox' })
+    expect((await migrate(here, here, { prefix: 'Copy' })).stopped).toMatchObject({
+      code: 'same_mailbox',
+    })
   })
 
   it('leaves mail alone that arrives at the destination meanwhile (46)', async () => {
-    const here = await accountWith(dovecot, { INBOX: Array.from({ length: 60 }, () => ({ body: mail(50_000) })) })
+    const here = await accountWith(dovecot, {
+      INBOX: Array.from({ length: 60 }, () => ({ body: mail(50_000) })),
+    })
     const there = await account(dovecot)
     const copying = migrate(here, there)
     await fill(accountOn(there.port, there.user), { INBOX: [{}, {}] })
@@ -329,19 +410,33 @@ describe('a migration between real servers', () => {
   })
 
   it('never shows more done than there is, and ends with all (50)', async () => {
-    const here = await accountWith(dovecot, { INBOX: Array.from({ length: 400 }, () => ({})), Sent: [{}] })
+    const here = await accountWith(dovecot, {
+      INBOX: Array.from({ length: 400 }, () => ({})),
+      Sent: [{}],
+    })
     const { seen, progress } = await migrate(here, await account(dovecot))
-    for (const { messagesDone, messagesTotal } of seen) expect(messagesDone).toBeLessThanOrEqual(messagesTotal)
+    for (const { messagesDone, messagesTotal } of seen)
+      expect(messagesDone).toBeLessThanOrEqual(messagesTotal)
     expect(seen[0]).toMatchObject({ messagesTotal: 401 })
-    expect(progress).toMatchObject({ messagesDone: 401, messagesTotal: 401, foldersDone: 2, currentFolder: '' })
+    expect(progress).toMatchObject({
+      messagesDone: 401,
+      messagesTotal: 401,
+      foldersDone: 2,
+      currentFolder: '',
+    })
   })
 
   it('reports a folder that is not there, and copies the others', async () => {
     const here = await accountWith(dovecot, { INBOX: [{}] })
     const there = await account(dovecot)
-    const { state, failures, progress } = await migrate(here, there, { folders: ['Missing', 'INBOX'] })
+    const { state, failures, progress } = await migrate(here, there, {
+      folders: ['Missing', 'INBOX'],
+    })
     expect(progress.bytesTotal).toBe(progress.bytesDone)
-    expect([state, failures]).toMatchObject(['failed', [{ folder: 'Missing', uid: null, code: 'no_such_mailbox' }]])
+    expect([state, failures]).toMatchObject([
+      'failed',
+      [{ folder: 'Missing', uid: null, code: 'no_such_mailbox' }],
+    ])
     expect((await readAt(there))['INBOX']).toHaveLength(1)
   })
 })

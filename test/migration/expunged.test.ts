@@ -32,8 +32,10 @@ describe('messages that another client expunges while they are copied', () => {
     await Promise.all([courier, cyrus, maildir, to].map((server) => server?.stop()))
   })
 
-  const letters = (count: number, bytes = 900): Letter[] => Array.from({ length: count }, () => ({ body: mail(bytes) }))
-  const inboxOf = async (port: number, user: string) => (await read(accountOn(port, user)))['INBOX'] ?? []
+  const letters = (count: number, bytes = 900): Letter[] =>
+    Array.from({ length: count }, () => ({ body: mail(bytes) }))
+  const inboxOf = async (port: number, user: string) =>
+    (await read(accountOn(port, user)))['INBOX'] ?? []
 
   async function person(server: MailServer, inbox: Letter[]): Promise<string> {
     const user = `user${(users += 1)}`
@@ -50,7 +52,12 @@ describe('messages that another client expunges while they are copied', () => {
   }
 
   /** The server, and another client that expunges once, right before a command of the migration arrives there. */
-  async function expungedBefore(command: RegExp, server: MailServer, user: string, uids: string): Promise<number> {
+  async function expungedBefore(
+    command: RegExp,
+    server: MailServer,
+    user: string,
+    uids: string,
+  ): Promise<number> {
     let isDone = false
     const tamper = await startTamper(server.port, {
       async toServer(text) {
@@ -70,20 +77,23 @@ describe('messages that another client expunges while they are copied', () => {
     ['Cyrus, between opening and scan', () => cyrus, AT_SCAN],
     ['Dovecot, between scan and fetch', () => maildir, AT_BODIES],
     ['Dovecot, between opening and scan', () => maildir, AT_SCAN],
-  ] as const)('are gone, and nothing is copied in their place: %s (13, 14)', async (_, serverOf, command) => {
-    const server = serverOf()
-    const user = await person(server, [...letters(50), { body: mail(1_400_000) }, ...letters(9)])
-    const before = contents(await inboxOf(server.port, user))
-    const port = await expungedBefore(command, server, user, '5:45,51')
-    const { state, failures, progress } = await migrate({ port, user }, { port: to.port, user })
-    expect([state, failures]).toEqual(['completed', []])
-    const there = contents(await inboxOf(to.port, user))
-    // A server may go on giving what it has expunged until it has told us so (RFC 2180, 4.1.1): Cyrus does.
-    expect(before).toEqual(expect.arrayContaining(there))
-    expect(there).toEqual(expect.arrayContaining(contents(await inboxOf(server.port, user))))
-    expect(progress).toMatchObject({ messagesDone: there.length, messagesTotal: there.length })
-    if (server !== cyrus) expect(there).toHaveLength(18)
-  })
+  ] as const)(
+    'are gone, and nothing is copied in their place: %s (13, 14)',
+    async (_, serverOf, command) => {
+      const server = serverOf()
+      const user = await person(server, [...letters(50), { body: mail(1_400_000) }, ...letters(9)])
+      const before = contents(await inboxOf(server.port, user))
+      const port = await expungedBefore(command, server, user, '5:45,51')
+      const { state, failures, progress } = await migrate({ port, user }, { port: to.port, user })
+      expect([state, failures]).toEqual(['completed', []])
+      const there = contents(await inboxOf(to.port, user))
+      // A server may go on giving what it has expunged until it has told us so (RFC 2180, 4.1.1): Cyrus does.
+      expect(before).toEqual(expect.arrayContaining(there))
+      expect(there).toEqual(expect.arrayContaining(contents(await inboxOf(server.port, user))))
+      expect(progress).toMatchObject({ messagesDone: there.length, messagesTotal: there.length })
+      if (server !== cyrus) expect(there).toHaveLength(18)
+    },
+  )
 
   const refusals = [
     'NO Some of the requested messages no longer exist.',
@@ -114,10 +124,15 @@ describe('messages that another client expunges while they are copied', () => {
         },
       })
       onTestFinished(() => tamper.close())
-      const { state, failures } = await migrate({ port: tamper.port, user }, { port: to.port, user })
+      const { state, failures } = await migrate(
+        { port: tamper.port, user },
+        { port: to.port, user },
+      )
       expect([state, failures]).toEqual(['completed', []])
       expect(refused).toBeGreaterThan(0)
-      expect(contents(await inboxOf(to.port, user))).toEqual(contents(await inboxOf(maildir.port, user)))
+      expect(contents(await inboxOf(to.port, user))).toEqual(
+        contents(await inboxOf(maildir.port, user)),
+      )
     },
   )
 
@@ -129,7 +144,11 @@ describe('messages that another client expunges while they are copied', () => {
         if (AT_BODIES.test(text) && isTold) {
           await expunge(maildir.port, user, '1:10')
           isTold = false
-          answer(Array.from({ length: 10 }, (_, n) => `* ${n + 1} FETCH (UID ${n + 1} BODY[] NIL)`).join('\r\n'))
+          answer(
+            Array.from({ length: 10 }, (_, n) => `* ${n + 1} FETCH (UID ${n + 1} BODY[] NIL)`).join(
+              '\r\n',
+            ),
+          )
           answer(`${/^P\d+/.exec(text)?.[0]} OK`)
         }
       },
@@ -147,7 +166,9 @@ describe('messages that another client expunges while they are copied', () => {
     const user = await person(courier, [...letters(2), { body: standIn }])
     const { state, failures } = await migrate({ port: courier.port, user }, { port: to.port, user })
     expect([state, failures]).toEqual(['completed', []])
-    expect(contents(await inboxOf(to.port, user))).toEqual(contents(await inboxOf(courier.port, user)))
+    expect(contents(await inboxOf(to.port, user))).toEqual(
+      contents(await inboxOf(courier.port, user)),
+    )
   })
 })
 
@@ -186,7 +207,10 @@ describe('a source whose answers are not of the size it tells', () => {
 
   it('is believed without a word when it counts line ends of one byte, and no message is fetched twice', async () => {
     const bodies = [...Array.from({ length: 20 }, () => mail(3_000)), mail(1_500_000)]
-    const tells = counting((body) => body.length - body.toString('latin1').split('\r\n').length + 1, bodies)
+    const tells = counting(
+      (body) => body.length - body.toString('latin1').split('\r\n').length + 1,
+      bodies,
+    )
     const { state, notes, sizes, source } = await copy(bodies, tells)
     expect([state, notes, sizes]).toEqual(['completed', [], sizesOf(bodies)])
     const fetches = source.lines.filter((line) => line.endsWith('BODY.PEEK[])'))
@@ -195,19 +219,31 @@ describe('a source whose answers are not of the size it tells', () => {
   })
 
   it('is believed when it guesses, after it gave the same bytes twice, and that is noted', async () => {
-    const bodies = [...Array.from({ length: 40 }, () => mail(3_000)), mail(1_500_000), mail(1_600_000)]
+    const bodies = [
+      ...Array.from({ length: 40 }, () => mail(3_000)),
+      mail(1_500_000),
+      mail(1_600_000),
+    ]
     const { state, failures, notes, sizes, source } = await copy(
       bodies,
       counting(({ length }) => length + 777, bodies),
     )
     expect([state, failures, sizes]).toEqual(['completed', [], sizesOf(bodies)])
-    expect(notes).toEqual([{ folder: 'INBOX', message: expect.stringContaining('reports wrong sizes') }])
-    const bytes = source.commands.filter(({ args }) => /^\d+ \(UID BODY\.PEEK\[\]\)/.test(args)).length
+    expect(notes).toEqual([
+      { folder: 'INBOX', message: expect.stringContaining('reports wrong sizes') },
+    ])
+    const bytes = source.commands.filter(({ args }) =>
+      /^\d+ \(UID BODY\.PEEK\[\]\)/.test(args),
+    ).length
     expect(bytes).toBeLessThanOrEqual(2 + 5)
   })
 
   it.each([
-    ['breaks off, with more to be had', (body: Buffer) => body.subarray(0, 1_000), /first 1000 bytes of more/],
+    [
+      'breaks off, with more to be had',
+      (body: Buffer) => body.subarray(0, 1_000),
+      /first 1000 bytes of more/,
+    ],
     ['nothing', () => Buffer.alloc(0), /gives nothing for this message/],
     [
       'others each time',
@@ -222,22 +258,31 @@ describe('a source whose answers are not of the size it tells', () => {
         ),
       /another message in its place/,
     ],
-  ] as const)('does not have a message copied that it gives so: %s', async (kind, answer, words) => {
-    const bodies = [mail(3_000), mail(3_000), mail(3_000)]
-    let times = 0
-    const answers: Answers = (uid, whole, from) => {
-      if (uid !== 2) return whole
-      const given = answer(bodies[1] as Buffer, (times += 1))
-      if (from === null) return given
-      return kind.startsWith('breaks') ? whole : Buffer.alloc(0)
-    }
-    const { state, failures, sizes } = await copy(bodies, undefined, answers)
-    expect([state, failures]).toEqual([
-      'failed',
-      [expect.objectContaining({ uid: 2, code: 'unfetchable', message: expect.stringMatching(words) })],
-    ])
-    expect(sizes).toEqual(sizesOf([bodies[0] as Buffer, bodies[2] as Buffer]))
-  })
+  ] as const)(
+    'does not have a message copied that it gives so: %s',
+    async (kind, answer, words) => {
+      const bodies = [mail(3_000), mail(3_000), mail(3_000)]
+      let times = 0
+      const answers: Answers = (uid, whole, from) => {
+        if (uid !== 2) return whole
+        const given = answer(bodies[1] as Buffer, (times += 1))
+        if (from === null) return given
+        return kind.startsWith('breaks') ? whole : Buffer.alloc(0)
+      }
+      const { state, failures, sizes } = await copy(bodies, undefined, answers)
+      expect([state, failures]).toEqual([
+        'failed',
+        [
+          expect.objectContaining({
+            uid: 2,
+            code: 'unfetchable',
+            message: expect.stringMatching(words),
+          }),
+        ],
+      ])
+      expect(sizes).toEqual(sizesOf([bodies[0] as Buffer, bodies[2] as Buffer]))
+    },
+  )
 
   it('has what it gave wholly the second time copied, without a word', async () => {
     const bodies = [mail(3_000), mail(3_000), mail(1_400_000)]

@@ -41,17 +41,19 @@ describe('what identifies a message', () => {
   })
   it('sees the same long message through other line ends', () => {
     const text = `Subject: a\n\n${'some words of a long line that goes on\n'.repeat(5_000)}`
-    expect(contentFingerprint(Buffer.from(text))).toBe(contentFingerprint(Buffer.from(text.replaceAll('\n', '\r\n'))))
+    expect(contentFingerprint(Buffer.from(text))).toBe(
+      contentFingerprint(Buffer.from(text.replaceAll('\n', '\r\n'))),
+    )
   })
   it('counts equal messages as many as they are (24)', () => {
     const tally = createFingerprintCounts()
     tally.add('a'.repeat(50))
     tally.add('a'.repeat(50))
-    expect([tally.take('a'.repeat(50)), tally.take('a'.repeat(50)), tally.take('a'.repeat(50))]).toEqual([
-      true,
-      true,
-      false,
-    ])
+    expect([
+      tally.take('a'.repeat(50)),
+      tally.take('a'.repeat(50)),
+      tally.take('a'.repeat(50)),
+    ]).toEqual([true, true, false])
     expect(tally.take('b')).toBe(false)
     expect(tally.size).toBe(0)
   })

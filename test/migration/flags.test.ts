@@ -18,11 +18,13 @@ async function serverWith(start: Promise<MailServer>, letters: Letter[] = []): P
 
 async function change({ port }: MailServer, ...stores: string[]): Promise<void> {
   await inside(accountOn(port), async ({ wire }) => {
-    for (const command of ['SELECT INBOX', ...stores.map((store) => `UID STORE ${store}`)]) await wire.run([command])
+    for (const command of ['SELECT INBOX', ...stores.map((store) => `UID STORE ${store}`)])
+      await wire.run([command])
   })
 }
 
-const flagsAt = async ({ port }: MailServer) => (await read(accountOn(port)))['INBOX']?.map(({ flags }) => flags)
+const flagsAt = async ({ port }: MailServer) =>
+  (await read(accountOn(port)))['INBOX']?.map(({ flags }) => flags)
 
 describe('flags that change at the source between two runs', () => {
   it.each([
@@ -38,8 +40,16 @@ describe('flags that change at the source between two runs', () => {
     await fill(accountOn(here.port), { INBOX: [{ flags: ['\\Seen'] }] })
     const second = await again()
     expect(second).toMatchObject({ state: 'completed', progress: { messagesDone: 5 } })
-    expect(second.notes).toEqual([{ folder: 'INBOX', message: expect.stringMatching(/^Flags that 3 messages got/) }])
-    const brought = [['\\Seen', 'work'], ['\\Answered'], ['\\Answered', '\\Flagged'], [], ['\\Seen']]
+    expect(second.notes).toEqual([
+      { folder: 'INBOX', message: expect.stringMatching(/^Flags that 3 messages got/) },
+    ])
+    const brought = [
+      ['\\Seen', 'work'],
+      ['\\Answered'],
+      ['\\Answered', '\\Flagged'],
+      [],
+      ['\\Seen'],
+    ]
     expect(await flagsAt(there)).toEqual(brought)
 
     // What is taken away at the source, and what somebody does at the destination, stays as it is there.
@@ -72,7 +82,9 @@ describe('flags that change at the source between two runs', () => {
     const books = createMemoryJournal()
     await migrate(other, empty, { journal: books, withNewMail: true })
     await change(other, '1 +FLAGS (\\Seen)')
-    expect(await migrate(other, empty, { journal: books, withNewMail: true })).toMatchObject({ state: 'completed' })
+    expect(await migrate(other, empty, { journal: books, withNewMail: true })).toMatchObject({
+      state: 'completed',
+    })
     expect(await flagsAt(empty)).toEqual([[], []])
   })
 
@@ -90,7 +102,10 @@ describe('flags that change at the source between two runs', () => {
     await migrate(here, strict, { journal, withNewMail: true })
     await change(here, '1 +FLAGS (\\Seen)')
     const { state, notes } = await migrate(here, strict, { journal, withNewMail: true })
-    expect([state, notes]).toMatchObject(['completed', [{ message: expect.stringContaining('not yours') }]])
+    expect([state, notes]).toMatchObject([
+      'completed',
+      [{ message: expect.stringContaining('not yours') }],
+    ])
   })
 
   it('are added to the copies that are left when another client expunges some of them (RFC 2180, 4.2)', async () => {
@@ -100,7 +115,8 @@ describe('flags that change at the source between two runs', () => {
     const busy = await startTamper(there.port, {
       toServer(text, { answer }) {
         const tag = /^(P\d+) UID STORE/.exec(text)?.[1]
-        if (tag && (refused += 1) === 1) answer(`${tag} NO Some of the requested messages no longer exist.`)
+        if (tag && (refused += 1) === 1)
+          answer(`${tag} NO Some of the requested messages no longer exist.`)
       },
     })
     onTestFinished(() => busy.close())
@@ -108,7 +124,10 @@ describe('flags that change at the source between two runs', () => {
     await migrate(here, busy, { journal, withNewMail: true })
     await change(here, '1:3 +FLAGS (\\Seen)')
     const { state, notes } = await migrate(here, busy, { journal, withNewMail: true })
-    expect([state, notes]).toMatchObject(['completed', [{ message: expect.stringMatching(/^Flags that 3 messages/) }]])
+    expect([state, notes]).toMatchObject([
+      'completed',
+      [{ message: expect.stringMatching(/^Flags that 3 messages/) }],
+    ])
     expect([refused, await flagsAt(there)]).toEqual([2, [['\\Seen'], ['\\Seen'], ['\\Seen']]])
   })
 
@@ -118,7 +137,10 @@ describe('flags that change at the source between two runs', () => {
     const journal = createMemoryJournal()
     await migrate(here, there, { journal, withNewMail: true })
     await change(here, '1 +FLAGS (\\Seen)')
-    expect(await migrate(here, there, { journal, withNewMail: true })).toMatchObject({ state: 'completed', notes: [] })
+    expect(await migrate(here, there, { journal, withNewMail: true })).toMatchObject({
+      state: 'completed',
+      notes: [],
+    })
     expect(await flagsAt(there)).toEqual([[]])
   })
 })

@@ -26,7 +26,9 @@ function labelled(label: string, messages: readonly number[]): FakeFolder {
     flags: FLAGS[label] ?? '\\HasNoChildren',
     count: messages.length,
     body: (uid) =>
-      Buffer.from(`Subject: ${of(uid)}\r\nMessage-ID: <${of(uid)}@gmail.test>\r\n\r\nMessage ${of(uid)}\r\n`),
+      Buffer.from(
+        `Subject: ${of(uid)}\r\nMessage-ID: <${of(uid)}@gmail.test>\r\n\r\nMessage ${of(uid)}\r\n`,
+      ),
     also: (uid) => `X-GM-MSGID ${1_278_455_344_230_334_000n + BigInt(of(uid))}`,
   }
 }
@@ -37,8 +39,13 @@ describe('a migration from Gmail (47)', () => {
   let users = 0
 
   beforeAll(async () => {
-    const folders = Object.entries(LABELS).map(([label, messages]) => [label, labelled(label, messages)] as const)
-    gmail = await startImapAccountFake(Object.fromEntries(folders), 'IMAP4rev1 UIDPLUS X-GM-EXT-1 SPECIAL-USE')
+    const folders = Object.entries(LABELS).map(
+      ([label, messages]) => [label, labelled(label, messages)] as const,
+    )
+    gmail = await startImapAccountFake(
+      Object.fromEntries(folders),
+      'IMAP4rev1 UIDPLUS X-GM-EXT-1 SPECIAL-USE',
+    )
     to = await startDovecot()
   })
   afterAll(async () => {
@@ -51,7 +58,13 @@ describe('a migration from Gmail (47)', () => {
     await to.addUser(user, 'secret')
     return { port: to.port, user }
   }
-  async function countsAt({ port, user }: { port: number; user: string }): Promise<Record<string, number>> {
+  async function countsAt({
+    port,
+    user,
+  }: {
+    port: number
+    user: string
+  }): Promise<Record<string, number>> {
     const folders = Object.entries(await read(accountOn(port, user)))
     return Object.fromEntries(folders.map(([path, stored]) => [path, stored.length]))
   }
@@ -62,9 +75,20 @@ describe('a migration from Gmail (47)', () => {
     expect([state, progress.messagesDone, progress.warnings]).toEqual([
       'completed',
       14,
-      [{ code: 'all_mail', folder: '[Gmail]/All Mail', message: expect.stringContaining('allMailOnce') }],
+      [
+        {
+          code: 'all_mail',
+          folder: '[Gmail]/All Mail',
+          message: expect.stringContaining('allMailOnce'),
+        },
+      ],
     ])
-    expect(await countsAt(there)).toEqual({ INBOX: 3, Work: 3, '[Gmail]/Sent Mail': 1, '[Gmail]/All Mail': 7 })
+    expect(await countsAt(there)).toEqual({
+      INBOX: 3,
+      Work: 3,
+      '[Gmail]/Sent Mail': 1,
+      '[Gmail]/All Mail': 7,
+    })
   })
 
   it('leaves out of All Mail what INBOX, a label or another folder has, and only that', async () => {
@@ -72,7 +96,12 @@ describe('a migration from Gmail (47)', () => {
     const { state, progress, seen } = await migrate(gmail, there, { allMailOnce: true })
     expect([state, progress.warnings]).toEqual(['completed', []])
     expect(progress).toMatchObject({ messagesDone: 14, messagesTotal: 14, skippedByDedup: 5 })
-    expect(await countsAt(there)).toEqual({ INBOX: 3, Work: 3, '[Gmail]/Sent Mail': 1, '[Gmail]/All Mail': 2 })
+    expect(await countsAt(there)).toEqual({
+      INBOX: 3,
+      Work: 3,
+      '[Gmail]/Sent Mail': 1,
+      '[Gmail]/All Mail': 2,
+    })
     // Nothing of All Mail is begun before what the others have is certain.
     const begun = seen.filter(({ currentFolder }) => currentFolder === '[Gmail]/All Mail')
     expect(begun.every(({ foldersDone }) => foldersDone === 3)).toBe(true)
@@ -81,7 +110,9 @@ describe('a migration from Gmail (47)', () => {
   it('copies out of All Mail whatever belongs to a folder that was not asked for', async () => {
     const there = await newAccount()
     const folders = ['INBOX', '[Gmail]/All Mail']
-    expect(await migrate(gmail, there, { allMailOnce: true, folders })).toMatchObject({ state: 'completed' })
+    expect(await migrate(gmail, there, { allMailOnce: true, folders })).toMatchObject({
+      state: 'completed',
+    })
     expect(await countsAt(there)).toEqual({ INBOX: 3, '[Gmail]/All Mail': 4 })
   })
 
@@ -91,7 +122,12 @@ describe('a migration from Gmail (47)', () => {
     await migrate(gmail, there, { allMailOnce: true, journal })
     const again = await migrate(gmail, there, { allMailOnce: true, journal, withNewMail: true })
     expect(again.progress).toMatchObject({ messagesDone: 14, skippedByDedup: 5 })
-    expect(await countsAt(there)).toEqual({ INBOX: 3, Work: 3, '[Gmail]/Sent Mail': 1, '[Gmail]/All Mail': 2 })
+    expect(await countsAt(there)).toEqual({
+      INBOX: 3,
+      Work: 3,
+      '[Gmail]/Sent Mail': 1,
+      '[Gmail]/All Mail': 2,
+    })
   })
 
   it('does the same with a real server that names its messages (RFC 8474)', async () => {
@@ -100,10 +136,15 @@ describe('a migration from Gmail (47)', () => {
       await cyrus.addUser('alice', 'secret')
       const both = { body: mail(500) }
       await fill(accountOn(cyrus.port), { INBOX: [both, {}] })
-      await inside(accountOn(cyrus.port), ({ wire }) => wire.run(['CREATE Everything (USE (\\All))']))
+      await inside(accountOn(cyrus.port), ({ wire }) =>
+        wire.run(['CREATE Everything (USE (\\All))']),
+      )
       await fill(accountOn(cyrus.port), { Everything: [both, {}, {}] })
       const there = await newAccount()
-      expect(await migrate(cyrus, there, { allMailOnce: true })).toMatchObject({ state: 'completed', failures: [] })
+      expect(await migrate(cyrus, there, { allMailOnce: true })).toMatchObject({
+        state: 'completed',
+        failures: [],
+      })
       expect(await countsAt(there)).toEqual({ INBOX: 2, Everything: 2 })
     } finally {
       await cyrus.stop()

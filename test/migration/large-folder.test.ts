@@ -29,10 +29,15 @@ describe('a folder of very many messages (44)', () => {
 })
 
 /** Copies such a folder in a process of its own. */
-async function memoryFor(count: number): Promise<{ megabytes: number; reports: number[]; copied: number }> {
+async function memoryFor(
+  count: number,
+): Promise<{ megabytes: number; reports: number[]; copied: number }> {
   const body = (uid: number) =>
     Buffer.from(`Subject: ${uid}\r\nMessage-ID: <${uid}@many.test>\r\n\r\n${'x'.repeat(300)}\r\n`)
-  const [source, server] = await Promise.all([startImapAccountFake({ INBOX: { count, body } }), startDovecot()])
+  const [source, server] = await Promise.all([
+    startImapAccountFake({ INBOX: { count, body } }),
+    startDovecot(),
+  ])
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-large-'))
   onTestFinished(async () => {
     await Promise.all([source.close(), server.stop()])

@@ -13,7 +13,13 @@ import type { SignIn } from '../../src/net/imap/connection/sign-in.ts'
 export type Letter = { body?: string | Buffer; flags?: string[]; date?: string }
 
 /** A message as it stands in a folder. */
-export type Stored = { uid: number; hash: string; flags: string[]; date: string | null; size: number }
+export type Stored = {
+  uid: number
+  hash: string
+  flags: string[]
+  date: string | null
+  size: number
+}
 
 export function accountOn(port: number, user = 'alice', over: Partial<SignIn> = {}): SignIn {
   const target = { host: 'localhost', servername: 'localhost', addresses: ['127.0.0.1'] }
@@ -27,11 +33,16 @@ export function mail(bytes = 200, headers = ''): Buffer {
   count += 1
   const head = `From: a@example.org\r\nTo: b@example.org\r\nMessage-ID: <m${count}@example.org>\r\nDate: Mon, 1 Jul 2024 08:09:10 +0200\r\n`
   const line = `Line of the mail number ${count}, as long as lines are in mails.\r\n`
-  return Buffer.from(`${head}${headers}Subject: mail ${count}\r\n\r\n${line.repeat(Math.ceil(bytes / line.length))}`)
+  return Buffer.from(
+    `${head}${headers}Subject: mail ${count}\r\n\r\n${line.repeat(Math.ceil(bytes / line.length))}`,
+  )
 }
 
 /** Works in an account and signs out. */
-export async function inside<T>(account: SignIn, work: (session: Session) => Promise<T>): Promise<T> {
+export async function inside<T>(
+  account: SignIn,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
   const session = await signIn(account)
   try {
     return await work(session)
@@ -73,11 +84,18 @@ export async function read(account: SignIn): Promise<Record<string, Stored[]>> {
       for await (const fetched of fetchBodies(session.wire, rows)) {
         if (fetched.state !== 'here') continue
         const hash = createHash('sha256')
-        for await (const chunk of Buffer.isBuffer(fetched.body) ? [fetched.body] : fetched.body) hash.update(chunk)
+        for await (const chunk of Buffer.isBuffer(fetched.body) ? [fetched.body] : fetched.body)
+          hash.update(chunk)
         const row = stored.get(fetched.uid)
         const flags = (row?.flags ?? []).filter((flag) => flag !== '\\Recent').toSorted()
         const date = row?.internalDate ?? null
-        all[path].push({ uid: fetched.uid, hash: hash.digest('hex'), flags, date, size: fetched.size })
+        all[path].push({
+          uid: fetched.uid,
+          hash: hash.digest('hex'),
+          flags,
+          date,
+          size: fetched.size,
+        })
       }
       all[path].sort((a, b) => a.uid - b.uid)
     }
@@ -87,7 +105,9 @@ export async function read(account: SignIn): Promise<Record<string, Stored[]>> {
 
 /** What must be equal on both sides, in an order of its own. */
 export function contents(stored: readonly Stored[] = []): string[] {
-  return stored.map(({ hash, flags, date }) => `${hash} ${flags.join(' ')} ${momentOf(date)}`).toSorted()
+  return stored
+    .map(({ hash, flags, date }) => `${hash} ${flags.join(' ')} ${momentOf(date)}`)
+    .toSorted()
 }
 
 /** ` 1-Jul-2024 08:09:10 +0200` as milliseconds: servers may tell another zone. */

@@ -12,7 +12,12 @@ const SLASH: Hierarchy = { delimiter: '/', prefix: '' }
 const COURIER: Hierarchy = { delimiter: '.', prefix: 'INBOX.' }
 const DOT: Hierarchy = { delimiter: '.', prefix: '' }
 
-function map(paths: string[], from: Hierarchy, to: Hierarchy, options: Partial<MappingOptions> = {}): string[] {
+function map(
+  paths: string[],
+  from: Hierarchy,
+  to: Hierarchy,
+  options: Partial<MappingOptions> = {},
+): string[] {
   const all = { prefix: '', folderMap: {}, specialUse: new Map(), ...options }
   return mapFolders(
     paths.map((path) => ({ path })),
@@ -24,8 +29,16 @@ function map(paths: string[], from: Hierarchy, to: Hierarchy, options: Partial<M
 
 describe('where folders go', () => {
   it('swaps the delimiter and the namespace once, and leaves INBOX where it is (1)', () => {
-    expect(map(['INBOX', 'Sent', 'a/b'], SLASH, COURIER)).toEqual(['INBOX', 'INBOX.Sent', 'INBOX.a.b'])
-    expect(map(['INBOX', 'INBOX.Sent', 'INBOX.a.b'], COURIER, SLASH)).toEqual(['INBOX', 'Sent', 'a/b'])
+    expect(map(['INBOX', 'Sent', 'a/b'], SLASH, COURIER)).toEqual([
+      'INBOX',
+      'INBOX.Sent',
+      'INBOX.a.b',
+    ])
+    expect(map(['INBOX', 'INBOX.Sent', 'INBOX.a.b'], COURIER, SLASH)).toEqual([
+      'INBOX',
+      'Sent',
+      'a/b',
+    ])
     expect(map(['INBOX', 'INBOX.Sent'], COURIER, COURIER)).toEqual(['INBOX', 'INBOX.Sent'])
   })
   it('does not put below INBOX twice what lay below INBOX (1)', () => {
@@ -34,8 +47,15 @@ describe('where folders go', () => {
   })
   it('routes everything under a prefix (2)', () => {
     const prefix = 'P'
-    expect(map(['INBOX', 'INBOX/sub', 'Sent'], SLASH, SLASH, { prefix })).toEqual(['P/INBOX', 'P/INBOX/sub', 'P/Sent'])
-    expect(map(['INBOX', 'Sent'], SLASH, COURIER, { prefix })).toEqual(['INBOX.P.INBOX', 'INBOX.P.Sent'])
+    expect(map(['INBOX', 'INBOX/sub', 'Sent'], SLASH, SLASH, { prefix })).toEqual([
+      'P/INBOX',
+      'P/INBOX/sub',
+      'P/Sent',
+    ])
+    expect(map(['INBOX', 'Sent'], SLASH, COURIER, { prefix })).toEqual([
+      'INBOX.P.INBOX',
+      'INBOX.P.Sent',
+    ])
     expect(map(['INBOX'], SLASH, SLASH, { prefix: 'Old/2024/' })).toEqual(['Old/2024/INBOX'])
     expect(map(['INBOX', 'INBOX.Sent'], COURIER, SLASH, { prefix })).toEqual(['P/INBOX', 'P/Sent'])
   })
@@ -73,21 +93,43 @@ describe('where folders go', () => {
     const specialUse = new Map([['\\Sent', 'Sent Items']])
     const folders = [{ path: 'Gesendet', specialUse: '\\Sent' }]
     const to = (options: Partial<MappingOptions>) =>
-      mapFolders(folders, SLASH, SLASH, { prefix: '', folderMap: {}, specialUse: new Map(), ...options })[0]
-        ?.destination
+      mapFolders(folders, SLASH, SLASH, {
+        prefix: '',
+        folderMap: {},
+        specialUse: new Map(),
+        ...options,
+      })[0]?.destination
     expect(to({ specialUse })).toBe('Sent Items')
     expect(to({})).toBe('Gesendet')
     expect(to({ specialUse, prefix: 'P' })).toBe('P/Gesendet')
   })
   it('takes the folder map as it is, also where it joins folders, and keeps others out of its way', () => {
     const folderMap = { a: 'All', b: 'All' }
-    expect(map(['a', 'b', 'All'], SLASH, SLASH, { folderMap, prefix: 'P' })).toEqual(['All', 'All', 'P/All'])
+    expect(map(['a', 'b', 'All'], SLASH, SLASH, { folderMap, prefix: 'P' })).toEqual([
+      'All',
+      'All',
+      'P/All',
+    ])
     expect(map(['a', 'All'], SLASH, SLASH, { folderMap })).toEqual(['All', 'All_2'])
   })
 
   const hierarchies = fc.constantFrom(SLASH, COURIER, DOT, { delimiter: null, prefix: '' })
   const word = fc.oneof(
-    fc.constantFrom('INBOX', 'inbox', 'a', 'b', '', '.', '/', '_', 'a_2', 'Dr. J', 'x/y', '\u0000', '日本'),
+    fc.constantFrom(
+      'INBOX',
+      'inbox',
+      'a',
+      'b',
+      '',
+      '.',
+      '/',
+      '_',
+      'a_2',
+      'Dr. J',
+      'x/y',
+      '\u0000',
+      '日本',
+    ),
     fc.string({ maxLength: 6 }),
   )
   const paths = fc.uniqueArray(fc.array(word, { minLength: 1, maxLength: 3 }), {
@@ -111,7 +153,9 @@ describe('where folders go', () => {
   })
   it('maps INBOX to INBOX and nothing else there, unless there is a prefix', () => {
     const property = fc.property(paths, hierarchies, hierarchies, (all, from, to) => {
-      const written = [...new Set(['INBOX', ...all.map((parts) => parts.join(from.delimiter ?? ' '))])]
+      const written = [
+        ...new Set(['INBOX', ...all.map((parts) => parts.join(from.delimiter ?? ' '))]),
+      ]
       const destinations = map(written, from, to)
       expect(destinations[0]).toBe('INBOX')
       expect(destinations.slice(1)).not.toContain('INBOX')

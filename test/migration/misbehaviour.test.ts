@@ -15,7 +15,10 @@ describe('a migration between servers that misbehave', () => {
   let users = 0
 
   beforeAll(async () => {
-    ;[from, to] = await Promise.all([startDovecot({ extra: 'mail_max_keyword_length = 200' }), startDovecot()])
+    ;[from, to] = await Promise.all([
+      startDovecot({ extra: 'mail_max_keyword_length = 200' }),
+      startDovecot(),
+    ])
   })
   afterAll(async () => {
     await Promise.all([from.stop(), to.stop()])
@@ -30,9 +33,13 @@ describe('a migration between servers that misbehave', () => {
   }
   const here = (user: string, { port }: { port: number } = from) => ({ port, user })
   const there = (user: string, { port }: { port: number } = to) => ({ port, user })
-  const inboxOf = async (port: number, user: string) => (await read(accountOn(port, user)))['INBOX'] ?? []
+  const inboxOf = async (port: number, user: string) =>
+    (await read(accountOn(port, user)))['INBOX'] ?? []
 
-  async function within<T>(tamper: Promise<Listening>, work: (tamper: Listening) => Promise<T>): Promise<T> {
+  async function within<T>(
+    tamper: Promise<Listening>,
+    work: (tamper: Listening) => Promise<T>,
+  ): Promise<T> {
     const standing = await tamper
     try {
       return await work(standing)
@@ -47,7 +54,8 @@ describe('a migration between servers that misbehave', () => {
     const tamper = startTamper(to.port, {
       toServer(text, { answer }) {
         const tag = /^(P\d+) APPEND/.exec(text)?.[1]
-        if (tag && (times += 1) <= 2) answer(`${tag} NO Request is throttled. Suggested Backoff Time: 700 milliseconds`)
+        if (tag && (times += 1) <= 2)
+          answer(`${tag} NO Request is throttled. Suggested Backoff Time: 700 milliseconds`)
       },
     })
     await within(tamper, async (standing) => {
@@ -79,32 +87,44 @@ describe('a migration between servers that misbehave', () => {
     await single.stop()
   })
 
-  it('isolates a message at which the destination closes the connection (42)', { timeout: 60_000 }, async () => {
-    const letters = Array.from({ length: 40 }, (_, n) => ({
-      body: n === 17 ? 'Subject: x\r\n\r\nPOISON\r\n' : mail(400),
-    }))
-    const user = await person(letters)
-    const toServer = (text: string, { cut }: { cut: () => void }) => void (text.includes('POISON') && cut())
-    await within(startTamper(to.port, { toServer }), async (standing) => {
-      const { progress, failures } = await migrate(here(user), there(user, standing))
-      expect(failures).toMatchObject([{ folder: 'INBOX', uid: 18, code: 'connection_lost', attempts: 4 }])
-      expect(progress).toMatchObject({ messagesDone: 40, messagesTotal: 40, errorCount: 1 })
-      expect(await inboxOf(to.port, user)).toHaveLength(39)
-    })
-  })
+  it(
+    'isolates a message at which the destination closes the connection (42)',
+    { timeout: 60_000 },
+    async () => {
+      const letters = Array.from({ length: 40 }, (_, n) => ({
+        body: n === 17 ? 'Subject: x\r\n\r\nPOISON\r\n' : mail(400),
+      }))
+      const user = await person(letters)
+      const toServer = (text: string, { cut }: { cut: () => void }) =>
+        void (text.includes('POISON') && cut())
+      await within(startTamper(to.port, { toServer }), async (standing) => {
+        const { progress, failures } = await migrate(here(user), there(user, standing))
+        expect(failures).toMatchObject([
+          { folder: 'INBOX', uid: 18, code: 'connection_lost', attempts: 4 },
+        ])
+        expect(progress).toMatchObject({ messagesDone: 40, messagesTotal: 40, errorCount: 1 })
+        expect(await inboxOf(to.port, user)).toHaveLength(39)
+      })
+    },
+  )
 
-  it('isolates a message at which the source closes the connection (23)', { timeout: 60_000 }, async () => {
-    const letters = Array.from({ length: 40 }, (_, n) => ({
-      body: n === 17 ? 'Subject: x\r\n\r\nPOISON\r\n' : mail(400),
-    }))
-    const user = await person(letters)
-    const toClient = (text: string, { cut }: { cut: () => void }) => void (text.includes('POISON') && cut())
-    await within(startTamper(from.port, { toClient }), async (standing) => {
-      const { failures } = await migrate(here(user, standing), there(user))
-      expect(failures).toMatchObject([{ folder: 'INBOX', uid: 18, code: 'connection_lost' }])
-      expect(await inboxOf(to.port, user)).toHaveLength(39)
-    })
-  })
+  it(
+    'isolates a message at which the source closes the connection (23)',
+    { timeout: 60_000 },
+    async () => {
+      const letters = Array.from({ length: 40 }, (_, n) => ({
+        body: n === 17 ? 'Subject: x\r\n\r\nPOISON\r\n' : mail(400),
+      }))
+      const user = await person(letters)
+      const toClient = (text: string, { cut }: { cut: () => void }) =>
+        void (text.includes('POISON') && cut())
+      await within(startTamper(from.port, { toClient }), async (standing) => {
+        const { failures } = await migrate(here(user, standing), there(user))
+        expect(failures).toMatchObject([{ folder: 'INBOX', uid: 18, code: 'connection_lost' }])
+        expect(await inboxOf(to.port, user)).toHaveLength(39)
+      })
+    },
+  )
 
   it('takes a message that vanishes between scan and fetch for gone, and no error (22)', async () => {
     const user = await person([])
@@ -117,7 +137,8 @@ describe('a migration between servers that misbehave', () => {
         if (isDone || !/UID FETCH \S+ \(UID BODY\.PEEK/.test(text)) return
         isDone = true
         await inside(accountOn(maildir.port, user), async ({ wire }) => {
-          for (const command of ['SELECT INBOX', 'UID STORE 2 +FLAGS (\\Deleted)', 'EXPUNGE']) await wire.run([command])
+          for (const command of ['SELECT INBOX', 'UID STORE 2 +FLAGS (\\Deleted)', 'EXPUNGE'])
+            await wire.run([command])
         })
       },
     })
@@ -125,7 +146,9 @@ describe('a migration between servers that misbehave', () => {
       const { state, failures, progress } = await migrate(here(user, standing), there(user))
       expect([state, failures]).toEqual(['completed', []])
       expect(progress).toMatchObject({ messagesDone: 2, messagesTotal: 2 })
-      expect(contents(await inboxOf(to.port, user))).toEqual(contents(await inboxOf(maildir.port, user)))
+      expect(contents(await inboxOf(to.port, user))).toEqual(
+        contents(await inboxOf(maildir.port, user)),
+      )
     })
     await maildir.stop()
   })
@@ -139,8 +162,13 @@ describe('a migration between servers that misbehave', () => {
       },
     })
     await within(tamper, async (standing) => {
-      expect(await migrate(here(user, standing), there(user))).toMatchObject({ state: 'completed', failures: [] })
-      expect(contents(await inboxOf(to.port, user))).toEqual(contents(await inboxOf(from.port, user)))
+      expect(await migrate(here(user, standing), there(user))).toMatchObject({
+        state: 'completed',
+        failures: [],
+      })
+      expect(contents(await inboxOf(to.port, user))).toEqual(
+        contents(await inboxOf(from.port, user)),
+      )
     })
   })
 
@@ -151,32 +179,51 @@ describe('a migration between servers that misbehave', () => {
     expect(failures).toEqual([])
     expect(notes).toMatchObject([{ folder: 'INBOX', uid: 1 }])
     const flags = (await inboxOf(to.port, user)).map((stored) => stored.flags)
-    expect(flags.toSorted((a, b) => b.length - a.length)).toEqual([['\\Flagged', 'fine'], ['\\Seen']])
+    expect(flags.toSorted((a, b) => b.length - a.length)).toEqual([
+      ['\\Flagged', 'fine'],
+      ['\\Seen'],
+    ])
   })
 
   it('copies forty keywords where servers keep them, and the message where they do not (28)', async () => {
     const many = Array.from({ length: 40 }, (_, n) => `keyword${n}`)
     const flags = ['\\Seen', ...many]
     const user = await person([{ flags }, { flags: ['\\Flagged'] }])
-    const servers = await Promise.all([startDovecot({ layout: 'maildir' }), startCourier(), startCyrus()])
+    const servers = await Promise.all([
+      startDovecot({ layout: 'maildir' }),
+      startCourier(),
+      startCyrus(),
+    ])
     for (const server of servers) {
       await server.addUser(user, 'secret')
-      expect(await migrate(here(user), there(user, server))).toMatchObject({ state: 'completed', notes: [] })
-      expect(contents(await inboxOf(server.port, user))).toEqual(contents(await inboxOf(from.port, user)))
+      expect(await migrate(here(user), there(user, server))).toMatchObject({
+        state: 'completed',
+        notes: [],
+      })
+      expect(contents(await inboxOf(server.port, user))).toEqual(
+        contents(await inboxOf(from.port, user)),
+      )
       await server.stop()
     }
     // An older Maildir has letters for twenty-six.
     const strict = startTamper(to.port, {
       toServer(text, { answer }) {
         const [, tag = '', told = ''] = /^(P\d+) APPEND \S+ \(([^)]*)\)/.exec(text) ?? []
-        if (told.split(' ').length > 27) answer(`${tag} NO [LIMIT] Too many keywords in this mailbox`)
+        if (told.split(' ').length > 27)
+          answer(`${tag} NO [LIMIT] Too many keywords in this mailbox`)
       },
     })
     await within(strict, async (standing) => {
       const { state, notes } = await migrate(here(user), there(user, standing))
-      expect([state, notes]).toMatchObject(['completed', [{ uid: 1, message: expect.stringContaining('keywords') }]])
+      expect([state, notes]).toMatchObject([
+        'completed',
+        [{ uid: 1, message: expect.stringContaining('keywords') }],
+      ])
       const kept = (await inboxOf(to.port, user)).map((stored) => stored.flags)
-      expect(kept.toSorted((a, b) => String(b).localeCompare(String(a)))).toEqual([['\\Seen'], ['\\Flagged']])
+      expect(kept.toSorted((a, b) => String(b).localeCompare(String(a)))).toEqual([
+        ['\\Seen'],
+        ['\\Flagged'],
+      ])
     })
   })
 
@@ -187,7 +234,8 @@ describe('a migration between servers that misbehave', () => {
     await fill(accountOn(generous.port, user), { INBOX: [{}] })
     const long = 'k'.repeat(300)
     await inside(accountOn(generous.port, user), async ({ wire }) => {
-      for (const command of ['SELECT INBOX', `UID STORE 1 +FLAGS (\\Seen fine ${long})`]) await wire.run([command])
+      for (const command of ['SELECT INBOX', `UID STORE 1 +FLAGS (\\Seen fine ${long})`])
+        await wire.run([command])
     })
     const proxy = await startProxy(to.port, { record: true })
     const { state, notes } = await migrate(here(user, generous), there(user, proxy))
@@ -201,21 +249,33 @@ describe('a migration between servers that misbehave', () => {
     await generous.stop()
   })
 
-  it.each(['IMAP4rev1', 'IMAP4rev1 LITERAL-', 'IMAP4rev1 UIDPLUS', 'IMAP4rev1 LITERAL+ MULTIAPPEND'])(
+  it.each([
+    'IMAP4rev1',
+    'IMAP4rev1 LITERAL-',
+    'IMAP4rev1 UIDPLUS',
+    'IMAP4rev1 LITERAL+ MULTIAPPEND',
+  ])(
     'copies all to a server that can only %s, and nothing twice when it is cut (43)',
     async (capability) => {
       const poor = await startDovecot({ capability })
       const twin = { body: mail(700), date: '01-Mar-2021 08:09:10 +0100' }
-      const user = await person([...Array.from({ length: 60 }, () => ({ body: mail(4_500) })), twin, twin])
+      const user = await person([
+        ...Array.from({ length: 60 }, () => ({ body: mail(4_500) })),
+        twin,
+        twin,
+      ])
       await poor.addUser(user, 'secret')
       let appends = 0
       const toServer = (text: string, { cut }: { cut: () => void }) => {
-        if (/ APPEND /.test(text) && [1, 12, 30].includes((appends += 1))) setTimeout(cut, Math.random() * 20)
+        if (/ APPEND /.test(text) && [1, 12, 30].includes((appends += 1)))
+          setTimeout(cut, Math.random() * 20)
       }
       await within(startTamper(poor.port, { toServer }), async (standing) => {
         const { state, failures } = await migrate(here(user), there(user, standing))
         expect([state, failures]).toEqual(['completed', []])
-        expect(contents(await inboxOf(poor.port, user))).toEqual(contents(await inboxOf(from.port, user)))
+        expect(contents(await inboxOf(poor.port, user))).toEqual(
+          contents(await inboxOf(from.port, user)),
+        )
       })
       await poor.stop()
     },

@@ -27,7 +27,10 @@ type Asked = { token?: string; body?: unknown; method?: string; signal?: AbortSi
 type RoomOptions = { concurrency?: number; works?: boolean; slots?: SlotLimits }
 
 /** One instance with the migration room alone; several may share a database. */
-export async function startMigrations(databaseUrl: string, { concurrency = 4, works = true, slots }: RoomOptions = {}) {
+export async function startMigrations(
+  databaseUrl: string,
+  { concurrency = 4, works = true, slots }: RoomOptions = {},
+) {
   const settings = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1' }
   const config = readConfig(settings)
   const log = createLog(process.env['ROOM_LOG'] ?? 'silent')
@@ -49,8 +52,21 @@ export async function startMigrations(databaseUrl: string, { concurrency = 4, wo
   const jobs = [job as unknown as Job]
   const queue = await openQueue({ pool, jobs, log })
   const worker = works ? startWorker({ queue, jobs, notifications, log }) : null
-  const app = await createServer({ log, version: '0', trustedProxies: [], isUnavailable, isReady: async () => true })
-  migrationRoutes(app, { ...deps, queue, job, authHooks, events: createEventStreams(app), notifications })
+  const app = await createServer({
+    log,
+    version: '0',
+    trustedProxies: [],
+    isUnavailable,
+    isReady: async () => true,
+  })
+  migrationRoutes(app, {
+    ...deps,
+    queue,
+    job,
+    authHooks,
+    events: createEventStreams(app),
+    notifications,
+  })
   const entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
   const { url } = entrance
 
@@ -83,7 +99,13 @@ export async function startMigrations(databaseUrl: string, { concurrency = 4, wo
     request,
     async addPerson(name: string, plan: Plan = 'enterprise'): Promise<Person> {
       const email = `${name.toLowerCase()}@people.test`
-      const { id } = await createAccount(db, { email, password: `the password of ${name}`, name, plan, admin: false })
+      const { id } = await createAccount(db, {
+        email,
+        password: `the password of ${name}`,
+        name,
+        plan,
+        admin: false,
+      })
       return { id, token: (await issueToken(db, id, 'tests')).token }
     },
     stop: () => (stopped ??= stop()),

@@ -68,7 +68,11 @@ describe('nasty names of folders', () => {
 
   beforeAll(async () => {
     const below: Hierarchy = { delimiter: '.', prefix: 'INBOX.' }
-    const [dovecot, cyrus, courier] = await Promise.all([startDovecot(), startCyrus(), startCourier()])
+    const [dovecot, cyrus, courier] = await Promise.all([
+      startDovecot(),
+      startCyrus(),
+      startCourier(),
+    ])
     servers['Dovecot'] = { server: dovecot, hierarchy: { delimiter: '/', prefix: '' } }
     servers['Cyrus'] = { server: cyrus, hierarchy: below }
     servers['Courier'] = { server: courier, hierarchy: below }
@@ -119,12 +123,16 @@ describe('nasty names of folders', () => {
         await read(accountOn(here.port, here.user)),
         await read(accountOn(there.port, there.user)),
       ]
-      const noted = new Set(notes.filter(({ message }) => message.startsWith('It became')).map(({ folder }) => folder))
+      const noted = new Set(
+        notes.filter(({ message }) => message.startsWith('It became')).map(({ folder }) => folder),
+      )
       for (const path of here.paths) {
         const destination = progress.folderProgress[path]?.destination ?? ''
         expect([path, contents(after[destination])]).toEqual([path, contents(before[path])])
         const isSame = levelsOf(path, from.hierarchy) === levelsOf(destination, to.hierarchy)
-        expect(`${path} → ${destination} ${noted.has(path)}`).toBe(`${path} → ${destination} ${!isSame}`)
+        expect(`${path} → ${destination} ${noted.has(path)}`).toBe(
+          `${path} → ${destination} ${!isSame}`,
+        )
       }
       expect(here.paths.length).toBeGreaterThan(20)
     },
@@ -134,7 +142,8 @@ describe('nasty names of folders', () => {
     const here = await account(servers['Dovecot'] as Server)
     await fill(accountOn(here.port, here.user), { 'Dr. Jones': [{}], 'Dr_ Jones': [{}] })
     const { notes } = await migrate(here, await account(servers['Courier'] as Server))
-    const message = 'It became “INBOX.Dr_ Jones_2”, because another folder goes to “INBOX.Dr_ Jones”.'
+    const message =
+      'It became “INBOX.Dr_ Jones_2”, because another folder goes to “INBOX.Dr_ Jones”.'
     expect(notes).toEqual([{ folder: 'Dr. Jones', message }])
   })
 })
@@ -149,7 +158,12 @@ describe('folders of a source that refuses to list them', () => {
     const [from, to] = await Promise.all([startDovecot({ capability }), startCyrus()])
     onTestFinished(async () => void (await Promise.all([from.stop(), to.stop()])))
     for (const server of [from, to]) await server.addUser('alice', 'secret')
-    await fill(accountOn(from.port), { Kunden: [{}], 'Kunden/Müller': [{}, {}], 'Kunden/M.S.': [{}], 'a/b': [{}] })
+    await fill(accountOn(from.port), {
+      Kunden: [{}],
+      'Kunden/Müller': [{}, {}],
+      'Kunden/M.S.': [{}],
+      'a/b': [{}],
+    })
     const refusing = await startTamper(from.port, {
       toServer: (text, { instead }) => instead(text.replace(refused, '$1 XREFUSED')),
     })

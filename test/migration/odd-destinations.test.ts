@@ -33,7 +33,8 @@ describe('a migration to a destination such as strangers have', () => {
     onTestFinished(() => tamper.close())
     return tamper
   }
-  const letters = (count: number, bytes = 300) => Array.from({ length: count }, () => ({ body: mail(bytes) }))
+  const letters = (count: number, bytes = 300) =>
+    Array.from({ length: count }, () => ({ body: mail(bytes) }))
   const at = ({ port }: { port: number }, user: string) => ({ port, user })
   const readAt = async ({ port }: { port: number }, user: string) => read(accountOn(port, user))
   async function expectEqual(user: string, server: { port: number } = to): Promise<void> {
@@ -51,18 +52,27 @@ describe('a migration to a destination such as strangers have', () => {
       },
     })
     const { state, notes } = await migrate(at(from, user), at(ignoresCase, user))
-    expect([state, notes]).toEqual(['completed', [{ folder: 'archive', message: 'It became “archive_2”.' }]])
+    expect([state, notes]).toEqual([
+      'completed',
+      [{ folder: 'archive', message: 'It became “archive_2”.' }],
+    ])
     const there = await readAt(to, user)
     expect([there['Archive']?.length, there['archive_2']?.length]).toEqual([1, 2])
   })
 
   it('puts a folder beside another that may have none below it (7)', async () => {
     const user = await person({ x: [{}], 'x/y': [{}, {}] })
-    const files = await startDovecot({ extra: 'mail_location = mbox:~/mbox:INBOX=~/inbox\nmbox_write_locks = fcntl' })
+    const files = await startDovecot({
+      extra: 'mail_location = mbox:~/mbox:INBOX=~/inbox\nmbox_write_locks = fcntl',
+    })
     onTestFinished(() => files.stop())
     await files.addUser(user, 'secret')
     const { state, failures, notes } = await migrate(at(from, user), at(files, user))
-    expect([state, failures, notes]).toEqual(['completed', [], [{ folder: 'x/y', message: 'It became “x_y”.' }]])
+    expect([state, failures, notes]).toEqual([
+      'completed',
+      [],
+      [{ folder: 'x/y', message: 'It became “x_y”.' }],
+    ])
     const there = await readAt(files, user)
     expect([there['x']?.length, there['x_y']?.length]).toEqual([1, 2])
   })
@@ -90,27 +100,45 @@ describe('a migration to a destination such as strangers have', () => {
     const journal = createMemoryJournal()
     await migrate(at(from, user), at(rewriting, user), { journal })
     await fill(accountOn(from.port, user), { INBOX: [{}] })
-    const again = await migrate(at(from, user), at(rewriting, user), { journal, deduplicate: true, withNewMail: true })
-    expect(again).toMatchObject({ state: 'completed', progress: { messagesDone: 6, skippedByDedup: 0 } })
+    const again = await migrate(at(from, user), at(rewriting, user), {
+      journal,
+      deduplicate: true,
+      withNewMail: true,
+    })
+    expect(again).toMatchObject({
+      state: 'completed',
+      progress: { messagesDone: 6, skippedByDedup: 0 },
+    })
     const there = (await readAt(to, user))['INBOX'] ?? []
     expect(there).toHaveLength(6)
     expect(contents(there)).not.toEqual(contents((await readAt(from, user))['INBOX']))
   })
 
   it('leaves out the keywords that a folder does not keep, and says so (28)', async () => {
-    const user = await person({ INBOX: [{ flags: ['\\Seen', 'work'] }, { flags: ['work', '\\Flagged'] }] })
+    const user = await person({
+      INBOX: [{ flags: ['\\Seen', 'work'] }, { flags: ['work', '\\Flagged'] }],
+    })
     const sent: string[] = []
     const closed = await meddling(to.port, {
       toServer: (text) => void sent.push(...(text.match(/APPEND [^{]*/g) ?? [])),
-      toClient: (text, { instead }) => instead(text.replace(/(\[PERMANENTFLAGS [^)]*) \\\*\)/, '$1)')),
+      toClient: (text, { instead }) =>
+        instead(text.replace(/(\[PERMANENTFLAGS [^)]*) \\\*\)/, '$1)')),
     })
     const { state, notes } = await migrate(at(from, user), at(closed, user))
     expect([state, notes]).toEqual([
       'completed',
-      [{ folder: 'INBOX', message: 'The keyword “work” was dropped: the destination does not store it.' }],
+      [
+        {
+          folder: 'INBOX',
+          message: 'The keyword “work” was dropped: the destination does not store it.',
+        },
+      ],
     ])
     expect(sent.join('')).not.toContain('work')
-    expect((await readAt(to, user))['INBOX']?.map(({ flags }) => flags)).toEqual([['\\Seen'], ['\\Flagged']])
+    expect((await readAt(to, user))['INBOX']?.map(({ flags }) => flags)).toEqual([
+      ['\\Seen'],
+      ['\\Flagged'],
+    ])
   })
 
   it('needs no UIDNEXT, and copies nothing twice without it (35)', async () => {
@@ -121,7 +149,9 @@ describe('a migration to a destination such as strangers have', () => {
     }
     const [here, there] = [await meddling(from.port, mute), await meddling(to.port, mute)]
     const journal = createMemoryJournal()
-    expect(await migrate(at(here, user), at(there, user), { journal })).toMatchObject({ state: 'completed' })
+    expect(await migrate(at(here, user), at(there, user), { journal })).toMatchObject({
+      state: 'completed',
+    })
     await fill(accountOn(from.port, user), { Sent: [{}] })
     const again = await migrate(at(here, user), at(there, user), { journal, withNewMail: true })
     expect(again).toMatchObject({ state: 'completed', progress: { messagesDone: 9 } })
@@ -135,12 +165,19 @@ describe('a migration to a destination such as strangers have', () => {
     await courier.addUser(user, 'secret')
     const journal = createMemoryJournal()
     const first = await migrate(at(from, user), at(courier, user), { journal })
-    expect(first.stopped).toMatchObject({ code: 'over_quota', message: expect.stringContaining('quota') })
+    expect(first.stopped).toMatchObject({
+      code: 'over_quota',
+      message: expect.stringContaining('quota'),
+    })
     expect(first.progress.messagesDone).toBeGreaterThan(0)
     courier.raiseQuota(user, 2_000_000)
     journal.failures.length = 0
     const second = await migrate(at(from, user), at(courier, user), { journal })
-    expect(second).toMatchObject({ state: 'completed', failures: [], progress: { messagesDone: 20, errorCount: 0 } })
+    expect(second).toMatchObject({
+      state: 'completed',
+      failures: [],
+      progress: { messagesDone: 20, errorCount: 0 },
+    })
     const [x, y] = [await readAt(from, user), await readAt(courier, user)]
     expect(contents(y['INBOX'])).toEqual(contents(x['INBOX']))
     expect(contents(y['INBOX.Sent'])).toEqual(contents(x['Sent']))
@@ -163,32 +200,40 @@ describe('a migration to a destination such as strangers have', () => {
         if (words.startsWith('BYE')) cut()
       },
     })
-    expect(await migrate(at(from, user), at(busy, user))).toMatchObject({ state: 'completed', failures: [] })
+    expect(await migrate(at(from, user), at(busy, user))).toMatchObject({
+      state: 'completed',
+      failures: [],
+    })
     expect(times).toBeGreaterThan(2)
     await expectEqual(user)
   })
 
-  it('comes back to a server that signed it out while the other side was slow (41)', { timeout: 60_000 }, async () => {
-    const user = await person({ INBOX: letters(2), Sent: letters(2), Work: letters(2) })
-    const slow = await meddling(from.port, {
-      toServer: async (text) => void (/UID FETCH \S+ \(UID BODY\.PEEK/.test(text) && (await sleep(1_500))),
-    })
-    let byes = 0
-    let timer: NodeJS.Timeout | undefined
-    const impatient = await meddling(to.port, {
-      toServer(_, { answer, cut }) {
-        clearTimeout(timer)
-        timer = setTimeout(() => {
-          byes += 1
-          answer('* BYE Autologout; idle for too long')
-          setTimeout(cut, 20)
-        }, 1_000)
-      },
-    })
-    onTestFinished(() => clearTimeout(timer))
-    const outcome = await migrate(at(slow, user), at(impatient, user), { connections: 1 })
-    expect(outcome).toMatchObject({ state: 'completed', failures: [] })
-    expect(byes).toBeGreaterThan(1)
-    await expectEqual(user)
-  })
+  it(
+    'comes back to a server that signed it out while the other side was slow (41)',
+    { timeout: 60_000 },
+    async () => {
+      const user = await person({ INBOX: letters(2), Sent: letters(2), Work: letters(2) })
+      const slow = await meddling(from.port, {
+        toServer: async (text) =>
+          void (/UID FETCH \S+ \(UID BODY\.PEEK/.test(text) && (await sleep(1_500))),
+      })
+      let byes = 0
+      let timer: NodeJS.Timeout | undefined
+      const impatient = await meddling(to.port, {
+        toServer(_, { answer, cut }) {
+          clearTimeout(timer)
+          timer = setTimeout(() => {
+            byes += 1
+            answer('* BYE Autologout; idle for too long')
+            setTimeout(cut, 20)
+          }, 1_000)
+        },
+      })
+      onTestFinished(() => clearTimeout(timer))
+      const outcome = await migrate(at(slow, user), at(impatient, user), { connections: 1 })
+      expect(outcome).toMatchObject({ state: 'completed', failures: [] })
+      expect(byes).toBeGreaterThan(1)
+      await expectEqual(user)
+    },
+  )
 })

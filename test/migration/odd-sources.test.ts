@@ -47,7 +47,9 @@ describe('a migration from a source such as strangers have', () => {
 
   it('finds a name for folders that are called what no server takes (4)', async () => {
     const names = ['a//b', '...', '~x', ' leading', 'Dr. Jones', 'y'.repeat(255)]
-    const source = await sourceWith(Object.fromEntries(names.map((name) => [name, holding([mail()])])))
+    const source = await sourceWith(
+      Object.fromEntries(names.map((name) => [name, holding([mail()])])),
+    )
     for (const server of [dovecot, dots, cyrus, courier]) {
       const there = await account(server)
       expect(await migrate(source, there)).toMatchObject({ state: 'completed', failures: [] })
@@ -58,11 +60,16 @@ describe('a migration from a source such as strangers have', () => {
 
   it('reads malformed and raw names by their bytes, and writes modified UTF-7 (5)', async () => {
     const names = ['bad&', 'L\u00f8be', 'L\u00c3\u00b8be', 'L&APg-be']
-    const source = await sourceWith(Object.fromEntries(names.map((name) => [name, holding([mail()])])))
+    const source = await sourceWith(
+      Object.fromEntries(names.map((name) => [name, holding([mail()])])),
+    )
     const there = await account(cyrus)
     const proxy = await startProxy(cyrus.port, { record: true })
     onTestFinished(() => proxy.close())
-    expect(await migrate(source, { ...there, port: proxy.port })).toMatchObject({ state: 'completed', failures: [] })
+    expect(await migrate(source, { ...there, port: proxy.port })).toMatchObject({
+      state: 'completed',
+      failures: [],
+    })
     const made = proxy
       .recorded('toServer')
       .toString('latin1')
@@ -99,7 +106,9 @@ describe('a migration from a source such as strangers have', () => {
   it('copies the bytes that come, whatever size the source told (20)', async () => {
     const bodies = [mail(300), mail(5_000), mail(1_500_000), mail(2_000)]
     const sizes = ['10', '999999', '20', '3000000']
-    const source = await sourceWith({ INBOX: holding(bodies, (uid) => ({ 'RFC822.SIZE': sizes[uid - 1] ?? '' })) })
+    const source = await sourceWith({
+      INBOX: holding(bodies, (uid) => ({ 'RFC822.SIZE': sizes[uid - 1] ?? '' })),
+    })
     const there = await account(dovecot)
     expect(await migrate(source, there)).toMatchObject({ state: 'completed', failures: [] })
     const stored = (await readAt(there))['INBOX'] ?? []
@@ -131,7 +140,9 @@ describe('a migration from a source such as strangers have', () => {
     ]
     const dated = 'Date: Sat, 2 Mar 2024 10:00:00 +0100\r\nSubject: x\r\n\r\nx\r\n'
     const bodies = [dated, dated, dated, dated, 'Subject: undated\r\n\r\nx\r\n']
-    const source = await sourceWith({ INBOX: holding(bodies, (uid) => ({ INTERNALDATE: dates[uid - 1] ?? 'NIL' })) })
+    const source = await sourceWith({
+      INBOX: holding(bodies, (uid) => ({ INTERNALDATE: dates[uid - 1] ?? 'NIL' })),
+    })
     const header = Date.parse('2024-03-02T09:00:00Z')
     const future = Date.parse('2099-01-01T00:00:00Z')
     const unreadable =
@@ -141,8 +152,14 @@ describe('a migration from a source such as strangers have', () => {
       [2, unreadable],
       [5, /The destination set one\./],
     ] as const
-    const changed = [3, /changed the dates of 2 messages, .* instead of 2099-01-01T00:00:00.000Z/] as const
-    const refused = [4, /rejected the date “01-Jan-1904 .*”\. The message has the date of its Date header/] as const
+    const changed = [
+      3,
+      /changed the dates of 2 messages, .* instead of 2099-01-01T00:00:00.000Z/,
+    ] as const
+    const refused = [
+      4,
+      /rejected the date “01-Jan-1904 .*”\. The message has the date of its Date header/,
+    ] as const
     const cases = [
       { server: courier, kept: [header, header, future, header], notes: [...always, refused] },
       { server: cyrus, kept: [header, header, future, header], notes: [...always, refused] },
@@ -156,7 +173,9 @@ describe('a migration from a source such as strangers have', () => {
       for (const moment of kept) expect(stored).toContain(moment)
       expect(outcome.state).toBe('completed')
       for (const [uid, message] of notes)
-        expect(outcome.notes).toContainEqual(expect.objectContaining({ uid, message: expect.stringMatching(message) }))
+        expect(outcome.notes).toContainEqual(
+          expect.objectContaining({ uid, message: expect.stringMatching(message) }),
+        )
     }
   })
 })

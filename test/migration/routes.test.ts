@@ -1,5 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  onTestFinished,
+  vi,
+} from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import { startImapAccountFake } from '../servers/imap-account-fake.ts'
@@ -14,7 +24,11 @@ type Status = {
   status: string
   queue: { position: number; totalInQueue: number } | null
   errorCount: number
-  progress: { messagesDone: number; messagesTotal: number; errors: { code: string; uid?: number }[] }
+  progress: {
+    messagesDone: number
+    messagesTotal: number
+    errors: { code: string; uid?: number }[]
+  }
 }
 
 describe('migrations over HTTP', () => {
@@ -57,7 +71,13 @@ describe('migrations over HTTP', () => {
   })
 
   const portreeve = () => instances[0] as MigrationTest
-  const source = () => ({ host: '127.0.0.1', port: from.port, secure: false, user: 'alice', password: 'secret' })
+  const source = () => ({
+    host: '127.0.0.1',
+    port: from.port,
+    secure: false,
+    user: 'alice',
+    password: 'secret',
+  })
   /** A new, empty account. */
   async function newDestination(port = to.port) {
     const user = `user${(users += 1)}`
@@ -76,7 +96,10 @@ describe('migrations over HTTP', () => {
     return (await portreeve().request(`migrate/${id}`, { token })).json() as Promise<Status>
   }
   const ends = (id: string, status: string, timeout = 15_000) =>
-    vi.waitFor(async () => expect(await statusOf(id)).toMatchObject({ status }), { timeout, interval: 100 })
+    vi.waitFor(async () => expect(await statusOf(id)).toMatchObject({ status }), {
+      timeout,
+      interval: 100,
+    })
 
   it('tests a connection and lists its folders', async () => {
     expect(await post('test-connection', source())).toMatchObject({
@@ -119,7 +142,10 @@ describe('migrations over HTTP', () => {
 
   it('says what is wrong with a connection, and never repeats its password (39)', async () => {
     const wrong = await post('test-connection', { ...source(), password: 'hunter2' })
-    expect(wrong).toMatchObject({ status: 422, body: { success: false, code: 'upstream_rejected' } })
+    expect(wrong).toMatchObject({
+      status: 422,
+      body: { success: false, code: 'upstream_rejected' },
+    })
     expect(JSON.stringify(wrong.body)).not.toContain('hunter2')
     expect(await post('list-folders', { ...source(), port: 1 })).toMatchObject({
       status: 502,
@@ -133,8 +159,12 @@ describe('migrations over HTTP', () => {
       status: 400,
       body: { code: 'invalid_request' },
     })
-    expect(await post('test-connection', { ...source(), port: '993' })).toMatchObject({ status: 400 })
-    expect(await post('test-connection', { ...source(), user: 'a\r\nb' })).toMatchObject({ status: 400 })
+    expect(await post('test-connection', { ...source(), port: '993' })).toMatchObject({
+      status: 400,
+    })
+    expect(await post('test-connection', { ...source(), user: 'a\r\nb' })).toMatchObject({
+      status: 400,
+    })
   })
 
   it('copies folders as the specification says, from 201 to completed', async () => {
@@ -173,11 +203,17 @@ describe('migrations over HTTP', () => {
         messagesDone: 14,
         messagesTotal: 14,
         skippedByDedup: 0,
-        folderProgress: { INBOX: { lastUid: 12, doneCount: 12 }, 'Sent/2024': { lastUid: 2, doneCount: 2 } },
+        folderProgress: {
+          INBOX: { lastUid: 12, doneCount: 12 },
+          'Sent/2024': { lastUid: 2, doneCount: 2 },
+        },
         errors: [],
       },
     })
-    const [there, here] = await Promise.all([read(accountOn(to.port, destination.user)), read(accountOn(from.port))])
+    const [there, here] = await Promise.all([
+      read(accountOn(to.port, destination.user)),
+      read(accountOn(from.port)),
+    ])
     expect(contents(there['Old/INBOX'])).toEqual(contents(here['INBOX']))
     expect(contents(there['Old/Sent/2024'])).toEqual(contents(here['Sent/2024']))
   })
@@ -215,9 +251,13 @@ describe('migrations over HTTP', () => {
     for (const { token } of [bob, charlie]) {
       expect((await portreeve().request(`migrate/${id}`, { token })).status).toBe(404)
       expect((await portreeve().request(`migrate/${id}/events`, { token })).status).toBe(404)
-      expect((await portreeve().request(`migrate/${id}/cancel`, { token, method: 'POST' })).status).toBe(404)
+      expect(
+        (await portreeve().request(`migrate/${id}/cancel`, { token, method: 'POST' })).status,
+      ).toBe(404)
       const secrets = { source: { password: 'x' }, destination: { password: 'x' } }
-      expect((await portreeve().request(`migrate/${id}/retry`, { token, body: secrets })).status).toBe(404)
+      expect(
+        (await portreeve().request(`migrate/${id}/retry`, { token, body: secrets })).status,
+      ).toBe(404)
       const list = await portreeve().request('migrations', { token })
       expect(await list.json()).toEqual({
         success: true,
@@ -234,7 +274,11 @@ describe('migrations over HTTP', () => {
       expect((await portreeve().request(path, { method: 'POST', body: {} })).status).toBe(401)
     const mine = await portreeve().request('migrations', { token: alice.token })
     expect(await mine.json()).toMatchObject({
-      data: { migrations: [{ migrationId: id }], pagination: { total: 1 }, month: { used: 1, limit: null } },
+      data: {
+        migrations: [{ migrationId: id }],
+        pagination: { total: 1 },
+        month: { used: 1, limit: null },
+      },
     })
     await ends(id, 'completed')
   })
@@ -262,7 +306,9 @@ describe('migrations over HTTP', () => {
         expect.stringContaining(`"${path}"`),
       ])
     }
-    expect((await post('migrate', { ...good, source: { ...source(), host: '10.0.0.1' } }, diana)).status).toBe(403)
+    expect(
+      (await post('migrate', { ...good, source: { ...source(), host: '10.0.0.1' } }, diana)).status,
+    ).toBe(403)
     expect((await post('migrate', good, diana)).status).toBe(201)
   })
 
@@ -280,7 +326,11 @@ describe('migrations over HTTP', () => {
       ...Array(9).fill(429),
     ])
     const refused = answers.find(({ status }) => status === 429) as Response
-    expect(await refused.json()).toEqual({ success: false, error: 'Monthly limit reached (5)', code: 'monthly_limit' })
+    expect(await refused.json()).toEqual({
+      success: false,
+      error: 'Monthly limit reached (5)',
+      code: 'monthly_limit',
+    })
     const wait = Number(refused.headers.get('retry-after'))
     expect(wait).toBeGreaterThan(0)
     expect(wait).toBeLessThanOrEqual(31 * 86_400)
@@ -305,7 +355,9 @@ describe('migrations over HTTP', () => {
     await vi.waitFor(
       async () =>
         expect(
-          (await Promise.all(ids.map((id) => statusOf(id)))).filter(({ status }) => status === 'running'),
+          (await Promise.all(ids.map((id) => statusOf(id)))).filter(
+            ({ status }) => status === 'running',
+          ),
         ).toHaveLength(4),
       5_000,
     )
@@ -324,19 +376,31 @@ describe('migrations over HTTP', () => {
     const { body } = await post('migrate', { source: source(), destination, folders: ['INBOX'] })
     const id = body['migrationId'] as unknown as string
     await ends(id, 'running')
-    const cancelled = await portreeve().request(`migrate/${id}/cancel`, { token: alice.token, method: 'POST' })
+    const cancelled = await portreeve().request(`migrate/${id}/cancel`, {
+      token: alice.token,
+      method: 'POST',
+    })
     expect(await cancelled.json()).toMatchObject({
       status: 'failed',
       errorCount: 1,
       progress: { errors: [{ code: 'cancelled' }] },
     })
-    expect((await portreeve().request(`migrate/${id}/cancel`, { token: alice.token, method: 'POST' })).status).toBe(409)
+    expect(
+      (await portreeve().request(`migrate/${id}/cancel`, { token: alice.token, method: 'POST' }))
+        .status,
+    ).toBe(409)
     expect((await fresh.pool.query('select * from migration_secret')).rows).toEqual([])
     slow.roundTrip = 0
     const secrets = { source: { password: 'secret' }, destination: { password: 'secret' } }
-    expect((await post(`migrate/${id}/retry`, secrets)).body).toMatchObject({ status: 'pending', errorCount: 0 })
+    expect((await post(`migrate/${id}/retry`, secrets)).body).toMatchObject({
+      status: 'pending',
+      errorCount: 0,
+    })
     await ends(id, 'completed', 30_000)
-    const [there, here] = await Promise.all([read(accountOn(to.port, destination.user)), read(accountOn(from.port))])
+    const [there, here] = await Promise.all([
+      read(accountOn(to.port, destination.user)),
+      read(accountOn(from.port)),
+    ])
     expect(contents(there['INBOX'])).toEqual(contents(here['INBOX']))
     // Nobody needs to be told of what they did themselves, or of what went well.
     expect(await alerts()).toEqual([])
@@ -345,30 +409,48 @@ describe('migrations over HTTP', () => {
   it('goes on in another instance when the service stops (48)', { timeout: 60_000 }, async () => {
     slow.roundTrip = 400
     const destination = await newDestination(slow.port)
-    const { body } = await post('migrate', { source: source(), destination, folders: ['INBOX', 'Sent/2024'] })
+    const { body } = await post('migrate', {
+      source: source(),
+      destination,
+      folders: ['INBOX', 'Sent/2024'],
+    })
     const id = body['migrationId'] as unknown as string
     await ends(id, 'running')
     await portreeve().stop()
     slow.roundTrip = 0
     instances[0] = await startMigrations(fresh.url)
     await ends(id, 'completed', 40_000)
-    const [there, here] = await Promise.all([read(accountOn(to.port, destination.user)), read(accountOn(from.port))])
+    const [there, here] = await Promise.all([
+      read(accountOn(to.port, destination.user)),
+      read(accountOn(from.port)),
+    ])
     expect(contents(there['INBOX'])).toEqual(contents(here['INBOX']))
   })
 
   it('itemises what was not copied, and does that alone once more when asked to', async () => {
-    const picky = await startDovecot({ quota: '100M', extra: 'plugin {\n  quota_max_mail_size = 100k\n}' })
+    const picky = await startDovecot({
+      quota: '100M',
+      extra: 'plugin {\n  quota_max_mail_size = 100k\n}',
+    })
     await picky.addUser('alice', 'secret')
     const [big, folders] = [`big${(users += 1)}`, ['INBOX']]
     await from.addUser(big, 'secret')
     await fill(accountOn(from.port, big), { INBOX: [{}, { body: mail(300_000) }, {}] })
-    const sides = { source: { ...source(), user: big }, destination: { ...source(), port: picky.port } }
+    const sides = {
+      source: { ...source(), user: big },
+      destination: { ...source(), port: picky.port },
+    }
     const { body } = await post('migrate', { ...sides, folders })
     const id = body['migrationId'] as unknown as string
     const secrets = { source: { password: 'secret' }, destination: { password: 'secret' } }
     await ends(id, 'failed')
     for (let time = 0; time < 2; time++) {
-      const error = { folder: 'INBOX', uid: 2, code: 'too_large', messageId: expect.stringContaining('@example.org') }
+      const error = {
+        folder: 'INBOX',
+        uid: 2,
+        code: 'too_large',
+        messageId: expect.stringContaining('@example.org'),
+      }
       const progress = { messagesDone: 3, messagesTotal: 3, errors: [error] }
       expect(await statusOf(id)).toMatchObject({ status: 'failed', errorCount: 1, progress })
       expect((await read(accountOn(picky.port)))['INBOX']).toHaveLength(2)
@@ -387,10 +469,13 @@ describe('migrations over HTTP', () => {
     text: `From ${user} on 127.0.0.1: 3 of 3 messages processed, with 1 error.`,
     path: `/migrations/${id}`,
   })
-  const alerts = async () => (await fresh.pool.query('select account_id, kind, title, text, path from alert')).rows
+  const alerts = async () =>
+    (await fresh.pool.query('select account_id, kind, title, text, path from alert')).rows
 
   it('keeps a thousand errors and counts them all (50)', { timeout: 60_000 }, async () => {
-    const broken = await startImapAccountFake({ INBOX: { count: 1_050, body: () => Buffer.alloc(0) } })
+    const broken = await startImapAccountFake({
+      INBOX: { count: 1_050, body: () => Buffer.alloc(0) },
+    })
     onTestFinished(() => broken.close())
     const body = {
       source: { ...source(), port: broken.port },
@@ -400,18 +485,33 @@ describe('migrations over HTTP', () => {
     const { migrationId: id = '' } = (await post('migrate', body)).body
     await ends(id, 'failed', 50_000)
     const { errorCount, progress } = await statusOf(id)
-    expect([errorCount, progress.errors.length, progress.messagesDone]).toEqual([1_050, 1_000, 1_050])
-    expect(progress.errors[0]).toMatchObject({ folder: 'INBOX', uid: 1, size: 0, code: 'refused', attempts: 1 })
+    expect([errorCount, progress.errors.length, progress.messagesDone]).toEqual([
+      1_050, 1_000, 1_050,
+    ])
+    expect(progress.errors[0]).toMatchObject({
+      folder: 'INBOX',
+      uid: 1,
+      size: 0,
+      code: 'refused',
+      attempts: 1,
+    })
     expect(progress.errors[0]).toMatchObject({ message: expect.stringContaining('empty') })
   })
 
   it('notes what was not kept as it was, and still knows it after a retry', async () => {
     const body = (uid: number) => Buffer.from(uid === 1 ? 'Subject: undated\r\n\r\nx\r\n' : '')
-    const undated = await startImapAccountFake({ INBOX: { count: 2, body, tells: () => ({ INTERNALDATE: 'NIL' }) } })
+    const undated = await startImapAccountFake({
+      INBOX: { count: 2, body, tells: () => ({ INTERNALDATE: 'NIL' }) },
+    })
     onTestFinished(() => undated.close())
-    const sides = { source: { ...source(), port: undated.port }, destination: await newDestination() }
+    const sides = {
+      source: { ...source(), port: undated.port },
+      destination: await newDestination(),
+    }
     const { migrationId: id = '' } = (await post('migrate', { ...sides, folders: ['INBOX'] })).body
-    const notes = [{ folder: 'INBOX', uid: 1, message: expect.stringContaining('The destination set one') }]
+    const notes = [
+      { folder: 'INBOX', uid: 1, message: expect.stringContaining('The destination set one') },
+    ]
     for (let time = 0; time < 2; time++) {
       await ends(id, 'failed')
       expect((await statusOf(id)).progress).toMatchObject({ messagesDone: 2, notes })
@@ -425,8 +525,13 @@ describe('migrations over HTTP', () => {
     await tight.addUser('alice', 'secret')
     const big = `big${(users += 1)}`
     await from.addUser(big, 'secret')
-    await fill(accountOn(from.port, big), { INBOX: [{ body: mail(1_000) }, { body: mail(900_000) }, {}] })
-    const sides = { source: { ...source(), user: big }, destination: { ...source(), port: tight.port } }
+    await fill(accountOn(from.port, big), {
+      INBOX: [{ body: mail(1_000) }, { body: mail(900_000) }, {}],
+    })
+    const sides = {
+      source: { ...source(), user: big },
+      destination: { ...source(), port: tight.port },
+    }
     const { body } = await post('migrate', { ...sides, folders: ['INBOX'] })
     const id = body['migrationId'] as unknown as string
     await ends(id, 'failed')
@@ -444,7 +549,10 @@ describe('migrations over HTTP', () => {
     })
     const id = body['migrationId'] as unknown as string
     const stop = new AbortController()
-    const response = await portreeve().request(`migrate/${id}/events`, { token: alice.token, signal: stop.signal })
+    const response = await portreeve().request(`migrate/${id}/events`, {
+      token: alice.token,
+      signal: stop.signal,
+    })
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     let text = ''
     const seen: string[] = []
@@ -465,22 +573,28 @@ describe('migrations over HTTP', () => {
     stop.abort()
   })
 
-  itAlone('closes the server of its own process')('ends its event streams when the service stops', async () => {
-    const { body } = await post('migrate', {
-      source: source(),
-      destination: await newDestination(),
-      folders: ['INBOX'],
-    })
-    const response = await portreeve().request(`migrate/${body['migrationId'] as unknown as string}/events`, {
-      token: alice.token,
-    })
-    const reading = response.text()
-    await sleep(100)
-    const began = performance.now()
-    await portreeve().app.close()
-    expect(await reading).toContain('event: migration')
-    expect(performance.now() - began).toBeLessThan(3_000)
-  })
+  itAlone('closes the server of its own process')(
+    'ends its event streams when the service stops',
+    async () => {
+      const { body } = await post('migrate', {
+        source: source(),
+        destination: await newDestination(),
+        folders: ['INBOX'],
+      })
+      const response = await portreeve().request(
+        `migrate/${body['migrationId'] as unknown as string}/events`,
+        {
+          token: alice.token,
+        },
+      )
+      const reading = response.text()
+      await sleep(100)
+      const began = performance.now()
+      await portreeve().app.close()
+      expect(await reading).toContain('event: migration')
+      expect(performance.now() - began).toBeLessThan(3_000)
+    },
+  )
 
   it('maps and counts in a dry run, and copies nothing', async () => {
     const destination = await newDestination()
@@ -499,7 +613,10 @@ describe('migrations over HTTP', () => {
       totalMessages: 14,
       progress: {
         messagesDone: 0,
-        folderProgress: { INBOX: { total: 12, destination: 'P/INBOX' }, 'Sent/2024': { destination: 'S' } },
+        folderProgress: {
+          INBOX: { total: 12, destination: 'P/INBOX' },
+          'Sent/2024': { destination: 'S' },
+        },
       },
     })
     expect(Object.keys(await read(accountOn(to.port, destination.user)))).toEqual(['INBOX'])

@@ -1,6 +1,10 @@
 import type { MigrateOptions } from '../../src/migration/engine/options.ts'
 import { createLog } from '../../src/log.ts'
-import { createMemoryJournal, type Failure, type Journal } from '../../src/migration/engine/journal/journal.ts'
+import {
+  createMemoryJournal,
+  type Failure,
+  type Journal,
+} from '../../src/migration/engine/journal/journal.ts'
 import { WAIT_TIMES } from '../../src/migration/limits.ts'
 import { migrateMailbox, type MigrationOutcome } from '../../src/migration/engine/migrate.ts'
 import type { MigrationProgress } from '../../src/migration/engine/progress/progress.ts'
@@ -14,7 +18,10 @@ const waitTimes = {
 }
 
 export type Run = MigrationOutcome & { failures: Failure[]; seen: MigrationProgress[] }
-type Extra = MigrateOptions & { folders?: string[] | 'all'; journal?: Journal & { failures: Failure[] } }
+type Extra = MigrateOptions & {
+  folders?: string[] | 'all'
+  journal?: Journal & { failures: Failure[] }
+}
 
 /** Runs the engine to its end. */
 export async function migrate(

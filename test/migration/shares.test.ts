@@ -12,7 +12,11 @@ type Status = {
   status: string
   queue: { position: number; totalInQueue: number } | null
   errorCount: number
-  progress: { messagesDone: number; errors: { code: string; message: string }[]; notes: { message: string }[] }
+  progress: {
+    messagesDone: number
+    errors: { code: string; message: string }[]
+    notes: { message: string }[]
+  }
 }
 
 /** A server that lets one in, and then says for ever that it is there. */
@@ -57,11 +61,19 @@ describe('the slots of migrations', () => {
 
   async function start(count: number, slots?: Partial<SlotLimits>): Promise<void> {
     const limits = { ...SLOT_LIMITS, ...slots }
-    started = await Promise.all(Array.from({ length: count }, () => startMigrations(fresh.url, { slots: limits })))
+    started = await Promise.all(
+      Array.from({ length: count }, () => startMigrations(fresh.url, { slots: limits })),
+    )
     ;[alice, bob] = [await portreeve().addPerson('Alice'), await portreeve().addPerson('Bob')]
   }
   const portreeve = () => started[0] as MigrationTest
-  const source = () => ({ host: '127.0.0.1', port: server.port, secure: false, user: 'alice', password: 'secret' })
+  const source = () => ({
+    host: '127.0.0.1',
+    port: server.port,
+    secure: false,
+    user: 'alice',
+    password: 'secret',
+  })
   const slow = () => ({ ...source(), port: tarpit.port, user: 'x' })
   async function destination() {
     const user = `user${(users += 1)}`
@@ -87,9 +99,13 @@ describe('the slots of migrations', () => {
     async (instances) => {
       await start(instances)
       const held: string[] = []
-      for (const dryRun of [true, true, true, false]) held.push((await migrate(slow(), alice, { dryRun })).migrationId)
+      for (const dryRun of [true, true, true, false])
+        held.push((await migrate(slow(), alice, { dryRun })).migrationId)
       // Alone, an account has them all.
-      await vi.waitFor(async () => expect(count(await states(held, alice), 'running')).toBe(4), 15_000)
+      await vi.waitFor(
+        async () => expect(count(await states(held, alice), 'running')).toBe(4),
+        15_000,
+      )
       const user = await destination()
       const response = await portreeve().request('migrate', {
         token: bob.token,
@@ -98,18 +114,28 @@ describe('the slots of migrations', () => {
       const { migrationId, queue } = (await response.json()) as Status
       expect(queue).toEqual({ position: 1, totalInQueue: 1 })
       const begun = performance.now()
-      await vi.waitFor(async () => expect((await statusOf(migrationId, bob)).status).toBe('completed'), 30_000)
+      await vi.waitFor(
+        async () => expect((await statusOf(migrationId, bob)).status).toBe('completed'),
+        30_000,
+      )
       expect(performance.now() - begun).toBeLessThan(25_000)
       expect((await read(accountOn(server.port, user.user)))['INBOX']).toHaveLength(2)
       // The one that made room waits, and says where; then it runs again.
-      await vi.waitFor(async () => expect(count(await states(held, alice), 'running')).toBe(4), 20_000)
+      await vi.waitFor(
+        async () => expect(count(await states(held, alice), 'running')).toBe(4),
+        20_000,
+      )
     },
   )
 
   it('tell each account its true place: they take turns', { timeout: 60_000 }, async () => {
     await start(1)
     await portreeve().pool.query('select 1')
-    const held = [await migrate(slow(), alice), await migrate(slow(), alice), await migrate(slow(), alice)]
+    const held = [
+      await migrate(slow(), alice),
+      await migrate(slow(), alice),
+      await migrate(slow(), alice),
+    ]
     const four = await migrate(slow(), alice)
     await vi.waitFor(
       async () =>
@@ -124,11 +150,17 @@ describe('the slots of migrations', () => {
         ).toBe(4),
       15_000,
     )
-    const waiting = [await migrate(source(), alice, { dryRun: true }), await migrate(source(), alice, { dryRun: true })]
+    const waiting = [
+      await migrate(source(), alice, { dryRun: true }),
+      await migrate(source(), alice, { dryRun: true }),
+    ]
     expect(waiting.map(({ queue }) => queue?.position)).toEqual([1, 2])
     const first = await migrate(slow(), bob)
     expect(first.queue?.position).toBe(1)
-    await vi.waitFor(async () => expect((await statusOf(first.migrationId, bob)).status).toBe('running'), 20_000)
+    await vi.waitFor(
+      async () => expect((await statusOf(first.migrationId, bob)).status).toBe('running'),
+      20_000,
+    )
     expect((await statusOf(waiting[1]?.migrationId ?? '', alice)).status).toBe('pending')
   })
 

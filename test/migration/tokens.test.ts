@@ -19,7 +19,10 @@ describe('a migration with access tokens', () => {
 
   beforeAll(async () => {
     tokens = await startTokens()
-    ;[from, to] = await Promise.all([startDovecot({ tokensAt: tokens.url }), startDovecot({ tokensAt: tokens.url })])
+    ;[from, to] = await Promise.all([
+      startDovecot({ tokensAt: tokens.url }),
+      startDovecot({ tokensAt: tokens.url }),
+    ])
     line = await startProxy(from.port)
     const letters = Array.from({ length: 400 }, () => ({ body: mail(6_000) }))
     await from.addUser('alice', 'secret')
@@ -38,8 +41,12 @@ describe('a migration with access tokens', () => {
     line.cut()
   }
   async function expectAll(user: string): Promise<void> {
-    const [here, there] = await Promise.all([read(accountOn(from.port)), read(accountOn(to.port, user))])
-    for (const folder of ['INBOX', 'Sent']) expect(contents(there[folder])).toEqual(contents(here[folder]))
+    const [here, there] = await Promise.all([
+      read(accountOn(from.port)),
+      read(accountOn(to.port, user)),
+    ])
+    for (const folder of ['INBOX', 'Sent'])
+      expect(contents(there[folder])).toEqual(contents(here[folder]))
   }
 
   it('gets a new one when the old one expires under its hands, and goes on (40)', async () => {
@@ -57,16 +64,22 @@ describe('a migration with access tokens', () => {
           return token
         },
       },
-      destination: { account: accountOn(to.port, 'one', { password: undefined, accessToken: 'for-one' }) },
+      destination: {
+        account: accountOn(to.port, 'one', { password: undefined, accessToken: 'for-one' }),
+      },
       folders: 'all',
       options: { connections: 1 },
       journal: createMemoryJournal(),
       signal: new AbortController().signal,
       log: createLog('silent'),
       waitTimes: { ...WAIT_TIMES, reconnect: { first: 10, most: 50 }, settle: 700 },
-      onProgress: ({ messagesDone }) => messagesDone > 0 && tokens.valid.has('first') && expire('first'),
+      onProgress: ({ messagesDone }) =>
+        messagesDone > 0 && tokens.valid.has('first') && expire('first'),
     })
-    expect(outcome).toMatchObject({ state: 'completed', progress: { messagesDone: 402, errorCount: 0 } })
+    expect(outcome).toMatchObject({
+      state: 'completed',
+      progress: { messagesDone: 402, errorCount: 0 },
+    })
     expect(issued).toBeGreaterThan(1)
     await expectAll('one')
   })
@@ -91,7 +104,10 @@ describe('a migration with access tokens', () => {
         const { migrationId: id } = (await created.json()) as { migrationId: string }
         const status = async () => (await portreeve.request(`migrate/${id}`, { token })).json()
         const becomes = (wanted: object) =>
-          vi.waitFor(async () => expect(await status()).toMatchObject(wanted), { timeout: 20_000, interval: 50 })
+          vi.waitFor(async () => expect(await status()).toMatchObject(wanted), {
+            timeout: 20_000,
+            interval: 50,
+          })
         await becomes({ status: 'running', progress: { messagesTotal: 402 } })
         expire('old')
         await becomes({ status: 'failed', progress: { errors: [{ folder: '', code: 'sign_in' }] } })

@@ -4,8 +4,15 @@ import { createUidSet, parseUidSet } from '../../src/migration/engine/journal/ui
 
 const uid = fc.integer({ min: 1, max: 60 })
 const step = fc.oneof(
-  fc.record({ does: fc.constantFrom('add' as const, 'delete' as const, 'dropBelow' as const), uid }),
-  fc.record({ does: fc.constant('addRange' as const), uid, length: fc.integer({ min: 0, max: 20 }) }),
+  fc.record({
+    does: fc.constantFrom('add' as const, 'delete' as const, 'dropBelow' as const),
+    uid,
+  }),
+  fc.record({
+    does: fc.constant('addRange' as const),
+    uid,
+    length: fc.integer({ min: 0, max: 20 }),
+  }),
 )
 
 describe('a set of UIDs', () => {

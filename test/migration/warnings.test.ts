@@ -6,7 +6,10 @@ import type { MailServer } from '../servers/mail-server.ts'
 import { accountOn, contents, fill, inside, mail, read, type Letter } from './mailbox.ts'
 import { migrate } from './run.ts'
 
-async function serverWith(start: Promise<MailServer>, folders: Record<string, Letter[]> = {}): Promise<MailServer> {
+async function serverWith(
+  start: Promise<MailServer>,
+  folders: Record<string, Letter[]> = {},
+): Promise<MailServer> {
   const server = await start
   onTestFinished(() => server.stop())
   await server.addUser('alice', 'secret')
@@ -58,7 +61,11 @@ describe('what a migration says beforehand', () => {
     const there = await serverWith(startCourier())
     const { progress } = await migrate(here, there)
     expect(progress.warnings).toEqual([
-      { code: 'trash_expires', folder: 'Trash', message: expect.stringMatching(/“INBOX\.Trash”.*IMAP_EMPTYTRASH/) },
+      {
+        code: 'trash_expires',
+        folder: 'Trash',
+        message: expect.stringMatching(/“INBOX\.Trash”.*IMAP_EMPTYTRASH/),
+      },
     ])
     expect(codes(await migrate(here, there, { folders: ['INBOX'] }))).toEqual([])
   })
@@ -72,16 +79,24 @@ describe('what a migration says beforehand', () => {
     const { seen, progress } = await migrate(here, there)
     expect(seen[0]).toMatchObject({ bytesDone: 0, bytesTotal: bytes })
     expect(progress).toMatchObject({ bytesDone: bytes, bytesTotal: bytes, etaSeconds: 0 })
-    expect(progress.folderProgress['Sent']).toMatchObject({ bytes: progress.folderProgress['Sent']?.bytesTotal })
+    expect(progress.folderProgress['Sent']).toMatchObject({
+      bytes: progress.folderProgress['Sent']?.bytesTotal,
+    })
     const again = await migrate(here, there, { deduplicate: true })
-    expect(again.progress).toMatchObject({ skippedByDedup: 20, bytesDone: bytes, bytesTotal: bytes })
+    expect(again.progress).toMatchObject({
+      skippedByDedup: 20,
+      bytesDone: bytes,
+      bytesTotal: bytes,
+    })
   })
 })
 
 describe('a full destination', () => {
   it('stops the migration at once, and it goes on where it was when there is room (36)', async () => {
     const here = await serverWith(startDovecot(), { INBOX: letters(), Sent: letters() })
-    const there = await serverWith(startDovecot({ quota: '500K' }), { Old: [{ body: mail(250_000) }] })
+    const there = await serverWith(startDovecot({ quota: '500K' }), {
+      Old: [{ body: mail(250_000) }],
+    })
     const journal = createMemoryJournal()
     const first = await migrate(here, there, { journal })
     expect(first.stopped).toMatchObject({ code: 'over_quota' })
@@ -89,7 +104,11 @@ describe('a full destination', () => {
     await inside(accountOn(there.port), ({ wire }) => wire.run(['DELETE Old']))
     journal.failures.length = 0
     const second = await migrate(here, there, { journal })
-    expect(second).toMatchObject({ state: 'completed', failures: [], progress: { messagesDone: 20, errorCount: 0 } })
+    expect(second).toMatchObject({
+      state: 'completed',
+      failures: [],
+      progress: { messagesDone: 20, errorCount: 0 },
+    })
     const [x, y] = [await read(accountOn(here.port)), await read(accountOn(there.port))]
     for (const folder of ['INBOX', 'Sent']) expect(contents(y[folder])).toEqual(contents(x[folder]))
   })

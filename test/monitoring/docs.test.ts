@@ -33,9 +33,13 @@ afterEach(async () => {
 it('does what docs/monitoring.md says: first check, listing alert, delisting, removal alert', async () => {
   const url = portreeve.app.listeningOrigin
   const blocks = examplesIn(readFileSync('docs/monitoring.md', 'utf8'))
-  const [functions, watch, baseline, check, told, delist, retry, cleared] = blocks as [string, ...string[]]
+  const [functions, watch, baseline, check, told, delist, retry, cleared] = blocks as [
+    string,
+    ...string[],
+  ]
   const shell = startShell({ TOKEN: portreeve.owner().token })
-  const run = (block: string | undefined) => shell.run((block ?? 'false').replace('http://localhost:8080', url))
+  const run = (block: string | undefined) =>
+    shell.run((block ?? 'false').replace('http://localhost:8080', url))
   const mailed = (count: number) =>
     until(
       () => sink.mails,
@@ -46,7 +50,10 @@ it('does what docs/monitoring.md says: first check, listing alert, delisting, re
   await run(functions)
   await run(watch)
   const [host] = (await portreeve.call<{ id: string }[]>('GET', 'hosts')).json.data
-  await portreeve.seen(host ?? { id: '' }, ({ status, unknownCount }) => status === 'clean' && unknownCount === 0)
+  await portreeve.seen(
+    host ?? { id: '' },
+    ({ status, unknownCount }) => status === 'clean' && unknownCount === 0,
+  )
   expect(JSON.parse(await run(baseline))).toEqual({
     status: 'clean',
     totalChecked: enabled.length,
@@ -71,7 +78,9 @@ it('does what docs/monitoring.md says: first check, listing alert, delisting, re
   await lists.setZones({ [SPAMCOP]: {} })
   expect(await run(retry)).toBe('completed\n')
   await mailed(2)
-  expect(await run(cleared)).toBe(`completed\nResolved: ${IP} (outgoing mail) was removed from SpamCop SCBL\n`)
+  expect(await run(cleared)).toBe(
+    `completed\nResolved: ${IP} (outgoing mail) was removed from SpamCop SCBL\n`,
+  )
   await aWhile()
   expect(sink.mails.map(({ subject }) => subject)).toEqual([
     `${IP} (outgoing mail) is listed on SpamCop SCBL`,

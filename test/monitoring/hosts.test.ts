@@ -11,7 +11,10 @@ let portreeve: MonitoringTest
 let test = 0
 
 beforeAll(async () => {
-  ;[lists, database] = await Promise.all([startLists({}, { ttl: 1, negativeTtl: 1 }), freshDatabase()])
+  ;[lists, database] = await Promise.all([
+    startLists({}, { ttl: 1, negativeTtl: 1 }),
+    freshDatabase(),
+  ])
   portreeve = await startMonitoring(database.url, { lists, intervals: NEVER })
 })
 afterAll(async () => {
@@ -41,9 +44,15 @@ describe('monitored hosts', () => {
   it('are checked on request, and the response has the result', async () => {
     const host = await portreeve.add(IP)
     const checked = await portreeve.check(host)
-    expect(checked).toMatchObject({ status: 'clean', totalChecked: enabled.length, unknownCount: 0 })
+    expect(checked).toMatchObject({
+      status: 'clean',
+      totalChecked: enabled.length,
+      unknownCount: 0,
+    })
     const again = await portreeve.check(host)
-    expect(Date.parse(again.lastCheckAt ?? '')).toBeGreaterThan(Date.parse(checked.lastCheckAt ?? ''))
+    expect(Date.parse(again.lastCheckAt ?? '')).toBeGreaterThan(
+      Date.parse(checked.lastCheckAt ?? ''),
+    )
   })
 
   it('with an IPv6 address are checked only on lists that support it', async () => {
@@ -54,7 +63,9 @@ describe('monitored hosts', () => {
 
   it('exist once each, in any spelling', async () => {
     await portreeve.add('Bücher.example')
-    expect((await portreeve.call('POST', 'hosts', { host: 'xn--bcher-kva.example.' })).status).toBe(409)
+    expect((await portreeve.call('POST', 'hosts', { host: 'xn--bcher-kva.example.' })).status).toBe(
+      409,
+    )
   })
 
   it.each([
@@ -72,7 +83,9 @@ describe('monitored hosts', () => {
   ])('are refused when they cannot be: %j', async (body, path) => {
     const { status, json } = await portreeve.call('POST', 'hosts', body)
     expect([status, json.code]).toEqual([400, 'invalid_request'])
-    expect((json as unknown as { details: { path: string }[] }).details.map((detail) => detail.path)).toContain(path)
+    expect(
+      (json as unknown as { details: { path: string }[] }).details.map((detail) => detail.path),
+    ).toContain(path)
   })
 
   it('have a history in pages', async () => {
@@ -133,8 +146,16 @@ describe('monitored hosts', () => {
     const host = await portreeve.add(IP)
     await portreeve.check(host)
     const longAgo = new Date(Date.now() - 5e9)
-    await portreeve.db.updateTable('monitoredPeriod').set({ beganAt: longAgo }).where('hostId', '=', host.id).execute()
-    await portreeve.db.updateTable('monitoredHost').set({ lastCheckAt: longAgo }).where('id', '=', host.id).execute()
+    await portreeve.db
+      .updateTable('monitoredPeriod')
+      .set({ beganAt: longAgo })
+      .where('hostId', '=', host.id)
+      .execute()
+    await portreeve.db
+      .updateTable('monitoredHost')
+      .set({ lastCheckAt: longAgo })
+      .where('id', '=', host.id)
+      .execute()
     await portreeve.check(host)
     const { availability, periods } = await portreeve.read(host.id)
     expect(availability.unknownSeconds).toBeGreaterThan(2_000_000)
@@ -164,7 +185,11 @@ describe('monitored hosts', () => {
     expect((await portreeve.call('DELETE', `hosts/${host.id}`)).status).toBe(200)
     expect((await portreeve.call('GET', `hosts/${host.id}`)).status).toBe(404)
     expect(
-      await portreeve.db.selectFrom('monitoredAddress').selectAll().where('hostId', '=', host.id).execute(),
+      await portreeve.db
+        .selectFrom('monitoredAddress')
+        .selectAll()
+        .where('hostId', '=', host.id)
+        .execute(),
     ).toEqual([])
   })
 })
@@ -173,7 +198,9 @@ describe('the lists', () => {
   it('have a mode that an account can set and reset', async () => {
     type List = { dnsbl: string; mode: string; isDefault: boolean }
     const modeOf = async () =>
-      (await portreeve.call<List[]>('GET', 'lists')).json.data.find(({ dnsbl }) => dnsbl === SPAMCOP) as List
+      (await portreeve.call<List[]>('GET', 'lists')).json.data.find(
+        ({ dnsbl }) => dnsbl === SPAMCOP,
+      ) as List
     expect(await modeOf()).toMatchObject({ mode: 'alert', isDefault: true })
     await portreeve.call('PUT', `lists/${SPAMCOP}`, { mode: 'watch' })
     expect(await modeOf()).toMatchObject({ mode: 'watch', isDefault: false })

@@ -44,28 +44,49 @@ afterEach(async () => {
 
 const listed = (text: string): Zone => ({ listed: { [IP]: text } })
 const mailed = () => sink.mails.map(({ subject }) => subject)
-const posted = () => receiver.received.map(({ body }) => (JSON.parse(body) as { data: { title: string } }).data.title)
+const posted = () =>
+  receiver.received.map(({ body }) => (JSON.parse(body) as { data: { title: string } }).data.title)
 
 describe('a monitored address', () => {
   it('raises one alert when it is listed, with reason and next step, and one when it is removed', async () => {
     const host = await portreeve.add(IP, { label: 'outgoing mail' })
-    expect(host).toMatchObject({ status: 'pending', listedCount: 0, totalChecked: 0, lastCheckAt: null })
+    expect(host).toMatchObject({
+      status: 'pending',
+      listedCount: 0,
+      totalChecked: 0,
+      lastCheckAt: null,
+    })
     const clean = await portreeve.seen(host, ({ status: now }) => now === 'clean')
-    expect(clean).toMatchObject({ totalChecked: enabled.length, listedCount: 0, unknownCount: 0, detail: null })
+    expect(clean).toMatchObject({
+      totalChecked: enabled.length,
+      listedCount: 0,
+      unknownCount: 0,
+      detail: null,
+    })
     await portreeve.checked(host, 2)
     expect(mailed()).toEqual([])
 
-    await lists.setZones({ [SPAMCOP]: listed('127.0.0.2 Blocked - see https://www.spamcop.net/bl.shtml?8.8.4.4') })
+    await lists.setZones({
+      [SPAMCOP]: listed('127.0.0.2 Blocked - see https://www.spamcop.net/bl.shtml?8.8.4.4'),
+    })
     const bad = await portreeve.seen(host, ({ status: now }) => now === 'listed')
     expect(bad.listings).toMatchObject([
-      { ip: IP, dnsbl: SPAMCOP, state: 'listed', codes: ['127.0.0.2'], delistUrl: expect.stringMatching('spamcop') },
+      {
+        ip: IP,
+        dnsbl: SPAMCOP,
+        state: 'listed',
+        codes: ['127.0.0.2'],
+        delistUrl: expect.stringMatching('spamcop'),
+      },
     ])
     await portreeve.checked(host, 3)
     const title = `${IP} (outgoing mail) is listed on ${nameOf(SPAMCOP)}`
     expect(mailed()).toEqual([title])
     expect(posted()).toEqual([title])
     const { text = '' } = sink.mails[0] ?? {}
-    expect(text).toContain('Reason given by the list: “Blocked - see https://www.spamcop.net/bl.shtml?8.8.4.4”')
+    expect(text).toContain(
+      'Reason given by the list: “Blocked - see https://www.spamcop.net/bl.shtml?8.8.4.4”',
+    )
     expect(text).toContain(`start delisting ${IP}`)
     expect(text).toContain(`/monitoring/${host.id}\n`)
 
@@ -142,7 +163,9 @@ describe('a monitored address', () => {
     const host = await portreeve.add(IP)
     await portreeve.seen(host, ({ status: now }) => now === 'clean')
     await lists.setZones({ [MINOR]: listed('127.0.0.2 minor') })
-    expect(await portreeve.seen(host, ({ listedCount }) => listedCount === 1)).toMatchObject({ status: 'listed' })
+    expect(await portreeve.seen(host, ({ listedCount }) => listedCount === 1)).toMatchObject({
+      status: 'listed',
+    })
     await portreeve.checked(host)
     expect(await portreeve.alertTitles()).toEqual([])
     await lists.setZones({ [MINOR]: {} })
@@ -167,7 +190,10 @@ describe('a monitored address', () => {
 
   it('of two hosts raises one alert when listed and one when removed', async () => {
     dns.records['mail.twice.test A'] = [IP]
-    const [one, two] = [await portreeve.add(IP), await portreeve.add('mail.twice.test', { tlsPorts: [] })]
+    const [one, two] = [
+      await portreeve.add(IP),
+      await portreeve.add('mail.twice.test', { tlsPorts: [] }),
+    ]
     for (const host of [one, two]) await portreeve.seen(host, ({ status: now }) => now === 'clean')
     await lists.setZones({ [SPAMCOP]: listed('127.0.0.2 twice') })
     for (const host of [one, two]) await portreeve.seen(host, ({ status: now }) => now === 'listed')
@@ -205,7 +231,11 @@ describe('blocklists without a usable answer', () => {
     await portreeve.seen(host, ({ status: now }) => now === 'clean')
     await lists.setZones({ [SPAMCOP]: { behaviour: 'wildcard' } })
     const unsure = await portreeve.seen(host, ({ unknownCount }) => unknownCount === 1)
-    expect(unsure).toMatchObject({ status: 'unknown', listedCount: 0, listings: [{ state: 'suspected' }] })
+    expect(unsure).toMatchObject({
+      status: 'unknown',
+      listedCount: 0,
+      listings: [{ state: 'suspected' }],
+    })
     await portreeve.checked(host, 3)
     expect(await portreeve.alertTitles()).toEqual([])
     await lists.setZones({ [SPAMCOP]: {} })
@@ -242,7 +272,9 @@ describe('blocklists without a usable answer', () => {
   it('raise no alert when a resolver suddenly answers “listed” to everything', async () => {
     const host = await portreeve.add(IP)
     await portreeve.seen(host, ({ status: now }) => now === 'clean')
-    await lists.setZones(Object.fromEntries(enabled.map((list) => [list.zone, { behaviour: 'wildcard' as const }])))
+    await lists.setZones(
+      Object.fromEntries(enabled.map((list) => [list.zone, { behaviour: 'wildcard' as const }])),
+    )
     await portreeve.checked(host, 3)
     expect(await portreeve.read(host.id)).toMatchObject({ listedCount: 0 })
     expect(await portreeve.alertTitles()).toEqual([])
@@ -261,7 +293,9 @@ describe('a monitored name', () => {
     dns.records['mail.moving.test A'] = ['9.9.9.9']
     const moved = await portreeve.seen(host, ({ status: now }) => now === 'listed')
     expect(moved.listings).toMatchObject([{ ip: '9.9.9.9', dnsbl: SPAMCOP }])
-    expect(await portreeve.alertTitles()).toEqual([`mail.moving.test (9.9.9.9) is listed on ${nameOf(SPAMCOP)}`])
+    expect(await portreeve.alertTitles()).toEqual([
+      `mail.moving.test (9.9.9.9) is listed on ${nameOf(SPAMCOP)}`,
+    ])
   })
 
   it('whose lookup fails is unknown, and its known addresses are still checked', async () => {
@@ -276,7 +310,10 @@ describe('a monitored name', () => {
 
   it('that does not exist or is private is unknown with the reason', async () => {
     dns.records['inside.test A'] = ['10.1.2.3']
-    const [nowhere, inside] = [await portreeve.add('nowhere.test'), await portreeve.add('inside.test')]
+    const [nowhere, inside] = [
+      await portreeve.add('nowhere.test'),
+      await portreeve.add('inside.test'),
+    ]
     expect(await portreeve.seen(nowhere, ({ lastCheckAt }) => lastCheckAt !== null)).toMatchObject({
       status: 'unknown',
       detail: 'nowhere.test does not exist in the DNS.',

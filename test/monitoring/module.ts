@@ -90,7 +90,13 @@ export async function startMonitoring(
   // Long enough for a machine that runs other tests meanwhile: a list that is late once counts as failing for a minute.
   const blocklists = openLists(lists, { timeoutMs: 1_000 })
   const alerts = createAlertsModule({ ...ground, secretKey: SECRET_KEY, batching: AT_ONCE })
-  const monitoring = createMonitoringModule({ ...ground, resolver, blocklists, intervals, querySpacingMs: 0 })
+  const monitoring = createMonitoringModule({
+    ...ground,
+    resolver,
+    blocklists,
+    intervals,
+    querySpacingMs: 0,
+  })
   const delisting = createDelistingModule({ ...ground, blocklists, resolver, raiseAlert })
   const jobs: Job[] = [...alerts.jobs, ...monitoring.jobs, ...delisting.jobs]
   const queue = await openQueue({ pool, jobs, log })
@@ -109,7 +115,12 @@ export async function startMonitoring(
     if (works && sweep) await queue.enqueue(db, sweep, {}).catch(() => {})
   }
 
-  async function call<T>(method: string, path: string, body?: object, token: string = person.token) {
+  async function call<T>(
+    method: string,
+    path: string,
+    body?: object,
+    token: string = person.token,
+  ) {
     return ground.call<T>(token, method, `monitoring/${path}`, body)
   }
 
@@ -141,7 +152,8 @@ export async function startMonitoring(
       return json.data
     },
     /** Waits until the host meets the condition. */
-    seen: ({ id }: { id: string }, holds: (host: Host) => boolean) => until(() => read(id), holds, 40),
+    seen: ({ id }: { id: string }, holds: (host: Host) => boolean) =>
+      until(() => read(id), holds, 40),
     /** Waits until it was checked this many more times. */
     async checked({ id }: { id: string }, times = 3): Promise<void> {
       for (let n = 0; n < times; n++) {
@@ -154,7 +166,8 @@ export async function startMonitoring(
       }
     },
     async history({ id }: { id: string }, query = 'limit=100'): Promise<Change[]> {
-      return (await call<{ events: Change[] }>('GET', `hosts/${id}/history?${query}`)).json.data.events
+      return (await call<{ events: Change[] }>('GET', `hosts/${id}/history?${query}`)).json.data
+        .events
     },
     async alertTitles(): Promise<string[]> {
       const { json } = await ground.call<{ alerts: { kind: string; title: string }[] }>(

@@ -41,16 +41,22 @@ describe('the DNS records of a monitored domain', () => {
     expect(await portreeve.alertTitles()).toEqual([])
     dns.records[`${shop} MX`] = ['10 mx.thief.test']
     dns.records[`_dmarc.${shop} TXT`] = ['v=DMARC1; p=none']
-    await portreeve.seen(host, ({ records }) => records.some(({ values }) => values.includes('10 mx.thief.test')))
+    await portreeve.seen(host, ({ records }) =>
+      records.some(({ values }) => values.includes('10 mx.thief.test')),
+    )
     await portreeve.checked(host, 4)
     const titles = await portreeve.alertTitles()
     expect(titles.every((title) => title.startsWith(`DNS records of ${shop} changed`))).toBe(true)
     const text = sink.mails.map((mail) => mail.text ?? '').join('\n')
     expect(text).toContain(`${shop} MX\n  before: 10 mail.shop.test\n  now:    10 mx.thief.test`)
-    expect(text).toContain(`_dmarc.${shop} TXT\n  before: v=DMARC1; p=reject\n  now:    v=DMARC1; p=none`)
+    expect(text).toContain(
+      `_dmarc.${shop} TXT\n  before: v=DMARC1; p=reject\n  now:    v=DMARC1; p=none`,
+    )
     expect(text.split('now:    10 mx.thief.test')).toHaveLength(2)
     expect(
-      (await portreeve.history(host, 'kind=dns')).map(({ name, from, to }) => `${name}: ${from} → ${to}`).toSorted(),
+      (await portreeve.history(host, 'kind=dns'))
+        .map(({ name, from, to }) => `${name}: ${from} → ${to}`)
+        .toSorted(),
     ).toEqual([
       `_dmarc.${shop} TXT: v=DMARC1; p=reject → v=DMARC1; p=none`,
       `${shop} MX: 10 mail.shop.test → 10 mx.thief.test`,
@@ -83,7 +89,9 @@ describe('the DNS records of a monitored domain', () => {
     const host = await watched()
     for (const turn of [1, 2, 3, 4]) {
       dns.records[`${shop} TXT`] = [`turn ${turn}`]
-      await portreeve.seen(host, ({ records }) => records.some(({ values }) => values.includes(`turn ${turn}`)))
+      await portreeve.seen(host, ({ records }) =>
+        records.some(({ values }) => values.includes(`turn ${turn}`)),
+      )
     }
     await portreeve.checked(host)
     expect(await portreeve.alertTitles()).toHaveLength(3)

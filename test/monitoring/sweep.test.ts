@@ -26,7 +26,9 @@ afterEach(async () => {
   await database.drop()
 })
 
-async function start(options: Partial<Parameters<typeof startMonitoring>[1]> = {}): Promise<MonitoringTest> {
+async function start(
+  options: Partial<Parameters<typeof startMonitoring>[1]> = {},
+): Promise<MonitoringTest> {
   const portreeve = await startMonitoring(database.url, { lists, ...options })
   instances.push(portreeve)
   return portreeve
@@ -66,7 +68,8 @@ describe('a sweep', () => {
     const second = await start({ name: 'Bob' })
     const alerts = () => second.db.selectFrom('alert').select('title').execute()
     const read = async (): Promise<Host['status']> =>
-      (await second.db.selectFrom('monitoredHost').select('status').executeTakeFirstOrThrow()).status
+      (await second.db.selectFrom('monitoredHost').select('status').executeTakeFirstOrThrow())
+        .status
     for (let tries = 0; tries < 200 && (await read()) !== 'listed'; tries++)
       await new Promise((done) => setTimeout(done, 50))
     await new Promise((done) => setTimeout(done, FAST.importantListsMs * 3))
@@ -96,7 +99,9 @@ describe('hosts of several accounts', () => {
       query(name, type, signal) {
         if (!isSilent(name)) return portreeve.resolver.query(name, type, signal)
         asked += 1
-        return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+        return new Promise((_resolve, reject) =>
+          signal?.addEventListener('abort', () => reject(signal.reason)),
+        )
       },
     }
     const { blocklists, db, log } = portreeve
@@ -119,7 +124,9 @@ describe('hosts of several accounts', () => {
     const host = await portreeve.add('8.8.4.4')
     const seen = await portreeve.seen(host, ({ lastCheckAt }) => lastCheckAt !== null)
     expect(seen.totalChecked).toBeGreaterThan(0)
-    const { rows } = await portreeve.pool.query('select 1 from monitored_host where last_check_at is null')
+    const { rows } = await portreeve.pool.query(
+      'select 1 from monitored_host where last_check_at is null',
+    )
     expect(rows).toHaveLength(30)
     stop.abort()
     await sweeping
@@ -136,7 +143,13 @@ describe('the rate limiter', () => {
 })
 
 describe('an observation', () => {
-  const clean: Fact = { state: 'clean', detail: {}, since: new Date(0), suspect: null, suspectAt: null }
+  const clean: Fact = {
+    state: 'clean',
+    detail: {},
+    since: new Date(0),
+    suspect: null,
+    suspectAt: null,
+  }
   const at = (seconds: number) => new Date(seconds * 1000)
   const listed = { state: 'listed', detail: {} }
 
@@ -146,12 +159,17 @@ describe('an observation', () => {
     const soon = applyObservation(once.fact, listed, at(130), 60_000)
     expect(soon).toMatchObject({ fact: { state: 'clean', suspectAt: at(100) }, change: null })
     const later = applyObservation(soon.fact, listed, at(160), 60_000)
-    expect(later).toMatchObject({ fact: { state: 'listed', since: at(100) }, change: { from: 'clean', to: 'listed' } })
+    expect(later).toMatchObject({
+      fact: { state: 'listed', since: at(100) },
+      change: { from: 'clean', to: 'listed' },
+    })
   })
 
   it('clears an unconfirmed state, restarts with a different one, and keeps it after a failed check', () => {
     const once = applyObservation(clean, listed, at(100), 60_000).fact
-    expect(applyObservation(once, { state: 'clean', detail: {} }, at(200), 60_000).fact).toEqual(clean)
+    expect(applyObservation(once, { state: 'clean', detail: {} }, at(200), 60_000).fact).toEqual(
+      clean,
+    )
     expect(applyObservation(once, { state: 'other', detail: {} }, at(200), 60_000)).toMatchObject({
       fact: { suspectAt: at(200) },
       change: null,

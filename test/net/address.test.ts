@@ -1,7 +1,14 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Fault } from '../../src/errors.ts'
-import { classify, isAllowed, parseAddress, parseHost, reversedLabels, reverseName } from '../../src/net/address.ts'
+import {
+  classify,
+  isAllowed,
+  parseAddress,
+  parseHost,
+  reversedLabels,
+  reverseName,
+} from '../../src/net/address.ts'
 import { readConfig } from '../../src/config.ts'
 
 function nameOf(input: string): string {
@@ -31,7 +38,11 @@ describe('a host as users type it', () => {
   })
 
   it('keeps the name as people write it', () => {
-    expect(parseHost('XN--MNCHEN-3YA.de.')).toEqual({ kind: 'name', name: 'xn--mnchen-3ya.de', unicode: 'münchen.de' })
+    expect(parseHost('XN--MNCHEN-3YA.de.')).toEqual({
+      kind: 'name',
+      name: 'xn--mnchen-3ya.de',
+      unicode: 'münchen.de',
+    })
   })
 
   it.each([
@@ -64,7 +75,10 @@ describe('a host as users type it', () => {
     Array.from({ length: 64 }, () => 'abc').join('.'),
   ])('refuses %j', (input) => {
     expect(() => parseHost(input, 'domain')).toThrow(
-      expect.objectContaining({ code: 'invalid_request', details: [{ path: 'domain', message: expect.any(String) }] }),
+      expect.objectContaining({
+        code: 'invalid_request',
+        details: [{ path: 'domain', message: expect.any(String) }],
+      }),
     )
   })
 
@@ -108,12 +122,16 @@ describe('a host as users type it', () => {
 })
 
 describe('an address', () => {
-  it.each(['8.8.8.8', '192.0.3.1', '100.128.0.1', '2a00:1450::1', '2606:4700::1111', '64:ff9b::8.8.8.8'])(
-    '%s is public',
-    (address) => {
-      expect(classify(address)).toEqual({ public: true })
-    },
-  )
+  it.each([
+    '8.8.8.8',
+    '192.0.3.1',
+    '100.128.0.1',
+    '2a00:1450::1',
+    '2606:4700::1111',
+    '64:ff9b::8.8.8.8',
+  ])('%s is public', (address) => {
+    expect(classify(address)).toEqual({ public: true })
+  })
 
   it.each([
     ['127.0.0.1', 'a loopback address'],
@@ -153,7 +171,9 @@ describe('an address', () => {
   })
 
   it('that is not public is allowed by its network alone', () => {
-    const { ALLOW_PRIVATE_TARGETS: networks } = readConfig({ ALLOW_PRIVATE_TARGETS: '127.0.0.0/8, fd00::/8' })
+    const { ALLOW_PRIVATE_TARGETS: networks } = readConfig({
+      ALLOW_PRIVATE_TARGETS: '127.0.0.0/8, fd00::/8',
+    })
     expect(isAllowed('127.0.0.1', networks)).toBe(true)
     expect(isAllowed('fd00::1', networks)).toBe(true)
     expect(isAllowed('8.8.8.8', networks)).toBe(true)

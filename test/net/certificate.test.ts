@@ -19,7 +19,8 @@ describe('subject alternative names', () => {
     fc.assert(
       fc.property(
         fc.string(),
-        (text) => Array.isArray(parseAltNames(text)) && Array.isArray(parseAltNames(`DNS:"${text}`)),
+        (text) =>
+          Array.isArray(parseAltNames(text)) && Array.isArray(parseAltNames(`DNS:"${text}`)),
       ),
     )
   })

@@ -2,7 +2,13 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createResolver, dataOf, systemServers, type OwnResolver, type ResolverOptions } from '../../src/net/dns.ts'
+import {
+  createResolver,
+  dataOf,
+  systemServers,
+  type OwnResolver,
+  type ResolverOptions,
+} from '../../src/net/dns.ts'
 import { answers, drawId, encodeQuery, readAnswer } from '../../src/net/dns-wire.ts'
 import { startDns, type Behaviour, type DnsServer } from '../servers/dns.ts'
 
@@ -43,14 +49,27 @@ describe('an answer', () => {
   it('has the records of the asked type, its time to live and who gave it', async () => {
     const dns = await dnsWith({ records, ttl: 120 })
     const answer = await resolverOf({ servers: [dns] }).query('Example.TEST.', 'A')
-    expect(answer).toMatchObject({ status: 'NOERROR', cnames: [], ttl: 120, server: `127.0.0.1:${dns.port}` })
+    expect(answer).toMatchObject({
+      status: 'NOERROR',
+      cnames: [],
+      ttl: 120,
+      server: `127.0.0.1:${dns.port}`,
+    })
     expect(dataOf(answer, 'A')).toEqual(['192.0.2.1', '192.0.2.2'])
   })
 
   it('tells a name without such a record from a name that is not there', async () => {
     const resolver = resolverOf({ servers: [await dnsWith({ records, negativeTtl: 45 })] })
-    expect(await resolver.query('empty.example.test', 'A')).toMatchObject({ status: 'NOERROR', records: [], ttl: 45 })
-    expect(await resolver.query('gone.example.test', 'A')).toMatchObject({ status: 'NXDOMAIN', records: [], ttl: 45 })
+    expect(await resolver.query('empty.example.test', 'A')).toMatchObject({
+      status: 'NOERROR',
+      records: [],
+      ttl: 45,
+    })
+    expect(await resolver.query('gone.example.test', 'A')).toMatchObject({
+      status: 'NXDOMAIN',
+      records: [],
+      ttl: 45,
+    })
     expect(dataOf(await resolver.query('any.wild.test', 'A'), 'A')).toEqual(['192.0.2.9'])
   })
 
@@ -59,11 +78,15 @@ describe('an answer', () => {
     const answer = await resolver.query('www.example.test', 'A')
     expect(answer).toMatchObject({ status: 'NOERROR', cnames: ['example.test'] })
     expect(dataOf(answer, 'A')).toHaveLength(2)
-    expect(dataOf(await resolver.query('www.example.test', 'CNAME'), 'CNAME')).toEqual(['example.test'])
+    expect(dataOf(await resolver.query('www.example.test', 'CNAME'), 'CNAME')).toEqual([
+      'example.test',
+    ])
   })
 
   it('has the chain and no records when aliases lead in a circle or on and on', async () => {
-    const chain = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`n${n}.test CNAME`, [`n${n + 1}.test`]]))
+    const chain = Object.fromEntries(
+      Array.from({ length: 12 }, (_, n) => [`n${n}.test CNAME`, [`n${n + 1}.test`]]),
+    )
     const circle = { 'a.test CNAME': ['b.test'], 'b.test CNAME': ['a.test'] }
     const resolver = resolverOf({
       servers: [await dnsWith({ records: { ...chain, ...circle, 'n12.test A': ['192.0.2.1'] } })],
@@ -81,22 +104,48 @@ describe('an answer', () => {
     const dns = await dnsWith({ records })
     const resolver = resolverOf({ servers: [dns] })
     const long = Array.from({ length: 5 }, () => 'x'.repeat(60)).join('.')
-    for (const name of ['', 'a..test', '.test', `${'x'.repeat(64)}.test`, long, 'ü.test', 'a\0b.test']) {
-      expect(await resolver.query(name, 'A')).toMatchObject({ status: 'FAILED', failure: 'BADNAME' })
+    for (const name of [
+      '',
+      'a..test',
+      '.test',
+      `${'x'.repeat(64)}.test`,
+      long,
+      'ü.test',
+      'a\0b.test',
+    ]) {
+      expect(await resolver.query(name, 'A')).toMatchObject({
+        status: 'FAILED',
+        failure: 'BADNAME',
+      })
     }
     expect(dns.queries).toEqual([])
-    expect(await resolver.query(`_x.${'y'.repeat(63)}.test`, 'A')).toMatchObject({ status: 'NXDOMAIN' })
+    expect(await resolver.query(`_x.${'y'.repeat(63)}.test`, 'A')).toMatchObject({
+      status: 'NXDOMAIN',
+    })
   })
 })
 
 describe('a failure', () => {
   it('is what the server said, at once', async () => {
-    const behaviours = { 'a.test *': 'SERVFAIL', 'b.test *': 'REFUSED', 'c.test *': 'NOTIMP' } as const
+    const behaviours = {
+      'a.test *': 'SERVFAIL',
+      'b.test *': 'REFUSED',
+      'c.test *': 'NOTIMP',
+    } as const
     const dns = await dnsWith({ behaviours })
     const resolver = resolverOf({ servers: [dns] })
-    expect(await resolver.query('a.test', 'A')).toMatchObject({ status: 'FAILED', failure: 'SERVFAIL' })
-    expect(await resolver.query('b.test', 'A')).toMatchObject({ status: 'FAILED', failure: 'REFUSED' })
-    expect(await resolver.query('c.test', 'A')).toMatchObject({ status: 'FAILED', failure: 'NOTIMP' })
+    expect(await resolver.query('a.test', 'A')).toMatchObject({
+      status: 'FAILED',
+      failure: 'SERVFAIL',
+    })
+    expect(await resolver.query('b.test', 'A')).toMatchObject({
+      status: 'FAILED',
+      failure: 'REFUSED',
+    })
+    expect(await resolver.query('c.test', 'A')).toMatchObject({
+      status: 'FAILED',
+      failure: 'NOTIMP',
+    })
     expect(dns.queries).toHaveLength(3)
   })
 
@@ -111,13 +160,22 @@ describe('a failure', () => {
     const lame = await dnsWith({ behaviours: { '*': 'REFUSED' } })
     const resolver = resolverOf({ servers: [silent, lame], timeoutMs: 50 })
     const server = `127.0.0.1:${lame.port}`
-    expect(await resolver.query('example.test', 'A')).toMatchObject({ status: 'FAILED', failure: 'REFUSED', server })
+    expect(await resolver.query('example.test', 'A')).toMatchObject({
+      status: 'FAILED',
+      failure: 'REFUSED',
+      server,
+    })
   })
 
   it('comes at once for a closed port, and the next server is queried', async () => {
     const dead = await deadServer()
-    expect(await resolverOf({ servers: [dead] }).query('example.test', 'A')).toMatchObject({ failure: 'NETWORK' })
-    const answer = await resolverOf({ servers: [dead, dead, await dnsWith({ records })] }).query('example.test', 'A')
+    expect(await resolverOf({ servers: [dead] }).query('example.test', 'A')).toMatchObject({
+      failure: 'NETWORK',
+    })
+    const answer = await resolverOf({ servers: [dead, dead, await dnsWith({ records })] }).query(
+      'example.test',
+      'A',
+    )
     expect(answer).toMatchObject({ status: 'NOERROR' })
     expect(answer.ms).toBeLessThan(150)
     const impossible = resolverOf({ servers: [{ address: '127.0.0.1', port: 0 }] })
@@ -128,7 +186,10 @@ describe('a failure', () => {
 describe('time', () => {
   it('is kept exactly: as many tries as asked for, each as long as asked for', async () => {
     const dns = await dnsWith({ behaviours: { '*': 'silent' } })
-    const answer = await resolverOf({ servers: [dns], timeoutMs: 150, tries: 2 }).query('example.test', 'A')
+    const answer = await resolverOf({ servers: [dns], timeoutMs: 150, tries: 2 }).query(
+      'example.test',
+      'A',
+    )
     expect(answer).toMatchObject({ status: 'FAILED', failure: 'TIMEOUT' })
     expect(answer.ms).toBeGreaterThan(295)
     expect(answer.ms).toBeLessThan(400)
@@ -146,7 +207,10 @@ describe('time', () => {
     const dns = await dnsWith({ behaviours: { '*': 'silent' } })
     const resolver = resolverOf({ servers: [dns], timeoutMs: 5000, maxInFlight: 1 })
     const stop = new AbortController()
-    const both = Promise.all([resolver.query('a.test', 'A', stop.signal), resolver.query('b.test', 'A', stop.signal)])
+    const both = Promise.all([
+      resolver.query('a.test', 'A', stop.signal),
+      resolver.query('b.test', 'A', stop.signal),
+    ])
     setTimeout(() => stop.abort(), 50)
     expect(await both).toMatchObject([{ failure: 'ABORTED' }, { failure: 'ABORTED' }])
     expect(await resolver.query('c.test', 'A', stop.signal)).toMatchObject({ failure: 'ABORTED' })
@@ -154,7 +218,10 @@ describe('time', () => {
   })
 
   it('ends when the resolver is closed', async () => {
-    const resolver = resolverOf({ servers: [await dnsWith({ behaviours: { '*': 'silent' } })], timeoutMs: 5000 })
+    const resolver = resolverOf({
+      servers: [await dnsWith({ behaviours: { '*': 'silent' } })],
+      timeoutMs: 5000,
+    })
     const pending = resolver.query('a.test', 'A')
     setTimeout(() => resolver.close(), 20)
     expect(await pending).toMatchObject({ failure: 'ABORTED' })
@@ -175,7 +242,10 @@ describe('the wire', () => {
   it('fetches a large answer over TCP', async () => {
     const long = 'x'.repeat(3000)
     const behaviours = { 'flag.test *': 'truncated', 'cut.test *': 'cut' } as const
-    const dns = await dnsWith({ records: { 'flag.test TXT': [long], 'cut.test TXT': [long] }, behaviours })
+    const dns = await dnsWith({
+      records: { 'flag.test TXT': [long], 'cut.test TXT': [long] },
+      behaviours,
+    })
     const resolver = resolverOf({ servers: [dns] })
     for (const name of ['flag.test', 'cut.test']) {
       const [pieces] = dataOf(await resolver.query(name, 'TXT'), 'TXT')
@@ -201,7 +271,9 @@ describe('the wire', () => {
 
   it('asks without EDNS where the server does not know it', async () => {
     const dns = await dnsWith({ records, behaviours: { '*': 'no-edns' } })
-    expect(await resolverOf({ servers: [dns] }).query('example.test', 'A')).toMatchObject({ status: 'NOERROR' })
+    expect(await resolverOf({ servers: [dns] }).query('example.test', 'A')).toMatchObject({
+      status: 'NOERROR',
+    })
     expect(dns.queries.map(({ edns }) => edns)).toEqual([true, false])
   })
 
@@ -228,7 +300,9 @@ describe('the wire', () => {
     }
     const dns = await dnsWith({ records, behaviours: { '*': steps } })
     const resolver = resolverOf({ servers: [dns], maxInFlight: 16 })
-    const all = await Promise.all(Array.from({ length: 400 }, (_, n) => resolver.query(`n${n}.test`, 'A')))
+    const all = await Promise.all(
+      Array.from({ length: 400 }, (_, n) => resolver.query(`n${n}.test`, 'A')),
+    )
     expect(all.every(({ status }) => status === 'NXDOMAIN')).toBe(true)
     expect(most).toBeLessThanOrEqual(16)
     expect(most).toBeGreaterThan(8)
@@ -240,9 +314,13 @@ describe('the wire', () => {
       import { createResolver } from '${new URL('../../src/net/dns.ts', import.meta.url).href}'
       const answer = await createResolver({ servers: [{ address: '127.0.0.1', port: ${dns.port} }] }).query('example.test', 'A')
       console.log(answer.status)`
-    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
-      timeout: 5000,
-    })
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '-e', script],
+      {
+        timeout: 5000,
+      },
+    )
     expect(stdout).toBe('NOERROR\n')
   })
 })
@@ -267,7 +345,10 @@ describe('bytes of strangers', () => {
       records: { 'example.test TXT': ['one', 'two'], 'example.test CAA': ['0 issue "ca.test"'] },
     })
     const whole = await rawAnswer(dns)
-    const damage = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 8 })
+    const damage = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), {
+      minLength: 1,
+      maxLength: 8,
+    })
     fc.assert(
       fc.property(damage, fc.nat(whole.length), (changes, length) => {
         const packet = Buffer.from(whole)
@@ -285,7 +366,10 @@ describe('bytes of strangers', () => {
       behaviours: { 'example.test A': (asked) => (asked === 0 ? { bytes: broken } : 'answer') },
     })
     const resolver = resolverOf({ servers: [dns], tries: 1 })
-    expect(await resolver.query('example.test', 'A')).toMatchObject({ status: 'FAILED', failure: 'OTHER' })
+    expect(await resolver.query('example.test', 'A')).toMatchObject({
+      status: 'FAILED',
+      failure: 'OTHER',
+    })
     expect(await resolver.query('example.test', 'A')).toMatchObject({ status: 'NOERROR' })
   })
 })

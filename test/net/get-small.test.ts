@@ -40,10 +40,19 @@ type Wish = { host?: string; allowPrivate?: PrivateTargets; deadline?: number; p
 
 async function get(
   port: number,
-  { host = 'files.example.test', allowPrivate = true, deadline = 3_000, path = '/f?x=1' }: Wish = {},
+  {
+    host = 'files.example.test',
+    allowPrivate = true,
+    deadline = 3_000,
+    path = '/f?x=1',
+  }: Wish = {},
 ) {
   const resolver = mapResolver({ [`${host} A`]: ['127.0.0.1'] })
-  return getSmall(new URL(`https://${host}:${port}${path}`), { resolver, allowPrivate }, AbortSignal.timeout(deadline))
+  return getSmall(
+    new URL(`https://${host}:${port}${path}`),
+    { resolver, allowPrivate },
+    AbortSignal.timeout(deadline),
+  )
 }
 
 describe('fetching a small file', () => {
@@ -92,7 +101,9 @@ describe('fetching a small file', () => {
   it('does not connect to an address that may not be reached', async () => {
     let asked = 0
     const port = await serve((_request, response) => response.end(String((asked += 1))))
-    await expect(get(port, { allowPrivate: false })).rejects.toMatchObject({ code: 'target_not_allowed' })
+    await expect(get(port, { allowPrivate: false })).rejects.toMatchObject({
+      code: 'target_not_allowed',
+    })
     expect(asked).toBe(0)
   })
 
@@ -107,10 +118,15 @@ describe('fetching a small file', () => {
   it.each([
     ['before the handshake', async () => (await plain('')).port],
     ['before the answer', () => serve(() => {})],
-    ['in the middle of the body', () => serve((_request, response) => void response.writeHead(200).write('half'))],
+    [
+      'in the middle of the body',
+      () => serve((_request, response) => void response.writeHead(200).write('half')),
+    ],
   ])('gives up in time on a server that falls silent %s', async (_when, start) => {
     const started = performance.now()
-    await expect(get(await start(), { deadline: 300 })).rejects.toMatchObject({ code: 'upstream_timeout' })
+    await expect(get(await start(), { deadline: 300 })).rejects.toMatchObject({
+      code: 'upstream_timeout',
+    })
     expect(performance.now() - started).toBeLessThan(1_500)
   })
 
@@ -122,7 +138,9 @@ describe('fetching a small file', () => {
       () =>
         serve(
           (request, response) =>
-            void response.writeHead(200, { 'content-length': 9 }).write('half', () => request.socket.destroy()),
+            void response
+              .writeHead(200, { 'content-length': 9 })
+              .write('half', () => request.socket.destroy()),
         ),
     ],
     [

@@ -38,20 +38,30 @@ describe('the guard', () => {
 
   it('takes an address without asking, and without a name for TLS', async () => {
     const { checked, dns } = await target('8.8.8.8', 'false')
-    expect(await checked).toEqual({ host: '8.8.8.8', servername: undefined, addresses: ['8.8.8.8'] })
+    expect(await checked).toEqual({
+      host: '8.8.8.8',
+      servername: undefined,
+      addresses: ['8.8.8.8'],
+    })
     expect(dns.queries).toEqual([])
   })
 
-  it.each(['127.0.0.1', '::1', '169.254.169.254', '::ffff:10.0.0.1', '64:ff9b::7f00:1', '100.64.1.1'])(
-    'refuses %s',
-    async (address) => {
-      const { checked } = await target(address, 'false')
-      await expect(checked).rejects.toMatchObject({ code: 'target_not_allowed' })
-    },
-  )
+  it.each([
+    '127.0.0.1',
+    '::1',
+    '169.254.169.254',
+    '::ffff:10.0.0.1',
+    '64:ff9b::7f00:1',
+    '100.64.1.1',
+  ])('refuses %s', async (address) => {
+    const { checked } = await target(address, 'false')
+    await expect(checked).rejects.toMatchObject({ code: 'target_not_allowed' })
+  })
 
   it('refuses a name when one of its addresses is private, and says which', async () => {
-    const { checked } = await target('a.test', 'false', { records: { 'a.test A': ['8.8.8.8', '10.0.0.7'] } })
+    const { checked } = await target('a.test', 'false', {
+      records: { 'a.test A': ['8.8.8.8', '10.0.0.7'] },
+    })
     await expect(checked).rejects.toMatchObject({
       code: 'target_not_allowed',
       message: expect.stringContaining('10.0.0.7, a private address'),
@@ -73,25 +83,40 @@ describe('the guard', () => {
     'metadata.google.internal',
     'abc.onion',
   ])('does not even look %s up', async (name) => {
-    const { checked, dns } = await target(name, 'false', { records: { [`${name} A`]: ['8.8.8.8'] } })
+    const { checked, dns } = await target(name, 'false', {
+      records: { [`${name} A`]: ['8.8.8.8'] },
+    })
     await expect(checked).rejects.toMatchObject({ code: 'target_not_allowed' })
     expect(dns.queries).toEqual([])
   })
 
   it('lets private addresses through where they are allowed', async () => {
     const records = { 'a.internal A': ['10.0.0.7'], 'b.internal A': ['192.168.0.1'] }
-    expect((await (await target('a.internal', '10.0.0.0/8', { records })).checked).addresses).toEqual(['10.0.0.7'])
-    await expect((await target('b.internal', '10.0.0.0/8', { records })).checked).rejects.toMatchObject({
+    expect(
+      (await (await target('a.internal', '10.0.0.0/8', { records })).checked).addresses,
+    ).toEqual(['10.0.0.7'])
+    await expect(
+      (await target('b.internal', '10.0.0.0/8', { records })).checked,
+    ).rejects.toMatchObject({
       code: 'target_not_allowed',
     })
-    expect((await (await target('b.internal', 'true', { records })).checked).addresses).toEqual(['192.168.0.1'])
-    expect((await (await target('localhost', 'true')).checked).addresses).toEqual(['127.0.0.1', '::1'])
+    expect((await (await target('b.internal', 'true', { records })).checked).addresses).toEqual([
+      '192.168.0.1',
+    ])
+    expect((await (await target('localhost', 'true')).checked).addresses).toEqual([
+      '127.0.0.1',
+      '::1',
+    ])
   })
 
   it('says that there is no such host, or no address, or no answer', async () => {
     const options = {
       records: { 'mail.test MX': ['10 mx.test'] },
-      behaviours: { 'broken.test *': 'SERVFAIL', 'silent.test *': 'silent', 'half.test AAAA': 'SERVFAIL' } as const,
+      behaviours: {
+        'broken.test *': 'SERVFAIL',
+        'silent.test *': 'silent',
+        'half.test AAAA': 'SERVFAIL',
+      } as const,
     }
     const sentences: Record<string, object> = {
       'gone.test': { code: 'upstream_unreachable', message: 'Host not found: gone.test.' },
@@ -103,7 +128,9 @@ describe('the guard', () => {
       await expect((await target(name, 'false', options)).checked).rejects.toMatchObject(fault)
     }
     const half = { ...options, records: { 'half.test A': ['8.8.8.8'] } }
-    expect((await (await target('half.test', 'false', half)).checked).addresses).toEqual(['8.8.8.8'])
+    expect((await (await target('half.test', 'false', half)).checked).addresses).toEqual([
+      '8.8.8.8',
+    ])
   })
 })
 
@@ -132,7 +159,9 @@ describe('a connection', () => {
   it('that is refused is said to be refused', async () => {
     const server = await startPlainServer()
     await server.close()
-    await expect(openSocket(loopback('127.0.0.1', '127.0.0.2'), server.port, soon())).rejects.toMatchObject({
+    await expect(
+      openSocket(loopback('127.0.0.1', '127.0.0.2'), server.port, soon()),
+    ).rejects.toMatchObject({
       code: 'upstream_unreachable',
       message: `Port ${server.port} of a.test refused the connection.`,
     })

@@ -5,7 +5,13 @@ import { Fault } from '../../src/errors.ts'
 import { STARTTLS, type StartTls } from '../../src/net/tls/starttls.ts'
 import { probeTls } from '../../src/net/tls/probe-tls.ts'
 import { makeAuthority, makeCertificate, type Certified } from '../servers/certificates.ts'
-import { SCRIPTS, startPlainServer, startTlsServer, type Script, type TcpServer } from '../servers/tls.ts'
+import {
+  SCRIPTS,
+  startPlainServer,
+  startTlsServer,
+  type Script,
+  type TcpServer,
+} from '../servers/tls.ts'
 
 const before = getCACertificates('default')
 const { root, intermediate } = makeAuthority()
@@ -19,7 +25,12 @@ afterEach(async () => {
 
 type Wish = Partial<Parameters<typeof makeCertificate>[0]>
 const certify = (wish: Wish = {}) =>
-  makeCertificate({ subject: '/CN=good.test', altNames: ['DNS:good.test'], issuer: intermediate, ...wish })
+  makeCertificate({
+    subject: '/CN=good.test',
+    altNames: ['DNS:good.test'],
+    issuer: intermediate,
+    ...wish,
+  })
 const chained = ({ key, cert }: Certified) => ({ key, cert: cert + intermediate.cert })
 const good = chained(certify())
 
@@ -36,7 +47,10 @@ async function opened(starting: Promise<TcpServer>): Promise<TcpServer> {
   return server
 }
 
-async function probePort(port: number, { host = 'good.test', starttls, deadline = 3000 }: ProbeOptions = {}) {
+async function probePort(
+  port: number,
+  { host = 'good.test', starttls, deadline = 3000 }: ProbeOptions = {},
+) {
   const servername = /^[\d.]+$|:/.test(host) ? undefined : host
   const target = { host, servername, addresses: ['127.0.0.1'] }
   return probeTls({ target, port, starttls, signal: AbortSignal.timeout(deadline) })
@@ -45,13 +59,22 @@ async function probePort(port: number, { host = 'good.test', starttls, deadline 
 describe('a certificate', () => {
   it('that is in order is trusted, with its whole chain', async () => {
     const facts = await probe(good)
-    expect(facts).toMatchObject({ isTrusted: true, trustError: null, hostnameMatches: true, isOutdated: false })
+    expect(facts).toMatchObject({
+      isTrusted: true,
+      trustError: null,
+      hostnameMatches: true,
+      isOutdated: false,
+    })
     expect(facts).toMatchObject({
       protocol: 'TLSv1.3',
       address: '127.0.0.1',
       cipher: { name: expect.stringMatching(/^TLS_/) },
     })
-    expect(facts.chain.map(({ subject }) => subject.CN)).toEqual(['good.test', 'Test intermediate', 'Test root'])
+    expect(facts.chain.map(({ subject }) => subject.CN)).toEqual([
+      'good.test',
+      'Test intermediate',
+      'Test root',
+    ])
     expect(facts.chain.map(({ isCa, isSelfIssued }) => [isCa, isSelfIssued])).toEqual([
       [false, false],
       [true, false],
@@ -82,7 +105,9 @@ describe('a certificate', () => {
   it('for another host is trusted and does not match, and an expired one says both', async () => {
     const wrong = { isTrusted: true, hostnameMatches: false }
     expect(await probe(good, { host: 'other.test' })).toMatchObject(wrong)
-    expect(await probe(chained(certify({ from: -9, to: -1 })), { host: 'other.test' })).toMatchObject({
+    expect(
+      await probe(chained(certify({ from: -9, to: -1 })), { host: 'other.test' }),
+    ).toMatchObject({
       isTrusted: false,
       trustError: 'CERT_HAS_EXPIRED',
       hostnameMatches: false,
@@ -90,14 +115,29 @@ describe('a certificate', () => {
   })
 
   it('names hosts, wildcards, addresses and others', async () => {
-    const altNames = ['DNS:xn--mnchen-3ya.test', 'DNS:*.good.test', 'IP:127.0.0.1', 'IP:2001:db8::1', 'email:a@b.test']
+    const altNames = [
+      'DNS:xn--mnchen-3ya.test',
+      'DNS:*.good.test',
+      'IP:127.0.0.1',
+      'IP:2001:db8::1',
+      'email:a@b.test',
+    ]
     const server = chained(certify({ altNames, subject: '/O=One/OU=Ops/OU=Web/CN=x' }))
     for (const host of ['xn--mnchen-3ya.test', 'www.good.test', '127.0.0.1']) {
       expect((await probe(server, { host })).hostnameMatches).toBe(true)
     }
     const { chain } = await probe(server)
-    const subjectAltNames = ['xn--mnchen-3ya.test', '*.good.test', '127.0.0.1', '2001:db8::1', 'email:a@b.test']
-    expect(chain[0]).toMatchObject({ subjectAltNames, subject: { O: 'One', OU: 'Ops, Web', CN: 'x' } })
+    const subjectAltNames = [
+      'xn--mnchen-3ya.test',
+      '*.good.test',
+      '127.0.0.1',
+      '2001:db8::1',
+      'email:a@b.test',
+    ]
+    expect(chain[0]).toMatchObject({
+      subjectAltNames,
+      subject: { O: 'One', OU: 'Ops, Web', CN: 'x' },
+    })
   })
 
   it('has its key, its signature and its number told', async () => {
@@ -122,7 +162,9 @@ describe('a certificate', () => {
 
 describe('a server of long ago', () => {
   it('is met once more with its own protocol', async () => {
-    const server = await opened(startTlsServer({ ...OLD, minVersion: 'TLSv1', maxVersion: 'TLSv1' }))
+    const server = await opened(
+      startTlsServer({ ...OLD, minVersion: 'TLSv1', maxVersion: 'TLSv1' }),
+    )
     const facts = await probePort(server.port)
     expect(facts).toMatchObject({ protocol: 'TLSv1', isOutdated: true, isTrusted: true })
     expect(server.connections()).toBe(2)
@@ -131,16 +173,18 @@ describe('a server of long ago', () => {
 })
 
 describe('a port without TLS', () => {
-  it.each(['220 mail.test ESMTP\r\n', 'SSH-2.0-OpenSSH_9\r\n', 'HTTP/1.1 400 Bad Request\r\n\r\n', '\0\0\0\x08\x04'])(
-    'that says %j was reached and does not speak TLS',
-    async (greeting) => {
-      const { port } = await opened(startPlainServer(greeting))
-      await expect(probePort(port, { deadline: 1500 })).rejects.toMatchObject({
-        code: 'upstream_rejected',
-        message: `Port ${port} of good.test does not speak TLS.`,
-      })
-    },
-  )
+  it.each([
+    '220 mail.test ESMTP\r\n',
+    'SSH-2.0-OpenSSH_9\r\n',
+    'HTTP/1.1 400 Bad Request\r\n\r\n',
+    '\0\0\0\x08\x04',
+  ])('that says %j was reached and does not speak TLS', async (greeting) => {
+    const { port } = await opened(startPlainServer(greeting))
+    await expect(probePort(port, { deadline: 1500 })).rejects.toMatchObject({
+      code: 'upstream_rejected',
+      message: `Port ${port} of good.test does not speak TLS.`,
+    })
+  })
 
   it('that hangs up is unreachable', async () => {
     const { port } = await opened(startPlainServer('', { hangUp: true }))
@@ -149,7 +193,9 @@ describe('a port without TLS', () => {
 
   it('that stays silent is left at the deadline', async () => {
     const { port } = await opened(startPlainServer())
-    await expect(probePort(port, { deadline: 200 })).rejects.toMatchObject({ code: 'upstream_timeout' })
+    await expect(probePort(port, { deadline: 200 })).rejects.toMatchObject({
+      code: 'upstream_timeout',
+    })
     const waiting = probePort(port, { deadline: 200, starttls: 'smtp' })
     await expect(waiting).rejects.toMatchObject({ code: 'upstream_timeout' })
   })
@@ -163,7 +209,11 @@ describe('STARTTLS', () => {
 
   it.each<[StartTls, string, Script]>([
     ['smtp', '554 no', { greeting: '554 no\r\n', replies: [] }],
-    ['smtp', 'does not offer STARTTLS', { greeting: '220 hi\r\n', replies: [{ to: /EHLO/, say: '250 SIZE 1\r\n' }] }],
+    [
+      'smtp',
+      'does not offer STARTTLS',
+      { greeting: '220 hi\r\n', replies: [{ to: /EHLO/, say: '250 SIZE 1\r\n' }] },
+    ],
     [
       'smtp',
       '454 TLS not available',
@@ -188,16 +238,29 @@ describe('STARTTLS', () => {
       'ldap',
       'not today',
       {
-        replies: [{ to: /1466/, say: Buffer.from('301502010178100a0134040004096e6f7420746f646179', 'hex') }],
+        replies: [
+          { to: /1466/, say: Buffer.from('301502010178100a0134040004096e6f7420746f646179', 'hex') },
+        ],
       },
     ],
     ['ldap', 'does not speak LDAP', { greeting: Buffer.from('30ffffff', 'hex'), replies: [] }],
     ['ldap', 'does not speak LDAP', { greeting: Buffer.from('3080', 'hex'), replies: [] }],
-    ['smtp', 'sent more data than the protocol allows', { greeting: `220 ${'x'.repeat(3000)}\r\n`, replies: [] }],
-    ['smtp', 'sent more data than the protocol allows', { greeting: '220-x\r\n'.repeat(60), replies: [] }],
+    [
+      'smtp',
+      'sent more data than the protocol allows',
+      { greeting: `220 ${'x'.repeat(3000)}\r\n`, replies: [] },
+    ],
+    [
+      'smtp',
+      'sent more data than the protocol allows',
+      { greeting: '220-x\r\n'.repeat(60), replies: [] },
+    ],
   ])('with %s is declined: %s', async (starttls, words, script) => {
     const probing = probe({ ...good, script }, { starttls, deadline: 1500 })
-    await expect(probing).rejects.toMatchObject({ code: 'upstream_rejected', message: expect.stringContaining(words) })
+    await expect(probing).rejects.toMatchObject({
+      code: 'upstream_rejected',
+      message: expect.stringContaining(words),
+    })
   })
 
   it('does not believe plain text sent behind the go-ahead', async () => {
@@ -226,17 +289,25 @@ describe('STARTTLS', () => {
       'x',
       '\0',
     ]
-    const noise = fc.array(fc.constantFrom(...pieces), { maxLength: 8 }).map((parts) => parts.join(''))
-    const property = fc.asyncProperty(fc.constantFrom(...STARTTLS), noise, async (starttls, greeting) => {
-      const server = await startPlainServer(Buffer.from(greeting, 'latin1'), { hangUp: true })
-      await expect(probePort(server.port, { starttls })).rejects.toBeInstanceOf(Fault)
-      await server.close()
-    })
+    const noise = fc
+      .array(fc.constantFrom(...pieces), { maxLength: 8 })
+      .map((parts) => parts.join(''))
+    const property = fc.asyncProperty(
+      fc.constantFrom(...STARTTLS),
+      noise,
+      async (starttls, greeting) => {
+        const server = await startPlainServer(Buffer.from(greeting, 'latin1'), { hangUp: true })
+        await expect(probePort(server.port, { starttls })).rejects.toBeInstanceOf(Fault)
+        await server.close()
+      },
+    )
     await fc.assert(property, { numRuns: 150 })
   })
 
   it('says that the server hung up', async () => {
     const { port } = await opened(startPlainServer('220 hi\r\n', { hangUp: true }))
-    await expect(probePort(port, { starttls: 'smtp' })).rejects.toMatchObject({ code: 'upstream_unreachable' })
+    await expect(probePort(port, { starttls: 'smtp' })).rejects.toMatchObject({
+      code: 'upstream_unreachable',
+    })
   })
 })

@@ -2,7 +2,11 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createLog } from '../../src/log.ts'
-import { startSmtpServer, type SmtpServer, type SmtpServerLimits } from '../../src/net/smtp-server.ts'
+import {
+  startSmtpServer,
+  type SmtpServer,
+  type SmtpServerLimits,
+} from '../../src/net/smtp-server.ts'
 
 let authHooks: SmtpServer | undefined
 afterEach(async () => authHooks?.close())
@@ -77,7 +81,10 @@ describe('the SMTP server', () => {
     const socket = await open({ closing: 60_000 })
     const silent = connect(authHooks?.port ?? 0, '127.0.0.1').on('error', () => {})
     await once(silent, 'connect')
-    const half = connect({ port: authHooks?.port ?? 0, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {})
+    const half = connect({ port: authHooks?.port ?? 0, host: '127.0.0.1', allowHalfOpen: true }).on(
+      'error',
+      () => {},
+    )
     await once(half, 'data')
     const said = heardFrom(socket)
     const begun = performance.now()

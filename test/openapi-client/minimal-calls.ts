@@ -43,12 +43,17 @@ const reportToken: string = answers.newToken.data?.token ?? ''
 const id: string = answers.newEndpoint.data?.endpoint.id ?? ''
 const path = { id }
 const more = {
-  metrics: await api.GET('/api/v1/abuse/tokens/{token}', { params: { path: { token: reportToken } } }),
+  metrics: await api.GET('/api/v1/abuse/tokens/{token}', {
+    params: { path: { token: reportToken } },
+  }),
   captured: await browser.POST('/webhooks/{token}', {
     params: { path: { token: answers.newEndpoint.data?.endpoint.token ?? '' } },
     parseAs: 'text',
   }),
-  changed: await browser.PUT('/api/webhook/endpoints/{id}', { params: { path }, body: { responseStatus: 202 } }),
+  changed: await browser.PUT('/api/webhook/endpoints/{id}', {
+    params: { path },
+    body: { responseStatus: 202 },
+  }),
   requests: await browser.GET('/api/webhook/endpoints/{id}/requests', { params: { path } }),
   cleared: await browser.DELETE('/api/webhook/endpoints/{id}/requests', { params: { path } }),
   deleted: await browser.DELETE('/api/webhook/endpoints/{id}', { params: { path } }),
@@ -62,9 +67,23 @@ const score: number | undefined = answers.report.data?.score
 const pages: number | undefined = answers.delisting.data?.data.pagination.totalPages
 const headerNames: string[] | undefined =
   more.requests.data && 'requests' in more.requests.data
-    ? more.requests.data.requests.flatMap(({ headers: pairs }) => pairs.map((pair) => pair.join(': ')))
+    ? more.requests.data.requests.flatMap(({ headers: pairs }) =>
+        pairs.map((pair) => pair.join(': ')),
+      )
     : undefined
 const failure: components['schemas']['Failure'] | undefined = answers.blacklist.error
 
-const statuses = Object.entries({ ...answers, ...more }).map(([name, { response }]) => [name, response.status])
-console.log(JSON.stringify({ statuses: Object.fromEntries(statuses), status, score, pages, headerNames, failure }))
+const statuses = Object.entries({ ...answers, ...more }).map(([name, { response }]) => [
+  name,
+  response.status,
+])
+console.log(
+  JSON.stringify({
+    statuses: Object.fromEntries(statuses),
+    status,
+    score,
+    pages,
+    headerNames,
+    failure,
+  }),
+)

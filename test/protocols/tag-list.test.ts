@@ -25,7 +25,9 @@ describe('a tag list', () => {
   it('takes the first of two tags and says where the second is', () => {
     const { tags, errors } = parseTagList('p=none; p=reject')
     expect(tagsObject(tags)).toEqual({ p: 'none' })
-    expect(errors).toEqual([{ at: 8, message: expect.stringContaining('more than once'), isRepeated: true }])
+    expect(errors).toEqual([
+      { at: 8, message: expect.stringContaining('more than once'), isRepeated: true },
+    ])
   })
 
   it.each([
@@ -42,17 +44,21 @@ describe('a tag list', () => {
     const name = fc.stringMatching(/^[A-Za-z]\w{0,9}$/)
     const value = fc.stringMatching(/^[!-:<-~]{0,20}$/)
     fc.assert(
-      fc.property(fc.uniqueArray(fc.tuple(name, value), { selector: ([key]) => key, minLength: 1 }), (pairs) => {
-        const text = pairs.map(([key, said]) => `${key}=${said}`).join('; ')
-        expect(tagsObject(parseTagList(text).tags)).toEqual(Object.fromEntries(pairs))
-      }),
+      fc.property(
+        fc.uniqueArray(fc.tuple(name, value), { selector: ([key]) => key, minLength: 1 }),
+        (pairs) => {
+          const text = pairs.map(([key, said]) => `${key}=${said}`).join('; ')
+          expect(tagsObject(parseTagList(text).tags)).toEqual(Object.fromEntries(pairs))
+        },
+      ),
     )
   })
 
   it('points at the tag, wherever it stands', () => {
     fc.assert(
       fc.property(hostile(), (text) => {
-        for (const { name, at } of parseTagList(text).tags) expect(text.startsWith(name, at)).toBe(true)
+        for (const { name, at } of parseTagList(text).tags)
+          expect(text.startsWith(name, at)).toBe(true)
       }),
     )
   })

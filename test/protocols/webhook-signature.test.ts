@@ -24,7 +24,10 @@ function request(
 const GITHUB = {
   secret: "It's a Secret to Everybody",
   body: 'Hello, World!',
-  headers: { 'X-Hub-Signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17' },
+  headers: {
+    'X-Hub-Signature-256':
+      'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
+  },
 }
 
 /** Slack's own example, “Verifying requests from Slack”. */
@@ -55,7 +58,12 @@ const check = (
   scheme: SignatureScheme,
   { secret, body, headers }: typeof SLACK | typeof GITHUB | typeof STANDARD,
   seconds?: number,
-) => checkSignature(scheme, secret, request({ ...headers }, body, seconds === undefined ? new Date() : at(seconds)))
+) =>
+  checkSignature(
+    scheme,
+    secret,
+    request({ ...headers }, body, seconds === undefined ? new Date() : at(seconds)),
+  )
 
 describe('documented examples', () => {
   it('of GitHub hold', () => {
@@ -71,10 +79,17 @@ describe('documented examples', () => {
   it('of Standard Webhooks hold, also under the names of Svix', () => {
     expect(check({ scheme: 'standard' }, STANDARD, 1614265330)).toMatchObject({ status: 'valid' })
     const headers = Object.fromEntries(
-      Object.entries(STANDARD.headers).map(([name, value]) => [name.replace('webhook', 'Svix'), value]),
+      Object.entries(STANDARD.headers).map(([name, value]) => [
+        name.replace('webhook', 'Svix'),
+        value,
+      ]),
     )
     expect(
-      checkSignature({ scheme: 'standard' }, STANDARD.secret, request(headers, STANDARD.body, at(1614265330))),
+      checkSignature(
+        { scheme: 'standard' },
+        STANDARD.secret,
+        request(headers, STANDARD.body, at(1614265330)),
+      ),
     ).toMatchObject({ status: 'valid' })
   })
 
@@ -84,7 +99,11 @@ describe('documented examples', () => {
     const signature = hmac(secret, `1492774577.${body}`)
     const header = `t=1492774577,v1=${'0'.repeat(64)},v1=${signature},v0=6ffbb59b2300aae63f272406069a9788598b792a944a07aba816edb039989a39`
     const stripe = (text: string, seconds = 1492774577) =>
-      checkSignature({ scheme: 'stripe' }, secret, request({ 'stripe-signature': text }, body, at(seconds)))
+      checkSignature(
+        { scheme: 'stripe' },
+        secret,
+        request({ 'stripe-signature': text }, body, at(seconds)),
+      )
     expect(stripe(header)).toMatchObject({ status: 'valid' })
     expect(stripe(header, 1492774577 - 600).reason).toContain('10 minutes after')
     expect(stripe(`t=1492774577,v0=${signature}`)).toMatchObject({ status: 'invalid' })
@@ -94,7 +113,9 @@ describe('documented examples', () => {
 
   it('of Shopify hold', () => {
     const headers = { 'X-Shopify-Hmac-SHA256': hmac('hush', '{"id":820982911946154508}', 'base64') }
-    expect(checkSignature({ scheme: 'shopify' }, 'hush', request(headers, '{"id":820982911946154508}'))).toMatchObject({
+    expect(
+      checkSignature({ scheme: 'shopify' }, 'hush', request(headers, '{"id":820982911946154508}')),
+    ).toMatchObject({
       status: 'valid',
     })
   })
@@ -108,15 +129,21 @@ describe('documented examples', () => {
       algorithm: 'sha512',
       encoding: 'base64',
     } as const
-    expect(checkSignature(scheme, 'key', request({ 'X-Signed': value }, 'body'))).toMatchObject({ status: 'valid' })
-    expect(checkSignature({ ...scheme, prefix: 'w=' }, 'key', request({ 'X-Signed': value }, 'body'))).toMatchObject({
+    expect(checkSignature(scheme, 'key', request({ 'X-Signed': value }, 'body'))).toMatchObject({
+      status: 'valid',
+    })
+    expect(
+      checkSignature({ ...scheme, prefix: 'w=' }, 'key', request({ 'X-Signed': value }, 'body')),
+    ).toMatchObject({
       status: 'invalid',
     })
   })
 })
 
 describe('a signature that does not hold', () => {
-  const sign = (body: string, secret = 'key') => ({ 'X-Hub-Signature-256': `sha256=${hmac(secret, body)}` })
+  const sign = (body: string, secret = 'key') => ({
+    'X-Hub-Signature-256': `sha256=${hmac(secret, body)}`,
+  })
   const github = (headers: Record<string, string>, body: string, secret = 'key') =>
     checkSignature({ scheme: 'github' }, secret, request(headers, body))
 
@@ -143,7 +170,9 @@ describe('a signature that does not hold', () => {
 
   it('is reported as unsigned when missing, and never as valid', () => {
     for (const scheme of SIGNATURE_SCHEMES) {
-      expect(checkSignature({ scheme, header: 'x' }, 'key', request({}, 'x'))).toMatchObject({ status: 'unsigned' })
+      expect(checkSignature({ scheme, header: 'x' }, 'key', request({}, 'x'))).toMatchObject({
+        status: 'unsigned',
+      })
     }
     expect(github({ 'X-Hub-Signature-256': '' }, 'x')).toMatchObject({ status: 'invalid' })
     expect(github({ 'X-Hub-Signature-256': 'sha256=zz' }, 'x')).toMatchObject({ status: 'invalid' })
@@ -168,7 +197,10 @@ it('never holds for strangers’ bytes, and never throws', () => {
       'x-shopify-hmac-sha256',
       'x',
     ),
-    fc.oneof(fc.string(), fc.constantFrom('sha256=', 't=1,v1=00', 'v1,AAAA', 'v0=00', '1e99', '-1')),
+    fc.oneof(
+      fc.string(),
+      fc.constantFrom('sha256=', 't=1,v1=00', 'v1,AAAA', 'v0=00', '1e99', '-1'),
+    ),
   )
   fc.assert(
     fc.property(
@@ -177,7 +209,9 @@ it('never holds for strangers’ bytes, and never throws', () => {
       fc.string(),
       fc.string({ minLength: 1 }),
       (scheme, names, body, secret) => {
-        expect(checkSignature({ scheme, header: 'x' }, secret, request(names, body)).status).not.toBe('valid')
+        expect(
+          checkSignature({ scheme, header: 'x' }, secret, request(names, body)).status,
+        ).not.toBe('valid')
       },
     ),
   )

@@ -29,7 +29,10 @@ export const ANSWERING = ['web', 'web', 'web']
  * @param env as for one instance, with DATABASE_URL and SECRET_KEY
  * @param roles of each
  */
-export async function startScaled(env: Record<string, string>, roles: string[] = SPLIT): Promise<Scaled> {
+export async function startScaled(
+  env: Record<string, string>,
+  roles: string[] = SPLIT,
+): Promise<Scaled> {
   await using undo = new AsyncDisposableStack()
   const port = await freePort()
   const url = `http://localhost:${port}`
@@ -38,7 +41,9 @@ export async function startScaled(env: Record<string, string>, roles: string[] =
   const shared = { BASE_URL: url, TRUSTED_PROXIES: '127.0.0.0/8', ...env }
   const instances: Instance[] = []
   undo.defer(async () => void (await Promise.all(instances.map((instance) => instance.kill()))))
-  await Promise.all(roles.map(async (ROLES, n) => void (instances[n] = await startInstance({ ...shared, ROLES }))))
+  await Promise.all(
+    roles.map(async (ROLES, n) => void (instances[n] = await startInstance({ ...shared, ROLES }))),
+  )
   const addresses = instances.map((instance) => instance.url)
   const nginx = await startNginx(addresses, { port, isBehindAnother })
   undo.defer(() => nginx.stop())
@@ -55,8 +60,12 @@ export async function startScaled(env: Record<string, string>, roles: string[] =
  * Where requests to a room go: to its own server, or in a scaled run to three instances with these settings, while the
  * test's own process does what it is told to.
  */
-export async function openRoomDoor(app: App, env: Record<string, string>): Promise<Omit<Scaled, 'wire'>> {
-  if (!isScaled) return { url: await app.listen({ host: '127.0.0.1', port: 0 }), stop: () => app.close() }
+export async function openRoomDoor(
+  app: App,
+  env: Record<string, string>,
+): Promise<Omit<Scaled, 'wire'>> {
+  if (!isScaled)
+    return { url: await app.listen({ host: '127.0.0.1', port: 0 }), stop: () => app.close() }
   const { url, stop } = await startScaled(env, ANSWERING)
   return {
     url,

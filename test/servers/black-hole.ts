@@ -3,7 +3,10 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
 /** A port that swallows connections: a process that stands still, its queue full. */
-export async function startBlackHole(host: string, port: number): Promise<{ port: number; close(): Promise<void> }> {
+export async function startBlackHole(
+  host: string,
+  port: number,
+): Promise<{ port: number; close(): Promise<void> }> {
   const script = `
     const server = require('node:net').createServer()
     server.listen({ host: '${host}', port: ${port}, backlog: 1 }, () => console.log(server.address().port))`
@@ -15,7 +18,10 @@ export async function startBlackHole(host: string, port: number): Promise<{ port
   for (let full = false; !full;) {
     const socket = connect(where)
     queued.push(socket.on('error', () => {}))
-    full = await Promise.race([once(socket, 'connect').then(() => false), wait(100).then(() => true)])
+    full = await Promise.race([
+      once(socket, 'connect').then(() => false),
+      wait(100).then(() => true),
+    ])
   }
   return {
     port: where.port,

@@ -42,9 +42,16 @@ export function startersForEach() {
 }
 
 /** The catalogue's lists, asked through this server. */
-export function open(server: Endpoint, options: ResolverOptions & { keys?: Record<string, string> } = {}): Blocklists {
+export function open(
+  server: Endpoint,
+  options: ResolverOptions & { keys?: Record<string, string> } = {},
+): Blocklists {
   const resolver = createResolver({ servers: [server], timeoutMs: 300, ...options })
-  return createBlocklists({ catalogue, keys: new Map(Object.entries(options.keys ?? {})), resolver })
+  return createBlocklists({
+    catalogue,
+    keys: new Map(Object.entries(options.keys ?? {})),
+    resolver,
+  })
 }
 
 export function check(

@@ -34,26 +34,51 @@ const KEYS: Record<KeyKind, string[]> = {
 
 /** Makes certificates with the openssl command line; `from` and `to` may lie in the past or the future. */
 export function makeCertificate(wish: Wish): Certified {
-  const { subject, altNames = [], key = 'ec', issuer, isCa = false, from = -1, to = 90, digest = 'sha256' } = wish
+  const {
+    subject,
+    altNames = [],
+    key = 'ec',
+    issuer,
+    isCa = false,
+    from = -1,
+    to = 90,
+    digest = 'sha256',
+  } = wish
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-ca-'))
   const file = (name: string, text?: string) => {
     if (text !== undefined) writeFileSync(join(folder, name), text)
     return join(folder, name)
   }
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'pipe', cwd: folder })
+  const openssl = (...args: string[]) =>
+    execFileSync('openssl', args, { stdio: 'pipe', cwd: folder })
   try {
     file('index.txt', '')
     file('serial', wish.serial ?? randomBytes(9).toString('hex').replace(/^./, '5'))
     file('ca.conf', CONFIG)
     file('extensions', extensions(isCa, altNames))
-    openssl('req', '-new', '-nodes', ...KEYS[key], '-utf8', '-subj', subject, '-keyout', 'key.pem', '-out', 'csr.pem')
+    openssl(
+      'req',
+      '-new',
+      '-nodes',
+      ...KEYS[key],
+      '-utf8',
+      '-subj',
+      subject,
+      '-keyout',
+      'key.pem',
+      '-out',
+      'csr.pem',
+    )
     const signer = issuer
       ? ['-cert', file('issuer.pem', issuer.cert), '-keyfile', file('issuer-key.pem', issuer.key)]
       : ['-selfsign', '-keyfile', 'key.pem']
     const times = ['-startdate', asn1Time(from), '-enddate', asn1Time(to)]
     const md = key === 'ed25519' && !issuer ? 'default' : digest
     openssl('ca', '-batch', '-notext', '-config', 'ca.conf', '-in', 'csr.pem', '-out', 'cert.pem', '-md', md, '-extfile', 'extensions', ...times, ...signer) // prettier-ignore
-    return { key: readFileSync(file('key.pem'), 'utf8'), cert: readFileSync(file('cert.pem'), 'utf8') }
+    return {
+      key: readFileSync(file('key.pem'), 'utf8'),
+      cert: readFileSync(file('cert.pem'), 'utf8'),
+    }
   } finally {
     rmSync(folder, { recursive: true })
   }
@@ -91,6 +116,10 @@ function asn1Time(days: number): string {
 /** A private root and an intermediate under it, as in real life. */
 export function makeAuthority(): { root: Certified; intermediate: Certified } {
   const root = makeCertificate({ subject: '/O=Portreeve tests/CN=Test root', isCa: true, to: 3650 })
-  const intermediate = makeCertificate({ subject: '/O=Portreeve tests/CN=Test intermediate', isCa: true, issuer: root })
+  const intermediate = makeCertificate({
+    subject: '/O=Portreeve tests/CN=Test intermediate',
+    isCa: true,
+    issuer: root,
+  })
   return { root, intermediate }
 }

@@ -15,7 +15,9 @@ const FLAGS = [
 /** The distribution's Chromium without a window, on a profile of its own that goes with it. Close it with `close()`. */
 export async function startChromium(): Promise<Browser> {
   if (!existsSync(CHROMIUM)) {
-    throw new Error(`These tests need ${CHROMIUM}: install the Debian package chromium (apt-get install chromium).`)
+    throw new Error(
+      `These tests need ${CHROMIUM}: install the Debian package chromium (apt-get install chromium).`,
+    )
   }
   return chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
 }

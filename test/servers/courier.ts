@@ -17,7 +17,8 @@ import {
 
 /** As Debian's /etc/courier/imapd has it, without limits on connections. */
 const SETTINGS = {
-  IMAP_CAPABILITY: 'IMAP4rev1 UIDPLUS CHILDREN NAMESPACE THREAD=ORDEREDSUBJECT THREAD=REFERENCES SORT QUOTA IDLE',
+  IMAP_CAPABILITY:
+    'IMAP4rev1 UIDPLUS CHILDREN NAMESPACE THREAD=ORDEREDSUBJECT THREAD=REFERENCES SORT QUOTA IDLE',
   IMAP_KEYWORDS: '1',
   IMAP_ACL: '1',
   IMAP_IDLE_TIMEOUT: '60',
@@ -56,9 +57,21 @@ export async function startCourier({ quota }: CourierOptions = {}): Promise<Cour
     // Without its watcher of folders every command waits for it for more than a second. It ends by itself.
     GAMIN_DEBUG_SERVER: join(root, 'usr/libexec/gam_server'),
   }
-  const tcpd = ['-address=127.0.0.1', '-maxprocs=200', '-maxperip=200', '-nodnslookup', '-noidentlookup', String(port)]
-  const login = [join(root, 'usr/lib/courier/courier/imaplogin'), join(root, 'usr/bin/imapd'), 'Maildir']
-  const allow = (home: string, bytes: number) => writeFileSync(join(home, 'Maildir/maildirsize'), `${bytes}S\n`)
+  const tcpd = [
+    '-address=127.0.0.1',
+    '-maxprocs=200',
+    '-maxperip=200',
+    '-nodnslookup',
+    '-noidentlookup',
+    String(port),
+  ]
+  const login = [
+    join(root, 'usr/lib/courier/courier/imaplogin'),
+    join(root, 'usr/bin/imapd'),
+    'Maildir',
+  ]
+  const allow = (home: string, bytes: number) =>
+    writeFileSync(join(home, 'Maildir/maildirsize'), `${bytes}S\n`)
   const daemon = startDaemon([join(root, 'usr/sbin/couriertcpd'), ...tcpd, ...login], folder, env)
   await greets(port, daemon, () => 'Courier logs to syslog alone')
   const front = await startTlsFront(port)
@@ -68,7 +81,8 @@ export async function startCourier({ quota }: CourierOptions = {}): Promise<Cour
     tlsPort: front.port,
     async addUser(name, password) {
       const home = join(folder, 'mail', name)
-      for (const part of ['cur', 'new', 'tmp']) mkdirSync(join(home, 'Maildir', part), { recursive: true })
+      for (const part of ['cur', 'new', 'tmp'])
+        mkdirSync(join(home, 'Maildir', part), { recursive: true })
       if (quota !== undefined) allow(home, quota)
       handOver(join(folder, 'mail'))
       users.set(name, { password, home })
@@ -84,12 +98,17 @@ export async function startCourier({ quota }: CourierOptions = {}): Promise<Cour
 
 /** Stands in for authdaemond: `AUTH length`, then service, `login`, user and password, a line each. */
 async function startAuthority(path: string, users: Map<string, User>): Promise<Server> {
-  const { uid, gid } = serverUser() ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+  const { uid, gid } = serverUser() ?? {
+    uid: process.getuid?.() ?? 0,
+    gid: process.getgid?.() ?? 0,
+  }
   const answer = (socket: Socket, request: string) => {
     const [, , name = '', password = ''] = request.split('\n')
     const user = users.get(name)
     if (!user || user.password !== password) return socket.end('FAIL\n')
-    return socket.end(`UID=${uid}\nGID=${gid}\nHOME=${user.home}\nADDRESS=${name}\nMAILDIR=${user.home}/Maildir\n.\n`)
+    return socket.end(
+      `UID=${uid}\nGID=${gid}\nHOME=${user.home}\nADDRESS=${name}\nMAILDIR=${user.home}/Maildir\n.\n`,
+    )
   }
   const server = createServer((socket) => {
     let request = ''

@@ -26,7 +26,8 @@ export async function startCyrus(options: CyrusOptions = {}): Promise<MailServer
   const folder = serverFolder('cyrus')
   const port = await freePort()
   const file = (name: string) => join(folder, name)
-  for (const name of ['conf/db', 'conf/socket', 'conf/proc', 'spool', 'run']) mkdirSync(file(name), { recursive: true })
+  for (const name of ['conf/db', 'conf/socket', 'conf/proc', 'spool', 'run'])
+    mkdirSync(file(name), { recursive: true })
   writeFileSync(file('imapd.conf'), configuration(folder, options))
   writeFileSync(file('cyrus.conf'), services(root, folder, port))
   handOver(folder)
@@ -51,7 +52,12 @@ export async function startCyrus(options: CyrusOptions = {}): Promise<MailServer
     async addUser(name, password) {
       const { uid, gid } = serverUser() ?? {}
       const args = ['-p', '-c', '-f', file('sasldb2'), '-u', 'localhost', name]
-      const { status, stderr } = spawnSync(join(root, 'usr/sbin/saslpasswd2'), args, { env, uid, gid, input: password })
+      const { status, stderr } = spawnSync(join(root, 'usr/sbin/saslpasswd2'), args, {
+        env,
+        uid,
+        gid,
+        input: password,
+      })
       if (status !== 0) throw new Error(`saslpasswd2: ${String(stderr)}`)
     },
     async stop() {
@@ -61,7 +67,10 @@ export async function startCyrus(options: CyrusOptions = {}): Promise<MailServer
   }
 }
 
-function configuration(folder: string, { altNamespace = false, separator = '.' }: CyrusOptions): string {
+function configuration(
+  folder: string,
+  { altNamespace = false, separator = '.' }: CyrusOptions,
+): string {
   return `configdirectory: ${folder}/conf
 defaultpartition: default
 partition-default: ${folder}/spool

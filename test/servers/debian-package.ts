@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -9,7 +18,15 @@ import { fileURLToPath } from 'node:url'
  */
 export const PACKAGES = {
   dovecot: ['dovecot-core', 'dovecot-imapd', 'liblua5.4-0', 'libexttextcat-2.0-0', 'libwrap0'],
-  cyrus: ['cyrus-common', 'cyrus-imapd', 'libical3', 'libxapian30', 'libpcre3', 'libwrap0', 'sasl2-bin'],
+  cyrus: [
+    'cyrus-common',
+    'cyrus-imapd',
+    'libical3',
+    'libxapian30',
+    'libpcre3',
+    'libwrap0',
+    'sasl2-bin',
+  ],
   courier: [
     'courier-base',
     'courier-imap',
@@ -38,8 +55,16 @@ const PATHS: Partial<Record<PackageSet, { file: string; compiled: string; own: s
   ],
   // `/run/courier/authdaemon/socket`: the compiler cut it into two overlapping pieces of sixteen bytes.
   courier: [
-    { file: 'usr/lib/libcourierauth.so.0.0.0', compiled: '/run/courier/aut', own: '/proc/self/cwd//' },
-    { file: 'usr/lib/libcourierauth.so.0.0.0', compiled: 'thdaemon/socket\0', own: '/////////socket\0' },
+    {
+      file: 'usr/lib/libcourierauth.so.0.0.0',
+      compiled: '/run/courier/aut',
+      own: '/proc/self/cwd//',
+    },
+    {
+      file: 'usr/lib/libcourierauth.so.0.0.0',
+      compiled: 'thdaemon/socket\0',
+      own: '/////////socket\0',
+    },
   ],
 }
 
@@ -82,7 +107,8 @@ export function unpacked(set: PackageSet): string {
 
 function replaceIn(file: string, compiled: string, own: string): void {
   const bytes = readFileSync(file, 'latin1')
-  if (!bytes.includes(compiled) || own.length !== compiled.length) throw new Error(`${file} has no ${compiled}`)
+  if (!bytes.includes(compiled) || own.length !== compiled.length)
+    throw new Error(`${file} has no ${compiled}`)
   writeFileSync(file, bytes.replaceAll(compiled, own), 'latin1')
 }
 

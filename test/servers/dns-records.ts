@@ -9,7 +9,11 @@ const NOERROR = 0
 const NXDOMAIN = 3
 
 /** The answer section for a question: CNAMEs followed, wildcards expanded (RFC 4592), empty non-terminals exist. */
-export function findAnswer(records: Records, name: string, type: string): { rcode: number; answers: Found[] } {
+export function findAnswer(
+  records: Records,
+  name: string,
+  type: string,
+): { rcode: number; answers: Found[] } {
   const answers: Found[] = []
   const index = new Map(Object.entries(records).map(([key, texts]) => [keyOf(key), texts]))
   let owner = name
@@ -34,10 +38,12 @@ function keyOf(key: string): string {
 /** The owner whose records answer for the name: itself, a wildcard, or null when there is no such name. */
 function sourceOf(index: Map<string, unknown>, name: string): string | null {
   const owners = [...index.keys()].map((key) => key.split(' ')[0] as string)
-  const exists = (candidate: string) => owners.some((owner) => owner === candidate || owner.endsWith(`.${candidate}`))
+  const exists = (candidate: string) =>
+    owners.some((owner) => owner === candidate || owner.endsWith(`.${candidate}`))
   if (exists(name)) return name
   let encloser = name
-  while (encloser.includes('.') && !exists(encloser)) encloser = encloser.slice(encloser.indexOf('.') + 1)
+  while (encloser.includes('.') && !exists(encloser))
+    encloser = encloser.slice(encloser.indexOf('.') + 1)
   return owners.includes(`*.${encloser}`) ? `*.${encloser}` : null
 }
 
@@ -53,16 +59,27 @@ function dataOf(type: string, text: RecordText): unknown {
   if (Array.isArray(text)) throw new Error(`only TXT records have pieces, not ${type}`)
   const [first = '', second = '', ...rest] = text.split(/\s+/)
   if (type === 'MX') return { preference: Number(first), exchange: second }
-  if (type === 'CAA') return { flags: Number(first), tag: second, value: rest.join(' ').replaceAll('"', '') }
+  if (type === 'CAA')
+    return { flags: Number(first), tag: second, value: rest.join(' ').replaceAll('"', '') }
   if (type === 'SOA') {
     const [serial, refresh, retry, expire, minimum] = rest.map(Number)
     return { mname: first, rname: second, serial, refresh, retry, expire, minimum }
   }
   const hex = () => Buffer.from(rest.slice(1).join(''), 'hex')
   if (type === 'TLSA')
-    return { usage: Number(first), selector: Number(second), matchingType: Number(rest[0]), certificate: hex() }
+    return {
+      usage: Number(first),
+      selector: Number(second),
+      matchingType: Number(rest[0]),
+      certificate: hex(),
+    }
   if (type === 'DS')
-    return { keyTag: Number(first), algorithm: Number(second), digestType: Number(rest[0]), digest: hex() }
+    return {
+      keyTag: Number(first),
+      algorithm: Number(second),
+      digestType: Number(rest[0]),
+      digest: hex(),
+    }
   return text
 }
 
@@ -70,6 +87,7 @@ function dataOf(type: string, text: RecordText): unknown {
 function piecesOf(text: string): Buffer[] {
   const bytes = Buffer.from(text)
   const pieces: Buffer[] = []
-  for (let at = 0; at === 0 || at < bytes.length; at += 255) pieces.push(bytes.subarray(at, at + 255))
+  for (let at = 0; at === 0 || at < bytes.length; at += 255)
+    pieces.push(bytes.subarray(at, at + 255))
   return pieces
 }

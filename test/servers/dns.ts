@@ -30,7 +30,13 @@ export type Step =
 export type Behaviour = Step | Step[] | ((asked: number) => Step | Step[])
 
 export type Transport = 'udp' | 'tcp'
-export type Asked = { name: string; type: string; transport: Transport; edns: boolean; port: number }
+export type Asked = {
+  name: string
+  type: string
+  transport: Transport
+  edns: boolean
+  port: number
+}
 
 export type DnsServer = {
   address: string
@@ -62,10 +68,21 @@ type Options = {
 
 /** An authoritative server for everything, which answers or misbehaves as told; hand it out as `servers: [dns]`. */
 export async function startDns(options: Options = {}): Promise<DnsServer> {
-  const { records = {}, behaviours = {}, ttl = 300, negativeTtl = 60, tcp = true, address = '127.0.0.1' } = options
+  const {
+    records = {},
+    behaviours = {},
+    ttl = 300,
+    negativeTtl = 60,
+    tcp = true,
+    address = '127.0.0.1',
+  } = options
   const queries: Asked[] = []
 
-  async function* packetsFor(bytes: Buffer, transport: Transport, port: number): AsyncGenerator<Buffer> {
+  async function* packetsFor(
+    bytes: Buffer,
+    transport: Transport,
+    port: number,
+  ): AsyncGenerator<Buffer> {
     const { id = 0, questions: [question] = [], additionals = [] } = packet.decode(bytes)
     if (!question) return
     const { name, type } = question
@@ -96,17 +113,29 @@ export async function startDns(options: Options = {}): Promise<DnsServer> {
 }
 
 function soaAbove(name: string, ttl: number): Answer {
-  return parseRecord(`${name.split('.').at(-1) || '.'} SOA`, `ns.invalid hostmaster.invalid 1 1 1 1 ${ttl}`, ttl)
+  return parseRecord(
+    `${name.split('.').at(-1) || '.'} SOA`,
+    `ns.invalid hostmaster.invalid 1 1 1 1 ${ttl}`,
+    ttl,
+  )
 }
 
 type Delay = { delayMs: number }
 const isDelay = (step: Step): step is Delay => typeof step === 'object' && 'delayMs' in step
 
-function stepsFor(behaviours: Record<string, Behaviour>, question: Question, asked: number): Step[] {
+function stepsFor(
+  behaviours: Record<string, Behaviour>,
+  question: Question,
+  asked: number,
+): Step[] {
   const labels = question.name.toLowerCase().split('.')
   const above = labels.map((_label, index) => `*.${labels.slice(index + 1).join('.')}`)
-  const keys = [labels.join('.'), ...above].flatMap((owner) => [`${owner} ${question.type}`, `${owner} *`])
-  const behaviour = [...keys, '*'].map((key) => behaviours[key]).find((found) => found !== undefined) ?? 'answer'
+  const keys = [labels.join('.'), ...above].flatMap((owner) => [
+    `${owner} ${question.type}`,
+    `${owner} *`,
+  ])
+  const behaviour =
+    [...keys, '*'].map((key) => behaviours[key]).find((found) => found !== undefined) ?? 'answer'
   const steps = [typeof behaviour === 'function' ? behaviour(asked) : behaviour].flat()
   // A slow server answers in the end.
   return steps.every(isDelay) ? [...steps, 'answer'] : steps
@@ -116,7 +145,12 @@ const RCODES = { FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5 } a
 
 function* packetOf(
   step: Exclude<Step, Delay>,
-  { id, question, edns, transport }: { id: number; question: Question; edns: boolean; transport: Transport },
+  {
+    id,
+    question,
+    edns,
+    transport,
+  }: { id: number; question: Question; edns: boolean; transport: Transport },
   answer: (id: number, question: Question) => Buffer,
 ): Generator<Buffer> {
   const questions = [question]
@@ -127,7 +161,8 @@ function* packetOf(
   else if (step === 'wrong-question') yield poisoned(id, { ...question, name: 'elsewhere.invalid' })
   else if (step === 'wrong-type') yield poisoned(id, { ...question, type: 'SRV' })
   else if (step === 'no-edns' && edns) yield bare(id, { flags: RCODES.FORMERR })
-  else if (step === 'truncated' && transport === 'udp') yield bare(id, { flags: packet.TRUNCATED_RESPONSE, questions })
+  else if (step === 'truncated' && transport === 'udp')
+    yield bare(id, { flags: packet.TRUNCATED_RESPONSE, questions })
   else if (step === 'cut' && transport === 'udp') yield cutInHalf(answer(id, question))
   else if (step !== 'silent') yield answer(id, question)
 }
@@ -137,7 +172,10 @@ function cutInHalf(whole: Buffer): Buffer {
   return whole.subarray(0, Math.floor(whole.length / 2) + 8)
 }
 
-function bare(id: number, fields: { flags: number; questions?: Question[]; answers?: Answer[] }): Buffer {
+function bare(
+  id: number,
+  fields: { flags: number; questions?: Question[]; answers?: Answer[] },
+): Buffer {
   return packet.encode({ id, type: 'response', ...fields })
 }
 
@@ -154,7 +192,8 @@ async function listen(address: string, withTcp: boolean, packetsFor: PacketsFor)
   let closed = false
   udp.on('message', (bytes, from) => void answerDatagram(bytes, from.port, from.address))
   async function answerDatagram(bytes: Buffer, port: number, host: string): Promise<void> {
-    for await (const reply of packetsFor(bytes, 'udp', port)) if (!closed) udp.send(reply, port, host)
+    for await (const reply of packetsFor(bytes, 'udp', port))
+      if (!closed) udp.send(reply, port, host)
   }
   tcp?.on('connection', (socket: TcpSocket) => {
     socket.on('error', () => {})
@@ -178,7 +217,10 @@ async function listen(address: string, withTcp: boolean, packetsFor: PacketsFor)
 }
 
 /** The same free port for both: one that is free for UDP may be taken for TCP. */
-async function bind(address: string, withTcp: boolean): Promise<{ udp: UdpSocket; tcp: Server | null }> {
+async function bind(
+  address: string,
+  withTcp: boolean,
+): Promise<{ udp: UdpSocket; tcp: Server | null }> {
   for (let attempt = 1; ; attempt++) {
     const udp = createSocket(address.includes(':') ? 'udp6' : 'udp4')
     udp.bind(0, address)

@@ -31,7 +31,11 @@ export type DovecotOptions = {
   extra?: string
 }
 
-const LAYOUTS = { mdbox: 'mdbox:~/mdbox', maildir: 'maildir:~/Maildir', 'maildir-fs': 'maildir:~/Maildir:LAYOUT=fs' }
+const LAYOUTS = {
+  mdbox: 'mdbox:~/mdbox',
+  maildir: 'maildir:~/Maildir',
+  'maildir-fs': 'maildir:~/Maildir:LAYOUT=fs',
+}
 
 /** Debian's Dovecot on free ports of 127.0.0.1. */
 export async function startDovecot(options: DovecotOptions = {}): Promise<MailServer> {
@@ -39,20 +43,36 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<MailSe
   const folder = serverFolder('dovecot')
   const port = await freePort()
   const file = (name: string) => join(folder, name)
-  for (const name of ['run/login', 'run/empty', 'mail', 'users']) mkdirSync(file(name), { recursive: true })
+  for (const name of ['run/login', 'run/empty', 'mail', 'users'])
+    mkdirSync(file(name), { recursive: true })
   for (const name of ['run', 'run/login', 'run/empty']) {
     symlinkSync(join(root, 'usr/lib/dovecot/modules'), file(`${name}/modules`))
   }
   writeFileSync(file('dovecot.conf'), configuration(root, folder, port, options))
-  writeFileSync(file('oauth2.conf'), `tokeninfo_url = ${options.tokensAt}\nusername_attribute = user\n`)
+  writeFileSync(
+    file('oauth2.conf'),
+    `tokeninfo_url = ${options.tokensAt}\nusername_attribute = user\n`,
+  )
   const { cert, key } = localhostCertificate()
   writeFileSync(file('cert.pem'), cert)
   writeFileSync(file('key.pem'), key)
   handOver(folder)
-  const env = { LD_LIBRARY_PATH: librariesOf(root, 'usr/lib/dovecot', 'usr/lib/dovecot/modules/old-stats') }
-  const master = ['-c', file('dovecot.conf'), '-m', 'master', '-e', join(root, 'usr/sbin/dovecot'), '-F']
+  const env = {
+    LD_LIBRARY_PATH: librariesOf(root, 'usr/lib/dovecot', 'usr/lib/dovecot/modules/old-stats'),
+  }
+  const master = [
+    '-c',
+    file('dovecot.conf'),
+    '-m',
+    'master',
+    '-e',
+    join(root, 'usr/sbin/dovecot'),
+    '-F',
+  ]
   const daemon = startDaemon([join(root, 'usr/bin/doveconf'), ...master], folder, env)
-  await greets(port, daemon, () => (existsSync(file('log')) ? readFileSync(file('log'), 'utf8') : 'no log'))
+  await greets(port, daemon, () =>
+    existsSync(file('log')) ? readFileSync(file('log'), 'utf8') : 'no log',
+  )
   const front = await startTlsFront(port)
   return {
     host: '127.0.0.1',
@@ -68,7 +88,12 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<MailSe
   }
 }
 
-function configuration(root: string, folder: string, port: number, options: DovecotOptions): string {
+function configuration(
+  root: string,
+  folder: string,
+  port: number,
+  options: DovecotOptions,
+): string {
   const {
     prefix = '',
     separator = '/',

@@ -34,7 +34,8 @@ export type JailName = keyof typeof LOGS
 
 /** Lines as the daemons write them. */
 const LINES: Record<JailName, (address: string, now: Date) => string> = {
-  sshd: (ip, now) => `${syslogTime(now)} host sshd[4711]: Failed password for root from ${ip} port 40022 ssh2`,
+  sshd: (ip, now) =>
+    `${syslogTime(now)} host sshd[4711]: Failed password for root from ${ip} port 40022 ssh2`,
   'postfix-sasl': (ip, now) =>
     `${syslogTime(now)} host postfix/smtpd[4712]: warning: unknown[${ip}]: SASL LOGIN authentication failed: UGFzc3dvcmQ6`,
   asterisk: (ip, now) =>
@@ -66,20 +67,25 @@ export async function stopServer(machine: Machine): Promise<void> {
 
 /** Lets strangers fail three times each, in turn. */
 export function attack(machine: Machine, jail: JailName, addresses: string[]): void {
-  const lines = [1, 2, 3].flatMap(() => addresses.map((address) => LINES[jail](address, new Date())))
+  const lines = [1, 2, 3].flatMap(() =>
+    addresses.map((address) => LINES[jail](address, new Date())),
+  )
   appendFileSync(`/proc/${machine.pid}/root/var/log/${LOGS[jail]}.log`, `${lines.join('\n')}\n`)
 }
 
 /** What the ban action wrote down: `jail protocol address`, in the order of the bans. */
 export function bansOf(machine: Machine): string[] {
-  return machine.exists('/var/log/bans') ? machine.read('/var/log/bans').split('\n').slice(0, -1) : []
+  return machine.exists('/var/log/bans')
+    ? machine.read('/var/log/bans').split('\n').slice(0, -1)
+    : []
 }
 
 /** @throws Error when it does not become true in time */
 export async function until(condition: () => boolean, milliseconds: number): Promise<void> {
   const end = Date.now() + milliseconds
   while (!condition()) {
-    if (Date.now() > end) throw new Error(`this did not happen within ${milliseconds} ms: ${String(condition)}`)
+    if (Date.now() > end)
+      throw new Error(`this did not happen within ${milliseconds} ms: ${String(condition)}`)
     await sleep(50)
   }
 }

@@ -38,10 +38,16 @@ export async function startImapAccountFake(
     } else if (name === 'EXAMINE') {
       if (!folder) return refuse(reply)
       open.set(connection, folder)
-      reply.say(`* ${folder.count} EXISTS`, '* OK [UIDVALIDITY 7]', `* OK [UIDNEXT ${folder.count + 1}]`)
+      reply.say(
+        `* ${folder.count} EXISTS`,
+        '* OK [UIDVALIDITY 7]',
+        `* OK [UIDNEXT ${folder.count + 1}]`,
+      )
     } else if (name === 'UID SEARCH' && opened) {
       const [from, to] = rangeOf(args.replace('UID ', ''), opened)
-      reply.say(`* SEARCH ${Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => from + n).join(' ')}`)
+      reply.say(
+        `* SEARCH ${Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => from + n).join(' ')}`,
+      )
     } else if (name === 'UID FETCH' && opened) fetch(opened, args, reply)
     else return false
     reply.ok()

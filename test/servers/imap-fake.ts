@@ -25,7 +25,10 @@ export type Reply = {
 }
 
 /** Answers a command and gives true, or leaves it to the ordinary answer. */
-export type Script = (command: FakeCommand, reply: Reply) => boolean | void | Promise<boolean | void>
+export type Script = (
+  command: FakeCommand,
+  reply: Reply,
+) => boolean | void | Promise<boolean | void>
 
 export type FakeOptions = {
   greeting?: string
@@ -45,7 +48,11 @@ export type ImapFake = {
 
 /** An IMAP server that does what the script says: for what no real server does when one wants it. */
 export async function startImapFake(options: FakeOptions = {}): Promise<ImapFake> {
-  const { greeting = '* OK ready', capability = 'IMAP4rev1 LITERAL+ UIDPLUS', script = () => false } = options
+  const {
+    greeting = '* OK ready',
+    capability = 'IMAP4rev1 LITERAL+ UIDPLUS',
+    script = () => false,
+  } = options
   const sockets = new Set<Socket>()
   const lines: string[] = []
   const commands: FakeCommand[] = []
@@ -69,7 +76,10 @@ export async function startImapFake(options: FakeOptions = {}): Promise<ImapFake
   }
 
   /** Null for a command that was refused at one of its literals. */
-  async function readCommand(input: Input, socket: Socket): Promise<Omit<FakeCommand, 'connection'> | null> {
+  async function readCommand(
+    input: Input,
+    socket: Socket,
+  ): Promise<Omit<FakeCommand, 'connection'> | null> {
     let text = ''
     const literals: Buffer[] = []
     for (;;) {
@@ -114,7 +124,8 @@ function answer({ name }: FakeCommand, reply: Reply, capability: string): void {
 }
 
 function replyTo(socket: Socket, tag: string): Reply {
-  const line = (text: string | Buffer) => socket.write(Buffer.concat([Buffer.from(text), Buffer.from('\r\n')]))
+  const line = (text: string | Buffer) =>
+    socket.write(Buffer.concat([Buffer.from(text), Buffer.from('\r\n')]))
   return {
     say: (...said) => said.forEach(line),
     raw: (bytes) => void socket.write(bytes),

@@ -6,9 +6,13 @@ import type { ListAnswer } from './list-server.ts'
 
 const server = createServer((request, response) => {
   appendFileSync('/run/requests', `${JSON.stringify(request.headers)}\n`)
-  const { status, headers, body, breakOff }: ListAnswer = JSON.parse(readFileSync('/run/answer', 'utf8'))
+  const { status, headers, body, breakOff }: ListAnswer = JSON.parse(
+    readFileSync('/run/answer', 'utf8'),
+  )
   response.writeHead(status, headers)
   if (!breakOff) response.end(Buffer.from(body, 'base64'))
   else response.write(Buffer.from(body, 'base64'), () => response.destroy())
 })
-server.listen(0, '127.0.0.1', () => writeFileSync('/run/port', `${(server.address() as AddressInfo).port}\n`))
+server.listen(0, '127.0.0.1', () =>
+  writeFileSync('/run/port', `${(server.address() as AddressInfo).port}\n`),
+)

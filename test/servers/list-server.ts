@@ -3,7 +3,12 @@ import { until } from './fail2ban.ts'
 import type { Machine } from './machine.ts'
 
 /** `body` in base64. */
-export type ListAnswer = { status: number; headers: Record<string, string>; body: string; breakOff: boolean }
+export type ListAnswer = {
+  status: number
+  headers: Record<string, string>
+  body: string
+  breakOff: boolean
+}
 
 export type ListServer = {
   url: string
@@ -19,7 +24,12 @@ export async function startListServer(machine: Machine): Promise<ListServer> {
   return {
     url: `http://127.0.0.1:${machine.read('/run/port').trim()}/list`,
     answerWith(body, { status = 200, headers = {}, breakOff = false } = {}) {
-      const answer: ListAnswer = { status, headers, breakOff, body: Buffer.from(body).toString('base64') }
+      const answer: ListAnswer = {
+        status,
+        headers,
+        breakOff,
+        body: Buffer.from(body).toString('base64'),
+      }
       machine.write('/run/answer', JSON.stringify(answer))
     },
     requests: () =>

@@ -4,7 +4,10 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 export type Listening = { port: number; close(): Promise<void> }
 
 /** A server on loopback that does what it is told with each connection. */
-export async function listen(serve: (socket: Socket) => void, host = '127.0.0.1'): Promise<Listening> {
+export async function listen(
+  serve: (socket: Socket) => void,
+  host = '127.0.0.1',
+): Promise<Listening> {
   const sockets = new Set<Socket>()
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)))

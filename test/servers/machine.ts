@@ -21,8 +21,10 @@ export type PackageName = keyof typeof PACKAGES
 /** @throws Error that names the Debian packages to install, or what else is missing */
 export function requirePackages(...names: PackageName[]): void {
   const missing = names.filter((name) => !existsSync(PACKAGES[name]))
-  if (missing.length > 0) throw new Error(`These tests need the Debian packages ${missing.join(', ')}`)
-  if (process.getuid?.() !== 0) throw new Error('These tests need root: they make namespaces of their own')
+  if (missing.length > 0)
+    throw new Error(`These tests need the Debian packages ${missing.join(', ')}`)
+  if (process.getuid?.() !== 0)
+    throw new Error('These tests need root: they make namespaces of their own')
 }
 
 export type Outcome = { status: number | null; stdout: string; stderr: string }
@@ -57,10 +59,19 @@ export async function openMachine({ network = false } = {}): Promise<Machine> {
   await once(holder.stdout, 'data')
   const pid = holder.pid as number
   const inside = (path: string) => `/proc/${pid}/root${path}`
-  const enter = (command: string[]) => ['-t', String(pid), '-m', ...(network ? ['-n'] : []), ...command]
+  const enter = (command: string[]) => [
+    '-t',
+    String(pid),
+    '-m',
+    ...(network ? ['-n'] : []),
+    ...command,
+  ]
   const children = new Set<ChildProcess>()
   const start = (command: string[], { env }: RunOptions = {}) => {
-    const child = spawn('/usr/bin/nsenter', enter(command), { env: { PATH: PLAIN_PATH, ...env }, stdio: 'pipe' })
+    const child = spawn('/usr/bin/nsenter', enter(command), {
+      env: { PATH: PLAIN_PATH, ...env },
+      stdio: 'pipe',
+    })
     children.add(child)
     child.once('exit', () => children.delete(child))
     return child
@@ -97,7 +108,8 @@ export async function openMachine({ network = false } = {}): Promise<Machine> {
     },
     exists: (path) => existsSync(inside(path)),
     mode: (path) => (statSync(inside(path)).mode & 0o777).toString(8),
-    snapshot: (...folders) => Object.fromEntries(folders.flatMap((folder) => filesBelow(inside(''), inside(folder)))),
+    snapshot: (...folders) =>
+      Object.fromEntries(folders.flatMap((folder) => filesBelow(inside(''), inside(folder)))),
     async close() {
       for (const child of children) {
         child.kill('SIGKILL')

@@ -33,12 +33,17 @@ export function serverFolder(name: string): string {
 export function handOver(folder: string): void {
   const user = serverUser()
   if (!user) return
-  for (const path of readdirSync(folder, { recursive: true })) chownSync(join(folder, String(path)), user.uid, user.gid)
+  for (const path of readdirSync(folder, { recursive: true }))
+    chownSync(join(folder, String(path)), user.uid, user.gid)
   chownSync(folder, user.uid, user.gid)
 }
 
 /** Starts a daemon in a process group of its own, so that its children end with it. */
-export function startDaemon(command: string[], cwd: string, env: Record<string, string>): ChildProcess {
+export function startDaemon(
+  command: string[],
+  cwd: string,
+  env: Record<string, string>,
+): ChildProcess {
   const [program = '', ...args] = command
   const user = serverUser()
   const identity = user ? { uid: user.uid, gid: user.gid } : {}
@@ -113,11 +118,14 @@ async function greeting(port: number): Promise<boolean> {
 }
 
 /** TLS in front of a plain port. */
-export async function startTlsFront(port: number): Promise<{ port: number; close(): Promise<void> }> {
+export async function startTlsFront(
+  port: number,
+): Promise<{ port: number; close(): Promise<void> }> {
   const sockets = new Set<Socket>()
   const server = createTlsServer(localhostCertificate(), (secured) => {
     const plain = connect(port, '127.0.0.1')
-    for (const socket of [secured, plain]) sockets.add(socket.on('error', () => plain.destroy() && secured.destroy()))
+    for (const socket of [secured, plain])
+      sockets.add(socket.on('error', () => plain.destroy() && secured.destroy()))
     secured.pipe(plain).pipe(secured)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -135,6 +143,9 @@ let certificate: Certified | undefined
 
 /** Self-signed: nobody has to trust it. */
 export function localhostCertificate(): Certified {
-  certificate ??= makeCertificate({ subject: '/CN=localhost', altNames: ['DNS:localhost', 'IP:127.0.0.1'] })
+  certificate ??= makeCertificate({
+    subject: '/CN=localhost',
+    altNames: ['DNS:localhost', 'IP:127.0.0.1'],
+  })
   return certificate
 }

@@ -30,12 +30,18 @@ export async function startSink(): Promise<Sink> {
     },
   })
 
-  async function take(bytes: Buffer, done: (error?: Error | null, message?: string) => void): Promise<void> {
-    if (sink.behaviour === 'busy') return done(Object.assign(new Error('come back later'), { responseCode: 451 }))
-    if (sink.behaviour === 'refusing') return done(Object.assign(new Error('go away'), { responseCode: 550 }))
+  async function take(
+    bytes: Buffer,
+    done: (error?: Error | null, message?: string) => void,
+  ): Promise<void> {
+    if (sink.behaviour === 'busy')
+      return done(Object.assign(new Error('come back later'), { responseCode: 451 }))
+    if (sink.behaviour === 'refusing')
+      return done(Object.assign(new Error('go away'), { responseCode: 550 }))
     sink.mails.push(await PostalMime.parse(bytes))
     if (sink.behaviour === 'taking') return done(null, 'taken as 42')
-    if (sink.behaviour === 'hanging up') for (const { _socket } of server.connections) _socket.destroy()
+    if (sink.behaviour === 'hanging up')
+      for (const { _socket } of server.connections) _socket.destroy()
   }
 
   server.on('error', () => {})

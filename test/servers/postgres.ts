@@ -40,12 +40,16 @@ export const KINDS: PostgresKind[] = ['embedded', 'debian15']
 /** A server of its own in a temporary folder, on a Unix socket; unless told otherwise fast and not durable. */
 export async function startPostgres(
   kind: PostgresKind,
-  { isDurable = false, environment = {} }: { isDurable?: boolean; environment?: Record<string, string> } = {},
+  {
+    isDurable = false,
+    environment = {},
+  }: { isDurable?: boolean; environment?: Record<string, string> } = {},
 ): Promise<Postgres> {
   if (kind === 'debian15' && !existsSync(DEBIAN_15))
     throw new Error(`no PostgreSQL 15 at ${DEBIAN_15}: install postgresql-15`)
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-postgres-'))
-  const { bin, env } = kind === 'embedded' ? findBinaries(join(folder, 'lib')) : { bin: DEBIAN_15, env: {} }
+  const { bin, env } =
+    kind === 'embedded' ? findBinaries(join(folder, 'lib')) : { bin: DEBIAN_15, env: {} }
   const user = isRoot() ? unprivilegedUser() : null
   if (user) chownSync(folder, user.uid, user.gid)
   const data = join(folder, 'data')
@@ -60,9 +64,11 @@ export async function startPostgres(
     'exit',
   )
   if (code !== 0) throw new Error(`initdb of ${kind} ended with ${code}`)
-  const settings = [...(isDurable ? DURABLE : FAST), 'listen_addresses=', `unix_socket_directories=${folder}`].flatMap(
-    (s) => ['-c', s],
-  )
+  const settings = [
+    ...(isDurable ? DURABLE : FAST),
+    'listen_addresses=',
+    `unix_socket_directories=${folder}`,
+  ].flatMap((s) => ['-c', s])
   const log = createLog()
   const start = () => {
     const started = run('postgres', ['-D', data, ...settings], 'pipe')

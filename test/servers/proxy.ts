@@ -21,7 +21,10 @@ export type Proxy = {
  * Starts a proxy on 127.0.0.1 that delays, records and cuts connections on request.
  * @param target port on 127.0.0.1, or path of a Unix socket
  */
-export async function startProxy(target: number | string, { roundTrip = 0, record = false } = {}): Promise<Proxy> {
+export async function startProxy(
+  target: number | string,
+  { roundTrip = 0, record = false } = {},
+): Promise<Proxy> {
   const sockets = new Set<Socket>()
   const traffic: Record<Direction, Buffer[]> = { toServer: [], toClient: [] }
   let cutNext: { direction: Direction; bytes: number } | null = null
@@ -29,7 +32,9 @@ export async function startProxy(target: number | string, { roundTrip = 0, recor
 
   const server = createServer({ noDelay: true }, (client) => {
     const upstream = connect(
-      typeof target === 'number' ? { port: target, host: '127.0.0.1', noDelay: true } : { path: target },
+      typeof target === 'number'
+        ? { port: target, host: '127.0.0.1', noDelay: true }
+        : { path: target },
     )
     const end = () => [client, upstream].forEach((socket) => socket.destroy())
     const cut = cutNext
@@ -43,7 +48,13 @@ export async function startProxy(target: number | string, { roundTrip = 0, recor
     forward(upstream, client, 'toClient', leftOf('toClient'), end)
   })
 
-  function forward(from: Socket, to: Socket, direction: Direction, left: number, end: () => void): void {
+  function forward(
+    from: Socket,
+    to: Socket,
+    direction: Direction,
+    left: number,
+    end: () => void,
+  ): void {
     let queued = 0
     const deliver = (chunk: Buffer, isLast: boolean) => {
       queued -= chunk.length

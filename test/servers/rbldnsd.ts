@@ -9,7 +9,14 @@ import packet from 'dns-packet'
 
 /** How a zone answers. `parked`: an address outside 127.0.0.0/8 for everything; `expired`: SERVFAIL. */
 export type Behaviour =
-  'answering' | 'no-test-entry' | 'refusing' | 'wildcard' | 'parked' | 'silent' | 'refused' | 'expired'
+  | 'answering'
+  | 'no-test-entry'
+  | 'refusing'
+  | 'wildcard'
+  | 'parked'
+  | 'silent'
+  | 'refused'
+  | 'expired'
 
 export type Zone = {
   behaviour?: Behaviour
@@ -59,9 +66,25 @@ export async function startRbldnsd(
 
   for (const [zone, content] of Object.entries(zones)) write(zone, content)
   const port = await freeUdpPort()
-  const datasets = Object.keys(zones).flatMap((zone) => DATASETS.map((name) => `${zone}:${name}:${zone}.${name}`))
+  const datasets = Object.keys(zones).flatMap((zone) =>
+    DATASETS.map((name) => `${zone}:${name}:${zone}.${name}`),
+  )
   const logging = log ? ['-l', `+${logFile}`] : []
-  const args = ['-n', '-r', '/', '-w', folder, '-b', `127.0.0.1/${port}`, '-t', '60', '-c', '0', '-a', ...logging]
+  const args = [
+    '-n',
+    '-r',
+    '/',
+    '-w',
+    folder,
+    '-b',
+    `127.0.0.1/${port}`,
+    '-t',
+    '60',
+    '-c',
+    '0',
+    '-a',
+    ...logging,
+  ]
   // Without stdbuf its lines stay in a buffer until it ends.
   const command = ['-oL', '/usr/sbin/rbldnsd', ...args, ...datasets]
   const daemon = spawn('stdbuf', command, { stdio: ['ignore', 'pipe', 'ignore'] })
@@ -97,14 +120,20 @@ export async function startRbldnsd(
 function datasetsOf(zone: Zone, ttl: number, negativeTtl: number): Record<string, string> {
   const { behaviour = 'answering', listed = {}, nodata = [], testCode = '127.0.0.2' } = zone
   const head = `$SOA ${ttl} ns.test.invalid hostmaster.test.invalid 1 1h 10m 1w ${negativeTtl}\n$NS ${ttl} ns.test.invalid\n$TTL ${ttl}\n`
-  const entries = Object.entries(listed).flatMap(([ip, codes]) => [codes].flat().map((code) => entry(ip, code)))
+  const entries = Object.entries(listed).flatMap(([ip, codes]) =>
+    [codes].flat().map((code) => entry(ip, code)),
+  )
   const test = behaviour === 'no-test-entry' ? [] : [`127.0.0.2 :${testCode}:Test entry for $`]
   return {
     acl: ACL[behaviour] ?? '',
     ip4trie: TRIE[behaviour] ?? '',
     ip4set:
-      behaviour === 'expired' ? '$TIMESTAMP 2020:01:01 2020:01:02\n' : `${head}${[...test, ...entries].join('\n')}\n`,
-    generic: nodata.map((ip) => `${ip.split('.').toReversed().join('.')} TXT "no address here"\n`).join(''),
+      behaviour === 'expired'
+        ? '$TIMESTAMP 2020:01:01 2020:01:02\n'
+        : `${head}${[...test, ...entries].join('\n')}\n`,
+    generic: nodata
+      .map((ip) => `${ip.split('.').toReversed().join('.')} TXT "no address here"\n`)
+      .join(''),
   }
 }
 
@@ -113,7 +142,10 @@ function entry(ip: string, codeAndText: string): string {
   return `${ip} :${code}:${text.join(' ')}`
 }
 
-const ACL: Partial<Record<Behaviour, string>> = { silent: '0.0.0.0/0 :ignore\n', refused: '0.0.0.0/0 :refuse\n' }
+const ACL: Partial<Record<Behaviour, string>> = {
+  silent: '0.0.0.0/0 :ignore\n',
+  refused: '0.0.0.0/0 :refuse\n',
+}
 const TRIE: Partial<Record<Behaviour, string>> = {
   refusing: '0.0.0.0/0 :127.255.255.254:Error: open resolver\n',
   wildcard: '0.0.0.0/0 :127.0.0.2:Everything is listed\n',

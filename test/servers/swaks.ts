@@ -11,14 +11,28 @@ export type Sent = {
 }
 
 /** Sends a mail with Debian's swaks. @param more further options, such as `--tls` */
-export async function swaks(port: number, to: string, mail: string | null, ...more: string[]): Promise<Sent> {
+export async function swaks(
+  port: number,
+  to: string,
+  mail: string | null,
+  ...more: string[]
+): Promise<Sent> {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-swaks-'))
   try {
     const file = join(folder, 'mail.eml')
     if (mail !== null) writeFileSync(file, mail)
     const data = mail === null ? [] : ['--data', `@${file}`]
     const from = more.includes('--from') ? [] : ['--from', 'noreply@receiver.test']
-    const fixed = ['--server', '127.0.0.1', '--port', String(port), '--to', to, '--helo', 'mail.receiver.test']
+    const fixed = [
+      '--server',
+      '127.0.0.1',
+      '--port',
+      String(port),
+      '--to',
+      to,
+      '--helo',
+      'mail.receiver.test',
+    ]
     return await run([...fixed, ...from, ...data, '--timeout', '20', ...more])
   } finally {
     rmSync(folder, { recursive: true })
@@ -27,8 +41,13 @@ export async function swaks(port: number, to: string, mail: string | null, ...mo
 
 function run(args: string[]): Promise<Sent> {
   return new Promise((resolve) => {
-    execFile('/usr/bin/swaks', args, { maxBuffer: 256 * 1024 * 1024, timeout: 60_000 }, (error, stdout, stderr) => {
-      resolve({ code: error ? Number(error.code ?? -1) : 0, transcript: stdout + stderr })
-    })
+    execFile(
+      '/usr/bin/swaks',
+      args,
+      { maxBuffer: 256 * 1024 * 1024, timeout: 60_000 },
+      (error, stdout, stderr) => {
+        resolve({ code: error ? Number(error.code ?? -1) : 0, transcript: stdout + stderr })
+      },
+    )
   })
 }

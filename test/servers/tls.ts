@@ -33,9 +33,14 @@ export const SCRIPTS: Record<StartTls, Script> = {
   },
   imap: {
     greeting: '* OK [CAPABILITY IMAP4rev1 STARTTLS] ready\r\n',
-    replies: [{ to: /^a1 STARTTLS\r\n$/, say: '* CAPABILITY IMAP4rev1\r\na1 OK begin\r\n', upgrade: true }],
+    replies: [
+      { to: /^a1 STARTTLS\r\n$/, say: '* CAPABILITY IMAP4rev1\r\na1 OK begin\r\n', upgrade: true },
+    ],
   },
-  pop3: { greeting: '+OK ready\r\n', replies: [{ to: /^STLS\r\n$/, say: '+OK begin\r\n', upgrade: true }] },
+  pop3: {
+    greeting: '+OK ready\r\n',
+    replies: [{ to: /^STLS\r\n$/, say: '+OK begin\r\n', upgrade: true }],
+  },
   ldap: { replies: [{ to: /1\.3\.6\.1\.4\.1\.1466\.20037$/, say: LDAP_SUCCESS, upgrade: true }] },
   // oxlint-disable-next-line no-control-regex
   postgres: { replies: [{ to: /^\0\0\0\x08\x04\xd2\x16\x2f$/, say: 'S', upgrade: true }] },
@@ -55,7 +60,10 @@ export async function startTlsServer(
 }
 
 /** A server that never speaks TLS: it says its greeting, or nothing at all. */
-export async function startPlainServer(greeting: string | Buffer = '', { hangUp = false } = {}): Promise<TcpServer> {
+export async function startPlainServer(
+  greeting: string | Buffer = '',
+  { hangUp = false } = {},
+): Promise<TcpServer> {
   return listen('127.0.0.1', (socket) => {
     if (hangUp) socket.end(greeting)
     else socket.write(greeting)
@@ -63,7 +71,11 @@ export async function startPlainServer(greeting: string | Buffer = '', { hangUp 
   })
 }
 
-function play({ greeting = '', replies }: Script, socket: Socket, secure: (socket: Socket) => void): void {
+function play(
+  { greeting = '', replies }: Script,
+  socket: Socket,
+  secure: (socket: Socket) => void,
+): void {
   socket.write(greeting)
   const answer = (bytes: Buffer) => {
     const reply = replies.find(({ to }) => to.test(bytes.toString('latin1')))

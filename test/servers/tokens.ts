@@ -16,7 +16,10 @@ export async function startTokens(): Promise<Tokens> {
   const server = createServer((request, response) => {
     const token = new URL(request.url ?? '', 'http://localhost').searchParams.get('token') ?? ''
     const user = valid.get(token)
-    response.writeHead(user === undefined ? 401 : 200, { 'content-type': 'application/json', connection: 'close' })
+    response.writeHead(user === undefined ? 401 : 200, {
+      'content-type': 'application/json',
+      connection: 'close',
+    })
     response.end(JSON.stringify(user === undefined ? { error: 'invalid_token' } : { user }))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -15,9 +15,12 @@ export type ZoneServer = { address: string; port: number; close(): Promise<void>
 export async function startZoneServer(zones: Record<string, string>): Promise<ZoneServer> {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-nsd-'))
   const port = await freePort()
-  for (const [zone, text] of Object.entries(zones)) writeFileSync(join(folder, `${zone}.zone`), text)
+  for (const [zone, text] of Object.entries(zones))
+    writeFileSync(join(folder, `${zone}.zone`), text)
   writeFileSync(join(folder, 'nsd.conf'), configuration(folder, port, Object.keys(zones)))
-  const nsd = spawn('/usr/sbin/nsd', ['-d', '-c', join(folder, 'nsd.conf')], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const nsd = spawn('/usr/sbin/nsd', ['-d', '-c', join(folder, 'nsd.conf')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   const stop = async () => {
     if (nsd.exitCode === null && nsd.kill()) await once(nsd, 'exit')
     rmSync(folder, { recursive: true, force: true })
@@ -54,7 +57,11 @@ ${files.join('')}`
 async function answering(nsd: ChildProcess, port: number, zone: string): Promise<void> {
   let said = ''
   nsd.stderr?.on('data', (bytes: Buffer) => (said += bytes.toString()))
-  const resolver = createResolver({ servers: [{ address: '127.0.0.1', port }], timeoutMs: 100, tries: 1 })
+  const resolver = createResolver({
+    servers: [{ address: '127.0.0.1', port }],
+    timeoutMs: 100,
+    tries: 1,
+  })
   for (const until = Date.now() + 10_000; Date.now() < until;) {
     const answer = await resolver.query(zone, 'SOA')
     if (answer.status === 'NOERROR') return

@@ -45,7 +45,9 @@ afterAll(async () => {
 async function writeUntil(stopped: () => boolean): Promise<number> {
   let moved = 0
   for (; !stopped(); moved++)
-    await client.query('begin; insert into giver values (1); insert into taker values (-1), (0); commit')
+    await client.query(
+      'begin; insert into giver values (1); insert into taker values (-1), (0); commit',
+    )
   return moved
 }
 
@@ -87,7 +89,9 @@ describe('a backup', () => {
   )
 
   it('is not restored over a database', async () => {
-    await expect(restore({ dataDir: dataDir(), log, file: file() })).rejects.toMatchObject({ code: 'conflict' })
+    await expect(restore({ dataDir: dataDir(), log, file: file() })).rejects.toMatchObject({
+      code: 'conflict',
+    })
   })
 
   it('is not restored over one that an upgrade made and could not yet put into its place', async () => {
@@ -100,37 +104,48 @@ describe('a backup', () => {
     expect(readdirSync(target)).toEqual(['postgres.upgraded'])
   })
 
-  it('that is damaged, cut short or none at all leaves nothing behind', { timeout: PATIENCE }, async () => {
-    const whole = readFileSync(file())
-    const tar = gunzipSync(whole)
-    const cutTar = gzipSync(tar.subarray(0, Math.floor(tar.length / 1024) * 512))
-    const turned = Buffer.from(whole)
-    turned.fill(0xff, whole.length >> 1, (whole.length >> 1) + 64)
-    const bad = join(folder, 'bad.backup')
-    const target = join(folder, 'nowhere')
-    for (const bytes of [
-      whole.subarray(0, whole.length >> 1),
-      cutTar,
-      turned,
-      gzipSync('hello'),
-      Buffer.from('hello'),
-    ]) {
-      writeFileSync(bad, bytes)
-      await expect(restore({ dataDir: target, log, file: bad })).rejects.toMatchObject({ code: 'invalid_request' })
-      expect(readdirSync(target)).toEqual([])
-    }
-    await expect(restore({ dataDir: target, log, file: join(folder, 'none') })).rejects.toMatchObject({
-      code: 'invalid_request',
-      message: expect.stringContaining('ENOENT') as string,
-    })
-  })
+  it(
+    'that is damaged, cut short or none at all leaves nothing behind',
+    { timeout: PATIENCE },
+    async () => {
+      const whole = readFileSync(file())
+      const tar = gunzipSync(whole)
+      const cutTar = gzipSync(tar.subarray(0, Math.floor(tar.length / 1024) * 512))
+      const turned = Buffer.from(whole)
+      turned.fill(0xff, whole.length >> 1, (whole.length >> 1) + 64)
+      const bad = join(folder, 'bad.backup')
+      const target = join(folder, 'nowhere')
+      for (const bytes of [
+        whole.subarray(0, whole.length >> 1),
+        cutTar,
+        turned,
+        gzipSync('hello'),
+        Buffer.from('hello'),
+      ]) {
+        writeFileSync(bad, bytes)
+        await expect(restore({ dataDir: target, log, file: bad })).rejects.toMatchObject({
+          code: 'invalid_request',
+        })
+        expect(readdirSync(target)).toEqual([])
+      }
+      await expect(
+        restore({ dataDir: target, log, file: join(folder, 'none') }),
+      ).rejects.toMatchObject({
+        code: 'invalid_request',
+        message: expect.stringContaining('ENOENT') as string,
+      })
+    },
+  )
 
   it('that cannot be written says so and leaves no half file', async () => {
     const nowhere = join(folder, 'no', 'such', 'folder')
-    await expect(backUp({ dataDir: dataDir(), log, file: nowhere })).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(backUp({ dataDir: dataDir(), log, file: nowhere })).rejects.toMatchObject({
+      code: 'unavailable',
+    })
     expect(existsSync(join(folder, 'no'))).toBe(false)
     expect(readdirSync(folder).filter((name) => name.includes('.part'))).toEqual([])
-    const ours = () => client.query("select from pg_stat_activity where application_name = 'portreeve backup'")
+    const ours = () =>
+      client.query("select from pg_stat_activity where application_name = 'portreeve backup'")
     await expect.poll(async () => (await ours()).rowCount).toBe(0)
   })
 })

@@ -43,28 +43,38 @@ describe('the programs of PostgreSQL', () => {
     writeFileSync(list, JSON.stringify([impossible, ...links]))
     const binaries = findBinaries(join(folder, 'spare'), native)
     expect(runs(binaries)).toContain('PostgreSQL) 18')
-    expect(readdirSync(join(native, 'lib')).some((name) => lstatSync(join(native, 'lib', name)).isSymbolicLink())).toBe(
-      false,
-    )
+    expect(
+      readdirSync(join(native, 'lib')).some((name) =>
+        lstatSync(join(native, 'lib', name)).isSymbolicLink(),
+      ),
+    ).toBe(false)
     expect(runs(findBinaries(join(folder, 'spare'), native))).toContain('PostgreSQL) 18')
   })
 
   it('are missed with a sentence that says what to do', () => {
-    expect(() => findPackage('plan9')).toThrow(/no PostgreSQL for plan9.*--include=optional.*DATABASE_URL/)
+    expect(() => findPackage('plan9')).toThrow(
+      /no PostgreSQL for plan9.*--include=optional.*DATABASE_URL/,
+    )
   })
 })
 
 describe('what PostgreSQL says when it cannot start', () => {
   it('becomes a sentence that says what to do', () => {
-    expect(sentence('FATAL:  could not write lock file "postmaster.pid": No space left on device')).toContain('is full')
-    expect(sentence('FATAL:  lock file "postmaster.pid" already exists')).toContain('Another PostgreSQL uses')
-    expect(sentence('postgres: error while loading shared libraries: libm.so.6: cannot open')).toContain(
-      'needs libm.so.6',
+    expect(
+      sentence('FATAL:  could not write lock file "postmaster.pid": No space left on device'),
+    ).toContain('is full')
+    expect(sentence('FATAL:  lock file "postmaster.pid" already exists')).toContain(
+      'Another PostgreSQL uses',
     )
-    expect(sentence('FATAL:  could not open file "x": Permission denied')).toContain('/data/postgres cannot be written')
-    expect(sentence('FATAL:  could not map anonymous shared memory: Cannot allocate memory')).toContain(
-      'too little memory',
+    expect(
+      sentence('postgres: error while loading shared libraries: libm.so.6: cannot open'),
+    ).toContain('needs libm.so.6')
+    expect(sentence('FATAL:  could not open file "x": Permission denied')).toContain(
+      '/data/postgres cannot be written',
     )
+    expect(
+      sentence('FATAL:  could not map anonymous shared memory: Cannot allocate memory'),
+    ).toContain('too little memory')
   })
 
   it('is quoted where we know nothing better', () => {
@@ -73,7 +83,9 @@ describe('what PostgreSQL says when it cannot start', () => {
   })
 
   it('is no different when the refusal met ourselves, and other errors stay what they are', () => {
-    const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { syscall: 'write' })
+    const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
+      syscall: 'write',
+    })
     expect(refusalOf(full, '/data/postgres')).toMatchObject({
       code: 'unavailable',
       message: expect.stringMatching(/is full/),
@@ -93,8 +105,14 @@ function sentence(output: string): string {
 
 /** As a package from the registry, which can hold no links: the server and the libraries it loads. */
 function copyWithoutLinks(from: string, to: string): void {
-  const files = ['pg-symlinks.json', 'bin/postgres', ...readdirSync(join(from, 'lib')).map((name) => join('lib', name))]
-  for (const file of files.filter((name) => lstatSync(join(from, name)).isFile() && !name.endsWith('.a'))) {
+  const files = [
+    'pg-symlinks.json',
+    'bin/postgres',
+    ...readdirSync(join(from, 'lib')).map((name) => join('lib', name)),
+  ]
+  for (const file of files.filter(
+    (name) => lstatSync(join(from, name)).isFile() && !name.endsWith('.a'),
+  )) {
     mkdirSync(dirname(join(to, file)), { recursive: true })
     copyFileSync(join(from, file), join(to, file))
   }

@@ -43,11 +43,15 @@ describe('times to come', () => {
   })
 
   it('may be numbers', async () => {
-    await fresh.pool.query("insert into lease values ('ahead', null, $1), ('right', null, 5)", [Date.now() + 1e8])
+    await fresh.pool.query("insert into lease values ('ahead', null, $1), ('right', null, 5)", [
+      Date.now() + 1e8,
+    ])
     await clampFutureTimestamps(fresh.db, [
       { table: 'lease', column: 'at_ms', maxAheadSeconds: 0, clock: 'service', isNumber: true },
     ])
-    const { rows } = await fresh.pool.query<{ at: string }>('select at_ms as at from lease order by 1 desc')
+    const { rows } = await fresh.pool.query<{ at: string }>(
+      'select at_ms as at from lease order by 1 desc',
+    )
     expect(Number(rows[0]?.at)).toBeLessThanOrEqual(Date.now())
     expect(Number(rows[0]?.at)).toBeGreaterThan(Date.now() - 10_000)
     expect(Number(rows[1]?.at)).toBe(5)
@@ -57,7 +61,13 @@ describe('times to come', () => {
 describe('the clocks', () => {
   it('are compared at the start, when what an earlier run left may be wrong', async () => {
     const moved = Promise.withResolvers<void>()
-    stops.push(watchClocks({ db: fresh.db, log: createLog('silent'), onClockChange: async () => moved.resolve() }))
+    stops.push(
+      watchClocks({
+        db: fresh.db,
+        log: createLog('silent'),
+        onClockChange: async () => moved.resolve(),
+      }),
+    )
     await moved.promise
   })
 })

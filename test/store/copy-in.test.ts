@@ -54,7 +54,8 @@ beforeEach(async () => {
 })
 afterEach(() => fresh.drop())
 
-const copyIn = (deadline = 10_000) => createCopyIn(pool, { table: 'thing', columns: COLUMNS, deadline })
+const copyIn = (deadline = 10_000) =>
+  createCopyIn(pool, { table: 'thing', columns: COLUMNS, deadline })
 
 async function kept(): Promise<unknown[]> {
   const { rows } =
@@ -143,7 +144,9 @@ describe('the statement before them', () => {
       deadline: 10_000,
     })
     const things = ['1', 'no JSON'].map((name) => ({ ...NOTHING, name }))
-    await expect(copy("insert into thing (name) values ('before') returning id", things)).rejects.toMatchObject({
+    await expect(
+      copy("insert into thing (name) values ('before') returning id", things),
+    ).rejects.toMatchObject({
       code: '22P02',
     })
     expect(await kept()).toEqual([])
@@ -159,7 +162,9 @@ describe('the statement before them', () => {
 
   it('and all of it fails after its deadline, or when the connection is cut', async () => {
     await expect(copyIn(50)('select pg_sleep(1)', [NOTHING])).rejects.toThrow('timeout')
-    await expect(copyIn()('select pg_terminate_backend(pg_backend_pid())', [NOTHING])).rejects.toThrow()
+    await expect(
+      copyIn()('select pg_terminate_backend(pg_backend_pid())', [NOTHING]),
+    ).rejects.toThrow()
     expect(await kept()).toEqual([])
   })
 })

@@ -15,7 +15,8 @@ afterEach(async () => {
 
 it('speaks camelCase outside and leaves the keys of JSON as they are', async () => {
   fresh = await emptyDatabase()
-  const { rows } = await sql`select 1 as first_column, '{"some_key": 1}'::jsonb as the_json`.execute(fresh.db)
+  const { rows } =
+    await sql`select 1 as first_column, '{"some_key": 1}'::jsonb as the_json`.execute(fresh.db)
   expect(rows).toEqual([{ firstColumn: 1, theJson: { some_key: 1 } }])
 })
 
@@ -46,9 +47,13 @@ it('keeps its connections when callers give up waiting for one', { timeout: 60_0
 
 it('reads a bigint as a number, and refuses one that a number cannot hold', async () => {
   fresh = await emptyDatabase()
-  const { rows } = await fresh.pool.query('select 9007199254740991::bigint as most, count(*) as counted')
+  const { rows } = await fresh.pool.query(
+    'select 9007199254740991::bigint as most, count(*) as counted',
+  )
   expect(rows).toEqual([{ most: Number.MAX_SAFE_INTEGER, counted: 1 }])
-  await expect(fresh.pool.query('select 9007199254740992::bigint')).rejects.toThrow('beyond what a number holds')
+  await expect(fresh.pool.query('select 9007199254740992::bigint')).rejects.toThrow(
+    'beyond what a number holds',
+  )
 })
 
 it('reads a day as the day it is, whatever our time zone', async () => {
@@ -61,10 +66,14 @@ it('knows a database that is away from a statement that is wrong', async () => {
   fresh = await emptyDatabase()
   expect(isUnavailable(await failure(fresh.url, 'select 1 +'))).toBe(false)
   expect(isUnavailable(await failure(fresh.url, 'select 1 / 0'))).toBe(false)
-  expect(isUnavailable(await failure(fresh.url, 'select pg_terminate_backend(pg_backend_pid())'))).toBe(true)
+  expect(
+    isUnavailable(await failure(fresh.url, 'select pg_terminate_backend(pg_backend_pid())')),
+  ).toBe(true)
   expect(isUnavailable(await failure('postgres://nobody@127.0.0.1:1/none', 'select 1'))).toBe(true)
   expect(isUnavailable(await failure('postgres://nobody@localhost:1/none', 'select 1'))).toBe(true)
-  expect(isUnavailable(await failure('postgres://nobody@localhost/none?host=/nowhere', 'select 1'))).toBe(true)
+  expect(
+    isUnavailable(await failure('postgres://nobody@localhost/none?host=/nowhere', 'select 1')),
+  ).toBe(true)
 })
 
 it('survives a server that stops, and says meanwhile that it is away', async () => {
@@ -75,12 +84,20 @@ it('survives a server that stops, and says meanwhile that it is away', async () 
   const error: unknown = await sql`select 1`.execute(db).catch((thrown: unknown) => thrown)
   expect(isUnavailable(error)).toBe(true)
   await close()
-  expect(isUnavailable(await sql`select 1`.execute(db).catch((thrown: unknown) => thrown))).toBe(true)
+  expect(isUnavailable(await sql`select 1`.execute(db).catch((thrown: unknown) => thrown))).toBe(
+    true,
+  )
 })
 
 it('does not take a file that is missing, or a Fault, for a database that is away', () => {
-  expect(isUnavailable(Object.assign(new Error('no such file'), { code: 'ENOENT', syscall: 'open' }))).toBe(false)
-  expect(isUnavailable(new Error('unique', { cause: Object.assign(new Error('dup'), { code: '23505' }) }))).toBe(false)
+  expect(
+    isUnavailable(Object.assign(new Error('no such file'), { code: 'ENOENT', syscall: 'open' })),
+  ).toBe(false)
+  expect(
+    isUnavailable(
+      new Error('unique', { cause: Object.assign(new Error('dup'), { code: '23505' }) }),
+    ),
+  ).toBe(false)
   expect(isUnavailable('ECONNREFUSED')).toBe(false)
 })
 

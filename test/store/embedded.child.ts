@@ -4,7 +4,10 @@ import { startEmbedded } from '../../src/store/embedded.ts'
 
 /** A service with a database and nothing else, to be killed. It says in one line what became of its start. */
 try {
-  const { url, pid } = await startEmbedded({ dataDir: process.argv[2] ?? '', log: createLog('silent') })
+  const { url, pid } = await startEmbedded({
+    dataDir: process.argv[2] ?? '',
+    log: createLog('silent'),
+  })
   console.log(JSON.stringify({ url, pid }))
   setInterval(() => {}, 60_000)
 } catch (error) {

@@ -74,7 +74,8 @@ async function ask(url: string, ...statements: string[]): Promise<unknown[]> {
   await client.connect()
   try {
     let rows: unknown[] = []
-    for (const statement of statements) ({ rows } = await client.query<Record<string, unknown>>({ text: statement }))
+    for (const statement of statements)
+      ({ rows } = await client.query<Record<string, unknown>>({ text: statement }))
     return rows.map((row) => Object.values(row as object)).flat()
   } finally {
     await client.end()
@@ -104,8 +105,12 @@ describe('the PostgreSQL we ship', () => {
   it('knows letters beyond ASCII, and gives us no more rights than we need', async () => {
     const { url } = await start()
     expect(await ask(url, `select upper('ärger')`)).toEqual(['ÄRGER'])
-    expect(await ask(url, 'select rolsuper from pg_roles where rolname = current_user')).toEqual([false])
-    await expect(ask(url, `select pg_read_file('/etc/passwd')`)).rejects.toThrow('permission denied')
+    expect(await ask(url, 'select rolsuper from pg_roles where rolname = current_user')).toEqual([
+      false,
+    ])
+    await expect(ask(url, `select pg_read_file('/etc/passwd')`)).rejects.toThrow(
+      'permission denied',
+    )
   })
 
   it('finds a place for its socket where the path of the data is longer than one may be', async () => {
@@ -157,7 +162,12 @@ describe.runIf(isRoot())('as root, the PostgreSQL we ship', () => {
     const bin = join(dataDir, 'native', 'bin')
     mkdirSync(bin, { recursive: true })
     writeFileSync(join(bin, 'initdb'), '', { mode: 0o700 })
-    const prepared = prepareFolder(join(dataDir, 'postgres'), { bin, major: 18, env: {} }, unprivilegedUser(), null)
+    const prepared = prepareFolder(
+      join(dataDir, 'postgres'),
+      { bin, major: 18, env: {} },
+      unprivilegedUser(),
+      null,
+    )
     await expect(prepared).rejects.toThrow(`chmod -R go+rX ${join(dataDir, 'native')}`)
   })
 
@@ -169,7 +179,12 @@ describe.runIf(isRoot())('as root, the PostgreSQL we ship', () => {
       await client.connect().then(() => console.log('in'), (error) => console.log(error.message))
       process.exit()`
     const knock = () => {
-      const options = { uid: nobody.uid, gid: nobody.gid, cwd: import.meta.dirname, encoding: 'utf8' as const }
+      const options = {
+        uid: nobody.uid,
+        gid: nobody.gid,
+        cwd: import.meta.dirname,
+        encoding: 'utf8' as const,
+      }
       return spawnSync(process.execPath, ['--input-type=module', '-e', program], options).stdout
     }
     expect(knock()).toContain('EACCES')
@@ -223,7 +238,10 @@ describe('after a crash', () => {
   it('ends children that outlived their server before it starts a new one', async () => {
     const service = await startChild()
     await ask(service.said.url, 'create table kept (n int)')
-    const busy = ask(service.said.url, 'insert into kept select n from generate_series(1, 1e12) n').catch(() => {})
+    const busy = ask(
+      service.said.url,
+      'insert into kept select n from generate_series(1, 1e12) n',
+    ).catch(() => {})
     await sleep(200)
     await killService(service)
     process.kill(service.said.pid, 'SIGKILL')
@@ -260,7 +278,10 @@ describe('after a crash', () => {
     await ask(embedded.url, 'create table kept (n int)', 'insert into kept values (1)')
     const { pid } = embedded
     process.kill(pid ?? 0, 'SIGKILL')
-    await vi.waitFor(async () => expect(await ask(embedded.url, 'select n from kept')).toEqual([1]), 10_000)
+    await vi.waitFor(
+      async () => expect(await ask(embedded.url, 'select n from kept')).toEqual([1]),
+      10_000,
+    )
     expect(embedded.pid).not.toBe(pid)
   })
 
@@ -315,7 +336,10 @@ describe('a folder that is not ours to use', () => {
   it('is left alone when it holds something else', async () => {
     mkdirSync(join(dataDir, 'postgres'))
     writeFileSync(join(dataDir, 'postgres', 'letter.txt'), 'Dear …')
-    await expect(start()).rejects.toMatchObject({ code: 'conflict', message: expect.stringMatching(/not a database/) })
+    await expect(start()).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringMatching(/not a database/),
+    })
     expect(readdirSync(join(dataDir, 'postgres'))).toEqual(['letter.txt'])
   })
 })

@@ -32,7 +32,9 @@ describe('sealed texts', () => {
     for (let index = 0; index < bytes.length; index++) {
       const changed = Buffer.from(bytes)
       changed[index]! ^= 1
-      expect(() => decrypt(`v1.${changed.toString('base64url')}`, KEY, 'row/1')).toThrow('SECRET_KEY')
+      expect(() => decrypt(`v1.${changed.toString('base64url')}`, KEY, 'row/1')).toThrow(
+        'SECRET_KEY',
+      )
     }
   })
 

@@ -7,7 +7,10 @@ import { loadStableKey } from '../../src/store/key-rotation.ts'
 import { encrypt, decrypt } from '../../src/store/encryption.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 
-const [OLD, NEW] = ['the key of the years that have gone by', 'the key of all the years to come now']
+const [OLD, NEW] = [
+  'the key of the years that have gone by',
+  'the key of all the years to come now',
+]
 const derive = (key: string) => `derived from ${key}`
 const idOf = (n: number) => `019a9d2e-90aa-7d0c-b1f2-${String(n).padStart(12, '0')}`
 
@@ -19,27 +22,48 @@ beforeAll(async () => {
   const email = 'alice@people.test'
   const { id } = await createAccount(db, { email, password: 'the password of Alice', plan: 'pro' })
   const of = (context: string, key = OLD) => encrypt(`what ${context} needs`, key, context)
-  const endpoint = 'insert into webhook_endpoint (id, account_id, token, signature_secret) values ($1, $2, $3, $4)'
+  const endpoint =
+    'insert into webhook_endpoint (id, account_id, token, signature_secret) values ($1, $2, $3, $4)'
   for (let n = 0; n < 1_100; n++) {
     const token = `t${String(n).padStart(9, '0')}`
-    await pool.query(endpoint, [idOf(n), id, token, of(`webhook/${idOf(n)}/signature`, n < 3 ? NEW : OLD)])
+    await pool.query(endpoint, [
+      idOf(n),
+      id,
+      token,
+      of(`webhook/${idOf(n)}/signature`, n < 3 ? NEW : OLD),
+    ])
   }
   await pool.query(endpoint, [idOf(9_000), id, 'lost000000', of('webhook/other/signature')])
   const migration = `insert into migration (id, account_id, source, destination, folders, options, progress, counted)
     values ($1, $2, '{}', '{}', '{}', '{}', '{}', false)`
   await pool.query(migration, [idOf(1), id])
-  await pool.query('insert into migration_secret values ($1, $2)', [idOf(1), of(`migration/${idOf(1)}`)])
+  await pool.query('insert into migration_secret values ($1, $2)', [
+    idOf(1),
+    of(`migration/${idOf(1)}`),
+  ])
 })
 afterAll(() => database.drop())
 
 async function start(keys: Record<string, string>): Promise<void> {
-  const settings = { DATABASE_URL: database.url, PORT: '0', ROLES: 'web', SMTP_LISTEN: 'off', ...keys }
+  const settings = {
+    DATABASE_URL: database.url,
+    PORT: '0',
+    ROLES: 'web',
+    SMTP_LISTEN: 'off',
+    ...keys,
+  }
   const service = await startService(readConfig(settings), createLog('silent'))
   await service.stop()
 }
 
-async function sealedOf(table: string, column: string, id: string): Promise<{ id: string; sealed: string }[]> {
-  const { rows } = await database.pool.query(`select ${id} as id, ${column} as sealed from ${table} order by 1`)
+async function sealedOf(
+  table: string,
+  column: string,
+  id: string,
+): Promise<{ id: string; sealed: string }[]> {
+  const { rows } = await database.pool.query(
+    `select ${id} as id, ${column} as sealed from ${table} order by 1`,
+  )
   return rows
 }
 
@@ -48,15 +72,23 @@ describe('a new SECRET_KEY', () => {
     await start({ SECRET_KEY: OLD })
     await start({ SECRET_KEY: NEW, SECRET_KEY_PREVIOUS: OLD })
     const endpoints = await sealedOf('webhook_endpoint', 'signature_secret', 'id')
-    const opened = endpoints.slice(0, -1).map(({ id, sealed }) => decrypt(sealed, NEW, `webhook/${id}/signature`))
-    expect(opened).toEqual(endpoints.slice(0, -1).map(({ id }) => `what webhook/${id}/signature needs`))
+    const opened = endpoints
+      .slice(0, -1)
+      .map(({ id, sealed }) => decrypt(sealed, NEW, `webhook/${id}/signature`))
+    expect(opened).toEqual(
+      endpoints.slice(0, -1).map(({ id }) => `what webhook/${id}/signature needs`),
+    )
     const [secret] = await sealedOf('migration_secret', 'sealed', 'migration_id')
-    expect(decrypt(secret?.sealed ?? '', NEW, `migration/${idOf(1)}`)).toBe(`what migration/${idOf(1)} needs`)
+    expect(decrypt(secret?.sealed ?? '', NEW, `migration/${idOf(1)}`)).toBe(
+      `what migration/${idOf(1)} needs`,
+    )
   })
 
   it('leaves alone what neither opens', async () => {
     const lost = (await sealedOf('webhook_endpoint', 'signature_secret', 'id')).at(-1)
-    expect(decrypt(lost?.sealed ?? '', OLD, 'webhook/other/signature')).toBe('what webhook/other/signature needs')
+    expect(decrypt(lost?.sealed ?? '', OLD, 'webhook/other/signature')).toBe(
+      'what webhook/other/signature needs',
+    )
   })
 
   it('keeps the pseudonyms of reporting networks, and with them what they have earned', async () => {
@@ -72,7 +104,12 @@ describe('a new SECRET_KEY', () => {
       `select table_name || '.' || column_name as place from information_schema.columns
        where table_schema = 'public' and column_name ~ '^(sealed|secret|signature_secret|response_secret)$' order by 1`,
     )
-    const known = ['alert_channel.secret', 'dmarc_mailbox.sealed', 'kept_key.sealed', 'migration_secret.sealed']
+    const known = [
+      'alert_channel.secret',
+      'dmarc_mailbox.sealed',
+      'kept_key.sealed',
+      'migration_secret.sealed',
+    ]
     expect(rows.map(({ place }) => place)).toEqual([
       ...known,
       'webhook_endpoint.response_secret',
@@ -84,11 +121,17 @@ describe('a new SECRET_KEY', () => {
 describe('a key that is kept', () => {
   it('is made once, whoever comes first, and survives a lost SECRET_KEY as a new one', async () => {
     const keys = { secretKey: OLD }
-    const made = await Promise.all([1, 2, 3].map(() => loadStableKey(database.db, 'test', derive, keys)))
+    const made = await Promise.all(
+      [1, 2, 3].map(() => loadStableKey(database.db, 'test', derive, keys)),
+    )
     expect(new Set(made)).toEqual(new Set([derive(OLD)]))
-    expect(await loadStableKey(database.db, 'test', derive, { secretKey: NEW, previousKey: OLD })).toBe(derive(OLD))
+    expect(
+      await loadStableKey(database.db, 'test', derive, { secretKey: NEW, previousKey: OLD }),
+    ).toBe(derive(OLD))
     expect(await loadStableKey(database.db, 'test', derive, { secretKey: NEW })).toBe(derive(OLD))
     const third = 'a third key, of which nobody had heard before'
-    expect(await loadStableKey(database.db, 'test', derive, { secretKey: third })).toBe(derive(third))
+    expect(await loadStableKey(database.db, 'test', derive, { secretKey: third })).toBe(
+      derive(third),
+    )
   })
 })

@@ -1,6 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -78,7 +86,13 @@ async function askOld(statement: string): Promise<unknown[]> {
   copy(join(old, 'postgres'), folder)
   const user = isRoot() ? unprivilegedUser() : null
   const address = serverAddressOf(folder, user)
-  const run = await launch({ folder, binaries: findOlderBinaries(15, `${folder}.lib`), user, address, log })
+  const run = await launch({
+    folder,
+    binaries: findOlderBinaries(15, `${folder}.lib`),
+    user,
+    address,
+    log,
+  })
   const answer = await ask(address.url('postgres', 'portreeve'), statement)
   await end(run)
   return answer
@@ -90,13 +104,15 @@ describe('a data folder of PostgreSQL 15', () => {
     expect([majorIn('postgres'), majorIn('postgres.15')]).toEqual(['18', '15'])
     expect(readdirSync(dataDir).toSorted()).toEqual(['postgres', 'postgres.15'])
     expect(await ask(url, SUM)).toEqual(await askOld(SUM))
-    expect(await ask(url, `select state::text, data::text from pgboss.job where name = 'kept'`)).toEqual([
-      'created',
-      '{"still": "to do"}',
-    ])
-    expect(await ask(url, 'select distinct tableowner::text from pg_tables where schemaname = $$public$$')).toEqual([
-      'portreeve',
-    ])
+    expect(
+      await ask(url, `select state::text, data::text from pgboss.job where name = 'kept'`),
+    ).toEqual(['created', '{"still": "to do"}'])
+    expect(
+      await ask(
+        url,
+        'select distinct tableowner::text from pg_tables where schemaname = $$public$$',
+      ),
+    ).toEqual(['portreeve'])
     const { pool, close } = openDatabase(url)
     const counts = await countRows(pool)
     await close()
@@ -106,7 +122,9 @@ describe('a data folder of PostgreSQL 15', () => {
   it('is like any other from then on', async () => {
     await (await openMigrated((await start()).url)).close()
     await running?.stop()
-    expect(await ask((await start()).url, 'select count(*)::int from webhook_request')).toEqual([ROWS + 1])
+    expect(await ask((await start()).url, 'select count(*)::int from webhook_request')).toEqual([
+      ROWS + 1,
+    ])
   })
 
   it('has keys, triggers and counters as before', async () => {
@@ -114,8 +132,12 @@ describe('a data folder of PostgreSQL 15', () => {
     const [, triggers] = await askOld(KEYS)
     expect((await ask(url, KEYS))[1]).toBe(triggers)
     const endpoint = '(select id from webhook_endpoint limit 1)'
-    await expect(ask(url, `insert into api_token (id) values (gen_random_uuid())`)).rejects.toThrow('not-null')
-    await expect(ask(url, `update webhook_endpoint set account_id = gen_random_uuid()`)).rejects.toThrow('foreign key')
+    await expect(ask(url, `insert into api_token (id) values (gen_random_uuid())`)).rejects.toThrow(
+      'not-null',
+    )
+    await expect(
+      ask(url, `update webhook_endpoint set account_id = gen_random_uuid()`),
+    ).rejects.toThrow('foreign key')
     const [next] = await ask(
       url,
       `insert into migration_error (migration_id, folder, code, message, attempts)
@@ -126,23 +148,30 @@ describe('a data folder of PostgreSQL 15', () => {
     expect(await ask(url, 'select count(*)::int from webhook_request')).toEqual([0])
   })
 
-  it('is whole whenever the upgrade is killed, and carried over at the next start', { timeout: 120_000 }, async () => {
-    for (let round = 0; round < 5; round++) {
-      const child = spawn(process.execPath, [CHILD, dataDir], { stdio: 'ignore' })
-      await expect.poll(() => readdirSync(dataDir).join(), { interval: 10 }).toMatch(/upgrading|postgres\.15/)
-      await sleep(Math.random() * 2_500)
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-    }
-    // An initdb that outlives its killed parent still writes to its folder; the next start after its end removes it.
-    const unfinished = () => readdirSync(dataDir).filter((name) => name.includes('.new-'))
-    const writers = () => unfinished().flatMap((name) => processesOf(join(dataDir, name)))
-    await expect.poll(writers, { timeout: 60_000 }).toEqual([])
-    const { url } = await start()
-    expect(await ask(url, SUM)).toEqual(await askOld(SUM))
-    expect(readdirSync(dataDir).toSorted()).toEqual(['postgres', 'postgres.15'])
-    for (const name of ['postgres.15', 'postgres.upgrading']) expect(processesOf(join(dataDir, name))).toEqual([])
-  })
+  it(
+    'is whole whenever the upgrade is killed, and carried over at the next start',
+    { timeout: 120_000 },
+    async () => {
+      for (let round = 0; round < 5; round++) {
+        const child = spawn(process.execPath, [CHILD, dataDir], { stdio: 'ignore' })
+        await expect
+          .poll(() => readdirSync(dataDir).join(), { interval: 10 })
+          .toMatch(/upgrading|postgres\.15/)
+        await sleep(Math.random() * 2_500)
+        child.kill('SIGKILL')
+        await once(child, 'exit')
+      }
+      // An initdb that outlives its killed parent still writes to its folder; the next start after its end removes it.
+      const unfinished = () => readdirSync(dataDir).filter((name) => name.includes('.new-'))
+      const writers = () => unfinished().flatMap((name) => processesOf(join(dataDir, name)))
+      await expect.poll(writers, { timeout: 60_000 }).toEqual([])
+      const { url } = await start()
+      expect(await ask(url, SUM)).toEqual(await askOld(SUM))
+      expect(readdirSync(dataDir).toSorted()).toEqual(['postgres', 'postgres.15'])
+      for (const name of ['postgres.15', 'postgres.upgrading'])
+        expect(processesOf(join(dataDir, name))).toEqual([])
+    },
+  )
 
   it.each(['with the old one in its place', 'with none in its place'])(
     'that was carried over and not yet put into its place is put there, %s',
@@ -162,7 +191,13 @@ describe('a data folder of PostgreSQL 15', () => {
     const folder = join(dataDir, 'postgres')
     const user = isRoot() ? unprivilegedUser() : null
     const address = serverAddressOf(folder, user)
-    const run = await launch({ folder, binaries: findOlderBinaries(15, `${folder}.lib`), user, address, log })
+    const run = await launch({
+      folder,
+      binaries: findOlderBinaries(15, `${folder}.lib`),
+      user,
+      address,
+      log,
+    })
     await ask(address.url('portreeve', 'portreeve'), 'create view mine as select 1 as one')
     await end(run)
     await expect(start()).rejects.toMatchObject({
@@ -177,7 +212,13 @@ describe('a data folder of PostgreSQL 15', () => {
     const folder = join(dataDir, 'postgres')
     const user = isRoot() ? unprivilegedUser() : null
     const address = serverAddressOf(folder, user)
-    const run = await launch({ folder, binaries: findOlderBinaries(15, `${folder}.lib`), user, address, log })
+    const run = await launch({
+      folder,
+      binaries: findOlderBinaries(15, `${folder}.lib`),
+      user,
+      address,
+      log,
+    })
     const file = join(dataDir, 'old.backup')
     await backUp({ dataDir, log, file })
     await end(run)
@@ -191,7 +232,9 @@ describe('a data folder of PostgreSQL 15', () => {
 
 describe('a PostgreSQL that is not here', () => {
   it('is named, with how to get it', () => {
-    expect(() => findOlderBinaries(12, '/nowhere')).toThrow(/PostgreSQL 12.*apt-get install postgresql-12.*Nothing was/)
+    expect(() => findOlderBinaries(12, '/nowhere')).toThrow(
+      /PostgreSQL 12.*apt-get install postgresql-12.*Nothing was/,
+    )
     expect(existsSync('/nowhere')).toBe(false)
   })
 })

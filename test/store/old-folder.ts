@@ -22,7 +22,18 @@ export async function makeOldFolder(dataDir: string, rows: number): Promise<void
   mkdirSync(folder, { mode: 0o700 })
   if (user) chownSync(folder, user.uid, user.gid)
   chmodSync(dataDir, 0o755)
-  const initdb = [join(binaries.bin, 'initdb'), '-D', folder, '-U', 'postgres', '-E', 'UTF8', '--locale=C', '-k', '-N']
+  const initdb = [
+    join(binaries.bin, 'initdb'),
+    '-D',
+    folder,
+    '-U',
+    'postgres',
+    '-E',
+    'UTF8',
+    '--locale=C',
+    '-k',
+    '-N',
+  ]
   const [code] = await once(spawnAs(user, initdb, [folder], { stdio: 'ignore' }), 'exit')
   if (code !== 0) throw new Error(`initdb ended with ${code}`)
   const address = serverAddressOf(folder, user)

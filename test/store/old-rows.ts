@@ -64,7 +64,8 @@ export async function fillEveryTable(pool: Pool): Promise<void> {
   let left = tables
   while (left.length > 0) {
     const troubles = new Map<Table, unknown>()
-    for (const table of left) await fill(pool, table).catch((error: unknown) => troubles.set(table, error))
+    for (const table of left)
+      await fill(pool, table).catch((error: unknown) => troubles.set(table, error))
     if (troubles.size === left.length) {
       const said = [...troubles].map(([{ name }, error]) => `${name}: ${String(error)}`)
       throw new Error(`no row can be made for\n${said.join('\n')}`)
@@ -79,7 +80,9 @@ async function fill(pool: Pool, { name, partitioned, columns }: Table): Promise<
   if (partitioned) await pool.query(partitionOfToday(name))
   const insert = (some: Column[]) => {
     const values = some.map((column) => valueOf(name, column)).join(', ')
-    return pool.query(`insert into ${name} (${some.map((column) => column.name).join(', ')}) values (${values})`)
+    return pool.query(
+      `insert into ${name} (${some.map((column) => column.name).join(', ')}) values (${values})`,
+    )
   }
   const needed = columns.filter((column) => column.needed)
   await insert(columns).catch(() => insert(needed))
@@ -87,7 +90,9 @@ async function fill(pool: Pool, { name, partitioned, columns }: Table): Promise<
 
 /** As the service makes it. */
 function partitionOfToday(table: string): string {
-  const [today, tomorrow] = [0, 1].map((ahead) => new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10))
+  const [today, tomorrow] = [0, 1].map((ahead) =>
+    new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10),
+  )
   const name = `${table}_${today?.replaceAll('-', '')}`
   return `create table if not exists ${name} partition of ${table} for values from ('${today}') to ('${tomorrow}')`
 }

@@ -8,7 +8,9 @@ it('has tables.ts as the migrations leave the database (npm run tables)', async 
   const rendered = await renderTables(fresh.url)
   // The generator does not wait for its connections to end, and would not bear that somebody else ends them.
   const others = () =>
-    fresh.pool.query('select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()')
+    fresh.pool.query(
+      'select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    )
   await expect.poll(async () => (await others()).rowCount).toBe(0)
   await fresh.drop()
   expect(rendered).toContain('export interface DB')

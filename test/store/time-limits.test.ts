@@ -27,7 +27,8 @@ describe('time limits of the database', () => {
     const lookups = openLookups(database.pool, 2)
     for (const pool of [database.pool, lookups]) {
       const answers = await Promise.all(Array.from({ length: 5 }, () => pool.query<Limits>(LIMITS)))
-      for (const { rows } of answers) expect(rows).toEqual([{ statement: '30s', lock: '20s', idle: '30s' }])
+      for (const { rows } of answers)
+        expect(rows).toEqual([{ statement: '30s', lock: '20s', idle: '30s' }])
     }
     const { rows } = await lookups.query("select current_setting('enable_seqscan') as scan")
     expect(rows).toEqual([{ scan: 'off' }])
@@ -45,10 +46,16 @@ describe('time limits of the database', () => {
     const one = openUnlimited(database.pool, 1)
     await one.end()
     const read = sql<Limits>`select current_setting('statement_timeout') as statement`
-    const within = await withStatementTimeout(database.db, 90_000, async (db) => (await read.execute(db)).rows)
+    const within = await withStatementTimeout(
+      database.db,
+      90_000,
+      async (db) => (await read.execute(db)).rows,
+    )
     expect(within).toEqual([{ statement: '90s' }])
     for (let n = 0; n < 15; n += 1) {
-      expect((await read.execute(database.db)).rows).toEqual([{ statement: `${STATEMENT_TIMEOUT_MS / 1000}s` }])
+      expect((await read.execute(database.db)).rows).toEqual([
+        { statement: `${STATEMENT_TIMEOUT_MS / 1000}s` },
+      ])
     }
   })
 

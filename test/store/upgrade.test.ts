@@ -42,83 +42,105 @@ describe('a database of any schema there was', () => {
   })
 })
 
-describe.each(['0004_webhooks', '0070_delisting', '0100_audit'])('a service on a database at %s', (last) => {
-  let database: FreshDatabase
-  let service: Service
-  let token: string
+describe.each(['0004_webhooks', '0070_delisting', '0100_audit'])(
+  'a service on a database at %s',
+  (last) => {
+    let database: FreshDatabase
+    let service: Service
+    let token: string
 
-  beforeAll(async () => {
-    database = await emptyDatabase()
-    const { db, pool } = database
-    await migrateUpTo(pool, last)
-    const email = 'alice@people.test'
-    const { id } = await createAccount(db, { email, password: 'the password of Alice', plan: 'pro', admin: true })
-    token = (await issueToken(db, id, 'old')).token
-    const endpoint = '019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42'
-    const insert = `insert into webhook_endpoint (id, account_id, token, label, response_body, signature, signature_secret)
+    beforeAll(async () => {
+      database = await emptyDatabase()
+      const { db, pool } = database
+      await migrateUpTo(pool, last)
+      const email = 'alice@people.test'
+      const { id } = await createAccount(db, {
+        email,
+        password: 'the password of Alice',
+        plan: 'pro',
+        admin: true,
+      })
+      token = (await issueToken(db, id, 'old')).token
+      const endpoint = '019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42'
+      const insert = `insert into webhook_endpoint (id, account_id, token, label, response_body, signature, signature_secret)
       values ($1, $2, 'oldtoken00', 'years old', 'as ever', '{"scheme": "github"}', $3)`
-    await pool.query(insert, [endpoint, id, encrypt('its secret', KEY, `webhook/${endpoint}/signature`)])
-    await pool.query(`insert into abuse_range (kind, cidr, label) values ('whitelist', '8.8.8.0/24', 'ours')`)
-    await fillEveryTable(pool)
-    const settings = {
-      DATABASE_URL: database.url,
-      SECRET_KEY: KEY,
-      PORT: '0',
-      SMTP_LISTEN: 'off',
-      DNS_SERVERS: '127.0.0.1:1',
+      await pool.query(insert, [
+        endpoint,
+        id,
+        encrypt('its secret', KEY, `webhook/${endpoint}/signature`),
+      ])
+      await pool.query(
+        `insert into abuse_range (kind, cidr, label) values ('whitelist', '8.8.8.0/24', 'ours')`,
+      )
+      await fillEveryTable(pool)
+      const settings = {
+        DATABASE_URL: database.url,
+        SECRET_KEY: KEY,
+        PORT: '0',
+        SMTP_LISTEN: 'off',
+        DNS_SERVERS: '127.0.0.1:1',
+      }
+      service = await startService(readConfig(settings), createLog('silent'))
+    })
+    afterAll(async () => {
+      await service.stop()
+      await database.drop()
+    })
+
+    const ask = async (path: string) => {
+      const answer = await fetch(service.url + path, {
+        headers: { authorization: `Bearer ${token}` },
+      })
+      return { status: answer.status, text: await answer.text() }
     }
-    service = await startService(readConfig(settings), createLog('silent'))
-  })
-  afterAll(async () => {
-    await service.stop()
-    await database.drop()
-  })
 
-  const ask = async (path: string) => {
-    const answer = await fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } })
-    return { status: answer.status, text: await answer.text() }
-  }
-
-  it('is brought to this version with all that is in it', async () => {
-    expect(await ask('/api/v1/account')).toMatchObject({ status: 200, text: expect.stringContaining('"admin":true') })
-    expect(await ask('/api/webhook/endpoints')).toMatchObject({
-      status: 200,
-      text: expect.stringContaining('years old'),
+    it('is brought to this version with all that is in it', async () => {
+      expect(await ask('/api/v1/account')).toMatchObject({
+        status: 200,
+        text: expect.stringContaining('"admin":true'),
+      })
+      expect(await ask('/api/webhook/endpoints')).toMatchObject({
+        status: 200,
+        text: expect.stringContaining('years old'),
+      })
+      expect(await ask('/api/v1/abuse/whitelist')).toMatchObject({
+        status: 200,
+        text: expect.stringContaining('8.8.8.0/24'),
+      })
     })
-    expect(await ask('/api/v1/abuse/whitelist')).toMatchObject({
-      status: 200,
-      text: expect.stringContaining('8.8.8.0/24'),
-    })
-  })
 
-  it('works in every room as a new one does', async () => {
-    const captured = await fetch(`${service.url}/webhooks/oldtoken00`, { method: 'POST', body: 'still there?' })
-    expect([captured.status, await captured.text()]).toEqual([200, 'as ever'])
-    for (const path of [
-      '/api/v1/dmarc/domains',
-      '/api/v1/monitoring/hosts',
-      '/api/v1/imap/migrations',
-      '/api/v1/alerts',
-      '/api/v1/audit',
-      '/api/v1/abuse/stats',
-    ])
-      expect([path, (await ask(path)).status]).toEqual([path, 200])
-    expect((await ask('/readyz')).status).toBe(200)
-  })
-
-  it('shows a migration of the first version with all that is shown of one today', async () => {
-    const { text } = await ask('/api/v1/imap/migrations')
-    const [migration] = (JSON.parse(text) as { data: { migrations: object[] } }).data.migrations
-    expect(migration).toMatchObject({
-      srcUser: 'alice',
-      totalMessages: 7,
-      allMailOnce: false,
-      progress: {
-        notes: [],
-        warnings: [],
-        bytesTotal: null,
-        folderProgress: { INBOX: { doneCount: 7, bytesTotal: null } },
-      },
+    it('works in every room as a new one does', async () => {
+      const captured = await fetch(`${service.url}/webhooks/oldtoken00`, {
+        method: 'POST',
+        body: 'still there?',
+      })
+      expect([captured.status, await captured.text()]).toEqual([200, 'as ever'])
+      for (const path of [
+        '/api/v1/dmarc/domains',
+        '/api/v1/monitoring/hosts',
+        '/api/v1/imap/migrations',
+        '/api/v1/alerts',
+        '/api/v1/audit',
+        '/api/v1/abuse/stats',
+      ])
+        expect([path, (await ask(path)).status]).toEqual([path, 200])
+      expect((await ask('/readyz')).status).toBe(200)
     })
-  })
-})
+
+    it('shows a migration of the first version with all that is shown of one today', async () => {
+      const { text } = await ask('/api/v1/imap/migrations')
+      const [migration] = (JSON.parse(text) as { data: { migrations: object[] } }).data.migrations
+      expect(migration).toMatchObject({
+        srcUser: 'alice',
+        totalMessages: 7,
+        allMailOnce: false,
+        progress: {
+          notes: [],
+          warnings: [],
+          bytesTotal: null,
+          folderProgress: { INBOX: { doneCount: 7, bytesTotal: null } },
+        },
+      })
+    })
+  },
+)

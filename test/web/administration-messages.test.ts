@@ -3,7 +3,9 @@ import { describeDetails } from '../../web/src/administration/messages.ts'
 
 describe('the details of an audit entry', () => {
   it('name the changed account in place of an id', () => {
-    expect(describeDetails({ plan: 'pro', id: '0199', account: 'bob@example.com', admin: true })).toEqual([
+    expect(
+      describeDetails({ plan: 'pro', id: '0199', account: 'bob@example.com', admin: true }),
+    ).toEqual([
       ['account', 'bob@example.com'],
       ['plan', 'pro'],
       ['admin', 'yes'],

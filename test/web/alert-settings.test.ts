@@ -13,7 +13,10 @@ describe('the settings of a channel', () => {
     })
   })
   it('keep a kind that was chosen elsewhere and is not shown', () => {
-    expect(settingsOf({ [kindField('dns')]: 'on' }, ['dns', 'special']).kinds).toEqual(['dns', 'special'])
+    expect(settingsOf({ [kindField('dns')]: 'on' }, ['dns', 'special']).kinds).toEqual([
+      'dns',
+      'special',
+    ])
     expect(settingsOf({}, ['dns']).kinds).toEqual([])
   })
   it('have quiet hours only where they are wished for', () => {

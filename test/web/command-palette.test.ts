@@ -42,7 +42,10 @@ describe('the results of the command palette', () => {
   })
   it('run the check that they name', () => {
     const asked: string[] = []
-    const ways = { check: (name: string) => asked.push(name), lookUp: (ip: string) => asked.push(ip) }
+    const ways = {
+      check: (name: string) => asked.push(name),
+      lookUp: (ip: string) => asked.push(ip),
+    }
     findItems('example.org', ALL, ways)[0]?.open()
     findItems('2001:db8::1', ALL, ways)[0]?.open()
     expect(asked).toEqual(['example.org', '2001:db8::1'])

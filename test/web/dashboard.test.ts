@@ -10,13 +10,17 @@ const imports = files.flatMap(importsOf)
 
 describe('the source of the dashboard', () => {
   it('knows Mantine in ui/ alone, so that it can be replaced there', () => {
-    const strangers = imports.filter(({ file, source }) => source.startsWith('@mantine/') && !/\/src\/ui\//.test(file))
+    const strangers = imports.filter(
+      ({ file, source }) => source.startsWith('@mantine/') && !/\/src\/ui\//.test(file),
+    )
     expect(strangers).toEqual([])
     expect(imports.filter(({ source }) => source.startsWith('@mantine/'))).not.toEqual([])
   })
   it('takes types from the shapes of the service, and nothing else of it', () => {
     const own = imports.filter(({ source }) => source.includes('../src/'))
-    expect(own.filter(({ isType, source }) => !isType || !source.endsWith('/shapes.ts'))).toEqual([])
+    expect(own.filter(({ isType, source }) => !isType || !source.endsWith('/shapes.ts'))).toEqual(
+      [],
+    )
     expect(own).not.toEqual([])
   })
 })
@@ -33,7 +37,9 @@ describe.skipIf(!existsSync(DIST))('the built dashboard', () => {
     expect(first).toContainEqual(expect.stringMatching(/^assets\/index-/))
     const welcome = scripts.filter((name) => /\/welcome-/.test(name))
     expect(welcome.length).toBe(1)
-    expect([...first, ...welcome].reduce((sum, name) => sum + gzipped(name), 0)).toBeLessThan(200_000)
+    expect([...first, ...welcome].reduce((sum, name) => sum + gzipped(name), 0)).toBeLessThan(
+      200_000,
+    )
   })
   it('adds at most 80 kB for any other screen', () => {
     const large = scripts.filter((name) => !first.includes(name) && gzipped(name) > 80_000)

@@ -6,7 +6,9 @@ const lines = array(constantFrom('a', 'b', 'c', ''), { maxLength: 12 })
 
 describe('what leads from one text to another', () => {
   it('names what went and what came, in the order one reads it', () => {
-    expect(diffLines(['POST /a', 'host: x', '', '1'], ['POST /a', 'host: y', '', '1', '2'])).toEqual([
+    expect(
+      diffLines(['POST /a', 'host: x', '', '1'], ['POST /a', 'host: y', '', '1', '2']),
+    ).toEqual([
       { kind: 'same', line: 'POST /a' },
       { kind: 'gone', line: 'host: x' },
       { kind: 'new', line: 'host: y' },
@@ -19,7 +21,8 @@ describe('what leads from one text to another', () => {
     assert(
       property(lines, lines, (before, after) => {
         const changes = diffLines(before, after) ?? []
-        const without = (kind: string) => changes.filter((change) => change.kind !== kind).map(({ line }) => line)
+        const without = (kind: string) =>
+          changes.filter((change) => change.kind !== kind).map(({ line }) => line)
         expect([without('new'), without('gone')]).toEqual([before, after])
       }),
     )

@@ -18,8 +18,10 @@ describe('a share', () => {
 })
 
 describe('the sentence of the daily chart', () => {
-  const day = (name: string, messages: number, fail: number) => ({ day: name, messages, fail }) as never
-  const text = (days: never[], messages: number, fail: number) => describeDays({ days, totals: { messages, fail } })
+  const day = (name: string, messages: number, fail: number) =>
+    ({ day: name, messages, fail }) as never
+  const text = (days: never[], messages: number, fail: number) =>
+    describeDays({ days, totals: { messages, fail } })
 
   it('names the worst day', () => {
     expect(text([day('2026-11-01', 10, 1), day('2026-11-02', 1_000, 70)], 1_010, 71)).toBe(
@@ -41,7 +43,9 @@ describe('files to upload', () => {
   it('are split by size; a file above the limit is sent alone', () => {
     expect(splitIntoBatches(files(3, 10_000_000)).map(({ length }) => length)).toEqual([2, 1])
     expect(
-      splitIntoBatches([...files(1, 5), ...files(1, 90_000_000), ...files(1, 5)]).map(({ length }) => length),
+      splitIntoBatches([...files(1, 5), ...files(1, 90_000_000), ...files(1, 5)]).map(
+        ({ length }) => length,
+      ),
     ).toEqual([1, 1, 1])
     expect(splitIntoBatches([])).toEqual([])
   })
@@ -49,17 +53,31 @@ describe('files to upload', () => {
 
 describe('the readiness verdict', () => {
   it('depends on the verdict code and the next policy, not on the API’s sentence', () => {
-    expect(readinessTitle({ verdict: 'not-ready', policy: 'reject' })).toBe('Not ready for p=reject')
-    expect(readinessTitle({ verdict: 'ready', policy: 'quarantine' })).toBe('Ready for p=quarantine')
-    expect(readinessTitle({ verdict: 'too-early', policy: 'quarantine' })).toBe('Not enough data for p=quarantine yet')
+    expect(readinessTitle({ verdict: 'not-ready', policy: 'reject' })).toBe(
+      'Not ready for p=reject',
+    )
+    expect(readinessTitle({ verdict: 'ready', policy: 'quarantine' })).toBe(
+      'Ready for p=quarantine',
+    )
+    expect(readinessTitle({ verdict: 'too-early', policy: 'quarantine' })).toBe(
+      'Not enough data for p=quarantine yet',
+    )
     expect(readinessTitle({ verdict: 'enforced', policy: null })).toBe('Enforced: p=reject')
-    expect(readinessTitle({ verdict: 'no-data', policy: 'quarantine' })).toBe('No messages reported yet')
+    expect(readinessTitle({ verdict: 'no-data', policy: 'quarantine' })).toBe(
+      'No messages reported yet',
+    )
   })
 })
 
 describe('a report address', () => {
   it('can receive email at a public name, but not at localhost or a bare IP address', () => {
-    const domains = ['localhost', '127.0.0.1', '[::1]', 'reports.example.com', 'xn--bcher-kva.example']
+    const domains = [
+      'localhost',
+      '127.0.0.1',
+      '[::1]',
+      'reports.example.com',
+      'xn--bcher-kva.example',
+    ]
     expect(domains.filter((domain) => canReceiveEmail(`ab12@${domain}`))).toEqual(domains.slice(3))
   })
 })

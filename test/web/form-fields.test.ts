@@ -1,4 +1,13 @@
-import { array, assert, asyncProperty, property, string, stringMatching, tuple, uint8Array } from 'fast-check'
+import {
+  array,
+  assert,
+  asyncProperty,
+  property,
+  string,
+  stringMatching,
+  tuple,
+  uint8Array,
+} from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseFormFields } from '../../web/src/webhooks/body/form-fields.ts'
 
@@ -6,13 +15,19 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 
 async function sent(form: FormData): Promise<{ type: string; body: Uint8Array }> {
   const response = new Response(form)
-  return { type: response.headers.get('content-type') ?? '', body: new Uint8Array(await response.arrayBuffer()) }
+  return {
+    type: response.headers.get('content-type') ?? '',
+    body: new Uint8Array(await response.arrayBuffer()),
+  }
 }
 
 describe('the fields of a form that was sent', () => {
   it('are those of a form in a page, in their order', () => {
     expect(
-      parseFormFields('application/x-www-form-urlencoded; charset=utf-8', bytes('a=1&b=two+words&a=%C3%BC&c')),
+      parseFormFields(
+        'application/x-www-form-urlencoded; charset=utf-8',
+        bytes('a=1&b=two+words&a=%C3%BC&c'),
+      ),
     ).toEqual([
       { name: 'a', fileName: null, type: null, value: '1', bytes: 1 },
       { name: 'b', fileName: null, type: null, value: 'two words', bytes: 9 },
@@ -24,7 +39,11 @@ describe('the fields of a form that was sent', () => {
     const form = new FormData()
     form.append('words', 'zwölf\r\n--and not a boundary\r\n')
     form.append('empty', '')
-    form.append('file', new Blob([Uint8Array.of(0, 255, 13, 10, 128)], { type: 'image/png' }), 'Bild ü.png')
+    form.append(
+      'file',
+      new Blob([Uint8Array.of(0, 255, 13, 10, 128)], { type: 'image/png' }),
+      'Bild ü.png',
+    )
     form.append('twin', 'zwölf\r\n--and not a boundary\r\n')
     const { type, body } = await sent(form)
     expect(parseFormFields(type, body)).toMatchObject([
@@ -52,10 +71,14 @@ describe('the fields of a form that was sent', () => {
   })
   it('are read from any bytes and boundary without breaking', () => {
     assert(
-      property(uint8Array({ maxLength: 300 }), string({ minLength: 1, maxLength: 20 }), (body, boundary) => {
-        parseFormFields(`multipart/form-data; boundary="${boundary}"`, body)
-        parseFormFields('application/x-www-form-urlencoded', body)
-      }),
+      property(
+        uint8Array({ maxLength: 300 }),
+        string({ minLength: 1, maxLength: 20 }),
+        (body, boundary) => {
+          parseFormFields(`multipart/form-data; boundary="${boundary}"`, body)
+          parseFormFields('application/x-www-form-urlencoded', body)
+        },
+      ),
     )
   })
 })

@@ -16,7 +16,9 @@ describe('JSON set out for reading', () => {
     )
   })
   it('keeps every digit, and a name that stands twice', () => {
-    expect(pretty('{"a":12345678901234567890,"a":1.10}')).toBe('{\n  "a": 12345678901234567890,\n  "a": 1.10\n}')
+    expect(pretty('{"a":12345678901234567890,"a":1.10}')).toBe(
+      '{\n  "a": 12345678901234567890,\n  "a": 1.10\n}',
+    )
   })
   it('keeps braces and quotes that stand in strings', () => {
     expect(pretty(String.raw`["{\"a\": [1,\\", "b"]`)).toBe(String.raw`[

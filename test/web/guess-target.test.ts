@@ -23,7 +23,16 @@ describe('what somebody typed into the check box', () => {
     expect(guessTarget(typed)).toEqual({ kind: 'address', name })
   })
   it('is nothing to check when it names no host', () => {
-    for (const typed of ['', '  ', 'hello', 'two words.com here', '2001:db8::1', '1.2.3', 'http://', '@']) {
+    for (const typed of [
+      '',
+      '  ',
+      'hello',
+      'two words.com here',
+      '2001:db8::1',
+      '1.2.3',
+      'http://',
+      '@',
+    ]) {
       expect([typed, guessTarget(typed)]).toEqual([typed, null])
     }
   })

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { accountOf, secretOf, wrongAccount, wrongSecret } from '../../web/src/imap/account.ts'
 
-const TYPED = { host: ' imap.example.com ', user: ' alice ', security: 'tls', port: '', tlsVerify: 'on' }
+const TYPED = {
+  host: ' imap.example.com ',
+  user: ' alice ',
+  security: 'tls',
+  port: '',
+  tlsVerify: 'on',
+}
 
 describe('what was typed to sign in to a mailbox', () => {
   it('is read with the usual port, and with the password as it stands', () => {
@@ -13,7 +19,10 @@ describe('what was typed to sign in to a mailbox', () => {
       tlsVerify: true,
       password: ' with spaces ',
     })
-    expect(accountOf({ ...TYPED, security: 'starttls', password: 'x' })).toMatchObject({ port: 143, secure: false })
+    expect(accountOf({ ...TYPED, security: 'starttls', password: 'x' })).toMatchObject({
+      port: 143,
+      secure: false,
+    })
   })
 
   it('has an access token in place of the password, without the line break it was copied with', () => {
@@ -29,13 +38,17 @@ describe('what was typed to sign in to a mailbox', () => {
       'password',
       'port',
     ])
-    expect(wrongAccount({ ...TYPED, accessToken: ' ' })).toEqual({ accessToken: 'Enter the access token.' })
+    expect(wrongAccount({ ...TYPED, accessToken: ' ' })).toEqual({
+      accessToken: 'Enter the access token.',
+    })
   })
 
   it('keeps the secrets of two accounts in one form apart', () => {
     const typed = { 'source.password': 'old', 'destination.accessToken': '' }
     expect(secretOf(typed, 'source.')).toEqual({ password: 'old' })
     expect(wrongSecret(typed, 'source.')).toEqual({})
-    expect(wrongSecret(typed, 'destination.')).toEqual({ 'destination.accessToken': 'Enter the access token.' })
+    expect(wrongSecret(typed, 'destination.')).toEqual({
+      'destination.accessToken': 'Enter the access token.',
+    })
   })
 })

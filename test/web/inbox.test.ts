@@ -36,7 +36,9 @@ function endpointOf(...first: number[]) {
     async fetchPage(ask): Promise<RequestsPage> {
       asked.push(ask)
       const from = ask.cursor === null ? null : Number(ask.cursor)
-      const those = kept.filter((id) => from === null || (ask.order === 'asc' ? id > from : id < from))
+      const those = kept.filter(
+        (id) => from === null || (ask.order === 'asc' ? id > from : id < from),
+      )
       const sorted = those.toSorted((a, b) => (ask.order === 'asc' ? a - b : b - a))
       const page = sorted.slice(0, 2)
       const newest = page.length > 0 ? Math.max(...page) : from
@@ -151,12 +153,22 @@ describe('the list of an endpoint', () => {
   })
   it('says why it could not be fetched, and begins when it can be', async () => {
     let fails = true
-    const empty: RequestsPage = { success: true, requests: [], hasMore: false, nextCursor: null, laterCursor: null }
+    const empty: RequestsPage = {
+      success: true,
+      requests: [],
+      hasMore: false,
+      nextCursor: null,
+      laterCursor: null,
+    }
     const inbox = createInbox({
-      fetchPage: () => (fails ? Promise.reject(new Error('The service does not answer.')) : Promise.resolve(empty)),
+      fetchPage: () =>
+        fails ? Promise.reject(new Error('The service does not answer.')) : Promise.resolve(empty),
     })
     await inbox.more()
-    expect(inbox.current()).toMatchObject({ state: 'failed', problem: 'The service does not answer.' })
+    expect(inbox.current()).toMatchObject({
+      state: 'failed',
+      problem: 'The service does not answer.',
+    })
     fails = false
     await inbox.catchUp()
     expect(inbox.current()).toMatchObject({ state: 'ready', problem: '' })

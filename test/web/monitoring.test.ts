@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { portsOf, wrongPorts } from '../../web/src/monitoring/ports.ts'
 import { describeDays } from '../../web/src/monitoring/day-strip.ts'
-import { availabilityText, certificateProblems, summarizeHosts } from '../../web/src/monitoring/messages.ts'
+import {
+  availabilityText,
+  certificateProblems,
+  summarizeHosts,
+} from '../../web/src/monitoring/messages.ts'
 
 type Status = Parameters<typeof summarizeHosts>[0][number]['status']
 
@@ -60,7 +64,9 @@ describe('the days of a host', () => {
     expect(text).toBe('5 days: listed on 2, not listed on 2, unknown on 1')
   })
   it('are summarized without listings', () => {
-    expect(describeDays([period('clean', '21T00:00', '21T12:00')], 30, now).text).toBe('1 day: not listed on 1')
+    expect(describeDays([period('clean', '21T00:00', '21T12:00')], 30, now).text).toBe(
+      '1 day: not listed on 1',
+    )
   })
 })
 
@@ -68,7 +74,11 @@ describe('certificate problems', () => {
   const certificate = (port: number, state: string) => ({ port, state }) as never
 
   it('are described port by port, without the valid ones', () => {
-    const certificates = [certificate(25, 'valid'), certificate(443, 'wrong-host'), certificate(993, 'expiring')]
+    const certificates = [
+      certificate(25, 'valid'),
+      certificate(443, 'wrong-host'),
+      certificate(993, 'expiring'),
+    ]
     expect(certificateProblems({ certificates })).toEqual([
       'Certificate on port 443: for another host.',
       'Certificate on port 993: expiring.',

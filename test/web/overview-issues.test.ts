@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { findIssues, findInProgress, issuesTitle, type OverviewData } from '../../web/src/overview/issues.ts'
+import {
+  findIssues,
+  findInProgress,
+  issuesTitle,
+  type OverviewData,
+} from '../../web/src/overview/issues.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00Z')
 const NOTHING: OverviewData = {
@@ -21,7 +26,8 @@ type Mailbox = OverviewData['mailboxes'][number]
 type Channel = OverviewData['channels'][number]
 type Listed = OverviewData['migrations'][number]
 
-const host = (status: Host['status']) => ({ id: 'h', host: 'mail.example.com', status, listedCount: 2 }) as Host
+const host = (status: Host['status']) =>
+  ({ id: 'h', host: 'mail.example.com', status, listedCount: 2 }) as Host
 const migration = (more: Partial<Listed>) =>
   ({
     migrationId: 'm',
@@ -32,14 +38,22 @@ const migration = (more: Partial<Listed>) =>
     ...more,
   }) as Listed
 const delisting = (...needs: (string | null)[]) =>
-  ({ id: 'c', ip: '192.0.2.1', status: 'in-progress', steps: needs.map((each) => ({ needs: each })) }) as Case
+  ({
+    id: 'c',
+    ip: '192.0.2.1',
+    status: 'in-progress',
+    steps: needs.map((each) => ({ needs: each })),
+  }) as Case
 
 const sentences = (things: Partial<OverviewData>) =>
   findIssues({ ...NOTHING, ...things }, NOW).map(({ sentence }) => sentence)
 
 describe('issues on the overview', () => {
   it('are none where everything is clean or unknown', () => {
-    const things = { hosts: [host('clean'), host('unknown'), host('pending')], cases: [delisting(null)] }
+    const things = {
+      hosts: [host('clean'), host('unknown'), host('pending')],
+      cases: [delisting(null)],
+    }
     expect(sentences(things)).toEqual([])
   })
   it('include a listed host first', () => {
@@ -50,7 +64,9 @@ describe('issues on the overview', () => {
   })
   it('include a failed migration for two weeks, but no dry run', () => {
     const failed = migration({ status: 'failed' })
-    expect(sentences({ migrations: [failed] })).toEqual(['Migration of alice failed with 3 errors.'])
+    expect(sentences({ migrations: [failed] })).toEqual([
+      'Migration of alice failed with 3 errors.',
+    ])
     const others = [
       migration({ status: 'completed' }),
       migration({ status: 'failed', dryRun: true }),
@@ -60,9 +76,15 @@ describe('issues on the overview', () => {
   })
   it('include an unverified domain, an unreadable mailbox and an unconfirmed alert channel', () => {
     const domains = [true, false].map((verified) => ({ domain: 'example.com', verified }) as Domain)
-    const mailbox = { user: 'reports', host: 'imap.example.com', failingSince: '2026-11-20T12:00:00Z' } as Mailbox
+    const mailbox = {
+      user: 'reports',
+      host: 'imap.example.com',
+      failingSince: '2026-11-20T12:00:00Z',
+    } as Mailbox
     const channel = { address: 'me@example.com', url: null }
-    const channels = (['active', 'off', 'unconfirmed'] as const).map((status) => ({ ...channel, status }) as Channel)
+    const channels = (['active', 'off', 'unconfirmed'] as const).map(
+      (status) => ({ ...channel, status }) as Channel,
+    )
     expect(sentences({ domains, mailboxes: [mailbox], channels })).toEqual([
       'Can’t read reports from mailbox reports on imap.example.com.',
       'Alert channel me@example.com isn’t confirmed: enter the code we sent there.',

@@ -24,7 +24,10 @@ function shown(queries: QueryClient, queryKey: QueryKey, { takes = 5, staleTime 
 describe('a shown query', () => {
   it('is refetched when its module changed, and other modules are not', async () => {
     const queries = new QueryClient()
-    const [hosts, one] = [shown(queries, ['monitoring', 'hosts']), shown(queries, ['monitoring', 'host', 'a'])]
+    const [hosts, one] = [
+      shown(queries, ['monitoring', 'hosts']),
+      shown(queries, ['monitoring', 'host', 'a']),
+    ]
     const cases = shown(queries, ['delisting', 'list', {}])
     await sleep(20)
     refreshChanged(queries, { room: 'monitoring', id: 'a' })
@@ -117,10 +120,14 @@ describe('every query of the dashboard', () => {
     const source = globSync('web/src/**/*.ts')
       .map((file) => readFileSync(file, 'utf8').replaceAll('[ROOT,', "['dmarc',"))
       .join('\n')
-    const keys = [...source.matchAll(/queryKey: \['([\w-]+)'(?:, '([\w-]+)')?/g)].map(([, one, two]) => [one, two])
+    const keys = [...source.matchAll(/queryKey: \['([\w-]+)'(?:, '([\w-]+)')?/g)].map(
+      ([, one, two]) => [one, two],
+    )
     const table = readFileSync('web/src/refresh-queries.ts', 'utf8')
     const isRenewed = ([one, two]: (string | undefined)[]) =>
-      table.includes(`['${one}']`) || table.includes(`['${one}', '${two}'`) || table.includes(`['${one}', ...`)
+      table.includes(`['${one}']`) ||
+      table.includes(`['${one}', '${two}'`) ||
+      table.includes(`['${one}', ...`)
     const others = keys.filter((key) => !isRenewed(key)).map((key) => key.join(' ').trim())
     expect(keys.length).toBeGreaterThan(20)
     expect(others.filter((key) => !BY_ITSELF.has(key))).toEqual([])

@@ -47,7 +47,10 @@ async function signedInPage() {
   const context = await browser.newContext({ baseURL: portreeve.portreeve.url })
   const { email, password } = portreeve.alice
   const headers = { origin: portreeve.portreeve.url }
-  const answer = await context.request.post('/api/auth/sign-in/email', { data: { email, password }, headers })
+  const answer = await context.request.post('/api/auth/sign-in/email', {
+    data: { email, password },
+    headers,
+  })
   expect(answer.ok()).toBe(true)
   return { context, page: await context.newPage() }
 }
@@ -60,13 +63,17 @@ describe('a captured answer in a signed-in browser', () => {
       const responseBody = responseType === 'text/html' ? ATTACK : svg
       const endpoint = await portreeve.makeEndpoint({ responseBody, responseType })
       const { context, page } = await signedInPage()
-      expect((await context.cookies()).some(({ name }) => name.includes('session_token'))).toBe(true)
+      expect((await context.cookies()).some(({ name }) => name.includes('session_token'))).toBe(
+        true,
+      )
       const asked: string[] = []
       page.on('requestfinished', (request) => asked.push(new URL(request.url()).pathname))
       await page.goto(`/webhooks/${endpoint.token}`)
       await page.waitForTimeout(500)
       expect(await page.title()).not.toMatch(/ran|read/)
-      expect(asked.filter((path) => path !== `/webhooks/${endpoint.token}` && path !== '/favicon.ico')).toEqual([])
+      expect(
+        asked.filter((path) => path !== `/webhooks/${endpoint.token}` && path !== '/favicon.ico'),
+      ).toEqual([])
       if (responseType === 'text/html') {
         await page.locator('#go').click()
         await page.locator('#link').click()
@@ -77,15 +84,22 @@ describe('a captured answer in a signed-in browser', () => {
       // The session went along with the navigation, and stays out of the list.
       const [request] = await portreeve.captured(endpoint)
       expect(JSON.stringify(request)).not.toContain('session_token')
-      expect((await (await context.request.get('/api/v1/account')).json()) as object).toMatchObject({ success: true })
+      expect((await (await context.request.get('/api/v1/account')).json()) as object).toMatchObject(
+        { success: true },
+      )
       await context.close()
     },
   )
 
   it('would do both where it is not sandboxed', async () => {
     const { context, page } = await signedInPage()
-    await page.route('**/unguarded', (route) => route.fulfill({ contentType: 'text/html', body: ATTACK }))
-    const [answer] = await Promise.all([page.waitForResponse('**/api/v1/account'), page.goto('/unguarded')])
+    await page.route('**/unguarded', (route) =>
+      route.fulfill({ contentType: 'text/html', body: ATTACK }),
+    )
+    const [answer] = await Promise.all([
+      page.waitForResponse('**/api/v1/account'),
+      page.goto('/unguarded'),
+    ])
     expect(answer.status()).toBe(200)
     expect(await page.title()).toMatch(/ran|read/)
     await context.close()
@@ -98,7 +112,9 @@ describe('a captured answer in a signed-in browser', () => {
     })
     const { context, page } = await signedInPage()
     // A page of ours without the dashboard's own policy, which forbids it as well.
-    await page.route('**/plain', (route) => route.fulfill({ contentType: 'text/html', body: '<title>plain</title>' }))
+    await page.route('**/plain', (route) =>
+      route.fulfill({ contentType: 'text/html', body: '<title>plain</title>' }),
+    )
     await page.goto('/plain')
     const outcome = await page.evaluate(`(${EMBED})('/webhooks/${endpoint.token}')`)
     expect(outcome).toEqual(['refused', 'refused', false])
@@ -107,10 +123,9 @@ describe('a captured answer in a signed-in browser', () => {
 
   it('reaches a page of another origin through CORS, preflight and all', async () => {
     const endpoint = await portreeve.makeEndpoint({ responseStatus: 500, responseBody: 'for all' })
-    const elsewhere = createHttpServer((_request, response) => response.end('<title>app</title>')).listen(
-      0,
-      '127.0.0.1',
-    )
+    const elsewhere = createHttpServer((_request, response) =>
+      response.end('<title>app</title>'),
+    ).listen(0, '127.0.0.1')
     await once(elsewhere, 'listening')
     const page = await browser.newPage()
     await page.goto(`http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`)
@@ -125,7 +140,12 @@ describe('a captured answer in a signed-in browser', () => {
     expect(answer).toEqual([500, 'for all'])
     const [request, preflight] = await portreeve.captured(endpoint, 2)
     expect(preflight).toMatchObject({ method: 'OPTIONS', preflight: true, responseStatus: 204 })
-    expect(request).toMatchObject({ method: 'PUT', path: '/from-a-page', body: '{}', preflight: false })
+    expect(request).toMatchObject({
+      method: 'PUT',
+      path: '/from-a-page',
+      body: '{}',
+      preflight: false,
+    })
     expect(request?.headers.map(([name]) => name.toLowerCase())).toContain('x-own')
     await page.close()
     elsewhere.close()

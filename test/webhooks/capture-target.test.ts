@@ -7,7 +7,10 @@ describe('a target', () => {
     ['/webhooks/Ab3dE5fG7h', { token: 'Ab3dE5fG7h', path: '', query: '' }],
     ['/webhooks/Ab3dE5fG7h/', { token: 'Ab3dE5fG7h', path: '/', query: '' }],
     ['/webhooks/Ab3dE5fG7h?', { token: 'Ab3dE5fG7h', path: '', query: '' }],
-    ['/webhooks/Ab3dE5fG7h/a/../%2e?b?c=#d', { token: 'Ab3dE5fG7h', path: '/a/../%2e', query: 'b?c=#d' }],
+    [
+      '/webhooks/Ab3dE5fG7h/a/../%2e?b?c=#d',
+      { token: 'Ab3dE5fG7h', path: '/a/../%2e', query: 'b?c=#d' },
+    ],
     ['HTTP://host:1/webhooks/Ab3dE5fG7h/x', { token: 'Ab3dE5fG7h', path: '/x', query: '' }],
     ['/webhooks/Ab3dE5fG7hX', null],
     ['/webhooks/Ab3dE5fG7', null],
@@ -44,7 +47,9 @@ describe('a token', () => {
 })
 
 it('makes ids that sort by time', () => {
-  const ids = [1, 1_700_000_000_000, 1_800_000_000_000].map((now) => newRequestId(now).toString('hex'))
+  const ids = [1, 1_700_000_000_000, 1_800_000_000_000].map((now) =>
+    newRequestId(now).toString('hex'),
+  )
   expect(ids.toSorted()).toEqual(ids)
   expect(ids[1]).toMatch(/^018bcfe568007[\da-f]{3}[89ab][\da-f]{15}$/)
 })

@@ -16,15 +16,31 @@ const send = (endpoint: Endpoint, init: RequestInit = {}, rest = '') =>
   portreeve.portreeve.request(under(endpoint, rest), init)
 
 /** A request with the given lines behind the request line, on a connection that closes after it. */
-function raw(endpoint: Endpoint, method: string, rest: string, lines: string[], body = ''): Promise<string> {
-  const head = [`${method} ${under(endpoint, rest)} HTTP/1.1`, 'Host: here', ...lines, 'Connection: close']
+function raw(
+  endpoint: Endpoint,
+  method: string,
+  rest: string,
+  lines: string[],
+  body = '',
+): Promise<string> {
+  const head = [
+    `${method} ${under(endpoint, rest)} HTTP/1.1`,
+    'Host: here',
+    ...lines,
+    'Connection: close',
+  ]
   return portreeve.raw(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
 describe('a captured request', () => {
   it('has every field as it was sent', async () => {
     const endpoint = await portreeve.makeEndpoint({ label: 'all fields' })
-    const lines = ['X-Twice: one', 'x-twice: two', 'Content-Type: text/x; q="y"', 'Content-Length: 5']
+    const lines = [
+      'X-Twice: one',
+      'x-twice: two',
+      'Content-Type: text/x; q="y"',
+      'Content-Length: 5',
+    ]
     const answer = await raw(endpoint, 'POST', '/a%2Fb//c?x=1&x=%zz', lines, 'h\u00e9llo')
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
     const [request] = await portreeve.captured(endpoint)
@@ -80,9 +96,17 @@ describe('a captured request', () => {
     'may be a %s with a body',
     async (method) => {
       const endpoint = await portreeve.makeEndpoint({ responseBody: 'thanks' })
-      const answer = await raw(endpoint, method, '', ['Content-Type: odd', 'Content-Length: 2'], 'hi')
+      const answer = await raw(
+        endpoint,
+        method,
+        '',
+        ['Content-Type: odd', 'Content-Length: 2'],
+        'hi',
+      )
       expect(answer).toMatch(/^HTTP\/1\.1 200 .*thanks$/s)
-      expect(await portreeve.captured(endpoint)).toMatchObject([{ method, body: 'hi', contentType: 'odd' }])
+      expect(await portreeve.captured(endpoint)).toMatchObject([
+        { method, body: 'hi', contentType: 'odd' },
+      ])
     },
   )
 
@@ -91,7 +115,9 @@ describe('a captured request', () => {
     const answer = await raw(endpoint, 'HEAD', '', [])
     expect(answer).toContain('Content-Length: 12\r\n')
     expect(answer).toMatch(/\r\n\r\n$/)
-    expect(await portreeve.captured(endpoint)).toMatchObject([{ method: 'HEAD', responseStatus: 200 }])
+    expect(await portreeve.captured(endpoint)).toMatchObject([
+      { method: 'HEAD', responseStatus: 200 },
+    ])
   })
 
   it('may come in chunks, with trailers', async () => {
@@ -118,7 +144,9 @@ describe('a captured request', () => {
 
   it('gets 100 Continue when the sender waits for it', async () => {
     const endpoint = await portreeve.makeEndpoint()
-    const socket = connect(Number(new URL(portreeve.portreeve.wire).port), '127.0.0.1').setEncoding('latin1')
+    const socket = connect(Number(new URL(portreeve.portreeve.wire).port), '127.0.0.1').setEncoding(
+      'latin1',
+    )
     socket.write(
       `POST ${under(endpoint)} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\nConnection: close\r\n\r\n`,
     )
@@ -171,7 +199,10 @@ describe('a body', () => {
 
   it('that says it is more than ten, and waits to be sent, is answered 413', async () => {
     const endpoint = await portreeve.makeEndpoint()
-    const answer = await raw(endpoint, 'POST', '', ['Expect: 100-continue', `Content-Length: ${10 * MIB + 1}`])
+    const answer = await raw(endpoint, 'POST', '', [
+      'Expect: 100-continue',
+      `Content-Length: ${10 * MIB + 1}`,
+    ])
     expect(answer).toMatch(/^HTTP\/1\.1 413 /)
     expect(await portreeve.captured(endpoint)).toMatchObject([
       { responseStatus: 413, rejected: expect.stringContaining('10485760') },
@@ -183,7 +214,10 @@ describe('a body', () => {
     ['says it is', { 'Content-Length': String(11 * MIB) }],
   ])('that %s more than ten is answered 413, and its beginning kept', async (_how, headers) => {
     const endpoint = await portreeve.makeEndpoint()
-    const sender = httpRequest(new URL(under(endpoint), portreeve.portreeve.wire), { method: 'POST', headers })
+    const sender = httpRequest(new URL(under(endpoint), portreeve.portreeve.wire), {
+      method: 'POST',
+      headers,
+    })
     sender.on('error', () => {})
     const answered = once(sender, 'response')
     for (let i = 0; i < 11; i++) sender.write(Buffer.alloc(MIB, 'y'))
@@ -201,19 +235,32 @@ describe('a body', () => {
     socket.write(`POST ${under(endpoint)} HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf`)
     setTimeout(() => socket.destroy(), 200)
     expect(await portreeve.captured(endpoint)).toMatchObject([
-      { body: 'half', bodySize: 4, aborted: true, responseStatus: null, rejected: null, ip: '127.0.0.1' },
+      {
+        body: 'half',
+        bodySize: 4,
+        aborted: true,
+        responseStatus: null,
+        rejected: null,
+        ip: '127.0.0.1',
+      },
     ])
   })
 })
 
 describe('an answer', () => {
   it('is the configured one, in a sandbox', async () => {
-    const settings = { responseStatus: 418, responseBody: '<b>né</b>', responseType: 'text/html; charset=utf-8' }
+    const settings = {
+      responseStatus: 418,
+      responseBody: '<b>né</b>',
+      responseType: 'text/html; charset=utf-8',
+    }
     const answer = await send(await portreeve.makeEndpoint(settings))
     expect([answer.status, await answer.text()]).toEqual([418, '<b>né</b>'])
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': expect.stringMatching(/^sandbox; default-src 'none';.*form-action 'none'/),
+      'content-security-policy': expect.stringMatching(
+        /^sandbox; default-src 'none';.*form-action 'none'/,
+      ),
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
       'x-robots-tag': 'noindex, nofollow',
@@ -227,7 +274,12 @@ describe('an answer', () => {
   })
 
   it.each([204, 304])('with status %i has no body', async (responseStatus) => {
-    const answer = await raw(await portreeve.makeEndpoint({ responseStatus, responseBody: 'never' }), 'GET', '', [])
+    const answer = await raw(
+      await portreeve.makeEndpoint({ responseStatus, responseBody: 'never' }),
+      'GET',
+      '',
+      [],
+    )
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${responseStatus} `))
     expect(answer).not.toContain('never')
   })
@@ -250,26 +302,39 @@ describe('an answer', () => {
     expect(answer).toContain('Access-Control-Allow-Origin: *\r\n')
     expect(answer).toContain('Access-Control-Allow-Headers: x-a, content-type\r\n')
     expect(answer).toMatch(/Access-Control-Allow-Methods: .*PATCH/)
-    expect(await portreeve.captured(endpoint)).toMatchObject([{ preflight: true, path: '/sub', responseStatus: 204 }])
+    expect(await portreeve.captured(endpoint)).toMatchObject([
+      { preflight: true, path: '/sub', responseStatus: 204 },
+    ])
   })
 
   it('to a preflight that names no real headers lets none of it into our headers', async () => {
-    const asks = ['Origin: x', 'Access-Control-Request-Method: GET', 'Access-Control-Request-Headers: a b; c']
-    expect(await raw(await portreeve.makeEndpoint(), 'OPTIONS', '', asks)).not.toContain('Allow-Headers')
+    const asks = [
+      'Origin: x',
+      'Access-Control-Request-Method: GET',
+      'Access-Control-Request-Headers: a b; c',
+    ]
+    expect(await raw(await portreeve.makeEndpoint(), 'OPTIONS', '', asks)).not.toContain(
+      'Allow-Headers',
+    )
   })
 
   it('is the configured one for a preflight where CORS is off, and for any other OPTIONS', async () => {
     const closed = await portreeve.makeEndpoint({ cors: false, responseStatus: 202 })
     const asks = ['Origin: https://app.test', 'Access-Control-Request-Method: PATCH']
     expect(await raw(closed, 'OPTIONS', '', asks)).toMatch(/^HTTP\/1\.1 202 /)
-    expect(await portreeve.captured(closed)).toMatchObject([{ preflight: true, responseStatus: 202 }])
-    expect(await raw(await portreeve.makeEndpoint({ responseStatus: 201 }), 'OPTIONS', '', [])).toMatch(
-      /^HTTP\/1\.1 201 /,
-    )
+    expect(await portreeve.captured(closed)).toMatchObject([
+      { preflight: true, responseStatus: 202 },
+    ])
+    expect(
+      await raw(await portreeve.makeEndpoint({ responseStatus: 201 }), 'OPTIONS', '', []),
+    ).toMatch(/^HTTP\/1\.1 201 /)
   })
 
   it('is empty for a page that would take it as its own script, and the request is kept', async () => {
-    const endpoint = await portreeve.makeEndpoint({ responseBody: 'alert(1)', responseType: 'text/javascript' })
+    const endpoint = await portreeve.makeEndpoint({
+      responseBody: 'alert(1)',
+      responseType: 'text/javascript',
+    })
     const answer = await raw(endpoint, 'GET', '', ['Sec-Fetch-Dest: script'])
     expect(answer).toMatch(/^HTTP\/1\.1 403 /)
     expect(answer).not.toContain('alert')
@@ -283,10 +348,15 @@ describe('an answer', () => {
       responseType: 'application/json',
     }
     const endpoint = await portreeve.makeEndpoint(settings)
-    const answer = await send(endpoint, { method: 'POST', body: '{"type":"url_verification","challenge":"3eZ\\"b"}' })
+    const answer = await send(endpoint, {
+      method: 'POST',
+      body: '{"type":"url_verification","challenge":"3eZ\\"b"}',
+    })
     expect(await answer.json()).toEqual({ challenge: '3eZ"b' })
     const literal = await portreeve.makeEndpoint({ ...settings, template: false })
-    expect(await (await send(literal, { method: 'POST', body: '{}' })).text()).toBe(settings.responseBody)
+    expect(await (await send(literal, { method: 'POST', body: '{}' })).text()).toBe(
+      settings.responseBody,
+    )
   })
 
   it('for an unknown token is 404 and nothing is stored', async () => {
@@ -323,18 +393,24 @@ describe('connections', () => {
       `POST ${under(endpoint, path)} HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n${last}\r\nx`
     const answers = await portreeve.raw(one('/1') + one('/2') + one('/3', 'Connection: close\r\n'))
     expect(answers.match(/HTTP\/1\.1 200/g)).toHaveLength(3)
-    expect((await portreeve.captured(endpoint, 3)).map(({ path }) => path)).toEqual(['/3', '/2', '/1'])
+    expect((await portreeve.captured(endpoint, 3)).map(({ path }) => path)).toEqual([
+      '/3',
+      '/2',
+      '/1',
+    ])
   })
 
   it('without a Host header get 400, and the captured request has the reason', async () => {
     const endpoint = await portreeve.makeEndpoint()
-    expect(await portreeve.raw(`POST ${under(endpoint)} HTTP/1.1\r\nContent-Length: 0\r\n\r\n`)).toMatch(
-      /^HTTP\/1\.1 400 /,
-    )
+    expect(
+      await portreeve.raw(`POST ${under(endpoint)} HTTP/1.1\r\nContent-Length: 0\r\n\r\n`),
+    ).toMatch(/^HTTP\/1\.1 400 /)
     expect(await portreeve.captured(endpoint)).toMatchObject([
       { rejected: expect.stringContaining('Host'), responseStatus: 400 },
     ])
-    expect(await portreeve.raw('GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /)
+    expect(await portreeve.raw('GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n')).toMatch(
+      /^HTTP\/1\.1 400 /,
+    )
   })
 
   it('that idle or trickle do not keep others waiting', async () => {
@@ -357,7 +433,10 @@ describe('an origin of its own', () => {
     const endpoint = await own.makeEndpoint()
     expect(endpoint.url).toBe(`http://hooks.test/webhooks/${endpoint.token}`)
     const ask = (path: string, host: string) =>
-      sendRaw(own.portreeve.wire, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+      sendRaw(
+        own.portreeve.wire,
+        `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+      )
     expect(await ask(`/webhooks/${endpoint.token}`, 'hooks.test')).toMatch(/^HTTP\/1\.1 200 /)
     for (const host of ['hooks.test', 'HOOKS.test:80', 'hooks.test.']) {
       for (const path of ['/', '/healthz', '/api/v1/service', '/docs/']) {

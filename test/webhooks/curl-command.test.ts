@@ -98,7 +98,11 @@ describe('the command that sends a request again', () => {
       const target = value.map((found) => found.replace(/[ \t]/g, ''))
       fc.assert(
         fc.property(text, value, target, (body, header, path) => {
-          const request = row({ path: `/${path}`, headers: [['X-It', header]], body: Buffer.from(body) })
+          const request = row({
+            path: `/${path}`,
+            headers: [['X-It', header]],
+            body: Buffer.from(body),
+          })
           const { words, input } = run(shell, formatCurl(request, 'http://h/t') ?? '', folder)
           expect(readdirSync(folder)).toEqual([])
           expect(words).toContain(`http://h/t/${path}`)
@@ -129,7 +133,10 @@ describe.skipIf(!existsSync('/usr/bin/curl'))('curl itself', () => {
   beforeAll(async () => {
     server = createServer((socket) => {
       socket.on('data', (piece) => received.push(piece))
-      setTimeout(() => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'), 300)
+      setTimeout(
+        () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'),
+        300,
+      )
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
   })
@@ -144,7 +151,11 @@ describe.skipIf(!existsSync('/usr/bin/curl'))('curl itself', () => {
     ]
     const body = Buffer.from([0, 1, 255, 39, 10])
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/t`
-    const command = formatCurl(row({ method: 'PATCH', path: '/a/../b[1]', query: 'q={x}', headers, body }), url) ?? ''
+    const command =
+      formatCurl(
+        row({ method: 'PATCH', path: '/a/../b[1]', query: 'q={x}', headers, body }),
+        url,
+      ) ?? ''
     await once(spawn('bash', ['-c', `${command} -s`]), 'exit')
     const sent = Buffer.concat(received)
     const [head = ''] = sent.toString('latin1').split('\r\n\r\n')

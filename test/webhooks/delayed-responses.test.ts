@@ -2,7 +2,11 @@ import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { createDelayedResponses } from '../../src/webhooks/capture/delayed-responses.ts'
-import { MAX_DELAYED_RESPONSES, MAX_DELAYED_PER_ACCOUNT, MAX_DELAYED_PER_ENDPOINT } from '../../src/webhooks/limits.ts'
+import {
+  MAX_DELAYED_RESPONSES,
+  MAX_DELAYED_PER_ACCOUNT,
+  MAX_DELAYED_PER_ENDPOINT,
+} from '../../src/webhooks/limits.ts'
 
 const response = () => new EventEmitter() as ServerResponse
 
@@ -13,7 +17,8 @@ describe('delayed answers', () => {
       delays.schedule({ id, accountId, timeout: 30 }, response(), () => {})
     let taken = 0
     for (let endpoint = 0; endpoint < 100; endpoint++) {
-      for (let request = 0; request < MAX_DELAYED_PER_ENDPOINT; request++) taken += Number(wait('one', `e${endpoint}`))
+      for (let request = 0; request < MAX_DELAYED_PER_ENDPOINT; request++)
+        taken += Number(wait('one', `e${endpoint}`))
     }
     expect(taken).toBe(MAX_DELAYED_PER_ACCOUNT)
     expect(MAX_DELAYED_PER_ACCOUNT).toBeLessThan(MAX_DELAYED_RESPONSES / 2)
@@ -24,7 +29,8 @@ describe('delayed answers', () => {
   it('free their slots when their senders disconnect', () => {
     const delays = createDelayedResponses()
     const waiting = Array.from({ length: MAX_DELAYED_PER_ENDPOINT }, response)
-    const wait = (one: ServerResponse) => delays.schedule({ id: 'e', accountId: 'a', timeout: 30 }, one, () => {})
+    const wait = (one: ServerResponse) =>
+      delays.schedule({ id: 'e', accountId: 'a', timeout: 30 }, one, () => {})
     expect(waiting.every(wait)).toBe(true)
     expect(wait(response())).toBe(false)
     waiting[0]?.emit('close')

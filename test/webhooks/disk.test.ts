@@ -5,7 +5,12 @@ import { createAccount } from '../../src/accounts/accounts.ts'
 import { raiseAlert, type NewAlert } from '../../src/alerts/raise.ts'
 import { createLog } from '../../src/log.ts'
 import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
-import { readSpace, relieveDisk, shareReduction, type DiskOptions } from '../../src/webhooks/retention/disk.ts'
+import {
+  readSpace,
+  relieveDisk,
+  shareReduction,
+  type DiskOptions,
+} from '../../src/webhooks/retention/disk.ts'
 import { listUsage } from '../../src/webhooks/retention/store.ts'
 import { newEndpointToken } from '../../src/webhooks/ids.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
@@ -19,7 +24,12 @@ beforeEach(async () => void (fresh = await freshDatabase()))
 afterEach(() => fresh.drop())
 
 async function addAccount(name: string, admin = false): Promise<string> {
-  const person = { email: `${name}@people.test`, password: 'a long enough password', plan: 'free' as const, admin }
+  const person = {
+    email: `${name}@people.test`,
+    password: 'a long enough password',
+    plan: 'free' as const,
+    admin,
+  }
   return (await createAccount(fresh.db, person)).id
 }
 
@@ -33,7 +43,10 @@ async function endpointWith(accountId: string, requests: number): Promise<string
        now(), 0, '1.1', false, false, $3 from generate_series(1, $2) as n`,
     [id, requests, BODY_BYTES],
   )
-  await fresh.pool.query('update webhook_endpoint set captured_bytes = $2 where id = $1', [id, requests * BODY_BYTES])
+  await fresh.pool.query('update webhook_endpoint set captured_bytes = $2 where id = $1', [
+    id,
+    requests * BODY_BYTES,
+  ])
   return id
 }
 
@@ -45,7 +58,8 @@ async function pathsOf(endpointId: string): Promise<string[]> {
   return rows.map(({ path }) => path)
 }
 
-const paths = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => `/${from + index}`)
+const paths = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => `/${from + index}`)
 
 /** Checks the space once, and returns the alerts with their accounts. */
 async function relieve(options: Partial<DiskOptions>) {
@@ -79,7 +93,11 @@ const databaseSize = async () => {
 
 describe('a disk that is almost full', () => {
   it('loses the oldest captures, but never the newest ten of an endpoint, and alerts administrators and owners', async () => {
-    const [ada, alice, bob] = [await addAccount('ada', true), await addAccount('alice'), await addAccount('bob')]
+    const [ada, alice, bob] = [
+      await addAccount('ada', true),
+      await addAccount('alice'),
+      await addAccount('bob'),
+    ]
     const [many, few] = [await endpointWith(alice, 30), await endpointWith(bob, 5)]
     const { alerts, removed } = await relieve({ MIN_FREE_DISK_BYTES: MANY_BYTES })
     expect([await pathsOf(many), await pathsOf(few)]).toEqual([paths(21, 30), paths(1, 5)])
@@ -104,12 +122,18 @@ describe('a disk that is almost full', () => {
     const alice = await addAccount('alice', true)
     const endpoint = await endpointWith(alice, 30)
     const { bavail, bsize } = await statfs(tmpdir())
-    const { alerts, removed } = await relieve({ MIN_FREE_DISK_BYTES: Math.min(1_000, bavail * bsize) })
+    const { alerts, removed } = await relieve({
+      MIN_FREE_DISK_BYTES: Math.min(1_000, bavail * bsize),
+    })
     expect([alerts, removed, await pathsOf(endpoint)]).toEqual([[], 0, paths(1, 30)])
   })
 
   it('is measured where the embedded database is, and nowhere else', async () => {
-    const options = { DATA_DIR: tmpdir(), MIN_FREE_DISK_BYTES: undefined, MAX_DATABASE_BYTES: undefined }
+    const options = {
+      DATA_DIR: tmpdir(),
+      MIN_FREE_DISK_BYTES: undefined,
+      MAX_DATABASE_BYTES: undefined,
+    }
     const { blocks, bsize } = await statfs(tmpdir())
     expect(await readSpace(fresh.db, { ...options, DATABASE_URL: undefined })).toMatchObject({
       freeBytes: expect.any(Number),
@@ -144,12 +168,16 @@ describe('a database that reaches MAX_DATABASE_BYTES', () => {
     try {
       const admin = await portreeve.portreeve.addPerson('Ada', { admin: true })
       const raised = async () => {
-        const answer = await portreeve.portreeve.request('/api/v1/alerts?kind=storage', { token: admin.token })
+        const answer = await portreeve.portreeve.request('/api/v1/alerts?kind=storage', {
+          token: admin.token,
+        })
         return ((await answer.json()) as { data: { alerts: { title: string }[] } }).data.alerts.map(
           ({ title }) => title,
         )
       }
-      await expect.poll(raised, { timeout: 30_000, interval: 500 }).toEqual(['The database is running out of space'])
+      await expect
+        .poll(raised, { timeout: 30_000, interval: 500 })
+        .toEqual(['The database is running out of space'])
     } finally {
       await portreeve.stop()
     }
@@ -165,7 +193,10 @@ describe('the removed captures', () => {
     ['of all, where even that is too little', [4, 2], 100, { a: 0, b: 0 }],
   ])('is %s', (_what, bytes, missing, expected) => {
     const usages = bytes.map((used, index) => ({ accountId: 'abc'[index] ?? '', bytes: used }))
-    const found = shareReduction(usages, missing).map(({ accountId, limitBytes }) => [accountId, limitBytes])
+    const found = shareReduction(usages, missing).map(({ accountId, limitBytes }) => [
+      accountId,
+      limitBytes,
+    ])
     expect(Object.fromEntries(found)).toEqual(expected)
   })
 })

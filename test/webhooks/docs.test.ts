@@ -25,11 +25,17 @@ describe('docs/webhooks.md', () => {
     const script = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block]) => block).join('')
     const words = ['-eu', '-c', script.replaceAll('http://localhost:8080', portreeve.portreeve.url)]
     const env = { PATH: process.env['PATH'], TOKEN: portreeve.alice.token }
-    const { stdout } = await promisify(execFile)('/bin/bash', words, { cwd: folder, env, timeout: 60_000 })
+    const { stdout } = await promisify(execFile)('/bin/bash', words, {
+      cwd: folder,
+      env,
+      timeout: 60_000,
+    })
 
     expect(stdout).toContain('["PUT","/orders/1"]\n["PUT","/orders/1"]\n')
     expect(readFileSync(join(folder, 'body.bin'), 'utf8')).toBe('{"order": 1}')
-    expect(JSON.parse(readFileSync(join(folder, 'shop.har'), 'utf8'))).toMatchObject({ log: { version: '1.2' } })
+    expect(JSON.parse(readFileSync(join(folder, 'shop.har'), 'utf8'))).toMatchObject({
+      log: { version: '1.2' },
+    })
     expect(stdout).toContain('HTTP/1.1 202 Accepted')
     expect(stdout).toContain('{"challenge": "3eZbrw1a"}')
     expect(stdout.match(/"status":"valid"/g)).toHaveLength(6)

@@ -70,9 +70,13 @@ function load(url: string, tokens: string[]) {
   let next = 0
   const sendOne = (path: string) =>
     new Promise<number>((resolve) => {
-      const sent = httpRequest(`${url}${path}`, { method: 'POST', agent }, (response: IncomingMessage) => {
-        response.resume().once('end', () => resolve(response.statusCode ?? 0))
-      })
+      const sent = httpRequest(
+        `${url}${path}`,
+        { method: 'POST', agent },
+        (response: IncomingMessage) => {
+          response.resume().once('end', () => resolve(response.statusCode ?? 0))
+        },
+      )
       sent.on('error', () => resolve(0)).end('x'.repeat(1_000))
     })
   async function keepSending(): Promise<void> {
@@ -110,7 +114,8 @@ async function makeTokens(): Promise<string[]> {
   return (await Promise.all(rows)).map(({ token }) => token)
 }
 
-const missingFrom = (found: Set<string>, wanted: Set<string>) => [...wanted].filter((path) => !found.has(path))
+const missingFrom = (found: Set<string>, wanted: Set<string>) =>
+  [...wanted].filter((path) => !found.has(path))
 
 describe('a request that was acknowledged', () => {
   it('is stored after kill -9 of the service under load', async () => {

@@ -17,7 +17,11 @@ async function follow(endpoint: Endpoint, after: string | null = null) {
   const stopping = new AbortController()
   const url = new URL(`/api/webhook/endpoints/${endpoint.id}/events`, portreeve.portreeve.url)
   const ended = (async () => {
-    for await (const event of followEvents(url, { token: portreeve.alice.token, after }, stopping.signal))
+    for await (const event of followEvents(
+      url,
+      { token: portreeve.alice.token, after },
+      stopping.signal,
+    ))
       events.push(event)
   })()
   const named = (name: string) => events.filter((event) => event.name === name)
@@ -29,7 +33,8 @@ async function follow(endpoint: Endpoint, after: string | null = null) {
   return { until, named, ended, stop: () => stopping.abort() }
 }
 
-const pathsOf = (events: ServerEvent[]) => events.map(({ data }) => (JSON.parse(data) as Captured).path)
+const pathsOf = (events: ServerEvent[]) =>
+  events.map(({ data }) => (JSON.parse(data) as Captured).path)
 
 describe('the event stream', () => {
   it('brings each request within a quarter of a second, as the list shows it', async () => {
@@ -143,7 +148,13 @@ describe('a service that stops', () => {
 describe('reading events', () => {
   it('joins partial chunks, and skips comments', async () => {
     async function* pieces() {
-      yield* ['retry: 2000\n', 'id: 7\nevent: a\nda', 'ta: one\ndata: two\n', '\n:\n\ndata:three\n\n', 'data: cut off']
+      yield* [
+        'retry: 2000\n',
+        'id: 7\nevent: a\nda',
+        'ta: one\ndata: two\n',
+        '\n:\n\ndata:three\n\n',
+        'data: cut off',
+      ]
     }
     const events: ServerEvent[] = []
     for await (const event of readEvents(pieces())) events.push(event)

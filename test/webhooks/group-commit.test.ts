@@ -10,7 +10,11 @@ const log = createLog('silent')
 
 /** A commit whose transactions the test lets end. */
 function controlled() {
-  const batches: { rows: Row[]; end: (alive: Map<string, string>) => void; fail: (error: Error) => void }[] = []
+  const batches: {
+    rows: Row[]
+    end: (alive: Map<string, string>) => void
+    fail: (error: Error) => void
+  }[] = []
   const onStored = vi.fn()
   const insert = (rows: Row[]) =>
     new Promise<Map<string, string>>((end, fail) => {
@@ -67,7 +71,9 @@ describe('commits in groups', () => {
     }
     expect(stored()).toBe(3_521)
     expect(Math.max(...batches.map(({ rows }) => rows.length))).toBe(1_000)
-    const mebibytes = batches.map(({ rows }) => rows.reduce((sum, { body }) => sum + body.length, 0) / 1024 / 1024)
+    const mebibytes = batches.map(
+      ({ rows }) => rows.reduce((sum, { body }) => sum + body.length, 0) / 1024 / 1024,
+    )
     expect(Math.max(...mebibytes)).toBeGreaterThan(6)
     expect(Math.max(...mebibytes)).toBeLessThanOrEqual(8)
   })
@@ -87,7 +93,10 @@ describe('a database that cannot store', () => {
     const { pool, close } = openDatabase(portreeve.portreeve.databaseUrl)
     const endpoint = await portreeve.makeEndpoint()
     await pool.query('alter table webhook_request rename to elsewhere')
-    const answer = await portreeve.portreeve.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: 'x' })
+    const answer = await portreeve.portreeve.request(`/webhooks/${endpoint.token}`, {
+      method: 'POST',
+      body: 'x',
+    })
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
     await pool.query('alter table elsewhere rename to webhook_request')
     expect((await portreeve.portreeve.request(`/webhooks/${endpoint.token}`)).status).toBe(200)

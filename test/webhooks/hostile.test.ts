@@ -39,11 +39,15 @@ describe('bytes that are no request', () => {
         },
       },
       trustedProxies: [],
-      log: Object.assign(createLog('silent'), { warn: (...words: unknown[]) => void warnings.push(words) }),
+      log: Object.assign(createLog('silent'), {
+        warn: (...words: unknown[]) => void warnings.push(words),
+      }),
     }
     const socket = { remoteAddress: '192.0.2.1' } as Socket
     const property = fc.asyncProperty(
-      fc.array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary', maxLength: 5 })), { maxLength: 20 }),
+      fc.array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary', maxLength: 5 })), {
+        maxLength: 20,
+      }),
       async (pieces) => {
         const rawPacket = Buffer.from(pieces.join(''), 'latin1')
         await storeMalformed(Object.assign(new Error('x'), { rawPacket }), socket, deps)
@@ -52,7 +56,9 @@ describe('bytes that are no request', () => {
     await fc.assert(property, { numRuns: 500 })
     expect(warnings).toEqual([])
     expect(kept.length).toBeGreaterThan(10)
-    expect(kept.filter(({ body }) => /portreeve\.session_token=secret/.test(String(body)))).toEqual([])
+    expect(kept.filter(({ body }) => /portreeve\.session_token=secret/.test(String(body)))).toEqual(
+      [],
+    )
   })
 
   it('are read in no time', () => {

@@ -36,17 +36,25 @@ describe('two instances on one database', () => {
     const stopping = new AbortController()
     const url = new URL(`/api/webhook/endpoints/${endpoint.id}/events`, portreeve.portreeve.url)
     const following = (async () => {
-      for await (const event of followEvents(url, { token: portreeve.alice.token, after: '0' }, stopping.signal)) {
+      for await (const event of followEvents(
+        url,
+        { token: portreeve.alice.token, after: '0' },
+        stopping.signal,
+      )) {
         if (event.name !== 'request') continue
         seen.push((JSON.parse(event.data) as Captured).path)
         ids.push(Number(event.id))
       }
     })()
     const sendAll = async (base: string, name: string) => {
-      for (let i = 0; i < 50; i++) expect((await send(base, endpoint, `/${name}${i}`)).status).toBe(200)
+      for (let i = 0; i < 50; i++)
+        expect((await send(base, endpoint, `/${name}${i}`)).status).toBe(200)
     }
     await Promise.all(
-      ['a', 'b', 'c', 'd'].flatMap((name) => [sendAll(portreeve.portreeve.url, name), sendAll(other.url, `${name}-`)]),
+      ['a', 'b', 'c', 'd'].flatMap((name) => [
+        sendAll(portreeve.portreeve.url, name),
+        sendAll(other.url, `${name}-`),
+      ]),
     )
     for (let tries = 0; seen.length < 400 && tries < 100; tries++) await sleep(20)
     stopping.abort()
@@ -71,7 +79,9 @@ describe('two instances on one database', () => {
   it('store nothing for an endpoint that another has just deleted', async () => {
     const endpoint = await portreeve.makeEndpoint()
     await send(other.url, endpoint)
-    const sending = Array.from({ length: 50 }, (_, i) => sleep(i * 2).then(() => send(other.url, endpoint)))
+    const sending = Array.from({ length: 50 }, (_, i) =>
+      sleep(i * 2).then(() => send(other.url, endpoint)),
+    )
     await sleep(30)
     await portreeve.api('DELETE', `/${endpoint.id}`)
     const statuses = new Set((await Promise.all(sending)).map(({ status }) => status))

@@ -9,8 +9,18 @@ afterAll(() => portreeve.stop())
 
 describe('bytes that are no request', () => {
   it.each([
-    ['an unknown verb', (target: string) => `FETCH ${target}/x?y=1 HTTP/1.1\r\nHost: a\r\n\r\n`, 400, 'FETCH'],
-    ['a verb in small letters', (target: string) => `post ${target}/x?y=1 HTTP/1.1\r\nHost: a\r\n\r\n`, 400, 'post'],
+    [
+      'an unknown verb',
+      (target: string) => `FETCH ${target}/x?y=1 HTTP/1.1\r\nHost: a\r\n\r\n`,
+      400,
+      'FETCH',
+    ],
+    [
+      'a verb in small letters',
+      (target: string) => `post ${target}/x?y=1 HTTP/1.1\r\nHost: a\r\n\r\n`,
+      400,
+      'post',
+    ],
     [
       'a control byte in a header',
       (target: string) => `GET ${target}/x?y=1 HTTP/1.1\r\nHost: a\r\nX: a\u0001b\r\n\r\n`,
@@ -26,12 +36,23 @@ describe('bytes that are no request', () => {
     ],
     [
       'too many headers',
-      (target: string) => `GET ${target}/x?y=1 HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+      (target: string) =>
+        `GET ${target}/x?y=1 HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
       431,
       'GET',
     ],
-    ['a version nobody speaks', (target: string) => `GET ${target}/x?y=1 HTTP/7.1\r\nHost: a\r\n\r\n`, 400, 'GET'],
-    ['a space in a header name', (target: string) => `GET ${target}/x?y=1 HTTP/1.1\r\nHost : a\r\n\r\n`, 400, 'GET'],
+    [
+      'a version nobody speaks',
+      (target: string) => `GET ${target}/x?y=1 HTTP/7.1\r\nHost: a\r\n\r\n`,
+      400,
+      'GET',
+    ],
+    [
+      'a space in a header name',
+      (target: string) => `GET ${target}/x?y=1 HTTP/1.1\r\nHost : a\r\n\r\n`,
+      400,
+      'GET',
+    ],
   ])('are kept with the reason: %s', async (_what, bytesFor, status, method) => {
     const endpoint = await portreeve.makeEndpoint()
     const bytes = bytesFor(`/webhooks/${endpoint.token}`)
@@ -39,7 +60,13 @@ describe('bytes that are no request', () => {
     expect(answer.slice(0, 12)).toBe(`HTTP/1.1 ${status}`)
     expect(answer).toContain('"success":false')
     const [request] = await portreeve.captured(endpoint)
-    expect(request).toMatchObject({ method, path: '/x', query: 'y=1', responseStatus: status, ip: '127.0.0.1' })
+    expect(request).toMatchObject({
+      method,
+      path: '/x',
+      query: 'y=1',
+      responseStatus: status,
+      ip: '127.0.0.1',
+    })
     expect(request?.rejected).toMatch(status === 431 ? /16 KiB/ : /no HTTP request/)
     const kept = Buffer.from(request?.body ?? '', request?.bodyEncoding).toString('latin1')
     expect(kept).toBe(bytes.slice(0, 1024))
@@ -63,7 +90,12 @@ describe('bytes that are no request', () => {
     )
     expect(answer).toMatch(/^HTTP\/1\.1 400 /)
     expect((await portreeve.captured(endpoint, 2)).slice(0, 1)).toMatchObject([
-      { body: 'abc', aborted: true, rejected: expect.stringContaining('no HTTP request'), responseStatus: 400 },
+      {
+        body: 'abc',
+        aborted: true,
+        rejected: expect.stringContaining('no HTTP request'),
+        responseStatus: 400,
+      },
     ])
   })
 
@@ -80,7 +112,9 @@ describe('bytes that are no request', () => {
 
 describe('a sender that is too slow', () => {
   it('gets 408 when its headers take longer than ten seconds', async () => {
-    const socket = connect(Number(new URL(portreeve.portreeve.wire).port), '127.0.0.1').setEncoding('latin1')
+    const socket = connect(Number(new URL(portreeve.portreeve.wire).port), '127.0.0.1').setEncoding(
+      'latin1',
+    )
     let answer = ''
     socket.on('error', () => {}).on('data', (text: string) => (answer += text))
     socket.write('POST /webhooks/0000000000 HTTP/1.1\r\n')

@@ -78,7 +78,10 @@ describe('an endpoint', () => {
     expect(changed.json.endpoint).toEqual(endpoint)
     expect(endpoint).toMatchObject({ requestCount: 0, signature: null })
     expect([endpoint.id, endpoint.token]).not.toContain('chosen0000')
-    const { rows } = await database.pool.query('select account_id from webhook_endpoint where id = $1', [endpoint.id])
+    const { rows } = await database.pool.query(
+      'select account_id from webhook_endpoint where id = $1',
+      [endpoint.id],
+    )
     expect(rows).toEqual([{ account_id: portreeve.alice.id }])
   })
 
@@ -122,7 +125,8 @@ describe('an endpoint', () => {
   it('shows the latest count, which continues beyond the stored requests and restarts when cleared', async () => {
     const endpoint = await portreeve.makeEndpoint()
     await sendMany(endpoint, 3)
-    const count = async () => (await portreeve.api('GET', `/${endpoint.id}`)).json.endpoint.requestCount
+    const count = async () =>
+      (await portreeve.api('GET', `/${endpoint.id}`)).json.endpoint.requestCount
     expect(await count()).toBe(3)
     const { status, json } = await portreeve.api('DELETE', `/${endpoint.id}/requests`)
     expect([status, json]).toEqual([200, { success: true, deleted: 3 }])
@@ -136,14 +140,20 @@ describe('an endpoint', () => {
     await sendMany(endpoint, 2)
     expect((await portreeve.api('DELETE', `/${endpoint.id}`)).json).toEqual({ success: true })
     expect((await portreeve.api('GET', `/${endpoint.id}/requests`)).status).toBe(404)
-    const { rowCount } = await database.pool.query('select from webhook_request where endpoint_id = $1', [endpoint.id])
+    const { rowCount } = await database.pool.query(
+      'select from webhook_request where endpoint_id = $1',
+      [endpoint.id],
+    )
     expect(rowCount).toBe(0)
   })
 
   it('is one of at most a hundred', async () => {
     const dora = await portreeve.portreeve.addPerson('Dora')
-    for (let i = 0; i < 98; i++) await insertEndpoint(database.db, { accountId: dora.id, token: newEndpointToken() })
-    const more = await Promise.all(Array.from({ length: 4 }, () => portreeve.api('POST', '', {}, dora.token)))
+    for (let i = 0; i < 98; i++)
+      await insertEndpoint(database.db, { accountId: dora.id, token: newEndpointToken() })
+    const more = await Promise.all(
+      Array.from({ length: 4 }, () => portreeve.api('POST', '', {}, dora.token)),
+    )
     expect(more.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 201, 409, 409])
     expect(more.find(({ status }) => status === 409)?.json).toMatchObject({ code: 'conflict' })
   })
@@ -175,8 +185,13 @@ describe('another account', () => {
       expect([method, path, status, json.code]).toEqual([method, path, 401, 'unauthenticated'])
     }
     // Bob's own endpoint does not open Alice's request either.
-    expect((await portreeve.api('GET', `/${bobs.id}/requests/${request?.id}`, undefined, bob.token)).status).toBe(404)
-    expect((await portreeve.api('GET', '', undefined, bob.token)).json.endpoints.map(({ id }) => id)).toEqual([bobs.id])
+    expect(
+      (await portreeve.api('GET', `/${bobs.id}/requests/${request?.id}`, undefined, bob.token))
+        .status,
+    ).toBe(404)
+    expect(
+      (await portreeve.api('GET', '', undefined, bob.token)).json.endpoints.map(({ id }) => id),
+    ).toEqual([bobs.id])
     expect((await portreeve.api('GET', '', undefined, charlie.token)).json.endpoints).toEqual([])
     expect(await portreeve.captured(endpoint)).toHaveLength(1)
     expect((await portreeve.api('GET', one)).json.endpoint.label).toBe('Alice’s')
@@ -189,13 +204,21 @@ describe('a signed-in user', () => {
     const origin = { origin: portreeve.portreeve.url, 'content-type': 'application/json' }
     const signIn = { method: 'POST', headers: origin, body: JSON.stringify({ email, password }) }
     const cookie =
-      (await portreeve.portreeve.request('/api/auth/sign-in/email', signIn)).headers.getSetCookie()[0] ?? ''
+      (
+        await portreeve.portreeve.request('/api/auth/sign-in/email', signIn)
+      ).headers.getSetCookie()[0] ?? ''
     const ask = async (method: string, path: string, headers: object, body?: object) => {
-      const init = { method, headers: { cookie, ...headers }, ...(body && { body: JSON.stringify(body) }) }
+      const init = {
+        method,
+        headers: { cookie, ...headers },
+        ...(body && { body: JSON.stringify(body) }),
+      }
       const answer = await portreeve.portreeve.request(`/api/webhook/endpoints${path}`, init)
       return { status: answer.status, json: (await answer.json()) as Answer }
     }
-    expect((await ask('POST', '', { ...origin, origin: 'https://elsewhere.test' }, {})).status).toBe(403)
+    expect(
+      (await ask('POST', '', { ...origin, origin: 'https://elsewhere.test' }, {})).status,
+    ).toBe(403)
     const { status, json } = await ask('POST', '', origin, { label: 'by cookie' })
     expect([status, json.endpoint.label]).toEqual([201, 'by cookie'])
     const one = `/${json.endpoint.id}`
@@ -205,7 +228,10 @@ describe('a signed-in user', () => {
       requests: [],
       hasMore: false,
     })
-    expect((await ask('DELETE', `${one}/requests`, origin)).json).toEqual({ success: true, deleted: 0 })
+    expect((await ask('DELETE', `${one}/requests`, origin)).json).toEqual({
+      success: true,
+      deleted: 0,
+    })
     expect((await ask('DELETE', one, origin)).json).toEqual({ success: true })
     expect((await ask('GET', '', {})).json.endpoints).toEqual([])
   })
@@ -233,8 +259,13 @@ describe('the list of requests', () => {
     await sendMany(endpoint, 2)
     const first = (await portreeve.api('GET', `/${endpoint.id}/requests?order=asc`)).json
     expect([first.requests.length, first.hasMore]).toEqual([2, false])
-    const next = () => portreeve.api('GET', `/${endpoint.id}/requests?order=asc&cursor=${first.nextCursor}`)
-    expect((await next()).json).toMatchObject({ requests: [], hasMore: false, nextCursor: first.nextCursor })
+    const next = () =>
+      portreeve.api('GET', `/${endpoint.id}/requests?order=asc&cursor=${first.nextCursor}`)
+    expect((await next()).json).toMatchObject({
+      requests: [],
+      hasMore: false,
+      nextCursor: first.nextCursor,
+    })
     await send(endpoint, '/new')
     expect((await next()).json.requests.map(({ path }) => path)).toEqual(['/new'])
   })
@@ -282,13 +313,17 @@ describe('the list of requests', () => {
     'format=xml',
     'ip=x',
   ])('refuses %s', async (query) => {
-    const { status, json } = await portreeve.api('GET', `/${(await portreeve.makeEndpoint()).id}/requests?${query}`)
+    const { status, json } = await portreeve.api(
+      'GET',
+      `/${(await portreeve.makeEndpoint()).id}/requests?${query}`,
+    )
     expect([status, json.code]).toEqual([400, 'invalid_request'])
   })
 
   it('ends a page early when its bodies are large, and goes on in the next', async () => {
     const endpoint = await portreeve.makeEndpoint()
-    for (let i = 0; i < 4; i++) await send(endpoint, `/${i}`, { method: 'POST', body: Buffer.alloc(1024 * 1024, 'x') })
+    for (let i = 0; i < 4; i++)
+      await send(endpoint, `/${i}`, { method: 'POST', body: Buffer.alloc(1024 * 1024, 'x') })
     const first = (await portreeve.api('GET', `/${endpoint.id}/requests`)).json
     expect([first.requests.length, first.hasMore]).toEqual([2, true])
     expect(await paths(endpoint, `cursor=${first.nextCursor}`)).toEqual(['/1', '/0'])
@@ -298,11 +333,16 @@ describe('the list of requests', () => {
     const endpoint = await portreeve.makeEndpoint({ responseStatus: 202 })
     await send(endpoint, '/h?a=1&a=2', { method: 'POST', body: 'text', headers: { cookie: 'c=d' } })
     await send(endpoint, '/bin', { method: 'POST', body: Buffer.from([255, 0]) })
-    const answer = await portreeve.portreeve.request(`/api/webhook/endpoints/${endpoint.id}/requests?format=har`, {
-      token: portreeve.alice.token,
-    })
+    const answer = await portreeve.portreeve.request(
+      `/api/webhook/endpoints/${endpoint.id}/requests?format=har`,
+      {
+        token: portreeve.alice.token,
+      },
+    )
     expect(answer.headers.get('content-disposition')).toContain('.har')
-    const { log } = (await answer.json()) as { log: { version: string; creator: object; entries: object[] } }
+    const { log } = (await answer.json()) as {
+      log: { version: string; creator: object; entries: object[] }
+    }
     expect(log).toMatchObject({ version: '1.2', creator: { name: 'Portreeve' } })
     expect(log.entries).toMatchObject([
       {
@@ -331,10 +371,19 @@ describe('one request', () => {
     const endpoint = await portreeve.makeEndpoint({ signature })
     expect(endpoint.signature).toEqual({ scheme: 'github' })
     const signed = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17'
-    await send(endpoint, '', { method: 'POST', body: 'Hello, World!', headers: { 'x-hub-signature-256': signed } })
-    await send(endpoint, '', { method: 'POST', body: 'Hello, World?', headers: { 'x-hub-signature-256': signed } })
+    await send(endpoint, '', {
+      method: 'POST',
+      body: 'Hello, World!',
+      headers: { 'x-hub-signature-256': signed },
+    })
+    await send(endpoint, '', {
+      method: 'POST',
+      body: 'Hello, World?',
+      headers: { 'x-hub-signature-256': signed },
+    })
     const [second, first] = await portreeve.captured(endpoint, 2)
-    const detail = async (id = '') => (await portreeve.api('GET', `/${endpoint.id}/requests/${id}`)).json
+    const detail = async (id = '') =>
+      (await portreeve.api('GET', `/${endpoint.id}/requests/${id}`)).json
     const { request, signature: verdict, curl } = await detail(first?.id)
     expect({ ...request, signature: verdict }).toEqual(first)
     expect(verdict?.status).toBe('valid')
@@ -343,13 +392,19 @@ describe('one request', () => {
   })
 
   it('has a secret that is never returned', async () => {
-    const endpoint = await portreeve.makeEndpoint({ signature: { scheme: 'slack', secret: 'very-secret-indeed' } })
-    const { rows } = await database.pool.query('select * from webhook_endpoint where id = $1', [endpoint.id])
+    const endpoint = await portreeve.makeEndpoint({
+      signature: { scheme: 'slack', secret: 'very-secret-indeed' },
+    })
+    const { rows } = await database.pool.query('select * from webhook_endpoint where id = $1', [
+      endpoint.id,
+    ])
     expect(JSON.stringify(rows)).not.toContain('very-secret')
     const change = { signature: { scheme: 'hmac', header: 'X-Sig' } }
     const { json } = await portreeve.api('PUT', `/${endpoint.id}`, change)
     expect(json.endpoint.signature).toEqual(change.signature)
-    expect((await portreeve.api('PUT', `/${endpoint.id}`, { signature: null })).json.endpoint.signature).toBe(null)
+    expect(
+      (await portreeve.api('PUT', `/${endpoint.id}`, { signature: null })).json.endpoint.signature,
+    ).toBe(null)
     expect((await portreeve.api('PUT', `/${endpoint.id}`, change)).status).toBe(400)
   })
 
@@ -390,10 +445,19 @@ describe('captured requests', () => {
       )
     await age(31, '/1')
     await age(29, '/2')
-    const job = webhookCleanUpJob({ db: database.db, quotas: CAPTURE_QUOTAS, raise: async () => {} })
+    const job = webhookCleanUpJob({
+      db: database.db,
+      quotas: CAPTURE_QUOTAS,
+      raise: async () => {},
+    })
     await job.run(
       {},
-      { signal: new AbortController().signal, attempt: 1, log: createLog('silent'), enqueue: async () => true },
+      {
+        signal: new AbortController().signal,
+        attempt: 1,
+        log: createLog('silent'),
+        enqueue: async () => true,
+      },
     )
     expect((await portreeve.captured(endpoint, 2)).map(({ path }) => path)).toEqual(['/3', '/2'])
   })

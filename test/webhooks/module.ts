@@ -31,7 +31,12 @@ export type WebhooksTest = {
   portreeve: TestService
   alice: Person
   /** Calls the API as Alice, or with another account’s token. */
-  api(method: string, path: string, body?: object, token?: string): Promise<{ status: number; json: Answer }>
+  api(
+    method: string,
+    path: string,
+    body?: object,
+    token?: string,
+  ): Promise<{ status: number; json: Answer }>
   makeEndpoint(settings?: object): Promise<Endpoint>
   /** Waits until at least so many requests are captured, and returns them, newest first. */
   captured(endpoint: Endpoint, atLeast?: number): Promise<Captured[]>

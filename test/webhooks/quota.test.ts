@@ -13,7 +13,13 @@ import { newRequestId, newEndpointToken } from '../../src/webhooks/ids.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 
 const LIMIT = 100_000
-const QUOTAS: CaptureQuotas = { free: LIMIT, starter: LIMIT, pro: 2 * LIMIT, business: LIMIT, enterprise: LIMIT }
+const QUOTAS: CaptureQuotas = {
+  free: LIMIT,
+  starter: LIMIT,
+  pro: 2 * LIMIT,
+  business: LIMIT,
+  enterprise: LIMIT,
+}
 const BODY_BYTES = 10_000
 
 let fresh: FreshDatabase
@@ -78,23 +84,43 @@ async function storedOf(accountId: string): Promise<number> {
 }
 
 const titles = async (accountId: string) =>
-  (await fresh.db.selectFrom('alert').select('title').where('accountId', '=', accountId).orderBy('id').execute()).map(
-    ({ title }) => title,
-  )
+  (
+    await fresh.db
+      .selectFrom('alert')
+      .select('title')
+      .where('accountId', '=', accountId)
+      .orderBy('id')
+      .execute()
+  ).map(({ title }) => title)
 
-const deps = () => ({ db: fresh.db, quotas: QUOTAS, raise: raiseOnce((alert) => raiseAlert(fresh.db, alert)) })
+const deps = () => ({
+  db: fresh.db,
+  quotas: QUOTAS,
+  raise: raiseOnce((alert) => raiseAlert(fresh.db, alert)),
+})
 
 describe('the bytes of captured requests', () => {
   it('are counted with them, and no more when they are gone, whichever way', async () => {
     const account = await addAccount('alice')
-    const [one, other, third] = [await addEndpoint(account), await addEndpoint(account), await addEndpoint(account)]
-    const rows = [one, one, one, other, other, third].map((id, index) => request(id, `/${index}`, 100 * (index + 1)))
+    const [one, other, third] = [
+      await addEndpoint(account),
+      await addEndpoint(account),
+      await addEndpoint(account),
+    ]
+    const rows = [one, one, one, other, other, third].map((id, index) =>
+      request(id, `/${index}`, 100 * (index + 1)),
+    )
     await insert(rows)
     expect(await usageOf(account)).toBe(rows.reduce((sum, row) => sum + storedBytes(row), 0))
 
     await deleteBeyond(fresh.db, [{ endpointId: one, upTo: 0 }], 2, 100)
-    expect([await usageOf(account), await pathsOf(one)]).toEqual([await storedOf(account), ['/1', '/2']])
-    await fresh.pool.query("update webhook_request set received_at = now() - interval '40 days' where path = '/1'")
+    expect([await usageOf(account), await pathsOf(one)]).toEqual([
+      await storedOf(account),
+      ['/1', '/2'],
+    ])
+    await fresh.pool.query(
+      "update webhook_request set received_at = now() - interval '40 days' where path = '/1'",
+    )
     await deleteOlder(fresh.db, new Date(Date.now() - 30 * 86_400_000), 100)
     expect([await usageOf(account), await pathsOf(one)]).toEqual([await storedOf(account), ['/2']])
     await clearRequests(fresh.db, account, other)
@@ -119,13 +145,20 @@ describe('the bytes of captured requests', () => {
 describe('an account beyond its quota', () => {
   it('loses its oldest requests over all its endpoints, and other accounts lose none', async () => {
     const [alice, bob] = [await addAccount('alice'), await addAccount('bob')]
-    const [one, other, bobs] = [await addEndpoint(alice), await addEndpoint(alice), await addEndpoint(bob)]
+    const [one, other, bobs] = [
+      await addEndpoint(alice),
+      await addEndpoint(alice),
+      await addEndpoint(bob),
+    ]
     await insert([request(bobs, '/bob')])
-    for (let index = 0; index < 14; index++) await insert([request(index % 3 === 0 ? one : other, `/${index}`)])
+    for (let index = 0; index < 14; index++)
+      await insert([request(index % 3 === 0 ? one : other, `/${index}`)])
     const perRequest = storedBytes(request(one, '/10'))
     await trimToQuotas(deps(), new Map())
     const kept = Math.floor(LIMIT / perRequest)
-    expect(await pathsOf(one, other)).toEqual(Array.from({ length: kept }, (_, index) => `/${14 - kept + index}`))
+    expect(await pathsOf(one, other)).toEqual(
+      Array.from({ length: kept }, (_, index) => `/${14 - kept + index}`),
+    )
     expect(await usageOf(alice)).toBeLessThanOrEqual(LIMIT)
     expect(await pathsOf(bobs)).toEqual(['/bob'])
   })
@@ -173,12 +206,17 @@ describe('an account beyond its quota', () => {
     const account = await addAccount('alice')
     const endpoint = await addEndpoint(account)
     const trimming = startTrimming({ ...deps(), log: createLog('silent') })
-    trimming.captured(await insert(Array.from({ length: 14 }, (_, index) => request(endpoint, `/${index}`))))
+    trimming.captured(
+      await insert(Array.from({ length: 14 }, (_, index) => request(endpoint, `/${index}`))),
+    )
     await expect.poll(() => usageOf(account), { timeout: 10_000 }).toBeLessThanOrEqual(LIMIT)
     await trimming.close()
     await insert(Array.from({ length: 14 }, (_, index) => request(endpoint, `/later/${index}`)))
     const { signal } = new AbortController()
-    await webhookCleanUpJob(deps()).run({}, { signal, attempt: 1, log: createLog('silent'), enqueue: async () => true })
+    await webhookCleanUpJob(deps()).run(
+      {},
+      { signal, attempt: 1, log: createLog('silent'), enqueue: async () => true },
+    )
     expect(await usageOf(account)).toBeLessThanOrEqual(LIMIT)
     expect((await pathsOf(endpoint)).every((path) => path.startsWith('/later/'))).toBe(true)
   })

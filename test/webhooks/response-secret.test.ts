@@ -14,7 +14,10 @@ const signing = (more: object = {}) =>
   portreeve.makeEndpoint({ template: true, responseBody: '{{hmac_sha256 body}}', ...more })
 
 async function signatureFrom({ token }: Endpoint): Promise<string> {
-  const answer = await portreeve.portreeve.request(`/webhooks/${token}`, { method: 'POST', body: BODY })
+  const answer = await portreeve.portreeve.request(`/webhooks/${token}`, {
+    method: 'POST',
+    body: BODY,
+  })
   return answer.text()
 }
 
@@ -31,7 +34,11 @@ describe('the response secret', () => {
     expect(signature).not.toBe(hmac(VERIFYING))
     expect(signature).toBe(hmac(await responseSecret(endpoint)))
     const forged = { 'x-hub-signature-256': `sha256=${signature}` }
-    await portreeve.portreeve.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: BODY, headers: forged })
+    await portreeve.portreeve.request(`/webhooks/${endpoint.token}`, {
+      method: 'POST',
+      body: BODY,
+      headers: forged,
+    })
     expect((await portreeve.captured(endpoint, 2))[0]?.signature?.status).toBe('invalid')
   })
 
@@ -55,8 +62,13 @@ describe('the response secret', () => {
 
   it('cannot be made the same as the one that verifies senders, from either side', async () => {
     const endpoint = await signing({ signature: { scheme: 'github', secret: VERIFYING } })
-    const same = await portreeve.api('PUT', `/${endpoint.id}/response-secret`, { secret: VERIFYING })
-    expect(same).toMatchObject({ status: 400, json: { code: 'invalid_request', details: [{ path: 'secret' }] } })
+    const same = await portreeve.api('PUT', `/${endpoint.id}/response-secret`, {
+      secret: VERIFYING,
+    })
+    expect(same).toMatchObject({
+      status: 400,
+      json: { code: 'invalid_request', details: [{ path: 'secret' }] },
+    })
     await portreeve.api('PUT', `/${endpoint.id}/response-secret`, { secret: 'prescribed' })
     const other = await portreeve.api('PUT', `/${endpoint.id}`, {
       signature: { scheme: 'github', secret: 'prescribed' },
@@ -73,7 +85,12 @@ describe('the response secret', () => {
     const charlie = await portreeve.portreeve.addPerson('Charlie')
     for (const method of ['GET', 'PUT']) {
       const body = method === 'PUT' ? { secret: 'of Charlie' } : undefined
-      const { status } = await portreeve.api(method, `/${endpoint.id}/response-secret`, body, charlie.token)
+      const { status } = await portreeve.api(
+        method,
+        `/${endpoint.id}/response-secret`,
+        body,
+        charlie.token,
+      )
       expect(status).toBe(404)
     }
     expect(await responseSecret(endpoint)).toBe(secret)

@@ -10,7 +10,11 @@ let fresh: FreshDatabase
 let accountId: string
 beforeEach(async () => {
   fresh = await freshDatabase()
-  const account = { email: 'a@people.test', password: 'a long enough password', plan: 'pro' as const }
+  const account = {
+    email: 'a@people.test',
+    password: 'a long enough password',
+    plan: 'pro' as const,
+  }
   accountId = (await createAccount(fresh.db, account)).id
 })
 afterEach(() => fresh.drop())
@@ -64,8 +68,14 @@ describe('trimming', () => {
       )
       return rows[0]?.count
     }
-    expect([await vacuumRequests(fresh.db, { requests: 49, bytes: 0 }, 0.05), await vacuums()]).toEqual([false, 0])
-    expect([await vacuumRequests(fresh.db, { requests: 50, bytes: 0 }, 0.05), await vacuums()]).toEqual([true, 1])
+    expect([
+      await vacuumRequests(fresh.db, { requests: 49, bytes: 0 }, 0.05),
+      await vacuums(),
+    ]).toEqual([false, 0])
+    expect([
+      await vacuumRequests(fresh.db, { requests: 50, bytes: 0 }, 0.05),
+      await vacuums(),
+    ]).toEqual([true, 1])
   })
 
   it('runs concurrently with deleting endpoints, in any order', async () => {

@@ -8,7 +8,13 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { followEvents } from '../../src/net/http/event-stream.ts'
 import { startChromium } from '../servers/chromium.ts'
-import { sendRaw, startWebhooks, type Captured, type Endpoint, type WebhooksTest } from './module.ts'
+import {
+  sendRaw,
+  startWebhooks,
+  type Captured,
+  type Endpoint,
+  type WebhooksTest,
+} from './module.ts'
 
 /** A request as sent or as captured, in the same form. */
 type Sent = { line: string; headers: [string, string][]; body: string }
@@ -28,7 +34,10 @@ beforeAll(async () => {
   portreeve = await startWebhooks()
   recorder = await startRecorder()
   browser = await startChromium()
-  elsewhere = createHttpServer((_request, response) => response.end('<title>app</title>')).listen(0, '127.0.0.1')
+  elsewhere = createHttpServer((_request, response) => response.end('<title>app</title>')).listen(
+    0,
+    '127.0.0.1',
+  )
   await once(elsewhere, 'listening')
   page = await browser.newPage()
   await page.goto(`http://127.0.0.1:${portOf(elsewhere)}/`)
@@ -44,10 +53,18 @@ const portOf = (server: Server) => (server.address() as AddressInfo).port
 
 /** Shows a sender's bytes as they come, and answers as a service with CORS does. */
 async function startRecorder(): Promise<Server> {
-  const yes = ['Access-Control-Allow-Origin: *', 'Access-Control-Allow-Headers: content-type, x-own']
-  const answer = ['HTTP/1.1 200 OK', ...yes, 'Access-Control-Allow-Methods: PUT', 'Content-Length: 0', '', ''].join(
-    '\r\n',
-  )
+  const yes = [
+    'Access-Control-Allow-Origin: *',
+    'Access-Control-Allow-Headers: content-type, x-own',
+  ]
+  const answer = [
+    'HTTP/1.1 200 OK',
+    ...yes,
+    'Access-Control-Allow-Methods: PUT',
+    'Content-Length: 0',
+    '',
+    '',
+  ].join('\r\n')
   const server = createServer((socket) => {
     let bytes = ''
     socket.on('error', () => {})
@@ -57,7 +74,9 @@ async function startRecorder(): Promise<Server> {
       if (!sent) return
       recorded.push(sent)
       bytes = ''
-      const closes = sent.headers.some(([name, value]) => name === 'Connection' && value === 'close')
+      const closes = sent.headers.some(
+        ([name, value]) => name === 'Connection' && value === 'close',
+      )
       if (closes) socket.end(answer)
       else socket.write(answer)
     })
@@ -84,7 +103,8 @@ function readWhole(bytes: string): Sent | null {
 function shown(request: Captured, { token }: Endpoint): Sent {
   const { method, path, query, httpVersion, body, bodyEncoding } = request
   const line = `${method} /webhooks/${token}${path}${query && `?${query}`} HTTP/${httpVersion}`
-  const own = (text: string) => text.replace(new URL(portreeve.portreeve.wire).port, String(portOf(recorder)))
+  const own = (text: string) =>
+    text.replace(new URL(portreeve.portreeve.wire).port, String(portOf(recorder)))
   const headers = request.headers.map(([name, value]): [string, string] => [
     name,
     /^host$/i.test(name) ? own(value) : value,
@@ -94,29 +114,66 @@ function shown(request: Captured, { token }: Endpoint): Sent {
 
 const post = (more: string[], body: string) => (url: string) =>
   new Promise<void>((resolve, reject) => {
-    const headers = ['Host', new URL(url).host, ...more, 'Content-Length', String(Buffer.byteLength(body))]
-    const sent = requestHttp(url, { method: 'POST', headers }, (answer) => answer.resume().once('end', resolve))
+    const headers = [
+      'Host',
+      new URL(url).host,
+      ...more,
+      'Content-Length',
+      String(Buffer.byteLength(body)),
+    ]
+    const sent = requestHttp(url, { method: 'POST', headers }, (answer) =>
+      answer.resume().once('end', resolve),
+    )
     sent.once('error', reject).end(body)
   })
 
-const hmac = (secret: string, text: string) => createHmac('sha256', secret).update(text).digest('hex')
+const hmac = (secret: string, text: string) =>
+  createHmac('sha256', secret).update(text).digest('hex')
 
 function github(url: string): Promise<void> {
   const body = '{"zen":"Design for failure.",  "hook_id":1,"sender":{"login":"mona ü"}}'
-  const headers = ['Accept', '*/*', 'Content-Type', 'application/json', 'User-Agent', 'GitHub-Hookshot/044aadd']
-  const own = ['X-GitHub-Delivery', '72d3162e-cc78-11e3-81ab-4c9367dc0958', 'X-GitHub-Event', 'ping']
-  return post([...headers, ...own, 'X-Hub-Signature-256', `sha256=${hmac(GITHUB_SECRET, body)}`], body)(url)
+  const headers = [
+    'Accept',
+    '*/*',
+    'Content-Type',
+    'application/json',
+    'User-Agent',
+    'GitHub-Hookshot/044aadd',
+  ]
+  const own = [
+    'X-GitHub-Delivery',
+    '72d3162e-cc78-11e3-81ab-4c9367dc0958',
+    'X-GitHub-Event',
+    'ping',
+  ]
+  return post(
+    [...headers, ...own, 'X-Hub-Signature-256', `sha256=${hmac(GITHUB_SECRET, body)}`],
+    body,
+  )(url)
 }
 
 function stripe(url: string): Promise<void> {
   const body = '{\n  "id": "evt_1",\n  "object": "event",\n  "type": "invoice.paid"\n}'
   const time = Math.floor(Date.now() / 1000)
   const signature = `t=${time},v1=${hmac(STRIPE_SECRET, `${time}.${body}`)},v0=00`
-  return post(['Content-Type', 'application/json; charset=utf-8', 'Stripe-Signature', signature], body)(url)
+  return post(
+    ['Content-Type', 'application/json; charset=utf-8', 'Stripe-Signature', signature],
+    body,
+  )(url)
 }
 
 async function curl(url: string): Promise<void> {
-  const words = ['-sS', '-X', 'PATCH', '-H', 'X-Twice: 1', '-H', 'x-twice: 2', '--data-binary', '@-']
+  const words = [
+    '-sS',
+    '-X',
+    'PATCH',
+    '-H',
+    'X-Twice: 1',
+    '-H',
+    'x-twice: 2',
+    '--data-binary',
+    '@-',
+  ]
   const running = promisify(execFile)('curl', [...words, `${url}/a%2fb?x=1&x=%zz`])
   running.child.stdin?.end(BYTES)
   await running
@@ -134,7 +191,10 @@ async function rawSocket(url: string): Promise<void> {
   const head = `POST ${pathname}//..;/%ff?? HTTP/1.1\r\nX-Empty:\r\nhOST: ${host}\r\nx-latin: \u00e4\r\nX-EMPTY: 2\r\n`
   await sendRaw(
     url,
-    Buffer.concat([Buffer.from(`${head}Content-Length: 6\r\nConnection: close\r\n\r\n`, 'latin1'), BYTES]),
+    Buffer.concat([
+      Buffer.from(`${head}Content-Length: 6\r\nConnection: close\r\n\r\n`, 'latin1'),
+      BYTES,
+    ]),
   )
 }
 
@@ -176,13 +236,18 @@ it.each<[string, (url: string) => Promise<void>, string[], object?]>([
     expect(recorded.map(({ line }) => line.split(' ')[0])).toEqual(methods)
 
     const following = follow(endpoint)
-    await send(`${portreeve.portreeve.wire.replace('localhost', '127.0.0.1')}/webhooks/${endpoint.token}`)
+    await send(
+      `${portreeve.portreeve.wire.replace('localhost', '127.0.0.1')}/webhooks/${endpoint.token}`,
+    )
     const { json } = await portreeve.api('GET', `/${endpoint.id}/requests?order=asc`)
     expect(json.requests.map((request) => shown(request, endpoint))).toEqual(recorded)
     await vi.waitFor(() => expect(following.events).toEqual(json.requests), 1_000)
     await following.stop()
 
-    const { json: one } = await portreeve.api('GET', `/${endpoint.id}/requests/${json.requests[0]?.id}`)
+    const { json: one } = await portreeve.api(
+      'GET',
+      `/${endpoint.id}/requests/${json.requests[0]?.id}`,
+    )
     expect(one.signature?.status).toBe(signature && 'valid')
   },
 )

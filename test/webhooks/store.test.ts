@@ -25,7 +25,8 @@ beforeEach(async () => {
   endpointId = (await insertEndpoint(fresh.db, { accountId, token: newEndpointToken() })).id
 })
 
-const uuid = (bytes: Buffer) => bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+const uuid = (bytes: Buffer) =>
+  bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 
 /** A request with something in each of its fields. */
 function request(given: Partial<CapturedRequest> = {}): CapturedRequest {
@@ -58,25 +59,45 @@ function request(given: Partial<CapturedRequest> = {}): CapturedRequest {
 }
 
 const kept = (id = endpointId) =>
-  fresh.db.selectFrom('webhookRequest').selectAll().where('endpointId', '=', id).orderBy('seq').execute()
+  fresh.db
+    .selectFrom('webhookRequest')
+    .selectAll()
+    .where('endpointId', '=', id)
+    .orderBy('seq')
+    .execute()
 
 describe('captured requests', () => {
   it('are stored as they are, in the order in which they came', async () => {
-    const bare = { query: '', trailers: null, contentType: null, rejected: null, responseStatus: null, surplus: null }
-    const requests = [request(), request({ ...bare, body: Buffer.alloc(0), ip: '192.0.2.7', preflight: false })]
+    const bare = {
+      query: '',
+      trailers: null,
+      contentType: null,
+      rejected: null,
+      responseStatus: null,
+      surplus: null,
+    }
+    const requests = [
+      request(),
+      request({ ...bare, body: Buffer.alloc(0), ip: '192.0.2.7', preflight: false }),
+    ]
     const found = await createRequestInsert(fresh.pool)(requests)
     expect([...found]).toEqual([[endpointId, accountId]])
     expect(await kept()).toMatchObject(requests.map((one) => ({ ...one, id: uuid(one.id) })))
   })
 
   it('of an endpoint that is gone are not, and those beside them are', async () => {
-    const found = await createRequestInsert(fresh.pool)([request({ endpointId: NOBODYS }), request()])
+    const found = await createRequestInsert(fresh.pool)([
+      request({ endpointId: NOBODYS }),
+      request(),
+    ])
     expect([...found.keys()]).toEqual([endpointId])
     expect([await kept(NOBODYS), await kept()]).toMatchObject([[], [{}]])
   })
 
   it('of endpoints that are all gone are stored nowhere', async () => {
-    expect(await createRequestInsert(fresh.pool)([request({ endpointId: NOBODYS })])).toEqual(new Map())
+    expect(await createRequestInsert(fresh.pool)([request({ endpointId: NOBODYS })])).toEqual(
+      new Map(),
+    )
     expect(await kept(NOBODYS)).toEqual([])
   })
 

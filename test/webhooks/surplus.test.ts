@@ -8,14 +8,17 @@ beforeAll(async () => void (portreeve = await startWebhooks()))
 afterAll(() => portreeve.stop())
 
 /** The statuses on a connection, in their order. */
-const statusesIn = (answer: string) => [...answer.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))
+const statusesIn = (answer: string) =>
+  [...answer.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))
 
 const headOf = (endpoint: Endpoint, ...more: string[]) =>
   [`POST /webhooks/${endpoint.token}/x HTTP/1.1`, 'Host: a', ...more, '', ''].join('\r\n')
 
 /** The only captured request; waits until it has a surplus. */
 async function withSurplus(endpoint: Endpoint): Promise<Captured> {
-  await expect.poll(async () => (await portreeve.captured(endpoint))[0]?.surplus, { timeout: 10_000 }).toBeTruthy()
+  await expect
+    .poll(async () => (await portreeve.captured(endpoint))[0]?.surplus, { timeout: 10_000 })
+    .toBeTruthy()
   const requests = await portreeve.captured(endpoint)
   expect(requests).toHaveLength(1)
   return requests[0] as Captured
@@ -82,7 +85,9 @@ describe('bytes after the end of a request', () => {
 
   it('with Connection: close end with the answer, and nothing else is answered', async () => {
     const endpoint = await portreeve.makeEndpoint()
-    const answer = await portreeve.raw(`${headOf(endpoint, 'Connection: close', 'Content-Length: 3')}abcSURPLUS`)
+    const answer = await portreeve.raw(
+      `${headOf(endpoint, 'Connection: close', 'Content-Length: 3')}abcSURPLUS`,
+    )
     expect(statusesIn(answer)).toEqual([200])
     expect(await withSurplus(endpoint)).toMatchObject({
       body: 'abc',
@@ -93,16 +98,26 @@ describe('bytes after the end of a request', () => {
 
   it('that are a body without a Content-Length are shown', async () => {
     const endpoint = await portreeve.makeEndpoint()
-    const answer = await portreeve.raw(`${headOf(endpoint, 'Content-Type: application/json')}{"order": 1}`)
+    const answer = await portreeve.raw(
+      `${headOf(endpoint, 'Content-Type: application/json')}{"order": 1}`,
+    )
     expect(statusesIn(answer)).toEqual([200, 400])
-    expect(await withSurplus(endpoint)).toMatchObject({ body: '', surplus: { size: 12, start: '{"order": 1}' } })
+    expect(await withSurplus(endpoint)).toMatchObject({
+      body: '',
+      surplus: { size: 12, start: '{"order": 1}' },
+    })
   })
 
   it('after the last chunk are shown', async () => {
     const endpoint = await portreeve.makeEndpoint()
-    const answer = await portreeve.raw(`${headOf(endpoint, 'Transfer-Encoding: chunked')}3\r\nabc\r\n0\r\n\r\nSURPLUS`)
+    const answer = await portreeve.raw(
+      `${headOf(endpoint, 'Transfer-Encoding: chunked')}3\r\nabc\r\n0\r\n\r\nSURPLUS`,
+    )
     expect(statusesIn(answer)).toEqual([200, 400])
-    expect(await withSurplus(endpoint)).toMatchObject({ body: 'abc', surplus: { size: 7, start: 'SURPLUS' } })
+    expect(await withSurplus(endpoint)).toMatchObject({
+      body: 'abc',
+      surplus: { size: 7, start: 'SURPLUS' },
+    })
   })
 
   it('of a body in several packets are distinguished from it', async () => {
@@ -115,7 +130,10 @@ describe('bytes after the end of a request', () => {
     socket.write(`${body.slice(50_000)}SURPLUS`)
     await once(socket, 'close')
     expect(statusesIn(answer())).toEqual([200, 400])
-    expect(await withSurplus(endpoint)).toMatchObject({ bodySize: 60_000, surplus: { size: 7, start: 'SURPLUS' } })
+    expect(await withSurplus(endpoint)).toMatchObject({
+      bodySize: 60_000,
+      surplus: { size: 7, start: 'SURPLUS' },
+    })
   })
 
   it('are kept to their first 1,024, and counted', async () => {
@@ -127,8 +145,12 @@ describe('bytes after the end of a request', () => {
 
   it('lose our session cookie', async () => {
     const endpoint = await portreeve.makeEndpoint()
-    await portreeve.raw(`${headOf(endpoint, 'Content-Length: 0')}~ Cookie: portreeve.session_token=secret; b=2`)
-    expect((await withSurplus(endpoint)).surplus?.start).toBe('~ Cookie: portreeve.session_token=; b=2')
+    await portreeve.raw(
+      `${headOf(endpoint, 'Content-Length: 0')}~ Cookie: portreeve.session_token=secret; b=2`,
+    )
+    expect((await withSurplus(endpoint)).surplus?.start).toBe(
+      '~ Cookie: portreeve.session_token=; b=2',
+    )
   })
 })
 
@@ -149,7 +171,10 @@ describe('bytes after a request that are no surplus', () => {
     const endpoint = await portreeve.makeEndpoint()
     const first = `${headOf(endpoint, 'Content-Length: 3')}abc\r\n`
     await portreeve.raw(`${first}${headOf(endpoint, 'Connection: close', 'Content-Length: 0')}`)
-    expect((await portreeve.captured(endpoint, 2)).map(({ surplus }) => surplus)).toEqual([null, null])
+    expect((await portreeve.captured(endpoint, 2)).map(({ surplus }) => surplus)).toEqual([
+      null,
+      null,
+    ])
   })
 
   it('is a malformed request of its own, where it names an endpoint', async () => {
@@ -158,7 +183,12 @@ describe('bytes after a request that are no surplus', () => {
     const answer = await portreeve.raw(`${headOf(endpoint, 'Content-Length: 3')}abc${bad}`)
     expect(statusesIn(answer)).toEqual([200, 400])
     const requests = await portreeve.captured(endpoint, 2)
-    const found = requests.map(({ path, body, responseStatus, surplus }) => ({ path, body, responseStatus, surplus }))
+    const found = requests.map(({ path, body, responseStatus, surplus }) => ({
+      path,
+      body,
+      responseStatus,
+      surplus,
+    }))
     expect(found).toHaveLength(2)
     expect(found).toContainEqual({ path: '/x', body: 'abc', responseStatus: 200, surplus: null })
     expect(found).toContainEqual({ path: '/bad', body: bad, responseStatus: 400, surplus: null })
@@ -175,6 +205,8 @@ describe('any other request of the service', () => {
       'Content-Type: application/json',
       `Content-Length: ${body.length}`,
     ]
-    expect(statusesIn(await portreeve.raw(`${head.join('\r\n')}\r\n\r\n${body}SURPLUS`))).toEqual([201, 400])
+    expect(statusesIn(await portreeve.raw(`${head.join('\r\n')}\r\n\r\n${body}SURPLUS`))).toEqual([
+      201, 400,
+    ])
   })
 })

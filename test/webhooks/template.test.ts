@@ -12,15 +12,30 @@ const context = (body = '', query = '', headers: [string, string][] = [], secret
 
 describe('a template', () => {
   it.each([
-    ['{{body.challenge}}', context('{"challenge":"3eZb","type":"url_verification"}'), '3eZb', 'Slack'],
-    ['{{query.hub.challenge}}', context('', 'hub.mode=subscribe&hub.challenge=11%2054'), '11 54', 'Meta'],
+    [
+      '{{body.challenge}}',
+      context('{"challenge":"3eZb","type":"url_verification"}'),
+      '3eZb',
+      'Slack',
+    ],
+    [
+      '{{query.hub.challenge}}',
+      context('', 'hub.mode=subscribe&hub.challenge=11%2054'),
+      '11 54',
+      'Meta',
+    ],
     ['{{header.X-Hook-Secret}}', context('', '', [['x-hook-secret', 'abc']]), 'abc', 'Asana'],
     ['{{ body.list.1.id }}', context('{"list":[{},{"id":7}]}'), '7', 'numbers in lists'],
     ['{{body.a}}', context('a=1+2&b=3'), '1 2', 'forms'],
     ['{{body.all}}', context('{"all":{"x":[1]}}'), '{"x":[1]}', 'whole parts'],
     ['[{{body.none}}{{query.none}}{{header.none}}]', context('no json'), '[]', 'what is missing'],
     ['[{{body.constructor}}{{body.__proto__.toString}}]', context('{}'), '[]', 'what nobody sent'],
-    ['{{ other }} {{body.}} {body.a}', context('{"a":1}'), '{{ other }} {{body.}} {body.a}', 'other braces'],
+    [
+      '{{ other }} {{body.}} {body.a}',
+      context('{"a":1}'),
+      '{{ other }} {{body.}} {body.a}',
+      'other braces',
+    ],
     ['{{body}}', context('as it came'), 'as it came', 'the whole body'],
   ])('%s is filled in: %#', (template, given, expected) => {
     expect(fillTemplate(template, 'text/plain', given)).toBe(expected)
@@ -45,7 +60,11 @@ describe('a template', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 1_000 }), (value) => {
         const given = context(JSON.stringify({ value }))
-        const json = fillTemplate('{"x":"{{body.value}}"}', 'application/problem+json; charset=utf-8', given)
+        const json = fillTemplate(
+          '{"x":"{{body.value}}"}',
+          'application/problem+json; charset=utf-8',
+          given,
+        )
         expect(JSON.parse(json)).toEqual({ x: JSON.parse(JSON.stringify(value)) })
         expect(fillTemplate('{{body.value}}', 'text/html', given)).not.toMatch(/[<>"']/)
       }),
@@ -54,6 +73,8 @@ describe('a template', () => {
 
   it('stays small, for any request', () => {
     const given = context(JSON.stringify({ a: 'x'.repeat(1_000_000) }))
-    expect(fillTemplate('{{body.a}}'.repeat(5_000), 'text/plain', given).length).toBeLessThanOrEqual(100 * 4096)
+    expect(
+      fillTemplate('{{body.a}}'.repeat(5_000), 'text/plain', given).length,
+    ).toBeLessThanOrEqual(100 * 4096)
   })
 })

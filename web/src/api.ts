@@ -28,7 +28,15 @@ export class ApiError extends Error {
 }
 
 /** The API's message, or the dashboard's own where the API speaks to programs. */
-function messageOf({ error, message, code }: { error?: string; message?: string; code?: string }): string | undefined {
+function messageOf({
+  error,
+  message,
+  code,
+}: {
+  error?: string
+  message?: string
+  code?: string
+}): string | undefined {
   if (code === 'unauthenticated') return messages.sessionExpired
   if (code === 'INVALID_EMAIL_OR_PASSWORD') return messages.wrongCredentials
   if (code === 'INVALID_PASSWORD') return messages.wrongCurrentPassword
@@ -63,7 +71,8 @@ async function send<T>(method: string, path: string, { body, signal }: Options):
   const keepalive = method !== 'GET' && !isForm && json.length <= MAX_KEEPALIVE_CHARS
   const init: RequestInit = { method, credentials: 'same-origin', keepalive }
   if (isForm) init.body = body
-  else if (json) Object.assign(init, { body: json, headers: { 'content-type': 'application/json' } })
+  else if (json)
+    Object.assign(init, { body: json, headers: { 'content-type': 'application/json' } })
   if (signal) init.signal = signal
   const response = await fetch(path, init).catch((error: unknown) => {
     if (signal?.aborted) throw error
@@ -93,12 +102,17 @@ export const api = {
     request<ApiResponse<unknown>>('POST', '/api/v1/setup', { body: person }),
   /** Creates the account of the link in a sign-up email. */
   confirmSignUp: async (token: string) =>
-    (await request<ApiResponse<{ email: string }>>('POST', '/api/v1/sign-up/confirm', { body: { token } })).data,
+    (
+      await request<ApiResponse<{ email: string }>>('POST', '/api/v1/sign-up/confirm', {
+        body: { token },
+      })
+    ).data,
   signIn: (credentials: { email: string; password: string }) =>
     request<unknown>('POST', '/api/auth/sign-in/email', { body: credentials }),
   signOut: () => request<unknown>('POST', '/api/auth/sign-out', { body: {} }),
 
   tokens: async () => (await request<ApiResponse<ApiToken[]>>('GET', '/api/v1/tokens')).data,
-  createToken: (label: string) => request<NewApiToken>('POST', '/api/v1/tokens', { body: { label } }),
+  createToken: (label: string) =>
+    request<NewApiToken>('POST', '/api/v1/tokens', { body: { label } }),
   revokeToken: (id: string) => request<unknown>('DELETE', `/api/v1/tokens/${id}`),
 }

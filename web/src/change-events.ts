@@ -49,7 +49,9 @@ export function followChanges({ onChange, onLink, onRejected }: Following): () =
       onRejected()
       schedule(RETRY_MS, () => (source = open()))
     })
-    opened.addEventListener('changed', ({ data }: MessageEvent<string>) => onChange(JSON.parse(data) as Change))
+    opened.addEventListener('changed', ({ data }: MessageEvent<string>) =>
+      onChange(JSON.parse(data) as Change),
+    )
     opened.addEventListener('missed', () => onChange(null))
     return opened
   }

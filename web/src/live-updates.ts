@@ -27,7 +27,9 @@ export function useLiveTab(): void {
       handlers.forEach((handler) => handler(change))
     }
     const onRejected = async () => {
-      const account = await queries.fetchQuery({ ...accountQuery, staleTime: 0 }).catch(() => undefined)
+      const account = await queries
+        .fetchQuery({ ...accountQuery, staleTime: 0 })
+        .catch(() => undefined)
       if (account === null) await router.invalidate()
     }
     setLink('connecting')

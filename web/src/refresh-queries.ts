@@ -38,11 +38,14 @@ const some = (id: string | null) => (id === null ? [] : [id])
 
 /** Refreshes the shown queries of a change; null stands for everything that may change. */
 export function refreshChanged(queries: QueryClient, change: Change | null): void {
-  const keys = change ? QUERY_KEYS[change.room](change.id) : Object.values(QUERY_KEYS).flatMap((keysOf) => keysOf(null))
+  const keys = change
+    ? QUERY_KEYS[change.room](change.id)
+    : Object.values(QUERY_KEYS).flatMap((keysOf) => keysOf(null))
   for (const queryKey of keys) {
     // Queries that are not shown are fetched when they are shown.
     void queries.invalidateQueries({ queryKey, refetchType: 'none', predicate: mayChange })
-    for (const query of queries.getQueryCache().findAll({ queryKey, type: 'active' })) refresh(queries, query)
+    for (const query of queries.getQueryCache().findAll({ queryKey, type: 'active' }))
+      refresh(queries, query)
   }
 }
 
@@ -57,7 +60,11 @@ function refresh(queries: QueryClient, query: Query): void {
   void refetchWhileDue(queries, query, state).finally(() => refreshes.delete(query))
 }
 
-async function refetchWhileDue(queries: QueryClient, query: Query, state: { isDue: boolean }): Promise<void> {
+async function refetchWhileDue(
+  queries: QueryClient,
+  query: Query,
+  state: { isDue: boolean },
+): Promise<void> {
   const { queryKey } = query
   while (state.isDue) {
     // A first response in transit is kept, but may be outdated.

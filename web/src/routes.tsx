@@ -24,7 +24,11 @@ const root = createRootRouteWithContext<{ queries: QueryClient }>()({
 })
 
 /** The frame of public screens. */
-const open = createRoute({ getParentRoute: () => root, id: 'open', component: () => <PublicFrame /> })
+const open = createRoute({
+  getParentRoute: () => root,
+  id: 'open',
+  component: () => <PublicFrame />,
+})
 
 /** The frame of screens that need a session. Other visitors sign in first and come back. */
 const own = createRoute({
@@ -59,7 +63,12 @@ function ownScreen<const P extends string, S extends Search = {}>(
   load: LoadScreen,
   validateSearch: (search: Search) => S = noSearch as () => S,
 ) {
-  return createRoute({ getParentRoute: () => own, path, validateSearch, component: lazyRouteComponent(load, 'Screen') })
+  return createRoute({
+    getParentRoute: () => own,
+    path,
+    validateSearch,
+    component: lazyRouteComponent(load, 'Screen'),
+  })
 }
 
 /** One line per screen: its path, its file, which is loaded on demand, and its query parameters. */
@@ -91,7 +100,11 @@ const screens = root.addChildren([
     ownScreen('/dmarc/rejected', () => import('./pages/dmarc-rejected.tsx'), pageSearch),
     ownScreen('/dmarc/mailboxes', () => import('./pages/dmarc-mailboxes.tsx')),
     ownScreen('/dmarc/$id', () => import('./pages/dmarc-domain.tsx'), summarySearch),
-    ownScreen('/dmarc/$id/sources/$address', () => import('./pages/dmarc-source.tsx'), sourceSearch),
+    ownScreen(
+      '/dmarc/$id/sources/$address',
+      () => import('./pages/dmarc-source.tsx'),
+      sourceSearch,
+    ),
     ownScreen('/dmarc/$id/reports', () => import('./pages/dmarc-reports.tsx'), reportsSearch),
     ownScreen('/dmarc/$id/reports/$reportId', () => import('./pages/dmarc-report.tsx'), pageSearch),
     ownScreen('/dmarc/$id/tls', () => import('./pages/dmarc-tls.tsx'), pageSearch),
@@ -160,7 +173,12 @@ function ownPath(next: unknown): string | undefined {
 }
 
 export function createDashboard(queries: QueryClient) {
-  return createRouter({ routeTree: screens, context: { queries }, defaultPreload: 'intent', scrollRestoration: true })
+  return createRouter({
+    routeTree: screens,
+    context: { queries },
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+  })
 }
 
 declare module '@tanstack/react-router' {

@@ -14,10 +14,15 @@ export function pageOf(value: unknown): number | undefined {
 
 /** Builds the query string of a request from the given fields. */
 export function searchOf(fields: Record<string, string | number | null | undefined>): string {
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== '')
+  const given = Object.entries(fields).filter(
+    ([, value]) => value !== undefined && value !== null && value !== '',
+  )
   return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
 }
 
-export function oneOf<const T extends string | number>(value: unknown, choices: readonly T[]): T | undefined {
+export function oneOf<const T extends string | number>(
+  value: unknown,
+  choices: readonly T[],
+): T | undefined {
   return choices.find((choice) => choice === value)
 }

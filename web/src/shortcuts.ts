@@ -35,7 +35,9 @@ export function useShortcuts(
 
 /** The shortcuts that are active, those of the screen first. */
 export function activeShortcuts(): { title: string; keys: Shortcuts }[] {
-  const inOrder = [...layers].toSorted((one, other) => Number(one.isEverywhere) - Number(other.isEverywhere))
+  const inOrder = [...layers].toSorted(
+    (one, other) => Number(one.isEverywhere) - Number(other.isEverywhere),
+  )
   return inOrder.map(({ title, keys }) => ({ title, keys: keys() }))
 }
 
@@ -50,18 +52,25 @@ function press(event: KeyboardEvent): void {
   const name = isSecond ? `${pending.name} ${event.key}` : event.key
   const now = activeShortcuts()
   const isDone = now.some(({ keys }) => name in keys && keys[name]?.[1]() !== false)
-  const isPrefix = !isDone && now.some(({ keys }) => Object.keys(keys).some((each) => each.startsWith(`${name} `)))
+  const isPrefix =
+    !isDone && now.some(({ keys }) => Object.keys(keys).some((each) => each.startsWith(`${name} `)))
   pending = { name: isPrefix ? name : '', at: event.timeStamp }
   if (isDone || isPrefix) event.preventDefault()
 }
 
-const TYPES_IN = 'input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], dialog'
+const TYPES_IN =
+  'input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], dialog'
 const MODIFIERS = ['Shift', 'Control', 'Alt', 'Meta', 'CapsLock']
 
 function isIgnored(event: KeyboardEvent): boolean {
   const isTyping = event.target instanceof Element && event.target.closest(TYPES_IN) !== null
-  if (isTyping || event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return true
-  return MODIFIERS.includes(event.key) || document.querySelector('dialog[open]') !== null || areShortcutsOff()
+  if (isTyping || event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented)
+    return true
+  return (
+    MODIFIERS.includes(event.key) ||
+    document.querySelector('dialog[open]') !== null ||
+    areShortcutsOff()
+  )
 }
 
 const OFF = 'portreeve-keys'

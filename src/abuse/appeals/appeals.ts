@@ -38,7 +38,11 @@ export type Appeal = { subject: Subject; reason: string; reporter: Reporter }
  * @throws Fault `conflict` when the address is not listed or this appellant’s appeal waits already,
  *   `rate_limited`
  */
-export async function appeal(db: Kysely<DB>, { subject, reason, reporter }: Appeal, now: number): Promise<AppealRow> {
+export async function appeal(
+  db: Kysely<DB>,
+  { subject, reason, reporter }: Appeal,
+  now: number,
+): Promise<AppealRow> {
   const own = reporter.key === subject.key
   await limit(db, reporter, own, now)
   return db.transaction().execute(async (trx) => {
@@ -64,7 +68,12 @@ function againSentence(ip: string, own: boolean): string {
   return `You appealed for ${ip} in the last 30 days. Appeal from ${ip} itself, or wait for the decision.`
 }
 
-async function limit(db: Kysely<DB>, { source, network, origin }: Reporter, own: boolean, now: number): Promise<void> {
+async function limit(
+  db: Kysely<DB>,
+  { source, network, origin }: Reporter,
+  own: boolean,
+  now: number,
+): Promise<void> {
   const times = { now: new Date(now), windowStart: new Date(now - DAY) }
   const limits = own
     ? [{ key: `appeal ${source}`, most: APPEALS_A_DAY.source, whose: 'your address' }]
@@ -84,10 +93,16 @@ async function limit(db: Kysely<DB>, { source, network, origin }: Reporter, own:
  * An administrator's word. Upheld, it costs every network that supported the listing.
  * @throws Fault `not_found`, `conflict` when it is decided already
  */
-export async function decide(db: Kysely<DB>, id: string, upheld: boolean, now: number): Promise<AppealRow> {
+export async function decide(
+  db: Kysely<DB>,
+  id: string,
+  upheld: boolean,
+  now: number,
+): Promise<AppealRow> {
   return db.transaction().execute(async (trx) => {
     const decided = await decideAppeal(trx, id, upheld ? 'upheld' : 'rejected')
-    if (!decided && (await hasAppeal(trx, id))) throw new Fault('conflict', 'This appeal has already been decided.')
+    if (!decided && (await hasAppeal(trx, id)))
+      throw new Fault('conflict', 'This appeal has already been decided.')
     if (!decided) throw new Fault('not_found', 'The appeal was not found.')
     const row = upheld ? await lockAddress(trx, decided.address) : undefined
     if (row) await refute(trx, row, now)
@@ -98,7 +113,11 @@ export async function decide(db: Kysely<DB>, id: string, upheld: boolean, now: n
 /** The reports were wrong: they are erased, and the networks that sent them lose reputation. */
 export async function refute(trx: Transaction<DB>, row: AddressRow, now: number): Promise<void> {
   const networks = [...new Set(row.evidence.map(({ network }) => network))]
-  const refutations = networks.map((network) => ({ network, address: row.address, cause: 'appeal' as const }))
+  const refutations = networks.map((network) => ({
+    network,
+    address: row.address,
+    cause: 'appeal' as const,
+  }))
   await insertRefutations(trx, refutations, new Date(now))
   await acquit(trx, row, now)
   await closeAppeals(trx, row.address, 'upheld')

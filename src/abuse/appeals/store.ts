@@ -16,7 +16,13 @@ const APPEAL = ['id', 'address', 'reason', 'own', 'status', 'createdAt', 'decide
 
 export async function insertAppeal(
   db: Db,
-  appeal: { address: string; appellant: string; reason: string; own: boolean; status: AppealStatus },
+  appeal: {
+    address: string
+    appellant: string
+    reason: string
+    own: boolean
+    status: AppealStatus
+  },
 ): Promise<AppealRow> {
   const decidedAt = appeal.status === 'open' ? null : new Date()
   const insert = db.insertInto('abuseAppeal').values({ ...appeal, decidedAt })
@@ -59,7 +65,11 @@ export async function hasAppealOf(
 }
 
 /** Ends all that wait about an address. */
-export async function closeAppeals(db: Db, address: string, status: 'granted' | 'upheld'): Promise<void> {
+export async function closeAppeals(
+  db: Db,
+  address: string,
+  status: 'granted' | 'upheld',
+): Promise<void> {
   await db
     .updateTable('abuseAppeal')
     .set({ status, decidedAt: new Date() })
@@ -69,7 +79,10 @@ export async function closeAppeals(db: Db, address: string, status: 'granted' | 
 }
 
 /** Lists open appeals first, of these the ones from the address itself, then the newest. */
-export async function listAppeals(db: Db, page: { limit: number; offset: number }): Promise<AppealRow[]> {
+export async function listAppeals(
+  db: Db,
+  page: { limit: number; offset: number },
+): Promise<AppealRow[]> {
   const rows = await db
     .selectFrom('abuseAppeal')
     .select(APPEAL)
@@ -92,7 +105,11 @@ export async function countAppeals(db: Db): Promise<number> {
 }
 
 /** Undefined when it is not open. */
-export async function decideAppeal(db: Db, id: string, status: 'upheld' | 'rejected'): Promise<AppealRow | undefined> {
+export async function decideAppeal(
+  db: Db,
+  id: string,
+  status: 'upheld' | 'rejected',
+): Promise<AppealRow | undefined> {
   const row = await db
     .updateTable('abuseAppeal')
     .set({ status, decidedAt: new Date() })
@@ -104,5 +121,8 @@ export async function decideAppeal(db: Db, id: string, status: 'upheld' | 'rejec
 }
 
 export async function hasAppeal(db: Db, id: string): Promise<boolean> {
-  return (await db.selectFrom('abuseAppeal').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
+  return (
+    (await db.selectFrom('abuseAppeal').select('id').where('id', '=', id).executeTakeFirst()) !==
+    undefined
+  )
 }

@@ -10,7 +10,12 @@ import { lockAddress, saveAddresses, type AddressRow } from '../store.ts'
 import type { Subject } from '../subject.ts'
 import { countCandidates, listCandidates } from './store.ts'
 
-export type CandidateDeps = { db: Kysely<DB>; ranges: Ranges; standings: Standings; traitsOf: TraitsOf }
+export type CandidateDeps = {
+  db: Kysely<DB>
+  ranges: Ranges
+  standings: Standings
+  traitsOf: TraitsOf
+}
 
 /** Why an address is not listed by the reports alone. */
 export type Reason = 'well_known' | 'appealed' | 'unknown_operators'
@@ -44,11 +49,33 @@ export async function readCandidates(
 }
 
 function candidateOf(row: AddressRow, ranges: Ranges, now: number): Candidate {
-  const { address, networks, services, totalReports: reports, firstReportedAt, lastReportedAt } = row
-  const origins = new Set(row.evidence.map(({ origin }) => origin).filter((origin) => origin.startsWith(KNOWN_ORIGIN)))
+  const {
+    address,
+    networks,
+    services,
+    totalReports: reports,
+    firstReportedAt,
+    lastReportedAt,
+  } = row
+  const origins = new Set(
+    row.evidence.map(({ origin }) => origin).filter((origin) => origin.startsWith(KNOWN_ORIGIN)),
+  )
   const isAppealed = (row.probationUntil?.getTime() ?? 0) > now
-  const reason = ranges.isWellKnown(address) ? 'well_known' : isAppealed ? 'appealed' : 'unknown_operators'
-  return { address, reason, reports, networks, operators: origins.size, services, firstReportedAt, lastReportedAt }
+  const reason = ranges.isWellKnown(address)
+    ? 'well_known'
+    : isAppealed
+      ? 'appealed'
+      : 'unknown_operators'
+  return {
+    address,
+    reason,
+    reports,
+    networks,
+    operators: origins.size,
+    services,
+    firstReportedAt,
+    lastReportedAt,
+  }
 }
 
 /**
@@ -63,18 +90,33 @@ export async function decideCandidate(
 ): Promise<void> {
   await deps.db.transaction().execute(async (trx) => {
     const row = await lockAddress(trx, subject.key)
-    if (row?.confirmation !== 'awaiting') throw new Fault('conflict', `${subject.ip} is not waiting for a decision.`)
+    if (row?.confirmation !== 'awaiting')
+      throw new Fault('conflict', `${subject.ip} is not waiting for a decision.`)
     if (list) await confirm(trx, row, deps, now)
     else await refute(trx, row, now)
   })
 }
 
-async function confirm(trx: Transaction<DB>, row: AddressRow, deps: CandidateDeps, now: number): Promise<void> {
+async function confirm(
+  trx: Transaction<DB>,
+  row: AddressRow,
+  deps: CandidateDeps,
+  now: number,
+): Promise<void> {
   const { ranges, standings, traitsOf } = deps
   const confirmed: AddressRow = { ...row, confirmation: 'confirmed' }
   const known = { bootstrap: standings.isBootstrap(), wellKnown: ranges.isWellKnown(row.address) }
-  const result = assess(row.state, row.evidence, circumstancesOf(confirmed, known, now), now, traitsOf)
+  const result = assess(
+    row.state,
+    row.evidence,
+    circumstancesOf(confirmed, known, now),
+    now,
+    traitsOf,
+  )
   if (result.state !== 'listed')
-    throw new Fault('conflict', `The evidence against ${row.address} has faded; it can no longer be listed.`)
+    throw new Fault(
+      'conflict',
+      `The evidence against ${row.address} has faded; it can no longer be listed.`,
+    )
   await saveAddresses(trx, [{ ...confirmed, ...toRowChanges(confirmed, result) }])
 }

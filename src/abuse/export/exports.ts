@@ -48,7 +48,9 @@ export async function createExports(
 
   let isClosed = false
   const look = () =>
-    void refresh().catch((err: unknown) => isClosed || log.warn({ err }, 'a new list could not be looked up'))
+    void refresh().catch(
+      (err: unknown) => isClosed || log.warn({ err }, 'a new list could not be looked up'),
+    )
   const stops = [notifications.on(PUBLISHED, look), notifications.onReconnect(look)]
 
   async function read(format: FormatName, service: string | null): Promise<Packed> {
@@ -79,7 +81,8 @@ export async function createExports(
       const { version: until } = current
       const changes = await findChangesSince(db, version, until)
       if (changes) {
-        const those = (listed: boolean) => changes.filter((c) => c.listed === listed).map(({ address }) => address)
+        const those = (listed: boolean) =>
+          changes.filter((c) => c.listed === listed).map(({ address }) => address)
         return { version: until, complete: false, added: those(true), removed: those(false) }
       }
       const added = (await readPublished(db, null)).map(({ address }) => address)

@@ -46,7 +46,8 @@ function* lines(entries: Entry[], line: (entry: Entry) => string): Generator<str
 }
 
 function* pieces(entries: Entry[]): Generator<Entry[]> {
-  for (let start = 0; start < entries.length; start += PIECE) yield entries.slice(start, start + PIECE)
+  for (let start = 0; start < entries.length; start += PIECE)
+    yield entries.slice(start, start + PIECE)
 }
 
 /** The date on which it was last seen. A time would identify a line of a server’s log. */
@@ -106,7 +107,10 @@ export const FORMATS = {
   nginx: {
     contentType: 'text/plain; charset=utf-8',
     *render(list, entries) {
-      yield comment(list, 'Include it in http {}; then, in a server {}: if ($portreeve_listed) { return 403; }')
+      yield comment(
+        list,
+        'Include it in http {}; then, in a server {}: if ($portreeve_listed) { return 403; }',
+      )
       yield 'geo $portreeve_listed {\n  default 0;\n'
       yield* lines(entries, ({ address }) => `  ${address} 1;`)
       yield '}\n'
@@ -130,14 +134,28 @@ export type FormatName = keyof typeof FORMATS
 export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[]
 
 function jsonOf({ address, score, confidence, services, lastReportedAt }: Entry) {
-  return { ip: address, score, confidenceLevel: confidence, services, lastReportedAt: hourOf(lastReportedAt) }
+  return {
+    ip: address,
+    score,
+    confidenceLevel: confidence,
+    services,
+    lastReportedAt: hourOf(lastReportedAt),
+  }
 }
 
 function csvOf(entry: Entry): string {
   const { address, score, confidence, services, networks, firstReportedAt, lastReportedAt } = entry
   const expires = new Date(lastReportedAt.getTime() + LONGEST_LISTING + HOUR)
   const dates = [firstReportedAt, lastReportedAt, expires].map(hourOf)
-  return [address, isIPv6(entry) ? 6 : 4, score, confidence, services.join(' '), networks, ...dates].join(',')
+  return [
+    address,
+    isIPv6(entry) ? 6 : 4,
+    score,
+    confidence,
+    services.join(' '),
+    networks,
+    ...dates,
+  ].join(',')
 }
 
 function nftSet(family: 4 | 6): string {

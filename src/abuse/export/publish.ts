@@ -58,7 +58,10 @@ export async function publish(deps: PublishDeps, now: number, signal?: AbortSign
   await db.transaction().execute(async (trx) => {
     for (const [format, file] of files) await insertFile(trx, next.version, format, file)
     await markReady(trx, next.version)
-    await deleteOldSnapshots(trx, { version: next.version - 1, createdAt: new Date(now - DIFFERENCES) })
+    await deleteOldSnapshots(trx, {
+      version: next.version - 1,
+      createdAt: new Date(now - DIFFERENCES),
+    })
     await notify(trx, PUBLISHED, next.version)
   })
 }
@@ -67,7 +70,11 @@ export async function publish(deps: PublishDeps, now: number, signal?: AbortSign
  * Decides which addresses are in the next version; null when nothing has changed, or too much at
  * once.
  */
-async function makeVersion({ db, ranges, log }: PublishDeps, latest: Snapshot, now: number): Promise<Snapshot | null> {
+async function makeVersion(
+  { db, ranges, log }: PublishDeps,
+  latest: Snapshot,
+  now: number,
+): Promise<Snapshot | null> {
   if (now - latest.createdAt.getTime() < PACE && now >= latest.createdAt.getTime()) return null
   return db.transaction().execute(async (trx) => {
     const { added: all, removed } = await findUnpublished(trx)
@@ -81,7 +88,11 @@ async function makeVersion({ db, ranges, log }: PublishDeps, latest: Snapshot, n
     const count = latest.count + added.length - removed.length
     const hold = await findHold(trx)
     if (isSuspicious(latest.count, count) && !hold?.approved) {
-      if (!hold) log.error({ before: latest.count, after: count }, 'the list changed so much that it is held back')
+      if (!hold)
+        log.error(
+          { before: latest.count, after: count },
+          'the list changed so much that it is held back',
+        )
       await saveHold(trx, { countBefore: latest.count, countAfter: count }, new Date(now))
       if (!hold) await notifyChange(trx, ADMINISTRATORS, 'administration')
       return null
@@ -122,12 +133,17 @@ async function renderAll(
   const entries = await readPublished(deps.db, null, signal)
   const list = { version, generatedAt: createdAt, pageUrl: deps.pageUrl }
   const files = new Map<FormatName, Packed>()
-  for (const format of FORMAT_NAMES) files.set(format, await renderFile(format, list, entries, signal))
+  for (const format of FORMAT_NAMES)
+    files.set(format, await renderFile(format, list, entries, signal))
   return files
 }
 
 /** @throws when aborted */
-export async function readPublished(db: Kysely<DB>, service: string | null, signal?: AbortSignal): Promise<Entry[]> {
+export async function readPublished(
+  db: Kysely<DB>,
+  service: string | null,
+  signal?: AbortSignal,
+): Promise<Entry[]> {
   const pages: Entry[][] = []
   for await (const page of listPublished(db, service)) {
     signal?.throwIfAborted()

@@ -19,7 +19,8 @@ export function exportRoute(app: App, { exports }: AbuseServices): void {
       config: { limit: 'list exports' },
       schema: {
         operationId: 'exportAbuseList',
-        summary: 'Download the blocklist, as plain text or as a file for a firewall, web server or name server',
+        summary:
+          'Download the blocklist, as plain text or as a file for a firewall, web server or name server',
         description:
           'Send the `ETag` as `If-None-Match` to receive 304 while nothing has changed. `X-List-Version` and `X-List-Count` are ' +
           'the version and size of the list. IPv6 is listed by /64.',
@@ -44,13 +45,20 @@ export function exportRoute(app: App, { exports }: AbuseServices): void {
       // Asked again each time, so that a change is seen at once; most answers are a 304.
       reply.header('cache-control', 'public, no-cache').header('vary', 'accept-encoding')
       if (since !== undefined) {
-        if (service !== null) throw new Fault('invalid_request', 'since applies to the whole list. Remove service.')
-        return reply.type('application/json').send(JSON.stringify({ success: true, data: await exports.since(since) }))
+        if (service !== null)
+          throw new Fault('invalid_request', 'since applies to the whole list. Remove service.')
+        return reply
+          .type('application/json')
+          .send(JSON.stringify({ success: true, data: await exports.since(since) }))
       }
       const { version, count } = exports.current()
       reply.header('x-list-version', String(version))
       if (service === null) reply.header('x-list-count', String(count))
-      return sendFile(request, reply.type(FORMATS[format].contentType), await exports.file(format, service))
+      return sendFile(
+        request,
+        reply.type(FORMATS[format].contentType),
+        await exports.file(format, service),
+      )
     },
   )
 }
@@ -58,12 +66,20 @@ export function exportRoute(app: App, { exports }: AbuseServices): void {
 /**
  * Sends the stored compressed bytes to clients that accept them, and decompresses them for others.
  */
-function sendFile(request: FastifyRequest, reply: FastifyReply, { etag, size, gzip }: Packed): FastifyReply {
-  const compressed = /\bgzip\b(?!\s*;\s*q=0(\.0*)?(,|$))/.test(request.headers['accept-encoding'] ?? '')
+function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { etag, size, gzip }: Packed,
+): FastifyReply {
+  const compressed = /\bgzip\b(?!\s*;\s*q=0(\.0*)?(,|$))/.test(
+    request.headers['accept-encoding'] ?? '',
+  )
   reply.header('etag', `"${etag}${compressed ? '-gzip' : ''}"`)
   if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
   if (compressed) return reply.header('content-encoding', 'gzip').send(gzip)
-  return reply.header('content-length', String(size)).send(Readable.from([gzip]).pipe(createGunzip()))
+  return reply
+    .header('content-length', String(size))
+    .send(Readable.from([gzip]).pipe(createGunzip()))
 }
 
 /** RFC 9110, 13.1.2: compared weakly; both encodings hold the same list. */

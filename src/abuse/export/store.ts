@@ -19,19 +19,29 @@ export async function findReady(db: Db): Promise<Snapshot> {
   return rows.orderBy('version', 'desc').limit(1).executeTakeFirstOrThrow()
 }
 
-export async function insertSnapshot(db: Db, snapshot: { version: number; count: number; createdAt: Date }) {
+export async function insertSnapshot(
+  db: Db,
+  snapshot: { version: number; count: number; createdAt: Date },
+) {
   await db.insertInto('abuseSnapshot').values(snapshot).execute()
 }
 
 export async function markReady(db: Db, version: number): Promise<void> {
-  await db.updateTable('abuseSnapshot').set({ readyAt: new Date() }).where('version', '=', version).execute()
+  await db
+    .updateTable('abuseSnapshot')
+    .set({ readyAt: new Date() })
+    .where('version', '=', version)
+    .execute()
 }
 
 /**
  * Deletes the files of versions that are no longer served, and versions that no difference is built
  * for.
  */
-export async function deleteOldSnapshots(db: Db, before: { version: number; createdAt: Date }): Promise<void> {
+export async function deleteOldSnapshots(
+  db: Db,
+  before: { version: number; createdAt: Date },
+): Promise<void> {
   await db.deleteFrom('abuseSnapshotFile').where('version', '<', before.version).execute()
   await db
     .deleteFrom('abuseSnapshot')
@@ -40,7 +50,12 @@ export async function deleteOldSnapshots(db: Db, before: { version: number; crea
     .execute()
 }
 
-export async function insertFile(db: Db, version: number, format: string, file: Packed): Promise<void> {
+export async function insertFile(
+  db: Db,
+  version: number,
+  format: string,
+  file: Packed,
+): Promise<void> {
   await db
     .insertInto('abuseSnapshotFile')
     .values({ version, format, ...file })
@@ -48,7 +63,11 @@ export async function insertFile(db: Db, version: number, format: string, file: 
     .execute()
 }
 
-export async function findFile(db: Db, version: number, format: string): Promise<Packed | undefined> {
+export async function findFile(
+  db: Db,
+  version: number,
+  format: string,
+): Promise<Packed | undefined> {
   const file = db.selectFrom('abuseSnapshotFile').select(['etag', 'size', 'gzip'])
   return file.where('version', '=', version).where('format', '=', format).executeTakeFirst()
 }
@@ -67,7 +86,8 @@ export async function findUnpublished(db: Db): Promise<{ added: string[]; remove
   const { rows } = await sql<{ address: string; published: boolean }>`
     select address, published from abuse_address
     where (state = 'listed' and not shared) is distinct from published`.execute(db)
-  const those = (published: boolean) => rows.filter((r) => r.published === published).map(({ address }) => address)
+  const those = (published: boolean) =>
+    rows.filter((r) => r.published === published).map(({ address }) => address)
   return { added: those(false), removed: those(true) }
 }
 
@@ -91,11 +111,17 @@ export async function setWhitelisted(db: Db, addresses: string[]): Promise<void>
     .execute()
 }
 
-export async function insertChanges(db: Db, version: number, changes: { added: string[]; removed: string[] }) {
+export async function insertChanges(
+  db: Db,
+  version: number,
+  changes: { added: string[]; removed: string[] },
+) {
   const insert = (addresses: string[], listed: boolean) =>
     sql`
     insert into abuse_snapshot_change (version, address, listed)
-    select ${version}::integer, address, ${listed}::boolean from unnest(${addresses}::inet[]) as address`.execute(db)
+    select ${version}::integer, address, ${listed}::boolean from unnest(${addresses}::inet[]) as address`.execute(
+      db,
+    )
   await insert(changes.added, true)
   await insert(changes.removed, false)
 }
@@ -109,7 +135,11 @@ export async function findChangesSince(
   since: number,
   until: number,
 ): Promise<{ address: string; listed: boolean }[] | null> {
-  const known = await db.selectFrom('abuseSnapshot').select('version').where('version', '=', since).executeTakeFirst()
+  const known = await db
+    .selectFrom('abuseSnapshot')
+    .select('version')
+    .where('version', '=', since)
+    .executeTakeFirst()
   if (!known) return null
   const { rows } = await sql<{ address: string; listed: boolean }>`
     select distinct on (address) address, listed from abuse_snapshot_change
@@ -125,7 +155,15 @@ export async function* listPublished(db: Db, service: string | null): AsyncGener
   for (;;) {
     let query = db
       .selectFrom('abuseAddress')
-      .select(['address', 'score', 'confidence', 'services', 'networks', 'firstReportedAt', 'lastReportedAt'])
+      .select([
+        'address',
+        'score',
+        'confidence',
+        'services',
+        'networks',
+        'firstReportedAt',
+        'lastReportedAt',
+      ])
       .where('published', '=', true)
       .orderBy('address')
       .limit(PAGE)
@@ -150,7 +188,11 @@ export async function findHold(db: Db): Promise<Hold | undefined> {
  * Keeps the time at which the hold began. An approval is valid for the size it was given for, and
  * for smaller changes.
  */
-export async function saveHold(db: Db, hold: { countBefore: number; countAfter: number }, at: Date): Promise<void> {
+export async function saveHold(
+  db: Db,
+  hold: { countBefore: number; countAfter: number },
+  at: Date,
+): Promise<void> {
   await db
     .insertInto('abuseSnapshotHold')
     .values({ ...hold, heldAt: at })
@@ -159,7 +201,11 @@ export async function saveHold(db: Db, hold: { countBefore: number; countAfter: 
 }
 
 export async function approveHold(db: Db): Promise<Hold | undefined> {
-  return db.updateTable('abuseSnapshotHold').set({ approved: true }).returning(HOLD).executeTakeFirst()
+  return db
+    .updateTable('abuseSnapshotHold')
+    .set({ approved: true })
+    .returning(HOLD)
+    .executeTakeFirst()
 }
 
 export async function deleteHold(db: Db): Promise<void> {
@@ -171,7 +217,9 @@ const PUBLISHER_LOCK = 7_402_154
 
 /** Whether this connection is now the one that keeps the list. */
 export async function acquirePublisherLock(db: Db): Promise<boolean> {
-  const { rows } = await sql<{ taken: boolean }>`select pg_try_advisory_lock(${PUBLISHER_LOCK}) as taken`.execute(db)
+  const { rows } = await sql<{
+    taken: boolean
+  }>`select pg_try_advisory_lock(${PUBLISHER_LOCK}) as taken`.execute(db)
   return rows[0]?.taken ?? false
 }
 

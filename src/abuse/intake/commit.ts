@@ -30,17 +30,24 @@ export type CommitDeps = LedgerDeps & {
  * returns, it is on disk.
  * @throws with SQLSTATE 40001 when another instance was faster: take the group once more
  */
-export async function commitGroup(deps: CommitDeps, group: Submission[], now: number): Promise<Receipt[]> {
+export async function commitGroup(
+  deps: CommitDeps,
+  group: Submission[],
+  now: number,
+): Promise<Receipt[]> {
   const found = await findForGroup(deps.store, {
     addresses: unique(group.flatMap(({ reports }) => reports.map(({ subject }) => subject.key))),
-    sources: unique(group.flatMap(({ reporter: { source, site } }) => (site === null ? source : [source, site]))),
+    sources: unique(
+      group.flatMap(({ reporter: { source, site } }) => (site === null ? source : [source, site])),
+    ),
     reporters: unique(group.flatMap(({ reporter }) => reporter.key ?? [])),
     tokens: unique(group.flatMap(({ tokenHash }) => tokenHash ?? [])),
   })
   const ledger = createLedger(found, deps, now)
   const receipts = group.map((submission) => takeSubmission(submission, ledger, found, deps))
   const changes = ledger.changes()
-  if (changes.usages.length > 0) await writeGroup(deps.store, changes, { now: new Date(now), lane: deps.lane })
+  if (changes.usages.length > 0)
+    await writeGroup(deps.store, changes, { now: new Date(now), lane: deps.lane })
   deps.standings.markSeen(
     changes.networks.map(({ network }) => network),
     now,
@@ -50,7 +57,12 @@ export async function commitGroup(deps: CommitDeps, group: Submission[], now: nu
 
 const unique = (texts: string[]) => [...new Set(texts)]
 
-function takeSubmission(submission: Submission, ledger: Ledger, found: Found, deps: LedgerDeps): Receipt {
+function takeSubmission(
+  submission: Submission,
+  ledger: Ledger,
+  found: Found,
+  deps: LedgerDeps,
+): Receipt {
   const { reporter, tokenHash, reports } = submission
   const allowance = ledger.admit(reporter)
   const tokenId = found.tokens.get(tokenHash ?? '') ?? null

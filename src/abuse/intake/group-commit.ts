@@ -125,7 +125,9 @@ export function createGroupCommit<In, Out>(options: Options<In, Out>): GroupComm
       const size = sizeOf(item)
       if (waitingSize + size > patience)
         return Promise.reject(
-          new Fault('unavailable', 'The service is overloaded. Try again in a few seconds.', { retryAfter: 5 }),
+          new Fault('unavailable', 'The service is overloaded. Try again in a few seconds.', {
+            retryAfter: 5,
+          }),
         )
       waitingSize += size
       return new Promise((resolve, reject) => {

@@ -26,7 +26,11 @@ const MAX_TRIES = 20
  * @param clock milliseconds since 1970
  * @param onReceipt called with the result of every request, accepted or rejected
  */
-export function createIntake(deps: CommitDeps, clock: () => number, onReceipt?: (receipt: Receipt) => void): Intake {
+export function createIntake(
+  deps: CommitDeps,
+  clock: () => number,
+  onReceipt?: (receipt: Receipt) => void,
+): Intake {
   const turnedAway = createLimitedSources()
   const commits = createGroupCommit<Submission, Receipt>({
     // Two groups that count in one lane would wait for each other.
@@ -45,7 +49,8 @@ export function createIntake(deps: CommitDeps, clock: () => number, onReceipt?: 
     const until = turnedAway.find(source, clock())
     if (until !== undefined) return rejectionUntil(until, clock())
     const receipt = await commits.submit(submission)
-    if (receipt.allowance.remaining === 0) turnedAway.note(source, clock() + receipt.allowance.reset * 1000)
+    if (receipt.allowance.remaining === 0)
+      turnedAway.note(source, clock() + receipt.allowance.reset * 1000)
     return receipt
   }
 
@@ -64,7 +69,11 @@ function rejectionUntil(until: number, now: number): Receipt {
   return { allowance: { allowed: false, remaining: 0, reset }, outcomes: [], unknownToken: false }
 }
 
-async function commitWithRetries(deps: CommitDeps, group: Submission[], clock: () => number): Promise<Receipt[]> {
+async function commitWithRetries(
+  deps: CommitDeps,
+  group: Submission[],
+  clock: () => number,
+): Promise<Receipt[]> {
   for (let tries = 1; ; tries++) {
     try {
       return await commitGroup(deps, group, clock())

@@ -68,28 +68,52 @@ export function createLedger(found: Found, deps: LedgerDeps, now: number): Ledge
     return taken.outcome
   }
 
-  function refute({ reporter: { network } }: Sender, address: string, cause: 'whitelist' | 'canary'): void {
+  function refute(
+    { reporter: { network } }: Sender,
+    address: string,
+    cause: 'whitelist' | 'canary',
+  ): void {
     refutations.set(`${network} ${address}`, { network, address, cause })
   }
 
-  function note({ service, port, count }: Report, sender: Sender, taken: ReturnType<typeof applyReport>): void {
+  function note(
+    { service, port, count }: Report,
+    sender: Sender,
+    taken: ReturnType<typeof applyReport>,
+  ): void {
     const { row, strong, counted, early } = taken
     const { network, origin } = sender.reporter
     addresses.set(row.address, row)
     networks.set(network, { network, origin })
     const { tokenId } = sender
-    reports.push({ address: row.address, service, port, count, network, origin, strong, counted, early, tokenId })
+    reports.push({
+      address: row.address,
+      service,
+      port,
+      count,
+      network,
+      origin,
+      strong,
+      counted,
+      early,
+      tokenId,
+    })
   }
 
   function changes(): Changes {
     const counted = reports.filter((report) => report.counted)
     return {
       addresses: [...addresses.values()],
-      usages: [...usages.values()].map((after) => ({ before: found.usages.get(after.source), after })),
+      usages: [...usages.values()].map((after) => ({
+        before: found.usages.get(after.source),
+        after,
+      })),
       reports,
       counts: countServices(counted),
       tokenCounts: countTokens(counted),
-      networks: standings.unseen([...networks.keys()], now).flatMap((network) => networks.get(network) ?? []),
+      networks: standings
+        .unseen([...networks.keys()], now)
+        .flatMap((network) => networks.get(network) ?? []),
       refutations: [...refutations.values()],
     }
   }
@@ -105,5 +129,7 @@ function countServices(reports: ReportRow[]): { service: string; reports: number
 function countTokens(reports: ReportRow[]): Changes['tokenCounts'] {
   const withToken = reports.filter(({ tokenId }) => tokenId !== null)
   const byToken = Map.groupBy(withToken, ({ tokenId }) => String(tokenId))
-  return [...byToken].flatMap(([tokenId, those]) => countServices(those).map((count) => ({ ...count, tokenId })))
+  return [...byToken].flatMap(([tokenId, those]) =>
+    countServices(those).map((count) => ({ ...count, tokenId })),
+  )
 }

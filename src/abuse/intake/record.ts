@@ -54,12 +54,23 @@ export type AppliedReport = {
  * The row of an address with one more report. A pure function: the row that is given is not
  * changed.
  */
-export function applyReport(row: AddressRow | undefined, report: Report, taking: ReportContext): AppliedReport {
+export function applyReport(
+  row: AddressRow | undefined,
+  report: Report,
+  taking: ReportContext,
+): AppliedReport {
   const { now, reporter, standing, shared, traitsOf } = taking
   const known = row ?? unknown(report.subject.key, now)
   const counted = now - lastCounted(known.evidence, report.service, now) >= WINDOW_MS
   const { network, origin } = reporter
-  const sighting = { network, origin, service: report.service, standing, port: report.port, count: report.count }
+  const sighting = {
+    network,
+    origin,
+    service: report.service,
+    standing,
+    port: report.port,
+    count: report.count,
+  }
   const evidence = absorb(known.evidence, sighting, { now, counted, shared, traitsOf })
   const circumstances = circumstancesOf({ ...known, shared }, taking, now)
   const result = assess(known.state, evidence, circumstances, now, traitsOf)
@@ -81,7 +92,14 @@ export function applyReport(row: AddressRow | undefined, report: Report, taking:
     confidenceLevel: result.confidence,
   }
   const changed = counted || addsToEvidence(known, next, network, report.service)
-  return { row: next, outcome, counted, changed, strong: isStrong(standing), early: isEarly(known, origin) }
+  return {
+    row: next,
+    outcome,
+    counted,
+    changed,
+    strong: isStrong(standing),
+    early: isEarly(known, origin),
+  }
 }
 
 /**
@@ -101,8 +119,14 @@ function isEarly({ state, evidence }: AddressRow, origin: string): boolean {
 /**
  * A repetition inside the window leaves the evidence as it was, and then nothing need be written.
  */
-function addsToEvidence(before: AddressRow, after: AddressRow, network: string, service: string): boolean {
-  const entryIn = ({ evidence }: AddressRow) => evidence.find((e) => e.network === network && e.service === service)
+function addsToEvidence(
+  before: AddressRow,
+  after: AddressRow,
+  network: string,
+  service: string,
+): boolean {
+  const entryIn = ({ evidence }: AddressRow) =>
+    evidence.find((e) => e.network === network && e.service === service)
   const [old, now] = [entryIn(before), entryIn(after)]
   return !old || !now || old.at !== now.at || old.more !== now.more || old.standing !== now.standing
 }

@@ -16,7 +16,13 @@ import type { Outcome } from './record.ts'
 /** A thousand rows of AbuseIPDB's CSV, whose comments have 1,024 bytes each. */
 const BODY_LIMIT = 2 * 1024 * 1024
 
-const TEXT_TYPES = ['application/x-ndjson', 'application/jsonl', 'application/json', 'text/csv', 'text/plain']
+const TEXT_TYPES = [
+  'application/x-ndjson',
+  'application/jsonl',
+  'application/json',
+  'text/csv',
+  'text/plain',
+]
 
 export function reportRoutes(app: App, abuse: AbuseServices): void {
   reportRoute(app, abuse)
@@ -68,7 +74,9 @@ function bulkRoute(app: App, { intake, reporterOf, clock }: AbuseServices): void
   // In a context of its own, for here alone a body is lines of text.
   void app.register(async (scope) => {
     scope.removeContentTypeParser('application/json')
-    scope.addContentTypeParser(TEXT_TYPES, { parseAs: 'string' }, (_request, body, done) => done(null, body))
+    scope.addContentTypeParser(TEXT_TYPES, { parseAs: 'string' }, (_request, body, done) =>
+      done(null, body),
+    )
     scope.withTypeProvider<TypeBoxTypeProvider>().post(
       '/api/v1/abuse/report/bulk',
       {
@@ -96,10 +104,17 @@ function bulkRoute(app: App, { intake, reporterOf, clock }: AbuseServices): void
           reports,
         })
         answerRate(reply, receipt)
-        const count = (of: 'deduped' | 'ignored') => receipt.outcomes.filter((outcome) => outcome[of]).length
+        const count = (of: 'deduped' | 'ignored') =>
+          receipt.outcomes.filter((outcome) => outcome[of]).length
         const [deduped, ignored] = [count('deduped'), count('ignored')]
         const accepted = reports.length - deduped - ignored
-        const data = { accepted, deduped, ignored, rejected: rejectedIn(rows), ...warningOf(receipt) }
+        const data = {
+          accepted,
+          deduped,
+          ignored,
+          rejected: rejectedIn(rows),
+          ...warningOf(receipt),
+        }
         return { success: true, data }
       },
     )

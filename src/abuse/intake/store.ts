@@ -140,7 +140,11 @@ export async function writeGroup(
 }
 
 /** Planned once for each connection: these are long, and the same for every group. */
-async function executePrepared<Row>(name: string, query: RawBuilder<Row>, { db, pool }: Store): Promise<Row[]> {
+async function executePrepared<Row>(
+  name: string,
+  query: RawBuilder<Row>,
+  { db, pool }: Store,
+): Promise<Row[]> {
   const { sql: text, parameters } = query.compile(db)
   const { rows } = await pool.query({ name, text, values: [...parameters] })
   return rows as Row[]
@@ -249,7 +253,9 @@ export async function createPartitions(db: Transaction<DB>, days: string[]): Pro
 export async function dropPartitions(db: Transaction<DB>, before: string): Promise<string[]> {
   await waitBriefly(db)
   const { rows } = await sql<{ name: string }>`
-    select inhrelid::regclass::text as name from pg_inherits where inhparent = 'abuse_report'::regclass`.execute(db)
+    select inhrelid::regclass::text as name from pg_inherits where inhparent = 'abuse_report'::regclass`.execute(
+    db,
+  )
   const last = `abuse_report_${before.replaceAll('-', '')}`
   const old = rows.map(({ name }) => name).filter((name) => name < last)
   for (const name of old) await sql`drop table ${sql.id(name)}`.execute(db)

@@ -10,7 +10,10 @@ type Networks = { bits: number; prefixes: Set<number | bigint> }[]
  * @param cidrs `address/bits`; of IPv6 the first 64 bits count, as in all that is scored
  */
 export function createPrefixTable(cidrs: string[]): PrefixTable {
-  const tables = { ipv4: new Map<number, Set<number | bigint>>(), ipv6: new Map<number, Set<number | bigint>>() }
+  const tables = {
+    ipv4: new Map<number, Set<number | bigint>>(),
+    ipv6: new Map<number, Set<number | bigint>>(),
+  }
   for (const cidr of cidrs) {
     const [address, length] = ipaddr.parseCIDR(cidr)
     const bits = Math.min(length, 64)

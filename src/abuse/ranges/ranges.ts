@@ -10,7 +10,15 @@ import type { DB } from '../../store/tables.ts'
 import { ROOT } from '../../version.ts'
 import { networkOf } from '../subject.ts'
 import { createPrefixTable, type PrefixTable } from './prefix-table.ts'
-import { deleteRange, insertRange, listCidrs, markRange, unmarkRange, type RangeKind, type RangeRow } from './store.ts'
+import {
+  deleteRange,
+  insertRange,
+  listCidrs,
+  markRange,
+  unmarkRange,
+  type RangeKind,
+  type RangeRow,
+} from './store.ts'
 
 /** The address ranges that administrators configured, in memory and the same in every instance. */
 export type Ranges = {
@@ -32,12 +40,18 @@ const WELL_KNOWN = readWellKnown()
 
 function readWellKnown(): PrefixTable {
   type File = { groups: { networks: string[] }[] }
-  const { groups }: File = JSON.parse(readFileSync(join(ROOT, 'data', 'well-known-networks.json'), 'utf8'))
+  const { groups }: File = JSON.parse(
+    readFileSync(join(ROOT, 'data', 'well-known-networks.json'), 'utf8'),
+  )
   return createPrefixTable(groups.flatMap(({ networks }) => networks))
 }
 
 /** Reads the ranges, and again whenever an instance changed them. */
-export async function openRanges(db: Kysely<DB>, notifications: Notifications, log: Logger): Promise<Ranges> {
+export async function openRanges(
+  db: Kysely<DB>,
+  notifications: Notifications,
+  log: Logger,
+): Promise<Ranges> {
   let tables = await readTables(db)
   let reading: Promise<void> = Promise.resolve()
   function reload(): void {
@@ -57,7 +71,8 @@ export async function openRanges(db: Kysely<DB>, notifications: Notifications, l
 
 async function readTables(db: Kysely<DB>): Promise<Record<RangeKind, PrefixTable>> {
   const rows = await listCidrs(db)
-  const tableOf = (kind: RangeKind) => createPrefixTable(rows.filter((r) => r.kind === kind).map((r) => r.cidr))
+  const tableOf = (kind: RangeKind) =>
+    createPrefixTable(rows.filter((r) => r.kind === kind).map((r) => r.cidr))
   return {
     whitelist: tableOf('whitelist'),
     canary: tableOf('canary'),
@@ -108,5 +123,7 @@ function readCidr(text: string): string {
 }
 
 function refusal(text: string, message: string): Fault {
-  return new Fault('invalid_request', `“${text}” ${message}.`, { details: [{ path: 'cidr', message }] })
+  return new Fault('invalid_request', `“${text}” ${message}.`, {
+    details: [{ path: 'cidr', message }],
+  })
 }

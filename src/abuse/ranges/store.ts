@@ -8,12 +8,24 @@ export type RangeRow = { id: string; kind: RangeKind; cidr: string; label: strin
 const RANGE = ['id', 'kind', 'cidr', 'label', 'createdAt'] as const
 
 export async function listCidrs(db: Db): Promise<{ kind: RangeKind; cidr: string }[]> {
-  return (await db.selectFrom('abuseRange').select(['kind', 'cidr']).execute()) as { kind: RangeKind; cidr: string }[]
+  return (await db.selectFrom('abuseRange').select(['kind', 'cidr']).execute()) as {
+    kind: RangeKind
+    cidr: string
+  }[]
 }
 
 /** By network. */
-export async function listRanges(db: Db, kinds: RangeKind[], page: { limit: number; offset: number }) {
-  const rows = db.selectFrom('abuseRange').select(RANGE).where('kind', 'in', kinds).orderBy('cidr').orderBy('kind')
+export async function listRanges(
+  db: Db,
+  kinds: RangeKind[],
+  page: { limit: number; offset: number },
+) {
+  const rows = db
+    .selectFrom('abuseRange')
+    .select(RANGE)
+    .where('kind', 'in', kinds)
+    .orderBy('cidr')
+    .orderBy('kind')
   return (await rows.limit(page.limit).offset(page.offset).execute()) as RangeRow[]
 }
 
@@ -39,7 +51,11 @@ export async function insertRange(
   return row as RangeRow | undefined
 }
 
-export async function deleteRange(db: Db, id: string, kinds: RangeKind[]): Promise<RangeRow | undefined> {
+export async function deleteRange(
+  db: Db,
+  id: string,
+  kinds: RangeKind[],
+): Promise<RangeRow | undefined> {
   const row = await db
     .deleteFrom('abuseRange')
     .where('id', '=', id)

@@ -21,12 +21,16 @@ const TRUSTED = { age: 180 * DAY, refuted: 0.002 }
 const PRICE = 10
 
 /** The reputation that a network earned by its own confirmed history. */
-export function standingOf(history: History, now: number): Extract<Standing, 'new' | 'established' | 'trusted'> {
+export function standingOf(
+  history: History,
+  now: number,
+): Extract<Standing, 'new' | 'established' | 'trusted'> {
   const { firstSeenAt, establishedAt, reported, confirmed, refuted } = history
   const share = refuted / Math.max(1, reported)
   if (now - firstSeenAt < ESTABLISHED.age || reported < ESTABLISHED.reported) return 'new'
   if (refuted >= ESTABLISHED.refutations || share >= ESTABLISHED.refuted) return 'new'
-  if (wilsonLowerBound(Math.max(0, confirmed - PRICE * refuted), reported) < ESTABLISHED.confirmed) return 'new'
+  if (wilsonLowerBound(Math.max(0, confirmed - PRICE * refuted), reported) < ESTABLISHED.confirmed)
+    return 'new'
   const isOld = establishedAt !== null && now - establishedAt >= TRUSTED.age
   return isOld && share < TRUSTED.refuted ? 'trusted' : 'established'
 }

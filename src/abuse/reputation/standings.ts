@@ -20,20 +20,26 @@ const ENOUGH = 10
 const HOUR = 3_600_000
 const CHANNEL = 'abuse.standings'
 
-export async function createStandings(db: Db, notifications: Notifications, log: Logger): Promise<Standings> {
+export async function createStandings(
+  db: Db,
+  notifications: Notifications,
+  log: Logger,
+): Promise<Standings> {
   let standings = await read(db)
   const seen = new Map<string, number>()
   function reload(): void {
     void read(db).then(
       (fresh) => (standings = fresh),
-      (err: unknown) => log.warn({ err }, 'the standing of reporting networks could not be read again'),
+      (err: unknown) =>
+        log.warn({ err }, 'the standing of reporting networks could not be read again'),
     )
   }
   const stops = [notifications.on(CHANNEL, reload), notifications.onReconnect(reload)]
   return {
     of: (network) => standings.get(network) ?? 'new',
     isBootstrap: () => standings.size < ENOUGH,
-    unseen: (networks, now) => networks.filter((network) => now - (seen.get(network) ?? -Infinity) >= HOUR),
+    unseen: (networks, now) =>
+      networks.filter((network) => now - (seen.get(network) ?? -Infinity) >= HOUR),
     markSeen(networks, now) {
       if (seen.size >= 100_000) seen.clear()
       for (const network of networks) seen.set(network, now)

@@ -1,10 +1,18 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 
-export type Refutation = { network: string; address: string; cause: 'whitelist' | 'canary' | 'appeal' }
+export type Refutation = {
+  network: string
+  address: string
+  cause: 'whitelist' | 'canary' | 'appeal'
+}
 
 /** A network is refuted once for one address. */
-export async function insertRefutations(db: Db, refutations: Refutation[], now: Date): Promise<void> {
+export async function insertRefutations(
+  db: Db,
+  refutations: Refutation[],
+  now: Date,
+): Promise<void> {
   if (refutations.length === 0) return
   await db
     .insertInto('abuseRefutation')
@@ -13,7 +21,9 @@ export async function insertRefutations(db: Db, refutations: Refutation[], now: 
     .execute()
 }
 
-export async function listStandings(db: Db): Promise<{ network: string; standing: 'established' | 'trusted' }[]> {
+export async function listStandings(
+  db: Db,
+): Promise<{ network: string; standing: 'established' | 'trusted' }[]> {
   const rows = await db
     .selectFrom('abuseNetwork')
     .select(['network', 'standing'])
@@ -66,5 +76,9 @@ export async function updateStanding(
   standing: string,
   establishedAt: Date | null,
 ): Promise<void> {
-  await db.updateTable('abuseNetwork').set({ standing, establishedAt }).where('network', '=', network).execute()
+  await db
+    .updateTable('abuseNetwork')
+    .set({ standing, establishedAt })
+    .where('network', '=', network)
+    .execute()
 }

@@ -12,13 +12,21 @@ export async function insertToken(
   return db.insertInto('abuseToken').values(token).returning(TOKEN).executeTakeFirstOrThrow()
 }
 
-export type TokenFigures = { totalReports: number; last7d: number; currentlyListedFromMyReports: number }
+export type TokenFigures = {
+  totalReports: number
+  last7d: number
+  currentlyListedFromMyReports: number
+}
 
 /**
  * Lists tokens, newest first, each with the number of its reports.
  * @param weekAgo the day (`2026-11-21`) after which reports count for the last seven days
  */
-export async function listTokens(db: Db, accountId: string, weekAgo: string): Promise<(TokenRow & TokenFigures)[]> {
+export async function listTokens(
+  db: Db,
+  accountId: string,
+  weekAgo: string,
+): Promise<(TokenRow & TokenFigures)[]> {
   const { rows } = await sql<TokenRow & TokenFigures>`
     select token.id, token.label, token.last_four, token.created_at,
       coalesce(sum(counted.reports), 0)::int as total_reports,
@@ -54,7 +62,11 @@ export async function deleteToken(db: Db, accountId: string, id: string): Promis
 }
 
 export async function findToken(db: Db, hash: Buffer): Promise<string | undefined> {
-  const row = await db.selectFrom('abuseToken').select('id').where('hash', '=', hash).executeTakeFirst()
+  const row = await db
+    .selectFrom('abuseToken')
+    .select('id')
+    .where('hash', '=', hash)
+    .executeTakeFirst()
   return row?.id
 }
 
@@ -63,7 +75,9 @@ export async function sumTokenReports(
   tokenId: string,
 ): Promise<{ day: string; service: string; count: number }[]> {
   const { rows } = await sql<{ day: string; service: string; count: number }>`
-    select day, service, reports as count from abuse_token_count where token_id = ${tokenId}`.execute(db)
+    select day, service, reports as count from abuse_token_count where token_id = ${tokenId}`.execute(
+    db,
+  )
   return rows
 }
 

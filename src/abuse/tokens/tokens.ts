@@ -29,11 +29,23 @@ export function hashToken(token: string): string | null {
  * Makes a report token; it is shown this once.
  * @throws Fault `conflict` when the account has too many
  */
-export async function issueToken(db: Db, accountId: string, label: string): Promise<TokenRow & { token: string }> {
+export async function issueToken(
+  db: Db,
+  accountId: string,
+  label: string,
+): Promise<TokenRow & { token: string }> {
   if ((await countTokens(db, accountId)) >= TOKENS_PER_ACCOUNT)
-    throw new Fault('conflict', `An account can have up to ${TOKENS_PER_ACCOUNT} report tokens. Revoke one first.`)
+    throw new Fault(
+      'conflict',
+      `An account can have up to ${TOKENS_PER_ACCOUNT} report tokens. Revoke one first.`,
+    )
   const token = `ar_${Array.from({ length: 32 }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`
-  const kept = { accountId, label, hash: hash('sha256', token, 'buffer'), lastFour: token.slice(-4) }
+  const kept = {
+    accountId,
+    label,
+    hash: hash('sha256', token, 'buffer'),
+    lastFour: token.slice(-4),
+  }
   const row = await insertToken(db, kept)
   await notifyChange(db, accountId, 'attacks', row.id)
   return { ...row, token }
@@ -41,7 +53,8 @@ export async function issueToken(db: Db, accountId: string, label: string): Prom
 
 /** @throws Fault `not_found` also for another account's token */
 export async function revokeToken(db: Db, accountId: string, id: string): Promise<void> {
-  if (!(await deleteToken(db, accountId, id))) throw new Fault('not_found', 'The report token was not found.')
+  if (!(await deleteToken(db, accountId, id)))
+    throw new Fault('not_found', 'The report token was not found.')
   await notifyChange(db, accountId, 'attacks', id)
 }
 

@@ -46,11 +46,17 @@ export async function releaseAttempt(db: Db, key: Buffer): Promise<void> {
 
 /** Deletes attempts that no longer count. */
 export async function deleteAttemptsBefore(db: Db, seconds: number): Promise<void> {
-  await sql`delete from password_attempt where last_failed_at < now() - make_interval(secs => ${seconds})`.execute(db)
+  await sql`delete from password_attempt where last_failed_at < now() - make_interval(secs => ${seconds})`.execute(
+    db,
+  )
 }
 
 export async function isKnownNetwork(db: Db, hash: Buffer): Promise<boolean> {
-  const row = await db.selectFrom('knownNetwork').select('hash').where('hash', '=', hash).executeTakeFirst()
+  const row = await db
+    .selectFrom('knownNetwork')
+    .select('hash')
+    .where('hash', '=', hash)
+    .executeTakeFirst()
   return row !== undefined
 }
 
@@ -60,5 +66,7 @@ export async function saveKnownNetwork(db: Db, hash: Buffer, email: string): Pro
 }
 
 export async function deleteKnownNetworksBefore(db: Db, days: number): Promise<void> {
-  await sql`delete from known_network where last_used_at < now() - make_interval(days => ${days})`.execute(db)
+  await sql`delete from known_network where last_used_at < now() - make_interval(days => ${days})`.execute(
+    db,
+  )
 }

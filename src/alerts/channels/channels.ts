@@ -37,7 +37,10 @@ export async function createChannel(
   const type = CHANNEL_TYPES[body.type]
   if (body.quietHours) requireTimeZone(body.quietHours)
   if ((await countChannels(db, account.id)) >= MAX_CHANNELS_PER_ACCOUNT) {
-    throw new Fault('conflict', `An account can have up to ${MAX_CHANNELS_PER_ACCOUNT} channels. Delete one first.`)
+    throw new Fault(
+      'conflict',
+      `An account can have up to ${MAX_CHANNELS_PER_ACCOUNT} channels. Delete one first.`,
+    )
   }
   const id = await createChannelId(db)
   const target = type.parseTarget(body as never, deps)
@@ -58,7 +61,8 @@ export async function createChannel(
     codeHash: confirmation && confirmation.codeHash,
   })
   if (!channel) throw new Fault('conflict', `A channel to ${target} already exists.`)
-  const problem = confirmation && deps.relay ? await sendFirstCode(deps, channel, confirmation.code) : null
+  const problem =
+    confirmation && deps.relay ? await sendFirstCode(deps, channel, confirmation.code) : null
   await notifyChange(db, account.id, 'alerts', id)
   return { channel: { ...channel, lastError: problem && problem.message }, secret }
 }
@@ -77,7 +81,11 @@ export async function changeChannel(
 }
 
 /** @throws Fault `not_found` */
-export async function requireChannel({ db }: { db: Kysely<DB> }, accountId: string, id: string): Promise<ChannelRow> {
+export async function requireChannel(
+  { db }: { db: Kysely<DB> },
+  accountId: string,
+  id: string,
+): Promise<ChannelRow> {
   return (await findChannel(db, accountId, id)) ?? channelNotFound()
 }
 
@@ -90,7 +98,8 @@ function channelNotFound(): never {
  * @throws Fault `conflict` when the channel is not confirmed, `rate_limited`, and the receiver’s error
  */
 export async function testChannel(deps: SendDeps, channel: ChannelRow): Promise<void> {
-  if (!channel.confirmedAt) throw new Fault('conflict', 'Confirm this address first, with the code from the email.')
+  if (!channel.confirmedAt)
+    throw new Fault('conflict', 'Confirm this address first, with the code from the email.')
   const type = CHANNEL_TYPES[channel.type]
   const problem = type.problem(deps)
   if (problem) throw new Fault('unavailable', problem)

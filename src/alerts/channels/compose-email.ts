@@ -7,7 +7,10 @@ import type { AlertRow } from '../store.ts'
  * Composes the email for these alerts, oldest first: the alert itself, or a digest of several.
  * @param baseUrl public URL of the service
  */
-export function composeEmail(alerts: readonly AlertRow[], baseUrl: string): { subject: string; text: string } {
+export function composeEmail(
+  alerts: readonly AlertRow[],
+  baseUrl: string,
+): { subject: string; text: string } {
   const [first] = alerts
   if (!first) throw new RangeError('an email needs at least one alert')
   const isDigest = alerts.length > 1

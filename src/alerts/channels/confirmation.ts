@@ -26,7 +26,11 @@ export function createCode(): { code: string; codeHash: Buffer } {
  * @returns why the email could not be sent; null when it was
  * @throws Fault `rate_limited`
  */
-export async function sendFirstCode(deps: SendDeps, channel: ChannelRow, code: string): Promise<Fault | null> {
+export async function sendFirstCode(
+  deps: SendDeps,
+  channel: ChannelRow,
+  code: string,
+): Promise<Fault | null> {
   const { id, accountId, target } = channel
   try {
     await claimMailOf(deps, 'code', accountId, target)
@@ -53,7 +57,10 @@ export async function sendNewCode(deps: SendDeps, channel: ChannelRow): Promise<
   await claimMailOf(deps, 'code', channel.accountId, channel.target)
   const { code, codeHash } = createCode()
   if (!(await renewCode(deps.db, channel.id, codeHash))) {
-    throw new Fault('conflict', 'This address was confirmed or got another code at the same moment. Reload the page.')
+    throw new Fault(
+      'conflict',
+      'This address was confirmed or got another code at the same moment. Reload the page.',
+    )
   }
   const problem = await trySendCode(deps, channel, code)
   await notifyChange(deps.db, channel.accountId, 'alerts', channel.id)
@@ -61,7 +68,11 @@ export async function sendNewCode(deps: SendDeps, channel: ChannelRow): Promise<
 }
 
 /** @throws Fault `invalid_request` when the code is wrong, or after too many attempts */
-export async function confirmWithCode({ db }: SendDeps, channel: ChannelRow, code: string): Promise<void> {
+export async function confirmWithCode(
+  { db }: SendDeps,
+  channel: ChannelRow,
+  code: string,
+): Promise<void> {
   if (channel.confirmedAt) return
   if (!(await confirmChannel(db, channel.id, hashOf(code.trim()), MAX_CODE_ATTEMPTS))) {
     const message = `is not the code; after ${MAX_CODE_ATTEMPTS} wrong codes a new one is needed`
@@ -90,9 +101,18 @@ export async function claimMailOf(
   if (exceeded) throw tooMany(exceeded, name, to, limits)
 }
 
-function tooMany({ limit, seconds }: Exceeded, name: string, to: string, limits: MailLimits): Fault {
+function tooMany(
+  { limit, seconds }: Exceeded,
+  name: string,
+  to: string,
+  limits: MailLimits,
+): Fault {
   const { count, seconds: window } = limits[limit]
-  const scope = { recipient: `to ${to}`, account: 'for your account', installation: 'for this service' }[limit]
+  const scope = {
+    recipient: `to ${to}`,
+    account: 'for your account',
+    installation: 'for this service',
+  }[limit]
   const per = window === 3600 ? 'an hour' : 'a day'
   const sentence = `The limit of ${count} ${name} ${per} ${scope} is reached. Try again ${retryText(seconds)}.`
   return new Fault('rate_limited', sentence, { retryAfter: seconds })
@@ -102,7 +122,11 @@ function tooMany({ limit, seconds }: Exceeded, name: string, to: string, limits:
  * Emails a code and saves the error on the channel.
  * @returns why it could not be sent; null when it was
  */
-async function trySendCode(deps: SendDeps, { id, target }: ChannelRow, code: string): Promise<Fault | null> {
+async function trySendCode(
+  deps: SendDeps,
+  { id, target }: ChannelRow,
+  code: string,
+): Promise<Fault | null> {
   const problem = await sendCodeEmail(deps, { to: target, code }).then(() => null, requireFault)
   await saveCodeError(deps.db, id, problem && problem.message)
   return problem

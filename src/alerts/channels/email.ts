@@ -32,7 +32,12 @@ export const email: ChannelType<Static<typeof EmailChannelBody>> = {
   async send({ id, channel, alerts, beforeHandover }, deps, signal) {
     const relay = requireRelay(deps)
     const messageId = `<alert-${id}@${domainOf(relay.from)}>`
-    const message = { to: channel.target, messageId, headers: HEADERS, ...composeEmail(alerts, deps.baseUrl) }
+    const message = {
+      to: channel.target,
+      messageId,
+      headers: HEADERS,
+      ...composeEmail(alerts, deps.baseUrl),
+    }
     await sendMail({ ...relay, beforeMessage: beforeHandover }, message, signal)
   },
   // A relay’s 5xx is permanent (RFC 5321, section 4.2.1).
@@ -62,11 +67,14 @@ export function requireRelay({ relay }: Pick<SendDeps, 'relay'>): Relay {
 
 /** Accepts one address without a display name: `person@example.com`. */
 function parseAddress(text: string): string {
-  const [, local = '', domain = ''] = /^([^\s@"<>(),:;\\[\]\p{Cc}]{1,64})@([^\s@]+)$/u.exec(text.trim()) ?? []
+  const [, local = '', domain = ''] =
+    /^([^\s@"<>(),:;\\[\]\p{Cc}]{1,64})@([^\s@]+)$/u.exec(text.trim()) ?? []
   const host = local && parseHost(domain, 'address')
   if (!host || host.kind !== 'name' || !host.name.includes('.')) {
     const message = 'is not an email address'
-    throw new Fault('invalid_request', `The address ${message}.`, { details: [{ path: 'address', message }] })
+    throw new Fault('invalid_request', `The address ${message}.`, {
+      details: [{ path: 'address', message }],
+    })
   }
   return `${local}@${host.name}`
 }

@@ -19,4 +19,6 @@ export const NewChannel = Type.Union([EmailChannelBody, WebhookChannelBody], {
 })
 
 /** Types that collect alerts into one message. */
-export const BATCHED_TYPES = Object.entries(CHANNEL_TYPES).flatMap(([name, type]) => (type.isBatched ? [name] : []))
+export const BATCHED_TYPES = Object.entries(CHANNEL_TYPES).flatMap(([name, type]) =>
+  type.isBatched ? [name] : [],
+)

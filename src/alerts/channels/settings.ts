@@ -1,16 +1,25 @@
 import { Type } from 'typebox'
 import { Nullable } from '../../http/schema.ts'
 
-const Clock = Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', maxLength: 5, description: '24 hours: `22:00`.' })
+const Clock = Type.String({
+  pattern: '^([01]\\d|2[0-3]):[0-5]\\d$',
+  maxLength: 5,
+  description: '24 hours: `22:00`.',
+})
 
 export const QuietHours = Type.Object(
-  { from: Clock, to: Clock, timeZone: Type.String({ maxLength: 60, description: '`Europe/Berlin`, `UTC`.' }) },
+  {
+    from: Clock,
+    to: Clock,
+    timeZone: Type.String({ maxLength: 60, description: '`Europe/Berlin`, `UTC`.' }),
+  },
   { description: 'No alerts are sent during these hours; they are sent at the end.' },
 )
 
 export const Kinds = Type.Array(Type.String({ pattern: '^[a-z][a-z-]{0,30}$', maxLength: 31 }), {
   maxItems: 20,
-  description: 'First words of the alert kinds to send (`blacklist`, `certificate`, …); null for all.',
+  description:
+    'First words of the alert kinds to send (`blacklist`, `certificate`, …); null for all.',
 })
 
 /** Settings of a channel of any type. */

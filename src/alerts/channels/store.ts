@@ -44,10 +44,14 @@ export const CHANNEL = [
   'createdAt',
 ] as const
 
-export type ChannelSettings = Partial<Pick<ChannelRow, 'label' | 'kinds' | 'quietHours' | 'enabled'>>
+export type ChannelSettings = Partial<
+  Pick<ChannelRow, 'label' | 'kinds' | 'quietHours' | 'enabled'>
+>
 
 export type ChannelToInsert = ChannelSettings &
-  Pick<ChannelRow, 'id' | 'accountId' | 'type' | 'target' | 'secret' | 'confirmedAt'> & { codeHash: Buffer | null }
+  Pick<ChannelRow, 'id' | 'accountId' | 'type' | 'target' | 'secret' | 'confirmedAt'> & {
+    codeHash: Buffer | null
+  }
 
 /** Context under which a channel’s secret is encrypted. */
 export function secretContext(channelId: string): string {
@@ -92,11 +96,21 @@ export async function insertChannel(
 ): Promise<ChannelRow | undefined> {
   return db.transaction().execute(async (trx) => {
     // Serialises two spellings of one address that are added at the same moment.
-    await trx.selectFrom('account').select('id').where('id', '=', channel.accountId).forNoKeyUpdate().execute()
-    if (channel.type === 'email' && (await hasAddress(trx, channel.accountId, channel.target))) return undefined
+    await trx
+      .selectFrom('account')
+      .select('id')
+      .where('id', '=', channel.accountId)
+      .forNoKeyUpdate()
+      .execute()
+    if (channel.type === 'email' && (await hasAddress(trx, channel.accountId, channel.target)))
+      return undefined
     const row = await trx
       .insertInto('alertChannel')
-      .values({ ...channel, quietHours: quietHours && JSON.stringify(quietHours), codeSentAt: new Date() })
+      .values({
+        ...channel,
+        quietHours: quietHours && JSON.stringify(quietHours),
+        codeSentAt: new Date(),
+      })
       .onConflict((conflict) => conflict.doNothing())
       .returning(CHANNEL)
       .executeTakeFirst()
@@ -135,7 +149,11 @@ export async function listChannels(db: Db, accountId: string): Promise<ChannelRo
   return rows as ChannelRow[]
 }
 
-export async function findChannel(db: Db, accountId: string, id: string): Promise<ChannelRow | undefined> {
+export async function findChannel(
+  db: Db,
+  accountId: string,
+  id: string,
+): Promise<ChannelRow | undefined> {
   const row = await db
     .selectFrom('alertChannel')
     .select(CHANNEL)
@@ -203,7 +221,12 @@ export async function saveCodeError(db: Db, id: string, error: string | null): P
 }
 
 /** Counts the attempt, and confirms the channel when the code is right and attempts are left. */
-export async function confirmChannel(db: Db, id: string, codeHash: Buffer, maxAttempts: number): Promise<boolean> {
+export async function confirmChannel(
+  db: Db,
+  id: string,
+  codeHash: Buffer,
+  maxAttempts: number,
+): Promise<boolean> {
   const row = await db
     .updateTable('alertChannel')
     .set({
@@ -218,7 +241,11 @@ export async function confirmChannel(db: Db, id: string, codeHash: Buffer, maxAt
 }
 
 /** @returns since when every attempt on this channel has failed */
-export async function recordChannelFailure(db: Db, channelId: string, error: string): Promise<Date> {
+export async function recordChannelFailure(
+  db: Db,
+  channelId: string,
+  error: string,
+): Promise<Date> {
   const row = await db
     .updateTable('alertChannel')
     .set({ failingSince: sql<Date>`coalesce(failing_since, now())`, lastError: error })

@@ -38,7 +38,10 @@ export const webhook: ChannelType<Static<typeof WebhookChannelBody>> = {
     if (!alert) return
     const url = new URL(channel.target)
     const body = bodyOf(alert, deps.baseUrl)
-    const headers = { 'content-type': 'application/json', ...sign(secretOf(channel, deps.secretKey), id, body) }
+    const headers = {
+      'content-type': 'application/json',
+      ...sign(secretOf(channel, deps.secretKey), id, body),
+    }
     const status = await post(url, { headers, body }, deps, signal)
     if (status >= 200 && status < 300) return
     throw new Fault('upstream_rejected', `${url.host} responded ${status}.`, { cause: status })
@@ -81,5 +84,7 @@ function parseUrl(text: string, allowPrivate: PrivateTargets): string {
 }
 
 function invalidUrl(message: string): Fault {
-  return new Fault('invalid_request', `The url ${message}.`, { details: [{ path: 'url', message }] })
+  return new Fault('invalid_request', `The url ${message}.`, {
+    details: [{ path: 'url', message }],
+  })
 }

@@ -61,7 +61,9 @@ export async function deliverDue(
   try {
     for (;;) {
       await recoverMessages(deps.db)
-      const count = stop.aborted ? 0 : await startDue(deps, PARALLEL_MESSAGES - inTransit.size, start)
+      const count = stop.aborted
+        ? 0
+        : await startDue(deps, PARALLEL_MESSAGES - inTransit.size, start)
       attempts += count
       if (count > 0) continue
       if (inTransit.size === 0) return attempts
@@ -73,9 +75,16 @@ export async function deliverDue(
 }
 
 /** @returns how many messages were started or postponed, so that others may be due behind them */
-async function startDue(deps: DeliveryDeps, limit: number, start: (message: ClaimedMessage) => void): Promise<number> {
+async function startDue(
+  deps: DeliveryDeps,
+  limit: number,
+  start: (message: ClaimedMessage) => void,
+): Promise<number> {
   if (limit <= 0) return 0
-  const due = await listDue(deps.db, deps.batching, { limit, perAccount: PARALLEL_MESSAGES_PER_ACCOUNT })
+  const due = await listDue(deps.db, deps.batching, {
+    limit,
+    perAccount: PARALLEL_MESSAGES_PER_ACCOUNT,
+  })
   const sendable = await postponeQuiet(due, deps)
   const claimed = await claimMessages(deps.db, sendable, MESSAGE_LEASE_SECONDS)
   claimed.forEach(start)
@@ -83,7 +92,10 @@ async function startDue(deps: DeliveryDeps, limit: number, start: (message: Clai
 }
 
 /** Postpones the messages of channels in quiet hours; returns the IDs of all others. */
-async function postponeQuiet(due: Awaited<ReturnType<typeof listDue>>, { db, clock }: DeliveryDeps): Promise<string[]> {
+async function postponeQuiet(
+  due: Awaited<ReturnType<typeof listDue>>,
+  { db, clock }: DeliveryDeps,
+): Promise<string[]> {
   const sendable: string[] = []
   for (const { id, quietHours } of due) {
     const until = quietHours && quietHoursEnd(quietHours, new Date(clock()))
@@ -93,7 +105,11 @@ async function postponeQuiet(due: Awaited<ReturnType<typeof listDue>>, { db, clo
   return sendable
 }
 
-async function deliver(message: ClaimedMessage, deps: DeliveryDeps, signal: AbortSignal): Promise<void> {
+async function deliver(
+  message: ClaimedMessage,
+  deps: DeliveryDeps,
+  signal: AbortSignal,
+): Promise<void> {
   const { db, log } = deps
   const { channel } = message
   try {
@@ -101,7 +117,8 @@ async function deliver(message: ClaimedMessage, deps: DeliveryDeps, signal: Abor
     await markSent(db, message)
     deps.onAttempt?.(channel.type, 'sent')
   } catch (error) {
-    if (signal.aborted && !mayHaveBeenAccepted(error)) return markPostponed(db, message, new Date(), 'interrupted')
+    if (signal.aborted && !mayHaveBeenAccepted(error))
+      return markPostponed(db, message, new Date(), 'interrupted')
     deps.onAttempt?.(channel.type, 'failed')
     log.warn({ channel: channel.id, err: error }, 'an alert could not be sent')
     await recordFailure(message, error, deps)
@@ -109,20 +126,29 @@ async function deliver(message: ClaimedMessage, deps: DeliveryDeps, signal: Abor
   await notifyChange(db, channel.accountId, 'alerts')
 }
 
-async function send(message: ClaimedMessage, deps: DeliveryDeps, signal: AbortSignal): Promise<void> {
+async function send(
+  message: ClaimedMessage,
+  deps: DeliveryDeps,
+  signal: AbortSignal,
+): Promise<void> {
   const { id, channel, alerts } = message
   if (alerts.length === 0) return
   const type = CHANNEL_TYPES[channel.type]
   const problem = type.problem(deps)
   if (problem) throw new Fault('unavailable', problem)
   const beforeHandover = async () => {
-    if (!(await markHandedOver(deps.db, message))) throw new Fault('conflict', 'Another sender has this message.')
+    if (!(await markHandedOver(deps.db, message)))
+      throw new Fault('conflict', 'Another sender has this message.')
   }
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(type.deadlineMs)])
   await type.send({ id, channel, alerts, beforeHandover }, deps, deadline)
 }
 
-async function recordFailure(message: ClaimedMessage, error: unknown, deps: DeliveryDeps): Promise<void> {
+async function recordFailure(
+  message: ClaimedMessage,
+  error: unknown,
+  deps: DeliveryDeps,
+): Promise<void> {
   const { db } = deps
   const { channel, attempts } = message
   const type = CHANNEL_TYPES[channel.type]
@@ -132,7 +158,8 @@ async function recordFailure(message: ClaimedMessage, error: unknown, deps: Deli
   const failingSince = await recordChannelFailure(db, channel.id, sentence)
   const delayMs = RETRY_DELAYS_MS[attempts - 1]
   if (mayHaveBeenAccepted(error)) await markEnded(db, message, 'uncertain', sentence)
-  else if (delayMs === undefined || type.isFinal(error)) await markEnded(db, message, 'failed', sentence)
+  else if (delayMs === undefined || type.isFinal(error))
+    await markEnded(db, message, 'failed', sentence)
   else await markPostponed(db, message, new Date(Date.now() + delayMs), sentence)
   if (type.isGone(error)) await disableAndAlert(channel, disabledReasons.gone, deps)
   else if (Date.now() - failingSince.getTime() > DISABLE_AFTER_MS) {

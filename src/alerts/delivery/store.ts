@@ -37,7 +37,9 @@ export async function queueAlert(
       order by id
       on conflict (channel_id) where collecting do update set collecting = true
       returning id)
-    insert into alert_message_content (message_id, alert_id) select id, ${alertId} from message`.execute(db)
+    insert into alert_message_content (message_id, alert_id) select id, ${alertId} from message`.execute(
+    db,
+  )
 }
 
 /**
@@ -67,11 +69,20 @@ export async function listDue(
 }
 
 export async function postponeMessage(db: Db, id: string, dueAt: Date): Promise<void> {
-  await db.updateTable('alertMessage').set({ dueAt }).where('id', '=', id).where('state', '=', 'waiting').execute()
+  await db
+    .updateTable('alertMessage')
+    .set({ dueAt })
+    .where('id', '=', id)
+    .where('state', '=', 'waiting')
+    .execute()
 }
 
 /** Claims those of these messages that no other sender has claimed. */
-export async function claimMessages(db: Db, ids: string[], leaseSeconds: number): Promise<ClaimedMessage[]> {
+export async function claimMessages(
+  db: Db,
+  ids: string[],
+  leaseSeconds: number,
+): Promise<ClaimedMessage[]> {
   const { rows } = await sql<{ id: string; attempts: number; channelId: string }>`
     update alert_message set state = 'sending', collecting = false, attempts = attempts + 1,
       claimed_until = now() + ${leaseSeconds} * interval '1 second'
@@ -108,7 +119,11 @@ export async function markHandedOver(db: Db, message: ClaimedMessage): Promise<b
 }
 
 export async function markSent(db: Db, message: ClaimedMessage): Promise<void> {
-  const isOurs = await changeClaimed(db, message, { state: 'sent', endedAt: new Date(), error: null })
+  const isOurs = await changeClaimed(db, message, {
+    state: 'sent',
+    endedAt: new Date(),
+    error: null,
+  })
   if (!isOurs) return
   await db
     .updateTable('alertChannel')
@@ -118,7 +133,12 @@ export async function markSent(db: Db, message: ClaimedMessage): Promise<void> {
 }
 
 /** Schedules another attempt. */
-export async function markPostponed(db: Db, message: ClaimedMessage, dueAt: Date, error: string): Promise<void> {
+export async function markPostponed(
+  db: Db,
+  message: ClaimedMessage,
+  dueAt: Date,
+  error: string,
+): Promise<void> {
   await changeClaimed(db, message, { state: 'waiting', dueAt, error })
 }
 
@@ -133,7 +153,11 @@ export async function markEnded(
 
 type MessageChange = { state: string; dueAt?: Date; endedAt?: Date; error?: string | null }
 
-async function changeClaimed(db: Db, { id, attempts }: ClaimedMessage, change: MessageChange): Promise<boolean> {
+async function changeClaimed(
+  db: Db,
+  { id, attempts }: ClaimedMessage,
+  change: MessageChange,
+): Promise<boolean> {
   const row = await db
     .updateTable('alertMessage')
     .set(change)

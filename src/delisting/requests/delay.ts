@@ -11,7 +11,12 @@ import { countMails, findLastRequest } from './store.ts'
 const MAX_MAILS_PER_DAY = { installation: 10, account: 5 }
 
 /** Finds why the request must wait, and until when; null when it may be made now. */
-export async function findDelay(db: Db, ip: string, step: StepRow, now: Date): Promise<Readiness['wait']> {
+export async function findDelay(
+  db: Db,
+  ip: string,
+  step: StepRow,
+  now: Date,
+): Promise<Readiness['wait']> {
   const { zone, name, plan } = step
   if (plan.last && (await countOthersOpen(db, step)) > 0) {
     const why = `${name} removes an address only when no other list has it. This step continues after the others.`
@@ -25,7 +30,8 @@ export async function findDelay(db: Db, ip: string, step: StepRow, now: Date): P
   }
   if (plan.email === undefined) return null
   const mails = await countMails(db, plan.email, step.processId, addMs(now, -DAY_MS))
-  if (mails.all < MAX_MAILS_PER_DAY.installation && mails.ofAccount < MAX_MAILS_PER_DAY.account) return null
+  if (mails.all < MAX_MAILS_PER_DAY.installation && mails.ofAccount < MAX_MAILS_PER_DAY.account)
+    return null
   return {
     until: addMs(now, USER_PAUSE_MS),
     why: `The daily limit of emails to ${plan.email} is reached. Portreeve sends this one later.`,

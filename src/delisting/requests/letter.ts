@@ -30,10 +30,15 @@ export type LetterFacts = {
  */
 export function writeLetter(facts: LetterFacts): Letter {
   const subject = `Delist IP: ${facts.ip}`
-  return { subject, text: facts.ownText ?? (facts.method === 'provider' ? providerText(facts) : listText(facts)) }
+  return {
+    subject,
+    text: facts.ownText ?? (facts.method === 'provider' ? providerText(facts) : listText(facts)),
+  }
 }
 
-type ReminderFacts = Pick<LetterFacts, 'ip' | 'name' | 'zone' | 'answer' | 'contact'> & { requestedAt: Date | null }
+type ReminderFacts = Pick<LetterFacts, 'ip' | 'name' | 'zone' | 'answer' | 'contact'> & {
+  requestedAt: Date | null
+}
 
 /** Writes the only reminder of a request, with the request quoted below. */
 export function writeReminder(facts: ReminderFacts, { subject, text }: Letter): Letter {
@@ -84,7 +89,9 @@ function reverseSentence(ip: string, reverse: ReverseDnsEvidence | null): string
   const { names, evidence } = reverse
   const spf = evidence?.spf === 'pass' ? [`Its SPF record permits ${ip}.`] : []
   const dmarc = evidence?.dmarc ? [`Its DMARC policy is ${evidence.dmarc}.`] : []
-  return [[`Its reverse DNS is ${names[0]}, which resolves back to ${ip}.`, ...spf, ...dmarc].join(' ')]
+  return [
+    [`Its reverse DNS is ${names[0]}, which resolves back to ${ip}.`, ...spf, ...dmarc].join(' '),
+  ]
 }
 
 function dayAndTime(at: string): string {

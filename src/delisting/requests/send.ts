@@ -56,10 +56,15 @@ export async function sendRequest(deps: SendDeps, ready: StepRow): Promise<void>
   if (!deps.relay || !found || recipient === undefined) return
   const { from } = deps.relay
   const attempt = mailOf(ready)
-  const letter = attempt.isReminder ? reminderOf(found.process, found.step) : letterOf(found.process, found.step)
+  const letter = attempt.isReminder
+    ? reminderOf(found.process, found.step)
+    : letterOf(found.process, found.step)
   const mail = { to: recipient, ...letter, messageId: messageIdOf(attempt, from) }
   const first = attempt.isReminder && messageIdOf({ ...attempt, isReminder: false }, from)
-  const headers = { 'Reply-To': found.process.contact, ...(first && { 'In-Reply-To': first, References: first }) }
+  const headers = {
+    'Reply-To': found.process.contact,
+    ...(first && { 'In-Reply-To': first, References: first }),
+  }
   const relay = { ...deps.relay, beforeMessage: () => claimMail(deps, attempt, mail) }
   // A stopping service waits for the relay’s response: without it the state of the mail is unknown.
   const timeout = AbortSignal.timeout(SENDING_TIMEOUT_MS)
@@ -75,7 +80,11 @@ export async function sendRequest(deps: SendDeps, ready: StepRow): Promise<void>
 type Mail = { to: string; text: string; messageId: string }
 
 /** @throws Fault `conflict` when the step must not be sent */
-async function claimMail(deps: SendDeps, mail: Attempt, { to, text, messageId }: Mail): Promise<void> {
+async function claimMail(
+  deps: SendDeps,
+  mail: Attempt,
+  { to, text, messageId }: Mail,
+): Promise<void> {
   const { id, attempt, isReminder: reminder } = mail
   const claimed = await applyEvent(deps, id, {
     event: { type: 'claimed' },
@@ -84,7 +93,15 @@ async function claimMail(deps: SendDeps, mail: Attempt, { to, text, messageId }:
       await lockRecipient(db, to)
       // Another request went to this recipient since the check, so the step is checked again.
       if (await findDelay(db, process.ip, step, deps.now())) throw overtaken()
-      const request = { stepId: id, attempt, reminder, ip: process.ip, zone: step.zone, recipient: to, messageId }
+      const request = {
+        stepId: id,
+        attempt,
+        reminder,
+        ip: process.ip,
+        zone: step.zone,
+        recipient: to,
+        messageId,
+      }
       await insertRequest(db, { ...request, state: 'claimed', at: deps.now() })
       // From now on the API shows the text that was sent.
       return reminder ? {} : { ownText: text }
@@ -121,7 +138,12 @@ async function recordRefused(deps: SendDeps, mail: Attempt, error: unknown): Pro
   const forGood = error instanceof Fault && error.code === 'upstream_rejected'
   const forget = (db: Db) => deleteRequest(db, mail)
   const event = { type: 'refused', forGood } as const
-  const changed = await applyEvent(deps, id, { event, attempt, note: messageOf(error), also: forget })
+  const changed = await applyEvent(deps, id, {
+    event,
+    attempt,
+    note: messageOf(error),
+    also: forget,
+  })
   if (!changed) await forget(deps.db)
 }
 

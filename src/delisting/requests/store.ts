@@ -28,7 +28,10 @@ export async function listRequests(db: Db, stepIds: string[]): Promise<RequestRo
   return rows as unknown as RequestRow[]
 }
 
-export async function insertRequest(db: Db, row: Omit<RequestRow, 'reply'> & { ip: string; zone: string }) {
+export async function insertRequest(
+  db: Db,
+  row: Omit<RequestRow, 'reply'> & { ip: string; zone: string },
+) {
   await db.insertInto('delistingRequest').values(row).execute()
 }
 
@@ -42,7 +45,11 @@ export async function markRequest(
   reply: string | null = null,
 ): Promise<void> {
   const query = db.updateTable('delistingRequest').set({ state, reply })
-  await query.where('stepId', '=', id).where('attempt', '=', attempt).where('reminder', '=', isReminder).execute()
+  await query
+    .where('stepId', '=', id)
+    .where('attempt', '=', attempt)
+    .where('reminder', '=', isReminder)
+    .execute()
 }
 
 /** Of a mail that was certainly not taken. */

@@ -25,7 +25,11 @@ export type Change = {
  * Lets an event happen to a step: alone, whole, or not at all.
  * @returns the step as it is then; null when its state does not allow the event, or it is gone
  */
-export async function applyEvent(deps: NotifyDeps, stepId: string, change: Change): Promise<StepRow | null> {
+export async function applyEvent(
+  deps: NotifyDeps,
+  stepId: string,
+  change: Change,
+): Promise<StepRow | null> {
   return deps.db.transaction().execute(async (trx) => {
     const found = await lockStep(trx, stepId)
     if (!found || found.step.attempt !== (change.attempt ?? found.step.attempt)) return null
@@ -42,7 +46,9 @@ export async function applyEvent(deps: NotifyDeps, stepId: string, change: Chang
     // Returns the state alone; the other fields of the row are unchanged.
     const letGo = change.event.type === 'answered' || isFinal(step)
     await updateStep(trx, stepId, { ...state, ...words }, { lastAnswer: change.answer, letGo })
-    const text = [describeEvent(found.step, state, change.event, change.answer), change.note].filter(Boolean).join(' ')
+    const text = [describeEvent(found.step, state, change.event, change.answer), change.note]
+      .filter(Boolean)
+      .join(' ')
     if (text !== '') await insertEvent(trx, { stepId, at: deps.now(), text })
     await updateProcess(trx, deps, found.process, change.quiet === true)
     await notifyChange(trx, found.process.accountId, 'delisting', found.process.id)
@@ -50,7 +56,12 @@ export async function applyEvent(deps: NotifyDeps, stepId: string, change: Chang
   })
 }
 
-async function updateProcess(db: Db, deps: NotifyDeps, process: ProcessRow, quiet: boolean): Promise<void> {
+async function updateProcess(
+  db: Db,
+  deps: NotifyDeps,
+  process: ProcessRow,
+  quiet: boolean,
+): Promise<void> {
   const status = await refreshProcessStatus(db, process.id, deps.now())
   if (quiet || (status !== 'completed' && status !== 'failed')) return
   await notifyEnd(db, deps, { ...process, status })

@@ -81,7 +81,12 @@ const SCOPES: Record<Blocklist['scope'], string> = {
   asn: 'a whole provider',
 }
 
-function stepOf(ip: string, listing: Listing, zones: Set<string>, confirmed: boolean): Omit<NewStep, 'rank'> {
+function stepOf(
+  ip: string,
+  listing: Listing,
+  zones: Set<string>,
+  confirmed: boolean,
+): Omit<NewStep, 'rank'> {
   const { list } = listing
   const plan = planOf(ip, list, zones)
   return {
@@ -96,12 +101,27 @@ function stepOf(ip: string, listing: Listing, zones: Set<string>, confirmed: boo
   }
 }
 
-function planOf(ip: string, { delisting, lookupUrl, includes, scope }: Blocklist, zones: Set<string>): Plan {
+function planOf(
+  ip: string,
+  { delisting, lookupUrl, includes, scope }: Blocklist,
+  zones: Set<string>,
+): Plan {
   const { email, autoExpiry, notes, expectedHours, deadlineHours, cooldownHours, last } = delisting
   const url = (delisting.url ?? lookupUrl)?.replace('{ip}', ip)
   const follows = includes.filter((zone) => zones.has(zone))
   const feeds = follows.length > 0 ? { follows } : {}
-  return { url, email, expiry: autoExpiry, notes, expectedHours, deadlineHours, cooldownHours, last, ...feeds, scope }
+  return {
+    url,
+    email,
+    expiry: autoExpiry,
+    notes,
+    expectedHours,
+    deadlineHours,
+    cooldownHours,
+    last,
+    ...feeds,
+    scope,
+  }
 }
 
 function methodOf({ list, codes }: Listing, { follows }: Plan): Method {
@@ -120,7 +140,15 @@ function orderOf({ plan }: Pick<NewStep, 'plan'>): number {
   return plan.last ? 2 : plan.follows ? 1 : 0
 }
 
-export function answerOf({ status, checkedAt, codes, meanings, reason, detail, health }: Listing): Answer {
+export function answerOf({
+  status,
+  checkedAt,
+  codes,
+  meanings,
+  reason,
+  detail,
+  health,
+}: Listing): Answer {
   return { status, at: new Date(checkedAt).toISOString(), codes, meanings, reason, detail, health }
 }
 
@@ -134,7 +162,10 @@ const PROBLEMS: [RegExp, string][] = [
  * The open service that the list reports and that would cause a new listing; null when there is
  * none.
  */
-export function openProblem({ reason, meanings }: Pick<Answer, 'reason' | 'meanings'>): string | null {
+export function openProblem({
+  reason,
+  meanings,
+}: Pick<Answer, 'reason' | 'meanings'>): string | null {
   const text = [reason, ...meanings].join(' ')
   return PROBLEMS.find(([pattern]) => pattern.test(text))?.[1] ?? null
 }

@@ -18,7 +18,14 @@ import {
 } from './timing.ts'
 import type { Method } from './methods.ts'
 
-export const STEP_STATUSES = ['pending', 'running', 'email-sent', 'waiting', 'completed', 'failed'] as const
+export const STEP_STATUSES = [
+  'pending',
+  'running',
+  'email-sent',
+  'waiting',
+  'completed',
+  'failed',
+] as const
 export type StepStatus = (typeof STEP_STATUSES)[number]
 
 /**
@@ -28,7 +35,13 @@ export type StepStatus = (typeof STEP_STATUSES)[number]
 export const NEEDS = ['mend', 'confirm', 'submit', 'send'] as const
 export type Need = (typeof NEEDS)[number]
 
-export const OUTCOMES = ['cleared', 'still-listed', 'unanswered', 'undelivered', 'cancelled'] as const
+export const OUTCOMES = [
+  'cleared',
+  'still-listed',
+  'unanswered',
+  'undelivered',
+  'cancelled',
+] as const
 export type Outcome = (typeof OUTCOMES)[number]
 
 /**
@@ -46,7 +59,11 @@ export type ReminderState = 'open' | 'due' | 'claimed' | 'settled'
 /** The state of one blocklist’s step in a delisting, as far as it decides the next one. */
 export type StepState = {
   method: Method
-  plan: { expectedHours?: number | undefined; deadlineHours?: number | undefined; last?: boolean | undefined }
+  plan: {
+    expectedHours?: number | undefined
+    deadlineHours?: number | undefined
+    last?: boolean | undefined
+  }
   status: StepStatus
   attempt: number
   outcome: Outcome | null
@@ -117,8 +134,12 @@ function isAwaited({ status }: StepState): boolean {
 }
 
 /** A mail of ours that a list has not acted on for a week. */
-export function canRemind({ method, request, reminder, requestedAt }: StepState, now: Date): boolean {
-  if (method !== 'email' || request !== 'made' || reminder !== 'open' || requestedAt === null) return false
+export function canRemind(
+  { method, request, reminder, requestedAt }: StepState,
+  now: Date,
+): boolean {
+  if (method !== 'email' || request !== 'made' || reminder !== 'open' || requestedAt === null)
+    return false
   return elapsed(requestedAt, now) >= REMINDER_AFTER_MS
 }
 
@@ -137,7 +158,8 @@ const RULES: { [Type in StepEvent['type']]: Rule<Extract<StepEvent, { type: Type
   refused: (step, { forGood }, now) => refused(step, forGood, now),
   unsure: (step, _event, now) => sent(step, 'unsure', now),
   confirm: (step, _event, now) => (isNotRequested(step) ? confirmed(step, now) : null),
-  submitted: (step, _event, now) => (isNotRequested(step) && step.status !== 'pending' ? submitted(step, now) : null),
+  submitted: (step, _event, now) =>
+    isNotRequested(step) && step.status !== 'pending' ? submitted(step, now) : null,
   retry: (step, _event, now) => (isAwaited(step) ? { ...step, nextAt: now } : null),
   cancel: (step, _event, now) => ended(step, 'failed', 'cancelled', now),
 }
@@ -153,7 +175,13 @@ export function transition(step: StepState, event: StepEvent, now: Date): StepSt
 }
 
 function started(step: StepState, now: Date): StepState {
-  return { ...step, status: 'running', startedAt: now, nextAt: now, deadlineAt: addMs(now, timeLimitMs(step)) }
+  return {
+    ...step,
+    status: 'running',
+    startedAt: now,
+    nextAt: now,
+    deadlineAt: addMs(now, timeLimitMs(step)),
+  }
 }
 
 /**
@@ -191,7 +219,8 @@ function answered(before: StepState, event: Answered, now: Date): StepState {
 /** Only the second clean answer counts, some time after the first: lists and resolvers stutter. */
 function clean(step: StepState, { ttl, atOnce = false }: Answered, now: Date): StepState {
   const cleanAt = step.cleanAt ?? now
-  if (atOnce || elapsed(cleanAt, now) >= CONFIRMATION_MS) return ended(step, 'completed', 'cleared', now)
+  if (atOnce || elapsed(cleanAt, now) >= CONFIRMATION_MS)
+    return ended(step, 'completed', 'cleared', now)
   return { ...step, cleanAt, nextAt: latest(addMs(cleanAt, CONFIRMATION_MS), addMs(now, ttl)) }
 }
 
@@ -199,7 +228,10 @@ function clean(step: StepState, { ttl, atOnce = false }: Answered, now: Date): S
 function unknown(step: StepState, now: Date): StepState {
   const grace = Math.min(step.grace + UNKNOWN_PAUSE_MS, MAX_GRACE_MS)
   const added = grace - step.grace
-  const deadlineAt = addMs(added > 0 ? latest(deadlineOf(step, now), now) : deadlineOf(step, now), added)
+  const deadlineAt = addMs(
+    added > 0 ? latest(deadlineOf(step, now), now) : deadlineOf(step, now),
+    added,
+  )
   if (deadlineAt <= now) return ended(step, 'failed', 'unanswered', now)
   return { ...step, grace, deadlineAt, nextAt: earliest(addMs(now, UNKNOWN_PAUSE_MS), deadlineAt) }
 }
@@ -208,7 +240,11 @@ function listed(before: StepState, { ttl, ready }: Answered, now: Date): StepSta
   const step: StepState = { ...before, cleanAt: null }
   if (deadlineOf(step, now) <= now) return ended(step, 'failed', 'still-listed', now)
   if (isNotRequested(step)) return prepared(step, ready, now)
-  const still = waiting(step, { needs: null, obstacles: [], pause: Math.max(pauseOf(step, now), ttl) }, now)
+  const still = waiting(
+    step,
+    { needs: null, obstacles: [], pause: Math.max(pauseOf(step, now), ttl) },
+    now,
+  )
   return canRemind(step, now) && canSendNow(ready) ? { ...still, reminder: 'due' } : still
 }
 
@@ -219,9 +255,14 @@ function canSendNow(ready: Readiness | null): boolean {
 /** Prepares the request for a listed address, or records the blockers that prevent it. */
 function prepared(step: StepState, ready: Readiness | null, now: Date): StepState {
   if (ready === null)
-    return waiting(step, { needs: step.needs, obstacles: step.obstacles, pause: BLOCKER_PAUSE_MS }, now)
+    return waiting(
+      step,
+      { needs: step.needs, obstacles: step.obstacles, pause: BLOCKER_PAUSE_MS },
+      now,
+    )
   const { obstacles, wait, canSend } = ready
-  if (obstacles.length > 0) return waiting(step, { needs: 'mend', obstacles, pause: BLOCKER_PAUSE_MS }, now)
+  if (obstacles.length > 0)
+    return waiting(step, { needs: 'mend', obstacles, pause: BLOCKER_PAUSE_MS }, now)
   if (wait) {
     const pause = Math.min(Math.max(elapsed(now, wait.until), UNKNOWN_PAUSE_MS), USER_PAUSE_MS)
     return waiting(step, { needs: null, obstacles: [wait.why], pause }, now)
@@ -270,7 +311,12 @@ function submitted(step: StepState, now: Date): StepState {
 }
 
 function confirmed(step: StepState, now: Date): StepState {
-  return { ...step, confirmed: true, needs: step.needs === 'confirm' ? null : step.needs, nextAt: now }
+  return {
+    ...step,
+    confirmed: true,
+    needs: step.needs === 'confirm' ? null : step.needs,
+    nextAt: now,
+  }
 }
 
 function claimed(step: StepState, now: Date): StepState | null {
@@ -285,7 +331,8 @@ function isOnItsWay(state: RequestState | ReminderState): boolean {
 
 function refused(step: StepState, forGood: boolean, now: Date): StepState | null {
   // A reminder that is not accepted is sent again at the next check, and ends nothing.
-  if (isOnItsWay(step.reminder)) return afterMail({ ...step, reminder: forGood ? 'settled' : 'open' }, now)
+  if (isOnItsWay(step.reminder))
+    return afterMail({ ...step, reminder: forGood ? 'settled' : 'open' }, now)
   if (!isOnItsWay(step.request)) return null
   const next: StepState = { ...step, request: 'none', tries: step.tries + 1 }
   const pause = REFUSED_PAUSES_MS[step.tries]
@@ -323,7 +370,12 @@ export const INITIAL_STATE = {
   endedAt: null,
 } satisfies Partial<StepState>
 
-function ended(step: StepState, status: 'completed' | 'failed', outcome: Outcome, now: Date): StepState {
+function ended(
+  step: StepState,
+  status: 'completed' | 'failed',
+  outcome: Outcome,
+  now: Date,
+): StepState {
   return { ...step, status, outcome, needs: null, obstacles: [], nextAt: null, endedAt: now }
 }
 

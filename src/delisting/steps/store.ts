@@ -56,7 +56,12 @@ const STEP = [
 export type StepWithProcess = { process: ProcessRow; step: StepRow }
 
 /** They are due at once. */
-export async function insertSteps(db: Db, processId: string, steps: NewStep[], now: Date): Promise<void> {
+export async function insertSteps(
+  db: Db,
+  processId: string,
+  steps: NewStep[],
+  now: Date,
+): Promise<void> {
   const rows = steps.map(({ plan, firstAnswer, ...step }) => ({
     ...step,
     processId,
@@ -80,7 +85,11 @@ export async function listSteps(db: Db, processIds: string[]): Promise<StepRow[]
 }
 
 export async function findStep(db: Db, id: string): Promise<StepWithProcess | undefined> {
-  const step = await db.selectFrom('delistingStep').select(STEP).where('id', '=', id).executeTakeFirst()
+  const step = await db
+    .selectFrom('delistingStep')
+    .select(STEP)
+    .where('id', '=', id)
+    .executeTakeFirst()
   if (!step) return undefined
   return { process: await loadProcess(db, step.processId), step: step as unknown as StepRow }
 }
@@ -90,7 +99,9 @@ export async function lockStep(db: Db, id: string): Promise<StepWithProcess | un
   await db
     .selectFrom('delistingProcess')
     .select('id')
-    .where('id', '=', (eb) => eb.selectFrom('delistingStep').select('processId').where('id', '=', id))
+    .where('id', '=', (eb) =>
+      eb.selectFrom('delistingStep').select('processId').where('id', '=', id),
+    )
     .forUpdate()
     .execute()
   return findStep(db, id)
@@ -105,7 +116,10 @@ export async function updateStep(
   db: Db,
   id: string,
   state: StepState & Partial<Pick<StepRow, 'ownText'>>,
-  { lastAnswer, letGo = false }: { lastAnswer?: Answer | undefined; letGo?: boolean | undefined } = {},
+  {
+    lastAnswer,
+    letGo = false,
+  }: { lastAnswer?: Answer | undefined; letGo?: boolean | undefined } = {},
 ): Promise<void> {
   const columns = Object.fromEntries(STATE.map((column) => [column, state[column]]))
   await db
@@ -125,7 +139,12 @@ export async function updateStep(
 export type DueStep = { id: string; zone: string; ip: string }
 
 /** Claims steps that are due, the longest due first. */
-export async function claimDueSteps(db: Db, now: Date, until: Date, limit: number): Promise<DueStep[]> {
+export async function claimDueSteps(
+  db: Db,
+  now: Date,
+  until: Date,
+  limit: number,
+): Promise<DueStep[]> {
   const { rows } = await sql<DueStep>`
     update delisting_step s set leased_until = ${until}
     from delisting_process p
@@ -144,7 +163,10 @@ export async function claimDueSteps(db: Db, now: Date, until: Date, limit: numbe
 }
 
 /** How many other lists of this process still have the address and could let it go. */
-export async function countOthersOpen(db: Db, { processId, id }: Pick<StepRow, 'processId' | 'id'>): Promise<number> {
+export async function countOthersOpen(
+  db: Db,
+  { processId, id }: Pick<StepRow, 'processId' | 'id'>,
+): Promise<number> {
   const { count } = await db
     .selectFrom('delistingStep')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -168,7 +190,10 @@ export async function listUnnotified(db: Db): Promise<string[]> {
 }
 
 /** Marks the person as notified; none when another instance did. */
-export async function claimUnnotified(db: Db, processId: string): Promise<{ process: ProcessRow; steps: StepRow[] }> {
+export async function claimUnnotified(
+  db: Db,
+  processId: string,
+): Promise<{ process: ProcessRow; steps: StepRow[] }> {
   const rows = await db
     .updateTable('delistingStep')
     .set({ needsTold: true })

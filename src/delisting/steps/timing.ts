@@ -37,7 +37,12 @@ export const LEASE_MS = 5 * MINUTE_MS
 export const MAX_ATTEMPTS = 3
 
 /** Hours that a list is given where the catalogue has none for it. */
-const DEADLINE_HOURS: Record<Method, number> = { automatic: 14 * 24, email: 14 * 24, form: 7 * 24, provider: 30 * 24 }
+const DEADLINE_HOURS: Record<Method, number> = {
+  automatic: 14 * 24,
+  email: 14 * 24,
+  form: 7 * 24,
+  provider: 30 * 24,
+}
 /** Hours between two requests to the same list for the same address. */
 const COOLDOWN_HOURS = { email: 7 * 24, form: 24 }
 
@@ -45,12 +50,24 @@ const COOLDOWN_HOURS = { email: 7 * 24, form: 24 }
  * Time for a blocklist to act: from the start where entries expire, from the request where one is
  * needed.
  */
-export function deadlineMs({ method, plan }: { method: Method; plan: { deadlineHours?: number | undefined } }): number {
+export function deadlineMs({
+  method,
+  plan,
+}: {
+  method: Method
+  plan: { deadlineHours?: number | undefined }
+}): number {
   return (plan.deadlineHours ?? DEADLINE_HOURS[method]) * HOUR_MS
 }
 
-export function cooldownMs(step: { method: Method; plan: { cooldownHours?: number | undefined } }): number {
-  return (step.plan.cooldownHours ?? COOLDOWN_HOURS[step.method === 'email' ? 'email' : 'form']) * HOUR_MS
+export function cooldownMs(step: {
+  method: Method
+  plan: { cooldownHours?: number | undefined }
+}): number {
+  return (
+    (step.plan.cooldownHours ?? COOLDOWN_HOURS[step.method === 'email' ? 'email' : 'form']) *
+    HOUR_MS
+  )
 }
 
 /**

@@ -14,7 +14,11 @@ import { countDomains, findDomain, insertDomain, type DomainRow } from './store.
  * @param text as the user typed it
  * @throws Fault `invalid_request`, `conflict`
  */
-export async function registerDomain(db: Kysely<DB>, accountId: string, text: string): Promise<DomainRow> {
+export async function registerDomain(
+  db: Kysely<DB>,
+  accountId: string,
+  text: string,
+): Promise<DomainRow> {
   const domain = registrable(text)
   return db.transaction().execute(async (trx) => {
     if ((await countDomains(trx, accountId)) >= MAX_DOMAINS) {
@@ -34,7 +38,11 @@ export async function registerDomain(db: Kysely<DB>, accountId: string, text: st
 /** @throws Fault `not_found` */
 export async function requireDomain(db: Db, accountId: string, id: string): Promise<DomainRow> {
   const row = await findDomain(db, accountId, id)
-  if (!row) throw new Fault('not_found', 'Domain not found in your account. List your domains for valid IDs.')
+  if (!row)
+    throw new Fault(
+      'not_found',
+      'Domain not found in your account. List your domains for valid IDs.',
+    )
   return row
 }
 

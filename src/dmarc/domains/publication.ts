@@ -49,7 +49,11 @@ function ownRecord({ domain, policyDomain, record }: DmarcDiscovery): DmarcRecor
 }
 
 /** A first record keeps the inherited policy: `p=none` below a strict parent domain would weaken it. */
-function recordFor(discovery: DmarcDiscovery, own: DmarcRecord | null, reportEmail: string): string {
+function recordFor(
+  discovery: DmarcDiscovery,
+  own: DmarcRecord | null,
+  reportEmail: string,
+): string {
   const ours = `mailto:${reportEmail}`
   if (!own) return formatDmarc({ p: discovery.effectivePolicy ?? 'none', rua: ours })
   const usable = own.rua.filter(({ host }) => host !== null).map(({ uri }) => uri)

@@ -43,7 +43,8 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
       onRequest: authHooks.account,
       schema: {
         summary: 'Add a DMARC domain',
-        description: 'Reports are accepted from now on, verified or not. Publish `record` at `dns.name`.',
+        description:
+          'Reports are accepted from now on, verified or not. Publish `record` at `dns.name`.',
         tags,
         security,
         body: NewDomain,
@@ -89,7 +90,12 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     },
     async (request) => {
       const found = await requireDomain(db, callerOf(request).accountId, request.params.id)
-      const { row, problem } = await verifyDomain(db, found, reportEmailOf(found, reportDomain), questionsOf(deps))
+      const { row, problem } = await verifyDomain(
+        db,
+        found,
+        reportEmailOf(found, reportDomain),
+        questionsOf(deps),
+      )
       return { success: true, data: await shownPublication(row, problem, deps) }
     },
   )
@@ -118,7 +124,10 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
 }
 
 /** The address that receives a domain's reports. */
-export function reportEmailOf({ mailbox }: Pick<DomainRow, 'mailbox'>, reportDomain: string): string {
+export function reportEmailOf(
+  { mailbox }: Pick<DomainRow, 'mailbox'>,
+  reportDomain: string,
+): string {
   return `${mailbox}@${reportDomain}`
 }
 
@@ -126,15 +135,29 @@ type Rejected = Awaited<ReturnType<typeof listRejectedToday>>
 
 function shownDomain(row: DomainRow, reportDomain: string, rejected: Rejected) {
   const { unreadable, otherDomain, overLimit } = rejected.get(row.id) ?? NONE_REJECTED
-  const rejectedToday = { total: unreadable + otherDomain + overLimit, unreadable, otherDomain, overLimit }
-  return { ...row, verified: row.verifiedAt !== null, reportEmail: reportEmailOf(row, reportDomain), rejectedToday }
+  const rejectedToday = {
+    total: unreadable + otherDomain + overLimit,
+    unreadable,
+    otherDomain,
+    overLimit,
+  }
+  return {
+    ...row,
+    verified: row.verifiedAt !== null,
+    reportEmail: reportEmailOf(row, reportDomain),
+    rejectedToday,
+  }
 }
 
 const NONE_REJECTED = { unreadable: 0, otherDomain: 0, overLimit: 0 }
 
 async function shownPublication(row: DomainRow, problem: string | null, deps: DmarcDeps) {
   const { reportDomain } = deps
-  const publication = await findPublication(row.domain, reportEmailOf(row, reportDomain), questionsOf(deps))
+  const publication = await findPublication(
+    row.domain,
+    reportEmailOf(row, reportDomain),
+    questionsOf(deps),
+  )
   const { name, record, published, isConfigured, destination } = publication
   return {
     ...shownDomain(row, reportDomain, await listRejectedToday(deps.db, [row.id])),

@@ -69,8 +69,16 @@ export async function listDomains(db: Db, accountId: string): Promise<DomainRow[
   return (await rows.orderBy('id').execute()) as DomainRow[]
 }
 
-export async function findDomain(db: Db, accountId: string, id: string): Promise<DomainRow | undefined> {
-  const rows = db.selectFrom('dmarcDomain').select(DOMAIN).where('accountId', '=', accountId).where('id', '=', id)
+export async function findDomain(
+  db: Db,
+  accountId: string,
+  id: string,
+): Promise<DomainRow | undefined> {
+  const rows = db
+    .selectFrom('dmarcDomain')
+    .select(DOMAIN)
+    .where('accountId', '=', accountId)
+    .where('id', '=', id)
   return (await rows.executeTakeFirst()) as DomainRow | undefined
 }
 
@@ -90,10 +98,19 @@ export async function deleteDomain(db: Db, accountId: string, id: string): Promi
 }
 
 /** Records that the proof was found. An earlier verification date is kept. */
-export async function markProven(db: Db, id: string, by: VerifiedBy): Promise<DomainRow | undefined> {
+export async function markProven(
+  db: Db,
+  id: string,
+  by: VerifiedBy,
+): Promise<DomainRow | undefined> {
   const row = await db
     .updateTable('dmarcDomain')
-    .set({ verifiedAt: sql`coalesce(verified_at, now())`, verifiedBy: by, checkedAt: sql`now()`, unprovenSince: null })
+    .set({
+      verifiedAt: sql`coalesce(verified_at, now())`,
+      verifiedBy: by,
+      checkedAt: sql`now()`,
+      unprovenSince: null,
+    })
     .where('id', '=', id)
     .returning(DOMAIN)
     .executeTakeFirst()
@@ -101,7 +118,11 @@ export async function markProven(db: Db, id: string, by: VerifiedBy): Promise<Do
 }
 
 /** Records that the proof is missing. The domain stays verified for `graceDays`. */
-export async function markUnproven(db: Db, id: string, graceDays: number): Promise<DomainRow | undefined> {
+export async function markUnproven(
+  db: Db,
+  id: string,
+  graceDays: number,
+): Promise<DomainRow | undefined> {
   const isOver = sql`unproven_since < now() - make_interval(days => ${graceDays})`
   const row = await db
     .updateTable('dmarcDomain')
@@ -124,7 +145,10 @@ export async function listUnchecked(db: Db, before: Date, limit: number): Promis
     .select(DOMAIN)
     .where((eb) => eb.or([eb('checkedAt', 'is', null), eb('checkedAt', '<', before)]))
     .where((eb) =>
-      eb.or([eb('verifiedAt', 'is not', null), eb('createdAt', '>', sql<Date>`now() - interval '30 days'`)]),
+      eb.or([
+        eb('verifiedAt', 'is not', null),
+        eb('createdAt', '>', sql<Date>`now() - interval '30 days'`),
+      ]),
     )
   return (await rows.orderBy('id').limit(limit).execute()) as DomainRow[]
 }

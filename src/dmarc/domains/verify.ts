@@ -8,7 +8,11 @@ import { markChecked, markProven, markUnproven, type DomainRow, type VerifiedBy 
 
 /** The TXT record that proves a domain. It has its own name so that challenges of other services cannot collide. */
 export function challengeOf({ domain, challenge }: Pick<DomainRow, 'domain' | 'challenge'>) {
-  return { name: `_portreeve-challenge.${domain}`, type: 'TXT' as const, value: `portreeve-verification=${challenge}` }
+  return {
+    name: `_portreeve-challenge.${domain}`,
+    type: 'TXT' as const,
+    value: `portreeve-verification=${challenge}`,
+  }
 }
 
 type Verification = { row: DomainRow; problem: string | null }
@@ -28,13 +32,19 @@ export async function verifyDomain(
   return verification
 }
 
-async function checkProof(db: Db, row: DomainRow, reportEmail: string, questions: DnsQueries): Promise<Verification> {
+async function checkProof(
+  db: Db,
+  row: DomainRow,
+  reportEmail: string,
+  questions: DnsQueries,
+): Promise<Verification> {
   const proof = await findProof(row, reportEmail, questions)
   if (proof === 'unknown') {
     await markChecked(db, row.id)
     return {
       row,
-      problem: 'The name servers of the domain did not respond. The verification status is unchanged. Try again later.',
+      problem:
+        'The name servers of the domain did not respond. The verification status is unchanged. Try again later.',
     }
   }
   if (proof !== null) return { row: (await markProven(db, row.id, proof)) ?? row, problem: null }
@@ -50,7 +60,10 @@ async function findProof(
   questions: DnsQueries,
 ): Promise<VerifiedBy | null | 'unknown'> {
   const { name, value } = challengeOf(row)
-  const [challenge, discovery] = await Promise.all([questions.lookUpTxt(name), discoverDmarc(row.domain, questions)])
+  const [challenge, discovery] = await Promise.all([
+    questions.lookUpTxt(name),
+    discoverDmarc(row.domain, questions),
+  ])
   if (challenge.texts.some((text) => text.trim() === value)) return 'txt'
   // A record of a parent domain is a proof too: the address in it belongs to this domain only.
   if (discovery.record && sendsTo(discovery.record, reportEmail)) return 'rua'

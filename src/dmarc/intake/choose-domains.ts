@@ -20,14 +20,17 @@ export function chooseDomains<T extends Candidate>(
   tallies: Tally[],
 ): T[] {
   const nearest = selfAndAbove(policyDomain).find((name) => byName.has(name))
-  const chosen = nearest === undefined ? chooseBelow(all, policyDomain, tallies) : (byName.get(nearest) ?? [])
+  const chosen =
+    nearest === undefined ? chooseBelow(all, policyDomain, tallies) : (byName.get(nearest) ?? [])
   const accounts = new Set(chosen.map(({ accountId }) => accountId))
   return accounts.size > 1 ? chosen.filter(({ verifiedAt }) => verifiedAt !== null) : chosen
 }
 
 function chooseBelow<T extends Candidate>(all: T[], policyDomain: string, tallies: Tally[]): T[] {
   if (tallies.length === 0) return []
-  return all.filter(({ domain }) => domain.endsWith(`.${policyDomain}`) && isAllFrom(domain, tallies)).slice(0, 1)
+  return all
+    .filter(({ domain }) => domain.endsWith(`.${policyDomain}`) && isAllFrom(domain, tallies))
+    .slice(0, 1)
 }
 
 function isAllFrom(domain: string, tallies: Tally[]): boolean {

@@ -8,7 +8,9 @@ import type { GivenFile } from './ingest.ts'
  */
 export function parseFormFiles(body: Buffer, contentType: string): GivenFile[] | null {
   const [, quoted, bare] =
-    /^multipart\/form-data\s*;.*?\bboundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType) ?? []
+    /^multipart\/form-data\s*;.*?\bboundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(
+      contentType,
+    ) ?? []
   const boundary = quoted ?? bare
   if (boundary === undefined) return null
   const parts = partsOf(body, `--${boundary}`).flatMap((part) => fileOf(part))
@@ -38,5 +40,7 @@ function fileOf(part: Buffer): (GivenFile & { isFile: boolean })[] {
   if (end === -1) return []
   const header = part.subarray(0, end).toString('utf8')
   const fileName = /\bfilename="((?:[^"\\]|\\.)*)"/i.exec(header)?.[1]
-  return [{ name: fileName || 'upload', bytes: part.subarray(end + 4), isFile: fileName !== undefined }]
+  return [
+    { name: fileName || 'upload', bytes: part.subarray(end + 4), isFile: fileName !== undefined },
+  ]
 }

@@ -3,9 +3,20 @@ import { isMbox, splitMbox } from '../../protocols/mail/mbox.ts'
 import type { UnpackCost } from '../../protocols/reports/unpack.ts'
 import type { DB } from '../../store/tables.ts'
 import { newId } from '../id.ts'
-import { BATCH_RECORDS, BATCH_REPORTS, MAX_DELIVERY_BYTES, MAX_MBOX_MAILS, UPLOAD_LIMITS } from '../limits.ts'
+import {
+  BATCH_RECORDS,
+  BATCH_REPORTS,
+  MAX_DELIVERY_BYTES,
+  MAX_MBOX_MAILS,
+  UPLOAD_LIMITS,
+} from '../limits.ts'
 import { toStorableText, readReports, type ReadResult } from './read-reports.ts'
-import { storeBatch, type BatchEntry, type IntakeOrigin, type IntakeOutcome } from './store-batch.ts'
+import {
+  storeBatch,
+  type BatchEntry,
+  type IntakeOrigin,
+  type IntakeOutcome,
+} from './store-batch.ts'
 import type { NewDelivery, Via } from './store.ts'
 
 /** `refusal` is the reason why the file is not read at all. */
@@ -15,11 +26,16 @@ export type GivenFile = { name: string; bytes: Uint8Array; refusal?: string }
 export type OnReports = (via: Via, outcome: string, reports: number) => void
 
 /** Passes an outcome to `OnReports`, one call per result. */
-export function notifyOutcome(via: Via, outcome: IntakeOutcome, onReports: OnReports | undefined): void {
+export function notifyOutcome(
+  via: Via,
+  outcome: IntakeOutcome,
+  onReports: OnReports | undefined,
+): void {
   const { stored, duplicates, failureReports, rejected, foreign } = outcome
   const unread = rejected.length - foreign
   const counts = { stored, duplicate: duplicates, failure: failureReports, unread, foreign }
-  for (const [result, reports] of Object.entries(counts)) if (reports > 0) onReports?.(via, result, reports)
+  for (const [result, reports] of Object.entries(counts))
+    if (reports > 0) onReports?.(via, result, reports)
 }
 
 /**
@@ -34,7 +50,14 @@ export async function ingest(
   files: AsyncIterable<GivenFile> | Iterable<GivenFile>,
   onStored: (soFar: IntakeOutcome) => void = () => {},
 ): Promise<IntakeOutcome> {
-  const outcome: IntakeOutcome = { stored: 0, duplicates: 0, failureReports: 0, rejected: [], foreign: 0, ...NO_COST() }
+  const outcome: IntakeOutcome = {
+    stored: 0,
+    duplicates: 0,
+    failureReports: 0,
+    rejected: [],
+    foreign: 0,
+    ...NO_COST(),
+  }
   const cost: UnpackCost = { inflated: 0, files: 0 }
   const limits = origin.via === 'upload' ? UPLOAD_LIMITS : {}
   let batch: BatchEntry[] = []
@@ -115,7 +138,10 @@ async function* readFile(
   else yield { kind: 'unread', name, reason: refusal }
 }
 
-function deliveryOf({ name, bytes }: GivenFile, { via, accountId, peer, sender }: IntakeOrigin): NewDelivery {
+function deliveryOf(
+  { name, bytes }: GivenFile,
+  { via, accountId, peer, sender }: IntakeOrigin,
+): NewDelivery {
   return {
     id: newId(),
     accountId,

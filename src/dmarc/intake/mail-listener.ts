@@ -3,7 +3,12 @@ import type { Config } from '../../config.ts'
 import { Fault } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
 import type { Resolver } from '../../net/dns.ts'
-import { startSmtpServer, smtpReply, type SmtpServer, type ReceivedMail } from '../../net/smtp-server.ts'
+import {
+  startSmtpServer,
+  smtpReply,
+  type SmtpServer,
+  type ReceivedMail,
+} from '../../net/smtp-server.ts'
 import { authenticateMail } from '../../protocols/mail/mail-authentication.ts'
 import { REPORT_LIMITS } from '../../protocols/reports/report-limits.ts'
 import { notifyChange } from '../../store/changes.ts'
@@ -48,11 +53,18 @@ export async function startMailListener({
 
   async function acceptMail(mail: ReceivedMail<DomainRow>): Promise<void> {
     // All recipients or none: the sender gets one response and retries for all.
-    for (const domain of mail.recipients) await deferIfRefused(admitMail(db, domain, mail.bytes.length, limits))
+    for (const domain of mail.recipients)
+      await deferIfRefused(admitMail(db, domain, mail.bytes.length, limits))
     const stored: string[] = []
     for (const domain of mail.recipients) {
       const { id, accountId } = domain
-      const origin = { via: 'smtp' as const, accountId, domainId: id, peer: mail.peer, sender: mail.sender }
+      const origin = {
+        via: 'smtp' as const,
+        accountId,
+        domainId: id,
+        peer: mail.peer,
+        sender: mail.sender,
+      }
       const outcome = await ingest(db, origin, [{ name: 'mail', bytes: mail.bytes }])
       notifyOutcome('smtp', outcome, onReports)
       const { rejected, deliveries, ...counts } = outcome
@@ -67,7 +79,12 @@ export async function startMailListener({
       stored.push(...deliveries)
       log.info({ ...counts, rejected: rejected.length, peer: mail.peer }, 'report mail accepted')
     }
-    if (stored.length === 0 || background.size >= MAX_CONCURRENT_AUTHENTICATIONS || !mayAuthenticate(mail.bytes)) return
+    if (
+      stored.length === 0 ||
+      background.size >= MAX_CONCURRENT_AUTHENTICATIONS ||
+      !mayAuthenticate(mail.bytes)
+    )
+      return
     const task = authenticate(mail, stored).finally(() => background.delete(task))
     background.add(task)
   }
@@ -133,8 +150,13 @@ function mayAuthenticate(bytes: Buffer): boolean {
 }
 
 /** The domain of a report address, in any case; null for every other address. */
-async function findRecipient(db: Kysely<DB>, address: string, reportDomain: string): Promise<DomainRow | null> {
+async function findRecipient(
+  db: Kysely<DB>,
+  address: string,
+  reportDomain: string,
+): Promise<DomainRow | null> {
   const at = address.lastIndexOf('@')
-  if (address.slice(at + 1) !== reportDomain || !/^r[a-z2-7]{17}$/.test(address.slice(0, at))) return null
+  if (address.slice(at + 1) !== reportDomain || !/^r[a-z2-7]{17}$/.test(address.slice(0, at)))
+    return null
   return (await findDomainByMailbox(db, address.slice(0, at))) ?? null
 }

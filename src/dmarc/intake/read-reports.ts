@@ -39,7 +39,9 @@ export async function* readReports(
   bounds: { cost?: UnpackCost; limits?: Partial<UnpackLimits> } = {},
 ): AsyncGenerator<ReadResult> {
   for await (const item of unpack(bytes, { name, ...bounds })) {
-    yield isReport(item) ? await readOne(item) : { kind: 'unread', name: item.name, reason: item.reason }
+    yield isReport(item)
+      ? await readOne(item)
+      : { kind: 'unread', name: item.name, reason: item.reason }
   }
 }
 
@@ -83,7 +85,11 @@ function refuseUndated<T extends ReadAggregate | ReadTls>(read: T): T | Unreadab
   const isDated = [begin, end].every((date) => date.getTime() >= 0 && date.getUTCFullYear() < 2200)
   return isDated
     ? read
-    : { kind: 'unread', name: read.name, reason: 'The report covers an impossible period: before 1970 or after 2199.' }
+    : {
+        kind: 'unread',
+        name: read.name,
+        reason: 'The report covers an impossible period: before 1970 or after 2199.',
+      }
 }
 
 function createParts() {
@@ -109,7 +115,9 @@ function createParts() {
 export function toStorableJson(value: unknown): string {
   const json = JSON.stringify(value)
   if (!/\\u(?:0000|d[89a-f])/.test(json)) return json
-  return JSON.stringify(value, (_key, part: unknown) => (typeof part === 'string' ? toStorableText(part) : part))
+  return JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'string' ? toStorableText(part) : part,
+  )
 }
 
 /** Text without NUL and lone surrogates, which PostgreSQL cannot store. */

@@ -6,9 +6,24 @@ import { dropFilesBeyondQuota } from '../storage/quota.ts'
 import { createStatistics } from '../statistics/statistics.ts'
 import { addSums } from '../statistics/store.ts'
 import { isWithin } from '../statistics/tally.ts'
-import { chooseDomains, indexCandidates, selfAndAbove, type CandidateIndex } from './choose-domains.ts'
-import { toStorableText, toStorableJson, type ReadAggregate, type ReadResult, type ReadTls } from './read-reports.ts'
-import { MAX_SAMPLES_PER_ACCOUNT_DAY, MAX_SAMPLES_PER_ADDRESS_DAY, MAX_SAMPLES_PER_DELIVERY } from '../limits.ts'
+import {
+  chooseDomains,
+  indexCandidates,
+  selfAndAbove,
+  type CandidateIndex,
+} from './choose-domains.ts'
+import {
+  toStorableText,
+  toStorableJson,
+  type ReadAggregate,
+  type ReadResult,
+  type ReadTls,
+} from './read-reports.ts'
+import {
+  MAX_SAMPLES_PER_ACCOUNT_DAY,
+  MAX_SAMPLES_PER_ADDRESS_DAY,
+  MAX_SAMPLES_PER_DELIVERY,
+} from '../limits.ts'
 import {
   addTotals,
   deleteUnusedDeliveries,
@@ -83,17 +98,26 @@ export async function storeBatch(
   outcome.stored += result.stored
   outcome.duplicates += result.given - result.stored
   outcome.failureReports += sorted.failures.length
-  outcome.rejected.push(...sorted.refused.map(({ read, reason }) => ({ name: toStorableText(read.name), reason })))
+  outcome.rejected.push(
+    ...sorted.refused.map(({ read, reason }) => ({ name: toStorableText(read.name), reason })),
+  )
   outcome.foreign += sorted.refused.filter(({ read }) => read.kind !== 'unread').length
   for (const id of result.deliveries) outcome.deliveries.add(id)
 }
 
-async function sortOut(db: Kysely<DB>, origin: IntakeOrigin, entries: BatchEntry[]): Promise<Sorted> {
-  const candidates = indexCandidates(await listCandidates(db, origin.accountId, [...new Set(entries.flatMap(namesOf))]))
+async function sortOut(
+  db: Kysely<DB>,
+  origin: IntakeOrigin,
+  entries: BatchEntry[],
+): Promise<Sorted> {
+  const candidates = indexCandidates(
+    await listCandidates(db, origin.accountId, [...new Set(entries.flatMap(namesOf))]),
+  )
   const sorted: Sorted = { aggregates: [], tls: [], failures: [], refused: [] }
   for (const entry of entries) {
     const { read } = entry
-    if (read.kind === 'unread') sorted.refused.push({ ...entry, reason: toStorableText(read.reason) })
+    if (read.kind === 'unread')
+      sorted.refused.push({ ...entry, reason: toStorableText(read.reason) })
     else if (read.kind === 'failure') sorted.failures.push(read.name)
     else if (read.kind === 'aggregate') sortAggregate(entry, read, candidates, origin, sorted)
     else sortTls(entry, read, candidates, origin, sorted)
@@ -104,7 +128,9 @@ async function sortOut(db: Kysely<DB>, origin: IntakeOrigin, entries: BatchEntry
 /** Names of domains that a report could belong to. */
 function namesOf({ read }: BatchEntry): string[] {
   if (read.kind === 'aggregate') return selfAndAbove(read.report.policyPublished.domain)
-  return read.kind === 'tls' ? read.report.policies.flatMap(({ policyDomain }) => selfAndAbove(policyDomain)) : []
+  return read.kind === 'tls'
+    ? read.report.policies.flatMap(({ policyDomain }) => selfAndAbove(policyDomain))
+    : []
 }
 
 type Candidates = CandidateIndex<Awaited<ReturnType<typeof listCandidates>>[number]>
@@ -118,7 +144,8 @@ function sortAggregate(
 ): void {
   const { domain: policyDomain } = read.report.policyPublished
   const chosen = chooseDomains(all, policyDomain, read.tallies)
-  if (chosen.length === 0) sorted.refused.push({ ...entry, reason: unknownDomainReason(policyDomain, origin) })
+  if (chosen.length === 0)
+    sorted.refused.push({ ...entry, reason: unknownDomainReason(policyDomain, origin) })
   for (const { id, domain } of chosen) {
     sorted.aggregates.push({ row: reportRow(read, id, domain, entry.delivery), read, domain })
   }
@@ -131,15 +158,25 @@ function unknownDomainReason(domain: string, { accountId }: IntakeOrigin): strin
 }
 
 /** A TLS report may cover several domains: each gets its own policies. */
-function sortTls(entry: BatchEntry, read: ReadTls, all: Candidates, origin: IntakeOrigin, sorted: Sorted): void {
+function sortTls(
+  entry: BatchEntry,
+  read: ReadTls,
+  all: Candidates,
+  origin: IntakeOrigin,
+  sorted: Sorted,
+): void {
   const { policies } = read.report
   const byDomain = Map.groupBy(
-    policies.flatMap((policy) => chooseDomains(all, policy.policyDomain, []).map(({ id }) => ({ id, policy }))),
+    policies.flatMap((policy) =>
+      chooseDomains(all, policy.policyDomain, []).map(({ id }) => ({ id, policy })),
+    ),
     ({ id }) => id,
   )
   for (const [id, own] of byDomain) {
     const theirs = own.map(({ policy }) => policy)
-    sorted.tls.push(tlsRow({ ...read, report: { ...read.report, policies: theirs } }, id, entry.delivery))
+    sorted.tls.push(
+      tlsRow({ ...read, report: { ...read.report, policies: theirs } }, id, entry.delivery),
+    )
   }
   if (byDomain.size === 0) {
     sorted.refused.push({
@@ -160,7 +197,11 @@ function reportRow(
   const sum = (counts: (tally: (typeof tallies)[number]) => boolean) =>
     tallies.reduce((total, tally) => total + (counts(tally) ? tally.messages : 0), 0)
   const disposed = (word: string) => sum((tally) => tally.disposition === word)
-  const disposition = { none: disposed('none'), quarantine: disposed('quarantine'), reject: disposed('reject') }
+  const disposition = {
+    none: disposed('none'),
+    quarantine: disposed('quarantine'),
+    reject: disposed('reject'),
+  }
   return {
     id: newId(),
     domainId,
@@ -179,7 +220,11 @@ function reportRow(
   }
 }
 
-function tlsRow({ report, key }: ReadTls, domainId: string, { id, receivedAt }: BatchEntry['delivery']): NewTlsReport {
+function tlsRow(
+  { report, key }: ReadTls,
+  domainId: string,
+  { id, receivedAt }: BatchEntry['delivery'],
+): NewTlsReport {
   const { organizationName, contactInfo, reportId, dateRange, policies, skippedPolicies } = report
   return {
     id: newId(),
@@ -199,23 +244,43 @@ function tlsRow({ report, key }: ReadTls, domainId: string, { id, receivedAt }: 
   }
 }
 
-async function write(trx: Transaction<DB>, origin: IntakeOrigin, entries: BatchEntry[], sorted: Sorted) {
+async function write(
+  trx: Transaction<DB>,
+  origin: IntakeOrigin,
+  entries: BatchEntry[],
+  sorted: Sorted,
+) {
   const { domainId } = origin
-  const wanted = [...sorted.aggregates.map(({ row }) => row.domainId), ...sorted.tls.map((row) => row.domainId)]
-  const there = await lockDomains(trx, [...new Set(domainId === undefined ? wanted : [...wanted, domainId])])
+  const wanted = [
+    ...sorted.aggregates.map(({ row }) => row.domainId),
+    ...sorted.tls.map((row) => row.domainId),
+  ]
+  const there = await lockDomains(trx, [
+    ...new Set(domainId === undefined ? wanted : [...wanted, domainId]),
+  ])
   const aggregates = sorted.aggregates.filter(({ row }) => there.has(row.domainId))
   const tls = sorted.tls.filter((row) => there.has(row.domainId))
   const asides = await sampleOf(trx, origin, sorted.refused)
-  const deliveries = await writeDeliveries(trx, entries, [...aggregates.map(({ row }) => row), ...tls], asides)
+  const deliveries = await writeDeliveries(
+    trx,
+    entries,
+    [...aggregates.map(({ row }) => row), ...tls],
+    asides,
+  )
   const stored = await writeAggregates(trx, aggregates)
   const storedTls = tls.length > 0 ? await insertTlsReports(trx, tls) : new Set<string>()
   if (asides.length > 0) await insertRejectedItems(trx, asides)
   const used = new Set(
-    [...stored.map(({ row }) => row), ...tls.filter(({ id }) => storedTls.has(id)), ...asides].map(deliveryIdOf),
+    [...stored.map(({ row }) => row), ...tls.filter(({ id }) => storedTls.has(id)), ...asides].map(
+      deliveryIdOf,
+    ),
   )
   const unused = deliveries.filter((id) => !used.has(id))
   if (unused.length > 0) await deleteUnusedDeliveries(trx, unused)
-  const failures = domainId !== undefined && there.has(domainId) ? { domainId, count: sorted.failures.length } : null
+  const failures =
+    domainId !== undefined && there.has(domainId)
+      ? { domainId, count: sorted.failures.length }
+      : null
   const totals = totalsOf(
     stored.map(({ row }) => row.domainId),
     tls.filter(({ id }) => storedTls.has(id)),
@@ -231,7 +296,11 @@ async function write(trx: Transaction<DB>, origin: IntakeOrigin, entries: BatchE
 }
 
 /** A batch may change many domains of an account: then one notification covers all of them. */
-function changesOf(totals: DomainTotals[], accounts: Map<string, string>, asideOf: string | null): ChangeNotice[] {
+function changesOf(
+  totals: DomainTotals[],
+  accounts: Map<string, string>,
+  asideOf: string | null,
+): ChangeNotice[] {
   const byAccount = Map.groupBy(totals, ({ domainId }) => accounts.get(domainId) ?? '')
   if (asideOf !== null) byAccount.set(asideOf, [])
   return Array.from(byAccount, ([audience, { 0: one, length }]) => {
@@ -239,7 +308,10 @@ function changesOf(totals: DomainTotals[], accounts: Map<string, string>, asideO
   })
 }
 
-function asideRow({ read, delivery, reason }: Sorted['refused'][number], accountId: string): RejectedItem {
+function asideRow(
+  { read, delivery, reason }: Sorted['refused'][number],
+  accountId: string,
+): RejectedItem {
   const { id: deliveryId, via, receivedAt } = delivery
   const name = toStorableText(read.name).slice(0, 255)
   return { id: newId(), accountId, deliveryId, name, reason, via, receivedAt }
@@ -254,7 +326,9 @@ async function sampleOf(
   const { accountId, domainId } = origin
   if (accountId === null || refused.length === 0) return []
   const [scope, most] =
-    domainId === undefined ? [accountId, MAX_SAMPLES_PER_ACCOUNT_DAY] : [domainId, MAX_SAMPLES_PER_ADDRESS_DAY]
+    domainId === undefined
+      ? [accountId, MAX_SAMPLES_PER_ACCOUNT_DAY]
+      : [domainId, MAX_SAMPLES_PER_ADDRESS_DAY]
   const some = firstOfEach(refused, MAX_SAMPLES_PER_DELIVERY)
   const count = await claimSamples(trx, scope, some.length, most)
   return some.slice(0, count).map((each) => asideRow(each, accountId))
@@ -276,13 +350,19 @@ async function writeDeliveries(
 ): Promise<string[]> {
   const withReports = new Set(reports.map(deliveryIdOf))
   const needed = new Set([...withReports, ...asides.map(deliveryIdOf)])
-  const deliveries = [...new Set(entries.map(({ delivery }) => delivery))].filter(({ id }) => needed.has(id))
+  const deliveries = [...new Set(entries.map(({ delivery }) => delivery))].filter(({ id }) =>
+    needed.has(id),
+  )
   for (const delivery of deliveries) delivery.holdsReport ||= withReports.has(delivery.id)
-  if (deliveries.length > 0) await upsertDeliveries(trx, await dropFilesBeyondQuota(trx, deliveries))
+  if (deliveries.length > 0)
+    await upsertDeliveries(trx, await dropFilesBeyondQuota(trx, deliveries))
   return deliveries.map(({ id }) => id)
 }
 
-async function writeAggregates(trx: Transaction<DB>, aggregates: Aggregate[]): Promise<Aggregate[]> {
+async function writeAggregates(
+  trx: Transaction<DB>,
+  aggregates: Aggregate[],
+): Promise<Aggregate[]> {
   if (aggregates.length === 0) return []
   const ids = await insertReports(
     trx,

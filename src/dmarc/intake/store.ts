@@ -67,21 +67,34 @@ export type RejectedItem = {
   via: Via
   receivedAt: Date
 }
-export type DomainTotals = { domainId: string; reports: number; tlsReports: number; failureReports: number }
+export type DomainTotals = {
+  domainId: string
+  reports: number
+  tlsReports: number
+  failureReports: number
+}
 
 /** The domains of an account; without an account, all domains with one of these names. */
 export async function listCandidates(db: Db, accountId: string | null, names: string[]) {
   const rows = db.selectFrom('dmarcDomain').select(['id', 'accountId', 'domain', 'verifiedAt'])
   const some =
-    accountId === null ? rows.where('domain', '=', sql<string>`any(${names})`) : rows.where('accountId', '=', accountId)
-  return (await some.orderBy('id').execute()) as Pick<DomainRow, 'id' | 'accountId' | 'domain' | 'verifiedAt'>[]
+    accountId === null
+      ? rows.where('domain', '=', sql<string>`any(${names})`)
+      : rows.where('accountId', '=', accountId)
+  return (await some.orderBy('id').execute()) as Pick<
+    DomainRow,
+    'id' | 'accountId' | 'domain' | 'verifiedAt'
+  >[]
 }
 
 /**
  * Locks domains until the transaction ends, so that their sums change in one place only.
  * @returns the accounts of the domains that still exist
  */
-export async function lockDomains(trx: Transaction<DB>, ids: string[]): Promise<Map<string, string>> {
+export async function lockDomains(
+  trx: Transaction<DB>,
+  ids: string[],
+): Promise<Map<string, string>> {
   const rows = await trx
     .selectFrom('dmarcDomain')
     .select(['id', 'accountId'])
@@ -96,7 +109,10 @@ export async function lockDomains(trx: Transaction<DB>, ids: string[]): Promise<
  * Stores original files and emails; no other function does. Their contents are one binary parameter, which costs a tenth of
  * one text literal each.
  */
-export async function upsertDeliveries(trx: Transaction<DB>, deliveries: NewDelivery[]): Promise<void> {
+export async function upsertDeliveries(
+  trx: Transaction<DB>,
+  deliveries: NewDelivery[],
+): Promise<void> {
   let start = 0
   const kept = deliveries.map(keptContent)
   const described = deliveries.map(
@@ -131,7 +147,10 @@ export async function deleteUnusedDeliveries(trx: Transaction<DB>, ids: string[]
 }
 
 /** @returns the IDs of new reports, without duplicates */
-export async function insertReports(trx: Transaction<DB>, reports: NewReport[]): Promise<Set<string>> {
+export async function insertReports(
+  trx: Transaction<DB>,
+  reports: NewReport[],
+): Promise<Set<string>> {
   const { rows } = await sql<{ id: string }>`
     insert into dmarc_report (id, domain_id, delivery_id, key, org_name, report_id, begins_at, ends_at, record_count,
       messages, aligned, outside, detail, received_at)
@@ -169,7 +188,10 @@ export async function insertAddresses(trx: Transaction<DB>, addresses: string[])
 }
 
 /** @returns the IDs of new reports, without duplicates */
-export async function insertTlsReports(trx: Transaction<DB>, reports: NewTlsReport[]): Promise<Set<string>> {
+export async function insertTlsReports(
+  trx: Transaction<DB>,
+  reports: NewTlsReport[],
+): Promise<Set<string>> {
   const { rows } = await sql<{ id: string }>`
     insert into dmarc_tls_report (id, domain_id, delivery_id, key, organization_name, contact_info, report_id, begins_at,
       ends_at, successful, failed, policies, skipped_policies, received_at)
@@ -183,7 +205,10 @@ export async function insertTlsReports(trx: Transaction<DB>, reports: NewTlsRepo
   return new Set(rows.map(({ id }) => id))
 }
 
-export async function insertRejectedItems(trx: Transaction<DB>, rows: RejectedItem[]): Promise<void> {
+export async function insertRejectedItems(
+  trx: Transaction<DB>,
+  rows: RejectedItem[],
+): Promise<void> {
   await trx.insertInto('dmarcSetAside').values(rows).execute()
 }
 
@@ -199,7 +224,11 @@ export async function addTotals(trx: Transaction<DB>, totals: DomainTotals[]): P
 }
 
 /** Stores the SPF, DKIM and DMARC results of an email. */
-export async function setAuthentication(db: Db, deliveryId: string, authentication: object): Promise<void> {
+export async function setAuthentication(
+  db: Db,
+  deliveryId: string,
+  authentication: object,
+): Promise<void> {
   await db
     .updateTable('dmarcDelivery')
     .set({ authentication: JSON.stringify(authentication) })

@@ -25,12 +25,18 @@ export function uploadRoute(app: App, deps: RouteDeps): void {
 
 function acceptAnyContentType(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_DELIVERY_BYTES }, (_request, body, done) => {
-    done(null, body)
-  })
+  scope.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer', bodyLimit: MAX_DELIVERY_BYTES },
+    (_request, body, done) => {
+      done(null, body)
+    },
+  )
   // The body's schema is documentation only.
   const compile = scope.validatorCompiler
-  scope.setValidatorCompiler((route) => (route.httpPart === 'body' || !compile ? () => true : compile(route)))
+  scope.setValidatorCompiler((route) =>
+    route.httpPart === 'body' || !compile ? () => true : compile(route),
+  )
 }
 
 function addRoute(app: App, { db, authHooks, onReports, kept: { fileDays } }: RouteDeps): void {
@@ -63,7 +69,12 @@ function addRoute(app: App, { db, authHooks, onReports, kept: { fileDays } }: Ro
       const { stored, duplicates, failureReports, rejected } = outcome
       return {
         success: true,
-        data: { stored, duplicates, failureReports, rejected: rejected.slice(0, MAX_NAMED_REJECTIONS) },
+        data: {
+          stored,
+          duplicates,
+          failureReports,
+          rejected: rejected.slice(0, MAX_NAMED_REJECTIONS),
+        },
       }
     },
   )
@@ -71,10 +82,14 @@ function addRoute(app: App, { db, authHooks, onReports, kept: { fileDays } }: Ro
 
 function filesOf(body: unknown, contentType: string, name = 'upload'): GivenFile[] {
   if (!Buffer.isBuffer(body) || body.length === 0) {
-    throw new Fault('invalid_request', 'The body is empty. Send a report, an archive or an email as the body.')
+    throw new Fault(
+      'invalid_request',
+      'The body is empty. Send a report, an archive or an email as the body.',
+    )
   }
   const files = parseFormFiles(body, contentType) ?? [{ name, bytes: body }]
-  if (files.length === 0) throw new Fault('invalid_request', 'The form contains no file. Add at least one file.')
+  if (files.length === 0)
+    throw new Fault('invalid_request', 'The form contains no file. Add at least one file.')
   if (files.length <= MAX_UPLOAD_FILES) return files
   throw new Fault(
     'too_large',

@@ -50,9 +50,25 @@ function isMailboxFailure(error: unknown): boolean {
   return error instanceof Fault || error instanceof ImapRefused || error instanceof ImapLost
 }
 
-async function readMailbox(row: MailboxRow, deps: DmarcDeps, outer: AbortSignal, limit: AbortSignal): Promise<void> {
+async function readMailbox(
+  row: MailboxRow,
+  deps: DmarcDeps,
+  outer: AbortSignal,
+  limit: AbortSignal,
+): Promise<void> {
   const { db, secretKey } = deps
-  const { id, accountId, port, secure, username: user, tlsVerify, folder, moveTo, uidValidity, lastUid } = row
+  const {
+    id,
+    accountId,
+    port,
+    secure,
+    username: user,
+    tlsVerify,
+    folder,
+    moveTo,
+    uidValidity,
+    lastUid,
+  } = row
   const signal = AbortSignal.any([outer, limit])
   const password = decrypt(row.sealed, secretKey, encryptionContext(id))
   const target = await checkTarget(parseHost(row.host), deps, signal)

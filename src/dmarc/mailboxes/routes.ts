@@ -12,7 +12,13 @@ import { MAX_MAILBOXES } from '../limits.ts'
 import { byId, tags, type RouteDeps } from '../route-deps.ts'
 import { Mailbox, NewMailbox } from '../shapes.ts'
 import { encryptionContext } from './fetch.ts'
-import { deleteMailbox, findMailbox, insertMailbox, listMailboxes, type MailboxRow } from './store.ts'
+import {
+  deleteMailbox,
+  findMailbox,
+  insertMailbox,
+  listMailboxes,
+  type MailboxRow,
+} from './store.ts'
 
 /** `/api/v1/dmarc/mailboxes`: IMAP mailboxes that are checked for reports. */
 export function mailboxRoutes(app: App, deps: RouteDeps): void {
@@ -78,7 +84,13 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
     '/api/v1/dmarc/mailboxes/:id',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'Delete a report mailbox', tags, security, params: byId, response: answers(Done) },
+      schema: {
+        summary: 'Delete a report mailbox',
+        tags,
+        security,
+        params: byId,
+        response: answers(Done),
+      },
     },
     async (request) => {
       const { accountId } = callerOf(request)
@@ -90,10 +102,17 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
   )
 }
 
-async function requireMailbox({ db }: RouteDeps, accountId: string, id: string): Promise<MailboxRow> {
+async function requireMailbox(
+  { db }: RouteDeps,
+  accountId: string,
+  id: string,
+): Promise<MailboxRow> {
   const row = await findMailbox(db, id)
   if (row?.accountId !== accountId)
-    throw new Fault('not_found', 'Mailbox not found in your account. List your mailboxes for valid IDs.')
+    throw new Fault(
+      'not_found',
+      'Mailbox not found in your account. List your mailboxes for valid IDs.',
+    )
   return row
 }
 
@@ -108,7 +127,10 @@ async function addMailbox(
   refuseControls({ user, password })
   if (moveTo === folder) throw invalid('moveTo', 'must differ from folder')
   if ((await listMailboxes(db, accountId)).length >= MAX_MAILBOXES) {
-    throw new Fault('conflict', `An account can have up to ${MAX_MAILBOXES} mailboxes. Delete one first.`)
+    throw new Fault(
+      'conflict',
+      `An account can have up to ${MAX_MAILBOXES} mailboxes. Delete one first.`,
+    )
   }
   const id = newId()
   return insertMailbox(db, {

@@ -44,7 +44,16 @@ const MAILBOX = [
 
 type NewRow = Pick<
   MailboxRow,
-  'id' | 'accountId' | 'host' | 'port' | 'secure' | 'tlsVerify' | 'username' | 'sealed' | 'folder' | 'moveTo'
+  | 'id'
+  | 'accountId'
+  | 'host'
+  | 'port'
+  | 'secure'
+  | 'tlsVerify'
+  | 'username'
+  | 'sealed'
+  | 'folder'
+  | 'moveTo'
 >
 
 export async function insertMailbox(db: Db, mailbox: NewRow): Promise<MailboxRow> {
@@ -53,7 +62,12 @@ export async function insertMailbox(db: Db, mailbox: NewRow): Promise<MailboxRow
 
 /** Oldest first. */
 export async function listMailboxes(db: Db, accountId: string): Promise<MailboxRow[]> {
-  return db.selectFrom('dmarcMailbox').select(MAILBOX).where('accountId', '=', accountId).orderBy('id').execute()
+  return db
+    .selectFrom('dmarcMailbox')
+    .select(MAILBOX)
+    .where('accountId', '=', accountId)
+    .orderBy('id')
+    .execute()
 }
 
 export async function findMailbox(db: Db, id: string): Promise<MailboxRow | undefined> {
@@ -76,7 +90,11 @@ export async function deleteMailbox(db: Db, accountId: string, id: string): Prom
 }
 
 /** Records that one more message was processed. */
-export async function moveMark(db: Db, id: string, { uidValidity, lastUid }: ReadPosition): Promise<void> {
+export async function moveMark(
+  db: Db,
+  id: string,
+  { uidValidity, lastUid }: ReadPosition,
+): Promise<void> {
   await db
     .updateTable('dmarcMailbox')
     .set({ uidValidity, lastUid, totalMessages: sql`total_messages + 1` })
@@ -96,7 +114,11 @@ export async function markFetched(db: Db, id: string): Promise<void> {
 export async function markFailed(db: Db, id: string, error: string): Promise<Date | undefined> {
   const row = await db
     .updateTable('dmarcMailbox')
-    .set({ fetchedAt: sql`now()`, lastError: error, failingSince: sql`coalesce(failing_since, now())` })
+    .set({
+      fetchedAt: sql`now()`,
+      lastError: error,
+      failingSince: sql`coalesce(failing_since, now())`,
+    })
     .where('id', '=', id)
     .returning('failingSince')
     .executeTakeFirst()

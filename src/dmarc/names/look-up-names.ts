@@ -10,7 +10,11 @@ const BATCH_ADDRESSES = 100
  * Looks up the reverse names of reported addresses until none are left or the signal aborts.
  * @returns the number of addresses looked up
  */
-export async function lookUpNames(db: Db, resolver: Resolver, signal: AbortSignal): Promise<number> {
+export async function lookUpNames(
+  db: Db,
+  resolver: Resolver,
+  signal: AbortSignal,
+): Promise<number> {
   for (let asked = 0; ;) {
     const addresses = await listUnnamedAddresses(db, BATCH_ADDRESSES)
     if (addresses.length === 0 || signal.aborted) return asked
@@ -23,7 +27,11 @@ export async function lookUpNames(db: Db, resolver: Resolver, signal: AbortSigna
 }
 
 /** A failed query counts as no name; the lookup is repeated after a month. */
-async function nameOf(address: string, resolver: Resolver, signal: AbortSignal): Promise<NamedAddress> {
+async function nameOf(
+  address: string,
+  resolver: Resolver,
+  signal: AbortSignal,
+): Promise<NamedAddress> {
   const [name] = dataOf(await resolver.query(reverseName(address), 'PTR', signal), 'PTR')
   if (name === undefined) return { address, reverseName: null, confirmed: false }
   const type = address.includes(':') ? 'AAAA' : 'A'

@@ -5,8 +5,19 @@ import type { ReportRow, TlsReportRow } from './store.ts'
 
 /** A report as the API returns it, with the first part of its records. */
 export function presentReport(row: ReportRow, domain: string) {
-  const { id, reportId, orgName, recordCount, messages, aligned, outside, detail, via, authentication, receivedAt } =
-    row
+  const {
+    id,
+    reportId,
+    orgName,
+    recordCount,
+    messages,
+    aligned,
+    outside,
+    detail,
+    via,
+    authentication,
+    receivedAt,
+  } = row
   const { disposition, ...rest } = detail
   return {
     id,
@@ -26,7 +37,11 @@ export function presentReport(row: ReportRow, domain: string) {
 
 export function presentRecord(record: AggregateRecord, domain: string) {
   const { headerFrom } = record.identifiers
-  return { ...record, result: isAligned(record) ? 'pass' : 'fail', outside: !isWithin(headerFrom, domain) }
+  return {
+    ...record,
+    result: isAligned(record) ? 'pass' : 'fail',
+    outside: !isWithin(headerFrom, domain),
+  }
 }
 
 export function presentTlsReport({ beginsAt, endsAt, successful, failed, ...row }: TlsReportRow) {

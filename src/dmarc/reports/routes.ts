@@ -73,7 +73,10 @@ function listRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
       const rows = await listReports(db, id, filter, sliceOf(page))
       return {
         success: true,
-        data: { reports: rows.map((row) => presentReport(row, domain)), pagination: paginationOf(page, total) },
+        data: {
+          reports: rows.map((row) => presentReport(row, domain)),
+          pagination: paginationOf(page, total),
+        },
       }
     },
   )
@@ -115,7 +118,10 @@ function listRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
       const rows = await listTlsReports(db, id, sliceOf(request.query))
       return {
         success: true,
-        data: { reports: rows.map(presentTlsReport), pagination: paginationOf(request.query, total) },
+        data: {
+          reports: rows.map(presentTlsReport),
+          pagination: paginationOf(request.query, total),
+        },
       }
     },
   )
@@ -125,7 +131,11 @@ function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
   async function found(accountId: string, { id, reportId }: { id: string; reportId: string }) {
     const { domain } = await requireDomain(db, accountId, id)
     const row = await findReport(db, id, reportId)
-    if (!row) throw new Fault('not_found', 'Report not found for this domain. List its reports for valid IDs.')
+    if (!row)
+      throw new Fault(
+        'not_found',
+        'Report not found for this domain. List its reports for valid IDs.',
+      )
     return { row, domain }
   }
 
@@ -228,13 +238,19 @@ function rejectedRoutes(app: App, { db, authHooks }: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      return sendContent(reply, await findOriginal(db, callerOf(request).accountId, request.params.id))
+      return sendContent(
+        reply,
+        await findOriginal(db, callerOf(request).accountId, request.params.id),
+      )
     },
   )
 }
 
 /** Sends a file from an untrusted sender as a download, so that no browser renders it. */
-function sendContent(reply: FastifyReply, found: { name: string; content: Buffer } | undefined): FastifyReply {
+function sendContent(
+  reply: FastifyReply,
+  found: { name: string; content: Buffer } | undefined,
+): FastifyReply {
   if (!found)
     throw new Fault(
       'not_found',

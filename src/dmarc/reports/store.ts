@@ -39,7 +39,14 @@ export type TlsReportRow = Arrival & {
   skippedPolicies: number
 }
 
-export type RejectedRow = { id: string; name: string; reason: string; via: Via; receivedAt: Date; hasContent: boolean }
+export type RejectedRow = {
+  id: string
+  name: string
+  reason: string
+  via: Via
+  receivedAt: Date
+  hasContent: boolean
+}
 
 export type ReportFilter = {
   from?: Date | undefined
@@ -63,13 +70,21 @@ export async function listReports(
   return rows
 }
 
-export async function countReports(db: Db, domainId: string, filter: ReportFilter): Promise<number> {
+export async function countReports(
+  db: Db,
+  domainId: string,
+  filter: ReportFilter,
+): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from dmarc_report r where ${conditions(domainId, filter)}`.execute(db)
   return rows[0]?.count ?? 0
 }
 
-export async function findReport(db: Db, domainId: string, id: string): Promise<ReportRow | undefined> {
+export async function findReport(
+  db: Db,
+  domainId: string,
+  id: string,
+): Promise<ReportRow | undefined> {
   const { rows } = await selectReports(db, sql`r.domain_id = ${domainId} and r.id = ${id}`)
   return rows[0]
 }
@@ -96,8 +111,16 @@ function conditions(domainId: string, { from, to, orgName, failing }: ReportFilt
 }
 
 /** One part of a report's records; the first part is 0. */
-export async function findRecords(db: Db, reportId: string, part: number): Promise<AggregateRecord[]> {
-  const rows = db.selectFrom('dmarcRecords').select('records').where('reportId', '=', reportId).where('part', '=', part)
+export async function findRecords(
+  db: Db,
+  reportId: string,
+  part: number,
+): Promise<AggregateRecord[]> {
+  const rows = db
+    .selectFrom('dmarcRecords')
+    .select('records')
+    .where('reportId', '=', reportId)
+    .where('part', '=', part)
   return ((await rows.executeTakeFirst())?.records ?? []) as AggregateRecord[]
 }
 
@@ -111,12 +134,18 @@ export async function findOriginal(
     select d.name, d.content from dmarc_delivery d where d.content is not null and d.id = coalesce(
       (select r.delivery_id from dmarc_report r join dmarc_domain o on o.id = r.domain_id
         where r.id = ${id} and o.account_id = ${accountId}),
-      (select s.delivery_id from dmarc_set_aside s where s.id = ${id} and s.account_id = ${accountId}))`.execute(db)
+      (select s.delivery_id from dmarc_set_aside s where s.id = ${id} and s.account_id = ${accountId}))`.execute(
+    db,
+  )
   return rows[0]
 }
 
 /** Newest first. */
-export async function listTlsReports(db: Db, domainId: string, page: PageSlice): Promise<TlsReportRow[]> {
+export async function listTlsReports(
+  db: Db,
+  domainId: string,
+  page: PageSlice,
+): Promise<TlsReportRow[]> {
   const { rows } = await sql<TlsReportRow>`
     select r.id, r.organization_name, r.contact_info, r.report_id, r.begins_at, r.ends_at, r.successful, r.failed,
       r.policies, r.skipped_policies, r.received_at, d.via, d.authentication
@@ -136,7 +165,11 @@ export async function countTlsReports(db: Db, domainId: string): Promise<number>
 }
 
 /** Newest first. */
-export async function listRejected(db: Db, accountId: string, page: PageSlice): Promise<RejectedRow[]> {
+export async function listRejected(
+  db: Db,
+  accountId: string,
+  page: PageSlice,
+): Promise<RejectedRow[]> {
   const { rows } = await sql<RejectedRow>`
     select s.id, s.name, s.reason, s.via, s.received_at, d.content is not null as has_content
     from dmarc_set_aside s left join dmarc_delivery d on d.id = s.delivery_id

@@ -29,10 +29,16 @@ export function adviseOnSource(
   { all, failed }: { all: Identities; failed: Identities },
 ): SourceAdvice {
   if (!source)
-    return { verdict: 'no-data', sentence: 'No messages from this source in this period.', steps: [], otherwise: null }
+    return {
+      verdict: 'no-data',
+      sentence: 'No messages from this source in this period.',
+      steps: [],
+      otherwise: null,
+    }
   if (source.group === 'aligned') return ofAligned(domain, address, source, all)
   if (source.group === 'forwarder-like') return ofForwarder(domain, address, source, all)
-  const share = source.group === 'failing' ? 'None of its messages passed' : 'Some of its messages failed'
+  const share =
+    source.group === 'failing' ? 'None of its messages passed' : 'Some of its messages failed'
   return {
     verdict: source.group === 'failing' ? 'failing' : 'partly',
     sentence: `${share}: neither DKIM nor SPF aligned with ${domain}.`,
@@ -44,36 +50,58 @@ export function adviseOnSource(
   }
 }
 
-function ofAligned(domain: string, address: string, { messages, dkim, spf }: Counts, seen: Identities): SourceAdvice {
+function ofAligned(
+  domain: string,
+  address: string,
+  { messages, dkim, spf }: Counts,
+  seen: Identities,
+): SourceAdvice {
   const good = { verdict: 'good' as const, steps: [], otherwise: null }
   if (dkim === messages && spf === messages) {
-    return { ...good, sentence: 'All of its messages passed, by DKIM and by SPF. No action needed.' }
+    return {
+      ...good,
+      sentence: 'All of its messages passed, by DKIM and by SPF. No action needed.',
+    }
   }
   if (dkim === messages) {
-    const sentence = 'All of its messages passed by DKIM, which also survives forwarding. No action needed.'
+    const sentence =
+      'All of its messages passed by DKIM, which also survives forwarding. No action needed.'
     return { ...good, sentence }
   }
   const part = dkim === 0 ? 'only by SPF' : 'some only by SPF'
   const sentence = `All of its messages passed, but ${part}. Such messages fail when they are forwarded.`
-  return { verdict: 'half', sentence, steps: [dkimStep(domain, seen), spfStep(domain, address, seen)], otherwise: null }
+  return {
+    verdict: 'half',
+    sentence,
+    steps: [dkimStep(domain, seen), spfStep(domain, address, seen)],
+    otherwise: null,
+  }
 }
 
-function ofForwarder(domain: string, address: string, { messages, aligned }: Counts, seen: Identities): SourceAdvice {
+function ofForwarder(
+  domain: string,
+  address: string,
+  { messages, aligned }: Counts,
+  seen: Identities,
+): SourceAdvice {
   const forwarder = { verdict: 'forwarder' as const, steps: [], otherwise: null }
   if (aligned < messages) {
     return {
       ...forwarder,
-      sentence: 'A mailing list or forwarding address passes your messages on and changes them or their sender.',
+      sentence:
+        'A mailing list or forwarding address passes your messages on and changes them or their sender.',
       otherwise:
         'You cannot configure this. Most receivers recognize forwarded messages and accept them despite the policy. Make sure that everything you send yourself is signed.',
     }
   }
-  const valid = 'A forwarder passes your messages on, and your signature stays valid. No action needed.'
+  const valid =
+    'A forwarder passes your messages on, and your signature stays valid. No action needed.'
   const failure = findSpfFailure(seen)
   if (!failure) return { ...forwarder, sentence: valid }
   return {
     ...forwarder,
-    sentence: 'All of its messages passed by your signature, but your SPF record does not include this address.',
+    sentence:
+      'All of its messages passed by your signature, but your SPF record does not include this address.',
     steps: [spfFailureStep(failure, domain, address)],
     otherwise: valid,
   }
@@ -86,7 +114,10 @@ function dkimStep(domain: string, { signers, unsigned }: Identities): AdviceStep
   const strange = signers.find((signer) => !signer.own && signer.result === 'pass')
   if (broken) return { text: brokenText(broken), publish: null }
   if (own.some(({ aligned }) => aligned > 0) && unsigned === 0) {
-    return { text: `It signs for ${domain}, and the signature is valid. Keep it as it is.`, publish: null }
+    return {
+      text: `It signs for ${domain}, and the signature is valid. Keep it as it is.`,
+      publish: null,
+    }
   }
   if (own.length > 0 && unsigned === 0) {
     return {
@@ -102,7 +133,8 @@ function dkimStep(domain: string, { signers, unsigned }: Identities): AdviceStep
 }
 
 function brokenText({ domain, selector, result }: SignerSeen): string {
-  const key = selector === null ? `the DNS record of ${domain}’s key` : `${selector}._domainkey.${domain}`
+  const key =
+    selector === null ? `the DNS record of ${domain}’s key` : `${selector}._domainkey.${domain}`
   return `It signs for ${domain}, but the signature is not valid (${result}). Check that ${key} has the matching key. If it does, something changes the messages after signing.`
 }
 
@@ -113,7 +145,10 @@ function spfStep(domain: string, address: string, { envelopes }: Identities): Ad
   const strange = envelopes.find((envelope) => !envelope.own && envelope.domain !== null)
   if (failure) return spfFailureStep(failure, domain, address)
   if (own.some(({ aligned }) => aligned > 0)) {
-    return { text: `Its envelope sender uses ${domain}, and SPF passes. Keep it as it is.`, publish: null }
+    return {
+      text: `Its envelope sender uses ${domain}, and SPF passes. Keep it as it is.`,
+      publish: null,
+    }
   }
   if (own.length > 0) {
     return {
@@ -133,11 +168,17 @@ function findSpfFailure({ envelopes }: Pick<Identities, 'envelopes'>): EnvelopeS
   return envelopes.find(({ own, result }) => own && result !== 'pass')
 }
 
-function spfFailureStep({ domain: own, result }: EnvelopeSeen, domain: string, address: string): AdviceStep {
+function spfFailureStep(
+  { domain: own, result }: EnvelopeSeen,
+  domain: string,
+  address: string,
+): AdviceStep {
   const name = own ?? domain
   const mechanism = `${isIPv6(address) ? 'ip6' : 'ip4'}:${address}`
   const cause =
-    result === 'none' ? 'which has no SPF record' : `whose SPF record does not allow this address (${result})`
+    result === 'none'
+      ? 'which has no SPF record'
+      : `whose SPF record does not allow this address (${result})`
   const text = `Its envelope sender uses ${name}, ${cause}. If only you send from this address, add it to that record before “all”. Otherwise add the “include:” that the service documents.`
   return { text, publish: { name, type: 'TXT', value: mechanism } }
 }

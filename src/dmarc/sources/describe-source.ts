@@ -9,7 +9,13 @@ import { fillDays, presentSource, type FindAsn } from '../summary/summary.ts'
 import type { DayRange } from '../summary/store.ts'
 import { adviseOnSource } from './advice.ts'
 import { sumIdentities } from './identities.ts'
-import { findSource, listSelectedRecords, sumSourceByDay, type RecordFilter, type SeenRecord } from './store.ts'
+import {
+  findSource,
+  listSelectedRecords,
+  sumSourceByDay,
+  type RecordFilter,
+  type SeenRecord,
+} from './store.ts'
 
 /**
  * Normalizes an address to the form that reports use.
@@ -19,17 +25,28 @@ export function parseSourceAddress(text: string): string {
   const address = addressOf(text)
   if (address !== null) return address
   const message = 'must be an IPv4 or IPv6 address'
-  throw new Fault('invalid_request', `address ${message}.`, { details: [{ path: 'address', message }] })
+  throw new Fault('invalid_request', `address ${message}.`, {
+    details: [{ path: 'address', message }],
+  })
 }
 
 /** Describes one source: its counts, its identities and the recommended actions. */
-export async function describeSource(db: Db, domain: DomainRow, address: string, range: DayRange, findAsn: FindAsn) {
+export async function describeSource(
+  db: Db,
+  domain: DomainRow,
+  address: string,
+  range: DayRange,
+  findAsn: FindAsn,
+) {
   const [source, days] = await Promise.all([
     findSource(db, domain.id, address, range),
     sumSourceByDay(db, domain.id, address, range),
   ])
   const wanted = { ...wantedOf(domain, address, days), filter: {} }
-  const { records, total } = await listSelectedRecords(db, wanted, { limit: MAX_SOURCE_RECORDS, offset: 0 })
+  const { records, total } = await listSelectedRecords(db, wanted, {
+    limit: MAX_SOURCE_RECORDS,
+    offset: 0,
+  })
   const all = sumIdentities(records, domain.domain)
   const failed = sumIdentities(
     records.filter((record) => !isAligned(record)),
@@ -55,7 +72,11 @@ export async function listSourceRecords(
   page: PageOf,
 ) {
   const days = await sumSourceByDay(db, domain.id, address, range)
-  const { records, total } = await listSelectedRecords(db, { ...wantedOf(domain, address, days), filter }, page)
+  const { records, total } = await listSelectedRecords(
+    db,
+    { ...wantedOf(domain, address, days), filter },
+    page,
+  )
   return { records: records.map((record) => shown(record, domain.domain)), total }
 }
 

@@ -4,7 +4,12 @@ import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 type Seen = { domain: string | null; messages: number }
 
 /** A DKIM signer or envelope sender with its message counts. `aligned` counts messages that passed because of it. */
-export type SignerSeen = Seen & { selector: string | null; result: string; own: boolean; aligned: number }
+export type SignerSeen = Seen & {
+  selector: string | null
+  result: string
+  own: boolean
+  aligned: number
+}
 export type EnvelopeSeen = Seen & { result: string; own: boolean; aligned: number }
 
 /** The domains that an address sent as, most messages first. `own`: the same organization as the From header. */
@@ -59,7 +64,9 @@ function resultOf(
 /** Whether a pass for the one domain could align with the other (RFC 9989: relaxed alignment). */
 function isOwn(domain: string | null, from: string): boolean {
   if (domain === null) return false
-  return domain === from || (registeredDomain(domain) ?? domain) === (registeredDomain(from) ?? from)
+  return (
+    domain === from || (registeredDomain(domain) ?? domain) === (registeredDomain(from) ?? from)
+  )
 }
 
 /** Repeated signatures count once. */
@@ -67,7 +74,11 @@ function distinct<T extends object>(all: T[]): T[] {
   return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()]
 }
 
-function add<T extends { messages: number; aligned?: number }>(into: Map<string, T>, key: unknown[], seen: T): void {
+function add<T extends { messages: number; aligned?: number }>(
+  into: Map<string, T>,
+  key: unknown[],
+  seen: T,
+): void {
   const known = into.get(JSON.stringify(key))
   if (!known) into.set(JSON.stringify(key), seen)
   else {
@@ -77,5 +88,7 @@ function add<T extends { messages: number; aligned?: number }>(into: Map<string,
 }
 
 function most<T extends { messages: number }>(seen: Map<string, T>): T[] {
-  return [...seen.values()].toSorted((one, other) => other.messages - one.messages).slice(0, MAX_IDENTITIES)
+  return [...seen.values()]
+    .toSorted((one, other) => other.messages - one.messages)
+    .slice(0, MAX_IDENTITIES)
 }

@@ -6,7 +6,9 @@ import { COUNTS } from '../statistics/tally.ts'
 import { GROUP, SUMS, type DayRow, type DayRange, type SourceRow } from '../summary/store.ts'
 
 /** A record with its report. */
-export type SeenRecord = AggregateRecord & { report: { id: string; orgName: string; begin: string; end: string } }
+export type SeenRecord = AggregateRecord & {
+  report: { id: string; orgName: string; begin: string; end: string }
+}
 
 export type RecordFilter = { result?: 'pass' | 'fail' | undefined; orgName?: string | undefined }
 
@@ -20,7 +22,12 @@ export type RecordSelection = {
 }
 
 /** Sums per day with messages from the address, in order. */
-export async function sumSourceByDay(db: Db, domainId: string, address: string, range: DayRange): Promise<DayRow[]> {
+export async function sumSourceByDay(
+  db: Db,
+  domainId: string,
+  address: string,
+  range: DayRange,
+): Promise<DayRow[]> {
   const { rows } = await sql<DayRow>`
     select day, 0 as reports, ${sql.raw(COUNTS.join(', '))} from ${daysOf(domainId, address, range)} order by day
   `.execute(db)
@@ -69,7 +76,13 @@ export async function listSelectedRecords(
 }
 
 /** Skips parts whose text does not contain the address: most reports on a large domain do not. */
-function matching({ domainId, domain, address, days, filter: { result, orgName } }: RecordSelection) {
+function matching({
+  domainId,
+  domain,
+  address,
+  days,
+  filter: { result, orgName },
+}: RecordSelection) {
   const evaluated = (by: string) => sql`e.record -> 'policyEvaluated' ->> ${sql.lit(by)}`
   const passed = sql`coalesce(${evaluated('dkim')} = 'pass', false) or coalesce(${evaluated('spf')} = 'pass', false)`
   const from = sql`e.record -> 'identifiers' ->> 'headerFrom'`

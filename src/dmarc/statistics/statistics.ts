@@ -1,7 +1,16 @@
 import type { AggregateReport } from '../../protocols/reports/aggregate-report.ts'
 import type { SelectorTally } from './selectors.ts'
 import type { ReporterDay, SelectorCount, SourceDay, SourceMonth } from './store.ts'
-import { addCounts, COUNTS, reportDays, isWithin, zeroCounts, messagesOnDay, type Counts, type Tally } from './tally.ts'
+import {
+  addCounts,
+  COUNTS,
+  reportDays,
+  isWithin,
+  zeroCounts,
+  messagesOnDay,
+  type Counts,
+  type Tally,
+} from './tally.ts'
 
 /** The parts of a report that statistics use. */
 export type CountedReport = {
@@ -16,7 +25,11 @@ export function createStatistics() {
   const reporters = new Map<string, ReporterDay>()
   const selectors = new Map<string, SelectorCount>()
 
-  function add(domainId: string, domain: string, { report, tallies, selectors: seen }: CountedReport): void {
+  function add(
+    domainId: string,
+    domain: string,
+    { report, tallies, selectors: seen }: CountedReport,
+  ): void {
     const days = reportDays(report.dateRange)
     const reporter = (report.orgName || 'unknown').slice(0, 255)
     const inside = tallies.filter(({ headerFrom }) => isWithin(headerFrom, domain))
@@ -24,7 +37,8 @@ export function createStatistics() {
       const seenBy = reporterDay(reporters, { domainId, day, reporter })
       // A report counts once, even if it covers several days.
       if (index === 0) seenBy.reports += 1
-      for (const tally of inside) addShare(seenBy, sourceDay(sources, { domainId, day, source: tally.source }), tally)
+      for (const tally of inside)
+        addShare(seenBy, sourceDay(sources, { domainId, day, source: tally.source }), tally)
       function addShare(a: Counts, b: Counts, tally: Tally): void {
         const share = messagesOnDay(tally.messages, index, days.length)
         addCounts(a, tally, share)
@@ -49,7 +63,10 @@ export function createStatistics() {
   }
 }
 
-function sourceDay(all: Map<string, SourceDay>, at: Pick<SourceDay, 'domainId' | 'day' | 'source'>): SourceDay {
+function sourceDay(
+  all: Map<string, SourceDay>,
+  at: Pick<SourceDay, 'domainId' | 'day' | 'source'>,
+): SourceDay {
   const key = `${at.domainId} ${at.day} ${at.source}`
   const known = all.get(key) ?? { ...at, ...zeroCounts() }
   all.set(key, known)

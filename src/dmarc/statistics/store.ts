@@ -3,7 +3,12 @@ import type { DB } from '../../store/tables.ts'
 import { COUNTS, type Counts } from './tally.ts'
 
 export type SourceDay = Counts & { domainId: string; day: string; source: string }
-export type ReporterDay = Counts & { domainId: string; day: string; reporter: string; reports: number }
+export type ReporterDay = Counts & {
+  domainId: string
+  day: string
+  reporter: string
+  reports: number
+}
 export type SelectorCount = {
   domainId: string
   signer: string
@@ -20,14 +25,22 @@ export type SourceMonth = Counts & {
   firstDay: string
   lastDay: string
 }
-export type Sums = { days: SourceDay[]; months: SourceMonth[]; reporters: ReporterDay[]; selectors: SelectorCount[] }
+export type Sums = {
+  days: SourceDay[]
+  months: SourceMonth[]
+  reporters: ReporterDay[]
+  selectors: SelectorCount[]
+}
 
 const NAMES = sql.raw(COUNTS.join(', '))
 const TYPED = sql.raw(COUNTS.map((name) => `${name} bigint`).join(', '))
 const ADDED = sql.raw(COUNTS.map((name) => `${name} = t.${name} + excluded.${name}`).join(', '))
 
 /** Adds sums with unique keys. The caller must hold the locks of their domains. */
-export async function addSums(trx: Transaction<DB>, { days, months, reporters, selectors }: Sums): Promise<void> {
+export async function addSums(
+  trx: Transaction<DB>,
+  { days, months, reporters, selectors }: Sums,
+): Promise<void> {
   if (reporters.length > 0) await addReporterDays(trx, reporters)
   if (days.length > 0) await addSourceDays(trx, days)
   if (months.length > 0) await addSourceMonths(trx, months)
@@ -35,7 +48,10 @@ export async function addSums(trx: Transaction<DB>, { days, months, reporters, s
 }
 
 /** Subtracts sums and deletes rows that become empty. */
-export async function subtractSums(trx: Transaction<DB>, { days, months, reporters, selectors }: Sums): Promise<void> {
+export async function subtractSums(
+  trx: Transaction<DB>,
+  { days, months, reporters, selectors }: Sums,
+): Promise<void> {
   const negatives = { reporters: reporters.map(negative), selectors: selectors.map(negative) }
   await addSums(trx, { days: days.map(negative), months: [], ...negatives })
   await deleteEmpty(trx, reporters)
@@ -48,7 +64,9 @@ async function deleteEmpty(trx: Transaction<DB>, reporters: ReporterDay[]): Prom
   const those = sql`domain_id = any(${ids}::uuid[]) and day = any(${days}::date[])`
   await sql`delete from dmarc_source_day where ${those} and messages <= 0`.execute(trx)
   await sql`delete from dmarc_reporter_day where ${those} and reports + messages <= 0`.execute(trx)
-  await sql`delete from dmarc_selector where domain_id = any(${ids}::uuid[]) and messages <= 0`.execute(trx)
+  await sql`delete from dmarc_selector where domain_id = any(${ids}::uuid[]) and messages <= 0`.execute(
+    trx,
+  )
 }
 
 function negative<T extends object>(row: T): T {
@@ -66,7 +84,9 @@ function distinctMonths(months: SourceMonth[]): Month[] {
 
 /** Rebuilds a month from its days, because a subtraction cannot tell the new first and last day. */
 async function rebuildMonth(trx: Transaction<DB>, { domainId, month }: Month): Promise<void> {
-  await sql`delete from dmarc_source_month where domain_id = ${domainId} and month = ${month}`.execute(trx)
+  await sql`delete from dmarc_source_month where domain_id = ${domainId} and month = ${month}`.execute(
+    trx,
+  )
   const sums = sql.raw(COUNTS.map((name) => `sum(${name})`).join(', '))
   await sql`
     insert into dmarc_source_month (domain_id, month, source, first_day, last_day, ${NAMES})
@@ -110,13 +130,26 @@ async function addSelectors(trx: Transaction<DB>, rows: SelectorCount[]): Promis
     from json_to_recordset(${JSON.stringify(rows)}::json)
       as r ("domainId" uuid, signer text, selector text, messages bigint, passed bigint, "lastDay" date)
     on conflict (domain_id, signer, selector) do update set messages = t.messages + excluded.messages,
-      passed = t.passed + excluded.passed, last_day = greatest(t.last_day, excluded.last_day)`.execute(trx)
+      passed = t.passed + excluded.passed, last_day = greatest(t.last_day, excluded.last_day)`.execute(
+    trx,
+  )
 }
 
-export type StoredReport = { id: string; domainId: string; domain: string; orgName: string; begin: Date; end: Date }
+export type StoredReport = {
+  id: string
+  domainId: string
+  domain: string
+  orgName: string
+  begin: Date
+  end: Date
+}
 
 /** Reports received before a time, oldest first. Their domains are locked until the transaction ends. */
-export async function lockReportsBefore(trx: Transaction<DB>, before: Date, limit: number): Promise<StoredReport[]> {
+export async function lockReportsBefore(
+  trx: Transaction<DB>,
+  before: Date,
+  limit: number,
+): Promise<StoredReport[]> {
   const { rows: due } = await sql<{ id: string; domainId: string }>`
     select id, domain_id from dmarc_report where received_at < ${before} order by received_at limit ${limit}`.execute(
     trx,
@@ -132,7 +165,11 @@ export async function lockReportsBefore(trx: Transaction<DB>, before: Date, limi
 }
 
 /** One part of a report's records: a report may have half a million, too many to load at once. */
-export async function findPart<T>(trx: Transaction<DB>, reportId: string, part: number): Promise<T[] | null> {
+export async function findPart<T>(
+  trx: Transaction<DB>,
+  reportId: string,
+  part: number,
+): Promise<T[] | null> {
   const { rows } = await sql<{ records: T[] }>`
     select records from dmarc_records where report_id = ${reportId} and part = ${part}`.execute(trx)
   return rows[0]?.records ?? null

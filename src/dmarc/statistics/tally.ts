@@ -13,7 +13,15 @@ export type Tally = {
   messages: number
 }
 
-export const COUNTS = ['messages', 'aligned', 'dkim', 'spf', 'forwarded', 'quarantined', 'rejected'] as const
+export const COUNTS = [
+  'messages',
+  'aligned',
+  'dkim',
+  'spf',
+  'forwarded',
+  'quarantined',
+  'rejected',
+] as const
 
 /** Message counts by result. `aligned` counts DKIM or SPF, `dkim` and `spf` each alone. */
 export type Counts = Record<(typeof COUNTS)[number], number>
@@ -58,14 +66,20 @@ function isForwarded(record: AggregateRecord): boolean {
   const { policyEvaluated, identifiers, authResults } = record
   const isReported = policyEvaluated.reasons.some(
     ({ type, comment }) =>
-      FORWARDING_REASONS.has(type ?? '') || (type === 'local_policy' && /\barc=pass\b/i.test(comment ?? '')),
+      FORWARDING_REASONS.has(type ?? '') ||
+      (type === 'local_policy' && /\barc=pass\b/i.test(comment ?? '')),
   )
   if (isReported) return true
-  if (!isAligned(record) || policyEvaluated.spf === 'pass' || identifiers.headerFrom === null) return false
+  if (!isAligned(record) || policyEvaluated.spf === 'pass' || identifiers.headerFrom === null)
+    return false
   const ours = registeredDomain(identifiers.headerFrom)
   return authResults.spf.some(
     ({ domain, result }) =>
-      result !== 'pass' && result !== 'none' && domain !== null && ours !== null && registeredDomain(domain) === ours,
+      result !== 'pass' &&
+      result !== 'none' &&
+      domain !== null &&
+      ours !== null &&
+      registeredDomain(domain) === ours,
   )
 }
 

@@ -3,19 +3,30 @@ import type { AggregateRecord } from '../../protocols/reports/aggregate-report.t
 import type { DB } from '../../store/tables.ts'
 import { createStatistics, type CountedReport } from './statistics.ts'
 import { createSelectors } from './selectors.ts'
-import { deleteReports, findPart, lockReportsBefore, subtractSums, type StoredReport } from './store.ts'
+import {
+  deleteReports,
+  findPart,
+  lockReportsBefore,
+  subtractSums,
+  type StoredReport,
+} from './store.ts'
 import { createTallies } from './tally.ts'
 
 /**
  * Deletes reports received before a time, oldest first, and subtracts their counts from the statistics, in one transaction.
  * @returns the number of deleted reports; 0 if none is left
  */
-export async function withdrawReports(db: Kysely<DB>, before: Date, limit: number): Promise<number> {
+export async function withdrawReports(
+  db: Kysely<DB>,
+  before: Date,
+  limit: number,
+): Promise<number> {
   return db.transaction().execute(async (trx) => {
     const reports = await lockReportsBefore(trx, before, limit)
     if (reports.length === 0) return 0
     const statistics = createStatistics()
-    for (const report of reports) statistics.add(report.domainId, report.domain, await recountReport(trx, report))
+    for (const report of reports)
+      statistics.add(report.domainId, report.domain, await recountReport(trx, report))
     await subtractSums(trx, statistics.all())
     await deleteReports(
       trx,
@@ -25,7 +36,10 @@ export async function withdrawReports(db: Kysely<DB>, before: Date, limit: numbe
   })
 }
 
-async function recountReport(trx: Transaction<DB>, { id, orgName, begin, end }: StoredReport): Promise<CountedReport> {
+async function recountReport(
+  trx: Transaction<DB>,
+  { id, orgName, begin, end }: StoredReport,
+): Promise<CountedReport> {
   const tallies = createTallies()
   const selectors = createSelectors()
   for (let part = 0; ; part++) {
@@ -36,5 +50,9 @@ async function recountReport(trx: Transaction<DB>, { id, orgName, begin, end }: 
       selectors.add(record)
     }
   }
-  return { report: { orgName, dateRange: { begin, end } }, tallies: tallies.all(), selectors: selectors.all() }
+  return {
+    report: { orgName, dateRange: { begin, end } },
+    tallies: tallies.all(),
+    selectors: selectors.all(),
+  }
 }

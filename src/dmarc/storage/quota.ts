@@ -13,7 +13,10 @@ const DAY_SECONDS = 86_400
  * Drops the files that exceed the account's storage. Their reports are stored without them.
  * @param deliveries of one account, or of no account, which has no quota
  */
-export async function dropFilesBeyondQuota<T extends NewDelivery>(trx: Transaction<DB>, deliveries: T[]): Promise<T[]> {
+export async function dropFilesBeyondQuota<T extends NewDelivery>(
+  trx: Transaction<DB>,
+  deliveries: T[],
+): Promise<T[]> {
   const accountId = deliveries[0]?.accountId ?? null
   const usage = accountId === null ? undefined : await lockFileUsage(trx, accountId)
   if (accountId === null || usage === undefined) return deliveries
@@ -43,7 +46,12 @@ export async function dropFilesBeyondQuota<T extends NewDelivery>(trx: Transacti
  * @param keptDays after which a file is deleted
  * @throws Fault `rate_limited` with the time at which the oldest file expires
  */
-export async function requireFileStorage(db: Db, accountId: string, bytes: number, keptDays: number): Promise<void> {
+export async function requireFileStorage(
+  db: Db,
+  accountId: string,
+  bytes: number,
+  keptDays: number,
+): Promise<void> {
   const usage = await findFileUsage(db, accountId)
   if (usage === undefined) return
   const limit = QUOTA_BYTES[usage.plan].reportFiles

@@ -36,7 +36,8 @@ const MAX_NAMED = 5
 export function evaluateReadiness(facts: ReadinessFacts): Readiness {
   const { messages, aligned, published } = facts
   const passRate = messages === 0 ? null : aligned / messages
-  const policy = published === 'reject' ? null : published === 'quarantine' ? 'reject' : 'quarantine'
+  const policy =
+    published === 'reject' ? null : published === 'quarantine' ? 'reject' : 'quarantine'
   const affected = affectedOf(facts)
   return { ...decide(facts, passRate, policy, affected), policy, published, passRate, affected }
 }
@@ -48,7 +49,12 @@ function affectedOf({ sources }: ReadinessFacts): Affected {
     .filter(({ messages, aligned }) => messages > aligned)
     .slice(0, MAX_AFFECTED)
     .map(({ source, messages, aligned, reverseName, confirmed }) => {
-      return { sourceIp: source, name: confirmed ? reverseName : null, messages, fail: messages - aligned }
+      return {
+        sourceIp: source,
+        name: confirmed ? reverseName : null,
+        messages,
+        fail: messages - aligned,
+      }
     })
 }
 
@@ -81,11 +87,16 @@ function decide(
 }
 
 /** Failing sources often do not belong to the domain's owner, but only the owner knows. */
-function describeWithoutFailing({ messages, aligned, groups }: ReadinessFacts, policy: string): string {
+function describeWithoutFailing(
+  { messages, aligned, groups }: ReadinessFacts,
+  policy: string,
+): string {
   const failing = groups.find(({ group }) => group === 'failing')
   if (!failing || aligned / (messages - failing.messages) < SAFE_PASS_RATE) return ''
   const subject =
-    failing.sources === 1 ? 'the failing source is not' : `none of the ${number(failing.sources)} failing sources is`
+    failing.sources === 1
+      ? 'the failing source is not'
+      : `none of the ${number(failing.sources)} failing sources is`
   return ` If ${subject} yours, p=${policy} is safe.`
 }
 

@@ -18,10 +18,18 @@ export type SourceRow = Counts & {
   confirmed: boolean
 }
 export type GroupRow = { group: SourceGroup; sources: number; messages: number; aligned: number }
-export type SelectorRow = { signer: string; selector: string; messages: number; passed: number; lastDay: string }
+export type SelectorRow = {
+  signer: string
+  selector: string
+  messages: number
+  passed: number
+  lastDay: string
+}
 
 /** Sums in floating point: exact up to 2^53, as JavaScript's numbers are, and a fifth faster than bigint. */
-export const SUMS = sql.raw(COUNTS.map((name) => `sum(${name}::float8)::bigint as ${name}`).join(', '))
+export const SUMS = sql.raw(
+  COUNTS.map((name) => `sum(${name}::float8)::bigint as ${name}`).join(', '),
+)
 const NAMED = sql.raw(COUNTS.join(', '))
 
 /** The group of a source. It is forwarder-like if at least half of its messages were forwarded. */
@@ -29,15 +37,26 @@ export const GROUP = sql`case when forwarded * 2 >= messages then 'forwarder-lik
   when aligned = 0 then 'failing' else 'partly-aligned' end`
 
 /** Sums per day, in order, without days that no report covers. */
-export async function sumByDay(db: Db, domainId: string, { from, to }: DayRange): Promise<DayRow[]> {
+export async function sumByDay(
+  db: Db,
+  domainId: string,
+  { from, to }: DayRange,
+): Promise<DayRow[]> {
   const { rows } = await sql<DayRow>`
     select day, sum(reports)::bigint as reports, ${SUMS} from dmarc_reporter_day
-    where domain_id = ${domainId} and day between ${from} and ${to} group by day order by day`.execute(db)
+    where domain_id = ${domainId} and day between ${from} and ${to} group by day order by day`.execute(
+    db,
+  )
   return rows
 }
 
 /** Sums per reporter, most messages first. */
-export async function sumByReporter(db: Db, domainId: string, { from, to }: DayRange, limit: number) {
+export async function sumByReporter(
+  db: Db,
+  domainId: string,
+  { from, to }: DayRange,
+  limit: number,
+) {
   const { rows } = await sql<ReporterRow>`
     select reporter, sum(reports)::bigint as reports, max(day) as last_day, ${SUMS} from dmarc_reporter_day
     where domain_id = ${domainId} and day between ${from} and ${to}
@@ -114,7 +133,11 @@ export async function findPublishedPolicy(db: Db, domainId: string): Promise<str
 }
 
 /** Most messages first. */
-export async function listSelectors(db: Db, domainId: string, limit: number): Promise<SelectorRow[]> {
+export async function listSelectors(
+  db: Db,
+  domainId: string,
+  limit: number,
+): Promise<SelectorRow[]> {
   const rows = db
     .selectFrom('dmarcSelector')
     .select(['signer', 'selector', 'messages', 'passed', 'lastDay'])

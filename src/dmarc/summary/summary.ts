@@ -30,13 +30,17 @@ const MAX_SUMMARY_SELECTORS = 100
  * Parses a range of days, both inclusive. An end at midnight means the day before.
  * @throws Fault `invalid_request`
  */
-export function parseRange({ from, to }: { from?: string | undefined; to?: string | undefined }, now: Date): DayRange {
+export function parseRange(
+  { from, to }: { from?: string | undefined; to?: string | undefined },
+  now: Date,
+): DayRange {
   const last = to === undefined ? now.getTime() : isDay(to) ? Date.parse(to) : Date.parse(to) - 1
   const first = from === undefined ? last - (DEFAULT_DAYS - 1) * DAY : Date.parse(from)
   const range = { from: dayOf(first), to: dayOf(last) }
   const days = daysIn(range)
   if (days >= 1 && days <= MAX_SUMMARY_DAYS) return range
-  const message = days < 1 ? 'must not be after to' : `must not be more than ${MAX_SUMMARY_DAYS} days before to`
+  const message =
+    days < 1 ? 'must not be after to' : `must not be more than ${MAX_SUMMARY_DAYS} days before to`
   throw new Fault('invalid_request', `from ${message}.`, { details: [{ path: 'from', message }] })
 }
 
@@ -53,7 +57,12 @@ function daysIn({ from, to }: DayRange): number {
 }
 
 /** Summarizes a domain's sources and their results, as receivers evaluated them; bare SPF and DKIM results do not count. */
-export async function summarize(db: Db, { id, domain }: DomainRow, range: DayRange, findAsn: FindAsn) {
+export async function summarize(
+  db: Db,
+  { id, domain }: DomainRow,
+  range: DayRange,
+  findAsn: FindAsn,
+) {
   const [days, reporters, { sources, groups }, selectors, published] = await Promise.all([
     sumByDay(db, id, range),
     sumByReporter(db, id, range, MAX_SUMMARY_REPORTERS),
@@ -74,7 +83,11 @@ export async function summarize(db: Db, { id, domain }: DomainRow, range: DayRan
     reporters: reporters.map(({ reporter, lastDay, ...rest }) => {
       return { orgName: reporter, reports: rest.reports, ...shown(rest), lastDay }
     }),
-    selectors: selectors.map(({ signer, passed, ...rest }) => ({ domain: signer, ...rest, pass: passed })),
+    selectors: selectors.map(({ signer, passed, ...rest }) => ({
+      domain: signer,
+      ...rest,
+      pass: passed,
+    })),
     readiness: evaluateReadiness({
       messages,
       aligned,
@@ -95,13 +108,18 @@ function shown({ messages, aligned, dkim, spf, forwarded, quarantined, rejected 
     dkimAligned: dkim,
     spfAligned: spf,
     forwarded,
-    disposition: { none: messages - quarantined - rejected, quarantine: quarantined, reject: rejected },
+    disposition: {
+      none: messages - quarantined - rejected,
+      quarantine: quarantined,
+      reject: rejected,
+    },
   }
 }
 
 function totalsOf(days: DayRow[]): Counts & { reports: number } {
   const totals = { reports: 0, ...zeroCounts() }
-  for (const day of days) for (const key of Object.keys(totals) as (keyof typeof totals)[]) totals[key] += day[key]
+  for (const day of days)
+    for (const key of Object.keys(totals) as (keyof typeof totals)[]) totals[key] += day[key]
   return totals
 }
 
@@ -135,8 +153,12 @@ export function presentSource(
 }
 
 function shownGroups(rows: GroupRow[]) {
-  const of = (group: string) => rows.find((row) => row.group === group) ?? { sources: 0, messages: 0 }
+  const of = (group: string) =>
+    rows.find((row) => row.group === group) ?? { sources: 0, messages: 0 }
   return Object.fromEntries(
-    SOURCE_GROUPS.map((group) => [group, { sources: of(group).sources, messages: of(group).messages }]),
+    SOURCE_GROUPS.map((group) => [
+      group,
+      { sources: of(group).sources, messages: of(group).messages },
+    ]),
   )
 }

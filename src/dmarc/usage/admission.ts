@@ -8,7 +8,11 @@ import { addUsage, countMail, findUsage, INSTALLATION, type DayUsage } from './s
 /** Scopes of the daily limits, from the narrowest to the widest. */
 type Scope = keyof IntakeLimits
 const SCOPES: Scope[] = ['address', 'account', 'installation']
-const NAMES = { address: 'This address', account: 'The account of this address', installation: 'This server' }
+const NAMES = {
+  address: 'This address',
+  account: 'The account of this address',
+  installation: 'This server',
+}
 
 export function scopesOf({ id, accountId }: Pick<DomainRow, 'id' | 'accountId'>): string[] {
   return [id, accountId, INSTALLATION]
@@ -39,7 +43,11 @@ export async function admitMail(
  * Rejects an address that is over its daily limits before its email is transferred.
  * @throws Fault `rate_limited`
  */
-export async function requireCapacity(db: Kysely<DB>, domain: DomainRow, limits: IntakeLimits = INTAKE_LIMITS) {
+export async function requireCapacity(
+  db: Kysely<DB>,
+  domain: DomainRow,
+  limits: IntakeLimits = INTAKE_LIMITS,
+) {
   const usages = await findUsage(db, scopesOf(domain))
   try {
     refuseOver(
@@ -59,7 +67,10 @@ function refuseOver(usages: DayUsage[], limits: IntakeLimits): void {
     if (scope !== 'address' && own && isWithin(own, GUARANTEED_LIMIT)) return
     const usage = usages[index]
     if (!usage || isWithin(usage, limits[scope])) return
-    throw new Fault('rate_limited', `${NAMES[scope]} has reached its daily limit for mail; try again after 00:00 UTC`)
+    throw new Fault(
+      'rate_limited',
+      `${NAMES[scope]} has reached its daily limit for mail; try again after 00:00 UTC`,
+    )
   })
 }
 

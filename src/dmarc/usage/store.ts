@@ -17,7 +17,11 @@ const TODAY = sql`(now() at time zone 'UTC')::date`
  * Counts an email in each of these scopes, always in one order, so that concurrent transactions cannot deadlock.
  * @returns the usage of each scope, including this email
  */
-export async function countMail(trx: Transaction<DB>, scopes: string[], bytes: number): Promise<DayUsage[]> {
+export async function countMail(
+  trx: Transaction<DB>,
+  scopes: string[],
+  bytes: number,
+): Promise<DayUsage[]> {
   const { rows } = await sql<DayUsage & { scopeId: string }>`
     insert into dmarc_intake_day as d (scope_id, day, mails, bytes)
     select id, ${TODAY}, 1, ${bytes} from unnest(${scopes}::uuid[]) with ordinality as s (id, position) order by position
@@ -58,16 +62,26 @@ export async function addUsage(db: Db, scopes: string[], cost: Partial<Cost>): P
 }
 
 /** Claims samples for rejected items. @returns how many of the `wanted` ones today's limit allows */
-export async function claimSamples(trx: Transaction<DB>, scope: string, wanted: number, most: number): Promise<number> {
+export async function claimSamples(
+  trx: Transaction<DB>,
+  scope: string,
+  wanted: number,
+  most: number,
+): Promise<number> {
   const { rows } = await sql<{ samples: number }>`
     insert into dmarc_intake_day as d (scope_id, day, samples) values (${scope}, ${TODAY}, ${wanted})
-    on conflict (scope_id, day) do update set samples = d.samples + excluded.samples returning samples`.execute(trx)
+    on conflict (scope_id, day) do update set samples = d.samples + excluded.samples returning samples`.execute(
+    trx,
+  )
   const before = (rows[0]?.samples ?? wanted) - wanted
   return Math.min(wanted, Math.max(0, most - before))
 }
 
 /** Items rejected today at the report addresses of these domains; a domain without an entry has none. */
-export async function listRejectedToday(db: Db, domainIds: string[]): Promise<Map<string, RejectedCounts>> {
+export async function listRejectedToday(
+  db: Db,
+  domainIds: string[],
+): Promise<Map<string, RejectedCounts>> {
   const rows = await db
     .selectFrom('dmarcIntakeDay')
     .select(['scopeId', 'unreadable', 'otherDomain', 'overLimit'])

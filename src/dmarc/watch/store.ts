@@ -8,7 +8,11 @@ export type ExpiryDates = { reports: Date; contents: Date }
  * @param limit rows of each kind, which keeps each statement short
  * @returns the number of rows deleted or emptied
  */
-export async function deleteExpired(db: Db, { reports, contents }: ExpiryDates, limit: number): Promise<number> {
+export async function deleteExpired(
+  db: Db,
+  { reports, contents }: ExpiryDates,
+  limit: number,
+): Promise<number> {
   const old = (table: string, column: string) => sql`
     delete from ${sql.table(table)} where ctid in (
       select ctid from ${sql.table(table)} where ${sql.ref(column)} < ${reports} limit ${limit})`
@@ -20,7 +24,8 @@ export async function deleteExpired(db: Db, { reports, contents }: ExpiryDates, 
     old('dmarc_delivery', 'received_at'),
   ]
   let changed = 0
-  for (const statement of statements) changed += Number((await statement.execute(db)).numAffectedRows ?? 0)
+  for (const statement of statements)
+    changed += Number((await statement.execute(db)).numAffectedRows ?? 0)
   return changed
 }
 

@@ -73,13 +73,22 @@ async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
     const groups = foldersOf(plan, migration, options)
     reporter.setFolders(groups.flat(), plan.warnings)
     if (options.dryRun) await countUncounted(groups.flat(), pool.first)
-    else for (const copies of groups) await pool.copy(copies, options.connections ?? LIMITS.connections)
+    else
+      for (const copies of groups)
+        await pool.copy(copies, options.connections ?? LIMITS.connections)
     return outcomeOf(plan, reporter.finish(0), notes, null)
   } catch (error) {
     deps.signal.throwIfAborted()
     if (!isOfServers(error)) throw error
     const stopped = { code: codeOf(error), message: messageOf(error) }
-    await journal.report({ folder: '', uid: null, messageId: null, size: null, attempts: 1, ...stopped })
+    await journal.report({
+      folder: '',
+      uid: null,
+      messageId: null,
+      size: null,
+      attempts: 1,
+      ...stopped,
+    })
     return outcomeOf(plan, reporter.finish(1), notes, stopped)
   } finally {
     leave()
@@ -98,20 +107,32 @@ function foldersOf(
   migration: MigrationContext,
   { allMailOnce }: MigrateOptions,
 ): FolderCopy[][] {
-  const isLast = ({ folder }: Pick<FolderCopy, 'folder'>) => allMailOnce === true && isAllMail(folder)
-  const first = routes.filter((route) => !isLast(route)).map((route) => createFolderCopy(migration, route))
-  const last = routes.filter(isLast).map((route) => createFolderCopy({ ...migration, before: first }, route))
+  const isLast = ({ folder }: Pick<FolderCopy, 'folder'>) =>
+    allMailOnce === true && isAllMail(folder)
+  const first = routes
+    .filter((route) => !isLast(route))
+    .map((route) => createFolderCopy(migration, route))
+  const last = routes
+    .filter(isLast)
+    .map((route) => createFolderCopy({ ...migration, before: first }, route))
   return [first, last]
 }
 
 /** Once: a folder that is opened anew says the same again. */
 function addNote(notes: MigrationNote[], { folder, uid, message }: MigrationNote): void {
-  const isKnown = notes.some((known) => known.folder === folder && known.uid === uid && known.message === message)
+  const isKnown = notes.some(
+    (known) => known.folder === folder && known.uid === uid && known.message === message,
+  )
   if (!isKnown && notes.length < LIMITS.notes) notes.push({ folder, uid, message })
 }
 
 function isOfServers(error: unknown): boolean {
-  return error instanceof Stop || error instanceof Fault || error instanceof ImapLost || error instanceof ImapRefused
+  return (
+    error instanceof Stop ||
+    error instanceof Fault ||
+    error instanceof ImapLost ||
+    error instanceof ImapRefused
+  )
 }
 
 function outcomeOf(
@@ -121,7 +142,13 @@ function outcomeOf(
   stopped: MigrationOutcome['stopped'],
 ): MigrationOutcome {
   const folders = plan?.routes.map(({ mapped }) => mapped) ?? []
-  return { state: progress.errorCount === 0 ? 'completed' : 'failed', progress, folders, notes, stopped }
+  return {
+    state: progress.errorCount === 0 ? 'completed' : 'failed',
+    progress,
+    folders,
+    notes,
+    stopped,
+  }
 }
 
 /** Lets what is on its way end well, but not for ever. */

@@ -26,7 +26,9 @@ export async function claimMigration(
     })
     .where('id', '=', id)
     .where('status', 'in', ['pending', 'running'])
-    .where(sql<boolean>`(alive_at is null or alive_at < now() - make_interval(secs => ${DEAD_AFTER}))`)
+    .where(
+      sql<boolean>`(alive_at is null or alive_at < now() - make_interval(secs => ${DEAD_AFTER}))`,
+    )
     .returning(COLUMNS)
     .executeTakeFirst()
   if (!claimed) return (await isOpen(db, id)) ? 'busy' : undefined
@@ -36,7 +38,11 @@ export async function claimMigration(
     .where('migrationId', '=', id)
     .executeTakeFirst()
   await notifyMigration(db, claimed.accountId, id)
-  return { ...(claimed as Omit<MigrationRow, 'queue'>), queue: null, sealed: secret?.sealed ?? null }
+  return {
+    ...(claimed as Omit<MigrationRow, 'queue'>),
+    queue: null,
+    sealed: secret?.sealed ?? null,
+  }
 }
 
 async function isOpen(db: Db, id: string): Promise<boolean> {
@@ -52,7 +58,11 @@ async function isOpen(db: Db, id: string): Promise<boolean> {
 export type Run = { id: string; run: number }
 
 /** Says that the worker lives, with news or without; false when the migration is not its any more. */
-export async function markAlive(db: Db, { id, run }: Run, progress: MigrationProgress | null): Promise<boolean> {
+export async function markAlive(
+  db: Db,
+  { id, run }: Run,
+  progress: MigrationProgress | null,
+): Promise<boolean> {
   const news = progress && { progress: JSON.stringify(progress), errorCount: progress.errorCount }
   const row = await db
     .updateTable('migration')
@@ -68,11 +78,19 @@ export async function markAlive(db: Db, { id, run }: Run, progress: MigrationPro
 
 /** The worker lets go: another may take it at once. */
 export async function markReleased(db: Db, { id, run }: Run): Promise<void> {
-  await db.updateTable('migration').set({ aliveAt: null }).where('id', '=', id).where('run', '=', run).execute()
+  await db
+    .updateTable('migration')
+    .set({ aliveAt: null })
+    .where('id', '=', id)
+    .where('run', '=', run)
+    .execute()
 }
 
 /** Gives the slot to others: the migration waits again, in the place that it had. */
-export async function markWaiting(db: Db, { id, run, accountId }: Run & { accountId: string }): Promise<void> {
+export async function markWaiting(
+  db: Db,
+  { id, run, accountId }: Run & { accountId: string },
+): Promise<void> {
   await db
     .updateTable('migration')
     .set({ status: 'pending', aliveAt: null })
@@ -107,7 +125,12 @@ export async function markStalled(
 
 /** Something was completed: earlier standstills count no more. */
 export async function forgetStalls(db: Db, { id, run }: Run): Promise<void> {
-  await db.updateTable('migration').set({ stalls: 0 }).where('id', '=', id).where('run', '=', run).execute()
+  await db
+    .updateTable('migration')
+    .set({ stalls: 0 })
+    .where('id', '=', id)
+    .where('run', '=', run)
+    .execute()
 }
 
 /** Ends a worker's migration, and erases what opened the accounts; false when the migration is not its any more. */
@@ -143,7 +166,12 @@ export async function findFolder(db: Db, id: string, folder: string): Promise<Sa
 }
 
 /** One statement, so that a folder's journal costs one round trip. False when another worker has the migration. */
-export async function saveFolder(db: Db, { id, run }: Run, folder: string, state: SavedFolder): Promise<boolean> {
+export async function saveFolder(
+  db: Db,
+  { id, run }: Run,
+  folder: string,
+  state: SavedFolder,
+): Promise<boolean> {
   const { rows } = await sql`
     insert into migration_folder (migration_id, folder, state)
     select id, ${folder}, ${JSON.stringify(state)}::jsonb from migration

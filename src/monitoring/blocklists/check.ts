@@ -35,7 +35,9 @@ export async function checkListings(
   { resolver, blocklists, waitForTurn }: ListingDeps,
   signal: AbortSignal,
 ): Promise<ListingObservations> {
-  const lists = blocklists.lists.filter((list) => modeOf(list, host.lists, host.accountModes) !== 'mute')
+  const lists = blocklists.lists.filter(
+    (list) => modeOf(list, host.lists, host.accountModes) !== 'mute',
+  )
   const found = await findAddresses(host, resolver, signal)
   const answers = new Map<string, Listing[]>()
   for (const ip of found.ips) {
@@ -65,7 +67,9 @@ function isDue(
 
 function isUnconfirmed({ facts }: ClaimedHost, ip: string, { zone }: Blocklist): boolean {
   const subject = subjectOf(ip, zone)
-  return facts.some((fact) => fact.kind === 'blacklist' && fact.suspect !== null && fact.subject === subject)
+  return facts.some(
+    (fact) => fact.kind === 'blacklist' && fact.suspect !== null && fact.subject === subject,
+  )
 }
 
 /** Before a change counts, its blocklist must show again that it tells its listed test address from an unlisted one. */

@@ -44,8 +44,12 @@ export function evaluateListings(
   confirmMs: number,
 ): ListingUpdates {
   const zones = new Set(observations.lists.map(({ zone }) => zone))
-  const facts = new Map(host.facts.flatMap((fact) => (fact.kind === 'blacklist' ? [[fact.subject, fact]] : [])))
-  const perAddress = observations.ips.map((ip) => evaluateAddress(ip, host, observations, facts, now, confirmMs))
+  const facts = new Map(
+    host.facts.flatMap((fact) => (fact.kind === 'blacklist' ? [[fact.subject, fact]] : [])),
+  )
+  const perAddress = observations.ips.map((ip) =>
+    evaluateAddress(ip, host, observations, facts, now, confirmMs),
+  )
   const goneIps = host.addresses.map(({ ip }) => ip).filter((ip) => !observations.ips.includes(ip))
   const save = perAddress.flatMap((one) => one.save)
   const remove = [...perAddress.flatMap((one) => one.remove), ...mutedFacts(host, zones)]
@@ -62,7 +66,9 @@ export function evaluateListings(
     save,
     remove,
     changes: perAddress.flatMap((one) => one.changes),
-    listed: [...facts.values()].filter((fact) => fact.state === 'listed' && observations.ips.includes(ipOf(fact))),
+    listed: [...facts.values()].filter(
+      (fact) => fact.state === 'listed' && observations.ips.includes(ipOf(fact)),
+    ),
     unknown: addresses.flatMap(({ ip, unknown }) => unknown.map((zone) => ({ ip, zone }))),
     total: observations.ips.reduce(
       (sum, ip) => sum + observations.lists.filter((list) => list.ipv6 || !ip.includes(':')).length,
@@ -73,7 +79,11 @@ export function evaluateListings(
 }
 
 function isTemporaryFailure({ status, health, list }: Listing): boolean {
-  return status === 'unknown' && isUsable({ state: health, detail: null, provenBy: null }) && isImportant(list)
+  return (
+    status === 'unknown' &&
+    isUsable({ state: health, detail: null, provenBy: null }) &&
+    isImportant(list)
+  )
 }
 
 /** Facts of muted blocklists: removed, so that the first check after unmuting raises no alerts. */
@@ -100,16 +110,26 @@ function evaluateAddress(
   const listings = observations.answers.get(ip) ?? []
   const known = host.addresses.find((address) => address.ip === ip)
   // A new address of a monitored name is no baseline: a listing of it raises an alert.
-  const isBaseline = (zone: string) => (known ? !known.seen.includes(zone) : host.addresses.length === 0)
+  const isBaseline = (zone: string) =>
+    known ? !known.seen.includes(zone) : host.addresses.length === 0
   const result = { save: [] as FactRow[], remove: [] as FactRow[], changes: [] as ListingChange[] }
   const answered = listings.filter(({ status }) => status !== 'unknown')
   for (const listing of answered) {
-    const key = { hostId: host.id, kind: 'blacklist' as const, subject: subjectOf(ip, listing.list.zone) }
+    const key = {
+      hostId: host.id,
+      kind: 'blacklist' as const,
+      subject: subjectOf(ip, listing.list.zone),
+    }
     const fact = facts.get(key.subject)
-    const evaluated = evaluateListing(fact, listing, { baseline: isBaseline(listing.list.zone), now, confirmMs })
+    const evaluated = evaluateListing(fact, listing, {
+      baseline: isBaseline(listing.list.zone),
+      now,
+      confirmMs,
+    })
     if (evaluated.change) result.changes.push({ ip, listing, ...evaluated.change })
     if (isClean(evaluated.fact)) result.remove.push(...(fact ? [fact] : []))
-    else if (!fact || !isSameFact(fact, evaluated.fact)) result.save.push({ ...key, ...evaluated.fact })
+    else if (!fact || !isSameFact(fact, evaluated.fact))
+      result.save.push({ ...key, ...evaluated.fact })
   }
   return { ...result, address: addressAfter(ip, host, observations, known, listings, now) }
 }
@@ -121,7 +141,11 @@ function isClean({ state, suspect }: Fact): boolean {
 
 type EvaluationOptions = { baseline: boolean; now: Date; confirmMs: number }
 
-function evaluateListing(fact: FactRow | undefined, listing: Listing, { baseline, now, confirmMs }: EvaluationOptions) {
+function evaluateListing(
+  fact: FactRow | undefined,
+  listing: Listing,
+  { baseline, now, confirmMs }: EvaluationOptions,
+) {
   const status = listing.status as 'clean' | 'listed'
   const observed = { state: status, detail: detailOf(listing) }
   if (!fact && baseline) {
@@ -130,10 +154,19 @@ function evaluateListing(fact: FactRow | undefined, listing: Listing, { baseline
   }
   const before = (fact ?? initialFact({ state: 'clean', detail: {} }, now)) as Fact<ListingDetail>
   const { fact: after, change } = applyObservation(before, observed, now, confirmMs)
-  return { fact: after, change: change && changeOf(before.state, status, before.detail, after.since, false) }
+  return {
+    fact: after,
+    change: change && changeOf(before.state, status, before.detail, after.since, false),
+  }
 }
 
-function changeOf(from: string, to: 'clean' | 'listed', before: ListingDetail | null, since: Date, baseline: boolean) {
+function changeOf(
+  from: string,
+  to: 'clean' | 'listed',
+  before: ListingDetail | null,
+  since: Date,
+  baseline: boolean,
+) {
   return { from: from as ListingChange['from'], to, before, since, baseline }
 }
 
@@ -150,7 +183,9 @@ function addressAfter(
   now: Date,
 ): AddressRow {
   const zonesWhere = (isUnknown: boolean) =>
-    listings.filter(({ status }) => (status === 'unknown') === isUnknown).map(({ list }) => list.zone)
+    listings
+      .filter(({ status }) => (status === 'unknown') === isUnknown)
+      .map(({ list }) => list.zone)
   const queried = new Set(listings.map(({ list }) => list.zone))
   const isNewAddress = !known && host.addresses.length > 0
   const before = known?.seen ?? (isNewAddress ? lists.map(({ zone }) => zone) : [])

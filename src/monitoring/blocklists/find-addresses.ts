@@ -19,7 +19,8 @@ export async function findAddresses(
   signal: AbortSignal,
 ): Promise<FoundAddresses> {
   const parsed = parseHost(host)
-  if (parsed.kind === 'ip') return { ips: [parsed.address], current: new Set([parsed.address]), problem: null }
+  if (parsed.kind === 'ip')
+    return { ips: [parsed.address], current: new Set([parsed.address]), problem: null }
   const answers = await Promise.all([
     resolver.query(parsed.name, 'A', signal),
     resolver.query(parsed.name, 'AAAA', signal),
@@ -27,7 +28,9 @@ export async function findAddresses(
   const found = [...dataOf(answers[0], 'A'), ...dataOf(answers[1], 'AAAA')].map(canonical)
   const isPublic = (ip: string) => classify(ip).public
   const current = new Set(found.filter(isPublic).slice(0, MAX_ADDRESSES_PER_NAME))
-  const kept = addresses.filter(({ lastSeenAt }) => Date.now() - lastSeenAt.getTime() < ADDRESS_RETENTION_MS)
+  const kept = addresses.filter(
+    ({ lastSeenAt }) => Date.now() - lastSeenAt.getTime() < ADDRESS_RETENTION_MS,
+  )
   // A failed lookup keeps every known address, however old.
   const known = (answers.some(isFailed) ? addresses : kept).map(({ ip }) => ip)
   const ips = [...new Set([...current, ...known])].slice(0, MAX_ADDRESSES_PER_NAME)
@@ -38,11 +41,17 @@ function isFailed(answer: DnsAnswer): boolean {
   return answer.status === 'FAILED'
 }
 
-function problemOf(name: string, found: string[], answers: DnsAnswer[], current: Set<string>): string | null {
+function problemOf(
+  name: string,
+  found: string[],
+  answers: DnsAnswer[],
+  current: Set<string>,
+): string | null {
   if (current.size > 0) return null
   const failed = answers.find((answer) => answer.status === 'FAILED')
   if (failed) return `The address lookup of ${name} failed (${failed.failure}).`
-  if (found.length > 0) return `${name} resolves to ${found.join(', ')}; blocklists contain only public addresses.`
+  if (found.length > 0)
+    return `${name} resolves to ${found.join(', ')}; blocklists contain only public addresses.`
   return answers.every(({ status }) => status === 'NXDOMAIN')
     ? `${name} does not exist in the DNS.`
     : `${name} has no address record.`

@@ -11,8 +11,11 @@ export async function isMonitored(
 ): Promise<boolean> {
   const zones = lists.map(({ zone }) => zone)
   const hosts = await listMonitoringHosts(db, monitored, zones)
-  const accountModes = (await listAccountModes(db, [monitored.accountId])).get(monitored.accountId) ?? {}
+  const accountModes =
+    (await listAccountModes(db, [monitored.accountId])).get(monitored.accountId) ?? {}
   return lists.every((list) =>
-    hosts.some(({ zone, lists: own }) => zone === list.zone && modeOf(list, own, accountModes) === 'alert'),
+    hosts.some(
+      ({ zone, lists: own }) => zone === list.zone && modeOf(list, own, accountModes) === 'alert',
+    ),
   )
 }

@@ -13,7 +13,9 @@ function listedAlert(host: HostRow, { ip, listing, since }: ListingChange, at: D
   const text = [
     `${nameOf(host, ip)} is on the blocklist ${list.name} (${list.zone}), ${USE[list.category]}.`,
     reason === null ? null : `Reason given by the list: “${reason}”`,
-    meanings.length > 0 ? `Meaning: ${meanings.join('; ')} (${codes.join(', ')}).` : `Response: ${codes.join(', ')}.`,
+    meanings.length > 0
+      ? `Meaning: ${meanings.join('; ')} (${codes.join(', ')}).`
+      : `Response: ${codes.join(', ')}.`,
     `First seen at ${clock(since)}, confirmed at ${clock(at)}.`,
   ]
   return {
@@ -50,7 +52,13 @@ const USE: Record<Blocklist['category'], string> = {
 }
 
 /** The key has no host, so that several hosts of an account with the same address raise one alert. */
-function keyOf(event: string, { accountId }: HostRow, ip: string, { zone }: Blocklist, since: Date): string {
+function keyOf(
+  event: string,
+  { accountId }: HostRow,
+  ip: string,
+  { zone }: Blocklist,
+  since: Date,
+): string {
   return `${event} ${accountId} ${ip} ${zone} ${since.toISOString()}`
 }
 
@@ -71,7 +79,9 @@ function clock(at: Date): string {
 function nextStepOf({ delisting, lookupUrl, scope, name }: Blocklist, ip: string): string {
   const page = (delisting.url ?? lookupUrl)?.replace('{ip}', ip)
   const steps = [
-    scope === 'ip' ? 'Find and fix the cause first: an address that is removed too early is listed again.' : null,
+    scope === 'ip'
+      ? 'Find and fix the cause first: an address that is removed too early is listed again.'
+      : null,
     scope === 'range' || scope === 'asn'
       ? 'The whole network is listed. Only its owner can request removal: contact your provider.'
       : null,

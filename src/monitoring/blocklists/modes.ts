@@ -7,7 +7,11 @@ export type ListMode = (typeof LIST_MODES)[number]
 export type ListModes = Record<string, ListMode>
 
 /** The mode set for the host, else for the account, else the default of the catalogue. */
-export function modeOf(list: Pick<Blocklist, 'zone' | 'alert'>, host: ListModes, account: ListModes): ListMode {
+export function modeOf(
+  list: Pick<Blocklist, 'zone' | 'alert'>,
+  host: ListModes,
+  account: ListModes,
+): ListMode {
   return host[list.zone] ?? account[list.zone] ?? defaultMode(list)
 }
 

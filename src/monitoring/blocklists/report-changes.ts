@@ -22,18 +22,26 @@ export async function reportListingChanges(
     changes.map((change) => listingEvent(change, at)),
   )
   const toAlert = changes.filter(
-    ({ listing, baseline }) => modeOf(listing.list, host.lists, host.accountModes) === 'alert' && !baseline,
+    ({ listing, baseline }) =>
+      modeOf(listing.list, host.lists, host.accountModes) === 'alert' && !baseline,
   )
   if (toAlert.length > 0) await lockListingAlerts(trx, host.accountId)
   for (const change of toAlert) {
     const subject = subjectOf(change.ip, change.listing.list.zone)
-    if (!(await isListedElsewhere(trx, host, subject))) await raiseAlert(trx, listingAlert(host, change, at))
+    if (!(await isListedElsewhere(trx, host, subject)))
+      await raiseAlert(trx, listingAlert(host, change, at))
   }
 }
 
-function listingEvent({ ip, listing, from, to, before, baseline }: ListingChange, at: Date): EventRow {
+function listingEvent(
+  { ip, listing, from, to, before, baseline }: ListingChange,
+  at: Date,
+): EventRow {
   const { list, codes, reason } = listing
-  const answer = to === 'listed' ? { codes, reason } : { codes: before?.codes ?? [], reason: before?.reason ?? null }
+  const answer =
+    to === 'listed'
+      ? { codes, reason }
+      : { codes: before?.codes ?? [], reason: before?.reason ?? null }
   const event = { at, kind: 'blacklist' as const, name: list.name, dnsbl: list.zone, ip }
   return { ...event, fromState: from, toState: to, ...answer, baseline }
 }

@@ -4,10 +4,21 @@ import type { DB } from '../../store/tables.ts'
 import type { ListMode, ListModes } from './modes.ts'
 import type { HostRow } from '../store.ts'
 
-export type AddressRow = { hostId: string; ip: string; seen: string[]; unknown: string[]; lastSeenAt: Date }
+export type AddressRow = {
+  hostId: string
+  ip: string
+  seen: string[]
+  unknown: string[]
+  lastSeenAt: Date
+}
 
 export async function listAddresses(db: Db, hostIds: string[]): Promise<AddressRow[]> {
-  return db.selectFrom('monitoredAddress').selectAll().where('hostId', 'in', hostIds).orderBy('ip').execute()
+  return db
+    .selectFrom('monitoredAddress')
+    .selectAll()
+    .where('hostId', 'in', hostIds)
+    .orderBy('ip')
+    .execute()
 }
 
 export async function saveAddress(db: Db, row: AddressRow): Promise<void> {
@@ -15,13 +26,19 @@ export async function saveAddress(db: Db, row: AddressRow): Promise<void> {
   await db
     .insertInto('monitoredAddress')
     .values(row)
-    .onConflict((conflict) => conflict.columns(['hostId', 'ip']).doUpdateSet({ seen, unknown, lastSeenAt }))
+    .onConflict((conflict) =>
+      conflict.columns(['hostId', 'ip']).doUpdateSet({ seen, unknown, lastSeenAt }),
+    )
     .execute()
 }
 
 /** Deletes an address with its facts. */
 export async function deleteAddress(db: Db, hostId: string, ip: string): Promise<void> {
-  await db.deleteFrom('monitoredAddress').where('hostId', '=', hostId).where('ip', '=', ip).execute()
+  await db
+    .deleteFrom('monitoredAddress')
+    .where('hostId', '=', hostId)
+    .where('ip', '=', ip)
+    .execute()
   await db
     .deleteFrom('monitoredFact')
     .where('hostId', '=', hostId)
@@ -68,23 +85,44 @@ export async function listMonitoringHosts(
       exists (select from monitored_fact fact where fact.host_id = host.id and fact.kind = 'blacklist'
         and fact.subject = ${ip} || ' ' || zone and fact.state = 'listed')
       or exists (select from monitored_event event where event.host_id = host.id and event.kind = 'blacklist'
-        and event.ip = ${ip} and event.dnsbl = zone and event.to_state = 'clean' and event.at >= ${since}))`.execute(db)
+        and event.ip = ${ip} and event.dnsbl = zone and event.to_state = 'clean' and event.at >= ${since}))`.execute(
+    db,
+  )
   return rows
 }
 
 /** Lists the modes that these accounts set, by account. */
-export async function listAccountModes(db: Db, accountIds: string[]): Promise<Map<string, ListModes>> {
-  const rows = await db.selectFrom('monitoredList').selectAll().where('accountId', 'in', accountIds).execute()
+export async function listAccountModes(
+  db: Db,
+  accountIds: string[],
+): Promise<Map<string, ListModes>> {
+  const rows = await db
+    .selectFrom('monitoredList')
+    .selectAll()
+    .where('accountId', 'in', accountIds)
+    .execute()
   const grouped = Map.groupBy(rows, ({ accountId }) => accountId)
   return new Map(
-    Array.from(grouped, ([id, all]) => [id, Object.fromEntries(all.map(({ zone, mode }) => [zone, mode as ListMode]))]),
+    Array.from(grouped, ([id, all]) => [
+      id,
+      Object.fromEntries(all.map(({ zone, mode }) => [zone, mode as ListMode])),
+    ]),
   )
 }
 
 /** Sets the mode of a blocklist for an account; null restores the default. */
-export async function setAccountMode(db: Db, accountId: string, zone: string, mode: ListMode | null): Promise<void> {
+export async function setAccountMode(
+  db: Db,
+  accountId: string,
+  zone: string,
+  mode: ListMode | null,
+): Promise<void> {
   if (mode === null) {
-    await db.deleteFrom('monitoredList').where('accountId', '=', accountId).where('zone', '=', zone).execute()
+    await db
+      .deleteFrom('monitoredList')
+      .where('accountId', '=', accountId)
+      .where('zone', '=', zone)
+      .execute()
     return
   }
   await db

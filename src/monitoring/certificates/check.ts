@@ -61,7 +61,10 @@ function detailOf({ chain: [leaf], trustError, isTrusted }: TlsFacts): Certifica
 const DAY_MS = 86_400_000
 
 /** The most severe state that applies: present problems come before future ones. */
-export function stateOf({ chain: [leaf], hostnameMatches, isTrusted }: TlsFacts, now: Date): CertificateState {
+export function stateOf(
+  { chain: [leaf], hostnameMatches, isTrusted }: TlsFacts,
+  now: Date,
+): CertificateState {
   const remaining = leaf.validTo.getTime() - now.getTime()
   if (remaining <= 0) return 'expired'
   if (leaf.validFrom > now) return 'not-yet-valid'
@@ -78,7 +81,10 @@ export function stateOf({ chain: [leaf], hostnameMatches, isTrusted }: TlsFacts,
  * @param lifetime in milliseconds
  */
 export function warnAt(lifetime: number): { soon: number; verySoon: number } {
-  return { soon: Math.min(21 * DAY_MS, lifetime / 4), verySoon: Math.min(5 * DAY_MS, lifetime / 10) }
+  return {
+    soon: Math.min(21 * DAY_MS, lifetime / 4),
+    verySoon: Math.min(5 * DAY_MS, lifetime / 10),
+  }
 }
 
 /** Whether a state follows from the clock alone, so that one observation is enough. */

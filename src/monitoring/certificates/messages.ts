@@ -11,9 +11,17 @@ export type CertificateChange = {
 }
 
 /** The alert about a certificate whose state changed. */
-export function certificateAlert({ id, host, accountId }: HostRow, change: CertificateChange, at: Date): NewAlert {
+export function certificateAlert(
+  { id, host, accountId }: HostRow,
+  change: CertificateChange,
+  at: Date,
+): NewAlert {
   const { port, to, fact } = change
-  const { title, text, nextStep } = TEXTS[to](`${host}, port ${port}`, fact.detail, daysLeft(fact.detail, at))
+  const { title, text, nextStep } = TEXTS[to](
+    `${host}, port ${port}`,
+    fact.detail,
+    daysLeft(fact.detail, at),
+  )
   return {
     accountId,
     kind: `certificate.${to}`,
@@ -41,7 +49,10 @@ type AlertText = { title: string; text: string; nextStep: string }
 const RENEW =
   'Renew it, and check why automatic renewal failed. On most servers: `certbot renew`, then reload the service.'
 
-const TEXTS: Record<CertificateState, (place: string, detail: CertificateDetail, days: number) => AlertText> = {
+const TEXTS: Record<
+  CertificateState,
+  (place: string, detail: CertificateDetail, days: number) => AlertText
+> = {
   valid: (place) => ({
     title: `Resolved: the certificate of ${place} is valid again`,
     text: `The certificate of ${place} is valid again.`,

@@ -26,7 +26,9 @@ export async function checkHost(
     const [listings, certificates, records] = await Promise.all([
       checkListings(host, plan, deps, signal),
       withCertificatesAndRecords ? checkCertificates(host, deps, signal) : new Map<number, null>(),
-      withCertificatesAndRecords ? checkRecords(host, deps.resolver, signal) : new Map<string, null>(),
+      withCertificatesAndRecords
+        ? checkRecords(host, deps.resolver, signal)
+        : new Map<string, null>(),
     ])
     // An aborted check looks like blocklists that do not answer: it must not be recorded.
     signal.throwIfAborted()
@@ -46,7 +48,11 @@ function isCertificateOrRecordUnconfirmed({ facts }: ClaimedHost): boolean {
 const CLAIM_RETRY_MS = 200
 
 /** Claims a host as soon as no other check has it; undefined when it was deleted or the signal aborts. */
-export async function waitForHost(db: Kysely<DB>, id: string, signal: AbortSignal): Promise<ClaimedHost | undefined> {
+export async function waitForHost(
+  db: Kysely<DB>,
+  id: string,
+  signal: AbortSignal,
+): Promise<ClaimedHost | undefined> {
   for (;;) {
     const host = await claimHost(db, id, HOST_LEASE_SECONDS)
     if (host || signal.aborted) return host

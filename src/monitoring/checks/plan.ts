@@ -18,7 +18,10 @@ export const FULL_CHECK: CheckPlan = {
   recheck: true,
 }
 
-export function planCheck({ graveDueAt, fullDueAt, sideDueAt, recheckAt }: HostRow, now: Date): CheckPlan {
+export function planCheck(
+  { graveDueAt, fullDueAt, sideDueAt, recheckAt }: HostRow,
+  now: Date,
+): CheckPlan {
   const isDue = (at: Date | null) => at !== null && at <= now
   return {
     importantLists: isDue(graveDueAt),
@@ -33,8 +36,16 @@ export function nextDueTimes(host: HostRow, plan: CheckPlan, intervals: CheckInt
   const next = (wasChecked: boolean, intervalMs: number, before: Date) =>
     wasChecked ? new Date(now.getTime() + intervalMs * (1 - JITTER_RATIO * Math.random())) : before
   return {
-    graveDueAt: next(plan.importantLists || plan.allLists, intervals.importantListsMs, host.graveDueAt),
+    graveDueAt: next(
+      plan.importantLists || plan.allLists,
+      intervals.importantListsMs,
+      host.graveDueAt,
+    ),
     fullDueAt: next(plan.allLists, intervals.allListsMs, host.fullDueAt),
-    sideDueAt: next(plan.certificatesAndRecords, intervals.certificatesAndRecordsMs, host.sideDueAt),
+    sideDueAt: next(
+      plan.certificatesAndRecords,
+      intervals.certificatesAndRecordsMs,
+      host.sideDueAt,
+    ),
   }
 }

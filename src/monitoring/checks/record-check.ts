@@ -29,7 +29,11 @@ export type HostObservations = {
   records: Map<string, Observation<RecordDetail>>
 }
 
-type HostUpdates = { listings: ListingUpdates; certificates: CertificateUpdates; records: RecordUpdates }
+type HostUpdates = {
+  listings: ListingUpdates
+  certificates: CertificateUpdates
+  records: RecordUpdates
+}
 
 /** Records a check and raises its alerts in one transaction: all of it, or nothing. */
 export async function recordCheck(
@@ -44,7 +48,9 @@ export async function recordCheck(
     certificates: evaluateCertificates(host, observations.certificates, now, intervals.confirmMs),
     records: evaluateRecords(host, observations.records, now, intervals.confirmMs),
   }
-  const importantZones = new Set(observations.listings.lists.filter(isImportant).map(({ zone }) => zone))
+  const importantZones = new Set(
+    observations.listings.lists.filter(isImportant).map(({ zone }) => zone),
+  )
   const status = statusOf(updates.listings, observations.listings, importantZones)
   await deps.db.transaction().execute(async (trx) => {
     const isOurs = await saveCheck(trx, host, {
@@ -59,7 +65,13 @@ export async function recordCheck(
     })
     if (!isOurs) return
     await saveUpdates(trx, host, updates)
-    await recordPeriod(trx, host, periodOf(status, updates.listings, importantZones), intervals, now)
+    await recordPeriod(
+      trx,
+      host,
+      periodOf(status, updates.listings, importantZones),
+      intervals,
+      now,
+    )
     await reportListingChanges(trx, host, updates.listings.changes, now)
     await reportCertificateChanges(trx, host, updates.certificates, now)
     await reportRecordChanges(trx, host, updates.records, now)
@@ -75,10 +87,16 @@ function statusOf(
   importantZones: Set<string>,
 ): HostStatus {
   if (listed.length > 0) return 'listed'
-  return ips.length === 0 || unknown.some(({ zone }) => importantZones.has(zone)) ? 'unknown' : 'clean'
+  return ips.length === 0 || unknown.some(({ zone }) => importantZones.has(zone))
+    ? 'unknown'
+    : 'clean'
 }
 
-function periodOf(status: HostStatus, { listed }: ListingUpdates, importantZones: Set<string>): Period {
+function periodOf(
+  status: HostStatus,
+  { listed }: ListingUpdates,
+  importantZones: Set<string>,
+): Period {
   if (listed.some((fact) => importantZones.has(zoneOf(fact)))) return 'listed'
   return status === 'unknown' ? 'unknown' : 'clean'
 }
@@ -98,7 +116,12 @@ function describeUnknown(
 /** Milliseconds after which an unconfirmed change waits for the next regular check. */
 const UNCONFIRMED_RECHECK_MS = 3_600_000
 
-function nextRecheck(host: ClaimedHost, updates: HostUpdates, intervals: CheckIntervals, now: Date): Date | null {
+function nextRecheck(
+  host: ClaimedHost,
+  updates: HostUpdates,
+  intervals: CheckIntervals,
+  now: Date,
+): Date | null {
   const after = (waitMs: number) => new Date(now.getTime() + waitMs)
   const isRecent = ({ suspectAt }: FactRow) =>
     suspectAt !== null && now.getTime() - suspectAt.getTime() < UNCONFIRMED_RECHECK_MS
@@ -106,7 +129,10 @@ function nextRecheck(host: ClaimedHost, updates: HostUpdates, intervals: CheckIn
   return updates.listings.hasTemporaryFailure ? after(intervals.retryMs) : null
 }
 
-function factsAfter({ facts }: ClaimedHost, { listings, certificates, records }: HostUpdates): FactRow[] {
+function factsAfter(
+  { facts }: ClaimedHost,
+  { listings, certificates, records }: HostUpdates,
+): FactRow[] {
   const all = [listings, certificates, records]
   const keyOf = ({ kind, subject }: FactRow) => `${kind} ${subject}`
   const remaining = new Map(facts.map((fact) => [keyOf(fact), fact]))
@@ -115,7 +141,11 @@ function factsAfter({ facts }: ClaimedHost, { listings, certificates, records }:
   return [...remaining.values()]
 }
 
-async function saveUpdates(trx: Transaction<DB>, host: ClaimedHost, updates: HostUpdates): Promise<void> {
+async function saveUpdates(
+  trx: Transaction<DB>,
+  host: ClaimedHost,
+  updates: HostUpdates,
+): Promise<void> {
   const { listings, certificates, records } = updates
   for (const part of [listings, certificates, records]) {
     for (const fact of part.save) await saveFact(trx, fact)
@@ -131,7 +161,10 @@ async function saveUpdates(trx: Transaction<DB>, host: ClaimedHost, updates: Hos
 /** Milliseconds by which `lastSeenAt` may lag behind: not every check of ten thousand hosts writes it. */
 const LAST_SEEN_PRECISION_MS = 6 * 3_600_000
 
-function isSameAddress(a: ListingUpdates['addresses'][number], b: ListingUpdates['addresses'][number]): boolean {
+function isSameAddress(
+  a: ListingUpdates['addresses'][number],
+  b: ListingUpdates['addresses'][number],
+): boolean {
   return (
     a.seen.length === b.seen.length &&
     a.unknown.join(' ') === b.unknown.join(' ') &&
@@ -148,8 +181,16 @@ async function recordPeriod(
   now: Date,
 ): Promise<void> {
   const { lastCheckAt } = host
-  if (lastCheckAt && now.getTime() - lastCheckAt.getTime() > MISSED_CHECKS * intervals.importantListsMs) {
-    await beginPeriod(trx, host.id, 'unknown', new Date(lastCheckAt.getTime() + intervals.importantListsMs))
+  if (
+    lastCheckAt &&
+    now.getTime() - lastCheckAt.getTime() > MISSED_CHECKS * intervals.importantListsMs
+  ) {
+    await beginPeriod(
+      trx,
+      host.id,
+      'unknown',
+      new Date(lastCheckAt.getTime() + intervals.importantListsMs),
+    )
   }
   await beginPeriod(trx, host.id, period, now)
 }

@@ -6,7 +6,11 @@ import type { ListModes } from '../blocklists/modes.ts'
 import { HOST, type HostRow } from '../store.ts'
 
 /** A host that one check has claimed, with its addresses, facts and the account’s modes. */
-export type ClaimedHost = HostRow & { addresses: AddressRow[]; facts: FactRow[]; accountModes: ListModes }
+export type ClaimedHost = HostRow & {
+  addresses: AddressRow[]
+  facts: FactRow[]
+  accountModes: ListModes
+}
 
 /**
  * Claims due hosts: one per account in turn, those that have waited longest first.
@@ -36,7 +40,11 @@ export async function claimDue(
 }
 
 /** Claims one host, due or not; undefined when another check has claimed it, or when it was deleted. */
-export async function claimHost(db: Db, id: string, leaseSeconds: number): Promise<ClaimedHost | undefined> {
+export async function claimHost(
+  db: Db,
+  id: string,
+  leaseSeconds: number,
+): Promise<ClaimedHost | undefined> {
   const rows = await claim(db, leaseSeconds).where('id', '=', id).where(IS_FREE).execute()
   return (await withDetails(db, rows as HostRow[]))[0]
 }
@@ -46,7 +54,10 @@ const IS_FREE = sql<boolean>`coalesce(claimed_until, '-infinity') < now()`
 function claim(db: Db, leaseSeconds: number) {
   return db
     .updateTable('monitoredHost')
-    .set({ run: sql<number>`run + 1`, claimedUntil: sql<Date>`now() + ${leaseSeconds} * interval '1 second'` })
+    .set({
+      run: sql<number>`run + 1`,
+      claimedUntil: sql<Date>`now() + ${leaseSeconds} * interval '1 second'`,
+    })
     .returning(HOST)
 }
 
@@ -96,7 +107,11 @@ type CheckOutcome = Pick<
 > & { lastCheckAt: Date }
 
 /** Saves the outcome of a check and releases the host; false when another check has claimed it meanwhile. */
-export async function saveCheck(db: Db, { id, run }: HostRow, outcome: CheckOutcome): Promise<boolean> {
+export async function saveCheck(
+  db: Db,
+  { id, run }: HostRow,
+  outcome: CheckOutcome,
+): Promise<boolean> {
   const row = await db
     .updateTable('monitoredHost')
     .set({ ...outcome, claimedUntil: null })

@@ -16,7 +16,11 @@ import { claimDue, releaseHost, type ClaimedHost } from './store.ts'
  * @param until time of `performance.now()` after which no further hosts are claimed
  * @returns the number of hosts checked
  */
-export async function checkDueHosts(deps: HostCheckDeps, signal: AbortSignal, until = Infinity): Promise<number> {
+export async function checkDueHosts(
+  deps: HostCheckDeps,
+  signal: AbortSignal,
+  until = Infinity,
+): Promise<number> {
   let checked = 0
   let waiting: ClaimedHost[] = []
   let claiming: Promise<void> | undefined
@@ -78,12 +82,19 @@ export async function checkDueHosts(deps: HostCheckDeps, signal: AbortSignal, un
 }
 
 /** Contains the failure of one host: it stays due and is claimed again after its lease. */
-async function checkSafely(host: ClaimedHost, deps: HostCheckDeps, signal: AbortSignal): Promise<void> {
+async function checkSafely(
+  host: ClaimedHost,
+  deps: HostCheckDeps,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await checkHost(host, deps, signal)
   } catch (error) {
     if (signal.aborted) return
     deps.onChecked?.('failed')
-    deps.log.warn({ hostId: host.id, err: error }, `a host could not be checked: ${messageOf(error)}`)
+    deps.log.warn(
+      { hostId: host.id, err: error },
+      `a host could not be checked: ${messageOf(error)}`,
+    )
   }
 }

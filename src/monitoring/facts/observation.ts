@@ -30,7 +30,8 @@ export function applyObservation<Detail extends object>(
 ): AppliedObservation<Detail> {
   if (observed === null) return { fact: before, change: null }
   const { state, detail } = observed
-  if (state === before.state) return { fact: { ...before, detail, suspect: null, suspectAt: null }, change: null }
+  if (state === before.state)
+    return { fact: { ...before, detail, suspect: null, suspectAt: null }, change: null }
   const suspectAt = before.suspect === state && before.suspectAt ? before.suspectAt : now
   if (now.getTime() - suspectAt.getTime() < confirmMs) {
     return { fact: { ...before, suspect: state, suspectAt }, change: null }

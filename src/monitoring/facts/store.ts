@@ -7,11 +7,18 @@ export type MonitoredKind = (typeof MONITORED_KINDS)[number]
 export type FactRow = Fact & { hostId: string; kind: MonitoredKind; subject: string }
 
 export async function listFacts(db: Db, hostIds: string[]): Promise<FactRow[]> {
-  const rows = await db.selectFrom('monitoredFact').selectAll().where('hostId', 'in', hostIds).execute()
+  const rows = await db
+    .selectFrom('monitoredFact')
+    .selectAll()
+    .where('hostId', 'in', hostIds)
+    .execute()
   return rows as FactRow[]
 }
 
-export async function saveFact(db: Db, { hostId, kind, subject, detail, ...fact }: FactRow): Promise<void> {
+export async function saveFact(
+  db: Db,
+  { hostId, kind, subject, detail, ...fact }: FactRow,
+): Promise<void> {
   const changed = { ...fact, detail: JSON.stringify(detail) }
   await db
     .insertInto('monitoredFact')
@@ -20,7 +27,10 @@ export async function saveFact(db: Db, { hostId, kind, subject, detail, ...fact 
     .execute()
 }
 
-export async function deleteFact(db: Db, { hostId, kind, subject }: Pick<FactRow, 'hostId' | 'kind' | 'subject'>) {
+export async function deleteFact(
+  db: Db,
+  { hostId, kind, subject }: Pick<FactRow, 'hostId' | 'kind' | 'subject'>,
+) {
   await db
     .deleteFrom('monitoredFact')
     .where('hostId', '=', hostId)

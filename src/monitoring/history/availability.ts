@@ -17,7 +17,10 @@ export function availableSince(): Date {
 }
 
 /** Computes the availability of these hosts; the result looks one up by its ID. */
-export async function availabilityOf(db: Db, hostIds: string[]): Promise<(hostId: string) => Availability> {
+export async function availabilityOf(
+  db: Db,
+  hostIds: string[],
+): Promise<(hostId: string) => Availability> {
   const rows = await sumPeriods(db, hostIds, availableSince())
   const sums = new Map(rows.map((row) => [`${row.hostId} ${row.state}`, row.seconds]))
   return (hostId) => {

@@ -41,7 +41,18 @@ export async function listEvents(
   { limit, offset }: { limit: number; offset: number },
 ): Promise<EventRow[]> {
   const rows = await eventsOf(db, hostId, filter)
-    .select(['at', 'kind', 'name', 'dnsbl', 'ip', 'fromState', 'toState', 'codes', 'reason', 'baseline'])
+    .select([
+      'at',
+      'kind',
+      'name',
+      'dnsbl',
+      'ip',
+      'fromState',
+      'toState',
+      'codes',
+      'reason',
+      'baseline',
+    ])
     .orderBy('id', 'desc')
     .limit(limit)
     .offset(offset)
@@ -55,7 +66,12 @@ function eventsOf(db: Db, hostId: string, { kind }: EventFilter) {
 }
 
 /** Counts the changes of one name since then, without those of the first check. */
-export async function countChanges(db: Db, hostId: string, name: string, since: Date): Promise<number> {
+export async function countChanges(
+  db: Db,
+  hostId: string,
+  name: string,
+  since: Date,
+): Promise<number> {
   const { count } = await db
     .selectFrom('monitoredEvent')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -68,7 +84,10 @@ export async function countChanges(db: Db, hostId: string, name: string, since: 
 }
 
 export async function deleteEventsBefore(db: Db, before: Date): Promise<number> {
-  const { numDeletedRows } = await db.deleteFrom('monitoredEvent').where('at', '<', before).executeTakeFirst()
+  const { numDeletedRows } = await db
+    .deleteFrom('monitoredEvent')
+    .where('at', '<', before)
+    .executeTakeFirst()
   return Number(numDeletedRows)
 }
 
@@ -77,7 +96,12 @@ export type Period = 'clean' | 'listed' | 'unknown'
 export type PeriodRow = { state: Period; from: Date; to: Date }
 
 /** Starts a period unless the host’s latest one has the same state. */
-export async function beginPeriod(db: Transaction<DB>, hostId: string, state: Period, at: Date): Promise<void> {
+export async function beginPeriod(
+  db: Transaction<DB>,
+  hostId: string,
+  state: Period,
+  at: Date,
+): Promise<void> {
   await sql`
     insert into monitored_period (host_id, began_at, state)
     select ${hostId}, ${at}, ${state}

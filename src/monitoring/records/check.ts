@@ -20,7 +20,9 @@ export async function checkRecords(
     ...MONITORED_TYPES.map((type): [string, RecordType] => [name, type]),
     [`_dmarc.${name}`, 'TXT'],
   ]
-  const answers = await Promise.all(queries.map(async ([owner, type]) => resolver.query(owner, type, signal)))
+  const answers = await Promise.all(
+    queries.map(async ([owner, type]) => resolver.query(owner, type, signal)),
+  )
   const observations = queries.map(([owner, type], index): [string, Observation<RecordDetail>] => [
     `${owner} ${type}`,
     observeValues(answers[index] as DnsAnswer, type),
@@ -46,7 +48,8 @@ function observationOf(values: string[]): Observation<RecordDetail> {
 const VALUES: Partial<Record<RecordType, (answer: DnsAnswer) => string[]>> = {
   A: (answer) => dataOf(answer, 'A'),
   AAAA: (answer) => dataOf(answer, 'AAAA'),
-  MX: (answer) => dataOf(answer, 'MX').map(({ preference = 0, exchange }) => `${preference} ${lower(exchange)}`),
+  MX: (answer) =>
+    dataOf(answer, 'MX').map(({ preference = 0, exchange }) => `${preference} ${lower(exchange)}`),
   NS: (answer) => dataOf(answer, 'NS').map(lower),
   TXT: (answer) => dataOf(answer, 'TXT').map(textOf),
 }

@@ -1,10 +1,20 @@
 import type { ClaimedHost } from '../checks/store.ts'
-import { applyObservation, initialFact, isSameFact, type Fact, type Observation } from '../facts/observation.ts'
+import {
+  applyObservation,
+  initialFact,
+  isSameFact,
+  type Fact,
+  type Observation,
+} from '../facts/observation.ts'
 import type { FactRow } from '../facts/store.ts'
 import type { RecordDetail } from './check.ts'
 import type { RecordChange } from './messages.ts'
 
-export type RecordUpdates = { save: FactRow[]; remove: FactRow[]; changes: Omit<RecordChange, 'isFrequent'>[] }
+export type RecordUpdates = {
+  save: FactRow[]
+  remove: FactRow[]
+  changes: Omit<RecordChange, 'isFrequent'>[]
+}
 
 /** Compares observed records with the stored facts. The first observation is no change and no history entry. */
 export function evaluateRecords(

@@ -12,7 +12,11 @@ export type RecordChange = {
 }
 
 /** The alert about all records of a domain that changed at the same time. */
-export function recordsAlert({ id, host, accountId }: HostRow, changes: RecordChange[], at: Date): NewAlert {
+export function recordsAlert(
+  { id, host, accountId }: HostRow,
+  changes: RecordChange[],
+  at: Date,
+): NewAlert {
   const types = changes.map(({ subject }) => subject.split(' ')[1] ?? '')
   const since = changes[0]?.since ?? at
   return {
@@ -29,6 +33,8 @@ export function recordsAlert({ id, host, accountId }: HostRow, changes: RecordCh
 }
 
 function describe({ subject, from, to, isFrequent }: RecordChange): string {
-  const last = isFrequent ? '\nThis record changes often: further changes raise no alert for a week.' : ''
+  const last = isFrequent
+    ? '\nThis record changes often: further changes raise no alert for a week.'
+    : ''
   return `${subject}\n  before: ${from || '(none)'}\n  now:    ${to || '(none)'}${last}`
 }

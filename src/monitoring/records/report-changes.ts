@@ -21,7 +21,8 @@ export async function reportRecordChanges(
   for (const change of changes) {
     const since = new Date(at.getTime() - FREQUENT_CHANGES_WINDOW_MS)
     const before = await countChanges(trx, host.id, change.subject, since)
-    if (before < FREQUENT_CHANGES) toAlert.push({ ...change, isFrequent: before === FREQUENT_CHANGES - 1 })
+    if (before < FREQUENT_CHANGES)
+      toAlert.push({ ...change, isFrequent: before === FREQUENT_CHANGES - 1 })
   }
   await insertEvents(
     trx,

@@ -23,7 +23,11 @@ const TEMPORARY_STATUSES = new Set([429, 502, 503, 504])
  * @throws Fault with the service's sentence, `upstream_unreachable` when it does not answer
  */
 export async function askService<T>(url: URL, token: string, signal: AbortSignal): Promise<T> {
-  const response = await get(url, { authorization: `Bearer ${token}`, accept: 'application/json' }, signal)
+  const response = await get(
+    url,
+    { authorization: `Bearer ${token}`, accept: 'application/json' },
+    signal,
+  )
   return (await response.json()) as T
 }
 
@@ -38,7 +42,10 @@ export async function* followEvents(
   { token, after }: { token: string; after: string | null },
   signal: AbortSignal,
 ): AsyncGenerator<ServerEvent> {
-  const headers: Record<string, string> = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
+  const headers: Record<string, string> = {
+    authorization: `Bearer ${token}`,
+    accept: 'text/event-stream',
+  }
   if (after !== null) headers['last-event-id'] = after
   const silence = new AbortController()
   try {
@@ -47,13 +54,21 @@ export async function* followEvents(
   } catch (cause) {
     if (signal.aborted) return
     if (cause instanceof Fault) throw cause
-    throw new Fault('upstream_unreachable', `The event stream was interrupted: ${messageOf(cause)}.`, { cause })
+    throw new Fault(
+      'upstream_unreachable',
+      `The event stream was interrupted: ${messageOf(cause)}.`,
+      { cause },
+    )
   }
 }
 
 /** Only the time spent waiting counts: a slow reader must not look like a silent stream. */
-async function* untilSilent(pieces: AsyncIterable<string>, silence: AbortController): AsyncGenerator<string> {
-  const wait = () => setTimeout(() => silence.abort(new Error('no data received')), SILENCE_TIMEOUT_MS)
+async function* untilSilent(
+  pieces: AsyncIterable<string>,
+  silence: AbortController,
+): AsyncGenerator<string> {
+  const wait = () =>
+    setTimeout(() => silence.abort(new Error('no data received')), SILENCE_TIMEOUT_MS)
   let timer = wait()
   try {
     for await (const piece of pieces) {
@@ -97,9 +112,15 @@ function fieldsOf(block: string): Map<string, string> {
   return fields
 }
 
-async function get(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+async function get(
+  url: URL,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Response> {
   const response = await fetch(url, { headers, signal }).catch((cause: unknown) => {
-    throw new Fault('upstream_unreachable', `${url.origin} did not respond: ${reasonOf(cause)}.`, { cause })
+    throw new Fault('upstream_unreachable', `${url.origin} did not respond: ${reasonOf(cause)}.`, {
+      cause,
+    })
   })
   if (response.ok) return response
   const answer = (await response.json().catch(() => ({}))) as { error?: string }
@@ -114,5 +135,7 @@ function codeOf(status: number): FaultCode {
 
 /** The cause of “fetch failed” is inside the error. */
 function reasonOf(error: unknown): string {
-  return error instanceof Error && error.cause instanceof Error ? error.cause.message : messageOf(error)
+  return error instanceof Error && error.cause instanceof Error
+    ? error.cause.message
+    : messageOf(error)
 }

@@ -3,7 +3,12 @@ import { request as requestHttp, type IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
 
 /** A request as it was received: `headers` one byte a character, `path` with its query, raw. */
-export type ForwardedRequest = { method: string; path: string; headers: [string, string][]; body: Buffer }
+export type ForwardedRequest = {
+  method: string
+  path: string
+  headers: [string, string][]
+  body: Buffer
+}
 
 /** Headers that belong to one connection (RFC 9110, 7.6.1), or that are set anew for this one. */
 const HOP_BY_HOP_HEADERS = new Set([
@@ -25,7 +30,11 @@ const BODILESS_METHODS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
  * @returns the status of the response
  * @throws Error when the server is not reached
  */
-export async function forward(to: URL, request: ForwardedRequest, signal: AbortSignal): Promise<number> {
+export async function forward(
+  to: URL,
+  request: ForwardedRequest,
+  signal: AbortSignal,
+): Promise<number> {
   const send = to.protocol === 'https:' ? requestHttps : requestHttp
   const sent = send({
     host: to.hostname.replace(/^\[|\]$/g, ''),
@@ -52,7 +61,10 @@ function targetOf(to: URL, path: string): string {
 function headersFor(to: URL, { method, headers, body }: ForwardedRequest): [string, string][] {
   const own: Record<string, string> = { host: to.host, 'content-length': String(body.length) }
   const kept = headers.filter(([name]) => !HOP_BY_HOP_HEADERS.has(name.toLowerCase()))
-  const said = kept.map(([name, value]): [string, string] => [name, own[name.toLowerCase()] ?? value])
+  const said = kept.map(([name, value]): [string, string] => [
+    name,
+    own[name.toLowerCase()] ?? value,
+  ])
   const lacks = (name: string) => !said.some(([other]) => other.toLowerCase() === name)
   const needsLength = body.length > 0 || !BODILESS_METHODS.has(method)
   if (lacks('host')) said.unshift(['Host', to.host])

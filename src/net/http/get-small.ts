@@ -38,19 +38,44 @@ export async function getSmall(
 }
 
 /** TLS on a connection that is open, with a certificate that is good for its host. */
-export async function secure(socket: Socket, target: Target, signal: AbortSignal): Promise<TLSSocket> {
+export async function secure(
+  socket: Socket,
+  target: Target,
+  signal: AbortSignal,
+): Promise<TLSSocket> {
   // Later errors are emitted by the response; without listeners they would end the process.
   socket.on('error', () => {})
-  const secured = connect({ socket, servername: target.servername, host: target.host, ALPNProtocols: ['http/1.1'] })
+  const secured = connect({
+    socket,
+    servername: target.servername,
+    host: target.host,
+    ALPNProtocols: ['http/1.1'],
+  })
   secured.on('error', () => {})
   await once(secured, 'secureConnect', { signal })
   return secured
 }
 
-async function get(url: URL, socket: TLSSocket, target: Target, signal: AbortSignal): Promise<SmallResponse> {
-  const headers = { host: url.host, 'user-agent': `portreeve/${VERSION}`, accept: 'text/plain', connection: 'close' }
+async function get(
+  url: URL,
+  socket: TLSSocket,
+  target: Target,
+  signal: AbortSignal,
+): Promise<SmallResponse> {
+  const headers = {
+    host: url.host,
+    'user-agent': `portreeve/${VERSION}`,
+    accept: 'text/plain',
+    connection: 'close',
+  }
   const path = url.pathname + url.search
-  const sent = request({ path, headers, createConnection: () => socket, maxHeaderSize: MAX_HEADER_BYTES, signal })
+  const sent = request({
+    path,
+    headers,
+    createConnection: () => socket,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    signal,
+  })
   sent.on('error', () => {}).end()
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
   const contentType = response.headers['content-type'] ?? null
@@ -64,15 +89,23 @@ async function readBody(response: IncomingMessage, target: Target): Promise<Buff
     pieces.push(piece)
     length += piece.length
     if (length > MAX_BODY_BYTES)
-      throw new Fault('upstream_rejected', `The response of ${target.host} is larger than ${MAX_BODY_BYTES} bytes.`)
+      throw new Fault(
+        'upstream_rejected',
+        `The response of ${target.host} is larger than ${MAX_BODY_BYTES} bytes.`,
+      )
   }
   return Buffer.concat(pieces)
 }
 
 function faultOf(error: unknown, { host }: Target, signal: AbortSignal): Fault {
   if (error instanceof Fault) return error
-  if (signal.aborted) return new Fault('upstream_timeout', `${host} did not respond over HTTPS in time.`)
-  return new Fault('upstream_unreachable', `The HTTPS request to ${host} failed: ${messageOf(error)}.`, {
-    cause: error,
-  })
+  if (signal.aborted)
+    return new Fault('upstream_timeout', `${host} did not respond over HTTPS in time.`)
+  return new Fault(
+    'upstream_unreachable',
+    `The HTTPS request to ${host} failed: ${messageOf(error)}.`,
+    {
+      cause: error,
+    },
+  )
 }

@@ -57,5 +57,7 @@ export async function post(
 function faultOf(error: unknown, { host }: Target, signal: AbortSignal): Fault {
   if (error instanceof Fault) return error
   if (signal.aborted) return new Fault('upstream_timeout', `${host} did not respond in time.`)
-  return new Fault('upstream_unreachable', `The request to ${host} failed: ${messageOf(error)}.`, { cause: error })
+  return new Fault('upstream_unreachable', `The request to ${host} failed: ${messageOf(error)}.`, {
+    cause: error,
+  })
 }

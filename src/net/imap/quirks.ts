@@ -35,7 +35,13 @@ export function isExchangeStandIn(body: Buffer): boolean {
 }
 
 /** The size of a body, its line endings, and a digest. */
-export type BodyMeasure = { bytes: number; crlf: number; bareLf: number; bareCr: number; digest: string }
+export type BodyMeasure = {
+  bytes: number
+  crlf: number
+  bareLf: number
+  bareCr: number
+  digest: string
+}
 
 /** Measures a body while it passes. */
 export function createMeter(): { write(chunk: Buffer): void; end(): BodyMeasure } {
@@ -53,7 +59,13 @@ export function createMeter(): { write(chunk: Buffer): void; end(): BodyMeasure 
         endsInCr = byte === 0x0d
       }
     },
-    end: () => ({ bytes, crlf, bareLf, bareCr: bareCr + Number(endsInCr), digest: hash.digest('hex') }),
+    end: () => ({
+      bytes,
+      crlf,
+      bareLf,
+      bareCr: bareCr + Number(endsInCr),
+      digest: hash.digest('hex'),
+    }),
   }
 }
 
@@ -71,7 +83,10 @@ export function measureBody(body: Buffer): BodyMeasure {
  * - It counts CRLF, and sends the bare LF of the file, or the bare CR too (older Dovecot, Gmail for
  *   such mail).
  */
-export function isKnownMiscount(told: number, { bytes, crlf, bareLf, bareCr }: BodyMeasure): boolean {
+export function isKnownMiscount(
+  told: number,
+  { bytes, crlf, bareLf, bareCr }: BodyMeasure,
+): boolean {
   return told === bytes - crlf || told === bytes + bareLf || told === bytes + bareLf + bareCr
 }
 

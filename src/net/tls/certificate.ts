@@ -47,11 +47,17 @@ export function certificateFacts(raw: Buffer): CertificateFacts {
  * The leaf and its chain to a root, as far as it was found. A root from the trust store was not
  * sent by the server.
  */
-export function chainOf(leaf: PeerCertificate & { issuerCertificate?: PeerCertificate }): CertificateFacts[] {
+export function chainOf(
+  leaf: PeerCertificate & { issuerCertificate?: PeerCertificate },
+): CertificateFacts[] {
   const chain: CertificateFacts[] = []
   const seen = new Set<string>()
   // A self-signed certificate is its own issuer.
-  for (let at: typeof leaf | undefined = leaf; at?.raw && !seen.has(at.fingerprint256); at = at.issuerCertificate) {
+  for (
+    let at: typeof leaf | undefined = leaf;
+    at?.raw && !seen.has(at.fingerprint256);
+    at = at.issuerCertificate
+  ) {
     seen.add(at.fingerprint256)
     chain.push(certificateFacts(at.raw))
   }

@@ -37,7 +37,8 @@ export function startConversation(socket: Socket, signal: AbortSignal): Conversa
     fault ??= reason
     wake.resolve()
   }
-  const onClose = () => stop(new Fault('upstream_unreachable', 'The server closed the connection before TLS started.'))
+  const onClose = () =>
+    stop(new Fault('upstream_unreachable', 'The server closed the connection before TLS started.'))
   const leave = onAbort([signal], () => stop(tooSlow()))
   if (signal.aborted) stop(tooSlow())
   socket.on('data', hear).on('error', onClose).on('end', onClose)
@@ -96,5 +97,8 @@ export function upstreamRejected(sentence: string, words?: string): Fault {
     ?.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim()
     .slice(0, 200)
-  return new Fault('upstream_rejected', clean ? `${sentence} Server response: “${clean}”.` : sentence)
+  return new Fault(
+    'upstream_rejected',
+    clean ? `${sentence} Server response: “${clean}”.` : sentence,
+  )
 }

@@ -71,16 +71,31 @@ async function handshake(probe: Probe, { isOutdated }: { isOutdated: boolean }):
     if (starttls) await startTls(starttls, socket, signal)
     const started = performance.now()
     const secured = await secure(socket, target, isOutdated, signal)
-    return { ...factsOf(secured, target), port, isOutdated, handshakeMs: Math.round(performance.now() - started) }
+    return {
+      ...factsOf(secured, target),
+      port,
+      isOutdated,
+      handshakeMs: Math.round(performance.now() - started),
+    }
   } finally {
     socket.destroy()
   }
 }
 
-async function secure(socket: Socket, target: Target, isOutdated: boolean, signal: AbortSignal): Promise<TLSSocket> {
+async function secure(
+  socket: Socket,
+  target: Target,
+  isOutdated: boolean,
+  signal: AbortSignal,
+): Promise<TLSSocket> {
   const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>()
   const leave = onAbort([signal], () =>
-    reject(new Fault('upstream_timeout', `The TLS handshake with ${target.host} did not finish in time.`)),
+    reject(
+      new Fault(
+        'upstream_timeout',
+        `The TLS handshake with ${target.host} did not finish in time.`,
+      ),
+    ),
   )
   const secured = connect({
     socket,
@@ -96,7 +111,10 @@ async function secure(socket: Socket, target: Target, isOutdated: boolean, signa
   return promise.finally(leave)
 }
 
-function factsOf(secured: TLSSocket, target: Target): Omit<TlsFacts, 'port' | 'isOutdated' | 'handshakeMs'> {
+function factsOf(
+  secured: TLSSocket,
+  target: Target,
+): Omit<TlsFacts, 'port' | 'isOutdated' | 'handshakeMs'> {
   const leaf = secured.getPeerCertificate(true)
   const [first, ...others] = chainOf(leaf)
   if (!first) throw upstreamRejected(`${target.host} supports TLS but sent no certificate.`)
@@ -113,7 +131,8 @@ function factsOf(secured: TLSSocket, target: Target): Omit<TlsFacts, 'port' | 'i
 }
 
 /** OpenSSL's words for an answer that is no TLS record. */
-const NOT_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|HTTPS_PROXY_REQUEST|RECORD_LAYER_FAILURE/
+const NOT_TLS =
+  /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|HTTPS_PROXY_REQUEST|RECORD_LAYER_FAILURE/
 
 function faultOf(failure: HandshakeFailure, { target, port, starttls }: Probe): Fault {
   const where = `Port ${port} of ${target.host}`

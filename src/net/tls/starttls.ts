@@ -29,13 +29,18 @@ export const STARTTLS_DEFAULT_PORT: Readonly<Record<StartTls, number>> = {
  * @throws Fault `upstream_rejected` with the server's words, `upstream_unreachable`,
  *   `upstream_timeout`
  */
-export async function startTls(protocol: StartTls, socket: Socket, signal: AbortSignal): Promise<void> {
+export async function startTls(
+  protocol: StartTls,
+  socket: Socket,
+  signal: AbortSignal,
+): Promise<void> {
   const talk = startConversation(socket, signal)
   try {
     await DIALOGUES[protocol](talk, socket)
     // Plain text behind the go-ahead would be believed as if it had come through TLS
     // (CVE-2011-0411).
-    if (talk.hasMore()) throw upstreamRejected('The server sent plain text after it agreed to start TLS.')
+    if (talk.hasMore())
+      throw upstreamRejected('The server sent plain text after it agreed to start TLS.')
   } finally {
     talk.end()
   }
@@ -75,7 +80,8 @@ async function imap(talk: Conversation): Promise<void> {
     throw upstreamRejected('The IMAP server refused the connection in its greeting.', greeting)
   talk.send('a1 STARTTLS\r\n')
   const reply = (await talk.lines((line) => line.startsWith('a1 '))).at(-1) ?? ''
-  if (!/^a1 OK\b/i.test(reply)) throw upstreamRejected('The IMAP server rejected STARTTLS.', reply.slice('a1 '.length))
+  if (!/^a1 OK\b/i.test(reply))
+    throw upstreamRejected('The IMAP server rejected STARTTLS.', reply.slice('a1 '.length))
 }
 
 /** RFC 2595, 4 */

@@ -52,14 +52,19 @@ function keyAdvice(domain: string, { selector, texts }: SelectorFinding, key: Dk
   const name = `${selector}._domainkey.${domain}`
   const advice: Advice[] = []
   if (texts.length > 1) {
-    advice.push(error(`${name} has ${texts.length} keys, and receivers may use any of them. Keep one.`))
+    advice.push(
+      error(`${name} has ${texts.length} keys, and receivers may use any of them. Keep one.`),
+    )
   }
   if (key.revoked)
-    advice.push(info(`The key of selector ${selector} is revoked (empty p). Signatures with it are invalid.`))
+    advice.push(
+      info(`The key of selector ${selector} is revoked (empty p). Signatures with it are invalid.`),
+    )
   // With errors beyond the syntax, receivers would reject the repaired record all the same.
   const isMendable = key.errors.length > 0 && key.errors.length === key.faults.length
   const mended = isMendable ? txtRecord(name, repairDkimKey(key)) : undefined
-  const refused = (problem: string) => error(`Receivers reject the key of selector ${selector}: ${problem}.`, mended)
+  const refused = (problem: string) =>
+    error(`Receivers reject the key of selector ${selector}: ${problem}.`, mended)
   advice.push(...key.errors.map(refused))
   if (key.keyType === 'rsa' && key.bits !== null) advice.push(...sizeAdvice(selector, key.bits))
   if (key.testing) {
@@ -78,19 +83,27 @@ function sizeAdvice(selector: string, bits: number): Advice[] {
   const next = `Create a key of ${RECOMMENDED_KEY_BITS} bits with another selector, and revoke this one when all mail is signed with the new key.`
   if (bits < MIN_KEY_BITS)
     return [error(`The key of selector ${selector} has ${bits} bits. Receivers reject it. ${next}`)]
-  return [warning(`The key of selector ${selector} has ${bits} bits, fewer than RFC 8301 recommends. ${next}`)]
+  return [
+    warning(
+      `The key of selector ${selector} has ${bits} bits, fewer than RFC 8301 recommends. ${next}`,
+    ),
+  ]
 }
 
 function withoutTesting({ tags }: DkimKey): string {
   const kept = tags.flatMap(({ name, value }) => {
-    const flags = name === 't' ? value.split(':').filter((flag) => flag.trim().toLowerCase() !== 'y') : [value]
+    const flags =
+      name === 't' ? value.split(':').filter((flag) => flag.trim().toLowerCase() !== 'y') : [value]
     return flags.length > 0 ? [`${name}=${flags.join(':')}`] : []
   })
   return kept.join('; ')
 }
 
 /** An alias without a key behind it: set up here, but not at the provider. */
-function aliasAdvice(domain: string, { selector, alias, key, error: failure }: SelectorFinding): Advice[] {
+function aliasAdvice(
+  domain: string,
+  { selector, alias, key, error: failure }: SelectorFinding,
+): Advice[] {
   if (alias === null || key || failure) return []
   const message = `${selector}._domainkey.${domain} is an alias for ${alias}, which has no key. Turn on DKIM at the provider, or remove the alias.`
   return [warning(message)]
@@ -99,7 +112,8 @@ function aliasAdvice(domain: string, { selector, alias, key, error: failure }: S
 function absenceAdvice({ domain, probe, asked, usesMail }: About): Advice[] {
   const tried = probe.findings.filter((finding) => finding.tried && !finding.error).length
   if (!usesMail) {
-    const message = 'This domain sends no mail. An empty wildcard key makes all DKIM signatures for it invalid.'
+    const message =
+      'This domain sends no mail. An empty wildcard key makes all DKIM signatures for it invalid.'
     return probe.wildcard ? [] : [info(message, txtRecord(`*._domainkey.${domain}`, 'v=DKIM1; p='))]
   }
   if (probe.nothingBelow && asked.length === 0) {

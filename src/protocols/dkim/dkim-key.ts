@@ -60,14 +60,17 @@ function syntaxFault({ message, at }: TagError): string {
 /** RFC 6376, 3.6.1. */
 function versionFaults(version: string | undefined, tags: Tag[]): string[] {
   const faults: string[] = []
-  if (version !== undefined && version !== 'DKIM1') faults.push('the version must be exactly `v=DKIM1`')
+  if (version !== undefined && version !== 'DKIM1')
+    faults.push('the version must be exactly `v=DKIM1`')
   if (version !== undefined && tags[0]?.name !== 'v') faults.push('`v` must come first')
   return faults
 }
 
 /** The record with its syntax repaired. */
 export function repairDkimKey({ tags }: DkimKey): string {
-  const others = tags.filter(({ name }) => name !== 'v').map(({ name, value }) => `${name}=${value}`)
+  const others = tags
+    .filter(({ name }) => name !== 'v')
+    .map(({ name, value }) => `${name}=${value}`)
   return ['v=DKIM1', ...others].join('; ')
 }
 
@@ -77,18 +80,24 @@ function words(list: string | undefined): string[] | null {
 
 function keyErrors(keyType: string, data: string | undefined, key: KeyObject | null): string[] {
   if (data === undefined) return ['there is no key (`p`)']
-  if (keyType !== 'rsa' && keyType !== 'ed25519') return [`“${keyType.slice(0, 20)}” is not a DKIM key type`]
+  if (keyType !== 'rsa' && keyType !== 'ed25519')
+    return [`“${keyType.slice(0, 20)}” is not a DKIM key type`]
   if (data === '' || key) return []
-  if (!isBase64(data)) return ['the key (`p`) is not Base64; it may be truncated or contain other characters']
+  if (!isBase64(data))
+    return ['the key (`p`) is not Base64; it may be truncated or contain other characters']
   return keyType === 'rsa'
     ? ['the key (`p`) is not an RSA public key; it may be truncated']
-    : ['an Ed25519 key (`p`) must be the Base64 of exactly 32 bytes, without ASN.1 wrapping (RFC 8463)']
+    : [
+        'an Ed25519 key (`p`) must be the Base64 of exactly 32 bytes, without ASN.1 wrapping (RFC 8463)',
+      ]
 }
 
 function useErrors(hashes: string[] | null, services: string[] | null): string[] {
   const errors: string[] = []
-  if (hashes && !hashes.includes('sha256')) errors.push('it does not accept sha256, the only hash in use (RFC 8301)')
-  if (services && !services.includes('*') && !services.includes('email')) errors.push('it is not meant for email (`s`)')
+  if (hashes && !hashes.includes('sha256'))
+    errors.push('it does not accept sha256, the only hash in use (RFC 8301)')
+  if (services && !services.includes('*') && !services.includes('email'))
+    errors.push('it is not meant for email (`s`)')
   return errors
 }
 
@@ -104,7 +113,8 @@ const MAX_KEY_BYTES = 4096
 function readKey(data: string, keyType: string): KeyObject | null {
   const bytes = Buffer.from(data, 'base64')
   if (!isBase64(data) || bytes.length > MAX_KEY_BYTES) return null
-  if (keyType === 'ed25519') return bytes.length === 32 ? tryKey(Buffer.concat([ED25519_SPKI, bytes]), 'spki') : null
+  if (keyType === 'ed25519')
+    return bytes.length === 32 ? tryKey(Buffer.concat([ED25519_SPKI, bytes]), 'spki') : null
   // RFC 6376, 3.6.1 says PKCS #1; in practice, SPKI is published.
   const key = tryKey(bytes, 'spki') ?? tryKey(bytes, 'pkcs1')
   return key?.asymmetricKeyType === 'rsa' ? key : null

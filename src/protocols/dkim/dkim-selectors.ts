@@ -59,7 +59,13 @@ const PROVIDERS: Provider[] = [
     include: '_spf.protonmail.ch',
     selectors: ['protonmail', 'protonmail2', 'protonmail3'],
   },
-  { name: 'iCloud', mx: ['mail.icloud.com'], spf: ['icloud.com'], include: 'icloud.com', selectors: ['sig1'] },
+  {
+    name: 'iCloud',
+    mx: ['mail.icloud.com'],
+    spf: ['icloud.com'],
+    include: 'icloud.com',
+    selectors: ['sig1'],
+  },
   {
     name: 'mailbox.org',
     mx: ['mailbox.org'],
@@ -67,17 +73,34 @@ const PROVIDERS: Provider[] = [
     include: 'mailbox.org',
     selectors: ['MBO0001', 'MBO0002', 'MBO0003', 'MBO0004'],
   },
-  { name: 'IONOS', mx: ['ionos.com', 'ionos.de', 'kundenserver.de'], selectors: ['s1-ionos', 's2-ionos', 's42582890'] },
+  {
+    name: 'IONOS',
+    mx: ['ionos.com', 'ionos.de', 'kundenserver.de'],
+    selectors: ['s1-ionos', 's2-ionos', 's42582890'],
+  },
   { name: 'STRATO', mx: ['rzone.de'], selectors: ['strato-dkim-0002', 'strato-dkim-0003'] },
   { name: 'Gandi Mail', mx: ['gandi.net'], spf: ['gandi.net'], selectors: ['gm1', 'gm2', 'gm3'] },
   { name: 'Migadu', mx: ['migadu.com'], spf: ['migadu.com'], selectors: ['key1', 'key2', 'key3'] },
-  { name: 'Hostinger', mx: ['hostinger.com'], selectors: ['hostingermail-a', 'hostingermail-b', 'hostingermail-c'] },
+  {
+    name: 'Hostinger',
+    mx: ['hostinger.com'],
+    selectors: ['hostingermail-a', 'hostingermail-b', 'hostingermail-c'],
+  },
   { name: 'Titan', mx: ['titan.email'], spf: ['titan.email'], selectors: ['titan1', 'titan2'] },
-  { name: 'Yandex 360', mx: ['yandex.net', 'yandex.ru'], spf: ['yandex.net', 'yandex.ru'], selectors: ['mail'] },
+  {
+    name: 'Yandex 360',
+    mx: ['yandex.net', 'yandex.ru'],
+    spf: ['yandex.net', 'yandex.ru'],
+    selectors: ['mail'],
+  },
   { name: 'Cloudflare Email Routing', mx: ['mx.cloudflare.net'], selectors: ['cf2024-1'] },
   { name: 'SendGrid', spf: ['sendgrid.net'], selectors: ['s1', 's2', 'smtpapi', 'm1'] },
   { name: 'Mailchimp', spf: ['mcsv.net'], selectors: ['k1', 'k2', 'k3'] },
-  { name: 'Mailchimp Transactional', spf: ['mandrillapp.com'], selectors: ['mte1', 'mte2', 'mandrill'] },
+  {
+    name: 'Mailchimp Transactional',
+    spf: ['mandrillapp.com'],
+    selectors: ['mte1', 'mte2', 'mandrill'],
+  },
   {
     name: 'Mailgun',
     mx: ['mailgun.org'],
@@ -97,9 +120,19 @@ const PROVIDERS: Provider[] = [
     unguessable: 'hs1 and hs2 with an account number',
   },
   { name: 'SMTP2GO', spf: ['smtp2go.com'], unguessable: '“s” and a number' },
-  { name: 'Mimecast', mx: ['mimecast.com'], spf: ['mimecast.com'], unguessable: '“mimecast” and a date' },
+  {
+    name: 'Mimecast',
+    mx: ['mimecast.com'],
+    spf: ['mimecast.com'],
+    unguessable: '“mimecast” and a date',
+  },
   { name: 'Salesforce', spf: ['salesforce.com'], unguessable: 'chosen in its settings' },
-  { name: 'OVHcloud', mx: ['ovh.net', 'ovh.com'], spf: ['mx.ovh.com'], unguessable: '“ovhmo” and a number' },
+  {
+    name: 'OVHcloud',
+    mx: ['ovh.net', 'ovh.com'],
+    spf: ['mx.ovh.com'],
+    unguessable: '“ovhmo” and a number',
+  },
 ]
 
 /** The providers that MX host names and the names in SPF includes show. */
@@ -119,10 +152,14 @@ export function selectorsToTry(asked: string[], providers: Provider[]): string[]
   const hinted = providers.flatMap(({ selectors }) => selectors ?? [])
   const all = [...asked, ...hinted, ...KNOWN_SELECTORS.map(({ selector }) => selector)]
   const seen = new Set<string>()
-  return all.filter((selector) => !seen.has(selector.toLowerCase()) && seen.add(selector.toLowerCase()))
+  return all.filter(
+    (selector) => !seen.has(selector.toLowerCase()) && seen.add(selector.toLowerCase()),
+  )
 }
 
-const providerBySelector = new Map(KNOWN_SELECTORS.map(({ selector, provider }) => [selector.toLowerCase(), provider]))
+const providerBySelector = new Map(
+  KNOWN_SELECTORS.map(({ selector, provider }) => [selector.toLowerCase(), provider]),
+)
 
 /** The provider that uses this selector; null when none is known. */
 export function providerOfSelector(selector: string): string | null {

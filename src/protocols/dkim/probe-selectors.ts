@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { DnsFailure } from '../../net/dns.ts'
 import { parseDkimKey, type DkimKey } from './dkim-key.ts'
-import { KNOWN_SELECTORS, providerOfSelector, selectorsToTry, type Provider } from './dkim-selectors.ts'
+import {
+  KNOWN_SELECTORS,
+  providerOfSelector,
+  selectorsToTry,
+  type Provider,
+} from './dkim-selectors.ts'
 import type { DnsQueries, TxtLookup } from '../dns-queries.ts'
 
 /** The result for one selector. */
@@ -51,18 +56,29 @@ export async function probeSelectors(
   queries: DnsQueries,
 ): Promise<DkimProbe> {
   const base = `_domainkey.${domain}`
-  const [top, random] = await Promise.all([queries.lookUpTxt(base), queries.lookUpTxt(`${randomLabel()}.${base}`)])
+  const [top, random] = await Promise.all([
+    queries.lookUpTxt(base),
+    queries.lookUpTxt(`${randomLabel()}.${base}`),
+  ])
   const wildcard = random.texts.map(parseDkimKey).find((key) => key !== null) ?? null
   const nothingBelow = !top.exists && !random.error && random.texts.length === 0
   const all = selectorsToTry(asked, providers)
-  const selectors = nothingBelow ? all.filter((name) => asked.includes(name) || COMMON_SELECTORS.includes(name)) : all
+  const selectors = nothingBelow
+    ? all.filter((name) => asked.includes(name) || COMMON_SELECTORS.includes(name))
+    : all
   const found = await lookUp(selectors, base, queries)
-  const findings = selectors.map((selector) => findingOf(selector, found.get(selector), wildcard?.text))
+  const findings = selectors.map((selector) =>
+    findingOf(selector, found.get(selector), wildcard?.text),
+  )
   return { findings, wildcard, nothingBelow }
 }
 
 /** The results of the selectors that answered in time. */
-async function lookUp(selectors: string[], base: string, queries: DnsQueries): Promise<Map<string, TxtLookup>> {
+async function lookUp(
+  selectors: string[],
+  base: string,
+  queries: DnsQueries,
+): Promise<Map<string, TxtLookup>> {
   const found = new Map<string, TxtLookup>()
   let [answered, failed] = [0, 0]
   await forEachConcurrently(selectors, MAX_CONCURRENT_QUERIES, async (selector) => {
@@ -75,7 +91,11 @@ async function lookUp(selectors: string[], base: string, queries: DnsQueries): P
   return found
 }
 
-function findingOf(selector: string, found: TxtLookup | undefined, wildcard?: string): SelectorFinding {
+function findingOf(
+  selector: string,
+  found: TxtLookup | undefined,
+  wildcard?: string,
+): SelectorFinding {
   const texts = found?.texts.filter((text) => parseDkimKey(text)) ?? []
   const [text] = texts
   return {
@@ -94,7 +114,11 @@ function randomLabel(): string {
   return `x${randomBytes(8).toString('hex')}`
 }
 
-async function forEachConcurrently<T>(items: T[], lanes: number, work: (item: T) => Promise<void>): Promise<void> {
+async function forEachConcurrently<T>(
+  items: T[],
+  lanes: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const waiting = items.values()
   const lane = async () => {
     for (const item of waiting) await work(item)

@@ -1,7 +1,13 @@
 import { joinItems, shorten, txtRecord, type Advice, type Publish } from '../advice.ts'
 import type { Destination } from './report-destinations.ts'
 import type { DmarcDiscovery, WalkStep } from './dmarc-discovery.ts'
-import { formatDmarc, hasPartialPct, isCapitalTag, repairDmarc, findNearMiss } from './repair-dmarc.ts'
+import {
+  formatDmarc,
+  hasPartialPct,
+  isCapitalTag,
+  repairDmarc,
+  findNearMiss,
+} from './repair-dmarc.ts'
 import {
   DMARC_POLICIES,
   KNOWN_TAGS,
@@ -50,9 +56,20 @@ export function adviceOnDmarc(about: About): Advice[] {
   ]
 }
 
-const error = (message: string, publish?: Publish): Advice => ({ about: 'dmarc', severity: 'error', message, publish })
-const warning = (message: string, publish?: Publish): Advice => ({ ...error(message, publish), severity: 'warning' })
-const info = (message: string, publish?: Publish): Advice => ({ ...error(message, publish), severity: 'info' })
+const error = (message: string, publish?: Publish): Advice => ({
+  about: 'dmarc',
+  severity: 'error',
+  message,
+  publish,
+})
+const warning = (message: string, publish?: Publish): Advice => ({
+  ...error(message, publish),
+  severity: 'warning',
+})
+const info = (message: string, publish?: Publish): Advice => ({
+  ...error(message, publish),
+  severity: 'info',
+})
 
 function stepAdvice({ domain, records, texts }: WalkStep): Advice[] {
   const name = `_dmarc.${domain}`
@@ -91,7 +108,11 @@ function absenceAdvice({ discovery, usesMail, registeredDomain, texts }: About):
   const { domain, steps, standing, error: failure } = discovery
   if (failure) {
     const failed = steps.find((step) => step.error)?.domain ?? domain
-    return [error(`The DMARC record could not be looked up: the query for _dmarc.${failed} failed (${failure}).`)]
+    return [
+      error(
+        `The DMARC record could not be looked up: the query for _dmarc.${failed} failed (${failure}).`,
+      ),
+    ]
   }
   // The text in place of the record has advice of its own.
   if (steps.some((step) => step.records.length > 1 || step.texts.some(findNearMiss))) return []
@@ -124,7 +145,13 @@ function isPublicSuffix(domain: string): boolean {
   return registeredOf(domain) === null
 }
 
-function inheritanceAdvice({ domain, record, policyDomain, standing, error: failure }: DmarcDiscovery): Advice[] {
+function inheritanceAdvice({
+  domain,
+  record,
+  policyDomain,
+  standing,
+  error: failure,
+}: DmarcDiscovery): Advice[] {
   const unsure = failure
     ? [
         warning(
@@ -134,8 +161,16 @@ function inheritanceAdvice({ domain, record, policyDomain, standing, error: fail
     : []
   if (standing === 'own' || !record) return unsure
   const tag = requestedPolicy(record, standing)?.tag ?? 'p'
-  const why = standing === 'nonexistent' ? 'which does not exist in the DNS' : 'which has no record of its own'
-  return [info(`The DMARC record of ${policyDomain} applies to ${domain}, ${why}. Its ${tag} tag decides.`), ...unsure]
+  const why =
+    standing === 'nonexistent'
+      ? 'which does not exist in the DNS'
+      : 'which has no record of its own'
+  return [
+    info(
+      `The DMARC record of ${policyDomain} applies to ${domain}, ${why}. Its ${tag} tag decides.`,
+    ),
+    ...unsure,
+  ]
 }
 
 function syntaxAdvice(record: DmarcRecord, publish: Publish): Advice[] {
@@ -147,7 +182,10 @@ function syntaxAdvice(record: DmarcRecord, publish: Publish): Advice[] {
   const advice = errors
     .slice(0, 5)
     .map(({ at, message, isRepeated }) =>
-      warning(`At character ${at + 1}: ${message}${isRepeated ? '; the first one counts' : ''}.`, publish),
+      warning(
+        `At character ${at + 1}: ${message}${isRepeated ? '; the first one counts' : ''}.`,
+        publish,
+      ),
     )
   if (invalid.length > 0) {
     const what = joinItems(invalid.map(({ name, value }) => `${name}=${value}`))
@@ -161,7 +199,8 @@ function syntaxAdvice(record: DmarcRecord, publish: Publish): Advice[] {
     const names = joinItems(unknown.map(({ name }) => name))
     advice.push(info(`Receivers ignore tags that RFC 9989 does not define: ${names}.`, publish))
   }
-  if (removed.length > 0) advice.push(removedAdvice(record, joinItems(removed.map(({ name }) => name)), publish))
+  if (removed.length > 0)
+    advice.push(removedAdvice(record, joinItems(removed.map(({ name }) => name)), publish))
   return advice
 }
 
@@ -169,12 +208,14 @@ function syntaxAdvice(record: DmarcRecord, publish: Publish): Advice[] {
 function orderAdvice({ tags }: DmarcRecord, publish: Publish): Advice[] {
   const place = tags.findIndex(({ name }) => name === 'p')
   if (place < 2) return []
-  const message = 'The p tag does not directly follow v=DMARC1. Receivers that follow RFC 7489 may ignore the record.'
+  const message =
+    'The p tag does not directly follow v=DMARC1. Receivers that follow RFC 7489 may ignore the record.'
   return [info(message, publish)]
 }
 
 function removedAdvice(record: DmarcRecord, names: string, publish: Publish): Advice {
-  if (!hasPartialPct(record)) return info(`RFC 9989 removed ${names}. Receivers ignore it.`, publish)
+  if (!hasPartialPct(record))
+    return info(`RFC 9989 removed ${names}. Receivers ignore it.`, publish)
   const pct = valueOf(record.tags, 'pct')
   return warning(
     `pct=${pct} no longer has an effect: RFC 9989 removed it, and receivers apply p=${record.p} to all mail. While you test, use t=y, which lowers the policy by one level.`,
@@ -182,7 +223,12 @@ function removedAdvice(record: DmarcRecord, names: string, publish: Publish): Ad
   )
 }
 
-function policyAdvice(discovery: DmarcDiscovery, record: DmarcRecord, publish: Publish, usesMail: boolean): Advice[] {
+function policyAdvice(
+  discovery: DmarcDiscovery,
+  record: DmarcRecord,
+  publish: Publish,
+  usesMail: boolean,
+): Advice[] {
   const requested = requestedPolicy(record, discovery.standing)
   if (!requested) {
     const message =
@@ -190,7 +236,8 @@ function policyAdvice(discovery: DmarcDiscovery, record: DmarcRecord, publish: P
     return [error(message, publish)]
   }
   if (record.p === null) {
-    const message = 'The record has no valid p tag. Receivers treat it as p=none, and older ones ignore it.'
+    const message =
+      'The record has no valid p tag. Receivers treat it as p=none, and older ones ignore it.'
     return [warning(message, publish)]
   }
   if (isPublicSuffix(discovery.policyDomain ?? discovery.domain)) return testAdvice(record, publish)
@@ -199,11 +246,18 @@ function policyAdvice(discovery: DmarcDiscovery, record: DmarcRecord, publish: P
   // An organisation may well send mail when the name below it that was asked about does not.
   if (!usesMail && discovery.standing === 'own' && discovery.effectivePolicy !== 'reject') {
     const message = `${discovery.domain} does not use mail. Publish p=reject, so that receivers reject all mail that claims to come from it.`
-    advice.push(warning(message, txtRecord(name, repairDmarc(record, { p: 'reject', sp: '', np: '', t: '' }))))
+    advice.push(
+      warning(
+        message,
+        txtRecord(name, repairDmarc(record, { p: 'reject', sp: '', np: '', t: '' })),
+      ),
+    )
   } else if (record.p === 'none') {
     const message =
       'Not enforced: p=none only monitors, and spoofed mail is delivered. When reports show that your own mail passes, move to quarantine, then to reject.'
-    advice.push(info(message, txtRecord(name, repairDmarc(record, { p: 'quarantine', sp: '', t: '' }))))
+    advice.push(
+      info(message, txtRecord(name, repairDmarc(record, { p: 'quarantine', sp: '', t: '' }))),
+    )
   }
   return [...advice, ...subdomainAdvice(discovery, record, publish), ...testAdvice(record, publish)]
 }
@@ -231,7 +285,12 @@ function subdomainAdvice(
   if (weaker.length === 0) return []
   const weakTags = weaker.map((tag) => `${tag}=${record[tag]}`).join(' and ')
   const message = `${weakTags} is weaker than p=${record.p}, so attackers can spoof subdomains, even ones that do not exist.`
-  return [warning(message, txtRecord(name, repairDmarc(record, Object.fromEntries(weaker.map((tag) => [tag, ''])))))]
+  return [
+    warning(
+      message,
+      txtRecord(name, repairDmarc(record, Object.fromEntries(weaker.map((tag) => [tag, ''])))),
+    ),
+  ]
 }
 
 function testAdvice(record: DmarcRecord, publish: Publish): Advice[] {
@@ -244,15 +303,28 @@ function addressAdvice(policyDomain: string, record: DmarcRecord, publish: Publi
   const uris = [...record.rua, ...record.ruf]
   const broken = uris.filter(({ host }) => host === null).map(({ uri }) => `“${uri}”`)
   const sized = uris.filter(({ size }) => size !== null)
-  const other = uris.filter(({ uri, host }) => host !== null && !/^mailto:/i.test(uri)).map(({ uri }) => uri)
+  const other = uris
+    .filter(({ uri, host }) => host !== null && !/^mailto:/i.test(uri))
+    .map(({ uri }) => uri)
   const advice: Advice[] = []
   if (broken.length > 0) {
-    advice.push(error(`Reports cannot be sent to ${joinItems(broken)}. Write addresses as mailto:name@host.`, publish))
+    advice.push(
+      error(
+        `Reports cannot be sent to ${joinItems(broken)}. Write addresses as mailto:name@host.`,
+        publish,
+      ),
+    )
   }
   if (sized.length > 0) {
-    advice.push(info(`RFC 9989 removed size limits such as “!${sized[0]?.size}”. Reporters ignore them.`, publish))
+    advice.push(
+      info(
+        `RFC 9989 removed size limits such as “!${sized[0]?.size}”. Reporters ignore them.`,
+        publish,
+      ),
+    )
   }
-  if (other.length > 0) advice.push(info(`Few reporters send to addresses other than mailto: ${joinItems(other)}.`))
+  if (other.length > 0)
+    advice.push(info(`Few reporters send to addresses other than mailto: ${joinItems(other)}.`))
   if (record.rua.length === 0) {
     const rua = `mailto:dmarc-reports@${policyDomain}`
     const message =
@@ -265,7 +337,13 @@ function addressAdvice(policyDomain: string, record: DmarcRecord, publish: Publi
   return advice
 }
 
-function consentAdvice({ name, authorized, uri, error: failure, sameByPublicSuffix }: Destination): Advice[] {
+function consentAdvice({
+  name,
+  authorized,
+  uri,
+  error: failure,
+  sameByPublicSuffix,
+}: Destination): Advice[] {
   if (name === null || authorized) return []
   if (authorized === null) {
     return [
@@ -289,7 +367,11 @@ function consentAdvice({ name, authorized, uri, error: failure, sameByPublicSuff
  * Whether reports can arrive at all: a host without MX gets mail at its own address (RFC 5321,
  * 5.1), if at all.
  */
-function mailboxAdvice(destinations: Destination[], record: DmarcRecord, publish: Publish): Advice[] {
+function mailboxAdvice(
+  destinations: Destination[],
+  record: DmarcRecord,
+  publish: Publish,
+): Advice[] {
   const lost = destinations.filter(({ mailbox }) => mailbox?.use.receives === 'nothing')
   const lostUris = new Set(lost.map(({ uri }) => uri))
   return destinations.flatMap(({ tag, uri, mailbox, error: consentError }) => {
@@ -298,13 +380,23 @@ function mailboxAdvice(destinations: Destination[], record: DmarcRecord, publish
     const rest = record[tag].map((one) => one.uri).filter((one) => !lostUris.has(one))
     if (use.receives === 'nothing') {
       const mended =
-        rest.length > 0 ? txtRecord(publish.name, repairDmarc(record, { [tag]: rest.join(',') })) : undefined
-      return [error(`Reports to ${uri} cannot be delivered: ${host} does not receive mail.`, mended)]
+        rest.length > 0
+          ? txtRecord(publish.name, repairDmarc(record, { [tag]: rest.join(',') }))
+          : undefined
+      return [
+        error(`Reports to ${uri} cannot be delivered: ${host} does not receive mail.`, mended),
+      ]
     }
     if (use.receives === 'address') {
-      return [info(`${host} has no MX record, so reports to ${uri} go to the host itself. Publish an MX record there.`)]
+      return [
+        info(
+          `${host} has no MX record, so reports to ${uri} go to the host itself. Publish an MX record there.`,
+        ),
+      ]
     }
     if (use.receives !== 'unknown' || consentError) return []
-    return [warning(`The mail servers of ${host} for ${uri} could not be looked up (${use.error}).`)]
+    return [
+      warning(`The mail servers of ${host} for ${uri} could not be looked up (${use.error}).`),
+    ]
   })
 }

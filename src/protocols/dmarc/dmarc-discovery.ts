@@ -1,5 +1,11 @@
 import type { DnsFailure } from '../../net/dns.ts'
-import { effectivePolicy, parseDmarc, type DmarcPolicy, type DmarcRecord, type NameRelation } from './dmarc-record.ts'
+import {
+  effectivePolicy,
+  parseDmarc,
+  type DmarcPolicy,
+  type DmarcRecord,
+  type NameRelation,
+} from './dmarc-record.ts'
 import type { DnsQueries, TxtLookup } from '../dns-queries.ts'
 
 /** One name of the tree walk, and the records published at its `_dmarc`. */
@@ -32,7 +38,10 @@ const MAX_LABELS_ABOVE = 7
 export function treeWalkNames(domain: string): string[] {
   const labels = domain.split('.')
   const above = Math.min(MAX_LABELS_ABOVE, labels.length - 1)
-  return [domain, ...Array.from({ length: above }, (_, index) => labels.slice(index - above).join('.'))]
+  return [
+    domain,
+    ...Array.from({ length: above }, (_, index) => labels.slice(index - above).join('.')),
+  ]
 }
 
 /**

@@ -61,7 +61,8 @@ export function parseDmarc(text: string): DmarcRecord | null {
   const { tags, errors } = parseTagList(text)
   const [version] = tags
   // RFC 9989, 4.8: of `v=DMARC1` the value is case-sensitive, the name is not.
-  if (version?.name.toLowerCase() !== 'v' || version.value !== 'DMARC1' || version.at > 0) return null
+  if (version?.name.toLowerCase() !== 'v' || version.value !== 'DMARC1' || version.at > 0)
+    return null
   version.name = 'v'
   const policy = (name: string) => choice(tags, name) as DmarcPolicy | null
   return {
@@ -95,7 +96,9 @@ function isInvalid(tag: Tag): boolean {
 function failureOptions(tags: readonly Tag[]): string[] | null {
   const options = valueOf(tags, 'fo')?.split(':', 9)
   const names = options?.map((option) => option.trim().toLowerCase())
-  const isValid = names?.every((name) => ['0', '1', 'd', 's'].includes(name)) && new Set(names).size === names.length
+  const isValid =
+    names?.every((name) => ['0', '1', 'd', 's'].includes(name)) &&
+    new Set(names).size === names.length
   // RFC 9989, 4.8: either 0 or 1.
   return names && isValid && !(names.includes('0') && names.includes('1')) ? names : null
 }
@@ -108,14 +111,16 @@ function reportUris(list: string | undefined): ReportUri[] {
 /** RFC 9989, 4.8: a URI, and after “!” the size limit of old. */
 export function parseReportUri(text: string): ReportUri {
   const mark = text.lastIndexOf('!')
-  const size = mark > 0 && /^\d{1,12}[kmgt]?$/i.test(text.slice(mark + 1)) ? text.slice(mark + 1) : null
+  const size =
+    mark > 0 && /^\d{1,12}[kmgt]?$/i.test(text.slice(mark + 1)) ? text.slice(mark + 1) : null
   const uri = size === null ? text : text.slice(0, mark)
   return { uri, size, host: hostOf(uri) }
 }
 
 function hostOf(uri: string): string | null {
   const [scheme = '', ...rest] = uri.split(':')
-  if (scheme.toLowerCase() !== 'mailto') return URL.canParse(uri) ? new URL(uri).hostname || null : null
+  if (scheme.toLowerCase() !== 'mailto')
+    return URL.canParse(uri) ? new URL(uri).hostname || null : null
   const [address = ''] = rest.join(':').split('?')
   const at = address.lastIndexOf('@')
   if (at < 1 || /\s/.test(address)) return null
@@ -177,7 +182,10 @@ const MEANINGS: Record<string, (value: string) => string> = {
   np: requested('subdomains that do not exist'),
   adkim: aligned('the domain of a DKIM signature'),
   aspf: aligned('the domain that SPF checked'),
-  t: (value) => (value === 'y' ? 'Test mode: receivers apply one level less than the policy.' : 'Not in test mode.'),
+  t: (value) =>
+    value === 'y'
+      ? 'Test mode: receivers apply one level less than the policy.'
+      : 'Not in test mode.',
   psd: (value) =>
     value === 'y'
       ? 'A public suffix, below which others register domains.'
@@ -199,7 +207,8 @@ const MEANINGS: Record<string, (value: string) => string> = {
       .split(',')
       .map((uri) => uri.trim())
       .join(' and ')}.`,
-  pct: () => 'Removed by RFC 9989 and ignored: the policy applies to all mail. Use `t=y` for tests.',
+  pct: () =>
+    'Removed by RFC 9989 and ignored: the policy applies to all mail. Use `t=y` for tests.',
   rf: () => 'Removed by RFC 9989 and ignored: failure reports have only one format.',
   ri: () => 'Removed by RFC 9989 and ignored: reports are sent daily.',
 }

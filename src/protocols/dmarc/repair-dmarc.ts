@@ -69,12 +69,19 @@ export type NearMiss = { text: string; reason: string; repaired: string }
  */
 export function findNearMiss(text: string): NearMiss | null {
   const start = text.slice(0, 200)
-  if (parseDmarc(text) || !/^\W*v\s*=\s*DMARC|^\W*p\s*=\s*(none|quarantine|reject)\b|;\s*v\s*=\s*DMARC1/i.test(start)) {
+  if (
+    parseDmarc(text) ||
+    !/^\W*v\s*=\s*DMARC|^\W*p\s*=\s*(none|quarantine|reject)\b|;\s*v\s*=\s*DMARC1/i.test(start)
+  ) {
     return null
   }
   const rest = text.replaceAll(/["'“”„]/g, '').replace(/(^|;)\s*v\s*=\s*DMARC\s*1?/i, '')
   const meant = parseDmarc(`v=DMARC1;${rest}`)
-  return { text, reason: whyPassedOver(start), repaired: meant ? repairDmarc(meant) : 'v=DMARC1; p=none' }
+  return {
+    text,
+    reason: whyPassedOver(start),
+    repaired: meant ? repairDmarc(meant) : 'v=DMARC1; p=none',
+  }
 }
 
 function whyPassedOver(start: string): string {

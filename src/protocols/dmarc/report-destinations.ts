@@ -41,7 +41,9 @@ export async function checkDestinations(
   record: DmarcRecord,
   queries: DnsQueries,
 ): Promise<Destination[]> {
-  const uris = (['rua', 'ruf'] as const).flatMap((tag) => record[tag].map(({ uri, host }) => ({ tag, uri, host })))
+  const uris = (['rua', 'ruf'] as const).flatMap((tag) =>
+    record[tag].map(({ uri, host }) => ({ tag, uri, host })),
+  )
   const usable = uris.flatMap(({ tag, uri, host }) => (host === null ? [] : [{ tag, uri, host }]))
   return Promise.all(
     usable.slice(0, MAX_DESTINATIONS).map(async ({ tag, uri, host }) => {
@@ -56,9 +58,19 @@ export async function checkDestinations(
 }
 
 type Consent = Omit<Destination, 'tag' | 'uri' | 'mailbox'>
-const UNNEEDED: Consent = { name: null, authorized: true, record: null, sameByPublicSuffix: true, error: null }
+const UNNEEDED: Consent = {
+  name: null,
+  authorized: true,
+  record: null,
+  sameByPublicSuffix: true,
+  error: null,
+}
 
-async function consentOf(host: string, policyDomain: string, queries: DnsQueries): Promise<Consent> {
+async function consentOf(
+  host: string,
+  policyDomain: string,
+  queries: DnsQueries,
+): Promise<Consent> {
   if (host === policyDomain) return UNNEEDED
   const name = `${policyDomain}._report._dmarc.${host}`
   const [own, theirs, consent] = await Promise.all([
@@ -79,5 +91,7 @@ async function consentOf(host: string, policyDomain: string, queries: DnsQueries
 /** Step 9: a consent may name another address, but only at the same host. */
 function staysAt(host: string, text: string): boolean {
   const rua = valueOf(parseDmarc(text)?.tags ?? [], 'rua')
-  return rua === undefined || rua.split(',').every((uri) => parseReportUri(uri.trim()).host === host)
+  return (
+    rua === undefined || rua.split(',').every((uri) => parseReportUri(uri.trim()).host === host)
+  )
 }

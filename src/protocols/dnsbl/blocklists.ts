@@ -50,17 +50,27 @@ export function createBlocklists(given: {
   const { catalogue, keys, resolver } = given
   const keyed = keysByZone(catalogue.lists, keys)
   const keyOf = (list: Blocklist) => keyed.get(list.zone)
-  const isAsked = (list: Blocklist) => (list.access === 'key' ? keyOf(list) !== undefined : list.enabled)
+  const isAsked = (list: Blocklist) =>
+    list.access === 'key' ? keyOf(list) !== undefined : list.enabled
   const lists = catalogue.lists.filter(isAsked).toSorted(byCategoryAndName)
   const health = createZoneHealthTracker(lists.length, (list, ip, signal) =>
     resolver.query(queryName(reversedLabels(ip), list, keyOf(list)), 'A', signal),
   )
-  return { lists, resolver, health, keyOf, cache: createListingCache(), warnings: warningsOf(catalogue, keys, isAsked) }
+  return {
+    lists,
+    resolver,
+    health,
+    keyOf,
+    cache: createListingCache(),
+    warnings: warningsOf(catalogue, keys, isAsked),
+  }
 }
 
 /** The key of a blocklist is also the key of those whose entries it includes. */
 function keysByZone(lists: Blocklist[], keys: ReadonlyMap<string, string>): Map<string, string> {
-  const inherited = lists.flatMap(({ zone, includes }) => includes.map((part) => [part, keys.get(zone)] as const))
+  const inherited = lists.flatMap(({ zone, includes }) =>
+    includes.map((part) => [part, keys.get(zone)] as const),
+  )
   const found = new Map([...inherited, ...keys])
   return new Map(
     lists.flatMap(({ zone, keyTemplate }) => {
@@ -76,18 +86,26 @@ function warningsOf(
   isAsked: (l: Blocklist) => boolean,
 ): string[] {
   const keyless = catalogue.lists.filter((list) => list.enabled && !isAsked(list))
-  const useless = [...keys.keys()].filter((zone) => !catalogue.lists.some((l) => l.zone === zone && l.keyTemplate))
+  const useless = [...keys.keys()].filter(
+    (zone) => !catalogue.lists.some((l) => l.zone === zone && l.keyTemplate),
+  )
   return [
     ...catalogue.warnings,
-    ...keyless.map(({ name, zone }) => `${name} is not queried because it needs a key. Set DNSBL_KEYS=${zone}=….`),
+    ...keyless.map(
+      ({ name, zone }) =>
+        `${name} is not queried because it needs a key. Set DNSBL_KEYS=${zone}=….`,
+    ),
     ...useless.map(
-      (zone) => `DNSBL_KEYS has a key for ${zone}, but the catalogue has no list with this zone that uses a key.`,
+      (zone) =>
+        `DNSBL_KEYS has a key for ${zone}, but the catalogue has no list with this zone that uses a key.`,
     ),
   ]
 }
 
 function byCategoryAndName(a: Blocklist, b: Blocklist): number {
-  return CATEGORIES.indexOf(a.category) - CATEGORIES.indexOf(b.category) || a.name.localeCompare(b.name)
+  return (
+    CATEGORIES.indexOf(a.category) - CATEGORIES.indexOf(b.category) || a.name.localeCompare(b.name)
+  )
 }
 
 /** Some two hundred sweeps, at a few hundred bytes a listing. */

@@ -64,7 +64,9 @@ const Entry = Type.Object({
   strictCodes: Type.Optional(Type.Boolean()),
   /** Meaning of each bit of the last octet, by its value. */
   bitmask: Type.Optional(Meanings),
-  test: Type.Optional(Type.Object({ entry: Type.Optional(Type.Boolean()), expectedA: Type.Optional(Type.String()) })),
+  test: Type.Optional(
+    Type.Object({ entry: Type.Optional(Type.Boolean()), expectedA: Type.Optional(Type.String()) }),
+  ),
   lookupUrl: Type.Optional(Type.String()),
   delisting: Type.Optional(Delisting),
   confidence: Type.Optional(Type.String()),
@@ -131,7 +133,10 @@ function parse(file: string): File {
     const errors = Value.Errors(File, content)
     throw unusable(
       file,
-      errors.map((error) => ({ path: pathOf(error.instancePath), message: describeSchemaError(error) })),
+      errors.map((error) => ({
+        path: pathOf(error.instancePath),
+        message: describeSchemaError(error),
+      })),
     )
   }
   const details = [...content.lists.flatMap(faultsOf), ...duplicates(content.lists)]
@@ -144,16 +149,22 @@ function readJson(file: string): unknown {
     return JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
     const what = error instanceof SyntaxError ? 'is not JSON' : 'cannot be read'
-    throw new Fault('invalid_request', `The blocklist catalogue ${file} ${what}: ${messageOf(error)}.`, {
-      cause: error,
-    })
+    throw new Fault(
+      'invalid_request',
+      `The blocklist catalogue ${file} ${what}: ${messageOf(error)}.`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 
 const MAX_FAULTS_SHOWN = 5
 
 function unusable(file: string, details: FaultDetail[]): Fault {
-  const shown = details.slice(0, MAX_FAULTS_SHOWN).map((detail) => `${detail.path} ${detail.message}`)
+  const shown = details
+    .slice(0, MAX_FAULTS_SHOWN)
+    .map((detail) => `${detail.path} ${detail.message}`)
   if (details.length > MAX_FAULTS_SHOWN) shown.push('and more')
   const sentence = `The blocklist catalogue ${file} is invalid: ${shown.join('; ')}.`
   return new Fault('invalid_request', sentence, { details })
@@ -163,7 +174,8 @@ type SchemaError = ReturnType<typeof Value.Errors>[number]
 
 function describeSchemaError(error: SchemaError): string {
   if (error.keyword === 'enum') return `must be one of ${error.params.allowedValues.join(', ')}`
-  if (error.keyword === 'required') return `is missing ${error.params.requiredProperties.join(', ')}`
+  if (error.keyword === 'required')
+    return `is missing ${error.params.requiredProperties.join(', ')}`
   if (error.keyword === 'minLength' || error.keyword === 'minItems') return 'must not be empty'
   return error.message
 }
@@ -188,14 +200,20 @@ function faultsOf(list: Static<typeof Entry>, index: number): FaultDetail[] {
     [list.access === 'key' && !keyTemplate, 'keyTemplate', 'must contain {key}'],
     [!isLink(list.lookupUrl), 'lookupUrl', 'is not an http URL'],
     [!isLink(list.delisting?.url), 'delisting.url', 'is not an http URL'],
-    [list.strictCodes === true && Object.keys(codes).length === 0, 'codes', 'must have the answers that mean listed'],
+    [
+      list.strictCodes === true && Object.keys(codes).length === 0,
+      'codes',
+      'must have the answers that mean listed',
+    ],
     ...Object.keys({ ...codes, ...notListedCodes }).map((code): [boolean, string, string] => [
       !isListingCode(code),
       'codes',
       `has “${code}”, which is not a blocklist answer`,
     ]),
   ]
-  return faults.flatMap(([wrong, field, message]) => (wrong ? [{ path: `lists[${index}].${field}`, message }] : []))
+  return faults.flatMap(([wrong, field, message]) =>
+    wrong ? [{ path: `lists[${index}].${field}`, message }] : [],
+  )
 }
 
 function isKeyTemplate(template: string | undefined): boolean {
@@ -210,13 +228,19 @@ function isLink(url: string | undefined): boolean {
 
 /** In 127.0.0.0/8, without the answers by which every blocklist rejects queries. */
 function isListingCode(code: string): boolean {
-  return ipaddr.IPv4.isValidFourPartDecimal(code) && code.startsWith('127.') && !code.startsWith('127.255.255.')
+  return (
+    ipaddr.IPv4.isValidFourPartDecimal(code) &&
+    code.startsWith('127.') &&
+    !code.startsWith('127.255.255.')
+  )
 }
 
 function duplicates(lists: File['lists']): FaultDetail[] {
   const zones = lists.map((list) => zoneKey(list.zone))
   return zones.flatMap((zone, index) =>
-    zones.indexOf(zone) === index ? [] : [{ path: `lists[${index}].zone`, message: `repeats ${zone}` }],
+    zones.indexOf(zone) === index
+      ? []
+      : [{ path: `lists[${index}].zone`, message: `repeats ${zone}` }],
   )
 }
 
@@ -230,5 +254,7 @@ function withDefaults(entry: Static<typeof Entry>): Blocklist {
 
 function unfitListWarnings(zone: string, unfit: Static<typeof Unfit>[]): string[] {
   const found = unfit.find((entry) => entry.zones.includes(zoneKey(zone)))
-  return found ? [`The list ${zoneKey(zone)} should be removed from the catalogue: ${found.reason}.`] : []
+  return found
+    ? [`The list ${zoneKey(zone)} should be removed from the catalogue: ${found.reason}.`]
+    : []
 }

@@ -42,7 +42,9 @@ const PUBLIC_RESOLVERS: Record<string, readonly string[]> = {
 
 /** Whose public resolver this address is, or null. */
 export function publicResolver(address: string): string | null {
-  const found = Object.entries(PUBLIC_RESOLVERS).find(([, addresses]) => addresses.includes(address))
+  const found = Object.entries(PUBLIC_RESOLVERS).find(([, addresses]) =>
+    addresses.includes(address),
+  )
   return found?.[0] ?? null
 }
 
@@ -51,19 +53,26 @@ export function adviceOnServers(servers: readonly Endpoint[]): string[] {
   return servers.flatMap(({ address }) => {
     const owner = publicResolver(address)
     if (owner === null) return []
-    return [`Blocklist queries go through ${address} (${owner}), which many lists refuse. ${OWN_RESOLVER}`]
+    return [
+      `Blocklist queries go through ${address} (${owner}), which many lists refuse. ${OWN_RESOLVER}`,
+    ]
   })
 }
 
 const OWN_RESOLVER = 'Set DNSBL_SERVERS to a recursive resolver of your own, such as Unbound.'
 
 /** Sentences about the reliability of a sweep, with their fixes. */
-export function adviceOnSweep(listings: readonly Listing[], servers: readonly Endpoint[]): string[] {
+export function adviceOnSweep(
+  listings: readonly Listing[],
+  servers: readonly Endpoint[],
+): string[] {
   const unknown = listings.filter((listing) => listing.status === 'unknown')
   const advice = adviceOnServers(servers)
-  if (unknown.length > listings.length / 2) return [...advice, massAdvice(unknown.length, listings.length, servers)]
+  if (unknown.length > listings.length / 2)
+    return [...advice, massAdvice(unknown.length, listings.length, servers)]
   const refusing = unknown.filter((listing) => listing.health === 'refusing')
-  if (refusing.length > 0) advice.push(`${namesOf(refusing)} refused this resolver. ${OWN_RESOLVER}`)
+  if (refusing.length > 0)
+    advice.push(`${namesOf(refusing)} refused this resolver. ${OWN_RESOLVER}`)
   const grave = listings.filter(isGrave)
   const open = grave.filter((listing) => listing.status === 'unknown')
   if (open.length > 0) {
@@ -75,7 +84,9 @@ export function adviceOnSweep(listings: readonly Listing[], servers: readonly En
 }
 
 function massAdvice(unknown: number, all: number, servers: readonly Endpoint[]): string {
-  const asked = servers.map(({ address, port }) => (port === 53 ? address : `${address} port ${port}`)).join(', ')
+  const asked = servers
+    .map(({ address, port }) => (port === 53 ? address : `${address} port ${port}`))
+    .join(', ')
   return `${unknown} of ${all} lists gave no usable answer. The resolver (${asked}) is probably the cause. ${OWN_RESOLVER}`
 }
 
@@ -88,5 +99,7 @@ const MAX_NAMES_SHOWN = 4
 function namesOf(listings: readonly Listing[]): string {
   const names = listings.map((listing) => listing.list.name)
   const rest = names.length - MAX_NAMES_SHOWN
-  return rest > 0 ? `${names.slice(0, MAX_NAMES_SHOWN).join(', ')} and ${rest} more` : names.join(', ')
+  return rest > 0
+    ? `${names.slice(0, MAX_NAMES_SHOWN).join(', ')} and ${rest} more`
+    : names.join(', ')
 }

@@ -23,7 +23,9 @@ export type DnsblResult =
 export function queryName(reversed: string, list: Blocklist, key?: string): string {
   if (key === undefined || list.keyTemplate === undefined) return `${reversed}.${list.zone}.`
   const keyed = list.keyTemplate.replace('{key}', key)
-  return keyed.includes('{reversed}') ? `${keyed.replace('{reversed}', reversed)}.` : `${reversed}.${keyed}.`
+  return keyed.includes('{reversed}')
+    ? `${keyed.replace('{reversed}', reversed)}.`
+    : `${reversed}.${keyed}.`
 }
 
 const LOOPBACK = /^127\./
@@ -41,9 +43,11 @@ const REFUSALS: Record<string, string> = {
  * whatever other codes the answer has.
  */
 export function interpretAnswer(answer: DnsAnswer, list: Blocklist): DnsblResult {
-  if (answer.status === 'FAILED') return unknown([], FAILURES[answer.failure], answer.failure === 'REFUSED')
+  if (answer.status === 'FAILED')
+    return unknown([], FAILURES[answer.failure], answer.failure === 'REFUSED')
   const codes = codesOf(answer)
-  if (codes.length === 0 && answer.cnames.length > 0) return unknown([], 'Answered with an alias that has no target.')
+  if (codes.length === 0 && answer.cnames.length > 0)
+    return unknown([], 'Answered with an alias that has no target.')
   if (codes.length === 0) return { status: 'clean', codes }
   if (codes.some((code) => Object.hasOwn(list.codes, code))) return { status: 'listed', codes }
   return interpretUndocumented(codes, list)
@@ -53,13 +57,17 @@ function interpretUndocumented(codes: string[], list: Blocklist): DnsblResult {
   const refusal = codes.find((code) => isRefusal(code, list))
   if (refusal !== undefined) return unknown(codes, refusalSentence(refusal, list), true)
   const stray = codes.find((code) => !LOOPBACK.test(code))
-  if (stray !== undefined) return unknown(codes, `Answered ${stray}, outside 127.0.0.0/8: ${REWRITTEN}.`)
+  if (stray !== undefined)
+    return unknown(codes, `Answered ${stray}, outside 127.0.0.0/8: ${REWRITTEN}.`)
   const left = codes.filter((code) => !Object.hasOwn(list.notListedCodes, code))
   if (left.length === 0) return { status: 'clean', codes }
   // Some lists block with 127.0.0.1; it is a listing only where the list says so.
   const listing = left.find((code) => !list.strictCodes && code !== '127.0.0.1')
   if (listing !== undefined) return { status: 'listed', codes }
-  return unknown(codes, `Answered ${left.join(', ')}, which this list does not document as a listing.`)
+  return unknown(
+    codes,
+    `Answered ${left.join(', ')}, which this list does not document as a listing.`,
+  )
 }
 
 const REWRITTEN = 'the zone is parked, or the resolver rewrites answers'
@@ -69,7 +77,8 @@ export function hasEntry(answer: DnsAnswer, list: Blocklist): boolean {
   const { status, codes } = interpretAnswer(answer, list)
   if (status === 'listed') return true
   return (
-    codes.length > 0 && codes.every((code) => LOOPBACK.test(code) && code !== '127.0.0.1' && !isRefusal(code, list))
+    codes.length > 0 &&
+    codes.every((code) => LOOPBACK.test(code) && code !== '127.0.0.1' && !isRefusal(code, list))
   )
 }
 
@@ -80,7 +89,9 @@ export function isRewritten(answer: DnsAnswer): boolean {
 
 function codesOf(answer: DnsAnswer & { status: 'NOERROR' | 'NXDOMAIN' }): string[] {
   if (answer.records.length === 0) return []
-  const codes = new Set(answer.records.flatMap((record) => (record.type === 'A' ? [record.data] : [])))
+  const codes = new Set(
+    answer.records.flatMap((record) => (record.type === 'A' ? [record.data] : [])),
+  )
   return [...codes].toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
 }
 
@@ -119,7 +130,9 @@ export function meaningsOf(codes: string[], list: Blocklist): string[] {
 
 function bitsOf(code: string, list: Blocklist): string[] {
   const octet = Number(code.split('.')[3])
-  return Object.entries(list.bitmask ?? {}).flatMap(([bit, meaning]) => (octet & Number(bit) ? [meaning] : []))
+  return Object.entries(list.bitmask ?? {}).flatMap(([bit, meaning]) =>
+    octet & Number(bit) ? [meaning] : [],
+  )
 }
 
 /** Reasons are strangers' text: so many characters, and no more. */
@@ -133,7 +146,9 @@ const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+
  */
 export function reasonOf(answer: DnsAnswer, key?: string): string | null {
   if (answer.status === 'FAILED') return null
-  const texts = answer.records.flatMap((record) => (record.type === 'TXT' ? [decodeTxt(record.data)] : []))
+  const texts = answer.records.flatMap((record) =>
+    record.type === 'TXT' ? [decodeTxt(record.data)] : [],
+  )
   const joined = [...new Set(texts)].join(' | ').replace(UNPRINTABLE, ' ').trim()
   const masked = key ? joined.replaceAll(new RegExp(escaped(key), 'gi'), '***') : joined
   return masked.slice(0, MAX_REASON_CHARACTERS).toWellFormed() || null

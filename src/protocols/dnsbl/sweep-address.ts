@@ -4,7 +4,13 @@ import type { DnsAnswer, DnsFailure } from '../../net/dns.ts'
 import { CATEGORIES, type Blocklist } from './catalogue.ts'
 import { isUsable, type ZoneHealthTracker, type ZoneHealth } from './zone-health.ts'
 import type { Blocklists, Listing } from './blocklists.ts'
-import { meaningsOf, queryName, reasonOf, interpretAnswer, type DnsblResult } from './dnsbl-answer.ts'
+import {
+  meaningsOf,
+  queryName,
+  reasonOf,
+  interpretAnswer,
+  type DnsblResult,
+} from './dnsbl-answer.ts'
 
 /** Milliseconds after which a sweep ends with partial results. */
 const SWEEP_DEADLINE_MS = 8_000
@@ -34,7 +40,14 @@ export async function sweepAddress(
 ): Promise<Listing[]> {
   const lists = ip.includes(':') ? wanted.filter((list) => list.ipv6) : wanted
   const stop = AbortSignal.any([signal, AbortSignal.timeout(SWEEP_DEADLINE_MS)])
-  const sweep = { ip, reversed: reversedLabels(ip), blocklists, fresh, stop, stopped: untestedAt(stop) }
+  const sweep = {
+    ip,
+    reversed: reversedLabels(ip),
+    blocklists,
+    fresh,
+    stop,
+    stopped: untestedAt(stop),
+  }
   const listings = lists.map(async (list) => {
     const listing = await lookUp(list, sweep)
     onListing?.(listing)
@@ -124,11 +137,16 @@ export function applyZoneHealth(
   list: Blocklist,
 ): DnsblResult {
   if (verdict.status === 'unknown') return verdict
-  const doubt = (detail: string): DnsblResult => ({ status: 'unknown', codes: verdict.codes, detail })
+  const doubt = (detail: string): DnsblResult => ({
+    status: 'unknown',
+    codes: verdict.codes,
+    detail,
+  })
   if (!isUsable(zone)) return doubt(zone.detail ?? UNPROVEN)
   // “Not listed” is also the answer of a blocklist that moved or rejects queries, and of a resolver
   // that falsifies answers.
-  if (verdict.status === 'clean' && list.test.entry !== false && zone.provenBy !== server) return doubt(UNPROVEN)
+  if (verdict.status === 'clean' && list.test.entry !== false && zone.provenBy !== server)
+    return doubt(UNPROVEN)
   return verdict
 }
 
@@ -157,10 +175,23 @@ function secondsToKeep(verdict: DnsblResult, answer: DnsAnswer): number {
 
 type Circumstances = Pick<Listing, 'reason' | 'checkedAt' | 'expiresAt'>
 
-function listingOf(list: Blocklist, verdict: DnsblResult, zone: ZoneHealth, circumstances: Circumstances): Listing {
+function listingOf(
+  list: Blocklist,
+  verdict: DnsblResult,
+  zone: ZoneHealth,
+  circumstances: Circumstances,
+): Listing {
   const { status, codes } = verdict
   const detail = verdict.status === 'unknown' ? verdict.detail : zone.detail
-  return { list, status, codes, meanings: meaningsOf(codes, list), detail, health: zone.state, ...circumstances }
+  return {
+    list,
+    status,
+    codes,
+    meanings: meaningsOf(codes, list),
+    detail,
+    health: zone.state,
+    ...circumstances,
+  }
 }
 
 /** The listing of a list that is known to be no use now: it is not even asked. */

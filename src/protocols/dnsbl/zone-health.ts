@@ -30,16 +30,29 @@ export type QueryZone = (list: Blocklist, ip: string, signal: AbortSignal) => Pr
 const CONTROL_ADDRESSES = ['192.0.2.1', '203.0.113.1']
 
 /** One round of queries to one list. */
-export async function probeZone(list: Blocklist, ask: QueryZone, signal: AbortSignal): Promise<ZoneHealth> {
-  const [entry, control] = await Promise.all([ask(list, '127.0.0.2', signal), ask(list, '127.0.0.1', signal)])
-  const bad = unusableHealth(entry, list) ?? (isRewritten(control) ? unusableHealth(control, list) : null)
+export async function probeZone(
+  list: Blocklist,
+  ask: QueryZone,
+  signal: AbortSignal,
+): Promise<ZoneHealth> {
+  const [entry, control] = await Promise.all([
+    ask(list, '127.0.0.2', signal),
+    ask(list, '127.0.0.1', signal),
+  ])
+  const bad =
+    unusableHealth(entry, list) ?? (isRewritten(control) ? unusableHealth(control, list) : null)
   if (bad) return bad
   if (isClean(control, list)) return withEntry(entry, list, null)
   const opinions = await Promise.all(CONTROL_ADDRESSES.map((ip) => ask(list, ip, signal)))
-  if (opinions.some((answer) => isClean(answer, list))) return withEntry(entry, list, caveatOf(control, list))
+  if (opinions.some((answer) => isClean(answer, list)))
+    return withEntry(entry, list, caveatOf(control, list))
   const obstacles = [control, ...opinions].map((answer) => unusableHealth(answer, list))
   return (
-    obstacles.find((found) => found !== null) ?? { state: 'wildcard', detail: 'Lists every address.', provenBy: null }
+    obstacles.find((found) => found !== null) ?? {
+      state: 'wildcard',
+      detail: 'Lists every address.',
+      provenBy: null,
+    }
   )
 }
 
@@ -56,7 +69,11 @@ function caveatOf(control: DnsAnswer, list: Blocklist): string | null {
 function withEntry(entry: DnsAnswer, list: Blocklist, caveat: string | null): ZoneHealth {
   if (hasEntry(entry, list)) return { state: 'healthy', detail: caveat, provenBy: entry.server }
   const detail = 'Has no test entry for 127.0.0.2, so “not listed” is not reliable.'
-  return { state: 'no-test-entry', detail: list.test.entry === false ? null : detail, provenBy: null }
+  return {
+    state: 'no-test-entry',
+    detail: list.test.entry === false ? null : detail,
+    provenBy: null,
+  }
 }
 
 /**
@@ -91,21 +108,32 @@ export const UNTESTED: ZoneRecord = {
  * Updates the cache after a round.
  * @param blameless so many zones failed together that the resolver is at fault
  */
-export function nextRecord(before: ZoneRecord, found: ZoneHealth, blameless: boolean, now: number): ZoneRecord {
+export function nextRecord(
+  before: ZoneRecord,
+  found: ZoneHealth,
+  blameless: boolean,
+  now: number,
+): ZoneRecord {
   const quarantined = isQuarantined(before.health)
   const record = { health: found, badRounds: 0, goodRounds: 0 }
   if (blameless) {
-    return { ...before, health: quarantined ? before.health : { ...found, state: 'failing' }, due: now + MINUTE_MS }
+    return {
+      ...before,
+      health: quarantined ? before.health : { ...found, state: 'failing' },
+      due: now + MINUTE_MS,
+    }
   }
   if (isUsable(found)) {
     // Out of quarantine only after two good rounds: dying lists come and go.
-    if (quarantined && before.goodRounds === 0) return { ...before, goodRounds: 1, due: now + QUARANTINE_MS }
+    if (quarantined && before.goodRounds === 0)
+      return { ...before, goodRounds: 1, due: now + QUARANTINE_MS }
     return { ...record, due: now + HEALTHY_FOR_MS }
   }
   if (found.state === 'refusing') return { ...record, due: now + REFUSING_FOR_MS }
   const badRounds = before.badRounds + 1
   const pause = FAILING_FOR_MS[before.badRounds]
-  if (found.state === 'failing' && !quarantined && pause) return { ...record, badRounds, due: now + pause }
+  if (found.state === 'failing' && !quarantined && pause)
+    return { ...record, badRounds, due: now + pause }
   const state = found.state === 'wildcard' ? 'wildcard' : 'dead'
   return { ...record, health: { ...found, state }, badRounds, due: now + QUARANTINE_MS }
 }
@@ -171,13 +199,19 @@ export function createZoneHealthTracker(
     const signal = AbortSignal.timeout(ROUND_DEADLINE_MS)
     const probes = fresh.map((list) => probeZone(list, ask, signal))
     const ended = Promise.all(probes).then((found) => endRound(fresh, found))
-    fresh.forEach((list, index) => asking.set(list.zone, believed(list, probes[index] as Promise<ZoneHealth>, ended)))
+    fresh.forEach((list, index) =>
+      asking.set(list.zone, believed(list, probes[index] as Promise<ZoneHealth>, ended)),
+    )
     await Promise.all(lists.map(async (list) => asking.get(list.zone)))
     await ended
   }
 
   /** A good finding counts at once, a bad one only when the round has shown whose fault it is. */
-  async function believed(list: Blocklist, probe: Promise<ZoneHealth>, ended: Promise<void>): Promise<ZoneHealth> {
+  async function believed(
+    list: Blocklist,
+    probe: Promise<ZoneHealth>,
+    ended: Promise<void>,
+  ): Promise<ZoneHealth> {
     const found = await probe
     if (found.state === 'healthy' && !isQuarantined(recordOf(list).health)) return found
     await ended
@@ -189,7 +223,10 @@ export function createZoneHealthTracker(
     const mass = failed.filter(Boolean).length > Math.max(zoneCount / 2, MIN_MASS_FAILURES)
     lists.forEach((list, index) => {
       const blameless = mass && failed[index] === true
-      records.set(list.zone, nextRecord(recordOf(list), found[index] as ZoneHealth, blameless, now()))
+      records.set(
+        list.zone,
+        nextRecord(recordOf(list), found[index] as ZoneHealth, blameless, now()),
+      )
       asking.delete(list.zone)
     })
   }

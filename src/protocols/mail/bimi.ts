@@ -63,6 +63,7 @@ export function adviceOnBimi({ name, records }: BimiFinding, dmarc: DmarcDiscove
   const message = `The BIMI record exists, but mailbox providers show the logo only with ${missing.join(', and ')}.`
   const domain = name.replace(/^default\._bimi\./, '')
   const value = `v=BIMI1; l=https://${domain}/logo.svg; a=https://${domain}/logo.pem`
-  const publish = isHttps(record.logo) && isHttps(record.certificate) ? undefined : txtRecord(name, value)
+  const publish =
+    isHttps(record.logo) && isHttps(record.certificate) ? undefined : txtRecord(name, value)
   return [{ about: 'bimi', severity: 'info', message, publish }]
 }

@@ -45,7 +45,9 @@ export async function authenticateMail(
     from: dkim?.headerFrom?.[0]?.split('@').at(-1)?.toLowerCase() ?? null,
     spf: spf ? { result: spf.status.result, domain: spf.domain ?? null } : NONE,
     dkim: best ? { result: best.status.result, domain: best.signingDomain ?? null } : NONE,
-    dmarc: dmarc ? { result: dmarc.status.result, policy: dmarc.policy ?? null } : { result: 'none', policy: null },
+    dmarc: dmarc
+      ? { result: dmarc.status.result, policy: dmarc.policy ?? null }
+      : { result: 'none', policy: null },
   }
 }
 
@@ -62,7 +64,12 @@ function withCrlf(mail: Uint8Array): Buffer {
  * Evaluates SPF for the name with which a server greets (RFC 7208, 2.3), and its address.
  * @returns a result of RFC 8601; `temperror` if it was not answered in time
  */
-export async function checkHelo(helo: string, ip: string, resolver: Resolver, signal: AbortSignal): Promise<string> {
+export async function checkHelo(
+  helo: string,
+  ip: string,
+  resolver: Resolver,
+  signal: AbortSignal,
+): Promise<string> {
   const { result } = await evaluateSpf({ ip, sender: '', helo }, createDnsQueries(resolver, signal))
   return result
 }
@@ -70,9 +77,15 @@ export async function checkHelo(helo: string, ip: string, resolver: Resolver, si
 const NONE = { result: 'none', domain: null }
 
 /** Our resolver in the words of `node:dns`, which the library speaks. */
-async function ask(resolver: Resolver, name: string, type: string, signal: AbortSignal): Promise<string[]> {
+async function ask(
+  resolver: Resolver,
+  name: string,
+  type: string,
+  signal: AbortSignal,
+): Promise<string[]> {
   const answer = await resolver.query(name, type as RecordType, signal)
-  if (answer.status === 'FAILED') throw coded(answer.failure === 'BADNAME' ? 'EBADNAME' : `E${answer.failure}`)
+  if (answer.status === 'FAILED')
+    throw coded(answer.failure === 'BADNAME' ? 'EBADNAME' : `E${answer.failure}`)
   if (answer.status === 'NXDOMAIN') throw coded('ENOTFOUND')
   if (answer.records.length === 0) throw coded('ENODATA')
   // The library's types know lists of text only.
@@ -82,9 +95,14 @@ async function ask(resolver: Resolver, name: string, type: string, signal: Abort
 function valuesOf(answer: DnsAnswer, type: string): unknown[] {
   if (type === 'TXT') return dataOf(answer, 'TXT').map((data) => [decodeTxt(data)])
   if (type === 'MX') {
-    return dataOf(answer, 'MX').map(({ exchange, preference }) => ({ exchange, priority: preference ?? 0 }))
+    return dataOf(answer, 'MX').map(({ exchange, preference }) => ({
+      exchange,
+      priority: preference ?? 0,
+    }))
   }
-  return answer.status === 'FAILED' ? [] : answer.records.flatMap((record) => ('data' in record ? [record.data] : []))
+  return answer.status === 'FAILED'
+    ? []
+    : answer.records.flatMap((record) => ('data' in record ? [record.data] : []))
 }
 
 function coded(code: string): Error {

@@ -1,4 +1,12 @@
-import { joinItems, lookupFailed, shorten, txtRecord, type Advice, type Publish, type Severity } from '../advice.ts'
+import {
+  joinItems,
+  lookupFailed,
+  shorten,
+  txtRecord,
+  type Advice,
+  type Publish,
+  type Severity,
+} from '../advice.ts'
 import type { TxtLookup } from '../dns-queries.ts'
 import { parseTagList, valueOf } from '../tag-list.ts'
 
@@ -52,13 +60,21 @@ export function parseStsPolicy(text: string): StsPolicy {
     const [key = '', ...value] = line.split(':')
     return { key: key.trim(), value: value.join(':').trim() }
   })
-  const values = (wanted: string) => pairs.filter(({ key }) => key === wanted).map(({ value }) => value)
+  const values = (wanted: string) =>
+    pairs.filter(({ key }) => key === wanted).map(({ value }) => value)
   const [version, mode, age] = [values('version')[0], values('mode')[0], values('max_age')[0] ?? '']
   const maxAge = /^\d{1,10}$/.test(age) ? Number(age) : null
-  const policy = { mode: STS_MODES.find((known) => known === mode) ?? null, mx: values('mx'), maxAge }
+  const policy = {
+    mode: STS_MODES.find((known) => known === mode) ?? null,
+    mx: values('mx'),
+    maxAge,
+  }
   return {
     ...policy,
-    errors: [...(version === 'STSv1' ? [] : ['`version: STSv1` is missing']), ...policyErrors(policy)],
+    errors: [
+      ...(version === 'STSv1' ? [] : ['`version: STSv1` is missing']),
+      ...policyErrors(policy),
+    ],
   }
 }
 
@@ -69,14 +85,17 @@ function policyErrors({ mode, mx, maxAge }: Omit<StsPolicy, 'errors'>): string[]
   if (maxAge === null || maxAge > MAX_AGE_SECONDS)
     errors.push(`\`max_age\` must be a number of seconds up to ${MAX_AGE_SECONDS}`)
   const wrong = mx.filter((pattern) => !/^(?:\*\.)?[\w-]{1,63}(?:\.[\w-]{1,63})+$/.test(pattern))
-  if (wrong.length > 0) errors.push(`\`mx\` must be a host name, or \`*.\` and a host name: ${joinItems(wrong)}`)
+  if (wrong.length > 0)
+    errors.push(`\`mx\` must be a host name, or \`*.\` and a host name: ${joinItems(wrong)}`)
   return errors
 }
 
 /** RFC 8461, 4.1: `*.` stands for exactly one label. */
 export function matchesMx(pattern: string, host: string): boolean {
   const [wanted, name] = [pattern.toLowerCase(), host.toLowerCase()]
-  return wanted.startsWith('*.') ? name.slice(name.indexOf('.') + 1) === wanted.slice(2) : wanted === name
+  return wanted.startsWith('*.')
+    ? name.slice(name.indexOf('.') + 1) === wanted.slice(2)
+    : wanted === name
 }
 
 /** The policy file as it was fetched, or why it was not. */
@@ -101,16 +120,26 @@ export function adviceOnMtaSts({ domain, found, fetched, exchanges, now }: About
   const [record] = records
   const [miss] = found.texts.filter(isNearMiss)
   if (!record && miss === undefined) return exchanges.length > 0 ? [absence(domain)] : []
-  const publish = txtRecord(`_mta-sts.${domain}`, `v=STSv1; id=${now.toISOString().replaceAll(/\D/g, '').slice(0, 14)}`)
+  const publish = txtRecord(
+    `_mta-sts.${domain}`,
+    `v=STSv1; id=${now.toISOString().replaceAll(/\D/g, '').slice(0, 14)}`,
+  )
   if (!record) {
     const message = `The TXT record “${shorten(miss ?? '')}” is not recognized as MTA-STS: a record must begin with exactly \`v=STSv1;\`.`
     return [error(message, publish)]
   }
   const advice: Advice[] = []
-  if (record.isRepeated) advice.push(warning('id is given more than once, and senders may use either.', publish))
+  if (record.isRepeated)
+    advice.push(warning('id is given more than once, and senders may use either.', publish))
   if (records.length > 1)
-    advice.push(error('The domain has several MTA-STS records. Senders ignore all of them. Keep one.', publish))
-  if (record.id === null) advice.push(error('The id is missing or is not 1 to 32 letters and digits.', publish))
+    advice.push(
+      error(
+        'The domain has several MTA-STS records. Senders ignore all of them. Keep one.',
+        publish,
+      ),
+    )
+  if (record.id === null)
+    advice.push(error('The id is missing or is not 1 to 32 letters and digits.', publish))
   return [...advice, ...(fetched ? policyAdvice(domain, fetched, exchanges) : [])]
 }
 
@@ -136,7 +165,8 @@ function policyAdvice(domain: string, fetched: FetchedPolicy, exchanges: string[
     ]
   }
   const { policy, contentType } = fetched
-  if (policy.errors.length > 0) return [error(`Senders cannot use ${where}: ${policy.errors.join('; ')}.`)]
+  if (policy.errors.length > 0)
+    return [error(`Senders cannot use ${where}: ${policy.errors.join('; ')}.`)]
   const advice: Advice[] = []
   const unnamed = exchanges.filter((host) => !policy.mx.some((pattern) => matchesMx(pattern, host)))
   if (unnamed.length > 0 && policy.mode !== 'none') {
@@ -146,14 +176,19 @@ function policyAdvice(domain: string, fetched: FetchedPolicy, exchanges: string[
   }
   if (policy.mode === 'testing')
     advice.push(
-      info('The MTA-STS policy is in test mode (mode: testing). Failures are reported, but mail is still delivered.'),
+      info(
+        'The MTA-STS policy is in test mode (mode: testing). Failures are reported, but mail is still delivered.',
+      ),
     )
   if (policy.mode === 'none') advice.push(info('The MTA-STS policy is turned off (mode: none).'))
   if (policy.mode === 'enforce' && (policy.maxAge ?? 0) < 86_400) {
     advice.push(
-      warning('Senders cache the MTA-STS policy for less than a day. RFC 8461 recommends weeks (max_age: 1209600).'),
+      warning(
+        'Senders cache the MTA-STS policy for less than a day. RFC 8461 recommends weeks (max_age: 1209600).',
+      ),
     )
   }
-  if (!/^text\/plain\b/i.test(contentType ?? '')) advice.push(warning(`Serve ${where} as text/plain.`))
+  if (!/^text\/plain\b/i.test(contentType ?? ''))
+    advice.push(warning(`Serve ${where} as text/plain.`))
   return advice
 }

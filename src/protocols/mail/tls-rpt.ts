@@ -29,7 +29,9 @@ export function parseTlsRpt(text: string): TlsRptRecord | null {
 }
 
 function urisOf(tags: Tag[]): string[] {
-  return tags.flatMap(({ value }) => value.split(',').map((uri) => uri.trim())).filter((uri) => uri !== '')
+  return tags
+    .flatMap(({ value }) => value.split(',').map((uri) => uri.trim()))
+    .filter((uri) => uri !== '')
 }
 
 function isReportUri(uri: string): boolean {
@@ -42,7 +44,11 @@ function isNearMiss(text: string): boolean {
 }
 
 /** @param found the records at `_smtp._tls` */
-export function adviceOnTlsRpt(domain: string, { texts, error }: TxtLookup, receivesMail: boolean): Advice[] {
+export function adviceOnTlsRpt(
+  domain: string,
+  { texts, error }: TxtLookup,
+  receivesMail: boolean,
+): Advice[] {
   const name = `_smtp._tls.${domain}`
   if (error) return [lookupFailed('tls-rpt', name, error)]
   const advise = (severity: Severity, message: string, rua: string[] = []): Advice => {
@@ -54,10 +60,17 @@ export function adviceOnTlsRpt(domain: string, { texts, error }: TxtLookup, rece
   const [miss] = texts.filter(isNearMiss)
   if (!record && miss !== undefined) {
     const message = `The TXT record “${shorten(miss)}” is not recognized as TLS reporting: a record must begin with exactly \`v=TLSRPTv1;\`.`
-    return [advise('error', message, urisOf(parseTagList(miss.replaceAll(/["'“”„]/g, '')).tags).filter(isReportUri))]
+    return [
+      advise(
+        'error',
+        message,
+        urisOf(parseTagList(miss.replaceAll(/["'“”„]/g, '')).tags).filter(isReportUri),
+      ),
+    ]
   }
   if (!record) {
-    const message = 'No TLS reporting record. TLS reports show when senders cannot encrypt mail to this domain.'
+    const message =
+      'No TLS reporting record. TLS reports show when senders cannot encrypt mail to this domain.'
     return receivesMail ? [advise('info', message)] : []
   }
   if (records.length > 1) {
@@ -71,6 +84,7 @@ export function adviceOnTlsRpt(domain: string, { texts, error }: TxtLookup, rece
     return [advise('warning', message, all)]
   }
   if (record.rua.length > 0 && record.invalid.length === 0) return []
-  const message = 'rua must contain addresses as mailto:name@host or https://…. Other addresses get no reports.'
+  const message =
+    'rua must contain addresses as mailto:name@host or https://…. Other addresses get no reports.'
   return [advise(record.rua.length > 0 ? 'warning' : 'error', message, record.rua)]
 }

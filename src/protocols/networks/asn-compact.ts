@@ -32,7 +32,13 @@ export const isCompactTable = (bytes: Buffer) => bytes.subarray(0, MAGIC.length)
  */
 export function encodeCompactTable({ date, ipv4, ipv6, operators }: CompactTable): Buffer {
   const members = [...operators].toSorted(([a], [b]) => a - b)
-  const head = [VERSION, Number(date.replaceAll('-', '')), ipv4.starts.length, ipv6.starts.length, members.length]
+  const head = [
+    VERSION,
+    Number(date.replaceAll('-', '')),
+    ipv4.starts.length,
+    ipv6.starts.length,
+    members.length,
+  ]
   const columns = [
     head,
     differences(ipv4.starts),
@@ -45,7 +51,8 @@ export function encodeCompactTable({ date, ipv4, ipv6, operators }: CompactTable
   return Buffer.concat([MAGIC, ...columns.map(varints)])
 }
 
-const differences = (numbers: number[]) => numbers.map((number, index) => number - (numbers[index - 1] ?? 0))
+const differences = (numbers: number[]) =>
+  numbers.map((number, index) => number - (numbers[index - 1] ?? 0))
 
 function varints(numbers: number[]): Buffer {
   const bytes = Buffer.alloc(numbers.length * MAX_VARINT_BYTES)
@@ -80,7 +87,8 @@ export function readCompactTable(bytes: Buffer): AsnTable {
     return column
   }
   const [version, day, count4, count6, members] = [next(), next(), next(), next(), next()]
-  if (version !== VERSION) throw new Error(`the file has version ${version}, but only ${VERSION} is supported.`)
+  if (version !== VERSION)
+    throw new Error(`the file has version ${version}, but only ${VERSION} is supported.`)
   if (Math.max(count4, count6, members) > MAX_RANGES) throw new Error('the file is damaged.')
   const starts4 = fill(new Uint32Array(count4), true)
   const systems4 = fill(new Uint32Array(count4), false)
@@ -105,7 +113,8 @@ export function readCompactTable(bytes: Buffer): AsnTable {
 
 type Ascending = Uint32Array | Float64Array
 
-const systemAt = (starts: Ascending, systems: Uint32Array, key: number) => systems[lastUpTo(starts, key)] ?? 0
+const systemAt = (starts: Ascending, systems: Uint32Array, key: number) =>
+  systems[lastUpTo(starts, key)] ?? 0
 
 /** The index of the last entry that is not above a key; -1 when all are. */
 function lastUpTo(ascending: Ascending, key: number): number {

@@ -54,7 +54,8 @@ const empty = (words: number): Growing => ({ words, starts: [], ends: [], system
 type Row = { start: number[]; end: number[]; number: number; line: number }
 
 function add({ words, starts, ends, systems }: Growing, { start, end, number, line }: Row): void {
-  if (compare(end, 0, start, 0, words) < 0) throw new Error(`the range in line ${line} ends before it begins.`)
+  if (compare(end, 0, start, 0, words) < 0)
+    throw new Error(`the range in line ${line} ends before it begins.`)
   const before = ends.length - words
   if (before >= 0 && compare(start, 0, ends, before, words) <= 0)
     throw new Error(`the range in line ${line} is not in ascending order.`)
@@ -104,8 +105,11 @@ function wordOfIPv4(address: string): number {
 
 function wordsOfIPv6(address: string): number[] {
   const plain = /[.%]/.test(address) ? ipaddr.IPv6.parse(address).toString() : address
-  const [head = [], tail = []] = plain.split('::').map((half) => (half === '' ? [] : half.split(':')))
+  const [head = [], tail = []] = plain
+    .split('::')
+    .map((half) => (half === '' ? [] : half.split(':')))
   const groups = [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail]
-  const word = (n: number) => parseInt(groups[n] ?? '', 16) * 65_536 + parseInt(groups[n + 1] ?? '', 16)
+  const word = (n: number) =>
+    parseInt(groups[n] ?? '', 16) * 65_536 + parseInt(groups[n + 1] ?? '', 16)
   return [word(0), word(2), word(4), word(6)]
 }

@@ -65,4 +65,5 @@ function systemOf(record: unknown): AutonomousSystem | null {
   return Number.isSafeInteger(number) && number > 0 ? { number, name: textOf(name) } : null
 }
 
-const textOf = (value: unknown) => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')
+const textOf = (value: unknown) =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : ''

@@ -27,7 +27,8 @@ type Metadata = { node_count: number; record_size: number; ip_version: number }
 export function openMmdb(bytes: Buffer): Mmdb {
   const { node_count: nodes, record_size: size, ip_version: version } = metadataOf(bytes)
   const data = nodes * (size / 4) + SEPARATOR_BYTES
-  if (data > bytes.length) throw new Error('the mmdb file is truncated: it is shorter than its tree.')
+  if (data > bytes.length)
+    throw new Error('the mmdb file is truncated: it is shorter than its tree.')
 
   /** The address' bits lead from node to node; a record beyond the nodes is where the data lies. */
   function recordOf(address: string): number {
@@ -67,8 +68,13 @@ export function openMmdb(bytes: Buffer): Mmdb {
 function metadataOf(bytes: Buffer): Metadata {
   const start = bytes.lastIndexOf(MARKER) + MARKER.length
   const { value } = decode(bytes, start, start, 0)
-  const { node_count: nodes, record_size: size, ip_version: version } = (value ?? {}) as Partial<Metadata>
-  const isSound = Number.isSafeInteger(nodes) && [24, 28, 32].includes(size ?? 0) && [4, 6].includes(version ?? 0)
+  const {
+    node_count: nodes,
+    record_size: size,
+    ip_version: version,
+  } = (value ?? {}) as Partial<Metadata>
+  const isSound =
+    Number.isSafeInteger(nodes) && [24, 28, 32].includes(size ?? 0) && [4, 6].includes(version ?? 0)
   if (!isSound) throw new Error('the metadata of the mmdb file is damaged.')
   return value as Metadata
 }

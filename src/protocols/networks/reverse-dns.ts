@@ -6,7 +6,10 @@ import { dataOf, type DnsAnswer, type Resolver } from '../../net/dns.ts'
  * first. `unconfirmed`: it has names, and none does. `missing`: it has none. `unknown`: it could
  * not be looked up.
  */
-export type ReverseDns = { status: 'confirmed' | 'unconfirmed' | 'missing' | 'unknown'; names: string[] }
+export type ReverseDns = {
+  status: 'confirmed' | 'unconfirmed' | 'missing' | 'unknown'
+  names: string[]
+}
 
 /** More names than any host needs. Each costs a query (RFC 8601, 2.7.3 recommends a limit). */
 const MAX_NAMES = 10
@@ -15,14 +18,20 @@ const MAX_NAMES = 10
  * Looks up the names of an address, and whether they resolve to it (RFC 8601, 2.7.3: iprev). Never
  * throws.
  */
-export async function lookUpReverse(ip: string, resolver: Resolver, signal?: AbortSignal): Promise<ReverseDns> {
+export async function lookUpReverse(
+  ip: string,
+  resolver: Resolver,
+  signal?: AbortSignal,
+): Promise<ReverseDns> {
   const answer = await resolver.query(reverseName(ip), 'PTR', signal)
   if (answer.status === 'FAILED') return { status: 'unknown', names: [] }
   const names = dataOf(answer, 'PTR').slice(0, MAX_NAMES).map(withoutDot)
   if (names.length === 0) return { status: 'missing', names }
   const type = ip.includes(':') ? 'AAAA' : 'A'
   const answers = await Promise.all(names.map((name) => resolver.query(name, type, signal)))
-  const leadsBack = answers.map((found) => dataOf(found, type).map(canonical).includes(canonical(ip)))
+  const leadsBack = answers.map((found) =>
+    dataOf(found, type).map(canonical).includes(canonical(ip)),
+  )
   const confirmed = names.filter((_name, index) => leadsBack[index])
   const rest = names.filter((_name, index) => !leadsBack[index])
   return { status: statusOf(confirmed.length > 0, answers), names: [...confirmed, ...rest] }
@@ -39,7 +48,11 @@ function withoutDot(name: string): string {
 
 /** Whether a name is one that a provider made out of the address, as for its dial-up customers. */
 export function isGenericName(name: string, ip: string): boolean {
-  if (/(^|[.-])(dyn|dynamic|dhcp|pool|ppp|pppoe|dsl|adsl|dialup|cable|broadband)(\d|\.|-\d)/.test(`${name}.`))
+  if (
+    /(^|[.-])(dyn|dynamic|dhcp|pool|ppp|pppoe|dsl|adsl|dialup|cable|broadband)(\d|\.|-\d)/.test(
+      `${name}.`,
+    )
+  )
     return true
   if (ip.includes(':')) return false
   const octets = ip.split('.')

@@ -20,8 +20,18 @@ export type AggregateRecord = {
   /** Domains in lower case. */
   identifiers: { headerFrom: string | null; envelopeFrom: string | null; envelopeTo: string | null }
   authResults: {
-    dkim: { domain: string | null; selector: string | null; result: string | null; humanResult: string | null }[]
-    spf: { domain: string | null; scope: string | null; result: string | null; humanResult: string | null }[]
+    dkim: {
+      domain: string | null
+      selector: string | null
+      result: string | null
+      humanResult: string | null
+    }[]
+    spf: {
+      domain: string | null
+      scope: string | null
+      result: string | null
+      humanResult: string | null
+    }[]
   }
 }
 

@@ -3,7 +3,14 @@ import { Fault } from '../../errors.ts'
 import { readRecord, type AggregateRecord } from './aggregate-record.ts'
 import { REPORT_LIMITS } from './report-limits.ts'
 import { domainOf, orNull, timeOf, wordOf } from './report-values.ts'
-import { childOf, childrenOf, readSections, textOf, wanted, type XmlElement } from './xml-sections.ts'
+import {
+  childOf,
+  childrenOf,
+  readSections,
+  textOf,
+  wanted,
+  type XmlElement,
+} from './xml-sections.ts'
 
 /**
  * An aggregate report (RFC 7489, appendix C; RFC 9990) without its records. What the reporter did
@@ -99,10 +106,16 @@ function takeRecord(section: XmlElement, draft: Draft): AggregateRecord | null {
   if (record) draft.records++
   else draft.skipped++
   if (draft.records + draft.skipped <= REPORT_LIMITS.records) return record
-  throw new Fault('too_large', `The report has more than ${REPORT_LIMITS.records.toLocaleString('en')} records.`)
+  throw new Fault(
+    'too_large',
+    `The report has more than ${REPORT_LIMITS.records.toLocaleString('en')} records.`,
+  )
 }
 
-function assemble(draft: Draft, { namespace, warnings }: Pick<AggregateReport, 'namespace' | 'warnings'>) {
+function assemble(
+  draft: Draft,
+  { namespace, warnings }: Pick<AggregateReport, 'namespace' | 'warnings'>,
+) {
   const { metadata, policy, version, records, skipped } = draft
   if (!metadata) throw missing('report_metadata')
   if (!policy) throw missing('policy_published')
@@ -172,11 +185,16 @@ function warningsAbout({ dateRange, recordCount, skippedRecords }: AggregateRepo
   const span = dateRange.end.getTime() - dateRange.begin.getTime()
   if (span < 0) warnings.push('The period ends before it begins.')
   if (span > 2 * DAY_MS)
-    warnings.push(`The period is ${Math.round(span / DAY_MS)} days long. Reports should cover one day.`)
+    warnings.push(
+      `The period is ${Math.round(span / DAY_MS)} days long. Reports should cover one day.`,
+    )
   if (recordCount + skippedRecords === 0) warnings.push('The report has no records.')
   if (skippedRecords > 0) {
-    const what = skippedRecords === 1 ? '1 record has' : `${skippedRecords.toLocaleString('en')} records have`
-    warnings.push(`${what} no valid address or count and ${skippedRecords === 1 ? 'was' : 'were'} skipped.`)
+    const what =
+      skippedRecords === 1 ? '1 record has' : `${skippedRecords.toLocaleString('en')} records have`
+    warnings.push(
+      `${what} no valid address or count and ${skippedRecords === 1 ? 'was' : 'were'} skipped.`,
+    )
   }
   return warnings
 }
@@ -185,7 +203,12 @@ function warningsAbout({ dateRange, recordCount, skippedRecords }: AggregateRepo
  * Equal for two copies of one report, in any container and on any day: reporter (in lower case),
  * policy domain, ID and period. 64 hexadecimal digits; unique within one registered domain.
  */
-export function reportKey({ orgName, policyPublished, reportId, dateRange }: AggregateReport): string {
+export function reportKey({
+  orgName,
+  policyPublished,
+  reportId,
+  dateRange,
+}: AggregateReport): string {
   const parts = [orgName.toLowerCase(), policyPublished.domain, reportId.replace(/^<(.*)>$/, '$1')]
   const period = [dateRange.begin.getTime(), dateRange.end.getTime()]
   return createHash('sha256')

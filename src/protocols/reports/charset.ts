@@ -9,7 +9,8 @@ export function charsetOf(head: Uint8Array): string {
   if (first === 0xfe && second === 0xff) return 'utf-16be'
   if (second === 0 && first !== 0) return 'utf-16le'
   if (first === 0 && second !== 0) return 'utf-16be'
-  const declared = /^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})["']/.exec(ascii(head))?.[1] ?? 'utf-8'
+  const declared =
+    /^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})["']/.exec(ascii(head))?.[1] ?? 'utf-8'
   // Who could read the declaration byte by byte cannot be reading UTF-16.
   return /^utf-?16/i.test(declared) || !isKnown(declared) ? 'utf-8' : declared
 }
@@ -26,7 +27,9 @@ const MAX_DECLARATION_BYTES = 400
  * Decodes a text as it streams in; bytes that are wrong become U+FFFD. A byte order mark may
  * remain.
  */
-export async function* decodeText(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
+export async function* decodeText(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<string> {
   let waiting: Uint8Array = new Uint8Array()
   let decode: Decode | undefined
   for await (const chunk of chunks) {

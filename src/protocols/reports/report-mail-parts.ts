@@ -33,13 +33,19 @@ export type OpenedMail = {
  */
 export async function parseMail(bytes: Uint8Array): Promise<OpenedMail> {
   const email = await parse(bytes)
-  const parts = email.attachments.map(({ filename, content }) => ({ name: filename, bytes: bytesOf(content) }))
+  const parts = email.attachments.map(({ filename, content }) => ({
+    name: filename,
+    bytes: bytesOf(content),
+  }))
   // A wrongly labeled attachment may look like text to the mail parser.
   const reportText =
-    reportInText(email.text ?? '') ?? (parts.length === 0 ? reportInText(Buffer.from(bytes).toString('latin1')) : null)
+    reportInText(email.text ?? '') ??
+    (parts.length === 0 ? reportInText(Buffer.from(bytes).toString('latin1')) : null)
   return {
     mail: readMail(email),
-    isFailureReport: email.attachments.some(({ mimeType }) => mimeType === 'message/feedback-report'),
+    isFailureReport: email.attachments.some(
+      ({ mimeType }) => mimeType === 'message/feedback-report',
+    ),
     parts,
     reportText,
   }

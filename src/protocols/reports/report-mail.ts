@@ -30,9 +30,12 @@ function refuseTooMany(bytes: Uint8Array): void {
     lines++
     if (bytes[at + 1] === HYPHEN && bytes[at + 2] === HYPHEN) boundaries++
   }
-  if (boundaries > REPORT_LIMITS.boundaries) throw new Fault('too_large', 'The message has too many parts.')
-  const isSparse = lines > REPORT_LIMITS.sparseLines && lines * REPORT_LIMITS.lineBytes > bytes.length
-  if (isSparse || lines > REPORT_LIMITS.lines) throw new Fault('too_large', 'The message has too many lines.')
+  if (boundaries > REPORT_LIMITS.boundaries)
+    throw new Fault('too_large', 'The message has too many parts.')
+  const isSparse =
+    lines > REPORT_LIMITS.sparseLines && lines * REPORT_LIMITS.lineBytes > bytes.length
+  if (isSparse || lines > REPORT_LIMITS.lines)
+    throw new Fault('too_large', 'The message has too many lines.')
 }
 
 /** Bytes before the first empty line. */
@@ -59,7 +62,10 @@ async function takeApartElsewhere(bytes: Uint8Array): Promise<OpenedMail> {
 }
 
 /** The file beside this one: TypeScript in a checkout, JavaScript in the package. */
-const WORKER = new URL(`./report-mail-worker.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
+const WORKER = new URL(
+  `./report-mail-worker.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`,
+  import.meta.url,
+)
 
 async function inThread(bytes: Uint8Array): Promise<OpenedMail> {
   const worker = new Worker(WORKER, {

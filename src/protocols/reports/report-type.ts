@@ -2,14 +2,16 @@ import { decodeHead } from './charset.ts'
 
 /** Something that holds other things. */
 export type Container = 'gzip' | 'zip' | 'base64' | 'mail'
-export type Sniffed = { is: Container } | { is: 'aggregate' | 'tls' } | { is: 'unknown'; reason: string }
+export type Sniffed =
+  { is: Container } | { is: 'aggregate' | 'tls' } | { is: 'unknown'; reason: string }
 
 /**
  * Detects the type of a file from its first bytes, because names and media types are unreliable.
  */
 export function detectType(head: Uint8Array): Sniffed {
   if (startsWith(head, [0x1f, 0x8b])) return { is: 'gzip' }
-  if (startsWith(head, [0x50, 0x4b, 0x03, 0x04]) || startsWith(head, [0x50, 0x4b, 0x05, 0x06])) return { is: 'zip' }
+  if (startsWith(head, [0x50, 0x4b, 0x03, 0x04]) || startsWith(head, [0x50, 0x4b, 0x05, 0x06]))
+    return { is: 'zip' }
   const text = decodeHead(head).trimStart()
   if (text === '') return unknown('The file is empty.')
   if (text.startsWith('<')) return sniffXml(text)
@@ -26,12 +28,15 @@ const FEEDBACK = /<(?:[\w.-]{1,40}:)?feedback[\s/>]|<!DOCTYPE\s{1,9}(?:[\w.-]{1,
 
 function sniffXml(text: string): Sniffed {
   if (FEEDBACK.test(text)) return { is: 'aggregate' }
-  if (/^<(?:!doctype\s+)?html\b/i.test(text)) return unknown('The file is a web page, not a report.')
+  if (/^<(?:!doctype\s+)?html\b/i.test(text))
+    return unknown('The file is a web page, not a report.')
   return unknown('The file is XML, but not a DMARC report: the <feedback> element is missing.')
 }
 
 function sniffJson(text: string): Sniffed {
-  const isReport = /"(?:organization-name|date-range|contact-info|report-id|policies)"\s*:/.test(text)
+  const isReport = /"(?:organization-name|date-range|contact-info|report-id|policies)"\s*:/.test(
+    text,
+  )
   return isReport ? { is: 'tls' } : unknown('The file is JSON, but not an SMTP TLS report.')
 }
 

@@ -53,7 +53,9 @@ export function addressOf(text: string): string | null {
  */
 export function countOf(value: unknown): number | null {
   const count = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value
-  return Number.isInteger(count) && (count as number) >= 0 && (count as number) < 2 ** 31 ? (count as number) : null
+  return Number.isInteger(count) && (count as number) >= 0 && (count as number) < 2 ** 31
+    ? (count as number)
+    : null
 }
 
 /** The end of the year 9999. */

@@ -42,7 +42,9 @@ export type TlsFailure = {
  * Reads an SMTP TLS report of up to four megabytes, because it must be in memory as a whole.
  * @throws Fault `invalid_request` or `too_large`, with a sentence that names the problem
  */
-export async function parseTlsReport(json: AsyncIterable<Uint8Array> | Uint8Array): Promise<TlsReport> {
+export async function parseTlsReport(
+  json: AsyncIterable<Uint8Array> | Uint8Array,
+): Promise<TlsReport> {
   const report = asObject(parseJson(await textOf(json)))
   const range = asObject(report['date-range'])
   const [begin, end] = [timeOf(range['start-datetime']), timeOf(range['end-datetime'])]
@@ -85,7 +87,8 @@ async function textOf(json: AsyncIterable<Uint8Array> | Uint8Array): Promise<str
   let text = ''
   for await (const piece of decodeText(json instanceof Uint8Array ? [json] : json)) {
     text += piece
-    if (text.length > REPORT_LIMITS.tlsReport) throw new Fault('too_large', 'The report is too large for a TLS report.')
+    if (text.length > REPORT_LIMITS.tlsReport)
+      throw new Fault('too_large', 'The report is too large for a TLS report.')
   }
   return text
 }
@@ -94,7 +97,8 @@ function parseJson(text: string): unknown {
   let brackets = 0
   for (const _ of text.matchAll(/[[{]/g)) {
     brackets++
-    if (brackets > REPORT_LIMITS.brackets) throw new Fault('too_large', 'The JSON has too many objects and lists.')
+    if (brackets > REPORT_LIMITS.brackets)
+      throw new Fault('too_large', 'The JSON has too many objects and lists.')
   }
   try {
     return JSON.parse(text.replace(/^\ufeff/, ''))
@@ -136,12 +140,16 @@ function readFailure(detail: Fields): TlsFailure {
 }
 
 function asObject(value: unknown): Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Fields)
+    : {}
 }
 
 /** Some reporters give one object where a list belongs. */
 function listOf(value: unknown): Fields[] {
-  return (Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]).map(asObject)
+  return (Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]).map(
+    asObject,
+  )
 }
 
 /** Some reporters give one text where a list belongs. */
@@ -151,11 +159,18 @@ function stringsOf(value: unknown): string[] {
 }
 
 function stringOf(value: unknown): string | null {
-  return typeof value === 'string' ? orNull(printable(value.slice(0, REPORT_LIMITS.text)).trim()) : null
+  return typeof value === 'string'
+    ? orNull(printable(value.slice(0, REPORT_LIMITS.text)).trim())
+    : null
 }
 
 /** Equal for two copies of one report. 64 hexadecimal digits. */
 export function tlsReportKey({ organizationName, reportId, dateRange }: TlsReport): string {
-  const parts = [organizationName.toLowerCase(), reportId, dateRange.begin.getTime(), dateRange.end.getTime()]
+  const parts = [
+    organizationName.toLowerCase(),
+    reportId,
+    dateRange.begin.getTime(),
+    dateRange.end.getTime(),
+  ]
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }

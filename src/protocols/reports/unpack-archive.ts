@@ -107,15 +107,24 @@ async function openZip(bytes: Uint8Array): Promise<ZipFile> {
 function withoutTail(bytes: Uint8Array): Buffer {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const end = buffer.lastIndexOf('PK\u0005\u0006', undefined, 'latin1')
-  return end < 0 || end + 22 > buffer.length ? buffer : buffer.subarray(0, end + 22 + buffer.readUInt16LE(end + 20))
+  return end < 0 || end + 22 > buffer.length
+    ? buffer
+    : buffer.subarray(0, end + 22 + buffer.readUInt16LE(end + 20))
 }
 
 function damaged(cause: unknown): Fault {
-  return cause instanceof Fault ? cause : new Fault('invalid_request', 'The zip archive is damaged.', { cause })
+  return cause instanceof Fault
+    ? cause
+    : new Fault('invalid_request', 'The zip archive is damaged.', { cause })
 }
 
-async function* openEntry(zip: ZipFile, entry: Entry, bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  if (entry.isEncrypted()) throw new Fault('invalid_request', 'The file is encrypted in the zip archive.')
+async function* openEntry(
+  zip: ZipFile,
+  entry: Entry,
+  bytes: Uint8Array,
+): AsyncGenerator<Uint8Array> {
+  if (entry.isEncrypted())
+    throw new Fault('invalid_request', 'The file is encrypted in the zip archive.')
   const start = await dataStart(zip, entry)
   const data = bytes.subarray(start, start + entry.compressedSize)
   if (entry.compressionMethod === 0) yield data

@@ -69,7 +69,8 @@ async function* walk(packed: Source, spent: Spent, depth: number): AsyncGenerato
     const found = detectType(start.subarray(0, REPORT_LIMITS.head))
     if (found.is === 'unknown') yield { name, mail, reason: found.reason }
     else if (found.is === 'aggregate' || found.is === 'tls') yield { ...source, kind: found.is }
-    else if (depth === spent.limits.depth) yield { name, mail, reason: 'The file has too many levels of compression.' }
+    else if (depth === spent.limits.depth)
+      yield { name, mail, reason: 'The file has too many levels of compression.' }
     else yield* walkInto(found.is, source, spent, depth)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
@@ -77,7 +78,12 @@ async function* walk(packed: Source, spent: Spent, depth: number): AsyncGenerato
   }
 }
 
-async function* walkInto(is: Container, source: Source, spent: Spent, depth: number): AsyncGenerator<Unpacked> {
+async function* walkInto(
+  is: Container,
+  source: Source,
+  spent: Spent,
+  depth: number,
+): AsyncGenerator<Unpacked> {
   const bytes = await collect(source.open(), spent.limits.whole)
   let entries = 0
   for await (const inner of OPENERS[is](bytes, source, spent)) {
@@ -132,7 +138,8 @@ async function* openParts(bytes: Uint8Array, source: Source): AsyncGenerator<Sou
   }
   for (const part of parts) yield { name: part.name ?? name, mail, open: () => once(part.bytes) }
   if (reportText) yield { name, mail, open: () => once(Buffer.from(reportText)) }
-  else if (parts.length === 0) yield { name, mail, reason: 'The message has no attachment and no report in its text.' }
+  else if (parts.length === 0)
+    yield { name, mail, reason: 'The message has no attachment and no report in its text.' }
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -142,24 +149,33 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 /**
  * Counts the bytes that are unpacked from archives, because their declared sizes are unreliable.
  */
-async function* metered(chunks: AsyncIterable<Uint8Array>, spent: Spent): AsyncGenerator<Uint8Array> {
+async function* metered(
+  chunks: AsyncIterable<Uint8Array>,
+  spent: Spent,
+): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
     spent.cost.inflated += Math.max(chunk.length, REPORT_LIMITS.chunk)
     if (spent.cost.inflated > spent.limits.inflated) {
-      throw new Fault('too_large', `The uncompressed file is larger than ${inWords(spent.limits.inflated)}.`)
+      throw new Fault(
+        'too_large',
+        `The uncompressed file is larger than ${inWords(spent.limits.inflated)}.`,
+      )
     }
     yield chunk
   }
 }
 
 /** The start of a file; all of it, if it is small, so that it need not be unpacked again. */
-async function readStart(chunks: AsyncIterable<Uint8Array>): Promise<{ start: Uint8Array; isWhole: boolean }> {
+async function readStart(
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<{ start: Uint8Array; isWhole: boolean }> {
   const read: Uint8Array[] = []
   let length = 0
   for await (const chunk of chunks) {
     read.push(chunk)
     length += chunk.length
-    if (length > REPORT_LIMITS.small) return { start: joined(read).subarray(0, REPORT_LIMITS.head), isWhole: false }
+    if (length > REPORT_LIMITS.small)
+      return { start: joined(read).subarray(0, REPORT_LIMITS.head), isWhole: false }
   }
   return { start: joined(read), isWhole: true }
 }

@@ -20,7 +20,11 @@ export type Wanted = {
 }
 
 export function wanted(root: string, ...sections: string[]): Wanted {
-  return { root, start: new RegExp(String.raw`<(?:[\w.-]{1,40}:)?${root}[\s/>]`), sections: new Set(sections) }
+  return {
+    root,
+    start: new RegExp(String.raw`<(?:[\w.-]{1,40}:)?${root}[\s/>]`),
+    sections: new Set(sections),
+  }
 }
 
 type Read = {
@@ -57,18 +61,24 @@ export async function readSections(
     if (reader.isComplete()) break
     await setImmediate()
   }
-  if (!reader.isComplete()) throw new Fault('invalid_request', `The XML is truncated at ${reader.where()}.`)
+  if (!reader.isComplete())
+    throw new Fault('invalid_request', `The XML is truncated at ${reader.where()}.`)
   return reader.read()
 }
 
 async function* slices(bytes: AsyncIterable<Uint8Array> | Uint8Array): AsyncGenerator<Uint8Array> {
   for await (const chunk of bytes instanceof Uint8Array ? [bytes] : bytes) {
-    for (let at = 0; at < chunk.length; at += SLICE_BYTES) yield chunk.subarray(at, at + SLICE_BYTES)
+    for (let at = 0; at < chunk.length; at += SLICE_BYTES)
+      yield chunk.subarray(at, at + SLICE_BYTES)
   }
 }
 
 /** Removes content before the root: declarations, stray tags, text. Lines keep their numbers. */
-async function* fromRoot(texts: AsyncGenerator<string>, start: RegExp, root: string): AsyncGenerator<string> {
+async function* fromRoot(
+  texts: AsyncGenerator<string>,
+  start: RegExp,
+  root: string,
+): AsyncGenerator<string> {
   try {
     const { before, from } = await findRoot(texts, start)
     if (/<!(?:DOCTYPE|ENTITY)/i.test(before)) refuseDoctype()
@@ -125,7 +135,10 @@ type Reader = {
   read(): Read
 }
 
-function createReader(sections: ReadonlySet<string>, onSection: (section: XmlElement) => void): Reader {
+function createReader(
+  sections: ReadonlySet<string>,
+  onSection: (section: XmlElement) => void,
+): Reader {
   // With an eighth handler V8 makes the parser a dictionary, and it is five times slower.
   const parser = new SaxesParser({ position: false })
   const { limit, startElement, where, blemish } = watch(parser)
@@ -197,7 +210,8 @@ function watch(parser: SaxesParser) {
   parser.on('error', ({ message }) => {
     blemish ??= `not well-formed at ${where()}: ${message.replace(/\.$/, '')}`
     blemishes++
-    if (blemishes > REPORT_LIMITS.blemishes) throw new Fault('invalid_request', `The XML is ${blemish}.`)
+    if (blemishes > REPORT_LIMITS.blemishes)
+      throw new Fault('invalid_request', `The XML is ${blemish}.`)
   })
   parser.on('doctype', refuseDoctype)
   parser.on('attribute', () => limit(++attributes, 'attributes', 'attributes on one element'))

@@ -16,7 +16,15 @@ import {
 } from './spf-record.ts'
 
 /** RFC 7208, 2.6. */
-export const SPF_RESULTS = ['none', 'neutral', 'pass', 'fail', 'softfail', 'temperror', 'permerror'] as const
+export const SPF_RESULTS = [
+  'none',
+  'neutral',
+  'pass',
+  'fail',
+  'softfail',
+  'temperror',
+  'permerror',
+] as const
 export type SpfResult = (typeof SPF_RESULTS)[number]
 
 /**
@@ -49,7 +57,12 @@ export type SpfEvaluation = {
 /** RFC 7208, 4.6.4: of more names of one address, the rest is ignored. */
 const PTR_LIMIT = 10
 
-const RESULTS: Record<Qualifier, SpfResult> = { '+': 'pass', '-': 'fail', '~': 'softfail', '?': 'neutral' }
+const RESULTS: Record<Qualifier, SpfResult> = {
+  '+': 'pass',
+  '-': 'fail',
+  '~': 'softfail',
+  '?': 'neutral',
+}
 
 /** Ends the whole evaluation, however deep in includes. */
 class Ended extends Error {
@@ -62,7 +75,10 @@ class Ended extends Error {
 const permerror = (reason: string) => new Ended('permerror', reason)
 
 /** The result of one record. `exp` is the domain-spec of its explanation. */
-type Verdict = Pick<SpfEvaluation, 'result' | 'matched' | 'reason'> & { domain: string; exp: string | null }
+type Verdict = Pick<SpfEvaluation, 'result' | 'matched' | 'reason'> & {
+  domain: string
+  exp: string | null
+}
 
 /**
  * Decides whether an address may send for a domain: `check_host()` of RFC 7208, 4. Never throws.
@@ -81,7 +97,10 @@ export async function evaluateSpf(client: SpfClient, queries: DnsQueries): Promi
   }
 }
 
-function createEvaluation({ ip, sender, helo, receiver = 'unknown' }: SpfClient, queries: DnsQueries) {
+function createEvaluation(
+  { ip, sender, helo, receiver = 'unknown' }: SpfClient,
+  queries: DnsQueries,
+) {
   // RFC 7208, 5: an IPv4 address written as IPv6 counts as the IPv4 address.
   const address = ipaddr.process(ip)
   const addressType = address.kind() === 'ipv4' ? 'A' : 'AAAA'
@@ -98,11 +117,18 @@ function createEvaluation({ ip, sender, helo, receiver = 'unknown' }: SpfClient,
   }
 
   async function check(domain: string): Promise<Verdict> {
-    const none = (reason: string): Verdict => ({ result: 'none', matched: null, reason, domain, exp: null })
+    const none = (reason: string): Verdict => ({
+      result: 'none',
+      matched: null,
+      reason,
+      domain,
+      exp: null,
+    })
     if (!isQueryable(domain)) return none(`“${domain}” is not a domain name`)
     const { texts, error } = await queries.lookUpTxt(domain)
     if (error === 'BADNAME') return none(`“${domain}” is not a domain name`)
-    if (error) throw new Ended('temperror', `the TXT records of ${domain} could not be looked up (${error})`)
+    if (error)
+      throw new Ended('temperror', `the TXT records of ${domain} could not be looked up (${error})`)
     const [text, ...more] = texts.filter(isSpf)
     if (text === undefined) return none(`${domain} has no SPF record`)
     if (more.length > 0) throw permerror(`${domain} has ${more.length + 1} SPF records`)
@@ -111,12 +137,21 @@ function createEvaluation({ ip, sender, helo, receiver = 'unknown' }: SpfClient,
 
   async function evaluate(domain: string, record: SpfRecord): Promise<Verdict> {
     const [wrong] = record.errors
-    if (wrong) throw permerror(`the record of ${domain} has an error at character ${wrong.at + 1}: ${wrong.message}`)
+    if (wrong)
+      throw permerror(
+        `the record of ${domain} has an error at character ${wrong.at + 1}: ${wrong.message}`,
+      )
     const terms = effectiveTerms(record)
     const exp = terms.find(({ kind, name }) => kind === 'modifier' && name === 'exp')?.value ?? null
     for (const term of terms) {
       if (term.kind !== 'mechanism' || !(await matches(term, domain))) continue
-      return { result: RESULTS[term.qualifier], matched: { domain, term: term.text }, reason: null, domain, exp }
+      return {
+        result: RESULTS[term.qualifier],
+        matched: { domain, term: term.text },
+        reason: null,
+        domain,
+        exp,
+      }
     }
     const redirect = redirectOf(record)
     if (redirect !== null) return follow(redirect, domain)
@@ -135,7 +170,8 @@ function createEvaluation({ ip, sender, helo, receiver = 'unknown' }: SpfClient,
   async function matches(term: Mechanism, domain: string): Promise<boolean> {
     const { name, value, cidr4, cidr6 } = term
     if (name === 'all') return true
-    if (name === 'ip4' || name === 'ip6') return isWithin(value ?? '', name === 'ip4' ? cidr4 : cidr6)
+    if (name === 'ip4' || name === 'ip6')
+      return isWithin(value ?? '', name === 'ip4' ? cidr4 : cidr6)
     countLookup(term.text)
     const host = value === null ? domain : await target(value, domain)
     if (name === 'include') return includes(host, term)
@@ -158,7 +194,8 @@ function createEvaluation({ ip, sender, helo, receiver = 'unknown' }: SpfClient,
     const answer = await ask(host, 'MX', term)
     const exchanges = dataOf(answer, 'MX').map(({ exchange }) => withoutDot(exchange))
     countVoid(exchanges.length === 0 && isVoid(answer), term)
-    if (exchanges.length > MX_LIMIT) throw permerror(`${host} has more than ${MX_LIMIT} mail servers`)
+    if (exchanges.length > MX_LIMIT)
+      throw permerror(`${host} has more than ${MX_LIMIT} mail servers`)
     const found = await Promise.all(exchanges.map((exchange) => ask(exchange, addressType, term)))
     return found.flatMap((one) => dataOf(one, addressType))
   }
@@ -176,7 +213,10 @@ function createEvaluation({ ip, sender, helo, receiver = 'unknown' }: SpfClient,
     const answer = await queries.query(host, type)
     const failure = dnsFailureOf(answer)
     if (failure === null || failure === 'BADNAME') return answer
-    throw new Ended('temperror', `${term.text}: ${type} of ${host} could not be looked up (${failure})`)
+    throw new Ended(
+      'temperror',
+      `${term.text}: ${type} of ${host} could not be looked up (${failure})`,
+    )
   }
 
   /** RFC 7208, 5.5: nothing that fails here is an error, for it is in the client's hands. */
@@ -198,25 +238,33 @@ function createEvaluation({ ip, sender, helo, receiver = 'unknown' }: SpfClient,
     const answer = await queries.query(reverseName(address.toString()), 'PTR')
     const candidates = dataOf(answer, 'PTR').map(withoutDot).filter(isQueryable).slice(0, PTR_LIMIT)
     const isValid = async (name: string) =>
-      dataOf(await queries.query(name, addressType), addressType).some((found) => isWithin(found, null))
+      dataOf(await queries.query(name, addressType), addressType).some((found) =>
+        isWithin(found, null),
+      )
     const valid = await Promise.all(candidates.map(isValid))
     return candidates.filter((_name, index) => valid[index])
   }
 
   function isWithin(network: string, cidr: number | null): boolean {
     const other = ipaddr.parse(network)
-    return other.kind() === address.kind() && address.match(other, cidr ?? (other.kind() === 'ipv4' ? 32 : 128))
+    return (
+      other.kind() === address.kind() &&
+      address.match(other, cidr ?? (other.kind() === 'ipv4' ? 32 : 128))
+    )
   }
 
   function countLookup(term: string): void {
     counts.lookups += 1
-    if (counts.lookups > LOOKUP_LIMIT) throw permerror(`\`${term}\` exceeds the limit of ${LOOKUP_LIMIT} DNS lookups`)
+    if (counts.lookups > LOOKUP_LIMIT)
+      throw permerror(`\`${term}\` exceeds the limit of ${LOOKUP_LIMIT} DNS lookups`)
   }
 
   function countVoid(foundNothing: boolean, { text }: Mechanism): void {
     counts.voidLookups += foundNothing ? 1 : 0
     if (counts.voidLookups > VOID_LOOKUP_LIMIT) {
-      throw permerror(`\`${text}\` is the third lookup that finds nothing; the limit is ${VOID_LOOKUP_LIMIT}`)
+      throw permerror(
+        `\`${text}\` is the third lookup that finds nothing; the limit is ${VOID_LOOKUP_LIMIT}`,
+      )
     }
   }
 

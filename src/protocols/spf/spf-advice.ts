@@ -1,4 +1,12 @@
-import { joinItems, lookupFailed, shorten, txtRecord, type Advice, type Publish, type Severity } from '../advice.ts'
+import {
+  joinItems,
+  lookupFailed,
+  shorten,
+  txtRecord,
+  type Advice,
+  type Publish,
+  type Severity,
+} from '../advice.ts'
 import type { MailUse } from '../mail/mail-use.ts'
 import {
   LOOKUP_LIMIT,
@@ -38,8 +46,14 @@ export function adviceOnSpf(about: About): Advice[] {
   const { domain, tree } = about
   const { root } = tree
   if (root.error)
-    return [error(`The SPF record could not be looked up: the query for ${domain} failed (${root.error}).`)]
-  const misses = about.texts.filter((text) => looksLikeSpf(text)).map((text) => nearMissAdvice(domain, text))
+    return [
+      error(
+        `The SPF record could not be looked up: the query for ${domain} failed (${root.error}).`,
+      ),
+    ]
+  const misses = about.texts
+    .filter((text) => looksLikeSpf(text))
+    .map((text) => nearMissAdvice(domain, text))
   if (!root.record) return misses.length > 0 ? misses : [absenceAdvice(about)]
   const publish = txtRecord(domain, repairSpf(root.texts.map(parseSpf)))
   if (root.texts.length > 1) return [...misses, severalAdvice(domain, root.texts.length, publish)]
@@ -54,7 +68,11 @@ export function adviceOnSpf(about: About): Advice[] {
     ...nodesOf(root).flatMap(nodeAdvice),
     ...nodesOf(root).slice(1).flatMap(includedAdvice),
     ...(about.hasObsoleteType
-      ? [info(`${domain} also has a record of the obsolete type SPF (99), which receivers ignore. Remove it.`)]
+      ? [
+          info(
+            `${domain} also has a record of the obsolete type SPF (99), which receivers ignore. Remove it.`,
+          ),
+        ]
       : []),
   ]
 }
@@ -117,7 +135,8 @@ function allAdvice(root: SpfNode, publish: Publish): Advice[] {
       'The record has no all mechanism, so SPF is neutral about servers that it does not list. End it with ~all or -all.'
     return [warning(message, publish)]
   }
-  if (all.qualifier === '+') return [error('+all permits every server to send for the domain.', publish)]
+  if (all.qualifier === '+')
+    return [error('+all permits every server to send for the domain.', publish)]
   return all.qualifier === '?'
     ? [warning('?all is neutral about spoofed mail. End the record with ~all or -all.', publish)]
     : []
@@ -130,24 +149,43 @@ function termAdvice(record: SpfRecord, publish: Publish): Advice[] {
   const wide = terms.filter(isWide).map(({ text }) => text)
   const [meantAsMechanism, unknown] = unknownModifiers(record)
   const advice: Advice[] = []
-  if (idle.length > 0) advice.push(warning(`Terms after all have no effect: ${joinItems(idle)}.`, publish))
-  if (wide.length > 0) advice.push(error(`${joinItems(wide)} permits a large part of the Internet.`, publish))
+  if (idle.length > 0)
+    advice.push(warning(`Terms after all have no effect: ${joinItems(idle)}.`, publish))
+  if (wide.length > 0)
+    advice.push(error(`${joinItems(wide)} permits a large part of the Internet.`, publish))
   if (terms.some(({ name }) => name === 'ptr')) {
-    advice.push(warning('ptr is slow, unreliable and discouraged (RFC 7208, 5.5); many receivers skip it.', publish))
+    advice.push(
+      warning(
+        'ptr is slow, unreliable and discouraged (RFC 7208, 5.5); many receivers skip it.',
+        publish,
+      ),
+    )
   }
   if (meantAsMechanism.length > 0) {
     const what = joinItems(meantAsMechanism.map(({ text }) => text))
-    advice.push(warning(`Receivers ignore ${what}. Write a colon after the name of a mechanism, not “=”.`, publish))
+    advice.push(
+      warning(
+        `Receivers ignore ${what}. Write a colon after the name of a mechanism, not “=”.`,
+        publish,
+      ),
+    )
   }
   if (unknown.length > 0) {
-    advice.push(info(`Receivers ignore unknown terms: ${joinItems(unknown.map(({ text }) => text))}.`, publish))
+    advice.push(
+      info(
+        `Receivers ignore unknown terms: ${joinItems(unknown.map(({ text }) => text))}.`,
+        publish,
+      ),
+    )
   }
   return advice
 }
 
 /** Unknown modifiers: first those that would be mechanisms with a colon, then the others. */
 function unknownModifiers({ terms }: SpfRecord): [SpfTerm[], SpfTerm[]] {
-  const unknown = terms.filter(({ kind, name }) => kind === 'modifier' && name !== 'redirect' && name !== 'exp')
+  const unknown = terms.filter(
+    ({ kind, name }) => kind === 'modifier' && name !== 'redirect' && name !== 'exp',
+  )
   const isMeant = (term: SpfTerm) => meant(term.text).some(({ kind }) => kind === 'mechanism')
   return [unknown.filter(isMeant), unknown.filter((term) => !isMeant(term))]
 }
@@ -160,7 +198,11 @@ function lengthAdvice({ text }: SpfRecord, publish: Publish): Advice[] {
   if (bytes <= MAX_RECORD_BYTES) return []
   const message = `The SPF record has ${bytes} bytes. A record over ${MAX_RECORD_BYTES} bytes may not reach all receivers (RFC 7208, 3.4).`
   if (Buffer.byteLength(publish.value) <= MAX_RECORD_BYTES) return [warning(message, publish)]
-  return [warning(`${message} Move some of its terms to a record at another name, and include that record.`)]
+  return [
+    warning(
+      `${message} Move some of its terms to a record at another name, and include that record.`,
+    ),
+  ]
 }
 
 /** RFC 7208, 6.2: an explanation that cannot be read is as if there were none. */
@@ -174,9 +216,12 @@ function explanationAdvice({ domain, record, explanation }: SpfNode, publish: Pu
     const example = `%{i} may not send mail for ${domain}.`
     return [info(`${name} has no TXT record, so ${where} has no effect.`, txtRecord(name, example))]
   }
-  const why = more.length > 0 ? `${name} has ${texts.length} TXT records` : `the text at ${name} is invalid`
+  const why =
+    more.length > 0 ? `${name} has ${texts.length} TXT records` : `the text at ${name} is invalid`
   if (more.length === 0 && isExplanation(text)) return []
-  return [info(`Receivers ignore ${where}: ${why}.`, txtRecord(publish.name, withoutExp(publish.value)))]
+  return [
+    info(`Receivers ignore ${where}: ${why}.`, txtRecord(publish.name, withoutExp(publish.value))),
+  ]
 }
 
 function withoutExp(text: string): string {
@@ -185,7 +230,10 @@ function withoutExp(text: string): string {
 
 function isWide(term: SpfTerm): boolean {
   if (term.kind === 'modifier' || term.qualifier === '-') return false
-  return (term.name === 'ip4' && (term.cidr4 ?? 32) < 8) || (term.name === 'ip6' && (term.cidr6 ?? 128) < 16)
+  return (
+    (term.name === 'ip4' && (term.cidr4 ?? 32) < 8) ||
+    (term.name === 'ip6' && (term.cidr6 ?? 128) < 16)
+  )
 }
 
 function limitAdvice({ lookups, voidLookups, truncated, root }: SpfTree): Advice[] {
@@ -202,7 +250,9 @@ function limitAdvice({ lookups, voidLookups, truncated, root }: SpfTree): Advice
     )
   } else if (lookups >= LOOKUP_LIMIT - 1) {
     advice.push(
-      info(`The record needs ${count} of ${LOOKUP_LIMIT} allowed DNS lookups. Adding services may exceed the limit.`),
+      info(
+        `The record needs ${count} of ${LOOKUP_LIMIT} allowed DNS lookups. Adding services may exceed the limit.`,
+      ),
     )
   }
   if (voidLookups > VOID_LOOKUP_LIMIT) {
@@ -216,14 +266,20 @@ function limitAdvice({ lookups, voidLookups, truncated, root }: SpfTree): Advice
 /** Advice for the domain’s own record and for included ones. */
 function nodeAdvice({ domain, crowded, error: failure, via, voids, record }: SpfNode): Advice[] {
   const advice = crowded.map((host) =>
-    error(`${host} has more than ${MX_LIMIT} mail servers, the limit for an mx mechanism (RFC 7208, 4.6.4).`),
+    error(
+      `${host} has more than ${MX_LIMIT} mail servers, the limit for an mx mechanism (RFC 7208, 4.6.4).`,
+    ),
   )
   if (failure)
     advice.push(
-      warning(`\`${shorten(String(via))}\` could not be looked up (${failure}), so the lookup counts may be too low.`),
+      warning(
+        `\`${shorten(String(via))}\` could not be looked up (${failure}), so the lookup counts may be too low.`,
+      ),
     )
   if (record && voids.length > 0) {
-    advice.push(info(`The SPF record of ${domain} refers to names without records: ${joinItems(voids)}.`))
+    advice.push(
+      info(`The SPF record of ${domain} refers to names without records: ${joinItems(voids)}.`),
+    )
   }
   return advice
 }
@@ -235,7 +291,10 @@ function includedAdvice({ domain, via, problem, record, texts }: SpfNode): Advic
   if (problem === 'several') return broken(`${domain} has ${texts.length} SPF records`)
   if (problem === 'loop') return broken('it includes itself through another record')
   const [first] = record?.errors ?? []
-  if (first) return broken(`the record of ${domain} has an error at character ${first.at + 1}: ${first.message}`)
+  if (first)
+    return broken(
+      `the record of ${domain} has an error at character ${first.at + 1}: ${first.message}`,
+    )
   const permitsAll = record && allOf(record)?.qualifier === '+'
   return permitsAll && isInclude(via)
     ? [error(`${term} permits every server: the record of ${domain} ends in +all.`)]
@@ -253,8 +312,12 @@ function isInclude(via: string | null): boolean {
 export function repairSpf(records: SpfRecord[]): string {
   const terms = records.flatMap(effectiveTerms)
   const ignored = records.flatMap((record) => unknownModifiers(record)[0])
-  const repaired = [...records.flatMap(({ errors }) => errors), ...ignored].flatMap(({ text }) => meant(text))
-  const good = [...terms, ...repaired].filter((term) => !['all', 'ptr'].includes(term.name) && !isWide(term))
+  const repaired = [...records.flatMap(({ errors }) => errors), ...ignored].flatMap(({ text }) =>
+    meant(text),
+  )
+  const good = [...terms, ...repaired].filter(
+    (term) => !['all', 'ptr'].includes(term.name) && !isWide(term),
+  )
   const mechanisms = good.filter(({ kind }) => kind === 'mechanism').map(({ text }) => text)
   const explanation = good.find(({ name }) => name === 'exp')?.text
   const [redirect] = records.length === 1 ? records.map(redirectOf) : []

@@ -1,18 +1,24 @@
 import { MACRO } from './spf-record.ts'
 
 /** The meaning of each macro letter (RFC 7208, 7.2), in lower case. */
-export type MacroValues = Record<'s' | 'l' | 'o' | 'd' | 'i' | 'p' | 'v' | 'h' | 'c' | 'r' | 't', string>
+export type MacroValues = Record<
+  's' | 'l' | 'o' | 'd' | 'i' | 'p' | 'v' | 'h' | 'c' | 'r' | 't',
+  string
+>
 
 const LITERALS: Record<string, string> = { '%': '%', _: ' ', '-': '%20' }
 
 /** Replaces the macros of a text that `parseSpf` or `isExplanation` accepted. */
 export function expandMacros(text: string, values: MacroValues): string {
-  return text.replaceAll(MACRO, (_macro, literal?: string, letter = '', count = '', reverse = '', delimiters = '') => {
-    if (literal !== undefined) return LITERALS[literal] ?? ''
-    const name = letter.toLowerCase() as keyof MacroValues
-    const value = transform(values[name], count, reverse !== '', delimiters)
-    return letter === name ? value : urlEscape(value)
-  })
+  return text.replaceAll(
+    MACRO,
+    (_macro, literal?: string, letter = '', count = '', reverse = '', delimiters = '') => {
+      if (literal !== undefined) return LITERALS[literal] ?? ''
+      const name = letter.toLowerCase() as keyof MacroValues
+      const value = transform(values[name], count, reverse !== '', delimiters)
+      return letter === name ? value : urlEscape(value)
+    },
+  )
 }
 
 /** RFC 7208, 7.3: split, reversed, the rightmost parts kept, joined with dots. */
@@ -48,12 +54,16 @@ const MAX_NAME_LENGTH = 253
  */
 export function expandDomain(spec: string, values: MacroValues): string {
   let name = expandMacros(spec, values).replace(/\.$/, '')
-  while (name.length > MAX_NAME_LENGTH && name.includes('.')) name = name.slice(name.indexOf('.') + 1)
+  while (name.length > MAX_NAME_LENGTH && name.includes('.'))
+    name = name.slice(name.indexOf('.') + 1)
   return name
 }
 
 /** Whether a text has the form of a domain name, so that the DNS can be asked about it. */
 export function isQueryable(name: string): boolean {
   const labels = name.split('.')
-  return name.length <= MAX_NAME_LENGTH && labels.every((label) => label.length > 0 && label.length <= 63)
+  return (
+    name.length <= MAX_NAME_LENGTH &&
+    labels.every((label) => label.length > 0 && label.length <= 63)
+  )
 }

@@ -57,7 +57,8 @@ function parseTerm(text: string, at: number): SpfTerm | SpfError {
   // A modifier’s name has no colon or slash before its “=”, so the first of these three characters
   // decides.
   const [, name, sign] = /^([a-z][\w.-]*)([=:/]?)/i.exec(text) ?? []
-  if (name && sign === '=') return parseModifier(text, at, name.toLowerCase(), text.slice(name.length + 1))
+  if (name && sign === '=')
+    return parseModifier(text, at, name.toLowerCase(), text.slice(name.length + 1))
   return parseMechanism(text, at)
 }
 
@@ -81,7 +82,9 @@ function parseMechanism(text: string, at: number): SpfTerm | SpfError {
   const [, sign = '', word = '', rest = ''] = /^([-+~?]?)([^:/]*)(.*)$/s.exec(text) ?? []
   const name = MECHANISMS.find((known) => known === word.toLowerCase())
   if (!name) {
-    const near = Object.hasOwn(NEAR, word.toLowerCase()) ? `; ${NEAR[word.toLowerCase()]} is probably meant` : ''
+    const near = Object.hasOwn(NEAR, word.toLowerCase())
+      ? `; ${NEAR[word.toLowerCase()]} is probably meant`
+      : ''
     return { at, text, message: `“${word.slice(0, 40)}” is not an SPF mechanism${near}` }
   }
   const read = ARGUMENTS[name](rest)
@@ -100,8 +103,10 @@ const ARGUMENTS: Record<MechanismName, (rest: string) => Arguments | string> = {
   ptr: (rest) => (rest === '' ? NO_ARGUMENTS : required(rest)),
   a: hosts,
   mx: hosts,
-  ip4: (rest) => network(rest, { isAddress: isIPv4, longest: 32, family: 'cidr4', name: 'an IPv4 address' }),
-  ip6: (rest) => network(rest, { isAddress: isIPv6, longest: 128, family: 'cidr6', name: 'an IPv6 address' }),
+  ip4: (rest) =>
+    network(rest, { isAddress: isIPv4, longest: 32, family: 'cidr4', name: 'an IPv4 address' }),
+  ip6: (rest) =>
+    network(rest, { isAddress: isIPv6, longest: 128, family: 'cidr6', name: 'an IPv6 address' }),
 }
 
 function required(rest: string): Arguments | string {
@@ -115,17 +120,25 @@ function hosts(rest: string): Arguments | string {
   const named = spec === '' ? NO_ARGUMENTS : required(spec)
   if (typeof named === 'string') return named
   const lengths = { cidr4: prefix(cidr4, 32), cidr6: prefix(cidr6, 128) }
-  if (Object.values(lengths).some(Number.isNaN)) return 'the prefix length is out of range (up to /32 and //128)'
+  if (Object.values(lengths).some(Number.isNaN))
+    return 'the prefix length is out of range (up to /32 and //128)'
   return { ...named, ...lengths }
 }
 
-type Family = { isAddress: (text: string) => boolean; longest: number; family: 'cidr4' | 'cidr6'; name: string }
+type Family = {
+  isAddress: (text: string) => boolean
+  longest: number
+  family: 'cidr4' | 'cidr6'
+  name: string
+}
 
 function network(rest: string, { isAddress, longest, family, name }: Family): Arguments | string {
   const [address = '', length, ...more] = rest.slice(1).split('/')
-  if (!rest.startsWith(':') || !isAddress(address) || address.includes('%')) return `a colon and ${name} must follow`
+  if (!rest.startsWith(':') || !isAddress(address) || address.includes('%'))
+    return `a colon and ${name} must follow`
   const cidr = prefix(length, longest)
-  if (Number.isNaN(cidr) || more.length > 0) return `the prefix length must be a number up to ${longest}`
+  if (Number.isNaN(cidr) || more.length > 0)
+    return `the prefix length must be a number up to ${longest}`
   return { ...NO_ARGUMENTS, value: address, [family]: cidr }
 }
 
@@ -148,15 +161,20 @@ const EXPLANATION_LETTERS = 'crt'
 
 /** RFC 7208, 7.1: visible characters, and macros for each percent sign. */
 function whyNotMacroString(text: string): string | null {
-  if (!/^[\x21-\x7e]*$/.test(text) || UNREADABLE.test(text)) return 'it has characters outside ASCII'
+  if (!/^[\x21-\x7e]*$/.test(text) || UNREADABLE.test(text))
+    return 'it has characters outside ASCII'
   const misplaced = macrosOf(text).find(({ letter }) => EXPLANATION_LETTERS.includes(letter))
-  return misplaced ? `${misplaced.text} is allowed only in the text that \`exp\` refers to` : whyNotMacros(text)
+  return misplaced
+    ? `${misplaced.text} is allowed only in the text that \`exp\` refers to`
+    : whyNotMacros(text)
 }
 
 function whyNotMacros(text: string): string | null {
   if (text.replaceAll(MACRO, '').includes('%')) return 'it has a percent sign that is not a macro'
   // RFC 7208, 7.3.
-  return macrosOf(text).some(({ count }) => /^0+$/.test(count)) ? 'a macro cannot keep 0 parts of a name' : null
+  return macrosOf(text).some(({ count }) => /^0+$/.test(count))
+    ? 'a macro cannot keep 0 parts of a name'
+    : null
 }
 
 function macrosOf(text: string): { text: string; letter: string; count: string }[] {
@@ -203,19 +221,24 @@ export function hasMacro(text: string): boolean {
 export function effectiveTerms({ terms }: SpfRecord): SpfTerm[] {
   const end = terms.findIndex((term) => term.kind === 'mechanism' && term.name === 'all')
   if (end < 0) return terms
-  return terms.filter((term, index) => (term.kind === 'mechanism' ? index <= end : term.name !== 'redirect'))
+  return terms.filter((term, index) =>
+    term.kind === 'mechanism' ? index <= end : term.name !== 'redirect',
+  )
 }
 
 /** The mechanism for all senders that match no earlier one; null when there is none. */
 export function allOf(record: SpfRecord): Mechanism | null {
   return (
-    (record.terms.find((term) => term.kind === 'mechanism' && term.name === 'all') as Mechanism | undefined) ?? null
+    (record.terms.find((term) => term.kind === 'mechanism' && term.name === 'all') as
+      Mechanism | undefined) ?? null
   )
 }
 
 /** Where the rest of the record stands, when it says so and has no `all`. */
 export function redirectOf(record: SpfRecord): string | null {
-  const redirect = effectiveTerms(record).find((term) => term.kind === 'modifier' && term.name === 'redirect')
+  const redirect = effectiveTerms(record).find(
+    (term) => term.kind === 'modifier' && term.name === 'redirect',
+  )
   return redirect?.value ?? null
 }
 

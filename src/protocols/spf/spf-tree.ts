@@ -65,7 +65,15 @@ export async function walkSpf(domain: string, queries: DnsQueries): Promise<SpfT
   const mayAsk = () => left-- > 0 && !queries.signal.aborted
 
   async function expand(name: string, via: string | null, path: string[]): Promise<SpfNode> {
-    const node: SpfNode = { ...EMPTY, domain: name, via, texts: [], voids: [], crowded: [], children: [] }
+    const node: SpfNode = {
+      ...EMPTY,
+      domain: name,
+      via,
+      texts: [],
+      voids: [],
+      crowded: [],
+      children: [],
+    }
     if (hasMacro(name)) return { ...node, problem: 'macro' }
     if (path.includes(name)) return { ...node, problem: 'loop' }
     const isBelow = path.length > 0
@@ -86,18 +94,31 @@ export async function walkSpf(domain: string, queries: DnsQueries): Promise<SpfT
 
   async function follow(node: SpfNode, record: SpfRecord, path: string[]): Promise<SpfNode> {
     const terms = effectiveTerms(record).filter(isLookup)
-    const probes = terms.filter((term) => term.kind === 'mechanism').map((term) => probe(term, node))
+    const probes = terms
+      .filter((term) => term.kind === 'mechanism')
+      .map((term) => probe(term, node))
     const [children, explanation] = await Promise.all([
-      Promise.all(terms.filter(leadsToRecord).map((term) => expand(nameKey(term.value ?? ''), term.text, path))),
+      Promise.all(
+        terms
+          .filter(leadsToRecord)
+          .map((term) => expand(nameKey(term.value ?? ''), term.text, path)),
+      ),
       path.length === 1 ? explain(record) : null,
       Promise.all(probes),
     ])
-    return { ...node, children, explanation, lookups: terms.length + sum(children.map((child) => child.lookups)) }
+    return {
+      ...node,
+      children,
+      explanation,
+      lookups: terms.length + sum(children.map((child) => child.lookups)),
+    }
   }
 
   /** The target of `exp`. RFC 7208, 4.6.4: it does not count as a lookup. */
   async function explain(record: SpfRecord): Promise<SpfNode['explanation']> {
-    const exp = effectiveTerms(record).find(({ kind, name }) => kind === 'modifier' && name === 'exp')
+    const exp = effectiveTerms(record).find(
+      ({ kind, name }) => kind === 'modifier' && name === 'exp',
+    )
     const name = nameKey(exp?.value ?? '')
     if (name === '' || hasMacro(name) || !mayAsk()) return null
     return { name, ...(await queries.lookUpTxt(name)) }
@@ -112,7 +133,8 @@ export async function walkSpf(domain: string, queries: DnsQueries): Promise<SpfT
     const host = nameKey(value ?? node.domain)
     if (!types || hasMacro(host) || !mayAsk()) return
     const answers = await Promise.all(types.map((type) => queries.query(host, type)))
-    if (answers.every((answer) => answer.status !== 'FAILED' && answer.records.length === 0)) node.voids.push(host)
+    if (answers.every((answer) => answer.status !== 'FAILED' && answer.records.length === 0))
+      node.voids.push(host)
     if (answers.some((answer) => dataOf(answer, 'MX').length > MX_LIMIT)) node.crowded.push(host)
   }
 
@@ -121,14 +143,19 @@ export async function walkSpf(domain: string, queries: DnsQueries): Promise<SpfT
   return {
     root,
     lookups: root.lookups,
-    voidLookups: sum(below.map((node) => node.voids.length)) + (root.record ? root.voids.length : 0),
+    voidLookups:
+      sum(below.map((node) => node.voids.length)) + (root.record ? root.voids.length : 0),
     truncated: below.some((node) => node.problem === 'untried'),
   }
 }
 
 const EMPTY = { record: null, problem: null, error: null, lookups: 0, explanation: null } as const
 /** RFC 7208, 5.7: `exists` asks for A records alone. */
-const PROBED: Partial<Record<MechanismName, RecordType[]>> = { a: ['A', 'AAAA'], mx: ['MX'], exists: ['A'] }
+const PROBED: Partial<Record<MechanismName, RecordType[]>> = {
+  a: ['A', 'AAAA'],
+  mx: ['MX'],
+  exists: ['A'],
+}
 
 /** RFC 7208, 4.6.4: the terms that count as a lookup. */
 function isLookup(term: SpfTerm): boolean {

@@ -13,7 +13,8 @@ export const HEAD = 'portreeve-backup.json'
 export const LABEL = 'postgres/backup_label'
 
 /** Folders whose files PostgreSQL makes anew or, of the write-ahead log, are copied last. */
-const LEFT_OUT = /^(pg_wal|pg_dynshmem|pg_notify|pg_replslot|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\//
+const LEFT_OUT =
+  /^(pg_wal|pg_dynshmem|pg_notify|pg_replslot|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\//
 const OF_THE_MOMENT = /^(postmaster\.(pid|opts)|\.s\.PGSQL.*)$|(^|\/)(pg_internal\.init|pgsql_tmp)/
 
 /**
@@ -21,7 +22,12 @@ const OF_THE_MOMENT = /^(postmaster\.(pid|opts)|\.s\.PGSQL.*)$|(^|\/)(pg_interna
  * the files as they are, changing, then the write-ahead log that makes them one consistent whole.
  * @param adminUrl of the superuser
  */
-export async function packBaseBackup(adminUrl: string, folder: string, pack: Pack, head: BackupHead): Promise<void> {
+export async function packBaseBackup(
+  adminUrl: string,
+  folder: string,
+  pack: Pack,
+  head: BackupHead,
+): Promise<void> {
   const client = new Client({ connectionString: adminUrl, application_name: 'portreeve backup' })
   client.on('error', () => {})
   // Whoever cannot write what is packed waits for no more of it.
@@ -30,7 +36,9 @@ export async function packBaseBackup(adminUrl: string, folder: string, pack: Pac
   try {
     await packText(pack, HEAD, JSON.stringify(head))
     // Goes with the connection, and until then keeps the log that is written from here on.
-    await client.query('select pg_create_physical_replication_slot($1, true, true)', [`backup_${process.pid}`])
+    await client.query('select pg_create_physical_replication_slot($1, true, true)', [
+      `backup_${process.pid}`,
+    ])
     await client.query(`select pg_backup_start('portreeve', true)`)
     await packFolders(pack, folder)
     await packFiles(pack, folder, isKept)
@@ -38,7 +46,11 @@ export async function packBaseBackup(adminUrl: string, folder: string, pack: Pac
       'select labelfile as label, pg_walfile_name(lsn) as last from pg_backup_stop(false)',
     )
     const { label = '', last = '' } = rows[0] ?? {}
-    await packFiles(pack, folder, (name) => name.startsWith('pg_wal/') && isLog(posix.basename(name), last))
+    await packFiles(
+      pack,
+      folder,
+      (name) => name.startsWith('pg_wal/') && isLog(posix.basename(name), last),
+    )
     await packText(pack, LABEL, label)
   } finally {
     await client.end()
@@ -58,14 +70,20 @@ function isLog(name: string, last: string): boolean {
 async function packFolders(pack: Pack, folder: string): Promise<void> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const name = nameIn(folder, entry.parentPath, entry.name)
-    if (entry.isDirectory() && isKept(name)) pack.entry({ name: `postgres/${name}`, type: 'directory', mode: 0o700 })
+    if (entry.isDirectory() && isKept(name))
+      pack.entry({ name: `postgres/${name}`, type: 'directory', mode: 0o700 })
   }
 }
 
-async function packFiles(pack: Pack, folder: string, isWanted: (name: string) => boolean): Promise<void> {
+async function packFiles(
+  pack: Pack,
+  folder: string,
+  isWanted: (name: string) => boolean,
+): Promise<void> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const name = nameIn(folder, entry.parentPath, entry.name)
-    if (entry.isFile() && isWanted(name)) await packFile(pack, `postgres/${name}`, join(folder, name))
+    if (entry.isFile() && isWanted(name))
+      await packFile(pack, `postgres/${name}`, join(folder, name))
   }
 }
 
@@ -80,7 +98,11 @@ async function packFile(pack: Pack, name: string, path: string): Promise<void> {
   const { size } = await file.stat()
   // A stream cannot be told to read nothing.
   if (size === 0) return file.close().then(() => packText(pack, name, ''))
-  await pipeline(file.createReadStream({ end: size - 1 }), filledUpTo(size), pack.entry({ name, size, mode: 0o600 }))
+  await pipeline(
+    file.createReadStream({ end: size - 1 }),
+    filledUpTo(size),
+    pack.entry({ name, size, mode: 0o600 }),
+  )
 }
 
 /** A file may shrink while it is read: what is missing then is in the log. */

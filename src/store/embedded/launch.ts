@@ -12,7 +12,13 @@ import { problemOf } from './problem.ts'
 import type { User } from './user.ts'
 
 /** A data folder, and all that starting its server needs. */
-export type Site = { folder: string; binaries: Binaries; user: User | null; address: ServerAddress; log: Logger }
+export type Site = {
+  folder: string
+  binaries: Binaries
+  user: User | null
+  address: ServerAddress
+  log: Logger
+}
 
 /** A server that is running and ours. */
 export type Run = { server: Server; claim: Claim }
@@ -38,7 +44,10 @@ export async function launch(site: Site): Promise<Run> {
 }
 
 /** Waits as long as the server lives: recovery after a crash takes the time it takes. */
-export async function claimWhenReady({ folder, address, log }: Site, server: Server): Promise<Claim> {
+export async function claimWhenReady(
+  { folder, address, log }: Site,
+  server: Server,
+): Promise<Claim> {
   const begun = performance.now()
   for (let turn = 1; ; turn++) {
     const claim = await tryClaim(address.url('postgres', 'postgres'))
@@ -59,7 +68,8 @@ async function makeDatabase({ client }: Claim, address: ServerAddress): Promise<
             exists (select from pg_database where datname = $2) as database`,
     [ROLE, DATABASE],
   )
-  if (!rows[0]?.role) await client.query(`create role ${ROLE} login ${password ? `password '${password}'` : ''}`)
+  if (!rows[0]?.role)
+    await client.query(`create role ${ROLE} login ${password ? `password '${password}'` : ''}`)
   if (!rows[0]?.database) await client.query(`create database ${DATABASE} owner ${ROLE}`)
 }
 

@@ -27,7 +27,12 @@ const ENDINGS: [NodeJS.Signals, number][] = [
  * Ends the server of a Portreeve that was killed, so that a new one can start. Whatever was committed is in the folder.
  * @throws Fault `conflict` when another Portreeve is using the folder
  */
-export async function endLeftovers(folder: string, url: string, user: User | null, log: Logger): Promise<void> {
+export async function endLeftovers(
+  folder: string,
+  url: string,
+  user: User | null,
+  log: Logger,
+): Promise<void> {
   const deadline = performance.now() + PATIENCE
   for (;;) {
     const claim = await tryClaim(url)
@@ -53,12 +58,20 @@ async function endOrphan(folder: string, processes: number[], log: Logger): Prom
   // It answers at our socket but is not among the processes we see: it runs in another container.
   if (processes.length === 0) throw inUse(folder)
   log.warn({ pids: processes }, 'ending the PostgreSQL that an earlier Portreeve left behind')
-  for (const [signal, milliseconds] of ENDINGS) if (await endWith(folder, signal, milliseconds)) return
-  throw new Fault('unavailable', `An earlier PostgreSQL does not end: end the processes ${processes.join(', ')} first.`)
+  for (const [signal, milliseconds] of ENDINGS)
+    if (await endWith(folder, signal, milliseconds)) return
+  throw new Fault(
+    'unavailable',
+    `An earlier PostgreSQL does not end: end the processes ${processes.join(', ')} first.`,
+  )
 }
 
 /** Signals the server, or where only its children are left, these. True when all are gone in time. */
-async function endWith(folder: string, signal: NodeJS.Signals, milliseconds: number): Promise<boolean> {
+async function endWith(
+  folder: string,
+  signal: NodeJS.Signals,
+  milliseconds: number,
+): Promise<boolean> {
   const deadline = performance.now() + milliseconds
   const postmaster = parseInt(readIfThere(join(folder, PID_FILE)), 10)
   const processes = processesOf(folder)
@@ -93,7 +106,9 @@ export function processesOf(folder: string): number[] {
 function commandLines(): [number, string][] {
   if (process.platform === 'win32') return []
   if (!existsSync('/proc/self/cmdline')) {
-    const lines = execFileSync('ps', ['-axww', '-o', 'pid=,command='], { encoding: 'utf8' }).trim().split('\n')
+    const lines = execFileSync('ps', ['-axww', '-o', 'pid=,command='], { encoding: 'utf8' })
+      .trim()
+      .split('\n')
     return lines.map((line) => [parseInt(line, 10), line])
   }
   const pids = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))

@@ -1,13 +1,18 @@
 import { Fault, type FaultCode } from '../../errors.ts'
 
-type Trouble = { pattern: RegExp; code: FaultCode; sentence: (folder: string, match: RegExpExecArray) => string }
+type Trouble = {
+  pattern: RegExp
+  code: FaultCode
+  sentence: (folder: string, match: RegExpExecArray) => string
+}
 
 /** What PostgreSQL's programs say when they give up, and what a person can do about it. */
 const TROUBLES: Trouble[] = [
   {
     pattern: /no space left on device|disk quota exceeded/i,
     code: 'unavailable',
-    sentence: (folder) => `The disk that holds ${folder} is full. Free some space and start again: nothing is lost.`,
+    sentence: (folder) =>
+      `The disk that holds ${folder} is full. Free some space and start again: nothing is lost.`,
   },
   {
     pattern: /lock file "[^"]*" already exists|pre-existing shared memory block/,
@@ -22,7 +27,8 @@ const TROUBLES: Trouble[] = [
       `The shipped PostgreSQL needs ${match[1]}, which this system lacks. Install it, or set DATABASE_URL to a PostgreSQL 15 or later.`,
   },
   {
-    pattern: /permission denied|operation not permitted|read-only file system|no such file or directory, mkdir/i,
+    pattern:
+      /permission denied|operation not permitted|read-only file system|no such file or directory, mkdir/i,
     code: 'unavailable',
     sentence: (folder) =>
       `${folder} cannot be written: it, and the folders above it, must let in the user that Portreeve runs as.`,
@@ -41,7 +47,8 @@ const TROUBLES: Trouble[] = [
 export function problemOf(program: string, folder: string, output: string): Fault {
   const said = output.trim().split('\n').slice(-3).join(' ') || 'nothing'
   return (
-    known(folder, output) ?? new Fault('unavailable', `PostgreSQL’s ${program} on ${folder} ended. It said: ${said}`)
+    known(folder, output) ??
+    new Fault('unavailable', `PostgreSQL’s ${program} on ${folder} ended. It said: ${said}`)
   )
 }
 

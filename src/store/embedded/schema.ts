@@ -107,7 +107,14 @@ const STRANGE = `
 
 /** Reads how this database is made, as its own server says it. */
 export async function readSchema(client: Client): Promise<Schema> {
-  const before = await readAll(client, [SCHEMAS, ENUMS, COMPOSITES, FUNCTIONS, CREATE_TABLES, PARTITIONS])
+  const before = await readAll(client, [
+    SCHEMAS,
+    ENUMS,
+    COMPOSITES,
+    FUNCTIONS,
+    CREATE_TABLES,
+    PARTITIONS,
+  ])
   const keys = [constraints(`'p', 'u', 'x', 'c'`), INDEXES, constraints(`'f'`)]
   const after = await readAll(client, [...keys, TRIGGERS, POSITIONS])
   const { rows: tables } = await client.query<Table>(COLUMNS)

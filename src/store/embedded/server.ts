@@ -61,16 +61,23 @@ export function spawnServer(
   log: Logger,
 ): Server {
   const newer = SINCE.filter(([major]) => binaries.major >= major).map(([, setting]) => setting)
-  const settings = [...SETTINGS, ...newer, ...address.settings, `cluster_name=${nameOf(folder)}`].flatMap((setting) => [
-    '-c',
-    setting,
-  ])
-  const child = spawnAs(user, [join(binaries.bin, 'postgres'), '-D', folder, ...settings], [binaries.bin, folder], {
-    env: binaries.env,
-    stdio: ['ignore', 'ignore', 'pipe'],
-    // In our process group, Ctrl-C at a terminal would end it before we have finished what runs.
-    detached: true,
-  })
+  const settings = [
+    ...SETTINGS,
+    ...newer,
+    ...address.settings,
+    `cluster_name=${nameOf(folder)}`,
+  ].flatMap((setting) => ['-c', setting])
+  const child = spawnAs(
+    user,
+    [join(binaries.bin, 'postgres'), '-D', folder, ...settings],
+    [binaries.bin, folder],
+    {
+      env: binaries.env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      // In our process group, Ctrl-C at a terminal would end it before we have finished what runs.
+      detached: true,
+    },
+  )
   const lines = lastLines(child, log)
   const closed = once(child, 'close')
   // Its children may outlive it and hold the pipe open: what it wrote itself is there at once.
@@ -80,7 +87,8 @@ export function spawnServer(
       () => lines.join('\n'),
       (error: Error) => error.message,
     )
-  const isRunning = () => child.pid !== undefined && child.exitCode === null && child.signalCode === null
+  const isRunning = () =>
+    child.pid !== undefined && child.exitCode === null && child.signalCode === null
   const signal = (name: 'INT' | 'QUIT' | 'KILL') => isRunning() && sendSignal(child, name, binaries)
   const onExit = () => signal('INT')
   process.once('exit', onExit)
@@ -112,8 +120,13 @@ function lastLines(child: ChildProcess, log: Logger): string[] {
   return lines
 }
 
-function sendSignal(child: ChildProcess, name: 'INT' | 'QUIT' | 'KILL', { bin, env }: Binaries): void {
+function sendSignal(
+  child: ChildProcess,
+  name: 'INT' | 'QUIT' | 'KILL',
+  { bin, env }: Binaries,
+): void {
   // Windows knows no signals: there the server listens on a pipe, which pg_ctl knows.
-  if (process.platform === 'win32') execFileSync(join(bin, 'pg_ctl'), ['kill', name, String(child.pid)], { env })
+  if (process.platform === 'win32')
+    execFileSync(join(bin, 'pg_ctl'), ['kill', name, String(child.pid)], { env })
   else child.kill(`SIG${name}`)
 }

@@ -49,14 +49,23 @@ export async function upgradeIfOlder(site: Site): Promise<void> {
   try {
     const bytes = await requireRoom(old)
     const seconds = Math.ceil(5 + bytes / PACE)
-    log.warn({ from: major, to: SHIPPED_MAJOR, bytes, seconds }, 'carrying the database over to the shipped PostgreSQL')
+    log.warn(
+      { from: major, to: SHIPPED_MAJOR, bytes, seconds },
+      'carrying the database over to the shipped PostgreSQL',
+    )
     await makeAnew(old, site)
   } finally {
     await end(from)
   }
   await finishUpgrade(site)
-  const facts = { seconds: Math.round((performance.now() - began) / 1000), kept: keptFolder(folder, major) }
-  log.warn(facts, 'the database was carried over; remove the old one when you are content with the new one')
+  const facts = {
+    seconds: Math.round((performance.now() - began) / 1000),
+    kept: keptFolder(folder, major),
+  }
+  log.warn(
+    facts,
+    'the database was carried over; remove the old one when you are content with the new one',
+  )
 }
 
 /** Puts a whole new database into the place of the old one, where an upgrade was cut off just before. */
@@ -133,7 +142,9 @@ function requireFree(folder: string): void {
 /** @returns bytes of the database */
 async function requireRoom({ folder, address }: Site): Promise<number> {
   const bytes = await withClient(address.url('postgres', DATABASE), async (client) => {
-    const { rows } = await client.query<{ bytes: string }>('select pg_database_size(current_database()) as bytes')
+    const { rows } = await client.query<{ bytes: string }>(
+      'select pg_database_size(current_database()) as bytes',
+    )
     return Number(rows[0]?.bytes)
   })
   const { bavail, bsize } = statfsSync(dirname(folder))

@@ -36,7 +36,9 @@ export function ourselves(): User {
  */
 export function unprivilegedUser(): User {
   const users = systemUsers()
-  const user = UNPRIVILEGED.map((name) => users.find((u) => u.name === name)).find((u) => u !== undefined)
+  const user = UNPRIVILEGED.map((name) => users.find((u) => u.name === name)).find(
+    (u) => u !== undefined,
+  )
   if (user) return user
   const sentence =
     `PostgreSQL does not run as root, and this system has none of the users ${UNPRIVILEGED.join(', ')}. ` +
@@ -63,13 +65,22 @@ function systemUsers(): User[] {
  * @param paths what the program must reach
  * @throws Fault `unavailable` when there is no way
  */
-export function spawnAs(user: User | null, command: string[], paths: string[], options: SpawnOptions): ChildProcess {
+export function spawnAs(
+  user: User | null,
+  command: string[],
+  paths: string[],
+  options: SpawnOptions,
+): ChildProcess {
   const [program = '', ...args] = user ? asUser(user, command, paths) : command
   // Node changes into `cwd` before it changes the user: the root is a folder everybody may enter.
   return spawn(program, args, { cwd: '/', ...options, ...identityOf(user, program, command) })
 }
 
-function identityOf(user: User | null, program: string, command: string[]): { uid?: number; gid?: number } {
+function identityOf(
+  user: User | null,
+  program: string,
+  command: string[],
+): { uid?: number; gid?: number } {
   return user && program === command[0] ? { uid: user.uid, gid: user.gid } : {}
 }
 
@@ -90,8 +101,15 @@ function asUser(user: User, command: string[], paths: string[]): string[] {
 }
 
 function setprivFor(user: User): string[] {
-  const identity = [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups', '--no-new-privs']
-  const capability = ['inh-caps', 'ambient-caps', 'bounding-set'].map((set) => `--${set}=-all,+dac_read_search`)
+  const identity = [
+    `--reuid=${user.uid}`,
+    `--regid=${user.gid}`,
+    '--clear-groups',
+    '--no-new-privs',
+  ]
+  const capability = ['inh-caps', 'ambient-caps', 'bounding-set'].map(
+    (set) => `--${set}=-all,+dac_read_search`,
+  )
   // access(2), by which PostgreSQL finds its own programs, leaves capabilities aside without this bit.
   return ['setpriv', ...identity, '--securebits=+no_setuid_fixup', ...capability, '--']
 }

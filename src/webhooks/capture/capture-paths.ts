@@ -33,7 +33,10 @@ function operationOf(method: (typeof METHODS)[number]): Operation {
     ],
     ...(WITH_BODY.has(method) && { requestBody: { content: anything } }),
     responses: {
-      200: { description: 'The configured response', ...(method !== 'head' && { content: anything }) },
+      200: {
+        description: 'The configured response',
+        ...(method !== 'head' && { content: anything }),
+      },
       '4XX': textResult('The endpoint does not exist, or the request was rejected', method),
       '5XX': textResult('The request could not be stored', method),
     },
@@ -41,5 +44,8 @@ function operationOf(method: (typeof METHODS)[number]): Operation {
 }
 
 function textResult(description: string, method: string) {
-  return { description, ...(method !== 'head' && { content: { 'text/plain': { schema: { type: 'string' } } } }) }
+  return {
+    description,
+    ...(method !== 'head' && { content: { 'text/plain': { schema: { type: 'string' } } } }),
+  }
 }

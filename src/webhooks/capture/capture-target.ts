@@ -19,7 +19,10 @@ export function readTarget(url: string): CaptureTarget | null {
  * @param webhookBaseUrl a separate origin serves captures only, so that their responses share
  *   nothing with the dashboard
  */
-export function createCaptureMatcher(baseUrl: string, webhookBaseUrl: string): (request: IncomingMessage) => boolean {
+export function createCaptureMatcher(
+  baseUrl: string,
+  webhookBaseUrl: string,
+): (request: IncomingMessage) => boolean {
   const { host, protocol } = new URL(webhookBaseUrl)
   const hasOwnOrigin = new URL(baseUrl).host !== host
   const defaultPort = protocol === 'https:' ? /:443$/ : /:80$/
@@ -29,5 +32,7 @@ export function createCaptureMatcher(baseUrl: string, webhookBaseUrl: string): (
       .replace(defaultPort, '')
       .replace(/\.(?=:|$)/, '') === host
   return ({ url = '', headers }) =>
-    url.startsWith('/webhooks/') || ABSOLUTE.test(url) || (hasOwnOrigin && isWebhookHost(headers.host))
+    url.startsWith('/webhooks/') ||
+    ABSOLUTE.test(url) ||
+    (hasOwnOrigin && isWebhookHost(headers.host))
 }

@@ -12,8 +12,19 @@ import { readTarget, type CaptureTarget } from './capture-target.ts'
 import { decideResponse, type AbortReason, type ReceivedRequest } from './decide-response.ts'
 import type { DelayedResponses } from './delayed-responses.ts'
 import type { GroupCommit, StoreOutcome } from './group-commit.ts'
-import { declaresTooLarge, expectsContinue, readBody, type MemoryBudget, type ReceivedBody } from './read-body.ts'
-import { sendResponse, sendResponseAndClose, textResponse, type CaptureResponse } from './responses.ts'
+import {
+  declaresTooLarge,
+  expectsContinue,
+  readBody,
+  type MemoryBudget,
+  type ReceivedBody,
+} from './read-body.ts'
+import {
+  sendResponse,
+  sendResponseAndClose,
+  textResponse,
+  type CaptureResponse,
+} from './responses.ts'
 import { removeSessionCookies } from './session-cookies.ts'
 import { describeSurplus, findSurplus, type ParseError, type Surplus } from './surplus.ts'
 
@@ -51,11 +62,15 @@ type Exchange = {
 const MAX_SURPLUS_UPDATES = 16
 
 const NOT_FOUND = textResponse(404, 'There is no webhook endpoint here.')
-const BUSY = textResponse(503, 'Not stored: too many requests at the moment. Please retry.', ['Retry-After', '1'])
-const DATABASE_UNAVAILABLE = textResponse(503, 'Not stored: the database is unavailable. Please retry.', [
+const BUSY = textResponse(503, 'Not stored: too many requests at the moment. Please retry.', [
   'Retry-After',
-  '5',
+  '1',
 ])
+const DATABASE_UNAVAILABLE = textResponse(
+  503,
+  'Not stored: the database is unavailable. Please retry.',
+  ['Retry-After', '5'],
+)
 
 const RESPONSE_IF_NOT_STORED: Record<Exclude<StoreOutcome, 'stored'>, CaptureResponse> = {
   gone: NOT_FOUND,
@@ -75,7 +90,13 @@ export function createCapture(deps: CaptureDeps) {
   let surplusUpdates = 0
 
   async function capture(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const exchange: Exchange = { request, abort: null, received: null, laterError: null, stored: null }
+    const exchange: Exchange = {
+      request,
+      abort: null,
+      received: null,
+      laterError: null,
+      stored: null,
+    }
     exchanges.set(response, exchange)
     const received = await receiveRequest(exchange, response)
     if (!received) return sendResponse(response, NOT_FOUND)
@@ -87,7 +108,10 @@ export function createCapture(deps: CaptureDeps) {
   }
 
   /** Reads the request while its endpoint is looked up. Null when the endpoint does not exist. */
-  async function receiveRequest(exchange: Exchange, response: ServerResponse): Promise<ReceivedRequest | null> {
+  async function receiveRequest(
+    exchange: Exchange,
+    response: ServerResponse,
+  ): Promise<ReceivedRequest | null> {
     const { request } = exchange
     const target = readTarget(request.url ?? '')
     if (!target) return null
@@ -104,7 +128,10 @@ export function createCapture(deps: CaptureDeps) {
     return { target, endpoint, ip, received, abort: exchange.abort }
   }
 
-  async function findEndpoint({ token }: CaptureTarget, reading: Promise<ReceivedBody>): Promise<Endpoint | null> {
+  async function findEndpoint(
+    { token }: CaptureTarget,
+    reading: Promise<ReceivedBody>,
+  ): Promise<Endpoint | null> {
     let endpoint: Endpoint | null = null
     try {
       return (endpoint = deps.endpoints.get(token) ?? (await deps.endpoints.load(token)))
@@ -130,7 +157,9 @@ export function createCapture(deps: CaptureDeps) {
       preflight: decision.preflight,
       rejected: decision.rejected,
       responseStatus: decision.status,
-      surplus: exchange.laterError && surplusInLastPacket(exchange, exchange.laterError, received.lastChunk),
+      surplus:
+        exchange.laterError &&
+        surplusInLastPacket(exchange, exchange.laterError, received.lastChunk),
     }
     const storing = deps.commits.add(row)
     exchange.stored = { key: row, outcome: storing }
@@ -145,7 +174,10 @@ export function createCapture(deps: CaptureDeps) {
 
   function sendDelayed(response: ServerResponse, reply: CaptureResponse, endpoint: Endpoint): void {
     if (deps.delays.schedule(endpoint, response, () => sendResponse(response, reply))) return
-    sendResponse(response, { ...reply, headers: [...reply.headers, 'X-Webhook-Delay-Skipped', '1'] })
+    sendResponse(response, {
+      ...reply,
+      headers: [...reply.headers, 'X-Webhook-Delay-Skipped', '1'],
+    })
   }
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
@@ -169,7 +201,11 @@ export function createCapture(deps: CaptureDeps) {
    * Finds the surplus in the packet that also ends the request. Null when the surplus is stored as
    * a malformed request.
    */
-  function surplusInLastPacket({ request }: Exchange, error: ParseError, lastChunk: Buffer): Surplus | null {
+  function surplusInLastPacket(
+    { request }: Exchange,
+    error: ParseError,
+    lastChunk: Buffer,
+  ): Surplus | null {
     const bytes = findSurplus(request, lastChunk, error)
     const { message, code = '', reason = message } = error
     const ownError = Object.assign(new Error(message), { code, reason, rawPacket: bytes })
@@ -194,7 +230,10 @@ export function createCapture(deps: CaptureDeps) {
     return true
   }
 
-  async function saveSurplusLater({ key, outcome }: NonNullable<Exchange['stored']>, surplus: Surplus): Promise<void> {
+  async function saveSurplusLater(
+    { key, outcome }: NonNullable<Exchange['stored']>,
+    surplus: Surplus,
+  ): Promise<void> {
     if (surplusUpdates >= MAX_SURPLUS_UPDATES) return
     surplusUpdates++
     try {
@@ -209,7 +248,11 @@ export function createCapture(deps: CaptureDeps) {
   return { handle, markAborted, recordLaterBytes }
 }
 
-function describeRequest(request: IncomingMessage, headers: Header[], { target, ip, received }: ReceivedRequest) {
+function describeRequest(
+  request: IncomingMessage,
+  headers: Header[],
+  { target, ip, received }: ReceivedRequest,
+) {
   const { end, body, size, durationMs } = received
   const receivedAt = new Date()
   return {

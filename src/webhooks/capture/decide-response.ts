@@ -40,8 +40,14 @@ export type ResponseDecision = {
 }
 
 const METHODS = 'GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS'
-const TOO_LARGE = textResponse(413, `A body may have at most ${MAX_READ_BODY_BYTES} bytes. The first part was stored.`)
-const NO_HOST = textResponse(400, 'An HTTP/1.1 request needs a Host header.', ['Connection', 'close'])
+const TOO_LARGE = textResponse(
+  413,
+  `A body may have at most ${MAX_READ_BODY_BYTES} bytes. The first part was stored.`,
+)
+const NO_HOST = textResponse(400, 'An HTTP/1.1 request needs a Host header.', [
+  'Connection',
+  'close',
+])
 const TRACE = textResponse(405, 'The method TRACE is not allowed.', ['Allow', METHODS])
 
 /** Decides how a request is answered. */
@@ -51,13 +57,22 @@ export function decideResponse(
   { target, endpoint, received, abort }: ReceivedRequest,
 ): ResponseDecision {
   if (received.end === 'aborted') return abortedDecision(abort)
-  if (received.end === 'too-large') return rejection(TOO_LARGE, `The body has more than ${MAX_READ_BODY_BYTES} bytes.`)
+  if (received.end === 'too-large')
+    return rejection(TOO_LARGE, `The body has more than ${MAX_READ_BODY_BYTES} bytes.`)
   if (lacksHost(request)) return rejection(NO_HOST, 'An HTTP/1.1 request without a Host header.')
   if (request.method === 'TRACE') return rejection(TRACE, 'The method TRACE is not allowed.')
   const preflight = isPreflight(request.method ?? '', headers)
-  const special = preflight && endpoint.cors ? preflightResponse(headers) : embeddingResponse(request)
-  const response = special ?? endpointResponse(endpoint, { query: target.query, headers, body: received.body })
-  return { response, status: response.status, rejected: null, preflight, isConfigured: special === null }
+  const special =
+    preflight && endpoint.cors ? preflightResponse(headers) : embeddingResponse(request)
+  const response =
+    special ?? endpointResponse(endpoint, { query: target.query, headers, body: received.body })
+  return {
+    response,
+    status: response.status,
+    rejected: null,
+    preflight,
+    isConfigured: special === null,
+  }
 }
 
 function rejection(response: CaptureResponse, rejected: string): ResponseDecision {

@@ -1,6 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import type { Endpoint } from '../endpoints/endpoints.ts'
-import { MAX_DELAYED_RESPONSES, MAX_DELAYED_PER_ACCOUNT, MAX_DELAYED_PER_ENDPOINT } from '../limits.ts'
+import {
+  MAX_DELAYED_RESPONSES,
+  MAX_DELAYED_PER_ACCOUNT,
+  MAX_DELAYED_PER_ENDPOINT,
+} from '../limits.ts'
 
 export type DelayedResponses = {
   /**
@@ -31,7 +35,8 @@ export function createDelayedResponses(): DelayedResponses {
 
   return {
     schedule({ id, accountId, timeout }, response, then) {
-      const isFull = count(id) >= MAX_DELAYED_PER_ENDPOINT || count(accountId) >= MAX_DELAYED_PER_ACCOUNT
+      const isFull =
+        count(id) >= MAX_DELAYED_PER_ENDPOINT || count(accountId) >= MAX_DELAYED_PER_ACCOUNT
       if (hasEnded || isFull || all.size >= MAX_DELAYED_RESPONSES) return false
       add(id, 1)
       add(accountId, 1)

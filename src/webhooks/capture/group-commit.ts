@@ -39,7 +39,11 @@ type Options<R> = {
  * Commits rows together: rows that arrive while commits run share the next one. There is no timer,
  * so a single row never waits, and many rows share the flushes of the disk.
  */
-export function createGroupCommit<R extends Row>({ insert, onStored, log }: Options<R>): GroupCommit<R> {
+export function createGroupCommit<R extends Row>({
+  insert,
+  onStored,
+  log,
+}: Options<R>): GroupCommit<R> {
   let waiting: QueuedRow<R>[] = []
   let isGathering = false
   let commits = 0

@@ -25,10 +25,15 @@ export type MalformedDeps = {
 
 /** Describes why the parser rejected the bytes, with the status that the sender gets. */
 export function describeParseError({ code = '', reason, message }: ParseError): AbortReason {
-  if (code === 'HPE_HEADER_OVERFLOW') return { reason: 'The headers have more than 16 KiB.', status: 431 }
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { reason: 'The request did not arrive in time.', status: 408 }
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return { reason: 'The headers have more than 16 KiB.', status: 431 }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return { reason: 'The request did not arrive in time.', status: 408 }
   if (isDisconnect(code))
-    return { reason: 'The sender closed the connection before the end of the headers.', status: 400 }
+    return {
+      reason: 'The sender closed the connection before the end of the headers.',
+      status: 400,
+    }
   return { reason: `This is no HTTP request: ${reason ?? message}.`, status: 400 }
 }
 
@@ -41,7 +46,11 @@ export function isDisconnect(code = ''): boolean {
  * Stores bytes that are not a valid request if their first line names an endpoint, so that its
  * owner sees why nothing else arrived.
  */
-export async function storeMalformed(error: ParseError, socket: Socket, deps: MalformedDeps): Promise<void> {
+export async function storeMalformed(
+  error: ParseError,
+  socket: Socket,
+  deps: MalformedDeps,
+): Promise<void> {
   try {
     await storeNamed(error, socket, deps)
   } catch (err) {
@@ -55,11 +64,14 @@ async function storeNamed(error: ParseError, socket: Socket, deps: MalformedDeps
   if (!rawPacket || !named) return
   // The address is read now, because the connection is about to be closed.
   const ip = clientAddress(socket, {}, deps.trustedProxies)
-  const endpoint = deps.endpoints.get(named.target.token) ?? (await deps.endpoints.load(named.target.token))
+  const endpoint =
+    deps.endpoints.get(named.target.token) ?? (await deps.endpoints.load(named.target.token))
   if (!endpoint) return
   const receivedAt = new Date()
   const { reason, status } = describeParseError(error)
-  const text = redactSessionCookies(rawPacket.subarray(0, MAX_MALFORMED_BYTES * 4).toString('latin1'))
+  const text = redactSessionCookies(
+    rawPacket.subarray(0, MAX_MALFORMED_BYTES * 4).toString('latin1'),
+  )
   await deps.commits.add({
     id: newRequestId(receivedAt.getTime()),
     endpointId: endpoint.id,
@@ -88,7 +100,9 @@ export function namesEndpoint(bytes: Buffer): boolean {
   return readRequestLine(bytes) !== null
 }
 
-function readRequestLine(bytes: Buffer): { method: string; httpVersion: string; target: CaptureTarget } | null {
+function readRequestLine(
+  bytes: Buffer,
+): { method: string; httpVersion: string; target: CaptureTarget } | null {
   const end = bytes.indexOf('\n')
   const line = bytes.subarray(0, end === -1 ? 16_384 : Math.min(end, 16_384)).toString('latin1')
   const [, method = '', word = '', httpVersion = ''] = REQUEST_LINE.exec(line) ?? []

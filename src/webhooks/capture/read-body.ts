@@ -28,7 +28,10 @@ export type ReceivedBody = {
  * The memory that all bodies share. `reserve` is called as a body grows from one length to another,
  * and returns false when the memory is full. `release` frees the memory of one body.
  */
-export type MemoryBudget = { reserve(from: number, to: number): boolean; release(length: number): void }
+export type MemoryBudget = {
+  reserve(from: number, to: number): boolean
+  release(length: number): void
+}
 
 const EMPTY = Buffer.alloc(0)
 
@@ -106,5 +109,9 @@ export function declaresTooLarge({ headers }: IncomingMessage): boolean {
 }
 
 function joinChunks(chunks: Buffer[]): Buffer {
-  return chunks.length === 1 ? (chunks[0] as Buffer) : chunks.length === 0 ? EMPTY : Buffer.concat(chunks)
+  return chunks.length === 1
+    ? (chunks[0] as Buffer)
+    : chunks.length === 0
+      ? EMPTY
+      : Buffer.concat(chunks)
 }

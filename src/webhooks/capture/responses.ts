@@ -70,7 +70,11 @@ export function configuredResponse(
 }
 
 /** A response of the service itself to a sender, in plain text. */
-export function textResponse(status: number, sentence: string, more: string[] = []): CaptureResponse {
+export function textResponse(
+  status: number,
+  sentence: string,
+  more: string[] = [],
+): CaptureResponse {
   return {
     status,
     headers: [...CROSS_ORIGIN_HEADERS, 'Content-Type', 'text/plain; charset=utf-8', ...more],
@@ -98,9 +102,19 @@ export function isPreflight(method: string, headers: Header[]): boolean {
 export function preflightResponse(headers: Header[]): CaptureResponse {
   const requested = findHeader(headers, 'access-control-request-headers')
   const allowed =
-    requested !== undefined && TOKEN_LIST.test(requested) ? ['Access-Control-Allow-Headers', requested] : []
+    requested !== undefined && TOKEN_LIST.test(requested)
+      ? ['Access-Control-Allow-Headers', requested]
+      : []
   const vary = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers'
-  const more = ['Access-Control-Allow-Methods', METHODS, ...allowed, 'Access-Control-Max-Age', '600', 'Vary', vary]
+  const more = [
+    'Access-Control-Allow-Methods',
+    METHODS,
+    ...allowed,
+    'Access-Control-Max-Age',
+    '600',
+    'Vary',
+    vary,
+  ]
   return { status: 204, headers: [...CROSS_ORIGIN_HEADERS, ...more], body: '' }
 }
 
@@ -112,8 +126,12 @@ export function embeddingResponse({ headers }: IncomingMessage): CaptureResponse
 }
 
 /** Sends a response. A HEAD request gets the length that a GET would get. */
-export function sendResponse(response: ServerResponse, { status, headers, body }: CaptureResponse): void {
-  const length = BODILESS_STATUSES.has(status) && status !== 205 ? [] : ['Content-Length', String(body.length)]
+export function sendResponse(
+  response: ServerResponse,
+  { status, headers, body }: CaptureResponse,
+): void {
+  const length =
+    BODILESS_STATUSES.has(status) && status !== 205 ? [] : ['Content-Length', String(body.length)]
   response.writeHead(status, [...headers, ...length])
   response.end(response.req.method === 'HEAD' ? '' : body, 'latin1')
 }
@@ -125,9 +143,18 @@ export function sendResponse(response: ServerResponse, { status, headers, body }
 const LINGER_MS = 2_000
 
 /** Sends a response and closes the connection, while the rest of a body may still arrive. */
-export function sendResponseAndClose(response: ServerResponse, { status, headers, body }: CaptureResponse): void {
+export function sendResponseAndClose(
+  response: ServerResponse,
+  { status, headers, body }: CaptureResponse,
+): void {
   const { req } = response
-  response.writeHead(status, [...headers, 'Content-Length', String(body.length), 'Connection', 'close'])
+  response.writeHead(status, [
+    ...headers,
+    'Content-Length',
+    String(body.length),
+    'Connection',
+    'close',
+  ])
   response.write(body, 'latin1')
   req.resume()
   const timer = setTimeout(() => response.end(), LINGER_MS)

@@ -28,5 +28,9 @@ export function redactSessionCookies(text: string): string {
 }
 
 function hasSessionCookie([name, value]: Header): boolean {
-  return name.length === 6 && name.toLowerCase() === 'cookie' && value.toLowerCase().includes(`${COOKIE_PREFIX}.`)
+  return (
+    name.length === 6 &&
+    name.toLowerCase() === 'cookie' &&
+    value.toLowerCase().includes(`${COOKIE_PREFIX}.`)
+  )
 }

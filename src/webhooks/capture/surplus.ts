@@ -16,7 +16,12 @@ export type Surplus = {
 }
 
 /** The error of node:http on bytes that it could not parse as a request. */
-export type ParseError = Error & { code?: string; reason?: string; rawPacket?: Buffer; bytesParsed?: number }
+export type ParseError = Error & {
+  code?: string
+  reason?: string
+  rawPacket?: Buffer
+  bytesParsed?: number
+}
 
 const HEAD_END = '\r\n\r\n'
 
@@ -30,7 +35,11 @@ const MAX_CANDIDATES = 8
 export function describeSurplus(bytes: Buffer, { code }: ParseError): Surplus {
   const text = redactSessionCookies(bytes.subarray(0, MAX_MALFORMED_BYTES * 4).toString('latin1'))
   const start = Buffer.from(text, 'latin1').subarray(0, MAX_MALFORMED_BYTES).toString('base64')
-  return { size: bytes.length, start, responseStatus: code === 'HPE_CLOSED_CONNECTION' ? null : 400 }
+  return {
+    size: bytes.length,
+    start,
+    responseStatus: code === 'HPE_CLOSED_CONNECTION' ? null : 400,
+  }
 }
 
 /**
@@ -38,7 +47,11 @@ export function describeSurplus(bytes: Buffer, { code }: ParseError): Surplus {
  * where it gave up, which lies after the first bytes of the surplus if these look like a method.
  * @param lastChunk the part of the body in the packet, without the framing of chunks
  */
-export function findSurplus(request: IncomingMessage, lastChunk: Buffer, error: ParseError): Buffer {
+export function findSurplus(
+  request: IncomingMessage,
+  lastChunk: Buffer,
+  error: ParseError,
+): Buffer {
   const { rawPacket: packet = Buffer.alloc(0), bytesParsed = 0 } = error
   const isChunked = request.headers['transfer-encoding'] !== undefined
   const length = isChunked ? 0 : lastChunk.length
@@ -48,7 +61,9 @@ export function findSurplus(request: IncomingMessage, lastChunk: Buffer, error: 
   }
   if (length > 0 && hasPiece(0)) return packet.subarray(length)
   // The end of the last chunk arrived in two packets.
-  const from = isChunked ? (/^[0\r\n]*/.exec(packet.toString('latin1', 0, 5))?.[0].length ?? 0) : bytesParsed
+  const from = isChunked
+    ? (/^[0\r\n]*/.exec(packet.toString('latin1', 0, 5))?.[0].length ?? 0)
+    : bytesParsed
   return packet.subarray(Math.min(from, packet.length))
 }
 

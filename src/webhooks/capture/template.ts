@@ -18,7 +18,8 @@ export type TemplateContext = {
  * Matches `{{body.challenge}}`, `{{query.hub.challenge}}`, `{{header.x-hook}}` and `{{body}}`, each
  * also as `{{hmac_sha256 …}}`.
  */
-const PLACEHOLDER = /\{\{\s*(?:(hmac_sha256|hmac_sha256_base64)\s+)?(?:(body|query|header)\.([^{}\s]+)|(body))\s*\}\}/g
+const PLACEHOLDER =
+  /\{\{\s*(?:(hmac_sha256|hmac_sha256_base64)\s+)?(?:(body|query|header)\.([^{}\s]+)|(body))\s*\}\}/g
 
 /**
  * Fills in values of the request, for services that expect their challenge back. Missing values
@@ -33,11 +34,20 @@ export function fillTemplate(template: string, type: string, context: TemplateCo
   return template.replace(PLACEHOLDER, (_all, hmac?: string, from?: string, name?: string) => {
     if (++filled > MAX_TEMPLATE_VALUES) return ''
     const value = from === undefined ? text(context) : valueOf(from, name ?? '', context, bodyOnce)
-    return escape(hmac === undefined ? value.slice(0, MAX_TEMPLATE_VALUE_CHARS) : digest(hmac, value, context.secret))
+    return escape(
+      hmac === undefined
+        ? value.slice(0, MAX_TEMPLATE_VALUE_CHARS)
+        : digest(hmac, value, context.secret),
+    )
   })
 }
 
-function valueOf(from: string, name: string, context: TemplateContext, body: () => unknown): string {
+function valueOf(
+  from: string,
+  name: string,
+  context: TemplateContext,
+  body: () => unknown,
+): string {
   if (from === 'query') return new URLSearchParams(context.query).get(name) ?? ''
   if (from === 'header') return findHeader(context.headers, name) ?? ''
   return asText(name.split('.').reduce(step, body()))
@@ -72,10 +82,17 @@ function digest(name: string, value: string, secret: string): string {
     .digest(name === 'hmac_sha256' ? 'hex' : 'base64')
 }
 
-const MARKUP: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const MARKUP: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
 
 function escapeFor(type: string): (value: string) => string {
   if (/[/+]json\b/i.test(type)) return (value) => JSON.stringify(value).slice(1, -1)
-  if (/html|xml/i.test(type)) return (value) => value.replace(/[&<>"']/g, (sign) => MARKUP[sign] ?? sign)
+  if (/html|xml/i.test(type))
+    return (value) => value.replace(/[&<>"']/g, (sign) => MARKUP[sign] ?? sign)
   return (value) => value
 }

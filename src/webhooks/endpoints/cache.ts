@@ -21,7 +21,9 @@ export type EndpointCache = {
  * Creates a cache of endpoints by token: bounded, short-lived, and cleared of endpoints that
  * changed.
  */
-export function createEndpointCache(load: (token: string) => Promise<Endpoint | null>): EndpointCache {
+export function createEndpointCache(
+  load: (token: string) => Promise<Endpoint | null>,
+): EndpointCache {
   const known = new Map<string, Entry>()
   const unknown = new Map<string, Entry>()
   const loading = new Map<string, Promise<Endpoint | null>>()

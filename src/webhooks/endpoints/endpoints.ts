@@ -11,7 +11,12 @@ import { configuredResponse, type CaptureResponse } from '../capture/responses.t
 import { MAX_ENDPOINTS_PER_ACCOUNT, MAX_RESPONSE_BODY_BYTES } from '../limits.ts'
 import { deleteRequests } from '../requests/store.ts'
 import { newEndpointToken } from '../ids.ts'
-import { ensureResponseSecret, newSecret, responseSecretContext, sameSecretFault } from './response-secret.ts'
+import {
+  ensureResponseSecret,
+  newSecret,
+  responseSecretContext,
+  sameSecretFault,
+} from './response-secret.ts'
 import {
   countEndpoints,
   deleteEndpoint,
@@ -80,7 +85,11 @@ export async function createEndpoint(
       throw new Fault('conflict', sentence)
     }
     const { signature, ...plain } = settings
-    const made = await insertEndpoint(trx, { accountId, token: newEndpointToken(), ...pickGiven(plain) })
+    const made = await insertEndpoint(trx, {
+      accountId,
+      token: newEndpointToken(),
+      ...pickGiven(plain),
+    })
     const sealed = encryptSignature(signature, made.id, secretKey)
     const row = sealed ? await updateEndpoint(trx, accountId, made.id, sealed) : made
     await notifyEndpointChange(trx, accountId, made)
@@ -102,7 +111,8 @@ export async function changeEndpoint(
   const { signature, ...plain } = settings
   return db.transaction().execute(async (trx) => {
     const before = await requireEndpoint(trx, accountId, id)
-    if (signature && signature.secret === undefined && before.signatureSecret === null) throw secretRequired()
+    if (signature && signature.secret === undefined && before.signatureSecret === null)
+      throw secretRequired()
     requireOtherSecret(before, signature, secretKey)
     const change = { ...pickGiven(plain), ...encryptSignature(signature, id, secretKey) }
     const row = await updateEndpoint(trx, accountId, id, change)
@@ -113,7 +123,11 @@ export async function changeEndpoint(
 }
 
 /** @throws Fault `not_found` */
-export async function removeEndpoint(db: Kysely<DB>, accountId: string, id: string): Promise<string> {
+export async function removeEndpoint(
+  db: Kysely<DB>,
+  accountId: string,
+  id: string,
+): Promise<string> {
   return db.transaction().execute(async (trx) => {
     const token = await deleteEndpoint(trx, accountId, id)
     if (token === undefined) throw endpointNotFound()
@@ -127,7 +141,11 @@ export async function removeEndpoint(db: Kysely<DB>, accountId: string, id: stri
  * @returns the number of deleted requests
  * @throws Fault `not_found`
  */
-export async function clearRequests(db: Kysely<DB>, accountId: string, id: string): Promise<number> {
+export async function clearRequests(
+  db: Kysely<DB>,
+  accountId: string,
+  id: string,
+): Promise<number> {
   return db.transaction().execute(async (trx) => {
     const row = await updateEndpoint(trx, accountId, id, { requestCount: 0 })
     if (!row) throw endpointNotFound()
@@ -137,14 +155,22 @@ export async function clearRequests(db: Kysely<DB>, accountId: string, id: strin
 }
 
 /** @throws Fault `not_found`, also for another account's endpoint */
-export async function requireEndpoint(db: Db, accountId: string, id: string): Promise<EncryptedEndpoint> {
+export async function requireEndpoint(
+  db: Db,
+  accountId: string,
+  id: string,
+): Promise<EncryptedEndpoint> {
   const row = await findEndpoint(db, accountId, id)
   if (!row) throw endpointNotFound()
   return row
 }
 
 /** @throws Fault `not_found` */
-export async function readResponseSecret({ db, secretKey }: Deps, accountId: string, id: string): Promise<string> {
+export async function readResponseSecret(
+  { db, secretKey }: Deps,
+  accountId: string,
+  id: string,
+): Promise<string> {
   return ensureResponseSecret(db, await requireEndpoint(db, accountId, id), secretKey)
 }
 
@@ -171,27 +197,47 @@ export async function replaceResponseSecret(
 }
 
 /** Loads the endpoint of a token, prepared for captures. */
-export async function loadEndpoint({ db, secretKey }: Deps, token: string): Promise<Endpoint | null> {
+export async function loadEndpoint(
+  { db, secretKey }: Deps,
+  token: string,
+): Promise<Endpoint | null> {
   const row = await findEndpointByToken(db, token)
   if (!row) return null
   const secret = row.template ? await ensureResponseSecret(db, row, secretKey) : ''
   const template = row.template ? { text: row.responseBody, secret } : null
   const { id, accountId, cors, timeout, responseType } = row
-  return { id, accountId, cors, timeout, responseType, response: configuredResponse(row, row.responseBody), template }
+  return {
+    id,
+    accountId,
+    cors,
+    timeout,
+    responseType,
+    response: configuredResponse(row, row.responseBody),
+    template,
+  }
 }
 
 /** The secret that the sender signs with; null when none is set. */
-export function decryptSignatureSecret({ id, signatureSecret }: EncryptedEndpoint, secretKey: string): string | null {
+export function decryptSignatureSecret(
+  { id, signatureSecret }: EncryptedEndpoint,
+  secretKey: string,
+): string | null {
   return signatureSecret === null ? null : decrypt(signatureSecret, secretKey, signatureContext(id))
 }
 
-function encryptSignature(signature: Settings['signature'], id: string, secretKey: string): EndpointChange | undefined {
+function encryptSignature(
+  signature: Settings['signature'],
+  id: string,
+  secretKey: string,
+): EndpointChange | undefined {
   if (signature === undefined) return undefined
   if (signature === null) return { signature: null, signatureSecret: null }
   const { secret, ...scheme } = signature
   return {
     signature: scheme,
-    ...(secret !== undefined && { signatureSecret: encrypt(secret, secretKey, signatureContext(id)) }),
+    ...(secret !== undefined && {
+      signatureSecret: encrypt(secret, secretKey, signatureContext(id)),
+    }),
   }
 }
 
@@ -211,7 +257,12 @@ function requireOtherSecret(
 /** The columns with the secrets that verify senders and sign responses. */
 export const ENCRYPTED_COLUMNS: EncryptedColumn[] = [
   { table: 'webhook_endpoint', id: 'id', column: 'signature_secret', contextOf: signatureContext },
-  { table: 'webhook_endpoint', id: 'id', column: 'response_secret', contextOf: responseSecretContext },
+  {
+    table: 'webhook_endpoint',
+    id: 'id',
+    column: 'response_secret',
+    contextOf: responseSecretContext,
+  },
 ]
 
 function signatureContext(id: string): string {
@@ -219,7 +270,11 @@ function signatureContext(id: string): string {
 }
 
 /** Notifies every instance that an endpoint changed. */
-async function notifyEndpointChange(db: Db, accountId: string, { id, token }: EndpointChanged): Promise<void> {
+async function notifyEndpointChange(
+  db: Db,
+  accountId: string,
+  { id, token }: EndpointChanged,
+): Promise<void> {
   await notify(db, CHANGED, { id, token })
   await notifyChange(db, accountId, 'webhooks', id)
 }
@@ -230,7 +285,15 @@ type Plain = Omit<Settings, 'signature'>
  * The settings that are stored as given. Other fields of a request, such as an account ID, must not
  * reach the row.
  */
-const PLAIN_FIELDS = ['label', 'responseStatus', 'responseBody', 'responseType', 'template', 'cors', 'timeout'] as const
+const PLAIN_FIELDS = [
+  'label',
+  'responseStatus',
+  'responseBody',
+  'responseType',
+  'template',
+  'cors',
+  'timeout',
+] as const
 
 /** Picks the given settings: the database would set an undefined field to null. */
 function pickGiven(settings: Plain): { [K in keyof Plain]?: Exclude<Plain[K], undefined> } {
@@ -245,13 +308,23 @@ const MEDIA_TYPE_LENGTH = 127
 
 function validateSettings({ responseBody, responseType, signature }: Settings): void {
   const details: FaultDetail[] = []
-  if (responseType !== undefined && !(responseType.length <= MEDIA_TYPE_LENGTH && isMediaType(responseType))) {
-    details.push({ path: 'responseType', message: 'must be a media type such as text/plain; charset=utf-8' })
+  if (
+    responseType !== undefined &&
+    !(responseType.length <= MEDIA_TYPE_LENGTH && isMediaType(responseType))
+  ) {
+    details.push({
+      path: 'responseType',
+      message: 'must be a media type such as text/plain; charset=utf-8',
+    })
   }
   if (responseBody !== undefined && Buffer.byteLength(responseBody) > MAX_RESPONSE_BODY_BYTES) {
-    details.push({ path: 'responseBody', message: `must have up to ${MAX_RESPONSE_BODY_BYTES} bytes` })
+    details.push({
+      path: 'responseBody',
+      message: `must have up to ${MAX_RESPONSE_BODY_BYTES} bytes`,
+    })
   }
-  if (responseBody?.includes('\u0000')) details.push({ path: 'responseBody', message: 'must not have NUL characters' })
+  if (responseBody?.includes('\u0000'))
+    details.push({ path: 'responseBody', message: 'must not have NUL characters' })
   if (signature?.scheme === 'hmac' && signature.header === undefined) {
     details.push({ path: 'signature.header', message: 'is required for the scheme hmac' })
   }
@@ -267,7 +340,9 @@ function isMediaType(text: string): boolean {
 
 function secretRequired(): Fault {
   const details = [{ path: 'signature.secret', message: 'is required' }]
-  return new Fault('invalid_request', 'signature.secret is required: no secret is stored yet.', { details })
+  return new Fault('invalid_request', 'signature.secret is required: no secret is stored yet.', {
+    details,
+  })
 }
 
 function endpointNotFound(): Fault {

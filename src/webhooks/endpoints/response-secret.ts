@@ -21,7 +21,8 @@ export async function ensureResponseSecret(
   secretKey: string,
 ): Promise<string> {
   const encrypted =
-    responseSecret ?? (await insertResponseSecret(db, id, encrypt(newSecret(), secretKey, responseSecretContext(id))))
+    responseSecret ??
+    (await insertResponseSecret(db, id, encrypt(newSecret(), secretKey, responseSecretContext(id))))
   return decrypt(encrypted, secretKey, responseSecretContext(id))
 }
 

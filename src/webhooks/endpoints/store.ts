@@ -23,7 +23,9 @@ export type EncryptedEndpoint = EndpointRow & {
   responseSecret: string | null
 }
 
-export type EndpointChange = Partial<Omit<EncryptedEndpoint, 'id' | 'accountId' | 'token' | 'createdAt'>>
+export type EndpointChange = Partial<
+  Omit<EncryptedEndpoint, 'id' | 'accountId' | 'token' | 'createdAt'>
+>
 
 const ENDPOINT = [
   'id',
@@ -39,7 +41,12 @@ const ENDPOINT = [
   'signature',
   'createdAt',
 ] as const
-const ENDPOINT_WITH_SECRETS = [...ENDPOINT, 'accountId', 'signatureSecret', 'responseSecret'] as const
+const ENDPOINT_WITH_SECRETS = [
+  ...ENDPOINT,
+  'accountId',
+  'signatureSecret',
+  'responseSecret',
+] as const
 
 export async function insertEndpoint(
   db: Db,
@@ -78,7 +85,11 @@ export async function countEndpoints(db: Db, accountId: string): Promise<number>
   return count
 }
 
-export async function findEndpoint(db: Db, accountId: string, id: string): Promise<EncryptedEndpoint | undefined> {
+export async function findEndpoint(
+  db: Db,
+  accountId: string,
+  id: string,
+): Promise<EncryptedEndpoint | undefined> {
   const row = await db
     .selectFrom('webhookEndpoint')
     .select(ENDPOINT_WITH_SECRETS)
@@ -128,16 +139,27 @@ export async function insertResponseSecret(db: Db, id: string, encrypted: string
     .where('id', '=', id)
     .where('responseSecret', 'is', null)
     .execute()
-  const row = await db.selectFrom('webhookEndpoint').select('responseSecret').where('id', '=', id).executeTakeFirst()
+  const row = await db
+    .selectFrom('webhookEndpoint')
+    .select('responseSecret')
+    .where('id', '=', id)
+    .executeTakeFirst()
   return row?.responseSecret ?? encrypted
 }
 
 function written<T extends EndpointChange>({ signature, ...rest }: T) {
-  return { ...rest, ...(signature !== undefined && { signature: signature && JSON.stringify(signature) }) }
+  return {
+    ...rest,
+    ...(signature !== undefined && { signature: signature && JSON.stringify(signature) }),
+  }
 }
 
 /** Deletes an endpoint with its requests. @returns its token */
-export async function deleteEndpoint(db: Db, accountId: string, id: string): Promise<string | undefined> {
+export async function deleteEndpoint(
+  db: Db,
+  accountId: string,
+  id: string,
+): Promise<string | undefined> {
   const row = await db
     .deleteFrom('webhookEndpoint')
     .where('id', '=', id)

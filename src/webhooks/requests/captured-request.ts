@@ -88,7 +88,12 @@ const HEADER_BYTES = 6
 /** Counts the bytes of a request against the account’s quota. */
 export function storedBytes({ path, query, headers, trailers, body }: CapturedRequest): number {
   return (
-    ROW_BYTES + path.length + query.length + countHeaderBytes(headers) + countHeaderBytes(trailers ?? []) + body.length
+    ROW_BYTES +
+    path.length +
+    query.length +
+    countHeaderBytes(headers) +
+    countHeaderBytes(trailers ?? []) +
+    body.length
   )
 }
 

@@ -22,7 +22,8 @@ const MAX_WORD_BYTES = 100_000
 
 /** Characters that control a terminal when pasted, or that display as different text. */
 // eslint-disable-next-line no-control-regex
-const TERMINAL_CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffd]/
+const TERMINAL_CONTROLS =
+  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffd]/
 
 /** In fish, but in no other shell, a backslash escapes these within single quotes. */
 const FISH_ESCAPES = /\\(?:[\\']|$)/
@@ -53,7 +54,9 @@ function methodOf(method: string): string[] {
 
 function headersOf(headers: Header[]): string[] {
   const sent = headers.filter(([name]) => !NOT_REPEATED.has(name.toLowerCase()))
-  const without = ADDED_BY_CURL.filter((name) => !sent.some(([other]) => other.toLowerCase() === name.toLowerCase()))
+  const without = ADDED_BY_CURL.filter(
+    (name) => !sent.some(([other]) => other.toLowerCase() === name.toLowerCase()),
+  )
   // curl drops a header without a value unless it ends in a semicolon.
   return [
     ...sent.map(([name, value]) => shellWord(value === '' ? `${name};` : `${name}: ${value}`)),

@@ -24,7 +24,12 @@ export type RequestFilter = {
   q?: string | undefined
 }
 
-export type PageOptions = { order: 'asc' | 'desc'; from: number | null; limit: number; maxBytes: number }
+export type PageOptions = {
+  order: 'asc' | 'desc'
+  from: number | null
+  limit: number
+  maxBytes: number
+}
 
 /**
  * Lists one page. It ends early when its bodies become too large, but has at least one request if
@@ -65,7 +70,10 @@ function countWithin(rows: { bytes: number }[], maxBytes: number): number {
   return beyond === -1 ? rows.length : beyond
 }
 
-function conditions(eb: ExpressionBuilder<DB, 'webhookRequest'>, { since, until, method, path, ip, q }: RequestFilter) {
+function conditions(
+  eb: ExpressionBuilder<DB, 'webhookRequest'>,
+  { since, until, method, path, ip, q }: RequestFilter,
+) {
   return [
     ...(since ? [eb('receivedAt', '>', since)] : []),
     ...(until ? [eb('receivedAt', '<=', until)] : []),
@@ -88,7 +96,11 @@ function matchesText(q: string) {
     or position(${wanted} in lower(encode(substring(body from 1 for ${sql.lit(SEARCHED_BODY_BYTES)}), 'escape'))) > 0)`
 }
 
-export async function findRequest(db: Db, endpointId: string, id: string): Promise<RequestRow | undefined> {
+export async function findRequest(
+  db: Db,
+  endpointId: string,
+  id: string,
+): Promise<RequestRow | undefined> {
   const row = await db
     .selectFrom('webhookRequest')
     .select(SELECTED_COLUMNS)
@@ -107,7 +119,11 @@ export async function findNewestSeq(db: Db, endpointId: string): Promise<number>
  * The number of the request that exactly this many requests are newer than; null when there are
  * fewer.
  */
-export async function findSeqBefore(db: Db, endpointId: string, newer: number): Promise<number | null> {
+export async function findSeqBefore(
+  db: Db,
+  endpointId: string,
+  newer: number,
+): Promise<number | null> {
   const row = await db
     .selectFrom('webhookRequest')
     .select('seq')
@@ -138,8 +154,14 @@ const FOREIGN_KEY_VIOLATION = '23503'
  * @returns a function that returns the endpoints that exist, with their accounts; requests of
  *   others were not stored
  */
-export function createRequestInsert(pool: Pool): (rows: CapturedRequest[]) => Promise<Map<string, string>> {
-  const copy = createCopyIn(pool, { table: 'webhook_request', columns: COPIED_COLUMNS, deadline: COMMIT_TIMEOUT_MS })
+export function createRequestInsert(
+  pool: Pool,
+): (rows: CapturedRequest[]) => Promise<Map<string, string>> {
+  const copy = createCopyIn(pool, {
+    table: 'webhook_request',
+    columns: COPIED_COLUMNS,
+    deadline: COMMIT_TIMEOUT_MS,
+  })
 
   return async function insert(rows): Promise<Map<string, string>> {
     const counts = new Map<string, { requests: number; bytes: number }>()
@@ -168,12 +190,22 @@ export function createRequestInsert(pool: Pool): (rows: CapturedRequest[]) => Pr
 }
 
 /** Adds surplus bytes that were detected after their request was stored. */
-export async function saveSurplus(pool: Pool, { endpointId, id }: RequestKey, surplus: Surplus): Promise<void> {
+export async function saveSurplus(
+  pool: Pool,
+  { endpointId, id }: RequestKey,
+  surplus: Surplus,
+): Promise<void> {
   const values = [JSON.stringify(surplus), endpointId, id.toString('hex')]
-  await pool.query('update webhook_request set surplus = $1 where endpoint_id = $2 and id = $3::uuid', values)
+  await pool.query(
+    'update webhook_request set surplus = $1 where endpoint_id = $2 and id = $3::uuid',
+    values,
+  )
 }
 
 async function findExistingEndpoints(pool: Pool, ids: string[]): Promise<Set<string>> {
-  const { rows } = await pool.query<{ id: string }>('select id from webhook_endpoint where id = any ($1)', [ids])
+  const { rows } = await pool.query<{ id: string }>(
+    'select id from webhook_endpoint where id = any ($1)',
+    [ids],
+  )
   return new Set(rows.map(({ id }) => id))
 }

@@ -11,5 +11,8 @@ export function verifyRequestSignature(
 ): SignatureVerdict | null {
   const secret = decryptSignatureSecret(endpoint, secretKey)
   if (secret === null || endpoint.signature === null) return null
-  return checkSignature(endpoint.signature, secret, { ...row, truncated: row.bodySize > row.body.length })
+  return checkSignature(endpoint.signature, secret, {
+    ...row,
+    truncated: row.bodySize > row.body.length,
+  })
 }

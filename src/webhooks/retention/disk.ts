@@ -20,7 +20,10 @@ const MAX_WANTED_BYTES = 2 * GB_BYTES
 /** The overhead of PostgreSQL: headers of rows and pages, and the index of large bodies. */
 const STORAGE_OVERHEAD = 1.1
 
-export type DiskOptions = Pick<Config, 'DATABASE_URL' | 'DATA_DIR' | 'MIN_FREE_DISK_BYTES' | 'MAX_DATABASE_BYTES'>
+export type DiskOptions = Pick<
+  Config,
+  'DATABASE_URL' | 'DATA_DIR' | 'MIN_FREE_DISK_BYTES' | 'MAX_DATABASE_BYTES'
+>
 
 export type DiskDeps = {
   db: Kysely<DB>
@@ -42,7 +45,9 @@ export function watchDisk(deps: DiskDeps): () => Promise<void> {
   const stopping = new AbortController()
   const check = () => {
     running ??= relieveDisk(deps, stopping.signal)
-      .catch((err: unknown) => deps.log.warn({ err }, 'the free space could not be checked; the next check will'))
+      .catch((err: unknown) =>
+        deps.log.warn({ err }, 'the free space could not be checked; the next check will'),
+      )
       .finally(() => (running = undefined))
   }
   const timer = setInterval(check, DISK_CHECK_INTERVAL_MS).unref()
@@ -129,7 +134,9 @@ export function shareReduction(
 
 /** Returns the scarcest monitored space; null where none is monitored. */
 export async function readSpace(db: Kysely<DB>, options: DiskOptions): Promise<FreeSpace | null> {
-  const spaces = [await readDisk(options), await readDatabaseSpace(db, options)].filter((space) => space !== null)
+  const spaces = [await readDisk(options), await readDatabaseSpace(db, options)].filter(
+    (space) => space !== null,
+  )
   const [least] = spaces.toSorted(
     (one, other) => one.freeBytes - one.wantedBytes - (other.freeBytes - other.wantedBytes),
   )
@@ -137,24 +144,42 @@ export async function readSpace(db: Kysely<DB>, options: DiskOptions): Promise<F
 }
 
 /** The disk is monitored only for the embedded database. */
-async function readDisk({ DATABASE_URL, DATA_DIR, MIN_FREE_DISK_BYTES }: DiskOptions): Promise<FreeSpace | null> {
+async function readDisk({
+  DATABASE_URL,
+  DATA_DIR,
+  MIN_FREE_DISK_BYTES,
+}: DiskOptions): Promise<FreeSpace | null> {
   if (DATABASE_URL !== undefined) return null
   const { bavail, blocks, bsize } = await statfs(DATA_DIR)
-  const wantedBytes = MIN_FREE_DISK_BYTES ?? Math.min(blocks * bsize * WANTED_SHARE, MAX_WANTED_BYTES)
+  const wantedBytes =
+    MIN_FREE_DISK_BYTES ?? Math.min(blocks * bsize * WANTED_SHARE, MAX_WANTED_BYTES)
   return { freeBytes: bavail * bsize, wantedBytes }
 }
 
-async function readDatabaseSpace(db: Kysely<DB>, { MAX_DATABASE_BYTES: most }: DiskOptions): Promise<FreeSpace | null> {
+async function readDatabaseSpace(
+  db: Kysely<DB>,
+  { MAX_DATABASE_BYTES: most }: DiskOptions,
+): Promise<FreeSpace | null> {
   if (most === undefined) return null
   const { databaseBytes } = await readSizes(db)
-  return { freeBytes: most - databaseBytes, wantedBytes: Math.min(most * WANTED_SHARE, MAX_WANTED_BYTES) }
+  return {
+    freeBytes: most - databaseBytes,
+    wantedBytes: Math.min(most * WANTED_SHARE, MAX_WANTED_BYTES),
+  }
 }
 
 /** Alerts administrators and the owners of removed captures, once a day. */
-async function notifyAboutSpace({ db, log, raise }: DiskDeps, space: FreeSpace, removed: Removed[]): Promise<void> {
+async function notifyAboutSpace(
+  { db, log, raise }: DiskDeps,
+  space: FreeSpace,
+  removed: Removed[],
+): Promise<void> {
   const { freeBytes, wantedBytes } = space
   const requests = removed.reduce((sum, one) => sum + one.requests, 0)
-  log.warn({ freeBytes, wantedBytes, requests, accounts: removed.length }, 'too little free space for the database')
+  log.warn(
+    { freeBytes, wantedBytes, requests, accounts: removed.length },
+    'too little free space for the database',
+  )
   for (const accountId of await listAdministrators(db)) await raise(spaceAlert(accountId, space))
   for (const { accountId } of removed) await raise(removalAlert(accountId))
 }
@@ -167,7 +192,8 @@ function spaceAlert(accountId: string, { freeBytes, wantedBytes }: FreeSpace): N
     key: `storage.disk ${at.toISOString().slice(0, 10)}`,
     title: 'The database is running out of space',
     text: `${bytesText(Math.max(0, freeBytes))} are free, and ${bytesText(wantedBytes)} should be. The oldest captured requests of the accounts that store most are being removed.`,
-    nextStep: 'Free space on the disk or enlarge it. See which accounts store most under Administration.',
+    nextStep:
+      'Free space on the disk or enlarge it. See which accounts store most under Administration.',
     path: '/administration/accounts',
     at,
   }

@@ -29,14 +29,18 @@ export type QuotaDeps = {
 export async function trimToQuotas(
   { db, quotas, raise, onRemoved }: QuotaDeps,
   upTo: Map<string, number>,
-  { accountIds, signal }: { accountIds?: string[] | undefined; signal?: AbortSignal | undefined } = {},
+  {
+    accountIds,
+    signal,
+  }: { accountIds?: string[] | undefined; signal?: AbortSignal | undefined } = {},
 ): Promise<Deleted[]> {
   const all: Deleted[] = []
   for (const usage of await listUsage(db, accountIds)) {
     const limitBytes = quotas[usage.plan]
     if (usage.bytes < limitBytes * WARNING_SHARE) continue
     const isOver = usage.bytes > limitBytes
-    if (isOver) all.push(...(await deleteDownTo(db, usage.accountId, { limitBytes, kept: 0, upTo, signal })))
+    if (isOver)
+      all.push(...(await deleteDownTo(db, usage.accountId, { limitBytes, kept: 0, upTo, signal })))
     await raise(quotaAlert(usage, limitBytes, isOver ? 'full' : 'warning'))
   }
   if (all.length > 0)
@@ -47,7 +51,12 @@ export async function trimToQuotas(
   return all
 }
 
-type DownTo = { limitBytes: number; kept: number; upTo: Map<string, number>; signal?: AbortSignal | undefined }
+type DownTo = {
+  limitBytes: number
+  kept: number
+  upTo: Map<string, number>
+  signal?: AbortSignal | undefined
+}
 
 /**
  * Deletes the oldest captures of an account in small batches until it stores no more than the
@@ -62,7 +71,13 @@ export async function deleteDownTo(
   for (let some = MAX_QUOTA_TRIMMED_ROWS; some >= MAX_QUOTA_TRIMMED_ROWS;) {
     if (signal?.aborted) break
     const trimmed = Array.from(upTo, ([endpointId, last]) => ({ endpointId, upTo: last }))
-    const deleted = await deleteOldest(db, { accountId, limitBytes, kept, rows: MAX_QUOTA_TRIMMED_ROWS, trimmed })
+    const deleted = await deleteOldest(db, {
+      accountId,
+      limitBytes,
+      kept,
+      rows: MAX_QUOTA_TRIMMED_ROWS,
+      trimmed,
+    })
     for (const { endpointId, upTo: last } of deleted) upTo.set(endpointId, last)
     some = deleted.reduce((sum, one) => sum + one.deleted, 0)
     all.push(...deleted)
@@ -74,7 +89,11 @@ export async function deleteDownTo(
  * Builds an alert that is raised once a month for each limit, because an account that stays at its
  * quota knows.
  */
-function quotaAlert({ accountId, bytes }: CaptureUsage, limit: number, level: 'warning' | 'full'): NewAlert {
+function quotaAlert(
+  { accountId, bytes }: CaptureUsage,
+  limit: number,
+  level: 'warning' | 'full',
+): NewAlert {
   const at = new Date()
   const used = `${bytesText(bytes)} of ${bytesText(limit)}`
   const texts = {
@@ -92,7 +111,8 @@ function quotaAlert({ accountId, bytes }: CaptureUsage, limit: number, level: 'w
     kind: 'storage.captures',
     key: `storage.captures ${level} ${limit} ${at.toISOString().slice(0, 7)}`,
     ...texts[level],
-    nextStep: 'Export the requests you need, delete endpoints you no longer use, or ask for a larger plan.',
+    nextStep:
+      'Export the requests you need, delete endpoints you no longer use, or ask for a larger plan.',
     path: '/hooks',
     at,
   }

@@ -1,6 +1,10 @@
 import { defineJob, type Job } from '../../jobs/job.ts'
 import type { Logger } from '../../log.ts'
-import { NIGHTLY_STATEMENT_TIMEOUT_MS, withStatementTimeout, type Db } from '../../store/database.ts'
+import {
+  NIGHTLY_STATEMENT_TIMEOUT_MS,
+  withStatementTimeout,
+  type Db,
+} from '../../store/database.ts'
 import {
   REQUESTS_PER_ENDPOINT,
   RETENTION_DAYS,
@@ -49,7 +53,8 @@ export function startTrimming({ log, ...deps }: QuotaDeps & { log: Logger }) {
 
   async function freeDeleted(): Promise<void> {
     if (deleted.requests < VACUUM_AFTER_ROWS && deleted.bytes < VACUUM_AFTER_BYTES) return
-    if (await vacuumRequests(db, deleted, VACUUM_AFTER_SHARE)) Object.assign(deleted, { requests: 0, bytes: 0 })
+    if (await vacuumRequests(db, deleted, VACUUM_AFTER_SHARE))
+      Object.assign(deleted, { requests: 0, bytes: 0 })
   }
 
   const timer = setInterval(() => {
@@ -82,13 +87,19 @@ export function webhookCleanUpJob(deps: QuotaDeps): Job {
       const overQuota = countDeleted(await trimToQuotas(deps, upTo, { signal }))
       const before = new Date(Date.now() - RETENTION_DAYS * DAY_MS)
       const old = await deleteUntilDone(() => deleteOlder(db, before, MAX_TRIMMED_ROWS), signal)
-      if (beyond + overQuota + old > 0) log.info({ beyond, overQuota, old }, 'deleted expired captured requests')
+      if (beyond + overQuota + old > 0)
+        log.info({ beyond, overQuota, old }, 'deleted expired captured requests')
     },
   })
 }
 
 /** @param upTo the number up to which each endpoint is trimmed; updated here */
-async function trimAll(db: Db, ids: string[], upTo: Map<string, number>, signal?: AbortSignal): Promise<Deleted[]> {
+async function trimAll(
+  db: Db,
+  ids: string[],
+  upTo: Map<string, number>,
+  signal?: AbortSignal,
+): Promise<Deleted[]> {
   const all: Deleted[] = []
   await deleteUntilDone(async () => {
     const endpoints = ids.map((endpointId) => ({ endpointId, upTo: upTo.get(endpointId) ?? 0 }))
@@ -104,7 +115,10 @@ function countDeleted(all: Deleted[]): number {
   return all.reduce((sum, { deleted }) => sum + deleted, 0)
 }
 
-async function deleteUntilDone(deleteSome: () => Promise<number>, signal?: AbortSignal): Promise<number> {
+async function deleteUntilDone(
+  deleteSome: () => Promise<number>,
+  signal?: AbortSignal,
+): Promise<number> {
   for (let all = 0; ;) {
     signal?.throwIfAborted()
     const some = await deleteSome()

@@ -32,7 +32,11 @@ const STORED_BYTES = sql`coalesce(stored_bytes, octet_length(body) + octet_lengt
  * @param before named queries that `which` refers to, each followed by a comma
  * @returns the deleted requests and bytes of each endpoint
  */
-export async function deleteCounted(db: Db, which: RawBuilder<unknown>, before = sql``): Promise<Deleted[]> {
+export async function deleteCounted(
+  db: Db,
+  which: RawBuilder<unknown>,
+  before = sql``,
+): Promise<Deleted[]> {
   const { rows } = await sql<Deleted>`
     with ${before} gone as (
       delete from webhook_request where ${which} returning endpoint_id, seq, ${STORED_BYTES} as bytes),
@@ -53,7 +57,12 @@ export async function deleteCounted(db: Db, which: RawBuilder<unknown>, before =
  * lock, which costs less than locking each row.
  * @returns the endpoints with deleted requests, and how many
  */
-export async function deleteBeyond(db: Db, endpoints: Trimmed[], kept: number, limit: number): Promise<Deleted[]> {
+export async function deleteBeyond(
+  db: Db,
+  endpoints: Trimmed[],
+  kept: number,
+  limit: number,
+): Promise<Deleted[]> {
   const ids = endpoints.map(({ endpointId }) => endpointId)
   const upTo = endpoints.map((endpoint) => endpoint.upTo)
   const beyond = sql`ctid = any (array(
@@ -65,7 +74,11 @@ export async function deleteBeyond(db: Db, endpoints: Trimmed[], kept: number, l
     join webhook_request r on r.endpoint_id = e.id and r.seq > e.up_to and r.seq <= oldest.seq
     order by r.endpoint_id, r.seq
     limit ${limit}))`
-  return deleteCounted(db, beyond, sql`turn as materialized (select take_turn_deleting_requests()),`)
+  return deleteCounted(
+    db,
+    beyond,
+    sql`turn as materialized (select take_turn_deleting_requests()),`,
+  )
 }
 
 /** Deletes requests older than this, up to `limit`. */
@@ -100,7 +113,11 @@ export async function deleteOldest(db: Kysely<DB>, oldestOf: OldestOf): Promise<
     // A statement sees the data of its start. The lock is taken before, so that deletions by others
     // are counted.
     await lockDeletions(trx)
-    return deleteCounted(trx, sql`ctid = any (array(select id from chosen))`, oldestBeyondLimit(oldestOf))
+    return deleteCounted(
+      trx,
+      sql`ctid = any (array(select id from chosen))`,
+      oldestBeyondLimit(oldestOf),
+    )
   })
 }
 
@@ -138,7 +155,8 @@ export type CaptureUsage = { accountId: string; plan: Plan; bytes: number }
  * Lists the bytes of captures of these accounts, or of all, without accounts that have no endpoint.
  */
 export async function listUsage(db: Db, accountIds?: string[]): Promise<CaptureUsage[]> {
-  const isIncluded = accountIds === undefined ? sql`true` : sql`e.account_id = any (${accountIds}::uuid[])`
+  const isIncluded =
+    accountIds === undefined ? sql`true` : sql`e.account_id = any (${accountIds}::uuid[])`
   const { rows } = await sql<CaptureUsage>`
     select e.account_id, a.plan, greatest(0, sum(e.captured_bytes) - coalesce(sum(d.bytes), 0))::bigint as bytes
     from webhook_endpoint e join account a on a.id = e.account_id
@@ -182,7 +200,9 @@ const DISK_LOCK = 7_402_155
 /** Runs `work` unless another instance is running it. */
 export async function withDiskLock(db: Kysely<DB>, work: () => Promise<void>): Promise<void> {
   await db.connection().execute(async (connection) => {
-    const { rows } = await sql<{ ours: boolean }>`select pg_try_advisory_lock(${DISK_LOCK}) as ours`.execute(connection)
+    const { rows } = await sql<{
+      ours: boolean
+    }>`select pg_try_advisory_lock(${DISK_LOCK}) as ours`.execute(connection)
     if (!rows[0]?.ours) return
     try {
       await work()

@@ -30,24 +30,45 @@ const PASSWORD = 'the password of Mallory'
 
 /** Makes the attacker's account, on the smallest plan. */
 export async function startAttacker(place: Place, smtpPort: number): Promise<Attacker> {
-  await runPortreeve(['user', 'create', '--email', EMAIL, '--password-stdin'], place.env, `${PASSWORD}\n`)
+  await runPortreeve(
+    ['user', 'create', '--email', EMAIL, '--password-stdin'],
+    place.env,
+    `${PASSWORD}\n`,
+  )
   const token = (await runPortreeve(['token', 'create', '--email', EMAIL], place.env)).out.trim()
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const post = async (path: string, body: unknown) => {
-    const answer = await fetch(place.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    const answer = await fetch(place.url + path, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    })
     if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
     return answer.json()
   }
-  const domain = (await post('/api/v1/dmarc/domains', { domain: 'mallory.test' })) as { data: { reportEmail: string } }
-  const { endpoint } = (await post('/api/webhook/endpoints', {})) as { endpoint: { id: string; token: string } }
+  const domain = (await post('/api/v1/dmarc/domains', { domain: 'mallory.test' })) as {
+    data: { reportEmail: string }
+  }
+  const { endpoint } = (await post('/api/webhook/endpoints', {})) as {
+    endpoint: { id: string; token: string }
+  }
   const { reportEmail } = domain.data
   return { url: place.url, token, cookie: await signIn(place), smtpPort, reportEmail, endpoint }
 }
 
 /** A request of the attacker's. @returns its status; 0 when there was no answer */
-async function send({ url, token }: Attacker, path: string, method = 'GET', body?: string): Promise<number> {
+async function send(
+  { url, token }: Attacker,
+  path: string,
+  method = 'GET',
+  body?: string,
+): Promise<number> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const answer = await fetch(url + path, { method, headers, ...(body !== undefined && { body }) }).catch(() => null)
+  const answer = await fetch(url + path, {
+    method,
+    headers,
+    ...(body !== undefined && { body }),
+  }).catch(() => null)
   await answer?.arrayBuffer().catch(() => null)
   return answer?.status ?? 0
 }
@@ -78,7 +99,12 @@ function repeat(connections: number, attempt: (n: number) => Promise<unknown>): 
 }
 
 /** Requests whose answers are never read. */
-function readNothing({ url }: Attacker, count: number, path: (n: number) => string, header: string): Stoppable {
+function readNothing(
+  { url }: Attacker,
+  count: number,
+  path: (n: number) => string,
+  header: string,
+): Stoppable {
   const port = Number(new URL(url).port)
   const sockets = Array.from({ length: count }, (_, n) => {
     const socket: Socket = connect(port, '127.0.0.1', () => {
@@ -97,7 +123,8 @@ function startTarpit(): Promise<Listening> {
     socket.on('close', () => clearInterval(timer))
     socket.on('data', (bytes: Buffer) => {
       const [tag = '', name = ''] = bytes.toString('latin1').split(/\s/)
-      if (/^(CAPABILITY|LOGIN|ID|ENABLE)$/i.test(name)) socket.write(`* CAPABILITY IMAP4rev1\r\n${tag} OK done\r\n`)
+      if (/^(CAPABILITY|LOGIN|ID|ENABLE)$/i.test(name))
+        socket.write(`* CAPABILITY IMAP4rev1\r\n${tag} OK done\r\n`)
     })
   })
 }
@@ -110,7 +137,11 @@ function mboxMail(): string {
 /** A report with random content, so that it can be neither packed well nor known already. */
 function junkMail(): string {
   const junk = gzipSync(randomBytes(2_000_000))
-  return mailWith({ attachment: junk, type: 'application/gzip', fileName: `${randomBytes(4).toString('hex')}.xml.gz` })
+  return mailWith({
+    attachment: junk,
+    type: 'application/gzip',
+    fileName: `${randomBytes(4).toString('hex')}.xml.gz`,
+  })
 }
 
 function sendMails({ smtpPort, reportEmail }: Attacker, mail: () => string): Stoppable {
@@ -144,13 +175,27 @@ async function fillEndpoint({ url, endpoint }: Attacker): Promise<void> {
   }
 }
 
-const side = (port: number) => ({ host: '127.0.0.1', port, secure: false, user: 'mallory', password: 'secret' })
+const side = (port: number) => ({
+  host: '127.0.0.1',
+  port,
+  secure: false,
+  user: 'mallory',
+  password: 'secret',
+})
 
 /** What one account does to all others, by what it does. */
 export const ATTACKS: Record<string, Attack> = {
   'sends requests that are wrong in 40,000 places': (attacker) => {
-    const kinds = JSON.stringify({ type: 'email', target: 'a@b.test', kinds: Array(40_000).fill('wrong') })
-    const check = JSON.stringify({ kind: 'dns', data: Array.from({ length: 100_000 }, () => ({ a: 1 })), receipt: 'x' })
+    const kinds = JSON.stringify({
+      type: 'email',
+      target: 'a@b.test',
+      kinds: Array(40_000).fill('wrong'),
+    })
+    const check = JSON.stringify({
+      kind: 'dns',
+      data: Array.from({ length: 100_000 }, () => ({ a: 1 })),
+      receipt: 'x',
+    })
     return repeat(8, (n) =>
       n % 2
         ? send(attacker, '/api/v1/alerts/channels', 'POST', kinds)
@@ -179,7 +224,12 @@ export const ATTACKS: Record<string, Attack> = {
   'migrates from servers that never answer': async (attacker) => {
     const tarpit = await startTarpit()
     const body = (dryRun: boolean) =>
-      JSON.stringify({ source: side(tarpit.port), destination: side(tarpit.port), folders: ['INBOX'], dryRun })
+      JSON.stringify({
+        source: side(tarpit.port),
+        destination: side(tarpit.port),
+        folders: ['INBOX'],
+        dryRun,
+      })
     for (let n = 0; n < 6; n++) await send(attacker, '/api/v1/imap/migrate', 'POST', body(n > 0))
     const looks = repeat(10, () =>
       send(attacker, '/api/v1/imap/list-folders', 'POST', JSON.stringify(side(tarpit.port))),
@@ -206,7 +256,10 @@ export const ATTACKS: Record<string, Attack> = {
   'sends its endpoint a mebibyte at a time': ({ url, endpoint }) => {
     const body = 'x'.repeat(1 << 20)
     return repeat(8, async () => {
-      const answer = await fetch(`${url}/webhooks/${endpoint.token}`, { method: 'POST', body }).catch(() => null)
+      const answer = await fetch(`${url}/webhooks/${endpoint.token}`, {
+        method: 'POST',
+        body,
+      }).catch(() => null)
       await answer?.arrayBuffer()
     })
   },
@@ -226,7 +279,10 @@ export const ATTACKS: Record<string, Attack> = {
   'searches its captured requests, 50 at once': async (attacker) => {
     await fillEndpoint(attacker)
     return repeat(50, (n) =>
-      send(attacker, `/api/webhook/endpoints/${attacker.endpoint.id}/requests?limit=500&q=none${n}`),
+      send(
+        attacker,
+        `/api/webhook/endpoints/${attacker.endpoint.id}/requests?limit=500&q=none${n}`,
+      ),
     )
   },
   'guesses the password of the other, from 200 networks at once': ({ url }) =>
@@ -246,7 +302,8 @@ export async function startAttack(what: string, attacker: Attacker): Promise<Sto
   })
   const ended = once(child, 'exit')
   await Promise.race([once(child.stdout, 'data'), ended])
-  if (child.exitCode !== null) throw new Error(`the attack ended with ${child.exitCode} before it began`)
+  if (child.exitCode !== null)
+    throw new Error(`the attack ended with ${child.exitCode} before it began`)
   return {
     async stop() {
       child.stdin.end()

@@ -4,7 +4,10 @@
 import { once } from 'node:events'
 import { ATTACKS, type Attacker } from './account.ts'
 
-const { what, attacker } = JSON.parse(process.argv[2] ?? '{}') as { what: string; attacker: Attacker }
+const { what, attacker } = JSON.parse(process.argv[2] ?? '{}') as {
+  what: string
+  attacker: Attacker
+}
 const attack = await ATTACKS[what]?.(attacker)
 process.stdout.write('started\n')
 process.stdin.resume()

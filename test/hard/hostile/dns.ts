@@ -13,7 +13,14 @@ const TRUNCATED = 0x0200
 
 function answerTo({ id, name, type }: Question, more: object = {}): Buffer {
   const answers = [{ type: 'A' as const, name, ttl: 60, data: '192.0.2.1' }]
-  return packet.encode({ type: 'response', id, flags: 0x0180, questions: [{ name, type }], answers, ...more })
+  return packet.encode({
+    type: 'response',
+    id,
+    flags: 0x0180,
+    questions: [{ name, type }],
+    answers,
+    ...more,
+  })
 }
 
 /** An answer whose only record has a name that is a pointer, to itself without `pointer`. */
@@ -39,13 +46,18 @@ export const HOSTILE_DNS: Record<string, (question: Question, tricks: Tricks) =>
   'pointer-to-itself': (question, { reply }) => reply(loopTo(question, 0)),
   'pointer-to-nowhere': (question, { reply }) => reply(loopTo(question, 0xff)),
   'alias-of-itself': (question, { reply }) =>
-    reply(answerTo(question, { answers: [{ type: 'CNAME', name: question.name, ttl: 60, data: question.name }] })),
+    reply(
+      answerTo(question, {
+        answers: [{ type: 'CNAME', name: question.name, ttl: 60, data: question.name }],
+      }),
+    ),
   'from-elsewhere': (question, { fromElsewhere }) => fromElsewhere(answerTo(question)),
   'truncated-then-endless': (question, { reply }) =>
     reply(answerTo(question, { flags: 0x0180 | TRUNCATED, answers: [] })),
   'truncated-then-large': (question, { reply }) =>
     reply(answerTo(question, { flags: 0x0180 | TRUNCATED, answers: [] })),
-  garbage: (question, { reply }) => reply(Buffer.concat([question.bytes.subarray(0, 2), Buffer.alloc(4_000, 0xff)])),
+  garbage: (question, { reply }) =>
+    reply(Buffer.concat([question.bytes.subarray(0, 2), Buffer.alloc(4_000, 0xff)])),
   late: (question, { reply }) => void setTimeout(() => reply(answerTo(question)), 30_000).unref(),
 }
 
@@ -57,7 +69,9 @@ function largeAnswer(question: Question): Buffer {
     ttl: 60,
     data: `192.0.${(n >> 8) & 255}.${n & 255}`,
   }))
-  return answerTo(question, { answers: answers.map((answer) => ({ ...answer, name: question.name.slice(-4) })) })
+  return answerTo(question, {
+    answers: answers.map((answer) => ({ ...answer, name: question.name.slice(-4) })),
+  })
 }
 
 function readQuestion(bytes: Buffer): Question | null {

@@ -12,6 +12,9 @@ export function flood(socket: Socket, bytes: Buffer): void {
 /** Sends a text byte by byte, one every so many milliseconds. */
 export function trickle(socket: Socket, text: string, every: number): void {
   let at = 0
-  const timer = setInterval(() => socket.writable && socket.write(text[at++ % text.length] ?? ''), every)
+  const timer = setInterval(
+    () => socket.writable && socket.write(text[at++ % text.length] ?? ''),
+    every,
+  )
   socket.on('close', () => clearInterval(timer))
 }

@@ -13,11 +13,13 @@ export function hostileClients(to: string): Record<string, Act> {
     return (socket) => void socket.write(whole)
   }
   return {
-    'commands of one byte a second': (socket) => trickle(socket, 'EHLO a.very.long.name.test\r\n', 1_000),
+    'commands of one byte a second': (socket) =>
+      trickle(socket, 'EHLO a.very.long.name.test\r\n', 1_000),
     'a line without end': (socket) => flood(socket, Buffer.alloc(65_536, 'x')),
     'ten thousand recipients': (socket) => {
       socket.write('EHLO x\r\nMAIL FROM:<a@receiver.test>\r\n')
-      for (let n = 0; n < 10_000; n++) socket.write(`RCPT TO:<${n % 2 ? to : `nobody${n}@receiver.test`}>\r\n`)
+      for (let n = 0; n < 10_000; n++)
+        socket.write(`RCPT TO:<${n % 2 ? to : `nobody${n}@receiver.test`}>\r\n`)
     },
     'a mail without end': (socket) => {
       socket.write(envelope)
@@ -32,7 +34,9 @@ export function hostileClients(to: string): Record<string, Act> {
       flood(socket, Buffer.alloc(65_536, 'x'))
     },
     'nested parts': sends(nested(5_000)),
-    'a zip bomb': sends(mailWith({ attachment: zipBomb(), type: 'application/zip', fileName: 'a!b!1!2.zip' })),
+    'a zip bomb': sends(
+      mailWith({ attachment: zipBomb(), type: 'application/zip', fileName: 'a!b!1!2.zip' }),
+    ),
     'a gzip bomb': sends(mailWith({ attachment: gzipSync(bomb()) })),
     'an XML of entities': sends(mailWith({ attachment: LAUGHS })),
   }
@@ -78,8 +82,13 @@ function zipBomb(): Buffer {
 }
 
 function nested(depth: number): string {
-  const lines = ['From: noreply@receiver.test', 'Subject: Report domain: example.test', 'MIME-Version: 1.0']
-  for (let n = 0; n < depth; n++) lines.push(`Content-Type: multipart/mixed; boundary="b${n}"`, '', `--b${n}`)
+  const lines = [
+    'From: noreply@receiver.test',
+    'Subject: Report domain: example.test',
+    'MIME-Version: 1.0',
+  ]
+  for (let n = 0; n < depth; n++)
+    lines.push(`Content-Type: multipart/mixed; boundary="b${n}"`, '', `--b${n}`)
   return lines.join('\r\n')
 }
 

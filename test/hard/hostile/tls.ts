@@ -13,7 +13,13 @@ export const HOSTILE_TLS: Record<string, () => Promise<Listening>> = {
   'noise without end': () => listen((socket) => flood(socket, Buffer.alloc(65_536, 'x'))),
   'records without end': () =>
     listen((socket) =>
-      flood(socket, Buffer.concat([Buffer.from([0x16, 3, 3, 0x3f, 0xff, 2, 0xff, 0xff, 0xff]), Buffer.alloc(16_378)])),
+      flood(
+        socket,
+        Buffer.concat([
+          Buffer.from([0x16, 3, 3, 0x3f, 0xff, 2, 0xff, 0xff, 0xff]),
+          Buffer.alloc(16_378),
+        ]),
+      ),
     ),
   'a chain of certificates of 1 MB': startLongChain,
 }

@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAppender, type AppenderOptions, type AppendMessage } from '../../../src/net/imap/append/append.ts'
+import {
+  createAppender,
+  type AppenderOptions,
+  type AppendMessage,
+} from '../../../src/net/imap/append/append.ts'
 import type { AppendOutcome } from '../../../src/net/imap/append/append-outcome.ts'
 import { createFolder } from '../../../src/net/imap/folders/create-folder.ts'
 import { fetchBodies } from '../../../src/net/imap/fetch/fetch-bodies.ts'
@@ -30,14 +34,26 @@ const SERVERS: { name: string; start: () => Promise<MailServer>; mode: string; o
 /** Servers differ in which messages they accept. All of them accept these. */
 const MESSAGES: AppendMessage[] = [
   outgoing(mail('first'), ['\\Seen', '$Forwarded'], ' 1-Jul-2024 08:09:10 +0200'),
-  outgoing(mail('second'), ['\\seen', '\\FLAGGED', '\\Recent', '\\Junk'], '31-Feb-2001 25:61:06 +0000'),
-  outgoing(mail('at-the-limit', 'x'.repeat(70).concat('\r\n').repeat(56)), ['\\Draft'], '29-Feb-2024 23:00:00 -0700'),
+  outgoing(
+    mail('second'),
+    ['\\seen', '\\FLAGGED', '\\Recent', '\\Junk'],
+    '31-Feb-2001 25:61:06 +0000',
+  ),
+  outgoing(
+    mail('at-the-limit', 'x'.repeat(70).concat('\r\n').repeat(56)),
+    ['\\Draft'],
+    '29-Feb-2024 23:00:00 -0700',
+  ),
   outgoing(
     mail('over-the-limit', 'x'.repeat(70).concat('\r\n').repeat(60)),
     ['\\Deleted', 'k:1'],
     ' 5-Mar-1984 01:02:03 +0000',
   ),
-  outgoing(mail('many', 'zz1 CREATE INJECTED\r\n'.repeat(3000)), ['\\Answered', '\\Foo', 'a b', 'NIL'], 'nonsense'),
+  outgoing(
+    mail('many', 'zz1 CREATE INJECTED\r\n'.repeat(3000)),
+    ['\\Answered', '\\Foo', 'a b', 'NIL'],
+    'nonsense',
+  ),
 ]
 
 describe.each(SERVERS)('appending to $name', ({ start, mode, options = {} }) => {
@@ -75,13 +91,15 @@ describe.each(SERVERS)('appending to $name', ({ start, mode, options = {} }) => 
     const outcomes = await append(MESSAGES)
     expect(outcomes.map((outcome) => [outcome.state, 'uid' in outcome && outcome.uid])).toEqual([1, 2, 3, 4, 5].map((uid) => ['stored', uid])) // prettier-ignore
     const rows = await scan()
-    expect(rows.map(({ flags }) => flags.filter((flag) => flag !== '\\Recent').toSorted())).toEqual([
-      ['$Forwarded', '\\Seen'],
-      ['\\Flagged', '\\Seen'],
-      ['\\Draft'],
-      ['\\Deleted', 'k:1'],
-      ['\\Answered'],
-    ])
+    expect(rows.map(({ flags }) => flags.filter((flag) => flag !== '\\Recent').toSorted())).toEqual(
+      [
+        ['$Forwarded', '\\Seen'],
+        ['\\Flagged', '\\Seen'],
+        ['\\Draft'],
+        ['\\Deleted', 'k:1'],
+        ['\\Answered'],
+      ],
+    )
     const instants = rows.map(({ internalDate }) => Date.parse(internalDate ?? ''))
     expect(instants[0]).toBe(Date.UTC(2024, 6, 1, 6, 9, 10))
     expect(instants[2]).toBe(Date.UTC(2024, 2, 1, 6, 0, 0))
@@ -91,9 +109,9 @@ describe.each(SERVERS)('appending to $name', ({ start, mode, options = {} }) => 
     for await (const row of fetchBodies(session.wire, rows)) {
       if (row.state === 'here' && Buffer.isBuffer(row.body)) bodies.set(row.uid, row.body)
     }
-    expect(MESSAGES.map(({ body }, index) => bodies.get(index + 1)?.equals(body as Buffer))).toEqual(
-      MESSAGES.map(() => true),
-    )
+    expect(
+      MESSAGES.map(({ body }, index) => bodies.get(index + 1)?.equals(body as Buffer)),
+    ).toEqual(MESSAGES.map(() => true))
   })
 
   it('never lets a server execute a part of a message (case 29)', async () => {
@@ -103,7 +121,11 @@ describe.each(SERVERS)('appending to $name', ({ start, mode, options = {} }) => 
   })
 
   it('refuses one message of a batch and takes the others (case 18)', async () => {
-    const outcomes = await append([outgoing(mail('a')), outgoing(Buffer.alloc(0)), outgoing(mail('b'))])
+    const outcomes = await append([
+      outgoing(mail('a')),
+      outgoing(Buffer.alloc(0)),
+      outgoing(mail('b')),
+    ])
     expect([outcomes[0]?.state, outcomes[2]?.state]).toEqual(['stored', 'stored'])
   })
 
@@ -113,7 +135,8 @@ describe.each(SERVERS)('appending to $name', ({ start, mode, options = {} }) => 
     const hash = createHash('sha256')
     async function* body(): AsyncGenerator<Buffer> {
       yield mail('large', '')
-      for (let at = 0; at < lines; at += 1000) yield Buffer.concat(Array.from({ length: 1000 }, () => line))
+      for (let at = 0; at < lines; at += 1000)
+        yield Buffer.concat(Array.from({ length: 1000 }, () => line))
     }
     for await (const chunk of body()) hash.update(chunk)
     const size = mail('large', '').length + lines * line.length

@@ -28,39 +28,53 @@ function liveBuffers(): number {
   return process.memoryUsage().arrayBuffers
 }
 
-async function openWire(port: number, user: string): Promise<{ wire: Wire; permanentFlags: string[] | null }> {
+async function openWire(
+  port: number,
+  user: string,
+): Promise<{ wire: Wire; permanentFlags: string[] | null }> {
   const { wire } = await signInTo(port, { user })
   return { wire, permanentFlags: (await select(wire, 'INBOX')).permanentFlags }
 }
 
 describe('a message of 150 MB', () => {
-  it('streams from one server to another in a few megabytes of memory (case 19)', { timeout: 180_000 }, async () => {
-    const server = await startDovecot()
-    onTestFinished(() => server.stop())
-    for (const user of ['alice', 'bob']) await server.addUser(user, 'secret')
-    const [from, to] = await Promise.all([openWire(server.port, 'alice'), openWire(server.port, 'bob')])
-    const filling = createAppender(from.wire, 'INBOX', { permanentFlags: from.permanentFlags })
-    const filled = await filling.submit([{ size: SIZE, body: hugeMail(), flags: [], internalDate: null }])
-    expect((await filled.outcomes)[0]?.state).toBe('stored')
-    await examine(from.wire, 'INBOX')
+  it(
+    'streams from one server to another in a few megabytes of memory (case 19)',
+    { timeout: 180_000 },
+    async () => {
+      const server = await startDovecot()
+      onTestFinished(() => server.stop())
+      for (const user of ['alice', 'bob']) await server.addUser(user, 'secret')
+      const [from, to] = await Promise.all([
+        openWire(server.port, 'alice'),
+        openWire(server.port, 'bob'),
+      ])
+      const filling = createAppender(from.wire, 'INBOX', { permanentFlags: from.permanentFlags })
+      const filled = await filling.submit([
+        { size: SIZE, body: hugeMail(), flags: [], internalDate: null },
+      ])
+      expect((await filled.outcomes)[0]?.state).toBe('stored')
+      await examine(from.wire, 'INBOX')
 
-    let peak = 0
-    const before = liveBuffers()
-    const watch = setInterval(() => (peak = Math.max(peak, liveBuffers() - before)), 25)
-    const appender = createAppender(to.wire, 'INBOX', { permanentFlags: to.permanentFlags })
-    for await (const row of fetchBodies(from.wire, [{ uid: 1, size: SIZE }])) {
-      if (row.state !== 'here') throw new Error('the message is gone')
-      const submitted = await appender.submit([{ size: row.size, body: row.body, flags: [], internalDate: null }])
-      expect((await submitted.outcomes)[0]?.state).toBe('stored')
-    }
-    clearInterval(watch)
-    expect(peak).toBeGreaterThan(0)
-    expect(peak).toBeLessThan(8 * 1024 * 1024)
+      let peak = 0
+      const before = liveBuffers()
+      const watch = setInterval(() => (peak = Math.max(peak, liveBuffers() - before)), 25)
+      const appender = createAppender(to.wire, 'INBOX', { permanentFlags: to.permanentFlags })
+      for await (const row of fetchBodies(from.wire, [{ uid: 1, size: SIZE }])) {
+        if (row.state !== 'here') throw new Error('the message is gone')
+        const submitted = await appender.submit([
+          { size: row.size, body: row.body, flags: [], internalDate: null },
+        ])
+        expect((await submitted.outcomes)[0]?.state).toBe('stored')
+      }
+      clearInterval(watch)
+      expect(peak).toBeGreaterThan(0)
+      expect(peak).toBeLessThan(8 * 1024 * 1024)
 
-    await examine(to.wire, 'INBOX')
-    expect(await digestOf(to.wire)).toBe(await digest(hugeMail()))
-    await Promise.all([from.wire.logout(), to.wire.logout()])
-  })
+      await examine(to.wire, 'INBOX')
+      expect(await digestOf(to.wire)).toBe(await digest(hugeMail()))
+      await Promise.all([from.wire.logout(), to.wire.logout()])
+    },
+  )
 })
 
 async function digestOf(wire: Wire): Promise<string> {

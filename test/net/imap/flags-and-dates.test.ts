@@ -1,6 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseDateHeader, serialiseDate, storableFlags } from '../../../src/net/imap/append/flags-and-dates.ts'
+import {
+  parseDateHeader,
+  serialiseDate,
+  storableFlags,
+} from '../../../src/net/imap/append/flags-and-dates.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 const SYSTEM = ['\\Answered', '\\Deleted', '\\Draft', '\\Flagged', '\\Seen']
@@ -17,17 +21,29 @@ describe('flags that may be sent', () => {
       'NonJunk',
       'TEST:FLAG211',
     ]
-    expect(storableFlags([...flags, 'a b', 'a(b', 'a"b', 'NIL', 'x]', 'ü', '', 'k'.repeat(101)], null)).toEqual({
+    expect(
+      storableFlags([...flags, 'a b', 'a(b', 'a"b', 'NIL', 'x]', 'ü', '', 'k'.repeat(101)], null),
+    ).toEqual({
       flags: ['$Forwarded', 'NonJunk', 'TEST:FLAG211', '\\Deleted', '\\Seen'],
-      dropped: ['\\Junk', '\\RECEIPTCHECKED', 'a b', 'a(b', 'a"b', 'NIL', 'x]', 'ü', '', 'k'.repeat(101)],
+      dropped: [
+        '\\Junk',
+        '\\RECEIPTCHECKED',
+        'a b',
+        'a(b',
+        'a"b',
+        'NIL',
+        'x]',
+        'ü',
+        '',
+        'k'.repeat(101),
+      ],
     })
   })
 
   it('are only those that the folder keeps', () => {
-    expect(storableFlags(['\\Seen', '\\Draft', '$Label1', 'other'], ['\\Seen', '$label1']).flags).toEqual([
-      '$Label1',
-      '\\Seen',
-    ])
+    expect(
+      storableFlags(['\\Seen', '\\Draft', '$Label1', 'other'], ['\\Seen', '$label1']).flags,
+    ).toEqual(['$Label1', '\\Seen'])
     expect(storableFlags(['\\Draft', 'other'], ['\\Seen', '\\*']).flags).toEqual(['other'])
   })
 
@@ -41,7 +57,9 @@ describe('flags that may be sent', () => {
     fc.assert(
       fc.property(anything, fc.option(anything), (flags, permanent) => {
         for (const flag of storableFlags(flags, permanent).flags) {
-          expect(SYSTEM.includes(flag) || /^[!#$&'+\-./0-9:;<=>?@A-Z[^_`a-z|}~]{1,100}$/.test(flag)).toBe(true)
+          expect(
+            SYSTEM.includes(flag) || /^[!#$&'+\-./0-9:;<=>?@A-Z[^_`a-z|}~]{1,100}$/.test(flag),
+          ).toBe(true)
           expect(flag.toUpperCase()).not.toBe('NIL')
         }
       }),
@@ -73,7 +91,9 @@ describe('dates that may be sent', () => {
   })
 
   it('are valid dates or nothing, for any source, and parse to themselves', () => {
-    const nearly = fc.stringMatching(/^[ \d]\d-(Jan|Feb|jun|XXX)-(19|20)\d\d \d\d:\d\d:\d\d [+-]\d{4}$/)
+    const nearly = fc.stringMatching(
+      /^[ \d]\d-(Jan|Feb|jun|XXX)-(19|20)\d\d \d\d:\d\d:\d\d [+-]\d{4}$/,
+    )
     fc.assert(
       fc.property(fc.oneof(nearly, fc.string()), (raw) => {
         const sent = serialiseDate(raw)

@@ -39,7 +39,11 @@ function withFolders(allows: (form: string) => boolean, refusal: 'no' | 'bad' = 
 function levelOf(args: string): string[] {
   if (args === '"" "%"') return ALL.slice(0, 2)
   if (args === '"" "Projekte/%"') return ALL.slice(2)
-  return args.endsWith('%"') ? [] : args.startsWith('"INBOX"') || args.includes('INBOX') ? ALL.slice(0, 1) : ALL
+  return args.endsWith('%"')
+    ? []
+    : args.startsWith('"INBOX"') || args.includes('INBOX')
+      ? ALL.slice(0, 1)
+      : ALL
 }
 
 const brief = ({ folders, listFailed, usedFallback, statusOnly }: Listing) => [
@@ -50,24 +54,28 @@ const brief = ({ folders, listFailed, usedFallback, statusOnly }: Listing) => [
   { listFailed, usedFallback, statusOnly },
 ]
 
-const sorted = <T>(rows: T[][]): T[][] => rows.toSorted((a, b) => (String(a[0]) < String(b[0]) ? -1 : 1))
+const sorted = <T>(rows: T[][]): T[][] =>
+  rows.toSorted((a, b) => (String(a[0]) < String(b[0]) ? -1 : 1))
 
 const EVERYTHING = 'INBOX Projekte Projekte/Größe'
 const PLAIN = { listFailed: false, usedFallback: false, statusOnly: false }
 const FALLBACK = { listFailed: true, usedFallback: true, statusOnly: false }
 
 describe('the ways to list folders (case 9)', () => {
-  it.each(['no', 'bad'] as const)('finds them when a server answers %s to the usual form', async (refusal) => {
-    const forms: [string, (form: string) => boolean, unknown[]][] = [
-      ['plain', () => true, [EVERYTHING, PLAIN]],
-      ['level by level', (form) => /^LIST .*%"$/.test(form), [EVERYTHING, FALLBACK]],
-      ['patterns below INBOX', (form) => /^LIST "INBOX" "\*"$/.test(form), ['INBOX', FALLBACK]],
-      ['subscriptions', (form) => form.startsWith('LSUB'), [EVERYTHING, FALLBACK]],
-    ]
-    for (const [name, allows, expected] of forms) {
-      expect(brief(await listingOf(withFolders(allows, refusal))), name).toEqual(expected)
-    }
-  })
+  it.each(['no', 'bad'] as const)(
+    'finds them when a server answers %s to the usual form',
+    async (refusal) => {
+      const forms: [string, (form: string) => boolean, unknown[]][] = [
+        ['plain', () => true, [EVERYTHING, PLAIN]],
+        ['level by level', (form) => /^LIST .*%"$/.test(form), [EVERYTHING, FALLBACK]],
+        ['patterns below INBOX', (form) => /^LIST "INBOX" "\*"$/.test(form), ['INBOX', FALLBACK]],
+        ['subscriptions', (form) => form.startsWith('LSUB'), [EVERYTHING, FALLBACK]],
+      ]
+      for (const [name, allows, expected] of forms) {
+        expect(brief(await listingOf(withFolders(allows, refusal))), name).toEqual(expected)
+      }
+    },
+  )
 
   it('asks again without RETURN when a server does not know it after all', async () => {
     const capability = 'IMAP4rev1 NAMESPACE LIST-EXTENDED LIST-STATUS SPECIAL-USE'
@@ -81,11 +89,19 @@ describe('the ways to list folders (case 9)', () => {
 
   it('uses XLIST where there is one', async () => {
     const script = withFolders((form) => form.startsWith('XLIST'))
-    expect(brief(await listingOf(script, 'IMAP4rev1 NAMESPACE XLIST'))).toEqual([EVERYTHING, FALLBACK])
+    expect(brief(await listingOf(script, 'IMAP4rev1 NAMESPACE XLIST'))).toEqual([
+      EVERYTHING,
+      FALLBACK,
+    ])
   })
 
   it('asks for well-known names in many languages with either delimiter, when only STATUS answers (case 10)', async () => {
-    const there = ['INBOX', 'INBOX.Gesendet', 'INBOX.Entw&APw-rfe', '&BB4EQgQ,BEAEMAQyBDsENQQ9BD0ESwQ1-']
+    const there = [
+      'INBOX',
+      'INBOX.Gesendet',
+      'INBOX.Entw&APw-rfe',
+      '&BB4EQgQ,BEAEMAQyBDsENQQ9BD0ESwQ1-',
+    ]
     const listing = await listingOf(({ name, args }, reply) => {
       if (['LIST', 'LSUB'].includes(name)) reply.no('LIST failed')
       else if (name !== 'STATUS') return false
@@ -116,7 +132,10 @@ describe('the ways to list folders (case 9)', () => {
       if (name === 'STATUS') reply.say(`* STATUS ${args.split(' (')[0]} (MESSAGES 2)`)
       return false
     })
-    expect(brief(empty)).toEqual(['INBOX', { listFailed: false, usedFallback: true, statusOnly: true }])
+    expect(brief(empty)).toEqual([
+      'INBOX',
+      { listFailed: false, usedFallback: true, statusOnly: true },
+    ])
     const cut = listingOf(({ name }, reply) => {
       if (name !== 'LIST') return false
       reply.raw(`${ALL[0]}\r\n* LIST (\\HasNo`)
@@ -129,7 +148,9 @@ describe('the ways to list folders (case 9)', () => {
   it('never takes some of very many folders for all of them', async () => {
     const crowded = listingOf(({ name }, reply) => {
       if (name !== 'LIST') return false
-      reply.raw(Array.from({ length: 20_010 }, (_, n) => `* LIST () "/" "folder ${n}"\r\n`).join(''))
+      reply.raw(
+        Array.from({ length: 20_010 }, (_, n) => `* LIST () "/" "folder ${n}"\r\n`).join(''),
+      )
       reply.ok()
       return true
     })
@@ -149,12 +170,21 @@ describe('the ways to list folders (case 9)', () => {
     const raw = 'Gr\xf6\xdfe'
     const listing = await listingOf(({ name }, reply) => {
       if (name !== 'LIST') return false
-      reply.say('* LIST () "/" "bad&"', Buffer.from(`* LIST () "/" "${raw}"`, 'latin1'), '* LIST () "/" {5}')
+      reply.say(
+        '* LIST () "/" "bad&"',
+        Buffer.from(`* LIST () "/" "${raw}"`, 'latin1'),
+        '* LIST () "/" {5}',
+      )
       reply.say('a"\\b ')
       reply.ok()
       return true
     })
-    expect(listing.folders.map(({ pathAsListed }) => pathAsListed)).toEqual(['INBOX', 'bad&', raw, 'a"\\b '])
+    expect(listing.folders.map(({ pathAsListed }) => pathAsListed)).toEqual([
+      'INBOX',
+      'bad&',
+      raw,
+      'a"\\b ',
+    ])
   })
 })
 
@@ -183,7 +213,12 @@ describe('a folder that the server refuses to create', () => {
 
 describe('folders of a real server', () => {
   it('have counts, subscriptions, special uses, and are made once (cases 5, 8, 12)', async () => {
-    const server = await startDovecot({ prefix: 'INBOX.', separator: '.', layout: 'maildir', quota: '10M' })
+    const server = await startDovecot({
+      prefix: 'INBOX.',
+      separator: '.',
+      layout: 'maildir',
+      quota: '10M',
+    })
     onTestFinished(() => server.stop())
     await server.addUser('alice', 'secret')
     const session = await signInTo(server.port)

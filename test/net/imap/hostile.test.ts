@@ -6,7 +6,11 @@ import { fetchMetadata } from '../../../src/net/imap/fetch/fetch-metadata.ts'
 import { listFolders } from '../../../src/net/imap/folders/list-folders.ts'
 import { readInbox } from '../../../src/net/imap/fetch/read-inbox.ts'
 import { examine, searchUids, readStatus } from '../../../src/net/imap/folders/mailbox.ts'
-import { classifyRefusal, ImapLost, ImapRefused } from '../../../src/net/imap/connection/refusals.ts'
+import {
+  classifyRefusal,
+  ImapLost,
+  ImapRefused,
+} from '../../../src/net/imap/connection/refusals.ts'
 import { createWire, type Wire } from '../../../src/net/imap/connection/wire.ts'
 import { within } from '../../protocols/reports/hostile.ts'
 
@@ -86,20 +90,30 @@ const WORK: Record<string, (wire: Wire) => Promise<unknown>> = {
 
 describe.each(Object.entries(WORK))('for any response of a server, %s', (_what, work) => {
   it('is there, refused or lost', async () => {
-    const property = fc.asyncProperty(answers, fc.integer({ min: 1, max: 50 }), async (pieces, size) => {
-      const [ours, theirs] = duplexPair()
-      const wire = createWire(ours, { capabilities: ['LIST-EXTENDED', 'ESEARCH'], silenceMs: 5_000 })
-      theirs.resume()
-      const working = work(wire).then(
-        () => null,
-        (error: unknown) => error,
-      )
-      const bytes = Buffer.from(pieces.join(''), 'latin1')
-      for (let at = 0; at < bytes.length; at += size) theirs.write(bytes.subarray(at, at + size))
-      theirs.end()
-      const error = await working
-      expect(error === null || error instanceof ImapLost || error instanceof ImapRefused, String(error)).toBe(true)
-    })
+    const property = fc.asyncProperty(
+      answers,
+      fc.integer({ min: 1, max: 50 }),
+      async (pieces, size) => {
+        const [ours, theirs] = duplexPair()
+        const wire = createWire(ours, {
+          capabilities: ['LIST-EXTENDED', 'ESEARCH'],
+          silenceMs: 5_000,
+        })
+        theirs.resume()
+        const working = work(wire).then(
+          () => null,
+          (error: unknown) => error,
+        )
+        const bytes = Buffer.from(pieces.join(''), 'latin1')
+        for (let at = 0; at < bytes.length; at += size) theirs.write(bytes.subarray(at, at + size))
+        theirs.end()
+        const error = await working
+        expect(
+          error === null || error instanceof ImapLost || error instanceof ImapRefused,
+          String(error),
+        ).toBe(true)
+      },
+    )
     await fc.assert(property, { numRuns: 150 })
   })
 })

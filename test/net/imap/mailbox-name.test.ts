@@ -1,6 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeMailbox, encodeMailbox, isSendable } from '../../../src/net/imap/folders/mailbox-name.ts'
+import {
+  decodeMailbox,
+  encodeMailbox,
+  isSendable,
+} from '../../../src/net/imap/folders/mailbox-name.ts'
 
 function readsBack(path: string): void {
   const listed = encodeMailbox(path)
@@ -20,7 +24,12 @@ describe('names of mailboxes', () => {
   })
 
   it('keeps what is no modified UTF-7 as it is, and reads raw UTF-8', () => {
-    expect(['bad&', '&AAA', '&2D0-', '&AGE-'].map(decodeMailbox)).toEqual(['bad&', '&AAA', '&2D0-', 'a'])
+    expect(['bad&', '&AAA', '&2D0-', '&AGE-'].map(decodeMailbox)).toEqual([
+      'bad&',
+      '&AAA',
+      '&2D0-',
+      'a',
+    ])
     expect(decodeMailbox(Buffer.from('Größe').toString('latin1'))).toBe('Größe')
   })
 

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { classifyRefusal, isTemporary, sanitise } from '../../../src/net/imap/connection/refusals.ts'
+import {
+  classifyRefusal,
+  isTemporary,
+  sanitise,
+} from '../../../src/net/imap/connection/refusals.ts'
 
 describe('the classification of a refusal', () => {
   it.each([
@@ -27,7 +31,11 @@ describe('the classification of a refusal', () => {
   })
 
   it('reads how long to wait', () => {
-    const throttled = classifyRefusal('BAD', null, 'Request is throttled. Suggested Backoff Time: 299609 milliseconds')
+    const throttled = classifyRefusal(
+      'BAD',
+      null,
+      'Request is throttled. Suggested Backoff Time: 299609 milliseconds',
+    )
     expect([throttled.retryAfterMs, isTemporary(throttled)]).toEqual([299_609, true])
     expect(classifyRefusal('NO', 'THROTTLED', 'later').retryAfterMs).toBeNull()
   })

@@ -1,7 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createResponseParser, NotImap } from '../../../src/net/imap/connection/response-parser.ts'
-import { createResponseAssembler, type Response } from '../../../src/net/imap/connection/response.ts'
+import {
+  createResponseAssembler,
+  type Response,
+} from '../../../src/net/imap/connection/response.ts'
 
 function read(pieces: Buffer[]): Response[] {
   const responses: Response[] = []
@@ -23,7 +26,11 @@ function read(pieces: Buffer[]): Response[] {
 }
 
 function cutAt(bytes: Buffer, cuts: number[]): Buffer[] {
-  const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length]
+  const places = [
+    0,
+    ...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b),
+    bytes.length,
+  ]
   return places.slice(1).map((end, index) => bytes.subarray(places[index], end))
 }
 
@@ -81,19 +88,24 @@ describe('the response parser', () => {
         .string({ unit: fc.constantFrom(...'*+ ()[]{}"\\\r\n0129aNIL~'.split('')), maxLength: 200 })
         .map((text) => Buffer.from(text)),
     )
-    fc.assert(fc.property(noise, fc.constantFrom('', '* ', '* 1 FETCH (', 'P1 OK ['), readNoise), { numRuns: 2000 })
+    fc.assert(fc.property(noise, fc.constantFrom('', '* ', '* 1 FETCH (', 'P1 OK ['), readNoise), {
+      numRuns: 2000,
+    })
   })
 
-  it.each(['[', '(', '"', '\\', '{', '"a', '[[a]', '{1', 'a'])('reads megabytes of %s in no time', (piece) => {
-    const started = process.cpuUsage()
-    try {
-      read([Buffer.from(`* ${piece.repeat(2_000_000 / piece.length)}\r\n`)])
-    } catch (error) {
-      expect(error).toBeInstanceOf(NotImap)
-    }
-    // Time of the processor, in microseconds: others may be at it, too.
-    expect(process.cpuUsage(started).user).toBeLessThan(2_000_000)
-  })
+  it.each(['[', '(', '"', '\\', '{', '"a', '[[a]', '{1', 'a'])(
+    'reads megabytes of %s in no time',
+    (piece) => {
+      const started = process.cpuUsage()
+      try {
+        read([Buffer.from(`* ${piece.repeat(2_000_000 / piece.length)}\r\n`)])
+      } catch (error) {
+        expect(error).toBeInstanceOf(NotImap)
+      }
+      // Time of the processor, in microseconds: others may be at it, too.
+      expect(process.cpuUsage(started).user).toBeLessThan(2_000_000)
+    },
+  )
 
   it('does not wait forever for the end of a line', () => {
     const piece = Buffer.alloc(1024 * 1024, 'a')

@@ -18,13 +18,17 @@ async function faultOf(port: number, over: Partial<SignIn> = {}): Promise<Fault>
   throw new Error(`no fault but ${String(thrown)}`)
 }
 
-async function fakeFault(options: FakeOptions, over: Partial<SignIn> = {}): Promise<Fault & { cause?: unknown }> {
+async function fakeFault(
+  options: FakeOptions,
+  over: Partial<SignIn> = {},
+): Promise<Fault & { cause?: unknown }> {
   const fake = await startImapFake(options)
   onTestFinished(() => fake.close())
   return faultOf(fake.port, over)
 }
 
-const kindOf = (fault: Fault) => (fault.cause instanceof ImapRefused ? fault.cause.refusal.kind : null)
+const kindOf = (fault: Fault) =>
+  fault.cause instanceof ImapRefused ? fault.cause.refusal.kind : null
 const LOGIN_ANSWERS = (text: string): FakeOptions => ({
   script({ name }, reply) {
     if (name === 'LOGIN') reply.no(text)
@@ -39,15 +43,18 @@ describe('signing in', () => {
     await server.addUser('alice', 'secret')
     const plain = await signInTo(server.port)
     const secured = await signInTo(server.tlsPort, { secure: true, tlsVerify: false })
-    expect([plain.isEncrypted, secured.isEncrypted, plain.wire.capabilities.has('MULTIAPPEND')]).toEqual([
-      false,
-      true,
-      true,
-    ])
+    expect([
+      plain.isEncrypted,
+      secured.isEncrypted,
+      plain.wire.capabilities.has('MULTIAPPEND'),
+    ]).toEqual([false, true, true])
     await Promise.all([plain.wire.logout(), secured.wire.logout()])
 
     const unverified = await faultOf(server.tlsPort, { secure: true })
-    expect([unverified.code, /tlsVerify/.test(unverified.message)]).toEqual(['upstream_unreachable', true])
+    expect([unverified.code, /tlsVerify/.test(unverified.message)]).toEqual([
+      'upstream_unreachable',
+      true,
+    ])
     const notTls = await faultOf(server.port, { secure: true })
     expect([notTls.code, /TLS/.test(notTls.message)]).toEqual(['upstream_rejected', true])
     const wrong = await faultOf(server.port, { password: 'wrong' })
@@ -80,7 +87,10 @@ describe('signing in', () => {
     expect(sent).not.toMatch(/secret|LOGIN|AUTHENTICATE|APPEND/)
 
     const unverified = await faultOf(proxy.port)
-    expect([unverified.code, /tlsVerify/.test(unverified.message)]).toEqual(['upstream_unreachable', true])
+    expect([unverified.code, /tlsVerify/.test(unverified.message)]).toEqual([
+      'upstream_unreachable',
+      true,
+    ])
   })
 
   it('signs in with a token to a real server, and says when it is refused', async () => {
@@ -100,7 +110,11 @@ describe('signing in', () => {
   it('never sends a password in the clear to a public address', async () => {
     const fake = await startImapFake()
     onTestFinished(() => fake.close())
-    const target = { host: 'mail.example.org', servername: 'mail.example.org', addresses: ['127.0.0.1', '8.8.8.8'] }
+    const target = {
+      host: 'mail.example.org',
+      servername: 'mail.example.org',
+      addresses: ['127.0.0.1', '8.8.8.8'],
+    }
     const fault = await faultOf(fake.port, { target })
     expect([fault.code, /STARTTLS/.test(fault.message)]).toEqual(['upstream_rejected', true])
     expect(fake.lines.join('\n')).not.toMatch(/LOGIN|AUTHENTICATE|secret/)
@@ -130,8 +144,14 @@ describe('signing in', () => {
   })
 
   it('says when a server takes no tokens at all', async () => {
-    const fault = await fakeFault({ capability: 'IMAP4rev1 AUTH=PLAIN' }, { password: undefined, accessToken: 'token' })
-    expect([fault.code, /takes no access tokens/.test(fault.message)]).toEqual(['upstream_rejected', true])
+    const fault = await fakeFault(
+      { capability: 'IMAP4rev1 AUTH=PLAIN' },
+      { password: undefined, accessToken: 'token' },
+    )
+    expect([fault.code, /takes no access tokens/.test(fault.message)]).toEqual([
+      'upstream_rejected',
+      true,
+    ])
   })
 
   it('signs in with a token', async () => {
@@ -149,7 +169,10 @@ describe('signing in', () => {
   it('refuses line breaks and NUL in credentials (case 49)', async () => {
     for (const over of [{ user: 'a\r\nx LOGOUT' }, { password: 'a\0' }, { accessToken: 'a\n' }]) {
       const fault = await faultOf(1, over)
-      expect([fault.code, fault.details?.[0]?.path]).toEqual(['invalid_request', Object.keys(over)[0]])
+      expect([fault.code, fault.details?.[0]?.path]).toEqual([
+        'invalid_request',
+        Object.keys(over)[0],
+      ])
     }
   })
 

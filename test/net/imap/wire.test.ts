@@ -4,7 +4,13 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAppender } from '../../../src/net/imap/append/append.ts'
 import { fetchBodies, type FetchResult } from '../../../src/net/imap/fetch/fetch-bodies.ts'
 import { fetchMetadata } from '../../../src/net/imap/fetch/fetch-metadata.ts'
-import { examine, noop, searchUids, select, readStatus } from '../../../src/net/imap/folders/mailbox.ts'
+import {
+  examine,
+  noop,
+  searchUids,
+  select,
+  readStatus,
+} from '../../../src/net/imap/folders/mailbox.ts'
 import { ImapLost, ImapRefused } from '../../../src/net/imap/connection/refusals.ts'
 import { createWire, type Wire } from '../../../src/net/imap/connection/wire.ts'
 import { startDovecot } from '../../servers/dovecot.ts'
@@ -25,7 +31,10 @@ const STANDSTILL = 400
 function shortWire(silenceMs = 5_000): { wire: Wire; theirs: Duplex } {
   const [ours, theirs] = duplexPair()
   theirs.resume()
-  return { wire: createWire(ours, { capabilities: [], silenceMs, standstillMs: STANDSTILL }), theirs }
+  return {
+    wire: createWire(ours, { capabilities: [], silenceMs, standstillMs: STANDSTILL }),
+    theirs,
+  }
 }
 
 /** @returns how to end it before the test ends */
@@ -36,7 +45,11 @@ function repeatedly(milliseconds: number, act: () => void): () => void {
   return stop
 }
 
-async function bodiesOf(wire: Wire, uids: number[], size: number | null = null): Promise<FetchResult[]> {
+async function bodiesOf(
+  wire: Wire,
+  uids: number[],
+  size: number | null = null,
+): Promise<FetchResult[]> {
   const rows: FetchResult[] = []
   for await (const row of fetchBodies(
     wire,
@@ -46,7 +59,8 @@ async function bodiesOf(wire: Wire, uids: number[], size: number | null = null):
   return rows
 }
 
-const textOf = (row: FetchResult) => `${row.uid} ${row.state === 'here' ? (row.body as Buffer).toString() : row.state}`
+const textOf = (row: FetchResult) =>
+  `${row.uid} ${row.state === 'here' ? (row.body as Buffer).toString() : row.state}`
 
 async function* brokenOff(): AsyncGenerator<Buffer> {
   yield Buffer.alloc(1000, 'x')
@@ -128,7 +142,8 @@ describe('fetching', () => {
   it('does not blame a message for a server that asks us to wait (case 37)', async () => {
     const { wire } = await fakeWire({
       script({ name }, reply) {
-        if (name === 'UID FETCH') reply.no('Request is throttled. Suggested Backoff Time: 4000 milliseconds')
+        if (name === 'UID FETCH')
+          reply.no('Request is throttled. Suggested Backoff Time: 4000 milliseconds')
         return name === 'UID FETCH'
       },
     })
@@ -141,7 +156,8 @@ describe('fetching', () => {
       script({ name, args }, reply) {
         if (name !== 'UID FETCH') return false
         reply.raw('* 1 FETCH (BODY[] {3000000}\r\n')
-        if (args.startsWith('1 ')) reply.raw(Buffer.concat([Buffer.alloc(3_000_000, 'x'), Buffer.from(' UID 9)\r\n')]))
+        if (args.startsWith('1 '))
+          reply.raw(Buffer.concat([Buffer.alloc(3_000_000, 'x'), Buffer.from(' UID 9)\r\n')]))
         else setTimeout(() => reply.hangUp(), 50)
         if (args.startsWith('1 ')) reply.ok()
         return true
@@ -176,7 +192,13 @@ describe('fetching', () => {
     const rows = []
     for await (const row of fetchMetadata(wire, 1, 4_294_967_294)) rows.push(row)
     expect(rows.map(({ uid }) => uid)).toEqual(uids)
-    expect(rows[0]).toEqual({ uid: 5, flags: [], internalDate: null, size: null, messageIds: ['<a@b> (c)'] })
+    expect(rows[0]).toEqual({
+      uid: 5,
+      flags: [],
+      internalDate: null,
+      size: null,
+      messageIds: ['<a@b> (c)'],
+    })
     expect(fake.lines.filter((line) => line.includes('UID FETCH')).length).toBeLessThan(30)
   })
 
@@ -210,7 +232,9 @@ describe('appending', () => {
   it('sends no system flag but the five, and no date that is none (cases 27 to 29)', async () => {
     const { wire, fake } = await fakeWire({ capability: 'IMAP4rev1 LITERAL+ MULTIAPPEND' })
     const appender = createAppender(wire, 'INBOX', { permanentFlags: null })
-    const batch = ['31-Feb-2001 25:61:06', '"', ' 1-Jul-2024 08:09:10 +0200'].map((date) => outgoing(BODY, FLAGS, date))
+    const batch = ['31-Feb-2001 25:61:06', '"', ' 1-Jul-2024 08:09:10 +0200'].map((date) =>
+      outgoing(BODY, FLAGS, date),
+    )
     await (
       await appender.submit(batch)
     ).outcomes
@@ -237,7 +261,9 @@ describe('appending', () => {
       const { wire, fake } = await fakeWire({ capability })
       const appender = createAppender(wire, 'INBOX', { permanentFlags: null })
       for (let times = 0; times < 2; times++) await (await appender.submit(batch)).outcomes
-      expect(fake.commands.flatMap(({ literals }) => literals).filter((bytes) => bytes.equals(nul))).toHaveLength(2)
+      expect(
+        fake.commands.flatMap(({ literals }) => literals).filter((bytes) => bytes.equals(nul)),
+      ).toHaveLength(2)
       return fake.lines.flatMap((line) => /~?\{.*$/.exec(line) ?? []).slice(3)
     }
     const [length, size] = [BODY.length, nul.length]
@@ -246,7 +272,11 @@ describe('appending', () => {
       `~{${size}}`,
       `{${length}+}`,
     ])
-    expect(await headers('IMAP4rev1 LITERAL+')).toEqual([`{${length}+}`, `{${size}+}`, `{${length}+}`])
+    expect(await headers('IMAP4rev1 LITERAL+')).toEqual([
+      `{${length}+}`,
+      `{${size}+}`,
+      `{${length}+}`,
+    ])
   })
 
   it('asks before a literal until the folder and the keywords are proven, and before every large one', async () => {
@@ -265,7 +295,9 @@ describe('appending', () => {
         await appender.submit(batch)
       ).outcomes
     }
-    const asked = fake.lines.filter((line) => line.includes(' APPEND ')).map((line) => !line.endsWith('+}'))
+    const asked = fake.lines
+      .filter((line) => line.includes(' APPEND '))
+      .map((line) => !line.endsWith('+}'))
     expect(asked).toEqual([true, false, true, true, true, false, false, true])
   })
 
@@ -279,9 +311,11 @@ describe('appending', () => {
       },
     })
     const appender = createAppender(wire, 'INBOX', { permanentFlags: null })
-    const states = (await (await appender.submit(Array.from({ length: 5 }, () => outgoing(BODY)))).outcomes).map(
-      ({ state }) => state,
-    )
+    const states = (
+      await (
+        await appender.submit(Array.from({ length: 5 }, () => outgoing(BODY)))
+      ).outcomes
+    ).map(({ state }) => state)
     expect(states.slice(0, 3)).toEqual(['stored', 'stored', 'refused'])
     expect(states.slice(3).every((state) => state === 'unknown' || state === 'unsent')).toBe(true)
     expect(wire.lost?.reason).toBe('protocol')
@@ -300,7 +334,9 @@ describe('appending', () => {
   it('never lets half a message be stored when its source breaks off', async () => {
     const { wire, fake } = await fakeWire({})
     const appender = createAppender(wire, 'INBOX', { permanentFlags: null })
-    const submitted = await appender.submit([{ size: 2_000_000, body: brokenOff(), flags: [], internalDate: null }])
+    const submitted = await appender.submit([
+      { size: 2_000_000, body: brokenOff(), flags: [], internalDate: null },
+    ])
     expect((await submitted.outcomes).map(({ state }) => state)).toEqual(['unsent'])
     expect(fake.commands.some(({ name }) => name === 'APPEND')).toBe(false)
   })
@@ -386,7 +422,10 @@ describe('a wire', () => {
     const { wire, theirs } = shortWire()
     repeatedly(30, () => theirs.write('* OK Still here\r\n* 3 RECENT\r\n\r\n'))
     const begun = performance.now()
-    await expect(noop(wire)).rejects.toMatchObject({ reason: 'timeout', message: expect.stringMatching(/is there/) })
+    await expect(noop(wire)).rejects.toMatchObject({
+      reason: 'timeout',
+      message: expect.stringMatching(/is there/),
+    })
     expect(performance.now() - begun).toBeGreaterThan(STANDSTILL - 50)
   })
 
@@ -395,7 +434,9 @@ describe('a wire', () => {
     let uid = 0
     const stop = repeatedly(STANDSTILL / 8, () => {
       uid += 1
-      theirs.write(`* OK Still here\r\n* ${uid} FETCH (UID ${uid} BODY[HEADER.FIELDS (MESSAGE-ID)] "")\r\n`)
+      theirs.write(
+        `* OK Still here\r\n* ${uid} FETCH (UID ${uid} BODY[HEADER.FIELDS (MESSAGE-ID)] "")\r\n`,
+      )
       if (uid === 20) theirs.write('P1 OK done\r\n')
     })
     expect(await Array.fromAsync(fetchMetadata(wire, 1, 20), (row) => row.uid)).toHaveLength(20)
@@ -424,7 +465,8 @@ describe('a wire', () => {
     })
     let taken = 0
     for await (const row of fetchBodies(wire, [{ uid: 1, size }])) {
-      if (row.state === 'here') for await (const chunk of row.body as AsyncIterable<Buffer>) taken += chunk.length
+      if (row.state === 'here')
+        for await (const chunk of row.body as AsyncIterable<Buffer>) taken += chunk.length
     }
     expect(taken).toBe(size)
   })
@@ -442,7 +484,9 @@ describe('a wire', () => {
       }
     }
     const appender = createAppender(wire, 'INBOX', { permanentFlags: [] })
-    const { outcomes } = await appender.submit([{ size: 120, body: slowly(), flags: [], internalDate: null }])
+    const { outcomes } = await appender.submit([
+      { size: 120, body: slowly(), flags: [], internalDate: null },
+    ])
     expect(await outcomes).toMatchObject([{ state: 'stored' }])
   })
 
@@ -450,7 +494,10 @@ describe('a wire', () => {
     const { wire, fake } = await fakeWire({})
     await expect(select(wire, 'a\r\nx CREATE y')).rejects.toBeInstanceOf(ImapLost)
     await select(wire, 'a "quoted\\ name')
-    expect(fake.commands.at(-1)).toMatchObject({ name: 'SELECT', literals: [Buffer.from('a "quoted\\ name')] })
+    expect(fake.commands.at(-1)).toMatchObject({
+      name: 'SELECT',
+      literals: [Buffer.from('a "quoted\\ name')],
+    })
   })
 
   it('searches by UID', async () => {
@@ -478,7 +525,9 @@ describe('a wire', () => {
         return name === 'UID SEARCH'
       },
     })
-    const found = await searchUids(wire, 'UID 1:9').catch((thrown: unknown) => thrown instanceof ImapLost && 'lost')
+    const found = await searchUids(wire, 'UID 1:9').catch(
+      (thrown: unknown) => thrown instanceof ImapLost && 'lost',
+    )
     expect(found).toEqual(expected)
     expect(fake.commands.at(-1)?.args).toBe('RETURN (ALL) UID 1:9')
   })
@@ -493,7 +542,9 @@ describe('a wire', () => {
     const { permanentFlags } = await select(wire, 'INBOX')
     const started = performance.now()
     const appender = createAppender(wire, 'INBOX', { permanentFlags, singly: true })
-    const { outcomes } = await appender.submit(Array.from({ length: 100 }, (_, index) => outgoing(mail(`m${index}`))))
+    const { outcomes } = await appender.submit(
+      Array.from({ length: 100 }, (_, index) => outgoing(mail(`m${index}`))),
+    )
     expect((await outcomes).every(({ state }) => state === 'stored')).toBe(true)
     await examine(wire, 'INBOX')
     expect(

@@ -11,7 +11,9 @@ function key(text: string): DkimKey {
 }
 
 const rsa = (bits: number, type: 'spki' | 'pkcs1') =>
-  generateKeyPairSync('rsa', { modulusLength: bits }).publicKey.export({ format: 'der', type }).toString('base64')
+  generateKeyPairSync('rsa', { modulusLength: bits })
+    .publicKey.export({ format: 'der', type })
+    .toString('base64')
 const ED25519 = '11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo='
 
 describe('a DKIM key record', () => {
@@ -36,7 +38,11 @@ describe('a DKIM key record', () => {
   })
 
   it('has an Ed25519 key, as in RFC 8463', () => {
-    expect(key(`v=DKIM1; k=ed25519; p=${ED25519}`)).toMatchObject({ keyType: 'ed25519', bits: 256, errors: [] })
+    expect(key(`v=DKIM1; k=ed25519; p=${ED25519}`)).toMatchObject({
+      keyType: 'ed25519',
+      bits: 256,
+      errors: [],
+    })
   })
 
   it('needs no version, and is for RSA unless it says otherwise', () => {
@@ -77,9 +83,12 @@ describe('a DKIM key record', () => {
     expect(key(text).errors).toEqual([expect.stringMatching(why)])
   })
 
-  it.each(['', 'v=spf1 -all', 'v=DKIM2; p=', 'v=DMARC1; p=none', 'some text', 'k=rsa'])('is not %j', (text) => {
-    expect(parseDkimKey(text)).toBeNull()
-  })
+  it.each(['', 'v=spf1 -all', 'v=DKIM2; p=', 'v=DMARC1; p=none', 'some text', 'k=rsa'])(
+    'is not %j',
+    (text) => {
+      expect(parseDkimKey(text)).toBeNull()
+    },
+  )
 })
 
 describe('a mended DKIM key record', () => {
@@ -112,6 +121,10 @@ describe('any published record', () => {
   })
 
   it('is read in a time in proportion to its length', () => {
-    within(parseDkimKey, ['A', '=', ' ', ':', 'A ', ';', 'p=;'], ['v=DKIM1; p=', 'v=DKIM1; t=', 'k=ed25519; p='])
+    within(
+      parseDkimKey,
+      ['A', '=', ' ', ':', 'A ', ';', 'p=;'],
+      ['v=DKIM1; p=', 'v=DKIM1; t=', 'k=ed25519; p='],
+    )
   })
 })

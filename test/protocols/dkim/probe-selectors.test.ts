@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { DnsFailure, RecordType } from '../../../src/net/dns.ts'
 import { COMMON_SELECTORS, probeSelectors } from '../../../src/protocols/dkim/probe-selectors.ts'
-import { KNOWN_SELECTORS, providersOf, selectorsToTry } from '../../../src/protocols/dkim/dkim-selectors.ts'
+import {
+  KNOWN_SELECTORS,
+  providersOf,
+  selectorsToTry,
+} from '../../../src/protocols/dkim/dkim-selectors.ts'
 import { createDnsQueries } from '../../../src/protocols/dns-queries.ts'
 import { mapResolver } from '../../resolver.ts'
 import type { Records } from '../../servers/dns-records.ts'
@@ -20,7 +24,9 @@ async function probe(
   const resolver = mapResolver(records, failures)
   const questions = createDnsQueries(resolver, signal ?? new AbortController().signal)
   const result = await probeSelectors('example.com', { asked, providers: [] }, questions)
-  const found = result.findings.filter(({ key, fromWildcard }) => key && !fromWildcard).map(({ selector }) => selector)
+  const found = result.findings
+    .filter(({ key, fromWildcard }) => key && !fromWildcard)
+    .map(({ selector }) => selector)
   return { ...result, found, asked: resolver.asked }
 }
 
@@ -82,7 +88,11 @@ describe('trying selectors', () => {
       { asked: ['mine', 'google'] },
     )
     expect(nothingBelow).toBe(true)
-    expect(findings.map(({ selector }) => selector)).toEqual(['mine', 'google', ...COMMON_SELECTORS.slice(1)])
+    expect(findings.map(({ selector }) => selector)).toEqual([
+      'mine',
+      'google',
+      ...COMMON_SELECTORS.slice(1),
+    ])
     expect(asked).toHaveLength(2 + 11)
   })
 
@@ -96,7 +106,11 @@ describe('trying selectors', () => {
           : resolver.query(name, type, signal),
     }
     const questions = createDnsQueries(lying, new AbortController().signal)
-    const { findings } = await probeSelectors('example.com', { asked: [], providers: [] }, questions)
+    const { findings } = await probeSelectors(
+      'example.com',
+      { asked: [], providers: [] },
+      questions,
+    )
     expect(findings.find(({ key }) => key)?.selector).toBe('google')
   })
 
@@ -115,7 +129,12 @@ describe('trying selectors', () => {
   it('stops asking servers that answer nothing', async () => {
     const { findings, asked } = await probe(
       {},
-      { failures: { '*._domainkey.example.com *': 'TIMEOUT', '_domainkey.example.com *': 'TIMEOUT' } },
+      {
+        failures: {
+          '*._domainkey.example.com *': 'TIMEOUT',
+          '_domainkey.example.com *': 'TIMEOUT',
+        },
+      },
     )
     expect(asked.length).toBeLessThan(40)
     expect(findings.filter(({ tried }) => !tried).length).toBeGreaterThan(100)

@@ -58,7 +58,10 @@ describe('the tree walk', () => {
       '_dmarc.example.com TXT': ['v=DMARC1; p=reject'],
       'a.mail.example.com A': ['192.0.2.1'],
     })
-    expect(found).toMatchObject({ organizationalDomain: 'mail.example.com', policyDomain: 'mail.example.com' })
+    expect(found).toMatchObject({
+      organizationalDomain: 'mail.example.com',
+      policyDomain: 'mail.example.com',
+    })
     expect(found.steps).toHaveLength(2)
   })
 
@@ -79,17 +82,30 @@ describe('the tree walk', () => {
       '_dmarc.example.com TXT': ['v=DMARC1; p=none'],
       '_dmarc.com TXT': ['v=DMARC1; p=reject; psd=y'],
     })
-    expect(found).toMatchObject({ organizationalDomain: 'example.com', policyDomain: 'example.com' })
+    expect(found).toMatchObject({
+      organizationalDomain: 'example.com',
+      policyDomain: 'example.com',
+    })
   })
 
   it('does not take the name itself for a suffix above it', async () => {
-    const found = await discover('example.com', { '_dmarc.example.com TXT': ['v=DMARC1; p=reject; psd=y'] })
-    expect(found).toMatchObject({ organizationalDomain: 'example.com', policyDomain: 'example.com', standing: 'own' })
+    const found = await discover('example.com', {
+      '_dmarc.example.com TXT': ['v=DMARC1; p=reject; psd=y'],
+    })
+    expect(found).toMatchObject({
+      organizationalDomain: 'example.com',
+      policyDomain: 'example.com',
+      standing: 'own',
+    })
   })
 
   it('is its own organisation when there is no record anywhere', async () => {
     const found = await discover('mail.example.com', {})
-    expect(found).toMatchObject({ organizationalDomain: 'mail.example.com', record: null, effectivePolicy: null })
+    expect(found).toMatchObject({
+      organizationalDomain: 'mail.example.com',
+      record: null,
+      effectivePolicy: null,
+    })
   })
 })
 
@@ -101,10 +117,16 @@ describe('the record that applies', () => {
   }
 
   it('is the name’s own, with p', async () => {
-    expect(await discover('example.com', records)).toMatchObject({ standing: 'own', effectivePolicy: 'reject' })
+    expect(await discover('example.com', records)).toMatchObject({
+      standing: 'own',
+      effectivePolicy: 'reject',
+    })
   })
   it('is inherited with sp by a name that exists', async () => {
-    expect(await discover('www.example.com', records)).toMatchObject({ standing: 'subdomain', effectivePolicy: 'none' })
+    expect(await discover('www.example.com', records)).toMatchObject({
+      standing: 'subdomain',
+      effectivePolicy: 'none',
+    })
   })
   it('is inherited with np by a name that does not exist', async () => {
     expect(await discover('nowhere.example.com', records)).toMatchObject({
@@ -124,7 +146,9 @@ describe('the record that applies', () => {
     })
   })
   it('is read from strings joined without a space', async () => {
-    const found = await discover('example.org', { '_dmarc.example.org TXT': [['v=DMARC1; p=quar', 'antine']] })
+    const found = await discover('example.org', {
+      '_dmarc.example.org TXT': [['v=DMARC1; p=quar', 'antine']],
+    })
     expect(found.effectivePolicy).toBe('quarantine')
   })
   it('is none of several', async () => {
@@ -132,24 +156,37 @@ describe('the record that applies', () => {
       ...records,
       '_dmarc.mail.example.com TXT': ['v=DMARC1; p=none', 'v=DMARC1; p=reject', 'something else'],
     })
-    expect(found).toMatchObject({ policyDomain: 'example.com', steps: [{ records: { length: 2 } }, {}, {}] })
+    expect(found).toMatchObject({
+      policyDomain: 'example.com',
+      steps: [{ records: { length: 2 } }, {}, {}],
+    })
   })
   it('is not known when the name’s own could not be asked', async () => {
-    const found = await discover('www.example.com', records, { '_dmarc.www.example.com TXT': 'SERVFAIL' })
+    const found = await discover('www.example.com', records, {
+      '_dmarc.www.example.com TXT': 'SERVFAIL',
+    })
     expect(found).toMatchObject({ record: null, error: 'SERVFAIL' })
   })
   it('is not in doubt when a name above it could not be asked', async () => {
-    expect(await discover('example.com', records, { '_dmarc.com TXT': 'TIMEOUT' })).toMatchObject({ error: null })
-    expect(await discover('www.example.com', records, { '_dmarc.com TXT': 'TIMEOUT' })).toMatchObject({ error: null })
+    expect(await discover('example.com', records, { '_dmarc.com TXT': 'TIMEOUT' })).toMatchObject({
+      error: null,
+    })
+    expect(
+      await discover('www.example.com', records, { '_dmarc.com TXT': 'TIMEOUT' }),
+    ).toMatchObject({ error: null })
   })
   it('is in doubt when a name in between could not be asked', async () => {
-    const found = await discover('a.b.example.com', records, { '_dmarc.b.example.com TXT': 'TIMEOUT' })
+    const found = await discover('a.b.example.com', records, {
+      '_dmarc.b.example.com TXT': 'TIMEOUT',
+    })
     expect(found).toMatchObject({ policyDomain: 'example.com', error: 'TIMEOUT' })
   })
 })
 
 describe('where reports go', () => {
-  const policy = { '_dmarc.blue.example.com TXT': ['v=DMARC1; p=none; rua=mailto:reports@red.example.net'] }
+  const policy = {
+    '_dmarc.blue.example.com TXT': ['v=DMARC1; p=none; rua=mailto:reports@red.example.net'],
+  }
   const destinations = async (records: Records, failures?: Record<string, DnsFailure>) => {
     const questions = ask({ ...policy, ...records }, failures)
     const { record, policyDomain } = await discoverDmarc('blue.example.com', questions)
@@ -165,13 +202,23 @@ describe('where reports go', () => {
     [{ [`${CONSENT} TXT`]: ['v=DMARC1;'] }],
     [{ '*._report._dmarc.red.example.net TXT': ['v=DMARC1'] }],
     [{ [`${CONSENT} TXT`]: ['v=DMARC1; rua=mailto:elsewhere@red.example.net'] }],
-    [{ [`${CONSENT} CNAME`]: ['yes.example.net'], 'yes.example.net TXT': ['nonsense', 'v=DMARC1'] }],
+    [
+      {
+        [`${CONSENT} CNAME`]: ['yes.example.net'],
+        'yes.example.net TXT': ['nonsense', 'v=DMARC1'],
+      },
+    ],
   ])('is authorised by %j', async (records) => {
     expect(await destinations(records)).toMatchObject([{ authorized: true }])
   })
-  it.each(['v=dmarc1', 'yes', 'v=DMARC1; rua=mailto:victim@example.org'])('is not authorised by %j', async (text) => {
-    expect(await destinations({ [`${CONSENT} TXT`]: [text] })).toMatchObject([{ authorized: false }])
-  })
+  it.each(['v=dmarc1', 'yes', 'v=DMARC1; rua=mailto:victim@example.org'])(
+    'is not authorised by %j',
+    async (text) => {
+      expect(await destinations({ [`${CONSENT} TXT`]: [text] })).toMatchObject([
+        { authorized: false },
+      ])
+    },
+  )
   it('is not called refused when it could not be asked', async () => {
     expect(await destinations({}, { [`${CONSENT} TXT`]: 'SERVFAIL' })).toMatchObject([
       { authorized: null, error: 'SERVFAIL' },
@@ -179,7 +226,9 @@ describe('where reports go', () => {
   })
   it('needs no consent inside the organisation', async () => {
     const inside = ask({
-      '_dmarc.example.com TXT': ['v=DMARC1; p=none; rua=mailto:a@mail.example.com,mailto:b@example.com'],
+      '_dmarc.example.com TXT': [
+        'v=DMARC1; p=none; rua=mailto:a@mail.example.com,mailto:b@example.com',
+      ],
     })
     const { record } = await discoverDmarc('example.com', inside)
     expect(record && (await checkDestinations('example.com', record, inside))).toMatchObject([
@@ -188,14 +237,18 @@ describe('where reports go', () => {
     ])
   })
   it('says when the public suffix list sees one organisation where the walk sees two', async () => {
-    const split = ask({ '_dmarc.news.example.com TXT': ['v=DMARC1; p=none; rua=mailto:a@example.com'] })
+    const split = ask({
+      '_dmarc.news.example.com TXT': ['v=DMARC1; p=none; rua=mailto:a@example.com'],
+    })
     const { record } = await discoverDmarc('news.example.com', split)
     expect(record && (await checkDestinations('news.example.com', record, split))).toMatchObject([
       { authorized: false, sameByPublicSuffix: true },
     ])
   })
   it('is looked up for ten addresses at most', async () => {
-    const many = Array.from({ length: 500 }, (_, index) => `mailto:a@host${index}.example`).join(',')
+    const many = Array.from({ length: 500 }, (_, index) => `mailto:a@host${index}.example`).join(
+      ',',
+    )
     const resolver = mapResolver({ '_dmarc.example.com TXT': [`v=DMARC1; p=none; rua=${many}`] })
     const questions = createDnsQueries(resolver, new AbortController().signal)
     const { record } = await discoverDmarc('example.com', questions)

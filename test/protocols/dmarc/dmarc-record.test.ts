@@ -1,6 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatDmarc, repairDmarc, findNearMiss } from '../../../src/protocols/dmarc/repair-dmarc.ts'
+import {
+  formatDmarc,
+  repairDmarc,
+  findNearMiss,
+} from '../../../src/protocols/dmarc/repair-dmarc.ts'
 import {
   effectivePolicy,
   explainTag,
@@ -35,13 +39,22 @@ describe('a DMARC record', () => {
   })
 
   it('has values in any case, and spaces around the equals sign', () => {
-    const text = 'v = DMARC1; p = Reject; SP=none; sp=QUARANTINE; np=None; adkim=S; aspf=s; t=Y; psd=N; fo=1:D:s'
-    expect(record(text)).toMatchObject({ p: 'reject', sp: 'quarantine', np: 'none', adkim: 's', aspf: 's' })
+    const text =
+      'v = DMARC1; p = Reject; SP=none; sp=QUARANTINE; np=None; adkim=S; aspf=s; t=Y; psd=N; fo=1:D:s'
+    expect(record(text)).toMatchObject({
+      p: 'reject',
+      sp: 'quarantine',
+      np: 'none',
+      adkim: 's',
+      aspf: 's',
+    })
     expect(record(text)).toMatchObject({ testing: true, psd: 'n', fo: ['1', 'd', 's'] })
   })
 
   it('sends reports to each URI, an obsolete size limit left out', () => {
-    const { rua, ruf } = record('v=DMARC1; p=none; rua=mailto:a@Example.COM!10m , https://x.example/r; ruf=b@c.example')
+    const { rua, ruf } = record(
+      'v=DMARC1; p=none; rua=mailto:a@Example.COM!10m , https://x.example/r; ruf=b@c.example',
+    )
     expect(rua).toEqual([
       { uri: 'mailto:a@Example.COM', host: 'example.com', size: '10m' },
       { uri: 'https://x.example/r', host: 'x.example', size: null },
@@ -97,7 +110,10 @@ describe('a DMARC record', () => {
   })
 
   it.each(['0:1', '1:0:d', 'd:d', '0:', 'x'])('has no failure options %j', (fo) => {
-    expect(record(`v=DMARC1; p=none; fo=${fo}`)).toMatchObject({ fo: ['0'], invalid: [{ name: 'fo' }] })
+    expect(record(`v=DMARC1; p=none; fo=${fo}`)).toMatchObject({
+      fo: ['0'],
+      invalid: [{ name: 'fo' }],
+    })
   })
 
   it('keeps unknown tags as published', () => {
@@ -183,7 +199,11 @@ describe('a near miss', () => {
     ['v=dmarc1; p=reject', /exactly/, 'v=DMARC1; p=reject'],
     ['v=DMARC1 p=reject', /semicolon/, 'v=DMARC1; p=reject'],
     ['"v=DMARC1; p=reject"', /quotation/, 'v=DMARC1; p=reject'],
-    ['p=reject; rua=mailto:a@b.example', /does not begin/, 'v=DMARC1; p=reject; rua=mailto:a@b.example'],
+    [
+      'p=reject; rua=mailto:a@b.example',
+      /does not begin/,
+      'v=DMARC1; p=reject; rua=mailto:a@b.example',
+    ],
     ['p=reject; v=DMARC1', /first/, 'v=DMARC1; p=reject'],
     ['v=DMARC; p=none', /exactly/, 'v=DMARC1; p=none'],
     [' v=DMARC1; p=reject', /white space/, 'v=DMARC1; p=reject'],
@@ -192,9 +212,12 @@ describe('a near miss', () => {
     expect(findNearMiss(text)).toEqual({ text, reason: expect.stringMatching(why), repaired })
   })
 
-  it.each(['v=DMARC1; p=none', 'v=spf1 -all', 'google-site-verification=x', ''])('is not %j', (text) => {
-    expect(findNearMiss(text)).toBeNull()
-  })
+  it.each(['v=DMARC1; p=none', 'v=spf1 -all', 'google-site-verification=x', ''])(
+    'is not %j',
+    (text) => {
+      expect(findNearMiss(text)).toBeNull()
+    },
+  )
 })
 
 const explain = (name: string, value: string) => explainTag({ name, value, at: 0 })

@@ -53,11 +53,21 @@ function readOwn(...zones: string[]): string[] {
 describe("an operator's own catalogue", () => {
   it('needs no more than name, zone and category', () => {
     const [list] = readCatalogue(fileOf({ lists: [{ ...entry, zone: 'BL.Example.com.' }] })).lists
-    expect(list).toMatchObject({ zone: 'bl.example.com', enabled: true, access: 'open', codes: {}, scope: 'ip' })
+    expect(list).toMatchObject({
+      zone: 'bl.example.com',
+      enabled: true,
+      access: 'open',
+      codes: {},
+      scope: 'ip',
+    })
   })
   it('gets a hint for a zone that has ended, and for one that lists good addresses', () => {
-    expect(readOwn('dnsbl.sorbs.net')).toEqual([expect.stringContaining('shut down by Proofpoint in June 2024')])
-    expect(readOwn('list.dnswl.org')).toEqual([expect.stringContaining('allow lists: a hit is good news')])
+    expect(readOwn('dnsbl.sorbs.net')).toEqual([
+      expect.stringContaining('shut down by Proofpoint in June 2024'),
+    ])
+    expect(readOwn('list.dnswl.org')).toEqual([
+      expect.stringContaining('allow lists: a hit is good news'),
+    ])
   })
   it.each([
     ['lists[1] is missing zone', { lists: [entry, { name: 'x', category: 'major' }] }],
@@ -68,10 +78,16 @@ describe("an operator's own catalogue", () => {
     ['lists[0].name must not be empty', { lists: [{ ...entry, name: '' }] }],
     ['lists must not be empty', { lists: [] }],
     ['lists[0].zone is not a domain name', { lists: [{ ...entry, zone: 'not a zone' }] }],
-    ['lists[1].zone repeats bl.example.com', { lists: [entry, { ...entry, zone: 'BL.example.com' }] }],
+    [
+      'lists[1].zone repeats bl.example.com',
+      { lists: [entry, { ...entry, zone: 'BL.example.com' }] },
+    ],
     ['lists[0].keyTemplate must contain {key}', { lists: [{ ...entry, access: 'key' }] }],
     ['lists[0].codes must have the answers', { lists: [{ ...entry, strictCodes: true }] }],
-    ['lists[0].codes has “127.255.255.254”', { lists: [{ ...entry, codes: { '127.255.255.254': 'x' } }] }],
+    [
+      'lists[0].codes has “127.255.255.254”',
+      { lists: [{ ...entry, codes: { '127.255.255.254': 'x' } }] },
+    ],
     ['lists[0].codes has “10.0.0.1”', { lists: [{ ...entry, codes: { '10.0.0.1': 'x' } }] }],
     [
       'lists[0].delisting.url is not an http URL',
@@ -85,12 +101,16 @@ describe("an operator's own catalogue", () => {
     expect(complaint(content)).toContain('lists.json')
   })
   it('is refused with the first five of many faults', () => {
-    const message = complaint({ lists: Array.from({ length: 9 }, () => ({ ...entry, category: 'x' })) })
+    const message = complaint({
+      lists: Array.from({ length: 9 }, () => ({ ...entry, category: 'x' })),
+    })
     expect(message.match(/must be one of/g)).toHaveLength(5)
     expect(message).toContain('; and more.')
   })
   it('is refused with its name when there is no such file', () => {
-    expect(() => readCatalogue(join(folder, 'nothing.json'))).toThrow(/nothing\.json cannot be read/)
+    expect(() => readCatalogue(join(folder, 'nothing.json'))).toThrow(
+      /nothing\.json cannot be read/,
+    )
   })
 })
 
@@ -102,17 +122,30 @@ describe('the lists that are asked', () => {
 
   it('are those without a key, until there is one', () => {
     expect(zonesOf(open({}))).not.toContain('combined.mail.abusix.zone')
-    expect(zonesOf(open({ 'combined.mail.abusix.zone': 'k' }))).toContain('combined.mail.abusix.zone')
+    expect(zonesOf(open({ 'combined.mail.abusix.zone': 'k' }))).toContain(
+      'combined.mail.abusix.zone',
+    )
   })
   it('take the key of a list that includes them', () => {
     const blocklists = open({ 'zen.spamhaus.org': 'k', 'pbl.spamhaus.org': 'own' })
-    const keyOf = (zone: string) => blocklists.lists.filter((list) => list.zone === zone).map(blocklists.keyOf)[0]
-    expect([keyOf('zen.spamhaus.org'), keyOf('sbl.spamhaus.org'), keyOf('pbl.spamhaus.org')]).toEqual(['k', 'k', 'own'])
+    const keyOf = (zone: string) =>
+      blocklists.lists.filter((list) => list.zone === zone).map(blocklists.keyOf)[0]
+    expect([
+      keyOf('zen.spamhaus.org'),
+      keyOf('sbl.spamhaus.org'),
+      keyOf('pbl.spamhaus.org'),
+    ]).toEqual(['k', 'k', 'own'])
     expect(keyOf('bl.spamcop.net')).toBeUndefined()
   })
   it('come with a warning for an unused key, and for a blocklist whose key is missing', () => {
-    expect(open({ 'bl.spamcop.net': 'k' }).warnings).toEqual([expect.stringContaining('bl.spamcop.net')])
-    const own = readCatalogue(fileOf({ lists: [{ ...entry, access: 'key', keyTemplate: '{key}.bl.example.com' }] }))
-    expect(open({}, own).warnings).toEqual([expect.stringContaining('Ours is not queried because it needs a key')])
+    expect(open({ 'bl.spamcop.net': 'k' }).warnings).toEqual([
+      expect.stringContaining('bl.spamcop.net'),
+    ])
+    const own = readCatalogue(
+      fileOf({ lists: [{ ...entry, access: 'key', keyTemplate: '{key}.bl.example.com' }] }),
+    )
+    expect(open({}, own).warnings).toEqual([
+      expect.stringContaining('Ours is not queried because it needs a key'),
+    ])
   })
 })

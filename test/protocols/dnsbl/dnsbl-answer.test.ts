@@ -28,7 +28,11 @@ describe('the name to ask', () => {
   })
 })
 
-const strict = listOf({ codes: { '127.0.0.2': 'spam' }, notListedCodes: { '127.0.0.1': 'good' }, strictCodes: true })
+const strict = listOf({
+  codes: { '127.0.0.2': 'spam' },
+  notListedCodes: { '127.0.0.1': 'good' },
+  strictCodes: true,
+})
 const usesOne = listOf({ codes: { '127.0.0.1': 'open proxy' } })
 
 describe('the verdict', () => {
@@ -41,7 +45,12 @@ describe('the verdict', () => {
     ['a documented code of a strict list', answered('127.0.0.2'), strict, 'listed'],
     ['a good and a bad code', answered('127.0.0.1', '127.0.0.2'), strict, 'listed'],
     ['an undocumented code of a strict list', answered('127.0.0.77'), strict, 'unknown'],
-    ['an undocumented code of a strict list beside a good one', answered('127.0.0.1', '127.0.0.77'), strict, 'unknown'],
+    [
+      'an undocumented code of a strict list beside a good one',
+      answered('127.0.0.1', '127.0.0.77'),
+      strict,
+      'unknown',
+    ],
     ['127.0.0.1', answered('127.0.0.1'), listOf(), 'unknown'],
     ['127.0.0.1 where the list uses it', answered('127.0.0.1'), usesOne, 'listed'],
     ['a refusal', answered('127.255.255.254'), listOf(), 'unknown'],
@@ -52,30 +61,42 @@ describe('the verdict', () => {
       listOf({ refusalCodes: { '127.0.0.9': 'no' } }),
       'unknown',
     ],
-    ['an undocumented hit beside a refusal', answered('127.0.0.2', '127.255.255.254'), listOf(), 'unknown'],
+    [
+      'an undocumented hit beside a refusal',
+      answered('127.0.0.2', '127.255.255.254'),
+      listOf(),
+      'unknown',
+    ],
     ['an address outside 127.0.0.0/8', answered('203.0.113.80'), listOf(), 'unknown'],
-    ['an undocumented hit beside such an address', answered('127.0.0.2', '203.0.113.80'), listOf(), 'unknown'],
+    [
+      'an undocumented hit beside such an address',
+      answered('127.0.0.2', '203.0.113.80'),
+      listOf(),
+      'unknown',
+    ],
   ])('of %s', (_what, answer, list, status) => {
     expect(interpretAnswer(answer, list).status).toBe(status)
   })
 
   it('keeps all codes, in order', () => {
-    expect(interpretAnswer(answered('127.0.0.10', '127.0.0.2', '127.0.0.4', '127.0.0.2'), listOf()).codes).toEqual([
-      '127.0.0.2',
-      '127.0.0.4',
-      '127.0.0.10',
-    ])
+    expect(
+      interpretAnswer(answered('127.0.0.10', '127.0.0.2', '127.0.0.4', '127.0.0.2'), listOf())
+        .codes,
+    ).toEqual(['127.0.0.2', '127.0.0.4', '127.0.0.10'])
   })
 
   it('says why it is not known', () => {
     expect(interpretAnswer(answered('127.255.255.254'), listOf())).toMatchObject({
       refused: true,
-      detail: 'Refuses to answer this resolver: query came through a public or open resolver (127.255.255.254).',
+      detail:
+        'Refuses to answer this resolver: query came through a public or open resolver (127.255.255.254).',
     })
     expect(interpretAnswer(answered('203.0.113.80'), listOf())).toMatchObject({
       detail: expect.stringContaining('203.0.113.80'),
     })
-    expect(interpretAnswer(failed('TIMEOUT'), listOf())).toMatchObject({ detail: 'Did not answer in time.' })
+    expect(interpretAnswer(failed('TIMEOUT'), listOf())).toMatchObject({
+      detail: 'Did not answer in time.',
+    })
   })
 })
 
@@ -88,8 +109,15 @@ const lists = fc.record({
   good: fc.array(code, { maxLength: 4 }),
   strictCodes: fc.boolean(),
 })
-const listWith = ({ listed, good, strictCodes }: { listed: string[]; good: string[]; strictCodes: boolean }) =>
-  listOf({ codes: codesFor(listed), notListedCodes: codesFor(good), strictCodes })
+const listWith = ({
+  listed,
+  good,
+  strictCodes,
+}: {
+  listed: string[]
+  good: string[]
+  strictCodes: boolean
+}) => listOf({ codes: codesFor(listed), notListedCodes: codesFor(good), strictCodes })
 const codesFor = (all: string[]) => Object.fromEntries(all.map((each) => [each, 'why']))
 
 describe('any answer of a blocklist', () => {
@@ -158,7 +186,10 @@ describe('a test entry', () => {
 
 describe('the meaning of codes', () => {
   it('is the documented meaning, or the bits of the last octet', () => {
-    const list = listOf({ codes: { '127.0.0.2': 'spam' }, bitmask: { '1': 'proxy', '16': 'mail', '64': 'abuse' } })
+    const list = listOf({
+      codes: { '127.0.0.2': 'spam' },
+      bitmask: { '1': 'proxy', '16': 'mail', '64': 'abuse' },
+    })
     expect(meaningsOf(['127.0.0.2', '127.0.0.65'], list)).toEqual(['spam', 'proxy', 'abuse'])
   })
 })
@@ -182,7 +213,11 @@ describe('the text of a listing', () => {
   it('never contains control characters or the key, for any answer', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 300 })), (data) => {
-        const said = reasonOf(texts(...data.map((bytes) => [Buffer.from(bytes), Buffer.from('kEy77')])), 'key77') ?? ''
+        const said =
+          reasonOf(
+            texts(...data.map((bytes) => [Buffer.from(bytes), Buffer.from('kEy77')])),
+            'key77',
+          ) ?? ''
         expect(said).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069]|key77/iu)
         expect(said.length).toBeLessThanOrEqual(512)
         expect(said.isWellFormed()).toBe(true)

@@ -46,7 +46,14 @@ export function texts(...data: (string | Buffer[])[]): DnsAnswer {
   return { status: 'NOERROR', records, cnames: [], ttl: 60, server: SERVER, ms: 1 }
 }
 
-export const nxdomain: DnsAnswer = { status: 'NXDOMAIN', records: [], cnames: [], ttl: 60, server: SERVER, ms: 1 }
+export const nxdomain: DnsAnswer = {
+  status: 'NXDOMAIN',
+  records: [],
+  cnames: [],
+  ttl: 60,
+  server: SERVER,
+  ms: 1,
+}
 
 export function failed(failure: DnsFailure): DnsAnswer {
   return { status: 'FAILED', failure, server: null, ms: 1 }

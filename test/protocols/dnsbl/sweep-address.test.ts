@@ -29,7 +29,8 @@ describe('a sweep', () => {
     const first = await check(blocklists)
     expect(itemOf(first, 'bl.spamcop.net')?.ttl).toBe(2)
     expect(itemOf(first, 'psbl.surriel.com')?.ttl).toBe(1)
-    const asked = () => server.queryLog().filter((line) => line.startsWith('4.4.8.8.') && line.endsWith(' A')).length
+    const asked = () =>
+      server.queryLog().filter((line) => line.startsWith('4.4.8.8.') && line.endsWith(' A')).length
     const again = await check(blocklists)
     expect(asked()).toBe(enabled.length)
     expect(again.checkedAt).toBe(first.checkedAt)
@@ -44,7 +45,8 @@ describe('a sweep', () => {
     const server = await start.lists()
     const blocklists = open(server)
     const lists = blocklists.lists.filter((list) => list.zone === 'bl.spamcop.net')
-    const sweep = (fresh: boolean) => sweepAddress(IP, blocklists, AbortSignal.timeout(5_000), { lists, fresh })
+    const sweep = (fresh: boolean) =>
+      sweepAddress(IP, blocklists, AbortSignal.timeout(5_000), { lists, fresh })
     expect(await sweep(false)).toMatchObject([{ status: 'clean' }])
     await server.setZones({ 'bl.spamcop.net': { listed: { [IP]: '127.0.0.2 x' } } })
     expect(await sweep(false)).toMatchObject([{ status: 'clean' }])
@@ -53,11 +55,15 @@ describe('a sweep', () => {
 
   it('takes as long as the slowest blocklist, and reports fast answers at once', async () => {
     const server = await start.lists()
-    const delayed = await start.slow(server, (name) => (/^4\.4\.8\.8\.(zen|bl)\./.test(name) ? 700 : 0))
+    const delayed = await start.slow(server, (name) =>
+      /^4\.4\.8\.8\.(zen|bl)\./.test(name) ? 700 : 0,
+    )
     const blocklists = open(delayed, { timeoutMs: 2_000 })
     const begun = performance.now()
     const told: { dnsbl: string; at: number }[] = []
-    const result = await check(blocklists, IP, ({ dnsbl }) => told.push({ dnsbl, at: performance.now() - begun }))
+    const result = await check(blocklists, IP, ({ dnsbl }) =>
+      told.push({ dnsbl, at: performance.now() - begun }),
+    )
     expect(result.unknownCount).toBe(0)
     expect(performance.now() - begun).toBeLessThan(1_300)
     const late = told.filter(({ at }) => at > 650).map(({ dnsbl }) => dnsbl)
@@ -91,15 +97,19 @@ describe('a sweep', () => {
     expect(itemOf(await check(blocklists), 'zen.spamhaus.org')).toMatchObject({ status: 'listed' })
   })
 
-  it('answers within eight seconds of a network that says nothing at all', { timeout: 15_000 }, async () => {
-    const server = await start.lists()
-    const blackHole = await start.slow(server, () => null)
-    const begun = performance.now()
-    const result = await check(open(blackHole, { timeoutMs: 20_000 }))
-    expect(performance.now() - begun).toBeLessThan(8_700)
-    expect(result).toMatchObject({ listedCount: 0, cleanCount: 0, unknownCount: enabled.length })
-    expect(result.warnings).toEqual([expect.stringContaining('The resolver (127.0.0.1 port')])
-  })
+  it(
+    'answers within eight seconds of a network that says nothing at all',
+    { timeout: 15_000 },
+    async () => {
+      const server = await start.lists()
+      const blackHole = await start.slow(server, () => null)
+      const begun = performance.now()
+      const result = await check(open(blackHole, { timeoutMs: 20_000 }))
+      expect(performance.now() - begun).toBeLessThan(8_700)
+      expect(result).toMatchObject({ listedCount: 0, cleanCount: 0, unknownCount: enabled.length })
+      expect(result.warnings).toEqual([expect.stringContaining('The resolver (127.0.0.1 port')])
+    },
+  )
 
   it('believes “not listed” from a list only through the resolver that showed its test entry', async () => {
     const honest = await start.lists()
@@ -108,7 +118,10 @@ describe('a sweep', () => {
     const other = await start.lists()
     const elsewhere = createResolver({ servers: [other] })
     const result = await check({ ...blocklists, resolver: elsewhere })
-    expect(itemOf(result, 'zen.spamhaus.org')).toMatchObject({ status: 'unknown', health: 'healthy' })
+    expect(itemOf(result, 'zen.spamhaus.org')).toMatchObject({
+      status: 'unknown',
+      health: 'healthy',
+    })
     expect(result).toMatchObject({ listedCount: 0, cleanCount: 0, unknownCount: enabled.length })
   })
 })

@@ -17,12 +17,18 @@ function probe(answers: Answers, list = listOf()) {
 
 describe('a zone', () => {
   it('is healthy when it lists only 127.0.0.2, with any code', async () => {
-    expect(await probe({ '127.0.0.2': hit })).toEqual({ state: 'healthy', detail: null, provenBy: '127.0.0.1:53' })
+    expect(await probe({ '127.0.0.2': hit })).toEqual({
+      state: 'healthy',
+      detail: null,
+      provenBy: '127.0.0.1:53',
+    })
     expect(await probe({ '127.0.0.2': answered('127.0.0.99') })).toMatchObject({ state: 'healthy' })
   })
   it('is healthy when its answer for 127.0.0.1 is no listing', async () => {
     const list = listOf({ notListedCodes: { '127.0.0.1': 'whitelist' } })
-    expect(await probe({ '127.0.0.2': hit, '127.0.0.1': answered('127.0.0.1') }, list)).toMatchObject({
+    expect(
+      await probe({ '127.0.0.2': hit, '127.0.0.1': answered('127.0.0.1') }, list),
+    ).toMatchObject({
       state: 'healthy',
     })
   })
@@ -39,12 +45,18 @@ describe('a zone', () => {
   })
   it('is a wildcard when it answers outside 127.0.0.0/8', async () => {
     const parked = answered('203.0.113.80')
-    expect(await probe({ '127.0.0.2': parked, '127.0.0.1': parked })).toMatchObject({ state: 'wildcard' })
-    expect(await probe({ '127.0.0.2': hit, '127.0.0.1': parked })).toMatchObject({ state: 'wildcard' })
+    expect(await probe({ '127.0.0.2': parked, '127.0.0.1': parked })).toMatchObject({
+      state: 'wildcard',
+    })
+    expect(await probe({ '127.0.0.2': hit, '127.0.0.1': parked })).toMatchObject({
+      state: 'wildcard',
+    })
   })
   it('is refusing when it says so, by code or by RCODE', async () => {
     const refusal = answered('127.255.255.254')
-    expect(await probe({ '127.0.0.2': refusal, '127.0.0.1': refusal })).toMatchObject({ state: 'refusing' })
+    expect(await probe({ '127.0.0.2': refusal, '127.0.0.1': refusal })).toMatchObject({
+      state: 'refusing',
+    })
     expect(await probe({ '127.0.0.2': failed('REFUSED') })).toMatchObject({ state: 'refusing' })
   })
   it('has no test entry when it lists neither', async () => {
@@ -58,14 +70,21 @@ describe('a zone', () => {
   })
   it('is not believed when no control is clean and some are silent', async () => {
     const silent = failed('TIMEOUT')
-    const answers = { '127.0.0.2': hit, '127.0.0.1': silent, '192.0.2.1': silent, '203.0.113.1': hit }
+    const answers = {
+      '127.0.0.2': hit,
+      '127.0.0.1': silent,
+      '192.0.2.1': silent,
+      '203.0.113.1': hit,
+    }
     expect(await probe(answers)).toMatchObject({ state: 'failing' })
   })
 })
 
 /** Ten zones whose answers and clock the test turns. */
 function book(answers: Record<string, Answers>) {
-  const lists = Array.from({ length: 10 }, (_, index) => listOf({ zone: `bl${index}.example`, name: `List ${index}` }))
+  const lists = Array.from({ length: 10 }, (_, index) =>
+    listOf({ zone: `bl${index}.example`, name: `List ${index}` }),
+  )
   const asked: string[] = []
   const clock = { now: 1 }
   const ask = async ({ zone }: Blocklist, ip: string) => {
@@ -110,7 +129,9 @@ describe('the cached health of zones', () => {
     expect(await stateOf(0)).toBe('healthy')
   })
   it('stays cached while a quarantined zone is checked again, so that no caller waits', async () => {
-    const { first, clock, health, round } = book({ 'bl0.example': { '127.0.0.2': answered('203.0.113.80') } })
+    const { first, clock, health, round } = book({
+      'bl0.example': { '127.0.0.2': answered('203.0.113.80') },
+    })
     await round()
     clock.now += 61 * MINUTE
     expect(health.isDue(first)).toBe(true)
@@ -135,7 +156,9 @@ describe('the cached health of zones', () => {
     expect(health.isDue(first)).toBe(true)
   })
   it('calls no zone dead when most fail together: that is the resolver', async () => {
-    const answers = Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`bl${index}.example`, dead]))
+    const answers = Object.fromEntries(
+      Array.from({ length: 6 }, (_, index) => [`bl${index}.example`, dead]),
+    )
     const { clock, round, stateOf } = book(answers)
     for (let rounds = 0; rounds < 5; rounds++) {
       await round()
@@ -145,7 +168,9 @@ describe('the cached health of zones', () => {
     expect(await stateOf(9)).toBe('healthy')
   })
   it('believes no silence when most zones lose their test entry together', async () => {
-    const answers = Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`bl${index}.example`, {}]))
+    const answers = Object.fromEntries(
+      Array.from({ length: 6 }, (_, index) => [`bl${index}.example`, {}]),
+    )
     const { round, stateOf } = book(answers)
     await round()
     expect(await stateOf(0)).toBe('failing')

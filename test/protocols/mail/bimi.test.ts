@@ -15,7 +15,10 @@ const advise = (policy: DmarcDiscovery, ...texts: string[]) => {
 const dmarc = (text: string) =>
   discoverDmarc(
     'example.com',
-    createDnsQueries(mapResolver({ '_dmarc.example.com TXT': [text] }), new AbortController().signal),
+    createDnsQueries(
+      mapResolver({ '_dmarc.example.com TXT': [text] }),
+      new AbortController().signal,
+    ),
   )
 
 describe('a BIMI record', () => {
@@ -27,7 +30,11 @@ describe('a BIMI record', () => {
     })
   })
   it('declines with an empty logo', () => {
-    expect(parseBimi('v=BIMI1; l=; a=;')).toMatchObject({ logo: null, certificate: null, declined: true })
+    expect(parseBimi('v=BIMI1; l=; a=;')).toMatchObject({
+      logo: null,
+      certificate: null,
+      declined: true,
+    })
   })
   it.each(['l=https://example.com/logo.svg', 'v=BIMI2; l=', ''])('is not %j', (text) => {
     expect(parseBimi(text)).toBeNull()
@@ -55,7 +62,9 @@ describe('missing parts of BIMI', () => {
     expect(advise(policy)).toEqual([])
     expect(advise(policy, WHOLE)).toMatchObject([{ about: 'bimi', severity: 'info' }])
     expect(advise(policy, 'v=BIMI1; l=; a=')).toEqual([])
-    expect(advise(policy, 'v=BIMI1; avp=brand')).toMatchObject([{ message: expect.stringMatching(/SVG logo/) }])
+    expect(advise(policy, 'v=BIMI1; avp=brand')).toMatchObject([
+      { message: expect.stringMatching(/SVG logo/) },
+    ])
   })
   it('is a single record where there are several', async () => {
     const advice = advise(await dmarc('v=DMARC1; p=reject'), WHOLE, 'v=BIMI1; l=; a=')

@@ -6,7 +6,9 @@ const mail = (n: number) => `From a@b Sat Nov 21 06:00:00 2026\nSubject: ${n}\n\
 
 function pieces(text: string, size: number): Uint8Array[] {
   const bytes = Buffer.from(text)
-  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => bytes.subarray(n * size, (n + 1) * size))
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
+    bytes.subarray(n * size, (n + 1) * size),
+  )
 }
 
 const split = async (text: string, size = 1_000, largest = 1_000) =>
@@ -19,7 +21,8 @@ describe('an mbox', () => {
   })
   it('gives its mails, wherever it is cut while it is read', async () => {
     const mails = [1, 2, 3].map(mail)
-    for (const size of [1, 2, 7, 64, 1_000]) expect(await split(mails.join(''), size)).toEqual(mails)
+    for (const size of [1, 2, 7, 64, 1_000])
+      expect(await split(mails.join(''), size)).toEqual(mails)
   })
   it('knows lines that end in CR LF, and takes no “From ” within a mail for a new one', async () => {
     const mails = ['From a\r\nX: y\r\n\r\none\r\nFrom here on\r\n\r\n', 'From b\r\n\r\ntwo\r\n']

@@ -11,12 +11,17 @@ import {
 import { hostile, within } from '../reports/hostile.ts'
 
 /** RFC 8461, Appendix A. */
-const POLICY = 'version: STSv1\r\nmode: enforce\r\nmx: mx1.example.com\r\nmx: *.example.net\r\nmax_age: 1296000\r\n'
+const POLICY =
+  'version: STSv1\r\nmode: enforce\r\nmx: mx1.example.com\r\nmx: *.example.net\r\nmax_age: 1296000\r\n'
 const RECORD = 'v=STSv1; id=20160831085700Z;'
 
 describe('an MTA-STS record', () => {
   it('has an id', () => {
-    expect(parseStsRecord(RECORD)).toEqual({ text: RECORD, id: '20160831085700Z', isRepeated: false })
+    expect(parseStsRecord(RECORD)).toEqual({
+      text: RECORD,
+      id: '20160831085700Z',
+      isRepeated: false,
+    })
   })
   it.each(['v=STSv1;', 'v=STSv1 ; id=', 'v=STSv1; id=2026-11-21', `v=STSv1; id=${'1'.repeat(33)}`])(
     'of the form %j has none',
@@ -62,7 +67,9 @@ describe('an MTA-STS policy', () => {
     expect(parseStsPolicy(text).errors).toEqual([expect.stringMatching(why)])
   })
   it('is at one place only', () => {
-    expect(policyUrl('example.com').href).toBe('https://mta-sts.example.com/.well-known/mta-sts.txt')
+    expect(policyUrl('example.com').href).toBe(
+      'https://mta-sts.example.com/.well-known/mta-sts.txt',
+    )
   })
   it.each([
     ['mail.example.com', 'MAIL.example.com', true],
@@ -113,7 +120,9 @@ describe('advice on MTA-STS', () => {
     ['warning', /less than a day/, advise([RECORD], policy([['1296000', '3600']]))],
     ['warning', /text\/plain/, advise([RECORD], { ...policy(), contentType: 'text/html' })],
   ])('is of the kind %s: %s', (severity, message, advice) => {
-    expect(advice).toMatchObject([{ about: 'mta-sts', severity, message: expect.stringMatching(message) }])
+    expect(advice).toMatchObject([
+      { about: 'mta-sts', severity, message: expect.stringMatching(message) },
+    ])
   })
   it('gives a new id to publish', () => {
     expect(advise(['v=STSv1'], null)[0]?.publish).toEqual({
@@ -136,6 +145,10 @@ describe('any published record', () => {
     )
   })
   it('is read in a time in proportion to its length', () => {
-    within(parseStsPolicy, ['mx: a.example\n', 'mx:', '\n', ' ', 'a.', ':', '*.'], ['', 'mx: ', 'max_age: '])
+    within(
+      parseStsPolicy,
+      ['mx: a.example\n', 'mx:', '\n', ' ', 'a.', ':', '*.'],
+      ['', 'mx: ', 'max_age: '],
+    )
   })
 })

@@ -8,7 +8,9 @@ const RECORD = 'v=TLSRPTv1;rua=mailto:reports@example.com'
 
 describe('a TLS reporting record', () => {
   it('names addresses for reports', () => {
-    expect(parseTlsRpt('v=TLSRPTv1; rua=mailto:a@b.example, https://r.example/v1/tlsrpt')).toMatchObject({
+    expect(
+      parseTlsRpt('v=TLSRPTv1; rua=mailto:a@b.example, https://r.example/v1/tlsrpt'),
+    ).toMatchObject({
       rua: ['mailto:a@b.example', 'https://r.example/v1/tlsrpt'],
       invalid: [],
     })
@@ -21,7 +23,10 @@ describe('a TLS reporting record', () => {
   })
   it('has the addresses of a second rua apart', () => {
     const text = 'v=TLSRPTv1 ;rua=mailto:a@b.example; rua=mailto:c@d.example,x;'
-    expect(parseTlsRpt(text)).toMatchObject({ rua: ['mailto:a@b.example'], repeated: ['mailto:c@d.example', 'x'] })
+    expect(parseTlsRpt(text)).toMatchObject({
+      rua: ['mailto:a@b.example'],
+      repeated: ['mailto:c@d.example', 'x'],
+    })
   })
   it.each([
     'v=TLSRPTv2; rua=mailto:a@b.example',
@@ -51,7 +56,9 @@ const advise = (...texts: string[]) =>
 describe('advice on TLS reporting', () => {
   it('is silent when all is well, and where no mail is received', () => {
     expect(advise(RECORD)).toEqual([])
-    expect(adviceOnTlsRpt('example.com', { exists: true, alias: null, error: null, texts: [] }, false)).toEqual([])
+    expect(
+      adviceOnTlsRpt('example.com', { exists: true, alias: null, error: null, texts: [] }, false),
+    ).toEqual([])
   })
   it.each([
     ['info', advise()],
@@ -59,8 +66,13 @@ describe('advice on TLS reporting', () => {
     ['error', advise('v=TLSRPTv1')],
     ['warning', advise(`${RECORD},nobody`)],
   ])('is of the kind %s and comes with a record that works', (severity, advice) => {
-    expect(advice).toMatchObject([{ severity, publish: { name: '_smtp._tls.example.com', type: 'TXT' } }])
-    expect(parseTlsRpt(advice[0]?.publish?.value ?? '')).toMatchObject({ rua: { length: 1 }, invalid: [] })
+    expect(advice).toMatchObject([
+      { severity, publish: { name: '_smtp._tls.example.com', type: 'TXT' } },
+    ])
+    expect(parseTlsRpt(advice[0]?.publish?.value ?? '')).toMatchObject({
+      rua: { length: 1 },
+      invalid: [],
+    })
   })
   it.each([
     [
@@ -73,7 +85,9 @@ describe('advice on TLS reporting', () => {
     ['error', /must begin with exactly/, '"v=TLSRPTv1;rua=mailto:reports@example.com"', RECORD],
   ])('is of the kind %s, says %s of %j and mends it', (severity, message, text, mended) => {
     const value = mended.replace(';rua', '; rua')
-    expect(advise(text)).toMatchObject([{ severity, message: expect.stringMatching(message), publish: { value } }])
+    expect(advise(text)).toMatchObject([
+      { severity, message: expect.stringMatching(message), publish: { value } },
+    ])
   })
   it('passes over other TXT records, such as a wildcard gives', () => {
     expect(advise('v=spf1 -all')).toMatchObject([{ severity: 'info' }])

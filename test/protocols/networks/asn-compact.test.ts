@@ -4,7 +4,10 @@ import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { keyOf } from '../../../scripts/asn-operators.ts'
 import { tableOf } from '../../../scripts/asn-table.ts'
-import { encodeCompactTable, readCompactTable } from '../../../src/protocols/networks/asn-compact.ts'
+import {
+  encodeCompactTable,
+  readCompactTable,
+} from '../../../src/protocols/networks/asn-compact.ts'
 import { parseAsnTable, readShippedTable } from '../../../src/protocols/networks/load-asn-table.ts'
 import { ROOT } from '../../../src/version.ts'
 
@@ -19,7 +22,8 @@ const IPV6 = `2001:200::,2001:200:1b9:ffff:ffff:ffff:ffff:ffff,100,"Host, Inc."
 2a00::,2a00:7:ffff:ffff:ffff:ffff:ffff:ffff,400,Another
 `
 
-const read = () => readCompactTable(encodeCompactTable(tableOf({ ipv4: IPV4, ipv6: IPV6 }, '2026-06-17')))
+const read = () =>
+  readCompactTable(encodeCompactTable(tableOf({ ipv4: IPV4, ipv6: IPV6 }, '2026-06-17')))
 const numberOf = (address: string) => read().find(address)?.number ?? null
 
 describe('a compact table of autonomous systems', () => {
@@ -47,7 +51,8 @@ describe('a compact table of autonomous systems', () => {
       ['2a00:8::', null],
       ['ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', null],
     ]
-    for (const [address, number] of cases) expect([address, numberOf(address)]).toEqual([address, number])
+    for (const [address, number] of cases)
+      expect([address, numberOf(address)]).toEqual([address, number])
   })
 
   it('ignores systems for private use, and reserved ones', () => {
@@ -56,7 +61,9 @@ describe('a compact table of autonomous systems', () => {
 
   it('knows which systems belong to one operator, and when it was made', () => {
     const made = read()
-    expect([100, 200, 400, 500].map((number) => made.operatorOf?.(number))).toEqual([100, 100, 400, 500])
+    expect([100, 200, 400, 500].map((number) => made.operatorOf?.(number))).toEqual([
+      100, 100, 400, 500,
+    ])
     expect(made.date).toBe('2026-06-17')
   })
 
@@ -84,7 +91,14 @@ describe('names of operators', () => {
   })
 
   it('are different for different companies', () => {
-    const names = ['Hetzner Online GmbH', 'OVH SAS', 'Orange S.A.', 'Vodafone GmbH', 'Rawstone Ltd', 'Ovhidiu Srl']
+    const names = [
+      'Hetzner Online GmbH',
+      'OVH SAS',
+      'Orange S.A.',
+      'Vodafone GmbH',
+      'Rawstone Ltd',
+      'Ovhidiu Srl',
+    ]
     expect(new Set(names.map(keyOf)).size).toBe(names.length)
   })
 })
@@ -95,7 +109,8 @@ describe('the shipped table', () => {
   it('is small, and knows large networks', () => {
     expect(statSync(path).size).toBeLessThan(3_000_000)
     const shipped = readShippedTable(path)
-    const operatorOf = (address: string) => shipped?.operatorOf?.(shipped.find(address)?.number ?? 0)
+    const operatorOf = (address: string) =>
+      shipped?.operatorOf?.(shipped.find(address)?.number ?? 0)
     expect(operatorOf('8.8.8.8')).toBe(15_169)
     expect(operatorOf('2606:4700::1')).toBe(13_335)
     expect(operatorOf('2a01:4f8::1')).toBe(operatorOf('5.161.1.1'))
@@ -105,7 +120,9 @@ describe('the shipped table', () => {
   })
 
   it('is published with the notices that its licence requires', () => {
-    const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: string[] }
+    const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      files: string[]
+    }
     expect(files).toContain('data/asn')
     const readme = readFileSync(join(ROOT, 'data', 'asn', 'README.md'), 'utf8')
     for (const part of [
@@ -115,7 +132,9 @@ describe('the shipped table', () => {
       `${statSync(path).size.toLocaleString('en')} bytes`,
     ])
       expect(readme).toContain(part)
-    expect(readFileSync(join(ROOT, 'web', 'src', 'pages', 'address.tsx'), 'utf8')).toContain('https://db-ip.com')
+    expect(readFileSync(join(ROOT, 'web', 'src', 'pages', 'address.tsx'), 'utf8')).toContain(
+      'https://db-ip.com',
+    )
   })
 
   it('can be named in ASN_DB_PATH as any other', () => {

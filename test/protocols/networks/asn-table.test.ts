@@ -22,30 +22,54 @@ describe('a table of lines', () => {
   const table = parseAsnTable(Buffer.from(LINES))
 
   it('finds the system of an address, including the first and last of a range', () => {
-    for (const ip of ['1.0.0.0', '1.0.0.255', '2606:4700::', '2606:4700:ffff:ffff:ffff:ffff:ffff:ffff'])
+    for (const ip of [
+      '1.0.0.0',
+      '1.0.0.255',
+      '2606:4700::',
+      '2606:4700:ffff:ffff:ffff:ffff:ffff:ffff',
+    ])
       expect([ip, table.find(ip)]).toEqual([ip, CLOUDFLARE])
     for (const ip of ['8.8.8.8', '::ffff:8.8.8.8', '2a00:1450:4001::1'])
       expect([ip, table.find(ip)]).toEqual([ip, GOOGLE])
   })
 
   it('finds nothing for an unannounced address, or one between two ranges', () => {
-    const others = ['1.0.1.1', '0.255.255.255', '1.0.4.0', '8.8.9.0', '255.255.255.255', '::', '2606:4701::', 'ff02::1']
+    const others = [
+      '1.0.1.1',
+      '0.255.255.255',
+      '1.0.4.0',
+      '8.8.9.0',
+      '255.255.255.255',
+      '::',
+      '2606:4701::',
+      'ff02::1',
+    ]
     for (const ip of others) expect([ip, table.find(ip)]).toEqual([ip, null])
   })
 
   it('is the same compressed, and with line ends of another system', () => {
     expect(parseAsnTable(gzipSync(LINES)).find('8.8.8.8')).toEqual(GOOGLE)
-    expect(parseAsnTable(Buffer.from(LINES.replaceAll('\n', '\r\n'))).find('2606:4700::1')).toEqual(CLOUDFLARE)
+    expect(parseAsnTable(Buffer.from(LINES.replaceAll('\n', '\r\n'))).find('2606:4700::1')).toEqual(
+      CLOUDFLARE,
+    )
   })
 
   it('agrees with a linear search for any address', () => {
-    const bounds = fc.uniqueArray(fc.integer({ min: 0, max: 0xffff_ffff }), { minLength: 2, maxLength: 60 })
-    const ipOf = (n: number) => ipaddr.fromByteArray([n >>> 24, (n >> 16) & 255, (n >> 8) & 255, n & 255]).toString()
+    const bounds = fc.uniqueArray(fc.integer({ min: 0, max: 0xffff_ffff }), {
+      minLength: 2,
+      maxLength: 60,
+    })
+    const ipOf = (n: number) =>
+      ipaddr.fromByteArray([n >>> 24, (n >> 16) & 255, (n >> 8) & 255, n & 255]).toString()
     fc.assert(
       fc.property(bounds, fc.integer({ min: 0, max: 0xffff_ffff }), (numbers, asked) => {
         const sorted = numbers.toSorted((a, b) => a - b)
-        const ranges = sorted.flatMap((start, n) => (n % 2 || n + 1 === sorted.length ? [] : [[start, sorted[n + 1]]]))
-        const text = ranges.map(([start = 0, end = 0], n) => `${ipOf(start)}\t${ipOf(end)}\t${n + 1}`).join('\n')
+        const ranges = sorted.flatMap((start, n) =>
+          n % 2 || n + 1 === sorted.length ? [] : [[start, sorted[n + 1]]],
+        )
+        const text = ranges
+          .map(([start = 0, end = 0], n) => `${ipOf(start)}\t${ipOf(end)}\t${n + 1}`)
+          .join('\n')
         const at = ranges.findIndex(([start = 0, end = 0]) => asked >= start && asked <= end)
         expect(parseAsnTable(Buffer.from(text)).find(ipOf(asked))?.number ?? 0).toBe(at + 1)
       }),
@@ -53,7 +77,9 @@ describe('a table of lines', () => {
   })
 
   it('takes IPv6 addresses in every form', () => {
-    const all = parseAsnTable(Buffer.from('::\t::0.0.0.255\t7\n2001:DB8::\t2001:db8::ffff:1.2.3.4\t8'))
+    const all = parseAsnTable(
+      Buffer.from('::\t::0.0.0.255\t7\n2001:DB8::\t2001:db8::ffff:1.2.3.4\t8'),
+    )
     expect([all.find('::1'), all.find('2001:db8::1'), all.find('2001:db8:0:1::')]).toMatchObject([
       { number: 7 },
       { number: 8 },
@@ -70,20 +96,25 @@ describe('a table of lines', () => {
       ['1.0.0.9\t1.0.0.0\t1', /line 1 ends before/],
       ['8.0.0.0\t8.0.0.9\t1\n8.0.0.9\t8.0.0.10\t1', /line 2 is not in ascending order/],
     ]
-    for (const [text, sentence] of wrong) expect(() => parseAsnTable(Buffer.from(text))).toThrow(sentence)
+    for (const [text, sentence] of wrong)
+      expect(() => parseAsnTable(Buffer.from(text))).toThrow(sentence)
   })
 })
 
 const GEOLITE = { autonomous_system_number: 15169, autonomous_system_organization: 'GOOGLE' }
 
 describe.each([24, 28, 32])('an mmdb with records of %i bits', (size) => {
-  const records = { '8.8.8.0/24': GEOLITE, '2606:4700::/32': { asn: 'AS13335', as_name: 'CLOUDFLARENET' } }
+  const records = {
+    '8.8.8.0/24': GEOLITE,
+    '2606:4700::/32': { asn: 'AS13335', as_name: 'CLOUDFLARENET' },
+  }
 
   it('finds the system of an address, of both families', () => {
     const table = parseAsnTable(mmdb(records, size))
     expect(table.find('8.8.8.8')).toEqual(GOOGLE)
     expect(table.find('2606:4700::1')).toEqual(CLOUDFLARE)
-    for (const ip of ['8.8.9.8', '2606:4701::1', '0.0.0.0']) expect([ip, table.find(ip)]).toEqual([ip, null])
+    for (const ip of ['8.8.9.8', '2606:4701::1', '0.0.0.0'])
+      expect([ip, table.find(ip)]).toEqual([ip, null])
   })
 
   it('is read compressed', () => {
@@ -125,7 +156,9 @@ describe('a table on disk', () => {
     const folder = mkdtempSync(join(tmpdir(), 'portreeve-asn-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const path = join(folder, 'table.tsv.gz')
-    expect(() => readAsnTable(path)).toThrow(/ASN_DB_PATH: .*table\.tsv\.gz is not a usable table .*no such file/)
+    expect(() => readAsnTable(path)).toThrow(
+      /ASN_DB_PATH: .*table\.tsv\.gz is not a usable table .*no such file/,
+    )
     writeFileSync(path, gzipSync(LINES).subarray(0, 60))
     expect(() => readAsnTable(path)).toThrow(Fault)
     writeFileSync(path, gzipSync(LINES))
@@ -151,8 +184,15 @@ function mmdb(records: Record<string, Value>, size: number): Buffer {
     data.push(encode(node.value))
     return nodes.length + 16 + offset
   }
-  const tree = nodes.map(({ children: [left, right] }) => packNode(recordOf(left), recordOf(right), size))
-  const metadata = encode({ node_count: nodes.length, record_size: size, ip_version: 6, database_type: 'Test' })
+  const tree = nodes.map(({ children: [left, right] }) =>
+    packNode(recordOf(left), recordOf(right), size),
+  )
+  const metadata = encode({
+    node_count: nodes.length,
+    record_size: size,
+    ip_version: 6,
+    database_type: 'Test',
+  })
   const marker = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1')
   return Buffer.concat([...tree, Buffer.alloc(16), ...data, marker, metadata])
 }
@@ -186,14 +226,18 @@ function packNode(left: number, right: number, size: number): Buffer {
 }
 
 function encode(value: Value): Buffer {
-  if (typeof value === 'string') return Buffer.concat([control(2, Buffer.byteLength(value)), Buffer.from(value)])
+  if (typeof value === 'string')
+    return Buffer.concat([control(2, Buffer.byteLength(value)), Buffer.from(value)])
   if (typeof value === 'number') {
     const bytes = Buffer.alloc(4)
     bytes.writeUInt32BE(value)
     return Buffer.concat([control(6, 4), bytes])
   }
   const entries = Object.entries(value)
-  return Buffer.concat([control(7, entries.length), ...entries.flatMap(([key, one]) => [encode(key), encode(one)])])
+  return Buffer.concat([
+    control(7, entries.length),
+    ...entries.flatMap(([key, one]) => [encode(key), encode(one)]),
+  ])
 }
 
 const control = (type: number, size: number) =>

@@ -18,13 +18,21 @@ describe('the reverse DNS of an address', () => {
 
   it('is confirmed for IPv6 in any spelling of the address', async () => {
     const name = '8.8.8.8.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.6.8.4.0.6.8.4.1.0.0.2.ip6.arpa PTR'
-    const resolver = mapResolver({ [name]: ['mail.example'], 'mail.example AAAA': ['2001:4860:4860:0:0:0:0:8888'] })
-    expect(await lookUpReverse('2001:4860:4860::8888', resolver)).toMatchObject({ status: 'confirmed' })
+    const resolver = mapResolver({
+      [name]: ['mail.example'],
+      'mail.example AAAA': ['2001:4860:4860:0:0:0:0:8888'],
+    })
+    expect(await lookUpReverse('2001:4860:4860::8888', resolver)).toMatchObject({
+      status: 'confirmed',
+    })
   })
 
   it('is unconfirmed when no name leads back, and missing when there is none', async () => {
     const astray = mapResolver({ [PTR]: ['mail.example'], 'mail.example A': ['192.0.2.1'] })
-    expect(await lookUpReverse('8.8.4.4', astray)).toEqual({ status: 'unconfirmed', names: ['mail.example'] })
+    expect(await lookUpReverse('8.8.4.4', astray)).toEqual({
+      status: 'unconfirmed',
+      names: ['mail.example'],
+    })
     expect(await lookUpReverse('8.8.4.4', mapResolver())).toEqual({ status: 'missing', names: [] })
   })
 
@@ -55,6 +63,12 @@ describe('a generic name', () => {
   ]
   it.each(generic)('is %s', (name) => expect(isGenericName(name, '198.51.100.23')).toBe(true))
 
-  const chosen = ['mail.example', 'mx1.dynamics.example', 'mail23.example', 'poolside.example', 'cable-guy.example']
+  const chosen = [
+    'mail.example',
+    'mx1.dynamics.example',
+    'mail23.example',
+    'poolside.example',
+    'cable-guy.example',
+  ]
   it.each(chosen)('is not %s', (name) => expect(isGenericName(name, '198.51.100.23')).toBe(false))
 })

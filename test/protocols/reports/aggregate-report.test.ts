@@ -14,7 +14,8 @@ const only = async (records: string) => (await readAggregate(reportXml({ records
 
 describe('an aggregate report', () => {
   it('is read with all that RFC 9990 adds', async () => {
-    const report = await readAggregate(`<feedback xmlns="urn:ietf:params:xml:ns:dmarc-2.0"><version>1.0</version>
+    const report =
+      await readAggregate(`<feedback xmlns="urn:ietf:params:xml:ns:dmarc-2.0"><version>1.0</version>
       <report_metadata><org_name>Receiver</org_name><email>d@receiver.example</email>
         <extra_contact_info lang="en">https://receiver.example/dmarc</extra_contact_info><report_id>7</report_id>
         <date_range><begin>1763596800</begin><end>1763683199</end></date_range>
@@ -67,11 +68,20 @@ describe('an aggregate report', () => {
             spf: 'fail',
             reasons: [{ type: 'mailing_list', comment: 'a list' }],
           },
-          identifiers: { headerFrom: 'news.example.com', envelopeFrom: 'b.example', envelopeTo: 'c.example' },
+          identifiers: {
+            headerFrom: 'news.example.com',
+            envelopeFrom: 'b.example',
+            envelopeTo: 'c.example',
+          },
           authResults: {
             dkim: [
               { domain: 'example.com', selector: '0001', result: 'pass', humanResult: null },
-              { domain: 'other.example', selector: null, result: 'hardfail', humanResult: 'body changed' },
+              {
+                domain: 'other.example',
+                selector: null,
+                result: 'hardfail',
+                humanResult: 'body changed',
+              },
             ],
             spf: [{ domain: 'b.example', scope: 'mfrom', result: 'pass', humanResult: null }],
           },
@@ -114,7 +124,12 @@ describe('an aggregate report', () => {
     const records = '<record><row><source_ip>192.0.2.1</source_ip><count>1</count></row></record>'
     const report = await readAggregate(reportXml({ metadata, policy, records }))
     expect(report).toMatchObject({ orgName: '', email: null, recordCount: 1, warnings: [] })
-    expect(report.records[0]?.policyEvaluated).toEqual({ disposition: null, dkim: null, spf: null, reasons: [] })
+    expect(report.records[0]?.policyEvaluated).toEqual({
+      disposition: null,
+      dkim: null,
+      spf: null,
+      reasons: [],
+    })
     expect(report.records[0]?.authResults).toEqual({ dkim: [], spf: [] })
   })
 
@@ -130,7 +145,9 @@ describe('an aggregate report', () => {
   })
 
   it('uses the first of duplicate elements', async () => {
-    const xml = reportXml({ policy: '<domain></domain><domain>a.example</domain><domain>b.example</domain>' })
+    const xml = reportXml({
+      policy: '<domain></domain><domain>a.example</domain><domain>b.example</domain>',
+    })
     expect((await readAggregate(xml)).policyPublished.domain).toBe('a.example')
   })
 
@@ -166,24 +183,40 @@ describe('a record', () => {
     expect((await only(record({ row })))?.sourceIp).toBe(expected)
   })
 
-  it.each(['', 'unknown', '192.0.2', '192.0.2.300', '010.0.0.1', '1', '::1%lo', '<b>192.0.2.1</b>'])(
-    'from %j is left out and counted',
-    async (sourceIp) => {
-      const records = record() + record({ row: `<source_ip>${sourceIp}</source_ip><count>1</count>` })
-      const report = await readAggregate(reportXml({ records }))
-      expect(report).toMatchObject({ recordCount: 1, skippedRecords: 1 })
-      expect(report.warnings).toEqual([expect.stringContaining('1 record has no valid address or count')])
-    },
-  )
+  it.each([
+    '',
+    'unknown',
+    '192.0.2',
+    '192.0.2.300',
+    '010.0.0.1',
+    '1',
+    '::1%lo',
+    '<b>192.0.2.1</b>',
+  ])('from %j is left out and counted', async (sourceIp) => {
+    const records = record() + record({ row: `<source_ip>${sourceIp}</source_ip><count>1</count>` })
+    const report = await readAggregate(reportXml({ records }))
+    expect(report).toMatchObject({ recordCount: 1, skippedRecords: 1 })
+    expect(report.warnings).toEqual([
+      expect.stringContaining('1 record has no valid address or count'),
+    ])
+  })
 
-  it.each(['-1', '0', '', 'many', '1e3', '1.5', '2147483648', '99999999999999999999', 'NaN', '0x10'])(
-    'with a count of %j is left out and counted',
-    async (count) => {
-      const row = `<source_ip>192.0.2.1</source_ip><count>${count}</count>`
-      const report = await readAggregate(reportXml({ records: record({ row }) }))
-      expect(report).toMatchObject({ records: [], recordCount: 0, skippedRecords: 1 })
-    },
-  )
+  it.each([
+    '-1',
+    '0',
+    '',
+    'many',
+    '1e3',
+    '1.5',
+    '2147483648',
+    '99999999999999999999',
+    'NaN',
+    '0x10',
+  ])('with a count of %j is left out and counted', async (count) => {
+    const row = `<source_ip>192.0.2.1</source_ip><count>${count}</count>`
+    const report = await readAggregate(reportXml({ records: record({ row }) }))
+    expect(report).toMatchObject({ records: [], recordCount: 0, skippedRecords: 1 })
+  })
 
   it('keeps words that the RFC does not know', async () => {
     const evaluated = '<disposition>pass</disposition><dkim>Unknown</dkim><spf>hardfail</spf>'
@@ -193,7 +226,9 @@ describe('a record', () => {
 
   it('names domains in A-labels', async () => {
     const identifiers = '<header_from>Bücher.Example.</header_from>'
-    expect((await only(record({ identifiers })))?.identifiers.headerFrom).toBe('xn--bcher-kva.example')
+    expect((await only(record({ identifiers })))?.identifiers.headerFrom).toBe(
+      'xn--bcher-kva.example',
+    )
   })
 
   it('cuts long words short', async () => {
@@ -213,18 +248,24 @@ describe('broken XML', () => {
     const brackets = reportXml().replace('dmarc@receiver.example', '<dmarc@receiver.example>')
     expect(await readAggregate(brackets)).toMatchObject({
       recordCount: 1,
-      warnings: [expect.stringMatching(/^The XML is not well-formed at line 2, column \d+: disallowed/)],
+      warnings: [
+        expect.stringMatching(/^The XML is not well-formed at line 2, column \d+: disallowed/),
+      ],
     })
     const raw = reportXml({
       records: record({ evaluated: '<reason><comment>a < b & c</comment></reason>' }) + record(),
     })
     expect(await readAggregate(raw)).toMatchObject({ recordCount: 2 })
-    const ampersand = await readAggregate(reportXml().replace('receiver.example', 'Bangs & Olufs; R&D'))
+    const ampersand = await readAggregate(
+      reportXml().replace('receiver.example', 'Bangs & Olufs; R&D'),
+    )
     expect(ampersand).toMatchObject({ orgName: 'Bangs & Olufs; R&D', recordCount: 1, warnings: [] })
   })
 
   it('may have something before and behind it', async () => {
-    expect(await readAggregate(`Report follows.\n${reportXml()}\n--\n<b>A footer & more`)).toMatchObject({
+    expect(
+      await readAggregate(`Report follows.\n${reportXml()}\n--\n<b>A footer & more`),
+    ).toMatchObject({
       recordCount: 1,
     })
   })
@@ -236,15 +277,22 @@ describe('broken XML', () => {
   })
 
   it('that is wrong all over is refused', async () => {
-    expect(await whyNot(reportXml({ records: '&x;'.repeat(1_001) }))).toContain('not well-formed at line')
+    expect(await whyNot(reportXml({ records: '&x;'.repeat(1_001) }))).toContain(
+      'not well-formed at line',
+    )
   })
 
-  it.each(['', 'no XML', '<html><body></body></html>', '<feedback', '\0\0\0\0'])('%j is refused', async (xml) => {
-    await whyNot(xml)
-  })
+  it.each(['', 'no XML', '<html><body></body></html>', '<feedback', '\0\0\0\0'])(
+    '%j is refused',
+    async (xml) => {
+      await whyNot(xml)
+    },
+  )
 
   it('loses its control characters', async () => {
-    const { orgName } = await readAggregate(reportXml().replace('receiver.example', 're\u0000cei\u000bver'))
+    const { orgName } = await readAggregate(
+      reportXml().replace('receiver.example', 're\u0000cei\u000bver'),
+    )
     expect(orgName).toBe('receiver')
   })
 })
@@ -258,7 +306,10 @@ describe('encodings', () => {
     ['UTF-8 with a byte order mark', Buffer.from(`\ufeff${umlaut}`)],
     ['UTF-16LE with a byte order mark', Buffer.from(`\ufeff${declared('UTF-16')}`, 'utf16le')],
     ['UTF-16LE without one', Buffer.from(declared('UTF-16'), 'utf16le')],
-    ['UTF-16BE with a byte order mark', Buffer.from(`\ufeff${declared('UTF-16')}`, 'utf16le').swap16()],
+    [
+      'UTF-16BE with a byte order mark',
+      Buffer.from(`\ufeff${declared('UTF-16')}`, 'utf16le').swap16(),
+    ],
     ['UTF-16BE without one', Buffer.from(declared('UTF-16'), 'utf16le').swap16()],
     ['UTF-8 that says UTF-16', Buffer.from(declared('UTF-16'))],
     ['UTF-8 that says nonsense', Buffer.from(declared('x-klingon'))],
@@ -285,7 +336,10 @@ describe('encodings', () => {
 })
 
 describe('hostile XML', () => {
-  const BOMB = Array.from({ length: 9 }, (_, n) => `<!ENTITY e${n + 1} "${`&e${n};`.repeat(10)}">`).join('\n')
+  const BOMB = Array.from(
+    { length: 9 },
+    (_, n) => `<!ENTITY e${n + 1} "${`&e${n};`.repeat(10)}">`,
+  ).join('\n')
 
   it.each([
     ['an entity bomb', `<!DOCTYPE feedback [<!ENTITY e0 "ha">\n${BOMB}]>`, '&e9;'],
@@ -298,45 +352,66 @@ describe('hostile XML', () => {
   })
 
   it('with a DOCTYPE inside the report is refused', async () => {
-    expect(await whyNot(reportXml({ records: '<!DOCTYPE x [<!ENTITY y "z">]>' }))).toContain('DOCTYPE')
+    expect(await whyNot(reportXml({ records: '<!DOCTYPE x [<!ENTITY y "z">]>' }))).toContain(
+      'DOCTYPE',
+    )
   })
 
   it('never has an entity expanded but those of XML itself', async () => {
-    const { orgName } = await readAggregate(reportXml().replace('receiver.example', '&lt;&#65;&#x42;&nbsp;&amp;'))
+    const { orgName } = await readAggregate(
+      reportXml().replace('receiver.example', '&lt;&#65;&#x42;&nbsp;&amp;'),
+    )
     expect(orgName).toBe('<AB&nbsp;&')
   })
 
   it.each([
     ['nested elements', '<a>'.repeat(21), 'nested elements'],
     ['millions of them', '<a>'.repeat(3_000_000), 'nested elements'],
-    ['elements in one record', `<record>${'<dkim/>'.repeat(1_001)}</record>`, 'elements in one record'],
-    ['attributes', `<a ${Array.from({ length: 51 }, (_, n) => `a${n}=""`).join(' ')}/>`, 'attributes on one element'],
+    [
+      'elements in one record',
+      `<record>${'<dkim/>'.repeat(1_001)}</record>`,
+      'elements in one record',
+    ],
+    [
+      'attributes',
+      `<a ${Array.from({ length: 51 }, (_, n) => `a${n}=""`).join(' ')}/>`,
+      'attributes on one element',
+    ],
   ])('with too many %s is refused', async (_, records, complaint) => {
     expect(await whyNot(reportXml({ records }))).toContain(complaint)
   })
 
   it('cannot reach a prototype', async () => {
-    const records = record({ results: '<__proto__><domain>x</domain></__proto__><constructor/><toString/>' })
-    expect((await readAggregate(reportXml({ records }))).records[0]?.authResults).toEqual({ dkim: [], spf: [] })
+    const records = record({
+      results: '<__proto__><domain>x</domain></__proto__><constructor/><toString/>',
+    })
+    expect((await readAggregate(reportXml({ records }))).records[0]?.authResults).toEqual({
+      dkim: [],
+      spf: [],
+    })
   })
 })
 
 describe('a large report', () => {
-  it('of 100,000 records is read in a few seconds, one record at a time', { timeout: 60_000 }, async () => {
-    let [messages, waiting, most] = [0, 0, 0]
-    const started = performance.now()
-    const report = await parseAggregateReport(manyRecords(100_000), async ({ count }) => {
-      most = Math.max(most, ++waiting)
-      messages += count
-      await Promise.resolve()
-      waiting--
-    })
-    expect(report).toMatchObject({ recordCount: 100_000, skippedRecords: 0 })
-    expect(messages).toBe(499_996)
-    expect(most).toBe(1)
-    // Some two seconds; the machine that runs the tests may be busy.
-    expect(performance.now() - started).toBeLessThan(30_000)
-  })
+  it(
+    'of 100,000 records is read in a few seconds, one record at a time',
+    { timeout: 60_000 },
+    async () => {
+      let [messages, waiting, most] = [0, 0, 0]
+      const started = performance.now()
+      const report = await parseAggregateReport(manyRecords(100_000), async ({ count }) => {
+        most = Math.max(most, ++waiting)
+        messages += count
+        await Promise.resolve()
+        waiting--
+      })
+      expect(report).toMatchObject({ recordCount: 100_000, skippedRecords: 0 })
+      expect(messages).toBe(499_996)
+      expect(most).toBe(1)
+      // Some two seconds; the machine that runs the tests may be busy.
+      expect(performance.now() - started).toBeLessThan(30_000)
+    },
+  )
 
   it('stops at the first record that its consumer rejects', async () => {
     let taken = 0
@@ -375,12 +450,29 @@ describe('garbage', () => {
 
   it('is read or refused with a sentence', async () => {
     const piece = fc.oneof(
-      fc.constantFrom(...pieces, '<![CDATA[', ']]>', '<!--', '-->', '<?', '&#0;', '&#x110000;', '<a b=c>', '\ud800'),
+      fc.constantFrom(
+        ...pieces,
+        '<![CDATA[',
+        ']]>',
+        '<!--',
+        '-->',
+        '<?',
+        '&#0;',
+        '&#x110000;',
+        '<a b=c>',
+        '\ud800',
+      ),
       fc.string({ unit: 'binary', maxLength: 8 }),
     )
-    const text = fc.tuple(fc.nat(pieces.length), fc.array(piece, { maxLength: 12 })).map(([at, inserted]) => {
-      return [...pieces.slice(0, at), ...inserted, ...pieces.slice(at + (inserted.length % 3))].join('')
-    })
+    const text = fc
+      .tuple(fc.nat(pieces.length), fc.array(piece, { maxLength: 12 }))
+      .map(([at, inserted]) => {
+        return [
+          ...pieces.slice(0, at),
+          ...inserted,
+          ...pieces.slice(at + (inserted.length % 3)),
+        ].join('')
+      })
     await fc.assert(
       fc.asyncProperty(text, async (xml) => {
         const outcome = await readAggregate(xml).catch((error: unknown) => error)
@@ -392,11 +484,13 @@ describe('garbage', () => {
   })
 
   it('may be bytes', async () => {
-    const mangled = fc.tuple(fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 20 })).map(([at, bytes]) => {
-      const report = Buffer.from(reportXml())
-      report.set(bytes.slice(0, report.length - (at % report.length)), at % report.length)
-      return report
-    })
+    const mangled = fc
+      .tuple(fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 20 }))
+      .map(([at, bytes]) => {
+        const report = Buffer.from(reportXml())
+        report.set(bytes.slice(0, report.length - (at % report.length)), at % report.length)
+        return report
+      })
     await fc.assert(
       fc.asyncProperty(fc.oneof(mangled, fc.uint8Array()), async (bytes) => {
         const outcome = await readAggregate(bytes).catch((error: unknown) => error)

@@ -4,13 +4,19 @@ import { parseAggregateReport } from '../../../src/protocols/reports/aggregate-r
 import { parseTlsReport } from '../../../src/protocols/reports/tls-report.ts'
 import { isReport, unpack, type Unpacked } from '../../../src/protocols/reports/unpack.ts'
 
-export type Outcome = { outcomes: string[]; milliseconds: number; cpuMilliseconds: number; maxRss: number }
+export type Outcome = {
+  outcomes: string[]
+  milliseconds: number
+  cpuMilliseconds: number
+  maxRss: number
+}
 
 async function outcomeOf(item: Unpacked): Promise<string> {
   if (!isReport(item)) return item.reason
   try {
     if (item.kind === 'failure') return 'failure report'
-    if (item.kind === 'tls') return `${(await parseTlsReport(item.open())).policies.length} policies`
+    if (item.kind === 'tls')
+      return `${(await parseTlsReport(item.open())).policies.length} policies`
     return `${(await parseAggregateReport(item.open())).recordCount} records`
   } catch (error) {
     return (error as Error).message
@@ -28,7 +34,8 @@ function mostMemory(): number {
 
 const started = performance.now()
 const outcomes: string[] = []
-for await (const item of unpack(readFileSync(process.argv[2] ?? ''))) outcomes.push(await outcomeOf(item))
+for await (const item of unpack(readFileSync(process.argv[2] ?? '')))
+  outcomes.push(await outcomeOf(item))
 const milliseconds = Math.round(performance.now() - started)
 const { user, system } = process.cpuUsage()
 const outcome: Outcome = {

@@ -7,7 +7,8 @@ const aggregates = sample.samples('aggregate')
 const tlsReports = sample.samples('tlsrpt')
 const failures = sample.samples('failure-report')
 
-const camelCase = (name: string) => name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+const camelCase = (name: string) =>
+  name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 const sum = (counts: { count: number }[]) => counts.reduce((total, { count }) => total + count, 0)
 
 describe('the samples of aggregate reports', () => {
@@ -22,7 +23,10 @@ describe('the samples of aggregate reports', () => {
       email: wanted.email,
       namespace: wanted.namespace,
       version: wanted.version,
-      dateRange: { begin: new Date(Number(wanted.begin) * 1000), end: new Date(Number(wanted.end) * 1000) },
+      dateRange: {
+        begin: new Date(Number(wanted.begin) * 1000),
+        end: new Date(Number(wanted.end) * 1000),
+      },
       policyPublished: { domain: wanted.domain },
     })
     expect(report.recordCount + report.skippedRecords).toBe(wanted.record_count)
@@ -31,13 +35,24 @@ describe('the samples of aggregate reports', () => {
     expect(sum(report.records.filter(isAligned))).toBe(wanted.dmarc_pass_messages)
   })
 
-  it.each(aggregates)('$file has the policy that its index says and no other', async ({ file, expected }) => {
-    const wanted = expected as sample.ExpectedAggregate
-    const nothing = ['discovery_method', 'p', 'sp', 'np', 'adkim', 'aspf', 'pct', 'fo', 'testing']
-    const policy = { ...Object.fromEntries(nothing.map((name) => [name, null])), ...wanted.policy_published }
-    const expectedPolicy = Object.fromEntries(Object.entries(policy).map(([name, value]) => [camelCase(name), value]))
-    expect((await sample.aggregateIn(file)).policyPublished).toEqual({ domain: wanted.domain, ...expectedPolicy })
-  })
+  it.each(aggregates)(
+    '$file has the policy that its index says and no other',
+    async ({ file, expected }) => {
+      const wanted = expected as sample.ExpectedAggregate
+      const nothing = ['discovery_method', 'p', 'sp', 'np', 'adkim', 'aspf', 'pct', 'fo', 'testing']
+      const policy = {
+        ...Object.fromEntries(nothing.map((name) => [name, null])),
+        ...wanted.policy_published,
+      }
+      const expectedPolicy = Object.fromEntries(
+        Object.entries(policy).map(([name, value]) => [camelCase(name), value]),
+      )
+      expect((await sample.aggregateIn(file)).policyPublished).toEqual({
+        domain: wanted.domain,
+        ...expectedPolicy,
+      })
+    },
+  )
 
   const listed = aggregates.filter(({ expected }) => (expected as sample.ExpectedAggregate).records)
   it.each(listed)('$file has the records that its index says', async ({ file, expected }) => {
@@ -61,7 +76,9 @@ describe('the samples of aggregate reports', () => {
       const key = reportKey(await sample.aggregateIn(file))
       keys.set(key, [...(keys.get(key) ?? []), file])
     }
-    const same = [...keys.values()].filter((files) => files.length > 1).map((files) => files.toSorted())
+    const same = [...keys.values()]
+      .filter((files) => files.length > 1)
+      .map((files) => files.toSorted())
     expect(same).toEqual([
       ['google-20-records.xml', 'google-20-records.xml.gz', 'google-20-records.xml.zip'],
       ['test.xml.zip', 'test_empty.xml'],
@@ -100,7 +117,9 @@ describe('the samples of TLS reports', () => {
   })
 
   it('are all different reports', async () => {
-    const keys = await Promise.all(tlsReports.map(async ({ file }) => tlsReportKey(await sample.tlsIn(file))))
+    const keys = await Promise.all(
+      tlsReports.map(async ({ file }) => tlsReportKey(await sample.tlsIn(file))),
+    )
     expect(new Set(keys).size).toBe(8)
     expect(tlsReports).toHaveLength(8)
   })
@@ -109,10 +128,15 @@ describe('the samples of TLS reports', () => {
 describe('the samples of failure reports', () => {
   it('are five', () => expect(failures).toHaveLength(5))
 
-  it.each(failures)('$file is recognised and not looked into: $special', async ({ file, expected }) => {
-    const { reports, others } = await sample.unpackAll(sample.readSample(file))
-    expect(others).toEqual([])
-    expect(reports).toEqual([expect.objectContaining({ kind: 'failure', name: expected.subject })])
-    expect(expected.mail_from).toContain(reports[0]?.mail?.from)
-  })
+  it.each(failures)(
+    '$file is recognised and not looked into: $special',
+    async ({ file, expected }) => {
+      const { reports, others } = await sample.unpackAll(sample.readSample(file))
+      expect(others).toEqual([])
+      expect(reports).toEqual([
+        expect.objectContaining({ kind: 'failure', name: expected.subject }),
+      ])
+      expect(expected.mail_from).toContain(reports[0]?.mail?.from)
+    },
+  )
 })

@@ -6,13 +6,24 @@ import {
   type AggregateReport,
 } from '../../../src/protocols/reports/aggregate-report.ts'
 import { parseTlsReport, type TlsReport } from '../../../src/protocols/reports/tls-report.ts'
-import { isReport, unpack, type FoundReport, type NoReport } from '../../../src/protocols/reports/unpack.ts'
+import {
+  isReport,
+  unpack,
+  type FoundReport,
+  type NoReport,
+} from '../../../src/protocols/reports/unpack.ts'
 
 const FOLDER = join(import.meta.dirname, '../../fixtures/dmarc')
 
 /** The entry of one file in the index. Times are Unix seconds as text, values as in the file. */
 export type Sample = { file: string; special: string; expected: Expected }
-export type Expected = { kind: string; report_id: string; mail_from?: string; subject?: string; container?: string }
+export type Expected = {
+  kind: string
+  report_id: string
+  mail_from?: string
+  subject?: string
+  container?: string
+}
 export type ExpectedAggregate = Expected & {
   org_name: string | null
   email: string
@@ -39,7 +50,13 @@ export type ExpectedTls = Expected & {
   contact_info: string
   start: string
   end: string
-  policies: { type: string; domain: string; success: number; failure: number; failure_details: number }[]
+  policies: {
+    type: string
+    domain: string
+    success: number
+    failure: number
+    failure_details: number
+  }[]
 }
 
 /**
@@ -62,12 +79,19 @@ export async function unpackAll(bytes: Uint8Array, options: Parameters<typeof un
     if (isReport(item)) reports.push(item)
     else others.push(item)
   }
-  return { reports, others, kinds: reports.map(({ kind }) => kind), reasons: others.map(({ reason }) => reason) }
+  return {
+    reports,
+    others,
+    kinds: reports.map(({ kind }) => kind),
+    reasons: others.map(({ reason }) => reason),
+  }
 }
 
 export type ReadReport = AggregateReport & { records: AggregateRecord[] }
 
-export async function readAggregate(xml: Uint8Array | AsyncIterable<Uint8Array> | string): Promise<ReadReport> {
+export async function readAggregate(
+  xml: Uint8Array | AsyncIterable<Uint8Array> | string,
+): Promise<ReadReport> {
   const records: AggregateRecord[] = []
   const bytes = typeof xml === 'string' ? Buffer.from(xml) : xml
   const report = await parseAggregateReport(bytes, (record) => void records.push(record))

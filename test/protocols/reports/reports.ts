@@ -34,7 +34,9 @@ export async function* manyRecords(count: number): AsyncGenerator<Uint8Array> {
   const [before = '', after = ''] = reportXml({ records: '…' }).split('…')
   yield Buffer.from(before)
   for (let done = 0; done < count; done += 1_000) {
-    const records = Array.from({ length: Math.min(1_000, count - done) }, (_, n) => numbered(done + n))
+    const records = Array.from({ length: Math.min(1_000, count - done) }, (_, n) =>
+      numbered(done + n),
+    )
     yield Buffer.from(records.join(''))
   }
   yield Buffer.from(after)
@@ -57,7 +59,9 @@ export function mailWith(
   const lines = parts.flatMap((part) => [`--${boundary}`, part.fields, '', part.body])
   const top = `From: Reporter <DMARC@Receiver.example>\nSubject: ${subject}\nMIME-Version: 1.0\n${fields}`
   const type = `Content-Type: multipart/mixed; boundary="${boundary}"`
-  return Buffer.from([`${top}${type}`, '', ...lines, `--${boundary}--`, ''].join('\n').replaceAll(/\r?\n/g, '\r\n'))
+  return Buffer.from(
+    [`${top}${type}`, '', ...lines, `--${boundary}--`, ''].join('\n').replaceAll(/\r?\n/g, '\r\n'),
+  )
 }
 
 /** A part in base64. */
@@ -66,7 +70,13 @@ export function attached(bytes: Uint8Array, fields = 'Content-Type: application/
   return { fields: `${fields}\nContent-Transfer-Encoding: base64`, body }
 }
 
-type ZipFile = { name: string; bytes: Uint8Array; flags?: number; method?: number; claimedSize?: number }
+type ZipFile = {
+  name: string
+  bytes: Uint8Array
+  flags?: number
+  method?: number
+  claimedSize?: number
+}
 
 /** A zip archive, whose headers may be false. */
 export function zip(files: ZipFile[]): Buffer {
@@ -86,7 +96,13 @@ export function zip(files: ZipFile[]): Buffer {
     const rest = Buffer.alloc(14)
     rest.writeUInt32LE(offset, 10)
     directory.push(
-      Buffer.concat([Buffer.from('PK\u0001\u0002'), Buffer.from([20, 0]), common, rest, Buffer.from(name)]),
+      Buffer.concat([
+        Buffer.from('PK\u0001\u0002'),
+        Buffer.from([20, 0]),
+        common,
+        rest,
+        Buffer.from(name),
+      ]),
     )
     locals.push(local)
     offset += local.length

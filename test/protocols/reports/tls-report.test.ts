@@ -7,7 +7,8 @@ type Json = Record<string, unknown>
 const SAMPLE = JSON.parse(readSample('tlsrpt-rfc8460.json').toString()) as Json
 const bytesOf = (report: unknown) => Buffer.from(JSON.stringify(report))
 const read = (changes: Json) => parseTlsReport(bytesOf({ ...SAMPLE, ...changes }))
-const policies = (...entries: unknown[]) => read({ policies: entries }).then((report) => report.policies)
+const policies = (...entries: unknown[]) =>
+  read({ policies: entries }).then((report) => report.policies)
 
 describe('a TLS report', () => {
   it('is read with every word of RFC 8460', async () => {
@@ -15,7 +16,12 @@ describe('a TLS report', () => {
     expect(read8460).toMatchObject([
       {
         policyType: 'sts',
-        policyString: ['version: STSv1', 'mode: testing', 'mx: *.mail.company-y.example', 'max_age: 86400'],
+        policyString: [
+          'version: STSv1',
+          'mode: testing',
+          'mx: *.mail.company-y.example',
+          'max_age: 86400',
+        ],
         policyDomain: 'company-y.example',
         mxHost: ['*.mail.company-y.example'],
         totalSuccessfulSessionCount: 5326,
@@ -29,7 +35,8 @@ describe('a TLS report', () => {
       receivingMxHelo: null,
       receivingIp: '203.0.113.56',
       failedSessionCount: 200,
-      additionalInformation: 'https://reports.company-x.example/report_info?id=5065427c-23d3#StarttlsNotSupported',
+      additionalInformation:
+        'https://reports.company-x.example/report_info?id=5065427c-23d3#StarttlsNotSupported',
       failureReasonCode: null,
     })
   })
@@ -43,7 +50,11 @@ describe('a TLS report', () => {
   })
 
   it('may have one thing where a list belongs, and nothing where another does', async () => {
-    const policy = { 'policy-type': 'STS', 'policy-domain': 'Example.COM.', 'policy-string': 'version: STSv1' }
+    const policy = {
+      'policy-type': 'STS',
+      'policy-domain': 'Example.COM.',
+      'policy-string': 'version: STSv1',
+    }
     const details = { 'result-type': 'Validation-Failure', 'failed-session-count': '3' }
     const [policyRead] = await policies({ policy, 'failure-details': details })
     expect(policyRead).toMatchObject({
@@ -52,14 +63,24 @@ describe('a TLS report', () => {
       policyDomain: 'example.com',
       mxHost: [],
       totalSuccessfulSessionCount: 0,
-      failureDetails: [{ resultType: 'validation-failure', failedSessionCount: 3, sendingMtaIp: null }],
+      failureDetails: [
+        { resultType: 'validation-failure', failedSessionCount: 3, sendingMtaIp: null },
+      ],
     })
   })
 
   it('keeps the other policies when one has no domain', async () => {
-    const named = { policy: { 'policy-domain': 'a.example' }, summary: { 'total-failure-session-count': 2 } }
+    const named = {
+      policy: { 'policy-domain': 'a.example' },
+      summary: { 'total-failure-session-count': 2 },
+    }
     const report = await read({
-      policies: [{ policy: { 'policy-type': 'sts' } }, named, null, { policy: { 'policy-domain': 7 } }],
+      policies: [
+        { policy: { 'policy-type': 'sts' } },
+        named,
+        null,
+        { policy: { 'policy-domain': 7 } },
+      ],
     })
     expect(report).toMatchObject({
       policies: [{ policyDomain: 'a.example', totalFailureSessionCount: 2 }],
@@ -68,29 +89,48 @@ describe('a TLS report', () => {
     expect(await read({ policies: [] })).toMatchObject({ policies: [], skippedPolicies: 0 })
   })
 
-  it.each([-1, 1.5, 2 ** 31, '-1', 'many', null, {}, []])('counts %j sessions as none', async (count) => {
-    const summary = { 'total-successful-session-count': count, 'total-failure-session-count': count }
-    const [policyRead] = await policies({ policy: { 'policy-domain': 'a.example' }, summary })
-    expect(policyRead).toMatchObject({ totalSuccessfulSessionCount: 0, totalFailureSessionCount: 0 })
-  })
+  it.each([-1, 1.5, 2 ** 31, '-1', 'many', null, {}, []])(
+    'counts %j sessions as none',
+    async (count) => {
+      const summary = {
+        'total-successful-session-count': count,
+        'total-failure-session-count': count,
+      }
+      const [policyRead] = await policies({ policy: { 'policy-domain': 'a.example' }, summary })
+      expect(policyRead).toMatchObject({
+        totalSuccessfulSessionCount: 0,
+        totalFailureSessionCount: 0,
+      })
+    },
+  )
 
   it.each([
     ['report-id', { 'report-id': undefined }],
     ['report-id', { 'report-id': 7 }],
     ['start-datetime', { 'date-range': {} }],
-    ['end-datetime', { 'date-range': { 'start-datetime': '2026-01-01T00:00:00Z', 'end-datetime': 'soon' } }],
+    [
+      'end-datetime',
+      { 'date-range': { 'start-datetime': '2026-01-01T00:00:00Z', 'end-datetime': 'soon' } },
+    ],
     ['policy-domain', { policies: [{}] }],
     ['policy-domain', { policies: [null] }],
   ])('is refused without a readable %s', async (name, changes) => {
-    await expect(read(changes)).rejects.toMatchObject({ message: expect.stringContaining(`“${name}”`) })
+    await expect(read(changes)).rejects.toMatchObject({
+      message: expect.stringContaining(`“${name}”`),
+    })
   })
 
   it.each(['', 'x', '{"report-id": "1"', '[]', 'null', '7'])('%j is refused', async (text) => {
-    await expect(parseTlsReport(Buffer.from(text))).rejects.toMatchObject({ name: 'Fault', code: 'invalid_request' })
+    await expect(parseTlsReport(Buffer.from(text))).rejects.toMatchObject({
+      name: 'Fault',
+      code: 'invalid_request',
+    })
   })
 
   it('that is nothing but brackets is refused', async () => {
-    await expect(parseTlsReport(Buffer.from('['.repeat(1_000_000)))).rejects.toMatchObject({ code: 'too_large' })
+    await expect(parseTlsReport(Buffer.from('['.repeat(1_000_000)))).rejects.toMatchObject({
+      code: 'too_large',
+    })
   })
 
   it('cannot reach a prototype', async () => {
@@ -116,7 +156,9 @@ describe('a TLS report', () => {
           changed.map(([name, value]) => ({ ...SAMPLE, [name]: value })),
         ),
         async (report) => {
-          const outcome = await parseTlsReport(bytesOf(report ?? null)).catch((error: unknown) => error)
+          const outcome = await parseTlsReport(bytesOf(report ?? null)).catch(
+            (error: unknown) => error,
+          )
           if (outcome instanceof Error) expect(outcome).toMatchObject({ name: 'Fault' })
         },
       ),

@@ -9,7 +9,9 @@ const TLS = JSON.stringify({ 'organization-name': 'x', 'report-id': '1', policie
 /** The found reports, as text. */
 async function contents(bytes: Uint8Array): Promise<string[]> {
   const { reports } = await unpackAll(bytes)
-  return Promise.all(reports.map(async ({ open }) => Buffer.concat(await Array.fromAsync(open())).toString()))
+  return Promise.all(
+    reports.map(async ({ open }) => Buffer.concat(await Array.fromAsync(open())).toString()),
+  )
 }
 
 describe('a report', () => {
@@ -48,14 +50,20 @@ describe('a report', () => {
   })
 
   it.each([
-    ['with the wrong type', mailWith([attached(gzip(XML), 'Content-Type: application/x-zip; name="a.zip"')])],
+    [
+      'with the wrong type',
+      mailWith([attached(gzip(XML), 'Content-Type: application/x-zip; name="a.zip"')]),
+    ],
     ['of text', mailWith([{ fields: 'Content-Type: text/xml', body: XML }])],
     ['of plain text', mailWith([{ fields: 'Content-Type: text/plain', body: `Hello.\n\n${XML}` }])],
     ['whose type is misspelt', mailWith([attached(gzip(XML), 'ContentType: application/gzip')])],
     [
       'whose encoding is misspelt',
       mailWith([
-        { fields: 'Content-Type: text/plain', body: gzip(XML).toString('base64').replaceAll(/.{76}/g, '$&\n') },
+        {
+          fields: 'Content-Type: text/plain',
+          body: gzip(XML).toString('base64').replaceAll(/.{76}/g, '$&\n'),
+        },
       ]),
     ],
     [
@@ -67,7 +75,10 @@ describe('a report', () => {
         },
       ]),
     ],
-    ['in a mail in base64', mailWith([attached(mailWith([attached(gzip(XML))]), 'Content-Type: message/rfc822')])],
+    [
+      'in a mail in base64',
+      mailWith([attached(mailWith([attached(gzip(XML))]), 'Content-Type: message/rfc822')]),
+    ],
     [
       'behind the line of an mbox',
       Buffer.concat([Buffer.from('From a@b Thu Nov 20\n'), mailWith([attached(gzip(XML))])]),
@@ -100,9 +111,12 @@ describe('a report', () => {
     const inner = mailWith([attached(gzip(XML))], {
       boundary: 'inner',
       subject: '=?utf-8?q?Bericht_f=C3=BCr_example=2Ecom?=',
-      fields: 'Message-ID: <1@receiver.example>\nDate: Thu, 20 Nov 2025 00:00:00 +0100\nReturn-Path: <>\n',
+      fields:
+        'Message-ID: <1@receiver.example>\nDate: Thu, 20 Nov 2025 00:00:00 +0100\nReturn-Path: <>\n',
     })
-    const outer = mailWith([{ fields: 'Content-Type: message/rfc822', body: inner.toString() }], { subject: 'Fwd' })
+    const outer = mailWith([{ fields: 'Content-Type: message/rfc822', body: inner.toString() }], {
+      subject: 'Fwd',
+    })
     expect((await unpackAll(outer)).reports[0]?.mail).toEqual({
       from: 'dmarc@receiver.example',
       subject: 'Bericht für example.com',
@@ -115,7 +129,10 @@ describe('a report', () => {
   it('about one message is not parsed', async () => {
     const bytes = mailWith(
       [
-        { fields: 'Content-Type: message/feedback-report', body: 'Feedback-Type: auth-failure\nVersion: 1\n' },
+        {
+          fields: 'Content-Type: message/feedback-report',
+          body: 'Feedback-Type: auth-failure\nVersion: 1\n',
+        },
         {
           fields: 'Content-Type: message/rfc822',
           body: mailWith([attached(gzip(XML))], { boundary: 'inner' }).toString(),
@@ -137,30 +154,55 @@ describe('files that are not reports', () => {
     ['other XML', Buffer.from('<?xml version="1.0"?><rss/>'), 'the <feedback> element is missing'],
     ['other JSON', Buffer.from('{"a": 1}'), 'not an SMTP TLS report'],
     ['a word', gzip('unused'), 'neither XML, JSON, a message nor an archive'],
-    ['a picture', Buffer.from('89504e470d0a1a0a0000', 'hex'), 'neither XML, JSON, a message nor an archive'],
+    [
+      'a picture',
+      Buffer.from('89504e470d0a1a0a0000', 'hex'),
+      'neither XML, JSON, a message nor an archive',
+    ],
     ['an empty archive', zip([]), 'zip archive is empty'],
     ['a folder', zip([{ name: 'd/', bytes: Buffer.of() }]), 'zip archive is empty'],
-    ['an empty file in an archive', zip([{ name: 'a.xml', bytes: Buffer.of() }]), 'The file is empty'],
+    [
+      'an empty file in an archive',
+      zip([{ name: 'a.xml', bytes: Buffer.of() }]),
+      'The file is empty',
+    ],
     ['gzip that breaks off', gzip(XML).subarray(0, 30), 'damaged or truncated'],
     ['gzip that is nothing but a header', gzip(XML).subarray(0, 10), 'damaged or truncated'],
     ['gzip of noise', Buffer.from('1f8b0800000000000003ffffffffff', 'hex'), 'damaged'],
-    ['zip that breaks off', zip([{ name: 'a', bytes: Buffer.from(XML) }]).subarray(0, 60), 'damaged'],
+    [
+      'zip that breaks off',
+      zip([{ name: 'a', bytes: Buffer.from(XML) }]).subarray(0, 60),
+      'damaged',
+    ],
     ['zip with a password', zip([{ name: 'a', bytes: Buffer.from(XML), flags: 1 }]), 'encrypted'],
-    ['zip of another method', zip([{ name: 'a', bytes: Buffer.from(XML), method: 14 }]), 'compression method 14'],
-    ['a letter', Buffer.from('From: a@b.example\nSubject: Hello\n\nHow are you?\n'), 'no attachment'],
+    [
+      'zip of another method',
+      zip([{ name: 'a', bytes: Buffer.from(XML), method: 14 }]),
+      'compression method 14',
+    ],
+    [
+      'a letter',
+      Buffer.from('From: a@b.example\nSubject: Hello\n\nHow are you?\n'),
+      'no attachment',
+    ],
   ])('such as %s is named with the reason', async (_, bytes, reason) => {
     const { kinds, reasons } = await unpackAll(bytes)
     expect({ kinds, reasons }).toEqual({ kinds: [], reasons: [expect.stringContaining(reason)] })
   })
 
   it('does not hide the reports beside it', async () => {
-    const picture = attached(Buffer.from('89504e470d0a1a0a', 'hex'), 'Content-Type: image/png; name="logo.png"')
+    const picture = attached(
+      Buffer.from('89504e470d0a1a0a', 'hex'),
+      'Content-Type: image/png; name="logo.png"',
+    )
     const files = [
       { name: 'readme.txt', bytes: Buffer.from('unused') },
       { name: 'a.xml', bytes: Buffer.from(XML) },
       { name: 'locked.xml', bytes: Buffer.from(XML), flags: 1 },
     ]
-    const { reports, others } = await unpackAll(mailWith([picture, attached(zip(files)), attached(gzip(TLS))]))
+    const { reports, others } = await unpackAll(
+      mailWith([picture, attached(zip(files)), attached(gzip(TLS))]),
+    )
     expect(reports.map(({ name, kind }) => [name, kind])).toEqual([
       ['a.xml', 'aggregate'],
       ['A report', 'tls'],
@@ -170,8 +212,14 @@ describe('files that are not reports', () => {
 
   it('is a bounce, part by part', async () => {
     const bounce = mailWith([
-      { fields: 'Content-Type: message/delivery-status', body: 'Reporting-MTA: dns; mx.example\n\nAction: failed\n' },
-      { fields: 'Content-Type: message/rfc822', body: 'From: a@b.example\nSubject: Ours\n\nHello\n' },
+      {
+        fields: 'Content-Type: message/delivery-status',
+        body: 'Reporting-MTA: dns; mx.example\n\nAction: failed\n',
+      },
+      {
+        fields: 'Content-Type: message/rfc822',
+        body: 'From: a@b.example\nSubject: Ours\n\nHello\n',
+      },
     ])
     const { kinds, others } = await unpackAll(bounce)
     expect(kinds).toEqual([])
@@ -185,7 +233,9 @@ describe('limits', () => {
 
   it('apply to the content of all archives together', async () => {
     const bytes = zip(['a', 'b'].map((name) => ({ name, bytes: Buffer.from(large) })))
-    const { reports, reasons } = await unpackAll(bytes, { limits: { ...limits, inflated: 150_000 } })
+    const { reports, reasons } = await unpackAll(bytes, {
+      limits: { ...limits, inflated: 150_000 },
+    })
     expect(reports.map(({ name }) => name)).toEqual(['a'])
     expect(reasons).toEqual(['The uncompressed file is larger than 150000 bytes.'])
   })
@@ -198,16 +248,23 @@ describe('limits', () => {
     const [first, second] = reports
     // The start of both was looked at; then the first fits, and the second does not.
     await readAggregate(first?.open() ?? Buffer.of())
-    await expect(readAggregate(second?.open() ?? Buffer.of())).rejects.toMatchObject({ code: 'too_large' })
+    await expect(readAggregate(second?.open() ?? Buffer.of())).rejects.toMatchObject({
+      code: 'too_large',
+    })
   })
 
   it('apply to archives that unpack to nothing, repeatedly', async () => {
     const { kinds, reasons } = await unpackAll(Buffer.alloc(4_000_000, gzip('')))
-    expect({ kinds, reasons }).toEqual({ kinds: [], reasons: ['The uncompressed file is larger than 160 MB.'] })
+    expect({ kinds, reasons }).toEqual({
+      kinds: [],
+      reasons: ['The uncompressed file is larger than 160 MB.'],
+    })
   })
 
   it('apply to content that must be in memory as a whole', async () => {
-    const bytes = zip([{ name: 'inner.zip', bytes: zip([{ name: 'a', bytes: Buffer.alloc(60_000), method: 0 }]) }])
+    const bytes = zip([
+      { name: 'inner.zip', bytes: zip([{ name: 'a', bytes: Buffer.alloc(60_000), method: 0 }]) },
+    ])
     const { reasons } = await unpackAll(bytes, { limits: { ...limits, inflated: 1_000_000 } })
     expect(reasons).toEqual(['The file is larger than 50000 bytes.'])
   })
@@ -222,7 +279,10 @@ describe('limits', () => {
   it('hold for archives in one another', async () => {
     expect((await unpackAll(gzip(gzip(gzip(XML))), { limits })).kinds).toEqual(['aggregate'])
     const { kinds, reasons } = await unpackAll(gzip(gzip(gzip(gzip(XML)))), { limits })
-    expect({ kinds, reasons }).toEqual({ kinds: [], reasons: ['The file has too many levels of compression.'] })
+    expect({ kinds, reasons }).toEqual({
+      kinds: [],
+      reasons: ['The file has too many levels of compression.'],
+    })
   })
 })
 
@@ -237,7 +297,11 @@ describe('garbage', () => {
     readSample('failure-arf.eml'),
   ]
   const mangled = fc
-    .tuple(fc.constantFrom(...seeds), fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 8 }), fc.nat())
+    .tuple(
+      fc.constantFrom(...seeds),
+      fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 8 }),
+      fc.nat(),
+    )
     .map(([seed, changes, end]) => {
       const bytes = Buffer.from(seed)
       for (const [at, byte] of changes) bytes[at % bytes.length] = byte

@@ -52,10 +52,23 @@ const term = fc.oneof(
   fc
     .tuple(
       qualifier,
-      fc.constantFrom('ip4:192.0.2.1', 'ip4:192.0.2.0/24', 'ip6:2001:db8::/32', 'ip6:::/0', 'ip4:0.0.0.0/0', 'all'),
+      fc.constantFrom(
+        'ip4:192.0.2.1',
+        'ip4:192.0.2.0/24',
+        'ip6:2001:db8::/32',
+        'ip6:::/0',
+        'ip4:0.0.0.0/0',
+        'all',
+      ),
     )
     .map((parts) => parts.join('')),
-  fc.constantFrom('x=y', 'include=pass.example', 'exp=h1.example', 'redirect=pass.example', 'redirect=gone.example'),
+  fc.constantFrom(
+    'x=y',
+    'include=pass.example',
+    'exp=h1.example',
+    'redirect=pass.example',
+    'redirect=gone.example',
+  ),
 )
 const record = fc.array(term, { maxLength: 5 }).map((terms) => ['v=spf1', ...terms].join(' '))
 const address = fc.constantFrom('192.0.2.1', '192.0.2.77', '203.0.113.5', '2001:db8::1')
@@ -70,8 +83,13 @@ async function askLibrary(records: Records, ip: string): Promise<string> {
     resolver: async (name, type) => {
       const answer = await dns.query(name, type as RecordType)
       const code =
-        answer.status === 'FAILED' ? `E${answer.failure}` : answer.status === 'NXDOMAIN' ? 'ENOTFOUND' : 'ENODATA'
-      if (answer.status !== 'NOERROR' || answer.records.length === 0) throw Object.assign(new Error(code), { code })
+        answer.status === 'FAILED'
+          ? `E${answer.failure}`
+          : answer.status === 'NXDOMAIN'
+            ? 'ENOTFOUND'
+            : 'ENODATA'
+      if (answer.status !== 'NOERROR' || answer.records.length === 0)
+        throw Object.assign(new Error(code), { code })
       return answer.records.map((found) => {
         if (found.type === 'TXT') return [decodeTxt(found.data)]
         return found.type === 'MX'
@@ -89,7 +107,10 @@ describe('the evaluation of SPF', () => {
     await fc.assert(
       fc.asyncProperty(record, address, async (text, ip) => {
         const records = { ...ZONE, 'example.com TXT': [text] }
-        const questions = createDnsQueries(mapResolver(records, FAILURES), new AbortController().signal)
+        const questions = createDnsQueries(
+          mapResolver(records, FAILURES),
+          new AbortController().signal,
+        )
         const { result, reason } = await evaluateSpf({ ...CLIENT, ip }, questions)
         // 4.6: an error anywhere is a permerror, whatever stands before it. The library reads no
         // further than it must.

@@ -15,12 +15,17 @@ describe('an SPF record', () => {
   it.each(['v=spf1', 'v=spf1 ', 'V=SPF1 -all', 'v=spf1 -all'])('is %j', (text) => {
     expect(isSpf(text)).toBe(true)
   })
-  it.each(['v=spf10 -all', ' v=spf1 -all', 'v=spf1;-all', 'v=spf1\t-all', 'spf2.0/pra -all', '"v=spf1 -all"', ''])(
-    'is not %j',
-    (text) => {
-      expect(isSpf(text)).toBe(false)
-    },
-  )
+  it.each([
+    'v=spf10 -all',
+    ' v=spf1 -all',
+    'v=spf1;-all',
+    'v=spf1\t-all',
+    'spf2.0/pra -all',
+    '"v=spf1 -all"',
+    '',
+  ])('is not %j', (text) => {
+    expect(isSpf(text)).toBe(false)
+  })
 
   // RFC 7208, Appendix A, and sections 5 to 7.
   it.each([
@@ -105,7 +110,16 @@ describe('an SPF record', () => {
         text: '?a:Example.org/24//64',
         at: 7,
       },
-      { kind: 'mechanism', name: 'all', qualifier: '~', value: null, cidr4: null, cidr6: null, text: '~all', at: 29 },
+      {
+        kind: 'mechanism',
+        name: 'all',
+        qualifier: '~',
+        value: null,
+        cidr4: null,
+        cidr6: null,
+        text: '~all',
+        at: 29,
+      },
       { kind: 'modifier', name: 'exp', value: 'e.example', text: 'exp=e.example', at: 34 },
     ])
   })
@@ -132,8 +146,14 @@ describe('an SPF record', () => {
 
 describe('a mended SPF record', () => {
   it.each([
-    [['v=spf1 ip:192.0.2.1 includes:example.com +all'], 'v=spf1 ip4:192.0.2.1 include:example.com ~all'],
-    [['v=spf1 ipv6:2001:db8::1 ip4:2001:db8::2 ~all'], 'v=spf1 ip6:2001:db8::1 ip6:2001:db8::2 ~all'],
+    [
+      ['v=spf1 ip:192.0.2.1 includes:example.com +all'],
+      'v=spf1 ip4:192.0.2.1 include:example.com ~all',
+    ],
+    [
+      ['v=spf1 ipv6:2001:db8::1 ip4:2001:db8::2 ~all'],
+      'v=spf1 ip6:2001:db8::1 ip6:2001:db8::2 ~all',
+    ],
     [['v=spf1 mx ptr nonsense -all a'], 'v=spf1 mx -all'],
     [
       ['v=spf1 mx include:a.example ~all', 'v=spf1 mx include:b.example -all'],
@@ -174,7 +194,25 @@ describe('any published record', () => {
   it('is read in a time in proportion to its length', () => {
     within(
       (text) => repairSpf([parseSpf(text)]),
-      ['a ', ' ', 'a', ':', '/', '%', '%{', '%{i', '%{i}', '.', 'a.', '1', '-all ', 'ip4:1.2.3.4 ', 'x=', '//1', 'é'],
+      [
+        'a ',
+        ' ',
+        'a',
+        ':',
+        '/',
+        '%',
+        '%{',
+        '%{i',
+        '%{i}',
+        '.',
+        'a.',
+        '1',
+        '-all ',
+        'ip4:1.2.3.4 ',
+        'x=',
+        '//1',
+        'é',
+      ],
       ['v=spf1 ', 'v=spf1 include:', 'v=spf1 a:', 'v=spf1 redirect=', 'v=spf1 ip:', 'v=spf1 a/'],
     )
   })

@@ -6,7 +6,10 @@ import { mapResolver } from '../../resolver.ts'
 import type { Records } from '../../servers/dns-records.ts'
 
 const walk = (records: Records, failures?: Record<string, DnsFailure>) =>
-  walkSpf('example.com', createDnsQueries(mapResolver(records, failures), new AbortController().signal))
+  walkSpf(
+    'example.com',
+    createDnsQueries(mapResolver(records, failures), new AbortController().signal),
+  )
 
 const problems = ({ root }: Awaited<ReturnType<typeof walk>>) =>
   nodesOf(root).flatMap(({ via, problem }) => (problem ? [[via, problem]] : []))
@@ -36,7 +39,9 @@ describe('the lookups of an SPF record', () => {
 
   it('counts those that find nothing, of either address family', async () => {
     const tree = await walk({
-      'example.com TXT': ['v=spf1 a a:gone.example mx:nomx.example a:six.example include:nothing.example ~all'],
+      'example.com TXT': [
+        'v=spf1 a a:gone.example mx:nomx.example a:six.example include:nothing.example ~all',
+      ],
       'nomx.example A': ['192.0.2.1'],
       'six.example AAAA': ['2001:db8::1'],
     })
@@ -52,7 +57,11 @@ describe('the lookups of an SPF record', () => {
       'six.example AAAA': ['2001:db8::1'],
       'a.example A': ['127.0.0.2'],
     })
-    expect(tree).toMatchObject({ lookups: 4, voidLookups: 2, root: { voids: ['gone.example', 'six.example'] } })
+    expect(tree).toMatchObject({
+      lookups: 4,
+      voidLookups: 2,
+      root: { voids: ['gone.example', 'six.example'] },
+    })
   })
 
   it('do not have the text of an explanation among them', async () => {
@@ -65,7 +74,10 @@ describe('the lookups of an SPF record', () => {
   })
 
   it('does not count a failed lookup as void', async () => {
-    const tree = await walk({ 'example.com TXT': ['v=spf1 a:lame.example -all'] }, { 'lame.example *': 'SERVFAIL' })
+    const tree = await walk(
+      { 'example.com TXT': ['v=spf1 a:lame.example -all'] },
+      { 'lame.example *': 'SERVFAIL' },
+    )
     expect(tree.voidLookups).toBe(0)
   })
 
@@ -148,7 +160,10 @@ describe('the tree of an SPF record', () => {
         mapResolver({ [`${name} TXT`]: [includes(`x${name.length}`)] }).query(name, type),
     }
     const started = performance.now()
-    const tree = await walkSpf('example.com', createDnsQueries(endless, new AbortController().signal))
+    const tree = await walkSpf(
+      'example.com',
+      createDnsQueries(endless, new AbortController().signal),
+    )
     expect(tree.truncated).toBe(true)
     expect(tree.lookups).toBeGreaterThan(10)
     expect(performance.now() - started).toBeLessThan(2_000)
@@ -166,12 +181,19 @@ describe('the tree of an SPF record', () => {
     await questions.lookUpTxt('example.com')
     over.abort()
     const tree = await walkSpf('example.com', questions)
-    expect(tree).toMatchObject({ lookups: 1, truncated: true, root: { children: [{ problem: 'untried' }] } })
+    expect(tree).toMatchObject({
+      lookups: 1,
+      truncated: true,
+      root: { children: [{ problem: 'untried' }] },
+    })
   })
 
   it('asks no more than eighty questions, however long the record', async () => {
     const resolver = mapResolver({ 'example.com TXT': [`v=spf1 ${hosts(3000)} -all`] })
-    const tree = await walkSpf('example.com', createDnsQueries(resolver, new AbortController().signal))
+    const tree = await walkSpf(
+      'example.com',
+      createDnsQueries(resolver, new AbortController().signal),
+    )
     expect(tree.lookups).toBe(3000)
     expect(resolver.asked.length).toBeLessThan(170)
   })

@@ -6,7 +6,12 @@ import { request, type ApiResponse } from '../api.ts'
 export type QuotaUsage = Static<typeof UsageShape>['quotas'][number]
 
 /** A session in the format of better-auth. */
-export type Session = { token: string; userAgent: string | null; ipAddress: string | null; updatedAt: string }
+export type Session = {
+  token: string
+  userAgent: string | null
+  ipAddress: string | null
+  updatedAt: string
+}
 
 const BASE = '/api/auth'
 
@@ -30,10 +35,13 @@ export const profile = {
     const newestFirst = all.toSorted((one, other) => other.updatedAt.localeCompare(one.updatedAt))
     return { current: mine?.session.token ?? '', sessions: newestFirst }
   },
-  endSession: (token: string) => request<unknown>('POST', `${BASE}/revoke-session`, { body: { token } }),
-  deleteAccount: (password: string) => request<unknown>('POST', '/api/v1/account/erase', { body: { password } }),
+  endSession: (token: string) =>
+    request<unknown>('POST', `${BASE}/revoke-session`, { body: { token } }),
+  deleteAccount: (password: string) =>
+    request<unknown>('POST', '/api/v1/account/erase', { body: { password } }),
   /** Confirms the password, so that actions that need a recent sign-in succeed for ten minutes. */
-  reauthenticate: (password: string) => request<unknown>('POST', REAUTHENTICATE, { body: { password } }),
+  reauthenticate: (password: string) =>
+    request<unknown>('POST', REAUTHENTICATE, { body: { password } }),
   /** Asks for the password unless the sign-in is recent; throws when the user cancels. */
   ensureRecentSignIn: () => request<unknown>('GET', REAUTHENTICATE),
   endOtherSessions: () => request<unknown>('POST', `${BASE}/revoke-other-sessions`, { body: {} }),
@@ -46,6 +54,7 @@ const USAGE_REFRESHED_MS = 30_000
 /** Storage usage of the account and its quotas. */
 export const usageQuery = queryOptions({
   queryKey: ['account', 'usage'],
-  queryFn: async () => (await request<ApiResponse<Static<typeof UsageShape>>>('GET', '/api/v1/account/usage')).data,
+  queryFn: async () =>
+    (await request<ApiResponse<Static<typeof UsageShape>>>('GET', '/api/v1/account/usage')).data,
   refetchInterval: USAGE_REFRESHED_MS,
 })

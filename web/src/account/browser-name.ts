@@ -19,7 +19,8 @@ const SYSTEMS: [pattern: RegExp, name: string][] = [
 
 /** `Firefox on Linux`: enough for people to recognize their own browser. */
 export function browserName(userAgent: string | null): string {
-  const nameOf = (names: typeof BROWSERS) => names.find(([pattern]) => pattern.test(userAgent ?? ''))?.[1]
+  const nameOf = (names: typeof BROWSERS) =>
+    names.find(([pattern]) => pattern.test(userAgent ?? ''))?.[1]
   const [browser, system] = [nameOf(BROWSERS) ?? sessions.unknownBrowser, nameOf(SYSTEMS)]
   return system ? sessions.browserOn(browser, system) : browser
 }

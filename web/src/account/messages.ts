@@ -25,7 +25,8 @@ export const account = {
   shortcuts: 'Keyboard shortcuts',
   yourData: 'Your data',
   shortcutsLabel: 'Single-key shortcuts',
-  shortcutsHint: 'g and a letter open a screen, j and k move through a list, ? shows all. Saved in this browser.',
+  shortcutsHint:
+    'g and a letter open a screen, j and k move through a list, ? shows all. Saved in this browser.',
   migrationsUsed: (used: number, limit: number | null) =>
     limit === null
       ? `${counted(used, 'migration')} this month (no limit)`
@@ -69,7 +70,11 @@ export const sessions = {
 
 export const storage = {
   loading: 'Loading storage…',
-  names: { captures: 'Captured requests', reportFiles: 'Report files', sharedChecks: 'Shared checks' },
+  names: {
+    captures: 'Captured requests',
+    reportFiles: 'Report files',
+    sharedChecks: 'Shared checks',
+  },
   progress: (name: string) => `${name}: storage used`,
   used: (used: string, limit: string) => `${used} of ${limit}`,
   whenFull: (effect: string) => `When full: ${effect}`,
@@ -84,17 +89,25 @@ export const yourData = {
   deleteSummary: 'Delete account',
   deleteWarning: 'This is permanent and can’t be undone.',
   deleteList: 'Your account is deleted together with:',
-  afterDelete: 'Export your data first if you want to keep it. Existing backups contain it until they expire.',
-  lastAdministrator: 'The last administrator can’t be deleted: make another user an administrator first.',
+  afterDelete:
+    'Export your data first if you want to keep it. Existing backups contain it until they expire.',
+  lastAdministrator:
+    'The last administrator can’t be deleted: make another user an administrator first.',
   delete: 'Delete my account',
   confirmEmail: 'Your email, to confirm',
   confirmPassword: 'Your password',
   enterEmail: (email: string) => `Enter ${email} to confirm.`,
   enterPassword: 'Enter your password.',
   items: {
-    domains: { name: 'DMARC domain', detail: 'with all reports and statistics; new reports will be rejected' },
+    domains: {
+      name: 'DMARC domain',
+      detail: 'with all reports and statistics; new reports will be rejected',
+    },
     hosts: { name: 'monitored host', detail: 'with all history and delistings' },
-    migrations: { name: 'migration', detail: 'with its errors; mail that was already copied is kept' },
+    migrations: {
+      name: 'migration',
+      detail: 'with its errors; mail that was already copied is kept',
+    },
     endpoints: { name: 'webhook endpoint', detail: 'with all captured requests' },
     tokens: { name: 'API token', detail: 'so programs that use one lose access' },
   },

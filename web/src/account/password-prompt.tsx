@@ -31,7 +31,12 @@ export function PasswordPrompt() {
   }
 
   return (
-    <ConfirmDialog ref={dialog} heading={heading} title={messages.title} onClose={() => answer.current?.(false)}>
+    <ConfirmDialog
+      ref={dialog}
+      heading={heading}
+      title={messages.title}
+      onClose={() => answer.current?.(false)}
+    >
       <p>{messages.explanation}</p>
       {times > 0 && (
         <Form
@@ -41,7 +46,12 @@ export function PasswordPrompt() {
           submit={messages.continue}
           aside={<Button onClick={() => dialog.current?.close()}>{messages.cancel}</Button>}
         >
-          <PasswordField name="password" label={fields.password} autoComplete="current-password" autoFocus />
+          <PasswordField
+            name="password"
+            label={fields.password}
+            autoComplete="current-password"
+            autoFocus
+          />
         </Form>
       )}
     </ConfirmDialog>

@@ -22,7 +22,13 @@ export function NameForm({ account }: { account: Account }) {
   return (
     <>
       <Form onSubmit={rename} submit={messages.saveName}>
-        <TextField name="name" label={messages.name} defaultValue={account.name} maxLength={200} autoComplete="name" />
+        <TextField
+          name="name"
+          label={messages.name}
+          defaultValue={account.name}
+          maxLength={200}
+          autoComplete="name"
+        />
       </Form>
       <div role="status">{isSaved && <Notice tone="good">{messages.nameSaved}</Notice>}</div>
     </>
@@ -44,11 +50,21 @@ export function PasswordForm() {
     <>
       <Form key={changes} onSubmit={change} check={missing} submit={messages.changePassword}>
         <FieldRow>
-          <PasswordField name="current" label={messages.currentPassword} autoComplete="current-password" />
-          <PasswordField name="newPassword" label={messages.newPassword} autoComplete="new-password" />
+          <PasswordField
+            name="current"
+            label={messages.currentPassword}
+            autoComplete="current-password"
+          />
+          <PasswordField
+            name="newPassword"
+            label={messages.newPassword}
+            autoComplete="new-password"
+          />
         </FieldRow>
       </Form>
-      <div role="status">{changes > 0 && <Notice tone="good">{messages.passwordChanged}</Notice>}</div>
+      <div role="status">
+        {changes > 0 && <Notice tone="good">{messages.passwordChanged}</Notice>}
+      </div>
     </>
   )
 }

@@ -24,7 +24,11 @@ export function Sessions() {
     <>
       <List>
         {data.sessions.map((session) => (
-          <SessionItem key={session.token} session={session} isCurrent={session.token === data.current} />
+          <SessionItem
+            key={session.token}
+            session={session}
+            isCurrent={session.token === data.current}
+          />
         ))}
       </List>
       {data.sessions.length > 1 && (
@@ -58,7 +62,12 @@ function SessionItem({ session, isCurrent }: { session: Session; isCurrent: bool
       title={isCurrent ? messages.current(name) : name}
       action={
         !isCurrent && (
-          <ConfirmButton label={messages.end} about={messages.endAbout(name)} title={messages.endTitle} onConfirm={end}>
+          <ConfirmButton
+            label={messages.end}
+            about={messages.endAbout(name)}
+            title={messages.endTitle}
+            onConfirm={end}
+          >
             {messages.endEffect(name)}
           </ConfirmButton>
         )

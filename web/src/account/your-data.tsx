@@ -36,7 +36,13 @@ export function YourData({ account }: { account: Account }) {
     <Stack>
       <p>{messages.exportText}</p>
       <div>
-        <Button kind="quiet" size="small" icon="download" busy={busy} onClick={() => void download()}>
+        <Button
+          kind="quiet"
+          size="small"
+          icon="download"
+          busy={busy}
+          onClick={() => void download()}
+        >
           {messages.export}
         </Button>
         <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
@@ -81,7 +87,11 @@ function DeleteAccount({ account: { email, admin } }: { account: Account }) {
             autoComplete="off"
             spellCheck={false}
           />
-          <PasswordField name="password" label={messages.confirmPassword} autoComplete="current-password" />
+          <PasswordField
+            name="password"
+            label={messages.confirmPassword}
+            autoComplete="current-password"
+          />
         </FieldRow>
       </Form>
     </Stack>
@@ -115,7 +125,10 @@ function DeletedItems() {
   )
 }
 
-function problemsOf({ email = '', password }: Record<string, string>, own: string): Record<string, string> {
+function problemsOf(
+  { email = '', password }: Record<string, string>,
+  own: string,
+): Record<string, string> {
   return {
     ...(email.trim().toLowerCase() !== own.toLowerCase() && { email: messages.enterEmail(own) }),
     ...(!password && { password: messages.enterPassword }),

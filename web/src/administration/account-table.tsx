@@ -48,7 +48,9 @@ export function AccountTable({ people, page }: { people: ManagedAccount[]; page:
           <PersonRow
             key={person.id}
             person={person}
-            storedBytes={storedBytes(usage?.accounts.find(({ accountId }) => accountId === person.id))}
+            storedBytes={storedBytes(
+              usage?.accounts.find(({ accountId }) => accountId === person.id),
+            )}
             onChange={(changed) => change(person.id, changed)}
           />
         ))}
@@ -57,7 +59,11 @@ export function AccountTable({ people, page }: { people: ManagedAccount[]; page:
   )
 }
 
-type PersonRowProps = { person: ManagedAccount; storedBytes: number | null; onChange: (change: Change) => void }
+type PersonRowProps = {
+  person: ManagedAccount
+  storedBytes: number | null
+  onChange: (change: Change) => void
+}
 
 /** Bytes of captured requests, report files and shared checks together; null until loaded. */
 function storedBytes(usage: { quotas: { used: number }[] } | undefined): number | null {
@@ -74,7 +80,12 @@ function PersonRow({ person, storedBytes: bytes, onChange }: PersonRowProps) {
         <small>{id === me?.id ? messages.you(name) : name}</small>
       </th>
       <td>
-        <Choice label={messages.planOf(email)} choices={PLANS} value={plan} onChange={(to) => onChange({ plan: to })} />
+        <Choice
+          label={messages.planOf(email)}
+          choices={PLANS}
+          value={plan}
+          onChange={(to) => onChange({ plan: to })}
+        />
       </td>
       <td>
         <Switch
@@ -104,7 +115,12 @@ function Remove({ person: { id, email } }: { person: ManagedAccount }) {
   }
 
   return (
-    <ConfirmButton label={messages.delete} about={email} title={messages.deleteTitle(email)} onConfirm={remove}>
+    <ConfirmButton
+      label={messages.delete}
+      about={email}
+      title={messages.deleteTitle(email)}
+      onConfirm={remove}
+    >
       {messages.deleteEffect}
     </ConfirmButton>
   )

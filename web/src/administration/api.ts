@@ -30,13 +30,23 @@ export const administration = {
   accounts: async (page: number) =>
     (await request<ApiResponse<AccountList>>('GET', `${ACCOUNTS}?page=${page}&limit=20`)).data,
   usage: async (page: number) =>
-    (await request<ApiResponse<Static<typeof AccountUsagePage>>>('GET', `${ACCOUNTS}/usage?page=${page}&limit=20`))
-      .data,
+    (
+      await request<ApiResponse<Static<typeof AccountUsagePage>>>(
+        'GET',
+        `${ACCOUNTS}/usage?page=${page}&limit=20`,
+      )
+    ).data,
   audit: async (filter: AuditFilter) =>
-    (await request<ApiResponse<Static<typeof AuditPage>>>('GET', `/api/v1/audit?${searchOf({ ...filter })}`)).data,
+    (
+      await request<ApiResponse<Static<typeof AuditPage>>>(
+        'GET',
+        `/api/v1/audit?${searchOf({ ...filter })}`,
+      )
+    ).data,
   add: async (wanted: Static<typeof NewAccount>) =>
     (await request<ApiResponse<ManagedAccount>>('POST', ACCOUNTS, { body: wanted })).data,
-  change: (id: string, change: Change) => request<unknown>('PATCH', `${ACCOUNTS}/${id}`, { body: change }),
+  change: (id: string, change: Change) =>
+    request<unknown>('PATCH', `${ACCOUNTS}/${id}`, { body: change }),
   remove: (id: string) => request<unknown>('DELETE', `${ACCOUNTS}/${id}`),
 }
 

@@ -55,7 +55,8 @@ export const newAccount = {
   passwordHint: 'At least 10 characters. Ask the user to change it after the first sign-in.',
   plan: 'Plan',
   planHint: 'Migrations a month.',
-  created: (email: string) => `${email} can sign in now. Send them the password over a secure channel.`,
+  created: (email: string) =>
+    `${email} can sign in now. Send them the password over a secure channel.`,
   enterEmail: 'Enter an email address, such as bob@example.com.',
   minLength: (characters: number) => `Use at least ${characters} characters.`,
 } as const
@@ -96,7 +97,8 @@ export function describeHealth(findings: Health['findings']): { tone: Tone; sent
   const count = (state: State) => findings.filter((finding) => finding.state === state).length
   const [errors, warnings] = [count('bad'), count('doubtful')]
   if (errors > 0) return { tone: 'bad', sentence: `${counted(errors, 'check')} failed.` }
-  if (warnings > 0) return { tone: 'warn', sentence: `Running, with ${counted(warnings, 'warning')}.` }
+  if (warnings > 0)
+    return { tone: 'warn', sentence: `Running, with ${counted(warnings, 'warning')}.` }
   return { tone: 'good', sentence: 'All checks passed.' }
 }
 
@@ -107,15 +109,22 @@ export function describeQueue({ running, ready, later }: Health['jobs'][number])
     [ready, 'queued'],
     [later, 'scheduled'],
   ]
-  const text = parts.flatMap(([count, state]) => (count > 0 ? [`${numberText(count)} ${state}`] : [])).join(', ')
+  const text = parts
+    .flatMap(([count, state]) => (count > 0 ? [`${numberText(count)} ${state}`] : []))
+    .join(', ')
   return text || null
 }
 
 /** The details of an audit entry as names and values. The account that was changed comes first, in place of its id. */
-export function describeDetails(details: AuditEntryRow['details']): [name: string, value: string][] {
+export function describeDetails(
+  details: AuditEntryRow['details'],
+): [name: string, value: string][] {
   const { account, id, ...rest } = details
   const about = account ?? id
-  const all = [...(about === undefined ? [] : [[account ? 'account' : 'id', about] as const]), ...Object.entries(rest)]
+  const all = [
+    ...(about === undefined ? [] : [[account ? 'account' : 'id', about] as const]),
+    ...Object.entries(rest),
+  ]
   return all.map(([name, value]) => [name, valueText(value)])
 }
 

@@ -14,7 +14,12 @@ export function NewAccount() {
   const queries = useQueryClient()
   const [created, setCreated] = useState('')
 
-  async function add({ email = '', name = '', password = '', plan }: Record<string, string>): Promise<void> {
+  async function add({
+    email = '',
+    name = '',
+    password = '',
+    plan,
+  }: Record<string, string>): Promise<void> {
     const person = await administration.add({
       email: email.trim(),
       name: name.trim(),
@@ -54,7 +59,9 @@ export function NewAccount() {
             />
           </FieldRow>
         </Form>
-        <div role="status">{created && <Notice tone="good">{messages.created(created)}</Notice>}</div>
+        <div role="status">
+          {created && <Notice tone="good">{messages.created(created)}</Notice>}
+        </div>
       </Stack>
     </Card>
   )
@@ -63,6 +70,8 @@ export function NewAccount() {
 function missing({ email = '', password = '' }: Record<string, string>): Record<string, string> {
   return {
     ...(!/^[^\s@]+@[^\s@]+$/.test(email.trim()) && { email: messages.enterEmail }),
-    ...(password.length < MIN_PASSWORD_LENGTH && { password: messages.minLength(MIN_PASSWORD_LENGTH) }),
+    ...(password.length < MIN_PASSWORD_LENGTH && {
+      password: messages.minLength(MIN_PASSWORD_LENGTH),
+    }),
   }
 }

@@ -3,4 +3,7 @@ import { planNames } from './messages.ts'
 
 export type Plan = ManagedAccount['plan']
 
-export const PLANS = Object.entries(planNames).map(([value, name]) => ({ value: value as Plan, name }))
+export const PLANS = Object.entries(planNames).map(([value, name]) => ({
+  value: value as Plan,
+  name,
+}))

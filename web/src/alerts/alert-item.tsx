@@ -44,7 +44,11 @@ function AlertItem({ alert, channels }: { alert: Alert; channels: Channel[] }) {
             <li key={delivery.channelId}>
               <Status tone={tone}>{word}</Status>
               <Muted>
-                {channel ? targetOf(channel) : delivery.type === 'email' ? messages.byEmail : messages.byWebhook}
+                {channel
+                  ? targetOf(channel)
+                  : delivery.type === 'email'
+                    ? messages.byEmail
+                    : messages.byWebhook}
                 {delivery.at && (
                   <>
                     , <Ago at={delivery.at} />

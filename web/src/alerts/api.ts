@@ -32,15 +32,21 @@ export const alerts = {
     ).data,
   channels: async () => (await request<ApiResponse<Channel[]>>('GET', `${BASE}/channels`)).data,
   add: async (channel: Static<typeof NewChannel>) =>
-    (await request<ApiResponse<CreatedAlertChannel>>('POST', `${BASE}/channels`, { body: channel })).data,
+    (await request<ApiResponse<CreatedAlertChannel>>('POST', `${BASE}/channels`, { body: channel }))
+      .data,
   change: async (id: string, changes: ChannelSettings) =>
-    (await request<ApiResponse<Channel>>('PATCH', `${BASE}/channels/${id}`, { body: changes })).data,
+    (await request<ApiResponse<Channel>>('PATCH', `${BASE}/channels/${id}`, { body: changes }))
+      .data,
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/channels/${id}`),
   /** Resolves when the receiver accepted the test; throws with its error otherwise. */
   test: (id: string) => request<unknown>('POST', `${BASE}/channels/${id}/test`),
   sendCode: (id: string) => request<unknown>('POST', `${BASE}/channels/${id}/code`),
   confirm: async (id: string, code: string) =>
-    (await request<ApiResponse<Channel>>('POST', `${BASE}/channels/${id}/confirm`, { body: { code } })).data,
+    (
+      await request<ApiResponse<Channel>>('POST', `${BASE}/channels/${id}/confirm`, {
+        body: { code },
+      })
+    ).data,
 }
 
 export const alertsQuery = (filter: AlertFilter) =>
@@ -49,4 +55,7 @@ export const alertsQuery = (filter: AlertFilter) =>
     queryFn: () => alerts.list(filter),
   })
 
-export const channelsQuery = queryOptions({ queryKey: ['alerts', 'channels'], queryFn: alerts.channels })
+export const channelsQuery = queryOptions({
+  queryKey: ['alerts', 'channels'],
+  queryFn: alerts.channels,
+})

@@ -13,7 +13,13 @@ import { Switch } from '../ui/actions/switch.tsx'
 import { TitledCard } from '../ui/layout/titled-card.tsx'
 import { alerts, channelsQuery, type Channel } from './api.ts'
 import { SettingsForm } from './settings-form.tsx'
-import { channel as messages, channelState, confirmation, describeKinds, describeQuietHours } from './messages.ts'
+import {
+  channel as messages,
+  channelState,
+  confirmation,
+  describeKinds,
+  describeQuietHours,
+} from './messages.ts'
 import { targetOf } from './targets.ts'
 
 /** A channel with its status, settings and actions. */
@@ -35,7 +41,11 @@ export function ChannelCard({ channel }: { channel: Channel }) {
         ]}
       />
       {isChanging && <SettingsForm channel={channel} onDone={() => setChanging(false)} />}
-      <ChannelActions channel={channel} isChanging={isChanging} onChange={() => setChanging(!isChanging)} />
+      <ChannelActions
+        channel={channel}
+        isChanging={isChanging}
+        onChange={() => setChanging(!isChanging)}
+      />
     </TitledCard>
   )
 }
@@ -44,7 +54,11 @@ type ChannelActionsProps = { channel: Channel; isChanging: boolean; onChange: ()
 
 function ChannelActions({ channel, isChanging, onChange }: ChannelActionsProps) {
   const queries = useQueryClient()
-  const [{ busy, tone, text }, setState] = useState<{ busy: boolean; tone: 'good' | 'bad'; text: string }>({
+  const [{ busy, tone, text }, setState] = useState<{
+    busy: boolean
+    tone: 'good' | 'bad'
+    text: string
+  }>({
     busy: false,
     tone: 'good',
     text: '',
@@ -96,12 +110,24 @@ function ChannelActions({ channel, isChanging, onChange }: ChannelActionsProps) 
         <Button size="small" kind="quiet" onClick={onChange}>
           {isChanging ? messages.cancel : messages.edit} <VisuallyHidden>{target}</VisuallyHidden>
         </Button>
-        <ConfirmButton label={messages.delete} about={target} title={messages.deleteTitle(target)} onConfirm={remove}>
+        <ConfirmButton
+          label={messages.delete}
+          about={target}
+          title={messages.deleteTitle(target)}
+          onConfirm={remove}
+        >
           {messages.deleteText}
         </ConfirmButton>
-        <Switch label={messages.on} about={target} checked={enabled} onChange={(isOn) => void toggle(isOn)} />
+        <Switch
+          label={messages.on}
+          about={target}
+          checked={enabled}
+          onChange={(isOn) => void toggle(isOn)}
+        />
       </Row>
-      <div role={tone === 'bad' ? 'alert' : 'status'}>{text && <Notice tone={tone}>{text}</Notice>}</div>
+      <div role={tone === 'bad' ? 'alert' : 'status'}>
+        {text && <Notice tone={tone}>{text}</Notice>}
+      </div>
     </>
   )
 }

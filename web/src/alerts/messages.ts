@@ -67,7 +67,13 @@ export const create = {
 } as const
 
 export const channel = {
-  facts: { type: 'Type', label: 'Label', events: 'Events', quietHours: 'Quiet hours', lastSent: 'Last sent' },
+  facts: {
+    type: 'Type',
+    label: 'Label',
+    events: 'Events',
+    quietHours: 'Quiet hours',
+    lastSent: 'Last sent',
+  },
   types: { email: 'Email', webhook: 'Webhook' } satisfies Record<Channel['type'], string>,
   sendTest: 'Send test',
   testAbout: (target: string) => `to ${target}`,
@@ -131,5 +137,7 @@ export function describeQuietHours(quietHours: QuietHours | null): string | null
 }
 
 export function describeKinds(kinds: string[] | null): string {
-  return kinds === null ? 'All' : kinds.map((kind) => kindOf(kind)?.name ?? kind).join(', ') || 'None'
+  return kinds === null
+    ? 'All'
+    : kinds.map((kind) => kindOf(kind)?.name ?? kind).join(', ') || 'None'
 }

@@ -15,10 +15,16 @@ export function NewChannel() {
   const [type, setType] = useState<Type>('email')
   const [created, setCreated] = useState<CreatedAlertChannel | null>(null)
 
-  async function add({ address = '', url = '', label = '' }: Record<string, string>): Promise<void> {
+  async function add({
+    address = '',
+    url = '',
+    label = '',
+  }: Record<string, string>): Promise<void> {
     const settings = { label: label.trim() }
     const channel =
-      type === 'email' ? { type, address: address.trim(), ...settings } : { type, url: url.trim(), ...settings }
+      type === 'email'
+        ? { type, address: address.trim(), ...settings }
+        : { type, url: url.trim(), ...settings }
     setCreated(await alerts.add(channel))
     await queries.invalidateQueries(channelsQuery)
   }

@@ -21,7 +21,13 @@ export function SettingsForm({ channel, onDone }: SettingsFormProps) {
 
   return (
     <Form onSubmit={save} submit={messages.save} check={wrongSettings}>
-      <TextField name="label" label={messages.label} defaultValue={label} maxLength={100} autoComplete="off" />
+      <TextField
+        name="label"
+        label={messages.label}
+        defaultValue={label}
+        maxLength={100}
+        autoComplete="off"
+      />
       <fieldset className={classes.kinds}>
         <legend>{messages.events}</legend>
         {Object.entries(ALERT_KINDS).map(([kind, { name }]) => (
@@ -53,8 +59,18 @@ function QuietFields({ channel: { quietHours } }: { channel: Channel }) {
       />
       {isQuiet && (
         <FieldRow>
-          <TextField name="from" label={messages.from} type="time" defaultValue={quietHours?.from ?? '22:00'} />
-          <TextField name="to" label={messages.to} type="time" defaultValue={quietHours?.to ?? '07:00'} />
+          <TextField
+            name="from"
+            label={messages.from}
+            type="time"
+            defaultValue={quietHours?.from ?? '22:00'}
+          />
+          <TextField
+            name="to"
+            label={messages.to}
+            type="time"
+            defaultValue={quietHours?.to ?? '07:00'}
+          />
           <SelectField
             name="timeZone"
             label={messages.timeZone}

@@ -5,7 +5,10 @@ import { ALERT_KINDS, settings as messages } from './messages.ts'
 export const kindField = (kind: string) => `kind ${kind}`
 
 /** Request body for the form’s values. All topics selected means null: topics of later versions, too. */
-export function settingsOf(values: Record<string, string>, before: string[] | null): ChannelSettings {
+export function settingsOf(
+  values: Record<string, string>,
+  before: string[] | null,
+): ChannelSettings {
   const chosen = Object.keys(ALERT_KINDS).filter((kind) => values[kindField(kind)] === 'on')
   const others = before?.filter((kind) => !(kind in ALERT_KINDS)) ?? []
   const isAll = chosen.length === Object.keys(ALERT_KINDS).length

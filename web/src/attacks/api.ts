@@ -34,12 +34,14 @@ const BASE = '/api/v1/abuse'
 /** Lines of one page of what administrators look through. */
 const LIMIT = 20
 
-const ask = async <T>(path: string) => (await request<ApiResponse<T>>('GET', `${BASE}/${path}`)).data
+const ask = async <T>(path: string) =>
+  (await request<ApiResponse<T>>('GET', `${BASE}/${path}`)).data
 
 export const attacks = {
   appeal: async (body: { ip: string; reason: string }) =>
     (await request<ApiResponse<Appeal>>('POST', `${BASE}/appeals`, { body })).data,
-  makeToken: (label: string) => request<NewReportToken>('POST', `${BASE}/tokens`, { body: { label } }),
+  makeToken: (label: string) =>
+    request<NewReportToken>('POST', `${BASE}/tokens`, { body: { label } }),
   revokeToken: (id: string) => request<unknown>('DELETE', `${BASE}/tokens/${id}`),
 
   decide: (id: string, upheld: boolean) =>
@@ -95,4 +97,7 @@ export const rangesQuery = (list: RangeList, page: number) =>
     queryFn: () => ask<Ranges>(`${list}?page=${page}&limit=${LIMIT}`),
   })
 
-export const holdQuery = queryOptions({ queryKey: ['attacks', 'hold'], queryFn: () => ask<Hold>('export/hold') })
+export const holdQuery = queryOptions({
+  queryKey: ['attacks', 'hold'],
+  queryFn: () => ask<Hold>('export/hold'),
+})

@@ -9,7 +9,9 @@ type AppealFormProps = { ip: string; onSent: (appeal: Appeal) => void }
 export function AppealForm({ ip, onSent }: AppealFormProps) {
   return (
     <Form
-      onSubmit={async ({ reason = '' }) => onSent(await attacks.appeal({ ip, reason: reason.trim() }))}
+      onSubmit={async ({ reason = '' }) =>
+        onSent(await attacks.appeal({ ip, reason: reason.trim() }))
+      }
       check={missing}
       submit={messages.submit}
     >

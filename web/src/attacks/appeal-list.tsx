@@ -14,7 +14,12 @@ import { appeals as messages } from './messages.ts'
 
 type AppealRow = Appeals['appeals'][number]
 
-const TONES: Record<AppealRow['status'], Tone> = { open: 'warn', granted: 'good', upheld: 'good', rejected: 'unknown' }
+const TONES: Record<AppealRow['status'], Tone> = {
+  open: 'warn',
+  granted: 'good',
+  upheld: 'good',
+  rejected: 'unknown',
+}
 
 /** Appeals, those that need a decision first. */
 export function AppealList() {

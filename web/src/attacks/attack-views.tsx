@@ -13,7 +13,9 @@ export function AttackViews() {
       </SubNavigationLink>
       <SubNavigationLink to="/attacks/servers">{views.servers}</SubNavigationLink>
       <SubNavigationLink to="/attacks/list">{views.list}</SubNavigationLink>
-      {account?.admin && <SubNavigationLink to="/attacks/administration">{views.administration}</SubNavigationLink>}
+      {account?.admin && (
+        <SubNavigationLink to="/attacks/administration">{views.administration}</SubNavigationLink>
+      )}
     </SubNavigation>
   )
 }

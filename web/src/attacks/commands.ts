@@ -19,7 +19,10 @@ export function reviewedInstallCommands(options: InstallOptions): string {
 export type InstallOptions = { token?: string; blocks: boolean }
 
 function installerUrl({ token, blocks }: InstallOptions): string {
-  const query = new URLSearchParams({ ...(token && { token }), ...(blocks && { block: '1' }) }).toString()
+  const query = new URLSearchParams({
+    ...(token && { token }),
+    ...(blocks && { block: '1' }),
+  }).toString()
   return `${window.location.origin}/api/v1/abuse/fail2ban-install${query && `?${query}`}`
 }
 
@@ -93,6 +96,9 @@ if ($portreeve_listed) { return 403; }`,
 
 /** @param service an id, or empty for all services */
 export function listUrl(format: string, service: string): string {
-  const query = new URLSearchParams({ ...(format !== 'plain' && { format }), ...(service && { service }) }).toString()
+  const query = new URLSearchParams({
+    ...(format !== 'plain' && { format }),
+    ...(service && { service }),
+  }).toString()
   return `${window.location.origin}/api/v1/abuse/export${query && `?${query}`}`
 }

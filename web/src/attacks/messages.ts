@@ -133,7 +133,8 @@ export const appeals = {
   reasonHint: 'An administrator may read it. It’s kept for 90 days.',
   missing: 'Describe the cause and the fix in a sentence.',
   granted: (ip: string) => `${ip} is delisted`,
-  grantedText: 'The evidence is deleted. Allow an hour until everyone who uses the blocklist has fetched it again.',
+  grantedText:
+    'The evidence is deleted. Allow an hour until everyone who uses the blocklist has fetched it again.',
   sent: 'Appeal sent',
   sentText:
     'An administrator decides, because the appeal wasn’t sent from the listed address, or is not its first in 30 days.',
@@ -151,7 +152,8 @@ export const appeals = {
   wait: 'Decide later',
   accept: 'Delist',
   acceptTitle: (ip: string) => `Delist ${ip}?`,
-  acceptText: 'The evidence is deleted, and the networks that reported the address lose reputation.',
+  acceptText:
+    'The evidence is deleted, and the networks that reported the address lose reputation.',
   reject: 'Keep listed',
   rejectTitle: (ip: string) => `Keep ${ip} listed?`,
   rejectText: 'The appeal is closed. Without new reports the listing ends within seven days.',
@@ -165,8 +167,10 @@ export const candidates = {
   noTable: 'Without a network table, every new listing waits here.',
   tableDate: (date: string) => `Providers are known as of ${date}.`,
   reasons: {
-    unknown_operators: 'We can’t tell whether the reporting networks belong to different providers.',
-    appealed: 'An appeal was granted in the last 14 days, and no established network has reported it since.',
+    unknown_operators:
+      'We can’t tell whether the reporting networks belong to different providers.',
+    appealed:
+      'An appeal was granted in the last 14 days, and no established network has reported it since.',
     well_known: 'Many services depend on this address, and none of your sensors has reported it.',
   },
   sources: (reports: number, networks: number, operators: number) =>
@@ -178,7 +182,8 @@ export const candidates = {
     'Everyone who uses the blocklist blocks it within minutes. The listing ends at the latest seven days after the last report.',
   discard: 'Discard reports',
   discardTitle: (ip: string) => `Discard the reports about ${ip}?`,
-  discardText: 'The evidence is deleted, and the networks that reported the address lose reputation.',
+  discardText:
+    'The evidence is deleted, and the networks that reported the address lose reputation.',
 } as const
 
 export const administration = {
@@ -197,7 +202,8 @@ export const administration = {
 export const ranges = {
   loading: 'Loading ranges…',
   allowlist: 'Allowlist',
-  allowlistText: 'Ranges of resolvers, search engines and other machines that many services depend on.',
+  allowlistText:
+    'Ranges of resolvers, search engines and other machines that many services depend on.',
   allowlistEmpty: 'No ranges on the allowlist.',
   sensors: 'Sensors',
   sensorsText: 'Your own servers and honeypots. Their reports count fully from the start.',
@@ -205,7 +211,10 @@ export const ranges = {
   cidr: 'Address or range',
   label: 'Description',
   kind: 'Effect',
-  kinds: { whitelist: 'Allowlist', canary: 'Canary', shared: 'Shared', sensor: 'Sensor' } as Record<string, string>,
+  kinds: { whitelist: 'Allowlist', canary: 'Canary', shared: 'Shared', sensor: 'Sensor' } as Record<
+    string,
+    string
+  >,
   effects: {
     whitelist: 'Allowlist: never listed',
     canary: 'Canary: never listed; networks that report it lose reputation',
@@ -230,7 +239,8 @@ export const servers = {
   created: (label: string) => `Run this on ${label || 'the server'}`,
   installCommand: 'the install command',
   command: 'the command',
-  createdText: 'The report token in it is shown only once. Run the command again after you add a fail2ban jail.',
+  createdText:
+    'The report token in it is shown only once. Run the command again after you add a fail2ban jail.',
   review: 'Review the script first',
   reviewSteps: 'the commands',
   manual: 'Report without fail2ban',
@@ -244,7 +254,8 @@ export const servers = {
   revokeTitle: (name: string) => `Revoke the token of “${name}”?`,
   revokeText: 'Further reports from this server count as anonymous. Its statistics are deleted.',
   empty: 'No servers yet',
-  emptyText: 'Create an install command above. Reports without a token count the same, but don’t appear here:',
+  emptyText:
+    'Create an install command above. Reports without a token count the same, but don’t appear here:',
 } as const
 
 export const list = {
@@ -286,6 +297,9 @@ export const formats = {
     use: 'A DNS blocklist for IPv4 and IPv6, served by rbldnsd and queried by mail servers.',
     setup: 'Start rbldnsd once. It reloads the file when it changes:',
   },
-  json: { name: 'JSON', use: 'Includes the score, confidence, services and last report of each address.' },
+  json: {
+    name: 'JSON',
+    use: 'Includes the score, confidence, services and last report of each address.',
+  },
   csv: { name: 'CSV', use: 'All fields, for spreadsheets.' },
 } as const

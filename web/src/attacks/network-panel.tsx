@@ -54,7 +54,10 @@ function ReportChart({ perDay }: NetworkFacts) {
   const days = Array.from({ length: DAYS }, (_, ago) =>
     new Date(Date.now() - (DAYS - 1 - ago) * DAY).toISOString().slice(0, 10),
   )
-  const most = perDay.reduce((one, other) => (other.count > one.count ? other : one), { day: '', count: 0 })
+  const most = perDay.reduce((one, other) => (other.count > one.count ? other : one), {
+    day: '',
+    count: 0,
+  })
   const sum = perDay.reduce((total, { count }) => total + count, 0)
   const peak = sum > 0 ? { day: dayText(most.day), count: most.count } : null
   return (
@@ -63,7 +66,9 @@ function ReportChart({ perDay }: NetworkFacts) {
         label={messages.perDay}
         text={messages.chartText(sum, DAYS, peak)}
         days={days}
-        series={[{ name: messages.reports, look: 'main', counts: days.map((day) => counts.get(day) ?? 0) }]}
+        series={[
+          { name: messages.reports, look: 'main', counts: days.map((day) => counts.get(day) ?? 0) },
+        ]}
       />
       <Disclosure summary={messages.table}>
         <Table caption={messages.perDay} quiet columns={[...messages.dayColumns]}>
@@ -83,7 +88,11 @@ function Attacked({ byService, totalReports }: NetworkFacts) {
   const rest = byService.slice(MAX_SHOWN)
   return (
     <>
-      <ServiceTable caption={messages.services} services={byService.slice(0, MAX_SHOWN)} total={totalReports} />
+      <ServiceTable
+        caption={messages.services}
+        services={byService.slice(0, MAX_SHOWN)}
+        total={totalReports}
+      />
       {rest.length > 0 && (
         <Disclosure summary={messages.more(rest.length)}>
           <ServiceTable caption={messages.moreServices} services={rest} total={totalReports} />

@@ -38,26 +38,42 @@ export function RangeSection({ list, title, text, empty }: RangeSectionProps) {
   )
 }
 
-const KINDS = (['whitelist', 'canary', 'shared'] as const satisfies NewRange['kind'][]).map((value) => ({
-  value,
-  label: messages.effects[value],
-}))
+const KINDS = (['whitelist', 'canary', 'shared'] as const satisfies NewRange['kind'][]).map(
+  (value) => ({
+    value,
+    label: messages.effects[value],
+  }),
+)
 
 function NewRangeForm({ list }: { list: RangeList }) {
   const queries = useQueryClient()
   const [added, setAdded] = useState(0)
 
   async function add({ cidr = '', label = '', kind }: Record<string, string>): Promise<void> {
-    const range = { cidr: cidr.trim(), label: label.trim(), ...(kind && { kind: kind as NewRange['kind'] }) }
+    const range = {
+      cidr: cidr.trim(),
+      label: label.trim(),
+      ...(kind && { kind: kind as NewRange['kind'] }),
+    }
     await attacks.addRange(list, range)
     setAdded(added + 1)
     await queries.invalidateQueries({ queryKey: ['attacks'] })
   }
 
   return (
-    <Form key={added} onSubmit={add} submit={list === 'sensors' ? messages.addSensor : messages.addRange}>
+    <Form
+      key={added}
+      onSubmit={add}
+      submit={list === 'sensors' ? messages.addSensor : messages.addRange}
+    >
       <FieldRow>
-        <TextField name="cidr" label={messages.cidr} placeholder="192.0.2.0/24" spellCheck={false} autoComplete="off" />
+        <TextField
+          name="cidr"
+          label={messages.cidr}
+          placeholder="192.0.2.0/24"
+          spellCheck={false}
+          autoComplete="off"
+        />
         <TextField name="label" label={messages.label} maxLength={200} autoComplete="off" />
       </FieldRow>
       {list === 'whitelist' && <SelectField name="kind" label={messages.kind} choices={KINDS} />}
@@ -65,7 +81,13 @@ function NewRangeForm({ list }: { list: RangeList }) {
   )
 }
 
-function RangeItem({ list, range: { id, cidr, label, kind, createdAt } }: { list: RangeList; range: Range }) {
+function RangeItem({
+  list,
+  range: { id, cidr, label, kind, createdAt },
+}: {
+  list: RangeList
+  range: Range
+}) {
   const queries = useQueryClient()
 
   async function remove(): Promise<void> {
@@ -77,12 +99,18 @@ function RangeItem({ list, range: { id, cidr, label, kind, createdAt } }: { list
     <ListItem
       title={<code>{cidr}</code>}
       action={
-        <ConfirmButton label={messages.remove} about={cidr} title={messages.removeTitle(cidr)} onConfirm={remove}>
+        <ConfirmButton
+          label={messages.remove}
+          about={cidr}
+          title={messages.removeTitle(cidr)}
+          onConfirm={remove}
+        >
           {messages.removeText}
         </ConfirmButton>
       }
     >
-      {[label, messages.kinds[kind]].filter(Boolean).join(' · ')} · {messages.added} <DateText at={createdAt} />
+      {[label, messages.kinds[kind]].filter(Boolean).join(' · ')} · {messages.added}{' '}
+      <DateText at={createdAt} />
     </ListItem>
   )
 }

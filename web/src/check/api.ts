@@ -27,14 +27,20 @@ export const checkQuery = (kind: CheckKind, target: string) =>
       const events = kind.events?.(target)
       if (events === undefined) return requestCheck(kind.path(target), signal)
       const again = () => requestCheck(kind.path(target), signal)
-      return followProgress(events, signal, (soFar) => client.setQueryData<CheckResponse>(queryKey, soFar), again)
+      return followProgress(
+        events,
+        signal,
+        (soFar) => client.setQueryData<CheckResponse>(queryKey, soFar),
+        again,
+      )
     },
     staleTime: 30_000,
     retry: false,
     refetchOnWindowFocus: false,
   })
 
-const requestCheck = (path: string, signal: AbortSignal) => request<CheckResponse>('GET', path, { signal })
+const requestCheck = (path: string, signal: AbortSignal) =>
+  request<CheckResponse>('GET', path, { signal })
 
 /** @param otherwise called when the event stream is unavailable, because it reports no reason */
 async function followProgress(
@@ -82,13 +88,15 @@ export const shares = {
 
 export const sharesQuery = queryOptions({
   queryKey: ['shares'],
-  queryFn: async () => (await request<ApiResponse<Static<typeof SharedChecks>>>('GET', SHARED)).data,
+  queryFn: async () =>
+    (await request<ApiResponse<Static<typeof SharedChecks>>>('GET', SHARED)).data,
 })
 
 /** Results as they were: they never change. */
 export const sharedQuery = (token: string) =>
   queryOptions({
     queryKey: ['shared', token],
-    queryFn: async () => (await request<ApiResponse<Shared>>('GET', `${SHARED}/${encodeURIComponent(token)}`)).data,
+    queryFn: async () =>
+      (await request<ApiResponse<Shared>>('GET', `${SHARED}/${encodeURIComponent(token)}`)).data,
     staleTime: Infinity,
   })

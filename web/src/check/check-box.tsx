@@ -4,7 +4,13 @@ import { check as messages } from './messages.ts'
 import { guessTarget } from './guess-target.ts'
 
 /** One input for every kind of target. Submitting it opens the page of the result. */
-export function CheckBox({ initial = '', autoFocus = false }: { initial?: string; autoFocus?: boolean }) {
+export function CheckBox({
+  initial = '',
+  autoFocus = false,
+}: {
+  initial?: string
+  autoFocus?: boolean
+}) {
   const navigate = useNavigate()
 
   function check(typed: string): string | null {

@@ -20,7 +20,11 @@ type ResultProps = {
 export function CheckResult({ kind, answer: { data, receipt, total = 0 }, path }: ResultProps) {
   return (
     <Stack>
-      {receipt === null ? <Progress data={data} total={total} /> : <VerdictLine {...kind.verdict(data)} />}
+      {receipt === null ? (
+        <Progress data={data} total={total} />
+      ) : (
+        <VerdictLine {...kind.verdict(data)} />
+      )}
       <kind.View data={data} />
       {receipt !== null && <Raw data={data} path={path} />}
     </Stack>

@@ -69,7 +69,8 @@ export const dns = {
 export const mailAuth = {
   title: 'Email authentication',
   nameNotFound,
-  unknownDmarc: (error: string) => `Couldn’t look up the DMARC record (${error}). Check again later.`,
+  unknownDmarc: (error: string) =>
+    `Couldn’t look up the DMARC record (${error}). Check again later.`,
   noDmarc: 'No DMARC record: receivers don’t know how to treat spoofed mail.',
   policies: {
     reject: 'Enforced: receivers reject spoofed mail.',
@@ -102,7 +103,8 @@ export const certificate = {
   expired: 'The certificate has expired. Renew it.',
   wrongHost: 'The certificate is for another host.',
   untrusted: 'The certificate isn’t trusted.',
-  trusted: (daysLeft: number) => `The certificate is trusted and valid for another ${counted(daysLeft, 'day')}.`,
+  trusted: (daysLeft: number) =>
+    `The certificate is trusted and valid for another ${counted(daysLeft, 'day')}.`,
   issuesFound: (count: number) => `${issues(count)} found.`,
   issuedBy: 'Issued by',
   validUntil: 'Valid until',
@@ -117,7 +119,8 @@ export const certificate = {
 
 export const blocklists = {
   title: 'Blocklists',
-  listed: (ip: string, listed: number, total: number) => `${ip} is on ${listed} of ${counted(total, 'blocklist')}.`,
+  listed: (ip: string, listed: number, total: number) =>
+    `${ip} is on ${listed} of ${counted(total, 'blocklist')}.`,
   clean: (ip: string, checked: number) => `${ip} is on none of ${counted(checked, 'blocklist')}.`,
   unchecked: (count: number) => `${numberText(count)} couldn’t be checked.`,
   unknown: (ip: string, unknown: number, total: number) =>

@@ -31,7 +31,9 @@ export function ShareBar({ target, children }: ShareBarProps) {
     return [{ check, data: answer.data as Record<string, unknown>, receipt: answer.receipt }]
   })
   const isChecking = useIsFetching({ queryKey: ['check'] }) > 0
-  const [state, setState] = useState<{ busy: boolean; created?: Share; problem?: string }>({ busy: false })
+  const [state, setState] = useState<{ busy: boolean; created?: Share; problem?: string }>({
+    busy: false,
+  })
 
   async function share(): Promise<void> {
     setState({ busy: true })
@@ -46,7 +48,11 @@ export function ShareBar({ target, children }: ShareBarProps) {
   return (
     <div className={classes.actions}>
       <Row>
-        <Button busy={state.busy} disabled={isChecking || results.length === 0} onClick={() => void share()}>
+        <Button
+          busy={state.busy}
+          disabled={isChecking || results.length === 0}
+          onClick={() => void share()}
+        >
           {actions.share}
         </Button>
         {children}
@@ -116,7 +122,8 @@ function ShareItem({ token, url, target, createdAt, expiresAt }: Share) {
         </Row>
       }
     >
-      {messages.createdAt} <DateText at={createdAt} /> · {messages.until} <DateText at={expiresAt} />
+      {messages.createdAt} <DateText at={createdAt} /> · {messages.until}{' '}
+      <DateText at={expiresAt} />
     </ListItem>
   )
 }

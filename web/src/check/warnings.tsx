@@ -20,7 +20,10 @@ export function Warnings({ warnings }: { warnings: (string | Advice)[] }) {
   const suggestions = all.filter(({ severity }) => severity === 'info')
   return (
     <>
-      <AdviceList label={messages.problems} advice={all.filter(({ severity }) => severity !== 'info')} />
+      <AdviceList
+        label={messages.problems}
+        advice={all.filter(({ severity }) => severity !== 'info')}
+      />
       {suggestions.length > 0 && (
         <Disclosure summary={messages.suggestionCount(suggestions.length)}>
           <AdviceList label={messages.suggestions} advice={suggestions} />

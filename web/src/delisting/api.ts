@@ -25,16 +25,26 @@ export type DelistingFilter = {
 
 const BASE = '/api/v1/delisting'
 
-async function postAction(id: string, stepId: string, action: string, body?: object): Promise<DelistingWithHistory> {
+async function postAction(
+  id: string,
+  stepId: string,
+  action: string,
+  body?: object,
+): Promise<DelistingWithHistory> {
   const path = `${BASE}/${id}/steps/${stepId}/${action}`
   return (await request<ApiResponse<DelistingWithHistory>>('POST', path, body ? { body } : {})).data
 }
 
 export const delisting = {
   list: async (filter: DelistingFilter, limit: number) =>
-    (await request<ApiResponse<Static<typeof ProcessPage>>>('GET', `${BASE}/status?${searchOf({ ...filter, limit })}`))
-      .data,
-  find: async (id: string) => (await request<ApiResponse<DelistingWithHistory>>('GET', `${BASE}/${id}`)).data,
+    (
+      await request<ApiResponse<Static<typeof ProcessPage>>>(
+        'GET',
+        `${BASE}/status?${searchOf({ ...filter, limit })}`,
+      )
+    ).data,
+  find: async (id: string) =>
+    (await request<ApiResponse<DelistingWithHistory>>('GET', `${BASE}/${id}`)).data,
   /** Checks every list, which takes a few seconds. */
   create: async (body: Static<typeof NewProcess>) =>
     (await request<ApiResponse<Delisting>>('POST', BASE, { body })).data,
@@ -46,7 +56,8 @@ export const delisting = {
 }
 
 /** Whether the delisting still changes without the user. */
-export const isOpen = ({ status }: Pick<Delisting, 'status'>) => status === 'pending' || status === 'in-progress'
+export const isOpen = ({ status }: Pick<Delisting, 'status'>) =>
+  status === 'pending' || status === 'in-progress'
 
 export const delistingsQuery = (filter: DelistingFilter) =>
   queryOptions({

@@ -13,14 +13,26 @@ export function CauseAndFixForm({ of, step }: CauseAndFixFormProps) {
   const { id, method, request } = step
   const isEmail = method === 'email'
 
-  async function confirm({ cause = '', fix = '', text = '' }: Record<string, string>): Promise<void> {
+  async function confirm({
+    cause = '',
+    fix = '',
+    text = '',
+  }: Record<string, string>): Promise<void> {
     const own = text.trim() === '' ? {} : { text: text.trim() }
-    const changed = await delisting.confirm(of.id, id, { cause: cause.trim(), fix: fix.trim(), ...own })
+    const changed = await delisting.confirm(of.id, id, {
+      cause: cause.trim(),
+      fix: fix.trim(),
+      ...own,
+    })
     queries.setQueryData(delistingQuery(of.id).queryKey, changed)
   }
 
   return (
-    <Form onSubmit={confirm} check={findMissing} submit={isEmail ? messages.sendEmail : messages.prepareText}>
+    <Form
+      onSubmit={confirm}
+      check={findMissing}
+      submit={isEmail ? messages.sendEmail : messages.prepareText}
+    >
       <AreaField
         prose
         name="cause"

@@ -58,7 +58,11 @@ const MAX_ATTEMPTS = 3
 
 /** Whether the user may have the list checked now, or restart the step. */
 export function canRetry({ status, attempt }: Step): boolean {
-  return status === 'waiting' || status === 'email-sent' || (status === 'failed' && attempt < MAX_ATTEMPTS)
+  return (
+    status === 'waiting' ||
+    status === 'email-sent' ||
+    (status === 'failed' && attempt < MAX_ATTEMPTS)
+  )
 }
 
 export function isFinal({ status }: Step): boolean {
@@ -68,5 +72,9 @@ export function isFinal({ status }: Step): boolean {
 /** Whether the list still needs a request by email or form. */
 export function isNotRequested({ method, request, status }: Step): boolean {
   const isRequested = request !== null && request.state !== 'none'
-  return (method === 'email' || method === 'form') && !isRequested && (status === 'waiting' || status === 'running')
+  return (
+    (method === 'email' || method === 'form') &&
+    !isRequested &&
+    (status === 'waiting' || status === 'running')
+  )
 }

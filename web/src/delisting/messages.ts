@@ -19,13 +19,15 @@ export const list = {
   total: (delistings: number) => counted(delistings, 'delisting'),
   noMatch: 'No matches.',
   empty: 'No delistings yet',
-  emptyHint: 'Start one: Portreeve checks every blocklist and creates a step for each listing. Or use the API:',
+  emptyHint:
+    'Start one: Portreeve checks every blocklist and creates a step for each listing. Or use the API:',
   command: 'the command',
   caption: 'Delistings',
   columns: ['IP address', 'Blocklists', 'Status', 'Started'],
   relisted: 'listed again',
   progress: (ip: string) => `Blocklists that removed ${ip}`,
-  delistedFrom: (completed: number, listings: number) => `delisted from ${completed} of ${listings}`,
+  delistedFrom: (completed: number, listings: number) =>
+    `delisted from ${completed} of ${listings}`,
 } as const
 
 export const create = {
@@ -35,7 +37,8 @@ export const create = {
   address: 'IP address',
   enterAddress: 'Enter a public IP address.',
   hint: 'Needed before Portreeve emails a blocklist. You can add cause and fix later.',
-  advice: 'Fix the cause first: a blocklist that is asked too early refuses, or lists the address again.',
+  advice:
+    'Fix the cause first: a blocklist that is asked too early refuses, or lists the address again.',
   inProgress: (ip: string) => `A delisting of ${ip} is already in progress.`,
   open: 'Open this delisting',
 } as const
@@ -161,7 +164,8 @@ export const status = {
   failed: 'Partly delisted',
   pending: 'Starting',
   'in-progress': 'In progress',
-  stepsNeedAction: (steps: number) => `${counted(steps, 'step')} ${steps === 1 ? 'needs' : 'need'} action`,
+  stepsNeedAction: (steps: number) =>
+    `${counted(steps, 'step')} ${steps === 1 ? 'needs' : 'need'} action`,
 } as const
 
 /** Verdict first, then numbers, then the action. */
@@ -169,11 +173,14 @@ export const summary = {
   pending: (ip: string, listings: number) =>
     `${ip} is on ${counted(listings, 'blocklist')}. The first step starts within a minute.`,
   completed: (ip: string, listings: number) =>
-    listings === 1 ? `${ip} is off the blocklist.` : `${ip} is off all ${counted(listings, 'blocklist')}.`,
+    listings === 1
+      ? `${ip} is off the blocklist.`
+      : `${ip} is off all ${counted(listings, 'blocklist')}.`,
   progress: (ip: string, completed: number, listings: number) =>
     `${ip} is off ${completed} of ${counted(listings, 'blocklist')}.`,
   failed: (steps: number) => `${counted(steps, 'step')} failed.`,
   forward: 'Forward the text to your provider.',
   noAction: 'No action needed.',
-  needsAction: (steps: number) => `${counted(steps, 'step')} ${steps === 1 ? 'needs' : 'need'} your action.`,
+  needsAction: (steps: number) =>
+    `${counted(steps, 'step')} ${steps === 1 ? 'needs' : 'need'} your action.`,
 } as const

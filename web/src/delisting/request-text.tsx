@@ -10,5 +10,11 @@ export function RequestText({ step: { request, method, blacklistName } }: { step
     [messages.to, to],
     [messages.subject, subject],
   ]
-  return <Letter what={messages.text} head={method === 'form' ? [[messages.form, blacklistName]] : head} text={text} />
+  return (
+    <Letter
+      what={messages.text}
+      head={method === 'form' ? [[messages.form, blacklistName]] : head}
+      text={text}
+    />
+  )
 }

@@ -28,7 +28,10 @@ export function StepAnswers({ step }: { step: Step }) {
             ),
           ],
           [answers.next, nextCheckAt && <ExactTime key="next" at={nextCheckAt} />],
-          [answers.deadline, deadlineAt && !endedAt && <ExactTime key="deadline" at={deadlineAt} />],
+          [
+            answers.deadline,
+            deadlineAt && !endedAt && <ExactTime key="deadline" at={deadlineAt} />,
+          ],
           [answers.ended, endedAt && <ExactTime key="ended" at={endedAt} />],
           [answers.attempt, attempt > 1 ? String(attempt) : null],
         ]}
@@ -44,7 +47,11 @@ function isSame(one: StepAnswer, other: StepAnswer): boolean {
   )
 }
 
-function AnswerText({ answer: { status, codes, meanings, reason, detail, at } }: { answer: StepAnswer }) {
+function AnswerText({
+  answer: { status, codes, meanings, reason, detail, at },
+}: {
+  answer: StepAnswer
+}) {
   const explanation = [...meanings, detail].filter(Boolean).join('. ')
   return (
     <>

@@ -7,7 +7,13 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { Row, Muted } from '../ui/layout/page.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { TitledCard } from '../ui/layout/titled-card.tsx'
-import { delistingQuery, delisting, type Delisting, type DelistingWithHistory, type Step } from './api.ts'
+import {
+  delistingQuery,
+  delisting,
+  type Delisting,
+  type DelistingWithHistory,
+  type Step,
+} from './api.ts'
 import { SentRequest, StepAnswers, LastChecked } from './step-answers.tsx'
 import { step as messages } from './messages.ts'
 import { RequestText } from './request-text.tsx'
@@ -107,7 +113,10 @@ type Action = 'submitted' | 'retry' | 'cancel'
 /** Runs an action on a step and shows the changed delisting. */
 function useActions(delistingId: string) {
   const queries = useQueryClient()
-  const [state, setState] = useState<{ busy: Action | null; problem: string }>({ busy: null, problem: '' })
+  const [state, setState] = useState<{ busy: Action | null; problem: string }>({
+    busy: null,
+    problem: '',
+  })
 
   async function run(action: Action, stepId: string): Promise<void> {
     setState({ busy: action, problem: '' })

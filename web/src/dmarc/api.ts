@@ -33,7 +33,11 @@ export type UploadResult = Static<typeof UploadedShape>['data']
 export type ReportMailbox = Static<typeof MailboxShape>
 
 /** The filter of the reports, as the screen’s URL has it. */
-export type ReportFilter = { orgName?: string | undefined; result?: 'fail' | undefined; page?: number | undefined }
+export type ReportFilter = {
+  orgName?: string | undefined
+  result?: 'fail' | undefined
+  page?: number | undefined
+}
 
 /** The filter of a source’s records. */
 export type SourceFilter = {
@@ -46,44 +50,73 @@ const BASE = '/api/v1/dmarc'
 
 export const dmarc = {
   domains: async () => (await request<ApiResponse<ReportDomain[]>>('GET', `${BASE}/domains`)).data,
-  domain: async (id: string) => (await request<ApiResponse<PublishedDomain>>('GET', `${BASE}/domains/${id}`)).data,
+  domain: async (id: string) =>
+    (await request<ApiResponse<PublishedDomain>>('GET', `${BASE}/domains/${id}`)).data,
   register: async (domain: string) =>
-    (await request<ApiResponse<PublishedDomain>>('POST', `${BASE}/domains`, { body: { domain } })).data,
+    (await request<ApiResponse<PublishedDomain>>('POST', `${BASE}/domains`, { body: { domain } }))
+      .data,
   verify: async (id: string) =>
     (await request<ApiResponse<PublishedDomain>>('POST', `${BASE}/domains/${id}/verify`)).data,
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/domains/${id}`),
   /** @param days ending today */
   summary: async (id: string, days: number) =>
-    (await request<ApiResponse<Summary>>('GET', `${BASE}/domains/${id}/summary?from=${dayBefore(days - 1)}`)).data,
+    (
+      await request<ApiResponse<Summary>>(
+        'GET',
+        `${BASE}/domains/${id}/summary?from=${dayBefore(days - 1)}`,
+      )
+    ).data,
   source: async (id: string, address: string, days: number) =>
-    (await request<ApiResponse<SourceDetail>>('GET', `${sourcePath(id, address)}?from=${dayBefore(days - 1)}`)).data,
+    (
+      await request<ApiResponse<SourceDetail>>(
+        'GET',
+        `${sourcePath(id, address)}?from=${dayBefore(days - 1)}`,
+      )
+    ).data,
   sourceRecords: async (id: string, address: string, days: number, filter: SourceFilter) => {
     const search = searchOf({ from: dayBefore(days - 1), ...filter })
     const path = `${sourcePath(id, address)}/records?${search}`
     return (await request<Static<typeof SourceRecordPage>>('GET', path)).data
   },
   reports: async (id: string, filter: ReportFilter) =>
-    (await request<Static<typeof ReportPage>>('GET', `${BASE}/domains/${id}/reports?${searchOf({ ...filter })}`)).data,
+    (
+      await request<Static<typeof ReportPage>>(
+        'GET',
+        `${BASE}/domains/${id}/reports?${searchOf({ ...filter })}`,
+      )
+    ).data,
   report: async (id: string, reportId: string) =>
     (await request<ApiResponse<Report>>('GET', `${BASE}/domains/${id}/reports/${reportId}`)).data,
   records: async (id: string, reportId: string, page: number) =>
-    (await request<Static<typeof RecordPage>>('GET', `${BASE}/domains/${id}/reports/${reportId}/records?page=${page}`))
-      .data,
+    (
+      await request<Static<typeof RecordPage>>(
+        'GET',
+        `${BASE}/domains/${id}/reports/${reportId}/records?page=${page}`,
+      )
+    ).data,
   tlsReports: async (id: string, page: number) =>
-    (await request<Static<typeof TlsReportPage>>('GET', `${BASE}/domains/${id}/tls-reports?page=${page}`)).data,
+    (
+      await request<Static<typeof TlsReportPage>>(
+        'GET',
+        `${BASE}/domains/${id}/tls-reports?page=${page}`,
+      )
+    ).data,
   rejected: async (page: number) =>
     (await request<Static<typeof RejectedPage>>('GET', `${BASE}/rejected?page=${page}`)).data,
   upload: async (form: FormData) =>
     (await request<Static<typeof UploadedShape>>('POST', `${BASE}/reports`, { body: form })).data,
 
-  mailboxes: async () => (await request<ApiResponse<ReportMailbox[]>>('GET', `${BASE}/mailboxes`)).data,
+  mailboxes: async () =>
+    (await request<ApiResponse<ReportMailbox[]>>('GET', `${BASE}/mailboxes`)).data,
   addMailbox: async (mailbox: Static<typeof NewMailbox>) =>
-    (await request<ApiResponse<ReportMailbox>>('POST', `${BASE}/mailboxes`, { body: mailbox })).data,
+    (await request<ApiResponse<ReportMailbox>>('POST', `${BASE}/mailboxes`, { body: mailbox }))
+      .data,
   fetchMailbox: (id: string) => request<unknown>('POST', `${BASE}/mailboxes/${id}/fetch`),
   removeMailbox: (id: string) => request<unknown>('DELETE', `${BASE}/mailboxes/${id}`),
 }
 
-const sourcePath = (id: string, address: string) => `${BASE}/domains/${id}/sources/${encodeURIComponent(address)}`
+const sourcePath = (id: string, address: string) =>
+  `${BASE}/domains/${id}/sources/${encodeURIComponent(address)}`
 
 export const rejectedFilePath = (id: string) => `${BASE}/rejected/${id}/raw`
 
@@ -99,15 +132,27 @@ export const domainsQuery = queryOptions({ queryKey: [ROOT, 'domains'], queryFn:
 
 /** The service queries DNS for this, so the answer is reused for 30 seconds. */
 export const domainQuery = (id: string) =>
-  queryOptions({ queryKey: [ROOT, 'domain', id], queryFn: () => dmarc.domain(id), staleTime: 30_000 })
+  queryOptions({
+    queryKey: [ROOT, 'domain', id],
+    queryFn: () => dmarc.domain(id),
+    staleTime: 30_000,
+  })
 
 export const summaryQuery = (id: string, days: number) =>
   queryOptions({ queryKey: [ROOT, 'summary', id, days], queryFn: () => dmarc.summary(id, days) })
 
 export const sourceQuery = (id: string, address: string, days: number) =>
-  queryOptions({ queryKey: [ROOT, 'source', id, address, days], queryFn: () => dmarc.source(id, address, days) })
+  queryOptions({
+    queryKey: [ROOT, 'source', id, address, days],
+    queryFn: () => dmarc.source(id, address, days),
+  })
 
-export const sourceRecordsQuery = (id: string, address: string, days: number, filter: SourceFilter) =>
+export const sourceRecordsQuery = (
+  id: string,
+  address: string,
+  days: number,
+  filter: SourceFilter,
+) =>
   queryOptions({
     queryKey: [ROOT, 'source-records', id, address, days, filter],
     queryFn: () => dmarc.sourceRecords(id, address, days, filter),
@@ -115,7 +160,10 @@ export const sourceRecordsQuery = (id: string, address: string, days: number, fi
   })
 
 export const reportsQuery = (id: string, filter: ReportFilter) =>
-  queryOptions({ queryKey: [ROOT, 'reports', id, filter], queryFn: () => dmarc.reports(id, filter) })
+  queryOptions({
+    queryKey: [ROOT, 'reports', id, filter],
+    queryFn: () => dmarc.reports(id, filter),
+  })
 
 /** A stored report never changes. */
 export const reportQuery = (id: string, reportId: string) =>

@@ -89,7 +89,10 @@ export const domainPage = {
 } as const
 
 /** The verdict on the next policy; the API’s sentence gives the numbers. */
-export function readinessTitle({ verdict, policy }: Pick<Summary['readiness'], 'verdict' | 'policy'>): string {
+export function readinessTitle({
+  verdict,
+  policy,
+}: Pick<Summary['readiness'], 'verdict' | 'policy'>): string {
   const titles: Record<Summary['readiness']['verdict'], string> = {
     'no-data': 'No messages reported yet',
     'too-early': `Not enough data for p=${policy} yet`,
@@ -145,7 +148,8 @@ export const sourceGroups: Record<SourceGroup, { title: string; explanation: str
   },
   'forwarder-like': {
     title: 'Forwarded',
-    explanation: 'Mailing lists and forwarding addresses, according to the receivers. No action needed.',
+    explanation:
+      'Mailing lists and forwarding addresses, according to the receivers. No action needed.',
   },
   aligned: { title: 'Passing', explanation: 'Your senders, set up correctly.' },
 }
@@ -170,7 +174,8 @@ export const source = {
   address: 'IP address',
   reverseName: 'Reverse DNS',
   noReverseName: 'none',
-  unconfirmedName: (name: string) => `${name} (unconfirmed: the name doesn’t resolve to this address)`,
+  unconfirmedName: (name: string) =>
+    `${name} (unconfirmed: the name doesn’t resolve to this address)`,
   unconfirmedShort: (name: string) => `unconfirmed: ${name}`,
   organisation: 'Organization',
   network: 'Network',
@@ -231,10 +236,12 @@ export const records = {
   signature: (domain: string | null, selector: string | null, result: string | null) =>
     `, ${domain} (${selector ?? '?'}): ${result}`,
   spf: (domain: string | null, result: string | null) => `, ${domain}: ${result}`,
-  dispositions: { none: 'Delivered', pass: 'Delivered', quarantine: 'Quarantined', reject: 'Rejected' } as Record<
-    string,
-    string
-  >,
+  dispositions: {
+    none: 'Delivered',
+    pass: 'Delivered',
+    quarantine: 'Quarantined',
+    reject: 'Rejected',
+  } as Record<string, string>,
 } as const
 
 export const reports = {
@@ -254,7 +261,8 @@ export const report = {
   id: 'Report ID',
   generator: 'Generator',
   authentic: (sender: string) => `Verified: the email is from ${sender}.`,
-  notAuthentic: (sender: string) => `Not verified: the email claims to be from ${sender}. Anyone can forge a report.`,
+  notAuthentic: (sender: string) =>
+    `Not verified: the email claims to be from ${sender}. Anyone can forge a report.`,
   unknownSender: 'an unknown sender',
 } as const
 
@@ -281,7 +289,8 @@ export const channels: Record<NonNullable<Report['via']>, string> = {
 
 export const tlsReports = {
   loading: 'Loading TLS reports…',
-  explanation: 'TLS reports show whether senders could reach your mail servers with TLS. None received yet.',
+  explanation:
+    'TLS reports show whether senders could reach your mail servers with TLS. None received yet.',
   publish: 'To receive them, publish this TXT record at',
   connections: 'Connections',
   failures: 'Failures',

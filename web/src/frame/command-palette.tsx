@@ -43,7 +43,13 @@ export function CommandPalette() {
 /** Works while typing too, and when single-key shortcuts are off. */
 function useCommandK(open: () => void): void {
   const press = useEffectEvent((event: KeyboardEvent) => {
-    if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return
+    if (
+      event.key.toLowerCase() !== 'k' ||
+      !(event.ctrlKey || event.metaKey) ||
+      event.shiftKey ||
+      event.altKey
+    )
+      return
     event.preventDefault()
     open()
   })

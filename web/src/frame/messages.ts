@@ -95,11 +95,13 @@ export const welcome = {
     },
     {
       name: 'Reports and monitoring',
-      words: 'Receives DMARC reports, monitors your hosts on blocklists, and tracks every delisting step by step.',
+      words:
+        'Receives DMARC reports, monitors your hosts on blocklists, and tracks every delisting step by step.',
     },
     {
       name: 'Mailbox migration',
-      words: 'Copies folders, messages, flags and dates between IMAP servers, and verifies every message.',
+      words:
+        'Copies folders, messages, flags and dates between IMAP servers, and verifies every message.',
     },
     {
       name: 'Attack reporting',
@@ -107,7 +109,8 @@ export const welcome = {
     },
     {
       name: 'Webhook capture',
-      words: 'Gives you a URL that stores every request sent to it and responds the way you configure.',
+      words:
+        'Gives you a URL that stores every request sent to it and responds the way you configure.',
     },
   ],
   featuresTitle: 'Features',

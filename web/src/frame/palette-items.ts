@@ -22,7 +22,11 @@ const MAX_SHOWN = 9
  * Finds the entries for a search text: first a check of the address or name in it, then entries that match, those whose
  * name begins with the text first.
  */
-export function findItems(typed: string, all: readonly PaletteItem[], ways: CheckActions): PaletteItem[] {
+export function findItems(
+  typed: string,
+  all: readonly PaletteItem[],
+  ways: CheckActions,
+): PaletteItem[] {
   const text = typed.trim().toLowerCase()
   const found = all
     .map((find) => ({ find, rank: rankOf(find, text) }))
@@ -42,7 +46,13 @@ function checkItems(typed: string, { check, lookUp }: CheckActions): PaletteItem
   const target = guessTarget(typed)
   const ip = target?.kind === 'address' ? target.name : IPV6.exec(typed.trim())?.[0]
   return [
-    ...(target ? [checkItem(messages.checkTarget(target.name), CHECKS[target.kind], () => check(target.name))] : []),
+    ...(target
+      ? [
+          checkItem(messages.checkTarget(target.name), CHECKS[target.kind], () =>
+            check(target.name),
+          ),
+        ]
+      : []),
     ...(ip ? [checkItem(messages.lookUp(ip), messages.kinds.attackReports, () => lookUp(ip))] : []),
   ]
 }

@@ -12,14 +12,20 @@ type Part = { title: string; rows: [keys: string, description: string][] }
 export function useShortcutSheet(dialog: RefObject<HTMLDialogElement | null>) {
   const [parts, setParts] = useState<Part[]>([])
   function open(): void {
-    const now = activeShortcuts().map(({ title, keys }) => ({ title, rows: Object.entries(keys).map(rowOf) }))
+    const now = activeShortcuts().map(({ title, keys }) => ({
+      title,
+      rows: Object.entries(keys).map(rowOf),
+    }))
     setParts([...now.filter(({ rows }) => rows.length > 0), ALWAYS])
     dialog.current?.showModal()
   }
   return { open, sheet: <ShortcutSheet dialog={dialog} parts={parts} /> }
 }
 
-const rowOf = ([keys, [description]]: [string, [string, unknown]]): Part['rows'][number] => [keys, description]
+const rowOf = ([keys, [description]]: [string, [string, unknown]]): Part['rows'][number] => [
+  keys,
+  description,
+]
 
 /** These work even when single-key shortcuts are off. */
 const ALWAYS: Part = {
@@ -31,7 +37,13 @@ const ALWAYS: Part = {
   ],
 }
 
-function ShortcutSheet({ dialog, parts }: { dialog: RefObject<HTMLDialogElement | null>; parts: Part[] }) {
+function ShortcutSheet({
+  dialog,
+  parts,
+}: {
+  dialog: RefObject<HTMLDialogElement | null>
+  parts: Part[]
+}) {
   return (
     <Dialog ref={dialog} label={messages.title}>
       <div className={classes.sheet}>

@@ -28,10 +28,12 @@ export function useFrameShortcuts({ openPalette, openSheet }: FrameKeys): void {
 
 /** Focuses the first control of the next or previous row. @returns whether there is one */
 function stepRow(by: 1 | -1): boolean {
-  const ways = [...document.querySelectorAll<HTMLElement>('main [data-rows] > *')].flatMap((row) => {
-    const way = row.querySelector<HTMLElement>('a, button, input')
-    return way ? [{ row, way }] : []
-  })
+  const ways = [...document.querySelectorAll<HTMLElement>('main [data-rows] > *')].flatMap(
+    (row) => {
+      const way = row.querySelector<HTMLElement>('a, button, input')
+      return way ? [{ row, way }] : []
+    },
+  )
   const at = ways.findIndex(({ row }) => row.contains(document.activeElement))
   const next = at < 0 ? ways.at(by > 0 ? 0 : -1) : ways[at + by]
   next?.way.focus()

@@ -54,7 +54,14 @@ export function usePaletteItems(): PaletteItem[] {
       open: () => window.location.assign('/docs'),
     },
   ]
-  return [...screens, ...actions, ...useAdministration(), ...useHosts(), ...useDomains(), ...useHooks()]
+  return [
+    ...screens,
+    ...actions,
+    ...useAdministration(),
+    ...useHosts(),
+    ...useDomains(),
+    ...useHooks(),
+  ]
 }
 
 /** The screens of the administration. */
@@ -64,7 +71,12 @@ function useAdministration(): PaletteItem[] {
   if (!account?.admin) return []
   const kind = messages.kinds.administration
   return [
-    { name: messages.accounts, kind, icon: 'person', open: () => void navigate({ to: '/administration/accounts' }) },
+    {
+      name: messages.accounts,
+      kind,
+      icon: 'person',
+      open: () => void navigate({ to: '/administration/accounts' }),
+    },
     {
       name: messages.auditLog,
       kind,

@@ -14,7 +14,11 @@ type AccountFieldsProps = Initial & {
 }
 
 /** The server and user of an IMAP account. */
-export function AccountFields({ initial, example = account.userExample, takesTokens = false }: AccountFieldsProps) {
+export function AccountFields({
+  initial,
+  example = account.userExample,
+  takesTokens = false,
+}: AccountFieldsProps) {
   return (
     <>
       <TextField

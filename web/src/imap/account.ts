@@ -4,7 +4,13 @@ import { account, secret as messages } from './messages.ts'
 export type Secret = { password: string } | { accessToken: string }
 
 /** The server and user of an IMAP account. */
-export type ImapServer = { host: string; port: number; secure: boolean; user: string; tlsVerify: boolean }
+export type ImapServer = {
+  host: string
+  port: number
+  secure: boolean
+  user: string
+  tlsVerify: boolean
+}
 
 /** Everything needed to sign in to an IMAP account. */
 export type ImapAccount = ImapServer & Secret
@@ -50,6 +56,7 @@ export function wrongAccount(values: Record<string, string>): Record<string, str
 
 export function wrongSecret(values: Record<string, string>, prefix = ''): Record<string, string> {
   const secret = secretOf(values, prefix)
-  if ('password' in secret) return secret.password ? {} : { [`${prefix}password`]: messages.missingPassword }
+  if ('password' in secret)
+    return secret.password ? {} : { [`${prefix}password`]: messages.missingPassword }
   return secret.accessToken ? {} : { [`${prefix}accessToken`]: messages.missingToken }
 }

@@ -13,8 +13,15 @@ type SecretFieldProps = {
 }
 
 /** The password of an account, or an OAuth access token instead. */
-export function SecretField({ labelOf = (secret) => secret, prefix = '', initial }: SecretFieldProps) {
-  const [kind, setKind] = useState({ isToken: Boolean(initial && 'accessToken' in initial), isChosen: false })
+export function SecretField({
+  labelOf = (secret) => secret,
+  prefix = '',
+  initial,
+}: SecretFieldProps) {
+  const [kind, setKind] = useState({
+    isToken: Boolean(initial && 'accessToken' in initial),
+    isChosen: false,
+  })
   return (
     <Stack>
       {kind.isToken ? (
@@ -38,7 +45,11 @@ export function SecretField({ labelOf = (secret) => secret, prefix = '', initial
         />
       )}
       <div>
-        <Button kind="quiet" size="small" onClick={() => setKind({ isToken: !kind.isToken, isChosen: true })}>
+        <Button
+          kind="quiet"
+          size="small"
+          onClick={() => setKind({ isToken: !kind.isToken, isChosen: true })}
+        >
           {kind.isToken ? messages.usePassword : messages.useToken}
         </Button>
       </div>

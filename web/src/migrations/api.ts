@@ -28,10 +28,13 @@ export const migrations = {
   test: (connection: Connection) =>
     request<Static<typeof ConnectionTest>>('POST', `${BASE}/test-connection`, { body: connection }),
   folders: async (connection: Connection) =>
-    (await request<ApiResponse<Folders>>('POST', `${BASE}/list-folders`, { body: connection })).data,
-  start: (wanted: Wanted) => request<Static<typeof CreatedMigration>>('POST', `${BASE}/migrate`, { body: wanted }),
+    (await request<ApiResponse<Folders>>('POST', `${BASE}/list-folders`, { body: connection }))
+      .data,
+  start: (wanted: Wanted) =>
+    request<Static<typeof CreatedMigration>>('POST', `${BASE}/migrate`, { body: wanted }),
   list: async (page: number) =>
-    (await request<ApiResponse<MigrationList>>('GET', `${BASE}/migrations?page=${page}&limit=20`)).data,
+    (await request<ApiResponse<MigrationList>>('GET', `${BASE}/migrations?page=${page}&limit=20`))
+      .data,
   find: (id: string) => request<Migration>('GET', `${BASE}/migrate/${id}`),
   cancel: (id: string) => request<Migration>('POST', `${BASE}/migrate/${id}/cancel`),
   retry: (id: string, secrets: Static<typeof Retry>) =>
@@ -39,7 +42,8 @@ export const migrations = {
 }
 
 /** Whether it still changes by itself. */
-export const isOpen = ({ status }: Pick<Migration, 'status'>) => status === 'pending' || status === 'running'
+export const isOpen = ({ status }: Pick<Migration, 'status'>) =>
+  status === 'pending' || status === 'running'
 
 export const migrationsQuery = (page: number) =>
   queryOptions({

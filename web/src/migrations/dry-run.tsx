@@ -15,7 +15,8 @@ type DryRunProps = {
 export function DryRun({ id, isStale }: DryRunProps) {
   const { data, error } = useMigration(id)
   if (error) return <Notice tone="unknown">{error.message}</Notice>
-  if (!data || isOpen(data)) return <Loading lines={2}>{data ? verdictOf(data) : messages.starting}</Loading>
+  if (!data || isOpen(data))
+    return <Loading lines={2}>{data ? verdictOf(data) : messages.starting}</Loading>
   return (
     <>
       <div role="status">

@@ -17,22 +17,28 @@ export function ErrorTable({ errors, count }: ErrorTableProps) {
   return (
     <>
       <Table caption={titles.errors} quiet columns={[...messages.columns]}>
-        {errors.slice(0, shown).map(({ folder, uid, messageId, size, message, attempts }, index) => (
-          <tr key={index}>
-            <th scope="row">
-              {folder || messages.whole}
-              <small>
-                {[uid !== undefined && messages.message(uid), messageId, size !== undefined && sizeText(size)]
-                  .filter(Boolean)
-                  .join(' · ')}
-              </small>
-            </th>
-            <td>{message}</td>
-            <td>
-              <Muted>{attempts > 0 && messages.attempts(attempts)}</Muted>
-            </td>
-          </tr>
-        ))}
+        {errors
+          .slice(0, shown)
+          .map(({ folder, uid, messageId, size, message, attempts }, index) => (
+            <tr key={index}>
+              <th scope="row">
+                {folder || messages.whole}
+                <small>
+                  {[
+                    uid !== undefined && messages.message(uid),
+                    messageId,
+                    size !== undefined && sizeText(size),
+                  ]
+                    .filter(Boolean)
+                    .join(' · ')}
+                </small>
+              </th>
+              <td>{message}</td>
+              <td>
+                <Muted>{attempts > 0 && messages.attempts(attempts)}</Muted>
+              </td>
+            </tr>
+          ))}
       </Table>
       {errors.length > shown && (
         <div>

@@ -12,7 +12,11 @@ const MAX_FOLDERS = 200
 /** With this many folders or more, there is a search field. */
 const SEARCH_FROM = 15
 
-type FolderPickerProps = { folders: Folder[]; chosen: ReadonlySet<string>; onChange: (chosen: Set<string>) => void }
+type FolderPickerProps = {
+  folders: Folder[]
+  chosen: ReadonlySet<string>
+  onChange: (chosen: Set<string>) => void
+}
 
 /** Selects folders of an account. Shows how many messages each has. */
 export function FolderPicker({ folders, chosen, onChange }: FolderPickerProps) {
@@ -68,9 +72,19 @@ export function FolderPicker({ folders, chosen, onChange }: FolderPickerProps) {
   )
 }
 
-type FolderItemProps = { folder: Folder; share: number; isChosen: boolean; onToggle: (on: boolean) => void }
+type FolderItemProps = {
+  folder: Folder
+  share: number
+  isChosen: boolean
+  onToggle: (on: boolean) => void
+}
 
-function FolderItem({ folder: { path, messages, unseen, specialUse }, share, isChosen, onToggle }: FolderItemProps) {
+function FolderItem({
+  folder: { path, messages, unseen, specialUse },
+  share,
+  isChosen,
+  onToggle,
+}: FolderItemProps) {
   const id = useId()
   const use = folderUse(specialUse)
   return (

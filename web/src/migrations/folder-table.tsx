@@ -14,7 +14,11 @@ export function FolderTable({ migration }: { migration: Migration }) {
   const isRunning = status === 'running'
   const rates = useRates(progress.folderProgress, isRunning)
   return (
-    <Table caption={titles.folders} quiet columns={[...messages.columns, ...(isRunning ? [messages.rate] : [])]}>
+    <Table
+      caption={titles.folders}
+      quiet
+      columns={[...messages.columns, ...(isRunning ? [messages.rate] : [])]}
+    >
       {folders.map((path) => (
         <FolderRow
           key={path}
@@ -38,7 +42,13 @@ type FolderRowProps = {
 }
 
 function FolderRow({ path, progress, rate, isRunning, isCurrent }: FolderRowProps) {
-  const { doneCount = 0, total = 0, bytes = 0, bytesTotal = null, destination = '' } = progress ?? {}
+  const {
+    doneCount = 0,
+    total = 0,
+    bytes = 0,
+    bytesTotal = null,
+    destination = '',
+  } = progress ?? {}
   const isDone = progress !== undefined && doneCount >= total
   return (
     <tr>

@@ -17,13 +17,20 @@ type MappingTableProps = {
 
 /** Each folder with its messages and its destination, which can be changed. */
 export function MappingTable({ dryRunId, ...rest }: MappingTableProps) {
-  return dryRunId === null ? <Mapping {...rest} found={{}} /> : <DryRunMapping {...rest} dryRunId={dryRunId} />
+  return dryRunId === null ? (
+    <Mapping {...rest} found={{}} />
+  ) : (
+    <DryRunMapping {...rest} dryRunId={dryRunId} />
+  )
 }
 
 type Found = Record<string, { destination: string; bytesTotal: number | null; total: number }>
 type MappingProps = Omit<MappingTableProps, 'dryRunId'> & { found: Found }
 
-function DryRunMapping({ dryRunId, ...rest }: Omit<MappingTableProps, 'dryRunId'> & { dryRunId: string }) {
+function DryRunMapping({
+  dryRunId,
+  ...rest
+}: Omit<MappingTableProps, 'dryRunId'> & { dryRunId: string }) {
   const { data } = useMigration(dryRunId)
   return <Mapping {...rest} found={data?.progress.folderProgress ?? {}} />
 }

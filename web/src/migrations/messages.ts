@@ -13,7 +13,8 @@ export const statuses = {
 
 /** The verdict on a migration, in one sentence. */
 export const verdicts = {
-  queued: (before: number, total: number) => `Queued behind ${before} of ${counted(total, 'migration')}.`,
+  queued: (before: number, total: number) =>
+    `Queued behind ${before} of ${counted(total, 'migration')}.`,
   next: 'Queued. It starts as soon as a slot is free.',
   scanning: 'Scanning both mailboxes…',
   running: (done: number, total: number) => `${numberText(done)} of ${counted(total, 'message')}`,
@@ -24,7 +25,8 @@ export const verdicts = {
   dryRunFailed: 'Not every folder can be read. The errors are below. No messages were copied.',
   failed: (errors: number) =>
     `Completed with ${counted(errors, 'error')}. All other messages were copied. Retry to copy the rest.`,
-  dryRunDone: (messages: number) => `${counted(messages, 'message')} to copy. No messages were copied yet.`,
+  dryRunDone: (messages: number) =>
+    `${counted(messages, 'message')} to copy. No messages were copied yet.`,
   completed: (messages: number) => `All ${counted(messages, 'message')} are copied and verified.`,
   skipped: (messages: number) =>
     ` ${messages === 1 ? '1 was' : `${numberText(messages)} were`} already at the destination.`,
@@ -62,11 +64,13 @@ export const list = {
 
 export const month = {
   unlimited: (used: number) => `${counted(used, 'migration')} this month, without a limit`,
-  used: (used: number, limit: number) => `${numberText(used)} of ${counted(limit, 'migration')} this month`,
+  used: (used: number, limit: number) =>
+    `${numberText(used)} of ${counted(limit, 'migration')} this month`,
   plan: (plan: string) => ` on the ${plan} plan`,
   dryRuns: '. Dry runs don’t count.',
   spent: 'No migrations left this month',
-  spentText: 'You can start the next one next month (UTC), or when an administrator changes your plan.',
+  spentText:
+    'You can start the next one next month (UTC), or when an administrator changes your plan.',
 } as const
 
 export const wizard = {
@@ -83,9 +87,11 @@ export const wizard = {
   testSource: 'Test and list folders',
   testDestination: 'Test connection',
   continue: 'Continue',
-  partialList: 'The server doesn’t list its folders. These were found by their usual names. There may be more.',
+  partialList:
+    'The server doesn’t list its folders. These were found by their usual names. There may be more.',
   account,
-  chosen: (folders: number, messages: number) => `${counted(folders, 'folder')}, ${counted(messages, 'message')}`,
+  chosen: (folders: number, messages: number) =>
+    `${counted(folders, 'folder')}, ${counted(messages, 'message')}`,
 } as const
 
 export const folderPicker = {
@@ -192,7 +198,9 @@ export const noteTable = { columns: ['Message', 'Change'] } as const
 
 export const retry = {
   text: 'Copied messages stay and are not copied again. Passwords and tokens were deleted when the migration ended, so enter them again.',
-  source: (secret: string, user: string, host: string) => `Source: ${secret} of ${account(user, host)}`,
-  destination: (secret: string, user: string, host: string) => `Destination: ${secret} of ${account(user, host)}`,
+  source: (secret: string, user: string, host: string) =>
+    `Source: ${secret} of ${account(user, host)}`,
+  destination: (secret: string, user: string, host: string) =>
+    `Destination: ${secret} of ${account(user, host)}`,
   submit: 'Retry',
 } as const

@@ -16,7 +16,10 @@ export function RetryForm({ migration }: { migration: Migration }) {
   const queries = useQueryClient()
 
   async function retry(values: Record<string, string>): Promise<void> {
-    await migrations.retry(id, { source: secretOf(values, SOURCE), destination: secretOf(values, DESTINATION) })
+    await migrations.retry(id, {
+      source: secretOf(values, SOURCE),
+      destination: secretOf(values, DESTINATION),
+    })
     await queries.invalidateQueries({ queryKey: migrationQuery(id).queryKey })
     await queries.invalidateQueries({ queryKey: ['migrations'] })
   }
@@ -28,7 +31,10 @@ export function RetryForm({ migration }: { migration: Migration }) {
       </p>
       <Form onSubmit={retry} check={missing} submit={messages.submit}>
         <FieldRow>
-          <SecretField prefix={SOURCE} labelOf={(secret) => messages.source(secret.toLowerCase(), srcUser, srcHost)} />
+          <SecretField
+            prefix={SOURCE}
+            labelOf={(secret) => messages.source(secret.toLowerCase(), srcUser, srcHost)}
+          />
           <SecretField
             prefix={DESTINATION}
             labelOf={(secret) => messages.destination(secret.toLowerCase(), dstUser, dstHost)}

@@ -23,7 +23,10 @@ type StartedDryRun = { id: string; options: Options }
 export function Review({ source, destination, folders }: ReviewProps) {
   const [options, setOptions] = useState(DEFAULTS)
   const [started, setStarted] = useState<StartedDryRun | null>(null)
-  const [state, setState] = useState<{ busy: 'dryRun' | 'start' | null; problem: string }>({ busy: null, problem: '' })
+  const [state, setState] = useState<{ busy: 'dryRun' | 'start' | null; problem: string }>({
+    busy: null,
+    problem: '',
+  })
   const queries = useQueryClient()
   const navigate = useNavigate()
 
@@ -31,7 +34,13 @@ export function Review({ source, destination, folders }: ReviewProps) {
     setState({ busy: dryRun ? 'dryRun' : 'start', problem: '' })
     try {
       const paths = folders.map(({ path }) => path)
-      const { migrationId: id } = await migrations.start({ source, destination, folders: paths, ...options, dryRun })
+      const { migrationId: id } = await migrations.start({
+        source,
+        destination,
+        folders: paths,
+        ...options,
+        dryRun,
+      })
       await queries.invalidateQueries({ queryKey: ['migrations'] })
       if (dryRun) setStarted({ id, options })
       else await navigate({ to: '/migrations/$id', params: { id } })
@@ -74,7 +83,11 @@ export function Review({ source, destination, folders }: ReviewProps) {
   )
 }
 
-type OptionFieldsProps = { options: Options; onChange: (changed: Partial<Options>) => void; hasAllMail: boolean }
+type OptionFieldsProps = {
+  options: Options
+  onChange: (changed: Partial<Options>) => void
+  hasAllMail: boolean
+}
 
 function OptionFields({ options, onChange, hasAllMail }: OptionFieldsProps) {
   return (

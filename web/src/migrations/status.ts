@@ -5,8 +5,10 @@ import { folderUses, statuses, verdicts } from './messages.ts'
 /** The status of a migration as a word and a tone. */
 export function statusOf({ status, dryRun, errorCount }: Listed): { tone: Tone; word: string } {
   if (status === 'pending') return { tone: 'info', word: statuses.pending }
-  if (status === 'running') return { tone: 'info', word: dryRun ? statuses.dryRunning : statuses.copying }
-  if (status === 'completed') return { tone: 'good', word: dryRun ? statuses.dryRunDone : statuses.completed }
+  if (status === 'running')
+    return { tone: 'info', word: dryRun ? statuses.dryRunning : statuses.copying }
+  if (status === 'completed')
+    return { tone: 'good', word: dryRun ? statuses.dryRunDone : statuses.completed }
   return { tone: 'bad', word: statuses.failed(errorCount) }
 }
 
@@ -15,20 +17,29 @@ export function verdictOf(migration: Migration): string {
   const { status, dryRun, queue, progress, totalMessages, errorCount } = migration
   const { messagesDone, skippedByDedup } = progress
   if (status === 'pending') {
-    return queue && queue.position > 1 ? verdicts.queued(queue.position - 1, queue.totalInQueue) : verdicts.next
+    return queue && queue.position > 1
+      ? verdicts.queued(queue.position - 1, queue.totalInQueue)
+      : verdicts.next
   }
-  if (status === 'running') return dryRun || totalMessages === 0 ? verdicts.scanning : runningText(migration)
+  if (status === 'running')
+    return dryRun || totalMessages === 0 ? verdicts.scanning : runningText(migration)
   if (isCancelled(migration)) return verdicts.cancelled(messagesDone)
   if (status === 'failed' && totalMessages === 0) return verdicts.nothingCopied
   if (status === 'failed') return dryRun ? verdicts.dryRunFailed : verdicts.failed(errorCount)
   if (dryRun) return verdicts.dryRunDone(totalMessages)
-  return verdicts.completed(totalMessages) + (skippedByDedup > 0 ? verdicts.skipped(skippedByDedup) : '')
+  return (
+    verdicts.completed(totalMessages) + (skippedByDedup > 0 ? verdicts.skipped(skippedByDedup) : '')
+  )
 }
 
-function runningText({ progress: { messagesDone, messagesTotal, etaSeconds, throttledUntil } }: Migration): string {
+function runningText({
+  progress: { messagesDone, messagesTotal, etaSeconds, throttledUntil },
+}: Migration): string {
   const done = verdicts.running(messagesDone, messagesTotal)
   if (throttledUntil !== null) return `${done}. ${verdicts.throttled}`
-  return etaSeconds !== null && etaSeconds > 0 ? `${done}, ${verdicts.remaining(etaSeconds)}.` : `${done}.`
+  return etaSeconds !== null && etaSeconds > 0
+    ? `${done}, ${verdicts.remaining(etaSeconds)}.`
+    : `${done}.`
 }
 
 export function isCancelled({ progress }: Migration): boolean {

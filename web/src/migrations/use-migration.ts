@@ -5,5 +5,9 @@ import { isOpen, migrationQuery } from './api.ts'
 /** A migration, updated while it runs. */
 export function useMigration(id: string) {
   const query = useQuery(migrationQuery(id))
-  return { ...query, link: useStreamState(), follows: query.data !== undefined && isOpen(query.data) }
+  return {
+    ...query,
+    link: useStreamState(),
+    follows: query.data !== undefined && isOpen(query.data),
+  }
 }

@@ -17,7 +17,9 @@ export function useRates(progress: FolderProgress, isRunning: boolean): Record<s
   const [rates, setRates] = useState<Record<string, Rate>>({})
   useEffect(() => {
     const now = performance.now()
-    const recent = [...samples.current, { at: now, progress }].filter(({ at }) => now - at <= WINDOW_MS)
+    const recent = [...samples.current, { at: now, progress }].filter(
+      ({ at }) => now - at <= WINDOW_MS,
+    )
     samples.current = isRunning ? recent : []
     setRates(isRunning ? ratesOf(recent) : {})
   }, [progress, isRunning])

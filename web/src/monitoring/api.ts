@@ -25,14 +25,17 @@ const BASE = '/api/v1/monitoring'
 
 export const monitoring = {
   hosts: async () => (await request<ApiResponse<Host[]>>('GET', `${BASE}/hosts`)).data,
-  host: async (id: string) => (await request<ApiResponse<HostDetail>>('GET', `${BASE}/hosts/${id}`)).data,
+  host: async (id: string) =>
+    (await request<ApiResponse<HostDetail>>('GET', `${BASE}/hosts/${id}`)).data,
   add: async (wanted: Static<typeof NewHost>) =>
     (await request<ApiResponse<HostDetail>>('POST', `${BASE}/hosts`, { body: wanted })).data,
   change: async (id: string, changes: HostSettings) =>
-    (await request<ApiResponse<HostDetail>>('PATCH', `${BASE}/hosts/${id}`, { body: changes })).data,
+    (await request<ApiResponse<HostDetail>>('PATCH', `${BASE}/hosts/${id}`, { body: changes }))
+      .data,
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/hosts/${id}`),
   /** Runs all checks; takes some seconds. */
-  check: async (id: string) => (await request<ApiResponse<HostDetail>>('POST', `${BASE}/hosts/${id}/check`)).data,
+  check: async (id: string) =>
+    (await request<ApiResponse<HostDetail>>('POST', `${BASE}/hosts/${id}/check`)).data,
   history: async (id: string, kind: MonitoredKind | undefined, page: number) =>
     (
       await request<ApiResponse<Static<typeof History>>>(
@@ -42,8 +45,13 @@ export const monitoring = {
     ).data,
   lists: async () => (await request<ApiResponse<MonitoredList[]>>('GET', `${BASE}/lists`)).data,
   choose: async (dnsbl: string, mode: Static<typeof ListChoice>['mode']) =>
-    (await request<ApiResponse<MonitoredList>>('PUT', `${BASE}/lists/${encodeURIComponent(dnsbl)}`, { body: { mode } }))
-      .data,
+    (
+      await request<ApiResponse<MonitoredList>>(
+        'PUT',
+        `${BASE}/lists/${encodeURIComponent(dnsbl)}`,
+        { body: { mode } },
+      )
+    ).data,
 }
 
 export const hostsQuery = queryOptions({
@@ -58,10 +66,18 @@ export const hostQuery = (id: string) =>
   })
 
 /** @param lastCheckAt of the host: a new check may have added changes */
-export const historyQuery = (id: string, kind: MonitoredKind | undefined, page: number, lastCheckAt: string | null) =>
+export const historyQuery = (
+  id: string,
+  kind: MonitoredKind | undefined,
+  page: number,
+  lastCheckAt: string | null,
+) =>
   queryOptions({
     queryKey: ['monitoring', 'history', id, kind, page, lastCheckAt],
     queryFn: () => monitoring.history(id, kind, page),
   })
 
-export const listsQuery = queryOptions({ queryKey: ['monitoring', 'lists'], queryFn: monitoring.lists })
+export const listsQuery = queryOptions({
+  queryKey: ['monitoring', 'lists'],
+  queryFn: monitoring.lists,
+})

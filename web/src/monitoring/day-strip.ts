@@ -11,9 +11,15 @@ type Periods = HostDetail['periods']
  * The state of a host on each of the last UTC days, with a summary as text.
  * @param now milliseconds since 1970
  */
-export function describeDays(periods: Periods, days: number, now: number): { text: string; days: StripDay[] } {
+export function describeDays(
+  periods: Periods,
+  days: number,
+  now: number,
+): { text: string; days: StripDay[] } {
   const today = Math.floor(now / DAY_MS) * DAY_MS
-  const strip = Array.from({ length: days }, (_, index) => dayOf(periods, today - (days - 1 - index) * DAY_MS))
+  const strip = Array.from({ length: days }, (_, index) =>
+    dayOf(periods, today - (days - 1 - index) * DAY_MS),
+  )
   const count = (look: StripDay['look']) => strip.filter((each) => each.look === look).length
   const text = messages.summary({
     all: days - count('none'),

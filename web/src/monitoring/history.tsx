@@ -14,7 +14,10 @@ import { describeChange, history as messages } from './messages.ts'
 export function HistorySection({ host: { id, lastCheckAt } }: { host: HostDetail }) {
   const { kind, page = 1 } = useSearch({ from: '/own/monitoring/$id' })
   const navigate = useNavigate({ from: '/monitoring/$id' })
-  const { data, error } = useQuery({ ...historyQuery(id, kind, page, lastCheckAt), placeholderData: keepPreviousData })
+  const { data, error } = useQuery({
+    ...historyQuery(id, kind, page, lastCheckAt),
+    placeholderData: keepPreviousData,
+  })
   const go = (search: HistorySearch) => void navigate({ search, replace: true, resetScroll: false })
   return (
     <Section

@@ -20,7 +20,11 @@ export function ListingTable({ host }: { host: HostDetail }) {
       <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
       <Table caption={messages.caption} quiet columns={messages.columns}>
         {host.listings.map((listing) => (
-          <ListingRow key={`${listing.ip} ${listing.dnsbl}`} listing={listing} onMute={() => void mute(listing)} />
+          <ListingRow
+            key={`${listing.ip} ${listing.dnsbl}`}
+            listing={listing}
+            onMute={() => void mute(listing)}
+          />
         ))}
       </Table>
     </>

@@ -122,13 +122,15 @@ export const settings = {
   save: 'Save settings',
   label: 'Label',
   ports: 'Ports with monitored certificates',
-  portsHint: 'Up to 8, separated by spaces. Ports 25, 587, 143, 110, 389 and 5432 use STARTTLS. Leave empty for none.',
+  portsHint:
+    'Up to 8, separated by spaces. Ports 25, 587, 143, 110, 389 and 5432 use STARTTLS. Leave empty for none.',
   wrongPorts: 'Enter numbers from 1 to 65535, separated by spaces.',
   tooManyPorts: (count: number) => `Enter up to ${count} ports.`,
   records: 'Monitor DNS records',
   recordsHint: (name: string) => `A, AAAA, CNAME, MX, NS, TXT and DMARC of ${name}.`,
   modes: 'Blocklist settings for this host',
-  modesHint: (name: string) => `These apply to ${name} only. All other blocklists use your account’s settings.`,
+  modesHint: (name: string) =>
+    `These apply to ${name} only. All other blocklists use your account’s settings.`,
   inherited: (mode: ListMode) => `Account setting (${MODE_NAMES[mode].toLowerCase()})`,
 } as const
 
@@ -140,10 +142,15 @@ export const modes = {
   count: countedLists,
   columns: ['Blocklist', 'Category', 'Listings'],
   listingOn: (name: string) => `Listings on ${name}`,
-  defaultMode: (mode: ListMode | null) => (mode === null ? 'Default' : `Default (${MODE_NAMES[mode].toLowerCase()})`),
+  defaultMode: (mode: ListMode | null) =>
+    mode === null ? 'Default' : `Default (${MODE_NAMES[mode].toLowerCase()})`,
 } as const
 
-export const MODE_NAMES: Record<ListMode, string> = { alert: 'Alert', watch: 'Log only', mute: 'Ignore' }
+export const MODE_NAMES: Record<ListMode, string> = {
+  alert: 'Alert',
+  watch: 'Log only',
+  mute: 'Ignore',
+}
 
 const HOST_STATES: Record<Host['status'], State> = {
   pending: { tone: 'info', word: 'Checking' },
@@ -161,10 +168,14 @@ export function summarizeHosts(all: Pick<Host, 'status'>[]): { tone: Tone; sente
   const count = (status: Host['status']) => all.filter((each) => each.status === status).length
   const [listed, unknown, pending] = [count('listed'), count('unknown'), count('pending')]
   const unchecked = unknown > 0 ? ` ${numberText(unknown)} couldn’t be checked.` : ''
-  if (listed > 0) return { tone: 'bad', sentence: `${countListed(listed, all.length)} listed.${unchecked}` }
+  if (listed > 0)
+    return { tone: 'bad', sentence: `${countListed(listed, all.length)} listed.${unchecked}` }
   if (unknown > 0) return { tone: 'unknown', sentence: `No known listings.${unchecked}` }
   if (pending === all.length) return { tone: 'info', sentence: 'The first check is running…' }
-  return { tone: 'good', sentence: all.length === 1 ? 'Your host is not listed.' : 'None of your hosts is listed.' }
+  return {
+    tone: 'good',
+    sentence: all.length === 1 ? 'Your host is not listed.' : 'None of your hosts is listed.',
+  }
 }
 
 function countListed(listed: number, all: number): string {
@@ -194,7 +205,8 @@ export function summarizeHost({
 }: HostDetail): string {
   if (lastCheckAt === null) return `The first check of ${name} is running…`
   const suspected = known.filter(({ state }) => state === 'suspected').length
-  const unconfirmed = suspected > 0 ? ` ${countedLists(suspected)} more: confirming in a few minutes.` : ''
+  const unconfirmed =
+    suspected > 0 ? ` ${countedLists(suspected)} more: confirming in a few minutes.` : ''
   if (status === 'listed') return `${name} is listed on ${countedLists(listedCount)}.${unconfirmed}`
   if (status === 'unknown') return `${name} couldn’t be fully checked. ${detail ?? ''}`.trim()
   if (suspected === 0) return `${name} is not listed.`
@@ -239,7 +251,9 @@ const DAY_SECONDS = 86_400
 
 /** `30 days` from two days on, else hours and minutes. */
 export function spanText(seconds: number): string {
-  return seconds < 2 * DAY_SECONDS ? durationText(seconds) : counted(Math.round(seconds / DAY_SECONDS), 'day')
+  return seconds < 2 * DAY_SECONDS
+    ? durationText(seconds)
+    : counted(Math.round(seconds / DAY_SECONDS), 'day')
 }
 
 /** Texts of the strip of days. */

@@ -16,7 +16,10 @@ type ModeTableProps = {
   onChoose: (list: MonitoredList, mode: ListMode | undefined) => void
 }
 
-const CHOICES = Object.entries(MODE_NAMES).map(([value, name]) => ({ value: value as ListMode | 'default', name }))
+const CHOICES = Object.entries(MODE_NAMES).map(([value, name]) => ({
+  value: value as ListMode | 'default',
+  name,
+}))
 
 /** The mode of each blocklist. */
 export function ModeTable({ caption, lists, chosen, otherwise, onChoose }: ModeTableProps) {

@@ -35,8 +35,8 @@ function StepList({ steps }: { steps: Step[] }) {
     <>
       <p>
         <Muted>
-          {messages.intro} <Link to="/tokens">{messages.token}</Link> <TextWithCode text={messages.introThen} />{' '}
-          <a href="/docs">{messages.documentation}</a>.
+          {messages.intro} <Link to="/tokens">{messages.token}</Link>{' '}
+          <TextWithCode text={messages.introThen} /> <a href="/docs">{messages.documentation}</a>.
         </Muted>
       </p>
       <ul className={classes.steps} data-rows>

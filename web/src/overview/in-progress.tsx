@@ -46,7 +46,11 @@ function MigrationItem({ migration }: { migration: Listed }) {
     >
       {messages.messages(messagesDone, messagesTotal)}
       {totalMessages > 0 && (
-        <ProgressBar label={messages.progressLabel(srcUser)} done={messagesDone} total={messagesTotal} />
+        <ProgressBar
+          label={messages.progressLabel(srcUser)}
+          done={messagesDone}
+          total={messagesTotal}
+        />
       )}
     </ListItem>
   )

@@ -38,17 +38,22 @@ const FAILED_MIGRATION_DAYS = 14
 
 /** The issues that need the user, the worst first. */
 export function findIssues(data: OverviewData, now = Date.now()): Issue[] {
-  const isRecent = ({ createdAt }: Listed) => now - Date.parse(createdAt) < FAILED_MIGRATION_DAYS * 86_400_000
+  const isRecent = ({ createdAt }: Listed) =>
+    now - Date.parse(createdAt) < FAILED_MIGRATION_DAYS * 86_400_000
   const issues = [
     ...data.hosts.filter(({ status }) => status === 'listed').map(listedHost),
-    ...data.migrations.filter((it) => it.status === 'failed' && !it.dryRun && isRecent(it)).map(failedMigration),
+    ...data.migrations
+      .filter((it) => it.status === 'failed' && !it.dryRun && isRecent(it))
+      .map(failedMigration),
     ...data.mailboxes.filter(({ failingSince }) => failingSince !== null).map(failingMailbox),
     ...channelIssues(data.channels),
     ...data.cases.flatMap(waitingCase),
     ...data.domains.filter(({ verified }) => !verified).map(unverifiedDomain),
     ...administrationIssues(data),
   ]
-  return issues.toSorted((one, other) => Number(one.tone === 'warn') - Number(other.tone === 'warn'))
+  return issues.toSorted(
+    (one, other) => Number(one.tone === 'warn') - Number(other.tone === 'warn'),
+  )
 }
 
 function listedHost({ id, host, listedCount }: Host): Issue {
@@ -95,7 +100,9 @@ function failingMailbox({ id, user, host }: ReportMailbox): Issue {
   }
 }
 
-const CHANNEL_ISSUES: Partial<Record<Channel['status'], [Issue['tone'], sentence: (target: string) => string]>> = {
+const CHANNEL_ISSUES: Partial<
+  Record<Channel['status'], [Issue['tone'], sentence: (target: string) => string]>
+> = {
   unconfirmed: ['warn', messages.unconfirmedChannel],
   disabled: ['bad', messages.disabledChannel],
   undeliverable: ['bad', messages.undeliverableChannel],
@@ -104,7 +111,9 @@ const CHANNEL_ISSUES: Partial<Record<Channel['status'], [Issue['tone'], sentence
 /** An email channel that cannot deliver is no issue while another channel works. */
 function channelIssues(channels: Channel[]): Issue[] {
   const isReachable = channels.some(({ status }) => status === 'active')
-  return channels.filter(({ status }) => !(isReachable && status === 'undeliverable')).flatMap(channelIssue)
+  return channels
+    .filter(({ status }) => !(isReachable && status === 'undeliverable'))
+    .flatMap(channelIssue)
 }
 
 function channelIssue(channel: Channel): Issue[] {
@@ -112,7 +121,15 @@ function channelIssue(channel: Channel): Issue[] {
   if (!issue) return []
   const [tone, describe] = issue
   const sentence = describe(targetOf(channel))
-  return [{ key: channel.id, tone, sentence, action: messages.viewChannels, link: { to: '/alerts/channels' } }]
+  return [
+    {
+      key: channel.id,
+      tone,
+      sentence,
+      action: messages.viewChannels,
+      link: { to: '/alerts/channels' },
+    },
+  ]
 }
 
 function unverifiedDomain({ id, domain }: ReportDomain): Issue {

@@ -15,7 +15,10 @@ export function RecentActivity() {
   const alerts = data?.alerts ?? []
   if (alerts.length === 0) return null
   return (
-    <Section title={messages.recentActivity} aside={<Link to="/alerts">{messages.allActivity}</Link>}>
+    <Section
+      title={messages.recentActivity}
+      aside={<Link to="/alerts">{messages.allActivity}</Link>}
+    >
       <List>
         {alerts.slice(0, MAX_SHOWN).map((alert) => (
           <ListItem key={alert.id} title={<AlertTitle alert={alert} />}>

@@ -36,7 +36,18 @@ export function useOverview(): Overview {
       { ...candidatesQuery(1), enabled },
     ],
     combine: (all) => {
-      const [hosts, cases, migrations, domains, mailboxes, channels, endpoints, appeals, hold, candidates] = all
+      const [
+        hosts,
+        cases,
+        migrations,
+        domains,
+        mailboxes,
+        channels,
+        endpoints,
+        appeals,
+        hold,
+        candidates,
+      ] = all
       const problems = new Set(all.flatMap(({ error }) => (error ? [error.message] : [])))
       const data = {
         hosts: hosts.data ?? [],
@@ -49,7 +60,14 @@ export function useOverview(): Overview {
         hold: hold.data ?? null,
         candidates: candidates.data?.pagination.total ?? 0,
       }
-      const collections = [data.hosts, data.cases, data.migrations, data.domains, data.appeals, endpoints.data ?? []]
+      const collections = [
+        data.hosts,
+        data.cases,
+        data.migrations,
+        data.domains,
+        data.appeals,
+        endpoints.data ?? [],
+      ]
       return {
         data: all.some(({ isLoading }) => isLoading) ? null : data,
         isNew: collections.every(({ length }) => length === 0),

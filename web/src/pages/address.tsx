@@ -15,7 +15,11 @@ export function Screen() {
   const navigate = useNavigate({ from: '/address' })
   return (
     <Page title={ip ? messages.title(ip) : messages.untitled} lead={ip ? undefined : messages.lead}>
-      <LookupForm ip={ip ?? ''} onAsk={(asked) => void navigate({ search: { ip: asked } })} autoFocus={!ip} />
+      <LookupForm
+        ip={ip ?? ''}
+        onAsk={(asked) => void navigate({ search: { ip: asked } })}
+        autoFocus={!ip}
+      />
       {ip && (
         <Card key={ip}>
           <Address ip={ip} />
@@ -38,7 +42,9 @@ function Address({ ip }: { ip: string }) {
 
   return (
     <Stack>
-      <AddressPanel ip={ip}>{({ listed }) => listed && !appeal && <Delisting ip={ip} onSent={sent} />}</AddressPanel>
+      <AddressPanel ip={ip}>
+        {({ listed }) => listed && !appeal && <Delisting ip={ip} onSent={sent} />}
+      </AddressPanel>
       <div role="status" ref={outcome}>
         {appeal && <AppealOutcome {...appeal} />}
       </div>

@@ -1,7 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { AdministrationNavigation } from '../administration/administration-navigation.tsx'
 import { healthQuery, type Health } from '../administration/api.ts'
-import { describeHealth, describeQueue, health as messages, STATE_TONES } from '../administration/messages.ts'
+import {
+  describeHealth,
+  describeQueue,
+  health as messages,
+  STATE_TONES,
+} from '../administration/messages.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Facts, Values } from '../ui/lists/facts.tsx'
@@ -76,7 +81,11 @@ function Queue({ jobs }: Pick<Health, 'jobs'>) {
   const idle = jobs.filter((job) => !busy.includes(job))
   return (
     <>
-      {busy.length > 0 ? <JobTable caption={messages.activeJobs} jobs={busy} /> : <Muted>{messages.noJobs}</Muted>}
+      {busy.length > 0 ? (
+        <JobTable caption={messages.activeJobs} jobs={busy} />
+      ) : (
+        <Muted>{messages.noJobs}</Muted>
+      )}
       {idle.length > 0 && (
         <Disclosure summary={messages.idleJobs(idle.length)}>
           <Values values={idle.map(({ name }) => name)} />

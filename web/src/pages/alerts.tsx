@@ -65,7 +65,8 @@ function NoAlerts() {
   return (
     <Empty icon="bell" title={messages.empty}>
       <p>
-        <Muted>{messages.emptyHint}</Muted> <Link to="/alerts/channels">{messages.yourChannels}</Link>
+        <Muted>{messages.emptyHint}</Muted>{' '}
+        <Link to="/alerts/channels">{messages.yourChannels}</Link>
       </p>
     </Empty>
   )

@@ -37,7 +37,12 @@ function Sections() {
         text={ranges.allowlistText}
         empty={ranges.allowlistEmpty}
       />
-      <RangeSection list="sensors" title={ranges.sensors} text={ranges.sensorsText} empty={ranges.sensorsEmpty} />
+      <RangeSection
+        list="sensors"
+        title={ranges.sensors}
+        text={ranges.sensorsText}
+        empty={ranges.sensorsEmpty}
+      />
     </>
   )
 }

@@ -22,7 +22,9 @@ export function Screen() {
   return (
     <Page
       title={messages.title}
-      lead={[network && messages.count(network.listedIps), messages.fresh].filter(Boolean).join(' ')}
+      lead={[network && messages.count(network.listedIps), messages.fresh]
+        .filter(Boolean)
+        .join(' ')}
     >
       <AttackViews />
       <Stack>
@@ -30,7 +32,9 @@ export function Screen() {
           <Muted>{messages.attackersOf}</Muted>
           <ServiceChoice
             value={service}
-            onChange={(one) => void navigate({ search: (search) => ({ ...search, service: one || undefined }) })}
+            onChange={(one) =>
+              void navigate({ search: (search) => ({ ...search, service: one || undefined }) })
+            }
           />
         </Row>
         <Tabs
@@ -38,7 +42,11 @@ export function Screen() {
           tabs={EXPORT_FORMATS.map(({ value, name }) => ({ value, name }))}
           value={chosen.value}
           onChange={(one) =>
-            void navigate({ search: (search) => ({ ...search, format: one }), replace: true, resetScroll: false })
+            void navigate({
+              search: (search) => ({ ...search, format: one }),
+              replace: true,
+              resetScroll: false,
+            })
           }
         >
           <TabContent>
@@ -60,11 +68,25 @@ export function Screen() {
   )
 }
 
-function ServiceChoice({ value, onChange }: { value: string; onChange: (service: string) => void }) {
+function ServiceChoice({
+  value,
+  onChange,
+}: {
+  value: string
+  onChange: (service: string) => void
+}) {
   const { data: services = [] } = useQuery(servicesQuery)
   const choices = [
     { value: '', name: messages.anyService },
     ...services.map(({ id, label }) => ({ value: id, name: label })),
   ]
-  return <Choice label={messages.attackersOf} size="normal" choices={choices} value={value} onChange={onChange} />
+  return (
+    <Choice
+      label={messages.attackersOf}
+      size="normal"
+      choices={choices}
+      value={value}
+      onChange={onChange}
+    />
+  )
 }

@@ -1,6 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { attacks, reportTokensQuery, type NewReportToken, type ReportToken } from '../attacks/api.ts'
+import {
+  attacks,
+  reportTokensQuery,
+  type NewReportToken,
+  type ReportToken,
+} from '../attacks/api.ts'
 import { AttackViews } from '../attacks/attack-views.tsx'
 import { installCommand, reportCommand, reviewedInstallCommands } from '../attacks/commands.ts'
 import { servers as messages } from '../attacks/messages.ts'
@@ -86,7 +91,14 @@ function Servers() {
   )
 }
 
-function ServerRow({ id, label, lastFour, totalReports, last7d, currentlyListedFromMyReports }: ReportToken) {
+function ServerRow({
+  id,
+  label,
+  lastFour,
+  totalReports,
+  last7d,
+  currentlyListedFromMyReports,
+}: ReportToken) {
   const queries = useQueryClient()
   const name = label || messages.unnamed
 
@@ -107,7 +119,12 @@ function ServerRow({ id, label, lastFour, totalReports, last7d, currentlyListedF
       <td data-label={messages.columnLabels.week}>{numberText(last7d)}</td>
       <td data-label={messages.columnLabels.listed}>{numberText(currentlyListedFromMyReports)}</td>
       <td>
-        <ConfirmButton label={messages.revoke} about={name} title={messages.revokeTitle(name)} onConfirm={revoke}>
+        <ConfirmButton
+          label={messages.revoke}
+          about={name}
+          title={messages.revokeTitle(name)}
+          onConfirm={revoke}
+        >
           {messages.revokeText}
         </ConfirmButton>
       </td>

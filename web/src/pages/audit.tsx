@@ -16,19 +16,28 @@ export function Screen() {
   const navigate = useNavigate({ from: '/administration/audit' })
   const { data, error } = useQuery({ ...auditQuery(filter), placeholderData: keepPreviousData })
   const go = (changed: AuditFilter) =>
-    void navigate({ search: (before) => ({ ...before, page: undefined, ...changed }), replace: true })
+    void navigate({
+      search: (before) => ({ ...before, page: undefined, ...changed }),
+      replace: true,
+    })
   return (
     <Page wide title={messages.title}>
       <AdministrationNavigation />
       <Muted>{messages.lead}</Muted>
       <Row>
-        <FilterField label={messages.filter} value={filter.q ?? ''} onFilter={(text) => go({ q: text || undefined })} />
+        <FilterField
+          label={messages.filter}
+          value={filter.q ?? ''}
+          onFilter={(text) => go({ q: text || undefined })}
+        />
         {data && <Muted>{messages.entries(data.pagination.total)}</Muted>}
       </Row>
       <LoadingOrError there={data} error={error} lines={4}>
         {messages.loading}
       </LoadingOrError>
-      {data?.entries.length === 0 && <Muted>{filter.q ? messages.noMatches : messages.empty}</Muted>}
+      {data?.entries.length === 0 && (
+        <Muted>{filter.q ? messages.noMatches : messages.empty}</Muted>
+      )}
       {data && data.entries.length > 0 && (
         <div>
           <Table caption={messages.caption} quiet columns={[...messages.columns]}>

@@ -15,7 +15,10 @@ export function Screen() {
   const { q = '' } = useSearch({ from: '/own/check' })
   const target = guessTarget(q)
   return (
-    <Page title={target ? messages.titleOf(target.name) : messages.title} lead={target ? undefined : messages.lead}>
+    <Page
+      title={target ? messages.titleOf(target.name) : messages.title}
+      lead={target ? undefined : messages.lead}
+    >
       <CheckBox initial={q} autoFocus={!target} />
       {target ? <Panels key={target.name} target={target} /> : <SharedResultList />}
     </Page>

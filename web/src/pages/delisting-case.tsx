@@ -22,7 +22,10 @@ export function Screen() {
   const { id } = useParams({ from: '/own/delisting/$id' })
   const { data, error } = useQuery(delistingQuery(id))
   return (
-    <Page title={data ? detail.title(data.ip) : list.title} above={<BackLink to="/delisting">{list.title}</BackLink>}>
+    <Page
+      title={data ? detail.title(data.ip) : list.title}
+      above={<BackLink to="/delisting">{list.title}</BackLink>}
+    >
       <LoadingOrError there={data} error={error} lines={5}>
         {detail.loading}
       </LoadingOrError>
@@ -34,7 +37,9 @@ export function Screen() {
 function Content({ delisting }: { delisting: DelistingWithHistory }) {
   const waiting = stepsNeedingAction(delisting)
   const forwarded = stepsToForward(delisting)
-  const open = delisting.steps.filter((step) => !isFinal(step) && !waiting.includes(step) && !forwarded.includes(step))
+  const open = delisting.steps.filter(
+    (step) => !isFinal(step) && !waiting.includes(step) && !forwarded.includes(step),
+  )
   const failed = delisting.steps.filter(({ status }) => status === 'failed')
   const done = delisting.steps.filter(({ status }) => status === 'completed')
   return (
@@ -68,7 +73,15 @@ function Content({ delisting }: { delisting: DelistingWithHistory }) {
   )
 }
 
-function Steps({ title, delisting, steps }: { title: string; delisting: DelistingWithHistory; steps: Step[] }) {
+function Steps({
+  title,
+  delisting,
+  steps,
+}: {
+  title: string
+  delisting: DelistingWithHistory
+  steps: Step[]
+}) {
   if (steps.length === 0) return null
   return (
     <Section title={title}>
@@ -82,12 +95,17 @@ function Steps({ title, delisting, steps }: { title: string; delisting: Delistin
 }
 
 function Summary({ delisting }: { delisting: DelistingWithHistory }) {
-  const { listsAsked, listsUnknown, reverseDns, cause, fix, notPursued, createdAt, completedAt } = delisting
+  const { listsAsked, listsUnknown, reverseDns, cause, fix, notPursued, createdAt, completedAt } =
+    delisting
   return (
     <Facts
       facts={[
         [detail.checked, detail.lists(listsAsked, listsUnknown)],
-        [detail.reverseDns, reverseDns && [...reverseDns.names, detail.reverseDnsStatus[reverseDns.status]].join(', ')],
+        [
+          detail.reverseDns,
+          reverseDns &&
+            [...reverseDns.names, detail.reverseDnsStatus[reverseDns.status]].join(', '),
+        ],
         [detail.cause, cause],
         [detail.fix, fix],
         [

@@ -21,7 +21,10 @@ export function Screen() {
   const { ip, status, page } = useSearch({ from: '/own/delisting' })
   const isAddress = ip === undefined || looksLikeAddress(ip)
   const filter = { ip: isAddress ? ip : undefined, status, page }
-  const { data, error } = useQuery({ ...delistingsQuery(filter), placeholderData: keepPreviousData })
+  const { data, error } = useQuery({
+    ...delistingsQuery(filter),
+    placeholderData: keepPreviousData,
+  })
   const isFiltered = ip !== undefined || status !== undefined
   return (
     <Page
@@ -57,7 +60,10 @@ function looksLikeAddress(text: string): boolean {
 function useFilter() {
   const navigate = useNavigate({ from: '/delisting' })
   return (filter: DelistingFilter) =>
-    void navigate({ search: (before) => ({ ...before, page: undefined, ...filter }), replace: true })
+    void navigate({
+      search: (before) => ({ ...before, page: undefined, ...filter }),
+      replace: true,
+    })
 }
 
 const STATUSES = Object.entries(list.statuses).map(([value, name]) => ({
@@ -70,7 +76,11 @@ function Filters({ isAddress, total }: { isAddress: boolean; total: number }) {
   const go = useFilter()
   return (
     <Row>
-      <FilterField label={list.filter} value={ip} onFilter={(text) => go({ ip: text || undefined })} />
+      <FilterField
+        label={list.filter}
+        value={ip}
+        onFilter={(text) => go({ ip: text || undefined })}
+      />
       <Choice
         size="normal"
         label={list.status}
@@ -122,7 +132,12 @@ function DelistingRow({ delisting }: { delisting: Delisting }) {
         {relistedAfter && <small>{list.relisted}</small>}
       </th>
       <td>
-        <ProgressBar label={list.progress(ip)} done={stepsCompleted} total={totalListings} tone={barTone(delisting)} />
+        <ProgressBar
+          label={list.progress(ip)}
+          done={stepsCompleted}
+          total={totalListings}
+          tone={barTone(delisting)}
+        />
         <small>{list.delistedFrom(stepsCompleted, totalListings)}</small>
       </td>
       <td>

@@ -23,11 +23,19 @@ export function Screen() {
   const { id } = useParams({ from: '/own/dmarc/$id' })
   const { days = 30 } = useSearch({ from: '/own/dmarc/$id' })
   const navigate = useNavigate({ from: '/dmarc/$id' })
-  const { data: summary, error } = useQuery({ ...summaryQuery(id, days), placeholderData: keepPreviousData })
+  const { data: summary, error } = useQuery({
+    ...summaryQuery(id, days),
+    placeholderData: keepPreviousData,
+  })
   return (
     <DomainPage
       id={id}
-      aside={<DaysChoice days={days} onChange={(to) => void navigate({ search: { days: to }, replace: true })} />}
+      aside={
+        <DaysChoice
+          days={days}
+          onChange={(to) => void navigate({ search: { days: to }, replace: true })}
+        />
+      }
     >
       <LoadingOrError there={summary} error={error} lines={6}>
         {messages.loading}
@@ -37,7 +45,15 @@ export function Screen() {
   )
 }
 
-function Results({ id, days, summary }: { id: string; days: SummaryDays | undefined; summary: Summary }) {
+function Results({
+  id,
+  days,
+  summary,
+}: {
+  id: string
+  days: SummaryDays | undefined
+  summary: Summary
+}) {
   const { readiness, totals } = summary
   return (
     <>
@@ -67,7 +83,11 @@ function FirstReport({ id }: { id: string }) {
   const { data: domain } = useQuery(domainQuery(id))
   return (
     <Section title={messages.firstReport}>
-      {domain ? <RecordInstructions domain={domain} /> : <Loading lines={3}>{messages.checkingDns}</Loading>}
+      {domain ? (
+        <RecordInstructions domain={domain} />
+      ) : (
+        <Loading lines={3}>{messages.checkingDns}</Loading>
+      )}
     </Section>
   )
 }
@@ -119,7 +139,11 @@ function Selectors({ summary: { selectors } }: { summary: Summary }) {
   if (selectors.length === 0) return null
   return (
     <Section title={messages.selectors}>
-      <Table caption={messages.selectors} quiet columns={[messages.selector, shared.messages, messages.lastDay]}>
+      <Table
+        caption={messages.selectors}
+        quiet
+        columns={[messages.selector, shared.messages, messages.lastDay]}
+      >
         {selectors.map(({ domain, selector, messages: count, pass, lastDay }) => (
           <tr key={`${selector} ${domain}`}>
             <th scope="row">

@@ -20,7 +20,12 @@ import { counted } from '../ui/text/format.ts'
 export function Screen() {
   const { data: mailboxes, error } = useQuery(mailboxesQuery)
   return (
-    <Page wide title={messages.title} above={<BackLink to="/dmarc">{shared.title}</BackLink>} lead={messages.lead}>
+    <Page
+      wide
+      title={messages.title}
+      above={<BackLink to="/dmarc">{shared.title}</BackLink>}
+      lead={messages.lead}
+    >
       <LoadingOrError there={mailboxes} error={error} lines={3}>
         {messages.loading}
       </LoadingOrError>
@@ -58,7 +63,9 @@ function MailboxRow({ mailbox }: { mailbox: ReportMailbox }) {
       </th>
       <td>
         {lastError === null ? (
-          <Status tone={fetchedAt ? 'good' : 'info'}>{fetchedAt ? messages.working : messages.pending}</Status>
+          <Status tone={fetchedAt ? 'good' : 'info'}>
+            {fetchedAt ? messages.working : messages.pending}
+          </Status>
         ) : (
           <>
             <Status tone="bad">{messages.failing}</Status>
@@ -101,7 +108,12 @@ function MailboxActions({ mailbox: { id, user } }: { mailbox: ReportMailbox }) {
         <Button size="small" onClick={() => void check()}>
           {messages.check} <VisuallyHidden>{user}</VisuallyHidden>
         </Button>
-        <ConfirmButton label={messages.remove} about={user} title={messages.removeConfirm(user)} onConfirm={remove}>
+        <ConfirmButton
+          label={messages.remove}
+          about={user}
+          title={messages.removeConfirm(user)}
+          onConfirm={remove}
+        >
           {messages.removeEffect}
         </ConfirmButton>
       </Row>

@@ -61,13 +61,21 @@ function Ownership({ domain }: { domain: PublishedDomain }) {
     <Section
       title={messages.ownership}
       aside={
-        verified ? <Status tone="good">{shared.verified}</Status> : <Status tone="unknown">{shared.notVerified}</Status>
+        verified ? (
+          <Status tone="good">{shared.verified}</Status>
+        ) : (
+          <Status tone="unknown">{shared.notVerified}</Status>
+        )
       }
     >
       <Muted>{verifiedBy ? messages.proofs[verifiedBy] : messages.unproven}</Muted>
       <div role="status">{state.problem && <Notice tone="warn">{state.problem}</Notice>}</div>
       <div>
-        <Button kind={verified ? 'plain' : 'primary'} busy={state.busy} onClick={() => void verify()}>
+        <Button
+          kind={verified ? 'plain' : 'primary'}
+          busy={state.busy}
+          onClick={() => void verify()}
+        >
           {verified ? messages.verifyAgain : messages.verify}
         </Button>
       </div>
@@ -94,7 +102,12 @@ function Remove({ domain: { id, domain } }: { domain: PublishedDomain }) {
   }
 
   return (
-    <ConfirmButton label={messages.delete} about={domain} title={messages.deleteConfirm(domain)} onConfirm={remove}>
+    <ConfirmButton
+      label={messages.delete}
+      about={domain}
+      title={messages.deleteConfirm(domain)}
+      onConfirm={remove}
+    >
       {messages.deleteEffect}
     </ConfirmButton>
   )

@@ -16,7 +16,12 @@ export function Screen() {
   const navigate = useNavigate({ from: '/dmarc/rejected' })
   const { data, error } = useQuery({ ...rejectedQuery(page), placeholderData: keepPreviousData })
   return (
-    <Page wide title={messages.title} above={<BackLink to="/dmarc">{shared.title}</BackLink>} lead={messages.lead}>
+    <Page
+      wide
+      title={messages.title}
+      above={<BackLink to="/dmarc">{shared.title}</BackLink>}
+      lead={messages.lead}
+    >
       <LoadingOrError there={data} error={error} lines={5}>
         {messages.loading}
       </LoadingOrError>

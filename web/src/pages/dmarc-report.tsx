@@ -4,7 +4,13 @@ import { recordsQuery, reportQuery, type Report } from '../dmarc/api.ts'
 import { PeriodText } from '../dmarc/reports/period.tsx'
 import { RecordTable } from '../dmarc/reports/record-table.tsx'
 import { daysParameterSince } from '../dmarc/search.ts'
-import { channels, describeReport, records as recordMessages, report as messages, shared } from '../dmarc/messages.ts'
+import {
+  channels,
+  describeReport,
+  records as recordMessages,
+  report as messages,
+  shared,
+} from '../dmarc/messages.ts'
 import { ExactTime } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Facts } from '../ui/lists/facts.tsx'
@@ -59,7 +65,16 @@ function reportTone({ totals: { messages: count, fail } }: Report): Tone {
 }
 
 function ReportFacts({ report }: { report: Report }) {
-  const { dateRange, policyPublished, email, extraContactInfo, reportId, generator, receivedAt, via } = report
+  const {
+    dateRange,
+    policyPublished,
+    email,
+    extraContactInfo,
+    reportId,
+    generator,
+    receivedAt,
+    via,
+  } = report
   return (
     <Facts
       facts={[
@@ -81,7 +96,16 @@ function ReportFacts({ report }: { report: Report }) {
   )
 }
 
-function policyText({ domain, p, sp, np, adkim, aspf, pct, testing }: Report['policyPublished']): string {
+function policyText({
+  domain,
+  p,
+  sp,
+  np,
+  adkim,
+  aspf,
+  pct,
+  testing,
+}: Report['policyPublished']): string {
   const tags = { p, sp, np, adkim, aspf, pct, t: testing }
   const published = Object.entries(tags).filter(([, value]) => value !== null)
   return `${domain}: ${published.map(([tag, value]) => `${tag}=${value}`).join('; ')}`
@@ -99,7 +123,11 @@ function Records({ report }: { report: Report }) {
   const { id } = useParams({ from: '/own/dmarc/$id/reports/$reportId' })
   const navigate = useNavigate({ from: '/dmarc/$id/reports/$reportId' })
   const query = recordsQuery(id, report.id, page)
-  const { data, error } = useQuery({ ...query, enabled: page > 1, placeholderData: keepPreviousData })
+  const { data, error } = useQuery({
+    ...query,
+    enabled: page > 1,
+    placeholderData: keepPreviousData,
+  })
   const records = page > 1 ? data?.records : report.records
   const totalPages = Math.ceil(report.recordCount / Math.max(1, report.records.length))
   return (
@@ -126,7 +154,11 @@ function Records({ report }: { report: Report }) {
           )}
         />
       )}
-      <Pagination page={page} totalPages={totalPages} onGo={(to) => void navigate({ search: { page: to } })} />
+      <Pagination
+        page={page}
+        totalPages={totalPages}
+        onGo={(to) => void navigate({ search: { page: to } })}
+      />
     </Section>
   )
 }

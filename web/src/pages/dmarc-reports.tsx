@@ -18,9 +18,15 @@ export function Screen() {
   const { id } = useParams({ from: '/own/dmarc/$id/reports' })
   const filter = useSearch({ from: '/own/dmarc/$id/reports' })
   const navigate = useNavigate({ from: '/dmarc/$id/reports' })
-  const { data, error } = useQuery({ ...reportsQuery(id, filter), placeholderData: keepPreviousData })
+  const { data, error } = useQuery({
+    ...reportsQuery(id, filter),
+    placeholderData: keepPreviousData,
+  })
   const go = (changed: ReportFilter) =>
-    void navigate({ search: (before) => ({ ...before, page: undefined, ...changed }), replace: true })
+    void navigate({
+      search: (before) => ({ ...before, page: undefined, ...changed }),
+      replace: true,
+    })
   return (
     <DomainPage id={id} part={domainPage.reports}>
       <div>

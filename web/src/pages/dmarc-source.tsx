@@ -1,7 +1,13 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { SourceAdvice } from '../dmarc/sources/source-advice.tsx'
-import { domainsQuery, sourceQuery, type Source, type SourceDetail, type SourceFilter } from '../dmarc/api.ts'
+import {
+  domainsQuery,
+  sourceQuery,
+  type Source,
+  type SourceDetail,
+  type SourceFilter,
+} from '../dmarc/api.ts'
 import { DailyMessages } from '../dmarc/summary/daily-messages.tsx'
 import { SourceIdentities } from '../dmarc/sources/source-identities.tsx'
 import { mailStats } from '../dmarc/summary/mail-stats.ts'
@@ -27,7 +33,10 @@ export function Screen() {
   const { days = 30, ...filter } = useSearch({ from: FROM })
   const navigate = useNavigate({ from: '/dmarc/$id/sources/$address' })
   const { data: domains } = useQuery(domainsQuery)
-  const { data: detail, error } = useQuery({ ...sourceQuery(id, address, days), placeholderData: keepPreviousData })
+  const { data: detail, error } = useQuery({
+    ...sourceQuery(id, address, days),
+    placeholderData: keepPreviousData,
+  })
   const domain = domains?.find((each) => each.id === id)?.domain ?? messages.unknownDomain
   const go = (changed: SourceFilter & { days?: SummaryDays | undefined }) =>
     void navigate({

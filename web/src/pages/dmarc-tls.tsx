@@ -16,7 +16,10 @@ export function Screen() {
   const { id } = useParams({ from: '/own/dmarc/$id/tls' })
   const { page = 1 } = useSearch({ from: '/own/dmarc/$id/tls' })
   const navigate = useNavigate({ from: '/dmarc/$id/tls' })
-  const { data, error } = useQuery({ ...tlsReportsQuery(id, page), placeholderData: keepPreviousData })
+  const { data, error } = useQuery({
+    ...tlsReportsQuery(id, page),
+    placeholderData: keepPreviousData,
+  })
   return (
     <DomainPage id={id} part={domainPage.tlsReports}>
       <LoadingOrError there={data} error={error} lines={5}>
@@ -41,7 +44,10 @@ function NoReport({ id }: { id: string }) {
       <p>
         {messages.explanation} {messages.publish} <code>{`_smtp._tls.${domain?.domain}`}</code>:
       </p>
-      <Snippet what={shared.copyRecord} text={`v=TLSRPTv1; rua=mailto:${domain?.reportEmail ?? ''}`} />
+      <Snippet
+        what={shared.copyRecord}
+        text={`v=TLSRPTv1; rua=mailto:${domain?.reportEmail ?? ''}`}
+      />
     </Stack>
   )
 }
@@ -94,8 +100,14 @@ function Failures({ policies }: { policies: TlsReport['policies'] }) {
   const failures = policies.flatMap(({ failureDetails }) => failureDetails)
   if (failures.length === 0) return <Muted>{messages.noFailures}</Muted>
   return failures.map((failure, index) => {
-    const { resultType, receivingMxHostname, receivingIp, sendingMtaIp, failedSessionCount, failureReasonCode } =
-      failure
+    const {
+      resultType,
+      receivingMxHostname,
+      receivingIp,
+      sendingMtaIp,
+      failedSessionCount,
+      failureReasonCode,
+    } = failure
     return (
       <div key={index}>
         {messages.failure(resultType, failedSessionCount)}

@@ -25,7 +25,9 @@ export function Screen() {
       lead={messages.lead}
       aside={
         <Row>
-          {domains && domains.length > 0 && <ButtonLink to="/dmarc/rejected">{messages.rejected}</ButtonLink>}
+          {domains && domains.length > 0 && (
+            <ButtonLink to="/dmarc/rejected">{messages.rejected}</ButtonLink>
+          )}
           <ButtonLink icon="mail" to="/dmarc/mailboxes">
             {messages.mailboxes}
           </ButtonLink>
@@ -98,7 +100,16 @@ function DomainTable({ domains }: { domains: ReportDomain[] }) {
       columns={[messages.domain, messages.verification, shared.reports, messages.lastReport]}
     >
       {domains.map(
-        ({ id, domain, verified, totalReports, totalTlsReports, totalFailureReports, rejectedToday, lastReportAt }) => (
+        ({
+          id,
+          domain,
+          verified,
+          totalReports,
+          totalTlsReports,
+          totalFailureReports,
+          rejectedToday,
+          lastReportAt,
+        }) => (
           <tr key={id}>
             <th scope="row">
               <Link to="/dmarc/$id" params={{ id }}>

@@ -28,7 +28,11 @@ export function Screen() {
   return (
     <Page
       wide
-      title={data ? (data.dryRun ? messages.dryRunTitle : messages.title)(data.srcUser) : messages.untitled}
+      title={
+        data
+          ? (data.dryRun ? messages.dryRunTitle : messages.title)(data.srcUser)
+          : messages.untitled
+      }
       above={<BackLink to="/migrations">{messages.back}</BackLink>}
       aside={
         <Row>
@@ -93,7 +97,9 @@ function Headline({ migration }: { migration: Migration }) {
           </Notice>
         </div>
         <div role="status">
-          <VisuallyHidden>{isRunning ? quarterText(messagesDone, messagesTotal) : ''}</VisuallyHidden>
+          <VisuallyHidden>
+            {isRunning ? quarterText(messagesDone, messagesTotal) : ''}
+          </VisuallyHidden>
         </div>
       </div>
       {!migration.dryRun && messagesTotal > 0 && (
@@ -107,14 +113,22 @@ function Headline({ migration }: { migration: Migration }) {
           />
           <Stats
             stats={[
-              [messages.stats.messages, messages.of(numberText(messagesDone), numberText(messagesTotal))],
+              [
+                messages.stats.messages,
+                messages.of(numberText(messagesDone), numberText(messagesTotal)),
+              ],
               [
                 messages.stats.copied,
-                bytesTotal === null ? sizeText(bytesDone) : messages.of(sizeText(bytesDone), sizeText(bytesTotal)),
+                bytesTotal === null
+                  ? sizeText(bytesDone)
+                  : messages.of(sizeText(bytesDone), sizeText(bytesTotal)),
               ],
               [messages.stats.folders, messages.of(String(foldersDone), String(foldersTotal))],
               [messages.stats.rate, isRunning && rateText(progress)],
-              [messages.stats.remaining, isRunning && progress.etaSeconds ? durationText(progress.etaSeconds) : null],
+              [
+                messages.stats.remaining,
+                isRunning && progress.etaSeconds ? durationText(progress.etaSeconds) : null,
+              ],
               [messages.stats.duration, durationOf(migration)],
             ]}
           />
@@ -141,12 +155,25 @@ function durationOf({ startedAt, completedAt }: Migration): string | null {
 }
 
 function Settings({ migration }: { migration: Migration }) {
-  const { srcUser, srcHost, dstUser, dstHost, destPrefix, deduplicate, createdAt, startedAt, completedAt } = migration
+  const {
+    srcUser,
+    srcHost,
+    dstUser,
+    dstHost,
+    destPrefix,
+    deduplicate,
+    createdAt,
+    startedAt,
+    completedAt,
+  } = migration
   return (
     <Facts
       facts={[
         [messages.source, messages.account(srcUser, srcHost)],
-        [messages.destination, messages.account(dstUser, dstHost) + (destPrefix && messages.below(destPrefix))],
+        [
+          messages.destination,
+          messages.account(dstUser, dstHost) + (destPrefix && messages.below(destPrefix)),
+        ],
         [messages.duplicates, deduplicate ? messages.duplicatesSkipped : messages.duplicatesCopied],
         [messages.created, <Ago key="created" at={createdAt} />],
         [messages.started, startedAt && <Ago key="started" at={startedAt} />],

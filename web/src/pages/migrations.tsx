@@ -71,7 +71,16 @@ function MigrationTable({ migrations }: { migrations: Listed[] }) {
 }
 
 function MigrationRow({ migration }: { migration: Listed }) {
-  const { migrationId: id, srcUser, srcHost, dstUser, dstHost, dryRun, progress, createdAt } = migration
+  const {
+    migrationId: id,
+    srcUser,
+    srcHost,
+    dstUser,
+    dstHost,
+    dryRun,
+    progress,
+    createdAt,
+  } = migration
   const { tone, word } = statusOf(migration)
   const { messagesDone, messagesTotal } = progress
   return (
@@ -94,7 +103,9 @@ function MigrationRow({ migration }: { migration: Listed }) {
             tone={migration.status === 'running' ? undefined : tone}
           />
         )}
-        <small>{dryRun ? messages.total(messagesTotal) : messages.done(messagesDone, messagesTotal)}</small>
+        <small>
+          {dryRun ? messages.total(messagesTotal) : messages.done(messagesDone, messagesTotal)}
+        </small>
       </td>
       <td>
         <Status tone={tone}>{word}</Status>

@@ -45,7 +45,11 @@ function Settings({ host: { id, label, tlsPorts, dnsRecords, host } }: { host: H
   const queries = useQueryClient()
   const navigate = useNavigate()
 
-  async function save({ label: text = '', tlsPorts: ports = '', dnsRecords: records }: Record<string, string>) {
+  async function save({
+    label: text = '',
+    tlsPorts: ports = '',
+    dnsRecords: records,
+  }: Record<string, string>) {
     const changes = { label: text.trim(), tlsPorts: portsOf(ports), dnsRecords: records === 'on' }
     queries.setQueryData(hostQuery(id).queryKey, await monitoring.change(id, changes))
     await queries.invalidateQueries({ queryKey: ['monitoring', 'hosts'] })
@@ -53,8 +57,18 @@ function Settings({ host: { id, label, tlsPorts, dnsRecords, host } }: { host: H
   }
 
   return (
-    <Form onSubmit={save} submit={messages.save} check={({ tlsPorts: ports = '' }) => wrongPorts(ports)}>
-      <TextField name="label" label={messages.label} defaultValue={label} maxLength={100} autoComplete="off" />
+    <Form
+      onSubmit={save}
+      submit={messages.save}
+      check={({ tlsPorts: ports = '' }) => wrongPorts(ports)}
+    >
+      <TextField
+        name="label"
+        label={messages.label}
+        defaultValue={label}
+        maxLength={100}
+        autoComplete="off"
+      />
       <TextField
         name="tlsPorts"
         label={messages.ports}

@@ -93,7 +93,12 @@ function Remove({ host: { id, host } }: { host: HostDetail }) {
   }
 
   return (
-    <ConfirmButton label={messages.remove} about={host} title={messages.removeTitle(host)} onConfirm={remove}>
+    <ConfirmButton
+      label={messages.remove}
+      about={host}
+      title={messages.removeTitle(host)}
+      onConfirm={remove}
+    >
       {messages.removeText}
     </ConfirmButton>
   )
@@ -131,7 +136,8 @@ function HostSections({ host }: { host: HostDetail }) {
 
 /** The verdict, then the recent past. */
 function Summary({ host }: { host: HostDetail }) {
-  const { detail, status, totalChecked, unknownCount, lastCheckAt, nextCheckAt, availability } = host
+  const { detail, status, totalChecked, unknownCount, lastCheckAt, nextCheckAt, availability } =
+    host
   const { percent, listedSeconds, unknownSeconds, days } = availability
   const { tone } = hostState(host)
   const problems = certificateProblems(host)

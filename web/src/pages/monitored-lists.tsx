@@ -11,7 +11,12 @@ import { LoadingOrError } from '../ui/feedback/loading.tsx'
 export function Screen() {
   const { data: lists, error } = useQuery(listsQuery)
   return (
-    <Page wide title={messages.title} above={<BackLink to="/monitoring">{hosts.title}</BackLink>} lead={messages.lead}>
+    <Page
+      wide
+      title={messages.title}
+      above={<BackLink to="/monitoring">{hosts.title}</BackLink>}
+      lead={messages.lead}
+    >
       <LoadingOrError there={lists} error={error} lines={6}>
         {messages.loading}
       </LoadingOrError>
@@ -26,7 +31,9 @@ function Modes({ lists }: { lists: MonitoredList[] }) {
   const { queryKey } = listsQuery
 
   const put = (changed: MonitoredList) =>
-    queries.setQueryData(queryKey, (before) => before?.map((list) => (list.dnsbl === changed.dnsbl ? changed : list)))
+    queries.setQueryData(queryKey, (before) =>
+      before?.map((list) => (list.dnsbl === changed.dnsbl ? changed : list)),
+    )
 
   async function choose(list: MonitoredList, mode: ListMode | undefined): Promise<void> {
     put({ ...list, mode: mode ?? list.mode, isDefault: mode === undefined })

@@ -102,7 +102,8 @@ function Hosts({ hosts }: { hosts: Host[] }) {
   const found = worstFirst(hosts)
     .filter((host) => !status || host.status === status)
     .filter(({ host, label }) => `${host} ${label}`.toLowerCase().includes(q.toLowerCase()))
-  const go = (search: HostsSearch) => void navigate({ search: (before) => ({ ...before, ...search }), replace: true })
+  const go = (search: HostsSearch) =>
+    void navigate({ search: (before) => ({ ...before, ...search }), replace: true })
   return (
     <>
       <div role="status">
@@ -112,7 +113,11 @@ function Hosts({ hosts }: { hosts: Host[] }) {
       </div>
       {(hosts.length >= HOSTS_TO_FILTER || q !== '' || status) && (
         <Row>
-          <FilterField label={messages.filter} value={q} onFilter={(text) => go({ q: text || undefined })} />
+          <FilterField
+            label={messages.filter}
+            value={q}
+            onFilter={(text) => go({ q: text || undefined })}
+          />
           <Choice
             size="normal"
             label={messages.status}

@@ -18,8 +18,15 @@ export function Screen() {
   const [goodNews, setGoodNews] = useState('')
   const news = useInView<HTMLDivElement>(goodNews)
 
-  async function create({ ip: address = '', cause = '', fix = '' }: Record<string, string>): Promise<void> {
-    const explanation = { ...(cause.trim() && { cause: cause.trim() }), ...(fix.trim() && { fix: fix.trim() }) }
+  async function create({
+    ip: address = '',
+    cause = '',
+    fix = '',
+  }: Record<string, string>): Promise<void> {
+    const explanation = {
+      ...(cause.trim() && { cause: cause.trim() }),
+      ...(fix.trim() && { fix: fix.trim() }),
+    }
     setOpenId(null)
     setGoodNews('')
     try {
@@ -40,7 +47,11 @@ export function Screen() {
   }
 
   return (
-    <Page title={messages.title} above={<BackLink to="/delisting">{list.title}</BackLink>} lead={messages.lead}>
+    <Page
+      title={messages.title}
+      above={<BackLink to="/delisting">{list.title}</BackLink>}
+      lead={messages.lead}
+    >
       <Form
         onSubmit={create}
         submit={messages.submit}
@@ -70,7 +81,13 @@ export function Screen() {
           placeholder={causeAndFix.causeExample}
           rows={2}
         />
-        <AreaField prose name="fix" label={causeAndFix.fix} placeholder={causeAndFix.fixExample} rows={2} />
+        <AreaField
+          prose
+          name="fix"
+          label={causeAndFix.fix}
+          placeholder={causeAndFix.fixExample}
+          rows={2}
+        />
         <Muted>{messages.advice}</Muted>
       </Form>
       <div role="status" ref={news}>

@@ -61,8 +61,16 @@ export function Screen() {
         now={step}
         onGo={setStep}
         steps={[
-          { value: 'source', name: texts.source, summary: source ? accountText(source) : undefined },
-          { value: 'folders', name: texts.folders, summary: found ? chosenText(found, chosen) : undefined },
+          {
+            value: 'source',
+            name: texts.source,
+            summary: source ? accountText(source) : undefined,
+          },
+          {
+            value: 'folders',
+            name: texts.folders,
+            summary: found ? chosenText(found, chosen) : undefined,
+          },
           {
             value: 'destination',
             name: texts.destination,
@@ -98,7 +106,11 @@ export function Screen() {
         )}
         {step === 'destination' && (
           <Section title={texts.destinationTitle}>
-            <ConnectionForm initial={destination} submit={texts.testDestination} onSubmit={testDestination} />
+            <ConnectionForm
+              initial={destination}
+              submit={texts.testDestination}
+              onSubmit={testDestination}
+            />
           </Section>
         )}
         {step === 'review' && source && destination && found && (
@@ -133,7 +145,9 @@ function PartialListNotice() {
 /** INBOX first, the others by name. */
 function inOrder({ folders }: Folders): Folders['folders'] {
   const isInbox = (path: string) => path.toUpperCase() === 'INBOX'
-  return folders.toSorted((a, b) => Number(isInbox(b.path)) - Number(isInbox(a.path)) || a.path.localeCompare(b.path))
+  return folders.toSorted(
+    (a, b) => Number(isInbox(b.path)) - Number(isInbox(a.path)) || a.path.localeCompare(b.path),
+  )
 }
 
 /** All folders except a view of all mail, whose messages are in other folders too. */

@@ -27,7 +27,11 @@ function SetupForm({ token }: { token: string }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
 
-  async function setUp({ name = '', email = '', password = '' }: Record<string, string>): Promise<void> {
+  async function setUp({
+    name = '',
+    email = '',
+    password = '',
+  }: Record<string, string>): Promise<void> {
     await api.setUp({ token, email, password, ...(name && { name }) })
     // Everything cached so far belongs to the signed-out state.
     queries.clear()
@@ -37,9 +41,26 @@ function SetupForm({ token }: { token: string }) {
   return (
     <Card>
       <Form onSubmit={setUp} check={missing} submit={messages.submit}>
-        <TextField name="name" label={messages.name} hint={messages.nameHint} autoComplete="name" autoFocus />
-        <TextField name="email" label={fields.email} type="email" autoComplete="username" spellCheck={false} />
-        <PasswordField name="password" label={fields.password} hint={fields.passwordHint} autoComplete="new-password" />
+        <TextField
+          name="name"
+          label={messages.name}
+          hint={messages.nameHint}
+          autoComplete="name"
+          autoFocus
+        />
+        <TextField
+          name="email"
+          label={fields.email}
+          type="email"
+          autoComplete="username"
+          spellCheck={false}
+        />
+        <PasswordField
+          name="password"
+          label={fields.password}
+          hint={fields.passwordHint}
+          autoComplete="new-password"
+        />
       </Form>
     </Card>
   )
@@ -48,7 +69,9 @@ function SetupForm({ token }: { token: string }) {
 function missing({ email = '', password = '' }: Record<string, string>): Record<string, string> {
   return {
     ...(!/^\S+@\S+\.\S+$/.test(email) && { email: fields.enterEmail }),
-    ...(password.length < MIN_PASSWORD_LENGTH && { password: fields.minLength(MIN_PASSWORD_LENGTH) }),
+    ...(password.length < MIN_PASSWORD_LENGTH && {
+      password: fields.minLength(MIN_PASSWORD_LENGTH),
+    }),
   }
 }
 

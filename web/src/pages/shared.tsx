@@ -49,7 +49,9 @@ export function Screen() {
 
 function Results({ shared: { results, createdAt, expiresAt } }: { shared: Shared }) {
   const first = results.map(({ madeAt }) => madeAt).toSorted()[0] ?? createdAt
-  const isOneTime = results.every(({ madeAt }) => Date.parse(madeAt) - Date.parse(first) < SAME_TIME_MS)
+  const isOneTime = results.every(
+    ({ madeAt }) => Date.parse(madeAt) - Date.parse(first) < SAME_TIME_MS,
+  )
   return (
     <>
       <Notice tone="info">
@@ -64,7 +66,15 @@ function Results({ shared: { results, createdAt, expiresAt } }: { shared: Shared
   )
 }
 
-function SharedResult({ name, data, madeAt }: { name: string; data: unknown; madeAt: string | null }) {
+function SharedResult({
+  name,
+  data,
+  madeAt,
+}: {
+  name: string
+  data: unknown
+  madeAt: string | null
+}) {
   const kind = findCheckKind(name)
   if (!kind) return null
   return (

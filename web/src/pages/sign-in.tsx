@@ -42,7 +42,8 @@ export function Screen() {
       </Card>
       <p>
         <Muted>{messages.public.before}</Muted> <Link to="/address">{messages.public.address}</Link>{' '}
-        <Muted>{messages.public.between}</Muted> <Link to="/network">{messages.public.network}</Link>.
+        <Muted>{messages.public.between}</Muted>{' '}
+        <Link to="/network">{messages.public.network}</Link>.
       </p>
     </Page>
   )

@@ -23,7 +23,10 @@ export function Screen() {
     <Page title={messages.confirmTitle} narrow>
       {token ? (
         <Card>
-          <Form onSubmit={async () => setEmail((await api.confirmSignUp(token)).email)} submit={messages.submit}>
+          <Form
+            onSubmit={async () => setEmail((await api.confirmSignUp(token)).email)}
+            submit={messages.submit}
+          >
             <p>{messages.explanation}</p>
           </Form>
         </Card>

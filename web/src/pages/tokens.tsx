@@ -21,7 +21,8 @@ export function Screen() {
       <NewToken />
       <p>
         <Muted>
-          {messages.reportTokensBefore} <Link to="/attacks/servers">{messages.reportTokensLink}</Link>.
+          {messages.reportTokensBefore}{' '}
+          <Link to="/attacks/servers">{messages.reportTokensLink}</Link>.
         </Muted>
       </p>
       <Section title={messages.yours}>
@@ -100,12 +101,18 @@ function TokenItem({ id, label, lastFour, createdAt, lastUsedAt }: ApiToken) {
     <ListItem
       title={name}
       action={
-        <ConfirmButton label={messages.revoke} about={name} title={messages.revokeTitle(name)} onConfirm={revoke}>
+        <ConfirmButton
+          label={messages.revoke}
+          about={name}
+          title={messages.revokeTitle(name)}
+          onConfirm={revoke}
+        >
           <TextWithCode text={messages.revokeEffect(lastFour)} />
         </ConfirmButton>
       }
     >
-      <code>{messages.masked(lastFour)}</code> · {messages.createdLabel} <DateText at={createdAt} /> ·{' '}
+      <code>{messages.masked(lastFour)}</code> · {messages.createdLabel} <DateText at={createdAt} />{' '}
+      ·{' '}
       {lastUsedAt ? (
         <>
           {messages.lastUsed} <DateText at={lastUsedAt} />

@@ -46,7 +46,11 @@ function Settings({ endpoint }: { endpoint: Endpoint }) {
 
   return (
     <>
-      <Form onSubmit={save} check={(values) => validateSettings(values, endpoint)} submit={settings.save}>
+      <Form
+        onSubmit={save}
+        check={(values) => validateSettings(values, endpoint)}
+        submit={settings.save}
+      >
         <ResponseFields endpoint={endpoint} />
         <SignatureFields endpoint={endpoint} />
       </Form>

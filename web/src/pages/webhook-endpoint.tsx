@@ -29,7 +29,11 @@ export function Screen() {
       above={<BackLink to="/hooks">{endpoints.title}</BackLink>}
       aside={endpoint && <EndpointActions endpoint={endpoint} />}
     >
-      {error ? <Notice tone="bad">{error.message}</Notice> : endpoint && <Captures key={id} endpoint={endpoint} />}
+      {error ? (
+        <Notice tone="bad">{error.message}</Notice>
+      ) : (
+        endpoint && <Captures key={id} endpoint={endpoint} />
+      )}
     </Page>
   )
 }
@@ -75,7 +79,15 @@ function Captures({ endpoint }: { endpoint: Endpoint }) {
       isOpen={request !== undefined}
       head={<EndpointAddress endpoint={endpoint} />}
       filter={<FilterBar filter={{ q, method }} inbox={inbox} />}
-      list={<RequestList inbox={inbox} selected={shown} chosen={request} onSelect={open} onMore={inbox.more} />}
+      list={
+        <RequestList
+          inbox={inbox}
+          selected={shown}
+          chosen={request}
+          onSelect={open}
+          onMore={inbox.more}
+        />
+      }
       onBack={() => open(undefined)}
       onOlder={at >= 0 && at < rows.length - 1 ? () => step(1) : undefined}
       onNewer={at > 0 ? () => step(-1) : undefined}
@@ -87,7 +99,11 @@ function Captures({ endpoint }: { endpoint: Endpoint }) {
             previousId={rows[at + 1]?.id}
             view={view}
             onView={(chosen) =>
-              void navigate({ search: (search) => ({ ...search, view: chosen }), replace: true, resetScroll: false })
+              void navigate({
+                search: (search) => ({ ...search, view: chosen }),
+                replace: true,
+                resetScroll: false,
+              })
             }
           />
         )

@@ -73,7 +73,15 @@ function NoEndpoint() {
   )
 }
 
-function EndpointItem({ id, label, token, url, requestCount, responseStatus, createdAt }: Endpoint) {
+function EndpointItem({
+  id,
+  label,
+  token,
+  url,
+  requestCount,
+  responseStatus,
+  createdAt,
+}: Endpoint) {
   return (
     <ListItem
       title={
@@ -85,8 +93,8 @@ function EndpointItem({ id, label, token, url, requestCount, responseStatus, cre
     >
       <code>{url}</code>
       <br />
-      {counted(requestCount, 'request')} · {endpoints.responds(responseStatus)} · {endpoints.created}{' '}
-      <Ago at={createdAt} />
+      {counted(requestCount, 'request')} · {endpoints.responds(responseStatus)} ·{' '}
+      {endpoints.created} <Ago at={createdAt} />
     </ListItem>
   )
 }

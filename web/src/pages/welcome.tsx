@@ -28,8 +28,8 @@ export function Screen() {
       <Section title={messages.interfacesTitle}>
         <p>
           <Muted>
-            <TextWithCode text={messages.interfaces} /> <a href="/docs">{messages.readDocs}</a> {messages.or}{' '}
-            <a href="/openapi.json">{frame.openApi}</a>.
+            <TextWithCode text={messages.interfaces} /> <a href="/docs">{messages.readDocs}</a>{' '}
+            {messages.or} <a href="/openapi.json">{frame.openApi}</a>.
           </Muted>
         </p>
       </Section>

@@ -35,13 +35,19 @@ type One = { success: true; endpoint: Endpoint }
 export const webhooks = {
   list: async () => (await request<{ endpoints: Endpoint[] }>('GET', BASE)).endpoints,
   find: async (id: string) => (await request<One>('GET', `${BASE}/${id}`)).endpoint,
-  create: async (settings: Settings) => (await request<One>('POST', BASE, { body: settings })).endpoint,
+  create: async (settings: Settings) =>
+    (await request<One>('POST', BASE, { body: settings })).endpoint,
   change: async (id: string, settings: Settings) =>
     (await request<One>('PUT', `${BASE}/${id}`, { body: settings })).endpoint,
   responseSecret: async (id: string) =>
-    (await request<{ responseSecret: string }>('GET', `${BASE}/${id}/response-secret`)).responseSecret,
+    (await request<{ responseSecret: string }>('GET', `${BASE}/${id}/response-secret`))
+      .responseSecret,
   replaceResponseSecret: async (id: string) =>
-    (await request<{ responseSecret: string }>('PUT', `${BASE}/${id}/response-secret`, { body: {} })).responseSecret,
+    (
+      await request<{ responseSecret: string }>('PUT', `${BASE}/${id}/response-secret`, {
+        body: {},
+      })
+    ).responseSecret,
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/${id}`),
   clear: (id: string) => request<unknown>('DELETE', `${BASE}/${id}/requests`),
   requests: (id: string, filter: RequestFilter, ask: PageRequest) =>
@@ -49,14 +55,19 @@ export const webhooks = {
       'GET',
       `${BASE}/${id}/requests?${searchOf({ ...filter, ...ask, limit: PAGE_LIMIT[ask.order] })}`,
     ),
-  open: (id: string, requestId: string) => request<RequestDetails>('GET', `${BASE}/${id}/requests/${requestId}`),
+  open: (id: string, requestId: string) =>
+    request<RequestDetails>('GET', `${BASE}/${id}/requests/${requestId}`),
 }
 
-export const bodyPath = (id: string, requestId: string) => `${BASE}/${id}/requests/${requestId}/body`
+export const bodyPath = (id: string, requestId: string) =>
+  `${BASE}/${id}/requests/${requestId}/body`
 export const harPath = (id: string, filter: RequestFilter) =>
   `${BASE}/${id}/requests?${searchOf({ ...filter, limit: '500', format: 'har' })}`
 
-export const endpointsQuery = queryOptions({ queryKey: ['webhooks', 'all'], queryFn: webhooks.list })
+export const endpointsQuery = queryOptions({
+  queryKey: ['webhooks', 'all'],
+  queryFn: webhooks.list,
+})
 
 export const endpointQuery = (id: string) =>
   queryOptions({ queryKey: ['webhooks', 'one', id], queryFn: () => webhooks.find(id) })

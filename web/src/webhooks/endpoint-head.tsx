@@ -49,7 +49,12 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
       <DownloadLink href={harPath(id, { q, method })} name={`webhook-${token}.har`}>
         {messages.har}
       </DownloadLink>
-      <ConfirmButton label={messages.clear} about={messages.clearAbout} title={messages.clearTitle} onConfirm={clear}>
+      <ConfirmButton
+        label={messages.clear}
+        about={messages.clearAbout}
+        title={messages.clearTitle}
+        onConfirm={clear}
+      >
         {messages.clearText(label || token)}
       </ConfirmButton>
       <ButtonLink size="small" icon="settings" to="/hooks/$id/settings" params={{ id }}>

@@ -46,7 +46,10 @@ function signatureOf(values: Record<string, string>): NonNullable<Settings['sign
 }
 
 /** Finds invalid settings before they are sent, by field. */
-export function validateSettings(values: Record<string, string>, before: Endpoint): Record<string, string> {
+export function validateSettings(
+  values: Record<string, string>,
+  before: Endpoint,
+): Record<string, string> {
   const status = Number(values['responseStatus'])
   const timeout = Number(values['timeout'] || '0')
   const scheme = values['signature.scheme'] ?? ''
@@ -56,7 +59,9 @@ export function validateSettings(values: Record<string, string>, before: Endpoin
       responseStatus: settings.wrongStatus,
     }),
     ...(!(timeout >= 0 && timeout <= 30) && { timeout: settings.wrongDelay }),
-    ...(isNewScheme && !values['signature.secret'] && { 'signature.secret': settings.missingSecret }),
-    ...(scheme === 'hmac' && !values['signature.header']?.trim() && { 'signature.header': settings.missingHeader }),
+    ...(isNewScheme &&
+      !values['signature.secret'] && { 'signature.secret': settings.missingSecret }),
+    ...(scheme === 'hmac' &&
+      !values['signature.header']?.trim() && { 'signature.header': settings.missingHeader }),
   }
 }

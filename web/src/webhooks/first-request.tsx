@@ -46,7 +46,11 @@ export function SendTest({ endpoint: { token } }: { endpoint: Endpoint }) {
       method: 'POST',
       credentials: 'omit',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ hello: 'world', sentBy: 'the dashboard', at: new Date().toISOString() }),
+      body: JSON.stringify({
+        hello: 'world',
+        sentBy: 'the dashboard',
+        at: new Date().toISOString(),
+      }),
     }).catch(() => {})
     setBusy(false)
   }

@@ -29,7 +29,8 @@ export const endpoint = {
   clear: 'Clear',
   clearAbout: 'all requests',
   clearTitle: 'Delete all captured requests?',
-  clearText: (name: string) => `This deletes all requests of “${name}” and resets its count. The URL stays the same.`,
+  clearText: (name: string) =>
+    `This deletes all requests of “${name}” and resets its count. The URL stays the same.`,
   delete: 'Delete',
   deleteAbout: 'this endpoint',
   deleteTitle: (name: string) => `Delete “${name}”?`,
@@ -81,7 +82,8 @@ export const settings = {
 
 export const responseSecret = {
   title: 'Response secret',
-  explanation: '{{hmac_sha256 …}} in the body signs with this secret. Senders are verified with a different one.',
+  explanation:
+    '{{hmac_sha256 …}} in the body signs with this secret. Senders are verified with a different one.',
   warning:
     'Anyone who knows the URL can get a signature for any data. Don’t trust signatures made with this secret anywhere else.',
   copy: 'the response secret',
@@ -138,7 +140,8 @@ export const request = {
   curl: 'as cURL',
   copyCurl: 'Copy as cURL',
   from: (ip: string) => `from ${ip}`,
-  size: (size: string, contentType: string | null) => (contentType ? `${size} of ${contentType}` : size),
+  size: (size: string, contentType: string | null) =>
+    contentType ? `${size} of ${contentType}` : size,
   responded: (status: number | null) =>
     status === null ? 'no response: the client had disconnected' : `responded ${status}`,
   surplus: 'Surplus bytes',

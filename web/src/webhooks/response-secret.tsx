@@ -30,7 +30,8 @@ export function ResponseSecret({ endpoint: { id } }: { endpoint: Endpoint }) {
         <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
         {secret !== '' && (
           <div>
-            <code className={classes.code}>{secret}</code> <CopyButton text={secret} what={messages.copy} />
+            <code className={classes.code}>{secret}</code>{' '}
+            <CopyButton text={secret} what={messages.copy} />
           </div>
         )}
         <Row>

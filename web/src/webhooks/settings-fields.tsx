@@ -1,5 +1,12 @@
 import { useState } from 'react'
-import { AreaField, CheckField, FieldRow, PasswordField, SelectField, TextField } from '../ui/forms/form.tsx'
+import {
+  AreaField,
+  CheckField,
+  FieldRow,
+  PasswordField,
+  SelectField,
+  TextField,
+} from '../ui/forms/form.tsx'
 import { Section, Stack } from '../ui/layout/page.tsx'
 import type { Endpoint } from './api.ts'
 import { SCHEMES } from './endpoint-settings.ts'
@@ -8,7 +15,13 @@ import { settings } from './messages.ts'
 export function ResponseFields({ endpoint }: { endpoint: Endpoint }) {
   return (
     <>
-      <TextField name="label" label={settings.name} defaultValue={endpoint.label} maxLength={100} autoComplete="off" />
+      <TextField
+        name="label"
+        label={settings.name}
+        defaultValue={endpoint.label}
+        maxLength={100}
+        autoComplete="off"
+      />
       <Section title={settings.response}>
         <Stack>
           <FieldRow>
@@ -47,7 +60,12 @@ export function ResponseFields({ endpoint }: { endpoint: Endpoint }) {
             hint={settings.templateHint}
             defaultChecked={endpoint.template}
           />
-          <CheckField name="cors" label={settings.cors} hint={settings.corsHint} defaultChecked={endpoint.cors} />
+          <CheckField
+            name="cors"
+            label={settings.cors}
+            hint={settings.corsHint}
+            defaultChecked={endpoint.cors}
+          />
         </Stack>
       </Section>
     </>
@@ -104,7 +122,10 @@ function HmacFields({ signature }: Pick<Endpoint, 'signature'>) {
       <SelectField
         name="signature.algorithm"
         label={settings.algorithm}
-        choices={['sha256', 'sha512', 'sha1'].map((value) => ({ value, label: value.toUpperCase() }))}
+        choices={['sha256', 'sha512', 'sha1'].map((value) => ({
+          value,
+          label: value.toUpperCase(),
+        }))}
         defaultValue={signature?.algorithm ?? 'sha256'}
       />
       <SelectField

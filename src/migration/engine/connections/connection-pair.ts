@@ -80,7 +80,10 @@ function createMutex(): <T>(work: () => Promise<T>) => Promise<T> {
 
 type ReconnectingSession = { session(): Promise<Session>; close(): Promise<void>; destroy(): void }
 
-function createReconnectingSession(side: MigrationAccount, deps: ConnectionPairDeps): ReconnectingSession {
+function createReconnectingSession(
+  side: MigrationAccount,
+  deps: ConnectionPairDeps,
+): ReconnectingSession {
   let current: Session | undefined
   let connecting: Promise<Session> | undefined
 
@@ -89,7 +92,11 @@ function createReconnectingSession(side: MigrationAccount, deps: ConnectionPairD
   async function connect(): Promise<Session> {
     const { gate, waitTimes, signal, log } = deps
     let deadline = performance.now() + waitTimes.away
-    for (let wait = waitTimes.reconnect.first; ; wait = Math.min(wait * 2, waitTimes.reconnect.most)) {
+    for (
+      let wait = waitTimes.reconnect.first;
+      ;
+      wait = Math.min(wait * 2, waitTimes.reconnect.most)
+    ) {
       // Time that the server itself asked for is not held against it.
       const before = performance.now()
       await gate.pass(signal)
@@ -111,11 +118,13 @@ function createReconnectingSession(side: MigrationAccount, deps: ConnectionPairD
   /** Throws what more attempts would not change, and must not be tried until an account is locked. */
   function judge(error: unknown): void {
     const refusal = refusalOf(error)
-    if (refusal?.kind === 'too_many_connections' && deps.isOptional()) throw new ConnectionLimitReached()
+    if (refusal?.kind === 'too_many_connections' && deps.isOptional())
+      throw new ConnectionLimitReached()
     if (refusal && isTemporary(refusal)) return deps.gate.close(refusal)
     if (refusal?.kind === 'sign_in') throw new Stop('sign_in', messageOf(error), error)
     failures += 1
-    const isAway = error instanceof Fault && ['upstream_unreachable', 'upstream_timeout'].includes(error.code)
+    const isAway =
+      error instanceof Fault && ['upstream_unreachable', 'upstream_timeout'].includes(error.code)
     // Somebody waits for the first connection: a host that is not there is soon said so.
     if (!(isAway || error instanceof ImapLost) || failures >= LIMITS.firstAttempts) throw error
   }

@@ -44,7 +44,10 @@ export function createConnectionPool(
   return {
     first,
     async copy(copies, most) {
-      const messages = copies.reduce((sum, { folder }) => sum + (folder.messages ?? LIMITS.messagesPerConnection), 0)
+      const messages = copies.reduce(
+        (sum, { folder }) => sum + (folder.messages ?? LIMITS.messagesPerConnection),
+        0,
+      )
       const wanted = Math.min(most, Math.ceil(messages / LIMITS.messagesPerConnection))
       const drives = working.map((pair) => copyFolders(pair, copies, deps.signal))
       while (pairs.length < wanted) drives.push(join(copies))
@@ -62,7 +65,11 @@ export function createConnectionPool(
 }
 
 /** One folder after another, then a hand for whoever has most to do. */
-async function copyFolders(pair: ConnectionPair, copies: readonly FolderCopy[], signal: AbortSignal): Promise<void> {
+async function copyFolders(
+  pair: ConnectionPair,
+  copies: readonly FolderCopy[],
+  signal: AbortSignal,
+): Promise<void> {
   for (;;) {
     signal.throwIfAborted()
     const next = copies.find(({ state }) => state === 'waiting')

@@ -15,7 +15,10 @@ export type RateLimitGate = {
 }
 
 /** @param changed called when it closes and when it opens */
-export function createRateLimitGate({ slowDown, asked }: WaitTimes, changed: () => void): RateLimitGate {
+export function createRateLimitGate(
+  { slowDown, asked }: WaitTimes,
+  changed: () => void,
+): RateLimitGate {
   let until = 0
   let wait = slowDown.first
 
@@ -29,7 +32,10 @@ export function createRateLimitGate({ slowDown, asked }: WaitTimes, changed: () 
     close({ retryAfterMs }) {
       // Several connections are told at once; that is one reason to wait, not several.
       if (isClosed() && retryAfterMs === null) return
-      until = Math.max(until, performance.now() + (retryAfterMs === null ? wait : Math.min(retryAfterMs, asked)))
+      until = Math.max(
+        until,
+        performance.now() + (retryAfterMs === null ? wait : Math.min(retryAfterMs, asked)),
+      )
       wait = Math.min(wait * 2, slowDown.most)
       changed()
     },

@@ -22,7 +22,11 @@ export async function withRetries<T>(
     } catch (error) {
       signal.throwIfAborted()
       const isNonsense = error instanceof ImapLost && error.reason === 'protocol'
-      if (!isTemporaryFailure(error, gate) || tries >= (isNonsense ? LIMITS.nonsense : LIMITS.idleRounds)) throw error
+      if (
+        !isTemporaryFailure(error, gate) ||
+        tries >= (isNonsense ? LIMITS.nonsense : LIMITS.idleRounds)
+      )
+        throw error
       log.debug(messageOf(error))
       await backOff(tries, waitTimes, signal)
     }
@@ -39,6 +43,10 @@ export function isTemporaryFailure(error: unknown, gate: RateLimitGate): boolean
 }
 
 /** Longer each time. */
-export async function backOff(tries: number, { reconnect }: WaitTimes, signal: AbortSignal): Promise<void> {
+export async function backOff(
+  tries: number,
+  { reconnect }: WaitTimes,
+  signal: AbortSignal,
+): Promise<void> {
   await sleep(Math.min(reconnect.first * 2 ** (tries - 1), reconnect.most), undefined, { signal })
 }

@@ -1,7 +1,13 @@
 import type { FolderCopy } from '../context.ts'
 import { afterExpunges } from '../../../net/imap/fetch/retry-after-expunges.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
-import { numberOf, pairsOf, stringOf, stringsOf, type Value } from '../../../net/imap/connection/response.ts'
+import {
+  numberOf,
+  pairsOf,
+  stringOf,
+  stringsOf,
+  type Value,
+} from '../../../net/imap/connection/response.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 
@@ -35,14 +41,24 @@ export async function listCopiedElsewhere(
   const shown: { uid: number; size: number }[] = []
   if (elsewhere.size === 0) return shown
   const { wire } = await pair.openSource(folder.pathAsListed)
-  await identities(wire, uidNext, ({ uid, id, size }) => elsewhere.has(id) && shown.push({ uid, size }))
+  await identities(
+    wire,
+    uidNext,
+    ({ uid, id, size }) => elsewhere.has(id) && shown.push({ uid, size }),
+  )
   return shown
 }
 
 type Identity = { uid: number; id: string; size: number }
 
-async function identities(wire: Wire, uidNext: number, take: (identity: Identity) => void): Promise<void> {
-  const attribute = ATTRIBUTES.find(({ capability }) => wire.capabilities.has(capability))?.attribute
+async function identities(
+  wire: Wire,
+  uidNext: number,
+  take: (identity: Identity) => void,
+): Promise<void> {
+  const attribute = ATTRIBUTES.find(({ capability }) =>
+    wire.capabilities.has(capability),
+  )?.attribute
   if (attribute === undefined || uidNext <= 1) return
   const data = (values: Value[]) => {
     const pairs = values[1] === 'FETCH' ? pairsOf(values[2]) : new Map<string, Value>()

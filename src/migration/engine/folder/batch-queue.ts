@@ -49,7 +49,12 @@ type BatchQueueOptions = {
   maxBatchMessages: number
 }
 
-export function createBatchQueue({ uids, pace, isThere, maxBatchMessages }: BatchQueueOptions): BatchQueue {
+export function createBatchQueue({
+  uids,
+  pace,
+  isThere,
+  maxBatchMessages,
+}: BatchQueueOptions): BatchQueue {
   const rows: Metadata[] = []
   let scanned = 0
   let scanning: Promise<void> | undefined
@@ -61,7 +66,11 @@ export function createBatchQueue({ uids, pace, isThere, maxBatchMessages }: Batc
     for await (const row of fetchMetadata(await reading(), first, last)) found.set(row.uid, row)
     scanned += segment.length
     // A server may leave out what it cannot describe; whether it is gone shows when it is asked for.
-    rows.push(...segment.map((uid) => found.get(uid) ?? unknownMetadata(uid)).filter((row) => !isThere(row)))
+    rows.push(
+      ...segment
+        .map((uid) => found.get(uid) ?? unknownMetadata(uid))
+        .filter((row) => !isThere(row)),
+    )
   }
 
   async function ensure(reading: () => Promise<Wire>): Promise<void> {

@@ -2,7 +2,12 @@ import type { AppendOutcome } from '../../../net/imap/append/append-outcome.ts'
 import type { Appender, AppendMessage } from '../../../net/imap/append/append.ts'
 import { fetchBodies, type Body, type FetchResult } from '../../../net/imap/fetch/fetch-bodies.ts'
 import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
-import { parseDateHeader, isUnusualDate, isUserFlag, serialiseDate } from '../../../net/imap/append/flags-and-dates.ts'
+import {
+  parseDateHeader,
+  isUnusualDate,
+  isUserFlag,
+  serialiseDate,
+} from '../../../net/imap/append/flags-and-dates.ts'
 import type { Refusal } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { readHead } from '../identify/identify.ts'
@@ -29,7 +34,13 @@ export type MessageOutcome =
   | { state: 'there' | 'gone'; row: Metadata }
   | { state: 'unfetchable'; row: Metadata; refusal: Refusal }
   /** `next` is what to try then; null when nothing is left to try. */
-  | { state: 'refused'; row: Metadata; refusal: Refusal; strategy: RetryStrategy; next: RetryStrategy | null }
+  | {
+      state: 'refused'
+      row: Metadata
+      refusal: Refusal
+      strategy: RetryStrategy
+      next: RetryStrategy | null
+    }
   /** Sent, not answered: it may be at the destination. */
   | { state: 'unknown'; row: Metadata; appender: Appender }
   /** Certainly not at the destination; to be done again. */
@@ -67,7 +78,10 @@ type Sent = { outcomes: Promise<MessageOutcome[]> }
  * Copies a batch of one folder. Every message has one outcome; rejects when the intent could not be recorded or nothing can
  * be sent, and then whatever was sent is unknown.
  */
-export async function copyBatch(rows: readonly Metadata[], deps: BatchDeps): Promise<MessageOutcome[]> {
+export async function copyBatch(
+  rows: readonly Metadata[],
+  deps: BatchDeps,
+): Promise<MessageOutcome[]> {
   const outcomes: MessageOutcome[] = []
   const sent: Sent[] = []
   const gathered: Loaded[] = []
@@ -78,7 +92,8 @@ export async function copyBatch(rows: readonly Metadata[], deps: BatchDeps): Pro
       if (!row) continue
       byUid.delete(row.uid)
       if (fetched.state === 'gone') outcomes.push({ state: 'gone', row })
-      else if (fetched.state === 'refused') outcomes.push({ state: 'unfetchable', row, refusal: fetched.refusal })
+      else if (fetched.state === 'refused')
+        outcomes.push({ state: 'unfetchable', row, refusal: fetched.refusal })
       else {
         const loaded = await load(row, fetched, deps)
         if (loaded === null) outcomes.push({ state: 'there', row })
@@ -103,7 +118,11 @@ export async function copyBatch(rows: readonly Metadata[], deps: BatchDeps): Pro
 }
 
 /** Null when it is at the destination already. */
-async function load(row: Metadata, fetched: FetchedMessage, deps: BatchDeps): Promise<Loaded | null> {
+async function load(
+  row: Metadata,
+  fetched: FetchedMessage,
+  deps: BatchDeps,
+): Promise<Loaded | null> {
   const { size, body, announced = null } = fetched
   let whole = body
   if (deps.isThere && row.messageIds.every((id) => id === '')) {
@@ -132,7 +151,8 @@ function nextStrategy(
 ): RetryStrategy | null {
   const isUnusual = internalDate !== null && isUnusualDate(internalDate)
   if (strategy === 'as-is' && isUnusual) return 'other-date'
-  if ((strategy === 'as-is' || strategy === 'other-date') && flags.some(isUserFlag)) return 'without-keywords'
+  if ((strategy === 'as-is' || strategy === 'other-date') && flags.some(isUserFlag))
+    return 'without-keywords'
   if (strategy !== 'line-ends' && Buffer.isBuffer(body) && hasBareLineEnds(body)) return 'line-ends'
   return null
 }

@@ -30,10 +30,13 @@ export async function copyFlags(
   const note = (message: string) => migration.note({ folder: copier.folder.path, message })
   try {
     const count = await bring(pair, at, copier)
-    if (count > 0) note(`Flags that ${count} messages got at the source since the last time were added.`)
+    if (count > 0)
+      note(`Flags that ${count} messages got at the source since the last time were added.`)
   } catch (error) {
     if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
-    note(`Flags that changed at the source since the last time could not be added: ${describeRefusal(error.refusal)}`)
+    note(
+      `Flags that changed at the source since the last time could not be added: ${describeRefusal(error.refusal)}`,
+    )
   }
 }
 
@@ -41,9 +44,13 @@ async function bring(pair: ConnectionPair, at: OpenFolder, copier: FolderCopier)
   const { folderState, sourceModseq, knownBelow, destinationFolder } = at
   const since = folderState.saved.sourceModseq ?? null
   const first = parseUidSet(folderState.saved.copiedTo).first()
-  if (since === null || sourceModseq === null || since === sourceModseq || first === undefined) return 0
+  if (since === null || sourceModseq === null || since === sourceModseq || first === undefined)
+    return 0
   const isCopied = (uid: number) => folderState.isDone(uid) && !folderState.isExisting(uid)
-  const changed = await byMessageId(fetchMetadata(await copier.reading(pair, at), 1, knownBelow - 1, since), isCopied)
+  const changed = await byMessageId(
+    fetchMetadata(await copier.reading(pair, at), 1, knownBelow - 1, since),
+    isCopied,
+  )
   if (changed.size === 0) return 0
   const { wire } = await pair.destination()
   const { uidNext, permanentFlags } = await select(wire, destinationFolder.name)
@@ -75,10 +82,16 @@ async function byMessageId(
   return found
 }
 
-function flagsToAdd(source: readonly string[], copy: readonly string[], permanent: readonly string[] | null): string {
+function flagsToAdd(
+  source: readonly string[],
+  copy: readonly string[],
+  permanent: readonly string[] | null,
+): string {
   const lower = (flags: readonly string[]) => new Set(flags.map((flag) => flag.toLowerCase()))
   const [there, here] = [lower(copy), lower(source)]
-  const isTouched = [...there].some((flag) => flag.startsWith('\\') && flag !== '\\recent' && !here.has(flag))
+  const isTouched = [...there].some(
+    (flag) => flag.startsWith('\\') && flag !== '\\recent' && !here.has(flag),
+  )
   if (isTouched) return ''
   const { flags } = storableFlags(source, permanent)
   return flags.filter((flag) => flag !== '\\Deleted' && !there.has(flag.toLowerCase())).join(' ')
@@ -90,7 +103,9 @@ async function store(wire: Wire, wanting: ReadonlyMap<string, number[]>): Promis
     uids.sort((a, b) => a - b)
     for (let from = 0; from < uids.length; from += TOGETHER) {
       const some = uids.slice(from, from + TOGETHER)
-      await afterExpunges(wire, async () => wire.run([`UID STORE ${formatUidSet(some)} +FLAGS.SILENT (${flags})`]))
+      await afterExpunges(wire, async () =>
+        wire.run([`UID STORE ${formatUidSet(some)} +FLAGS.SILENT (${flags})`]),
+      )
       count += some.length
     }
   }

@@ -40,13 +40,20 @@ function nameOf(path: string, { listed }: DestinationFolders): ByteString {
   return listed.get(path) ?? encodeMailbox(path)
 }
 
-async function findOrCreate(wire: Wire, wanted: string, destination: DestinationFolders): Promise<string> {
+async function findOrCreate(
+  wire: Wire,
+  wanted: string,
+  destination: DestinationFolders,
+): Promise<string> {
   const { hierarchy, listed, taken } = destination
   if (wanted === 'INBOX' || listed.has(wanted)) return wanted
   let refused: ImapRefused | undefined
   for (const path of [wanted, ...simplerNames(wanted, hierarchy, taken)]) {
     try {
-      if ((await createFolder(wire, nameOf(path, destination))) === 'created' || !hasTwin(path, destination))
+      if (
+        (await createFolder(wire, nameOf(path, destination))) === 'created' ||
+        !hasTwin(path, destination)
+      )
         return path
       // It exists, though it was not listed: for a server that ignores case it is another folder of ours.
       const other = uniqueName(path, new Set([...taken, path]))
@@ -58,12 +65,18 @@ async function findOrCreate(wire: Wire, wanted: string, destination: Destination
     }
   }
   const words = refused ? describeRefusal(refused.refusal) : ''
-  throw new FolderStop('folder_refused', `The destination does not let us make “${wanted}”: ${words}`, refused)
+  throw new FolderStop(
+    'folder_refused',
+    `The destination does not let us make “${wanted}”: ${words}`,
+    refused,
+  )
 }
 
 function hasTwin(path: string, { taken, listed }: DestinationFolders): boolean {
   const lower = path.toLowerCase()
-  return [...taken, ...listed.keys()].some((other) => other !== path && other.toLowerCase() === lower)
+  return [...taken, ...listed.keys()].some(
+    (other) => other !== path && other.toLowerCase() === lower,
+  )
 }
 
 async function selectWritable(wire: Wire, path: string, name: ByteString): Promise<OpenedMailbox> {
@@ -78,5 +91,8 @@ async function selectWritable(wire: Wire, path: string, name: ByteString): Promi
       error,
     )
   }
-  throw new FolderStop('not_permitted', `The destination lets us read “${path}” but not write to it.`)
+  throw new FolderStop(
+    'not_permitted',
+    `The destination lets us read “${path}” but not write to it.`,
+  )
 }

@@ -47,7 +47,8 @@ export function createFolderCopier(migration: MigrationContext, folder: Folder):
 
   async function reading(pair: ConnectionPair, { sourceUidValidity }: OpenFolder): Promise<Wire> {
     const { wire, opened } = await pair.openSource(folder.pathAsListed)
-    if (opened.uidValidity !== sourceUidValidity) throw new Reopen('The source assigned new UIDs to its messages.')
+    if (opened.uidValidity !== sourceUidValidity)
+      throw new Reopen('The source assigned new UIDs to its messages.')
     return wire
   }
 
@@ -59,7 +60,12 @@ export function createFolderCopier(migration: MigrationContext, folder: Folder):
     return true
   }
 
-  async function work(pair: ConnectionPair, at: OpenFolder, queue: BatchQueue, workers: number): Promise<void> {
+  async function work(
+    pair: ConnectionPair,
+    at: OpenFolder,
+    queue: BatchQueue,
+    workers: number,
+  ): Promise<void> {
     const appenders = new WeakMap<Wire, Appender>()
     let last: Promise<void> = Promise.resolve()
 
@@ -94,7 +100,10 @@ export function createFolderCopier(migration: MigrationContext, folder: Folder):
     { before, sent, appenders }: Turn,
   ): Promise<void> {
     const { folderState, destinationFolder, tally } = at
-    const weight = rows.reduce((sum, { size }) => sum + Math.min(size ?? LIMITS.unknownBody, LIMITS.streamedBody), 0)
+    const weight = rows.reduce(
+      (sum, { size }) => sum + Math.min(size ?? LIMITS.unknownBody, LIMITS.streamedBody),
+      0,
+    )
     await migration.bodies.acquire(weight)
     try {
       const [source] = await Promise.all([reading(pair, at), pair.destination()])
@@ -103,7 +112,8 @@ export function createFolderCopier(migration: MigrationContext, folder: Folder):
       const began = performance.now()
       const outcomes = await copyBatch(rows, {
         source,
-        appender: async () => appenderFor(appenders, (await pair.destination()).wire, destinationFolder),
+        appender: async () =>
+          appenderFor(appenders, (await pair.destination()).wire, destinationFolder),
         intended: intending,
         before,
         sent,
@@ -127,11 +137,19 @@ export function createFolderCopier(migration: MigrationContext, folder: Folder):
     }
   }
 
-  function appenderFor(appenders: WeakMap<Wire, Appender>, wire: Wire, { name, opened }: DestinationFolder): Appender {
+  function appenderFor(
+    appenders: WeakMap<Wire, Appender>,
+    wire: Wire,
+    { name, opened }: DestinationFolder,
+  ): Appender {
     const known = appenders.get(wire)
     if (known) return known
     const [{ permanentFlags }, { shapes }] = [opened, migration]
-    const appender = createAppender(wire, name, { permanentFlags, synchronising: evidence.needsSynchronizing, shapes })
+    const appender = createAppender(wire, name, {
+      permanentFlags,
+      synchronising: evidence.needsSynchronizing,
+      shapes,
+    })
     appenders.set(wire, appender)
     return appender
   }

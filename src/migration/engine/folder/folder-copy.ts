@@ -13,7 +13,10 @@ import { createBatchQueue, type BatchQueue } from './batch-queue.ts'
 import { codeOf, FolderStop, Reopen } from '../stop.ts'
 import { failUnreadableMessages, verify } from './verify.ts'
 
-export function createFolderCopy(migration: MigrationContext, { folder, mapped, bytes }: FolderRoute): FolderCopy {
+export function createFolderCopy(
+  migration: MigrationContext,
+  { folder, mapped, bytes }: FolderRoute,
+): FolderCopy {
   const { journal, gate, waitTimes, signal, log } = migration
   const { promise: opened, resolve: markOpened } = Promise.withResolvers<void>()
   const helpers = new Set<Promise<void>>()
@@ -71,7 +74,8 @@ export function createFolderCopy(migration: MigrationContext, { folder, mapped, 
     migration.changed()
     do await copyRounds(pair, at)
     while (!(await withRetries(migration, () => verify(pair, at, copier, migration.note))))
-    if (migration.withNewMail) await withRetries(migration, () => copyFlags(pair, at, copier, migration))
+    if (migration.withNewMail)
+      await withRetries(migration, () => copyFlags(pair, at, copier, migration))
     await at.folderState.finish(at.sourceModseq)
   }
 
@@ -104,7 +108,10 @@ export function createFolderCopy(migration: MigrationContext, { folder, mapped, 
         await backOff(idle, waitTimes, signal)
       }
     }
-    throw new FolderStop('stuck', `Nothing more of “${folder.path}” could be copied in ${LIMITS.idleRounds} attempts.`)
+    throw new FolderStop(
+      'stuck',
+      `Nothing more of “${folder.path}” could be copied in ${LIMITS.idleRounds} attempts.`,
+    )
   }
 
   /** Messages in whose maxBatchMessages connections broke go last, a batch at a time, when nothing else can suffer. */
@@ -113,9 +120,15 @@ export function createFolderCopy(migration: MigrationContext, { folder, mapped, 
     const trusted = left.filter((uid) => folderState.failureCountOf(uid) === 0)
     const shared = left.filter((uid) => folderState.failureCountOf(uid) < LIMITS.breaks.alone)
     const uids = [trusted, shared].find((some) => some.length > 0) ?? left
-    const maxBatchMessages = uids === trusted ? Infinity : uids === shared ? LIMITS.suspiciousBatch : 1
+    const maxBatchMessages =
+      uids === trusted ? Infinity : uids === shared ? LIMITS.suspiciousBatch : 1
     const { pace } = copier
-    const current = createBatchQueue({ uids, pace, maxBatchMessages, isThere: (row) => copier.isThere(at, row) })
+    const current = createBatchQueue({
+      uids,
+      pace,
+      maxBatchMessages,
+      isThere: (row) => copier.isThere(at, row),
+    })
     const { wire } = await pair.destination()
     // A server that does not tell the UIDs of copies can only be asked about one batch at a time.
     const isSingle = uids !== trusted || !wire.capabilities.has('UIDPLUS')
@@ -157,5 +170,13 @@ export function createFolderCopy(migration: MigrationContext, { folder, mapped, 
 }
 
 function folderFailure(folder: string, error: Error) {
-  return { folder, uid: null, messageId: null, size: null, code: codeOf(error), message: messageOf(error), attempts: 1 }
+  return {
+    folder,
+    uid: null,
+    messageId: null,
+    size: null,
+    code: codeOf(error),
+    message: messageOf(error),
+    attempts: 1,
+  }
 }

@@ -2,7 +2,12 @@ import type { FolderCopy } from '../context.ts'
 import { fetchMetadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
-import { highestModseq, searchUids, readStatus, type OpenedMailbox } from '../../../net/imap/folders/mailbox.ts'
+import {
+  highestModseq,
+  searchUids,
+  readStatus,
+  type OpenedMailbox,
+} from '../../../net/imap/folders/mailbox.ts'
 import { ImapRefused, isTemporary } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { createStoredCopies, type StoredCopies } from './stored-copies.ts'
@@ -13,7 +18,11 @@ import { identify, countMessages } from '../identify/identify.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import { createFolderState, type FolderState } from '../journal/folder-state.ts'
 import { LIMITS } from '../../limits.ts'
-import { openDestinationFolder, type DestinationFolders, type DestinationFolder } from './destination-folder.ts'
+import {
+  openDestinationFolder,
+  type DestinationFolders,
+  type DestinationFolder,
+} from './destination-folder.ts'
 
 /** A folder with both ends in hand. */
 export type OpenFolder = {
@@ -67,10 +76,15 @@ export async function openFolder(
     folder.subscribed,
   )
   const sourceModseq = deps.withNewMail ? await highestModseq(source, folder.pathAsListed) : null
-  const blank = { ...(await blankFor(folder, opened, source, destinationFolder, destination)), sourceModseq }
+  const blank = {
+    ...(await blankFor(folder, opened, source, destinationFolder, destination)),
+    sourceModseq,
+  }
   const isSame = saved !== null && isSameMailbox(saved, blank)
   const isRematch = saved !== null && !isSame && (saved.copied > 0 || saved.intents.length > 0)
-  const books = isSame ? { ...saved, ...(deps.withNewMail && { sourceUidNext: blank.sourceUidNext }) } : blank
+  const books = isSame
+    ? { ...saved, ...(deps.withNewMail && { sourceUidNext: blank.sourceUidNext }) }
+    : blank
   const hasNews = !books.isDone || books.sourceUidNext > (saved?.sourceUidNext ?? 0)
   books.isDone = false
   const folderState = createFolderState(deps.journal, folder.path, books)
@@ -79,9 +93,12 @@ export async function openFolder(
   const isAsked = folderState.start(uids).length > 0 && (isRematch || deps.deduplicate)
   const before = isRematch ? blank.destinationUidNext : books.destinationUidNext
   const tally = isAsked ? await countMessages(destination, before) : null
-  if (tally && folderState.skippedCount > 0) await takeExisting(tally, folderState, source, books.sourceUidNext)
-  const elsewhere = uids.length > 0 ? await listCopiedElsewhere(pair, folder, books.sourceUidNext, deps.before) : []
-  for (const { uid, size } of elsewhere) if (!folderState.isDone(uid)) folderState.skipped(uid, size)
+  if (tally && folderState.skippedCount > 0)
+    await takeExisting(tally, folderState, source, books.sourceUidNext)
+  const elsewhere =
+    uids.length > 0 ? await listCopiedElsewhere(pair, folder, books.sourceUidNext, deps.before) : []
+  for (const { uid, size } of elsewhere)
+    if (!folderState.isDone(uid)) folderState.skipped(uid, size)
   const knownBelow = isSame ? saved.sourceUidNext : 0
   const { uidValidity: sourceUidValidity } = opened
   const arrivals = createStoredCopies()
@@ -111,7 +128,11 @@ async function blankFor(
     destinationUidValidity: destinationFolder.opened.uidValidity,
     sourceModseq: null,
     sourceUidNext: await nextUid(source, folder.pathAsListed, opened),
-    destinationUidNext: await nextUid(destination, destinationFolder.name, destinationFolder.opened),
+    destinationUidNext: await nextUid(
+      destination,
+      destinationFolder.name,
+      destinationFolder.opened,
+    ),
   })
 }
 
@@ -119,7 +140,8 @@ async function blankFor(
 function isSameMailbox(saved: SavedFolder, now: SavedFolder): boolean {
   if (saved.sourceUidValidity === null || saved.destinationUidValidity === null) return false
   return (
-    saved.sourceUidValidity === now.sourceUidValidity && saved.destinationUidValidity === now.destinationUidValidity
+    saved.sourceUidValidity === now.sourceUidValidity &&
+    saved.destinationUidValidity === now.destinationUidValidity
   )
 }
 
@@ -148,7 +170,9 @@ export async function uidsBelow(source: Wire, uidNext: number): Promise<number[]
 /** What was under way when we ended without warning is watched, but our own end is not held against it for long. */
 function countUnansweredAsFailures(folderState: FolderState): void {
   const uids = folderState.unresolvedBatches()?.uids ?? []
-  folderState.countFailures(uids.filter((uid) => folderState.failureCountOf(uid) < LIMITS.breaks.alone))
+  folderState.countFailures(
+    uids.filter((uid) => folderState.failureCountOf(uid) < LIMITS.breaks.alone),
+  )
 }
 
 /** What answered for messages of an earlier run does not answer for others. */
@@ -158,5 +182,8 @@ async function takeExisting(
   source: Wire,
   uidNext: number,
 ): Promise<void> {
-  for await (const { key } of identify(source, 1, uidNext - 1, (uid) => folderState.isExisting(uid))) tally.take(key)
+  for await (const { key } of identify(source, 1, uidNext - 1, (uid) =>
+    folderState.isExisting(uid),
+  ))
+    tally.take(key)
 }

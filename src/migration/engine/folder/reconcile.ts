@@ -21,7 +21,8 @@ export async function reconcile(
   const open = folderState.unresolvedBatches()
   if (!open) return folderState.clearIntents()
   const uidNext = await settledUidNext(destination, name, settle, signal)
-  if (uidNext === null || uidNext > open.uidNext) await match(folderState, open, await source(), destination, name)
+  if (uidNext === null || uidNext > open.uidNext)
+    await match(folderState, open, await source(), destination, name)
   await folderState.clearIntents()
 }
 
@@ -55,12 +56,17 @@ async function match(
   const tellsUids = destination.capabilities.has('UIDPLUS')
   // A server that never told us our copies' UIDs: those we know of must answer for theirs first.
   const isConcerned = tellsUids ? (uid: number) => unknown.has(uid) : () => true
-  const [from, to] = tellsUids ? [uids[0] ?? 1, uids.at(-1) ?? 1] : [1, folderState.saved.sourceUidNext - 1]
+  const [from, to] = tellsUids
+    ? [uids[0] ?? 1, uids.at(-1) ?? 1]
+    : [1, folderState.saved.sourceUidNext - 1]
   const mine = await Array.fromAsync(identify(source, from, to, isConcerned))
-  const inOrder = mine.toSorted((a, b) => Number(unknown.has(a.uid)) - Number(unknown.has(b.uid)) || a.uid - b.uid)
+  const inOrder = mine.toSorted(
+    (a, b) => Number(unknown.has(a.uid)) - Number(unknown.has(b.uid)) || a.uid - b.uid,
+  )
   for (const { uid, key, size } of inOrder) {
     const copy = arrived.get(key)?.shift()
-    if (copy !== undefined && unknown.has(uid)) folderState.copied([{ uid, to: tellsUids ? copy : null, size }])
+    if (copy !== undefined && unknown.has(uid))
+      folderState.copied([{ uid, to: tellsUids ? copy : null, size }])
   }
 }
 
@@ -75,7 +81,12 @@ async function arrivals(
   const arrived = new Map<string, number[]>()
   if (exists === 0) return arrived
   const last = uidNext === null ? 2 ** 32 - 1 : uidNext - 1
-  for await (const { uid, key } of identify(destination, from, last, (one) => !folderState.isOwnCopy(one))) {
+  for await (const { uid, key } of identify(
+    destination,
+    from,
+    last,
+    (one) => !folderState.isOwnCopy(one),
+  )) {
     arrived.set(key, [...(arrived.get(key) ?? []), uid])
   }
   for (const uids of arrived.values()) uids.sort((a, b) => a - b)

@@ -1,6 +1,11 @@
 import type { MigrationContext } from '../context.ts'
 import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
-import { isUserFlag, epochMsOf, serialiseDate, storableFlags } from '../../../net/imap/append/flags-and-dates.ts'
+import {
+  isUserFlag,
+  epochMsOf,
+  serialiseDate,
+  storableFlags,
+} from '../../../net/imap/append/flags-and-dates.ts'
 import {
   isTemporary,
   sanitise,
@@ -43,7 +48,10 @@ export type RecordDeps = {
 }
 
 /** A message needs no copy: there is one of ours, or one that was there before us. */
-export function recordExisting({ isRematch, folderState }: OpenFolder, { uid, size }: Metadata): void {
+export function recordExisting(
+  { isRematch, folderState }: OpenFolder,
+  { uid, size }: Metadata,
+): void {
   if (isRematch) folderState.copied([{ uid, to: null, size: size ?? 0 }])
   else folderState.skipped(uid, size ?? 0)
 }
@@ -56,14 +64,19 @@ type OutcomeOf<State extends MessageOutcome['state']> = Extract<MessageOutcome, 
  */
 export function recordOutcomes(outcomes: readonly MessageOutcome[], deps: RecordDeps): void {
   const { migration, at, intent } = deps
-  const troubles = outcomes.map((outcome) => recordOutcome(outcome, deps)).filter((trouble) => trouble !== null)
+  const troubles = outcomes
+    .map((outcome) => recordOutcome(outcome, deps))
+    .filter((trouble) => trouble !== null)
   intent.conclude(outcomes.filter(({ state }) => state === 'unknown').map(({ row }) => row.uid))
   suspectUnanswered(outcomes, deps)
-  if (outcomes.some(({ state }) => state === 'copied') && troubles.length === 0) migration.gate.succeeded()
+  if (outcomes.some(({ state }) => state === 'copied') && troubles.length === 0)
+    migration.gate.succeeded()
   if (at.folderState.left === 0 || troubles.length > 0) at.folderState.save().catch(() => undefined)
   migration.changed()
   // What ends the whole migration comes before what ends a folder.
-  const [first] = troubles.toSorted((a, b) => Number(a instanceof FolderStop) - Number(b instanceof FolderStop))
+  const [first] = troubles.toSorted(
+    (a, b) => Number(a instanceof FolderStop) - Number(b instanceof FolderStop),
+  )
   if (first) throw first
 }
 
@@ -84,14 +97,21 @@ function recordCopied(outcome: OutcomeOf<'copied'>, deps: RecordDeps): Reopen | 
   const { row, to, uidValidity, size, datedBy, date, announced, strategy } = outcome
   const { at, migration, folder } = deps
   at.folderState.copied([{ uid: row.uid, to, size }])
-  if (to !== null) at.arrivals.add({ uid: row.uid, to, bytes: size, moment: date === null ? null : epochMsOf(date) })
+  if (to !== null)
+    at.arrivals.add({
+      uid: row.uid,
+      to,
+      bytes: size,
+      moment: date === null ? null : epochMsOf(date),
+    })
   if (strategy === 'without-keywords' || strategy === 'line-ends') {
     migration.note({ folder, uid: row.uid, message: NOTES[strategy] })
   }
   if (announced !== null) migration.note({ folder, message: NOTES.announced })
   noteChangedDate(row, datedBy, strategy, deps)
   noteDroppedKeywords(row.flags, deps)
-  const isElsewhere = uidValidity !== null && uidValidity !== at.destinationFolder.opened.uidValidity
+  const isElsewhere =
+    uidValidity !== null && uidValidity !== at.destinationFolder.opened.uidValidity
   return isElsewhere ? new Reopen('The destination assigned new UIDs to its messages.') : null
 }
 
@@ -103,18 +123,31 @@ function noteChangedDate(
   { migration, folder }: RecordDeps,
 ): void {
   const date = sanitise(internalDate ?? '')
-  const given = datedBy === 'nobody' ? 'a date set by the destination' : 'the date of its Date header'
+  const given =
+    datedBy === 'nobody' ? 'a date set by the destination' : 'the date of its Date header'
   const isReal = internalDate !== null && serialiseDate(internalDate) !== null
   if (datedBy === 'source') return
   if (isReal && strategy !== 'as-is') {
-    migration.note({ folder, uid, message: `The destination rejected the date “${date}”. The message has ${given}.` })
+    migration.note({
+      folder,
+      uid,
+      message: `The destination rejected the date “${date}”. The message has ${given}.`,
+    })
   } else if (datedBy === 'header') migration.note({ folder, message: NOTES.dateless })
   else if (datedBy === 'nobody') migration.note({ folder, uid, message: NOTES.undated })
-  else migration.note({ folder, uid, message: `The source’s date “${date}” is invalid. The message has ${given}.` })
+  else
+    migration.note({
+      folder,
+      uid,
+      message: `The source’s date “${date}” is invalid. The message has ${given}.`,
+    })
 }
 
 /** Each keyword once: a folder that keeps none would fill the report. */
-function noteDroppedKeywords(flags: readonly string[], { at, migration, folder, leftOut }: RecordDeps): void {
+function noteDroppedKeywords(
+  flags: readonly string[],
+  { at, migration, folder, leftOut }: RecordDeps,
+): void {
   if (!flags.some(isUserFlag)) return
   const { dropped } = storableFlags(flags, at.destinationFolder.opened.permanentFlags)
   for (const keyword of dropped.filter((flag) => isUserFlag(flag) && !leftOut.has(flag))) {
@@ -129,7 +162,8 @@ const NOTES = {
   'line-ends': 'The destination accepted this message only with CRLF line ends (changed).',
   announced:
     'The source reports wrong sizes for messages of this folder. Their content was confirmed and copied unchanged.',
-  dateless: 'The source stores no dates for messages of this folder. They have the dates of their headers.',
+  dateless:
+    'The source stores no dates for messages of this folder. They have the dates of their headers.',
   undated: 'Neither the source nor this message has a valid date. The destination set one.',
 }
 
@@ -138,8 +172,10 @@ function recordRefused(outcome: OutcomeOf<'refused'>, deps: RecordDeps): Stop | 
   const { refusal, row, next } = outcome
   const words = describeRefusal(refusal)
   if (isTemporary(refusal) && canPostpone(row.uid, refusal, deps)) migration.gate.close(refusal)
-  else if (refusal.kind === 'over_quota') return new Stop('over_quota', `The destination is full: ${words}`)
-  else if (refusal.kind === 'no_such_mailbox') return new Reopen(`“${at.destinationFolder.path}” disappeared: ${words}`)
+  else if (refusal.kind === 'over_quota')
+    return new Stop('over_quota', `The destination is full: ${words}`)
+  else if (refusal.kind === 'no_such_mailbox')
+    return new Reopen(`“${at.destinationFolder.path}” disappeared: ${words}`)
   else if (refusal.kind === 'not_permitted')
     return new FolderStop('not_permitted', `“${at.destinationFolder.path}”: ${words}`)
   else if (refusal.kind === 'too_large') recordFailure(outcome, 'too_large', deps)
@@ -161,7 +197,10 @@ function recordFailure(
   deps: RecordDeps,
 ): void {
   const attempts =
-    1 + ['as-is', 'other-date', 'without-keywords', 'line-ends'].indexOf(deps.strategies.get(row.uid) ?? 'as-is')
+    1 +
+    ['as-is', 'other-date', 'without-keywords', 'line-ends'].indexOf(
+      deps.strategies.get(row.uid) ?? 'as-is',
+    )
   const { uid, size, messageIds } = row
   const messageId = messageIdOf(messageIds)
   deps.at.folderState.failed({
@@ -177,7 +216,9 @@ function recordFailure(
 
 /** A server works on one thing after another: what it was at when the connection ended is in the first batch. */
 function suspectUnanswered(outcomes: readonly MessageOutcome[], deps: RecordDeps): void {
-  const unsent = outcomes.filter((outcome) => outcome.state === 'unknown' || outcome.state === 'unsent')
+  const unsent = outcomes.filter(
+    (outcome) => outcome.state === 'unknown' || outcome.state === 'unsent',
+  )
   for (const appender of new Set(unsent.map((outcome) => outcome.appender))) {
     const { wire, mode } = appender
     const its = unsent.filter((outcome) => outcome.appender === appender)
@@ -198,11 +239,16 @@ function suspectMessages(
   { at, evidence, migration }: RecordDeps,
 ): void {
   const { lost } = wire
-  if (outcomes.length === 0 || !lost || lost.reason === 'ours' || evidence.blamedWires.has(wire)) return
+  if (outcomes.length === 0 || !lost || lost.reason === 'ours' || evidence.blamedWires.has(wire))
+    return
   evidence.blamedWires.add(wire)
   if (lost.refusal && isTemporary(lost.refusal)) return migration.gate.close(lost.refusal)
   for (const { row } of outcomes) {
-    evidence.descriptions.set(row.uid, { messageId: messageIdOf(row.messageIds), size: row.size, text: textOf(lost) })
+    evidence.descriptions.set(row.uid, {
+      messageId: messageIdOf(row.messageIds),
+      size: row.size,
+      text: textOf(lost),
+    })
   }
   at.folderState.countFailures(outcomes.map(({ row }) => row.uid))
 }

@@ -11,7 +11,11 @@ import type { Wire } from '../../../net/imap/connection/wire.ts'
 export type StoredCopy = { uid: number; to: number; bytes: number; moment: number | null }
 
 /** What this run has copied, as far as the destination told the UIDs. */
-export type StoredCopies = { add(arrival: StoredCopy): void; groups(): Generator<StoredCopy[]>; clear(): void }
+export type StoredCopies = {
+  add(arrival: StoredCopy): void
+  groups(): Generator<StoredCopy[]>
+  clear(): void
+}
 
 /** What the destination keeps otherwise than it was sent. */
 export type Deviations = {
@@ -64,8 +68,14 @@ export async function compareStoredCopies(
     const kept = await readKept(destination, some)
     for (const arrival of some) {
       const { bytes, moment } = kept.get(arrival.to) ?? {}
-      if (bytes !== undefined && bytes !== arrival.bytes && resized.length < MAX_COMPARED) resized.push(arrival)
-      if (moment === undefined || arrival.moment === null || Math.abs(moment - arrival.moment) < 1_000) continue
+      if (bytes !== undefined && bytes !== arrival.bytes && resized.length < MAX_COMPARED)
+        resized.push(arrival)
+      if (
+        moment === undefined ||
+        arrival.moment === null ||
+        Math.abs(moment - arrival.moment) < 1_000
+      )
+        continue
       found.dates ??= { count: 0, uid: arrival.uid, sent: arrival.moment, kept: moment }
       found.dates.count += 1
     }
@@ -96,7 +106,10 @@ async function readKept(wire: Wire, some: readonly StoredCopy[]): Promise<Map<nu
     const uid = numberOf(pairs?.get('UID'))
     if (!pairs || uid === null) return false
     const moment = epochMsOf(stringOf(pairs.get('INTERNALDATE')) ?? '')
-    kept.set(uid, { bytes: numberOf(pairs.get('RFC822.SIZE')) ?? undefined, moment: moment ?? undefined })
+    kept.set(uid, {
+      bytes: numberOf(pairs.get('RFC822.SIZE')) ?? undefined,
+      moment: moment ?? undefined,
+    })
     return true
   }
   try {

@@ -71,23 +71,45 @@ function reportDeviations(
 }
 
 /** What the source did not give, as if it were gone, and still lists. */
-function failMissing({ folderState }: OpenFolder, { folder, evidence }: FolderCopier, uids: number[]): void {
+function failMissing(
+  { folderState }: OpenFolder,
+  { folder, evidence }: FolderCopier,
+  uids: number[],
+): void {
   const message = 'The source lists this message but does not return it.'
   for (const uid of uids.filter((one) => evidence.missing.has(one))) {
     evidence.missing.delete(uid)
     const unknown = { messageId: null, size: null }
-    folderState.failed({ folder: folder.path, uid, ...unknown, code: 'unfetchable', message, attempts: 2 })
+    folderState.failed({
+      folder: folder.path,
+      uid,
+      ...unknown,
+      code: 'unfetchable',
+      message,
+      attempts: 2,
+    })
   }
 }
 
 /** Messages at which connections keep breaking are not tried for ever. */
-export function failUnreadableMessages({ folderState }: OpenFolder, { folder, evidence }: FolderCopier): void {
+export function failUnreadableMessages(
+  { folderState }: OpenFolder,
+  { folder, evidence }: FolderCopier,
+): void {
   const suspects = folderState.saved.suspicions.filter(
     ([uid, times]) => times >= LIMITS.breaks.most && !folderState.isDone(uid),
   )
   for (const [uid, attempts] of suspects) {
     const { messageId = null, size = null, text = '' } = evidence.descriptions.get(uid) ?? {}
     const message = `The connection broke each time this message was copied. ${text}`.trim()
-    folderState.failed({ folder: folder.path, uid, messageId, size, code: 'connection_lost', message, attempts })
+    folderState.failed({
+      folder: folder.path,
+      uid,
+      messageId,
+      size,
+      code: 'connection_lost',
+      message,
+      attempts,
+    })
   }
 }

@@ -16,7 +16,8 @@ import { Fault } from '../../../errors.ts'
 import { retryFailed, type Failure, type Journal, type SavedFolder } from './journal.ts'
 
 /** A line of the file. The last line of a folder is what holds. */
-type Entry = { folder: string; state: SavedFolder; failures?: readonly Failure[] } | { failure: Failure }
+type Entry =
+  { folder: string; state: SavedFolder; failures?: readonly Failure[] } | { failure: Failure }
 
 export type FileJournal = Journal & {
   /** What was not copied, in this run and those before it. */
@@ -34,7 +35,10 @@ const makeDurable = promisify(fdatasync)
  * @param retry forget the failures of earlier runs, so that those messages are tried once more
  * @throws Fault `conflict` while another process uses it
  */
-export function openFileJournal(path: string, { retry = false, isDry = false }: Opening = {}): FileJournal {
+export function openFileJournal(
+  path: string,
+  { retry = false, isDry = false }: Opening = {},
+): FileJournal {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   claim(`${path}.pid`)
   const folders = new Map<string, SavedFolder>()
@@ -88,17 +92,27 @@ function entriesOf(path: string): Entry[] {
   })
 }
 
-function rewrite(path: string, folders: Map<string, SavedFolder>, failures: readonly Failure[]): void {
+function rewrite(
+  path: string,
+  folders: Map<string, SavedFolder>,
+  failures: readonly Failure[],
+): void {
   const lines = [...folders].map(([folder, state]) => JSON.stringify({ folder, state }))
   lines.push(...failures.map((failure) => JSON.stringify({ failure })))
-  writeFileSync(`${path}.new`, lines.map((line) => `${line}\n`).join(''), { mode: 0o600, flush: true })
+  writeFileSync(`${path}.new`, lines.map((line) => `${line}\n`).join(''), {
+    mode: 0o600,
+    flush: true,
+  })
   renameSync(`${path}.new`, path)
 }
 
 function claim(path: string): void {
   const owner = existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0
   if (owner !== process.pid && isAlive(owner)) {
-    throw new Fault('conflict', `Another process (${owner}) is at this migration; wait for it or end it.`)
+    throw new Fault(
+      'conflict',
+      `Another process (${owner}) is at this migration; wait for it or end it.`,
+    )
   }
   writeFileSync(path, String(process.pid))
 }

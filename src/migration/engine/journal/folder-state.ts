@@ -48,7 +48,11 @@ export type OpenIntent = {
   conclude(unknown: readonly number[]): void
 }
 
-export function createFolderState(journal: Journal, folder: string, initial: SavedFolder): FolderState {
+export function createFolderState(
+  journal: Journal,
+  folder: string,
+  initial: SavedFolder,
+): FolderState {
   const books = { ...initial }
   const beyond = parseUidSet(initial.beyond)
   const again = parseUidSet(initial.again)
@@ -96,7 +100,11 @@ export function createFolderState(journal: Journal, folder: string, initial: Sav
     if (uid <= books.lastUid) again.delete(uid)
     else beyond.add(uid)
     const before = books.lastUid
-    for (let next = order[position]; next !== undefined && isDone(next); next = order[(position += 1)]) {
+    for (
+      let next = order[position];
+      next !== undefined && isDone(next);
+      next = order[(position += 1)]
+    ) {
       books.lastUid = Math.max(books.lastUid, next)
     }
     if (books.lastUid > before) beyond.dropBelow(books.lastUid + 1)
@@ -185,7 +193,10 @@ export function createFolderState(journal: Journal, folder: string, initial: Sav
     unresolvedBatches() {
       const uids = [...open].flatMap((intent) => [...intent.uids]).filter((uid) => !isDone(uid))
       if (uids.length === 0) return null
-      return { uids: uids.toSorted((a, b) => a - b), uidNext: Math.min(...[...open].map(({ uidNext }) => uidNext)) }
+      return {
+        uids: uids.toSorted((a, b) => a - b),
+        uidNext: Math.min(...[...open].map(({ uidNext }) => uidNext)),
+      }
     },
     clearIntents: async () => {
       open.clear()

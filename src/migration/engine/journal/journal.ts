@@ -72,7 +72,17 @@ export function blankFolder(
   >,
 ): SavedFolder {
   const sets = { beyond: '', again: '', there: '', failed: '', copiedTo: '' }
-  return { ...at, ...sets, lastUid: 0, copied: 0, bytes: 0, aside: 0, suspicions: [], intents: [], isDone: false }
+  return {
+    ...at,
+    ...sets,
+    lastUid: 0,
+    copied: 0,
+    bytes: 0,
+    aside: 0,
+    suspicions: [],
+    intents: [],
+    isDone: false,
+  }
 }
 
 /** What failed is left to do again. */

@@ -91,6 +91,7 @@ export function createUidSet(uids: Iterable<number> = []): UidSet {
     *[Symbol.iterator]() {
       for (const [from, to] of ranges) for (let uid = from; uid <= to; uid++) yield uid
     },
-    toString: () => ranges.map(([from, to]) => (from === to ? String(from) : `${from}:${to}`)).join(','),
+    toString: () =>
+      ranges.map(([from, to]) => (from === to ? String(from) : `${from}:${to}`)).join(','),
   }
 }

@@ -23,7 +23,12 @@ export type MappingOptions = {
  * Where a folder goes. `altered` says, for the report, that its name could not stay as it was; `inTheWay` names the
  * destination that another folder has, where that was the reason.
  */
-export type MappedFolder = { source: string; destination: string; altered: boolean; inTheWay: string | null }
+export type MappedFolder = {
+  source: string
+  destination: string
+  altered: boolean
+  inTheWay: string | null
+}
 
 const STAND_IN = '_'
 
@@ -44,8 +49,12 @@ export function mapFolders(
   return sources.map((folder) => {
     const { path } = folder
     const told = Object.hasOwn(options.folderMap, path) ? options.folderMap[path] : undefined
-    if (told !== undefined) return { source: path, destination: told, altered: false, inTheWay: null }
-    const same = options.prefix === '' && folder.specialUse ? options.specialUse.get(folder.specialUse) : undefined
+    if (told !== undefined)
+      return { source: path, destination: told, altered: false, inTheWay: null }
+    const same =
+      options.prefix === '' && folder.specialUse
+        ? options.specialUse.get(folder.specialUse)
+        : undefined
     const parts = splitPath(path, from)
     const natural =
       same ??
@@ -57,7 +66,12 @@ export function mapFolders(
     const destination = uniqueName(natural, taken)
     taken.add(destination)
     const isAsWas = destination === natural && parts.every((part) => fit(part, to) === part)
-    return { source: path, destination, altered: !isAsWas, inTheWay: destination === natural ? null : natural }
+    return {
+      source: path,
+      destination,
+      altered: !isAsWas,
+      inTheWay: destination === natural ? null : natural,
+    }
   })
 }
 
@@ -66,14 +80,25 @@ export function mapFolders(
  * forbids, all of that, in ASCII alone, shortened, and at last without levels, for servers whose parent folders have no
  * children.
  */
-export function simplerNames(destination: string, to: Hierarchy, taken: ReadonlySet<string>): string[] {
+export function simplerNames(
+  destination: string,
+  to: Hierarchy,
+  taken: ReadonlySet<string>,
+): string[] {
   const parts = splitPath(destination, to)
-  const [bare, ascii] = [parts.map(plain), parts.map((part) => plain(part.replace(/[^\x20-\x7e]+/g, STAND_IN)))]
+  const [bare, ascii] = [
+    parts.map(plain),
+    parts.map((part) => plain(part.replace(/[^\x20-\x7e]+/g, STAND_IN))),
+  ]
   const close = FORBIDDEN.map((pattern) => parts.map((part) => part.replace(pattern, STAND_IN)))
-  const all = parts.map((part) => FORBIDDEN.reduce((rest, pattern) => rest.replace(pattern, STAND_IN), part))
+  const all = parts.map((part) =>
+    FORBIDDEN.reduce((rest, pattern) => rest.replace(pattern, STAND_IN), part),
+  )
   const names = [...close, all, bare, ascii].map((levels) => placeAt(levels, to, ''))
   const flat = [bare, ascii].map((levels) => placeAt([levels.join(STAND_IN)], to, ''))
-  return [...new Set([...names, ...flat])].filter((name) => name !== destination).map((name) => uniqueName(name, taken))
+  return [...new Set([...names, ...flat])]
+    .filter((name) => name !== destination)
+    .map((name) => uniqueName(name, taken))
 }
 
 /** What servers refuse in names, each by itself. */
@@ -90,21 +115,28 @@ const FORBIDDEN = [
 
 /** The levels of a path below the namespace's prefix; INBOX in capitals, as every server understands it. */
 export function splitPath(path: string, { delimiter, prefix }: Hierarchy): string[] {
-  const bare = prefix !== '' && path.startsWith(prefix) && path !== prefix ? path.slice(prefix.length) : path
+  const bare =
+    prefix !== '' && path.startsWith(prefix) && path !== prefix ? path.slice(prefix.length) : path
   const [first = '', ...rest] = delimiter ? bare.split(delimiter) : [bare]
   return [isInbox(first) ? 'INBOX' : first, ...rest]
 }
 
 /** A path of these levels on the other side. */
-function placeAt(parts: readonly string[], { delimiter, prefix }: Hierarchy, under: string): string {
+function placeAt(
+  parts: readonly string[],
+  { delimiter, prefix }: Hierarchy,
+  under: string,
+): string {
   const to = { delimiter, prefix }
   const above = under.split('/').filter((part) => part !== '')
   const all = [...above.map((part) => fit(part, to)), ...parts]
   const inboxPrefix = delimiter !== null && isInbox(prefix.slice(0, -delimiter.length))
   // Where everything lies under INBOX, what lay there before need not be put there twice.
   // But for a folder of the name INBOX below it, which would be INBOX itself.
-  const levels = inboxPrefix && isInbox(all[0]) && all.length > 1 && !isInbox(all[1]) ? all.slice(1) : all
-  if (levels.length === 1 && isInbox(levels[0]) && (above.length === 0 || levels === all)) return 'INBOX'
+  const levels =
+    inboxPrefix && isInbox(all[0]) && all.length > 1 && !isInbox(all[1]) ? all.slice(1) : all
+  if (levels.length === 1 && isInbox(levels[0]) && (above.length === 0 || levels === all))
+    return 'INBOX'
   const start = isInbox(levels[0]) && !inboxPrefix ? '' : prefix
   return start + levels.join(delimiter ?? STAND_IN)
 }

@@ -4,20 +4,33 @@ import { listFolders, type Folder, type Listing } from '../../../net/imap/folder
 import { decodeMailbox, encodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
 import type { Session } from '../../../net/imap/connection/session.ts'
 import type { ConnectionPair, MigrationAccount } from '../connections/connection-pair.ts'
-import { isInbox, mapFolders, type FolderRoute, type Hierarchy, type MappedFolder } from './mapping.ts'
+import {
+  isInbox,
+  mapFolders,
+  type FolderRoute,
+  type Hierarchy,
+  type MappedFolder,
+} from './mapping.ts'
 import type { DestinationFolders } from '../folder/destination-folder.ts'
 import { measureSizes } from './sizes.ts'
 import { Stop } from '../stop.ts'
 import { findWarnings, type MigrationWarning } from './warnings.ts'
 
 /** Which folders there are, where they go, and what somebody should know before. */
-export type MigrationPlan = { routes: FolderRoute[]; destination: DestinationFolders; warnings: MigrationWarning[] }
+export type MigrationPlan = {
+  routes: FolderRoute[]
+  destination: DestinationFolders
+  warnings: MigrationWarning[]
+}
 
 /**
  * Looks at both accounts.
  * @throws Stop `same_mailbox`, ImapRefused, ImapLost, and what signing in throws
  */
-export async function planMigration(pair: ConnectionPair, deps: MigrateDeps): Promise<MigrationPlan> {
+export async function planMigration(
+  pair: ConnectionPair,
+  deps: MigrateDeps,
+): Promise<MigrationPlan> {
   const { source, destination, folders, options = {} } = deps
   const [from, to] = await Promise.all([pair.source(), pair.destination()])
   const [here, there] = await Promise.all([listFolders(from), listFolders(to)])
@@ -30,7 +43,9 @@ export async function planMigration(pair: ConnectionPair, deps: MigrateDeps): Pr
     ),
     hierarchyOf(to, there, []),
   ])
-  const uses = there.folders.flatMap(({ specialUse, path }) => (specialUse ? [[specialUse, path] as const] : []))
+  const uses = there.folders.flatMap(({ specialUse, path }) =>
+    specialUse ? [[specialUse, path] as const] : [],
+  )
   const mapped = mapFolders(chosen, ours, hierarchy, {
     prefix: options.prefix ?? '',
     folderMap: options.folderMap ?? {},
@@ -44,7 +59,9 @@ export async function planMigration(pair: ConnectionPair, deps: MigrateDeps): Pr
     bytes: bytes.get(folder.path) ?? null,
   }))
   const warnings = await findWarnings(routes, { ...deps, room, isCourier: to.isCourier })
-  const listed = new Map(there.folders.filter((folder) => folder.isSelectable).map((f) => [f.path, f.pathAsListed]))
+  const listed = new Map(
+    there.folders.filter((folder) => folder.isSelectable).map((f) => [f.path, f.pathAsListed]),
+  )
   const taken = new Set(mapped.map((each) => each.destination))
   return { routes, destination: { hierarchy, listed, taken }, warnings }
 }
@@ -52,14 +69,25 @@ export async function planMigration(pair: ConnectionPair, deps: MigrateDeps): Pr
 /** Folders that only hold others (`\Noselect`) have nothing to copy. One that is not listed may exist all the same. */
 function chooseFolders({ folders: listed }: Listing, wanted: readonly string[] | 'all'): Folder[] {
   if (wanted === 'all') return listed.filter(({ isSelectable }) => isSelectable)
-  const byPath = new Map(listed.map((folder) => [isInbox(folder.path) ? 'INBOX' : folder.path, folder]))
-  const found = wanted.map((path) => byPath.get(isInbox(path) ? 'INBOX' : path) ?? unlistedFolder(path))
+  const byPath = new Map(
+    listed.map((folder) => [isInbox(folder.path) ? 'INBOX' : folder.path, folder]),
+  )
+  const found = wanted.map(
+    (path) => byPath.get(isInbox(path) ? 'INBOX' : path) ?? unlistedFolder(path),
+  )
   return found.filter(({ isSelectable }) => isSelectable)
 }
 
 function unlistedFolder(path: string): Folder {
   const unknown = { delimiter: null, flags: [], specialUse: null, messages: null, unseen: null }
-  return { path, name: path, pathAsListed: encodeMailbox(path), isSelectable: true, subscribed: false, ...unknown }
+  return {
+    path,
+    name: path,
+    pathAsListed: encodeMailbox(path),
+    isSelectable: true,
+    subscribed: false,
+    ...unknown,
+  }
 }
 
 /**
@@ -75,7 +103,8 @@ async function hierarchyOf(
   const listed = folders.flatMap(({ delimiter }) => delimiter ?? [])
   const told = namespace?.delimiter ?? null
   // A namespace that no folder agrees with is one that was made up for a server that named none.
-  if (told !== null && (listed.length === 0 || listed.includes(told))) return { delimiter: told, prefix }
+  if (told !== null && (listed.length === 0 || listed.includes(told)))
+    return { delimiter: told, prefix }
   const [first] = listed
   if (first !== undefined) return { delimiter: first, prefix }
   const found = await discoverDelimiter(wire, paths)
@@ -83,8 +112,12 @@ async function hierarchyOf(
   return { delimiter: found === undefined ? '/' : found, prefix }
 }
 
-function isSameAccount({ account: a }: MigrationAccount, { account: b }: MigrationAccount): boolean {
-  const isSamePort = a.port === b.port || [a.port, b.port].every((port) => port === 143 || port === 993)
+function isSameAccount(
+  { account: a }: MigrationAccount,
+  { account: b }: MigrationAccount,
+): boolean {
+  const isSamePort =
+    a.port === b.port || [a.port, b.port].every((port) => port === 143 || port === 993)
   const isSameHost = a.target.addresses.some((address) => b.target.addresses.includes(address))
   return isSameHost && isSamePort && a.user.toLowerCase() === b.user.toLowerCase()
 }

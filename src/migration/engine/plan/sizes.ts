@@ -31,7 +31,10 @@ export async function measureSizes(
  * Bytes by path; a folder whose size the server refuses to tell is missing. Opens mailboxes.
  * @throws ImapLost
  */
-export async function sizesOf(wire: Wire, folders: readonly Folder[]): Promise<Map<string, number>> {
+export async function sizesOf(
+  wire: Wire,
+  folders: readonly Folder[],
+): Promise<Map<string, number>> {
   const sizes = new Map<string, number>()
   const take = async ({ path, pathAsListed, messages }: Folder) => {
     const bytes = messages === 0 ? 0 : await sizeOf(wire, pathAsListed)

@@ -4,7 +4,11 @@ import type { Journal } from '../journal/journal.ts'
 import { sizeText } from './size-text.ts'
 
 /** What somebody should know before a migration goes on; nothing stops for it. `folder` is "" for all of it. */
-export type MigrationWarning = { code: 'over_quota' | 'trash_expires' | 'all_mail'; folder: string; message: string }
+export type MigrationWarning = {
+  code: 'over_quota' | 'trash_expires' | 'all_mail'
+  folder: string
+  message: string
+}
 
 type WarningDeps = {
   journal: Journal
@@ -14,8 +18,15 @@ type WarningDeps = {
   options?: { allMailOnce?: boolean }
 }
 
-export async function findWarnings(routes: readonly FolderRoute[], deps: WarningDeps): Promise<MigrationWarning[]> {
-  const warnings = [await warnOfQuota(routes, deps), warnOfTrash(routes, deps), warnOfAllMail(routes, deps)]
+export async function findWarnings(
+  routes: readonly FolderRoute[],
+  deps: WarningDeps,
+): Promise<MigrationWarning[]> {
+  const warnings = [
+    await warnOfQuota(routes, deps),
+    warnOfTrash(routes, deps),
+    warnOfAllMail(routes, deps),
+  ]
   return warnings.filter((warning) => warning !== null)
 }
 
@@ -36,7 +47,10 @@ async function warnOfQuota(
 }
 
 /** As Courier is installed, with IMAP_EMPTYTRASH=Trash:7. */
-function warnOfTrash(routes: readonly FolderRoute[], { isCourier }: WarningDeps): MigrationWarning | null {
+function warnOfTrash(
+  routes: readonly FolderRoute[],
+  { isCourier }: WarningDeps,
+): MigrationWarning | null {
   const trash = routes.find(
     ({ folder, mapped }) => folder.messages !== 0 && /(?:^|[./])Trash$/.test(mapped.destination),
   )
@@ -46,7 +60,10 @@ function warnOfTrash(routes: readonly FolderRoute[], { isCourier }: WarningDeps)
   return { code: 'trash_expires', folder: source, message }
 }
 
-function warnOfAllMail(routes: readonly FolderRoute[], { options }: WarningDeps): MigrationWarning | null {
+function warnOfAllMail(
+  routes: readonly FolderRoute[],
+  { options }: WarningDeps,
+): MigrationWarning | null {
   const all = routes.find(({ folder }) => isAllMail(folder))
   if (!all || routes.length === 1 || options?.allMailOnce) return null
   const message = `“${all.folder.path}” contains the messages of the other folders. Each of them will be copied as often as it appears. Copy only what no other folder has (allMailOnce), or leave this one out.`

@@ -79,10 +79,16 @@ type Around = {
  */
 export function progressOf(copies: readonly FolderCopy[], around: Around): MigrationProgress {
   const { foldersTotal, rate, stopped, throttledUntil, warnings, notes } = around
-  const folderProgress = Object.fromEntries(copies.map((copy) => [copy.folder.path, progressOfFolder(copy)]))
+  const folderProgress = Object.fromEntries(
+    copies.map((copy) => [copy.folder.path, progressOfFolder(copy)]),
+  )
   const folders = Object.values(folderProgress)
-  const sum = (of: (folder: FolderProgress) => number) => folders.reduce((total, folder) => total + of(folder), 0)
-  const [messagesDone, messagesTotal] = [sum(({ doneCount }) => doneCount), sum(({ total }) => total)]
+  const sum = (of: (folder: FolderProgress) => number) =>
+    folders.reduce((total, folder) => total + of(folder), 0)
+  const [messagesDone, messagesTotal] = [
+    sum(({ doneCount }) => doneCount),
+    sum(({ total }) => total),
+  ]
   const bytesDone = sum(({ bytes }) => bytes)
   const isMeasured = folders.every((folder) => folder.bytesTotal !== null || folder.total === 0)
   const bytesTotal = isMeasured ? sum((folder) => folder.bytesTotal ?? 0) : null
@@ -94,7 +100,10 @@ export function progressOf(copies: readonly FolderCopy[], around: Around): Migra
     foldersTotal,
     messagesDone,
     messagesTotal,
-    skippedByDedup: copies.reduce((total, { folderState }) => total + (folderState?.skippedCount ?? 0), 0),
+    skippedByDedup: copies.reduce(
+      (total, { folderState }) => total + (folderState?.skippedCount ?? 0),
+      0,
+    ),
     folderProgress,
     errorCount: stopped + copies.reduce((total, copy) => total + errorsOf(copy), 0),
     bytesDone,
@@ -111,10 +120,30 @@ export function progressOf(copies: readonly FolderCopy[], around: Around): Migra
   }
 }
 
-function progressOfFolder({ folder, folderState, destination, bytes: bytesTotal }: FolderCopy): FolderProgress {
-  if (!folderState) return { lastUid: 0, doneCount: 0, total: folder.messages ?? 0, bytes: 0, bytesTotal, destination }
+function progressOfFolder({
+  folder,
+  folderState,
+  destination,
+  bytes: bytesTotal,
+}: FolderCopy): FolderProgress {
+  if (!folderState)
+    return {
+      lastUid: 0,
+      doneCount: 0,
+      total: folder.messages ?? 0,
+      bytes: 0,
+      bytesTotal,
+      destination,
+    }
   const { lastUid, processedCount, left, bytes } = folderState
-  return { lastUid, doneCount: processedCount, total: processedCount + left, bytes, bytesTotal, destination }
+  return {
+    lastUid,
+    doneCount: processedCount,
+    total: processedCount + left,
+    bytes,
+    bytesTotal,
+    destination,
+  }
 }
 
 /** What servers say of sizes is an estimate at times: a folder without messages left has no bytes left. */

@@ -40,7 +40,8 @@ export type LiteralPolicy = {
 export function createLiteralPolicy(limit: number, shapes: Set<string>): LiteralPolicy {
   let isOpen = false
   return {
-    canSkipContinuation: ({ shape }, size) => isOpen && shape !== null && size <= limit && shapes.has(shape),
+    canSkipContinuation: ({ shape }, size) =>
+      isOpen && shape !== null && size <= limit && shapes.has(shape),
     recordAccepted({ shape }) {
       isOpen = true
       if (shape !== null) shapes.add(shape)
@@ -60,5 +61,7 @@ export function maxNonSyncLiteralBytes({ capabilities }: Wire): number {
 /** The largest message that the server accepts, in bytes (RFC 7889). */
 export function maxMessageBytes({ capabilities }: Wire): number {
   const [capability] = [...capabilities].filter((name) => name.startsWith('APPENDLIMIT='))
-  return capability === undefined ? Infinity : Number(capability.slice('APPENDLIMIT='.length)) || Infinity
+  return capability === undefined
+    ? Infinity
+    : Number(capability.slice('APPENDLIMIT='.length)) || Infinity
 }

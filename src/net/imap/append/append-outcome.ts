@@ -23,7 +23,10 @@ export type AppendAttempt = { command: Command | null; isCommitted: boolean; los
 /**
  * Waits for the response and returns one outcome for each message of the command. Never rejects.
  */
-export async function awaitOutcomes(attempt: AppendAttempt, messages: number): Promise<AppendOutcome[]> {
+export async function awaitOutcomes(
+  attempt: AppendAttempt,
+  messages: number,
+): Promise<AppendOutcome[]> {
   const { command } = attempt
   const lostOutcomes = (lost: ImapLost): AppendOutcome[] =>
     repeat(messages, { state: attempt.isCommitted ? 'unknown' : 'unsent', lost })
@@ -31,7 +34,10 @@ export async function awaitOutcomes(attempt: AppendAttempt, messages: number): P
   try {
     const { status, code, text } = await command.answer
     if (status === 'OK') return storedOutcomes(code, messages)
-    return repeat(messages, { state: 'refused', refusal: classifyRefusal(status, code?.name ?? null, text) })
+    return repeat(messages, {
+      state: 'refused',
+      refusal: classifyRefusal(status, code?.name ?? null, text),
+    })
   } catch (error) {
     return lostOutcomes(error instanceof ImapLost ? error : new ImapLost('ours', String(error)))
   }

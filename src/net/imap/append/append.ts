@@ -1,4 +1,9 @@
-import { maxMessageBytes, createLiteralPolicy, appendHeaderOf, maxNonSyncLiteralBytes } from './append-header.ts'
+import {
+  maxMessageBytes,
+  createLiteralPolicy,
+  appendHeaderOf,
+  maxNonSyncLiteralBytes,
+} from './append-header.ts'
 import { repeat, awaitOutcomes, type AppendOutcome, type AppendAttempt } from './append-outcome.ts'
 import { createAppendWindow } from './append-window.ts'
 import { astring } from '../connection/command-encoding.ts'
@@ -55,7 +60,11 @@ export type AppenderOptions = {
  * Creates an appender for one mailbox on one connection.
  * @param mailbox its name exactly as listed
  */
-export function createAppender(wire: Wire, mailbox: ByteString, options: AppenderOptions): Appender {
+export function createAppender(
+  wire: Wire,
+  mailbox: ByteString,
+  options: AppenderOptions,
+): Appender {
   const { permanentFlags, singly = false, synchronising = false, shapes = new Set() } = options
   const nonSyncLimit = synchronising ? -1 : maxNonSyncLiteralBytes(wire)
   const isMulti = !singly && wire.capabilities.has('MULTIAPPEND')
@@ -67,8 +76,11 @@ export function createAppender(wire: Wire, mailbox: ByteString, options: Appende
 
   async function submit(batch: readonly AppendMessage[]): Promise<SubmittedBatch> {
     const parts: SubmittedBatch[] = []
-    for (const messages of commandsOf(batch, canShareCommand)) parts.push(await submitCommand(messages))
-    return { outcomes: Promise.all(parts.map(({ outcomes }) => outcomes)).then((all) => all.flat()) }
+    for (const messages of commandsOf(batch, canShareCommand))
+      parts.push(await submitCommand(messages))
+    return {
+      outcomes: Promise.all(parts.map(({ outcomes }) => outcomes)).then((all) => all.flat()),
+    }
   }
 
   /**
@@ -83,8 +95,13 @@ export function createAppender(wire: Wire, mailbox: ByteString, options: Appende
   }
 
   async function submitCommand(messages: readonly AppendMessage[]): Promise<SubmittedBatch> {
-    const unfit = messages.map(({ size }) => findSizeProblem(size, sizeLimit)).find((refusal) => refusal !== null)
-    if (unfit) return { outcomes: Promise.resolve(repeat(messages.length, { state: 'refused', refusal: unfit })) }
+    const unfit = messages
+      .map(({ size }) => findSizeProblem(size, sizeLimit))
+      .find((refusal) => refusal !== null)
+    if (unfit)
+      return {
+        outcomes: Promise.resolve(repeat(messages.length, { state: 'refused', refusal: unfit })),
+      }
     const bytes = messages.reduce((sum, { size }) => sum + size, 0)
     await window.acquire(bytes)
     const attempt = await write(messages)
@@ -109,9 +126,14 @@ export function createAppender(wire: Wire, mailbox: ByteString, options: Appende
   async function write(messages: readonly AppendMessage[]): Promise<AppendAttempt> {
     const attempt: AppendAttempt = { command: null, isCommitted: false, lost: null }
     try {
-      await wire.withWriter((writer, begin) => writeCommand(writer, (attempt.command = begin()), messages, attempt))
+      await wire.withWriter((writer, begin) =>
+        writeCommand(writer, (attempt.command = begin()), messages, attempt),
+      )
     } catch (error) {
-      attempt.lost = error instanceof ImapLost ? error : new ImapLost('ours', 'The message broke off on its way here.')
+      attempt.lost =
+        error instanceof ImapLost
+          ? error
+          : new ImapLost('ours', 'The message broke off on its way here.')
       // A literal cannot be cancelled: only closing the connection keeps half a message from being
       // stored.
       wire.destroy(attempt.lost)
@@ -137,7 +159,9 @@ export function createAppender(wire: Wire, mailbox: ByteString, options: Appende
       const isBinary = canSendBinary && containsNul(message)
       const isNonSync = !isBinary && literals.canSkipContinuation(header, message.size)
       if (isNonSync) command.guardLiteral()
-      await writer.write(`${header.text} ${isBinary ? '~' : ''}{${message.size}${isNonSync ? '+' : ''}}\r\n`)
+      await writer.write(
+        `${header.text} ${isBinary ? '~' : ''}{${message.size}${isNonSync ? '+' : ''}}\r\n`,
+      )
       if (!isNonSync) {
         if (!(await command.awaitContinuation())) return
         literals.recordAccepted(header)
@@ -164,7 +188,8 @@ function containsNul({ body }: AppendMessage): boolean {
 /** Writes exactly the announced number of bytes. */
 async function writeBody(writer: CommandWriter, { size, body }: AppendMessage): Promise<void> {
   if (Buffer.isBuffer(body)) {
-    if (body.length !== size) throw new Error(`a body of ${body.length} bytes was announced as ${size}`)
+    if (body.length !== size)
+      throw new Error(`a body of ${body.length} bytes was announced as ${size}`)
     return writer.write(body)
   }
   let written = 0
@@ -181,16 +206,24 @@ async function writeBody(writer: CommandWriter, { size, body }: AppendMessage): 
  * it at once, and reads its end as a command.
  */
 function findSizeProblem(size: number, sizeLimit: number): Refusal | null {
-  if (size === 0) return classifyRefusal('NO', null, 'The message is empty; servers do not store such.')
+  if (size === 0)
+    return classifyRefusal('NO', null, 'The message is empty; servers do not store such.')
   if (size <= sizeLimit) return null
-  return classifyRefusal('NO', 'APPENDLIMIT', `The server takes messages of at most ${sizeLimit} bytes.`)
+  return classifyRefusal(
+    'NO',
+    'APPENDLIMIT',
+    `The server takes messages of at most ${sizeLimit} bytes.`,
+  )
 }
 
 /**
  * Splits a batch into commands. Streamed bodies, messages that will not be sent, bodies with NUL
  * and unusual dates get a command of their own.
  */
-function commandsOf(batch: readonly AppendMessage[], mayShare: (message: AppendMessage) => boolean): AppendMessage[][] {
+function commandsOf(
+  batch: readonly AppendMessage[],
+  mayShare: (message: AppendMessage) => boolean,
+): AppendMessage[][] {
   const commands: AppendMessage[][] = []
   let isOpen = false
   for (const message of batch) {
@@ -206,5 +239,7 @@ function commandsOf(batch: readonly AppendMessage[], mayShare: (message: AppendM
 function mayBeOneMessagesFault(outcome: AppendOutcome | undefined): boolean {
   if (outcome?.state !== 'refused') return false
   const { refusal } = outcome
-  return !isTemporary(refusal) && refusal.kind !== 'no_such_mailbox' && refusal.kind !== 'not_permitted'
+  return (
+    !isTemporary(refusal) && refusal.kind !== 'no_such_mailbox' && refusal.kind !== 'not_permitted'
+  )
 }

@@ -17,7 +17,10 @@ export type StorableFlags = { flags: string[]; dropped: string[] }
  * @param permanent PERMANENTFLAGS of the destination folder; null when it reported none, which
  *   allows all (RFC 3501, 7.1)
  */
-export function storableFlags(flags: readonly string[], permanent: readonly string[] | null): StorableFlags {
+export function storableFlags(
+  flags: readonly string[],
+  permanent: readonly string[] | null,
+): StorableFlags {
   const kept = new Set<string>()
   const dropped: string[] = []
   const allowed = permanent && new Set(permanent.map((flag) => flag.toLowerCase()))
@@ -25,7 +28,10 @@ export function storableFlags(flags: readonly string[], permanent: readonly stri
   for (const flag of flags) {
     const name = flag.toLowerCase()
     const spelling = SYSTEM_FLAG.get(name) ?? (isKeyword(flag) ? flag : undefined)
-    if (spelling !== undefined && (allowed?.has(name) || (free && (!allowed || !name.startsWith('\\'))))) {
+    if (
+      spelling !== undefined &&
+      (allowed?.has(name) || (free && (!allowed || !name.startsWith('\\'))))
+    ) {
       kept.add(spelling)
     } else if (name !== '\\recent') dropped.push(flag)
   }
@@ -37,7 +43,11 @@ export function storableFlags(flags: readonly string[], permanent: readonly stri
  * read as an atom.
  */
 export function isKeyword(flag: string): boolean {
-  return /^[!#-$&'+-Z^-z|}~[]+$/.test(flag) && flag.length <= LIMITS.keywordChars && flag.toUpperCase() !== 'NIL'
+  return (
+    /^[!#-$&'+-Z^-z|}~[]+$/.test(flag) &&
+    flag.length <= LIMITS.keywordChars &&
+    flag.toUpperCase() !== 'NIL'
+  )
 }
 
 /** Whether a flag is a keyword of the user and not a system flag. */
@@ -50,7 +60,9 @@ export function isUserFlag(flag: string): boolean {
  * +0200"` without quotes: a valid day and time of any year, with its zone. Null for anything else.
  */
 export function serialiseDate(raw: string): string | null {
-  const match = /^ ?(\d{1,2})-([A-Za-z]{3})-(\d{4}) (\d{2}):(\d{2}):(\d{2})(?: ([+-]\d{4}))?$/.exec(raw)
+  const match = /^ ?(\d{1,2})-([A-Za-z]{3})-(\d{4}) (\d{2}):(\d{2}):(\d{2})(?: ([+-]\d{4}))?$/.exec(
+    raw,
+  )
   if (!match) return null
   const [, day, name = '', year, hour, minute, second, zone = '+0000'] = match
   const month = MONTHS.findIndex((known) => known.toLowerCase() === name.toLowerCase())
@@ -111,9 +123,13 @@ type Span = { from: number; to: number }
 const ANY_TIME: Span = { from: 0, to: Infinity }
 
 function formatDate(fields: Fields, { from, to }: Span): string | null {
-  const [year, day, hour, minute, second] = [fields.year, fields.day, fields.hour, fields.minute, fields.second].map(
-    Number,
-  ) as [number, number, number, number, number]
+  const [year, day, hour, minute, second] = [
+    fields.year,
+    fields.day,
+    fields.hour,
+    fields.minute,
+    fields.second,
+  ].map(Number) as [number, number, number, number, number]
   const { month, zone } = fields
   if (month < 0 || year < from || hour > 23 || minute > 59 || second > 60) return null
   const local = utc(year, month, day)

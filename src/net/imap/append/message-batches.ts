@@ -18,7 +18,10 @@ export async function* groupIntoBatches<T extends Sized>(
   let bytes = 0
   for await (const message of messages) {
     const isAlone = !Buffer.isBuffer(message.body)
-    if (batch.length > 0 && (isAlone || batch.length >= limits.messages || bytes + message.size > limits.bytes)) {
+    if (
+      batch.length > 0 &&
+      (isAlone || batch.length >= limits.messages || bytes + message.size > limits.bytes)
+    ) {
       yield batch
       batch = []
       bytes = 0

@@ -34,7 +34,9 @@ export function parseUidSet(set: string, maxUids: number): number[] | null {
   for (const range of set.split(',')) {
     const match = /^(\d{1,10})(?::(\d{1,10}))?$/.exec(range)
     if (!match) return null
-    const [from, to] = [Number(match[1]), Number(match[2] ?? match[1])].toSorted((a, b) => a - b) as [number, number]
+    const [from, to] = [Number(match[1]), Number(match[2] ?? match[1])].toSorted(
+      (a, b) => a - b,
+    ) as [number, number]
     if (to - from + 1 > maxUids - uids.length) return null
     for (let uid = from; uid <= to; uid++) uids.push(uid)
   }

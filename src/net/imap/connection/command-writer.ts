@@ -38,7 +38,8 @@ export function createCommandWriter(socket: Duplex, onProgress: () => void): Com
     async write(piece) {
       if (lost) throw lost
       cork()
-      const hasRoom = typeof piece === 'string' ? socket.write(piece, 'latin1') : socket.write(piece)
+      const hasRoom =
+        typeof piece === 'string' ? socket.write(piece, 'latin1') : socket.write(piece)
       if (hasRoom) onProgress()
       else await new Promise<void>((resolve) => (wake = resolve))
       if (lost) throw lost

@@ -90,20 +90,33 @@ const KIND_BY_TEXT: readonly (readonly [RegExp, RefusalKind])[] = [
   [/\b(?:keyword|flag)s?\b/i, 'other'],
   // `Request is throttled. Suggested Backoff Time: 299609 milliseconds` (Exchange Online).
   [/throttl|backoff time|rate limit|too many (?:requests|commands)|bandwidth limit/i, 'throttled'],
-  [/(?:too many|maximum number of|max\w*)(?: \w+){0,3} connections|connection limit/i, 'too_many_connections'],
+  [
+    /(?:too many|maximum number of|max\w*)(?: \w+){0,3} connections|connection limit/i,
+    'too_many_connections',
+  ],
   // Courier sends `[ALERT] You exceeded your mail quota.`
-  [/over ?quota|quota (?:exceeded|full)|exceeded (?:your )?(?:mail )?quota|mailbox (?:is )?full/i, 'over_quota'],
+  [
+    /over ?quota|quota (?:exceeded|full)|exceeded (?:your )?(?:mail )?quota|mailbox (?:is )?full/i,
+    'over_quota',
+  ],
   [/too (?:big|large)|maximum (?:message )?size|size limit|exceeds? .*size/i, 'too_large'],
   [/already exists/i, 'already_exists'],
   // Dovecot, Exchange, James and others use the text of RFC 2180 (4.1.2); mox and Cyrus have their
   // own.
   [/messages? (?:no longer exists?|(?:was|were|have been|has been) expunged)/i, 'expunged'],
-  [/(?:mailbox|folder) (?:doesn.t|does not) exist|no such (?:mailbox|folder)|unknown mailbox/i, 'no_such_mailbox'],
+  [
+    /(?:mailbox|folder) (?:doesn.t|does not) exist|no such (?:mailbox|folder)|unknown mailbox/i,
+    'no_such_mailbox',
+  ],
   [/try again|temporar|in use|unavailable|internal error occurred/i, 'busy'],
 ]
 
 /** Classifies a NO, BAD or BYE by its code and its text. */
-export function classifyRefusal(status: Refusal['status'], responseCode: string | null, words: string): Refusal {
+export function classifyRefusal(
+  status: Refusal['status'],
+  responseCode: string | null,
+  words: string,
+): Refusal {
   const text = sanitise(words)
   const byWords = KIND_BY_TEXT.find(([pattern]) => pattern.test(text))?.[1]
   const byCode = responseCode === null ? undefined : KIND_BY_CODE[responseCode.replace('-', '_')]
@@ -133,11 +146,14 @@ export function sanitise(words: string): string {
     .replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
     .replace(/ {2,}/g, ' ')
     .trim()
-  return line.length > LIMITS.serverTextChars ? `${line.slice(0, LIMITS.serverTextChars - 1)}…` : line
+  return line.length > LIMITS.serverTextChars
+    ? `${line.slice(0, LIMITS.serverTextChars - 1)}…`
+    : line
 }
 
 function backoffOf(text: string): number | null {
-  const [, amount, unit = ''] = /backoff time:? *(\d{1,9}) *(milliseconds|ms|seconds)?/i.exec(text) ?? []
+  const [, amount, unit = ''] =
+    /backoff time:? *(\d{1,9}) *(milliseconds|ms|seconds)?/i.exec(text) ?? []
   if (amount === undefined) return null
   return Number(amount) * (unit.toLowerCase() === 'seconds' ? 1000 : 1)
 }

@@ -64,7 +64,8 @@ export function createResponseParser(events: ResponseParserEvents): { push(chunk
     if (isFirst && text === '') return
     // The text of a status line is free, and may end like a literal.
     if (isFirst) isStatus = STATUS_LINE.test(text)
-    const size = isStatus || !text.endsWith('}') ? undefined : /~?\{(\d{1,15})\+?\}$/.exec(text)?.[1]
+    const size =
+      isStatus || !text.endsWith('}') ? undefined : /~?\{(\d{1,15})\+?\}$/.exec(text)?.[1]
     isFirst = size === undefined
     literalLeft = size === undefined ? null : Number(size)
     events.segment(text, literalLeft)

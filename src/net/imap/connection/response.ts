@@ -54,7 +54,8 @@ export function createResponseAssembler(): {
     },
     finish() {
       const done = status ?? { kind: 'data' as const, values: root }
-      if (status === undefined && (open.length !== 1 || root.length === 0)) throw new NotImap('a list does not end')
+      if (status === undefined && (open.length !== 1 || root.length === 0))
+        throw new NotImap('a list does not end')
       root = []
       open = [root]
       status = undefined

@@ -35,7 +35,10 @@ export type Namespace = { prefix: ByteString; delimiter: string | null }
  */
 export async function signIn(account: SignIn, signal?: AbortSignal): Promise<Session> {
   rejectControlCharacters(account)
-  const deadline = AbortSignal.any([AbortSignal.timeout(TIMEOUTS.signInMs), ...(signal ? [signal] : [])])
+  const deadline = AbortSignal.any([
+    AbortSignal.timeout(TIMEOUTS.signInMs),
+    ...(signal ? [signal] : []),
+  ])
   const client = clientFor(account, await pickAddress(account, deadline))
   let socketError: Error | undefined
   // Without a listener, an error on the socket would end the process.
@@ -63,7 +66,9 @@ function rejectControlCharacters(account: SignIn): void {
     // oxlint-disable-next-line no-control-regex
     if (value === undefined || !/[\0\r\n]/.test(value)) continue
     const message = 'must not have line breaks or NUL'
-    throw new Fault('invalid_request', `The ${field} ${message}.`, { details: [{ path: field, message }] })
+    throw new Fault('invalid_request', `The ${field} ${message}.`, {
+      details: [{ path: field, message }],
+    })
   }
 }
 
@@ -109,7 +114,9 @@ function clientFor(account: SignIn, address: string): ImapFlow {
 }
 
 function sessionOf(client: ImapFlow): Session {
-  const capabilities = [...client.capabilities].map(([name, value]) => (value === true ? name : `${name}=${value}`))
+  const capabilities = [...client.capabilities].map(([name, value]) =>
+    value === true ? name : `${name}=${value}`,
+  )
   const { prefix = '', delimiter = null } = client.namespace ?? {}
   const { socket } = client.unbind() as { socket: Socket & Duplex }
   socket.setTimeout(0)

@@ -1,5 +1,11 @@
 import { Fault } from '../../../errors.ts'
-import { classifyRefusal, ImapRefused, sanitise, describeRefusal, type Refusal } from './refusals.ts'
+import {
+  classifyRefusal,
+  ImapRefused,
+  sanitise,
+  describeRefusal,
+  type Refusal,
+} from './refusals.ts'
 import type { SignIn } from './sign-in.ts'
 
 /** The properties that ImapFlow and Node add to their errors. */
@@ -15,7 +21,13 @@ type SignInError = Error & {
   oauthError?: unknown
 }
 
-const TIMEOUT_CODES = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT', 'UPGRADE_TIMEOUT', 'ETIMEOUT', 'ETIMEDOUT'])
+const TIMEOUT_CODES = new Set([
+  'CONNECT_TIMEOUT',
+  'GREETING_TIMEOUT',
+  'UPGRADE_TIMEOUT',
+  'ETIMEOUT',
+  'ETIMEDOUT',
+])
 const NOT_TLS_CODES = new Set([
   'ERR_SSL_WRONG_VERSION_NUMBER',
   'ERR_SSL_PACKET_LENGTH_TOO_LONG',
@@ -28,14 +40,20 @@ const NOT_ATTEMPTED: Record<string, string> = {
   'No matching authentication method': 'offers no way to sign in that we know',
   'No password configured': 'cannot be signed in to with an empty password',
   // Applies to tokens only: a password that no mechanism accepts is sent with LOGIN.
-  'Unsupported authentication mechanism': 'takes no access tokens (it offers neither XOAUTH2 nor OAUTHBEARER)',
+  'Unsupported authentication mechanism':
+    'takes no access tokens (it offers neither XOAUTH2 nor OAUTHBEARER)',
 }
 
-const NOT_IMAP = /^(?:ParserError|LineTooLarge|LiteralTooLarge|ResponseTooLarge|UnexpectedTag|InvalidResponse)/
+const NOT_IMAP =
+  /^(?:ParserError|LineTooLarge|LiteralTooLarge|ResponseTooLarge|UnexpectedTag|InvalidResponse)/
 const CERTIFICATE = /CERT|SELF_SIGNED|VERIFY|ISSUER|ALTNAME/
 
 /** Converts a failed sign-in to a fault, with the server’s own text. */
-export function signInFault(thrown: unknown, socketError: SignInError | undefined, account: SignIn): Fault {
+export function signInFault(
+  thrown: unknown,
+  socketError: SignInError | undefined,
+  account: SignIn,
+): Fault {
   if (thrown instanceof Fault) return thrown
   const error = thrown as SignInError
   // The error of the socket is more specific than “connection not available”.
@@ -44,18 +62,29 @@ export function signInFault(thrown: unknown, socketError: SignInError | undefine
   const cause = error
   if (codes.some((code) => TIMEOUT_CODES.has(code))) return signInTimeout(account)
   if (codes.some((code) => NOT_TLS_CODES.has(code))) {
-    return new Fault('upstream_rejected', `${where} does not speak TLS on this port; try secure: false.`, { cause })
+    return new Fault(
+      'upstream_rejected',
+      `${where} does not speak TLS on this port; try secure: false.`,
+      { cause },
+    )
   }
   const certificate = codes.find((code) => CERTIFICATE.test(code))
   if (certificate) return certificateFault(where, certificate, cause)
   if (error.responseStatus === undefined && NOT_ATTEMPTED[error.message]) {
     return new Fault('upstream_rejected', `${where} ${NOT_ATTEMPTED[error.message]}.`, { cause })
   }
-  if (error.authenticationFailed || error.responseStatus || error.reason) return rejectedFault(account, error)
-  if (error.tlsFailed || codes.includes('MissingServerExtension') || /STARTTLS/i.test(error.message))
+  if (error.authenticationFailed || error.responseStatus || error.reason)
+    return rejectedFault(account, error)
+  if (
+    error.tlsFailed ||
+    codes.includes('MissingServerExtension') ||
+    /STARTTLS/i.test(error.message)
+  )
     return noTlsFault(where, cause)
   if (error instanceof TypeError || codes.some((code) => NOT_IMAP.test(code))) {
-    return new Fault('upstream_rejected', `${where} answered something that is not IMAP.`, { cause })
+    return new Fault('upstream_rejected', `${where} answered something that is not IMAP.`, {
+      cause,
+    })
   }
   return new Fault('upstream_unreachable', `${where} ${whyUnreachable(codes)}.`, { cause })
 }
@@ -68,9 +97,13 @@ function rejectedFault({ target, port, accessToken }: SignIn, error: SignInError
   const refusal = refusalOf(error)
   const cause = new ImapRefused('Signing in', refusal)
   const words = refusal.text === '' ? '' : ` The server said: “${describeRefusal(refusal)}”`
-  const isSignIn = refusal.kind === 'sign_in' || (SENTENCES[refusal.kind] === undefined && error.authenticationFailed)
+  const isSignIn =
+    refusal.kind === 'sign_in' ||
+    (SENTENCES[refusal.kind] === undefined && error.authenticationFailed)
   const wrong =
-    accessToken === undefined ? 'refused the user name or password.' : 'refused the access token: it may have expired.'
+    accessToken === undefined
+      ? 'refused the user name or password.'
+      : 'refused the access token: it may have expired.'
   const sentence = isSignIn ? wrong : (SENTENCES[refusal.kind] ?? 'does not want to talk.')
   return new Fault('upstream_rejected', `${target.host}:${port} ${sentence}${words}`, { cause })
 }
@@ -85,7 +118,11 @@ function refusalOf(error: SignInError): Refusal {
   if (error.reason !== undefined && error.responseStatus === undefined)
     return classifyRefusal('BYE', null, error.reason)
   const status = error.responseStatus === 'BAD' ? 'BAD' : 'NO'
-  return classifyRefusal(status, error.serverResponseCode ?? null, error.responseText ?? error.message)
+  return classifyRefusal(
+    status,
+    error.serverResponseCode ?? null,
+    error.responseText ?? error.message,
+  )
 }
 
 function certificateFault(where: string, code: string, cause: Error): Fault {
@@ -100,7 +137,8 @@ function noTlsFault(where: string, cause: Error): Fault {
 
 function whyUnreachable(codes: string[]): string {
   if (codes.includes('ECONNREFUSED')) return 'refused the connection'
-  if (codes.some((code) => code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS'))) return 'failed the TLS handshake'
+  if (codes.some((code) => code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS')))
+    return 'failed the TLS handshake'
   const code = codes.find((one) => /^E[A-Z]+$/.test(one))
   return code ? `cannot be reached (${code})` : 'closed the connection'
 }

@@ -39,7 +39,12 @@ export function createWatchdog(
       if (!isDue) return
       if (!wasDue) markProgress()
       timer = setTimeout(() => {
-        giveUp(new ImapLost('timeout', `The server was silent for ${Math.round(silenceMs / 1000)} seconds.`))
+        giveUp(
+          new ImapLost(
+            'timeout',
+            `The server was silent for ${Math.round(silenceMs / 1000)} seconds.`,
+          ),
+        )
       }, silenceMs)
     },
     refresh: () => void timer?.refresh(),
@@ -53,7 +58,12 @@ export function createWatchdog(
     checkStandstill() {
       if (timer === undefined || performance.now() - progressedAt < standstillMs) return
       const minutes = Math.round(standstillMs / 60_000)
-      giveUp(new ImapLost('timeout', `The server said for ${minutes} minutes that it is there, and answered nothing.`))
+      giveUp(
+        new ImapLost(
+          'timeout',
+          `The server said for ${minutes} minutes that it is there, and answered nothing.`,
+        ),
+      )
     },
   }
 }

@@ -49,7 +49,9 @@ export type Wire = {
    * Gives exclusive write access until `write` ends. Commands started in it are pipelined with
    * later ones.
    */
-  withWriter<T>(write: (writer: CommandWriter, begin: (listener?: Listener) => Command) => Promise<T>): Promise<T>
+  withWriter<T>(
+    write: (writer: CommandWriter, begin: (listener?: Listener) => Command) => Promise<T>,
+  ): Promise<T>
   /** Pause and resume reading. Each pause needs its resume. */
   pauseReading(): void
   resumeReading(): void
@@ -83,7 +85,11 @@ type WireOptions = {
  */
 export function createWire(
   socket: Duplex,
-  { capabilities, silenceMs = TIMEOUTS.silenceMs, standstillMs = TIMEOUTS.standstillMs }: WireOptions,
+  {
+    capabilities,
+    silenceMs = TIMEOUTS.silenceMs,
+    standstillMs = TIMEOUTS.standstillMs,
+  }: WireOptions,
 ): Wire {
   const inFlight = new Map<string, InFlight>()
   const watchdog = createWatchdog({ silenceMs, standstillMs }, destroy)
@@ -110,16 +116,19 @@ export function createWire(
   function dispatch(response: Response): void {
     watchdog.refresh()
     if (response.kind === 'data') {
-      for (const { listener } of inFlight.values()) if (listener.data?.(response.values)) return watchdog.markProgress()
+      for (const { listener } of inFlight.values())
+        if (listener.data?.(response.values)) return watchdog.markProgress()
     } else if (response.kind === 'continue') {
-      for (const command of inFlight.values()) if (command.continueWith) return resolveContinuation(command, true)
+      for (const command of inFlight.values())
+        if (command.continueWith) return resolveContinuation(command, true)
     } else if (response.tag === '*') handleUntagged(response)
     else complete(response)
   }
 
   function handleUntagged({ status, code, text }: Extract<Response, { kind: 'status' }>): void {
     if (status === 'BYE') bye = classifyRefusal('BYE', code?.name ?? null, text)
-    if (status === 'BAD' && [...inFlight.values()].some((command) => command.isGuarded)) destroyMisread(text)
+    if (status === 'BAD' && [...inFlight.values()].some((command) => command.isGuarded))
+      destroyMisread(text)
     if (code) for (const { listener } of inFlight.values()) listener.code?.(code)
   }
 
@@ -137,7 +146,13 @@ export function createWire(
 
   /** The server may already read the following bytes as commands: nothing more may reach it. */
   function destroyMisread(text: string): void {
-    destroy(new ImapLost('protocol', 'The server did not understand an APPEND.', classifyRefusal('BAD', null, text)))
+    destroy(
+      new ImapLost(
+        'protocol',
+        'The server did not understand an APPEND.',
+        classifyRefusal('BAD', null, text),
+      ),
+    )
   }
 
   function resolveContinuation(command: InFlight, may: boolean): void {
@@ -168,7 +183,9 @@ export function createWire(
       watchdog.checkStandstill()
     } catch (error) {
       if (!(error instanceof NotImap)) throw error
-      destroy(new ImapLost('protocol', `The server does not speak IMAP: ${sanitise(error.message)}.`))
+      destroy(
+        new ImapLost('protocol', `The server does not speak IMAP: ${sanitise(error.message)}.`),
+      )
     }
   }
 
@@ -184,11 +201,14 @@ export function createWire(
       tag,
       answer,
       guardLiteral: () => (command.isGuarded = true),
-      awaitContinuation: async () => inFlight.has(tag) && new Promise((done) => (command.continueWith = done)),
+      awaitContinuation: async () =>
+        inFlight.has(tag) && new Promise((done) => (command.continueWith = done)),
     }
   }
 
-  async function withWriter<T>(write: (to: CommandWriter, start: typeof startCommand) => Promise<T>): Promise<T> {
+  async function withWriter<T>(
+    write: (to: CommandWriter, start: typeof startCommand) => Promise<T>,
+  ): Promise<T> {
     const before = lastTurn
     const { promise: mine, resolve: pass } = Promise.withResolvers<void>()
     lastTurn = mine
@@ -210,7 +230,10 @@ export function createWire(
     })
     const completion = await command.answer
     if (completion.status === 'OK') return completion
-    throw new ImapRefused(name, classifyRefusal(completion.status, completion.code?.name ?? null, completion.text))
+    throw new ImapRefused(
+      name,
+      classifyRefusal(completion.status, completion.code?.name ?? null, completion.text),
+    )
   }
 
   socket.on('data', onData)
@@ -240,7 +263,10 @@ export function createWire(
       updateWatchdog()
     },
     async logout() {
-      const bound = setTimeout(() => destroy(new ImapLost('ours', 'Signed out.')), TIMEOUTS.logoutMs)
+      const bound = setTimeout(
+        () => destroy(new ImapLost('ours', 'Signed out.')),
+        TIMEOUTS.logoutMs,
+      )
       await run(['LOGOUT']).catch(() => undefined)
       clearTimeout(bound)
       destroy(new ImapLost('ours', 'Signed out.'))
@@ -249,7 +275,11 @@ export function createWire(
   }
 }
 
-async function writeCommand(writer: CommandWriter, command: Command, parts: CommandPart[]): Promise<void> {
+async function writeCommand(
+  writer: CommandWriter,
+  command: Command,
+  parts: CommandPart[],
+): Promise<void> {
   await writer.write(`${command.tag} `)
   for (const part of parts) {
     if (typeof part === 'string') await writer.write(part)

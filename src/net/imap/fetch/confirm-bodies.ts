@@ -41,7 +41,12 @@ export function isEstimate(wire: Wire, reportedSize: number, bytes: number): boo
  * longer listed.
  * @throws ImapRefused when the server asks to retry later, ImapLost
  */
-export async function resolveRefused(wire: Wire, uid: number, refusal: Refusal, take: FetchHandler): Promise<void> {
+export async function resolveRefused(
+  wire: Wire,
+  uid: number,
+  refusal: Refusal,
+  take: FetchHandler,
+): Promise<void> {
   const listed = await listRemaining(wire, [uid])
   const isGone = listed ? !listed.has(uid) : refusal.kind === 'expunged'
   take(isGone ? { state: 'gone', uid } : { state: 'refused', uid, refusal })
@@ -54,13 +59,22 @@ export async function resolveRefused(wire: Wire, uid: number, refusal: Refusal, 
  * returns the same bytes again and none after them, because many servers only estimate sizes.
  * @throws ImapRefused when the server asks to retry later, ImapLost
  */
-export async function confirmBodies(wire: Wire, doubts: readonly DoubtfulBody[], take: FetchHandler): Promise<void> {
+export async function confirmBodies(
+  wire: Wire,
+  doubts: readonly DoubtfulBody[],
+  take: FetchHandler,
+): Promise<void> {
   if (doubts.length === 0) return
   const uids = doubts.map(({ uid }) => uid).toSorted((a, b) => a - b)
   const listed = await listRemaining(wire, uids)
   for (const doubt of doubts) {
     if (listed && !listed.has(doubt.uid)) take({ state: 'gone', uid: doubt.uid })
-    else await confirmOne(wire, { ...doubt, reportedSize: listed?.get(doubt.uid) ?? doubt.reportedSize }, take)
+    else
+      await confirmOne(
+        wire,
+        { ...doubt, reportedSize: listed?.get(doubt.uid) ?? doubt.reportedSize },
+        take,
+      )
   }
 }
 
@@ -68,7 +82,10 @@ export async function confirmBodies(wire: Wire, doubts: readonly DoubtfulBody[],
  * Lists the remaining UIDs (ascending) with their sizes; null where the server does not report
  * them. NOOP comes first: a server answers for expunged messages until it has reported the EXPUNGE.
  */
-export async function listRemaining(wire: Wire, uids: readonly number[]): Promise<Map<number, number | null> | null> {
+export async function listRemaining(
+  wire: Wire,
+  uids: readonly number[],
+): Promise<Map<number, number | null> | null> {
   const asked = new Set(uids)
   const listed = new Map<number, number | null>()
   const data = (values: Value[]) => {
@@ -80,7 +97,9 @@ export async function listRemaining(wire: Wire, uids: readonly number[]): Promis
   }
   try {
     await noop(wire)
-    await afterExpunges(wire, async () => wire.run([`UID FETCH ${formatUidSet(uids)} (UID RFC822.SIZE)`], { data }))
+    await afterExpunges(wire, async () =>
+      wire.run([`UID FETCH ${formatUidSet(uids)} (UID RFC822.SIZE)`], { data }),
+    )
     return listed
   } catch (error) {
     if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
@@ -93,7 +112,8 @@ async function confirmOne(wire: Wire, doubt: DoubtfulBody, take: FetchHandler): 
   const { bytes } = measure
   const isKnown = bytes > 0 && matchesSize(reportedSize, measure)
   if (body && isKnown) return take({ state: 'here', uid, size: bytes, body })
-  if (body && isExchangeStandIn(body)) return take(refusedBody(doubt, 'another message in its place'))
+  if (body && isExchangeStandIn(body))
+    return take(refusedBody(doubt, 'another message in its place'))
   if (body && reportedSize !== null && isEstimate(wire, reportedSize, bytes)) {
     return take({ state: 'here', uid, size: bytes, body, announced: reportedSize })
   }
@@ -104,7 +124,11 @@ async function confirmOne(wire: Wire, doubt: DoubtfulBody, take: FetchHandler): 
 }
 
 function matchesSize(reportedSize: number | null, measure: BodyMeasure): boolean {
-  return reportedSize === null || reportedSize === measure.bytes || isKnownMiscount(reportedSize, measure)
+  return (
+    reportedSize === null ||
+    reportedSize === measure.bytes ||
+    isKnownMiscount(reportedSize, measure)
+  )
 }
 
 /**
@@ -120,25 +144,38 @@ async function fetchAgain(wire: Wire, doubt: DoubtfulBody, take: FetchHandler): 
       if (isConfirmedBySize(doubt, row)) take(row)
       else if (isSameBody(doubt, row)) {
         estimates.set(wire, (estimates.get(wire) ?? 0) + 1)
-        take(reportedSize === null || matchesSize(reportedSize, measure) ? row : { ...row, announced: reportedSize })
+        take(
+          reportedSize === null || matchesSize(reportedSize, measure)
+            ? row
+            : { ...row, announced: reportedSize },
+        )
       } else {
         others.push(row.size)
         discardBody(row.body)
       }
     },
   })
-  if (missing.size > 0) return refusal ? resolveRefused(wire, uid, refusal, take) : take({ state: 'gone', uid })
+  if (missing.size > 0)
+    return refusal ? resolveRefused(wire, uid, refusal, take) : take({ state: 'gone', uid })
   const [other] = others
   if (other === undefined) return
   estimates.set(wire, -Infinity)
-  take(refusedBody(doubt, other === 0 ? 'nothing' : `${measure.bytes} bytes, and ${other} others when asked again`))
+  take(
+    refusedBody(
+      doubt,
+      other === 0 ? 'nothing' : `${measure.bytes} bytes, and ${other} others when asked again`,
+    ),
+  )
 }
 
 /**
  * The second fetch decides whether an empty body is real: servers without a message return NIL as
  * well as “”.
  */
-function isConfirmedBySize({ reportedSize, measure }: DoubtfulBody, { size, body }: FetchedBody): boolean {
+function isConfirmedBySize(
+  { reportedSize, measure }: DoubtfulBody,
+  { size, body }: FetchedBody,
+): boolean {
   if (reportedSize === null || reportedSize === size) return size > 0 || measure.bytes === 0
   return Buffer.isBuffer(body) && size > 0 && isKnownMiscount(reportedSize, measureBody(body))
 }
@@ -162,7 +199,9 @@ async function hasMoreBytes(wire: Wire, uid: number, bytes: number): Promise<boo
       },
       // A server without partial fetch returns the whole body.
       literal: (head, size) =>
-        size > LIMITS.streamAboveBytes && head[1] === 'FETCH' && uidOf(head[2]) === uid ? DISCARDING_SINK : undefined,
+        size > LIMITS.streamAboveBytes && head[1] === 'FETCH' && uidOf(head[2]) === uid
+          ? DISCARDING_SINK
+          : undefined,
     })
   } catch (error) {
     if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error

@@ -29,13 +29,18 @@ export async function* fetchBodies(
   wanted: Iterable<WantedMessage> | AsyncIterable<WantedMessage>,
 ): AsyncGenerator<FetchResult> {
   const flow = { hold: () => wire.pauseReading(), release: () => wire.resumeReading() }
-  const weigh = (row: FetchResult) => (row.state === 'here' && Buffer.isBuffer(row.body) ? row.body.length : 100)
+  const weigh = (row: FetchResult) =>
+    row.state === 'here' && Buffer.isBuffer(row.body) ? row.body.length : 100
   const rows = createChannel<FetchResult>({ weigh, limit: LIMITS.waitingBodyBytes, ...flow })
   const groups = groupsOf(wanted)
   const consumer = { isGone: false }
 
   async function fetchGroups(): Promise<void> {
-    for (let next = await groups.next(); !next.done && !consumer.isGone; next = await groups.next()) {
+    for (
+      let next = await groups.next();
+      !next.done && !consumer.isGone;
+      next = await groups.next()
+    ) {
       await fetchGroup(wire, next.value, (row) => rows.push(row))
     }
   }
@@ -69,7 +74,8 @@ async function* groupsOf(
   for await (const one of wanted) {
     const size = one.size ?? 0
     const isLarge = size > LIMITS.streamAboveBytes
-    const isFull = group.length >= LIMITS.fetchGroup.messages || bytes + size > LIMITS.fetchGroup.bytes
+    const isFull =
+      group.length >= LIMITS.fetchGroup.messages || bytes + size > LIMITS.fetchGroup.bytes
     if (group.length > 0 && (isLarge || isFull)) {
       yield group
       group = []
@@ -122,7 +128,11 @@ async function fetchWithRetry(
   return fetchOnce(wire, left, missing, receiver)
 }
 
-type MissingMessages = { wanted: readonly WantedMessage[]; missing: ReadonlySet<number>; refusal: Refusal | null }
+type MissingMessages = {
+  wanted: readonly WantedMessage[]
+  missing: ReadonlySet<number>
+  refusal: Refusal | null
+}
 
 /**
  * A missing message is gone, or is fetched alone: a message that a server cannot return must not
@@ -139,7 +149,8 @@ async function fetchMissing(
   const listed = left.length > 1 ? await listRemaining(wire, uids) : null
   for (const one of left) {
     if (listed && !listed.has(one.uid)) receiver.onBody({ state: 'gone', uid: one.uid })
-    else if (refusal && wanted.length === 1) await resolveRefused(wire, one.uid, refusal, receiver.onBody)
+    else if (refusal && wanted.length === 1)
+      await resolveRefused(wire, one.uid, refusal, receiver.onBody)
     else await fetchAlone(wire, one, receiver)
   }
 }

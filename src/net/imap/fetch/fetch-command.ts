@@ -1,7 +1,13 @@
 import { createChannel, type Channel } from './channel.ts'
 import { formatUidSet } from '../connection/command-encoding.ts'
 import { LIMITS } from '../limits.ts'
-import { createMeter, isCourierStandIn, isKnownMiscount, measureBody, type BodyMeasure } from '../quirks.ts'
+import {
+  createMeter,
+  isCourierStandIn,
+  isKnownMiscount,
+  measureBody,
+  type BodyMeasure,
+} from '../quirks.ts'
 import { ImapLost, ImapRefused, isTemporary, type Refusal } from '../connection/refusals.ts'
 import { numberOf, stringOf, type Value } from '../connection/response.ts'
 import type { LiteralSink } from '../connection/listener.ts'
@@ -36,7 +42,12 @@ function isStream(body: Body): body is Channel<Buffer> {
 }
 
 /** A body that may not be the requested message. `body` is null if it was too large to buffer. */
-export type DoubtfulBody = { uid: number; reportedSize: number | null; measure: BodyMeasure; body: Buffer | null }
+export type DoubtfulBody = {
+  uid: number
+  reportedSize: number | null
+  measure: BodyMeasure
+  body: Buffer | null
+}
 
 export type BodyReceiver = {
   onBody(row: FetchedBody): void
@@ -70,7 +81,13 @@ export async function fetchOnce(
   receiver: BodyReceiver,
 ): Promise<Refusal | null> {
   const reportedSizes = new Map(wanted.map(({ uid, size }) => [uid, size]))
-  const command: FetchCommand = { reportedSizes, missing, isAlone: wanted.length === 1, receiver, streaming: null }
+  const command: FetchCommand = {
+    reportedSizes,
+    missing,
+    isAlone: wanted.length === 1,
+    receiver,
+    streaming: null,
+  }
   try {
     await wire.run([`UID FETCH ${formatUidSet(wanted.map(({ uid }) => uid))} (UID BODY.PEEK[])`], {
       data: (values) => handleRow(command, values),
@@ -114,18 +131,32 @@ function endStream(command: FetchCommand, reportedUid: number | null): boolean {
 /** Whether a body may be something else than the message with this reported size. */
 export function isDoubtful(reportedSize: number | null, body: Buffer): boolean {
   if (body.length === 0 || isCourierStandIn(body)) return true
-  return reportedSize !== null && reportedSize !== body.length && !isKnownMiscount(reportedSize, measureBody(body))
+  return (
+    reportedSize !== null &&
+    reportedSize !== body.length &&
+    !isKnownMiscount(reportedSize, measureBody(body))
+  )
 }
 
 /** Streams a large body while it arrives. */
-function openStream(wire: Wire, command: FetchCommand, head: Value[], size: number): LiteralSink | undefined {
+function openStream(
+  wire: Wire,
+  command: FetchCommand,
+  head: Value[],
+  size: number,
+): LiteralSink | undefined {
   if (size <= LIMITS.streamAboveBytes || head[1] !== 'FETCH') return undefined
   const uid = rowOf(head[2]).uid ?? onlyUid(command)
   if (uid === null || !command.missing.delete(uid)) return undefined
   const { receiver } = command
   const reportedSize = command.reportedSizes.get(uid) ?? null
-  const isDoubted = reportedSize !== null && reportedSize !== size && receiver.isEstimate?.(reportedSize, size) !== true
-  return receiver.onDoubt && isDoubted ? measureOnly(command, uid, reportedSize) : streamBody(wire, command, uid, size)
+  const isDoubted =
+    reportedSize !== null &&
+    reportedSize !== size &&
+    receiver.isEstimate?.(reportedSize, size) !== true
+  return receiver.onDoubt && isDoubted
+    ? measureOnly(command, uid, reportedSize)
+    : streamBody(wire, command, uid, size)
 }
 
 function streamBody(wire: Wire, command: FetchCommand, uid: number, size: number): LiteralSink {
@@ -146,7 +177,8 @@ function streamBody(wire: Wire, command: FetchCommand, uid: number, size: number
  */
 function measureOnly(command: FetchCommand, uid: number, reportedSize: number): LiteralSink {
   const meter = createMeter()
-  const end = () => command.receiver.onDoubt?.({ uid, reportedSize, measure: meter.end(), body: null })
+  const end = () =>
+    command.receiver.onDoubt?.({ uid, reportedSize, measure: meter.end(), body: null })
   command.streaming = { uid, end, fail: () => undefined }
   return { write: (chunk) => meter.write(chunk), fail: () => undefined }
 }

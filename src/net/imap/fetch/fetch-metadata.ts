@@ -30,7 +30,12 @@ const ROWS_PER_RANGE = { few: 250, many: 2_000 }
  * @param since only messages that changed after this modification sequence (RFC 7162)
  * @throws ImapRefused, ImapLost
  */
-export async function* fetchMetadata(wire: Wire, from: number, to: number, since?: string): AsyncGenerator<Metadata> {
+export async function* fetchMetadata(
+  wire: Wire,
+  from: number,
+  to: number,
+  since?: string,
+): AsyncGenerator<Metadata> {
   const rows = createChannel<Metadata>({
     weigh: () => 1,
     limit: LIMITS.waitingRows,

@@ -53,9 +53,14 @@ async function ensureFolder(wire: Wire, path: string): Promise<void> {
 }
 
 /** False for a message that is gone or that the server does not return. */
-async function processMessage(wire: Wire, uid: number, { maxMessageBytes, onMessage }: InboxOptions): Promise<boolean> {
+async function processMessage(
+  wire: Wire,
+  uid: number,
+  { maxMessageBytes, onMessage }: InboxOptions,
+): Promise<boolean> {
   for await (const fetched of fetchBodies(wire, [{ uid, size: null }])) {
-    if (fetched.state === 'here') return onMessage(await readWhole(fetched.body, maxMessageBytes), uid)
+    if (fetched.state === 'here')
+      return onMessage(await readWhole(fetched.body, maxMessageBytes), uid)
   }
   return false
 }

@@ -16,14 +16,20 @@ const MAX_PROBES = 30
  * @returns null when the server has no hierarchy, undefined when it is unknown
  * @throws ImapRefused when the server asks to retry later, ImapLost
  */
-export async function discoverDelimiter(wire: Wire, paths: readonly string[]): Promise<string | null | undefined> {
+export async function discoverDelimiter(
+  wire: Wire,
+  paths: readonly string[],
+): Promise<string | null | undefined> {
   // An empty name requests the delimiter alone (RFC 3501, 6.3.8). Some servers that reject LIST
   // answer LSUB or XLIST.
   for (const verb of ['LIST', 'LSUB', ...(wire.capabilities.has('XLIST') ? ['XLIST'] : [])]) {
     const delimiter = await readDelimiter(wire, verb)
     if (delimiter !== undefined) return delimiter
   }
-  return (await probeParents(wire, paths)) ?? (paths.some((path) => path.includes('/')) ? '/' : undefined)
+  return (
+    (await probeParents(wire, paths)) ??
+    (paths.some((path) => path.includes('/')) ? '/' : undefined)
+  )
 }
 
 async function readDelimiter(wire: Wire, verb: string): Promise<string | null | undefined> {

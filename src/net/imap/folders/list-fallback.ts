@@ -18,7 +18,11 @@ export type ListedMailbox = {
 }
 
 /** The mailboxes, whether a plain `LIST "" "*"` was rejected, and the strategy that found them. */
-export type MailboxList = { listed: ListedMailbox[]; listFailed: boolean; strategy: 'list' | 'other' | 'none' }
+export type MailboxList = {
+  listed: ListedMailbox[]
+  listFailed: boolean
+  strategy: 'list' | 'other' | 'none'
+}
 
 /**
  * Lists all mailboxes in any way that the server allows: some reject LIST with NO, some do not know
@@ -46,7 +50,8 @@ async function tryExtendedList(wire: Wire): Promise<ListedMailbox[] | null> {
 }
 
 const FALLBACK_STRATEGIES: ((wire: Wire) => Promise<ListedMailbox[]>)[] = [
-  async (wire) => (wire.capabilities.has('XLIST') ? ((await tryList(wire, 'XLIST', '', '*')) ?? []) : []),
+  async (wire) =>
+    wire.capabilities.has('XLIST') ? ((await tryList(wire, 'XLIST', '', '*')) ?? []) : [],
   levelByLevel,
   async (wire) => {
     const patterns = [tryList(wire, 'LIST', '', 'INBOX'), tryList(wire, 'LIST', 'INBOX', '*')]
@@ -66,9 +71,13 @@ async function levelByLevel(wire: Wire): Promise<ListedMailbox[]> {
     all.push(...level)
     if (all.length > LIMITS.folders) throw tooManyFolders()
     const parents = level.filter(({ delimiter, flags }) => delimiter && !flags.some(isChildless))
-    const below = parents.map(({ name, delimiter }) => tryList(wire, 'LIST', '', `${name}${delimiter}%`))
+    const below = parents.map(({ name, delimiter }) =>
+      tryList(wire, 'LIST', '', `${name}${delimiter}%`),
+    )
     const known = new Set(all.map(({ name }) => name))
-    level = (await Promise.all(below)).flatMap((listed) => listed ?? []).filter(({ name }) => !known.has(name))
+    level = (await Promise.all(below))
+      .flatMap((listed) => listed ?? [])
+      .filter(({ name }) => !known.has(name))
   }
   return unique(all)
 }
@@ -85,7 +94,12 @@ async function tryList(
   pattern: ByteString,
 ): Promise<ListedMailbox[] | null> {
   // Wildcards in the names of parents match as wildcards, which only costs time.
-  return runList(wire, [`${verb} "${reference}" `, astring(pattern)], verb, verb === 'LSUB' ? true : null)
+  return runList(
+    wire,
+    [`${verb} "${reference}" `, astring(pattern)],
+    verb,
+    verb === 'LSUB' ? true : null,
+  )
 }
 
 /**
@@ -134,10 +148,12 @@ function addListed(
   }
   const name = stringOf(values[3])
   // Some servers answer XLIST with LIST lines, or the reverse.
-  if (kind === undefined || !/^(?:X?LIST|LSUB)$/.test(kind) || name === null || name === '') return false
+  if (kind === undefined || !/^(?:X?LIST|LSUB)$/.test(kind) || name === null || name === '')
+    return false
   if (verb === 'LSUB' && kind !== 'LSUB') return false
   const flags = stringsOf(values[1])
-  const isSubscribed = tells === null ? null : verb === 'LSUB' || flags.some((flag) => /^\\Subscribed$/i.test(flag))
+  const isSubscribed =
+    tells === null ? null : verb === 'LSUB' || flags.some((flag) => /^\\Subscribed$/i.test(flag))
   listed.set(name, { name, delimiter: stringOf(values[2]), flags, status: null, isSubscribed })
   return true
 }
@@ -145,7 +161,10 @@ function addListed(
 /** An incomplete list would look complete. */
 function tooManyFolders(): ImapLost {
   const most = LIMITS.folders.toLocaleString('en')
-  return new ImapLost('protocol', `The account has more than ${most} folders, which is more than can be listed.`)
+  return new ImapLost(
+    'protocol',
+    `The account has more than ${most} folders, which is more than can be listed.`,
+  )
 }
 
 function unique(listed: ListedMailbox[]): ListedMailbox[] {

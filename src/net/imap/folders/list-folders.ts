@@ -1,4 +1,9 @@
-import { listMailboxes, listSubscriptions, type MailboxList, type ListedMailbox } from './list-fallback.ts'
+import {
+  listMailboxes,
+  listSubscriptions,
+  type MailboxList,
+  type ListedMailbox,
+} from './list-fallback.ts'
 import { readStatus, type MailboxStatus } from './mailbox.ts'
 import { decodeMailbox, encodeMailbox, type ByteString } from './mailbox-name.ts'
 import { ImapRefused, isTemporary } from '../connection/refusals.ts'
@@ -40,11 +45,16 @@ export type Listing = {
  * list.
  * @throws ImapRefused when the server asks to retry later, ImapLost
  */
-export async function listFolders({ wire, namespace }: Pick<Session, 'wire' | 'namespace'>): Promise<Listing> {
+export async function listFolders({
+  wire,
+  namespace,
+}: Pick<Session, 'wire' | 'namespace'>): Promise<Listing> {
   const list = await listMailboxes(wire)
   if (list.listed.length === 0) return listByProbing(wire, list, namespace)
   const listed = await addInbox(wire, list.listed)
-  const subscribed = listed.every(({ isSubscribed }) => isSubscribed === null) ? await listSubscriptions(wire) : null
+  const subscribed = listed.every(({ isSubscribed }) => isSubscribed === null)
+    ? await listSubscriptions(wire)
+    : null
   const folders = await Promise.all(listed.map((entry) => folderOf(wire, entry, subscribed)))
   return {
     folders: markSpecialUses(disambiguatePaths(folders)),
@@ -68,8 +78,12 @@ async function listByProbing(
 ): Promise<Listing> {
   // After a successful LIST, only INBOX can be missing, which always exists.
   const names = listFailed ? probeNames(namespace?.prefix ?? '') : ['INBOX']
-  const answers = await Promise.all(names.map(async (name) => ({ name, found: await tryStatus(wire, name) })))
-  const delimiter = answers.map(({ name, found }) => found && /^INBOX([./])/.exec(name)?.[1]).find(Boolean)
+  const answers = await Promise.all(
+    names.map(async (name) => ({ name, found: await tryStatus(wire, name) })),
+  )
+  const delimiter = answers
+    .map(({ name, found }) => found && /^INBOX([./])/.exec(name)?.[1])
+    .find(Boolean)
   const listed = answers.flatMap(({ name, found }) =>
     found ? [probedMailbox(name, delimiter ?? namespace?.delimiter ?? null, found)] : [],
   )
@@ -84,10 +98,16 @@ async function listByProbing(
 function probeNames(prefix: ByteString): ByteString[] {
   const names = wellKnownNames().map(encodeMailbox)
   const prefixes = new Set(['', 'INBOX.', 'INBOX/', prefix])
-  return [...new Set(['INBOX', ...[...prefixes].flatMap((before) => names.map((name) => before + name))])]
+  return [
+    ...new Set(['INBOX', ...[...prefixes].flatMap((before) => names.map((name) => before + name))]),
+  ]
 }
 
-function probedMailbox(name: ByteString, delimiter: string | null, found: MailboxStatus): ListedMailbox {
+function probedMailbox(
+  name: ByteString,
+  delimiter: string | null,
+  found: MailboxStatus,
+): ListedMailbox {
   return { name, delimiter, flags: [], status: found, isSubscribed: null }
 }
 
@@ -101,7 +121,11 @@ async function tryStatus(wire: Wire, name: ByteString): Promise<MailboxStatus | 
   }
 }
 
-async function folderOf(wire: Wire, listed: ListedMailbox, subscribed: Set<ByteString> | null): Promise<Folder> {
+async function folderOf(
+  wire: Wire,
+  listed: ListedMailbox,
+  subscribed: Set<ByteString> | null,
+): Promise<Folder> {
   const { name, delimiter, flags } = listed
   const path = decodeMailbox(name)
   const isSelectable = !flags.some((flag) => /^\\(?:Noselect|NonExistent)$/i.test(flag))

@@ -2,7 +2,14 @@ import { astring, parseUidSet } from '../connection/command-encoding.ts'
 import { afterExpunges } from '../fetch/retry-after-expunges.ts'
 import { LIMITS } from '../limits.ts'
 import type { ByteString } from './mailbox-name.ts'
-import { numberOf, pairsOf, stringOf, stringsOf, type ResponseCode, type Value } from '../connection/response.ts'
+import {
+  numberOf,
+  pairsOf,
+  stringOf,
+  stringsOf,
+  type ResponseCode,
+  type Value,
+} from '../connection/response.ts'
 import { NotImap } from '../connection/response-parser.ts'
 import { ImapRefused } from '../connection/refusals.ts'
 import type { Wire } from '../connection/wire.ts'
@@ -45,8 +52,18 @@ export async function select(wire: Wire, name: ByteString): Promise<OpenedMailbo
   return open(wire, 'SELECT', name)
 }
 
-async function open(wire: Wire, verb: 'SELECT' | 'EXAMINE', name: ByteString): Promise<OpenedMailbox> {
-  const opened: OpenedMailbox = { exists: 0, uidValidity: null, uidNext: null, permanentFlags: null, isReadOnly: false }
+async function open(
+  wire: Wire,
+  verb: 'SELECT' | 'EXAMINE',
+  name: ByteString,
+): Promise<OpenedMailbox> {
+  const opened: OpenedMailbox = {
+    exists: 0,
+    uidValidity: null,
+    uidNext: null,
+    permanentFlags: null,
+    isReadOnly: false,
+  }
   const done = await wire.run([`${verb} `, astring(name)], {
     data(values) {
       if (values[1] !== 'EXISTS') return false
@@ -132,7 +149,9 @@ export function statusOf(items: Value | undefined): MailboxStatus {
 }
 
 function isSameName(answered: string | null, asked: ByteString): boolean {
-  return answered === asked || (asked.toUpperCase() === 'INBOX' && answered?.toUpperCase() === 'INBOX')
+  return (
+    answered === asked || (asked.toUpperCase() === 'INBOX' && answered?.toUpperCase() === 'INBOX')
+  )
 }
 
 /**

@@ -33,7 +33,9 @@ function storageOf(resources: Value | undefined): Quota | null {
   if (!Array.isArray(resources)) return null
   const at = resources.indexOf('STORAGE')
   const [used, limit] = [numberOf(resources[at + 1]), numberOf(resources[at + 2])]
-  return at === -1 || used === null || limit === null ? null : { used: used * 1024, limit: limit * 1024 }
+  return at === -1 || used === null || limit === null
+    ? null
+    : { used: used * 1024, limit: limit * 1024 }
 }
 
 function smallerQuota(a: Quota | null, b: Quota | null): Quota | null {

@@ -1,5 +1,6 @@
 /** The attributes of RFC 6154, and one for INBOX. */
-export type SpecialUse = '\\Inbox' | '\\All' | '\\Archive' | '\\Drafts' | '\\Flagged' | '\\Junk' | '\\Sent' | '\\Trash'
+export type SpecialUse =
+  '\\Inbox' | '\\All' | '\\Archive' | '\\Drafts' | '\\Flagged' | '\\Junk' | '\\Sent' | '\\Trash'
 
 const BY_ATTRIBUTE: Record<string, SpecialUse> = {
   '\\all': '\\All',
@@ -66,12 +67,16 @@ function names(...lines: string[]): string[] {
 }
 
 const BY_NAME = new Map<string, SpecialUse>(
-  Object.entries(WELL_KNOWN).flatMap(([use, all]) => all.map((name) => [keyOf(name), use as SpecialUse] as const)),
+  Object.entries(WELL_KNOWN).flatMap(([use, all]) =>
+    all.map((name) => [keyOf(name), use as SpecialUse] as const),
+  ),
 )
 
 /** Reads the special use from the server’s attributes. */
 export function useByAttribute(flags: readonly string[]): SpecialUse | null {
-  return flags.map((flag) => BY_ATTRIBUTE[flag.toLowerCase()]).find((use) => use !== undefined) ?? null
+  return (
+    flags.map((flag) => BY_ATTRIBUTE[flag.toLowerCase()]).find((use) => use !== undefined) ?? null
+  )
 }
 
 /** Guesses the special use from a folder’s own name (the last part of its path). */

@@ -25,7 +25,8 @@ export const blacklistKind: CheckKind<BlacklistResult> = {
 }
 
 function Lists({ result: { blacklists, cleanCount } }: { result: BlacklistResult }) {
-  const of = (status: BlacklistItem['status']) => blacklists.filter((list) => list.status === status)
+  const of = (status: BlacklistItem['status']) =>
+    blacklists.filter((list) => list.status === status)
   return (
     <>
       <ListTable caption={messages.captions.listed} lists={of('listed')} />
@@ -39,7 +40,11 @@ function Lists({ result: { blacklists, cleanCount } }: { result: BlacklistResult
   )
 }
 
-const TONES: Record<BlacklistItem['status'], Tone> = { listed: 'bad', unknown: 'unknown', clean: 'good' }
+const TONES: Record<BlacklistItem['status'], Tone> = {
+  listed: 'bad',
+  unknown: 'unknown',
+  clean: 'good',
+}
 
 function ListTable({ caption, lists }: { caption: string; lists: BlacklistItem[] }) {
   if (lists.length === 0) return null

@@ -20,7 +20,11 @@ export const mailAuthKind: CheckKind<MailAuthResult> = {
   ),
 }
 
-function Records({ data: { dmarc, spf, dkim, dkimSelectorsTried, mtaSts, tlsRpt, bimi } }: { data: MailAuthResult }) {
+function Records({
+  data: { dmarc, spf, dkim, dkimSelectorsTried, mtaSts, tlsRpt, bimi },
+}: {
+  data: MailAuthResult
+}) {
   const inherited = dmarc.inheritedFrom && messages.inherited(dmarc.inheritedFrom)
   const lookups = spf.found && messages.lookups(spf.lookups)
   const mode = mtaSts.policy?.mode && messages.mode(mtaSts.policy.mode)

@@ -27,7 +27,11 @@ function factsOf(data: TlsResult): Parameters<typeof Facts>[0]['facts'] {
     [messages.validFrom, <DateText key="from" at={data.validFrom} />],
     [messages.names, <Values key="names" values={data.subjectAltNames} />],
     [messages.connection, `${data.protocol}, ${data.cipher.standardName}`],
-    [messages.key, keyType && [keyType.toUpperCase(), keyBits && messages.bits(keyBits)].filter(Boolean).join(', ')],
+    [
+      messages.key,
+      keyType &&
+        [keyType.toUpperCase(), keyBits && messages.bits(keyBits)].filter(Boolean).join(', '),
+    ],
     [messages.server, messages.address(data.address, data.port)],
   ]
 }

@@ -1,4 +1,9 @@
-import type { BlacklistResult, DnsResult, MailAuthResult, TlsResult } from '../../../../src/diagnostics/shapes.ts'
+import type {
+  BlacklistResult,
+  DnsResult,
+  MailAuthResult,
+  TlsResult,
+} from '../../../../src/diagnostics/shapes.ts'
 import type { Tone } from '../../ui/feedback/status.tsx'
 import { blocklists, certificate, dns, mailAuth } from '../messages.ts'
 
@@ -13,9 +18,15 @@ export function dnsVerdict({ unicodeDomain, status, errors, warnings }: DnsResul
   return { tone: 'good', sentence: dns.good }
 }
 
-export function mailAuthVerdict({ unicodeDomain, status, dmarc, warnings }: MailAuthResult): Verdict {
+export function mailAuthVerdict({
+  unicodeDomain,
+  status,
+  dmarc,
+  warnings,
+}: MailAuthResult): Verdict {
   if (status === 'NXDOMAIN') return { tone: 'bad', sentence: mailAuth.nameNotFound(unicodeDomain) }
-  if (!dmarc.found && dmarc.error) return { tone: 'unknown', sentence: mailAuth.unknownDmarc(dmarc.error) }
+  if (!dmarc.found && dmarc.error)
+    return { tone: 'unknown', sentence: mailAuth.unknownDmarc(dmarc.error) }
   if (!dmarc.found) return { tone: 'bad', sentence: mailAuth.noDmarc }
   const policy = mailAuth.policies[dmarc.effectivePolicy ?? 'none']
   const errorCount = warnings.filter(({ severity }) => severity === 'error').length
@@ -24,12 +35,19 @@ export function mailAuthVerdict({ unicodeDomain, status, dmarc, warnings }: Mail
   return { tone: isEnforced ? 'good' : 'warn', sentence: policy }
 }
 
-export function tlsVerdict({ authorized, isExpired, hostnameMatches, daysRemaining, warnings }: TlsResult): Verdict {
+export function tlsVerdict({
+  authorized,
+  isExpired,
+  hostnameMatches,
+  daysRemaining,
+  warnings,
+}: TlsResult): Verdict {
   if (isExpired) return { tone: 'bad', sentence: certificate.expired }
   if (!hostnameMatches) return { tone: 'bad', sentence: certificate.wrongHost }
   if (!authorized) return { tone: 'bad', sentence: certificate.untrusted }
   const trusted = certificate.trusted(daysRemaining)
-  if (warnings.length > 0) return { tone: 'warn', sentence: `${trusted} ${certificate.issuesFound(warnings.length)}` }
+  if (warnings.length > 0)
+    return { tone: 'warn', sentence: `${trusted} ${certificate.issuesFound(warnings.length)}` }
   return { tone: 'good', sentence: trusted }
 }
 

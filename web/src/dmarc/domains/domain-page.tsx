@@ -3,7 +3,11 @@ import type { ReactNode } from 'react'
 import { BackLink } from '../../ui/navigation/back-link.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { Page } from '../../ui/layout/page.tsx'
-import { EXACT_PATH, SubNavigationLink, SubNavigation } from '../../ui/navigation/sub-navigation.tsx'
+import {
+  EXACT_PATH,
+  SubNavigationLink,
+  SubNavigation,
+} from '../../ui/navigation/sub-navigation.tsx'
 import { domainsQuery } from '../api.ts'
 import { domainPage as messages, shared } from '../messages.ts'
 

@@ -23,10 +23,13 @@ export function RecordInstructions({ domain }: { domain: PublishedDomain }) {
     <Stack>
       {!canReceiveEmail(reportEmail) && <UnreachableAddress address={reportEmail} />}
       <Notice tone={dns.configured === null ? 'unknown' : 'warn'}>
-        <strong>{dns.configured === null ? messages.noAnswer : messages.notConfigured(reportEmail)}</strong>
+        <strong>
+          {dns.configured === null ? messages.noAnswer : messages.notConfigured(reportEmail)}
+        </strong>
       </Notice>
       <p>
-        {dns.published === null ? messages.publishAt : messages.changeAt} <code>{dns.name}</code> {messages.to}
+        {dns.published === null ? messages.publishAt : messages.changeAt} <code>{dns.name}</code>{' '}
+        {messages.to}
       </p>
       <Snippet what={shared.copyRecord} text={record} />
       {dns.published !== null && (

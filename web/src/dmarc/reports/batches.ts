@@ -8,7 +8,8 @@ export function splitIntoBatches<T extends { size: number }>(files: T[]): T[][] 
   let bytes = 0
   for (const file of files) {
     const last = batches.at(-1)
-    if (last && last.length < MAX_BATCH_FILES && bytes + file.size <= MAX_BATCH_BYTES) last.push(file)
+    if (last && last.length < MAX_BATCH_FILES && bytes + file.size <= MAX_BATCH_BYTES)
+      last.push(file)
     else {
       batches.push([file])
       bytes = 0

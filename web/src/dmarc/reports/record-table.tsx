@@ -13,8 +13,18 @@ type RecordTableProps<T> = {
 }
 
 /** One row for each record: its result, the checks behind it and the receiver's action. */
-export function RecordTable<T extends ReportRecord>({ records, column, lead }: RecordTableProps<T>) {
-  const columns = [column, messages.from, shared.result, messages.authentication, messages.disposition]
+export function RecordTable<T extends ReportRecord>({
+  records,
+  column,
+  lead,
+}: RecordTableProps<T>) {
+  const columns = [
+    column,
+    messages.from,
+    shared.result,
+    messages.authentication,
+    messages.disposition,
+  ]
   return (
     <Table caption={messages.title} quiet columns={columns}>
       {records.map((record, index) => (
@@ -34,13 +44,17 @@ function RecordCells({ record }: { record: ReportRecord }) {
     <>
       <td>
         {headerFrom ?? <Muted>{messages.missing}</Muted>}
-        {envelopeFrom && envelopeFrom !== headerFrom && <small>{messages.envelopeFrom(envelopeFrom)}</small>}
+        {envelopeFrom && envelopeFrom !== headerFrom && (
+          <small>{messages.envelopeFrom(envelopeFrom)}</small>
+        )}
       </td>
       <td>
         {outside ? (
           <Status tone="unknown">{messages.outside}</Status>
         ) : (
-          <Status tone={result === 'pass' ? 'good' : 'bad'}>{result === 'pass' ? shared.passed : shared.failed}</Status>
+          <Status tone={result === 'pass' ? 'good' : 'bad'}>
+            {result === 'pass' ? shared.passed : shared.failed}
+          </Status>
         )}
       </td>
       <td>
@@ -57,8 +71,13 @@ function RecordCells({ record }: { record: ReportRecord }) {
 }
 
 /** The receiver's DKIM and SPF results, and whether each aligns with the From header. */
-function AuthenticationResults({ record: { policyEvaluated, authResults } }: { record: ReportRecord }) {
-  const alignment = (result: string | null) => (result === 'pass' ? messages.aligned : messages.notAligned)
+function AuthenticationResults({
+  record: { policyEvaluated, authResults },
+}: {
+  record: ReportRecord
+}) {
+  const alignment = (result: string | null) =>
+    result === 'pass' ? messages.aligned : messages.notAligned
   const signatures = authResults.dkim.map(({ domain, selector, result }) =>
     messages.signature(domain, selector, result),
   )

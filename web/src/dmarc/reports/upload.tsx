@@ -16,7 +16,11 @@ const MAX_NAMED_FILES = 5
 /** Uploads report files and shows the result. */
 export function Upload() {
   const queries = useQueryClient()
-  const [{ done, remaining, problem }, setState] = useState<State>({ done: null, remaining: 0, problem: '' })
+  const [{ done, remaining, problem }, setState] = useState<State>({
+    done: null,
+    remaining: 0,
+    problem: '',
+  })
 
   async function send(files: File[]): Promise<void> {
     let sum: UploadResult = { stored: 0, duplicates: 0, failureReports: 0, rejected: [] }

@@ -22,7 +22,9 @@ export function RelatedSources({ id, days, source }: RelatedSourcesProps) {
   const { data: summary } = useQuery({ ...summaryQuery(id, days), enabled: isKnown })
   const others = (summary?.sources ?? []).filter(
     (other) =>
-      other.reverseConfirmed && other.organizationalDomain === organizationalDomain && other.sourceIp !== sourceIp,
+      other.reverseConfirmed &&
+      other.organizationalDomain === organizationalDomain &&
+      other.sourceIp !== sourceIp,
   )
   if (!isKnown || others.length === 0) return null
   const title = messages.related(organizationalDomain)
@@ -43,7 +45,9 @@ export function RelatedSources({ id, days, source }: RelatedSourcesProps) {
             </th>
             <td>{counted(other.messages, shared.message)}</td>
             <td>
-              <Status tone={sourceTone(other)}>{shared.passedShare(shareText(other.pass, other.messages))}</Status>
+              <Status tone={sourceTone(other)}>
+                {shared.passedShare(shareText(other.pass, other.messages))}
+              </Status>
             </td>
           </tr>
         ))}

@@ -6,7 +6,10 @@ import type { SourceDetail } from '../api.ts'
 import { advice as messages } from '../messages.ts'
 
 /** Steps for the owner of a source, and what applies if the reader does not know the source. */
-export function SourceAdvice({ domain, advice: { steps, otherwise } }: Pick<SourceDetail, 'domain' | 'advice'>) {
+export function SourceAdvice({
+  domain,
+  advice: { steps, otherwise },
+}: Pick<SourceDetail, 'domain' | 'advice'>) {
   if (steps.length === 0 && otherwise === null) return null
   return (
     <Section title={messages.title}>
@@ -17,7 +20,9 @@ export function SourceAdvice({ domain, advice: { steps, otherwise } }: Pick<Sour
             {steps.map(({ text, publish }) => (
               <li key={text}>
                 {text}
-                {publish && <Snippet what={messages.recordPart(publish.name)} text={publish.value} />}
+                {publish && (
+                  <Snippet what={messages.recordPart(publish.name)} text={publish.value} />
+                )}
               </li>
             ))}
           </BulletList>

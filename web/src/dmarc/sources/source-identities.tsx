@@ -14,10 +14,15 @@ const SPF_COLUMNS = [messages.domain, shared.messages, messages.spfResult, messa
 /** The domains that signed and sent a source's messages, and which of them align with the From header. */
 export function SourceIdentities({ identities }: { identities: Identities }) {
   const { from, signers, envelopes, unsigned, records, recordCount } = identities
-  const headerFrom = from.map(({ domain, messages: count }) => messages.headerFromCount(domain ?? '', count))
+  const headerFrom = from.map(({ domain, messages: count }) =>
+    messages.headerFromCount(domain ?? '', count),
+  )
   return (
     <>
-      <Section title={messages.dkim} aside={unsigned > 0 && <Muted>{messages.unsigned(unsigned)}</Muted>}>
+      <Section
+        title={messages.dkim}
+        aside={unsigned > 0 && <Muted>{messages.unsigned(unsigned)}</Muted>}
+      >
         {signers.length === 0 ? (
           <Muted>{messages.noSignature}</Muted>
         ) : (
@@ -26,7 +31,9 @@ export function SourceIdentities({ identities }: { identities: Identities }) {
               <tr key={`${domain} ${selector} ${result.result}`}>
                 <th scope="row">
                   {domain ?? <Muted>{messages.unknown}</Muted>}
-                  <small>{selector === null ? messages.unknownSelector : messages.selector(selector)}</small>
+                  <small>
+                    {selector === null ? messages.unknownSelector : messages.selector(selector)}
+                  </small>
                 </th>
                 <ResultCells method="DKIM" {...result} />
               </tr>
@@ -54,7 +61,13 @@ export function SourceIdentities({ identities }: { identities: Identities }) {
   )
 }
 
-function ResultCells({ method, messages: count, result, own, aligned }: IdentityResult & { method: 'DKIM' | 'SPF' }) {
+function ResultCells({
+  method,
+  messages: count,
+  result,
+  own,
+  aligned,
+}: IdentityResult & { method: 'DKIM' | 'SPF' }) {
   return (
     <>
       <td>{counted(count, shared.message)}</td>
@@ -63,7 +76,9 @@ function ResultCells({ method, messages: count, result, own, aligned }: Identity
         {aligned > 0 ? (
           <Status tone="good">{messages.aligned}</Status>
         ) : (
-          <Status tone={own ? 'bad' : 'unknown'}>{own ? messages.notAligned : messages.otherDomain}</Status>
+          <Status tone={own ? 'bad' : 'unknown'}>
+            {own ? messages.notAligned : messages.otherDomain}
+          </Status>
         )}
       </td>
     </>

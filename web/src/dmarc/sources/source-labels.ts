@@ -7,7 +7,13 @@ export function sourceName({ sourceIp, reverseName, reverseConfirmed }: Source):
 }
 
 /** Address, unconfirmed name and network, in one line below the source's name. */
-export function describeSource({ sourceIp, reverseName, reverseConfirmed, asn, asName }: Source): string {
+export function describeSource({
+  sourceIp,
+  reverseName,
+  reverseConfirmed,
+  asn,
+  asName,
+}: Source): string {
   return [
     reverseName !== null && reverseConfirmed && sourceIp,
     reverseName !== null && !reverseConfirmed && messages.unconfirmedShort(reverseName),

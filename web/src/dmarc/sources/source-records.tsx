@@ -30,7 +30,10 @@ export function SourceRecords({ id, address, days, filter, onFilter }: SourceRec
   const query = sourceRecordsQuery(id, address, days, filter)
   const { data, error } = useQuery({ ...query, placeholderData: keepPreviousData })
   return (
-    <Section title={messages.title} aside={data && <Muted>{counted(data.pagination.total, shared.record)}</Muted>}>
+    <Section
+      title={messages.title}
+      aside={data && <Muted>{counted(data.pagination.total, shared.record)}</Muted>}
+    >
       <Row>
         <FilterField
           label={shared.reporterFilter}

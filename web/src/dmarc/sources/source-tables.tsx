@@ -30,7 +30,9 @@ export function SourceTables({ at, summary }: { at: SummaryLocation; summary: Su
           count={groups[group]}
         />
       ))}
-      {sourceCount > sources.length && <Muted>{messages.truncated(sources.length, sourceCount)}</Muted>}
+      {sourceCount > sources.length && (
+        <Muted>{messages.truncated(sources.length, sourceCount)}</Muted>
+      )}
     </>
   )
 }
@@ -38,7 +40,13 @@ export function SourceTables({ at, summary }: { at: SummaryLocation; summary: Su
 const FIRST_ROWS = 10
 const MORE_ROWS = 50
 
-const COLUMNS = [shared.source, shared.messages, shared.passed, messages.authentication, messages.seen]
+const COLUMNS = [
+  shared.source,
+  shared.messages,
+  shared.passed,
+  messages.authentication,
+  messages.seen,
+]
 
 type SourceTableProps = {
   at: SummaryLocation
@@ -78,13 +86,26 @@ function SourceTable({ at, group, sources, count }: SourceTableProps) {
 }
 
 function SourceRow({ at: { id, days }, source }: { at: SummaryLocation; source: Source }) {
-  const { messages: count, pass, fail, dkimAligned, spfAligned, disposition, firstDay, lastDay } = source
+  const {
+    messages: count,
+    pass,
+    fail,
+    dkimAligned,
+    spfAligned,
+    disposition,
+    firstDay,
+    lastDay,
+  } = source
   const stopped = disposition.quarantine + disposition.reject
   const isOneDay = firstDay === lastDay
   return (
     <tr>
       <th scope="row">
-        <Link to="/dmarc/$id/sources/$address" params={{ id, address: source.sourceIp }} search={{ days }}>
+        <Link
+          to="/dmarc/$id/sources/$address"
+          params={{ id, address: source.sourceIp }}
+          search={{ days }}
+        >
           {sourceName(source)}
         </Link>
         <small>{describeSource(source)}</small>
@@ -102,7 +123,9 @@ function SourceRow({ at: { id, days }, source }: { at: SummaryLocation; source: 
         <small>{messages.spf(shareText(spfAligned, count))}</small>
       </td>
       <td>
-        <Muted>{isOneDay ? dayText(lastDay) : messages.days(dayText(firstDay), dayText(lastDay))}</Muted>
+        <Muted>
+          {isOneDay ? dayText(lastDay) : messages.days(dayText(firstDay), dayText(lastDay))}
+        </Muted>
       </td>
     </tr>
   )

@@ -10,7 +10,10 @@ export function DaysChoice({ days, onChange }: DaysChoiceProps) {
     <Choice
       size="normal"
       label={shared.days}
-      choices={SUMMARY_DAYS.map((count) => ({ value: String(count), name: shared.lastDays(count) }))}
+      choices={SUMMARY_DAYS.map((count) => ({
+        value: String(count),
+        name: shared.lastDays(count),
+      }))}
       value={String(days)}
       onChange={(value) => onChange(SUMMARY_DAYS.find((count) => String(count) === value))}
     />

@@ -4,7 +4,10 @@ import type { Source } from '../api.ts'
 import { shared, summary } from '../messages.ts'
 import { shareText } from '../share-text.ts'
 
-type Counts = Pick<Source, 'messages' | 'pass' | 'dkimAligned' | 'spfAligned' | 'forwarded' | 'disposition'>
+type Counts = Pick<
+  Source,
+  'messages' | 'pass' | 'dkimAligned' | 'spfAligned' | 'forwarded' | 'disposition'
+>
 
 /** The DMARC results of a domain's or a source's messages. */
 export function mailStats(counts: Counts): Pairs {

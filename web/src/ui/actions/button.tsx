@@ -21,7 +21,14 @@ type ButtonProps = {
   children: ReactNode
 }
 
-export function Button({ kind = 'plain', size = 'normal', icon, busy = false, type = 'button', ...rest }: ButtonProps) {
+export function Button({
+  kind = 'plain',
+  size = 'normal',
+  icon,
+  busy = false,
+  type = 'button',
+  ...rest
+}: ButtonProps) {
   return <MantineButton {...looks(kind, size, icon)} {...rest} type={type} loading={busy} />
 }
 
@@ -36,9 +43,22 @@ export const ButtonLink = createLink(function ButtonLink({
 })
 
 /** A file to keep, from our own API. */
-export function DownloadLink({ href, name, children }: { href: string; name?: string; children: ReactNode }) {
+export function DownloadLink({
+  href,
+  name,
+  children,
+}: {
+  href: string
+  name?: string
+  children: ReactNode
+}) {
   return (
-    <MantineButton component="a" href={href} download={name ?? true} {...looks('quiet', 'small', 'download')}>
+    <MantineButton
+      component="a"
+      href={href}
+      download={name ?? true}
+      {...looks('quiet', 'small', 'download')}
+    >
       {children}
     </MantineButton>
   )

@@ -30,7 +30,10 @@ export function ConfirmButton({
 }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useId()
-  const [state, setState] = useState<{ busy: boolean; problem: string }>({ busy: false, problem: '' })
+  const [state, setState] = useState<{ busy: boolean; problem: string }>({
+    busy: false,
+    problem: '',
+  })
 
   async function confirm(): Promise<void> {
     setState({ busy: true, problem: '' })

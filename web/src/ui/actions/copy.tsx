@@ -16,7 +16,11 @@ export function CopyButton({ text, what, label }: CopyProps) {
   const clipboard = useClipboard({ timeout: 2_000 })
   return (
     <span className={classes.button}>
-      <Button size="small" icon={clipboard.copied ? 'done' : 'copy'} onClick={() => clipboard.copy(text)}>
+      <Button
+        size="small"
+        icon={clipboard.copied ? 'done' : 'copy'}
+        onClick={() => clipboard.copy(text)}
+      >
         {clipboard.copied ? messages.copy.copied : (label ?? messages.copy.copy)}{' '}
         {label === undefined && <VisuallyHidden>{what}</VisuallyHidden>}
       </Button>

@@ -20,7 +20,10 @@ export function HarbourIllustration() {
       </g>
       <circle className={classes.lamp} cx="448" cy="37" r="5" />
       <path className={classes.glint} d="M440 94h16M436 104h24M442 114h12M446 124h4" />
-      <path className={classes.water} d="M60 100h90M190 112h60M296 98h36M520 100h70M600 114h40M90 124h50M540 126h30" />
+      <path
+        className={classes.water}
+        d="M60 100h90M190 112h60M296 98h36M520 100h70M600 114h40M90 124h50M540 126h30"
+      />
     </svg>
   )
 }

@@ -40,7 +40,13 @@ export function DailyChart({ label, text, days, series }: DailyChartProps) {
     <figure className={classes.chart}>
       <div ref={place} className={classes.plot}>
         {width > LEFT && (
-          <svg width={width} height={ABOVE + HEIGHT + BELOW} role="img" aria-label={label} aria-describedby={caption}>
+          <svg
+            width={width}
+            height={ABOVE + HEIGHT + BELOW}
+            role="img"
+            aria-label={label}
+            aria-describedby={caption}
+          >
             <Hatch id={hatch} />
             <g transform={`translate(${LEFT} ${ABOVE})`}>
               <Plot days={days} series={series} width={width - LEFT} hatch={hatch} />
@@ -108,7 +114,14 @@ function Plot({ days, series, width, hatch }: PlotProps) {
   )
 }
 
-type PartProps = { look: DaySeries['look']; hatch: string; x: number; y: number; width: number; height: number }
+type PartProps = {
+  look: DaySeries['look']
+  hatch: string
+  x: number
+  y: number
+  width: number
+  height: number
+}
 
 function Part({ look, hatch, ...place }: PartProps) {
   if (place.height === 0) return null
@@ -118,7 +131,13 @@ function Part({ look, hatch, ...place }: PartProps) {
 
 function Hatch({ id }: { id: string }) {
   return (
-    <pattern id={id} width={4} height={4} patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+    <pattern
+      id={id}
+      width={4}
+      height={4}
+      patternUnits="userSpaceOnUse"
+      patternTransform="rotate(45)"
+    >
       <rect className={classes.ground} width={4} height={4} />
       <line className={classes.hatch} y2={4} />
     </pattern>

@@ -6,7 +6,9 @@ export function useWidth<T extends HTMLElement>(): [RefObject<T | null>, number]
   const [width, setWidth] = useState(0)
   useEffect(() => {
     if (!element.current) return undefined
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)))
+    const observer = new ResizeObserver(([entry]) =>
+      setWidth(Math.floor(entry?.contentRect.width ?? 0)),
+    )
     observer.observe(element.current)
     return () => observer.disconnect()
   }, [])

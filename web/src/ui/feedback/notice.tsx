@@ -4,7 +4,15 @@ import classes from './notice.module.css'
 import type { Tone } from './status.tsx'
 
 /** A highlighted paragraph with a result, a warning or an error. */
-export function Notice({ tone, title, children }: { tone: Tone; title?: string; children: ReactNode }) {
+export function Notice({
+  tone,
+  title,
+  children,
+}: {
+  tone: Tone
+  title?: string
+  children: ReactNode
+}) {
   return (
     <div className={classes.notice} data-tone={tone}>
       <span className={classes.icon}>

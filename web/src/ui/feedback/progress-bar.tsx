@@ -24,7 +24,10 @@ export function ProgressBar({ label, done, total, tone, size = 'thin' }: Progres
       aria-valuemax={100}
       aria-valuenow={percent}
     >
-      <div className={classes.done} style={{ width: `${total > 0 ? Math.min(100, (done / total) * 100) : 0}%` }} />
+      <div
+        className={classes.done}
+        style={{ width: `${total > 0 ? Math.min(100, (done / total) * 100) : 0}%` }}
+      />
     </div>
   )
 }

@@ -9,7 +9,13 @@ type ChoiceProps<T extends string> = {
 }
 
 /** One of several, in place and at once: outside of forms, in tables and above lists. */
-export function Choice<T extends string>({ label, choices, value, size = 'small', onChange }: ChoiceProps<T>) {
+export function Choice<T extends string>({
+  label,
+  choices,
+  value,
+  size = 'small',
+  onChange,
+}: ChoiceProps<T>) {
   return (
     <select
       className={classes.choice}

@@ -1,5 +1,13 @@
 import { NativeSelect, PasswordInput, Textarea, TextInput } from '@mantine/core'
-import { createContext, use, useId, useState, type FormEvent, type InputHTMLAttributes, type ReactNode } from 'react'
+import {
+  createContext,
+  use,
+  useId,
+  useState,
+  type FormEvent,
+  type InputHTMLAttributes,
+  type ReactNode,
+} from 'react'
 import { Button, type ButtonKind } from '../actions/button.tsx'
 import classes from './form.module.css'
 import { Notice } from '../feedback/notice.tsx'
@@ -28,7 +36,9 @@ type FormProps = {
 export function Form({ onSubmit, check, submit, kind = 'primary', aside, children }: FormProps) {
   const [problem, setProblem] = useState(NO_PROBLEM)
   const [busy, setBusy] = useState(false)
-  const said = useInView<HTMLDivElement>(problem.message && Object.keys(problem.fields).length === 0)
+  const said = useInView<HTMLDivElement>(
+    problem.message && Object.keys(problem.fields).length === 0,
+  )
 
   async function send(event: FormEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault()
@@ -69,13 +79,20 @@ export function Form({ onSubmit, check, submit, kind = 'primary', aside, childre
 
 /** The values of a form by field name. */
 export function valuesOf(form: HTMLFormElement): Record<string, string> {
-  const typed = [...new FormData(form)].filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  const typed = [...new FormData(form)].filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  )
   return Object.fromEntries(typed)
 }
 
 function problemOf(error: unknown): Problem {
-  const { message, details = [] } = error as Error & { details?: { path: string; message: string }[] }
-  return { message, fields: Object.fromEntries(details.map((detail) => [detail.path, detail.message])) }
+  const { message, details = [] } = error as Error & {
+    details?: { path: string; message: string }[]
+  }
+  return {
+    message,
+    fields: Object.fromEntries(details.map((detail) => [detail.path, detail.message])),
+  }
 }
 
 function focusFirst(form: HTMLFormElement, fields: Record<string, string>): boolean {
@@ -89,11 +106,22 @@ function focusFirst(form: HTMLFormElement, fields: Record<string, string>): bool
 
 type FieldProps = Pick<
   InputHTMLAttributes<HTMLInputElement>,
-  'autoComplete' | 'autoFocus' | 'defaultValue' | 'inputMode' | 'maxLength' | 'placeholder' | 'spellCheck' | 'type'
+  | 'autoComplete'
+  | 'autoFocus'
+  | 'defaultValue'
+  | 'inputMode'
+  | 'maxLength'
+  | 'placeholder'
+  | 'spellCheck'
+  | 'type'
 > & { name: string; label: string; hint?: string }
 
 /** @param onType called with the current text, for content that depends on it */
-export function TextField({ hint, onType, ...rest }: FieldProps & { onType?: (text: string) => void }) {
+export function TextField({
+  hint,
+  onType,
+  ...rest
+}: FieldProps & { onType?: (text: string) => void }) {
   const error = use(FieldProblems)[rest.name]
   return (
     <TextInput
@@ -124,7 +152,12 @@ export function PasswordField({ hint, ...rest }: Omit<FieldProps, 'type'>) {
 }
 
 /** Text of several lines, such as a body; `prose` is for text that people read. */
-export function AreaField({ hint, rows = 5, prose = false, ...rest }: AreaProps & { rows?: number; prose?: boolean }) {
+export function AreaField({
+  hint,
+  rows = 5,
+  prose = false,
+  ...rest
+}: AreaProps & { rows?: number; prose?: boolean }) {
   const error = use(FieldProblems)[rest.name]
   return (
     <Textarea
@@ -137,7 +170,9 @@ export function AreaField({ hint, rows = 5, prose = false, ...rest }: AreaProps 
     />
   )
 }
-type AreaProps = Pick<FieldProps, 'name' | 'label' | 'hint' | 'placeholder' | 'spellCheck'> & { defaultValue?: string }
+type AreaProps = Pick<FieldProps, 'name' | 'label' | 'hint' | 'placeholder' | 'spellCheck'> & {
+  defaultValue?: string
+}
 
 type SelectProps = Pick<FieldProps, 'name' | 'label' | 'hint'> & {
   choices: { value: string; label: string }[]

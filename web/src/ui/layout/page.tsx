@@ -18,7 +18,16 @@ type PageProps = {
 }
 
 /** A screen: its heading, its title in the browser, and its content. The heading takes the focus on arrival. */
-export function Page({ title, lead, above, aside, narrow = false, wide = false, fill = false, children }: PageProps) {
+export function Page({
+  title,
+  lead,
+  above,
+  aside,
+  narrow = false,
+  wide = false,
+  fill = false,
+  children,
+}: PageProps) {
   const heading = useArrival()
   return (
     <div className={classes.page} data-narrow={narrow} data-wide={wide} data-fill={fill}>
@@ -53,7 +62,15 @@ function useArrival() {
 }
 
 /** A part of a screen under its own heading. */
-export function Section({ title, aside, children }: { title: string; aside?: ReactNode; children: ReactNode }) {
+export function Section({
+  title,
+  aside,
+  children,
+}: {
+  title: string
+  aside?: ReactNode
+  children: ReactNode
+}) {
   const heading = useId()
   return (
     <section className={classes.section} aria-labelledby={heading}>

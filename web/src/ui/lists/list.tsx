@@ -10,7 +10,15 @@ export function List({ children }: { children: ReactNode }) {
   )
 }
 
-export function ListItem({ title, action, children }: { title: ReactNode; action?: ReactNode; children: ReactNode }) {
+export function ListItem({
+  title,
+  action,
+  children,
+}: {
+  title: ReactNode
+  action?: ReactNode
+  children: ReactNode
+}) {
   return (
     <li>
       <div className={classes.words}>

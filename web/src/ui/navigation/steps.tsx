@@ -23,8 +23,14 @@ export function Steps<T extends string>({ label, steps, now, onGo }: StepsProps<
   return (
     <ol className={classes.steps} aria-label={label}>
       {steps.map(({ value, name, summary }, index) => (
-        <li key={value} data-state={stateOf(index, at, summary)} aria-current={index === at ? 'step' : undefined}>
-          <span className={classes.sign}>{index !== at && summary ? <Icon name="done" size={14} /> : index + 1}</span>
+        <li
+          key={value}
+          data-state={stateOf(index, at, summary)}
+          aria-current={index === at ? 'step' : undefined}
+        >
+          <span className={classes.sign}>
+            {index !== at && summary ? <Icon name="done" size={14} /> : index + 1}
+          </span>
           {index !== at && summary !== undefined ? (
             <button type="button" className={classes.name} onClick={() => onGo(value)}>
               {name} <VisuallyHidden>{messages.steps.change}</VisuallyHidden>

@@ -11,7 +11,10 @@ export function SubNavigation({ label, children }: { label: string; children: Re
   )
 }
 
-export const SubNavigationLink = createLink(function View({ children, ...rest }: ComponentProps<'a'>) {
+export const SubNavigationLink = createLink(function View({
+  children,
+  ...rest
+}: ComponentProps<'a'>) {
   return (
     <li>
       <a {...rest} className={classes.view}>

@@ -53,7 +53,12 @@ export function Tabs<T extends string>({ label, tabs, value, onChange, children 
           </button>
         ))}
       </div>
-      <div id={`${id}-view`} className={classes.view} role="tabpanel" aria-labelledby={`${id}-${value}`}>
+      <div
+        id={`${id}-view`}
+        className={classes.view}
+        role="tabpanel"
+        aria-labelledby={`${id}-${value}`}
+      >
         {children}
       </div>
     </div>

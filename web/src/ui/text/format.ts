@@ -26,5 +26,7 @@ export function durationText(seconds: number): string {
   const minutes = Math.round(seconds / 60)
   if (minutes < 60) return counted(minutes, 'minute')
   const rest = minutes % 60
-  return [counted(Math.floor(minutes / 60), 'hour'), rest > 0 && counted(rest, 'minute')].filter(Boolean).join(' ')
+  return [counted(Math.floor(minutes / 60), 'hour'), rest > 0 && counted(rest, 'minute')]
+    .filter(Boolean)
+    .join(' ')
 }

@@ -7,7 +7,9 @@ const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: '
 
 /** A relative time that is known only to the hour. */
 export function HourAgo({ at }: { at: string }) {
-  const hours = useSyncExternalStore(subscribe, () => Math.floor((Date.now() - Date.parse(at)) / HOUR))
+  const hours = useSyncExternalStore(subscribe, () =>
+    Math.floor((Date.now() - Date.parse(at)) / HOUR),
+  )
   return (
     <time dateTime={at} title={messages.time.inHourFrom(EXACT.format(new Date(at)))}>
       {hoursText(hours, new Date(at))}

@@ -1,7 +1,13 @@
 import { createTheme, localStorageColorSchemeManager } from '@mantine/core'
 import type { ButtonKind } from '../actions/button.tsx'
 
-type Look = { background: string; hover: string; color: string; hoverColor?: string; border: string }
+type Look = {
+  background: string
+  hover: string
+  color: string
+  hoverColor?: string
+  border: string
+}
 
 const LOOKS: Record<ButtonKind, Look> = {
   primary: {

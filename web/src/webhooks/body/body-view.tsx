@@ -52,7 +52,10 @@ export function BodyView({ request: opened, download }: { request: Request; down
 
 function viewsOf({ body: text, bodyEncoding, contentType }: Request, isForm: boolean): View[] {
   const isText = bodyEncoding === 'utf8'
-  const isJson = isText && (/[/+]json\b/i.test(contentType ?? '') || /^\s*[[{]/.test(text)) && text.length < COLOURED
+  const isJson =
+    isText &&
+    (/[/+]json\b/i.test(contentType ?? '') || /^\s*[[{]/.test(text)) &&
+    text.length < COLOURED
   const views: (View | false)[] = [isJson && 'pretty', isForm && 'form', isText && 'raw', 'hex']
   return views.filter((view) => view !== false)
 }

@@ -38,7 +38,9 @@ function urlencoded(bytes: Uint8Array): Field[] {
 function multipart(bytes: Uint8Array, boundary: string): Field[] {
   // A character a byte, so that places in the text are places in the bytes.
   const text = latinOf(bytes)
-  const parts = text.split(new RegExp(`(?:^|\\r\\n)--${boundary.replace(/[^\w ]/g, '\\$&')}(?:--)?[ \\t]*(?:\\r\\n|$)`))
+  const parts = text.split(
+    new RegExp(`(?:^|\\r\\n)--${boundary.replace(/[^\w ]/g, '\\$&')}(?:--)?[ \\t]*(?:\\r\\n|$)`),
+  )
   let at = 0
   return parts.slice(1).flatMap((part) => {
     at = text.indexOf(part, at)
@@ -67,7 +69,8 @@ function headersOf(text: string): Map<string, string> {
 
 function fieldOf(headers: Map<string, string>, content: Uint8Array): Field {
   const disposition = headers.get('content-disposition') ?? ''
-  const parameter = (name: string) => new RegExp(`;\\s*${name}="((?:[^"\\\\]|\\\\.)*)"`, 'i').exec(disposition)?.[1]
+  const parameter = (name: string) =>
+    new RegExp(`;\\s*${name}="((?:[^"\\\\]|\\\\.)*)"`, 'i').exec(disposition)?.[1]
   return {
     name: fromBytes(parameter('name') ?? ''),
     fileName: parameter('filename') === undefined ? null : fromBytes(parameter('filename') ?? ''),

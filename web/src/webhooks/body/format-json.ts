@@ -57,5 +57,7 @@ function kindOf(piece: string, next: string | undefined): Token['kind'] {
 
 /** The lines as text, two blanks for each level. */
 export function linesToText(lines: Line[]): string[] {
-  return lines.map(({ depth, tokens }) => '  '.repeat(depth) + tokens.map(({ text }) => text).join(''))
+  return lines.map(
+    ({ depth, tokens }) => '  '.repeat(depth) + tokens.map(({ text }) => text).join(''),
+  )
 }

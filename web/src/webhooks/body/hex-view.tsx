@@ -19,12 +19,22 @@ export function HexView({ request }: { request: RequestDetails['request'] }) {
     overscan: 12,
   })
   return (
-    <div ref={scroller} className={classes.scroller} tabIndex={0} role="group" aria-label={body.hexadecimal}>
+    <div
+      ref={scroller}
+      className={classes.scroller}
+      tabIndex={0}
+      role="group"
+      aria-label={body.hexadecimal}
+    >
       <div className={classes.whole} style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map(({ index, start }) => {
           const { offset, bytes: hex, letters } = formatHexLine(bytes, index * width, width)
           return (
-            <div key={index} className={classes.line} style={{ height: LINE, transform: `translateY(${start}px)` }}>
+            <div
+              key={index}
+              className={classes.line}
+              style={{ height: LINE, transform: `translateY(${start}px)` }}
+            >
               <span className={classes.offset}>{offset}</span>
               <span className={classes.bytes} data-width={width}>
                 {hex}

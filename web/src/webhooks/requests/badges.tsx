@@ -21,12 +21,23 @@ const SIGNATURES: Record<NonNullable<RequestRow['signature']>['status'], [Tone, 
 }
 
 /** Everything unusual about a request, most severe first, then its signature. */
-export function listBadges({ rejected, aborted, truncated, surplus, preflight, signature }: RequestRow): Badge[] {
+export function listBadges({
+  rejected,
+  aborted,
+  truncated,
+  surplus,
+  preflight,
+  signature,
+}: RequestRow): Badge[] {
   const all: (Badge | false | null)[] = [
     rejected !== null && { tone: 'bad', word: badges.rejected, why: rejected },
     aborted && { tone: 'warn', word: badges.aborted, why: badges.abortedText },
     truncated && { tone: 'warn', word: badges.truncated, why: badges.truncatedText },
-    surplus && { tone: 'warn', word: badges.surplus, why: badges.surplusText(surplus.size, surplus.responseStatus) },
+    surplus && {
+      tone: 'warn',
+      word: badges.surplus,
+      why: badges.surplusText(surplus.size, surplus.responseStatus),
+    },
     preflight && { tone: 'unknown', word: badges.preflight, why: badges.preflightText },
     signature && {
       tone: SIGNATURES[signature.status][0],

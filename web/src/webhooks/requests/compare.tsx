@@ -24,7 +24,13 @@ export function Compare({ endpointId, opened, previousId }: CompareProps) {
   return <Changes before={previous.request} after={opened.request} />
 }
 
-function Changes({ before, after }: { before: RequestDetails['request']; after: RequestDetails['request'] }) {
+function Changes({
+  before,
+  after,
+}: {
+  before: RequestDetails['request']
+  after: RequestDetails['request']
+}) {
   const changes = useMemo(() => diffLines(linesOf(before), linesOf(after)), [before, after])
   if (!changes) return <Muted>{compare.tooLong}</Muted>
   if (changes.every(({ kind }) => kind === 'same')) return <Muted>{compare.same}</Muted>
@@ -64,7 +70,8 @@ function linesOf({
   contentType,
 }: RequestDetails['request']): string[] {
   const address = `${method} ${path || '/'}${query && `?${query}`}`
-  const isJson = bodyEncoding === 'utf8' && (/[/+]json\b/i.test(contentType ?? '') || /^\s*[[{]/.test(body))
+  const isJson =
+    bodyEncoding === 'utf8' && (/[/+]json\b/i.test(contentType ?? '') || /^\s*[[{]/.test(body))
   const pretty = isJson ? formatJson(body) : { problem: '' }
   const text = 'lines' in pretty ? linesToText(pretty.lines) : body.split(/\r?\n/)
   return [address, ...headers.map(([name, value]) => `${name}: ${value}`), '', ...text]

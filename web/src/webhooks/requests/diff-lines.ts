@@ -7,10 +7,17 @@ const MOST_WORK = 4_000_000
 export function diffLines(before: readonly string[], after: readonly string[]): Change[] | null {
   const head = commonLength(before, after)
   const tail = commonLength(before.slice(head).toReversed(), after.slice(head).toReversed())
-  const [old, young] = [before.slice(head, before.length - tail), after.slice(head, after.length - tail)]
+  const [old, young] = [
+    before.slice(head, before.length - tail),
+    after.slice(head, after.length - tail),
+  ]
   if (old.length * young.length > MOST_WORK) return null
   const same = (line: string): Change => ({ kind: 'same', line })
-  return [...after.slice(0, head).map(same), ...between(old, young), ...after.slice(after.length - tail).map(same)]
+  return [
+    ...after.slice(0, head).map(same),
+    ...between(old, young),
+    ...after.slice(after.length - tail).map(same),
+  ]
 }
 
 function commonLength(one: readonly string[], other: readonly string[]): number {
@@ -26,7 +33,8 @@ function between(old: readonly string[], young: readonly string[]): Change[] {
   const at = (i: number, j: number) => lengths[i * width + j] ?? 0
   for (let i = old.length - 1; i >= 0; i--) {
     for (let j = young.length - 1; j >= 0; j--) {
-      lengths[i * width + j] = old[i] === young[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1))
+      lengths[i * width + j] =
+        old[i] === young[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1))
     }
   }
   const changes: Change[] = []

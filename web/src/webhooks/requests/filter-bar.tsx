@@ -17,13 +17,22 @@ export function focusFilter(): void {
 }
 
 /** Filters the list. The filter is part of the URL, so that it can be bookmarked and shared. */
-export function FilterBar({ filter: { q = '', method = '' }, inbox }: { filter: RequestFilter; inbox: Inbox }) {
+export function FilterBar({
+  filter: { q = '', method = '' },
+  inbox,
+}: {
+  filter: RequestFilter
+  inbox: Inbox
+}) {
   const navigate = useNavigate({ from: '/hooks/$id' })
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
 
   function filter(change: RequestFilter): void {
-    void navigate({ search: (search) => ({ ...search, ...change, request: undefined }), replace: true })
+    void navigate({
+      search: (search) => ({ ...search, ...change, request: undefined }),
+      replace: true,
+    })
   }
   function type(text: string): void {
     clearTimeout(timer.current)

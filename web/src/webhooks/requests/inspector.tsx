@@ -17,7 +17,16 @@ type InspectorProps = {
 }
 
 /** The list and the selected request side by side; on a phone one at a time. */
-export function Inspector({ isOpen, head, filter, list, detail, onBack, onOlder, onNewer }: InspectorProps) {
+export function Inspector({
+  isOpen,
+  head,
+  filter,
+  list,
+  detail,
+  onBack,
+  onOlder,
+  onNewer,
+}: InspectorProps) {
   return (
     <div className={classes.inspector} data-open={isOpen}>
       <div className={classes.head}>{head}</div>
@@ -41,12 +50,18 @@ export function Inspector({ isOpen, head, filter, list, detail, onBack, onOlder,
   )
 }
 
-type StepProps = { icon: 'up' | 'down'; name: string; stroke: string; onStep: (() => void) | undefined }
+type StepProps = {
+  icon: 'up' | 'down'
+  name: string
+  stroke: string
+  onStep: (() => void) | undefined
+}
 
 function Step({ icon, name, stroke, onStep }: StepProps) {
   return (
     <Button size="small" kind="quiet" icon={icon} disabled={!onStep} onClick={onStep}>
-      {name} <VisuallyHidden>{messages.request}</VisuallyHidden> <kbd className={classes.stroke}>{stroke}</kbd>
+      {name} <VisuallyHidden>{messages.request}</VisuallyHidden>{' '}
+      <kbd className={classes.stroke}>{stroke}</kbd>
     </Button>
   )
 }

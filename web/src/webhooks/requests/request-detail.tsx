@@ -35,7 +35,10 @@ type RequestDetailProps = {
 export function RequestDetail({ endpointId, requestId, ...rest }: RequestDetailProps) {
   // The one before stays in place until the next is there, so that going through them does not
   // flicker.
-  const { data, error } = useQuery({ ...requestQuery(endpointId, requestId), placeholderData: keepPreviousData })
+  const { data, error } = useQuery({
+    ...requestQuery(endpointId, requestId),
+    placeholderData: keepPreviousData,
+  })
   if (error) return <Notice tone="unknown">{error.message}</Notice>
   if (!data) return <Loading lines={6}>{messages.loading}</Loading>
   return <Detail opened={data} endpointId={endpointId} {...rest} />
@@ -55,18 +58,24 @@ function Detail({ opened, endpointId, previousId, view, onView }: DetailProps) {
         tabs={[
           { value: 'body', name: messages.tabs.body },
           { value: 'headers', name: messages.tabs.headers, count: request.headers.length },
-          ...(query.length > 0 ? [{ value: 'query' as const, name: messages.tabs.query, count: query.length }] : []),
+          ...(query.length > 0
+            ? [{ value: 'query' as const, name: messages.tabs.query, count: query.length }]
+            : []),
           { value: 'compare', name: messages.tabs.compare },
         ]}
         value={shown}
         onChange={onView}
       >
         <div className={classes.view}>
-          {shown === 'body' && <BodyView request={request} download={bodyPath(endpointId, request.id)} />}
+          {shown === 'body' && (
+            <BodyView request={request} download={bodyPath(endpointId, request.id)} />
+          )}
           {shown === 'body' && request.surplus && <SurplusView surplus={request.surplus} />}
           {shown === 'headers' && <Headers request={request} />}
           {shown === 'query' && <Pairs caption={messages.tabs.query} pairs={query} />}
-          {shown === 'compare' && <Compare endpointId={endpointId} opened={opened} previousId={previousId} />}
+          {shown === 'compare' && (
+            <Compare endpointId={endpointId} opened={opened} previousId={previousId} />
+          )}
         </div>
       </Tabs>
     </article>
@@ -105,12 +114,18 @@ function Head({ request, signature, curl }: RequestDetails) {
 }
 
 /** The surplus bytes after the request, as far as they are stored. */
-function SurplusView({ surplus: { size, start, startEncoding } }: { surplus: NonNullable<RequestRow['surplus']> }) {
+function SurplusView({
+  surplus: { size, start, startEncoding },
+}: {
+  surplus: NonNullable<RequestRow['surplus']>
+}) {
   return (
     <section>
       <h3>{messages.surplus}</h3>
       <p>
-        <Muted>{messages.surplusText(size, startEncoding === 'base64', STORED_SURPLUS_BYTES)}</Muted>
+        <Muted>
+          {messages.surplusText(size, startEncoding === 'base64', STORED_SURPLUS_BYTES)}
+        </Muted>
       </p>
       <pre className={classes.surplus}>{start}</pre>
     </section>
@@ -129,7 +144,11 @@ function Headers({ request: { headers, trailers } }: { request: RequestDetails['
 /** In their order, repetitions and all. */
 function Pairs({ caption, pairs }: { caption: string; pairs: [name: string, value: string][] }) {
   return (
-    <Table caption={caption} quiet={caption !== messages.trailers} columns={[messages.name, messages.value]}>
+    <Table
+      caption={caption}
+      quiet={caption !== messages.trailers}
+      columns={[messages.name, messages.value]}
+    >
       {pairs.map(([name, value], index) => (
         <tr key={index}>
           <th scope="row" className={classes.name}>

@@ -25,7 +25,13 @@ type RequestListProps = {
 }
 
 /** Captured requests, newest first. New requests never move the rows in view. */
-export function RequestList({ inbox: { rows, hasMore }, selected, chosen, onSelect, onMore }: RequestListProps) {
+export function RequestList({
+  inbox: { rows, hasMore },
+  selected,
+  chosen,
+  onSelect,
+  onMore,
+}: RequestListProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: rows.length,
@@ -68,11 +74,17 @@ export function RequestList({ inbox: { rows, hasMore }, selected, chosen, onSele
         className={classes.scroller}
         role="listbox"
         aria-label={list.captured}
-        aria-activedescendant={items.some(({ index }) => index === at) ? `request-${selected}` : undefined}
+        aria-activedescendant={
+          items.some(({ index }) => index === at) ? `request-${selected}` : undefined
+        }
         tabIndex={0}
         onKeyDown={press}
       >
-        <div className={classes.whole} role="presentation" style={{ height: virtual.getTotalSize() }}>
+        <div
+          className={classes.whole}
+          role="presentation"
+          style={{ height: virtual.getTotalSize() }}
+        >
           {items.map(({ index, key, start }) => (
             <Item
               key={key}

@@ -30,7 +30,8 @@ export function useInbox(id: string, { q, method }: RequestFilter): Inbox & { mo
     await inbox.refresh()
     // Its signatures may be held against another secret now; of one that was cleared there is
     // nothing to ask for.
-    if (inbox.current().rows.length > 0) await queries.invalidateQueries({ queryKey: ['webhooks', id, 'request'] })
+    if (inbox.current().rows.length > 0)
+      await queries.invalidateQueries({ queryKey: ['webhooks', id, 'request'] })
   }
   return { ...useSyncExternalStore(inbox.subscribe, inbox.current), more: () => void inbox.more() }
 }
