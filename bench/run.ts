@@ -1,8 +1,12 @@
-// `npm run bench [-- module …]`: runs the benchmarks of these modules, or all, and prints their tables.
+// `npm run bench [-- module …]`: runs the benchmarks of these modules, or all, and prints their
+// tables.
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
-/** A benchmark is a file bench/<module>/<name>.ts that exports `run(): Promise<string>`; programs beside it begin when imported. */
+/**
+ * A benchmark is a file bench/<module>/<name>.ts that exports `run(): Promise<string>`; programs
+ * beside it begin when imported.
+ */
 type Benchmark = { run: () => Promise<string> }
 const isBenchmark = (file: string) =>
   /^export (?:async )?function run\b/m.test(readFileSync(file, 'utf8'))

@@ -1,7 +1,8 @@
 /**
- * Which autonomous systems belong to one operator, by what their names have in common. One customer account often
- * gets machines in several systems of a provider, and must still count as one witness. Grouping too much is safe:
- * it only makes networks count as less independent than they are.
+ * Which autonomous systems belong to one operator, by what their names have in common. One customer
+ * account often gets machines in several systems of a provider, and must still count as one
+ * witness. Grouping too much is safe: it only makes networks count as less independent than they
+ * are.
  */
 export function operatorsOf(names: Map<number, string>): Map<number, number> {
   const byKey = Map.groupBy(

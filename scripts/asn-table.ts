@@ -1,5 +1,7 @@
-// `npm run asn-table`: makes data/asn/table.bin.br, the table of autonomous systems that is shipped, from the package
-// @ip-location-db/asn, which npm fetches into a temporary folder; or from a folder with its two CSV files.
+// `npm run asn-table`: makes data/asn/table.bin.br, the table of autonomous systems that is
+// shipped, from the package
+// @ip-location-db/asn, which npm fetches into a temporary folder; or from a folder with its two CSV
+//   files.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -46,7 +48,9 @@ function isAssigned(system: number, name: string): boolean {
   return system !== 0 && system !== 23_456 && !isPrivate && !name.includes('Reserved AS')
 }
 
-/** Where each range begins; neighbours of one system are one range, and a gap begins with system 0. */
+/**
+ * Where each range begins; neighbours of one system are one range, and a gap begins with system 0.
+ */
 export function boundariesOf(rows: Row[]): { starts: number[]; systems: number[] } {
   const [starts, systems]: [number[], number[]] = [[], []]
   let next = 0

@@ -1,5 +1,6 @@
-// `npm run audit`: known vulnerabilities of what we ship. Fails for a high or critical one, and when nobody could be asked;
-// with --if-reachable the latter is only said, so that a machine without the registry can run everything else.
+// `npm run audit`: known vulnerabilities of what we ship. Fails for a high or critical one, and
+// when nobody could be asked; with --if-reachable the latter is only said, so that a machine
+// without the registry can run everything else.
 import { spawnSync } from 'node:child_process'
 import { ROOT } from './run.ts'
 
@@ -15,7 +16,10 @@ export type Report = {
 
 const GRAVE = new Set(['high', 'critical'])
 
-/** A line for each finding, and whether one of them must be acted on; null when the registry was not heard. */
+/**
+ * A line for each finding, and whether one of them must be acted on; null when the registry was not
+ * heard.
+ */
 export function judge({ vulnerabilities }: Report): { lines: string[]; isGrave: boolean } | null {
   if (vulnerabilities === undefined) return null
   const findings = Object.values(vulnerabilities)

@@ -1,4 +1,5 @@
-// `npm run build`, and before `npm pack`: JavaScript in dist/ and the dashboard in web/dist/, for an installed package.
+// `npm run build`, and before `npm pack`: JavaScript in dist/ and the dashboard in web/dist/, for
+// an installed package.
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT, run } from './run.ts'

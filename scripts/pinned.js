@@ -1,9 +1,10 @@
-// Installs the packages of the lockfile when they are not there, then runs a script under the Node that came with them:
+// Installs the packages of the lockfile when they are not there, then runs a script under the Node
+// that came with them:
 //   node scripts/pinned.js scripts/up.ts [argument …]
 // Plain JavaScript for whatever Node is on the path.
 //
-// npm sends SIGTERM to the shell that runs its script, and a shell does not pass it on: the scripts in package.json say
-// `exec`, so that this process takes the shell's place.
+// npm sends SIGTERM to the shell that runs its script, and a shell does not pass it on: the scripts
+// in package.json say `exec`, so that this process takes the shell's place.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

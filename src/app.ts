@@ -27,13 +27,15 @@ export type Service = {
   url: string
   /** The page that creates the first account; null once an account exists. */
   setupLink: string | null
-  /** Stops accepting work, gives running work 10 seconds, and closes everything in reverse order. */
+  /**
+   * Stops accepting work, gives running work 10 seconds, and closes everything in reverse order.
+   */
   stop(): Promise<void>
 }
 
 /**
- * Starts the service: opens the database, creates the modules, then starts the jobs and listeners of
- * its roles.
+ * Starts the service: opens the database, creates the modules, then starts the jobs and listeners
+ * of its roles.
  * @throws Fault with the reason and the fix when it cannot start; started parts are stopped again
  */
 export async function startService(config: Config, log: Logger): Promise<Service> {
@@ -152,7 +154,10 @@ async function startMetrics(
   undo.defer(() => server.close())
 }
 
-/** Wraps the stop of a part of the service: one that takes longer than the grace period is named in the log. */
+/**
+ * Wraps the stop of a part of the service: one that takes longer than the grace period is named in
+ * the log.
+ */
 function reportSlowStop(log: Logger, part: string, stop: () => Promise<void>): () => Promise<void> {
   return async () => {
     const timer = setTimeout(() => log.warn({ part }, 'still stopping'), STOP_GRACE_MS + 2_000)

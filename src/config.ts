@@ -267,7 +267,8 @@ export type Config = Omit<
 
 /**
  * Reads and checks all settings at once.
- * @param env variables by name; by default `.env` of the working folder under the process environment
+ * @param env variables by name; by default `.env` of the working folder under the process
+ *   environment
  * @throws Fault `invalid_request` that names every invalid setting, never the value of a secret
  */
 export function readConfig(env: Record<string, string | undefined> = environment()): Config {

@@ -32,8 +32,8 @@ type FaultOptions = {
 }
 
 /**
- * A failure with a stable code and a sentence a person understands. Work throws it; `http/errors.ts`
- * makes it an answer and the command line prints the sentence.
+ * A failure with a stable code and a sentence a person understands. Work throws it;
+ * `http/errors.ts` makes it an answer and the command line prints the sentence.
  */
 export class Fault extends Error {
   readonly code: FaultCode

@@ -2,7 +2,10 @@ import { pino, type DestinationStream, type Logger } from 'pino'
 
 export type { Logger }
 
-/** Names under which secrets travel, wherever in an object they stand (two levels are enough for ours). */
+/**
+ * Names under which secrets travel, wherever in an object they stand (two levels are enough for
+ * ours).
+ */
 const SECRET_NAMES = [
   'password',
   'accessToken',
@@ -16,7 +19,8 @@ const SECRET_NAMES = [
 ]
 
 /**
- * One JSON line per event on standard output. Secrets are censored by name; URLs of users are never logged whole.
+ * One JSON line per event on standard output. Secrets are censored by name; URLs of users are never
+ * logged whole.
  * @param level a pino level, or `silent`
  */
 export function createLog(level: string, destination?: DestinationStream): Logger {

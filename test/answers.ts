@@ -1,4 +1,5 @@
-// Every answer in JSON that a test gets from a Portreeve by `fetch` is checked against openapi.json; loaded before each test file.
+// Every answer in JSON that a test gets from a Portreeve by `fetch` is checked against
+// openapi.json; loaded before each test file.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js'
@@ -26,7 +27,10 @@ globalThis.fetch = async (input, init) => {
   return response
 }
 
-/** Whether the router of a Portreeve answered, in JSON: what a webhook is set to answer has no such id. */
+/**
+ * Whether the router of a Portreeve answered, in JSON: what a webhook is set to answer has no such
+ * id.
+ */
 function isOurs({ headers }: Response): boolean {
   return (
     headers.has('x-request-id') &&
@@ -92,7 +96,10 @@ function validatorOf(
   return schema ? ajv.compile(local(strict(schema)) as Schema) : null
 }
 
-/** The schema with nothing allowed in objects beyond what it names, so that a field that is not described is found. */
+/**
+ * The schema with nothing allowed in objects beyond what it names, so that a field that is not
+ * described is found.
+ */
 function strict(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(strict)
   if (typeof value !== 'object' || value === null) return value

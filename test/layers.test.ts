@@ -48,7 +48,10 @@ const isLowestLayer = (file: string, target: string) =>
 /** Modules that still have circles of type-only imports. */
 const MODULES_WITH_CIRCLES: string[] = []
 
-/** Groups of files that import one another, in strongly connected components (Tarjan). Type-only imports count too. */
+/**
+ * Groups of files that import one another, in strongly connected components (Tarjan). Type-only
+ * imports count too.
+ */
 function findCircles(): string[][] {
   const known = new Set(files)
   const order = new Map<string, number>()
@@ -99,7 +102,8 @@ describe('src', () => {
     expect(filesMatching(opens, /^src\/(net|store)\//)).toEqual([])
   })
   it('opens a transaction or cursor that outlives a function only in the account export', () => {
-    // Held while a client reads, it would occupy a database connection for as long as the client chooses.
+    // Held while a client reads, it would occupy a database connection for as long as the client
+    // chooses.
     const held = /\.startTransaction\(|\bcursor for\b|pg-cursor|pg-query-stream|\.stream\(\s*\d/
     expect(filesMatching(held, /^src\/store\/owned\.ts$/)).toEqual([])
     // The export is written to a file before the response begins.

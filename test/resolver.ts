@@ -7,8 +7,8 @@ export type MapResolver = Resolver & {
 }
 
 /**
- * A resolver without a network: records in the text of zone files, and failures by `name TYPE` or `name *`, where a
- * name may begin with `*.` (anything below it), or `*` for every question.
+ * A resolver without a network: records in the text of zone files, and failures by `name TYPE` or
+ * `name *`, where a name may begin with `*.` (anything below it), or `*` for every question.
  */
 export function mapResolver(
   records: Records = {},

@@ -10,7 +10,10 @@ import { freshDatabase } from './database.ts'
 import { freePort } from './free-port.ts'
 import { isScaled, startScaled } from './scaled/instances.ts'
 
-/** Somebody with an account: Alice, who owns things; Bob, who has things of his own; Charlie, who must see nothing of theirs. */
+/**
+ * Somebody with an account: Alice, who owns things; Bob, who has things of his own; Charlie, who
+ * must see nothing of theirs.
+ */
 export type Person = { id: string; email: string; password: string; token: string }
 
 export type TestService = {
@@ -29,8 +32,8 @@ export type TestService = {
 const KEY = 'the key of the houses in which tests live'
 
 /**
- * A whole running service on a database of its own: in this process, or in a scaled run as three behind nginx.
- * Connections to this machine are allowed unless `env` says otherwise.
+ * A whole running service on a database of its own: in this process, or in a scaled run as three
+ * behind nginx. Connections to this machine are allowed unless `env` says otherwise.
  */
 export async function startTestService(env: Record<string, string> = {}): Promise<TestService> {
   const database = await freshDatabase()

@@ -1,4 +1,5 @@
-// Reads every text that people see, for the wording test: the interface, the server's messages, the command line and the docs.
+// Reads every text that people see, for the wording test: the interface, the server's messages, the
+// command line and the docs.
 import { globSync, readFileSync } from 'node:fs'
 import { parseAst } from 'rolldown/parseAst'
 

@@ -28,7 +28,9 @@ export default defineConfig({
   },
 })
 
-/** Writes a brotli and a gzip twin beside each text file, so that serving them costs no compression. */
+/**
+ * Writes a brotli and a gzip twin beside each text file, so that serving them costs no compression.
+ */
 function compressed(): Plugin {
   return {
     name: 'compressed',

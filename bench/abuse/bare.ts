@@ -1,7 +1,10 @@
 import type { Pool } from 'pg'
 import type { Load } from './load.ts'
 
-/** What is compared with: node-postgres and one statement for each report, prepared, each with a commit of its own. */
+/**
+ * What is compared with: node-postgres and one statement for each report, prepared, each with a
+ * commit of its own.
+ */
 export type Bare = { name: string; text: string; valuesOf: (n: number) => unknown[] }
 
 /** The row of the report and nothing else. */
@@ -15,8 +18,9 @@ export function singleRow(addressOf: (n: number) => string): Bare {
 }
 
 /**
- * All rows that a report changes: itself, its address, what its source has used, and the hour's count. What the service
- * reads and computes to know their values is left out; lanes keep those who count from waiting for each other.
+ * All rows that a report changes: itself, its address, what its source has used, and the hour's
+ * count. What the service reads and computes to know their values is left out; lanes keep those who
+ * count from waiting for each other.
  */
 export function sameRows(addressOf: (n: number) => string): Bare {
   return {

@@ -1,4 +1,5 @@
-// Reports, checks and exports over HTTP, with a million known addresses; reports beside single-row inserts by bare pg.
+// Reports, checks and exports over HTTP, with a million known addresses; reports beside single-row
+// inserts by bare pg.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -153,7 +154,10 @@ function medianOf(loads: Load[]): Load {
   return loads.toSorted((a, b) => a.seconds - b.seconds)[Math.floor(loads.length / 2)] as Load
 }
 
-/** As attacks are: most about few addresses that many see, some about others that are known, some about new ones. */
+/**
+ * As attacks are: most about few addresses that many see, some about others that are known, some
+ * about new ones.
+ */
 function addressOf(n: number): string {
   const kind = n % 10
   if (kind < 6) return knownAddress((n * 7_907) % ACTIVE)

@@ -10,7 +10,10 @@ export function knownAddress(n: number): string {
   return `${41 + (mixed >> 20)}.${(mixed >> 12) & 255}.${(mixed >> 4) & 255}.${(mixed & 15) * 16 + 1}`
 }
 
-/** A million addresses with evidence of two or three networks, a quarter of them listed, and a whitelist. The list is not yet written. */
+/**
+ * A million addresses with evidence of two or three networks, a quarter of them listed, and a
+ * whitelist. The list is not yet written.
+ */
 export async function seed(pool: Pool): Promise<void> {
   await pool.query(`
     insert into abuse_address (address, state, score, confidence, evidence, services, networks, total_reports,

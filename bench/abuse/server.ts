@@ -1,4 +1,5 @@
-// One instance of attack reporting, in a process of its own. Arguments: the database's URL; `work` to keep the list too.
+// One instance of attack reporting, in a process of its own. Arguments: the database's URL; `work`
+// to keep the list too.
 import { createAbuseModule } from '../../src/abuse/module.ts'
 import { readSystems } from '../../src/abuse/systems.ts'
 import { readConfig } from '../../src/config.ts'

@@ -1,5 +1,6 @@
-// Replays attacks on the list itself, and real attackers, against the scoring model, and prints what becomes of them.
-// Run with: node bench/abuse/simulate.ts; it takes about a minute. Appeals are played on a database of their own.
+// Replays attacks on the list itself, and real attackers, against the scoring model, and prints
+// what becomes of them. Run with: node bench/abuse/simulate.ts; it takes about a minute. Appeals
+// are played on a database of their own.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -160,7 +161,10 @@ const AT_SIX_PROVIDERS = [
   '193.0.6.1',
 ]
 
-/** Machines as an attacker gets them, by their addresses: what they are is decided as the service does. */
+/**
+ * Machines as an attacker gets them, by their addresses: what they are is decided as the service
+ * does.
+ */
 function cheapMachines(): void {
   const shipped = readSystems(null)
   const six = ['11.1.1.1', '12.1.1.1', '13.1.1.1', '14.1.1.1', '15.1.1.1', '16.1.1.1']
@@ -238,7 +242,10 @@ async function openService(
   return services
 }
 
-/** Six machines get an address listed; strangers appeal for it, to use up what its owner has, and then its owner does. */
+/**
+ * Six machines get an address listed; strangers appeal for it, to use up what its owner has, and
+ * then its owner does.
+ */
 async function appeals(): Promise<void> {
   let now = Date.now()
   await using undo = new AsyncDisposableStack()

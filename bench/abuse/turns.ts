@@ -1,5 +1,6 @@
-// `node bench/abuse/turns.ts FOLDER [ROUNDS]`: reports over HTTP to this checkout and to another one of the repository, in
-// turn. Each is the whole service as it is installed, with the PostgreSQL that it ships and a database of its own.
+// `node bench/abuse/turns.ts FOLDER [ROUNDS]`: reports over HTTP to this checkout and to another
+// one of the repository, in turn. Each is the whole service as it is installed, with the PostgreSQL
+// that it ships and a database of its own.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -22,7 +23,9 @@ const TICKS_PER_SECOND = 100
 type Side = { url: string; process: ChildProcess; sent: number }
 type Turn = { perSecond: number; serviceUs: number; databaseUs: number }
 
-/** Reporters with IPv6 addresses, of which the /48 is limited besides: a row more for each report. */
+/**
+ * Reporters with IPv6 addresses, of which the /48 is limited besides: a row more for each report.
+ */
 function reportOverIPv6(n: number): string {
   const site = n % 5_000
   return reportRequest(
@@ -127,7 +130,10 @@ const median = (numbers: number[]) => {
   return ((sorted[Math.floor(middle)] ?? NaN) + (sorted[Math.ceil(middle)] ?? NaN)) / 2
 }
 
-/** @returns lines of a table: both sides' medians, and the median and the range of each round's ratio */
+/**
+ * @returns lines of a table: both sides' medians, and the median and the range of each round's
+ *   ratio
+ */
 async function compare(
   what: string,
   here: Side,

@@ -1,4 +1,5 @@
-// Blacklist sweeps beside a bare UDP burst of the same queries, against a local rbldnsd with 90 zones.
+// Blacklist sweeps beside a bare UDP burst of the same queries, against a local rbldnsd with 90
+// zones.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { cpus } from 'node:os'
@@ -50,7 +51,10 @@ function open(catalogue: Catalogue, server: Endpoint): Blocklists {
   })
 }
 
-/** With a new health book each time, after a warm-up: 90 address queries and 180 for the lists' health. */
+/**
+ * With a new health book each time, after a warm-up: 90 address queries and 180 for the lists'
+ * health.
+ */
 async function measureFirst(catalogue: Catalogue, server: Rbldnsd): Promise<number[]> {
   const times: number[] = []
   for (let round = 0; round < WARM_UP; round++)

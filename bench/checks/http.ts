@@ -1,4 +1,5 @@
-// What a request costs beyond bare node:http: /healthz and an authenticated trivial route, interleaved with the bare server.
+// What a request costs beyond bare node:http: /healthz and an authenticated trivial route,
+// interleaved with the bare server.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'

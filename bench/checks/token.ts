@@ -1,4 +1,5 @@
-// How long it takes to know who sent a token, in microseconds: remembered, and asked of the database.
+// How long it takes to know who sent a token, in microseconds: remembered, and asked of the
+// database.
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createAuth } from '../../src/accounts/auth.ts'
 import { createIdentify } from '../../src/accounts/identify.ts'

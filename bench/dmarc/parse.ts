@@ -1,4 +1,5 @@
-// Reading aggregate reports beside the bare XML parser on the same bytes, and one very large report.
+// Reading aggregate reports beside the bare XML parser on the same bytes, and one very large
+// report.
 import { execFile } from 'node:child_process'
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -117,7 +118,10 @@ function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 }
 
-/** In a process of its own, for its memory; from gzip on the disk, as a report of that size would come. */
+/**
+ * In a process of its own, for its memory; from gzip on the disk, as a report of that size would
+ * come.
+ */
 async function readLarge(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-bench-'))
   const file = join(folder, 'large.xml.gz')

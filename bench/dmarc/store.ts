@@ -1,4 +1,5 @@
-// Storing aggregate reports beside the bare XML parser on the same bytes, and the summary of a domain with a million records.
+// Storing aggregate reports beside the bare XML parser on the same bytes, and the summary of a
+// domain with a million records.
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -124,7 +125,10 @@ async function summarizeMillion({ db, pool }: Database, accountId: string): Prom
   ].join('\n')
 }
 
-/** What the daily tables hold after a million records; the same as `rowOf` makes, without a million records' XML. */
+/**
+ * What the daily tables hold after a million records; the same as `rowOf` makes, without a million
+ * records' XML.
+ */
 async function seedMillion(pool: Pool, domainId: string): Promise<number> {
   const counts = `messages, aligned, dkim, spf, forwarded, quarantined, rejected`
   const sums = `sum(m), sum(m) filter (where s % 10 <> 3), sum(m) filter (where s % 10 <> 3), sum(m) filter (where s % 3 <> 0), 0, 0, 0`

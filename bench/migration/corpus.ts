@@ -14,7 +14,10 @@ const FOLDERS = {
   'Projekte/Größe': 0.05,
   Trash: 0.05,
 }
-/** Share, and bytes from and to: most mail is small, most bytes are attachments. The mean is about 57 kB. */
+/**
+ * Share, and bytes from and to: most mail is small, most bytes are attachments. The mean is about
+ * 57 kB.
+ */
 const SIZES = [
   [0.5, 2_000, 12_000],
   [0.25, 12_000, 40_000],

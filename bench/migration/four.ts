@@ -1,4 +1,5 @@
-// Four migrations at once, then the most memory that they ever had: four.ts SOURCE_PORT DESTINATION_PORT
+// Four migrations at once, then the most memory that they ever had: four.ts SOURCE_PORT
+// DESTINATION_PORT
 import { createMemoryJournal } from '../../src/migration/engine/journal/journal.ts'
 import { accountOn, ours } from './ours.ts'
 

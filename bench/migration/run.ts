@@ -1,5 +1,5 @@
-// Our migration beside mbsync, imapsync where it is there, and a bare copy that writes nothing down.
-// node bench/migration/run.ts [messages] [round trip in ms]
+// Our migration beside mbsync, imapsync where it is there, and a bare copy that writes nothing
+// down. node bench/migration/run.ts [messages] [round trip in ms]
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// A thousand watched addresses on ninety lists: the first look, which writes down all of it, and a later one, which finds nothing new.
+// A thousand watched addresses on ninety lists: the first look, which writes down all of it, and a
+// later one, which finds nothing new.
 import { cpus, loadavg } from 'node:os'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { sql } from 'kysely'
@@ -123,7 +124,10 @@ async function measure(deps: HostCheckDeps, asked: () => number): Promise<Figure
   }
 }
 
-/** Answers that are missing: every list has shown that it can be believed, so each has to say “clean”. */
+/**
+ * Answers that are missing: every list has shown that it can be believed, so each has to say
+ * “clean”.
+ */
 async function countLost(db: Kysely<DB>): Promise<number> {
   const { rows } = await sql<{ lost: number }>`
     select ${HOSTS * ZONES} - sum(total_checked - unknown_count - listed_count)::int as lost from monitored_host`.execute(

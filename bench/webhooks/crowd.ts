@@ -1,7 +1,10 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** Connections that are open and send nothing, or a byte of their body a second. @returns how to end them */
+/**
+ * Connections that are open and send nothing, or a byte of their body a second. @returns how to end
+ * them
+ */
 export async function crowd(
   url: string,
   { idle, slow }: { idle: number; slow: number },
@@ -23,7 +26,10 @@ export async function crowd(
   }
 }
 
-/** Sends bodies of ten mebibytes, so many at once, and watches something meanwhile. @returns the most it was */
+/**
+ * Sends bodies of ten mebibytes, so many at once, and watches something meanwhile. @returns the
+ * most it was
+ */
 export async function heavyBodies(
   url: string,
   count: number,

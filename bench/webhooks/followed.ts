@@ -4,7 +4,8 @@ import { followEvents } from '../../src/net/http/event-stream.ts'
 export type Lags = { count: number; p50: number; p99: number; most: number }
 
 /**
- * Milliseconds from the arrival of a request at the service to that of its event here, until `until` is over.
+ * Milliseconds from the arrival of a request at the service to that of its event here, until
+ * `until` is over.
  * @param probe called ten times a second: sends a request of its own to this endpoint
  */
 export async function follow(

@@ -11,7 +11,10 @@ const CONNECTIONS = 64
 const WRK = '/usr/bin/wrk'
 const BODY = JSON.stringify({ event: 'order.created', id: 4711, note: 'x'.repeat(980) })
 
-/** What sends: Debian's wrk, which leaves more of the machine to those who are measured, or else autocannon. */
+/**
+ * What sends: Debian's wrk, which leaves more of the machine to those who are measured, or else
+ * autocannon.
+ */
 export const SENDER = existsSync(WRK)
   ? 'wrk'
   : 'autocannon (the Debian package wrk is not installed: the figures are lower)'

@@ -6,7 +6,10 @@ import { startPortreeve, startProgram, startStore, type Program, type Store } fr
 const SECONDS = 8
 const ROUNDS = 5
 
-/** Durable captures beside a bare node:http in turn; then with followers, with a crowd, and with heavy bodies. */
+/**
+ * Durable captures beside a bare node:http in turn; then with followers, with a crowd, and with
+ * heavy bodies.
+ */
 export async function run(): Promise<string> {
   const store = await startStore()
   const ours = await startPortreeve(store)

@@ -1,4 +1,5 @@
-// The service with nothing but the web, as one process. Prints its URL. Settings come from the environment.
+// The service with nothing but the web, as one process. Prints its URL. Settings come from the
+// environment.
 import { startService } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'

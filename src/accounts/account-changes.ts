@@ -5,7 +5,8 @@ import { notify, type Notifications } from '../store/notifications.ts'
 const CHANNEL = 'account'
 
 /**
- * Notifies every instance to drop cached data of an account (its role, its tokens), and dashboards to refresh it.
+ * Notifies every instance to drop cached data of an account (its role, its tokens), and dashboards
+ * to refresh it.
  * @param db within a transaction, the notification is sent on commit
  */
 export async function notifyAccountChange(db: Db, accountId: string): Promise<void> {

@@ -21,7 +21,10 @@ import {
   type NewAccount,
 } from './store.ts'
 
-/** The email addresses that the sign-in accepts. An account with any other could be created, but could never be signed in to. */
+/**
+ * The email addresses that the sign-in accepts. An account with any other could be created, but
+ * could never be signed in to.
+ */
 const EMAIL =
   /^(?:[A-Za-z0-9_'+-]+\.)*[A-Za-z0-9_'+-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/
 const EMAIL_LENGTH = 254
@@ -32,7 +35,10 @@ export type AccountInput = {
   name?: string | undefined
   plan: Plan
   admin?: boolean | undefined
-  /** Whether the address is verified. An address entered by an administrator or the operator counts as verified. */
+  /**
+   * Whether the address is verified. An address entered by an administrator or the operator counts
+   * as verified.
+   */
   emailVerified?: boolean | undefined
 }
 

@@ -12,14 +12,21 @@ export type AuditDeps = { db: Db; authHooks: AuthHooks; log: Logger }
 
 const READ_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Characters of one value in an entry. Longer values are truncated: an entry records the action, not uploaded lists. */
+/**
+ * Characters of one value in an entry. Longer values are truncated: an entry records the action,
+ * not uploaded lists.
+ */
 const MAX_DETAIL_CHARS = 500
 
 const SECRET_FIELDS = new Set(['password', 'token', 'secret'])
 
-/** Records every change made through a route with the administrator hook. Call it before the modules register routes. */
+/**
+ * Records every change made through a route with the administrator hook. Call it before the modules
+ * register routes.
+ */
 export function auditAdministrators(app: App, { db, authHooks, log }: AuditDeps): void {
-  // Read before the request runs: afterwards the account may be deleted, and its id alone says little.
+  // Read before the request runs: afterwards the account may be deleted, and its id alone says
+  // little.
   const names = new WeakMap<FastifyRequest, { account: string }>()
   const name: preHandlerAsyncHookHandler = async (request) => {
     const account = await findEmail(db, (request.params as { id: string }).id)

@@ -34,7 +34,10 @@ type AuthEndpoint = {
   session?: true
 }
 
-/** The endpoints of better-auth that are exposed. The others, such as social sign-in, are unreachable. */
+/**
+ * The endpoints of better-auth that are exposed. The others, such as social sign-in, are
+ * unreachable.
+ */
 const ENDPOINTS: AuthEndpoint[] = [
   {
     method: 'POST',
@@ -208,8 +211,8 @@ async function changePasswordThrottled(
 }
 
 /**
- * Reads the named fields of a JSON body. The library receives exactly these values, so that the throttle and the library
- * always mean the same account.
+ * Reads the named fields of a JSON body. The library receives exactly these values, so that the
+ * throttle and the library always mean the same account.
  * @throws Fault `unsupported_media_type`, `invalid_request`
  */
 function fieldsOf({ headers, body }: FastifyRequest, names: string[]): Record<string, unknown> {
@@ -270,7 +273,8 @@ function fetchHeaders(request: FastifyRequest): Headers {
 
 /** @param given replaces the request's own body */
 function fetchRequest(request: FastifyRequest, path: string, auth: Auth, given?: object): Request {
-  // Never built from the Host header or an absolute request target: the library would trust that origin.
+  // Never built from the Host header or an absolute request target: the library would trust that
+  // origin.
   const url = new URL(`/api/auth${path}`, auth.options.baseURL)
   url.search = new URLSearchParams(request.query as Record<string, string>).toString()
   const sent = Buffer.isBuffer(request.body) ? new Uint8Array(request.body) : null

@@ -39,7 +39,9 @@ export const SignedIn = Type.Object({
   url: Type.Optional(Type.String()),
   user: User,
 })
-/** Identical whether or not the address has an account, so it contains only the data that was sent. */
+/**
+ * Identical whether or not the address has an account, so it contains only the data that was sent.
+ */
 export const SignedUp = Type.Object({
   token: Type.Null(),
   user: Type.Object({ email: Type.String(), name: Type.String() }),
@@ -54,7 +56,10 @@ const AuthFailure = Type.Object({
   message: Type.Optional(Type.String()),
   code: Type.Optional(Type.String({ description: 'A stable code for programs.' })),
 })
-/** A failure of this service or of the library. Ours comes first, because it has fields that the library's lacks. */
+/**
+ * A failure of this service or of the library. Ours comes first, because it has fields that the
+ * library's lacks.
+ */
 export const Refused = Type.Union([Failure, AuthFailure])
 
 nameComponents({ User, Session, AuthFailure })

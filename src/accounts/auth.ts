@@ -7,14 +7,18 @@ import { hashPassword, verifyPassword } from './password-hash.ts'
 import { isPlainText, NAME_LENGTH, PASSWORD_LENGTH } from './shapes.ts'
 import type { SignUp } from './sign-up.ts'
 
-/** Internal header for the client's address. It is always overwritten, so that a client cannot choose whose limit it uses. */
+/**
+ * Internal header for the client's address. It is always overwritten, so that a client cannot
+ * choose whose limit it uses.
+ */
 export const CLIENT_HEADER = 'x-portreeve-client'
 
 export const COOKIE_PREFIX = 'portreeve'
 
 /**
- * Attempts per client address: the rate of the library's default (3 in 10 seconds), with room for several users of one network.
- * /get-session has no limit: every page requests it, and it cannot be used to guess.
+ * Attempts per client address: the rate of the library's default (3 in 10 seconds), with room for
+ * several users of one network. /get-session has no limit: every page requests it, and it cannot be
+ * used to guess.
  */
 const SIGN_IN_RATE = { window: 30, max: 10 }
 
@@ -34,7 +38,9 @@ export type AuthOptions = {
   onChange: (accountId: string) => Promise<void>
 }
 
-/** Configures better-auth on our tables: sign-in with email and password, sessions and their limits. */
+/**
+ * Configures better-auth on our tables: sign-in with email and password, sessions and their limits.
+ */
 export function createAuth({ pool, config, secret, log, isSetUp, signUp, onChange }: AuthOptions) {
   return betterAuth({
     ...tables(config),
@@ -90,7 +96,9 @@ export function createAuth({ pool, config, secret, log, isSetUp, signUp, onChang
   })
 }
 
-/** Maps the library's models to our tables. Its rate limits are in a table that all instances share. */
+/**
+ * Maps the library's models to our tables. Its rate limits are in a table that all instances share.
+ */
 export function tables(config: Pick<Config, 'DEFAULT_PLAN'>) {
   const dates = { createdAt: 'created_at', updatedAt: 'updated_at' }
   return {
@@ -164,7 +172,10 @@ async function requireSetUp(isSetUp: () => Promise<boolean>): Promise<void> {
   throw new APIError('FORBIDDEN', { code: 'SETUP_NEEDED', message })
 }
 
-/** Responds as the library does to a sign-up that needs confirmation. The response contains only the data that was sent. */
+/**
+ * Responds as the library does to a sign-up that needs confirmation. The response contains only the
+ * data that was sent.
+ */
 async function answerSignUp(
   signUp: SignUp,
   { email, password, name = '' }: Record<string, unknown>,
@@ -179,7 +190,10 @@ async function answerSignUp(
   return { token: null, user: { email: email.toLowerCase(), name } }
 }
 
-/** Rejects names with control characters and removes the picture URL: the library accepts any name and any size of URL. */
+/**
+ * Rejects names with control characters and removes the picture URL: the library accepts any name
+ * and any size of URL.
+ */
 function keepPlain({ name }: { name?: unknown }) {
   if (name !== undefined && !(typeof name === 'string' && isPlainText(name, NAME_LENGTH)))
     throw new APIError('BAD_REQUEST', {

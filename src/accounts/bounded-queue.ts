@@ -3,7 +3,8 @@ import { Fault } from '../errors.ts'
 const RETRY_AFTER_SECONDS = 5
 
 /**
- * Runs up to `maxConcurrent` tasks, queues up to `maxWaiting` more, and rejects the rest before any work is done for them.
+ * Runs up to `maxConcurrent` tasks, queues up to `maxWaiting` more, and rejects the rest before any
+ * work is done for them.
  * @returns a function that runs one task; throws Fault `unavailable` when the queue is full
  */
 export function createBoundedQueue({

@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs'
 
 let known: Set<string> | undefined
 
-/** Whether a password is on the list of common passwords, ignoring case. Attackers try these first. */
+/**
+ * Whether a password is on the list of common passwords, ignoring case. Attackers try these first.
+ */
 export function isCommonPassword(password: string): boolean {
   // Loaded on first use: half a megabyte of memory that most processes never need.
   known ??= readList()

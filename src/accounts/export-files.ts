@@ -13,7 +13,9 @@ const SPOOL_DEADLINE_MS = 5 * 60_000
 /** Time limit for a client to download its export, which takes disk space meanwhile. */
 const DOWNLOAD_DEADLINE_MS = 60 * 60_000
 
-/** Compressed size of one export, and of all exports of this instance that are not downloaded yet. */
+/**
+ * Compressed size of one export, and of all exports of this instance that are not downloaded yet.
+ */
 const MAX_EXPORT_BYTES = 4 * 1024 ** 3
 const MAX_TOTAL_EXPORT_BYTES = 8 * 1024 ** 3
 
@@ -25,7 +27,8 @@ const SPOOL_QUEUE_MS = 20_000
 
 export type ExportFiles = {
   /**
-   * Writes lines into a temporary file and returns the complete file. A slow download therefore holds no database connection.
+   * Writes lines into a temporary file and returns the complete file. A slow download therefore
+   * holds no database connection.
    * @param gone aborts when the client has disconnected
    * @throws Fault `unavailable` with too many exports or after the time limit, `too_large`
    */

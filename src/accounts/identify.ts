@@ -16,8 +16,8 @@ export type IdentifyOptions = { db: Db; auth: Auth; notifications: Notifications
 const SESSION_COOKIE = `${COOKIE_PREFIX}.session_token=`
 
 /**
- * Creates the function that identifies callers: by Bearer token where an Authorization header is sent, else by session cookie.
- * `close` writes the pending last-use times of tokens.
+ * Creates the function that identifies callers: by Bearer token where an Authorization header is
+ * sent, else by session cookie. `close` writes the pending last-use times of tokens.
  * @throws Fault `unavailable` when sessions cannot be verified
  */
 export function createIdentify({

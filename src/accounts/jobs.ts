@@ -23,7 +23,10 @@ export function cleanUpJob({ db }: { db: Db }): Job {
   })
 }
 
-/** Deletes expired sign-in attempts every hour, because guessing leaves a row for each email address. */
+/**
+ * Deletes expired sign-in attempts every hour, because guessing leaves a row for each email
+ * address.
+ */
 export function deleteAttemptsJob({ db }: { db: Db }): Job {
   return defineJob({
     name: 'accounts.forget-attempts',

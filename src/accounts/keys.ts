@@ -1,7 +1,8 @@
 import { hkdfSync } from 'node:crypto'
 
 /**
- * Derives a separate key for each purpose (HKDF, RFC 5869), so that one key reveals nothing about another.
+ * Derives a separate key for each purpose (HKDF, RFC 5869), so that one key reveals nothing about
+ * another.
  * @param secretKey SECRET_KEY
  * @returns 32 bytes in base64url
  */

@@ -34,7 +34,10 @@ export type AccountsOptions = {
   log: Logger
 }
 
-/** Timestamps that a clock set too far ahead would make too long; sessions last a week, better-auth's default. */
+/**
+ * Timestamps that a clock set too far ahead would make too long; sessions last a week,
+ * better-auth's default.
+ */
 const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
   { table: 'session', column: 'expires_at', maxAheadSeconds: 7 * 86_400, clock: 'service' },
   { table: 'session', column: 'authenticated_at', maxAheadSeconds: 0, clock: 'service' },

@@ -24,7 +24,9 @@ type OwnDataDeps = {
   exports: ExportFiles
 }
 
-/** Export and deletion of all data of an account. Both require a session; an API token is rejected. */
+/**
+ * Export and deletion of all data of an account. Both require a session; an API token is rejected.
+ */
 export function ownDataRoutes(app: App, { db, authHooks, throttle, exports }: OwnDataDeps): void {
   const common = { tags: ['Accounts'], security: [{ session: [] }] }
   app.get(

@@ -5,8 +5,9 @@ import {
 import { createBoundedQueue } from './bounded-queue.ts'
 
 /**
- * scrypt takes about 80 ms and 32 MiB in one of the four threads of libuv, which files and compression use too: half of the
- * threads stay free. Sixty waiting hashes are about three seconds of work.
+ * scrypt takes about 80 ms and 32 MiB in one of the four threads of libuv, which files and
+ * compression use too: half of the threads stay free. Sixty waiting hashes are about three seconds
+ * of work.
  */
 const run = createBoundedQueue({ maxConcurrent: 2, maxWaiting: 60 })
 

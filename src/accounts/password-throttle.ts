@@ -7,8 +7,9 @@ import { clearAttempts, findBlockEnd, releaseAttempt, reserveAttempt } from './a
 import { deriveKey } from './keys.ts'
 
 /**
- * Backoff after wrong passwords: 10 are free, then each further attempt waits 15 s, 30 s and so on, up to 5 min. An hour
- * without a wrong password resets it. An account therefore allows about 300 guesses a day, from any number of addresses.
+ * Backoff after wrong passwords: 10 are free, then each further attempt waits 15 s, 30 s and so on,
+ * up to 5 min. An hour without a wrong password resets it. An account therefore allows about 300
+ * guesses a day, from any number of addresses.
  */
 export const BACKOFF = {
   freeFailures: 10,
@@ -22,15 +23,18 @@ export type PasswordOutcome = 'right' | 'wrong' | 'unchecked'
 
 export type PasswordThrottle = ReturnType<typeof createPasswordThrottle>
 
-/** Throttles password guesses. Wrong passwords are counted in the database, for all instances together. */
+/**
+ * Throttles password guesses. Wrong passwords are counted in the database, for all instances
+ * together.
+ */
 export function createPasswordThrottle({ db, secretKey }: { db: Kysely<DB>; secretKey: string }) {
   const key = deriveKey(secretKey, 'password attempts')
   const keyOf = (subject: string) => createHmac('sha256', key).update(subject).digest()
 
   return {
     /**
-     * Runs a password check, unless too many were wrong. An attempt counts as wrong while it is being checked, so that
-     * concurrent guesses get no more checks than sequential ones.
+     * Runs a password check, unless too many were wrong. An attempt counts as wrong while it is
+     * being checked, so that concurrent guesses get no more checks than sequential ones.
      * @param subject one of `subjects` below
      * @throws Fault `rate_limited` with the seconds to wait
      */
@@ -59,7 +63,10 @@ export function createPasswordThrottle({ db, secretKey }: { db: Kysely<DB>; secr
 export const subjects = {
   /** An email, whether or not it has an account, from an unknown client. */
   email: (email: string) => `email ${email}`,
-  /** The same from a browser or network that its owner has signed in from, where guesses of strangers do not count. */
+  /**
+   * The same from a browser or network that its owner has signed in from, where guesses of
+   * strangers do not count.
+   */
   device: (nonce: string) => `device ${nonce}`,
   network: (email: string, network: string) => `network ${email} ${network}`,
   /** The password of an account from within one of its sessions. */

@@ -12,7 +12,9 @@ import { findPasswordHash, markAuthenticated } from './store.ts'
 
 export type OwnPasswordDeps = { db: Kysely<DB>; authHooks: AuthHooks; throttle: PasswordThrottle }
 
-/** Confirms the password in an older session, so that requests that need a recent sign-in succeed. */
+/**
+ * Confirms the password in an older session, so that requests that need a recent sign-in succeed.
+ */
 export function reauthenticationRoutes(app: App, deps: OwnPasswordDeps): void {
   const url = '/api/v1/account/reauthenticate'
   const common = { tags: ['Accounts'], security: [{ session: [] }] }
@@ -52,7 +54,9 @@ export function reauthenticationRoutes(app: App, deps: OwnPasswordDeps): void {
   )
 }
 
-/** @throws Fault `forbidden` when the password is wrong, `rate_limited` after too many wrong ones */
+/**
+ * @throws Fault `forbidden` when the password is wrong, `rate_limited` after too many wrong ones
+ */
 export async function requireOwnPassword(
   { db, throttle }: Pick<OwnPasswordDeps, 'db' | 'throttle'>,
   accountId: string,

@@ -7,8 +7,9 @@ import { findInstallation, hasAccounts } from './store.ts'
 type SetupOptions = { db: Db; secretKey: string }
 
 /**
- * Returns the link that creates the first account; null once an account exists. It is the same in every instance and after
- * every start. The token is in the fragment, which browsers do not send, so that it reaches no log.
+ * Returns the link that creates the first account; null once an account exists. It is the same in
+ * every instance and after every start. The token is in the fragment, which browsers do not send,
+ * so that it reaches no log.
  */
 export async function findSetupLink({
   db,

@@ -3,7 +3,10 @@ import { PLANS } from '../config.ts'
 import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 import { OVER_QUOTA_EFFECTS, QUOTAS } from './quotas.ts'
 
-/** PostgreSQL rejects NUL and lone surrogates, and a terminal may interpret the other control characters. */
+/**
+ * PostgreSQL rejects NUL and lone surrogates, and a terminal may interpret the other control
+ * characters.
+ */
 const PLAIN_TEXT = '^[^\\p{Cc}\\p{Cs}]*$'
 
 export const NAME_LENGTH = 200

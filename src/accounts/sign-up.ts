@@ -11,7 +11,8 @@ import { prepareAccount } from './accounts.ts'
 import { findAccountByEmail, insertAccount, type AccountRow, type NewAccount } from './store.ts'
 
 /**
- * Response times of sign-ups are rounded up to multiples of this, so that timing does not reveal whether an account exists.
+ * Response times of sign-ups are rounded up to multiples of this, so that timing does not reveal
+ * whether an account exists.
  */
 const ANSWER_STEP_MS = 500
 
@@ -80,8 +81,8 @@ export function createSignUp({ db, relay, baseUrl, secretKey, plan, log }: SignU
 
   return {
     /**
-     * Creates an account, or emails the link that creates it where email is on. When the address has an account already, the
-     * response and its timing are the same.
+     * Creates an account, or emails the link that creates it where email is on. When the address
+     * has an account already, the response and its timing are the same.
      * @throws Fault `invalid_request`
      */
     async request(input: { email: string; password: string; name: string }): Promise<void> {
@@ -98,7 +99,8 @@ export function createSignUp({ db, relay, baseUrl, secretKey, plan, log }: SignU
 
     /**
      * Creates the account of an emailed link.
-     * @throws Fault `forbidden` when the link is invalid or expired, `conflict` when the account exists by now
+     * @throws Fault `forbidden` when the link is invalid or expired, `conflict` when the account
+     *   exists by now
      */
     async confirm(token: string): Promise<AccountRow> {
       const account = openLink(token, secretKey)

@@ -274,7 +274,10 @@ export async function deleteAuditEntriesBefore(db: Db, time: Date): Promise<void
   await db.deleteFrom('auditEntry').where('at', '<', time).execute()
 }
 
-/** Deletes expired sessions and verifications, sign-in counters older than a day, and unused rate limits. */
+/**
+ * Deletes expired sessions and verifications, sign-in counters older than a day, and unused rate
+ * limits.
+ */
 export async function deleteExpired(db: Db): Promise<{ sessions: number; verifications: number }> {
   const now = new Date()
   const sessions = await db.deleteFrom('session').where('expiresAt', '<', now).executeTakeFirst()

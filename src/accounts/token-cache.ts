@@ -12,8 +12,9 @@ const LIFETIME_MS = 30_000
 export type TokenCache = ReturnType<typeof createTokenCache>
 
 /**
- * Caches accounts by token. The token itself is the key: hashing it would take a tenth of a request's time, and an attacker who
- * reads this memory reads the requests as well. Entries are bounded in number, short-lived, and dropped on changes.
+ * Caches accounts by token. The token itself is the key: hashing it would take a tenth of a
+ * request's time, and an attacker who reads this memory reads the requests as well. Entries are
+ * bounded in number, short-lived, and dropped on changes.
  */
 export function createTokenCache({ capacity = MAX_ENTRIES, lifetime = LIFETIME_MS } = {}) {
   const entries = new Map<string, CachedToken & { until: number }>()
@@ -23,7 +24,10 @@ export function createTokenCache({ capacity = MAX_ENTRIES, lifetime = LIFETIME_M
       const entry = entries.get(key)
       return entry && entry.until > performance.now() ? entry : undefined
     },
-    /** Loads an entry and caches it, unless something changed meanwhile: the loaded value may be outdated. */
+    /**
+     * Loads an entry and caches it, unless something changed meanwhile: the loaded value may be
+     * outdated.
+     */
     async fill(key: string, load: () => Promise<CachedToken | null>): Promise<CachedToken | null> {
       const before = changes
       const known = await load()

@@ -8,7 +8,9 @@ import { notifyAccountChange } from './account-changes.ts'
 import { isPlainText, LABEL_LENGTH } from './shapes.ts'
 import { countTokens, deleteToken, insertToken, type TokenRow } from './store.ts'
 
-/** `Authorization: Bearer prv_…` (RFC 6750; the scheme in any case): 256 random bits in base64url. */
+/**
+ * `Authorization: Bearer prv_…` (RFC 6750; the scheme in any case): 256 random bits in base64url.
+ */
 const BEARER = /^Bearer +(prv_[A-Za-z0-9_-]{43})$/i
 
 /** Limits the number of rows that one account can store. */
@@ -19,7 +21,10 @@ export function tokenIn(authorization: string): string | null {
   return BEARER.exec(authorization)?.[1] ?? null
 }
 
-/** The stored hash of a token. A slow hash protects guessable secrets; a random token does not need one. */
+/**
+ * The stored hash of a token. A slow hash protects guessable secrets; a random token does not need
+ * one.
+ */
 export function hashToken(token: string): Buffer {
   return hash('sha256', token, 'buffer')
 }

@@ -17,8 +17,9 @@ const COOKIE = `${COOKIE_PREFIX}.device`
 export type TrustedClients = ReturnType<typeof createTrustedClients>
 
 /**
- * Remembers browsers and networks from which the owner of an account has signed in. Guesses by strangers are throttled per
- * account; without this, an attack would also lock out the owner (OWASP, “Device cookies”).
+ * Remembers browsers and networks from which the owner of an account has signed in. Guesses by
+ * strangers are throttled per account; without this, an attack would also lock out the owner
+ * (OWASP, “Device cookies”).
  */
 export function createTrustedClients({
   db,
@@ -34,7 +35,10 @@ export function createTrustedClients({
   const networkHash = (email: string, ip: string) => mac(`network\n${email}\n${networkOf(ip)}`)
   const name = isSecure ? `__Secure-${COOKIE}` : COOKIE
 
-  /** The nonce of the device cookie, which a browser gets after signing in with this email; null without one. */
+  /**
+   * The nonce of the device cookie, which a browser gets after signing in with this email; null
+   * without one.
+   */
   function deviceOf({ headers }: FastifyRequest, email: string): string | null {
     const value = cookieIn(headers.cookie, name)
     const [nonce = '', given = ''] = value.split('.')
@@ -44,7 +48,9 @@ export function createTrustedClients({
   }
 
   return {
-    /** The throttle subject of a sign-in attempt. Works the same for an email without an account. */
+    /**
+     * The throttle subject of a sign-in attempt. Works the same for an email without an account.
+     */
     async subjectOf(request: FastifyRequest, email: string): Promise<string> {
       const isKnown = await isKnownNetwork(db, networkHash(email, request.ip))
       const device = deviceOf(request, email)

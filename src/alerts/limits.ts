@@ -21,10 +21,16 @@ export const RETRY_DELAYS_MS = [
 /** Milliseconds without a success after which a channel is disabled. */
 export const DISABLE_AFTER_MS = 7 * DAY_MS
 
-/** Times for which a batched message collects alerts, and between two messages: a burst becomes one digest. */
+/**
+ * Times for which a batched message collects alerts, and between two messages: a burst becomes one
+ * digest.
+ */
 export const BATCHING = { holdMs: MINUTE_MS, gapMs: 5 * MINUTE_MS }
 
-/** Milliseconds for one webhook request (Standard Webhooks: 15 to 30 s), and for one email with all commands of the relay. */
+/**
+ * Milliseconds for one webhook request (Standard Webhooks: 15 to 30 s), and for one email with all
+ * commands of the relay.
+ */
 export const WEBHOOK_DEADLINE_MS = 20 * SECOND_MS
 export const MAIL_DEADLINE_MS = 5 * MINUTE_MS
 
@@ -37,7 +43,10 @@ export const MESSAGE_LEASE_SECONDS = 360
 /** Milliseconds between two queries for due messages. */
 export const POLL_INTERVAL_MS = 5 * SECOND_MS
 
-/** Messages in transit per instance, and per account over all instances: a slow receiver delays only its own account. */
+/**
+ * Messages in transit per instance, and per account over all instances: a slow receiver delays only
+ * its own account.
+ */
 export const PARALLEL_MESSAGES = 20
 export const PARALLEL_MESSAGES_PER_ACCOUNT = 5
 
@@ -50,8 +59,8 @@ export const MAX_CHANNELS_PER_ACCOUNT = 20
 export const MAX_CODE_ATTEMPTS = 5
 
 /**
- * Codes go to addresses that any account can name, so there are few: per address, per account, and for
- * the installation, whose relay is responsible for them.
+ * Codes go to addresses that any account can name, so there are few: per address, per account, and
+ * for the installation, whose relay is responsible for them.
  */
 export const CODE_MAIL_LIMITS: MailLimits = {
   recipient: { count: 5, seconds: DAY_MS / SECOND_MS },

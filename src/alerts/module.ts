@@ -32,7 +32,10 @@ export type AlertsOptions = {
 
 const MAX_RETRY_DELAY_SECONDS = Math.max(...RETRY_DELAYS_MS) / 1000
 
-/** Messages that wait for their first attempt may be attempted at once: quiet hours are checked again. */
+/**
+ * Messages that wait for their first attempt may be attempted at once: quiet hours are checked
+ * again.
+ */
 const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
   {
     table: 'alert_message',

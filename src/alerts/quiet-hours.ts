@@ -7,8 +7,8 @@ const MINUTE_MS = 60_000
 const MINUTES_PER_DAY = 24 * 60
 
 /**
- * The end of the quiet hours that contain a time; null when it is outside of them. An hour early or late
- * where the clock changes in between: callers ask again at that time.
+ * The end of the quiet hours that contain a time; null when it is outside of them. An hour early or
+ * late where the clock changes in between: callers ask again at that time.
  */
 export function quietHoursEnd({ from, to, timeZone }: QuietHours, now: Date): Date | null {
   const start = minutesOf(from)

@@ -20,8 +20,9 @@ export type NewAlert = {
   /** What to do now; empty when no action is needed. */
   nextStep: string
   /**
-   * Page of the dashboard, from its root, such as `/delisting/ID`. Only lower-case words and IDs, so that no
-   * text chosen by a stranger gets into a link; a constraint of the database enforces this.
+   * Page of the dashboard, from its root, such as `/delisting/ID`. Only lower-case words and IDs,
+   * so that no text chosen by a stranger gets into a link; a constraint of the database enforces
+   * this.
    */
   path: string
   /** Time of the event. */
@@ -32,8 +33,8 @@ export type NewAlert = {
 export const ALERT_RAISED = 'alert.raised'
 
 /**
- * Raises an alert on all channels of an account. Within the caller’s transaction it is sent if and only if that
- * commits, even when this process is killed right after.
+ * Raises an alert on all channels of an account. Within the caller’s transaction it is sent if and
+ * only if that commits, even when this process is killed right after.
  * @returns false when an alert with this key was raised before
  */
 export async function raiseAlert(db: Db, alert: NewAlert): Promise<boolean> {

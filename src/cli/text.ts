@@ -34,11 +34,10 @@ export function field(label: string, values: string | string[], none = 'none'): 
   return lines.map((value, i) => [i === 0 ? paint('dim', label) : '', value])
 }
 
+// eslint-disable-next-line no-control-regex
+const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
+
 /** Makes text from outside safe for a terminal: one line, no escape sequences. */
 export function foreign(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return stripVTControlCharacters(text).replace(
-    /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
-    '\uFFFD',
-  )
+  return stripVTControlCharacters(text).replace(CONTROL_CHARACTERS, '\uFFFD')
 }

@@ -71,7 +71,8 @@ export function verifyJob(deps: DmarcDeps): Job {
       for (;;) {
         const rows = await listUnchecked(db, new Date(Date.now() - DAY_MS), 20)
         if (rows.length === 0 || signal.aborted) return
-        // In parallel: an account may have a thousand domains, and silent name servers cost seconds each.
+        // In parallel: an account may have a thousand domains, and silent name servers cost seconds
+        // each.
         await Promise.all(rows.map((row) => verifyOne(row, signal)))
       }
     },
@@ -99,7 +100,10 @@ export function fetchJob({ db }: JobDeps, mailbox: Job<MailboxData>): Job {
 
 export type MailboxData = { mailboxId: string; accountId: string }
 
-/** Reads one mailbox. Accounts share the connections, so that a slow server delays only its own account. */
+/**
+ * Reads one mailbox. Accounts share the connections, so that a slow server delays only its own
+ * account.
+ */
 export function mailboxJob(deps: JobDeps): Job<MailboxData> {
   const { db, pollLimitMs = MAILBOX_TIMEOUT_MS } = deps
   return defineJob({
@@ -137,7 +141,8 @@ function alertOfMailbox(
 }
 
 /**
- * A rise has at least this many failed messages, a failure share higher by `more` (0 to 1), and `times` the earlier share.
+ * A rise has at least this many failed messages, a failure share higher by `more` (0 to 1), and
+ * `times` the earlier share.
  */
 const MIN_RISE = { failing: 50, more: 0.05, times: 2 }
 

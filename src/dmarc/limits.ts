@@ -1,4 +1,7 @@
-/** Bytes of one email or uploaded file. The largest real reports have a few megabytes, far less compressed. */
+/**
+ * Bytes of one email or uploaded file. The largest real reports have a few megabytes, far less
+ * compressed.
+ */
 export const MAX_DELIVERY_BYTES = 25 * 1024 * 1024
 
 /** Files in one upload, including the parts of a form. */
@@ -16,7 +19,10 @@ export const MAX_CONCURRENT_MAILBOXES = 8
 /** Milliseconds for one read of a mailbox. The next read continues where it stopped. */
 export const MAILBOX_TIMEOUT_MS = 5 * 60_000
 
-/** Reports and records stored in one transaction: enough to share its cost, few enough to keep it short. */
+/**
+ * Reports and records stored in one transaction: enough to share its cost, few enough to keep it
+ * short.
+ */
 export const BATCH_REPORTS = 100
 export const BATCH_RECORDS = 20_000
 
@@ -48,7 +54,10 @@ export const PROOF_GRACE_DAYS = 7
 /** Emails of an uploaded mbox. `import-reports` has no limit. */
 export const MAX_MBOX_MAILS = 1_000
 
-/** Rejected items are listed as a sample: per email or upload, per address and day, per account and day. */
+/**
+ * Rejected items are listed as a sample: per email or upload, per address and day, per account and
+ * day.
+ */
 export const MAX_SAMPLES_PER_DELIVERY = 20
 export const MAX_SAMPLES_PER_ADDRESS_DAY = 50
 export const MAX_SAMPLES_PER_ACCOUNT_DAY = 1_000
@@ -68,8 +77,8 @@ type DailyLimit = { mails: number; bytes: number; unpackedBytes: number; records
 export type IntakeLimits = Record<'address' | 'account' | 'installation', DailyLimit>
 
 /**
- * Mail per UTC day. A report address is public in DNS, so anyone can send to it. The busiest real address gets some
- * thousand reports a day with a million records.
+ * Mail per UTC day. A report address is public in DNS, so anyone can send to it. The busiest real
+ * address gets some thousand reports a day with a million records.
  */
 export const INTAKE_LIMITS: IntakeLimits = {
   address: { mails: 10_000, bytes: GIB, unpackedBytes: 8 * GIB, records: 2_000_000 },
@@ -77,7 +86,10 @@ export const INTAKE_LIMITS: IntakeLimits = {
   installation: { mails: 500_000, bytes: 40 * GIB, unpackedBytes: 320 * GIB, records: 100_000_000 },
 }
 
-/** Mail per day that every address can receive, regardless of its account's and the installation's usage. */
+/**
+ * Mail per day that every address can receive, regardless of its account's and the installation's
+ * usage.
+ */
 export const GUARANTEED_LIMIT: DailyLimit = {
   mails: 200,
   bytes: GIB / 16,

@@ -117,7 +117,10 @@ export function createDmarcModule(options: DmarcOptions) {
     },
     /** Bytes of stored report files per account. */
     fileUsage: (accountIds: string[]) => listFileUsage(db, accountIds),
-    /** Selectors that a domain signs with according to the account's reports, the most frequent first. */
+    /**
+     * Selectors that a domain signs with according to the account's reports, the most frequent
+     * first.
+     */
     selectorsSeen: (accountId: string, domain: string) =>
       listAccountSelectors(db, accountId, domain, MAX_CHECKED_SELECTORS),
   }

@@ -16,7 +16,10 @@ export type Caller = {
   authenticatedAt: Date | null
 }
 
-/** Finds the account of a Bearer token or session cookie, without a promise where it is cached; null when there is none. */
+/**
+ * Finds the account of a Bearer token or session cookie, without a promise where it is cached; null
+ * when there is none.
+ */
 export type Identify = (headers: IncomingHttpHeaders) => Caller | null | Promise<Caller | null>
 
 declare module 'fastify' {
@@ -49,9 +52,9 @@ export type AuthHooks = {
 const FRESH_SESSION_MS = 10 * 60_000
 
 /**
- * Route hook after one of the hooks above: requires a session in which the password was entered within the last ten minutes.
- * Protects against stolen tokens and unlocked browsers. On the code `reauthenticate`, the dashboard asks for the password and
- * repeats the request.
+ * Route hook after one of the hooks above: requires a session in which the password was entered
+ * within the last ten minutes. Protects against stolen tokens and unlocked browsers. On the code
+ * `reauthenticate`, the dashboard asks for the password and repeats the request.
  */
 export const requireFreshSession: onRequestHookHandler = (request, _reply, done) => {
   done(rejectStaleSession(callerOf(request)))
@@ -69,7 +72,8 @@ function rejectStaleSession(caller: Caller): Fault | undefined {
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * Creates the authentication hooks. They run first, so that unauthenticated requests get 401 before any validation.
+ * Creates the authentication hooks. They run first, so that unauthenticated requests get 401 before
+ * any validation.
  * @param identify finds the caller; passed in because the accounts module is in a higher layer
  * @param ownOrigins origins that may send changes with a session cookie (CSRF protection)
  */
@@ -147,8 +151,9 @@ function rejectForeignOrigin(
 }
 
 /**
- * Whether a request comes from a program. Browsers name the origin of every request that changes data (Fetch standard, “Origin”
- * and Fetch Metadata); a request without any of these headers was not sent by a page.
+ * Whether a request comes from a program. Browsers name the origin of every request that changes
+ * data (Fetch standard, “Origin” and Fetch Metadata); a request without any of these headers was
+ * not sent by a page.
  */
 export function isProgram({
   origin,

@@ -17,17 +17,26 @@ export type ChangeListener = {
 }
 
 export type ChangeHub = {
-  /** Subscribes a listener, beginning with the changes of the last seconds. @returns a function that unsubscribes */
+  /**
+   * Subscribes a listener, beginning with the changes of the last seconds. @returns a function that
+   * unsubscribes
+   */
   add(listener: ChangeListener): () => void
   close(): void
 }
 
-/** Changes this recent are replayed to a new listener: they may fall between its first request and its first event. */
+/**
+ * Changes this recent are replayed to a new listener: they may fall between its first request and
+ * its first event.
+ */
 export const REPLAY_MS = 5_000
 /** Changes kept for the replay. After more of them, a new listener gets `missed` instead. */
 const MAX_REPLAYED_CHANGES = 1_000
 
-/** Receives the change notifications of all instances once, and distributes them to the listeners of this instance. */
+/**
+ * Receives the change notifications of all instances once, and distributes them to the listeners of
+ * this instance.
+ */
 export function createChangeHub(notifications: Notifications): ChangeHub {
   const listeners = new Set<ChangeListener>()
   const byAccount = new Map<string, Set<ChangeListener>>()

@@ -59,7 +59,10 @@ export function changeRoute(
   )
 }
 
-/** Whether the caller is still accepted with the same role. After a change of role, clients reconnect. */
+/**
+ * Whether the caller is still accepted with the same role. After a change of role, clients
+ * reconnect.
+ */
 function isSame({ admin }: Caller, again: Promise<Caller>): Promise<boolean> {
   return again.then(
     (now) => now.admin === admin,

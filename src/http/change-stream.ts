@@ -5,7 +5,10 @@ import { HEARTBEAT_MS } from './event-streams.ts'
 /** Minimum time between two writes. Changes in between are combined. */
 export const MIN_WRITE_INTERVAL_MS = 250
 
-/** Objects of one module that are named in an interval. With more, an event with the id `null` stands for all. */
+/**
+ * Objects of one module that are named in an interval. With more, an event with the id `null`
+ * stands for all.
+ */
 export const MAX_NAMED_IDS = 10
 
 export type ChangeStream = {

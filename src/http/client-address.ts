@@ -15,7 +15,9 @@ type Address = { text: string; parsed: ipaddr.IPv4 | ipaddr.IPv6 }
 /** Stands for the address of a connection that is closed already. */
 const UNKNOWN_PEER: Address = { text: '0.0.0.0', parsed: new ipaddr.IPv4([0, 0, 0, 0]) }
 
-/** Addresses that were read: the library takes 20 µs for each. All of them together have some 6 MB. */
+/**
+ * Addresses that were read: the library takes 20 µs for each. All of them together have some 6 MB.
+ */
 const recentIPv6 = new Map<string, Address>()
 const MAX_RECENT_IPV6 = 20_000
 
@@ -23,12 +25,13 @@ const MAX_RECENT_IPV6 = 20_000
 const peers = new WeakMap<Socket, Address>()
 
 /**
- * The client's address: the peer's, or behind trusted proxies the one they name, read from the right. A hop is believed
- * only when a trusted proxy named it. A hop that is no address (`unknown`, `_hidden`, junk) ends the chain: the result is
- * then the last trusted address. Never throws, and always returns an address in its canonical form.
+ * The client's address: the peer's, or behind trusted proxies the one they name, read from the
+ * right. A hop is believed only when a trusted proxy named it. A hop that is no address (`unknown`,
+ * `_hidden`, junk) ends the chain: the result is then the last trusted address. Never throws, and
+ * always returns an address in its canonical form.
  *
- * `X-Forwarded-For` wins where both headers are present: nearly every proxy writes it, and one that does so lets a
- * client's own `Forwarded` (RFC 7239) through unread.
+ * `X-Forwarded-For` wins where both headers are present: nearly every proxy writes it, and one that
+ * does so lets a client's own `Forwarded` (RFC 7239) through unread.
  */
 export function clientAddress(socket: Socket, headers: ForwardingHeaders, trusted: Cidr[]): string {
   let client = peerAddress(socket)
@@ -70,7 +73,10 @@ function* forwardedHops(header: string): Generator<string | null> {
   for (const element of splitFromRight(header, ',')) yield forOf(element)
 }
 
-/** The `for` parameter of one element of `Forwarded` (RFC 7239, section 4); null when there is not exactly one. */
+/**
+ * The `for` parameter of one element of `Forwarded` (RFC 7239, section 4); null when there is not
+ * exactly one.
+ */
 function forOf(element: string): string | null {
   const values: string[] = []
   for (const pair of splitFromRight(element, ';')) {
@@ -81,8 +87,9 @@ function forOf(element: string): string | null {
 }
 
 /**
- * Splits at separators outside quoted strings, last part first. It reads from the right because the left end is what a
- * client may have written itself: an open quotation mark there must not swallow what a proxy added after it.
+ * Splits at separators outside quoted strings, last part first. It reads from the right because the
+ * left end is what a client may have written itself: an open quotation mark there must not swallow
+ * what a proxy added after it.
  */
 function* splitFromRight(text: string, separator: ',' | ';'): Generator<string> {
   let end = text.length
@@ -103,11 +110,16 @@ function isEscaped(text: string, at: number): boolean {
   return (at - first) % 2 === 1
 }
 
-/** An IPv4 address, or an IPv6 address in brackets, each with the port that it may have (RFC 7239, section 6). */
+/**
+ * An IPv4 address, or an IPv6 address in brackets, each with the port that it may have (RFC 7239,
+ * section 6).
+ */
 const IPV4_NODE = /^([\d.]+)(?::(?:\d{1,5}|_[\w.-]+))?$/
 const IPV6_NODE = /^\[([^\]]+)\](?::(?:\d{1,5}|_[\w.-]+))?$/
 
-/** The address of a hop as proxies write it, with port, brackets or quotes; null when it is none. */
+/**
+ * The address of a hop as proxies write it, with port, brackets or quotes; null when it is none.
+ */
 function nodeAddress(hop: string): Address | null {
   const trimmed = hop.trim()
   const plain = plainAddress(trimmed)
@@ -122,8 +134,9 @@ function unquoted(text: string): string {
 }
 
 /**
- * IPv4 mapped into IPv6 is the IPv4 address; a zone id means nothing on another host. Every request comes through here,
- * and the library reads each text several times: it gets what is known to be IPv6 alone.
+ * IPv4 mapped into IPv6 is the IPv4 address; a zone id means nothing on another host. Every request
+ * comes through here, and the library reads each text several times: it gets what is known to be
+ * IPv6 alone.
  */
 function plainAddress(text: string): Address | null {
   const bare = text.includes('%') ? text.replace(/%.*$/s, '') : text

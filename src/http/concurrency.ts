@@ -11,13 +11,15 @@ const MAX_CONCURRENT = 8
 const LARGE_BODY_BYTES = 64 * 1024
 const MAX_CONCURRENT_LARGE_BODIES = 2
 
-/** Answers of at least this size hold memory until the client has read them: they count until then. */
+/**
+ * Answers of at least this size hold memory until the client has read them: they count until then.
+ */
 const LARGE_ANSWER_BYTES = 256 * 1024
 
 /**
- * Milliseconds for which a large answer keeps its place, per mebibyte. To build it occupied the process for 10 ms per mebibyte:
- * this way one account gets half of the process at most. Between its answers new connections are accepted, one in each turn
- * of the event loop.
+ * Milliseconds for which a large answer keeps its place, per mebibyte. To build it occupied the
+ * process for 10 ms per mebibyte: this way one account gets half of the process at most. Between
+ * its answers new connections are accepted, one in each turn of the event loop.
  */
 const REST_MS_PER_MIB = 2 * MAX_CONCURRENT * 10
 
@@ -31,9 +33,10 @@ type Share = { running: number; waiting: Turn[] }
 type Subject = { key: string; maxConcurrent: number }
 
 /**
- * Lets the requests of one account wait for one another rather than for everybody: some are handled at once, the others in
- * the order in which they came. Holds for every route that is registered after this, except those with a limit of their own.
- * Large bodies have a share of their own, also where no account is needed: there the client's network counts.
+ * Lets the requests of one account wait for one another rather than for everybody: some are handled
+ * at once, the others in the order in which they came. Holds for every route that is registered
+ * after this, except those with a limit of their own. Large bodies have a share of their own, also
+ * where no account is needed: there the client's network counts.
  */
 export function limitConcurrency(app: App): void {
   const shares = new Map<string, Share>()
@@ -83,7 +86,8 @@ async function enter(
 ): Promise<() => void> {
   const share = shares.get(key) ?? { running: 0, waiting: [] }
   shares.set(key, share)
-  // Whoever ends hands its place to the next, so that a request that comes in between does not overtake.
+  // Whoever ends hands its place to the next, so that a request that comes in between does not
+  // overtake.
   if (share.running >= maxConcurrent) await waitIn(share, reply)
   else share.running++
 

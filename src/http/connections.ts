@@ -11,9 +11,10 @@ type Connection = {
 
 /**
  * Tracks the connections of a server, so that stopping it waits only for requests. Node counts a
- * connection as idle only after its first request: one that has sent nothing, as browsers open them in advance, would
- * keep the server open until the deadline.
- * @returns call it when the server stops; it closes connections without a request until the server is closed
+ * connection as idle only after its first request: one that has sent nothing, as browsers open them
+ * in advance, would keep the server open until the deadline.
+ * @returns call it when the server stops; it closes connections without a request until the server
+ *   is closed
  */
 export function trackConnections(server: Server): () => void {
   const open = new Map<Socket, Connection>()

@@ -18,8 +18,8 @@ export const MAX_DETAILS = 10
 const MAX_PATH_LENGTH = 200
 
 /**
- * Describes each invalid field once. Where one of several schemas must match, the problems of the one that the request meant
- * are described.
+ * Describes each invalid field once. Where one of several schemas must match, the problems of the
+ * one that the request meant are described.
  * @param context the part of the request, used as the path where there is no field
  */
 export function describeProblems(problems: Problem[], context = 'request'): FaultDetail[] {
@@ -30,7 +30,10 @@ export function describeProblems(problems: Problem[], context = 'request'): Faul
   return merged(left.map((problem) => detailOf(problem, context))).slice(0, MAX_DETAILS)
 }
 
-/** Replaces a choice and the problems of all its branches by the problems of the branch that the request meant. */
+/**
+ * Replaces a choice and the problems of all its branches by the problems of the branch that the
+ * request meant.
+ */
 function withoutChoice(problems: Problem[], choice: Problem): Problem[] {
   const branches = new Map<string, Problem[]>()
   const others: Problem[] = []
@@ -51,7 +54,9 @@ function branchOf({ schemaPath, instancePath }: Problem, choice: Problem): strin
   return isWithin ? schemaPath.slice(start.length).split('/')[0] : undefined
 }
 
-/** Excludes null branches where a value was sent, and branches of another kind than the one named. */
+/**
+ * Excludes null branches where a value was sent, and branches of another kind than the one named.
+ */
 function branchesMeant(branches: Problem[][], { instancePath }: Problem): Problem[] {
   const given = branches.filter(
     (branch) => !branch.some((one) => isNull(one) && one.instancePath === instancePath),

@@ -19,7 +19,10 @@ const FASTIFY_FAULTS: Record<string, [FaultCode, string]> = {
   FST_ERR_BAD_URL: ['invalid_request', 'The path contains a malformed percent-encoding.'],
 }
 
-/** Delay of a 429: a client that repeats what was refused without waiting would otherwise do so a thousand times a second. */
+/**
+ * Delay of a 429: a client that repeats what was refused without waiting would otherwise do so a
+ * thousand times a second.
+ */
 const REFUSAL_DELAY_MS = 500
 
 type Route = { pattern: RegExp; method: string }
@@ -73,7 +76,10 @@ export function sendFault(fault: Fault, reply: FastifyReply): FastifyReply {
   return reply.code(fault.status).type('application/json').send(failureBody(fault))
 }
 
-/** Characters of an error message and of one detail. Text quoted from a request is truncated, so that a response stays below 64 kB. */
+/**
+ * Characters of an error message and of one detail. Text quoted from a request is truncated, so
+ * that a response stays below 64 kB.
+ */
 const MAX_ERROR_LENGTH = 8_000
 const MAX_DETAIL_LENGTH = 1_000
 

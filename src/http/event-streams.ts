@@ -17,14 +17,19 @@ export type EventStreamSource = {
 }
 
 export type EventStreams = {
-  /** Responds with a stream: the current state, then every change, until client or service ends it. */
+  /**
+   * Responds with a stream: the current state, then every change, until client or service ends it.
+   */
   stream(reply: FastifyReply, source: EventStreamSource): Promise<void>
 }
 
 /** Minimum time between two events of one stream, unless the source sets its own. */
 const DEFAULT_INTERVAL_MS = 1_000
 
-/** Time between two comments, which keep proxies from closing an idle stream and detect clients that have disconnected. */
+/**
+ * Time between two comments, which keep proxies from closing an idle stream and detect clients that
+ * have disconnected.
+ */
 export const HEARTBEAT_MS = 15_000
 
 /** Creates the event streams for the routes of `app`, which all end when it closes. */

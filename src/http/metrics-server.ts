@@ -21,8 +21,8 @@ const NOT_FOUND: Answer = {
 }
 
 /**
- * Serves `/metrics` for Prometheus, and `/healthz` and `/readyz` for an instance without the role `web`. It has no
- * authentication.
+ * Serves `/metrics` for Prometheus, and `/healthz` and `/readyz` for an instance without the role
+ * `web`. It has no authentication.
  * @throws Fault `unavailable` when the port cannot be opened
  */
 export async function startMetricsServer(

@@ -8,7 +8,10 @@ import {
 } from 'prom-client'
 import type { App } from './server.ts'
 
-/** Gauges of the library with names of counters, which `promtool check metrics` rejects. They are sums of other metrics. */
+/**
+ * Gauges of the library with names of counters, which `promtool check metrics` rejects. They are
+ * sums of other metrics.
+ */
 const MISNAMED_METRICS = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -54,7 +57,10 @@ export type MetricReadings = {
   isReady: () => Promise<boolean>
 }
 
-/** Most responses take a few milliseconds; a check waits for slow servers, a capture for its configured delay. */
+/**
+ * Most responses take a few milliseconds; a check waits for slow servers, a capture for its
+ * configured delay.
+ */
 const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 /** The job behind a running migration. */
@@ -142,7 +148,10 @@ export function createMetrics(version: string): Metrics {
   }
 }
 
-/** Adds the gauges that are read at every scrape: connections, the queue, and whether the database is available. */
+/**
+ * Adds the gauges that are read at every scrape: connections, the queue, and whether the database
+ * is available.
+ */
 export function addReadings(
   { registry }: Metrics,
   { pool, countJobs, isReady }: MetricReadings,
@@ -155,7 +164,8 @@ export function addReadings(
       registers: [registry],
       async collect() {
         this.reset()
-        // While the database is unavailable these have no values, and the other metrics stay readable.
+        // While the database is unavailable these have no values, and the other metrics stay
+        // readable.
         for (const [labels, value] of await read().catch(() => [])) this.set(labels, value)
       },
     })

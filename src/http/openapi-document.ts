@@ -27,8 +27,9 @@ export type Paths = Record<string, Record<string, Operation>>
 type Document = { paths?: Paths; components?: Record<string, object>; [keyword: string]: unknown }
 
 /**
- * Completes the document that the framework derives from the routes: every operation gets an id, its security and its failures.
- * Schemas become JSON Schema 2020-12, and those with a title are shared under `components`.
+ * Completes the document that the framework derives from the routes: every operation gets an id,
+ * its security and its failures. Schemas become JSON Schema 2020-12, and those with a title are
+ * shared under `components`.
  * @param more operations that are handled outside the router
  */
 export function completeDocument(document: Document, more: Paths = {}): void {
@@ -115,7 +116,9 @@ function isData(key: string): boolean {
   return ['example', 'examples', 'default', 'const', 'enum'].includes(key)
 }
 
-/** Converts JSON Schema draft 7, which the validator uses, to 2020-12, which OpenAPI 3.1 requires. */
+/**
+ * Converts JSON Schema draft 7, which the validator uses, to 2020-12, which OpenAPI 3.1 requires.
+ */
 function toDraft2020(schema: Schema): Schema {
   return mapSchemas(schema, (one) => {
     if (Array.isArray(one['items'])) {
@@ -161,7 +164,10 @@ function alternativesOf({ anyOf, ...schema }: Schema): Schema {
   return { ...said, anyOf: whole }
 }
 
-/** Replaces Unicode classes, which few tools support. Lone surrogates cannot occur in JSON encoded as UTF-8. */
+/**
+ * Replaces Unicode classes, which few tools support. Lone surrogates cannot occur in JSON encoded
+ * as UTF-8.
+ */
 function plainPattern(pattern: string): string {
   return pattern.replaceAll('\\p{Cc}', '\\u0000-\\u001f\\u007f-\\u009f').replaceAll('\\p{Cs}', '')
 }
@@ -173,8 +179,8 @@ function recordOf({ patternProperties, ...schema }: Schema): Schema {
 }
 
 /**
- * Makes fields with a default optional. The default moves to the description, because client generators require fields that
- * have one.
+ * Makes fields with a default optional. The default moves to the description, because client
+ * generators require fields that have one.
  */
 function optionalWhereDefault(schema: Schema): Schema {
   return mapSchemas(schema, ({ required, ...one }) => {

@@ -37,7 +37,10 @@ type Described = {
   paths?: Paths | undefined
 }
 
-/** Serves the OpenAPI 3.1 document at `/openapi.json` and its page at `/docs`. Call before routes are added. */
+/**
+ * Serves the OpenAPI 3.1 document at `/openapi.json` and its page at `/docs`. Call before routes
+ * are added.
+ */
 export async function describeApi(app: App, { version, paths }: Described): Promise<void> {
   await app.register(fastifySwagger, {
     openapi: {

@@ -34,8 +34,9 @@ const FORMS: Record<string, string> = {
 }
 
 /**
- * Returns the `operationId` of a route without its own: a verb and a noun, such as `listMonitoringHosts` or `retryMigration`.
- * It depends only on method and path, so that it is stable.
+ * Returns the `operationId` of a route without its own: a verb and a noun, such as
+ * `listMonitoringHosts` or `retryMigration`. It depends only on method and path, so that it is
+ * stable.
  * @param path as OpenAPI writes it, with `{parameters}`
  */
 export function operationIdOf(method: string, path: string): string {
@@ -44,7 +45,8 @@ export function operationIdOf(method: string, path: string): string {
     .filter((segment) => segment !== '' && segment !== 'api' && segment !== 'v1')
   const isOne = segments.at(-1)?.startsWith('{') === true
   const words = segments.filter((segment) => !segment.startsWith('{'))
-  // The authentication library names its endpoints this way already: `sign-in/email`, `list-sessions`.
+  // The authentication library names its endpoints this way already: `sign-in/email`,
+  // `list-sessions`.
   if (words[0] === 'auth') return lowered(pascal(words.slice(1).join('-')))
   const last = words.at(-1) ?? ''
   const doing = { post: ACTIONS, get: FORMS }[method]?.[last]

@@ -132,7 +132,10 @@ function subjectOf(request: FastifyRequest, name: LimitName): Subject {
   return { key: `${name} ${clientNetwork(request.ip)}`, accountId: null, name, limit }
 }
 
-/** A request counts until its response is sent, because a response to a slow client takes memory until then. */
+/**
+ * A request counts until its response is sent, because a response to a slow client takes memory
+ * until then.
+ */
 function whenSent(reply: FastifyReply, done: () => void): void {
   finished(reply.raw, { readable: false }, done)
 }
@@ -165,7 +168,10 @@ function createConcurrencyCounter() {
 const MAX_SUBJECTS = 50_000
 
 function createRateCounter(db: Db) {
-  /** For an address, when its bucket is full again; for an account, the end of its rejection. In `performance.now()`. */
+  /**
+   * For an address, when its bucket is full again; for an account, the end of its rejection. In
+   * `performance.now()`.
+   */
   const fullAt = new Map<string, number>()
   const refusedUntil = new Map<string, number>()
 
@@ -187,7 +193,10 @@ function createRateCounter(db: Db) {
     return 0
   }
 
-  /** Counts a request of an account. Requests that are rejected again cost no query. @returns seconds to wait */
+  /**
+   * Counts a request of an account. Requests that are rejected again cost no query. @returns
+   * seconds to wait
+   */
   async function countAccount({ key, accountId, name }: Subject, rate: Rate): Promise<number> {
     const remaining = (refusedUntil.get(key) ?? 0) - performance.now()
     if (remaining > 0) return remaining / 1000

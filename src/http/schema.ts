@@ -1,11 +1,16 @@
 import { Type, type TSchema } from 'typebox'
 import { STATUS_OF } from '../errors.ts'
 
-/** A timestamp, ISO 8601 in UTC with milliseconds. The store returns Dates, which are serialized to it. */
+/**
+ * A timestamp, ISO 8601 in UTC with milliseconds. The store returns Dates, which are serialized to
+ * it.
+ */
 export const Timestamp = Type.String({ format: 'date-time' })
 export const Uuid = Type.String({ format: 'uuid' })
 
-/** Length limits in characters. Every string of a request schema has its own limit or one of these. */
+/**
+ * Length limits in characters. Every string of a request schema has its own limit or one of these.
+ */
 export const MAX_LENGTH = {
   address: 100,
   host: 1_000,
@@ -54,7 +59,10 @@ export const Done = Type.Object({ success: Type.Literal(true) }, { title: 'Done'
 /** OpenAPI security of a route that requires an account. */
 export const security: Record<string, string[]>[] = [{ token: [] }, { session: [] }]
 
-/** The responses of a route. Typed as any schema, because rows hold Dates and the response holds their text. */
+/**
+ * The responses of a route. Typed as any schema, because rows hold Dates and the response holds
+ * their text.
+ */
 export function answers(success: TSchema, status = 200): Record<string, TSchema> {
   return { [status]: success, ...failures }
 }
@@ -62,7 +70,10 @@ export function answers(success: TSchema, status = 200): Record<string, TSchema>
 /** The responses of a route whose success is not JSON. */
 export const failures: Record<string, TSchema> = { '4xx': Failure, '5xx': Failure }
 
-/** The responses of a route that does not return JSON: its media type, and the schema of one line or event. */
+/**
+ * The responses of a route that does not return JSON: its media type, and the schema of one line or
+ * event.
+ */
 export function answersAs(
   type: string,
   schema: TSchema,
@@ -75,7 +86,10 @@ export function answersAs(
 /** The content of a file. */
 export const Bytes = Type.String({ format: 'binary' })
 
-/** Names schemas in the OpenAPI document, so that they are shared and client generators create types for them. */
+/**
+ * Names schemas in the OpenAPI document, so that they are shared and client generators create types
+ * for them.
+ */
 export function nameComponents(schemas: Record<string, TSchema>): void {
   for (const [title, schema] of Object.entries(schemas)) Object.assign(schema, { title })
 }

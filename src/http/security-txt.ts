@@ -1,7 +1,10 @@
 import { Type } from 'typebox'
 import type { App } from './server.ts'
 
-/** Days for which a client may rely on the file. RFC 9116, section 2.5.5, recommends less than a year. */
+/**
+ * Days for which a client may rely on the file. RFC 9116, section 2.5.5, recommends less than a
+ * year.
+ */
 const VALID_DAYS = 180
 
 const DAY_MS = 86_400_000
@@ -33,7 +36,9 @@ export function securityTxtRoute(
   )
 }
 
-/** The file's text. `Expires` is the start of a day, so that the file changes once a day at most. */
+/**
+ * The file's text. `Expires` is the start of a day, so that the file changes once a day at most.
+ */
 export function securityTxt(contacts: string[], baseUrl: string, now: Date): string {
   const expires = new Date((Math.floor(now.getTime() / DAY_MS) + VALID_DAYS) * DAY_MS)
   const lines = [

@@ -55,7 +55,8 @@ export type Capture = {
   takes(request: IncomingMessage): boolean
   handle(request: IncomingMessage, response: ServerResponse): void
   /**
-   * Called with bytes that are not a valid request, or that stopped arriving. The server sends the response.
+   * Called with bytes that are not a valid request, or that stopped arriving. The server sends the
+   * response.
    * @param last response to the previous request on this connection, whether or not it has ended
    */
   refused(
@@ -172,8 +173,9 @@ const REJECTIONS: Record<string, [status: string, sentence: string]> = {
 }
 
 /**
- * Runs `then` after the response to the previous request, because responses must keep the order of requests (RFC 9112, 9.3.2).
- * A previous request that is itself incomplete gets no further response.
+ * Runs `then` after the response to the previous request, because responses must keep the order of
+ * requests (RFC 9112, 9.3.2). A previous request that is itself incomplete gets no further
+ * response.
  */
 function afterAnswer(last: ServerResponse | undefined, then: () => void): void {
   if (!last?.req.complete || last.closed) then()
@@ -194,8 +196,8 @@ function rejectUnreadable({ code = '' }: NodeJS.ErrnoException, socket: Socket):
 }
 
 /**
- * Sets `request.ip` to the client's address. The framework's own proxy support accepts any text in `X-Forwarded-For` as an
- * address, also ports and words.
+ * Sets `request.ip` to the client's address. The framework's own proxy support accepts any text in
+ * `X-Forwarded-For` as an address, also ports and words.
  */
 function setClientAddress(app: App, trustedProxies: Cidr[]): void {
   app.addHook('onRequest', (request, _reply, done) => {
@@ -205,7 +207,9 @@ function setClientAddress(app: App, trustedProxies: Cidr[]): void {
   })
 }
 
-/** Accepts an empty body with `Content-Type: application/json`, which some clients send with DELETE. */
+/**
+ * Accepts an empty body with `Content-Type: application/json`, which some clients send with DELETE.
+ */
 function tolerateEmptyJson(app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
@@ -233,7 +237,10 @@ const API_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 }
 
-/** Adds headers and logs requests. The hooks run for every request, so they avoid promises and unused objects. */
+/**
+ * Adds headers and logs requests. The hooks run for every request, so they avoid promises and
+ * unused objects.
+ */
 function logRequests(app: App, log: Logger, isSecure: boolean): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
@@ -272,7 +279,10 @@ function rejectWhenClosing(app: App): void {
   })
 }
 
-/** Rejects NUL in URLs: PostgreSQL does not accept it in text, so the request would fail later with an internal error. */
+/**
+ * Rejects NUL in URLs: PostgreSQL does not accept it in text, so the request would fail later with
+ * an internal error.
+ */
 function rejectNul(app: App): void {
   app.addHook('onRequest', ({ url }, _reply, done) =>
     done(url.includes('%00') ? nulFault(url) : undefined),

@@ -4,9 +4,10 @@ import { fastifyStatic } from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /**
- * Nothing inline, and nothing from other origins. The dashboard needs no `style-src` exception: Mantine's variables and classes come
- * from style sheets (`withCssVariables` and `withGlobalClasses` are off), and React sets style properties through the
- * CSSOM, which the policy allows. No script may turn text into HTML either (`trusted-types 'none'`).
+ * Nothing inline, and nothing from other origins. The dashboard needs no `style-src` exception:
+ * Mantine's variables and classes come from style sheets (`withCssVariables` and
+ * `withGlobalClasses` are off), and React sets style properties through the CSSOM, which the policy
+ * allows. No script may turn text into HTML either (`trusted-types 'none'`).
  */
 const PAGE_CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -42,9 +43,11 @@ const NOT_BUILT_TEXT =
   'Portreeve is running, but the dashboard is not built. Run npm run build:web, then restart.\n'
 
 /**
- * Serves the built dashboard: its files, and its page for every other path that a browser navigates to, because the page knows
- * which paths exist. Other unknown paths get the JSON error. Call it after all other routes.
- * @param root folder of the build, `web/dist` by default; without a build, `/` explains how to create it
+ * Serves the built dashboard: its files, and its page for every other path that a browser navigates
+ * to, because the page knows which paths exist. Other unknown paths get the JSON error. Call it
+ * after all other routes.
+ * @param root folder of the build, `web/dist` by default; without a build, `/` explains how to
+ *   create it
  */
 export function siteRoutes(app: FastifyInstance, { root = DEFAULT_ROOT } = {}): void {
   if (!existsSync(join(root, 'index.html'))) {
@@ -76,7 +79,10 @@ export function siteRoutes(app: FastifyInstance, { root = DEFAULT_ROOT } = {}): 
   })
 }
 
-/** Files beside the page, such as icon and robots.txt, without the page itself and compressed copies. */
+/**
+ * Files beside the page, such as icon and robots.txt, without the page itself and compressed
+ * copies.
+ */
 function looseFiles(root: string): string[] {
   const files = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile())
   return files

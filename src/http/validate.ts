@@ -3,20 +3,27 @@ import addFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 
 /**
- * Up to this many values in a request, every problem is reported; beyond, only the first. Each invalid value costs an error
- * object per branch of every choice, and 1 MiB of JSON has room for half a million invalid values.
+ * Up to this many values in a request, every problem is reported; beyond, only the first. Each
+ * invalid value costs an error object per branch of every choice, and 1 MiB of JSON has room for
+ * half a million invalid values.
  */
 const MAX_VALUES_FOR_ALL_PROBLEMS = 300
 
 const OPTIONS: AjvOptions = { useDefaults: true, strict: false, verbose: true }
 
-/** Types in bodies are not converted (`"993"` is not a port). Fields that the schema does not name are removed. */
+/**
+ * Types in bodies are not converted (`"993"` is not a port). Fields that the schema does not name
+ * are removed.
+ */
 const BODY: AjvOptions = { ...OPTIONS, coerceTypes: false, removeAdditional: true }
 
 /** Query strings, paths and headers are text, and are converted to the types of the schema. */
 const TEXT: AjvOptions = { ...OPTIONS, coerceTypes: 'array' }
 
-/** Compiles route schemas into validators whose time and memory grow linearly with the size of a request. */
+/**
+ * Compiles route schemas into validators whose time and memory grow linearly with the size of a
+ * request.
+ */
 export function createValidatorCompiler(): FastifySchemaCompiler<unknown> {
   const [body, text] = [compilersOf(BODY), compilersOf(TEXT)]
   return ({ schema, httpPart }) => {
@@ -75,9 +82,9 @@ type Schema = {
 }
 
 /**
- * Closes the schema of a body: unnamed fields are removed before the handler runs, so that a row written from the body cannot
- * carry another account's id. Schemas within a choice stay open, because the first that does not match would remove fields
- * that the next one needs.
+ * Closes the schema of a body: unnamed fields are removed before the handler runs, so that a row
+ * written from the body cannot carry another account's id. Schemas within a choice stay open,
+ * because the first that does not match would remove fields that the next one needs.
  */
 function closed(schema: Schema): Schema {
   const { properties, items } = schema

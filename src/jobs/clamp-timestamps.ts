@@ -1,9 +1,9 @@
 import type { Pool } from 'pg'
 
 /**
- * Brings what the queue has marked with times to come back to now, after a clock that was ahead is set right: jobs would not
- * be claimed, schedules and the recovery of jobs would stand still until it is as late again. A job made in the future
- * keeps the time it was told to wait.
+ * Brings what the queue has marked with times to come back to now, after a clock that was ahead is
+ * set right: jobs would not be claimed, schedules and the recovery of jobs would stand still until
+ * it is as late again. A job made in the future keeps the time it was told to wait.
  */
 export async function clampQueueTimestamps(pool: Pool): Promise<void> {
   for (const statement of STATEMENTS) await pool.query(statement)

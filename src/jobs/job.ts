@@ -3,7 +3,10 @@ import type { Logger } from '../log.ts'
 import type { Db } from '../store/database.ts'
 
 export type JobContext = {
-  /** Aborts when the service stops, or when this run lost its claim: save what is worth saving and return or throw. */
+  /**
+   * Aborts when the service stops, or when this run lost its claim: save what is worth saving and
+   * return or throw.
+   */
   signal: AbortSignal
   /** 1 for the first run, more after a failure or a crash. */
   attempt: number
@@ -13,8 +16,9 @@ export type JobContext = {
 }
 
 /**
- * Thrown by work that is not done and goes back into the queue, behind what waits there: no failure, and no attempt lost. As
- * the reason of the signal's abort it says that others wait for the slot; work that hears of it saves what it has, and throws.
+ * Thrown by work that is not done and goes back into the queue, behind what waits there: no
+ * failure, and no attempt lost. As the reason of the signal's abort it says that others wait for
+ * the slot; work that hears of it saves what it has, and throws.
  */
 export class PutBack extends Error {
   readonly delayMs: number
@@ -35,19 +39,28 @@ export type Job<Data extends object = object> = {
   /** How many may run at once over all instances together. Without it, four in each. */
   concurrency?: number
   /**
-   * The account whose work it is. Accounts share `concurrency`: the next claim is for the one that runs least, and one that
-   * alone may use all slots gives back what is more than its share when others wait (`PutBack`).
+   * The account whose work it is. Accounts share `concurrency`: the next claim is for the one that
+   * runs least, and one that alone may use all slots gives back what is more than its share when
+   * others wait (`PutBack`).
    */
   accountOf?(data: Data): string
   /** Of those with the same key at most one waits. */
   uniqueBy?(data: Data): string
-  /** Enqueues it with empty data: cron in UTC, once over all instances, and once after a time when none was running. */
+  /**
+   * Enqueues it with empty data: cron in UTC, once over all instances, and once after a time when
+   * none was running.
+   */
   schedule?: string
   /** Seconds for one run, after which it counts as failed (900, at most 86,400). */
   deadline?: number
-  /** Tries after the first (3), and seconds between them: at first (5), doubled each time, at most (600). */
+  /**
+   * Tries after the first (3), and seconds between them: at first (5), doubled each time, at most
+   * (600).
+   */
   retry?: { limit?: number; delay?: number; maxDelay?: number }
-  /** Does the work. May run twice when an instance dies in the middle: the row says what is done. */
+  /**
+   * Does the work. May run twice when an instance dies in the middle: the row says what is done.
+   */
   run(data: Data, context: JobContext): Promise<void>
 }
 
@@ -62,7 +75,10 @@ export type Enqueue = <Data extends object>(
   options?: { startAfter?: Date },
 ) => Promise<boolean>
 
-/** Keeps the types of schema and work together. A job that needs something is made by a function that is given it. */
+/**
+ * Keeps the types of schema and work together. A job that needs something is made by a function
+ * that is given it.
+ */
 export function defineJob<Schema extends TObject>(
   job: Omit<Job<Static<Schema>>, 'schema'> & { schema: Schema },
 ): Job<Static<Schema>>

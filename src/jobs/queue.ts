@@ -16,12 +16,18 @@ export type ClaimedJob = { id: string; attempt: number; data: object; claim: obj
 
 export type Queue = {
   enqueue: Enqueue
-  /** Claims at most so many, the oldest first, as far as their concurrency over all instances allows. None: there is none. */
+  /**
+   * Claims at most so many, the oldest first, as far as their concurrency over all instances
+   * allows. None: there is none.
+   */
   claim(job: Job, count: number): Promise<ClaimedJob[]>
   /** Says that the work goes on. False when the claim is lost: another instance has the job. */
   heartbeat(job: Job, claimed: ClaimedJob): Promise<boolean>
   complete(job: Job, claimed: ClaimedJob): Promise<void>
-  /** Asks the account with more than its share to give a slot back, where others wait for one: a signal goes to its worker. */
+  /**
+   * Asks the account with more than its share to give a slot back, where others wait for one: a
+   * signal goes to its worker.
+   */
   rebalance(job: Job): Promise<void>
   /** Puts it back behind what waits, after so many milliseconds; no attempt is lost. */
   putBack(job: Job, claimed: ClaimedJob, delayMs: number): Promise<void>
@@ -34,7 +40,10 @@ export type Queue = {
   close: () => Promise<void>
 }
 
-/** How many jobs of a name wait for their time, are ready, run, and failed for good within the last day. */
+/**
+ * How many jobs of a name wait for their time, are ready, run, and failed for good within the last
+ * day.
+ */
 export type JobStats = {
   name: string
   later: number
@@ -46,10 +55,16 @@ export type JobStats = {
 /** The signal that a job was enqueued; its payload is the job's name. */
 export const ENQUEUED = 'job.enqueued'
 
-/** The signal that a job is to be put back, because others wait for its slot; its payload is the job's id. */
+/**
+ * The signal that a job is to be put back, because others wait for its slot; its payload is the
+ * job's id.
+ */
 export const PUT_BACK_REQUESTED = 'job.wanted-back'
 
-/** Seconds without a sign of life after which a job is taken from its instance. Half of it between two signs. */
+/**
+ * Seconds without a sign of life after which a job is taken from its instance. Half of it between
+ * two signs.
+ */
 export const HEARTBEAT_SECONDS = 20
 
 /** Namespace of the advisory locks behind which jobs with a limit are claimed. */
@@ -62,7 +77,10 @@ const SUPERVISION_SECONDS = 10
 
 const COMPLETED_RETENTION_SECONDS = 24 * 3600
 
-/** A clock that nobody sets: with the machine's, timers would wait for the hours by which that was set back. */
+/**
+ * A clock that nobody sets: with the machine's, timers would wait for the hours by which that was
+ * set back.
+ */
 const MONOTONIC_CLOCK = {
   now: () => performance.timeOrigin + performance.now(),
   setTimeout: (work: () => void, milliseconds: number) => setTimeout(work, milliseconds),
@@ -188,7 +206,10 @@ function inTransaction(db: Db): BossDb {
 
 type Turns = <T>(work: () => Promise<T>) => Promise<T>
 
-/** Lets one work at a time: a claim holds a connection while it asks for another, and many could each hold what the others wait for. */
+/**
+ * Lets one work at a time: a claim holds a connection while it asks for another, and many could
+ * each hold what the others wait for.
+ */
 function createTurns(): Turns {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
@@ -219,7 +240,10 @@ async function claim(
 /** What the types of pg-boss do not show of a claimed job. */
 type Attempt = { retryCount: number }
 
-/** One job of the account whose turn it is. One by one: pg-boss would take several of one account at once. */
+/**
+ * One job of the account whose turn it is. One by one: pg-boss would take several of one account at
+ * once.
+ */
 async function claimNext(boss: PgBoss, db: BossDb, served: Served, { name, concurrency }: Job) {
   const groups = await listGroups(db, name)
   const next = nextGroup(

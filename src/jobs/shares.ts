@@ -30,7 +30,8 @@ export async function listGroups(db: BossDb, name: string): Promise<Group[]> {
 }
 
 /**
- * Whose turn it is: the account that runs least, of those the one that was served longest ago. Null: nobody's.
+ * Whose turn it is: the account that runs least, of those the one that was served longest ago.
+ * Null: nobody's.
  * @param servedAt larger is later; 0 for never
  */
 export function nextGroup(
@@ -48,8 +49,9 @@ export function nextGroup(
 }
 
 /**
- * The account that has to give a slot back: all slots are taken, it has more of them than its share, and another account with
- * less waits. The share is what is left when the slots are divided among all accounts that run or wait, one at least.
+ * The account that has to give a slot back: all slots are taken, it has more of them than its
+ * share, and another account with less waits. The share is what is left when the slots are divided
+ * among all accounts that run or wait, one at least.
  */
 export function findOverShare(groups: Group[], concurrency: number): Group | null {
   const running = groups.reduce((sum, group) => sum + group.running, 0)

@@ -25,7 +25,10 @@ type Running = { claimed: ClaimedJob; abort: AbortController; done: Promise<void
 /** How many of one job run at once in one instance, unless its concurrency is higher. */
 const HERE_AT_ONCE = 4
 
-/** Milliseconds between two looks without a signal: for retries that came due, and for signals that were missed. */
+/**
+ * Milliseconds between two looks without a signal: for retries that came due, and for signals that
+ * were missed.
+ */
 const POLL = 2_000
 
 /** Runs jobs as they come, until it is stopped. */
@@ -53,7 +56,10 @@ type Line = {
   stop(milliseconds: number): Promise<void>
 }
 
-/** One job's line: claims as many as there is room for, when something came, when one is done, and now and then. */
+/**
+ * One job's line: claims as many as there is room for, when something came, when one is done, and
+ * now and then.
+ */
 function startLine(queue: Queue, job: Job, log: Logger): Line {
   const room = Math.max(job.concurrency ?? 0, HERE_AT_ONCE)
   const running = new Set<Running>()
@@ -122,7 +128,10 @@ async function giveBack(
   await queue.fail(job, claimed, error).catch(() => {})
 }
 
-/** Runs one job to its end, and keeps its claim alive meanwhile. Never throws: what goes wrong is in the queue and the log. */
+/**
+ * Runs one job to its end, and keeps its claim alive meanwhile. Never throws: what goes wrong is in
+ * the queue and the log.
+ */
 async function runOne(
   queue: Queue,
   job: Job,

@@ -38,7 +38,10 @@ export async function resolveAccount(
 /** Where a connection stands in a request; undefined where it is the request. */
 type RequestSide = 'source' | 'destination' | undefined
 
-/** How to reach an account, apart from what opens it. The host is written as people write it, without a trailing dot. */
+/**
+ * How to reach an account, apart from what opens it. The host is written as people write it,
+ * without a trailing dot.
+ */
 export function splitConnection(
   connection: Connection,
   side?: RequestSide,

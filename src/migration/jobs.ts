@@ -41,8 +41,8 @@ const SIGN_OF_LIFE = 1_000
 const MOST_RUNS = 100
 
 /**
- * Runs migrations, at most `concurrency` in the whole installation, of which the accounts have equal shares when several
- * want them; one whose worker dies goes on in another.
+ * Runs migrations, at most `concurrency` in the whole installation, of which the accounts have
+ * equal shares when several want them; one whose worker dies goes on in another.
  */
 export function migrationJob(deps: MigrationJobDeps): Job<MigrationData> {
   return defineJob({
@@ -114,7 +114,8 @@ async function runClaimed(
 }
 
 /**
- * What becomes of a migration that stood still: it goes behind the others, and is given up after some times in a row.
+ * What becomes of a migration that stood still: it goes behind the others, and is given up after
+ * some times in a row.
  * @throws PutBack when it is to be tried again
  */
 async function endStandstill(
@@ -137,7 +138,10 @@ async function endStandstill(
   throw new PutBack('no progress', slots.pause * 2 ** row.stalls)
 }
 
-/** Host names are looked up and checked again at every start: what they point to may have changed since. */
+/**
+ * Host names are looked up and checked again at every start: what they point to may have changed
+ * since.
+ */
 async function openSides(
   row: Claimed,
   deps: MigrationJobDeps,
@@ -212,7 +216,10 @@ type Life = {
   stop(): Promise<void>
 }
 
-/** Shows that the worker lives, with the newest progress, and hears that the migration is not its any more. */
+/**
+ * Shows that the worker lives, with the newest progress, and hears that the migration is not its
+ * any more.
+ */
 function showLife(
   db: Kysely<DB>,
   run: Run & { stalls: number },

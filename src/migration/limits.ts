@@ -1,12 +1,18 @@
 /** What a migration may hold and how long it waits. Sizes in bytes, times in milliseconds. */
 export const LIMITS = {
-  /** Pairs of connections of one migration; Dovecot allows ten connections of a user from one address. */
+  /**
+   * Pairs of connections of one migration; Dovecot allows ten connections of a user from one
+   * address.
+   */
   connections: 4,
   /** A second pair of connections is not worth its sign-in below so many messages. */
   messagesPerConnection: 250,
   /** Batches of one pair under way: one is fetched while another is stored. */
   batchesAhead: 3,
-  /** A batch is one transaction at the destination: larger ones cost it fewer commits, and us more memory. */
+  /**
+   * A batch is one transaction at the destination: larger ones cost it fewer commits, and us more
+   * memory.
+   */
   batch: { messages: 250, bytes: 2 * 1024 * 1024 },
   /** A batch that took longer is halved, a shorter one doubled. */
   batchTime: { short: 700, long: 4_000 },
@@ -18,7 +24,9 @@ export const LIMITS = {
   unknownBody: 64 * 1024,
   /** Messages whose flags and dates are read ahead. */
   segment: 500,
-  /** After as many broken connections a message is sent alone, after as many more it is given up. */
+  /**
+   * After as many broken connections a message is sent alone, after as many more it is given up.
+   */
   breaks: { alone: 2, most: 4 },
   /** A message that is suspected shares its batch with few. */
   suspiciousBatch: 10,
@@ -42,7 +50,9 @@ export const LIMITS = {
   progress: 400,
 } as const
 
-/** How long a migration may hold one of the few slots of the installation. Times in milliseconds. */
+/**
+ * How long a migration may hold one of the few slots of the installation. Times in milliseconds.
+ */
 export type SlotLimits = {
   /** Without a message, a folder or a byte of a message completed: then others get the slot. */
   standstill: number
@@ -67,7 +77,10 @@ export type WaitTimes = {
   away: number
   /** Between two attempts to connect: at first, and at most. */
   reconnect: { first: number; most: number }
-  /** For how long a destination must have taken in nothing more before we believe that what it has not is lost. */
+  /**
+   * For how long a destination must have taken in nothing more before we believe that what it has
+   * not is lost.
+   */
   settle: number
   /** When a server asks us to slow down without saying for how long: at first, and at most. */
   slowDown: { first: number; most: number }

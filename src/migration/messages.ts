@@ -5,7 +5,8 @@ import type { MigrationRow, AccountAddress } from './store.ts'
 
 /**
  * That a migration has failed, for its owner.
- * @param failure what ended it before it began; null where some messages or folders could not be copied
+ * @param failure what ended it before it began; null where some messages or folders could not be
+ *   copied
  */
 export function failureAlert(
   row: MigrationRow,

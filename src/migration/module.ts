@@ -9,7 +9,10 @@ import { migrationJob, type MigrationJobDeps } from './jobs.ts'
 import { migrationRoutes } from './routes.ts'
 import { ENCRYPTED_COLUMNS } from './submit.ts'
 
-/** A worker that died would look alive, and the others in the queue behind it, until the clock is there again. */
+/**
+ * A worker that died would look alive, and the others in the queue behind it, until the clock is
+ * there again.
+ */
 const MOMENTS: FutureTimestamp[] = ['alive_at', 'queued_at'].map((column) => ({
   table: 'migration',
   column,

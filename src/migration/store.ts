@@ -168,8 +168,9 @@ export async function countMigrations(db: Db, accountId: string): Promise<number
 }
 
 /**
- * With the place in the queue, which is one for the whole installation. The order is that of the claims (`nextGroup` in
- * src/jobs/shares.ts): accounts take turns, each with what it runs already counted as a turn.
+ * With the place in the queue, which is one for the whole installation. The order is that of the
+ * claims (`nextGroup` in src/jobs/shares.ts): accounts take turns, each with what it runs already
+ * counted as a turn.
  */
 function selectMigrations(db: Db) {
   return db.selectFrom('migration').select([
@@ -232,7 +233,10 @@ export async function cancelMigration(
   return true
 }
 
-/** Puts a failed migration back into the queue, with what failed left to do; false when it is not failed. */
+/**
+ * Puts a failed migration back into the queue, with what failed left to do; false when it is not
+ * failed.
+ */
 export async function requeueMigration(
   db: Transaction<DB>,
   accountId: string,

@@ -67,7 +67,8 @@ function contextOf(id: string): string {
 /**
  * Puts a migration into the queue.
  * @param signal ends the look-up of the hosts
- * @throws Fault `invalid_request`, `target_not_allowed`, `upstream_*`, `monthly_limit`; then nothing is stored or counted
+ * @throws Fault `invalid_request`, `target_not_allowed`, `upstream_*`, `monthly_limit`; then
+ *   nothing is stored or counted
  */
 export async function submitMigration(
   deps: SubmitDeps,
@@ -83,7 +84,8 @@ export async function submitMigration(
   ]
   const destPrefix = prefixOf(request.destPrefix)
   requireDistinct(folders)
-  // Whoever has none left this month need not wait for the hosts to be looked up, nor hear what is wrong with them.
+  // Whoever has none left this month need not wait for the hosts to be looked up, nor hear what is
+  // wrong with them.
   if (!dryRun) await db.transaction().execute((trx) => requireLeft(trx, accountId))
   await resolveAccount({ ...source.reached, ...source.secret }, deps, signal, 'source.host')
   await resolveAccount(
@@ -160,7 +162,8 @@ function noProgress(folders: readonly string[]): MigrationProgress {
 }
 
 /**
- * Puts a failed migration back into the queue: what failed is done once more, what was copied stays.
+ * Puts a failed migration back into the queue: what failed is done once more, what was copied
+ * stays.
  * @throws Fault `not_found`, `conflict` when it has not failed
  */
 export async function retryMigration(

@@ -5,7 +5,10 @@ import { signIn } from '../net/imap/connection/session.ts'
 import type { Connection } from './shapes.ts'
 import { resolveAccount, splitConnection, type NetDeps } from './accounts.ts'
 
-/** Milliseconds for looking at an account: hundreds of folders that are counted one by one need a while. */
+/**
+ * Milliseconds for looking at an account: hundreds of folders that are counted one by one need a
+ * while.
+ */
 const ACCOUNT_DEADLINE_MS = 60_000
 
 /**

@@ -1,7 +1,10 @@
 import type { Failure } from './engine/journal/journal.ts'
 import type { MigrationRow } from './store.ts'
 
-/** A migration as its owner sees it, whole: events go out as they are, no schema drops what it does not name. */
+/**
+ * A migration as its owner sees it, whole: events go out as they are, no schema drops what it does
+ * not name.
+ */
 export function presentMigration(row: MigrationRow) {
   const {
     id,
@@ -16,7 +19,8 @@ export function presentMigration(row: MigrationRow) {
     queue,
   } = row
   const { createdAt, startedAt, completedAt } = row
-  // Errors are counted once, beside the progress: what ends a migration from outside is in no progress.
+  // Errors are counted once, beside the progress: what ends a migration from outside is in no
+  // progress.
   const { errorCount: _, ...shownProgress } = progress
   return {
     migrationId: id,

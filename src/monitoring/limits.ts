@@ -25,7 +25,9 @@ export const CHECK_INTERVALS: CheckIntervals = {
 /** Share of an interval by which it is shortened at random: hosts added together drift apart. */
 export const JITTER_RATIO = 0.1
 
-/** Milliseconds between the first queries for two addresses: a blocklist gets at most ten a second. */
+/**
+ * Milliseconds between the first queries for two addresses: a blocklist gets at most ten a second.
+ */
 export const QUERY_SPACING_MS = 100
 
 /**
@@ -46,7 +48,9 @@ export const HOST_LEASE_SECONDS = 300
 export const CHECK_DEADLINE_MS = 120_000
 export const HANDSHAKE_DEADLINE_MS = 15_000
 
-/** Milliseconds after which an address that left the name is removed: round robin brings it back. */
+/**
+ * Milliseconds after which an address that left the name is removed: round robin brings it back.
+ */
 export const ADDRESS_RETENTION_MS = DAY_MS
 
 export const MAX_ADDRESSES_PER_NAME = 16

@@ -99,7 +99,9 @@ export async function findHost(
   return row as HostRow | undefined
 }
 
-/** Updates the given settings and makes a full check due, because they may change what is checked. */
+/**
+ * Updates the given settings and makes a full check due, because they may change what is checked.
+ */
 export async function updateHost(
   db: Db,
   accountId: string,

@@ -19,12 +19,14 @@ type Entry = Extract extends AsyncIterable<infer E> ? E : never
 
 type Options = { dataDir: string; log: Logger; file: string }
 
-/** A page of PostgreSQL's compresses to a third at the first level, and little further at any other. */
+/**
+ * A page of PostgreSQL's compresses to a third at the first level, and little further at any other.
+ */
 const COMPRESSION = { level: 1 }
 
 /**
- * Writes the whole embedded database into one file (tar, gzip), beside the running service or without it. It holds
- * everything that was committed before it ended.
+ * Writes the whole embedded database into one file (tar, gzip), beside the running service or
+ * without it. It holds everything that was committed before it ended.
  * @returns bytes of the file, which is there whole or not at all
  * @throws Fault `unavailable` when the database cannot be reached or the file not be written
  */
@@ -64,10 +66,11 @@ async function makeDurable(path: string): Promise<void> {
 }
 
 /**
- * Puts the database of a backup into a data folder that has none, and sees that it starts. One of an older PostgreSQL is
- * carried over.
+ * Puts the database of a backup into a data folder that has none, and sees that it starts. One of
+ * an older PostgreSQL is carried over.
  * @returns when the backup was taken
- * @throws Fault `conflict` when there is a database, `invalid_request` when the file is no whole backup for this version
+ * @throws Fault `conflict` when there is a database, `invalid_request` when the file is no whole
+ *   backup for this version
  */
 export async function restore({ dataDir, log, file }: Options): Promise<Date> {
   const folder = join(resolve(dataDir), 'postgres')

@@ -1,6 +1,9 @@
 import ipaddr from 'ipaddr.js'
 
-/** What is given as which type: JSON as its text, a UUID as its text or its 16 bytes, an inet as the text of an address. */
+/**
+ * What is given as which type: JSON as its text, a UUID as its text or its 16 bytes, an inet as the
+ * text of an address.
+ */
 type Values = {
   text: string
   json: string
@@ -22,7 +25,10 @@ export type Column<R> = {
   [T in Type]: [name: string, type: T, valueOf: (row: R) => Values[T] | null]
 }[Type]
 
-/** Memory that rows are written into, and may be written into anew; where they are longer than usual, it grows. */
+/**
+ * Memory that rows are written into, and may be written into anew; where they are longer than
+ * usual, it grows.
+ */
 export type Page = { bytes: Buffer; at: number }
 
 /** Bytes of a page as a rule. */
@@ -43,7 +49,10 @@ const HEADER = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 /** PostgreSQL counts microseconds, from here. */
 const EPOCH = Date.UTC(2000, 0, 1)
 
-/** What PostgreSQL calls the families of addresses (utils/inet.h in its source), by the length of an address. */
+/**
+ * What PostgreSQL calls the families of addresses (utils/inet.h in its source), by the length of an
+ * address.
+ */
 const FAMILIES: Record<number, number> = { 4: 2, 16: 3 }
 
 const uuidOf = remembering((uuid) => Buffer.from(uuid.replaceAll('-', ''), 'hex'))

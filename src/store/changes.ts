@@ -1,7 +1,10 @@
 import type { Db } from './database.ts'
 import { notify, type Notifications } from './notifications.ts'
 
-/** Where something changed; `requests` are those that a webhook endpoint captured, `id` is the endpoint's. */
+/**
+ * Where something changed; `requests` are those that a webhook endpoint captured, `id` is the
+ * endpoint's.
+ */
 export const CHANGE_TOPICS = [
   'monitoring',
   'dmarc',
@@ -33,8 +36,8 @@ const CHANNEL = 'changed'
 const CHANGES_PER_NOTIFICATION = 75
 
 /**
- * Says in every instance that something looks different now; within a transaction, when that commits. What is shown
- * somewhere is asked for anew.
+ * Says in every instance that something looks different now; within a transaction, when that
+ * commits. What is shown somewhere is asked for anew.
  */
 export async function notifyChange(
   db: Db,

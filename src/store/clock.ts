@@ -19,8 +19,9 @@ export type FutureTimestamp = {
 }
 
 /**
- * Brings times that lie further ahead than they can to where they may be: after a clock that was ahead is set right, what is
- * due, claimed or counted would stand still until it is as late again. Does nothing while the clocks are right.
+ * Brings times that lie further ahead than they can to where they may be: after a clock that was
+ * ahead is set right, what is due, claimed or counted would stand still until it is as late again.
+ * Does nothing while the clocks are right.
  */
 export async function clampFutureTimestamps(
   db: Kysely<DB>,
@@ -44,19 +45,26 @@ function limitOf({ maxAheadSeconds, clock, isNumber }: FutureTimestamp) {
 
 /** Milliseconds between two looks at the clocks. */
 const CHECK_INTERVAL_MS = 10_000
-/** Milliseconds by which a clock may move or differ without a word: NTP moves it gently, and asking takes time. */
+/**
+ * Milliseconds by which a clock may move or differ without a word: NTP moves it gently, and asking
+ * takes time.
+ */
 const TOLERANCE_MS = 2_000
 /** Beyond so much, the clocks of service and database differ enough to be told of. */
 const MAX_DIFFERENCE_MS = 60_000
 
-/** How far the clocks of the service and of the database are ahead of one that nobody sets, in milliseconds. */
+/**
+ * How far the clocks of the service and of the database are ahead of one that nobody sets, in
+ * milliseconds.
+ */
 type Reading = { service: number; database: number }
 
 type Watched = { db: Kysely<DB>; log: Logger; onClockChange: () => Promise<void> }
 
 /**
  * Compares the clocks of the service and of its database with one that nobody sets.
- * @param onClockChange called at the start, when one of them jumped, and again and again while they are more than a minute apart
+ * @param onClockChange called at the start, when one of them jumped, and again and again while they
+ *   are more than a minute apart
  * @returns how to stop it
  */
 export function watchClocks({ db, log, onClockChange }: Watched): () => Promise<void> {

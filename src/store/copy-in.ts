@@ -1,7 +1,10 @@
 import type { Connection, Pool, Submittable } from 'pg'
 import { newPage, writeRows, type Column, type Page } from './binary-copy.ts'
 
-/** Pages that wait to be written anew, and how long they may be: memory that is taken and given back costs more than copying. */
+/**
+ * Pages that wait to be written anew, and how long they may be: memory that is taken and given back
+ * costs more than copying.
+ */
 const SPARE = 4
 const SPARE_BYTES = 1024 * 1024
 
@@ -16,9 +19,10 @@ type Options<R> = {
 }
 
 /**
- * What copies rows into a table, in one transaction with a statement before it, in one round trip: it begins to send them while
- * the statement is still to be done.
- * @returns the rows of that statement, each value as its text; throws when nothing was copied, as far as it is known
+ * What copies rows into a table, in one transaction with a statement before it, in one round trip:
+ * it begins to send them while the statement is still to be done.
+ * @returns the rows of that statement, each value as its text; throws when nothing was copied, as
+ *   far as it is known
  */
 export function createCopyIn<R>(pool: Pool, { table, columns, deadline }: Options<R>) {
   const copy = `copy ${table} (${columns.map(([name]) => name).join(', ')}) from stdin (format binary)`
@@ -30,7 +34,8 @@ export function createCopyIn<R>(pool: Pool, { table, columns, deadline }: Option
     const giveBack = () => {
       if (spare.length < SPARE && page.bytes.length <= SPARE_BYTES) spare.push(page)
     }
-    // What @types/pg does not know: the pool gives the query its callback, and a promise of what that is called with.
+    // What @types/pg does not know: the pool gives the query its callback, and a promise of what
+    // that is called with.
     return pool.query(
       copyIn(`${statement}; ${copy}`, bytes, giveBack, deadline),
     ) as unknown as Promise<string[][]>
@@ -49,7 +54,10 @@ type Spoken = Submittable & {
   handleReadyForQuery(): void
 }
 
-/** What is sent before the server asks for it, it reads when it gets there, or passes over when it does not. */
+/**
+ * What is sent before the server asks for it, it reads when it gets there, or passes over when it
+ * does not.
+ */
 function copyIn(text: string, bytes: Buffer, onSent: () => void, deadline: number): Spoken {
   const rows: string[][] = []
   return {

@@ -15,23 +15,34 @@ export type Database = {
 
 const OLDEST_MAJOR = 15
 
-/** Milliseconds for one statement: nobody waits longer for an answer, and its connection is wanted by others. */
+/**
+ * Milliseconds for one statement: nobody waits longer for an answer, and its connection is wanted
+ * by others.
+ */
 export const STATEMENT_TIMEOUT_MS = 30_000
 
-/** Milliseconds for a lock, held by a transaction of ours that itself has statements of limited length. */
+/**
+ * Milliseconds for a lock, held by a transaction of ours that itself has statements of limited
+ * length.
+ */
 export const LOCK_TIMEOUT_MS = 20_000
 
-/** Milliseconds that a transaction may do nothing: it holds a connection, its locks, and dead rows of every table. */
+/**
+ * Milliseconds that a transaction may do nothing: it holds a connection, its locks, and dead rows
+ * of every table.
+ */
 export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000
 
 /**
- * Set by a statement and not in the start-up message: PgBouncer refuses a connection with start-up parameters that it does
- * not know.
+ * Set by a statement and not in the start-up message: PgBouncer refuses a connection with start-up
+ * parameters that it does not know.
  */
 const TIME_LIMITS = `set statement_timeout = ${STATEMENT_TIMEOUT_MS}; set lock_timeout = ${LOCK_TIMEOUT_MS};
   set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_TIMEOUT_MS}`
 
-/** Milliseconds for a deletion that takes along everything that belongs to an account or a domain. */
+/**
+ * Milliseconds for a deletion that takes along everything that belongs to an account or a domain.
+ */
 export const DELETION_TIMEOUT_MS = 10 * 60_000
 
 /** Milliseconds for a statement of nightly work that reads or deletes from a whole table. */
@@ -68,8 +79,9 @@ export function openDatabase(url: string, { max = 15 }: { max?: number } = {}): 
 const BY_INDEX = '; set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off'
 
 /**
- * Further connections to the same database, for statements that look up a few keys and are planned once: a plan made while
- * a table was empty would go on reading all of it when it has a million rows.
+ * Further connections to the same database, for statements that look up a few keys and are planned
+ * once: a plan made while a table was empty would go on reading all of it when it has a million
+ * rows.
  * @param max connections at once
  */
 export function openLookups({ options }: Pool, max: number): Pool {
@@ -77,15 +89,16 @@ export function openLookups({ options }: Pool, max: number): Pool {
 }
 
 /**
- * Further connections to the same database for work without limits of time, to be ended when it is done: the schema of the
- * queue, which waits for other instances and may rewrite its tables.
+ * Further connections to the same database for work without limits of time, to be ended when it is
+ * done: the schema of the queue, which waits for other instances and may rewrite its tables.
  */
 export function openUnlimited({ options }: Pool, max: number): Pool {
   return poolOf({ ...options, max, onConnect: (client) => client.query(NO_TIME_LIMITS) })
 }
 
 /**
- * Runs statements on one connection that may take longer than a request's; for background work that says why.
+ * Runs statements on one connection that may take longer than a request's; for background work that
+ * says why.
  * @param milliseconds for each statement
  */
 export async function withStatementTimeout<T>(
@@ -107,8 +120,9 @@ export async function withStatementTimeout<T>(
 }
 
 /**
- * The types of `pg` lack the promise of `onConnect`. Its `verify` will not do: a caller whose deadline passes
- * while `verify` runs leaves a connection behind that nothing releases (pg-pool 3.14, `_acquireClient`).
+ * The types of `pg` lack the promise of `onConnect`. Its `verify` will not do: a caller whose
+ * deadline passes while `verify` runs leaves a connection behind that nothing releases (pg-pool
+ * 3.14, `_acquireClient`).
  */
 type Options = Omit<PoolConfig, 'onConnect'> & {
   onConnect: (client: ClientBase) => Promise<unknown>
@@ -116,7 +130,8 @@ type Options = Omit<PoolConfig, 'onConnect'> & {
 
 function poolOf(options: Options): Pool {
   const pool = new Pool(options)
-  // An idle connection that breaks is replaced at the next use. Without a listener it would end the process.
+  // An idle connection that breaks is replaced at the next use. Without a listener it would end the
+  // process.
   pool.on('error', () => {})
   // The same for one in use: whoever uses it hears of it through its query.
   pool.on('connect', (client) => client.on('error', () => {}))
@@ -141,7 +156,10 @@ export type DatabaseState = {
   bytes: number
 }
 
-/** The server's version, its time, and what it keeps of ours, for those who look whether all is well. */
+/**
+ * The server's version, its time, and what it keeps of ours, for those who look whether all is
+ * well.
+ */
 export async function databaseState(db: Db): Promise<DatabaseState> {
   const query = sql<DatabaseState>`
     select current_setting('server_version') as version, clock_timestamp() as now,
@@ -180,14 +198,19 @@ const NETWORK_ERRORS = new Set([
 ])
 const NETWORK_CALLS = new Set(['connect', 'read', 'write', 'getaddrinfo'])
 
-/** SQLSTATE classes 08 (connection), 53 (out of disk, memory, connections), and 57P (stopping, starting, crashed). */
+/**
+ * SQLSTATE classes 08 (connection), 53 (out of disk, memory, connections), and 57P (stopping,
+ * starting, crashed).
+ */
 const AWAY_STATES = /^(?:08...|53...|57P..)$/
 
 /** What pg, its pool and Kysely say without a code. */
 const AWAY_MESSAGES =
   /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered a connection error|^Client was closed|^Cannot use a pool after calling end|^driver has already been destroyed/
 
-/** query_canceled, lock_not_available, idle_in_transaction_session_timeout (PostgreSQL, appendix A). */
+/**
+ * query_canceled, lock_not_available, idle_in_transaction_session_timeout (PostgreSQL, appendix A).
+ */
 const TIMEOUT_STATES = new Set(['57014', '55P03', '25P03'])
 
 /** Whether the database gave a statement up because it took too long. */
@@ -198,7 +221,10 @@ export function isDatabaseTimeout(error: unknown): boolean {
   )
 }
 
-/** Whether this error means that the database is away for the moment, and not that we asked something wrong. */
+/**
+ * Whether this error means that the database is away for the moment, and not that we asked
+ * something wrong.
+ */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code = '', syscall = '', message, cause } = error as NodeJS.ErrnoException

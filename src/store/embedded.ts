@@ -39,15 +39,20 @@ type Options = {
   log: Logger
 }
 
-/** Milliseconds before the first and at most before any later start of a server that ended by itself. */
+/**
+ * Milliseconds before the first and at most before any later start of a server that ended by
+ * itself.
+ */
 const BACK_OFF = { first: 200, most: 10_000 }
 
 /** Milliseconds after which a server is well again, and its next end is no repetition. */
 const WELL = 60_000
 
 /**
- * Starts the PostgreSQL that came with us, makes its database at the first start, and starts it again whenever it ends.
- * @throws Fault `conflict` when the folder is not ours to use, `unavailable` when no server can run: the sentence says what to do
+ * Starts the PostgreSQL that came with us, makes its database at the first start, and starts it
+ * again whenever it ends.
+ * @throws Fault `conflict` when the folder is not ours to use, `unavailable` when no server can
+ *   run: the sentence says what to do
  */
 export async function startEmbedded({ dataDir, log }: Options): Promise<Embedded> {
   try {

@@ -13,7 +13,8 @@ const TAG = 16
 
 /**
  * Encrypts a text for the database (AES-256-GCM under a key derived from SECRET_KEY).
- * @param context whose secret this is, such as `migration/0190…/source`: it opens under the same context only, so that a
+ * @param context whose secret this is, such as `migration/0190…/source`: it opens under the same
+ *   context only, so that a
  *   sealed text copied into another row is of no use there
  * @returns `v1.` and base64url
  */

@@ -13,7 +13,10 @@ import { dirname } from 'node:path'
 
 type Owner = { uid: number; gid: number }
 
-/** Replaces a file: after a crash the old one is there or the new one, whole. A link at its place is not followed. */
+/**
+ * Replaces a file: after a crash the old one is there or the new one, whole. A link at its place is
+ * not followed.
+ */
 export function replaceFile(
   path: string,
   text: string,
@@ -24,7 +27,10 @@ export function replaceFile(
   syncFolder(dirname(path))
 }
 
-/** Makes a file, whole, unless it exists. Of several that try at once one succeeds: true for that one. */
+/**
+ * Makes a file, whole, unless it exists. Of several that try at once one succeeds: true for that
+ * one.
+ */
 export function createFile(path: string, text: string, mode: number): boolean {
   const temporary = writeBeside(path, text, mode, null)
   try {

@@ -20,7 +20,8 @@ type Row = { id: string; sealed: string }
 const PAGE = 500
 
 /**
- * Seals anew, under the new key, what the previous one sealed. Any number of instances may do it at once, and again.
+ * Seals anew, under the new key, what the previous one sealed. Any number of instances may do it at
+ * once, and again.
  * @returns how many were sealed anew, and how many neither key opens, which are left as they are
  */
 export async function reencryptAll(

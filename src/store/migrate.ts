@@ -27,11 +27,12 @@ const HISTORY = `create table if not exists schema_migration (
 )`
 
 /**
- * Brings the database to the schema of this version. Any number of instances may start at once: one does the work, the
- * others wait for it.
+ * Brings the database to the schema of this version. Any number of instances may start at once: one
+ * does the work, the others wait for it.
  * @param folder holds `NNNN_name.sql`, applied in the order of their names, each in a transaction
  * @returns the names that were applied now
- * @throws Fault `conflict` when the database and this version have no common history, `unavailable` when the server is too old
+ * @throws Fault `conflict` when the database and this version have no common history, `unavailable`
+ *   when the server is too old
  */
 export async function migrate(pool: Pool, folder: string = FOLDER): Promise<string[]> {
   const migrations = readMigrations(folder)

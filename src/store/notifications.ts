@@ -6,7 +6,10 @@ import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Db } from './database.ts'
 
-/** What instances tell each other through the database. A signal says that something changed; the row is the truth. */
+/**
+ * What instances tell each other through the database. A signal says that something changed; the
+ * row is the truth.
+ */
 export type Notifications = {
   /** @returns a function that ends it */
   on(channel: string, handler: (payload: unknown) => void): () => void
@@ -15,7 +18,10 @@ export type Notifications = {
   close: () => Promise<void>
 }
 
-/** All channels share one of PostgreSQL's, so that a subscription holds at once and needs no statement. */
+/**
+ * All channels share one of PostgreSQL's, so that a subscription holds at once and needs no
+ * statement.
+ */
 const CHANNEL = 'portreeve'
 
 /** NOTIFY takes payloads shorter than this. */

@@ -27,8 +27,8 @@ const KEPT_SECONDS = 86_400
 const LOCK = 7_301_509
 
 /**
- * Counts a mail against its limits before it is sent. What was counted stays counted, whatever becomes of the mail, of the
- * account and of what it was sent for.
+ * Counts a mail against its limits before it is sent. What was counted stays counted, whatever
+ * becomes of the mail, of the account and of what it was sent for.
  * @param secretKey the recipient is kept as a hash under a key derived from it
  * @returns null when it may be sent
  */
@@ -58,7 +58,10 @@ export async function claimMail(
   })
 }
 
-/** Null where there is room. There is room again when the oldest of the mails that fill the window leaves it. */
+/**
+ * Null where there is room. There is room again when the oldest of the mails that fill the window
+ * leaves it.
+ */
 async function secondsUntilRoom(
   db: Db,
   which: ReturnType<typeof sql>,

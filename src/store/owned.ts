@@ -33,16 +33,20 @@ const UNDECLARED: Edge[] = [
 
 const NOBODY = '00000000-0000-0000-0000-000000000000'
 
-/** Rows of one FETCH, and bytes of them beyond which the next one is shorter: a captured request may have megabytes. */
+/**
+ * Rows of one FETCH, and bytes of them beyond which the next one is shorter: a captured request may
+ * have megabytes.
+ */
 const MAX_PAGE_ROWS = 512
 const PAGE_BYTES = 4 * 1024 * 1024
 
 /**
- * All that goes when an account goes: its own row and every row that hangs on it, table by table, as of one moment. What a later
- * migration adds is found by its foreign keys. It holds a connection and a transaction until it ends: read it into a file,
- * never into an answer.
+ * All that goes when an account goes: its own row and every row that hangs on it, table by table,
+ * as of one moment. What a later migration adds is found by its foreign keys. It holds a connection
+ * and a transaction until it ends: read it into a file, never into an answer.
  * @param signal ends it with an error
- * @returns a line for each row, `{"table": …, "row": {…}}`, without hashes, encrypted texts and cookies
+ * @returns a line for each row, `{"table": …, "row": {…}}`, without hashes, encrypted texts and
+ *   cookies
  */
 export async function* readOwned(
   db: Kysely<DB>,

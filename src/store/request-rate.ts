@@ -6,7 +6,8 @@ export type Rate = { requests: number; windowSeconds: number }
 
 /**
  * Counts one request of an account over all instances, by the database's clock.
- * @returns 0 when it is within the rate; otherwise it was not counted, and these are the seconds until one would be
+ * @returns 0 when it is within the rate; otherwise it was not counted, and these are the seconds
+ *   until one would be
  */
 export async function countRequest(
   db: Db,

@@ -204,9 +204,11 @@ const NOBODYS = [
   'abuse_snapshot_hold',
   // About the public DNS.
   'dmarc_address',
-  // When which list was asked about which address: what keeps us from asking twice outlives the case.
+  // When which list was asked about which address: what keeps us from asking twice outlives the
+  // case.
   'delisting_request',
-  // How much report mail an address, an account and the installation received on a day; a limit must outlive what it limits.
+  // How much report mail an address, an account and the installation received on a day; a limit
+  // must outlive what it limits.
   'dmarc_intake_day',
   // Bytes that an endpoint had and has no more; its own trigger removes the row with the endpoint.
   'webhook_deleted',

@@ -38,7 +38,10 @@ export type AlertsTestOptions = {
 
 export type AlertsTest = Awaited<ReturnType<typeof startAlerts>>
 
-/** What all tests of alerts and of those who raise them stand on: an instance without routes of its own. */
+/**
+ * What all tests of alerts and of those who raise them stand on: an instance without routes of its
+ * own.
+ */
 export async function startAlertsContext(
   databaseUrl: string,
   { smtpUrl = '', env = {} }: AlertsTestOptions = {},

@@ -6,8 +6,8 @@ import { startDns, type DnsServer } from '../servers/dns.ts'
 import { faultsAtAllWidths, signedIn, visit, type Visit } from './browsing.ts'
 
 /**
- * A screen, what shows that it is there, what is done on it before it is looked at once more, and of what the browser may
- * complain.
+ * A screen, what shows that it is there, what is done on it before it is looked at once more, and
+ * of what the browser may complain.
  */
 type Screen = {
   at: string

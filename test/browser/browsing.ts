@@ -5,7 +5,9 @@ import type { TestService } from '../service.ts'
 
 const BUILT = 'web/dist/index.html'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-/** WCAG 2.2 at level AA, and what is good practice beside it; of the rules, only these see colours. */
+/**
+ * WCAG 2.2 at level AA, and what is good practice beside it; of the rules, only these see colours.
+ */
 const RULES = {
   light: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
   dark: ['color-contrast', 'link-in-text-block'],
@@ -15,7 +17,10 @@ const run = (runOnly: string[]) =>
 
 export type Visit = {
   page: Page
-  /** What the browser complained about so far; a 401 is how the service says that nobody is signed in. */
+  /**
+   * What the browser complained about so far; a 401 is how the service says that nobody is signed
+   * in.
+   */
   complaints: string[]
   close: () => Promise<void>
 }
@@ -45,7 +50,10 @@ export async function visit(browser: Browser, baseURL: string, width = 1440): Pr
   return { page, complaints, close: () => context.close() }
 }
 
-/** What axe finds wrong with the page as it stands, in both themes: the theme, a rule and the element, a line each. */
+/**
+ * What axe finds wrong with the page as it stands, in both themes: the theme, a rule and the
+ * element, a line each.
+ */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   // Evaluated by the debugger, because the page's own policy lets no foreign script in.
   await page.evaluate(`window.axe ?? (() => { ${AXE} })()`)
@@ -93,7 +101,10 @@ export async function faultsAtAllWidths(page: Page): Promise<string[]> {
   return faults
 }
 
-/** A visitor with an account made for them and a session, which the sign-in form is not troubled for. */
+/**
+ * A visitor with an account made for them and a session, which the sign-in form is not troubled
+ * for.
+ */
 export async function signedIn(
   browser: Browser,
   portreeve: TestService,

@@ -36,7 +36,9 @@ const file = (name: string, content: string | Buffer) => ({
   buffer: Buffer.from(content),
 })
 
-/** Ten days of mail: a server that always passes, one that never does, and one that sometimes does. */
+/**
+ * Ten days of mail: a server that always passes, one that never does, and one that sometimes does.
+ */
 const DAYS = Array.from({ length: 10 }, (_, day) =>
   file(
     `day-${day}.xml`,

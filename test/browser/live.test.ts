@@ -5,7 +5,9 @@ import { IP } from '../servers/blacklists.ts'
 import { heading, signedIn, type Visit } from './browsing.ts'
 import { startMailPlace, type MailPlace } from './mail-place.ts'
 
-/** Milliseconds in which what happened elsewhere is on the screen, of a machine that has more to do. */
+/**
+ * Milliseconds in which what happened elsewhere is on the screen, of a machine that has more to do.
+ */
 const SOON = { timeout: 5_000 }
 
 let place: MailPlace

@@ -358,7 +358,10 @@ describe('ten thousand requests', () => {
   )
 })
 
-/** Scrolls 150 frames, each further than a screen, and comes to rest. @returns the most rows that were in the page at once */
+/**
+ * Scrolls 150 frames, each further than a screen, and comes to rest. @returns the most rows that
+ * were in the page at once
+ */
 async function mostRendered(page: Page): Promise<number> {
   return page.evaluate(`new Promise((resolve) => {
     const list = document.querySelector('[role=listbox]')

@@ -11,7 +11,10 @@ const BLOCKER = '/usr/local/sbin/portreeve-blocklist'
 const LIST = ['45.9.20.7', '45.9.20.100', '45.155.205.0/24', '2a00:1450:1:2::/64']
 const lines = (entries: string[]) => entries.map((entry) => `${entry}\n`).join('')
 
-/** A cable to a network namespace where somebody has three addresses: two are listed, their neighbour is not. */
+/**
+ * A cable to a network namespace where somebody has three addresses: two are listed, their
+ * neighbour is not.
+ */
 const CABLE = `set -e
 far() { nsenter -t "$OUTSIDE" -n "$@"; }
 ip link add inside type veth peer name outside

@@ -63,7 +63,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The RUN of a stage of the Dockerfile, with the folders of the image in ours; the machine's npm cache stays. */
+/**
+ * The RUN of a stage of the Dockerfile, with the folders of the image in ours; the machine's npm
+ * cache stays.
+ */
 function stepsOf(stage: string): string {
   const [script = ''] =
     stagesOf(readFileSync('deploy/Dockerfile', 'utf8')).find(({ name }) => name === stage)?.runs ??
@@ -80,7 +83,9 @@ function run(cwd: string, script: string): void {
   execFileSync('/bin/sh', ['-ec', script], { cwd, env, stdio: 'pipe' })
 }
 
-/** As the image starts it: an ordinary user, a folder of its own for data, nothing else to write to. */
+/**
+ * As the image starts it: an ordinary user, a folder of its own for data, nothing else to write to.
+ */
 async function start(port: number, metrics: number): Promise<ChildProcess> {
   const data = join(folder, 'data')
   const node = join(folder, 'node')

@@ -296,8 +296,8 @@ describe('an SMTP TLS report', () => {
 })
 
 /**
- * The longest pause of this thread's event loop, in milliseconds of processor time: what other processes take of the machine
- * meanwhile does not count.
+ * The longest pause of this thread's event loop, in milliseconds of processor time: what other
+ * processes take of the machine meanwhile does not count.
  */
 function watchPause(): { end(): number } {
   const now = () => {

@@ -39,7 +39,10 @@ type Options = {
 
 let people = 0
 
-/** One instance with the room for reports alone on a database of its own, its SMTP door open on a free port. */
+/**
+ * One instance with the room for reports alone on a database of its own, its SMTP door open on a
+ * free port.
+ */
 export async function startDmarc({
   resolver = mapResolver(),
   env,

@@ -36,7 +36,10 @@ const report = fc.record({
   length: fc.constantFrom(1, 1, 3),
   rows: fc.array(row, { maxLength: 6 }),
 })
-/** What happens one after the other: reports come, come again, and the oldest are not kept any longer. */
+/**
+ * What happens one after the other: reports come, come again, and the oldest are not kept any
+ * longer.
+ */
 const story = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: report },

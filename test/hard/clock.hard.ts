@@ -109,7 +109,10 @@ async function jumpAbout(clocked: Clocked, whose: string): Promise<void> {
   )
 }
 
-/** Has a failure carry what PostgreSQL wrote, and say first when it crashed, which is no fault of the service. */
+/**
+ * Has a failure carry what PostgreSQL wrote, and say first when it crashed, which is no fault of
+ * the service.
+ */
 async function blaming(database: Postgres, work: () => Promise<void>): Promise<void> {
   try {
     await work()

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { unpacked } from '../servers/debian-package.ts'
 
-/** A clock for processes that are started with its environment; what measures durations is left alone (libfaketime). */
+/**
+ * A clock for processes that are started with its environment; what measures durations is left
+ * alone (libfaketime).
+ */
 export type Clock = {
   environment: Record<string, string>
   /** Sets it ahead of the machine's by so many hours; they see it within two seconds. */
@@ -27,8 +30,9 @@ export function makeClock(): Clock {
     environment: {
       LD_PRELOAD: join(root, library),
       FAKETIME_TIMESTAMP_FILE: file,
-      // It allocates memory to read the file. PostgreSQL asks for the time in its handler of SIGALRM too: reading at each
-      // question corrupted the heap of one of its processes now and then, and all of them ended.
+      // It allocates memory to read the file. PostgreSQL asks for the time in its handler of
+      // SIGALRM too: reading at each question corrupted the heap of one of its processes now and
+      // then, and all of them ended.
       FAKETIME_CACHE_DURATION: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
       DONT_FAKE_MONOTONIC: '1',

@@ -86,7 +86,10 @@ function requestOf({ path, parameters, body }: Operation) {
     })
 }
 
-/** Fields that a route does not know are to be ignored, above all those that are columns of many tables. */
+/**
+ * Fields that a route does not know are to be ignored, above all those that are columns of many
+ * tables.
+ */
 function withMore(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   return { noField: 1, accountId: STRANGER, createdAt: '2001-01-01T00:00:00.000Z', ...body }

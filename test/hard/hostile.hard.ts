@@ -15,7 +15,10 @@ import { endOf, startMoving } from './moving.ts'
 import { startPlace, type Place } from './place.ts'
 import { seenText, watch, type Seen } from './watch.ts'
 
-/** Megabytes by which the service may grow whatever its peers do: the limits of SECURITY.md, and what the collector leaves. */
+/**
+ * Megabytes by which the service may grow whatever its peers do: the limits of SECURITY.md, and
+ * what the collector leaves.
+ */
 const MAY_GROW = 450
 /** Milliseconds that anybody else may wait meanwhile. */
 const MAY_WAIT = 5_000
@@ -153,7 +156,9 @@ describe('TLS servers of an enemy', () => {
   })
 })
 
-/** Sends a mail as a mail server does: who is told to come again does. @returns how often it had to */
+/**
+ * Sends a mail as a mail server does: who is told to come again does. @returns how often it had to
+ */
 async function delivered(mail: string, tries = 0): Promise<number> {
   const { code, transcript } = await swaks(smtpPort, reportEmail, mail)
   const said = transcript.split('\n').filter((line) => line.startsWith('<'))

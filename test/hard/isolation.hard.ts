@@ -13,7 +13,10 @@ import { seenText, watch } from './watch.ts'
 /** Milliseconds that a request of anybody else may take while one account attacks. */
 const MAX_WAIT_MS = 1_000
 
-/** Megabytes by which the service may grow meanwhile: the memory limits of SECURITY.md, and what the collector leaves. */
+/**
+ * Megabytes by which the service may grow meanwhile: the memory limits of SECURITY.md, and what the
+ * collector leaves.
+ */
 const MAX_GROWTH_MB = 450
 
 /** Milliseconds for which each attack goes on. */

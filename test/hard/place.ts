@@ -18,7 +18,10 @@ export type Place = {
   stop(): Promise<void>
 }
 
-/** The service as most people run it: one process and its own PostgreSQL, durable, in a folder of its own. */
+/**
+ * The service as most people run it: one process and its own PostgreSQL, durable, in a folder of
+ * its own.
+ */
 export async function startPlace(settings: Record<string, string> = {}): Promise<Place> {
   const folder = settings['DATA_DIR'] ?? mkdtempSync(join(tmpdir(), 'portreeve-hard-'))
   chmodSync(folder, 0o755)

@@ -6,7 +6,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Figure } from './figures.ts'
 
-/** Minutes for all of it. What has not ended by then is stopped, and what was measured until then is told. */
+/**
+ * Minutes for all of it. What has not ended by then is stopped, and what was measured until then is
+ * told.
+ */
 const MINUTES = 20
 
 /** Seconds to end decently, with the servers that were started. */
@@ -15,7 +18,10 @@ const GRACE = 20
 const vitest = join(import.meta.dirname, '../../node_modules/vitest/vitest.mjs')
 const config = join(import.meta.dirname, 'vitest.config.ts')
 
-/** Runs the hard tests, all or those whose file has one of these words in its name. @returns the exit code */
+/**
+ * Runs the hard tests, all or those whose file has one of these words in its name. @returns the
+ * exit code
+ */
 async function run(words: string[]): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-figures-'))
   const file = join(folder, 'figures.jsonl')

@@ -48,7 +48,10 @@ afterAll(async () => {
   await dns.close()
 })
 
-/** Megabytes: of the service's heap after a collection, of the service whole, and of PostgreSQL's processes each for itself. */
+/**
+ * Megabytes: of the service's heap after a collection, of the service whole, and of PostgreSQL's
+ * processes each for itself.
+ */
 type Sample = { heap: number; service: number; database: number }
 
 describe('hours of use in some minutes', () => {

@@ -11,7 +11,10 @@ export type Seen = {
   most: number
 }
 
-/** Asks the service again and again as an ordinary client does, and looks at its memory, until it is stopped. */
+/**
+ * Asks the service again and again as an ordinary client does, and looks at its memory, until it is
+ * stopped.
+ */
 export function watch(place: Place, path = '/api/v1/account'): { stop(): Promise<Seen> } {
   const before = residentMb(place.instance.child.pid)
   const seen: Seen = { slowest: 0, asked: 0, before, most: before }

@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService, type Person } from '../service.ts'
 
-/** Milliseconds for any of these requests, and for one of somebody else beside it. Seconds and minutes before. */
+/**
+ * Milliseconds for any of these requests, and for one of somebody else beside it. Seconds and
+ * minutes before.
+ */
 const MAX_MS = 3_000
 
 /** Bytes of the largest error answer. */

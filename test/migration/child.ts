@@ -3,7 +3,10 @@ import { openFileJournal } from '../../src/migration/engine/journal/file-journal
 import { migrateMailbox } from '../../src/migration/engine/migrate.ts'
 import { accountOn } from './mailbox.ts'
 
-/** A migration in a process of its own: it may be killed, and it tells how far it is, and last its megabytes at most. */
+/**
+ * A migration in a process of its own: it may be killed, and it tells how far it is, and last its
+ * megabytes at most.
+ */
 const [from = '', to = '', user = '', path = ''] = process.argv.slice(2)
 
 await migrateMailbox({

@@ -92,7 +92,8 @@ describe('a migration whose connections break', () => {
         const journal = createMemoryJournal()
         let outcome = await migrateTo(user, journal)
         if (outcome.stopped) {
-          // The first connection of all is not renewed: somebody waits for the answer. Then it is the same command again.
+          // The first connection of all is not renewed: somebody waits for the answer. Then it is
+          // the same command again.
           journal.failures.length = 0
           outcome = await migrateTo(user, journal)
         }
@@ -125,7 +126,8 @@ describe('a migration whose connections break', () => {
         const outcome = await migrateTo(user, journal, { connections: 1 }).catch(
           (error: unknown) => error,
         )
-        // The first connection of all is not renewed: somebody waits for the answer. Then it is the same command again.
+        // The first connection of all is not renewed: somebody waits for the answer. Then it is the
+        // same command again.
         if (!(outcome as { stopped?: null }).stopped)
           expect(outcome).toMatchObject({ state: 'completed' })
         else journal.failures.length = 0

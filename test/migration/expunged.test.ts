@@ -51,7 +51,10 @@ describe('messages that another client expunges while they are copied', () => {
     })
   }
 
-  /** The server, and another client that expunges once, right before a command of the migration arrives there. */
+  /**
+   * The server, and another client that expunges once, right before a command of the migration
+   * arrives there.
+   */
   async function expungedBefore(
     command: RegExp,
     server: MailServer,
@@ -87,7 +90,8 @@ describe('messages that another client expunges while they are copied', () => {
       const { state, failures, progress } = await migrate({ port, user }, { port: to.port, user })
       expect([state, failures]).toEqual(['completed', []])
       const there = contents(await inboxOf(to.port, user))
-      // A server may go on giving what it has expunged until it has told us so (RFC 2180, 4.1.1): Cyrus does.
+      // A server may go on giving what it has expunged until it has told us so (RFC 2180, 4.1.1):
+      // Cyrus does.
       expect(before).toEqual(expect.arrayContaining(there))
       expect(there).toEqual(expect.arrayContaining(contents(await inboxOf(server.port, user))))
       expect(progress).toMatchObject({ messagesDone: there.length, messagesTotal: there.length })

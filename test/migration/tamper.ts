@@ -13,7 +13,10 @@ export type Hands = {
 
 type Meddle = (text: string, hands: Hands) => void | Promise<void>
 
-/** Stands between a client and a real server and meddles where no server misbehaves when one wants it. */
+/**
+ * Stands between a client and a real server and meddles where no server misbehaves when one wants
+ * it.
+ */
 export async function startTamper(
   target: number,
   meddle: { toServer?: Meddle; toClient?: Meddle },

@@ -34,7 +34,9 @@ describe('a migration with access tokens', () => {
     await Promise.all([from.stop(), to.stop(), tokens.close()])
   })
 
-  /** What providers do after an hour: the token is worth nothing any more, and the connection ends. */
+  /**
+   * What providers do after an hour: the token is worth nothing any more, and the connection ends.
+   */
   function expire(token: string): void {
     tokens.valid.delete(token)
     line.roundTrip = 0

@@ -87,7 +87,8 @@ export async function startMonitoring(
   const ground = await startAlertsContext(databaseUrl, { ...(smtpUrl && { smtpUrl }) })
   const { db, pool, log, notifications, app, authHooks } = ground
   const resolver = createResolver({ servers: dns ? [dns] : [lists], timeoutMs: 300 })
-  // Long enough for a machine that runs other tests meanwhile: a list that is late once counts as failing for a minute.
+  // Long enough for a machine that runs other tests meanwhile: a list that is late once counts as
+  // failing for a minute.
   const blocklists = openLists(lists, { timeoutMs: 1_000 })
   const alerts = createAlertsModule({ ...ground, secretKey: SECRET_KEY, batching: AT_ONCE })
   const monitoring = createMonitoringModule({

@@ -1,5 +1,6 @@
-// The calls that the interface is specified by, with the least that each takes, through the client that openapi-typescript makes of
-// openapi.json. Compiled and run by test/http/openapi-client.test.ts, which puts schema.ts beside a copy of this file.
+// The calls that the interface is specified by, with the least that each takes, through the client
+// that openapi-typescript makes of openapi.json. Compiled and run by
+// test/http/openapi-client.test.ts, which puts schema.ts beside a copy of this file.
 import createClient from 'openapi-fetch'
 import type { components, paths } from './schema.ts'
 
@@ -61,7 +62,8 @@ const more = {
   reports: await api.GET('/api/v1/dmarc/domains/{id}/reports', { params: { path } }),
 }
 
-// What comes back has its type: these lines do not compile when a field is missing from the description.
+// What comes back has its type: these lines do not compile when a field is missing from the
+// description.
 const status: 'pending' | undefined = answers.migrate.data?.status
 const score: number | undefined = answers.report.data?.score
 const pages: number | undefined = answers.delisting.data?.data.pagination.totalPages

@@ -15,7 +15,10 @@ export type Scaled = {
 /** The runner's settings, which a process that a test starts does not have. */
 const runner = import.meta as { env?: Record<string, string> }
 
-/** Whether this run puts three instances behind nginx where others start one in the test's own process. */
+/**
+ * Whether this run puts three instances behind nginx where others start one in the test's own
+ * process.
+ */
 export const isScaled = runner.env?.['PORTREEVE_SCALED'] === '1'
 
 /** What each instance does: a request and what comes of it meet different ones. */
@@ -36,7 +39,8 @@ export async function startScaled(
   await using undo = new AsyncDisposableStack()
   const port = await freePort()
   const url = `http://localhost:${port}`
-  // Tests that name trusted proxies say themselves where a request comes from: nginx adds its client to that.
+  // Tests that name trusted proxies say themselves where a request comes from: nginx adds its
+  // client to that.
   const isBehindAnother = env['TRUSTED_PROXIES'] !== undefined
   const shared = { BASE_URL: url, TRUSTED_PROXIES: '127.0.0.0/8', ...env }
   const instances: Instance[] = []
@@ -57,8 +61,8 @@ export async function startScaled(
 }
 
 /**
- * Where requests to a room go: to its own server, or in a scaled run to three instances with these settings, while the
- * test's own process does what it is told to.
+ * Where requests to a room go: to its own server, or in a scaled run to three instances with these
+ * settings, while the test's own process does what it is told to.
  */
 export async function openRoomDoor(
   app: App,

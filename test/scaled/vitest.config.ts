@@ -9,7 +9,9 @@ const NODE_COMPILE_CACHE = join(root, 'node_modules/.cache/compile')
 
 const BY_ITS_OWN_CLOCK = 'moves the clock of its own process'
 
-/** What speaks to a service, by the beginning of its path, and yet is not run against three of them. */
+/**
+ * What speaks to a service, by the beginning of its path, and yet is not run against three of them.
+ */
 const WITHOUT: Record<string, string> = {
   'test/accounts/identify': 'asks the function that identifies people, not a service',
   'test/abuse/export': BY_ITS_OWN_CLOCK,
@@ -25,7 +27,10 @@ const WITHOUT: Record<string, string> = {
 /** What starts a service: the whole service, or one module of it. */
 const SPEAKS_TO_A_SERVICE = /from '(?:\.\.?\/)+(?:service|(?:\w+\/)?module|mail-place)\.ts'/
 
-/** `npm run test:scaled`: every test that speaks HTTP to a service, with three instances behind nginx in its place. */
+/**
+ * `npm run test:scaled`: every test that speaks HTTP to a service, with three instances behind
+ * nginx in its place.
+ */
 export default defineConfig({
   test: {
     root,

@@ -32,7 +32,10 @@ const KEYS: Record<KeyKind, string[]> = {
   ed25519: ['-newkey', 'ed25519'],
 }
 
-/** Makes certificates with the openssl command line; `from` and `to` may lie in the past or the future. */
+/**
+ * Makes certificates with the openssl command line; `from` and `to` may lie in the past or the
+ * future.
+ */
 export function makeCertificate(wish: Wish): Certified {
   const {
     subject,

@@ -12,7 +12,10 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-/** The distribution's Chromium without a window, on a profile of its own that goes with it. Close it with `close()`. */
+/**
+ * The distribution's Chromium without a window, on a profile of its own that goes with it. Close it
+ * with `close()`.
+ */
 export async function startChromium(): Promise<Browser> {
   if (!existsSync(CHROMIUM)) {
     throw new Error(

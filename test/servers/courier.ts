@@ -54,7 +54,8 @@ export async function startCourier({ quota }: CourierOptions = {}): Promise<Cour
   const env = {
     ...SETTINGS,
     LD_LIBRARY_PATH: librariesOf(root, 'usr/lib', 'usr/lib/courier-authlib'),
-    // Without its watcher of folders every command waits for it for more than a second. It ends by itself.
+    // Without its watcher of folders every command waits for it for more than a second. It ends by
+    // itself.
     GAMIN_DEBUG_SERVER: join(root, 'usr/libexec/gam_server'),
   }
   const tcpd = [
@@ -96,7 +97,9 @@ export async function startCourier({ quota }: CourierOptions = {}): Promise<Cour
   }
 }
 
-/** Stands in for authdaemond: `AUTH length`, then service, `login`, user and password, a line each. */
+/**
+ * Stands in for authdaemond: `AUTH length`, then service, `login`, user and password, a line each.
+ */
 async function startAuthority(path: string, users: Map<string, User>): Promise<Server> {
   const { uid, gid } = serverUser() ?? {
     uid: process.getuid?.() ?? 0,

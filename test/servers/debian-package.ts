@@ -13,8 +13,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Mail servers and what they need, by the name of the folder they are unpacked into. Debian allows only one IMAP server
- * to be installed: these never are.
+ * Mail servers and what they need, by the name of the folder they are unpacked into. Debian allows
+ * only one IMAP server to be installed: these never are.
  */
 export const PACKAGES = {
   dovecot: ['dovecot-core', 'dovecot-imapd', 'liblua5.4-0', 'libexttextcat-2.0-0', 'libwrap0'],
@@ -44,7 +44,10 @@ export const PACKAGES = {
   faketime: ['libfaketime'],
 } as const
 
-/** Compiled into each of these files: a path, and one of the same length that leads into the folder a server runs in. */
+/**
+ * Compiled into each of these files: a path, and one of the same length that leads into the folder
+ * a server runs in.
+ */
 const PATHS: Partial<Record<PackageSet, { file: string; compiled: string; own: string }[]>> = {
   dovecot: [
     {
@@ -53,7 +56,8 @@ const PATHS: Partial<Record<PackageSet, { file: string; compiled: string; own: s
       own: '/proc/self/cwd/modules\0\0\0',
     },
   ],
-  // `/run/courier/authdaemon/socket`: the compiler cut it into two overlapping pieces of sixteen bytes.
+  // `/run/courier/authdaemon/socket`: the compiler cut it into two overlapping pieces of sixteen
+  // bytes.
   courier: [
     {
       file: 'usr/lib/libcourierauth.so.0.0.0',

@@ -8,7 +8,10 @@ type Found = { key: string; text: RecordText }
 const NOERROR = 0
 const NXDOMAIN = 3
 
-/** The answer section for a question: CNAMEs followed, wildcards expanded (RFC 4592), empty non-terminals exist. */
+/**
+ * The answer section for a question: CNAMEs followed, wildcards expanded (RFC 4592), empty
+ * non-terminals exist.
+ */
 export function findAnswer(
   records: Records,
   name: string,
@@ -35,7 +38,10 @@ function keyOf(key: string): string {
   return `${owner.toLowerCase()} ${type}`
 }
 
-/** The owner whose records answer for the name: itself, a wildcard, or null when there is no such name. */
+/**
+ * The owner whose records answer for the name: itself, a wildcard, or null when there is no such
+ * name.
+ */
 function sourceOf(index: Map<string, unknown>, name: string): string | null {
   const owners = [...index.keys()].map((key) => key.split(' ')[0] as string)
   const exists = (candidate: string) =>

@@ -15,7 +15,9 @@ export type Step =
   | 'NXDOMAIN'
   /** An empty answer with the TC bit; over TCP the whole one. */
   | 'truncated'
-  /** The answer's first half with the TC bit, cut in the middle of a record; over TCP the whole one. */
+  /**
+   * The answer's first half with the TC bit, cut in the middle of a record; over TCP the whole one.
+   */
   | 'cut'
   | 'wrong-id'
   | 'wrong-question'
@@ -51,12 +53,16 @@ export type DnsServer = {
 
 type Options = {
   /**
-   * `'example.test MX': ['10 mx.example.test']`, in the text of zone files, names absolute and without the final dot.
-   * A TXT item is one record, an array of strings its pieces; `'*.example.test A'` is a wildcard. What is above a
-   * record exists (NODATA), everything else is NXDOMAIN.
+   * `'example.test MX': ['10 mx.example.test']`, in the text of zone files, names absolute and
+   * without the final dot. A TXT item is one record, an array of strings its pieces;
+   * `'*.example.test A'` is a wildcard. What is above a record exists (NODATA), everything else is
+   * NXDOMAIN.
    */
   records?: Records
-  /** By `'name TYPE'`, `'name *'`, `'*.name TYPE'`, `'*.name *'` (anything below) or `'*'`: the first that fits in this order. */
+  /**
+   * By `'name TYPE'`, `'name *'`, `'*.name TYPE'`, `'*.name *'` (anything below) or `'*'`: the
+   * first that fits in this order.
+   */
   behaviours?: Record<string, Behaviour>
   ttl?: number
   /** SOA minimum and TTL of negative answers. */
@@ -66,7 +72,10 @@ type Options = {
   address?: string
 }
 
-/** An authoritative server for everything, which answers or misbehaves as told; hand it out as `servers: [dns]`. */
+/**
+ * An authoritative server for everything, which answers or misbehaves as told; hand it out as
+ * `servers: [dns]`.
+ */
 export async function startDns(options: Options = {}): Promise<DnsServer> {
   const {
     records = {},

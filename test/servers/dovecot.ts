@@ -25,7 +25,10 @@ export type DovecotOptions = {
   quota?: string
   /** Offers STARTTLS, with a certificate for `localhost` that nobody has to trust. */
   starttls?: boolean
-  /** Takes access tokens (XOAUTH2, OAUTHBEARER) of the users that this URL, with the token behind it, answers. */
+  /**
+   * Takes access tokens (XOAUTH2, OAUTHBEARER) of the users that this URL, with the token behind
+   * it, answers.
+   */
   tokensAt?: string
   /** Further lines of its configuration. */
   extra?: string

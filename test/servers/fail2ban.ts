@@ -43,7 +43,9 @@ const LINES: Record<JailName, (address: string, now: Date) => string> = {
     `failed for '${ip}:5060' - Wrong password`,
 }
 
-/** A machine with Debian's fail2ban, three jails, and a ban action that leaves the firewall alone. */
+/**
+ * A machine with Debian's fail2ban, three jails, and a ban action that leaves the firewall alone.
+ */
 export async function openFail2banMachine(): Promise<Machine> {
   requirePackages('fail2ban', 'curl', 'wget')
   const machine = await openMachine()

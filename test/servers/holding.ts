@@ -9,7 +9,8 @@ export type Holding = {
 }
 
 /**
- * A door before a DNS server (UDP) that holds queries back, for whoever wants to see what is shown until they are answered.
+ * A door before a DNS server (UDP) that holds queries back, for whoever wants to see what is shown
+ * until they are answered.
  * @param holds a label of the names whose queries are held
  */
 export async function startHolding(port: number, holds: string): Promise<Holding> {

@@ -9,15 +9,22 @@ export type FakeFolder = {
   body: (uid: number) => Buffer
   /** Further attributes of a message, such as `X-GM-MSGID 5`. */
   also?: (uid: number) => string
-  /** What it says of a message in place of the truth: FLAGS, INTERNALDATE, RFC822.SIZE; NIL for nothing. */
+  /**
+   * What it says of a message in place of the truth: FLAGS, INTERNALDATE, RFC822.SIZE; NIL for
+   * nothing.
+   */
   tells?: (uid: number) => Record<string, string>
-  /** What it answers in place of a body, or in place of its part from a byte on (null: the whole was asked for). */
+  /**
+   * What it answers in place of a body, or in place of its part from a byte on (null: the whole was
+   * asked for).
+   */
   answers?: (uid: number, body: Buffer, from: number | null) => Buffer
 }
 
 /**
- * An IMAP server from which an account can be copied: for what only Gmail does, for messages that no real server would
- * take, and for folders too large to fill. Names are one character a byte, as they go over the wire.
+ * An IMAP server from which an account can be copied: for what only Gmail does, for messages that
+ * no real server would take, and for folders too large to fill. Names are one character a byte, as
+ * they go over the wire.
  */
 export async function startImapAccountFake(
   folders: Record<string, FakeFolder>,

@@ -34,7 +34,10 @@ export type FakeOptions = {
   greeting?: string
   capability?: string
   script?: Script
-  /** Decides at the first sight of a literal: the line that refuses it (without tag), or undefined to take it. */
+  /**
+   * Decides at the first sight of a literal: the line that refuses it (without tag), or undefined
+   * to take it.
+   */
   refuseLiteral?: (line: string, size: number) => string | undefined
 }
 
@@ -46,7 +49,9 @@ export type ImapFake = {
   close(): Promise<void>
 }
 
-/** An IMAP server that does what the script says: for what no real server does when one wants it. */
+/**
+ * An IMAP server that does what the script says: for what no real server does when one wants it.
+ */
 export async function startImapFake(options: FakeOptions = {}): Promise<ImapFake> {
   const {
     greeting = '* OK ready',

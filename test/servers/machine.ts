@@ -43,7 +43,9 @@ export type Machine = {
   write(path: string, text: string, mode?: number): void
   exists(path: string): boolean
   mode(path: string): string
-  /** Every file below the folders with its mode and content, for a comparison of before and after. */
+  /**
+   * Every file below the folders with its mode and content, for a comparison of before and after.
+   */
   snapshot(...folders: string[]): Record<string, string>
   close(): Promise<void>
 }
@@ -146,7 +148,10 @@ function fingerprint(path: string): string {
   return `${info.mode.toString(8)} ${content}`
 }
 
-/** A program that outlives its command (fail2ban's helper runs in the background) is found by its command line. */
+/**
+ * A program that outlives its command (fail2ban's helper runs in the background) is found by its
+ * command line.
+ */
 export function commandLines(): string[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   return pids.flatMap((pid) => {

@@ -91,7 +91,10 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Waits until the server greets, `daemon` ends, or 20 seconds have passed; one that does not greet is ended. */
+/**
+ * Waits until the server greets, `daemon` ends, or 20 seconds have passed; one that does not greet
+ * is ended.
+ */
 export async function greets(port: number, daemon: ChildProcess, log: () => string): Promise<void> {
   for (const until = Date.now() + 20_000; Date.now() < until; await sleep(50)) {
     if (await greeting(port)) return

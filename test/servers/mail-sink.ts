@@ -4,8 +4,8 @@ import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 
 /**
- * What the relay does with a mail: takes it; says no for the moment or for good; takes it, and hangs up or stays silent
- * in place of saying so.
+ * What the relay does with a mail: takes it; says no for the moment or for good; takes it, and
+ * hangs up or stays silent in place of saying so.
  */
 export type Behaviour = 'taking' | 'busy' | 'refusing' | 'hanging up' | 'silent'
 

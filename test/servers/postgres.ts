@@ -15,7 +15,10 @@ export type Postgres = {
   url: string
   /** The last lines that it wrote. */
   lastLines(): string
-  /** How one of its processes ended by itself, and with it all the others and every connection; null while none did. */
+  /**
+   * How one of its processes ended by itself, and with it all the others and every connection; null
+   * while none did.
+   */
   fall(): string | null
   /** Kills it without warning and starts it again. */
   crash(): Promise<void>
@@ -37,7 +40,10 @@ const DURABLE = ['max_connections=200', 'shared_buffers=64MB']
 /** The shipped one, and the oldest that we support, from Debian's package postgresql-15. */
 export const KINDS: PostgresKind[] = ['embedded', 'debian15']
 
-/** A server of its own in a temporary folder, on a Unix socket; unless told otherwise fast and not durable. */
+/**
+ * A server of its own in a temporary folder, on a Unix socket; unless told otherwise fast and not
+ * durable.
+ */
 export async function startPostgres(
   kind: PostgresKind,
   {

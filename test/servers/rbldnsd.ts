@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import packet from 'dns-packet'
 
-/** How a zone answers. `parked`: an address outside 127.0.0.0/8 for everything; `expired`: SERVFAIL. */
+/**
+ * How a zone answers. `parked`: an address outside 127.0.0.0/8 for everything; `expired`: SERVFAIL.
+ */
 export type Behaviour =
   | 'answering'
   | 'no-test-entry'
@@ -20,7 +22,9 @@ export type Behaviour =
 
 export type Zone = {
   behaviour?: Behaviour
-  /** By address: the code, or several, each with its text after a space: `127.0.0.4 Seen at a trap`. */
+  /**
+   * By address: the code, or several, each with its text after a space: `127.0.0.4 Seen at a trap`.
+   */
   listed?: Record<string, string | string[]>
   /** Addresses whose name exists, but has no A record. */
   nodata?: string[]
@@ -116,7 +120,10 @@ export async function startRbldnsd(
   }
 }
 
-/** Files of each type for one zone: every zone has all of them, so that its behaviour can change while it runs. */
+/**
+ * Files of each type for one zone: every zone has all of them, so that its behaviour can change
+ * while it runs.
+ */
 function datasetsOf(zone: Zone, ttl: number, negativeTtl: number): Record<string, string> {
   const { behaviour = 'answering', listed = {}, nodata = [], testCode = '127.0.0.2' } = zone
   const head = `$SOA ${ttl} ns.test.invalid hostmaster.test.invalid 1 1h 10m 1w ${negativeTtl}\n$NS ${ttl} ns.test.invalid\n$TTL ${ttl}\n`

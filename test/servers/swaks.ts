@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 export type Sent = {
-  /** 0 when the mail was taken; else what step was refused (swaks: 24 RCPT, 26 after the data, 29 STARTTLS …). */
+  /**
+   * 0 when the mail was taken; else what step was refused (swaks: 24 RCPT, 26 after the data, 29
+   * STARTTLS …).
+   */
   code: number
   /** Both sides of the conversation. */
   transcript: string

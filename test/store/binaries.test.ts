@@ -103,7 +103,9 @@ function sentence(output: string): string {
   return problemOf('postgres', '/data/postgres', output).message
 }
 
-/** As a package from the registry, which can hold no links: the server and the libraries it loads. */
+/**
+ * As a package from the registry, which can hold no links: the server and the libraries it loads.
+ */
 function copyWithoutLinks(from: string, to: string): void {
   const files = [
     'pg-symlinks.json',

@@ -27,7 +27,8 @@ it('keeps its connections when callers give up waiting for one', { timeout: 60_0
   const url = `postgres://postgres@127.0.0.1:${proxy.port}${pathname}`
   const { pool } = openDatabase(url, { max: 1 })
   pool.options.connectionTimeoutMillis = 400
-  // Over this range the deadline passes before, during and after the statements that set up a connection.
+  // Over this range the deadline passes before, during and after the statements that set up a
+  // connection.
   for (const roundTrip of [160, 240, 280, 320, 360]) {
     proxy.roundTrip = 0
     const held = await pool.connect()

@@ -2,7 +2,10 @@ import { messageOf } from '../../src/errors.ts'
 import { createLog } from '../../src/log.ts'
 import { startEmbedded } from '../../src/store/embedded.ts'
 
-/** A service with a database and nothing else, to be killed. It says in one line what became of its start. */
+/**
+ * A service with a database and nothing else, to be killed. It says in one line what became of its
+ * start.
+ */
 try {
   const { url, pid } = await startEmbedded({
     dataDir: process.argv[2] ?? '',

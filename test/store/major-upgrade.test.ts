@@ -161,7 +161,8 @@ describe('a data folder of PostgreSQL 15', () => {
         child.kill('SIGKILL')
         await once(child, 'exit')
       }
-      // An initdb that outlives its killed parent still writes to its folder; the next start after its end removes it.
+      // An initdb that outlives its killed parent still writes to its folder; the next start after
+      // its end removes it.
       const unfinished = () => readdirSync(dataDir).filter((name) => name.includes('.new-'))
       const writers = () => unfinished().flatMap((name) => processesOf(join(dataDir, name)))
       await expect.poll(writers, { timeout: 60_000 }).toEqual([])

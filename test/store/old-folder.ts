@@ -12,8 +12,8 @@ import { migrate } from '../../src/store/migrate.ts'
 import { fillEveryTable } from './old-rows.ts'
 
 /**
- * Makes what an older Portreeve with PostgreSQL 15 left: `postgres` in `dataDir`, with a row in every table, a job that
- * waits, and `rows` captured requests of a kilobyte.
+ * Makes what an older Portreeve with PostgreSQL 15 left: `postgres` in `dataDir`, with a row in
+ * every table, a job that waits, and `rows` captured requests of a kilobyte.
  */
 export async function makeOldFolder(dataDir: string, rows: number): Promise<void> {
   const folder = join(dataDir, 'postgres')

@@ -45,7 +45,10 @@ const VALUES: Record<string, string> = {
 
 const REACHED = `'{"host": "imap.example.test", "port": 993, "secure": true, "user": "alice", "tlsVerify": true}'`
 
-/** What a table's own checks ask for, and what the first version wrote where a column holds more than one thing. */
+/**
+ * What a table's own checks ask for, and what the first version wrote where a column holds more
+ * than one thing.
+ */
 const ODD: Record<string, string> = {
   'migration.status': `'completed'`,
   'migration.source': REACHED,
@@ -58,7 +61,10 @@ const ODD: Record<string, string> = {
   'shared_check.token': `repeat('a', 24)`,
 }
 
-/** Puts a row into every table that has none, whatever the schema: no column empty, where its checks allow that. */
+/**
+ * Puts a row into every table that has none, whatever the schema: no column empty, where its checks
+ * allow that.
+ */
 export async function fillEveryTable(pool: Pool): Promise<void> {
   const { rows: tables } = await pool.query<Table>(TABLES)
   let left = tables

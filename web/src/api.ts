@@ -45,7 +45,10 @@ function messageOf({
 
 const UNREACHABLE = { error: messages.unreachable, code: 'unreachable' }
 
-/** Browsers send up to 64 KiB for pages that were closed; at three bytes a character, this leaves room for other requests. */
+/**
+ * Browsers send up to 64 KiB for pages that were closed; at three bytes a character, this leaves
+ * room for other requests.
+ */
 const MAX_KEEPALIVE_CHARS = 4000
 
 type Options = { body?: object; signal?: AbortSignal }

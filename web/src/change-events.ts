@@ -21,10 +21,16 @@ const PATH = '/api/v1/events'
 /** Time until a rejected stream is opened again. The browser itself reconnects a broken stream. */
 const RETRY_MS = 5_000
 
-/** A browser has six connections for all its tabs, so a hidden tab closes its stream after this time. */
+/**
+ * A browser has six connections for all its tabs, so a hidden tab closes its stream after this
+ * time.
+ */
 const HIDDEN_TAB_MS = 60_000
 
-/** A stream begins with the changes of the last five seconds. If it opened later than this, everything is refreshed. */
+/**
+ * A stream begins with the changes of the last five seconds. If it opened later than this,
+ * everything is refreshed.
+ */
 const REPLAY_MS = 4_000
 
 /**

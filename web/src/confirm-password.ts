@@ -15,7 +15,9 @@ export function onConfirmPassword(handler: PasswordPromptHandler): () => void {
   }
 }
 
-/** Shows one prompt for all concurrent requests that need it. False when no prompt is registered. */
+/**
+ * Shows one prompt for all concurrent requests that need it. False when no prompt is registered.
+ */
 export function confirmPassword(): Promise<boolean> {
   pending ??= (prompt?.() ?? Promise.resolve(false)).finally(() => (pending = null))
   return pending

@@ -52,7 +52,10 @@ function watch(watcher: () => void): () => void {
   return () => void watchers.delete(watcher)
 }
 
-/** Calls the handler for every change while the component is mounted. Queries are refreshed without it. */
+/**
+ * Calls the handler for every change while the component is mounted. Queries are refreshed without
+ * it.
+ */
 export function useChanges(onChange: ChangeHandler): void {
   const current = useEffectEvent(onChange)
   useEffect(() => {

@@ -18,7 +18,10 @@ function isTemporary(error: Error): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status === 503)
 }
 
-/** Handles a session that ended elsewhere: redirects to the sign-in, and from there back to this screen. */
+/**
+ * Handles a session that ended elsewhere: redirects to the sign-in, and from there back to this
+ * screen.
+ */
 function onUnauthenticated(error: Error): void {
   if (!(error instanceof ApiError) || error.status !== 401) return
   queries.setQueryData(accountQuery.queryKey, null)

@@ -23,7 +23,8 @@ export async function updateOptimistically<T>(
   updates.set(key, (updates.get(key) ?? 0) + 1)
   const before = queries.getQueryData<T>(queryKey)
   const show = (value: T | undefined) => queries.setQueryData(queryKey, value)
-  // A response from before the change would show the old state again. Canceling it does too, but only until the next line.
+  // A response from before the change would show the old state again. Canceling it does too, but
+  // only until the next line.
   const canceled = queries.cancelQueries({ queryKey })
   show(before && change(before))
   await canceled

@@ -2,7 +2,10 @@ import type { Query, QueryClient, QueryKey } from '@tanstack/react-query'
 import type { Change } from './change-events.ts'
 import { isUpdating } from './optimistic-update.ts'
 
-/** Milliseconds between two fetches, and a multiple of the last duration, so that large lists cause little load. */
+/**
+ * Milliseconds between two fetches, and a multiple of the last duration, so that large lists cause
+ * little load.
+ */
 const REFETCH_PACE = { least: 500, times: 2, most: 10_000 }
 
 /** The queries to refresh when a module changed. */

@@ -167,7 +167,10 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : undefined
 }
 
-/** Accepts only a path of this site, because any other value could redirect to a foreign site after the sign-in. */
+/**
+ * Accepts only a path of this site, because any other value could redirect to a foreign site after
+ * the sign-in.
+ */
 function ownPath(next: unknown): string | undefined {
   return typeof next === 'string' && /^\/(?![/\\])/.test(next) ? next : undefined
 }

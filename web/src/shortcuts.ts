@@ -1,7 +1,9 @@
 import { useEffect, useEffectEvent } from 'react'
 import { messages } from './messages.ts'
 
-/** The description of a shortcut and its action, which returns `false` when there was nothing to do. */
+/**
+ * The description of a shortcut and its action, which returns `false` when there was nothing to do.
+ */
 export type ShortcutAction = [description: string, run: () => unknown]
 
 /** Actions by key, as the browser names it; `g h` is one key after the other. */
@@ -13,8 +15,8 @@ type Layer = { title: string; isEverywhere: boolean; keys: () => Shortcuts }
 const layers = new Set<Layer>()
 
 /**
- * Registers single-key shortcuts of a screen, such as `{ j: ['Next request', next] }`. They are ignored while the user types,
- * while a dialog is open, and with Ctrl, Alt or Cmd held.
+ * Registers single-key shortcuts of a screen, such as `{ j: ['Next request', next] }`. They are
+ * ignored while the user types, while a dialog is open, and with Ctrl, Alt or Cmd held.
  */
 export function useShortcuts(
   keys: Shortcuts,
@@ -75,7 +77,9 @@ function isIgnored(event: KeyboardEvent): boolean {
 
 const OFF = 'portreeve-keys'
 
-/** Whether the user turned single-key shortcuts off, as users of voice input need to (WCAG 2.1.4). */
+/**
+ * Whether the user turned single-key shortcuts off, as users of voice input need to (WCAG 2.1.4).
+ */
 export function areShortcutsOff(): boolean {
   try {
     return localStorage.getItem(OFF) === 'off'

@@ -8,7 +8,10 @@ type Backoff = {
   forgottenAfterSeconds: number
 }
 
-/** Counts an attempt as a failure, all at once for all instances; false while the attempts on this key are blocked. */
+/**
+ * Counts an attempt as a failure, all at once for all instances; false while the attempts on this
+ * key are blocked.
+ */
 export async function reserveAttempt(db: Db, key: Buffer, backoff: Backoff): Promise<boolean> {
   const { freeFailures, firstSeconds, longestSeconds, forgottenAfterSeconds } = backoff
   const isForgotten = sql`known.last_failed_at < now() - make_interval(secs => ${forgottenAfterSeconds})`

@@ -26,7 +26,9 @@ export type OutgoingMessage = {
   channel: ChannelRow
   /** One alert, or several where the type collects them. */
   alerts: readonly AlertRow[]
-  /** Called right before the receiver may accept the message; throws where another sender has it. */
+  /**
+   * Called right before the receiver may accept the message; throws where another sender has it.
+   */
   beforeHandover: () => Promise<void>
 }
 

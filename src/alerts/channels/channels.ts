@@ -24,9 +24,11 @@ import {
 } from './store.ts'
 
 /**
- * Creates a channel. An email address other than the account’s own gets a code first; where that email
- * fails the channel shows the problem, and a new code can be requested. A secret is returned only here.
- * @throws Fault `invalid_request`, `conflict`, `target_not_allowed`; `rate_limited` when no code may be sent now
+ * Creates a channel. An email address other than the account’s own gets a code first; where that
+ * email fails the channel shows the problem, and a new code can be requested. A secret is returned
+ * only here.
+ * @throws Fault `invalid_request`, `conflict`, `target_not_allowed`; `rate_limited` when no code
+ *   may be sent now
  */
 export async function createChannel(
   deps: SendDeps,
@@ -95,7 +97,8 @@ function channelNotFound(): never {
 
 /**
  * Sends a test at once, also during quiet hours.
- * @throws Fault `conflict` when the channel is not confirmed, `rate_limited`, and the receiver’s error
+ * @throws Fault `conflict` when the channel is not confirmed, `rate_limited`, and the receiver’s
+ *   error
  */
 export async function testChannel(deps: SendDeps, channel: ChannelRow): Promise<void> {
   if (!channel.confirmedAt)

@@ -43,7 +43,8 @@ export async function sendFirstCode(
 
 /**
  * Emails a new code.
- * @throws Fault `conflict` when the channel is confirmed; `rate_limited` when the last code is younger than a minute, or
+ * @throws Fault `conflict` when the channel is confirmed; `rate_limited` when the last code is
+ *   younger than a minute, or
  *   a limit is reached; `unavailable` and `upstream_*` when the code could not be sent
  */
 export async function sendNewCode(deps: SendDeps, channel: ChannelRow): Promise<void> {

@@ -65,8 +65,8 @@ export async function createChannelId(db: Db): Promise<string> {
 }
 
 /**
- * Inserts an account’s first channel, its own email address, unless it ever had one. An address that was
- * only claimed at sign-up and not verified needs a code like any other.
+ * Inserts an account’s first channel, its own email address, unless it ever had one. An address
+ * that was only claimed at sign-up and not verified needs a code like any other.
  */
 export async function insertFirstChannel(db: Db, accountId: string): Promise<void> {
   await sql`
@@ -89,7 +89,10 @@ export async function isOwnAddress(db: Db, accountId: string, address: string): 
   return row !== undefined
 }
 
-/** @returns undefined when the account already has this channel; email addresses are compared case-insensitively */
+/**
+ * @returns undefined when the account already has this channel; email addresses are compared
+ *   case-insensitively
+ */
 export async function insertChannel(
   db: Kysely<DB>,
   { quietHours = null, ...channel }: ChannelToInsert,
@@ -163,7 +166,9 @@ export async function findChannel(
   return row as ChannelRow | undefined
 }
 
-/** Updates the given settings. Enabling a channel also clears the reason for which it was disabled. */
+/**
+ * Updates the given settings. Enabling a channel also clears the reason for which it was disabled.
+ */
 export async function updateChannel(
   db: Db,
   accountId: string,
@@ -202,7 +207,9 @@ export async function secondsUntilNextCode(db: Db, id: string): Promise<number> 
   return rows[0]?.seconds ?? 0
 }
 
-/** Stores a new code; false when the last one is younger than a minute, or the channel is confirmed. */
+/**
+ * Stores a new code; false when the last one is younger than a minute, or the channel is confirmed.
+ */
 export async function renewCode(db: Db, id: string, codeHash: Buffer): Promise<boolean> {
   const row = await db
     .updateTable('alertChannel')

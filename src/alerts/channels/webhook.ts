@@ -61,7 +61,10 @@ function bodyOf({ kind, at, path, ...texts }: AlertRow, baseUrl: string): string
   return JSON.stringify({ type: kind, timestamp: at.toISOString(), data })
 }
 
-/** Headers of Standard Webhooks, “Signature scheme”: HMAC-SHA256 over ID, time of this attempt and body. */
+/**
+ * Headers of Standard Webhooks, “Signature scheme”: HMAC-SHA256 over ID, time of this attempt and
+ * body.
+ */
 function sign(secret: string, id: string, body: string): Record<string, string> {
   const seconds = String(Math.floor(Date.now() / 1000))
   const key = Buffer.from(secret.replace(SECRET_PREFIX, ''), 'base64')

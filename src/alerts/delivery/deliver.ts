@@ -43,7 +43,8 @@ export type DeliveryDeps = SendDeps & {
 export type StopSignals = { stop: AbortSignal; cut: AbortSignal }
 
 /**
- * Sends all due messages, and those that become due meanwhile: none waits for the slowest one in transit.
+ * Sends all due messages, and those that become due meanwhile: none waits for the slowest one in
+ * transit.
  * @param woken resolves when there may be new messages
  * @returns the number of attempts
  */

@@ -13,14 +13,18 @@ export type ClaimedMessage = {
 }
 
 export type Batching = {
-  /** Milliseconds for which a message collects alerts, and between two batched messages of a channel. */
+  /**
+   * Milliseconds for which a message collects alerts, and between two batched messages of a
+   * channel.
+   */
   holdMs: number
   gapMs: number
 }
 
 /**
  * Adds an alert to the next message of each channel of the account.
- * @param batchedTypes channel types whose messages collect alerts; others get a message of their own
+ * @param batchedTypes channel types whose messages collect alerts; others get a message of their
+ *   own
  */
 export async function queueAlert(
   db: Db,
@@ -43,8 +47,8 @@ export async function queueAlert(
 }
 
 /**
- * Lists due messages with the quiet hours of their channels. Accounts take turns, and none gets more than
- * its share of messages in transit over all instances.
+ * Lists due messages with the quiet hours of their channels. Accounts take turns, and none gets
+ * more than its share of messages in transit over all instances.
  */
 export async function listDue(
   db: Db,
@@ -113,7 +117,10 @@ async function listContent(db: Db, messageId: string): Promise<AlertRow[]> {
     .execute()
 }
 
-/** Records that the receiver may have the message from now on; false when another sender has claimed it. */
+/**
+ * Records that the receiver may have the message from now on; false when another sender has claimed
+ * it.
+ */
 export async function markHandedOver(db: Db, message: ClaimedMessage): Promise<boolean> {
   return changeClaimed(db, message, { state: 'handed-over' })
 }
@@ -170,8 +177,8 @@ async function changeClaimed(
 }
 
 /**
- * Recovers the messages of senders that died: they are sent again unless the receiver may have them, in
- * which case they end as uncertain.
+ * Recovers the messages of senders that died: they are sent again unless the receiver may have
+ * them, in which case they end as uncertain.
  */
 export async function recoverMessages(db: Db): Promise<void> {
   await sql`

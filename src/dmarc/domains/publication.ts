@@ -13,7 +13,9 @@ export type Publication = {
   published: string | null
   /** Whether the record sends reports to the report address; null if DNS did not respond. */
   isConfigured: boolean | null
-  /** The consent that reporters require before they send to another domain (RFC 9990, section 4). */
+  /**
+   * The consent that reporters require before they send to another domain (RFC 9990, section 4).
+   */
   destination: {
     required: boolean
     name: string | null
@@ -23,7 +25,10 @@ export type Publication = {
   }
 }
 
-/** Queries a domain's DMARC record. Without an answer in time, the fields are null and the record is a first one. */
+/**
+ * Queries a domain's DMARC record. Without an answer in time, the fields are null and the record is
+ * a first one.
+ */
 export async function findPublication(
   domain: string,
   reportEmail: string,
@@ -48,7 +53,9 @@ function ownRecord({ domain, policyDomain, record }: DmarcDiscovery): DmarcRecor
   return policyDomain === domain ? record : null
 }
 
-/** A first record keeps the inherited policy: `p=none` below a strict parent domain would weaken it. */
+/**
+ * A first record keeps the inherited policy: `p=none` below a strict parent domain would weaken it.
+ */
 function recordFor(
   discovery: DmarcDiscovery,
   own: DmarcRecord | null,
@@ -61,7 +68,10 @@ function recordFor(
   return repairDmarc(own, { rua: [...others, ours].join(',') })
 }
 
-/** Whether a record sends reports to this address. We chose the local part, so its case does not matter. */
+/**
+ * Whether a record sends reports to this address. We chose the local part, so its case does not
+ * matter.
+ */
 export function sendsTo(record: DmarcRecord, reportEmail: string): boolean {
   return record.rua.some(({ uri }) => uri.toLowerCase() === `mailto:${reportEmail}`)
 }

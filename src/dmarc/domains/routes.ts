@@ -14,7 +14,10 @@ import { DELETION_TIMEOUT_MS, withStatementTimeout } from '../../store/database.
 import { deleteDomain, listDomains, type DomainRow } from './store.ts'
 import { challengeOf, verifyDomain } from './verify.ts'
 
-/** `/api/v1/dmarc/domains`: registered domains, the records to publish for them, and their verification. */
+/**
+ * `/api/v1/dmarc/domains`: registered domains, the records to publish for them, and their
+ * verification.
+ */
 export function domainRoutes(app: App, deps: RouteDeps): void {
   const { db, authHooks, reportDomain } = deps
   app.get(

@@ -52,7 +52,10 @@ export async function insertDomain(
   return row as DomainRow | undefined
 }
 
-/** Counts an account's domains and locks the account until the transaction ends, so that the count stays true. */
+/**
+ * Counts an account's domains and locks the account until the transaction ends, so that the count
+ * stays true.
+ */
 export async function countDomains(db: Db, accountId: string): Promise<number> {
   await db.selectFrom('account').select('id').where('id', '=', accountId).forUpdate().execute()
   const { count } = await db
@@ -138,7 +141,10 @@ export async function markUnproven(
   return row as DomainRow | undefined
 }
 
-/** Domains whose proof was last checked before then, without those that have been unverified for 30 days. */
+/**
+ * Domains whose proof was last checked before then, without those that have been unverified for 30
+ * days.
+ */
 export async function listUnchecked(db: Db, before: Date, limit: number): Promise<DomainRow[]> {
   const rows = db
     .selectFrom('dmarcDomain')

@@ -6,7 +6,10 @@ import { PROOF_GRACE_DAYS } from '../limits.ts'
 import { sendsTo } from './publication.ts'
 import { markChecked, markProven, markUnproven, type DomainRow, type VerifiedBy } from './store.ts'
 
-/** The TXT record that proves a domain. It has its own name so that challenges of other services cannot collide. */
+/**
+ * The TXT record that proves a domain. It has its own name so that challenges of other services
+ * cannot collide.
+ */
 export function challengeOf({ domain, challenge }: Pick<DomainRow, 'domain' | 'challenge'>) {
   return {
     name: `_portreeve-challenge.${domain}`,
@@ -53,7 +56,10 @@ async function checkProof(
   return { row: (await markUnproven(db, row.id, PROOF_GRACE_DAYS)) ?? row, problem }
 }
 
-/** Null only if DNS answered that there is no proof; `unknown` without an answer, which changes nothing. */
+/**
+ * Null only if DNS answered that there is no proof; `unknown` without an answer, which changes
+ * nothing.
+ */
 async function findProof(
   row: DomainRow,
   reportEmail: string,

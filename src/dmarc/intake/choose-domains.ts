@@ -3,7 +3,9 @@ import { isWithin, type Tally } from '../statistics/tally.ts'
 
 type Candidate = Pick<DomainRow, 'id' | 'accountId' | 'domain' | 'verifiedAt'>
 
-/** Candidates by name: a report may cover hundreds of domains, and an account may have a thousand. */
+/**
+ * Candidates by name: a report may cover hundreds of domains, and an account may have a thousand.
+ */
 export type CandidateIndex<T extends Candidate> = { all: T[]; byName: Map<string, T[]> }
 
 export function indexCandidates<T extends Candidate>(all: T[]): CandidateIndex<T> {
@@ -11,8 +13,9 @@ export function indexCandidates<T extends Candidate>(all: T[]): CandidateIndex<T
 }
 
 /**
- * Chooses the registered domains that a report belongs to: its policy domain, else the nearest parent, else a subdomain if
- * all records are from there. If several accounts have the domain, only verified ones are chosen.
+ * Chooses the registered domains that a report belongs to: its policy domain, else the nearest
+ * parent, else a subdomain if all records are from there. If several accounts have the domain, only
+ * verified ones are chosen.
  */
 export function chooseDomains<T extends Candidate>(
   { all, byName }: CandidateIndex<T>,

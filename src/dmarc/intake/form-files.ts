@@ -2,7 +2,8 @@ import { MAX_UPLOAD_FILES } from '../limits.ts'
 import type { GivenFile } from './ingest.ts'
 
 /**
- * The files of a complete form (RFC 7578): all parts with a file name, or all parts if none has one.
+ * The files of a complete form (RFC 7578): all parts with a file name, or all parts if none has
+ * one.
  * @param contentType as sent, with its boundary
  * @returns null if the body is not a form or has no boundary
  */

@@ -22,7 +22,10 @@ import type { NewDelivery, Via } from './store.ts'
 /** `refusal` is the reason why the file is not read at all. */
 export type GivenFile = { name: string; bytes: Uint8Array; refusal?: string }
 
-/** Receives the number of reports per channel and result: `stored`, `duplicate`, `failure`, `unread`, `foreign`. */
+/**
+ * Receives the number of reports per channel and result: `stored`, `duplicate`, `failure`,
+ * `unread`, `foreign`.
+ */
 export type OnReports = (via: Via, outcome: string, reports: number) => void
 
 /** Passes an outcome to `OnReports`, one call per result. */
@@ -39,8 +42,8 @@ export function notifyOutcome(
 }
 
 /**
- * Reads and stores the reports of files and emails from any channel. The outcome is committed when it returns. Reading
- * continues while the previous batch is written.
+ * Reads and stores the reports of files and emails from any channel. The outcome is committed when
+ * it returns. Reading continues while the previous batch is written.
  * @param onStored called after each batch
  * @throws database errors; on a retry, reports that were stored already count as duplicates
  */
@@ -70,7 +73,8 @@ export async function ingest(
     records = 0
     await writing
     writing = storeBatch(db, origin, entries, outcome).then(() => onStored(outcome))
-    // It is awaited before the next batch and at the end. Until then, a rejection must not count as unhandled.
+    // It is awaited before the next batch and at the end. Until then, a rejection must not count as
+    // unhandled.
     writing.catch(() => {})
   }
 
@@ -102,8 +106,8 @@ export async function ingest(
 const NO_COST = () => ({ deliveries: new Set<string>(), records: 0, unpackedBytes: 0 })
 
 /**
- * Splits uploaded and imported mbox files into emails. A message from SMTP or a mailbox stays one email, even if it begins
- * with an mbox `From ` line.
+ * Splits uploaded and imported mbox files into emails. A message from SMTP or a mailbox stays one
+ * email, even if it begins with an mbox `From ` line.
  */
 async function* unfolded(
   files: AsyncIterable<GivenFile> | Iterable<GivenFile>,

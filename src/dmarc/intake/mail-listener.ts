@@ -34,10 +34,15 @@ export type MailListenerDeps = {
 /** Milliseconds for the DNS queries that authenticate an email, in the background. */
 const AUTHENTICATION_TIMEOUT_MS = 15_000
 
-/** Emails authenticated at the same time. Beyond that, an email stays without authentication results. */
+/**
+ * Emails authenticated at the same time. Beyond that, an email stays without authentication
+ * results.
+ */
 const MAX_CONCURRENT_AUTHENTICATIONS = 100
 
-/** Starts the SMTP server for reports. It acknowledges an email only after its reports are stored. */
+/**
+ * Starts the SMTP server for reports. It acknowledges an email only after its reports are stored.
+ */
 export async function startMailListener({
   db,
   resolver,

@@ -53,7 +53,8 @@ async function readOne(found: FoundReport): Promise<ReadResult> {
     const report = await parseTlsReport(found.open())
     return refuseUndated({ kind: 'tls', name, key: tlsReportKey(report), report })
   } catch (error) {
-    // Any other error is a defect of this service: the file is not rejected, so that the sender retries.
+    // Any other error is a defect of this service: the file is not rejected, so that the sender
+    // retries.
     if (!(error instanceof Fault) || error.code === 'internal') throw error
     return { kind: 'unread', name, reason: error.message }
   }

@@ -106,8 +106,8 @@ export async function lockDomains(
 }
 
 /**
- * Stores original files and emails; no other function does. Their contents are one binary parameter, which costs a tenth of
- * one text literal each.
+ * Stores original files and emails; no other function does. Their contents are one binary
+ * parameter, which costs a tenth of one text literal each.
  */
 export async function upsertDeliveries(
   trx: Transaction<DB>,

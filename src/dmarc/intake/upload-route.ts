@@ -14,7 +14,10 @@ import { ingest, notifyOutcome, type GivenFile } from './ingest.ts'
 /** Rejected files named in one response; `/dmarc/rejected` lists the others. */
 const MAX_NAMED_REJECTIONS = 1_000
 
-/** POST `/api/v1/dmarc/reports`: a report, an archive or an email as the body, or a form with several. */
+/**
+ * POST `/api/v1/dmarc/reports`: a report, an archive or an email as the body, or a form with
+ * several.
+ */
 export function uploadRoute(app: App, deps: RouteDeps): void {
   // A scope of its own: its bodies are bytes, whatever the content type.
   void app.register(async (scope) => {

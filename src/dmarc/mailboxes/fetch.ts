@@ -19,8 +19,8 @@ export function encryptionContext(id: string): string {
 }
 
 /**
- * Reads the reports of a mailbox. A message is marked or moved after its reports are stored. A failure is recorded in the
- * row.
+ * Reads the reports of a mailbox. A message is marked or moved after its reports are stored. A
+ * failure is recorded in the row.
  * @returns the start and cause of the current failure; null after a successful read
  */
 export async function fetchMailbox(
@@ -45,7 +45,9 @@ export async function fetchMailbox(
   }
 }
 
-/** Whether the mail server or the network caused the error, rather than a defect of this service. */
+/**
+ * Whether the mail server or the network caused the error, rather than a defect of this service.
+ */
 function isMailboxFailure(error: unknown): boolean {
   return error instanceof Fault || error instanceof ImapRefused || error instanceof ImapLost
 }
@@ -74,7 +76,8 @@ async function readMailbox(
   const target = await checkTarget(parseHost(row.host), deps, signal)
   const { wire } = await signIn({ target, port, secure, user, password, tlsVerify }, signal)
   let messages = 0
-  // A server that sends byte by byte could hold the connection for hours: it is closed at the limit.
+  // A server that sends byte by byte could hold the connection for hours: it is closed at the
+  // limit.
   const stopWatching = onAbort([signal], () => wire.destroy(new ImapLost('timeout', TOO_SLOW)))
   try {
     await readInbox(wire, {

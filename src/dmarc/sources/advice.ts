@@ -12,7 +12,10 @@ export type SourceAdvice = {
   verdict: (typeof SOURCE_VERDICTS)[number]
   sentence: string
   steps: AdviceStep[]
-  /** What applies if the source is unknown to the domain's owner; null where that makes no difference. */
+  /**
+   * What applies if the source is unknown to the domain's owner; null where that makes no
+   * difference.
+   */
   otherwise: string | null
 }
 
@@ -107,7 +110,9 @@ function ofForwarder(
   }
 }
 
-/** The DKIM step: whether the source signs, for which domain, and whether its signatures are valid. */
+/**
+ * The DKIM step: whether the source signs, for which domain, and whether its signatures are valid.
+ */
 function dkimStep(domain: string, { signers, unsigned }: Identities): AdviceStep {
   const own = signers.filter((signer) => signer.own)
   const broken = own.find(({ result }) => result !== 'pass')
@@ -138,7 +143,10 @@ function brokenText({ domain, selector, result }: SignerSeen): string {
   return `It signs for ${domain}, but the signature is not valid (${result}). Check that ${key} has the matching key. If it does, something changes the messages after signing.`
 }
 
-/** The SPF step: the domain of the envelope sender, and whether that domain's record includes the source. */
+/**
+ * The SPF step: the domain of the envelope sender, and whether that domain's record includes the
+ * source.
+ */
 function spfStep(domain: string, address: string, { envelopes }: Identities): AdviceStep {
   const own = envelopes.filter((envelope) => envelope.own)
   const failure = findSpfFailure({ envelopes })

@@ -3,7 +3,10 @@ import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 
 type Seen = { domain: string | null; messages: number }
 
-/** A DKIM signer or envelope sender with its message counts. `aligned` counts messages that passed because of it. */
+/**
+ * A DKIM signer or envelope sender with its message counts. `aligned` counts messages that passed
+ * because of it.
+ */
 export type SignerSeen = Seen & {
   selector: string | null
   result: string
@@ -12,7 +15,10 @@ export type SignerSeen = Seen & {
 }
 export type EnvelopeSeen = Seen & { result: string; own: boolean; aligned: number }
 
-/** The domains that an address sent as, most messages first. `own`: the same organization as the From header. */
+/**
+ * The domains that an address sent as, most messages first. `own`: the same organization as the
+ * From header.
+ */
 export type Identities = {
   from: Seen[]
   signers: SignerSeen[]

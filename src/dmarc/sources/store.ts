@@ -51,7 +51,10 @@ export async function findSource(
   return rows[0]
 }
 
-/** Queries day by day: the key begins with the day, and a domain may have a million addresses per day. */
+/**
+ * Queries day by day: the key begins with the day, and a domain may have a million addresses per
+ * day.
+ */
 function daysOf(domainId: string, address: string, { from, to }: DayRange) {
   return sql`generate_series(${from}::date, ${to}::date, interval '1 day') as asked (at) cross join lateral (
     select * from dmarc_source_day s

@@ -144,7 +144,10 @@ export type StoredReport = {
   end: Date
 }
 
-/** Reports received before a time, oldest first. Their domains are locked until the transaction ends. */
+/**
+ * Reports received before a time, oldest first. Their domains are locked until the transaction
+ * ends.
+ */
 export async function lockReportsBefore(
   trx: Transaction<DB>,
   before: Date,

@@ -59,8 +59,8 @@ function tallyOf(record: AggregateRecord): Tally {
 const FORWARDING_REASONS = new Set(['forwarded', 'trusted_forwarder', 'mailing_list'])
 
 /**
- * Whether a forwarder sent the messages: the receiver reports it, or they have the domain's own signature and envelope
- * sender but come from an address outside its SPF record.
+ * Whether a forwarder sent the messages: the receiver reports it, or they have the domain's own
+ * signature and envelope sender but come from an address outside its SPF record.
  */
 function isForwarded(record: AggregateRecord): boolean {
   const { policyEvaluated, identifiers, authResults } = record
@@ -83,7 +83,10 @@ function isForwarded(record: AggregateRecord): boolean {
   )
 }
 
-/** Whether a From domain is the domain or below it. A record without a From domain counts as the domain itself. */
+/**
+ * Whether a From domain is the domain or below it. A record without a From domain counts as the
+ * domain itself.
+ */
 export function isWithin(headerFrom: string | null, domain: string): boolean {
   return headerFrom === null || headerFrom === domain || headerFrom.endsWith(`.${domain}`)
 }
@@ -106,7 +109,10 @@ export function addCounts(counts: Counts, tally: Tally, messages: number): void 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** The UTC days that a report counts for: the one on which it begins, or all of them when it is on more than 36 hours. */
+/**
+ * The UTC days that a report counts for: the one on which it begins, or all of them when it is on
+ * more than 36 hours.
+ */
 export function reportDays({ begin, end }: { begin: Date; end: Date }): string[] {
   const first = Math.floor(begin.getTime() / DAY)
   const last = Math.floor((end.getTime() - 1) / DAY)

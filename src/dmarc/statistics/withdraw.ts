@@ -13,7 +13,8 @@ import {
 import { createTallies } from './tally.ts'
 
 /**
- * Deletes reports received before a time, oldest first, and subtracts their counts from the statistics, in one transaction.
+ * Deletes reports received before a time, oldest first, and subtracts their counts from the
+ * statistics, in one transaction.
  * @returns the number of deleted reports; 0 if none is left
  */
 export async function withdrawReports(

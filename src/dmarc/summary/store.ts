@@ -26,7 +26,10 @@ export type SelectorRow = {
   lastDay: string
 }
 
-/** Sums in floating point: exact up to 2^53, as JavaScript's numbers are, and a fifth faster than bigint. */
+/**
+ * Sums in floating point: exact up to 2^53, as JavaScript's numbers are, and a fifth faster than
+ * bigint.
+ */
 export const SUMS = sql.raw(
   COUNTS.map((name) => `sum(${name}::float8)::bigint as ${name}`).join(', '),
 )
@@ -64,7 +67,9 @@ export async function sumByReporter(
   return rows
 }
 
-/** Sums per source with its group, most failures first, and the sums of each group over all sources. */
+/**
+ * Sums per source with its group, most failures first, and the sums of each group over all sources.
+ */
 export async function sumBySource(
   db: Db,
   domainId: string,
@@ -105,8 +110,8 @@ function daysAndMonths(domainId: string, range: DayRange) {
 }
 
 /**
- * The whole months of a range: the first day of the first month, and the first day after the last month. Without a whole
- * month, both are the start of the range.
+ * The whole months of a range: the first day of the first month, and the first day after the last
+ * month. Without a whole month, both are the start of the range.
  */
 export function wholeMonths({ from, to }: DayRange): { from: string; before: string } {
   const first = from.endsWith('-01') ? from : monthAfter(from)

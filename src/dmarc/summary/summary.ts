@@ -56,7 +56,10 @@ function daysIn({ from, to }: DayRange): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY) + 1
 }
 
-/** Summarizes a domain's sources and their results, as receivers evaluated them; bare SPF and DKIM results do not count. */
+/**
+ * Summarizes a domain's sources and their results, as receivers evaluated them; bare SPF and DKIM
+ * results do not count.
+ */
 export async function summarize(
   db: Db,
   { id, domain }: DomainRow,

@@ -20,8 +20,8 @@ export function scopesOf({ id, accountId }: Pick<DomainRow, 'id' | 'accountId'>)
 
 /**
  * Counts an email for an address before it is processed.
- * @throws Fault `rate_limited` if the address, its account or the installation has reached its daily limit; then only the
- * refusal is counted
+ * @throws Fault `rate_limited` if the address, its account or the installation has reached its
+ *   daily limit; then only the refusal is counted
  */
 export async function admitMail(
   db: Kysely<DB>,

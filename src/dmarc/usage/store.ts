@@ -2,7 +2,9 @@ import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 
-/** Mail that one scope (a report address, an account, the installation) has received today (UTC). */
+/**
+ * Mail that one scope (a report address, an account, the installation) has received today (UTC).
+ */
 export type DayUsage = { mails: number; bytes: number; unpackedBytes: number; records: number }
 
 /** Items rejected today, by reason. */
@@ -14,7 +16,8 @@ export const INSTALLATION = '00000000-0000-0000-0000-000000000000'
 const TODAY = sql`(now() at time zone 'UTC')::date`
 
 /**
- * Counts an email in each of these scopes, always in one order, so that concurrent transactions cannot deadlock.
+ * Counts an email in each of these scopes, always in one order, so that concurrent transactions
+ * cannot deadlock.
  * @returns the usage of each scope, including this email
  */
 export async function countMail(
@@ -61,7 +64,9 @@ export async function addUsage(db: Db, scopes: string[], cost: Partial<Cost>): P
   )
 }
 
-/** Claims samples for rejected items. @returns how many of the `wanted` ones today's limit allows */
+/**
+ * Claims samples for rejected items. @returns how many of the `wanted` ones today's limit allows
+ */
 export async function claimSamples(
   trx: Transaction<DB>,
   scope: string,
@@ -77,7 +82,10 @@ export async function claimSamples(
   return Math.min(wanted, Math.max(0, most - before))
 }
 
-/** Items rejected today at the report addresses of these domains; a domain without an entry has none. */
+/**
+ * Items rejected today at the report addresses of these domains; a domain without an entry has
+ * none.
+ */
 export async function listRejectedToday(
   db: Db,
   domainIds: string[],

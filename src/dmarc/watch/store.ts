@@ -41,8 +41,8 @@ export type FailureRise = {
 }
 
 /**
- * Domains with far more failures on a recent day than in the two weeks before, without an alert about it. The last three
- * days count as recent, because reports arrive late.
+ * Domains with far more failures on a recent day than in the two weeks before, without an alert
+ * about it. The last three days count as recent, because reports arrive late.
  */
 export async function listFailureRises(
   db: Db,

@@ -46,9 +46,15 @@ export type FolderCopy = {
   readonly waiting: number
   /** Resolves when it is known how much there is to do. */
   readonly opened: Promise<void>
-  /** Copies all of it. Failures of this folder alone are in the journal; throws what concerns the whole migration. */
+  /**
+   * Copies all of it. Failures of this folder alone are in the journal; throws what concerns the
+   * whole migration.
+   */
   run(pair: ConnectionPair): Promise<void>
-  /** Counts its messages, as far as a dry run goes; what stands in the way of that would stand in the way of copying. */
+  /**
+   * Counts its messages, as far as a dry run goes; what stands in the way of that would stand in
+   * the way of copying.
+   */
   count(pair: ConnectionPair): Promise<void>
   /** Copies batches of it beside the pair that runs it, as long as there are any. */
   help(pair: ConnectionPair): Promise<void>

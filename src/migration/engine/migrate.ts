@@ -17,7 +17,10 @@ import { planMigration, type MigrationPlan } from './plan/plan.ts'
 import type { MigrationProgress } from './progress/progress.ts'
 import { codeOf, Stop } from './stop.ts'
 
-/** How it ended. `completed`: every source message is copied, was there, or is gone from the source by now. */
+/**
+ * How it ended. `completed`: every source message is copied, was there, or is gone from the source
+ * by now.
+ */
 export type MigrationOutcome = {
   state: 'completed' | 'failed'
   progress: MigrationProgress
@@ -33,8 +36,9 @@ export type MigrationOutcome = {
 const bodies: AppendWindow = createAppendWindow({ commands: Infinity, bytes: LIMITS.bodies })
 
 /**
- * Copies folders of one account into another, as far as the journal says that it is not done yet, and verifies it.
- * Whatever is not copied is in the journal's failures. Resumes after any end with the same journal and options.
+ * Copies folders of one account into another, as far as the journal says that it is not done yet,
+ * and verifies it. Whatever is not copied is in the journal's failures. Resumes after any end with
+ * the same journal and options.
  * @throws the signal's reason when it aborts, and what the journal throws
  */
 export async function migrateMailbox(deps: MigrateDeps): Promise<MigrationOutcome> {
@@ -96,12 +100,18 @@ async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
   }
 }
 
-/** What is not listed, or not counted, may not be there at all: copying would find out, and so must a dry run. */
+/**
+ * What is not listed, or not counted, may not be there at all: copying would find out, and so must
+ * a dry run.
+ */
 async function countUncounted(copies: readonly FolderCopy[], pair: ConnectionPair): Promise<void> {
   for (const copy of copies) if (copy.folder.messages === null) await copy.count(pair)
 }
 
-/** Those that can be copied side by side, and after them, where it was asked for, what shows their messages again. */
+/**
+ * Those that can be copied side by side, and after them, where it was asked for, what shows their
+ * messages again.
+ */
 function foldersOf(
   { routes }: MigrationPlan,
   migration: MigrationContext,

@@ -14,7 +14,10 @@ export type MigrateOptions = {
   deduplicate?: boolean
   /** Of a folder that shows all mail, copy only what no other of the folders has. */
   allMailOnce?: boolean
-  /** Folders for sent, drafts, trash … go to the destination's of the same use, whatever their names. */
+  /**
+   * Folders for sent, drafts, trash … go to the destination's of the same use, whatever their
+   * names.
+   */
   specialUse?: boolean
   /** Map and count, copy nothing. */
   dryRun?: boolean

@@ -13,8 +13,8 @@ export type StallWatch = {
 export class Stalled extends Error {}
 
 /**
- * What counts are messages and folders that are done: lines that say that a server is still there, and bytes that trickle,
- * cost it nothing and would hold the slot for ever.
+ * What counts are messages and folders that are done: lines that say that a server is still there,
+ * and bytes that trickle, cost it nothing and would hold the slot for ever.
  */
 export function watchForStall(milliseconds: number): StallWatch {
   const still = new AbortController()
@@ -32,7 +32,8 @@ export function watchForStall(milliseconds: number): StallWatch {
       done = now
       end()
       timer = start()
-      // The first says how far earlier runs came: no more than that the servers have told what there is.
+      // The first says how far earlier runs came: no more than that the servers have told what
+      // there is.
       return !isFirst
     },
     end,

@@ -9,8 +9,8 @@ import { COLUMNS, eraseSecret, notifyMigration, type MigrationRow } from '../sto
 const DEAD_AFTER = 15
 
 /**
- * Takes a migration for a worker: undefined when it has ended, `busy` when another worker still has it. Whatever an
- * earlier worker writes from now on is refused.
+ * Takes a migration for a worker: undefined when it has ended, `busy` when another worker still has
+ * it. Whatever an earlier worker writes from now on is refused.
  */
 export async function claimMigration(
   db: Db,
@@ -57,7 +57,9 @@ async function isOpen(db: Db, id: string): Promise<boolean> {
 
 export type Run = { id: string; run: number }
 
-/** Says that the worker lives, with news or without; false when the migration is not its any more. */
+/**
+ * Says that the worker lives, with news or without; false when the migration is not its any more.
+ */
 export async function markAlive(
   db: Db,
   { id, run }: Run,
@@ -101,7 +103,10 @@ export async function markWaiting(
   await notifyMigration(db, accountId, id)
 }
 
-/** Puts a migration that stands still behind the others; undefined when it is not this worker's any more. */
+/**
+ * Puts a migration that stands still behind the others; undefined when it is not this worker's any
+ * more.
+ */
 export async function markStalled(
   db: Db,
   { id, run, accountId }: Run & { accountId: string },
@@ -133,7 +138,10 @@ export async function forgetStalls(db: Db, { id, run }: Run): Promise<void> {
     .execute()
 }
 
-/** Ends a worker's migration, and erases what opened the accounts; false when the migration is not its any more. */
+/**
+ * Ends a worker's migration, and erases what opened the accounts; false when the migration is not
+ * its any more.
+ */
 export async function markEnded(
   db: Transaction<DB>,
   { id, run }: Run,
@@ -165,7 +173,10 @@ export async function findFolder(db: Db, id: string, folder: string): Promise<Sa
   return (row?.state as SavedFolder | undefined) ?? null
 }
 
-/** One statement, so that a folder's journal costs one round trip. False when another worker has the migration. */
+/**
+ * One statement, so that a folder's journal costs one round trip. False when another worker has the
+ * migration.
+ */
 export async function saveFolder(
   db: Db,
   { id, run }: Run,

@@ -72,7 +72,10 @@ function isUnconfirmed({ facts }: ClaimedHost, ip: string, { zone }: Blocklist):
   )
 }
 
-/** Before a change counts, its blocklist must show again that it tells its listed test address from an unlisted one. */
+/**
+ * Before a change counts, its blocklist must show again that it tells its listed test address from
+ * an unlisted one.
+ */
 async function recheckHealth(lists: readonly Blocklist[], { health }: Blocklists): Promise<void> {
   if (lists.length > 0) await health.refresh(lists)
 }

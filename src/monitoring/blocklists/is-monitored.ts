@@ -3,7 +3,10 @@ import type { Db } from '../../store/database.ts'
 import { listMonitoringHosts, type MonitoredIp, listAccountModes } from './store.ts'
 import { modeOf } from './modes.ts'
 
-/** Whether a monitored host of the account raises alerts, now or soon, when these blocklists remove the address. */
+/**
+ * Whether a monitored host of the account raises alerts, now or soon, when these blocklists remove
+ * the address.
+ */
 export async function isMonitored(
   db: Db,
   monitored: MonitoredIp,

@@ -51,7 +51,9 @@ const USE: Record<Blocklist['category'], string> = {
   informational: 'which mail servers rarely use to reject email',
 }
 
-/** The key has no host, so that several hosts of an account with the same address raise one alert. */
+/**
+ * The key has no host, so that several hosts of an account with the same address raise one alert.
+ */
 function keyOf(
   event: string,
   { accountId }: HostRow,

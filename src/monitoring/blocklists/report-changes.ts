@@ -9,7 +9,10 @@ import { listingAlert } from './messages.ts'
 import { modeOf } from './modes.ts'
 import { isListedElsewhere, lockListingAlerts } from './store.ts'
 
-/** Inserts all changes into the history, and raises alerts for those on blocklists with mode `alert`. */
+/**
+ * Inserts all changes into the history, and raises alerts for those on blocklists with mode
+ * `alert`.
+ */
 export async function reportListingChanges(
   trx: Transaction<DB>,
   host: ClaimedHost,

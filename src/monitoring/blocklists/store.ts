@@ -73,7 +73,10 @@ export async function isListedElsewhere(db: Db, host: HostRow, subject: string):
 
 export type MonitoredIp = { accountId: string; ip: string; since: Date }
 
-/** Lists hosts with this address that are listed on one of these zones, or were removed there since then. */
+/**
+ * Lists hosts with this address that are listed on one of these zones, or were removed there since
+ * then.
+ */
 export async function listMonitoringHosts(
   db: Db,
   { accountId, ip, since }: MonitoredIp,

@@ -76,8 +76,8 @@ export function stateOf(
 }
 
 /**
- * Remaining milliseconds at which a certificate counts as expiring. Automatic renewal happens after two
- * thirds of the lifetime, so with a quarter left it has failed.
+ * Remaining milliseconds at which a certificate counts as expiring. Automatic renewal happens after
+ * two thirds of the lifetime, so with a quarter left it has failed.
  * @param lifetime in milliseconds
  */
 export function warnAt(lifetime: number): { soon: number; verySoon: number } {

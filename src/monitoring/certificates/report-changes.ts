@@ -6,7 +6,10 @@ import { insertEvents } from '../history/store.ts'
 import type { CertificateUpdates } from './evaluate.ts'
 import { certificateAlert, describeCertificate } from './messages.ts'
 
-/** Inserts all changes into the history, and raises an alert for each that is not of the first check. */
+/**
+ * Inserts all changes into the history, and raises an alert for each that is not of the first
+ * check.
+ */
 export async function reportCertificateChanges(
   trx: Transaction<DB>,
   host: ClaimedHost,

@@ -34,7 +34,8 @@ export async function checkHost(
     signal.throwIfAborted()
     await recordCheck(host, { plan, listings, certificates, records }, deps)
   } catch (error) {
-    // A host whose check fails keeps its lease until it expires: otherwise it would be retried in a loop.
+    // A host whose check fails keeps its lease until it expires: otherwise it would be retried in a
+    // loop.
     if (outer.aborted) await releaseHost(deps.db, host).catch(() => {})
     throw error
   }
@@ -47,7 +48,10 @@ function isCertificateOrRecordUnconfirmed({ facts }: ClaimedHost): boolean {
 /** Milliseconds between two attempts to claim a host that is being checked. */
 const CLAIM_RETRY_MS = 200
 
-/** Claims a host as soon as no other check has it; undefined when it was deleted or the signal aborts. */
+/**
+ * Claims a host as soon as no other check has it; undefined when it was deleted or the signal
+ * aborts.
+ */
 export async function waitForHost(
   db: Kysely<DB>,
   id: string,

@@ -80,7 +80,10 @@ export async function recordCheck(
   deps.onChecked?.(status)
 }
 
-/** A host is clean only if every critical and major blocklist said so: a failed query never counts as clean. */
+/**
+ * A host is clean only if every critical and major blocklist said so: a failed query never counts
+ * as clean.
+ */
 function statusOf(
   { listed, unknown }: ListingUpdates,
   { ips }: ListingObservations,
@@ -158,7 +161,10 @@ async function saveUpdates(
   for (const ip of listings.goneIps) await deleteAddress(trx, host.id, ip)
 }
 
-/** Milliseconds by which `lastSeenAt` may lag behind: not every check of ten thousand hosts writes it. */
+/**
+ * Milliseconds by which `lastSeenAt` may lag behind: not every check of ten thousand hosts writes
+ * it.
+ */
 const LAST_SEEN_PRECISION_MS = 6 * 3_600_000
 
 function isSameAddress(

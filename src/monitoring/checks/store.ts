@@ -39,7 +39,9 @@ export async function claimDue(
   return withDetails(db, rows as HostRow[])
 }
 
-/** Claims one host, due or not; undefined when another check has claimed it, or when it was deleted. */
+/**
+ * Claims one host, due or not; undefined when another check has claimed it, or when it was deleted.
+ */
 export async function claimHost(
   db: Db,
   id: string,
@@ -106,7 +108,10 @@ type CheckOutcome = Pick<
   | 'recheckAt'
 > & { lastCheckAt: Date }
 
-/** Saves the outcome of a check and releases the host; false when another check has claimed it meanwhile. */
+/**
+ * Saves the outcome of a check and releases the host; false when another check has claimed it
+ * meanwhile.
+ */
 export async function saveCheck(
   db: Db,
   { id, run }: HostRow,

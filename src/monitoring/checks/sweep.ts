@@ -41,7 +41,10 @@ export async function checkDueHosts(
     waiting.push(...claimed)
   }
 
-  /** The next host of an account below its limit; undefined when none is left and no check is running. */
+  /**
+   * The next host of an account below its limit; undefined when none is left and no check is
+   * running.
+   */
   async function next(): Promise<ClaimedHost | undefined> {
     for (;;) {
       const at = waiting.findIndex(({ accountId }) => !isFull(accountId))

@@ -7,7 +7,10 @@ export type RecordDetail = { values: string[] }
 
 const MONITORED_TYPES = ['A', 'AAAA', 'MX', 'NS', 'TXT'] as const
 
-/** Reads the DNS records of a monitored name, by subject (`example.com MX`); null where the query failed. */
+/**
+ * Reads the DNS records of a monitored name, by subject (`example.com MX`); null where the query
+ * failed.
+ */
 export async function checkRecords(
   { host, dnsRecords }: ClaimedHost,
   resolver: Resolver,
@@ -31,7 +34,8 @@ export async function checkRecords(
 }
 
 function observeValues(answer: DnsAnswer, type: RecordType): Observation<RecordDetail> {
-  // Records behind a CNAME belong to another party and may change every minute: only the CNAME is monitored.
+  // Records behind a CNAME belong to another party and may change every minute: only the CNAME is
+  // monitored.
   if (answer.status === 'FAILED' || answer.cnames.length > 0) return null
   return observationOf(VALUES[type]?.(answer) ?? [])
 }

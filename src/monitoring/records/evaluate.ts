@@ -16,7 +16,10 @@ export type RecordUpdates = {
   changes: Omit<RecordChange, 'isFrequent'>[]
 }
 
-/** Compares observed records with the stored facts. The first observation is no change and no history entry. */
+/**
+ * Compares observed records with the stored facts. The first observation is no change and no
+ * history entry.
+ */
 export function evaluateRecords(
   host: ClaimedHost,
   observations: Map<string, Observation<RecordDetail>>,

@@ -8,8 +8,8 @@ import type { RecordUpdates } from './evaluate.ts'
 import { recordsAlert, type RecordChange } from './messages.ts'
 
 /**
- * Inserts all changes into the history, and raises one alert for those of records that do not change
- * all the time.
+ * Inserts all changes into the history, and raises one alert for those of records that do not
+ * change all the time.
  */
 export async function reportRecordChanges(
   trx: Transaction<DB>,

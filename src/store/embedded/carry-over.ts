@@ -3,7 +3,10 @@ import { Fault } from '../../errors.ts'
 import { copyRows } from './copy-rows.ts'
 import { findStrange, readSchema, type Made, type Schema, type Table } from './schema.ts'
 
-/** What a table holds: how many rows, and the sum of their hashes, which PostgreSQL keeps the same in all versions. */
+/**
+ * What a table holds: how many rows, and the sum of their hashes, which PostgreSQL keeps the same
+ * in all versions.
+ */
 type Content = { rows: string; sum: string | null }
 
 /**
@@ -11,7 +14,8 @@ type Content = { rows: string; sum: string | null }
  * @param from as its superuser; is only read
  * @param to empty, as its owner
  * @param onBytes is told how many bytes of rows went over
- * @throws Fault `conflict` naming what it holds that Portreeve never makes; Error when the two differ in the end
+ * @throws Fault `conflict` naming what it holds that Portreeve never makes; Error when the two
+ *   differ in the end
  */
 export async function carryOver(
   from: Client,

@@ -1,6 +1,9 @@
 import { Client } from 'pg'
 
-/** That this Portreeve, and no other, is the one whose server this is. It ends with our process, however that ends. */
+/**
+ * That this Portreeve, and no other, is the one whose server this is. It ends with our process,
+ * however that ends.
+ */
 export type Claim = {
   client: Client
   /** Seconds for which the server has been running. */

@@ -63,7 +63,10 @@ function rolesOf(name: string): string[] {
   return ['postgres', 'portreeve'].map((role) => `portreeve "${name}" ${role}\n`)
 }
 
-/** The data folder itself, or where its path is too long for a socket, a folder as closed as it under /tmp. */
+/**
+ * The data folder itself, or where its path is too long for a socket, a folder as closed as it
+ * under /tmp.
+ */
 function socketFolder(folder: string, user: User | null): string {
   if (Buffer.byteLength(join(folder, SOCKET)) <= LONGEST_SOCKET_PATH) return folder
   const short = join('/tmp', nameOf(folder))

@@ -18,7 +18,10 @@ import { SHIPPED_MAJOR, type Binaries } from './binaries.ts'
 import { problemOf } from './problem.ts'
 import { isRoot, ourselves, spawnAs, unprivilegedUser, userOf, type User } from './user.ts'
 
-/** The bytes of UTF-8 in order and Unicode's upper and lower case, the same on every system and in every version. */
+/**
+ * The bytes of UTF-8 in order and Unicode's upper and lower case, the same on every system and in
+ * every version.
+ */
 const LOCALE = [
   '--encoding=UTF8',
   '--locale=C',
@@ -27,8 +30,8 @@ const LOCALE = [
 ]
 
 /**
- * Whom the server runs as: null for ourselves. As root it is the owner of the folder, or for a new folder an
- * unprivileged user.
+ * Whom the server runs as: null for ourselves. As root it is the owner of the folder, or for a new
+ * folder an unprivileged user.
  * @throws Fault `unavailable` when the folder is somebody else's
  */
 export function serverUser(folder: string): User | null {
@@ -45,7 +48,8 @@ export function serverUser(folder: string): User | null {
 /**
  * Makes the data folder, or sees whether we can use the one that is there.
  * One of an older PostgreSQL is left to be upgraded.
- * @throws Fault `conflict` for what is there and is not ours to use, `unavailable` when none can be made
+ * @throws Fault `conflict` for what is there and is not ours to use, `unavailable` when none can be
+ *   made
  */
 export async function prepareFolder(
   folder: string,

@@ -10,7 +10,10 @@ import { nameOf, socketLock } from './connection.ts'
 import { isAlive } from './folder.ts'
 import type { User } from './user.ts'
 
-/** Milliseconds a Portreeve that is stopping, or a command that is at work, has to let go of the folder. */
+/**
+ * Milliseconds a Portreeve that is stopping, or a command that is at work, has to let go of the
+ * folder.
+ */
 const PATIENCE = 3_000
 
 /** Seconds within which whoever started a server takes the claim to it. */
@@ -24,7 +27,8 @@ const ENDINGS: [NodeJS.Signals, number][] = [
 ]
 
 /**
- * Ends the server of a Portreeve that was killed, so that a new one can start. Whatever was committed is in the folder.
+ * Ends the server of a Portreeve that was killed, so that a new one can start. Whatever was
+ * committed is in the folder.
  * @throws Fault `conflict` when another Portreeve is using the folder
  */
 export async function endLeftovers(
@@ -36,7 +40,8 @@ export async function endLeftovers(
   const deadline = performance.now() + PATIENCE
   for (;;) {
     const claim = await tryClaim(url)
-    // Read first: whoever of ours wrote itself into one of them since then is seen among the processes.
+    // Read first: whoever of ours wrote itself into one of them since then is seen among the
+    // processes.
     const notes = readNotes(folder, user)
     const processes = processesOf(folder)
     if (claim === 'away' && processes.length === 0) return disown(notes, user)
@@ -66,7 +71,9 @@ async function endOrphan(folder: string, processes: number[], log: Logger): Prom
   )
 }
 
-/** Signals the server, or where only its children are left, these. True when all are gone in time. */
+/**
+ * Signals the server, or where only its children are left, these. True when all are gone in time.
+ */
 async function endWith(
   folder: string,
   signal: NodeJS.Signals,
@@ -93,8 +100,8 @@ function kill(pid: number, signal: NodeJS.Signals): void {
 }
 
 /**
- * The processes that serve this folder, by the name that the server and its children carry: a number alone proves
- * nothing, because it may be another process's by now.
+ * The processes that serve this folder, by the name that the server and its children carry: a
+ * number alone proves nothing, because it may be another process's by now.
  */
 export function processesOf(folder: string): number[] {
   const name = nameOf(folder)
@@ -138,8 +145,9 @@ function readIfThere(path: string): string {
 }
 
 /**
- * A stale note whose number is a stranger's by now would keep PostgreSQL from starting. A note that names its own parent
- * it takes for stale, and still looks whether the shared memory in it is in use.
+ * A stale note whose number is a stranger's by now would keep PostgreSQL from starting. A note that
+ * names its own parent it takes for stale, and still looks whether the shared memory in it is in
+ * use.
  */
 function disown(notes: Note[], user: User | null): void {
   for (const { path, text } of notes) {

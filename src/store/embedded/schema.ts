@@ -64,7 +64,10 @@ const PARTITIONS = `
     pg_get_expr(c.relpartbound, c.oid)) as sql
   from pg_inherits i, ${TABLES} and c.oid = i.inhrelid and c.relispartition order by 1`
 
-/** A partition has those of its table by itself. Foreign keys come last: they stand on unique indexes. */
+/**
+ * A partition has those of its table by itself. Foreign keys come last: they stand on unique
+ * indexes.
+ */
 const constraints = (types: string) => `
   select format('constraint %s of %s', k.conname, ${TABLE}) as name,
     format('alter table %s add constraint %I %s', ${TABLE}, k.conname, pg_get_constraintdef(k.oid)) as sql

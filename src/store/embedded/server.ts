@@ -30,7 +30,8 @@ const SETTINGS = [
   'work_mem=8MB',
   'maintenance_work_mem=64MB',
   'max_wal_size=512MB',
-  // Writing sixteen megabytes of nothing before each new log file would hold every commit for some 60 ms.
+  // Writing sixteen megabytes of nothing before each new log file would hold every commit for some
+  // 60 ms.
   'wal_init_zero=off',
   'jit=off',
   'max_parallel_workers_per_gather=0',
@@ -38,7 +39,8 @@ const SETTINGS = [
   'log_timezone=UTC',
   'log_line_prefix=',
   'log_checkpoints=off',
-  // What a statement did wrong reaches us as its error. The log would repeat it with the values of people in it.
+  // What a statement did wrong reaches us as its error. The log would repeat it with the values of
+  // people in it.
   'log_min_messages=log',
 ]
 

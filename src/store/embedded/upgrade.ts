@@ -18,7 +18,10 @@ const whole = (folder: string) => `${folder}.upgraded`
 /** Where the old one stays. */
 export const keptFolder = (folder: string, major: number) => `${folder}.${major}`
 
-/** Where a data folder has its database, also one that an upgrade made and could not yet put into its place; else null. */
+/**
+ * Where a data folder has its database, also one that an upgrade made and could not yet put into
+ * its place; else null.
+ */
 export function databaseIn(dataDir: string): string | null {
   const folder = join(dataDir, 'postgres')
   return [folder, whole(folder)].find((path) => existsSync(path)) ?? null
@@ -27,15 +30,19 @@ export function databaseIn(dataDir: string): string | null {
 /** Bytes a second at which two cores carry a database over. */
 const PACE = 10_000_000
 
-/** Bytes that an empty database takes, and the most that the log of what is written takes before it is used again. */
+/**
+ * Bytes that an empty database takes, and the most that the log of what is written takes before it
+ * is used again.
+ */
 const EMPTY = 100_000_000
 const LOG = 600_000_000
 
 /**
- * Carries the database of a folder that an older PostgreSQL made over to the shipped one. The new one is compared with the
- * old one before it takes its place; the old one stays beside it, as it was. Cut off at any moment, the next start begins
- * again or finishes.
- * @throws Fault `unavailable` without the older programs or the room, `conflict` for what cannot be carried over; then
+ * Carries the database of a folder that an older PostgreSQL made over to the shipped one. The new
+ * one is compared with the old one before it takes its place; the old one stays beside it, as it
+ * was. Cut off at any moment, the next start begins again or finishes.
+ * @throws Fault `unavailable` without the older programs or the room, `conflict` for what cannot be
+ *   carried over; then
  *   everything is as it was
  */
 export async function upgradeIfOlder(site: Site): Promise<void> {
@@ -68,7 +75,10 @@ export async function upgradeIfOlder(site: Site): Promise<void> {
   )
 }
 
-/** Puts a whole new database into the place of the old one, where an upgrade was cut off just before. */
+/**
+ * Puts a whole new database into the place of the old one, where an upgrade was cut off just
+ * before.
+ */
 export async function finishUpgrade(site: Site): Promise<void> {
   const { folder, address, user, log } = site
   if (!existsSync(whole(folder))) return

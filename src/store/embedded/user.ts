@@ -16,7 +16,8 @@ export function isRoot(): boolean {
 
 /**
  * The user we run as.
- * @throws Fault `unavailable` for one without a name (a container's random number), whom PostgreSQL does not accept
+ * @throws Fault `unavailable` for one without a name (a container's random number), whom PostgreSQL
+ *   does not accept
  */
 export function ourselves(): User {
   try {
@@ -59,8 +60,8 @@ function systemUsers(): User[] {
 }
 
 /**
- * Starts a program as another user. A folder on the way that this user may not enter (a checkout under /root)
- * is opened for it by one capability, given by util-linux's setpriv, and no other.
+ * Starts a program as another user. A folder on the way that this user may not enter (a checkout
+ * under /root) is opened for it by one capability, given by util-linux's setpriv, and no other.
  * @param user null to start it as ourselves
  * @param paths what the program must reach
  * @throws Fault `unavailable` when there is no way
@@ -110,7 +111,8 @@ function setprivFor(user: User): string[] {
   const capability = ['inh-caps', 'ambient-caps', 'bounding-set'].map(
     (set) => `--${set}=-all,+dac_read_search`,
   )
-  // access(2), by which PostgreSQL finds its own programs, leaves capabilities aside without this bit.
+  // access(2), by which PostgreSQL finds its own programs, leaves capabilities aside without this
+  // bit.
   return ['setpriv', ...identity, '--securebits=+no_setuid_fixup', ...capability, '--']
 }
 

@@ -21,8 +21,8 @@ const ADDED_BY_CURL = ['User-Agent', 'Accept', 'Content-Type']
 const MAX_WORD_BYTES = 100_000
 
 /** Characters that control a terminal when pasted, or that display as different text. */
-// eslint-disable-next-line no-control-regex
 const TERMINAL_CONTROLS =
+  // eslint-disable-next-line no-control-regex
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffd]/
 
 /** In fish, but in no other shell, a backslash escapes these within single quotes. */

@@ -10,7 +10,10 @@ import { listen, type Listening } from '../../servers/listen.ts'
 import type { Place } from '../place.ts'
 import { beHostile } from './mail.ts'
 
-/** An account that misuses all it is allowed to do. Plain data, so that another process can be the attacker. */
+/**
+ * An account that misuses all it is allowed to do. Plain data, so that another process can be the
+ * attacker.
+ */
 export type Attacker = {
   url: string
   token: string
@@ -83,7 +86,10 @@ async function signIn({ url }: Place): Promise<string> {
     .join('; ')
 }
 
-/** Sends the same kind of request on so many connections at once, each as soon as the one before is answered. */
+/**
+ * Sends the same kind of request on so many connections at once, each as soon as the one before is
+ * answered.
+ */
 function repeat(connections: number, attempt: (n: number) => Promise<unknown>): Stoppable {
   const stopping = new AbortController()
   let next = 0

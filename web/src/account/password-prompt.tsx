@@ -6,7 +6,10 @@ import { Form, PasswordField } from '../ui/forms/form.tsx'
 import { profile } from './api.ts'
 import { fields, passwordPrompt as messages } from './messages.ts'
 
-/** Asks for the password in a dialog when a request needs a recent sign-in. The screen below keeps its input. */
+/**
+ * Asks for the password in a dialog when a request needs a recent sign-in. The screen below keeps
+ * its input.
+ */
 export function PasswordPrompt() {
   const dialog = useRef<HTMLDialogElement>(null)
   const answer = useRef<(isConfirmed: boolean) => void>(null)

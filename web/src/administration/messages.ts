@@ -115,7 +115,10 @@ export function describeQueue({ running, ready, later }: Health['jobs'][number])
   return text || null
 }
 
-/** The details of an audit entry as names and values. The account that was changed comes first, in place of its id. */
+/**
+ * The details of an audit entry as names and values. The account that was changed comes first, in
+ * place of its id.
+ */
 export function describeDetails(
   details: AuditEntryRow['details'],
 ): [name: string, value: string][] {

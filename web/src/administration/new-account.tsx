@@ -9,7 +9,10 @@ import { newAccount as messages } from './messages.ts'
 
 const MIN_PASSWORD_LENGTH = 10
 
-/** The form that creates an account for another user, who changes the password after the first sign-in. */
+/**
+ * The form that creates an account for another user, who changes the password after the first
+ * sign-in.
+ */
 export function NewAccount() {
   const queries = useQueryClient()
   const [created, setCreated] = useState('')

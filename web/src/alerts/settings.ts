@@ -4,7 +4,10 @@ import { ALERT_KINDS, settings as messages } from './messages.ts'
 /** Name of the form field for a topic. */
 export const kindField = (kind: string) => `kind ${kind}`
 
-/** Request body for the form’s values. All topics selected means null: topics of later versions, too. */
+/**
+ * Request body for the form’s values. All topics selected means null: topics of later versions,
+ * too.
+ */
 export function settingsOf(
   values: Record<string, string>,
   before: string[] | null,

@@ -66,7 +66,9 @@ function ReportFacts(facts: AddressFacts) {
 
 type EvidenceProps = Pick<AddressFacts, 'evidence'> & { labelOf: (service: string) => string }
 
-/** The source is a pseudonym that is valid for this address only, and times are rounded to hours. */
+/**
+ * The source is a pseudonym that is valid for this address only, and times are rounded to hours.
+ */
 function Evidence({ evidence, labelOf }: EvidenceProps) {
   return (
     <Table caption={messages.evidence} quiet columns={[...messages.evidenceColumns]}>

@@ -1,6 +1,9 @@
 import { formats } from './messages.ts'
 
-/** Makes a server's fail2ban report to this service. Without a token, its reports count but are not attributed. */
+/**
+ * Makes a server's fail2ban report to this service. Without a token, its reports count but are not
+ * attributed.
+ */
 export function installCommand({ token, blocks }: InstallOptions): string {
   return `curl -fsS "${installerUrl({ token, blocks })}" | sudo sh -s -- --yes`
 }

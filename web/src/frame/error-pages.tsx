@@ -17,7 +17,10 @@ export function NotFoundPage() {
   )
 }
 
-/** Shown when a screen fails: a release replaced its files, the service is unavailable, or there is a defect. */
+/**
+ * Shown when a screen fails: a release replaced its files, the service is unavailable, or there is
+ * a defect.
+ */
 export function ErrorPage({ error }: ErrorComponentProps) {
   const router = useRouter()
   return (

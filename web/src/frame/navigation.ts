@@ -16,8 +16,8 @@ export type NavigationEntry = {
 }
 
 /**
- * The screens of the modules, in this order: Check, DMARC, Monitoring, Delisting, Migrations, Attacks, Webhooks.
- * Paths below /webhooks/ are the capture URLs, so the dashboard uses /hooks.
+ * The screens of the modules, in this order: Check, DMARC, Monitoring, Delisting, Migrations,
+ * Attacks, Webhooks. Paths below /webhooks/ are the capture URLs, so the dashboard uses /hooks.
  */
 export const MODULES: NavigationEntry[] = [
   { to: '/home', label: screens.overview, icon: 'home', shortcut: 'o', isPrimary: true },

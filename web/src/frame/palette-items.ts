@@ -19,8 +19,8 @@ export type PaletteItem = {
 const MAX_SHOWN = 9
 
 /**
- * Finds the entries for a search text: first a check of the address or name in it, then entries that match, those whose
- * name begins with the text first.
+ * Finds the entries for a search text: first a check of the address or name in it, then entries
+ * that match, those whose name begins with the text first.
  */
 export function findItems(
   typed: string,

@@ -6,7 +6,10 @@ import { shortcuts as messages } from './messages.ts'
 
 type FrameKeys = { openPalette: () => void; openSheet: () => void }
 
-/** The shortcuts of every screen: navigation, search, and j and k through the rows of a list or table. */
+/**
+ * The shortcuts of every screen: navigation, search, and j and k through the rows of a list or
+ * table.
+ */
 export function useFrameShortcuts({ openPalette, openSheet }: FrameKeys): void {
   const navigate = useNavigate()
   const entries = useVisibleEntries([...MODULES, ...SETTINGS])

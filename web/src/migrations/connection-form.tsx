@@ -10,7 +10,10 @@ type ConnectionFormProps = {
   onSubmit: (connection: ImapAccount) => Promise<void>
 }
 
-/** The fields of an IMAP account. Passwords and tokens stay in this window until the migration starts. */
+/**
+ * The fields of an IMAP account. Passwords and tokens stay in this window until the migration
+ * starts.
+ */
 export function ConnectionForm({ initial, submit, onSubmit }: ConnectionFormProps) {
   return (
     <Form onSubmit={(values) => onSubmit(accountOf(values))} check={wrongAccount} submit={submit}>

@@ -31,7 +31,10 @@ export function ListingTable({ host }: { host: HostDetail }) {
   )
 }
 
-/** Mutes a blocklist for this host. The listing disappears at once, and returns if the request fails. */
+/**
+ * Mutes a blocklist for this host. The listing disappears at once, and returns if the request
+ * fails.
+ */
 function useMute(host: HostDetail) {
   const queries = useQueryClient()
   const [problem, setProblem] = useState('')

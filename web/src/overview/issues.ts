@@ -19,7 +19,10 @@ export type Issue = {
   link: Pick<LinkProps, 'to' | 'params' | 'search'>
 }
 
-/** The objects of all modules. Appeals, a held list and candidates are loaded for administrators only. */
+/**
+ * The objects of all modules. Appeals, a held list and candidates are loaded for administrators
+ * only.
+ */
 export type OverviewData = {
   hosts: Host[]
   cases: Delisting[]

@@ -101,7 +101,9 @@ function isConflict(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 'conflict'
 }
 
-/** The conflict that names the field `ip`: no list has the address, so there is nothing to delist. */
+/**
+ * The conflict that names the field `ip`: no list has the address, so there is nothing to delist.
+ */
 function isNotListed(error: unknown): error is ApiError {
   return isConflict(error) && error.details.some(({ path }) => path === 'ip')
 }

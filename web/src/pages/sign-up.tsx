@@ -6,7 +6,10 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { Card, Page } from '../ui/layout/page.tsx'
 import { signUp as messages } from '../account/messages.ts'
 
-/** The target of the link in a sign-up email. A click is needed, because mail scanners open links too. */
+/**
+ * The target of the link in a sign-up email. A click is needed, because mail scanners open links
+ * too.
+ */
 export function Screen() {
   const token = useLocation({ select: ({ hash }) => hash })
   const [email, setEmail] = useState('')

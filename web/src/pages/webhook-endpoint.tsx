@@ -16,7 +16,9 @@ import { useThrottledValue } from '../webhooks/requests/use-throttled-value.ts'
 import { useInbox } from '../webhooks/requests/use-inbox.ts'
 import { endpoint as messages, endpoints, filter, list } from '../webhooks/messages.ts'
 
-/** What the address of the screen says about what is shown; a phone shows one pane after the other. */
+/**
+ * What the address of the screen says about what is shown; a phone shows one pane after the other.
+ */
 export type InspectorSearch = { q?: string; method?: string; request?: string; view?: View }
 
 export function Screen() {

@@ -35,7 +35,10 @@ export type ConnectionPairDeps = {
   waitTimes: WaitTimes
   signal: AbortSignal
   log: Logger
-  /** Whether others can do its work: then a server that allows no more connections is not waited for. */
+  /**
+   * Whether others can do its work: then a server that allows no more connections is not waited
+   * for.
+   */
   isOptional: () => boolean
 }
 
@@ -115,7 +118,9 @@ function createReconnectingSession(
     }
   }
 
-  /** Throws what more attempts would not change, and must not be tried until an account is locked. */
+  /**
+   * Throws what more attempts would not change, and must not be tried until an account is locked.
+   */
   function judge(error: unknown): void {
     const refusal = refusalOf(error)
     if (refusal?.kind === 'too_many_connections' && deps.isOptional())

@@ -8,8 +8,8 @@ import { LIMITS, type WaitTimes } from '../../limits.ts'
 type RetryDeps = { gate: RateLimitGate; waitTimes: WaitTimes; signal: AbortSignal; log: Logger }
 
 /**
- * Does it again when a connection broke or a server asked us to come back, so that it must be something that may be
- * done twice.
+ * Does it again when a connection broke or a server asked us to come back, so that it must be
+ * something that may be done twice.
  */
 export async function withRetries<T>(
   { gate, waitTimes, signal, log }: RetryDeps,

@@ -17,8 +17,8 @@ export function isAllMail({ specialUse }: Pick<Folder, 'specialUse'>): boolean {
 }
 
 /**
- * Messages of a folder that others show, too, and that are dealt with there. Which is which only the server knows
- * (X-GM-MSGID of Gmail, EMAILID of RFC 8474); where it does not tell, none are.
+ * Messages of a folder that others show, too, and that are dealt with there. Which is which only
+ * the server knows (X-GM-MSGID of Gmail, EMAILID of RFC 8474); where it does not tell, none are.
  * @param others folders that are over: what they do not have by now is not left to them
  * @throws ImapRefused, ImapLost
  */

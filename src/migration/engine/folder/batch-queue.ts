@@ -28,7 +28,10 @@ export function createBatchSize(): BatchSize {
   }
 }
 
-/** Messages of one folder on their way through one queue: scanned a segment at a time, handed out in batches. */
+/**
+ * Messages of one folder on their way through one queue: scanned a segment at a time, handed out in
+ * batches.
+ */
 export type BatchQueue = {
   /** Messages that no batch holds yet. */
   readonly waiting: number
@@ -65,7 +68,8 @@ export function createBatchQueue({
     const [first = 0, last = 0] = [segment[0], segment.at(-1)]
     for await (const row of fetchMetadata(await reading(), first, last)) found.set(row.uid, row)
     scanned += segment.length
-    // A server may leave out what it cannot describe; whether it is gone shows when it is asked for.
+    // A server may leave out what it cannot describe; whether it is gone shows when it is asked
+    // for.
     rows.push(
       ...segment
         .map((uid) => found.get(uid) ?? unknownMetadata(uid))

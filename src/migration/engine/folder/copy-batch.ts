@@ -15,7 +15,10 @@ import { readHead } from '../identify/identify.ts'
 /** What was changed of a message that the destination did not take as it was. */
 export type RetryStrategy = 'as-is' | 'other-date' | 'without-keywords' | 'line-ends'
 
-/** Where the date that a message was sent with comes from. `unreadable`: the source's is none, the header's was sent. */
+/**
+ * Where the date that a message was sent with comes from. `unreadable`: the source's is none, the
+ * header's was sent.
+ */
 type DateSource = 'source' | 'header' | 'unreadable' | 'nobody'
 
 /** `announced`: the size the source told, where it was another. */
@@ -51,7 +54,10 @@ export type MessageOutcome =
 export type BatchDeps = {
   /** With the folder open. */
   source: Wire
-  /** To the destination as it is reached when something is to be sent: it may have signed us out while the source was slow. */
+  /**
+   * To the destination as it is reached when something is to be sent: it may have signed us out
+   * while the source was slow.
+   */
   appender: () => Promise<Appender>
   /** Resolves when the intent is durable. */
   intended: Promise<unknown>
@@ -59,7 +65,10 @@ export type BatchDeps = {
   before: Promise<unknown>
   /** Called when this one is. */
   sent: () => void
-  /** Whether a message without Message-ID is there already, by the beginning of its body; null when nobody asks. */
+  /**
+   * Whether a message without Message-ID is there already, by the beginning of its body; null when
+   * nobody asks.
+   */
   isThere: ((head: Buffer) => boolean) | null
   strategyOf: (uid: number) => RetryStrategy
 }
@@ -75,8 +84,8 @@ type FetchedMessage = Extract<FetchResult, { state: 'here' }>
 type Sent = { outcomes: Promise<MessageOutcome[]> }
 
 /**
- * Copies a batch of one folder. Every message has one outcome; rejects when the intent could not be recorded or nothing can
- * be sent, and then whatever was sent is unknown.
+ * Copies a batch of one folder. Every message has one outcome; rejects when the intent could not be
+ * recorded or nothing can be sent, and then whatever was sent is unknown.
  */
 export async function copyBatch(
   rows: readonly Metadata[],

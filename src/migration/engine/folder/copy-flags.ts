@@ -16,9 +16,10 @@ import { parseUidSet } from '../journal/uid-set.ts'
 const TOGETHER = 500
 
 /**
- * Adds the flags that messages of an earlier run got at the source since: to our own copies alone, recognised by their
- * Message-ID, and to none that has got a flag of its own there. Nothing is taken away, and nothing marked as deleted.
- * A server that refuses does not make a migration fail whose messages are there; it is noted.
+ * Adds the flags that messages of an earlier run got at the source since: to our own copies alone,
+ * recognised by their Message-ID, and to none that has got a flag of its own there. Nothing is
+ * taken away, and nothing marked as deleted. A server that refuses does not make a migration fail
+ * whose messages are there; it is noted.
  * @throws ImapRefused when a server asks us to come back later, ImapLost
  */
 export async function copyFlags(

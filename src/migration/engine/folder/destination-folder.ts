@@ -19,7 +19,8 @@ export type DestinationFolders = {
 }
 
 /**
- * Finds or makes the folder, under a plainer name where the server does not take the one it should have.
+ * Finds or makes the folder, under a plainer name where the server does not take the one it should
+ * have.
  * @throws FolderStop when it takes none; ImapRefused when it asks us to come back later; ImapLost
  */
 export async function openDestinationFolder(
@@ -55,7 +56,8 @@ async function findOrCreate(
         !hasTwin(path, destination)
       )
         return path
-      // It exists, though it was not listed: for a server that ignores case it is another folder of ours.
+      // It exists, though it was not listed: for a server that ignores case it is another folder of
+      // ours.
       const other = uniqueName(path, new Set([...taken, path]))
       await createFolder(wire, nameOf(other, destination))
       return other

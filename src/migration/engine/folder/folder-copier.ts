@@ -24,7 +24,8 @@ export type FolderCopier = {
   /** Whether a message needs no copy, by its Message-ID; counts it then. */
   isThere(at: OpenFolder, row: Metadata): boolean
   /**
-   * Takes batches of a queue until there are none, or a connection breaks: the next queue begins with what is left.
+   * Takes batches of a queue until there are none, or a connection breaks: the next queue begins
+   * with what is left.
    * @param workers batches under way at once
    * @throws Stop, FolderStop, and what ends the whole migration
    */

@@ -114,7 +114,10 @@ export function createFolderCopy(
     )
   }
 
-  /** Messages in whose maxBatchMessages connections broke go last, a batch at a time, when nothing else can suffer. */
+  /**
+   * Messages in whose maxBatchMessages connections broke go last, a batch at a time, when nothing
+   * else can suffer.
+   */
   async function copyRound(pair: ConnectionPair, at: OpenFolder, left: number[]): Promise<void> {
     const { folderState } = at
     const trusted = left.filter((uid) => folderState.failureCountOf(uid) === 0)

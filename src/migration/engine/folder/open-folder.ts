@@ -54,7 +54,8 @@ type OpenDeps = {
 }
 
 /**
- * Opens a folder at both ends and brings the books of an earlier run in line with what is there now.
+ * Opens a folder at both ends and brings the books of an earlier run in line with what is there
+ * now.
  * @param wanted where it should go
  * @throws FolderStop, ImapRefused, ImapLost
  */
@@ -167,7 +168,10 @@ export async function uidsBelow(source: Wire, uidNext: number): Promise<number[]
   }
 }
 
-/** What was under way when we ended without warning is watched, but our own end is not held against it for long. */
+/**
+ * What was under way when we ended without warning is watched, but our own end is not held against
+ * it for long.
+ */
 function countUnansweredAsFailures(folderState: FolderState): void {
   const uids = folderState.unresolvedBatches()?.uids ?? []
   folderState.countFailures(

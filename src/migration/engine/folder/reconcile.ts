@@ -6,8 +6,8 @@ import { identify } from '../identify/identify.ts'
 import type { FolderState } from '../journal/folder-state.ts'
 
 /**
- * Finds out what became of batches that were sent and never answered, before anything is sent again: whatever of them
- * is at the destination is copied, the rest is left to do.
+ * Finds out what became of batches that were sent and never answered, before anything is sent
+ * again: whatever of them is at the destination is copied, the rest is left to do.
  * @param source with the folder open
  * @param settle milliseconds in which nothing more may have arrived
  */
@@ -27,8 +27,9 @@ export async function reconcile(
 }
 
 /**
- * A server that has read a message whole stores it, though the connection it came over is gone: a busy one may still be
- * at it while we look. Only when nothing more arrives is there nothing to wait for.
+ * A server that has read a message whole stores it, though the connection it came over is gone: a
+ * busy one may still be at it while we look. Only when nothing more arrives is there nothing to
+ * wait for.
  */
 async function settledUidNext(
   destination: Wire,

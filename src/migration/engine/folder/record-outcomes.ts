@@ -115,7 +115,10 @@ function recordCopied(outcome: OutcomeOf<'copied'>, deps: RecordDeps): Reopen | 
   return isElsewhere ? new Reopen('The destination assigned new UIDs to its messages.') : null
 }
 
-/** Only where the source has no date at all is that said once for the folder: it may have none of any message. */
+/**
+ * Only where the source has no date at all is that said once for the folder: it may have none of
+ * any message.
+ */
 function noteChangedDate(
   { uid, internalDate }: Metadata,
   datedBy: OutcomeOf<'copied'>['datedBy'],
@@ -214,7 +217,10 @@ function recordFailure(
   })
 }
 
-/** A server works on one thing after another: what it was at when the connection ended is in the first batch. */
+/**
+ * A server works on one thing after another: what it was at when the connection ended is in the
+ * first batch.
+ */
 function suspectUnanswered(outcomes: readonly MessageOutcome[], deps: RecordDeps): void {
   const unsent = outcomes.filter(
     (outcome) => outcome.state === 'unknown' || outcome.state === 'unsent',
@@ -225,7 +231,8 @@ function suspectUnanswered(outcomes: readonly MessageOutcome[], deps: RecordDeps
     suspectMessages(wire, mode === 'multiappend' ? its : its.slice(0, 1), deps)
     if (wire.lost?.reason === 'protocol') deps.evidence.needsSynchronizing = true
   }
-  // Which of them the source could not give is not to be seen: what it had written before may be lost as well.
+  // Which of them the source could not give is not to be seen: what it had written before may be
+  // lost as well.
   suspectMessages(
     deps.source,
     outcomes.filter(({ state }) => state === 'unread'),

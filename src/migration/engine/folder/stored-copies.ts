@@ -7,7 +7,10 @@ import { ImapRefused, isTemporary } from '../../../net/imap/connection/refusals.
 import { numberOf, pairsOf, stringOf, type Value } from '../../../net/imap/connection/response.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 
-/** One of our copies: UIDs at the source and the destination, and the bytes and date (milliseconds) that were sent. */
+/**
+ * One of our copies: UIDs at the source and the destination, and the bytes and date (milliseconds)
+ * that were sent.
+ */
 export type StoredCopy = { uid: number; to: number; bytes: number; moment: number | null }
 
 /** What this run has copied, as far as the destination told the UIDs. */
@@ -27,7 +30,10 @@ export type Deviations = {
 /** Copies whose sizes are asked for together. */
 const COPIES_PER_FETCH = 1_000
 
-/** Copies of another size that are compared with their originals; what they show is true of the others. */
+/**
+ * Copies of another size that are compared with their originals; what they show is true of the
+ * others.
+ */
 const MAX_COMPARED = 10
 
 /** Numbers only: there may be hundreds of thousands. */
@@ -49,8 +55,8 @@ export function createStoredCopies(): StoredCopies {
 }
 
 /**
- * Compares our copies with what was sent. A size that differs is believed only after the copy was read: servers count
- * differently.
+ * Compares our copies with what was sent. A size that differs is believed only after the copy was
+ * read: servers count differently.
  * @param source with the folder open
  * @param destination with the folder open
  * @throws ImapRefused when a server asks us to come back later, ImapLost
@@ -63,7 +69,8 @@ export async function compareStoredCopies(
   const found: Deviations = { sizes: [], dates: null }
   const resized: StoredCopy[] = []
   for (const some of arrivals.groups()) {
-    // Dovecot tells a date before 1970 as it is once, and from its cache of 32 bits from then on, to everybody.
+    // Dovecot tells a date before 1970 as it is once, and from its cache of 32 bits from then on,
+    // to everybody.
     if (some.some(({ moment }) => moment !== null && moment < 0)) await readKept(destination, some)
     const kept = await readKept(destination, some)
     for (const arrival of some) {
@@ -98,7 +105,8 @@ type Kept = { bytes?: number; moment?: number }
 
 async function readKept(wire: Wire, some: readonly StoredCopy[]): Promise<Map<number, Kept>> {
   const kept = new Map<number, Kept>()
-  // Most servers keep sizes in an index, and have to open each message for its date: only odd dates are worth that.
+  // Most servers keep sizes in an index, and have to open each message for its date: only odd dates
+  // are worth that.
   const items = some.some(({ moment }) => isOdd(moment)) ? 'INTERNALDATE ' : ''
   const uids = some.map(({ to }) => to).toSorted((a, b) => a - b)
   const data = (values: Value[]) => {

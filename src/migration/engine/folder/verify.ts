@@ -10,8 +10,10 @@ import { FolderStop, Reopen } from '../stop.ts'
 type Noting = (note: MigrationNote) => void
 
 /**
- * Counts again at both ends, and compares sizes and dates of our copies with what was sent: true when everything is accounted for, false when there is more to do.
- * @throws FolderStop when the destination holds fewer than were copied; Reopen, ImapRefused, ImapLost
+ * Counts again at both ends, and compares sizes and dates of our copies with what was sent: true
+ * when everything is accounted for, false when there is more to do.
+ * @throws FolderStop when the destination holds fewer than were copied; Reopen, ImapRefused,
+ *   ImapLost
  */
 export async function verify(
   pair: ConnectionPair,

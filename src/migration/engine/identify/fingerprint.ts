@@ -4,8 +4,9 @@ import { createHash, hash } from 'node:crypto'
 export const FINGERPRINT_BYTES = 64 * 1024
 
 /**
- * What of a message's Message-ID fields identifies it: folding, blanks, comments and the brackets make no difference,
- * nor does the case of the domain (RFC 5322, 3.6.4). Of several fields the first that holds something counts.
+ * What of a message's Message-ID fields identifies it: folding, blanks, comments and the brackets
+ * make no difference, nor does the case of the domain (RFC 5322, 3.6.4). Of several fields the
+ * first that holds something counts.
  * @param values the fields' values, unfolded or not
  * @returns null when there is none
  */
@@ -38,7 +39,8 @@ function withoutComments(value: string): string {
 const IDENTIFYING = /^(from|to|cc|date|subject|content-type)[ \t]*:(.*)$/i
 
 /**
- * What identifies a message without Message-ID: some header fields and the beginning of its body, however its lines end.
+ * What identifies a message without Message-ID: some header fields and the beginning of its body,
+ * however its lines end.
  * @param head the message's first bytes: `FINGERPRINTED` of them, or all
  */
 export function contentFingerprint(head: Buffer): string {

@@ -16,7 +16,8 @@ export type IdentifiedMessage = { uid: number; key: string; size: number }
 const HEADS_PER_FETCH = 500
 
 /**
- * What the messages of the open mailbox are recognised by. Those without Message-ID are read for it.
+ * What the messages of the open mailbox are recognised by. Those without Message-ID are read for
+ * it.
  * @param isWanted leaves messages out
  */
 export async function* identify(

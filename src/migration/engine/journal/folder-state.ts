@@ -4,7 +4,9 @@ import { createUidSet, parseUidSet, type UidSet } from './uid-set.ts'
 /** One message's copy: source UID, destination UID where it was told, and bytes. */
 export type CopiedMessage = { uid: number; to: number | null; size: number }
 
-/** The books of one folder: what is dealt with, what is under way, and what the journal knows of it. */
+/**
+ * The books of one folder: what is dealt with, what is under way, and what the journal knows of it.
+ */
 export type FolderState = {
   readonly saved: SavedFolder
   /** Source UIDs that are left to do, ascending. Sets what `lastUid` is measured by. */
@@ -31,7 +33,10 @@ export type FolderState = {
   /** All of them together. */
   readonly totalFailureCount: number
   countFailures(uids: readonly number[]): void
-  /** Batches whose outcome is not known, and no UID at the destination below which none of them can be. */
+  /**
+   * Batches whose outcome is not known, and no UID at the destination below which none of them can
+   * be.
+   */
   unresolvedBatches(): { uids: number[]; uidNext: number } | null
   /** Their outcome is known: each is in the books or left to do. */
   clearIntents(): Promise<void>

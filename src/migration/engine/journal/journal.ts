@@ -4,7 +4,9 @@ export type SavedFolder = {
   destination: string
   sourceUidValidity: number | null
   destinationUidValidity: number | null
-  /** The source's last change of which flags were read or brought over; null where nobody counts. */
+  /**
+   * The source's last change of which flags were read or brought over; null where nobody counts.
+   */
   sourceModseq: string | null
   /** Source messages from this UID on came after the beginning: another run's. */
   sourceUidNext: number
@@ -28,7 +30,9 @@ export type SavedFolder = {
   aside: number
   /** How often the destination's connection broke while it worked on these. */
   suspicions: [uid: number, times: number][]
-  /** Batches that were, or may have been, sent and are not answered; written before they are sent. */
+  /**
+   * Batches that were, or may have been, sent and are not answered; written before they are sent.
+   */
   intents: Intent[]
   /** Verified after the last message: nothing is left to do. */
   isDone: boolean
@@ -37,7 +41,10 @@ export type SavedFolder = {
 /** @property uidNext no message of the batch can have a smaller UID at the destination */
 export type Intent = { uids: string; uidNext: number }
 
-/** A message that was not copied (`uid`), a folder that could not be, or, with `folder` "", the whole migration. */
+/**
+ * A message that was not copied (`uid`), a folder that could not be, or, with `folder` "", the
+ * whole migration.
+ */
 export type Failure = {
   folder: string
   uid: number | null

@@ -1,27 +1,39 @@
 import { createHash } from 'node:crypto'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 
-/** How one side writes its folders: what stands between the levels, and before all but INBOX. Paths, not bytes. */
+/**
+ * How one side writes its folders: what stands between the levels, and before all but INBOX. Paths,
+ * not bytes.
+ */
 export type Hierarchy = { delimiter: string | null; prefix: string }
 
 /** A folder that is to be copied. `specialUse` is its RFC 6154 attribute, such as `\Sent`. */
 export type SourceFolder = { path: string; specialUse?: string | null }
 
-/** A folder of the source and where it goes. `bytes` is null where it would have cost too much to ask. */
+/**
+ * A folder of the source and where it goes. `bytes` is null where it would have cost too much to
+ * ask.
+ */
 export type FolderRoute = { folder: Folder; mapped: MappedFolder; bytes: number | null }
 
 export type MappingOptions = {
   /** Levels, separated by slashes, under which everything goes: `P` makes INBOX `P/INBOX`. */
   prefix: string
-  /** Source path to destination path, as the destination writes it. What is in here is taken as it is. */
+  /**
+   * Source path to destination path, as the destination writes it. What is in here is taken as it
+   * is.
+   */
   folderMap: Readonly<Record<string, string>>
-  /** The destination's folders for `\Sent`, `\Trash` …; folders of the same use go there. Empty: names decide alone. */
+  /**
+   * The destination's folders for `\Sent`, `\Trash` …; folders of the same use go there. Empty:
+   * names decide alone.
+   */
   specialUse: ReadonlyMap<string, string>
 }
 
 /**
- * Where a folder goes. `altered` says, for the report, that its name could not stay as it was; `inTheWay` names the
- * destination that another folder has, where that was the reason.
+ * Where a folder goes. `altered` says, for the report, that its name could not stay as it was;
+ * `inTheWay` names the destination that another folder has, where that was the reason.
  */
 export type MappedFolder = {
   source: string
@@ -36,8 +48,9 @@ const STAND_IN = '_'
 const LONGEST_PART = 200
 
 /**
- * Where every folder goes: never two to the same place unless the folder map says so, never an empty level, INBOX to
- * INBOX (or `prefix/INBOX`). What the destination's delimiter or a control character would break is replaced.
+ * Where every folder goes: never two to the same place unless the folder map says so, never an
+ * empty level, INBOX to INBOX (or `prefix/INBOX`). What the destination's delimiter or a control
+ * character would break is replaced.
  */
 export function mapFolders(
   sources: readonly SourceFolder[],
@@ -76,9 +89,9 @@ export function mapFolders(
 }
 
 /**
- * Names to try when the destination refuses the one it was given, the closest first: without what some server or other
- * forbids, all of that, in ASCII alone, shortened, and at last without levels, for servers whose parent folders have no
- * children.
+ * Names to try when the destination refuses the one it was given, the closest first: without what
+ * some server or other forbids, all of that, in ASCII alone, shortened, and at last without levels,
+ * for servers whose parent folders have no children.
  */
 export function simplerNames(
   destination: string,
@@ -109,11 +122,15 @@ const FORBIDDEN = [
   /^~/g,
   // Cyrus
   /[{}%"\\|<>`!;]/g,
-  // Courier does not read the surrogate pairs of modified UTF-7 (RFC 3501, 5.1.3), which emoji need.
+  // Courier does not read the surrogate pairs of modified UTF-7 (RFC 3501, 5.1.3), which emoji
+  // need.
   /[\u{10000}-\u{10ffff}]/gu,
 ]
 
-/** The levels of a path below the namespace's prefix; INBOX in capitals, as every server understands it. */
+/**
+ * The levels of a path below the namespace's prefix; INBOX in capitals, as every server understands
+ * it.
+ */
 export function splitPath(path: string, { delimiter, prefix }: Hierarchy): string[] {
   const bare =
     prefix !== '' && path.startsWith(prefix) && path !== prefix ? path.slice(prefix.length) : path

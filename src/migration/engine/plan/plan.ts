@@ -66,7 +66,10 @@ export async function planMigration(
   return { routes, destination: { hierarchy, listed, taken }, warnings }
 }
 
-/** Folders that only hold others (`\Noselect`) have nothing to copy. One that is not listed may exist all the same. */
+/**
+ * Folders that only hold others (`\Noselect`) have nothing to copy. One that is not listed may
+ * exist all the same.
+ */
 function chooseFolders({ folders: listed }: Listing, wanted: readonly string[] | 'all'): Folder[] {
   if (wanted === 'all') return listed.filter(({ isSelectable }) => isSelectable)
   const byPath = new Map(

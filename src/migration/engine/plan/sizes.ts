@@ -11,8 +11,9 @@ import type { Wire } from '../../../net/imap/connection/wire.ts'
 type Measured = { bytes: ReadonlyMap<string, number>; room: number | null }
 
 /**
- * How much there is to copy and how much still fits, in bytes: by path, as far as it is known, and null without a
- * quota. A source that does not tell sizes at once is asked for each message's only where the answer decides something.
+ * How much there is to copy and how much still fits, in bytes: by path, as far as it is known, and
+ * null without a quota. A source that does not tell sizes at once is asked for each message's only
+ * where the answer decides something.
  * @throws ImapLost
  */
 export async function measureSizes(

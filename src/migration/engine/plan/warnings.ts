@@ -3,7 +3,10 @@ import { isAllMail } from '../folder/all-mail.ts'
 import type { Journal } from '../journal/journal.ts'
 import { sizeText } from './size-text.ts'
 
-/** What somebody should know before a migration goes on; nothing stops for it. `folder` is "" for all of it. */
+/**
+ * What somebody should know before a migration goes on; nothing stops for it. `folder` is "" for
+ * all of it.
+ */
 export type MigrationWarning = {
   code: 'over_quota' | 'trash_expires' | 'all_mail'
   folder: string

@@ -16,7 +16,10 @@ export type MigrationProgress = {
   errorCount: number
   /** Of messages done. */
   bytesDone: number
-  /** Of the chosen folders; null where a source does not tell sizes without being asked for each message's. */
+  /**
+   * Of the chosen folders; null where a source does not tell sizes without being asked for each
+   * message's.
+   */
   bytesTotal: number | null
   messagesPerSecond: number
   bytesPerSecond: number
@@ -75,7 +78,8 @@ type Around = {
 }
 
 /**
- * @param around `stopped`: failures of the whole migration; `throttledUntil`: milliseconds since 1970
+ * @param around `stopped`: failures of the whole migration; `throttledUntil`: milliseconds since
+ *   1970
  */
 export function progressOf(copies: readonly FolderCopy[], around: Around): MigrationProgress {
   const { foldersTotal, rate, stopped, throttledUntil, warnings, notes } = around
@@ -146,7 +150,10 @@ function progressOfFolder({
   }
 }
 
-/** What servers say of sizes is an estimate at times: a folder without messages left has no bytes left. */
+/**
+ * What servers say of sizes is an estimate at times: a folder without messages left has no bytes
+ * left.
+ */
 function bytesLeft({ doneCount, total, bytes, bytesTotal }: FolderProgress): number {
   return doneCount >= total ? 0 : Math.max(0, (bytesTotal ?? 0) - bytes)
 }

@@ -2,7 +2,10 @@
 const MAX_BATCH_FILES = 100
 const MAX_BATCH_BYTES = 24_000_000
 
-/** Groups files into uploads. A file that is too large goes alone, so that the service can reject it with a reason. */
+/**
+ * Groups files into uploads. A file that is too large goes alone, so that the service can reject it
+ * with a reason.
+ */
 export function splitIntoBatches<T extends { size: number }>(files: T[]): T[][] {
   const batches: T[][] = []
   let bytes = 0

@@ -15,7 +15,9 @@ const MAX_ROWS = 10
 
 type RelatedSourcesProps = { id: string; days: SummaryDays; source: Source }
 
-/** Sources of the same organization: a service sends from many addresses and is set up once for all. */
+/**
+ * Sources of the same organization: a service sends from many addresses and is set up once for all.
+ */
 export function RelatedSources({ id, days, source }: RelatedSourcesProps) {
   const { sourceIp, organizationalDomain, reverseConfirmed } = source
   const isKnown = organizationalDomain !== null && reverseConfirmed

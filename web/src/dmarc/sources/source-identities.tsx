@@ -11,7 +11,10 @@ type IdentityResult = Omit<Identities['envelopes'][number], 'domain'>
 const DKIM_COLUMNS = [messages.domain, shared.messages, messages.signature, messages.alignment]
 const SPF_COLUMNS = [messages.domain, shared.messages, messages.spfResult, messages.alignment]
 
-/** The domains that signed and sent a source's messages, and which of them align with the From header. */
+/**
+ * The domains that signed and sent a source's messages, and which of them align with the From
+ * header.
+ */
 export function SourceIdentities({ identities }: { identities: Identities }) {
   const { from, signers, envelopes, unsigned, records, recordCount } = identities
   const headerFrom = from.map(({ domain, messages: count }) =>

@@ -1,7 +1,9 @@
 import type { Source } from '../api.ts'
 import { source as messages } from '../messages.ts'
 
-/** The confirmed reverse name; otherwise the address, because anyone can claim an unconfirmed name. */
+/**
+ * The confirmed reverse name; otherwise the address, because anyone can claim an unconfirmed name.
+ */
 export function sourceName({ sourceIp, reverseName, reverseConfirmed }: Source): string {
   return reverseConfirmed && reverseName !== null ? reverseName : sourceIp
 }

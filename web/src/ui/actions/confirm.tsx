@@ -18,7 +18,10 @@ type ConfirmProps = {
   onConfirm: () => Promise<void>
 }
 
-/** A button that asks for confirmation first. The browser's own dialog traps the focus and closes on Escape. */
+/**
+ * A button that asks for confirmation first. The browser's own dialog traps the focus and closes on
+ * Escape.
+ */
 export function ConfirmButton({
   label,
   about,

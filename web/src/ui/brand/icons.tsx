@@ -1,6 +1,9 @@
 import type { ReactNode } from 'react'
 
-/** Line drawings on a grid of 20; they take the colour of the text beside them and say nothing to screen readers. */
+/**
+ * Line drawings on a grid of 20; they take the colour of the text beside them and say nothing to
+ * screen readers.
+ */
 const DRAWINGS = {
   home: <path d="M3.5 9.2 10 3.8l6.5 5.4M5 8.2v8h3.6v-4.4h2.8v4.4H15v-8" />,
   search: <path d="M9 14.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11ZM13 13l3.8 3.8" />,

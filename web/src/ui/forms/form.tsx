@@ -21,7 +21,10 @@ const NO_PROBLEM: Problem = { message: '', fields: {} }
 const FieldProblems = createContext<Record<string, string>>({})
 
 type FormProps = {
-  /** Called with the values by name. Its errors are shown: the message, and `details` beside their fields. */
+  /**
+   * Called with the values by name. Its errors are shown: the message, and `details` beside their
+   * fields.
+   */
   onSubmit: (values: Record<string, string>) => Promise<void>
   /** Validates the values before they are sent. Returns messages by field. */
   check?: (values: Record<string, string>) => Record<string, string>
@@ -48,7 +51,8 @@ export function Form({ onSubmit, check, submit, kind = 'primary', aside, childre
     setProblem({ message: '', fields })
     if (focusFirst(form, fields)) return
     setBusy(true)
-    // After Enter in a field on a phone, the button that shows the progress may be below the window.
+    // After Enter in a field on a phone, the button that shows the progress may be below the
+    // window.
     ;(event.nativeEvent as SubmitEvent).submitter?.scrollIntoView({ block: 'nearest' })
     try {
       await onSubmit(values)

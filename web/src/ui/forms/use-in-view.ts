@@ -1,6 +1,9 @@
 import { useEffect, useRef, type RefObject } from 'react'
 
-/** Scrolls an element into the window, no further than needed, whenever `wanted` becomes true, because it shows something new. */
+/**
+ * Scrolls an element into the window, no further than needed, whenever `wanted` becomes true,
+ * because it shows something new.
+ */
 export function useInView<T extends HTMLElement>(wanted: unknown): RefObject<T | null> {
   const element = useRef<T>(null)
   const isWanted = Boolean(wanted)

@@ -9,7 +9,10 @@ type DialogProps = {
   children: ReactNode
 }
 
-/** A sheet over the page, opened by `showModal()`. The browser's own keeps the focus inside and gives it back. */
+/**
+ * A sheet over the page, opened by `showModal()`. The browser's own keeps the focus inside and
+ * gives it back.
+ */
 export function Dialog({ ref, label, onClose, children }: DialogProps) {
   return (
     <dialog

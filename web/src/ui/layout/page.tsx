@@ -17,7 +17,10 @@ type PageProps = {
   children?: ReactNode
 }
 
-/** A screen: its heading, its title in the browser, and its content. The heading takes the focus on arrival. */
+/**
+ * A screen: its heading, its title in the browser, and its content. The heading takes the focus on
+ * arrival.
+ */
 export function Page({
   title,
   lead,

@@ -16,7 +16,10 @@ const STEPS: Record<string, (at: number, count: number) => number> = {
   End: (_at, count) => count - 1,
 }
 
-/** Views of one thing, of which one is shown: arrow keys go from tab to tab, the Tab key into the view. */
+/**
+ * Views of one thing, of which one is shown: arrow keys go from tab to tab, the Tab key into the
+ * view.
+ */
 export function Tabs<T extends string>({ label, tabs, value, onChange, children }: TabsProps<T>) {
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
