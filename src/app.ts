@@ -8,6 +8,7 @@ import { closeWithin, listen } from './http/listen.ts'
 import { startMetricsServer } from './http/metrics-server.ts'
 import { addReadings, createMetrics, type Metrics } from './http/metrics.ts'
 import { limitRequests } from './http/request-limits.ts'
+import { addRoutes } from './http/scopes.ts'
 import { createServer } from './http/server.ts'
 import { openQueue, type Queue } from './jobs/queue.ts'
 import { startWorker } from './jobs/worker.ts'
@@ -106,8 +107,12 @@ export async function startService(config: Config, log: Logger): Promise<Service
     limitConcurrency(app)
     limitRequests(app, db)
   }
-  const routeContext = { authHooks, queue, events: createEventStreams(app) }
-  for (const module of modules) module.routes?.(app, routeContext)
+  addRoutes(
+    app,
+    authHooks,
+    modules.flatMap(({ routes }) => routes ?? []),
+    { queue, events: createEventStreams(app), reauthenticate: authHooks.reauthenticate },
+  )
   const url = await listen(app, config.HOST, config.PORT)
 
   const setupLink = await findSetupLink({ db, secretKey, baseUrl: config.BASE_URL })

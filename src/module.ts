@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
 import type { Config } from './config.ts'
-import type { AuthHooks } from './http/auth.ts'
+import type { Reauthenticate } from './http/auth.ts'
 import type { EventStreams } from './http/event-streams.ts'
 import type { Metrics } from './http/metrics.ts'
-import type { App } from './http/server.ts'
+import type { Routes } from './http/scopes.ts'
 import type { Job } from './jobs/job.ts'
 import type { Queue } from './jobs/queue.ts'
 import type { Logger } from './log.ts'
@@ -26,7 +26,7 @@ export type AppContext = {
 }
 
 /** What all routes share. */
-export type RouteContext = { authHooks: AuthHooks; queue: Queue; events: EventStreams }
+export type RouteContext = { reauthenticate: Reauthenticate; queue: Queue; events: EventStreams }
 
 /** A part of the service with a life of its own: its jobs, routes and background work. */
 export type Module = {
@@ -35,8 +35,7 @@ export type Module = {
   encryptedColumns?: EncryptedColumn[]
   /** Its columns with future timestamps, corrected after a clock change. */
   futureTimestamps?: FutureTimestamp[]
-  /** Registers its routes. */
-  routes?(app: App, context: RouteContext): void
+  routes?: Routes<RouteContext>
   /** Starts background work besides jobs. @returns stops it */
   startWork?(): () => Promise<void>
   /** Starts a server besides HTTP (SMTP); null when it is switched off. */

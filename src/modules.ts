@@ -1,12 +1,12 @@
 import { createAbuseModule } from './abuse/module.ts'
 import { readSystems } from './abuse/systems.ts'
 import { createAccountsModule } from './accounts/module.ts'
-import { usageRoutes } from './accounts/usage-routes.ts'
+import { accountUsagesRoute, usageRoute } from './accounts/usage-routes.ts'
 import { createAlertsModule } from './alerts/module.ts'
 import { raiseAlert } from './alerts/raise.ts'
 import { createDelistingModule } from './delisting/module.ts'
 import { createCheckServices } from './diagnostics/check-services.ts'
-import { healthRoutes } from './diagnostics/health.ts'
+import { healthRoute } from './diagnostics/health.ts'
 import { createDiagnosticsModule } from './diagnostics/module.ts'
 import { createDmarcModule } from './dmarc/module.ts'
 import type { AuthHooks } from './http/auth.ts'
@@ -81,7 +81,9 @@ export async function createModules(
     createDiagnosticsModule({ ...checks, db, secretKey, selectorsSeen, baseUrl: config.BASE_URL }),
   )
   add({
-    routes: (app, { queue }) => healthRoutes(app, { db, authHooks, queue, resolver, blocklists }),
+    routes: {
+      administrator: (app, { queue }) => healthRoute(app, { db, queue, resolver, blocklists }),
+    },
   })
   add(
     createMonitoringModule({
@@ -118,9 +120,24 @@ export async function createModules(
     reportFiles: dmarc.fileUsage,
     sharedChecks: diagnostics.sharedUsage,
   }
-  add({ routes: (app) => usageRoutes(app, { db, authHooks, readers }) })
-  add({ routes: (app) => changeRoute(app, { authHooks, notifications }) })
-  add({ routes: (app) => securityTxtRoute(app, { contacts: config.SECURITY_CONTACT, baseUrl }) })
-  add({ routes: (app) => siteRoutes(app) })
+  add({
+    routes: {
+      account: (app) => usageRoute(app, readers),
+      administrator: (app) => accountUsagesRoute(app, { db, readers }),
+    },
+  })
+  add({
+    routes: {
+      account: (app, { reauthenticate }) => changeRoute(app, { reauthenticate, notifications }),
+    },
+  })
+  add({
+    routes: {
+      public(app) {
+        securityTxtRoute(app, { contacts: config.SECURITY_CONTACT, baseUrl })
+        siteRoutes(app)
+      },
+    },
+  })
   return { all, authHooks, capture: webhooks.capture }
 }

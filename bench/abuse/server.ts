@@ -4,6 +4,7 @@ import { createAbuseModule } from '../../src/abuse/module.ts'
 import { readSystems } from '../../src/abuse/systems.ts'
 import { readConfig } from '../../src/config.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
+import { addRoutes } from '../../src/http/scopes.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
@@ -35,6 +36,6 @@ const app = await createServer({
   isUnavailable,
   isReady,
 })
-abuse.routes(app, { authHooks })
+addRoutes(app, authHooks, [abuse.routes], {})
 if (role === 'work') abuse.startWork()
 console.log(await app.listen({ host: '127.0.0.1', port: 0 }))

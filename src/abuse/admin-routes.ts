@@ -1,13 +1,14 @@
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
-import { answers, Done, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
+import { answers, Done, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
+import type { AbuseServices } from './create-services.ts'
 import { decide } from './appeals/appeals.ts'
 import { decideCandidate, readCandidates } from './candidates/candidates.ts'
 import { approveHold, findHold } from './export/store.ts'
 import { addRange, removeRange } from './ranges/ranges.ts'
 import { countRanges, listRanges, type RangeKind } from './ranges/store.ts'
-import { TAGS, type AbuseRoutesOptions } from './answers.ts'
+import { TAGS } from './tags.ts'
 import {
   Appeal,
   AppealPage,
@@ -28,11 +29,10 @@ import { readSubject } from './subject.ts'
 const common = {
   tags: TAGS,
   description: 'For administrators.',
-  security,
 }
 const params = Type.Object({ id: Uuid })
 
-export function administratorRoutes(app: App, options: AbuseRoutesOptions): void {
+export function administratorRoutes(app: App, options: AbuseServices): void {
   rangeRoutes(app, options, { path: 'whitelist', kinds: [...EXEMPTION_KINDS], body: NewExemption })
   rangeRoutes(app, options, { path: 'sensors', kinds: ['sensor'], body: NewSensor })
   appealRoutes(app, options)
@@ -46,16 +46,11 @@ type RangeRoutes = {
   body: typeof NewExemption | typeof NewSensor
 }
 
-function rangeRoutes(
-  app: App,
-  { db, authHooks }: AbuseRoutesOptions,
-  { path, kinds, body }: RangeRoutes,
-): void {
+function rangeRoutes(app: App, { db }: AbuseServices, { path, kinds, body }: RangeRoutes): void {
   const noun = path === 'whitelist' ? 'allowlist' : 'sensors'
   app.get(
     `/api/v1/abuse/${path}`,
     {
-      onRequest: authHooks.admin,
       schema: {
         summary: `List the ${noun}`,
         ...common,
@@ -72,7 +67,6 @@ function rangeRoutes(
   app.post(
     `/api/v1/abuse/${path}`,
     {
-      onRequest: authHooks.admin,
       schema: {
         summary: `Add a range to the ${noun}`,
         ...common,
@@ -95,7 +89,6 @@ function rangeRoutes(
   app.delete(
     `/api/v1/abuse/${path}/:id`,
     {
-      onRequest: authHooks.admin,
       schema: {
         summary: `Remove a range from the ${noun}`,
         ...common,
@@ -110,11 +103,10 @@ function rangeRoutes(
   )
 }
 
-function appealRoutes(app: App, { db, authHooks, clock }: AbuseRoutesOptions): void {
+function appealRoutes(app: App, { db, clock }: AbuseServices): void {
   app.get(
     '/api/v1/abuse/appeals',
     {
-      onRequest: authHooks.admin,
       schema: {
         summary: 'List appeals, undecided ones first',
         ...common,
@@ -131,7 +123,6 @@ function appealRoutes(app: App, { db, authHooks, clock }: AbuseRoutesOptions): v
   app.post(
     '/api/v1/abuse/appeals/:id/decision',
     {
-      onRequest: authHooks.admin,
       schema: {
         summary: 'Decide an appeal',
         ...common,
@@ -147,12 +138,11 @@ function appealRoutes(app: App, { db, authHooks, clock }: AbuseRoutesOptions): v
   )
 }
 
-function candidateRoutes(app: App, options: AbuseRoutesOptions): void {
-  const { authHooks, clock, systems } = options
+function candidateRoutes(app: App, options: AbuseServices): void {
+  const { clock, systems } = options
   app.get(
     '/api/v1/abuse/candidates',
     {
-      onRequest: authHooks.admin,
       schema: {
         summary: 'List addresses that wait for confirmation',
         ...common,
@@ -172,7 +162,6 @@ function candidateRoutes(app: App, options: AbuseRoutesOptions): void {
   app.post(
     '/api/v1/abuse/candidates/decisions',
     {
-      onRequest: authHooks.admin,
       schema: {
         summary: 'Confirm or discard an address that waits for confirmation',
         ...common,
@@ -187,11 +176,10 @@ function candidateRoutes(app: App, options: AbuseRoutesOptions): void {
   )
 }
 
-function holdRoutes(app: App, { db, authHooks }: AbuseRoutesOptions): void {
+function holdRoutes(app: App, { db }: AbuseServices): void {
   app.get(
     '/api/v1/abuse/export/hold',
     {
-      onRequest: authHooks.admin,
       schema: {
         summary: 'Get the blocklist update on hold',
         ...common,
@@ -203,7 +191,6 @@ function holdRoutes(app: App, { db, authHooks }: AbuseRoutesOptions): void {
   app.post(
     '/api/v1/abuse/export/hold/approve',
     {
-      onRequest: authHooks.admin,
       schema: {
         summary: 'Publish the blocklist update on hold',
         ...common,

@@ -1,10 +1,12 @@
 import { Type } from 'typebox'
 import { callerOf } from '../http/auth.ts'
-import { answers, Done, security, Success, Uuid } from '../http/schema.ts'
+import { answers, Done, Success, Uuid } from '../http/schema.ts'
+import type { Routes } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
-import type { AbuseServices } from './create-services.ts'
 import { administratorRoutes } from './admin-routes.ts'
-import { TAGS, type AbuseRoutesOptions } from './answers.ts'
+import type { AbuseOptions, AbuseServices } from './create-services.ts'
+import { installerRoutes } from './installer-routes.ts'
+import { TAGS } from './tags.ts'
 import { appeal } from './appeals/appeals.ts'
 import { describeAddress } from './check.ts'
 import { exportRoute } from './export/route.ts'
@@ -27,16 +29,25 @@ import { readSubject } from './subject.ts'
 import { issueToken, listOwnTokens, readMetrics, revokeToken } from './tokens/tokens.ts'
 
 /** `/api/v1/abuse/…`: reports in, a list out. */
-export function abuseRoutes(app: App, abuse: AbuseRoutesOptions): void {
-  reportRoutes(app, abuse)
-  publicRoutes(app, abuse)
-  exportRoute(app, abuse)
-  tokenRoutes(app, abuse)
-  appealRoute(app, abuse)
-  administratorRoutes(app, abuse)
+export function abuseRoutes(
+  services: AbuseServices,
+  { reportsUrl }: Pick<AbuseOptions, 'reportsUrl'>,
+): Routes<unknown> {
+  return {
+    public(app) {
+      reportRoutes(app, services)
+      lookupRoutes(app, services)
+      exportRoute(app, services)
+      tokenMetricsRoute(app, services)
+      appealRoute(app, services)
+      installerRoutes(app, { reportsUrl })
+    },
+    account: (app) => tokenRoutes(app, services),
+    administrator: (app) => administratorRoutes(app, services),
+  }
 }
 
-function publicRoutes(app: App, abuse: AbuseServices): void {
+function lookupRoutes(app: App, abuse: AbuseServices): void {
   const { lookup, stats, clock } = abuse
   app.get(
     '/api/v1/abuse/report',
@@ -85,15 +96,32 @@ function publicRoutes(app: App, abuse: AbuseServices): void {
   )
 }
 
-function tokenRoutes(app: App, { db, authHooks, clock }: AbuseRoutesOptions): void {
+function tokenMetricsRoute(app: App, { db, clock }: AbuseServices): void {
+  app.get(
+    '/api/v1/abuse/tokens/:token',
+    {
+      config: { limit: 'public pages' },
+      schema: {
+        summary: 'Get the statistics of a report token, without an account',
+        tags: TAGS,
+        params: TokenParam,
+        response: answers(Metrics),
+      },
+    },
+    async ({ params }) => ({
+      success: true,
+      metrics: await readMetrics(db, params.token, clock()),
+    }),
+  )
+}
+
+function tokenRoutes(app: App, { db, clock }: AbuseServices): void {
   app.post(
     '/api/v1/abuse/tokens',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Create a report token, for statistics of your own reports',
         tags: TAGS,
-        security,
         body: Type.Optional(NewToken),
         response: answers(IssuedToken, 201),
       },
@@ -111,11 +139,9 @@ function tokenRoutes(app: App, { db, authHooks, clock }: AbuseRoutesOptions): vo
   app.get(
     '/api/v1/abuse/tokens',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'List your report tokens, newest first, with their statistics',
         tags: TAGS,
-        security,
         response: answers(TokenList),
       },
     },
@@ -124,30 +150,12 @@ function tokenRoutes(app: App, { db, authHooks, clock }: AbuseRoutesOptions): vo
       data: await listOwnTokens(db, callerOf(request).accountId, clock()),
     }),
   )
-  app.get(
-    '/api/v1/abuse/tokens/:token',
-    {
-      config: { limit: 'public pages' },
-      schema: {
-        summary: 'Get the statistics of a report token, without an account',
-        tags: TAGS,
-        params: TokenParam,
-        response: answers(Metrics),
-      },
-    },
-    async ({ params }) => ({
-      success: true,
-      metrics: await readMetrics(db, params.token, clock()),
-    }),
-  )
   app.delete(
     '/api/v1/abuse/tokens/:token',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Revoke a report token',
         tags: TAGS,
-        security,
         params: Type.Object({
           token: { ...Uuid, description: 'The id of the token, not the token itself.' },
         }),

@@ -1,6 +1,6 @@
 import type { FastifyRequest, onSendAsyncHookHandler, preHandlerAsyncHookHandler } from 'fastify'
-import { callerOf, type AuthHooks } from '../http/auth.ts'
-import { answers, paginationOf, security, sliceOf, Success } from '../http/schema.ts'
+import { callerOf } from '../http/auth.ts'
+import { answers, paginationOf, sliceOf, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Logger } from '../log.ts'
 import { ADMINISTRATORS, notifyChange } from '../store/changes.ts'
@@ -8,7 +8,7 @@ import type { Db } from '../store/database.ts'
 import { AuditPage, AuditQuery } from './shapes.ts'
 import { countAuditEntries, findEmail, insertAuditEntry, listAuditEntries } from './store.ts'
 
-export type AuditDeps = { db: Db; authHooks: AuthHooks; log: Logger }
+export type AuditDeps = { db: Db; log: Logger }
 
 const READ_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -21,10 +21,10 @@ const MAX_DETAIL_CHARS = 500
 const SECRET_FIELDS = new Set(['password', 'token', 'secret'])
 
 /**
- * Records every change made through a route with the administrator hook. Call it before the modules
- * register routes.
+ * Records every change made through a route that is registered in this scope afterwards.
+ * @param scope the scope of administrators
  */
-export function auditAdministrators(app: App, { db, authHooks, log }: AuditDeps): void {
+export function auditAdministrators(scope: App, { db, log }: AuditDeps): void {
   // Read before the request runs: afterwards the account may be deleted, and its id alone says
   // little.
   const names = new WeakMap<FastifyRequest, { account: string }>()
@@ -56,28 +56,24 @@ export function auditAdministrators(app: App, { db, authHooks, log }: AuditDeps)
     )
     return payload
   }
-  app.addHook('onRoute', (route) => {
-    const isAdministrative = [route.onRequest ?? []].flat().includes(authHooks.admin)
-    const changes = [route.method].flat().some((method) => !READ_METHODS.has(method))
-    if (!isAdministrative || !changes) return
+  scope.addHook('onRoute', (route) => {
+    if ([route.method].flat().every((method) => READ_METHODS.has(method))) return
     route.onSend = [...[route.onSend ?? []].flat(), write]
     if (route.url === '/api/v1/accounts/:id')
       route.preHandler = [...[route.preHandler ?? []].flat(), name]
   })
 }
 
-export function auditRoute(app: App, { db, authHooks }: AuditDeps): void {
+export function auditRoute(app: App, { db }: Pick<AuditDeps, 'db'>): void {
   app.get(
     '/api/v1/audit',
     {
       config: { limit: ({ query }) => ((query as { q?: string }).q ? 'searches' : null) },
-      onRequest: authHooks.admin,
       schema: {
         summary: 'List audit log entries',
         tags: ['Accounts'],
         description:
           'Requires an administrator. Lists administrator actions of the last 400 days, newest first.',
-        security,
         querystring: AuditQuery,
         response: answers(Success(AuditPage)),
       },

@@ -3,14 +3,12 @@ import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
 import type { Config } from '../config.ts'
 import { createAuthHooks } from '../http/auth.ts'
-import type { App } from '../http/server.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Logger } from '../log.ts'
 import type { FutureTimestamp } from '../store/clock.ts'
 import type { Notifications } from '../store/notifications.ts'
 import type { DB } from '../store/tables.ts'
 import { VERSION } from '../version.ts'
-import { authRoutes } from './auth-routes.ts'
 import { createAuth, ownOrigins } from './auth.ts'
 import { notifyAccountChange } from './account-changes.ts'
 import { createExportFiles } from './export-files.ts'
@@ -19,8 +17,6 @@ import { cleanUpJob, deleteAttemptsJob } from './jobs.ts'
 import { deriveKey } from './keys.ts'
 import { createTrustedClients } from './trusted-clients.ts'
 import { BACKOFF, createPasswordThrottle } from './password-throttle.ts'
-import { auditAdministrators, auditRoute } from './audit.ts'
-import { ownDataRoutes } from './own-data-routes.ts'
 import { accountRoutes } from './routes.ts'
 import { createSignUp } from './sign-up.ts'
 import { hasAccounts } from './store.ts'
@@ -97,24 +93,19 @@ export function createAccountsModule({
     authHooks,
     jobs: [cleanUpJob({ db }), deleteAttemptsJob({ db })] as Job[],
     futureTimestamps: FUTURE_TIMESTAMPS,
-    routes(app: App): void {
-      auditAdministrators(app, { db, authHooks, log })
-      authRoutes(app, { auth, identify, throttle, trustedClients })
-      accountRoutes(app, {
-        db,
-        authHooks,
-        auth,
-        throttle,
-        trustedClients,
-        signUp,
-        config,
-        secretKey,
-        version: VERSION,
-      })
-      auditRoute(app, { db, authHooks, log })
-      const exports = createExportFiles(join(config.DATA_DIR, 'exports'))
-      ownDataRoutes(app, { db, authHooks, throttle, exports })
-    },
+    routes: accountRoutes({
+      db,
+      log,
+      auth,
+      identify,
+      throttle,
+      trustedClients,
+      signUp,
+      config,
+      secretKey,
+      version: VERSION,
+      exports: createExportFiles(join(config.DATA_DIR, 'exports')),
+    }),
     async close(): Promise<void> {
       await Promise.all([identify.close(), signUp.close()])
     },

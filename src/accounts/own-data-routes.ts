@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
-import { callerOf, requireFreshSession, type AuthHooks } from '../http/auth.ts'
+import { callerOf, requireFreshSession, requireSession } from '../http/auth.ts'
 import { answers, answersAs, Done, nameComponents } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { readOwned } from '../store/owned.ts'
@@ -19,7 +19,6 @@ nameComponents({ OwnedRow })
 
 type OwnDataDeps = {
   db: Kysely<DB>
-  authHooks: AuthHooks
   throttle: PasswordThrottle
   exports: ExportFiles
 }
@@ -27,13 +26,13 @@ type OwnDataDeps = {
 /**
  * Export and deletion of all data of an account. Both require a session; an API token is rejected.
  */
-export function ownDataRoutes(app: App, { db, authHooks, throttle, exports }: OwnDataDeps): void {
+export function ownDataRoutes(app: App, { db, throttle, exports }: OwnDataDeps): void {
   const common = { tags: ['Accounts'], security: [{ session: [] }] }
   app.get(
     '/api/v1/account/export',
     {
       config: { limit: 'account exports' },
-      onRequest: [authHooks.session, requireFreshSession],
+      onRequest: requireFreshSession,
       schema: {
         summary: 'Export all data of the account',
         ...common,
@@ -57,7 +56,7 @@ export function ownDataRoutes(app: App, { db, authHooks, throttle, exports }: Ow
   app.post(
     '/api/v1/account/erase',
     {
-      onRequest: authHooks.session,
+      onRequest: requireSession,
       schema: {
         summary: 'Delete the own account',
         ...common,

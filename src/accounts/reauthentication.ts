@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
-import { callerOf, requireFreshSession, type AuthHooks } from '../http/auth.ts'
+import { callerOf, requireFreshSession, requireSession } from '../http/auth.ts'
 import { answers, Done } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { DB } from '../store/tables.ts'
@@ -10,7 +10,7 @@ import { subjects, type PasswordThrottle } from './password-throttle.ts'
 import { OwnPassword } from './shapes.ts'
 import { findPasswordHash, markAuthenticated } from './store.ts'
 
-export type OwnPasswordDeps = { db: Kysely<DB>; authHooks: AuthHooks; throttle: PasswordThrottle }
+export type OwnPasswordDeps = { db: Kysely<DB>; throttle: PasswordThrottle }
 
 /**
  * Confirms the password in an older session, so that requests that need a recent sign-in succeed.
@@ -21,7 +21,7 @@ export function reauthenticationRoutes(app: App, deps: OwnPasswordDeps): void {
   app.get(
     url,
     {
-      onRequest: [deps.authHooks.session, requireFreshSession],
+      onRequest: requireFreshSession,
       schema: {
         summary: 'Check for a recent sign-in',
         ...common,
@@ -35,7 +35,7 @@ export function reauthenticationRoutes(app: App, deps: OwnPasswordDeps): void {
   app.post(
     url,
     {
-      onRequest: deps.authHooks.session,
+      onRequest: requireSession,
       schema: {
         summary: 'Confirm the password',
         ...common,
@@ -58,7 +58,7 @@ export function reauthenticationRoutes(app: App, deps: OwnPasswordDeps): void {
  * @throws Fault `forbidden` when the password is wrong, `rate_limited` after too many wrong ones
  */
 export async function requireOwnPassword(
-  { db, throttle }: Pick<OwnPasswordDeps, 'db' | 'throttle'>,
+  { db, throttle }: OwnPasswordDeps,
   accountId: string,
   password: string,
 ): Promise<void> {

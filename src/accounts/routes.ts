@@ -1,26 +1,22 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import type { Config } from '../config.ts'
-import { callerOf, requireFreshSession, type AuthHooks } from '../http/auth.ts'
-import {
-  answers,
-  Done,
-  PageQuery,
-  paginationOf,
-  sliceOf,
-  security,
-  Success,
-  Uuid,
-} from '../http/schema.ts'
+import { callerOf, requireFreshSession, type Identify } from '../http/auth.ts'
+import { answers, Done, PageQuery, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
+import type { Routes } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
+import type { Logger } from '../log.ts'
 import { Fault } from '../errors.ts'
 import type { DB } from '../store/tables.ts'
 import { changeAccount, createAccount, createFirstAccount, removeAccount } from './accounts.ts'
-import { signIn } from './auth-routes.ts'
+import { auditAdministrators, auditRoute } from './audit.ts'
+import { authRoutes, signIn } from './auth-routes.ts'
 import type { Auth } from './auth.ts'
-import type { TrustedClients } from './trusted-clients.ts'
-import { reauthenticationRoutes } from './reauthentication.ts'
+import type { ExportFiles } from './export-files.ts'
+import { ownDataRoutes } from './own-data-routes.ts'
 import type { PasswordThrottle } from './password-throttle.ts'
+import { reauthenticationRoutes } from './reauthentication.ts'
+import type { TrustedClients } from './trusted-clients.ts'
 import { requireSetupToken } from './setup.ts'
 import {
   Account,
@@ -40,33 +36,49 @@ import { issueToken, revokeToken } from './tokens.ts'
 
 export type AccountRoutesOptions = {
   db: Kysely<DB>
-  authHooks: AuthHooks
+  log: Logger
   auth: Auth
+  identify: Identify
   throttle: PasswordThrottle
   trustedClients: TrustedClients
   signUp: SignUp
   config: Pick<Config, 'SIGNUP' | 'DEFAULT_PLAN' | 'SMTP_URL'>
   secretKey: string
   version: string
+  exports: ExportFiles
 }
 
 const params = Type.Object({ id: Uuid })
 
-/** Tokens, accounts and the first account: `/api/v1/{tokens,account,accounts,service,setup}`. */
-export function accountRoutes(app: App, options: AccountRoutesOptions): void {
-  tokenRoutes(app, options)
-  administratorRoutes(app, options)
-  serviceRoutes(app, options)
-  reauthenticationRoutes(app, options)
+/** Sign-in, tokens, accounts and their data: `/api/auth`, `/api/v1/{tokens,account,accounts,…}`. */
+export function accountRoutes(options: AccountRoutesOptions): Routes<unknown> {
+  return {
+    public(app) {
+      authRoutes(app, options)
+      serviceRoutes(app, options)
+    },
+    account(app) {
+      currentAccountRoute(app)
+      tokenRoutes(app, options)
+      reauthenticationRoutes(app, options)
+      ownDataRoutes(app, options)
+    },
+    administrator(app) {
+      // First, so that it records the changes through the routes of every module.
+      auditAdministrators(app, options)
+      accountsRoutes(app, options)
+      auditRoute(app, options)
+    },
+  }
+}
 
+function currentAccountRoute(app: App): void {
   app.get(
     '/api/v1/account',
     {
-      onRequest: options.authHooks.account,
       schema: {
         summary: 'Get the current account',
         tags: ['Accounts'],
-        security,
         response: answers(Success(Myself)),
       },
     },
@@ -77,16 +89,14 @@ export function accountRoutes(app: App, options: AccountRoutesOptions): void {
   )
 }
 
-function tokenRoutes(app: App, { db, authHooks }: AccountRoutesOptions): void {
+function tokenRoutes(app: App, { db }: AccountRoutesOptions): void {
   const tags = ['Tokens']
   app.get(
     '/api/v1/tokens',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'List API tokens',
         tags,
-        security,
         response: answers(Success(Type.Array(Token))),
       },
     },
@@ -95,7 +105,7 @@ function tokenRoutes(app: App, { db, authHooks }: AccountRoutesOptions): void {
   app.post(
     '/api/v1/tokens',
     {
-      onRequest: [authHooks.session, requireFreshSession],
+      onRequest: requireFreshSession,
       schema: {
         summary: 'Create an API token',
         description: 'Requires a session with a recent sign-in. An API token cannot create tokens.',
@@ -113,8 +123,7 @@ function tokenRoutes(app: App, { db, authHooks }: AccountRoutesOptions): void {
   app.delete(
     '/api/v1/tokens/:id',
     {
-      onRequest: authHooks.account,
-      schema: { summary: 'Revoke an API token', tags, security, params, response: answers(Done) },
+      schema: { summary: 'Revoke an API token', tags, params, response: answers(Done) },
     },
     async (request) => {
       await revokeToken(db, callerOf(request).accountId, request.params.id)
@@ -123,19 +132,18 @@ function tokenRoutes(app: App, { db, authHooks }: AccountRoutesOptions): void {
   )
 }
 
-function administratorRoutes(app: App, { db, authHooks, config }: AccountRoutesOptions): void {
-  const common = { tags: ['Accounts'], description: 'Requires an administrator.', security }
+function accountsRoutes(app: App, { db, config }: AccountRoutesOptions): void {
+  const common = { tags: ['Accounts'], description: 'Requires an administrator.' }
   const acts = {
     tags: ['Accounts'],
     description:
       'Requires a session of an administrator who entered the password within the last ten minutes. API tokens are rejected.',
     security: [{ session: [] }],
   }
-  const onRequest = [authHooks.admin, requireFreshSession]
+  const onRequest = requireFreshSession
   app.get(
     '/api/v1/accounts',
     {
-      onRequest: authHooks.admin,
       schema: {
         summary: 'List accounts',
         ...common,

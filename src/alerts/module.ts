@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Config } from '../config.ts'
-import type { AuthHooks } from '../http/auth.ts'
-import type { App } from '../http/server.ts'
+import type { Routes } from '../http/scopes.ts'
 import { defineJob, type Job } from '../jobs/job.ts'
 import type { Logger } from '../log.ts'
 import type { Resolver } from '../net/dns.ts'
@@ -84,8 +83,7 @@ export function createAlertsModule(options: AlertsOptions) {
     encryptedColumns: [
       { table: 'alert_channel', id: 'id', column: 'secret', contextOf: secretContext },
     ],
-    routes: (app: App, { authHooks }: { authHooks: AuthHooks }) =>
-      alertRoutes(app, { ...deps, authHooks }),
+    routes: { account: (app) => alertRoutes(app, deps) } satisfies Routes<unknown>,
     /** Starts sending; any number of instances share the work. Returns how to stop it. */
     startWork: () => startSender(deps, notifications),
     close: async () => {},

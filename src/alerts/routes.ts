@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { callerOf, type AuthHooks } from '../http/auth.ts'
-import { answers, Done, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
+import { callerOf } from '../http/auth.ts'
+import { answers, Done, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { notifyChange } from '../store/changes.ts'
 import type { SendDeps } from './channels/channel-type.ts'
@@ -25,27 +25,23 @@ import {
 import { countAlerts, listAlerts } from './store.ts'
 import { presentAlerts, presentChannel } from './view.ts'
 
-export type AlertRoutesDeps = SendDeps & { authHooks: AuthHooks }
-
 const tags = ['Alerts']
 const params = Type.Object({ id: Uuid })
 
 /** `/api/v1/alerts…`: the alerts of an account and its channels. */
-export function alertRoutes(app: App, deps: AlertRoutesDeps): void {
+export function alertRoutes(app: App, deps: SendDeps): void {
   listRoute(app, deps)
   channelRoutes(app, deps)
   confirmationRoutes(app, deps)
 }
 
-function listRoute(app: App, { db, authHooks, relay, baseUrl }: AlertRoutesDeps): void {
+function listRoute(app: App, { db, relay, baseUrl }: SendDeps): void {
   app.get(
     '/api/v1/alerts',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'List alerts',
         tags,
-        security,
         querystring: AlertQuery,
         response: answers(Success(AlertPage)),
       },
@@ -72,18 +68,16 @@ function listRoute(app: App, { db, authHooks, relay, baseUrl }: AlertRoutesDeps)
   )
 }
 
-function channelRoutes(app: App, deps: AlertRoutesDeps): void {
-  const { db, authHooks } = deps
+function channelRoutes(app: App, deps: SendDeps): void {
+  const { db } = deps
   const present = (row: ChannelRow) => presentChannel(row, deps)
   app.get(
     '/api/v1/alerts/channels',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'List alert channels',
         description: 'The first channel is the account’s own email address.',
         tags,
-        security,
         response: answers(Success(Type.Array(Channel))),
       },
     },
@@ -96,13 +90,11 @@ function channelRoutes(app: App, deps: AlertRoutesDeps): void {
   app.post(
     '/api/v1/alerts/channels',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Create an alert channel',
         description:
           'An email address other than the account’s own gets a code first. If the email fails, `problem` says why; request a new code at `…/code`. Webhook requests are signed as in Standard Webhooks; the secret is shown only once.',
         tags,
-        security,
         body: NewChannel,
         response: answers(Success(CreatedChannel), 201),
       },
@@ -117,13 +109,11 @@ function channelRoutes(app: App, deps: AlertRoutesDeps): void {
   app.patch(
     '/api/v1/alerts/channels/:id',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Update an alert channel',
         description:
           'Settings that are not given keep their values. `enabled: true` also turns on a channel that was disabled after a week of failures.',
         tags,
-        security,
         params,
         body: ChannelChanges,
         response: answers(Success(Channel)),
@@ -140,11 +130,9 @@ function channelRoutes(app: App, deps: AlertRoutesDeps): void {
   app.delete(
     '/api/v1/alerts/channels/:id',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Delete an alert channel',
         tags,
-        security,
         params,
         response: answers(Done),
       },
@@ -159,18 +147,15 @@ function channelRoutes(app: App, deps: AlertRoutesDeps): void {
   )
 }
 
-function confirmationRoutes(app: App, deps: AlertRoutesDeps): void {
-  const { authHooks } = deps
+function confirmationRoutes(app: App, deps: SendDeps): void {
   app.post(
     '/api/v1/alerts/channels/:id/test',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Send a test alert',
         description:
           'Responds when the test was accepted, else with the error of the relay or the receiver.',
         tags,
-        security,
         params,
         response: answers(Done),
       },
@@ -186,11 +171,9 @@ function confirmationRoutes(app: App, deps: AlertRoutesDeps): void {
   app.post(
     '/api/v1/alerts/channels/:id/code',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Send a new confirmation code',
         tags,
-        security,
         params,
         response: answers(Done),
       },
@@ -206,11 +189,9 @@ function confirmationRoutes(app: App, deps: AlertRoutesDeps): void {
   app.post(
     '/api/v1/alerts/channels/:id/confirm',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Confirm an email address',
         tags,
-        security,
         params,
         body: Confirmation,
         response: answers(Success(Channel)),

@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Config } from '../config.ts'
-import type { AuthHooks } from '../http/auth.ts'
-import type { App } from '../http/server.ts'
+import type { Routes } from '../http/scopes.ts'
 import type { Queue } from '../jobs/queue.ts'
 import type { Logger } from '../log.ts'
 import { isMonitored } from '../monitoring/blocklists/is-monitored.ts'
@@ -44,8 +43,8 @@ export function createDelistingModule({
   const job = delistingJob(deps)
   return {
     jobs: [job],
-    routes(app: App, { authHooks, queue }: { authHooks: AuthHooks; queue: Queue }): void {
-      delistingRoutes(app, { ...deps, authHooks, queue, job })
-    },
+    routes: {
+      account: (app, { queue }) => delistingRoutes(app, { ...deps, queue, job }),
+    } satisfies Routes<{ queue: Queue }>,
   }
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
-import { callerOf, type AuthHooks } from '../http/auth.ts'
-import { answers, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
+import { callerOf } from '../http/auth.ts'
+import { answers, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { canonical } from '../net/address.ts'
 import { performAction, type Action, type CauseAndFix } from './actions.ts'
@@ -17,29 +17,25 @@ import {
 import { countProcesses, findProcess, listProcesses } from './store.ts'
 import { presentProcesses, presentWithHistory } from './view.ts'
 
-export type DelistingRoutesDeps = CreateDeps & { authHooks: AuthHooks }
-
 const tags = ['Delisting']
 const params = Type.Object({ id: Uuid })
 const stepParams = Type.Object({ id: Uuid, stepId: Uuid })
 
 /** `/api/v1/delisting…`: remove an address from blocklists, step by step. */
-export function delistingRoutes(app: App, deps: DelistingRoutesDeps): void {
+export function delistingRoutes(app: App, deps: CreateDeps): void {
   processRoutes(app, deps)
   actionRoutes(app, deps)
 }
 
-function processRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): void {
+function processRoutes(app: App, deps: CreateDeps): void {
   app.post(
     '/api/v1/delisting',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Start a delisting',
         description:
           'Checks every blocklist and creates a step for each listing. An email goes to a list only when cause and fix are given and the reverse DNS is valid.',
         tags,
-        security,
         body: NewProcess,
         response: answers(Success(DelistingProcess), 201),
       },
@@ -54,13 +50,11 @@ function processRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): v
   app.get(
     '/api/v1/delisting/status',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'List delistings',
         description: 'Newest first.',
         operationId: 'listDelistings',
         tags,
-        security,
         querystring: ProcessQuery,
         response: answers(Success(ProcessPage)),
       },
@@ -81,11 +75,9 @@ function processRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): v
   app.get(
     '/api/v1/delisting/:id',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Get a delisting with its events',
         tags,
-        security,
         params,
         response: answers(Success(ProcessWithHistory)),
       },
@@ -106,7 +98,7 @@ const SUMMARIES: Record<Exclude<Action, 'confirm'>, string> = {
   cancel: 'Cancel a step',
 }
 
-function actionRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): void {
+function actionRoutes(app: App, deps: CreateDeps): void {
   async function done(
     accountId: string,
     ids: { id: string; stepId: string },
@@ -124,12 +116,10 @@ function actionRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): vo
   app.post(
     '/api/v1/delisting/:id/steps/:stepId/confirm',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Confirm cause and fix for a step',
         description: '`cause` and `fix` default to those of the process.',
         tags,
-        security,
         params: stepParams,
         body: Confirmation,
         response: answers(Success(ProcessWithHistory)),
@@ -148,11 +138,9 @@ function actionRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): vo
     app.post(
       `/api/v1/delisting/:id/steps/:stepId/${action}`,
       {
-        onRequest: authHooks.account,
         schema: {
           summary,
           tags,
-          security,
           params: stepParams,
           response: answers(Success(ProcessWithHistory)),
         },

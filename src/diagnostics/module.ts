@@ -1,17 +1,16 @@
 import type { Kysely } from 'kysely'
-import type { AuthHooks } from '../http/auth.ts'
 import type { EventStreams } from '../http/event-streams.ts'
-import type { App } from '../http/server.ts'
+import type { Routes } from '../http/scopes.ts'
 import type { Job } from '../jobs/job.ts'
 import type { FutureTimestamp } from '../store/clock.ts'
 import type { DB } from '../store/tables.ts'
 import { cleanUpJob } from './jobs.ts'
 import { diagnosticsRoutes, type DiagnosticsOptions } from './routes.ts'
-import { shareRoutes } from './share-routes.ts'
+import { sharedResultsRoute, shareRoutes } from './share-routes.ts'
 import { SHARE_LIFETIME_MS } from './share-results.ts'
 import { listSharedUsage } from './store.ts'
 
-type OpenOptions = Omit<DiagnosticsOptions, 'authHooks' | 'events'> & {
+type OpenOptions = Omit<DiagnosticsOptions, 'events'> & {
   db: Kysely<DB>
   baseUrl: string
 }
@@ -30,9 +29,12 @@ export function createDiagnosticsModule({ db, baseUrl, ...checks }: OpenOptions)
     ] as FutureTimestamp[],
     /** Bytes of results that these accounts share. */
     sharedUsage: (accountIds: string[]) => listSharedUsage(db, accountIds),
-    routes(app: App, { authHooks, events }: { authHooks: AuthHooks; events: EventStreams }): void {
-      diagnosticsRoutes(app, { ...checks, authHooks, events })
-      shareRoutes(app, { db, authHooks, secretKey: checks.secretKey, baseUrl })
-    },
+    routes: {
+      public: (app) => sharedResultsRoute(app, { db, baseUrl }),
+      account(app, { events }) {
+        diagnosticsRoutes(app, { ...checks, events })
+        shareRoutes(app, { db, secretKey: checks.secretKey, baseUrl })
+      },
+    } satisfies Routes<{ events: EventStreams }>,
   }
 }

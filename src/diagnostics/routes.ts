@@ -1,8 +1,8 @@
 import { Type, type TObject } from 'typebox'
 import { Clean } from 'typebox/value'
-import { callerOf, type AuthHooks } from '../http/auth.ts'
+import { callerOf } from '../http/auth.ts'
 import type { EventStreams } from '../http/event-streams.ts'
-import { Failure, security, Success } from '../http/schema.ts'
+import { Failure, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { Fault } from '../errors.ts'
 import { blacklistCheck } from './blacklist.ts'
@@ -21,7 +21,6 @@ export const CHECKS = [dnsCheck, tlsCheck, blacklistCheck, mailAuthCheck] as con
 const RECEIPT = `1795262400000.${'x'.repeat(43)}`
 
 export type DiagnosticsOptions = Omit<CheckDeps, 'selectorsSeen'> & {
-  authHooks: AuthHooks
   events: EventStreams
   secretKey: string
   /** DKIM selectors in the reports of an account on a domain. */
@@ -36,19 +35,17 @@ export function diagnosticsRoutes(app: App, options: DiagnosticsOptions): void {
 function registerCheck(
   app: App,
   check: Check,
-  { authHooks, events: _events, secretKey, selectorsSeen, ...common }: DiagnosticsOptions,
+  { events: _events, secretKey, selectorsSeen, ...common }: DiagnosticsOptions,
 ): void {
   const answer = Type.Object({ ...Success(check.data).properties, receipt: Receipt })
   app.get(
     check.path,
     {
       config: { limit: 'checks' },
-      onRequest: authHooks.account,
       schema: {
         summary: check.summary,
         description: check.description,
         tags: ['Checks'],
-        security,
         querystring: withExamples(check),
         response: {
           200: {

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
-import { callerOf, type AuthHooks } from '../http/auth.ts'
-import { answers, Done, security, Success } from '../http/schema.ts'
+import { callerOf } from '../http/auth.ts'
+import { answers, Done, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { notifyChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
@@ -12,7 +12,6 @@ import { deleteShared, findShared, listShared, type SharedRow } from './store.ts
 
 export type ShareRoutesOptions = {
   db: Kysely<DB>
-  authHooks: AuthHooks
   secretKey: string
   baseUrl: string
 }
@@ -24,53 +23,11 @@ const params = Type.Object({
 const shareNotFound = () =>
   new Fault('not_found', 'Shared result not found. Shared results expire after 30 days.')
 
-/** Registers `/api/v1/shared-checks`: stored results of checks, for everyone who has the link. */
-export function shareRoutes(
+/** Registers `/api/v1/shared-checks/:token`: stored results, for everyone who has the link. */
+export function sharedResultsRoute(
   app: App,
-  { db, authHooks, secretKey, baseUrl }: ShareRoutesOptions,
+  { db, baseUrl }: Omit<ShareRoutesOptions, 'secretKey'>,
 ): void {
-  const toSharedCheck = (row: SharedRow) => ({ ...row, url: `${baseUrl}/shared/${row.token}` })
-  app.post(
-    '/api/v1/shared-checks',
-    {
-      config: { limit: 'shared checks' },
-      onRequest: authHooks.account,
-      schema: {
-        summary: 'Share check results by a public link',
-        description:
-          'Send each result as the check returned it, with its receipt. The link shows these results for 30 days, without ' +
-          'checking again, and needs no account.',
-        tags,
-        security,
-        body: NewShare,
-        response: answers(Success(SharedCheck), 201),
-      },
-    },
-    async (request, reply) => {
-      const row = await shareResults(
-        { db, secretKey },
-        callerOf(request).accountId,
-        request.body.results,
-      )
-      return reply.code(201).send({ success: true, data: toSharedCheck(row) })
-    },
-  )
-  app.get(
-    '/api/v1/shared-checks',
-    {
-      onRequest: authHooks.account,
-      schema: {
-        summary: 'List shared results',
-        tags,
-        security,
-        response: answers(Success(SharedChecks)),
-      },
-    },
-    async (request) => ({
-      success: true,
-      data: (await listShared(db, callerOf(request).accountId)).map(toSharedCheck),
-    }),
-  )
   app.get(
     '/api/v1/shared-checks/:token',
     {
@@ -87,17 +44,58 @@ export function shareRoutes(
       if (!row) throw shareNotFound()
       return reply
         .header('cache-control', 'no-store')
-        .send({ success: true, data: toSharedCheck(row) })
+        .send({ success: true, data: presentShare(row, baseUrl) })
     },
+  )
+}
+
+/** Registers `/api/v1/shared-checks`: the results that an account shares. */
+export function shareRoutes(app: App, { db, secretKey, baseUrl }: ShareRoutesOptions): void {
+  app.post(
+    '/api/v1/shared-checks',
+    {
+      config: { limit: 'shared checks' },
+      schema: {
+        summary: 'Share check results by a public link',
+        description:
+          'Send each result as the check returned it, with its receipt. The link shows these results for 30 days, without ' +
+          'checking again, and needs no account.',
+        tags,
+        body: NewShare,
+        response: answers(Success(SharedCheck), 201),
+      },
+    },
+    async (request, reply) => {
+      const row = await shareResults(
+        { db, secretKey },
+        callerOf(request).accountId,
+        request.body.results,
+      )
+      return reply.code(201).send({ success: true, data: presentShare(row, baseUrl) })
+    },
+  )
+  app.get(
+    '/api/v1/shared-checks',
+    {
+      schema: {
+        summary: 'List shared results',
+        tags,
+        response: answers(Success(SharedChecks)),
+      },
+    },
+    async (request) => ({
+      success: true,
+      data: (await listShared(db, callerOf(request).accountId)).map((row) =>
+        presentShare(row, baseUrl),
+      ),
+    }),
   )
   app.delete(
     '/api/v1/shared-checks/:token',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Delete a shared result',
         tags,
-        security,
         params,
         response: answers(Done),
       },
@@ -110,3 +108,8 @@ export function shareRoutes(
     },
   )
 }
+
+const presentShare = (row: SharedRow, baseUrl: string) => ({
+  ...row,
+  url: `${baseUrl}/shared/${row.token}`,
+})

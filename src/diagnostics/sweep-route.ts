@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
-import { callerOf, type AuthHooks } from '../http/auth.ts'
+import { callerOf } from '../http/auth.ts'
 import type { EventStreams, EventStreamSource } from '../http/event-streams.ts'
-import { answersAs, security } from '../http/schema.ts'
+import { answersAs } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Blocklists } from '../protocols/dnsbl/blocklists.ts'
 import { blacklistCheck, checkAddress, countItems, publicIPv4 } from './blacklist.ts'
@@ -10,7 +10,6 @@ import { writeReceipt } from './receipt.ts'
 import { BlacklistProgress, type BlacklistItem, type BlacklistResult } from './shapes.ts'
 
 type SweepRouteOptions = {
-  authHooks: AuthHooks
   events: EventStreams
   blocklists: Blocklists
   secretKey: string
@@ -22,20 +21,18 @@ const EVENT_INTERVAL_MS = 200
 /** `/api/v1/blacklist-check/events`: the check, as its lists answer. */
 export function sweepEventsRoute(
   app: App,
-  { authHooks, events, blocklists, secretKey }: SweepRouteOptions,
+  { events, blocklists, secretKey }: SweepRouteOptions,
 ): void {
   app.get(
     `${blacklistCheck.path}/events`,
     {
       config: { limit: 'checks' },
-      onRequest: authHooks.account,
       schema: {
         summary: 'Follow a blocklist check (server-sent events)',
         description:
           'Sends `sweep` events with the results so far: `{"total", "data", "receipt"}`. `data` has the shape of the ' +
           'check result. In the last event the check is complete and `receipt` is not null.',
         tags: ['Checks'],
-        security,
         querystring: blacklistCheck.query,
         produces: ['text/event-stream'],
         response: answersAs('text/event-stream', BlacklistProgress, 'The data of each event'),

@@ -1,8 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Config } from '../config.ts'
 import { Fault } from '../errors.ts'
-import type { AuthHooks } from '../http/auth.ts'
-import type { App } from '../http/server.ts'
+import type { Routes } from '../http/scopes.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
 import type { Logger } from '../log.ts'
@@ -95,9 +94,9 @@ export function createDmarcModule(options: DmarcOptions) {
     encryptedColumns: [
       { table: 'dmarc_mailbox', id: 'id', column: 'sealed', contextOf: encryptionContext },
     ],
-    routes(app: App, { authHooks, queue }: { authHooks: AuthHooks; queue: Queue }): void {
-      dmarcRoutes(app, { ...deps, authHooks, queue, mailboxJob: mailbox })
-    },
+    routes: {
+      account: (app, { queue }) => dmarcRoutes(app, { ...deps, queue, mailboxJob: mailbox }),
+    } satisfies Routes<{ queue: Queue }>,
     /** Starts the SMTP server for reports; null if it is disabled. */
     async listen(): Promise<SmtpServer | null> {
       const { SMTP_LISTEN: listen, REPORT_DOMAIN: reportDomain } = config

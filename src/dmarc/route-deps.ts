@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import type { PrivateTargets } from '../config.ts'
-import type { AuthHooks } from '../http/auth.ts'
 import { Uuid } from '../http/schema.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
@@ -26,7 +25,6 @@ export type DmarcDeps = {
 export type RouteDeps = DmarcDeps & {
   /** Days for which report files are stored. */
   kept: { fileDays: number }
-  authHooks: AuthHooks
   queue: Queue
   mailboxJob: Job<{ mailboxId: string; accountId: string }>
 }

@@ -40,12 +40,17 @@ export function callerOf({ caller, routeOptions }: FastifyRequest): Caller {
 export type AuthHooks = {
   /** Requires an account, by token or session. */
   account: onRequestHookHandler
-  /** Requires a session, for actions that a leaked token must not allow. */
-  session: onRequestHookHandler
   /** Requires an administrator. */
   admin: onRequestHookHandler
-  /** Authenticates a request again that `account` accepted earlier. For long-lived responses. */
-  reauthenticate: (request: FastifyRequest) => Promise<Caller>
+  reauthenticate: Reauthenticate
+}
+
+/** Authenticates a request again that was accepted earlier. For long-lived responses. */
+export type Reauthenticate = (request: FastifyRequest) => Promise<Caller>
+
+/** Route hook: requires a session, for actions that a leaked token must not allow. */
+export const requireSession: onRequestHookHandler = (request, _reply, done) => {
+  done(rejectToken(callerOf(request)))
 }
 
 /** How recently the password must have been entered for actions on accounts. */
@@ -61,7 +66,7 @@ export const requireFreshSession: onRequestHookHandler = (request, _reply, done)
 }
 
 function rejectStaleSession(caller: Caller): Fault | undefined {
-  if (caller.authenticatedAt === null) return requireSession(caller)
+  if (caller.authenticatedAt === null) return rejectToken(caller)
   if (Date.now() - caller.authenticatedAt.getTime() < FRESH_SESSION_MS) return undefined
   return new Fault(
     'reauthenticate',
@@ -95,7 +100,6 @@ export function createAuthHooks(identify: Identify, ownOrigins: string[]): AuthH
 
   return {
     account: entry(),
-    session: entry(requireSession),
     admin: entry(requireAdmin),
     async reauthenticate(request) {
       const caller = await identify(request.headers)
@@ -108,7 +112,7 @@ export function createAuthHooks(identify: Identify, ownOrigins: string[]): AuthH
 
 type Requirement = (caller: Caller) => Fault | undefined
 
-function requireSession({ via }: Caller): Fault | undefined {
+function rejectToken({ via }: Caller): Fault | undefined {
   return via === 'session'
     ? undefined
     : new Fault(

@@ -1,17 +1,20 @@
 import type { Notifications } from '../store/notifications.ts'
-import { callerOf, type Caller, type AuthHooks } from './auth.ts'
+import { callerOf, type Caller, type Reauthenticate } from './auth.ts'
 import { createChangeHub } from './change-hub.ts'
 import { openChangeStream } from './change-stream.ts'
 import { startEventStream } from './event-streams.ts'
 import { ACCOUNT_LIMITS } from './request-limits.ts'
-import { failures, security } from './schema.ts'
+import { failures } from './schema.ts'
 import type { App } from './server.ts'
 import { Changed } from './shapes.ts'
 
 /** `/api/v1/events`: streams the changes of an account, for dashboards and other clients. */
 export function changeRoute(
   app: App,
-  { authHooks, notifications }: { authHooks: AuthHooks; notifications: Notifications },
+  {
+    reauthenticate,
+    notifications,
+  }: { reauthenticate: Reauthenticate; notifications: Notifications },
 ): void {
   const hub = createChangeHub(notifications)
   const open = new Map<string, Set<() => void>>()
@@ -24,7 +27,6 @@ export function changeRoute(
     '/api/v1/events',
     {
       config: { limit: 'change streams' },
-      onRequest: authHooks.account,
       exposeHeadRoute: false,
       schema: {
         summary: 'Stream changes of the account',
@@ -34,7 +36,6 @@ export function changeRoute(
           'are combined into a few events a second. A stream begins with the changes of the last 5 seconds. After an event `missed`, ' +
           `whose data is \`{}\`, anything may have changed. An account can have up to ${ACCOUNT_LIMITS['change streams'].maxConcurrent} streams.`,
         tags: ['Accounts'],
-        security,
         produces: ['text/event-stream'],
         response: {
           200: { description: 'Changes', content: { 'text/event-stream': { schema: Changed } } },
@@ -47,7 +48,7 @@ export function changeRoute(
       const streams = open.get(caller.accountId) ?? new Set()
       open.set(caller.accountId, streams)
       const { raw } = startEventStream(reply)
-      const stream = openChangeStream(raw, () => isSame(caller, authHooks.reauthenticate(request)))
+      const stream = openChangeStream(raw, () => isSame(caller, reauthenticate(request)))
       const unsubscribe = hub.add({ caller, ...stream })
       streams.add(stream.end)
       await new Promise((resolve) => raw.once('close', resolve))

@@ -39,7 +39,7 @@ export function completeDocument(document: Document, more: Paths = {}): void {
   }
   const schemas: Record<string, Schema> = {}
   document.paths = Object.fromEntries(
-    Object.entries(document.paths).map(([path, operations]) => [
+    sortByKey(document.paths).map(([path, operations]) => [
       path,
       shareSchemas(operations, schemas),
     ]),
@@ -48,13 +48,16 @@ export function completeDocument(document: Document, more: Paths = {}): void {
     description: 'Failure',
     content: { 'application/json': { schema: shareSchemas(failureSchema(), schemas) } },
   }
-  const sorted = Object.entries(schemas).toSorted(([a], [b]) => (a < b ? -1 : 1))
   document.components = {
     ...document.components,
-    schemas: Object.fromEntries(sorted),
+    schemas: Object.fromEntries(sortByKey(schemas)),
     responses: { Failure: failure },
   }
 }
+
+/** The document does not depend on the order in which routes are registered. */
+const sortByKey = <T>(object: Record<string, T>): [string, T][] =>
+  Object.entries(object).toSorted(([a], [b]) => (a < b ? -1 : 1))
 
 const failureSchema = () => toDraft2020(JSON.parse(JSON.stringify(Failure)) as Schema)
 

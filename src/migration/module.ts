@@ -1,8 +1,6 @@
-import type { AuthHooks } from '../http/auth.ts'
-import type { EventStreams } from '../http/event-streams.ts'
-import type { App } from '../http/server.ts'
 import type { Job } from '../jobs/job.ts'
-import type { Queue } from '../jobs/queue.ts'
+import type { RouteContext } from '../module.ts'
+import type { Routes } from '../http/scopes.ts'
 import type { FutureTimestamp } from '../store/clock.ts'
 import type { Notifications } from '../store/notifications.ts'
 import { migrationJob, type MigrationJobDeps } from './jobs.ts'
@@ -10,17 +8,17 @@ import { migrationRoutes } from './routes.ts'
 import { ENCRYPTED_COLUMNS } from './submit.ts'
 
 /**
- * A worker that died would look alive, and the others in the queue behind it, until the clock is
- * there again.
+ * After a clock is set back, future values would make a dead worker look alive and keep its queue
+ * waiting.
  */
-const MOMENTS: FutureTimestamp[] = ['alive_at', 'queued_at'].map((column) => ({
+const FUTURE_TIMESTAMPS: FutureTimestamp[] = ['alive_at', 'queued_at'].map((column) => ({
   table: 'migration',
   column,
   maxAheadSeconds: 0,
   clock: 'database',
 }))
 
-/** Migrations: what runs them, and what one asks of them. */
+/** Creates the migration module: its job and its routes. */
 export function createMigrationModule({
   notifications,
   ...deps
@@ -29,9 +27,9 @@ export function createMigrationModule({
   return {
     jobs: [job] as Job[],
     encryptedColumns: ENCRYPTED_COLUMNS,
-    futureTimestamps: MOMENTS,
-    routes(app: App, context: { authHooks: AuthHooks; queue: Queue; events: EventStreams }): void {
-      migrationRoutes(app, { ...deps, ...context, job, notifications })
-    },
+    futureTimestamps: FUTURE_TIMESTAMPS,
+    routes: {
+      account: (app, context) => migrationRoutes(app, { ...deps, ...context, job, notifications }),
+    } satisfies Routes<Pick<RouteContext, 'queue' | 'events' | 'reauthenticate'>>,
   }
 }

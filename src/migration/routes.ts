@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
-import { callerOf, type AuthHooks } from '../http/auth.ts'
+import { callerOf, type Reauthenticate } from '../http/auth.ts'
 import type { EventStreams } from '../http/event-streams.ts'
 import {
   answers,
@@ -8,7 +8,6 @@ import {
   PageQuery,
   paginationOf,
   sliceOf,
-  security,
   Success,
   Uuid,
 } from '../http/schema.ts'
@@ -44,7 +43,7 @@ import {
 import { presentMigration, presentMigrationWithErrors } from './view.ts'
 
 export type MigrationRoutesDeps = SubmitDeps & {
-  authHooks: AuthHooks
+  reauthenticate: Reauthenticate
   events: EventStreams
   notifications: Notifications
 }
@@ -59,13 +58,12 @@ export function migrationRoutes(app: App, deps: MigrationRoutesDeps): void {
   statusRoutes(app, deps)
 }
 
-function accountRoutes(app: App, { authHooks, ...deps }: MigrationRoutesDeps): void {
-  const common = { tags, security, body: Connection }
+function accountRoutes(app: App, deps: MigrationRoutesDeps): void {
+  const common = { tags, body: Connection }
   app.post(
     '/api/v1/imap/test-connection',
     {
       config: { limit: 'connections' },
-      onRequest: authHooks.account,
       schema: {
         summary: 'Sign in to an IMAP account',
         operationId: 'testImapConnection',
@@ -79,7 +77,6 @@ function accountRoutes(app: App, { authHooks, ...deps }: MigrationRoutesDeps): v
     '/api/v1/imap/list-folders',
     {
       config: { limit: 'connections' },
-      onRequest: authHooks.account,
       schema: {
         summary: 'List the folders of an IMAP account',
         operationId: 'listImapFolders',
@@ -101,18 +98,16 @@ function goneOf(reply: { raw: NodeJS.EventEmitter }): AbortSignal {
   return gone.signal
 }
 
-function submitRoutes(app: App, { authHooks, ...deps }: MigrationRoutesDeps): void {
+function submitRoutes(app: App, deps: MigrationRoutesDeps): void {
   app.post(
     '/api/v1/imap/migrate',
     {
       config: { limit: 'connections' },
-      onRequest: authHooks.account,
       schema: {
         summary: 'Start a migration between IMAP accounts',
         description:
           'The migration is queued. Request its status every 2 to 5 seconds, or follow its events.',
         tags,
-        security,
         body: NewMigration,
         response: answers(CreatedMigration, 201),
       },
@@ -134,12 +129,10 @@ function submitRoutes(app: App, { authHooks, ...deps }: MigrationRoutesDeps): vo
     '/api/v1/imap/migrate/:id/retry',
     {
       config: { limit: 'connections' },
-      onRequest: authHooks.account,
       schema: {
         summary: 'Retry a failed migration',
         description: 'Requires the passwords again: they were deleted when the migration ended.',
         tags,
-        security,
         params,
         body: Retry,
         response: answers(FoundMigration),
@@ -158,11 +151,9 @@ function submitRoutes(app: App, { authHooks, ...deps }: MigrationRoutesDeps): vo
   app.post(
     '/api/v1/imap/migrate/:id/cancel',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Stop a migration',
         tags,
-        security,
         params,
         response: answers(FoundMigration),
       },
@@ -184,16 +175,14 @@ function submitRoutes(app: App, { authHooks, ...deps }: MigrationRoutesDeps): vo
 
 function statusRoutes(
   app: App,
-  { authHooks, events, notifications, ...deps }: MigrationRoutesDeps,
+  { reauthenticate, events, notifications, ...deps }: MigrationRoutesDeps,
 ): void {
   app.get(
     '/api/v1/imap/migrations',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'List migrations, newest first',
         tags,
-        security,
         querystring: PageQuery,
         response: answers(Success(MigrationPage)),
       },
@@ -213,11 +202,9 @@ function statusRoutes(
   app.get(
     '/api/v1/imap/migrate/:id',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Get a migration',
         tags,
-        security,
         params,
         response: answers(FoundMigration),
       },
@@ -231,13 +218,11 @@ function statusRoutes(
     '/api/v1/imap/migrate/:id/events',
     {
       config: { limit: 'migration streams' },
-      onRequest: authHooks.account,
       schema: {
         summary: 'Follow a migration (server-sent events)',
         description:
           'Sends an event `migration` with the current status, then one per change, up to one a second.',
         tags,
-        security,
         params,
         produces: ['text/event-stream'],
         response: answersAs('text/event-stream', Migration, 'The data of each event'),
@@ -249,7 +234,7 @@ function statusRoutes(
       await events.stream(reply, {
         name: 'migration',
         read: () => found(deps, accountId, id),
-        recheckAccess: () => authHooks.reauthenticate(request),
+        recheckAccess: () => reauthenticate(request),
         subscribe: (wake) => {
           const stops = [
             notifications.on(CHANGED, (changed) => changed === id && wake()),

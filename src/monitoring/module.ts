@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Config } from '../config.ts'
-import type { AuthHooks } from '../http/auth.ts'
-import type { App } from '../http/server.ts'
+import type { Routes } from '../http/scopes.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
 import type { Logger } from '../log.ts'
@@ -52,8 +51,9 @@ export function createMonitoringModule(options: MonitoringOptions) {
   return {
     jobs,
     futureTimestamps: futureTimestamps(intervals),
-    routes: (app: App, { authHooks, queue }: { authHooks: AuthHooks; queue: Queue }) =>
-      monitoringRoutes(app, { ...deps, authHooks, queue, sweep }),
+    routes: {
+      account: (app, { queue }) => monitoringRoutes(app, { ...deps, queue, sweep }),
+    } satisfies Routes<{ queue: Queue }>,
     close: async () => {},
   }
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { callerOf, type AuthHooks } from '../http/auth.ts'
-import { answers, Done, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
+import { callerOf } from '../http/auth.ts'
+import { answers, Done, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { notifyChange } from '../store/changes.ts'
 import { listFacts } from './facts/store.ts'
@@ -30,7 +30,7 @@ import {
 import { deleteHost, listHosts, type HostRow } from './store.ts'
 import { presentHostDetail, presentEvent, presentHost, presentList } from './view.ts'
 
-export type MonitoringRoutesDeps = HostCheckDeps & HostDeps & { authHooks: AuthHooks }
+export type MonitoringRoutesDeps = HostCheckDeps & HostDeps
 
 const tags = ['Monitoring']
 const params = Type.Object({ id: Uuid })
@@ -58,15 +58,13 @@ async function respondWithDetail({ db, blocklists }: MonitoringRoutesDeps, row: 
 }
 
 function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
-  const { db, authHooks } = deps
+  const { db } = deps
   app.get(
     '/api/v1/monitoring/hosts',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'List monitored hosts',
         tags,
-        security,
         response: answers(Success(Type.Array(MonitoredHost))),
       },
     },
@@ -82,13 +80,11 @@ function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
   app.post(
     '/api/v1/monitoring/hosts',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Create a monitored host',
         description:
           'The first check runs a few seconds later and raises no alerts: later checks are compared with it.',
         tags,
-        security,
         body: NewHost,
         response: answers(OneHost, 201),
       },
@@ -101,15 +97,13 @@ function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
 }
 
 function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
-  const { db, authHooks } = deps
+  const { db } = deps
   app.get(
     '/api/v1/monitoring/hosts/:id',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Get a monitored host',
         tags,
-        security,
         params,
         response: answers(OneHost),
       },
@@ -123,11 +117,9 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
   app.patch(
     '/api/v1/monitoring/hosts/:id',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Update a monitored host',
         tags,
-        security,
         params,
         body: HostChanges,
         response: answers(OneHost),
@@ -142,11 +134,9 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
   app.delete(
     '/api/v1/monitoring/hosts/:id',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Delete a monitored host',
         tags,
-        security,
         params,
         response: answers(Done),
       },
@@ -162,13 +152,11 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
     '/api/v1/monitoring/hosts/:id/check',
     {
       config: { limit: 'verifications' },
-      onRequest: authHooks.account,
       schema: {
         summary: 'Check a monitored host now',
         description:
           'Runs all checks and responds with their results. A change is still confirmed by a second check some minutes later.',
         tags,
-        security,
         params,
         response: answers(OneHost),
       },
@@ -183,15 +171,13 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
 }
 
 function historyRoute(app: App, deps: MonitoringRoutesDeps): void {
-  const { db, authHooks } = deps
+  const { db } = deps
   app.get(
     '/api/v1/monitoring/hosts/:id/history',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'List changes of a monitored host',
         tags,
-        security,
         params,
         querystring: HistoryQuery,
         response: answers(Success(History)),
@@ -208,18 +194,16 @@ function historyRoute(app: App, deps: MonitoringRoutesDeps): void {
   )
 }
 
-function listRoutes(app: App, { db, authHooks, blocklists }: MonitoringRoutesDeps): void {
+function listRoutes(app: App, { db, blocklists }: MonitoringRoutesDeps): void {
   async function modesOf(accountId: string) {
     return (await listAccountModes(db, [accountId])).get(accountId) ?? {}
   }
   app.get(
     '/api/v1/monitoring/lists',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'List blocklists and their modes',
         tags,
-        security,
         response: answers(Success(Type.Array(WatchedList))),
       },
     },
@@ -231,11 +215,9 @@ function listRoutes(app: App, { db, authHooks, blocklists }: MonitoringRoutesDep
   app.put(
     '/api/v1/monitoring/lists/:dnsbl',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Set the mode of a blocklist',
         tags,
-        security,
         params: Type.Object({ dnsbl: Type.String({ maxLength: 200 }) }),
         body: ListChoice,
         response: answers(Success(WatchedList)),

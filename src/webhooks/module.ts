@@ -4,8 +4,9 @@ import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
 import { raiseAlert } from '../alerts/raise.ts'
 import type { Config } from '../config.ts'
-import type { AuthHooks } from '../http/auth.ts'
-import type { App, Capture } from '../http/server.ts'
+import type { Routes } from '../http/scopes.ts'
+import type { Capture } from '../http/server.ts'
+import type { RouteContext } from '../module.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Logger } from '../log.ts'
 import type { Notifications } from '../store/notifications.ts'
@@ -131,18 +132,19 @@ export function createWebhooksModule({
     capture,
     /** The bytes of captures that these accounts store. */
     usage: (accountIds: string[]) => listUsage(db, accountIds),
-    routes(app: App, { authHooks }: { authHooks: AuthHooks }): void {
-      webhookRoutes(app, {
-        db,
-        authHooks,
-        streams,
-        forget: forgetEndpoint,
-        endWaiting,
-        secretKey,
-        webhookBaseUrl,
-        version: VERSION,
-      })
-    },
+    routes: {
+      account: (app, { reauthenticate }) =>
+        webhookRoutes(app, {
+          db,
+          reauthenticate,
+          streams,
+          forget: forgetEndpoint,
+          endWaiting,
+          secretKey,
+          webhookBaseUrl,
+          version: VERSION,
+        }),
+    } satisfies Routes<Pick<RouteContext, 'reauthenticate'>>,
     startWork: () => watchDisk({ db, log, options: config, raise, onRemoved, onSpace }),
     async close(): Promise<void> {
       stopListening()

@@ -2,10 +2,10 @@ import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
-import { callerOf, type AuthHooks } from '../http/auth.ts'
+import { callerOf, type Reauthenticate } from '../http/auth.ts'
 import { startEventStream } from '../http/event-streams.ts'
 import type { LimitName } from '../http/request-limits.ts'
-import { answers, answersAs, Bytes, Done, security, Uuid } from '../http/schema.ts'
+import { answers, answersAs, Bytes, Done, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { DB } from '../store/tables.ts'
 import {
@@ -38,7 +38,7 @@ import { presentEndpoint, presentRequest, omitSecrets } from './present.ts'
 
 export type WebhookRoutesDeps = {
   db: Kysely<DB>
-  authHooks: AuthHooks
+  reauthenticate: Reauthenticate
   streams: RequestStreams
   /** Called with the token of a changed endpoint. */
   forget: (token: string) => void
@@ -71,14 +71,13 @@ export function webhookRoutes(app: App, deps: WebhookRoutesDeps): void {
 }
 
 function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
-  const { db, authHooks, webhookBaseUrl } = deps
+  const { db, webhookBaseUrl } = deps
   const present = (row: Parameters<typeof presentEndpoint>[0]) =>
     presentEndpoint(row, webhookBaseUrl)
-  const common = { tags, security }
+  const common = { tags }
   app.get(
     '/api/webhook/endpoints',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'List webhook endpoints, oldest first',
         ...common,
@@ -93,7 +92,6 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
   app.post(
     '/api/webhook/endpoints',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Create a webhook endpoint',
         ...common,
@@ -110,7 +108,6 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
   app.get(
     '/api/webhook/endpoints/:id',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Get a webhook endpoint',
         ...common,
@@ -126,7 +123,6 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
   app.put(
     '/api/webhook/endpoints/:id',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Change settings of a webhook endpoint',
         ...common,
@@ -149,7 +145,6 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
   app.delete(
     '/api/webhook/endpoints/:id',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Delete a webhook endpoint with its requests',
         ...common,
@@ -166,7 +161,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
 
 /** Routes of the secret that templates sign with: its owner can read and replace it. */
 function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
-  const common = { tags, security, params }
+  const common = { tags, params }
   const path = '/api/webhook/endpoints/:id/response-secret'
   const description =
     '`{{hmac_sha256 …}}` in a response body signs with it. Anyone who knows the URL can request a signature of any data, so it ' +
@@ -174,7 +169,6 @@ function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
   app.get(
     path,
     {
-      onRequest: deps.authHooks.account,
       schema: {
         summary: 'Get the secret that responses are signed with',
         description,
@@ -193,7 +187,6 @@ function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
   app.put(
     path,
     {
-      onRequest: deps.authHooks.account,
       schema: {
         summary: 'Replace the secret that responses are signed with',
         description: `${description} Without \`secret\`, a new one is generated.`,
@@ -213,19 +206,14 @@ function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
   )
 }
 
-function listRoutes(
-  app: App,
-  { db, authHooks, secretKey, webhookBaseUrl, version }: WebhookRoutesDeps,
-): void {
+function listRoutes(app: App, { db, secretKey, webhookBaseUrl, version }: WebhookRoutesDeps): void {
   app.get(
     '/api/webhook/endpoints/:id/requests',
     {
       config: { limit: limitOfList },
-      onRequest: authHooks.account,
       schema: {
         summary: 'List captured requests, newest first',
         tags,
-        security,
         params,
         querystring: RequestQuery,
         response: answers(Type.Union([RequestPage, HttpArchive])),
@@ -261,11 +249,9 @@ function listRoutes(
   app.delete(
     '/api/webhook/endpoints/:id/requests',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Delete all captured requests',
         tags,
-        security,
         params,
         response: answers(Deleted),
       },
@@ -288,11 +274,8 @@ function dateOf(text: string | undefined): Date | undefined {
   return text === undefined ? undefined : new Date(text)
 }
 
-function requestRoutes(
-  app: App,
-  { db, authHooks, secretKey, webhookBaseUrl }: WebhookRoutesDeps,
-): void {
-  const common = { tags, security, params: requestParams }
+function requestRoutes(app: App, { db, secretKey, webhookBaseUrl }: WebhookRoutesDeps): void {
+  const common = { tags, params: requestParams }
   async function find(accountId: string, { id, requestId }: { id: string; requestId: string }) {
     const endpoint = await requireEndpoint(db, accountId, id)
     const row = await findRequest(db, id, requestId)
@@ -303,7 +286,6 @@ function requestRoutes(
   app.get(
     '/api/webhook/endpoints/:id/requests/:requestId',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Get a captured request, with its signature verified and a curl command',
         ...common,
@@ -320,7 +302,6 @@ function requestRoutes(
   app.get(
     '/api/webhook/endpoints/:id/requests/:requestId/body',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Get the body of a captured request, byte for byte',
         ...common,
@@ -337,12 +318,11 @@ function requestRoutes(
   )
 }
 
-function eventRoute(app: App, { db, authHooks, streams }: WebhookRoutesDeps): void {
+function eventRoute(app: App, { db, reauthenticate, streams }: WebhookRoutesDeps): void {
   app.get(
     '/api/webhook/endpoints/:id/events',
     {
       config: { limit: 'webhook streams' },
-      onRequest: authHooks.account,
       exposeHeadRoute: false,
       schema: {
         summary: 'Follow an endpoint (server-sent events)',
@@ -350,7 +330,6 @@ function eventRoute(app: App, { db, authHooks, streams }: WebhookRoutesDeps): vo
           'Sends an event `request` for each captured request, `endpoint` when settings change or requests are deleted, `skipped` when a ' +
           'stream fell too far behind, and `deleted` at the end. Resumes with `Last-Event-ID`.',
         tags,
-        security,
         params,
         headers: Type.Object({
           'last-event-id': Type.Optional(Type.String({ pattern: '^\\d{1,15}$', maxLength: 15 })),
@@ -364,7 +343,7 @@ function eventRoute(app: App, { db, authHooks, streams }: WebhookRoutesDeps): vo
       const { id } = await requireEndpoint(db, accountId, request.params.id)
       const seen = request.headers['last-event-id']
       const from = seen === undefined ? null : Number(seen)
-      const recheckAccess = () => authHooks.reauthenticate(request)
+      const recheckAccess = () => reauthenticate(request)
       const follow = await streams.open({ accountId, endpointId: id, from, recheckAccess })
       await follow(startEventStream(reply).raw)
     },

@@ -8,6 +8,7 @@ import { createIdentify } from '../../src/accounts/identify.ts'
 import { issueToken } from '../../src/accounts/tokens.ts'
 import { readConfig } from '../../src/config.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
+import { addRoutes } from '../../src/http/scopes.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
@@ -84,7 +85,7 @@ export async function startAbuse(
     isUnavailable,
     isReady,
   })
-  abuseRoutes(app, { ...abuse, authHooks })
+  addRoutes(app, authHooks, [abuseRoutes(abuse, { reportsUrl })], {})
   const entrance = await openRoomDoor(app, {
     ...settings,
     DATABASE_URL: databaseUrl,

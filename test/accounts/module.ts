@@ -2,7 +2,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createExportFiles } from '../../src/accounts/export-files.ts'
 import { accountRoutes } from '../../src/accounts/routes.ts'
-import { authRoutes } from '../../src/accounts/auth-routes.ts'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createAuth, ownOrigins } from '../../src/accounts/auth.ts'
 import { notifyAccountChange } from '../../src/accounts/account-changes.ts'
@@ -12,11 +11,11 @@ import { createPasswordThrottle } from '../../src/accounts/password-throttle.ts'
 import { createSignUp } from '../../src/accounts/sign-up.ts'
 import { deriveKey } from '../../src/accounts/keys.ts'
 import { findSetupLink } from '../../src/accounts/setup.ts'
-import { ownDataRoutes } from '../../src/accounts/own-data-routes.ts'
 import { hasAccounts } from '../../src/accounts/store.ts'
 import { issueToken } from '../../src/accounts/tokens.ts'
 import { readConfig, type Plan } from '../../src/config.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
+import { addRoutes } from '../../src/http/scopes.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
@@ -64,24 +63,20 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
     isUnavailable,
     isReady,
   })
-  authRoutes(app, { auth, identify, throttle, trustedClients })
-  accountRoutes(app, {
+  const routes = accountRoutes({
     db,
-    authHooks,
+    log,
     auth,
+    identify,
     throttle,
     trustedClients,
     signUp,
     config,
     secretKey,
     version: '0.2.0',
-  })
-  ownDataRoutes(app, {
-    db,
-    authHooks,
-    throttle,
     exports: createExportFiles(join(tmpdir(), 'portreeve-exports')),
   })
+  addRoutes(app, authHooks, [routes], {})
   const entrance = await openRoomDoor(app, {
     ...settings,
     DATABASE_URL: databaseUrl,

@@ -7,6 +7,7 @@ import { createAlertsModule } from '../../src/alerts/module.ts'
 import { raiseAlert, type NewAlert } from '../../src/alerts/raise.ts'
 import { readConfig } from '../../src/config.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
+import { addRoutes } from '../../src/http/scopes.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
 import { createResolver } from '../../src/net/dns.ts'
@@ -139,7 +140,7 @@ export async function startAlerts(databaseUrl: string, options: AlertsTestOption
     batching,
     ...(clock && { clock }),
   })
-  alerts.routes(app, { authHooks })
+  addRoutes(app, authHooks, [alerts.routes], {})
   await ground.open()
   const stopWork = works ? alerts.startWork() : async () => {}
   return {

@@ -8,6 +8,7 @@ import { createDelistingModule } from '../../src/delisting/module.ts'
 import type { RaiseAlert } from '../../src/delisting/notify.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
 import { createEventStreams } from '../../src/http/event-streams.ts'
+import { addRoutes } from '../../src/http/scopes.ts'
 import { createServer } from '../../src/http/server.ts'
 import { openQueue } from '../../src/jobs/queue.ts'
 import { createLog } from '../../src/log.ts'
@@ -161,7 +162,7 @@ export async function startDelisting({
     isUnavailable,
     isReady: async () => true,
   })
-  delisting.routes(app, { authHooks: createAuthHooks(identify, []), queue })
+  addRoutes(app, createAuthHooks(identify, []), [delisting.routes], { queue })
   createEventStreams(app)
 
   async function tend(signal: AbortSignal = new AbortController().signal): Promise<void> {

@@ -7,6 +7,7 @@ import { createDmarcModule } from '../../src/dmarc/module.ts'
 import type { RaiseAlert } from '../../src/dmarc/jobs.ts'
 import type { IntakeLimits } from '../../src/dmarc/limits.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
+import { addRoutes } from '../../src/http/scopes.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { Job } from '../../src/jobs/job.ts'
 import { openQueue, type Queue } from '../../src/jobs/queue.ts'
@@ -86,7 +87,7 @@ export async function startDmarc({
     isUnavailable,
     isReady: async () => true,
   })
-  dmarc.routes(app, { authHooks: createAuthHooks(identify, []), queue })
+  addRoutes(app, createAuthHooks(identify, []), [dmarc.routes], { queue })
   const entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
   const { url } = entrance
   const smtp = await dmarc.listen()

@@ -5,6 +5,7 @@ import { issueToken } from '../../src/accounts/tokens.ts'
 import { readConfig, type Plan } from '../../src/config.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
 import { createEventStreams } from '../../src/http/event-streams.ts'
+import { addRoutes } from '../../src/http/scopes.ts'
 import { createServer } from '../../src/http/server.ts'
 import { openQueue } from '../../src/jobs/queue.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
@@ -59,14 +60,10 @@ export async function startMigrations(
     isUnavailable,
     isReady: async () => true,
   })
-  migrationRoutes(app, {
-    ...deps,
-    queue,
-    job,
-    authHooks,
-    events: createEventStreams(app),
-    notifications,
-  })
+  const events = createEventStreams(app)
+  const { reauthenticate } = authHooks
+  const options = { ...deps, queue, job, reauthenticate, events, notifications }
+  addRoutes(app, authHooks, [{ account: (scope) => migrationRoutes(scope, options) }], {})
   const entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
   const { url } = entrance
 

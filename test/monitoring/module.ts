@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { addRoutes } from '../../src/http/scopes.ts'
 import { createAlertsModule } from '../../src/alerts/module.ts'
 import { raiseAlert } from '../../src/alerts/raise.ts'
 import type { Endpoint } from '../../src/config.ts'
@@ -101,9 +102,8 @@ export async function startMonitoring(
   const delisting = createDelistingModule({ ...ground, blocklists, resolver, raiseAlert })
   const jobs: Job[] = [...alerts.jobs, ...monitoring.jobs, ...delisting.jobs]
   const queue = await openQueue({ pool, jobs, log })
-  monitoring.routes(app, { authHooks, queue })
-  alerts.routes(app, { authHooks })
-  delisting.routes(app, { authHooks, queue })
+  const routes = [monitoring.routes, alerts.routes, delisting.routes]
+  addRoutes(app, authHooks, routes, { queue })
   await ground.open()
   const worker = works ? startWorker({ queue, jobs, notifications, log }) : null
   const stopSending = works ? alerts.startWork() : async () => {}

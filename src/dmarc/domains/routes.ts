@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { callerOf } from '../../http/auth.ts'
-import { answers, security, Success } from '../../http/schema.ts'
+import { answers, Success } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { createDnsQueries } from '../../protocols/dns-queries.ts'
 import { notifyChange } from '../../store/changes.ts'
@@ -19,15 +19,13 @@ import { challengeOf, verifyDomain } from './verify.ts'
  * verification.
  */
 export function domainRoutes(app: App, deps: RouteDeps): void {
-  const { db, authHooks, reportDomain } = deps
+  const { db, reportDomain } = deps
   app.get(
     '/api/v1/dmarc/domains',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'List DMARC domains, oldest first',
         tags,
-        security,
         response: answers(Success(Type.Array(DmarcDomain))),
       },
     },
@@ -43,13 +41,11 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
   app.post(
     '/api/v1/dmarc/domains',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Add a DMARC domain',
         description:
           'Reports are accepted from now on, verified or not. Publish `record` at `dns.name`.',
         tags,
-        security,
         body: NewDomain,
         response: answers(Success(PublishedDomain), 201),
       },
@@ -62,11 +58,9 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/domains/:id',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Get a DMARC domain with its current DNS records',
         tags,
-        security,
         params: byId,
         response: answers(Success(PublishedDomain)),
       },
@@ -80,13 +74,11 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     '/api/v1/dmarc/domains/:id/verify',
     {
       config: { limit: 'verifications' },
-      onRequest: authHooks.account,
       schema: {
         summary: 'Verify a DMARC domain',
         description:
           'Checks for the TXT record of `verification`, or for `reportEmail` in the `rua` of the DMARC record. The service repeats this check daily. A domain stays verified until the proof has been missing for 7 days.',
         tags,
-        security,
         params: byId,
         response: answers(Success(PublishedDomain)),
       },
@@ -105,11 +97,9 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
   app.delete(
     '/api/v1/dmarc/domains/:id',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Delete a DMARC domain with its reports and its report address',
         tags,
-        security,
         params: byId,
         response: answers(Type.Object({ success: Type.Literal(true) })),
       },

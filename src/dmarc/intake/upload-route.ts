@@ -1,4 +1,4 @@
-import { answers, security } from '../../http/schema.ts'
+import { answers } from '../../http/schema.ts'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
@@ -42,19 +42,17 @@ function acceptAnyContentType(scope: FastifyInstance): void {
   )
 }
 
-function addRoute(app: App, { db, authHooks, onReports, kept: { fileDays } }: RouteDeps): void {
+function addRoute(app: App, { db, onReports, kept: { fileDays } }: RouteDeps): void {
   app.post(
     '/api/v1/dmarc/reports',
     {
       config: { limit: 'report uploads' },
-      onRequest: authHooks.account,
       bodyLimit: MAX_DELIVERY_BYTES,
       schema: {
         summary: 'Upload reports',
         operationId: 'uploadDmarcReports',
         description: `Accepts a report in any format: XML, JSON, gzip, zip, or a complete email. The content decides, not the name or type. Send several reports in a zip, or as a form (\`multipart/form-data\`, up to ${MAX_UPLOAD_FILES} files). The limit is 25 MB. Reports counted as stored are committed to the database.`,
         tags,
-        security,
         body: UploadBody,
         querystring: Type.Object({
           name: Type.Optional(Type.String({ maxLength: 255, description: 'Name of the file.' })),

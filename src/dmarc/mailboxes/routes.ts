@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
-import { answers, Done, security, Success } from '../../http/schema.ts'
+import { answers, Done, Success } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { parseHost } from '../../net/address.ts'
 import { refuseAddress } from '../../net/guard.ts'
@@ -22,15 +22,13 @@ import {
 
 /** `/api/v1/dmarc/mailboxes`: IMAP mailboxes that are checked for reports. */
 export function mailboxRoutes(app: App, deps: RouteDeps): void {
-  const { db, authHooks, queue, mailboxJob } = deps
+  const { db, queue, mailboxJob } = deps
   app.get(
     '/api/v1/dmarc/mailboxes',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'List report mailboxes, oldest first',
         tags,
-        security,
         response: answers(Success(Type.Array(Mailbox))),
       },
     },
@@ -43,13 +41,11 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
     '/api/v1/dmarc/mailboxes',
     {
       config: { limit: 'connections' },
-      onRequest: authHooks.account,
       schema: {
         summary: 'Add a report mailbox',
         description:
           'The mailbox is checked over IMAP every 10 minutes. Each message in `folder` is read once. A message is marked as seen, or moved, after its reports are stored. A message without a report is left unchanged.',
         tags,
-        security,
         body: NewMailbox,
         response: answers(Success(Mailbox), 201),
       },
@@ -65,11 +61,9 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
     '/api/v1/dmarc/mailboxes/:id/fetch',
     {
       config: { limit: 'verifications' },
-      onRequest: authHooks.account,
       schema: {
         summary: 'Check a report mailbox now',
         tags,
-        security,
         params: byId,
         response: answers(Success(Mailbox)),
       },
@@ -83,11 +77,9 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
   app.delete(
     '/api/v1/dmarc/mailboxes/:id',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Delete a report mailbox',
         tags,
-        security,
         params: byId,
         response: answers(Done),
       },

@@ -9,7 +9,6 @@ import {
   PageQuery,
   paginationOf,
   sliceOf,
-  security,
   Success,
   Uuid,
 } from '../../http/schema.ts'
@@ -51,15 +50,13 @@ export function reportRoutes(app: App, deps: RouteDeps): void {
   rejectedRoutes(app, deps)
 }
 
-function listRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
+function listRoutes(app: App, { db, findAsn }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/domains/:id/reports',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'List aggregate reports, newest first',
         tags,
-        security,
         params: byId,
         querystring: ReportQuery,
         response: answers(ReportPage),
@@ -83,11 +80,9 @@ function listRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/domains/:id/summary',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Summarize a domain’s senders and its readiness for a stricter policy',
         tags,
-        security,
         params: byId,
         querystring: SummaryQuery,
         response: answers(Summary),
@@ -102,11 +97,9 @@ function listRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/domains/:id/tls-reports',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'List SMTP TLS reports (RFC 8460), newest first',
         tags,
-        security,
         params: byId,
         querystring: PageQuery,
         response: answers(TlsReportPage),
@@ -127,7 +120,7 @@ function listRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
   )
 }
 
-function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
+function oneReportRoutes(app: App, { db }: RouteDeps): void {
   async function found(accountId: string, { id, reportId }: { id: string; reportId: string }) {
     const { domain } = await requireDomain(db, accountId, id)
     const row = await findReport(db, id, reportId)
@@ -142,11 +135,9 @@ function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/domains/:id/reports/:reportId',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Get an aggregate report',
         tags,
-        security,
         params: oneReport,
         response: answers(Success(AggregateReport)),
       },
@@ -159,11 +150,9 @@ function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/domains/:id/reports/:reportId/records',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: `List the records of a report, ${RECORDS_PER_PART} per page`,
         tags,
-        security,
         params: oneReport,
         querystring: RecordQuery,
         response: answers(RecordPage),
@@ -185,11 +174,9 @@ function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/domains/:id/reports/:reportId/raw',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Download the original file or email of a report',
         tags,
-        security,
         params: oneReport,
         produces: ['application/octet-stream'],
         response: answersAs('application/octet-stream', Bytes, 'The file'),
@@ -203,15 +190,13 @@ function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
   )
 }
 
-function rejectedRoutes(app: App, { db, authHooks }: RouteDeps): void {
+function rejectedRoutes(app: App, { db }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/rejected',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'List rejected reports with the reason, newest first',
         tags,
-        security,
         querystring: PageQuery,
         response: answers(RejectedPage),
       },
@@ -227,11 +212,9 @@ function rejectedRoutes(app: App, { db, authHooks }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/rejected/:id/raw',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Download the original of a rejected report',
         tags,
-        security,
         params: byId,
         produces: ['application/octet-stream'],
         response: answersAs('application/octet-stream', Bytes, 'The file'),

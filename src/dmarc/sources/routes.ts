@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { callerOf } from '../../http/auth.ts'
-import { answers, paginationOf, security, sliceOf, Uuid } from '../../http/schema.ts'
+import { answers, paginationOf, sliceOf, Uuid } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { requireDomain } from '../domains/domains.ts'
 import { tags, type RouteDeps } from '../route-deps.ts'
@@ -14,15 +14,13 @@ const params = Type.Object({
 })
 
 /** `…/sources/{address}`: one address that sends as the domain, and its records. */
-export function sourceRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
+export function sourceRoutes(app: App, { db, findAsn }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/domains/:id/sources/:address',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'Get a source with its counts, identities and recommended actions',
         tags,
-        security,
         params,
         querystring: SummaryQuery,
         response: answers(SourceDetail),
@@ -38,11 +36,9 @@ export function sourceRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): v
   app.get(
     '/api/v1/dmarc/domains/:id/sources/:address/records',
     {
-      onRequest: authHooks.account,
       schema: {
         summary: 'List the records of a source, newest first',
         tags,
-        security,
         params,
         querystring: SourceRecordQuery,
         response: answers(SourceRecordPage),

@@ -1,0 +1,46 @@
+import type { AuthHooks } from './auth.ts'
+import { security } from './schema.ts'
+import type { App } from './server.ts'
+
+/** The routes of a module, by who may call them. */
+export type Routes<Context> = {
+  /** For everyone, without an account. */
+  public?(app: App, context: Context): void
+  /** For accounts, by API token or session. A route may require more with a hook of its own. */
+  account?(app: App, context: Context): void
+  /** For administrators. */
+  administrator?(app: App, context: Context): void
+}
+
+/**
+ * Registers the routes of all modules. The scopes of accounts and of administrators authenticate
+ * every request in a hook of the scope, so that a route in them cannot be open by omission.
+ */
+export function addRoutes<Context>(
+  app: App,
+  { account, admin }: Pick<AuthHooks, 'account' | 'admin'>,
+  modules: Routes<Context>[],
+  context: Context,
+): void {
+  for (const routes of modules) routes.public?.(app, context)
+  addScope(app, account, (scope) => {
+    for (const routes of modules) routes.account?.(scope, context)
+  })
+  addScope(app, admin, (scope) => {
+    for (const routes of modules) routes.administrator?.(scope, context)
+  })
+}
+
+function addScope(
+  app: App,
+  authenticate: AuthHooks['account'],
+  register: (scope: App) => void,
+): void {
+  void app.register(async (scope: App) => {
+    scope.addHook('onRequest', authenticate)
+    scope.addHook('onRoute', (route) => {
+      route.schema = { security, ...route.schema }
+    })
+    register(scope)
+  })
+}
