@@ -140,6 +140,37 @@ describe('openapi.json', () => {
 })
 
 describe('an unauthenticated request', () => {
+  it('reaches only the routes that are public on purpose', () => {
+    const open = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, { security }]) =>
+        security?.length || path.startsWith('/webhooks/') ? [] : [`${method} ${path}`],
+      ),
+    )
+    expect(open).toEqual([
+      'get /api/auth/get-session',
+      'post /api/auth/sign-in/email',
+      'post /api/auth/sign-out',
+      'post /api/auth/sign-up/email',
+      'post /api/v1/abuse/appeals',
+      'get /api/v1/abuse/check',
+      'get /api/v1/abuse/export',
+      'get /api/v1/abuse/fail2ban-config',
+      'get /api/v1/abuse/fail2ban-install',
+      'post /api/v1/abuse/report',
+      'get /api/v1/abuse/report',
+      'post /api/v1/abuse/report/bulk',
+      'get /api/v1/abuse/stats',
+      'get /api/v1/abuse/tokens/{token}',
+      'get /api/v1/service',
+      'post /api/v1/setup',
+      'get /api/v1/shared-checks/{token}',
+      'post /api/v1/sign-up/confirm',
+      'get /healthz',
+      'get /openapi.json',
+      'get /readyz',
+    ])
+  })
+
   it('gets 401 before validation on every route that needs an account', async () => {
     const secured = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, { security }]) =>
