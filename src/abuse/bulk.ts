@@ -2,12 +2,13 @@ import { Fault, messageOf } from '../errors.ts'
 import type { Report } from './intake/record.ts'
 import { requireService, serviceOfCategories } from './services.ts'
 import { readSubject } from './subject.ts'
+import { DAY_MS } from '../time.ts'
 
 /** The maximum number of rows of one request. */
 export const MAX_ROWS = 1_000
 
 /** Reports are about now; a row that says when it happened may be so old. */
-const OLDEST = 86_400_000
+const OLDEST = DAY_MS
 
 const CSV_HEADER = 'ip,categories,reportdate,comment'
 

@@ -15,6 +15,7 @@ import {
 import type { Standings } from './reputation/standings.ts'
 import { findAddresses, type AddressRow } from './store.ts'
 import type { Subject } from './subject.ts'
+import { HOUR_MS } from '../time.ts'
 
 export type CheckDeps = { ranges: Ranges; standings: Standings; traitsOf: TraitsOf }
 
@@ -103,7 +104,7 @@ function nothing({ ip, key }: Subject): CheckResult {
 
 /** The exact time of a report would identify a line of a server’s log. */
 function hourOf(time: number): Date {
-  const hour = 3_600_000
+  const hour = HOUR_MS
   return new Date(Math.floor(time / hour) * hour)
 }
 

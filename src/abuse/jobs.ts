@@ -7,8 +7,7 @@ import { standingOf } from './reputation/standing.ts'
 import { notifyStandingsChanged } from './reputation/standings.ts'
 import { listHistories, updateStanding } from './reputation/store.ts'
 import { deleteOld, foldCounts } from './store.ts'
-
-const DAY = 86_400_000
+import { DAY_MS } from '../time.ts'
 
 /** The background work of attack reporting, for the queue. */
 export function abuseJobs({ db }: { db: Kysely<DB> }): Job[] {
@@ -27,11 +26,11 @@ function retentionJob(db: Kysely<DB>): Job {
       const now = Date.now()
       await ensurePartitions(db, now)
       const dropped = await dropOldPartitions(db, now)
-      const ago = (days: number) => new Date(now - days * DAY)
+      const ago = (days: number) => new Date(now - days * DAY_MS)
       const limits = { rates: ago(2), month: ago(30), quarter: ago(90), halfYear: ago(180) }
       await withStatementTimeout(db, NIGHTLY_STATEMENT_TIMEOUT_MS, async (connection) => {
         await deleteOld(connection, limits)
-        await foldCounts(connection, new Date(Math.floor(now / DAY) * DAY - 8 * DAY))
+        await foldCounts(connection, new Date(Math.floor(now / DAY_MS) * DAY_MS - 8 * DAY_MS))
       })
       log.info({ dropped }, 'old reports dropped')
     },

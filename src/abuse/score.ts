@@ -1,3 +1,5 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../time.ts'
+
 /**
  * How much the word of a network counts: `mute` when it speaks of itself or is listed, `sensor` for
  * the operator's own.
@@ -66,14 +68,10 @@ export type Assessment = {
   dueAt: number | null
 }
 
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-
 /** The same from the same network within this time is one report. */
-export const WINDOW_MS = 10 * MINUTE
+export const WINDOW_MS = 10 * MINUTE_MS
 /** Without a report for so long an address is forgotten. */
-export const FORGET_AFTER_MS = 30 * DAY
+export const FORGET_AFTER_MS = 30 * DAY_MS
 /** More is not kept of one address. With so much the score is certain. */
 export const MAX_EVIDENCE = 200
 
@@ -96,20 +94,20 @@ const MOST_SEVERITY = { weak: 6, strong: 10, spoofable: 3 }
 const MOST_OF_ORIGIN = { weak: 0.35, strong: 1 }
 
 const HALF_LIFE: Record<string, number> = {
-  scan: 3 * DAY,
-  spam: 5 * DAY,
-  ddos: 2 * DAY,
-  malware: 14 * DAY,
+  scan: 3 * DAY_MS,
+  spam: 5 * DAY_MS,
+  ddos: 2 * DAY_MS,
+  malware: 14 * DAY_MS,
 }
-const USUAL_HALF_LIFE = 7 * DAY
-const SHARED_HALF_LIFE = DAY
+const USUAL_HALF_LIFE = 7 * DAY_MS
+const SHARED_HALF_LIFE = DAY_MS
 
 /**
  * Scores at which a state begins and ends, and days after the last report when a listing ends in
  * any case.
  */
 const WATCH = { enter: 20, leave: 12 }
-const LIST = { enter: 60, leave: 35, longest: 7 * DAY }
+const LIST = { enter: 60, leave: 35, longest: 7 * DAY_MS }
 /**
  * Milliseconds after the last report when every listing has ended, and nothing waits for a
  * confirmation any more.
@@ -119,11 +117,11 @@ export const LONGEST_LISTING_MS = LIST.longest
  * Rented machines at six providers for an hour can fake such a listing: it must not outlive them
  * for long.
  */
-const BOOTSTRAP_LONGEST_MS = DAY
+const BOOTSTRAP_LONGEST_MS = DAY_MS
 /** Origins that must agree while no network is established, and beside a single established one. */
 const BOOTSTRAP_ORIGINS = 6
 const ORIGINS_BESIDE_ONE = 4
-const SHARED_LIST = { enter: 80, longest: 3 * DAY }
+const SHARED_LIST = { enter: 80, longest: 3 * DAY_MS }
 const PROBATION_ENTER = 80
 
 /**
@@ -407,7 +405,7 @@ function gateOf(facts: Facts, { bootstrap, probation, wellKnown, confirmed }: Ci
   if (solid.all < 2) return 'closed'
   const established = hasEstablished(facts)
   if (wellKnown ? solid.sensors >= 2 : established) return 'established'
-  const isYoung = bootstrap && span >= HOUR
+  const isYoung = bootstrap && span >= HOUR_MS
   if (!established && !(isYoung && solid.all >= BOOTSTRAP_ORIGINS)) return 'closed'
   if (confirmed) return 'confirmed'
   // An address whose appeal was accepted once is not listed again by strangers alone.
@@ -475,7 +473,7 @@ function isDue(
 
 function confidenceOf({ origins, strong, services, span, networks }: Facts): Confidence {
   if (networks === 0) return 'none'
-  if (origins >= 6 && strong >= 2 && (services >= 2 || span >= DAY)) return 'very-high'
+  if (origins >= 6 && strong >= 2 && (services >= 2 || span >= DAY_MS)) return 'very-high'
   if (origins >= 3 && strong >= 1) return 'high'
   return origins >= 2 ? 'medium' : 'low'
 }
@@ -492,10 +490,10 @@ function dueAt(
   now: number,
 ): number | null {
   // Once a day: a moment that every report moved would cost each of them an entry in the index.
-  if (state === 'watchlist') return Math.ceil((now + DAY) / DAY) * DAY
+  if (state === 'watchlist') return Math.ceil((now + DAY_MS) / DAY_MS) * DAY_MS
   if (state !== 'listed') return null
   // At least hourly, for the score that the export shows.
-  const hour = Math.ceil(now / HOUR) * HOUR
+  const hour = Math.ceil(now / HOUR_MS) * HOUR_MS
   const floor = -0.5 * Math.log(1 - LIST.leave / 100)
   const faded = now + facts.shortestHalfLife * Math.log2(Math.max(1, facts.sum / floor))
   return Math.min(faded, last + longestOf(facts, circumstances), hour)

@@ -1,11 +1,10 @@
 import type { Db } from '../store/database.ts'
 import { GROUPS, SERVICES, serviceOf } from './services.ts'
 import { countNetworksSince, countStates, sumReports, sumReportsPerDay } from './store.ts'
+import { DAY_MS, HOUR_MS } from '../time.ts'
 
 export type Stats = Awaited<ReturnType<typeof readStats>>
 
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
 /** Milliseconds for which statistics are cached. */
 export const STATS_CACHE_MS = 5_000
 const DAYS_SHOWN = 30
@@ -24,12 +23,13 @@ export function createStats(db: Db, clock: () => number): () => Promise<Stats> {
 
 /** Accepted reports; the last day and the last seven are counted in whole hours. */
 async function readStats(db: Db, now: number) {
-  const hoursBack = (hours: number) => new Date(Math.floor(now / HOUR) * HOUR - hours * HOUR)
+  const hoursBack = (hours: number) =>
+    new Date(Math.floor(now / HOUR_MS) * HOUR_MS - hours * HOUR_MS)
   const [services, states, perDay, reporters7d] = await Promise.all([
     sumReports(db, { day: hoursBack(24), week: hoursBack(7 * 24) }),
     countStates(db),
-    sumReportsPerDay(db, new Date(Math.floor(now / DAY) * DAY - (DAYS_SHOWN - 1) * DAY)),
-    countNetworksSince(db, new Date(now - 7 * DAY)),
+    sumReportsPerDay(db, new Date(Math.floor(now / DAY_MS) * DAY_MS - (DAYS_SHOWN - 1) * DAY_MS)),
+    countNetworksSince(db, new Date(now - 7 * DAY_MS)),
   ])
   const sum = (keyOf: (row: (typeof services)[number]) => number) =>
     services.reduce((all, row) => all + keyOf(row), 0)

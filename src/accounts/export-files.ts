@@ -6,12 +6,13 @@ import { pipeline } from 'node:stream/promises'
 import { constants, createGunzip, createGzip } from 'node:zlib'
 import { Fault } from '../errors.ts'
 import { createSlots } from '../net/slots.ts'
+import { HOUR_MS, MINUTE_MS } from '../time.ts'
 
 /** Time limit for reading all rows of an account, in one transaction. */
-const SPOOL_DEADLINE_MS = 5 * 60_000
+const SPOOL_DEADLINE_MS = 5 * MINUTE_MS
 
 /** Time limit for a client to download its export, which takes disk space meanwhile. */
-const DOWNLOAD_DEADLINE_MS = 60 * 60_000
+const DOWNLOAD_DEADLINE_MS = HOUR_MS
 
 /**
  * Compressed size of one export, and of all exports of this instance that are not downloaded yet.

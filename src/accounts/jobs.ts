@@ -5,9 +5,10 @@ import { deleteAttemptsBefore, deleteKnownNetworksBefore } from './attempts/stor
 import { KNOWN_NETWORK_DAYS } from './trusted-clients.ts'
 import { BACKOFF } from './password-throttle.ts'
 import { deleteAuditEntriesBefore, deleteExpired } from './store.ts'
+import { DAY_MS } from '../time.ts'
 
 /** How long audit entries are kept: 400 days. */
-const AUDIT_RETENTION_MS = 400 * 86_400_000
+const AUDIT_RETENTION_MS = 400 * DAY_MS
 
 /** Deletes expired sessions, verifications, sign-in counters and audit entries every night. */
 export function cleanUpJob({ db }: { db: Db }): Job {

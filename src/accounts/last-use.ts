@@ -1,9 +1,10 @@
 import type { Logger } from '../log.ts'
 import type { Db } from '../store/database.ts'
 import { markTokensUsed } from './store.ts'
+import { MINUTE_MS } from '../time.ts'
 
 /** Minimum time between two writes for one token. */
-const MIN_WRITE_INTERVAL_MS = 60_000
+const MIN_WRITE_INTERVAL_MS = MINUTE_MS
 
 /** How long uses are collected into one statement. */
 const BATCH_MS = 1_000

@@ -20,6 +20,7 @@ import { BACKOFF, createPasswordThrottle } from './password-throttle.ts'
 import { accountRoutes } from './routes.ts'
 import { createSignUp } from './sign-up.ts'
 import { hasAccounts } from './store.ts'
+import { DAY_SECONDS } from '../time.ts'
 
 export type AccountsOptions = {
   db: Kysely<DB>
@@ -35,7 +36,7 @@ export type AccountsOptions = {
  * better-auth's default.
  */
 const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
-  { table: 'session', column: 'expires_at', maxAheadSeconds: 7 * 86_400, clock: 'service' },
+  { table: 'session', column: 'expires_at', maxAheadSeconds: 7 * DAY_SECONDS, clock: 'service' },
   { table: 'session', column: 'authenticated_at', maxAheadSeconds: 0, clock: 'service' },
   {
     table: 'password_attempt',

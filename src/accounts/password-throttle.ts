@@ -5,6 +5,7 @@ import { retryText } from '../http/retry-text.ts'
 import type { DB } from '../store/tables.ts'
 import { clearAttempts, findBlockEnd, releaseAttempt, reserveAttempt } from './attempts/store.ts'
 import { deriveKey } from './keys.ts'
+import { HOUR_SECONDS } from '../time.ts'
 
 /**
  * Backoff after wrong passwords: 10 are free, then each further attempt waits 15 s, 30 s and so on,
@@ -15,7 +16,7 @@ export const BACKOFF = {
   freeFailures: 10,
   firstSeconds: 15,
   longestSeconds: 300,
-  forgottenAfterSeconds: 3600,
+  forgottenAfterSeconds: HOUR_SECONDS,
 }
 
 /** Outcome of a password check; `unchecked` where the request was rejected before the check. */

@@ -9,6 +9,7 @@ import { encrypt, decrypt } from '../store/encryption.ts'
 import type { DB } from '../store/tables.ts'
 import { prepareAccount } from './accounts.ts'
 import { findAccountByEmail, insertAccount, type AccountRow, type NewAccount } from './store.ts'
+import { DAY_MS, DAY_SECONDS, HOUR_SECONDS, MINUTE_MS } from '../time.ts'
 
 /**
  * Response times of sign-ups are rounded up to multiples of this, so that timing does not reveal
@@ -16,14 +17,14 @@ import { findAccountByEmail, insertAccount, type AccountRow, type NewAccount } f
  */
 const ANSWER_STEP_MS = 500
 
-const LINK_LIFETIME_MS = 24 * 3_600_000
-const MAIL_DEADLINE_MS = 60_000
+const LINK_LIFETIME_MS = DAY_MS
+const MAIL_DEADLINE_MS = MINUTE_MS
 
 /** Anyone can enter any address, so these limits protect strangers and the relay's reputation. */
 const MAIL_LIMITS: MailLimits = {
-  recipient: { count: 3, seconds: 86_400 },
-  account: { count: 3, seconds: 86_400 },
-  installation: { count: 100, seconds: 3_600 },
+  recipient: { count: 3, seconds: DAY_SECONDS },
+  account: { count: 3, seconds: DAY_SECONDS },
+  installation: { count: 100, seconds: HOUR_SECONDS },
 }
 
 /** RFC 3834: no automatic reply is wanted. */

@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Plan } from '../config.ts'
 import type { Db } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
+import { DAY_MS } from '../time.ts'
 
 export type AccountRow = {
   id: string
@@ -285,7 +286,7 @@ export async function deleteExpired(db: Db): Promise<{ sessions: number; verific
     .deleteFrom('verification')
     .where('expiresAt', '<', now)
     .executeTakeFirst()
-  const dayAgo = now.getTime() - 24 * 60 * 60 * 1000
+  const dayAgo = now.getTime() - DAY_MS
   await db.deleteFrom('authRateLimit').where('lastRequest', '<', dayAgo).execute()
   // A full bucket is the same as none.
   await db.deleteFrom('requestRate').where('fullAt', '<', now).execute()

@@ -8,9 +8,10 @@ import { isKnownNetwork, saveKnownNetwork } from './attempts/store.ts'
 import { COOKIE_PREFIX } from './auth.ts'
 import { deriveKey } from './keys.ts'
 import { subjects } from './password-throttle.ts'
+import { DAY_SECONDS } from '../time.ts'
 
 export const KNOWN_NETWORK_DAYS = 90
-const DEVICE_COOKIE_SECONDS = 180 * 86_400
+const DEVICE_COOKIE_SECONDS = 180 * DAY_SECONDS
 
 const COOKIE = `${COOKIE_PREFIX}.device`
 

@@ -1,9 +1,5 @@
 import type { MailLimits } from '../store/outgoing-mail.ts'
-
-const SECOND_MS = 1_000
-const MINUTE_MS = 60 * SECOND_MS
-const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time.ts'
 
 /** Milliseconds before each retry, as Standard Webhooks recommends; about three days in total. */
 export const RETRY_DELAYS_MS = [

@@ -1,7 +1,6 @@
 // Texts of alerts about channels, and of the emails that carry alerts and codes.
 import { ALERT_RETENTION_MS } from './limits.ts'
-
-const DAY_MS = 86_400_000
+import { DAY_MS } from '../time.ts'
 
 /** Reason why no email can be sent. */
 export const NO_RELAY = 'Email is not configured: this service has no mail relay (SMTP_URL).'

@@ -1,9 +1,9 @@
 import { Fault } from '../errors.ts'
+import { MINUTE_MS } from '../time.ts'
 
 /** Times of day (`22:00`, `07:00`) in a time zone of the IANA database. */
 export type QuietHours = { from: string; to: string; timeZone: string }
 
-const MINUTE_MS = 60_000
 const MINUTES_PER_DAY = 24 * 60
 
 /**

@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from 'node:util'
 import type { MigrationProgress } from '../migration/engine/progress/progress.ts'
 import { sizeText } from '../migration/engine/plan/size-text.ts'
 import { foreign, pad, paint, width } from './text.ts'
+import { HOUR_SECONDS } from '../time.ts'
 
 /** Progress lines at the bottom of a terminal; without a terminal, a line every ten seconds. */
 export type Bars = { show(progress: MigrationProgress): void; end(): void }
@@ -101,7 +102,10 @@ export function numberText(number: number): string {
 }
 
 export function timeText(seconds: number): string {
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)]
+  const [hours, minutes] = [
+    Math.floor(seconds / HOUR_SECONDS),
+    Math.floor((seconds % HOUR_SECONDS) / 60),
+  ]
   if (hours > 0) return `${hours} h ${minutes} min`
   return minutes > 0 ? `${minutes} min ${Math.floor(seconds % 60)} s` : `${Math.floor(seconds)} s`
 }

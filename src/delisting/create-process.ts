@@ -7,7 +7,8 @@ import { sweepAddress } from '../protocols/dnsbl/sweep-address.ts'
 import { notifyChange } from '../store/changes.ts'
 import { notPursued, planSteps } from './steps/plan.ts'
 import { insertSteps } from './steps/store.ts'
-import { DAY_MS, addMs } from './steps/timing.ts'
+import { addMs } from './steps/timing.ts'
+import { DAY_MS } from '../time.ts'
 import {
   countOpenProcesses,
   findCleared,

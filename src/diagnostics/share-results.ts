@@ -12,12 +12,13 @@ import {
   type SharedResult,
   type SharedRow,
 } from './store.ts'
+import { DAY_MS } from '../time.ts'
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 /** 143 random bits. */
 const TOKEN_LENGTH = 24
 
-export const SHARE_LIFETIME_MS = 30 * 86_400_000
+export const SHARE_LIFETIME_MS = 30 * DAY_MS
 const MAX_SHARES_PER_ACCOUNT = 200
 
 /** A result with the receipt that came with it. */

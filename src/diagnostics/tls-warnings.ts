@@ -1,7 +1,7 @@
 import type { CertificateFacts } from '../net/tls/certificate.ts'
 import type { TlsFacts } from '../net/tls/probe-tls.ts'
+import { DAY_MS } from '../time.ts'
 
-const DAY_MS = 86_400_000
 /** Days before the end at which a certificate that renews itself should have done so. */
 const RENEWAL_DAYS = 30
 const URGENT_RENEWAL_DAYS = 14

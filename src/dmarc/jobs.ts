@@ -27,6 +27,7 @@ import {
   markRiseAlerted,
   type FailureRise,
 } from './watch/store.ts'
+import { DAY_MS, HOUR_MS, HOUR_SECONDS } from '../time.ts'
 
 export type Retention = { reportMonths: number; fileDays: number }
 export type RaiseAlert = (db: Db, alert: NewAlert) => Promise<boolean>
@@ -36,9 +37,6 @@ type JobDeps = DmarcDeps & {
   /** Milliseconds for one read of a mailbox. */
   pollLimitMs?: number | undefined
 }
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 /** Looks up the reverse names of addresses in new reports, every minute. */
 export function nameJob({ db, resolver }: DmarcDeps): Job {
@@ -189,7 +187,7 @@ export function cleanUpJob({ db, kept }: JobDeps): Job {
     name: 'dmarc.clean-up',
     schedule: '7 2 * * *',
     concurrency: 1,
-    deadline: 3_600,
+    deadline: HOUR_SECONDS,
     async run(_data, { signal, log }) {
       const reports = new Date()
       reports.setUTCMonth(reports.getUTCMonth() - kept.reportMonths)

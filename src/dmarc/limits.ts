@@ -1,3 +1,5 @@
+import { MINUTE_MS } from '../time.ts'
+
 /**
  * Bytes of one email or uploaded file. The largest real reports have a few megabytes, far less
  * compressed.
@@ -17,7 +19,7 @@ export const MAX_MAILBOXES = 20
 export const MAX_CONCURRENT_MAILBOXES = 8
 
 /** Milliseconds for one read of a mailbox. The next read continues where it stopped. */
-export const MAILBOX_TIMEOUT_MS = 5 * 60_000
+export const MAILBOX_TIMEOUT_MS = 5 * MINUTE_MS
 
 /**
  * Reports and records stored in one transaction: enough to share its cost, few enough to keep it

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Plan } from '../config.ts'
 import { Fault } from '../errors.ts'
+import { MINUTE_MS } from '../time.ts'
 
 /** The authenticated account of a request. */
 export type Caller = {
@@ -54,7 +55,7 @@ export const requireSession: onRequestHookHandler = (request, _reply, done) => {
 }
 
 /** How recently the password must have been entered for actions on accounts. */
-const FRESH_SESSION_MS = 10 * 60_000
+const FRESH_SESSION_MS = 10 * MINUTE_MS
 
 /**
  * Route hook after one of the hooks above: requires a session in which the password was entered

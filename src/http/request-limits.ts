@@ -6,6 +6,7 @@ import { countRequest, type Rate } from '../store/request-rate.ts'
 import { callerOf } from './auth.ts'
 import { clientNetwork } from './client-address.ts'
 import type { App } from './server.ts'
+import { HOUR_SECONDS, MINUTE_SECONDS } from '../time.ts'
 
 /** The limit of one account, or on public routes of one address, for a group of routes. */
 export type RequestLimit = {
@@ -17,41 +18,46 @@ export type RequestLimit = {
   maxConcurrent?: number
 }
 
-const HOUR = 3_600
-const MINUTE = 60
-
 /** Limits of routes that need an account. docs/api.md lists them. */
 export const ACCOUNT_LIMITS = {
-  checks: { noun: 'checks', rate: { requests: 3_000, windowSeconds: HOUR }, maxConcurrent: 10 },
+  checks: {
+    noun: 'checks',
+    rate: { requests: 3_000, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 10,
+  },
   connections: {
     noun: 'IMAP connection requests',
-    rate: { requests: 600, windowSeconds: HOUR },
+    rate: { requests: 600, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 5,
   },
-  searches: { noun: 'searches', rate: { requests: 1_800, windowSeconds: HOUR }, maxConcurrent: 2 },
+  searches: {
+    noun: 'searches',
+    rate: { requests: 1_800, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 2,
+  },
   'HAR exports': {
     noun: 'HAR exports',
-    rate: { requests: 300, windowSeconds: HOUR },
+    rate: { requests: 300, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 2,
   },
   'account exports': {
     noun: 'account exports',
-    rate: { requests: 6, windowSeconds: HOUR },
+    rate: { requests: 6, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 1,
   },
   'shared checks': {
     noun: 'shared checks',
-    rate: { requests: 600, windowSeconds: HOUR },
+    rate: { requests: 600, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 5,
   },
   'report uploads': {
     noun: 'report uploads',
-    rate: { requests: 6_000, windowSeconds: HOUR },
+    rate: { requests: 6_000, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 5,
   },
   verifications: {
     noun: 'verifications and checks on demand',
-    rate: { requests: 600, windowSeconds: HOUR },
+    rate: { requests: 600, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 10,
   },
   'change streams': { noun: 'change streams', maxConcurrent: 20 },
@@ -63,21 +69,29 @@ export const ACCOUNT_LIMITS = {
 export const ADDRESS_LIMITS = {
   'address look-ups': {
     noun: 'address lookups',
-    rate: { requests: 1_200, windowSeconds: MINUTE },
+    rate: { requests: 1_200, windowSeconds: MINUTE_SECONDS },
     maxConcurrent: 20,
   },
   'list exports': {
     noun: 'list downloads',
-    rate: { requests: 600, windowSeconds: HOUR },
+    rate: { requests: 600, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 10,
   },
   'public pages': {
     noun: 'public page requests',
-    rate: { requests: 600, windowSeconds: MINUTE },
+    rate: { requests: 600, windowSeconds: MINUTE_SECONDS },
     maxConcurrent: 20,
   },
-  appeals: { noun: 'appeals', rate: { requests: 60, windowSeconds: HOUR }, maxConcurrent: 3 },
-  setup: { noun: 'setup attempts', rate: { requests: 30, windowSeconds: HOUR }, maxConcurrent: 3 },
+  appeals: {
+    noun: 'appeals',
+    rate: { requests: 60, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 3,
+  },
+  setup: {
+    noun: 'setup attempts',
+    rate: { requests: 30, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 3,
+  },
 } satisfies Record<string, RequestLimit>
 
 export type LimitName = keyof typeof ACCOUNT_LIMITS | keyof typeof ADDRESS_LIMITS
@@ -223,7 +237,7 @@ function tooMany(
   { requests, windowSeconds }: Rate,
   wait: number,
 ): Fault {
-  const per = windowSeconds === HOUR ? 'an hour' : 'a minute'
+  const per = windowSeconds === HOUR_SECONDS ? 'an hour' : 'a minute'
   const seconds = Math.max(1, Math.ceil(wait))
   const sentence =
     `${subjectText(accountId)} can make up to ${requests.toLocaleString('en')} ${limit.noun} ${per}. ` +

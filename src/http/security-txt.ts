@@ -1,13 +1,12 @@
 import { Type } from 'typebox'
 import type { App } from './server.ts'
+import { DAY_MS } from '../time.ts'
 
 /**
  * Days for which a client may rely on the file. RFC 9116, section 2.5.5, recommends less than a
  * year.
  */
 const VALID_DAYS = 180
-
-const DAY_MS = 86_400_000
 
 /**
  * Serves `/.well-known/security.txt` (RFC 9116), where the operator has named a contact.

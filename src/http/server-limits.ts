@@ -1,3 +1,5 @@
+import { MINUTE_MS } from '../time.ts'
+
 /** Size of a JSON body; the largest real one is a migration with 200 folder names. */
 export const MAX_BODY_BYTES = 1024 * 1024
 
@@ -5,7 +7,7 @@ export const MAX_BODY_BYTES = 1024 * 1024
  * Time for a whole request to arrive; without a limit, a slow sender would hold a connection
  * forever.
  */
-export const REQUEST_TIMEOUT_MS = 60_000
+export const REQUEST_TIMEOUT_MS = MINUTE_MS
 
 /** Time for running requests to finish when the service stops. */
 export const STOP_GRACE_MS = 10_000

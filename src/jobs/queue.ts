@@ -10,6 +10,7 @@ import { clampQueueTimestamps } from './clamp-timestamps.ts'
 import { placeOf, type Enqueue, type Job } from './job.ts'
 import { findOverShare, listGroups, nextGroup, putBack } from './shares.ts'
 import { setSchedules } from './schedule.ts'
+import { DAY_SECONDS } from '../time.ts'
 
 /** A job that this process has claimed: `claim` names this attempt at it, and no later one. */
 export type ClaimedJob = { id: string; attempt: number; data: object; claim: object }
@@ -75,7 +76,7 @@ const START_LOCK = 7_402_157
 /** Seconds between two looks for jobs whose instance died, and for schedules that came due. */
 const SUPERVISION_SECONDS = 10
 
-const COMPLETED_RETENTION_SECONDS = 24 * 3600
+const COMPLETED_RETENTION_SECONDS = DAY_SECONDS
 
 /**
  * A clock that nobody sets: with the machine's, timers would wait for the hours by which that was

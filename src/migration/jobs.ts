@@ -26,6 +26,7 @@ import { Stalled, watchForStall } from './run/stall-watch.ts'
 import { addErrors, type MigrationRow } from './store.ts'
 import { decryptSecrets, type MigrationData } from './submit.ts'
 import { failureAlert } from './messages.ts'
+import { DAY_SECONDS, MINUTE_MS } from '../time.ts'
 
 export type MigrationJobDeps = NetDeps & {
   db: Kysely<DB>
@@ -51,7 +52,7 @@ export function migrationJob(deps: MigrationJobDeps): Job<MigrationData> {
     concurrency: deps.concurrency,
     // Those of an earlier version have none: they share one account's slots.
     accountOf: ({ accountId }) => accountId ?? 'all',
-    deadline: 86_400,
+    deadline: DAY_SECONDS,
     retry: { limit: MOST_RUNS, delay: 2, maxDelay: 30 },
     async run({ migrationId }, { signal, log }) {
       const claimed = await claimMigration(deps.db, migrationId)
@@ -126,7 +127,7 @@ async function endStandstill(
 ): Promise<void> {
   const progress = last ?? begunWith(row)
   const isDry = row.options.dryRun
-  const minutes = Math.ceil((isDry ? slots.dryRun : slots.standstill) / 60_000)
+  const minutes = Math.ceil((isDry ? slots.dryRun : slots.standstill) / MINUTE_MS)
   if (isDry || row.stalls + 1 >= slots.standstills) {
     const message = isDry
       ? `The dry run did not end within ${minutes} minutes. Select fewer folders, or try again when the servers respond faster.`

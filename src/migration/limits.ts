@@ -1,3 +1,5 @@
+import { HOUR_MS, MINUTE_MS } from '../time.ts'
+
 /** What a migration may hold and how long it waits. Sizes in bytes, times in milliseconds. */
 export const LIMITS = {
   /**
@@ -66,10 +68,10 @@ export type SlotLimits = {
 
 export const SLOT_LIMITS: SlotLimits = {
   // 25 MB, the largest mail that most servers take, at 30 kB/s.
-  standstill: 15 * 60_000,
-  pause: 5 * 60_000,
+  standstill: 15 * MINUTE_MS,
+  pause: 5 * MINUTE_MS,
   standstills: 6,
-  dryRun: 10 * 60_000,
+  dryRun: 10 * MINUTE_MS,
 }
 
 export type WaitTimes = {
@@ -89,9 +91,9 @@ export type WaitTimes = {
 }
 
 export const WAIT_TIMES: WaitTimes = {
-  away: 10 * 60_000,
+  away: 10 * MINUTE_MS,
   reconnect: { first: 500, most: 30_000 },
   settle: 3_000,
   slowDown: { first: 5_000, most: 120_000 },
-  asked: 60 * 60_000,
+  asked: HOUR_MS,
 }

@@ -4,12 +4,13 @@ import { ImapLost, ImapRefused, isTemporary } from '../net/imap/connection/refus
 import { signIn } from '../net/imap/connection/session.ts'
 import type { Connection } from './shapes.ts'
 import { resolveAccount, splitConnection, type NetDeps } from './accounts.ts'
+import { MINUTE_MS } from '../time.ts'
 
 /**
  * Milliseconds for looking at an account: hundreds of folders that are counted one by one need a
  * while.
  */
-const ACCOUNT_DEADLINE_MS = 60_000
+const ACCOUNT_DEADLINE_MS = MINUTE_MS
 
 /**
  * Signs in and lists, for `test-connection`.

@@ -7,6 +7,7 @@ import type { Endpoint } from '../config.ts'
 import { Fault, messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { canonical } from './address.ts'
+import { MINUTE_MS } from '../time.ts'
 
 /** A mail as it was handed in. `sender` is "" for the null sender. */
 export type ReceivedMail<Recipient> = {
@@ -59,7 +60,7 @@ const LIMITS: SmtpServerLimits = {
   connectionsOfOne: 20,
   mailsPerMinuteOfOne: 600,
   recipients: 10,
-  idle: 60_000,
+  idle: MINUTE_MS,
   transfer: 300_000,
   session: 900_000,
   closing: 5_000,
@@ -80,7 +81,7 @@ const CLOSING_SWEEP_MS = 50
 const GOODBYE_MS = 500
 
 /** How often the certificate’s file is checked, because renewal sends no notification. */
-const CERTIFICATE_CHECK_MS = 60_000
+const CERTIFICATE_CHECK_MS = MINUTE_MS
 
 /**
  * Starts a server that accepts mail for known recipients only. It does not relay, and offers no
@@ -301,7 +302,7 @@ function createPeers({ connectionsOfOne, mailsPerMinuteOfOne }: SmtpServerLimits
       else open.set(peer, others)
     },
     async mail({ remoteAddress }: SMTPServerSession): Promise<void> {
-      const now = Math.floor(Date.now() / 60_000)
+      const now = Math.floor(Date.now() / MINUTE_MS)
       if (now !== minute) mails = new Map()
       minute = now
       const peer = networkOf(remoteAddress)

@@ -3,6 +3,7 @@ import { sql, type Kysely } from 'kysely'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { DB } from './tables.ts'
+import { MINUTE_MS } from '../time.ts'
 
 /** A column with times that lie no further ahead than this while the clocks are right. */
 export type FutureTimestamp = {
@@ -51,7 +52,7 @@ const CHECK_INTERVAL_MS = 10_000
  */
 const TOLERANCE_MS = 2_000
 /** Beyond so much, the clocks of service and database differ enough to be told of. */
-const MAX_DIFFERENCE_MS = 60_000
+const MAX_DIFFERENCE_MS = MINUTE_MS
 
 /**
  * How far the clocks of the service and of the database are ahead of one that nobody sets, in

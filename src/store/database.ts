@@ -2,6 +2,7 @@ import { CamelCasePlugin, Kysely, PostgresDialect, sql, type Transaction } from 
 import { Pool, types, type ClientBase, type PoolConfig } from 'pg'
 import { Fault } from '../errors.ts'
 import type { DB } from './tables.ts'
+import { MINUTE_MS } from '../time.ts'
 
 /** A pool or a transaction alike: the first argument of every store function. */
 export type Db = Kysely<DB> | Transaction<DB>
@@ -43,10 +44,10 @@ const TIME_LIMITS = `set statement_timeout = ${STATEMENT_TIMEOUT_MS}; set lock_t
 /**
  * Milliseconds for a deletion that takes along everything that belongs to an account or a domain.
  */
-export const DELETION_TIMEOUT_MS = 10 * 60_000
+export const DELETION_TIMEOUT_MS = 10 * MINUTE_MS
 
 /** Milliseconds for a statement of nightly work that reads or deletes from a whole table. */
-export const NIGHTLY_STATEMENT_TIMEOUT_MS = 30 * 60_000
+export const NIGHTLY_STATEMENT_TIMEOUT_MS = 30 * MINUTE_MS
 
 /** For work that legitimately takes long, on a connection that it does not share. */
 export const NO_TIME_LIMITS =

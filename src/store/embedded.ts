@@ -19,6 +19,7 @@ import {
 } from './embedded/launch.ts'
 import { refusalOf } from './embedded/problem.ts'
 import { finishUpgrade, upgradeIfOlder } from './embedded/upgrade.ts'
+import { MINUTE_MS } from '../time.ts'
 
 export type Embedded = {
   /** Of our own database. Its role owns this database and is no superuser. */
@@ -46,7 +47,7 @@ type Options = {
 const BACK_OFF = { first: 200, most: 10_000 }
 
 /** Milliseconds after which a server is well again, and its next end is no repetition. */
-const WELL = 60_000
+const WELL = MINUTE_MS
 
 /**
  * Starts the PostgreSQL that came with us, makes its database at the first start, and starts it

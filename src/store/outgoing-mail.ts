@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { sql, type Kysely } from 'kysely'
 import type { Db } from './database.ts'
 import type { DB } from './tables.ts'
+import { DAY_SECONDS } from '../time.ts'
 
 /** How many mails of one kind within a time. */
 export type MailLimit = { count: number; seconds: number }
@@ -21,7 +22,7 @@ export type LimitedMail = { kind: string; to: string; accountId: string | null }
 export type Exceeded = { limit: keyof MailLimits; seconds: number }
 
 /** A day is the longest window of any limit. */
-const KEPT_SECONDS = 86_400
+const KEPT_SECONDS = DAY_SECONDS
 
 /** One of them at a time counts and adds, in all instances. */
 const LOCK = 7_301_509

@@ -1,3 +1,5 @@
+import { MINUTE_MS } from '../time.ts'
+
 const KIB = 1024
 const MIB = 1024 * KIB
 
@@ -72,7 +74,7 @@ export const VACUUM_AFTER_BYTES = 256 * MIB
 export const VACUUM_AFTER_SHARE = 0.05
 
 /** Milliseconds for one VACUUM of all captured requests. */
-export const VACUUM_TIMEOUT_MS = 30 * 60_000
+export const VACUUM_TIMEOUT_MS = 30 * MINUTE_MS
 
 /** Longest delay of a response in seconds. Senders give up after 5 to 30. */
 export const MAX_DELAY_SECONDS = 30

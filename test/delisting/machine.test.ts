@@ -9,7 +9,8 @@ import {
   type StepState,
 } from '../../src/delisting/steps/state-machine.ts'
 import { METHODS, type Method } from '../../src/delisting/steps/methods.ts'
-import { DAY_MS, HOUR_MS, MAX_ATTEMPTS } from '../../src/delisting/steps/timing.ts'
+import { MAX_ATTEMPTS } from '../../src/delisting/steps/timing.ts'
+import { DAY_MS, HOUR_MS } from '../../src/time.ts'
 
 const START = new Date('2026-11-21T12:00:00Z')
 const MINUTE = 60_000

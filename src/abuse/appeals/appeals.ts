@@ -16,12 +16,12 @@ import {
   type AppealRow,
 } from './store.ts'
 import type { Subject } from '../subject.ts'
+import { DAY_MS } from '../../time.ts'
 
-const DAY = 86_400_000
 /** Days in which it takes more to be listed again. */
-const PROBATION = 14 * DAY
+const PROBATION = 14 * DAY_MS
 /** Whose own appeal was granted within this time waits for a person with the next. */
-const ONCE_PER = 30 * DAY
+const ONCE_PER = 30 * DAY_MS
 
 /**
  * Appeals in a day, counted by appellant and never by the address they are about: otherwise an
@@ -74,7 +74,7 @@ async function limit(
   own: boolean,
   now: number,
 ): Promise<void> {
-  const times = { now: new Date(now), windowStart: new Date(now - DAY) }
+  const times = { now: new Date(now), windowStart: new Date(now - DAY_MS) }
   const limits = own
     ? [{ key: `appeal ${source}`, most: APPEALS_A_DAY.source, whose: 'your address' }]
     : [
@@ -85,7 +85,7 @@ async function limit(
   for (const { key, most, whose } of limits) {
     if ((await countRequest(db, key, times)) <= most) continue
     const sentence = `The limit of ${most} appeals a day from ${whose} is used up. Try again tomorrow.`
-    throw new Fault('rate_limited', sentence, { retryAfter: DAY / 1000 })
+    throw new Fault('rate_limited', sentence, { retryAfter: DAY_MS / 1000 })
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Confidence } from '../score.ts'
+import { HOUR_MS, HOUR_SECONDS } from '../../time.ts'
 
 /** One address of the list, as people see it. */
 export type Entry = {
@@ -30,10 +31,9 @@ const PIECE = 1_000
 const LIFETIME_HOURS = 26
 
 /** ipset cannot swap sets that were created with different sizes, so these never change. */
-const IPSET_OPTIONS = `hashsize 16384 maxelem 4194304 timeout ${LIFETIME_HOURS * 3600}`
+const IPSET_OPTIONS = `hashsize 16384 maxelem 4194304 timeout ${LIFETIME_HOURS * HOUR_SECONDS}`
 
-const HOUR = 3_600_000
-const LONGEST_LISTING = 7 * 24 * HOUR
+const LONGEST_LISTING = 7 * 24 * HOUR_MS
 
 const isIPv6 = ({ address }: Entry) => address.includes(':')
 const byFamily = (entries: Entry[]) => [
@@ -51,7 +51,8 @@ function* pieces(entries: Entry[]): Generator<Entry[]> {
 }
 
 /** The date on which it was last seen. A time would identify a line of a server’s log. */
-const hourOf = (date: Date) => new Date(Math.floor(date.getTime() / HOUR) * HOUR).toISOString()
+const hourOf = (date: Date) =>
+  new Date(Math.floor(date.getTime() / HOUR_MS) * HOUR_MS).toISOString()
 
 /** Every format of the export. To add one, copy `nginx` and name it here. */
 export const FORMATS = {
@@ -145,7 +146,7 @@ function jsonOf({ address, score, confidence, services, lastReportedAt }: Entry)
 
 function csvOf(entry: Entry): string {
   const { address, score, confidence, services, networks, firstReportedAt, lastReportedAt } = entry
-  const expires = new Date(lastReportedAt.getTime() + LONGEST_LISTING + HOUR)
+  const expires = new Date(lastReportedAt.getTime() + LONGEST_LISTING + HOUR_MS)
   const dates = [firstReportedAt, lastReportedAt, expires].map(hourOf)
   return [
     address,

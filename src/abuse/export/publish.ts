@@ -23,6 +23,7 @@ import {
   setWhitelisted,
   type Snapshot,
 } from './store.ts'
+import { DAY_MS } from '../../time.ts'
 
 export type PublishDeps = { db: Kysely<DB>; ranges: Ranges; log: Logger; pageUrl: string }
 
@@ -36,7 +37,7 @@ export const PUBLISHED = 'abuse.published'
 const PACE = 5_000
 
 /** Versions for which differences are kept, by age. */
-const DIFFERENCES = 7 * 86_400_000
+const DIFFERENCES = 7 * DAY_MS
 
 /**
  * A list that grows or shrinks more than this in one step is more likely broken than right. Small

@@ -1,11 +1,12 @@
 import { Fault } from '../../errors.ts'
 import type { Usage } from './store.ts'
+import { MINUTE_MS } from '../../time.ts'
 
 /**
  * Requests of one source in one window (a bulk report is one request), of all sources of an IPv6
  * /48 together, and the window in milliseconds.
  */
-export const RATE = { requests: 120, siteRequests: 1_200, window: 5 * 60_000 }
+export const RATE = { requests: 120, siteRequests: 1_200, window: 5 * MINUTE_MS }
 
 export type Allowance = {
   allowed: boolean
@@ -56,7 +57,7 @@ export function rateHeaders({ remaining, reset }: Allowance): Record<string, str
 }
 
 export function tooMany({ reset }: Allowance): Fault {
-  const limits = `${RATE.requests} requests in ${RATE.window / 60_000} minutes from one address, and ${RATE.siteRequests} from one IPv6 /48`
+  const limits = `${RATE.requests} requests in ${RATE.window / MINUTE_MS} minutes from one address, and ${RATE.siteRequests} from one IPv6 /48`
   const sentence = `The limit is ${limits}. Send many reports in one request to /api/v1/abuse/report/bulk.`
   return new Fault('rate_limited', sentence, { retryAfter: reset })
 }

@@ -4,6 +4,7 @@ import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import type { Refutation } from '../reputation/store.ts'
 import { restored, upsertAddresses, type AddressRow } from '../store.ts'
+import { DAY_MS } from '../../time.ts'
 
 /** Kysely for writes, and connections that look up by index and keep prepared statements. */
 export type Store = { db: Kysely<DB>; pool: Pool }
@@ -242,7 +243,7 @@ export async function createPartitions(db: Transaction<DB>, days: string[]): Pro
   await sql`select pg_advisory_xact_lock(${PARTITION_LOCK})`.execute(db)
   for (const day of missing) {
     const name = `abuse_report_${day.replaceAll('-', '')}`
-    const next = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
+    const next = new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10)
     const [from, to] = [`${day} 00:00:00+00`, `${next} 00:00:00+00`]
     await sql`create table if not exists ${sql.id(name)} partition of abuse_report
       for values from (${sql.lit(from)}) to (${sql.lit(to)})`.execute(db)

@@ -1,4 +1,5 @@
 import type { Standing } from '../score.ts'
+import { DAY_MS } from '../../time.ts'
 
 /** The record of a reporting network. Times are milliseconds since 1970. */
 export type History = {
@@ -14,9 +15,14 @@ export type History = {
   refuted: number
 }
 
-const DAY = 86_400_000
-const ESTABLISHED = { age: 14 * DAY, reported: 20, confirmed: 0.5, refuted: 0.01, refutations: 3 }
-const TRUSTED = { age: 180 * DAY, refuted: 0.002 }
+const ESTABLISHED = {
+  age: 14 * DAY_MS,
+  reported: 20,
+  confirmed: 0.5,
+  refuted: 0.01,
+  refutations: 3,
+}
+const TRUSTED = { age: 180 * DAY_MS, refuted: 0.002 }
 /** Confirmations that one refutation takes away. */
 const PRICE = 10
 

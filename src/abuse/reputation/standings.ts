@@ -3,6 +3,7 @@ import type { Db } from '../../store/database.ts'
 import { notify, type Notifications } from '../../store/notifications.ts'
 import type { Standing } from '../score.ts'
 import { listStandings } from './store.ts'
+import { HOUR_MS } from '../../time.ts'
 
 /** Networks that have earned a name, in memory and the same in every instance. */
 export type Standings = {
@@ -17,7 +18,6 @@ export type Standings = {
 
 /** With so many established networks the list can ask for their word. */
 const ENOUGH = 10
-const HOUR = 3_600_000
 const CHANNEL = 'abuse.standings'
 
 export async function createStandings(
@@ -39,7 +39,7 @@ export async function createStandings(
     of: (network) => standings.get(network) ?? 'new',
     isBootstrap: () => standings.size < ENOUGH,
     unseen: (networks, now) =>
-      networks.filter((network) => now - (seen.get(network) ?? -Infinity) >= HOUR),
+      networks.filter((network) => now - (seen.get(network) ?? -Infinity) >= HOUR_MS),
     markSeen(networks, now) {
       if (seen.size >= 100_000) seen.clear()
       for (const network of networks) seen.set(network, now)

@@ -12,13 +12,14 @@ import {
   sumTokenReports,
   type TokenRow,
 } from './store.ts'
+import { DAY_MS } from '../../time.ts'
 
 /** 32 letters and digits: 190 random bits. */
 export const TOKEN_PATTERN = '^ar_[A-Za-z0-9]{32}$'
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const TOKENS_PER_ACCOUNT = 100
-const WEEK = 7 * 86_400_000
+const WEEK = 7 * DAY_MS
 
 /** The stored form of a token, in hex; null for a malformed one. */
 export function hashToken(token: string): string | null {

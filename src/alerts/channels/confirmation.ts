@@ -14,6 +14,7 @@ import {
   secondsUntilNextCode,
   type ChannelRow,
 } from './store.ts'
+import { HOUR_SECONDS } from '../../time.ts'
 
 /** A code of eight digits and the hash that is stored. */
 export function createCode(): { code: string; codeHash: Buffer } {
@@ -114,7 +115,7 @@ function tooMany(
     account: 'for your account',
     installation: 'for this service',
   }[limit]
-  const per = window === 3600 ? 'an hour' : 'a day'
+  const per = window === HOUR_SECONDS ? 'an hour' : 'a day'
   const sentence = `The limit of ${count} ${name} ${per} ${scope} is reached. Try again ${retryText(seconds)}.`
   return new Fault('rate_limited', sentence, { retryAfter: seconds })
 }

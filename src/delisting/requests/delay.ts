@@ -1,7 +1,8 @@
 import type { Db } from '../../store/database.ts'
 import type { Readiness } from '../steps/state-machine.ts'
 import { countOthersOpen, type StepRow } from '../steps/store.ts'
-import { cooldownMs, DAY_MS, addMs, USER_PAUSE_MS } from '../steps/timing.ts'
+import { cooldownMs, addMs, USER_PAUSE_MS } from '../steps/timing.ts'
+import { DAY_MS } from '../../time.ts'
 import { countMails, findLastRequest } from './store.ts'
 
 /**

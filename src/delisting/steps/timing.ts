@@ -1,9 +1,7 @@
 import type { Method } from './methods.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts'
 
 /** All in milliseconds. */
-const MINUTE_MS = 60_000
-export const HOUR_MS = 60 * MINUTE_MS
-export const DAY_MS = 24 * HOUR_MS
 
 /** Between the two clean answers that end a step. */
 export const CONFIRMATION_MS = 15 * MINUTE_MS

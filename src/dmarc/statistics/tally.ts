@@ -1,6 +1,7 @@
 import { isAligned, type AggregateRecord } from '../../protocols/reports/aggregate-report.ts'
 import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import { MAX_SPREAD_DAYS } from '../limits.ts'
+import { DAY_MS, HOUR_MS } from '../../time.ts'
 
 /** Messages from one address with equal results. */
 export type Tally = {
@@ -106,23 +107,20 @@ export function addCounts(counts: Counts, tally: Tally, messages: number): void 
   if (tally.disposition === 'reject') counts.rejected += messages
 }
 
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
-
 /**
  * The UTC days that a report counts for: the one on which it begins, or all of them when it is on
  * more than 36 hours.
  */
 export function reportDays({ begin, end }: { begin: Date; end: Date }): string[] {
-  const first = Math.floor(begin.getTime() / DAY)
-  const last = Math.floor((end.getTime() - 1) / DAY)
-  const isSpread = end.getTime() - begin.getTime() > 36 * HOUR && last - first < MAX_SPREAD_DAYS
+  const first = Math.floor(begin.getTime() / DAY_MS)
+  const last = Math.floor((end.getTime() - 1) / DAY_MS)
+  const isSpread = end.getTime() - begin.getTime() > 36 * HOUR_MS && last - first < MAX_SPREAD_DAYS
   const days = isSpread ? last - first + 1 : 1
   return Array.from({ length: days }, (_, index) => dayText(first + index))
 }
 
 function dayText(day: number): string {
-  return new Date(day * DAY).toISOString().slice(0, 10)
+  return new Date(day * DAY_MS).toISOString().slice(0, 10)
 }
 
 /** Messages for one of several days: as even as whole numbers go, and together all of them. */

@@ -6,8 +6,7 @@ import type { DB } from '../../store/tables.ts'
 import { describeFileStorage } from '../messages.ts'
 import type { NewDelivery } from '../intake/store.ts'
 import { findFileUsage, lockFileUsage, sumStored } from './store.ts'
-
-const DAY_SECONDS = 86_400
+import { DAY_SECONDS } from '../../time.ts'
 
 /**
  * Drops the files that exceed the account's storage. Their reports are stored without them.

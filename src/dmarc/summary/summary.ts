@@ -18,11 +18,11 @@ import {
   type DayRange,
   type SourceRow,
 } from './store.ts'
+import { DAY_MS } from '../../time.ts'
 
 /** Finds the autonomous system of an address in a local table; null if unknown. */
 export type FindAsn = (address: string) => AutonomousSystem | null
 
-const DAY = 24 * 3_600_000
 const DEFAULT_DAYS = 30
 const MAX_SUMMARY_SELECTORS = 100
 
@@ -35,7 +35,7 @@ export function parseRange(
   now: Date,
 ): DayRange {
   const last = to === undefined ? now.getTime() : isDay(to) ? Date.parse(to) : Date.parse(to) - 1
-  const first = from === undefined ? last - (DEFAULT_DAYS - 1) * DAY : Date.parse(from)
+  const first = from === undefined ? last - (DEFAULT_DAYS - 1) * DAY_MS : Date.parse(from)
   const range = { from: dayOf(first), to: dayOf(last) }
   const days = daysIn(range)
   if (days >= 1 && days <= MAX_SUMMARY_DAYS) return range
@@ -53,7 +53,7 @@ function dayOf(time: number): string {
 }
 
 function daysIn({ from, to }: DayRange): number {
-  return Math.round((Date.parse(to) - Date.parse(from)) / DAY) + 1
+  return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1
 }
 
 /**
@@ -130,7 +130,7 @@ function totalsOf(days: DayRow[]): Counts & { reports: number } {
 export function fillDays(range: DayRange, rows: DayRow[]) {
   const byDay = new Map(rows.map((row) => [row.day, row]))
   return Array.from({ length: daysIn(range) }, (_, index) => {
-    const day = dayOf(Date.parse(range.from) + index * DAY)
+    const day = dayOf(Date.parse(range.from) + index * DAY_MS)
     return { day, ...shown(byDay.get(day) ?? zeroCounts()) }
   })
 }

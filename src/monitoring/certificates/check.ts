@@ -7,6 +7,7 @@ import { probeTls, type TlsFacts } from '../../net/tls/probe-tls.ts'
 import type { Observation } from '../facts/observation.ts'
 import { HANDSHAKE_DEADLINE_MS } from '../limits.ts'
 import type { ClaimedHost } from '../checks/store.ts'
+import { DAY_MS } from '../../time.ts'
 
 export type CertificateState =
   'valid' | 'expiring' | 'expiring-soon' | 'expired' | 'not-yet-valid' | 'wrong-host' | 'untrusted'
@@ -57,8 +58,6 @@ function detailOf({ chain: [leaf], trustError, isTrusted }: TlsFacts): Certifica
     trustError: isTrusted ? null : trustError,
   }
 }
-
-const DAY_MS = 86_400_000
 
 /** The most severe state that applies: present problems come before future ones. */
 export function stateOf(

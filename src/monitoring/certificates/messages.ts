@@ -2,6 +2,7 @@ import type { NewAlert } from '../../alerts/raise.ts'
 import type { Fact } from '../facts/observation.ts'
 import type { HostRow } from '../store.ts'
 import type { CertificateDetail, CertificateState } from './check.ts'
+import { DAY_MS } from '../../time.ts'
 
 export type CertificateChange = {
   port: number
@@ -41,7 +42,7 @@ export function describeCertificate({ issuer, validTo }: CertificateDetail): str
 
 /** Whole days until the certificate expires, rounded down. */
 export function daysLeft({ validTo }: CertificateDetail, at: Date): number {
-  return Math.floor((Date.parse(validTo) - at.getTime()) / 86_400_000)
+  return Math.floor((Date.parse(validTo) - at.getTime()) / DAY_MS)
 }
 
 type AlertText = { title: string; text: string; nextStep: string }

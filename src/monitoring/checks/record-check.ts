@@ -21,6 +21,7 @@ import type { HostStatus } from '../store.ts'
 import type { HostCheckDeps } from './deps.ts'
 import { nextDueTimes, type CheckPlan } from './plan.ts'
 import { saveCheck, type ClaimedHost } from './store.ts'
+import { HOUR_MS } from '../../time.ts'
 
 export type HostObservations = {
   plan: CheckPlan
@@ -117,7 +118,7 @@ function describeUnknown(
 }
 
 /** Milliseconds after which an unconfirmed change waits for the next regular check. */
-const UNCONFIRMED_RECHECK_MS = 3_600_000
+const UNCONFIRMED_RECHECK_MS = HOUR_MS
 
 function nextRecheck(
   host: ClaimedHost,
@@ -165,7 +166,7 @@ async function saveUpdates(
  * Milliseconds by which `lastSeenAt` may lag behind: not every check of ten thousand hosts writes
  * it.
  */
-const LAST_SEEN_PRECISION_MS = 6 * 3_600_000
+const LAST_SEEN_PRECISION_MS = 6 * HOUR_MS
 
 function isSameAddress(
   a: ListingUpdates['addresses'][number],

@@ -1,6 +1,7 @@
 import type { Db } from '../../store/database.ts'
 import { AVAILABILITY_DAYS } from '../limits.ts'
 import { sumPeriods } from './store.ts'
+import { DAY_MS } from '../../time.ts'
 
 /** `percent` (0 to 100) is the share of the known time without a critical or major listing. */
 export type Availability = {
@@ -13,7 +14,7 @@ export type Availability = {
 
 /** Start of the period over which availability is computed. */
 export function availableSince(): Date {
-  return new Date(Date.now() - AVAILABILITY_DAYS * 86_400_000)
+  return new Date(Date.now() - AVAILABILITY_DAYS * DAY_MS)
 }
 
 /** Computes the availability of these hosts; the result looks one up by its ID. */

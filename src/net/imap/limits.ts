@@ -1,3 +1,5 @@
+import { MINUTE_MS } from '../../time.ts'
+
 /**
  * Limits on what an untrusted IMAP server can make us hold, and on what is in transit. Sizes are in
  * bytes.
@@ -58,7 +60,7 @@ export const TIMEOUTS = {
    * servers do for minutes while they search, sort or index a large mailbox. Each such line ends
    * the silence, so this limit ends what the other does not.
    */
-  standstillMs: 15 * 60_000,
+  standstillMs: 15 * MINUTE_MS,
   /** LOGOUT is a courtesy. */
   logoutMs: 1_000,
 } as const

@@ -11,6 +11,7 @@ import {
   interpretAnswer,
   type DnsblResult,
 } from './dnsbl-answer.ts'
+import { HOUR_SECONDS } from '../../time.ts'
 
 /** Milliseconds after which a sweep ends with partial results. */
 const SWEEP_DEADLINE_MS = 8_000
@@ -165,7 +166,7 @@ function untestedAt(stop: AbortSignal): Promise<ZoneHealth> {
   return promise
 }
 
-const CLEAN_SECONDS = 3600
+const CLEAN_SECONDS = HOUR_SECONDS
 const UNKNOWN_SECONDS = 30
 
 function secondsToKeep(verdict: DnsblResult, answer: DnsAnswer): number {

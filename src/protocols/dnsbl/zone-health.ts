@@ -1,6 +1,7 @@
 import type { DnsAnswer } from '../../net/dns.ts'
 import type { Blocklist } from './catalogue.ts'
 import { hasEntry, isRewritten, interpretAnswer } from './dnsbl-answer.ts'
+import { MINUTE_MS } from '../../time.ts'
 
 /**
  * The reliability of a blocklist, found by querying its test entries (RFC 5782, 5). `healthy`:
@@ -87,7 +88,6 @@ function unusableHealth(answer: DnsAnswer, list: Blocklist): ZoneHealth | null {
   return { state, detail: verdict.detail, provenBy: null }
 }
 
-const MINUTE_MS = 60_000
 const HEALTHY_FOR_MS = 45 * MINUTE_MS
 const REFUSING_FOR_MS = 10 * MINUTE_MS
 const QUARANTINE_MS = 60 * MINUTE_MS

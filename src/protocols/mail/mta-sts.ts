@@ -9,6 +9,7 @@ import {
 } from '../advice.ts'
 import type { TxtLookup } from '../dns-queries.ts'
 import { parseTagList, valueOf } from '../tag-list.ts'
+import { DAY_SECONDS } from '../../time.ts'
 
 /**
  * The TXT record at `_mta-sts` (RFC 8461, 3.1). `id` changes with the policy; null when it is
@@ -181,7 +182,7 @@ function policyAdvice(domain: string, fetched: FetchedPolicy, exchanges: string[
       ),
     )
   if (policy.mode === 'none') advice.push(info('The MTA-STS policy is turned off (mode: none).'))
-  if (policy.mode === 'enforce' && (policy.maxAge ?? 0) < 86_400) {
+  if (policy.mode === 'enforce' && (policy.maxAge ?? 0) < DAY_SECONDS) {
     advice.push(
       warning(
         'Senders cache the MTA-STS policy for less than a day. RFC 8461 recommends weeks (max_age: 1209600).',

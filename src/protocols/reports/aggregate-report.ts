@@ -11,6 +11,7 @@ import {
   wanted,
   type XmlElement,
 } from './xml-sections.ts'
+import { DAY_MS } from '../../time.ts'
 
 /**
  * An aggregate report (RFC 7489, appendix C; RFC 9990) without its records. What the reporter did
@@ -177,8 +178,6 @@ function readPolicy(policy: XmlElement): PolicyPublished {
     testing: word('testing'),
   }
 }
-
-const DAY_MS = 86_400_000
 
 function warningsAbout({ dateRange, recordCount, skippedRecords }: AggregateReport): string[] {
   const warnings: string[] = []

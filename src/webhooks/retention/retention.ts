@@ -16,8 +16,7 @@ import {
 } from '../limits.ts'
 import { trimToQuotas, type QuotaDeps } from './quota.ts'
 import { deleteBeyond, deleteOlder, vacuumRequests, listOverfull, type Deleted } from './store.ts'
-
-const DAY_MS = 24 * 60 * 60 * 1000
+import { DAY_MS } from '../../time.ts'
 
 /** Endpoints whose trimming position is remembered. */
 const MAX_TRACKED_ENDPOINTS = 10_000

@@ -1,11 +1,11 @@
 import { LIMITS } from '../limits.ts'
+import { DAY_MS, MINUTE_MS } from '../../../time.ts'
 
 /** The system flags (RFC 3501, 2.3.2). Only the server may set `\Recent`. */
 const SYSTEM_FLAGS = ['\\Answered', '\\Flagged', '\\Deleted', '\\Seen', '\\Draft'] as const
 const SYSTEM_FLAG = new Map(SYSTEM_FLAGS.map((flag) => [flag.toLowerCase(), flag as string]))
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-const DAY_MS = 86_400_000
 
 /** The flags of a message that may be sent, in canonical spelling, and those that may not. */
 export type StorableFlags = { flags: string[]; dropped: string[] }
@@ -152,7 +152,7 @@ function utc(year: number, month: number, day: number): Date {
 function offsetOf(zone: string): number | null {
   const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(3))]
   if (hours > 14 || minutes > 59) return null
-  return (hours * 60 + minutes) * 60_000 * (zone.startsWith('-') ? -1 : 1)
+  return (hours * 60 + minutes) * MINUTE_MS * (zone.startsWith('-') ? -1 : 1)
 }
 
 const NAMED_ZONES: Record<string, string> = {

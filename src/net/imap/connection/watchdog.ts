@@ -1,5 +1,6 @@
 import { LIMITS } from '../limits.ts'
 import { ImapLost } from './refusals.ts'
+import { MINUTE_MS } from '../../../time.ts'
 
 export type Watchdog = {
   /** Restarts the timer while a response is due and the connection is read; stops it otherwise. */
@@ -57,7 +58,7 @@ export function createWatchdog(
     markProgress,
     checkStandstill() {
       if (timer === undefined || performance.now() - progressedAt < standstillMs) return
-      const minutes = Math.round(standstillMs / 60_000)
+      const minutes = Math.round(standstillMs / MINUTE_MS)
       giveUp(
         new ImapLost(
           'timeout',
