@@ -8,7 +8,7 @@ import { DAY_MS } from '../time.ts'
 export const MAX_ROWS = 1_000
 
 /** Reports are about now; a row that says when it happened may be so old. */
-const OLDEST = DAY_MS
+const MAX_AGE_MS = DAY_MS
 
 const CSV_HEADER = 'ip,categories,reportdate,comment'
 
@@ -78,9 +78,9 @@ function readCsv(text: string): Row[] {
 
 function reportOfFields([ip = '', categories = '', date = '']: string[], now: number): Report {
   const at = Date.parse(date)
-  if (date !== '' && (Number.isNaN(at) || at > now + OLDEST))
+  if (date !== '' && (Number.isNaN(at) || at > now + MAX_AGE_MS))
     throw new Error(`“${date.slice(0, 40)}” is not a date.`)
-  if (date !== '' && now - at > OLDEST) throw new Error('The report is older than a day.')
+  if (date !== '' && now - at > MAX_AGE_MS) throw new Error('The report is older than a day.')
   const service = serviceOfCategories(categories.split(',').map(Number))
   if (!service) throw new Error(`“${categories.slice(0, 40)}” contains no AbuseIPDB category.`)
   return { subject: readSubject(ip.trim()), service: service.id, port: null, count: 1 }

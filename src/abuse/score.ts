@@ -99,8 +99,8 @@ const HALF_LIFE: Record<string, number> = {
   ddos: 2 * DAY_MS,
   malware: 14 * DAY_MS,
 }
-const USUAL_HALF_LIFE = 7 * DAY_MS
-const SHARED_HALF_LIFE = DAY_MS
+const USUAL_HALF_LIFE_MS = 7 * DAY_MS
+const SHARED_HALF_LIFE_MS = DAY_MS
 
 /**
  * Scores at which a state begins and ends, and days after the last report when a listing ends in
@@ -119,8 +119,8 @@ export const LONGEST_LISTING_MS = LIST.longest
  */
 const BOOTSTRAP_LONGEST_MS = DAY_MS
 /** Origins that must agree while no network is established, and beside a single established one. */
-const BOOTSTRAP_ORIGINS = 6
-const ORIGINS_BESIDE_ONE = 4
+const MIN_BOOTSTRAP_ORIGINS = 6
+const MIN_ORIGINS_BESIDE_ESTABLISHED = 4
 const SHARED_LIST = { enter: 80, longest: 3 * DAY_MS }
 const PROBATION_ENTER = 80
 
@@ -128,10 +128,10 @@ const PROBATION_ENTER = 80
  * The highest score of an address that is not listed, so that a reader of the number alone blocks
  * no unlisted address.
  */
-const UNLISTED = 59
+const MAX_UNLISTED_SCORE = 59
 
 /** Strength below which evidence is no evidence any more. */
-const FAINT = 0.02
+const MIN_STRENGTH = 0.02
 
 /**
  * The prefix of an origin whose autonomous system is known. If it is unknown, the addresses around
@@ -259,7 +259,7 @@ export function assess(
   const facts = weigh(evidence, circumstances.shared, now, traitsOf)
   const raw = 100 * (1 - Math.exp(-facts.sum / 0.5))
   const next = nextState(state, raw, facts, circumstances, now - last)
-  const score = Math.round(10 * (next === 'listed' ? raw : Math.min(raw, UNLISTED))) / 10
+  const score = Math.round(10 * (next === 'listed' ? raw : Math.min(raw, MAX_UNLISTED_SCORE))) / 10
   const awaiting =
     next !== 'listed' &&
     next !== 'whitelisted' &&
@@ -312,7 +312,7 @@ function weigh(
     known: new Set<string>(),
   }
   const strongOrigins = new Set<string>()
-  let [first, last, shortestHalfLife] = [Infinity, -Infinity, USUAL_HALF_LIFE]
+  let [first, last, shortestHalfLife] = [Infinity, -Infinity, USUAL_HALF_LIFE_MS]
   for (const entry of evidence) {
     const traits = traitsOf(entry.service)
     const strength = strengthOf(entry, now, shared, traits)
@@ -321,7 +321,7 @@ function weigh(
     place.strengths.push(strength)
     if (isStrong(entry.standing)) strongOrigins.add(entry.origin)
     shortestHalfLife = Math.min(shortestHalfLife, halfLifeOf(traits, shared))
-    if (strength < FAINT || now - entry.at > FORGET_AFTER_MS) continue
+    if (strength < MIN_STRENGTH || now - entry.at > FORGET_AFTER_MS) continue
     origins.add(entry.origin)
     services.add(entry.service)
     if (isStrong(entry.standing)) strong.add(entry.origin)
@@ -388,7 +388,7 @@ function strengthOf(entry: Evidence, now: number, shared: boolean, traits: Trait
 }
 
 function halfLifeOf(traits: Traits, shared: boolean): number {
-  return shared ? SHARED_HALF_LIFE : (HALF_LIFE[traits.category] ?? USUAL_HALF_LIFE)
+  return shared ? SHARED_HALF_LIFE_MS : (HALF_LIFE[traits.category] ?? USUAL_HALF_LIFE_MS)
 }
 
 const decay = (age: number, halfLife: number) => 2 ** (-Math.max(0, age) / halfLife)
@@ -406,10 +406,10 @@ function gateOf(facts: Facts, { bootstrap, probation, wellKnown, confirmed }: Ci
   const established = hasEstablished(facts)
   if (wellKnown ? solid.sensors >= 2 : established) return 'established'
   const isYoung = bootstrap && span >= HOUR_MS
-  if (!established && !(isYoung && solid.all >= BOOTSTRAP_ORIGINS)) return 'closed'
+  if (!established && !(isYoung && solid.all >= MIN_BOOTSTRAP_ORIGINS)) return 'closed'
   if (confirmed) return 'confirmed'
   // An address whose appeal was accepted once is not listed again by strangers alone.
-  return isYoung && solid.known >= BOOTSTRAP_ORIGINS && !probation && !wellKnown
+  return isYoung && solid.known >= MIN_BOOTSTRAP_ORIGINS && !probation && !wellKnown
     ? 'bootstrap'
     : 'awaiting'
 }
@@ -417,7 +417,7 @@ function gateOf(facts: Facts, { bootstrap, probation, wellKnown, confirmed }: Ci
 function hasEstablished({ solid }: Facts): boolean {
   // All that no table knows counts as one: it may be one provider.
   const independent = solid.known + Number(solid.all > solid.known)
-  return solid.strong >= 2 || (solid.strong >= 1 && independent >= ORIGINS_BESIDE_ONE)
+  return solid.strong >= 2 || (solid.strong >= 1 && independent >= MIN_ORIGINS_BESIDE_ESTABLISHED)
 }
 
 /** Milliseconds after the last report when a listing ends in any case. */

@@ -12,7 +12,7 @@ export type Subject = {
   neighbourhood: string
 }
 
-const LONGEST = 45
+const MAX_ADDRESS_CHARS = 45
 /**
  * `::8.8.8.8` and its like: of all that end in an IPv4 address only `::ffff:` means that address.
  */
@@ -25,7 +25,8 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
  * @throws Fault `invalid_request` for text that is no address, and for special-purpose addresses
  */
 export function readSubject(text: string): Subject {
-  const address = text.length <= LONGEST && !IPV4_IN_IPV6.test(text) ? parseAddress(text) : null
+  const address =
+    text.length <= MAX_ADDRESS_CHARS && !IPV4_IN_IPV6.test(text) ? parseAddress(text) : null
   if (!address) throw refuse(text, 'is not an IP address')
   const parsed = ipaddr.process(address.address)
   const ip = parsed.toString()
@@ -52,7 +53,7 @@ export function networkOf(address: ipaddr.IPv4 | ipaddr.IPv6, bits: number): str
 }
 
 function refuse(text: string, message: string): Fault {
-  const shown = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
+  const shown = text.length > MAX_ADDRESS_CHARS ? `${text.slice(0, MAX_ADDRESS_CHARS)}…` : text
   return new Fault('invalid_request', `“${shown}” ${message}.`, {
     details: [{ path: 'ip', message }],
   })

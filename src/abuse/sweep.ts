@@ -8,9 +8,9 @@ import { lockDueAddresses, saveAddresses, type AddressRow } from './store.ts'
 
 export type SweepDeps = { db: Kysely<DB>; ranges: Ranges; standings: Standings; traitsOf: TraitsOf }
 
-const AT_ONCE = 500
+const ROWS_PER_GROUP = 500
 /** Groups in one go, so that others get their turn. */
-const MOST_GROUPS = 20
+const MAX_GROUPS_PER_SWEEP = 20
 
 /** Applies the changes of time alone: scores that faded, listings that ended. */
 export async function sweepDue(
@@ -19,18 +19,18 @@ export async function sweepDue(
   signal?: AbortSignal,
 ): Promise<number> {
   let swept = 0
-  for (let group = 0; group < MOST_GROUPS; group++) {
+  for (let group = 0; group < MAX_GROUPS_PER_SWEEP; group++) {
     if (signal?.aborted) break
     const count = await sweepGroup(deps, now)
     swept += count
-    if (count < AT_ONCE) break
+    if (count < ROWS_PER_GROUP) break
   }
   return swept
 }
 
 async function sweepGroup(deps: SweepDeps, now: number): Promise<number> {
   return deps.db.transaction().execute(async (trx) => {
-    const rows = await lockDueAddresses(trx, new Date(now), AT_ONCE)
+    const rows = await lockDueAddresses(trx, new Date(now), ROWS_PER_GROUP)
     await saveAddresses(
       trx,
       rows.map((row) => fade(row, deps, now)),

@@ -11,6 +11,7 @@ import { placeOf, type Enqueue, type Job } from './job.ts'
 import { findOverShare, listGroups, nextGroup, putBack } from './shares.ts'
 import { setSchedules } from './schedule.ts'
 import { DAY_SECONDS } from '../time.ts'
+import { ADVISORY_LOCKS } from '../store/advisory-locks.ts'
 
 /** A job that this process has claimed: `claim` names this attempt at it, and no later one. */
 export type ClaimedJob = { id: string; attempt: number; data: object; claim: object }
@@ -67,11 +68,6 @@ export const PUT_BACK_REQUESTED = 'job.wanted-back'
  * two signs.
  */
 export const HEARTBEAT_SECONDS = 20
-
-/** Namespace of the advisory locks behind which jobs with a limit are claimed. */
-const CLAIM_LOCK = 7_402_152
-
-const START_LOCK = 7_402_157
 
 /** Seconds between two looks for jobs whose instance died, and for schedules that came due. */
 const SUPERVISION_SECONDS = 10
@@ -154,7 +150,7 @@ export async function openQueue({
 async function withStartLock(pool: Pool, work: () => Promise<void>): Promise<void> {
   const client = await pool.connect()
   try {
-    await client.query('select pg_advisory_lock($1)', [START_LOCK])
+    await client.query('select pg_advisory_lock($1)', [ADVISORY_LOCKS.queueStart])
     await work()
   } finally {
     // The lock ends with its connection, whatever happened.
@@ -290,7 +286,10 @@ async function withClaimLock<T>(
   const client = await pool.connect()
   try {
     await client.query('begin')
-    await client.query('select pg_advisory_xact_lock($1, hashtext($2))', [CLAIM_LOCK, name])
+    await client.query('select pg_advisory_xact_lock($1, hashtext($2))', [
+      ADVISORY_LOCKS.jobClaim,
+      name,
+    ])
     const result = await work({ executeSql: (text, values) => client.query(text, values) })
     await client.query('commit')
     client.release()

@@ -23,13 +23,13 @@ type Options = { queue: Queue; jobs: Job[]; notifications: Notifications; log: L
 type Running = { claimed: ClaimedJob; abort: AbortController; done: Promise<void> }
 
 /** How many of one job run at once in one instance, unless its concurrency is higher. */
-const HERE_AT_ONCE = 4
+const DEFAULT_CONCURRENCY = 4
 
 /**
  * Milliseconds between two looks without a signal: for retries that came due, and for signals that
  * were missed.
  */
-const POLL = 2_000
+const POLL_INTERVAL_MS = 2_000
 
 /** Runs jobs as they come, until it is stopped. */
 export function startWorker({ queue, jobs, notifications, log }: Options): Worker {
@@ -61,7 +61,7 @@ type Line = {
  * now and then.
  */
 function startLine(queue: Queue, job: Job, log: Logger): Line {
-  const room = Math.max(job.concurrency ?? 0, HERE_AT_ONCE)
+  const room = Math.max(job.concurrency ?? 0, DEFAULT_CONCURRENCY)
   const running = new Set<Running>()
   const stopping = new AbortController()
   let woken = Promise.withResolvers<void>()
@@ -72,7 +72,7 @@ function startLine(queue: Queue, job: Job, log: Logger): Line {
       woken = Promise.withResolvers()
       await fill().catch((error: unknown) => log.warn({ err: error }, 'could not look for jobs'))
       if (job.accountOf && running.size > 0) await queue.rebalance(job).catch(() => {})
-      const timer = setTimeout(woken.resolve, POLL)
+      const timer = setTimeout(woken.resolve, POLL_INTERVAL_MS)
       await woken.promise
       clearTimeout(timer)
     }

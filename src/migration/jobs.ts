@@ -36,10 +36,10 @@ export type MigrationJobDeps = NetDeps & {
 }
 
 /** Milliseconds between two signs of life, which carry the progress. */
-const SIGN_OF_LIFE = 1_000
+const HEARTBEAT_MS = 1_000
 
 /** After so many runs that ended without an end, something is wrong that another will not mend. */
-const MOST_RUNS = 100
+const MAX_RUNS = 100
 
 /**
  * Runs migrations, at most `concurrency` in the whole installation, of which the accounts have
@@ -53,7 +53,7 @@ export function migrationJob(deps: MigrationJobDeps): Job<MigrationData> {
     // Those of an earlier version have none: they share one account's slots.
     accountOf: ({ accountId }) => accountId ?? 'all',
     deadline: DAY_SECONDS,
-    retry: { limit: MOST_RUNS, delay: 2, maxDelay: 30 },
+    retry: { limit: MAX_RUNS, delay: 2, maxDelay: 30 },
     async run({ migrationId }, { signal, log }) {
       const claimed = await claimMigration(deps.db, migrationId)
       if (claimed === 'busy') throw new Error('another worker is still running this migration')
@@ -245,7 +245,7 @@ function showLife(
 
   const timer = setInterval(() => {
     writing = writing.then(write)
-  }, SIGN_OF_LIFE)
+  }, HEARTBEAT_MS)
   return {
     report: (progress) => (last = news = progress),
     last: () => last,

@@ -32,16 +32,16 @@ export type Column<R> = {
 export type Page = { bytes: Buffer; at: number }
 
 /** Bytes of a page as a rule. */
-const USUAL = 64 * 1024
+const PAGE_BYTES = 64 * 1024
 
 /** What a value takes beside its text or its bytes. */
-const FIXED = 32
+const MAX_VALUE_OVERHEAD_BYTES = 32
 
 /** What a character of a string takes at most, in UTF-8. */
-const CHARACTER = 3
+const MAX_BYTES_PER_CHARACTER = 3
 
 /** Texts of which the bytes are remembered: the same come again and again. */
-const REMEMBERED = 1_000
+const MAX_CACHED_TEXTS = 1_000
 
 /** Signature, flags, and the length of an extension that is not there. */
 const HEADER = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
@@ -79,7 +79,7 @@ const WRITE: { [T in Type]: (page: Page, value: Values[T]) => void } = {
 }
 
 export function newPage(): Page {
-  return { bytes: Buffer.allocUnsafeSlow(USUAL), at: 0 }
+  return { bytes: Buffer.allocUnsafeSlow(PAGE_BYTES), at: 0 }
 }
 
 /**
@@ -90,18 +90,18 @@ export function writeRows<R>(page: Page, columns: Column<R>[], rows: R[]): Buffe
   page.at = 0
   put(page, HEADER)
   for (const row of rows) {
-    makeRoom(page, FIXED)
+    makeRoom(page, MAX_VALUE_OVERHEAD_BYTES)
     int16(page, columns.length)
     for (const [, type, valueOf] of columns) writeValue(page, type, valueOf(row))
   }
-  makeRoom(page, FIXED)
+  makeRoom(page, MAX_VALUE_OVERHEAD_BYTES)
   int16(page, -1)
   return page.bytes.subarray(0, page.at)
 }
 
 /** Behind its length. */
 function writeValue(page: Page, type: Type, value: Value): void {
-  makeRoom(page, FIXED + lengthOf(value))
+  makeRoom(page, MAX_VALUE_OVERHEAD_BYTES + lengthOf(value))
   const start = page.at
   int32(page, -1)
   if (value === null) return
@@ -116,14 +116,14 @@ function remembering(bytesOf: (text: string) => Buffer): typeof bytesOf {
     let bytes = known.get(text)
     if (bytes) return bytes
     bytes = bytesOf(text)
-    if (known.size === REMEMBERED) known.clear()
+    if (known.size === MAX_CACHED_TEXTS) known.clear()
     known.set(text, bytes)
     return bytes
   }
 }
 
 function lengthOf(value: Value): number {
-  if (typeof value === 'string') return value.length * CHARACTER
+  if (typeof value === 'string') return value.length * MAX_BYTES_PER_CHARACTER
   return value instanceof Buffer ? value.length : 0
 }
 

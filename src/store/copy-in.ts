@@ -5,7 +5,7 @@ import { newPage, writeRows, type Column, type Page } from './binary-copy.ts'
  * Pages that wait to be written anew, and how long they may be: memory that is taken and given back
  * costs more than copying.
  */
-const SPARE = 4
+const MAX_SPARE_PAGES = 4
 const SPARE_BYTES = 1024 * 1024
 
 const COPY_DATA = 'd'.charCodeAt(0)
@@ -32,7 +32,7 @@ export function createCopyIn<R>(pool: Pool, { table, columns, deadline }: Option
     const page = spare.pop() ?? newPage()
     const bytes = writeRows(page, columns, rows)
     const giveBack = () => {
-      if (spare.length < SPARE && page.bytes.length <= SPARE_BYTES) spare.push(page)
+      if (spare.length < MAX_SPARE_PAGES && page.bytes.length <= SPARE_BYTES) spare.push(page)
     }
     // What @types/pg does not know: the pool gives the query its callback, and a promise of what
     // that is called with.

@@ -14,7 +14,7 @@ export type Database = {
   close: () => Promise<void>
 }
 
-const OLDEST_MAJOR = 15
+const MIN_MAJOR = 15
 
 /**
  * Milliseconds for one statement: nobody waits longer for an answer, and its connection is wanted
@@ -54,7 +54,7 @@ export const NO_TIME_LIMITS =
   'set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0'
 
 /** Milliseconds for a connection: a request that waits longer is better answered with 503. */
-const CONNECT_DEADLINE = 5_000
+const CONNECT_DEADLINE_MS = 5_000
 
 /**
  * Opens a pool of connections; the first of them is made when it is needed.
@@ -65,7 +65,7 @@ export function openDatabase(url: string, { max = 15 }: { max?: number } = {}): 
   const pool = poolOf({
     connectionString: url,
     max,
-    connectionTimeoutMillis: CONNECT_DEADLINE,
+    connectionTimeoutMillis: CONNECT_DEADLINE_MS,
     keepAlive: true,
     application_name: 'portreeve',
     types: { getTypeParser },
@@ -145,8 +145,8 @@ export async function requireSupported(client: ClientBase): Promise<void> {
     "select current_setting('server_version') as version",
   )
   const version = rows[0]?.version ?? ''
-  if (parseInt(version, 10) >= OLDEST_MAJOR) return
-  const sentence = `DATABASE_URL leads to a PostgreSQL ${version}. Portreeve needs ${OLDEST_MAJOR} or later.`
+  if (parseInt(version, 10) >= MIN_MAJOR) return
+  const sentence = `DATABASE_URL leads to a PostgreSQL ${version}. Portreeve needs ${MIN_MAJOR} or later.`
   throw new Fault('unavailable', sentence)
 }
 

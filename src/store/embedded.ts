@@ -47,7 +47,7 @@ type Options = {
 const BACK_OFF = { first: 200, most: 10_000 }
 
 /** Milliseconds after which a server is well again, and its next end is no repetition. */
-const WELL = MINUTE_MS
+const STABLE_AFTER_MS = MINUTE_MS
 
 /**
  * Starts the PostgreSQL that came with us, makes its database at the first start, and starts it
@@ -121,7 +121,7 @@ async function supervise(
   for (let run = first; ;) {
     const begun = performance.now()
     await Promise.race([stopped, run.server.ended, run.claim.lost])
-    if (performance.now() - begun > WELL) wait = BACK_OFF.first
+    if (performance.now() - begun > STABLE_AFTER_MS) wait = BACK_OFF.first
     await sleep(wait, undefined, { signal: stop }).catch(() => {})
     if (stop.aborted) return
     wait = Math.min(wait * 2, BACK_OFF.most)

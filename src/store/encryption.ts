@@ -8,8 +8,8 @@ import { createFile } from './file.ts'
 /** Names the format and the key derivation; a later one gets a name of its own beside it. */
 const VERSION = 'v1'
 const CIPHER = 'aes-256-gcm'
-const NONCE = 12
-const TAG = 16
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
 
 /**
  * Encrypts a text for the database (AES-256-GCM under a key derived from SECRET_KEY).
@@ -19,7 +19,7 @@ const TAG = 16
  * @returns `v1.` and base64url
  */
 export function encrypt(text: string, secretKey: string, context: string): string {
-  const nonce = randomBytes(NONCE)
+  const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(CIPHER, encryptionKey(secretKey), nonce).setAAD(
     Buffer.from(context),
   )
@@ -40,12 +40,21 @@ export function decrypt(sealed: string, secretKey: string, context: string): str
   const [version, body = ''] = sealed.split('.')
   const bytes = Buffer.from(body, 'base64url')
   try {
-    if (version !== VERSION || bytes.length < NONCE + TAG) throw new Error('not a sealed text')
-    const decipher = createDecipheriv(CIPHER, encryptionKey(secretKey), bytes.subarray(0, NONCE), {
-      authTagLength: TAG,
-    })
-    decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-TAG))
-    return decipher.update(bytes.subarray(NONCE, -TAG), undefined, 'utf8') + decipher.final('utf8')
+    if (version !== VERSION || bytes.length < NONCE_BYTES + TAG_BYTES)
+      throw new Error('not a sealed text')
+    const decipher = createDecipheriv(
+      CIPHER,
+      encryptionKey(secretKey),
+      bytes.subarray(0, NONCE_BYTES),
+      {
+        authTagLength: TAG_BYTES,
+      },
+    )
+    decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-TAG_BYTES))
+    return (
+      decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') +
+      decipher.final('utf8')
+    )
   } catch (cause) {
     const sentence =
       'A stored secret cannot be decrypted with this SECRET_KEY. Start with the key that encrypted it, or enter the secret again.'

@@ -17,7 +17,7 @@ export type SecretKeys = { secretKey: string; previousKey?: string | undefined }
 
 type Row = { id: string; sealed: string }
 
-const PAGE = 500
+const ROWS_PER_PAGE = 500
 
 /**
  * Seals anew, under the new key, what the previous one sealed. Any number of instances may do it at
@@ -46,7 +46,7 @@ async function pageAfter(
 ): Promise<Row[]> {
   const [name, key, value] = [sql.table(table), sql.ref(id), sql.ref(column)]
   const query = sql<Row>`select ${key} as id, ${value} as sealed from ${name}
-    where ${value} is not null and (${after}::uuid is null or ${key} > ${after}::uuid) order by ${key} limit ${PAGE}`
+    where ${value} is not null and (${after}::uuid is null or ${key} > ${after}::uuid) order by ${key} limit ${ROWS_PER_PAGE}`
   return (await query.execute(db)).rows
 }
 

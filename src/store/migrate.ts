@@ -10,15 +10,13 @@ import {
   requireSupported,
   type Database,
 } from './database.ts'
+import { ADVISORY_LOCKS } from './advisory-locks.ts'
 
 type Migration = { name: string; sql: string; checksum: string }
 type Applied = Pick<Migration, 'name' | 'checksum'>
 
 /** Beside this file in the sources as well as in an installed package. */
 const FOLDER = join(import.meta.dirname, 'migrations')
-
-/** Any number that nothing else in this database locks. */
-const LOCK = 7_402_151
 
 const HISTORY = `create table if not exists schema_migration (
   name text primary key,
@@ -41,7 +39,7 @@ export async function migrate(pool: Pool, folder: string = FOLDER): Promise<stri
     await requireSupported(client)
     // It waits for another instance's migrations, and its own may rewrite whole tables.
     await client.query(NO_TIME_LIMITS)
-    await client.query('select pg_advisory_lock($1)', [LOCK])
+    await client.query('select pg_advisory_lock($1)', [ADVISORY_LOCKS.schemaMigration])
     const pending = findPending(migrations, await readHistory(client))
     for (const migration of pending) await apply(client, migration)
     return pending.map(({ name }) => name)

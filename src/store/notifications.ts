@@ -25,10 +25,10 @@ export type Notifications = {
 const CHANNEL = 'portreeve'
 
 /** NOTIFY takes payloads shorter than this. */
-const LONGEST = 8_000
+const PAYLOAD_LIMIT_BYTES = 8_000
 
-const HEARTBEAT = 15_000
-const HEARTBEAT_DEADLINE = 5_000
+const HEARTBEAT_MS = 15_000
+const HEARTBEAT_DEADLINE_MS = 5_000
 const BACK_OFF = { first: 100, most: 10_000 }
 
 /**
@@ -46,7 +46,7 @@ export function notificationArguments(
   payload: unknown,
 ): [channel: string, text: string] {
   const text = JSON.stringify([channel, payload])
-  if (Buffer.byteLength(text) >= LONGEST)
+  if (Buffer.byteLength(text) >= PAYLOAD_LIMIT_BYTES)
     throw new RangeError(`signal ${channel} is too long: send an id, not the thing`)
   return [CHANNEL, text]
 }
@@ -125,8 +125,8 @@ async function listen(url: string, receive: (text: string) => void): Promise<Con
   const client = new Client({
     connectionString: url,
     application_name: 'portreeve notifications',
-    connectionTimeoutMillis: HEARTBEAT_DEADLINE,
-    query_timeout: HEARTBEAT_DEADLINE,
+    connectionTimeoutMillis: HEARTBEAT_DEADLINE_MS,
+    query_timeout: HEARTBEAT_DEADLINE_MS,
     keepAlive: true,
   })
   client.on('error', () => {})
@@ -142,7 +142,7 @@ async function listen(url: string, receive: (text: string) => void): Promise<Con
   // A peer that vanished without a word shows only when it is asked.
   const heartbeat = setInterval(
     () => void client.query('select 1').catch(() => client.connection.stream.destroy()),
-    HEARTBEAT,
+    HEARTBEAT_MS,
   )
   void broken.then(() => clearInterval(heartbeat))
   return { broken, end: () => client.end() }

@@ -3,6 +3,7 @@ import { sql, type Kysely } from 'kysely'
 import type { Db } from './database.ts'
 import type { DB } from './tables.ts'
 import { DAY_SECONDS } from '../time.ts'
+import { ADVISORY_LOCKS } from './advisory-locks.ts'
 
 /** How many mails of one kind within a time. */
 export type MailLimit = { count: number; seconds: number }
@@ -22,10 +23,7 @@ export type LimitedMail = { kind: string; to: string; accountId: string | null }
 export type Exceeded = { limit: keyof MailLimits; seconds: number }
 
 /** A day is the longest window of any limit. */
-const KEPT_SECONDS = DAY_SECONDS
-
-/** One of them at a time counts and adds, in all instances. */
-const LOCK = 7_301_509
+const RETENTION_SECONDS = DAY_SECONDS
 
 /**
  * Counts a mail against its limits before it is sent. What was counted stays counted, whatever
@@ -43,7 +41,7 @@ export async function claimMail(
     .update(to.toLowerCase())
     .digest()
   return db.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx)
+    await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.outgoingMail})`.execute(trx)
     const ofKind = sql`kind = ${kind}`
     const checks: [keyof MailLimits, ReturnType<typeof sql>][] = [
       ['recipient', sql`${ofKind} and recipient = ${recipient}`],
@@ -78,7 +76,7 @@ async function secondsUntilRoom(
 
 /** Deletes what no limit looks at any more. */
 export async function deleteOldOutgoingMail(db: Db): Promise<void> {
-  await sql`delete from outgoing_mail where sent_at < now() - make_interval(secs => ${KEPT_SECONDS})`.execute(
+  await sql`delete from outgoing_mail where sent_at < now() - make_interval(secs => ${RETENTION_SECONDS})`.execute(
     db,
   )
 }

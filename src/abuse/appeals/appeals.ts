@@ -19,9 +19,9 @@ import type { Subject } from '../subject.ts'
 import { DAY_MS } from '../../time.ts'
 
 /** Days in which it takes more to be listed again. */
-const PROBATION = 14 * DAY_MS
+const PROBATION_MS = 14 * DAY_MS
 /** Whose own appeal was granted within this time waits for a person with the next. */
-const ONCE_PER = 30 * DAY_MS
+const GRANT_INTERVAL_MS = 30 * DAY_MS
 
 /**
  * Appeals in a day, counted by appellant and never by the address they are about: otherwise an
@@ -48,7 +48,7 @@ export async function appeal(
   return db.transaction().execute(async (trx) => {
     const row = await lockAddress(trx, subject.key)
     if (row?.state !== 'listed') throw new Fault('conflict', `${subject.ip} is not listed.`)
-    const monthAgo = new Date(now - ONCE_PER)
+    const monthAgo = new Date(now - GRANT_INTERVAL_MS)
     const granted = own && !(await wasGrantedSince(trx, subject.key, monthAgo))
     const said = { address: subject.key, appellant: reporter.source, own }
     if (!granted && (await hasAppealOf(trx, said, monthAgo)))
@@ -134,7 +134,7 @@ async function acquit(trx: Transaction<DB>, row: AddressRow, now: number): Promi
     services: [],
     networks: 0,
     confirmation: 'none',
-    probationUntil: new Date(now + PROBATION),
+    probationUntil: new Date(now + PROBATION_MS),
   }
   await saveAddresses(trx, [acquitted])
 }

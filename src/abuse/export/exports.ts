@@ -20,7 +20,7 @@ export type Exports = {
 }
 
 /** Files in memory, the oldest of which goes first. */
-const MOST_FILES = 64
+const MAX_CACHED_FILES = 64
 
 export async function createExports(
   db: Kysely<DB>,
@@ -69,7 +69,7 @@ export async function createExports(
     files.set(key, reading)
     reading.catch(() => files.delete(key))
     const [oldest] = files.keys()
-    if (files.size > MOST_FILES && oldest !== undefined) files.delete(oldest)
+    if (files.size > MAX_CACHED_FILES && oldest !== undefined) files.delete(oldest)
     return reading
   }
 

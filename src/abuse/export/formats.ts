@@ -22,7 +22,7 @@ export type Format = {
 }
 
 /** Entries of one piece: some milliseconds of work. */
-const PIECE = 1_000
+const ENTRIES_PER_PIECE = 1_000
 
 /**
  * Hours after which entries leave a firewall whose owner gets no new list: a dead service must not
@@ -33,7 +33,7 @@ const LIFETIME_HOURS = 26
 /** ipset cannot swap sets that were created with different sizes, so these never change. */
 const IPSET_OPTIONS = `hashsize 16384 maxelem 4194304 timeout ${LIFETIME_HOURS * HOUR_SECONDS}`
 
-const LONGEST_LISTING = 7 * 24 * HOUR_MS
+const LONGEST_LISTING_MS = 7 * 24 * HOUR_MS
 
 const isIPv6 = ({ address }: Entry) => address.includes(':')
 const byFamily = (entries: Entry[]) => [
@@ -46,8 +46,8 @@ function* lines(entries: Entry[], line: (entry: Entry) => string): Generator<str
 }
 
 function* pieces(entries: Entry[]): Generator<Entry[]> {
-  for (let start = 0; start < entries.length; start += PIECE)
-    yield entries.slice(start, start + PIECE)
+  for (let start = 0; start < entries.length; start += ENTRIES_PER_PIECE)
+    yield entries.slice(start, start + ENTRIES_PER_PIECE)
 }
 
 /** The date on which it was last seen. A time would identify a line of a server’s log. */
@@ -146,7 +146,7 @@ function jsonOf({ address, score, confidence, services, lastReportedAt }: Entry)
 
 function csvOf(entry: Entry): string {
   const { address, score, confidence, services, networks, firstReportedAt, lastReportedAt } = entry
-  const expires = new Date(lastReportedAt.getTime() + LONGEST_LISTING + HOUR_MS)
+  const expires = new Date(lastReportedAt.getTime() + LONGEST_LISTING_MS + HOUR_MS)
   const dates = [firstReportedAt, lastReportedAt, expires].map(hourOf)
   return [
     address,

@@ -34,10 +34,10 @@ export const PUBLISHED = 'abuse.published'
  * Milliseconds between two versions; with the making and the looking a change is out within fifteen
  * seconds.
  */
-const PACE = 5_000
+const VERSION_INTERVAL_MS = 5_000
 
 /** Versions for which differences are kept, by age. */
-const DIFFERENCES = 7 * DAY_MS
+const DIFFERENCE_RETENTION_MS = 7 * DAY_MS
 
 /**
  * A list that grows or shrinks more than this in one step is more likely broken than right. Small
@@ -61,7 +61,7 @@ export async function publish(deps: PublishDeps, now: number, signal?: AbortSign
     await markReady(trx, next.version)
     await deleteOldSnapshots(trx, {
       version: next.version - 1,
-      createdAt: new Date(now - DIFFERENCES),
+      createdAt: new Date(now - DIFFERENCE_RETENTION_MS),
     })
     await notify(trx, PUBLISHED, next.version)
   })
@@ -76,7 +76,8 @@ async function makeVersion(
   latest: Snapshot,
   now: number,
 ): Promise<Snapshot | null> {
-  if (now - latest.createdAt.getTime() < PACE && now >= latest.createdAt.getTime()) return null
+  if (now - latest.createdAt.getTime() < VERSION_INTERVAL_MS && now >= latest.createdAt.getTime())
+    return null
   return db.transaction().execute(async (trx) => {
     const { added: all, removed } = await findUnpublished(trx)
     const added = all.filter((address) => isPublishable(address, ranges))

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { Entry } from './formats.ts'
 import type { Packed } from './pack.ts'
+import { ADVISORY_LOCKS } from '../../store/advisory-locks.ts'
 
 export type Snapshot = { version: number; count: number; createdAt: Date; readyAt: Date | null }
 
@@ -147,7 +148,7 @@ export async function findChangesSince(
   return rows
 }
 
-const PAGE = 5_000
+const ROWS_PER_PAGE = 5_000
 
 /** The published list in order, IPv4 first; of one service where one is named. */
 export async function* listPublished(db: Db, service: string | null): AsyncGenerator<Entry[]> {
@@ -166,12 +167,12 @@ export async function* listPublished(db: Db, service: string | null): AsyncGener
       ])
       .where('published', '=', true)
       .orderBy('address')
-      .limit(PAGE)
+      .limit(ROWS_PER_PAGE)
     if (after !== null) query = query.where('address', '>', after)
     if (service !== null) query = query.where(sql<boolean>`services @> array[${service}]::text[]`)
     const rows = (await query.execute()) as Entry[]
     if (rows.length > 0) yield rows
-    if (rows.length < PAGE) return
+    if (rows.length < ROWS_PER_PAGE) return
     after = rows.at(-1)?.address ?? null
   }
 }
@@ -212,17 +213,14 @@ export async function deleteHold(db: Db): Promise<void> {
   await db.deleteFrom('abuseSnapshotHold').execute()
 }
 
-/** Any number that nothing else in this database locks. */
-const PUBLISHER_LOCK = 7_402_154
-
 /** Whether this connection is now the one that keeps the list. */
 export async function acquirePublisherLock(db: Db): Promise<boolean> {
   const { rows } = await sql<{
     taken: boolean
-  }>`select pg_try_advisory_lock(${PUBLISHER_LOCK}) as taken`.execute(db)
+  }>`select pg_try_advisory_lock(${ADVISORY_LOCKS.listPublisher}) as taken`.execute(db)
   return rows[0]?.taken ?? false
 }
 
 export async function releasePublisherLock(db: Db): Promise<void> {
-  await sql`select pg_advisory_unlock(${PUBLISHER_LOCK})`.execute(db)
+  await sql`select pg_advisory_unlock(${ADVISORY_LOCKS.listPublisher})`.execute(db)
 }

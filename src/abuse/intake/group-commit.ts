@@ -37,7 +37,7 @@ export const MAX_CONCURRENT_GROUPS = 2
 /**
  * Milliseconds for the last groups. Items without a response by then were never reported as stored.
  */
-const LAST_GROUPS = 5_000
+const CLOSE_DEADLINE_MS = 5_000
 
 /**
  * Commits items that arrive during a commit together, so that one flush of the disk serves all of
@@ -136,7 +136,7 @@ export function createGroupCommit<In, Out>(options: Options<In, Out>): GroupComm
       })
     },
     async close() {
-      await Promise.race([finish(), sleep(LAST_GROUPS, undefined, { ref: false })])
+      await Promise.race([finish(), sleep(CLOSE_DEADLINE_MS, undefined, { ref: false })])
     },
   }
 }

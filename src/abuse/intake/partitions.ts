@@ -4,19 +4,21 @@ import { createPartitions, dropPartitions } from './store.ts'
 import { DAY_MS } from '../../time.ts'
 
 /** Days that are made ahead: the nightly job may fail for a week before reports notice. */
-const AHEAD = 7
+const DAYS_AHEAD = 7
 /** Days for which reports are kept. */
-const KEPT = 30
+const RETENTION_DAYS = 30
 
 const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
 
 /** Makes the partitions of today and the days to come. */
 export async function ensurePartitions(db: Kysely<DB>, now: number): Promise<void> {
-  const days = Array.from({ length: AHEAD + 1 }, (_, ahead) => dayOf(now + ahead * DAY_MS))
+  const days = Array.from({ length: DAYS_AHEAD + 1 }, (_, ahead) => dayOf(now + ahead * DAY_MS))
   await db.transaction().execute((trx) => createPartitions(trx, days))
 }
 
 /** Drops reports of more than thirty days. @returns the partitions' names */
 export async function dropOldPartitions(db: Kysely<DB>, now: number): Promise<string[]> {
-  return db.transaction().execute((trx) => dropPartitions(trx, dayOf(now - KEPT * DAY_MS)))
+  return db
+    .transaction()
+    .execute((trx) => dropPartitions(trx, dayOf(now - RETENTION_DAYS * DAY_MS)))
 }

@@ -5,6 +5,7 @@ import type { DB } from '../../store/tables.ts'
 import type { Refutation } from '../reputation/store.ts'
 import { restored, upsertAddresses, type AddressRow } from '../store.ts'
 import { DAY_MS } from '../../time.ts'
+import { ADVISORY_LOCKS } from '../../store/advisory-locks.ts'
 
 /** Kysely for writes, and connections that look up by index and keep prepared statements. */
 export type Store = { db: Kysely<DB>; pool: Pool }
@@ -225,9 +226,6 @@ export async function countRequest(
   return rows[0]?.used ?? 1
 }
 
-/** Any number that nothing else in this database locks. */
-const PARTITION_LOCK = 7_402_155
-
 /**
  * Reports would wait behind other sessions that wait for their table: it is better to fail and
  * retry.
@@ -240,7 +238,7 @@ async function waitBriefly(db: Transaction<DB>): Promise<void> {
 export async function createPartitions(db: Transaction<DB>, days: string[]): Promise<void> {
   await waitBriefly(db)
   const missing = days.filter((day) => /^\d{4}-\d\d-\d\d$/.test(day))
-  await sql`select pg_advisory_xact_lock(${PARTITION_LOCK})`.execute(db)
+  await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.reportPartitions})`.execute(db)
   for (const day of missing) {
     const name = `abuse_report_${day.replaceAll('-', '')}`
     const next = new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10)

@@ -24,7 +24,7 @@ const ESTABLISHED = {
 }
 const TRUSTED = { age: 180 * DAY_MS, refuted: 0.002 }
 /** Confirmations that one refutation takes away. */
-const PRICE = 10
+const CONFIRMATIONS_PER_REFUTATION = 10
 
 /** The reputation that a network earned by its own confirmed history. */
 export function standingOf(
@@ -35,7 +35,10 @@ export function standingOf(
   const share = refuted / Math.max(1, reported)
   if (now - firstSeenAt < ESTABLISHED.age || reported < ESTABLISHED.reported) return 'new'
   if (refuted >= ESTABLISHED.refutations || share >= ESTABLISHED.refuted) return 'new'
-  if (wilsonLowerBound(Math.max(0, confirmed - PRICE * refuted), reported) < ESTABLISHED.confirmed)
+  if (
+    wilsonLowerBound(Math.max(0, confirmed - CONFIRMATIONS_PER_REFUTATION * refuted), reported) <
+    ESTABLISHED.confirmed
+  )
     return 'new'
   const isOld = establishedAt !== null && now - establishedAt >= TRUSTED.age
   return isOld && share < TRUSTED.refuted ? 'trusted' : 'established'

@@ -17,7 +17,7 @@ export type Standings = {
 }
 
 /** With so many established networks the list can ask for their word. */
-const ENOUGH = 10
+const MIN_ESTABLISHED_NETWORKS = 10
 const CHANNEL = 'abuse.standings'
 
 export async function createStandings(
@@ -37,7 +37,7 @@ export async function createStandings(
   const stops = [notifications.on(CHANNEL, reload), notifications.onReconnect(reload)]
   return {
     of: (network) => standings.get(network) ?? 'new',
-    isBootstrap: () => standings.size < ENOUGH,
+    isBootstrap: () => standings.size < MIN_ESTABLISHED_NETWORKS,
     unseen: (networks, now) =>
       networks.filter((network) => now - (seen.get(network) ?? -Infinity) >= HOUR_MS),
     markSeen(networks, now) {

@@ -19,7 +19,7 @@ export const TOKEN_PATTERN = '^ar_[A-Za-z0-9]{32}$'
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const TOKENS_PER_ACCOUNT = 100
-const WEEK = 7 * DAY_MS
+const WEEK_MS = 7 * DAY_MS
 
 /** The stored form of a token, in hex; null for a malformed one. */
 export function hashToken(token: string): string | null {
@@ -85,6 +85,6 @@ export async function readMetrics(db: Db, token: string, now: number) {
   }
 }
 
-const dayAWeekBefore = (now: number) => new Date(now - WEEK).toISOString().slice(0, 10)
+const dayAWeekBefore = (now: number) => new Date(now - WEEK_MS).toISOString().slice(0, 10)
 
 const sum = (those: { count: number }[]) => those.reduce((all, { count }) => all + count, 0)

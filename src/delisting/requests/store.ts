@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { RequestState } from '../steps/state-machine.ts'
+import { ADVISORY_LOCKS } from '../../store/advisory-locks.ts'
 
 export type RequestRow = {
   stepId: string
@@ -78,12 +79,11 @@ export async function findLastRequest(db: Db, ip: string, zone: string): Promise
   return row?.at ?? null
 }
 
-/** Namespace of the locks behind which mails to one address are counted. */
-const RECIPIENT_LOCK = 7_402_170
-
 /** Locks writes to this address until the transaction ends. */
 export async function lockRecipient(db: Db, recipient: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${RECIPIENT_LOCK}, hashtext(${recipient}))`.execute(db)
+  await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.delistingRecipient}, hashtext(${recipient}))`.execute(
+    db,
+  )
 }
 
 /**

@@ -6,7 +6,7 @@ import type { MigrationProgress } from '../engine/progress/progress.ts'
 import { COLUMNS, eraseSecret, notifyMigration, type MigrationRow } from '../store.ts'
 
 /** Seconds after which a worker that did not show a sign of life is taken for dead. */
-const DEAD_AFTER = 15
+const HEARTBEAT_TIMEOUT_SECONDS = 15
 
 /**
  * Takes a migration for a worker: undefined when it has ended, `busy` when another worker still has
@@ -27,7 +27,7 @@ export async function claimMigration(
     .where('id', '=', id)
     .where('status', 'in', ['pending', 'running'])
     .where(
-      sql<boolean>`(alive_at is null or alive_at < now() - make_interval(secs => ${DEAD_AFTER}))`,
+      sql<boolean>`(alive_at is null or alive_at < now() - make_interval(secs => ${HEARTBEAT_TIMEOUT_SECONDS}))`,
     )
     .returning(COLUMNS)
     .executeTakeFirst()

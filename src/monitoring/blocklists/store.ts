@@ -3,6 +3,7 @@ import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import type { ListMode, ListModes } from './modes.ts'
 import type { HostRow } from '../store.ts'
+import { ADVISORY_LOCKS } from '../../store/advisory-locks.ts'
 
 export type AddressRow = {
   hostId: string
@@ -47,12 +48,11 @@ export async function deleteAddress(db: Db, hostId: string, ip: string): Promise
     .execute()
 }
 
-/** Namespace of the advisory locks that serialise listing alerts per account. */
-const ALERT_LOCK = 7_402_161
-
 /** Locks until the transaction ends: two hosts with the same address raise one alert, not two. */
 export async function lockListingAlerts(trx: Transaction<DB>, accountId: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${ALERT_LOCK}, hashtext(${accountId}))`.execute(trx)
+  await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.blocklistAlert}, hashtext(${accountId}))`.execute(
+    trx,
+  )
 }
 
 /** Whether another host of the account has this listing, so that its alert exists already. */

@@ -1,4 +1,5 @@
 import { Client } from 'pg'
+import { ADVISORY_LOCKS } from '../advisory-locks.ts'
 
 /**
  * That this Portreeve, and no other, is the one whose server this is. It ends with our process,
@@ -15,9 +16,6 @@ export type Claim = {
 
 /** `away`: nobody listens. `starting`: not yet, or no longer. `taken`: another Portreeve has it. */
 export type ClaimResult = Claim | 'away' | 'starting' | 'taken'
-
-/** Advisory locks count within one database: this one is held in `postgres`. */
-const LOCK = 7_402_150
 
 /** SQLSTATEs of a server that is starting or stopping. */
 const NOT_NOW = new Set(['57P01', '57P02', '57P03', '53300'])
@@ -38,7 +36,7 @@ export async function tryClaim(url: string): Promise<ClaimResult> {
     await client.connect()
     const { rows } = await client.query<{ mine: boolean; age: number }>(
       `select pg_try_advisory_lock($1) as mine, extract(epoch from now() - pg_postmaster_start_time())::float8 as age`,
-      [LOCK],
+      [ADVISORY_LOCKS.embeddedOwner],
     )
     if (rows[0]?.mine) return claimOf(client, rows[0].age)
     await client.end()

@@ -17,7 +17,7 @@ export type ServerAddress = {
 }
 
 /** `sun_path` holds 104 bytes on macOS and 108 on Linux, with the final zero. */
-const LONGEST_SOCKET_PATH = 103
+const MAX_SOCKET_PATH_BYTES = 103
 const SOCKET = '.s.PGSQL.5432'
 
 /**
@@ -68,7 +68,7 @@ function rolesOf(name: string): string[] {
  * under /tmp.
  */
 function socketFolder(folder: string, user: User | null): string {
-  if (Buffer.byteLength(join(folder, SOCKET)) <= LONGEST_SOCKET_PATH) return folder
+  if (Buffer.byteLength(join(folder, SOCKET)) <= MAX_SOCKET_PATH_BYTES) return folder
   const short = join('/tmp', nameOf(folder))
   const owner = user ?? ourselves()
   try {

@@ -17,7 +17,7 @@ type Spoken = Submittable & {
 }
 
 /** PostgreSQL sends a message a row: so many bytes go on together. */
-const CHUNK = 64 * 1024
+const CHUNK_BYTES = 64 * 1024
 
 /**
  * Copies rows from one server to another, as they come.
@@ -60,7 +60,7 @@ function give(
   to: Wire,
   onBytes: (bytes: number) => void,
 ): Promise<void> {
-  const batch = Buffer.allocUnsafe(CHUNK)
+  const batch = Buffer.allocUnsafe(CHUNK_BYTES)
   let used = 0
   function flush(source?: Wire): void {
     if (used > 0) to.sendCopyFromChunk(batch.subarray(0, used))
@@ -74,8 +74,8 @@ function give(
   }
   return speak(from, statement, {
     handleCopyData({ chunk }, source) {
-      if (used + chunk.length > CHUNK) flush(source)
-      if (chunk.length > CHUNK) to.sendCopyFromChunk(chunk)
+      if (used + chunk.length > CHUNK_BYTES) flush(source)
+      if (chunk.length > CHUNK_BYTES) to.sendCopyFromChunk(chunk)
       // The chunk lies in a buffer that the next message may overwrite.
       else used += chunk.copy(batch, used)
     },

@@ -14,10 +14,10 @@ import type { User } from './user.ts'
  * Milliseconds a Portreeve that is stopping, or a command that is at work, has to let go of the
  * folder.
  */
-const PATIENCE = 3_000
+const RELEASE_DEADLINE_MS = 3_000
 
 /** Seconds within which whoever started a server takes the claim to it. */
-const INFANCY = 1
+const CLAIM_GRACE_SECONDS = 1
 
 /** How a server is ended: each signal, and the milliseconds it has before the next. */
 const ENDINGS: [NodeJS.Signals, number][] = [
@@ -37,7 +37,7 @@ export async function endLeftovers(
   user: User | null,
   log: Logger,
 ): Promise<void> {
-  const deadline = performance.now() + PATIENCE
+  const deadline = performance.now() + RELEASE_DEADLINE_MS
   for (;;) {
     const claim = await tryClaim(url)
     // Read first: whoever of ours wrote itself into one of them since then is seen among the
@@ -47,7 +47,7 @@ export async function endLeftovers(
     if (claim === 'away' && processes.length === 0) return disown(notes, user)
     const isLate = performance.now() > deadline
     if (claim === 'taken' && isLate) throw inUse(folder)
-    if (typeof claim === 'object' ? claim.age > INFANCY : claim === 'away' && isLate)
+    if (typeof claim === 'object' ? claim.age > CLAIM_GRACE_SECONDS : claim === 'away' && isLate)
       await endOrphan(folder, processes, log)
     if (typeof claim === 'object') await claim.release().catch(() => {})
     await sleep(200)

@@ -48,8 +48,8 @@ const SETTINGS = [
 const SINCE: [number, string][] = [[18, 'io_method=sync']]
 
 /** Milliseconds for a fast shutdown, before the immediate one that leaves the rest to recovery. */
-const FAST_SHUTDOWN = 10_000
-const IMMEDIATE_SHUTDOWN = 5_000
+const FAST_SHUTDOWN_MS = 10_000
+const IMMEDIATE_SHUTDOWN_MS = 5_000
 
 /** FATAL is about one connection only; one that ends the server comes back as our own error. */
 const LEVELS: Record<string, 'debug' | 'warn' | 'error'> = { WARNING: 'warn', PANIC: 'error' }
@@ -102,8 +102,8 @@ export function spawnServer(
     async stop() {
       signal('INT')
       const timers = [
-        setTimeout(signal, FAST_SHUTDOWN, 'QUIT'),
-        setTimeout(signal, FAST_SHUTDOWN + IMMEDIATE_SHUTDOWN, 'KILL'),
+        setTimeout(signal, FAST_SHUTDOWN_MS, 'QUIT'),
+        setTimeout(signal, FAST_SHUTDOWN_MS + IMMEDIATE_SHUTDOWN_MS, 'KILL'),
       ]
       await ended
       timers.forEach(clearTimeout)

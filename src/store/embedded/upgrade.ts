@@ -28,14 +28,14 @@ export function databaseIn(dataDir: string): string | null {
 }
 
 /** Bytes a second at which two cores carry a database over. */
-const PACE = 10_000_000
+const UPGRADE_BYTES_PER_SECOND = 10_000_000
 
 /**
  * Bytes that an empty database takes, and the most that the log of what is written takes before it
  * is used again.
  */
-const EMPTY = 100_000_000
-const LOG = 600_000_000
+const EMPTY_DATABASE_BYTES = 100_000_000
+const MAX_WAL_BYTES = 600_000_000
 
 /**
  * Carries the database of a folder that an older PostgreSQL made over to the shipped one. The new
@@ -55,7 +55,7 @@ export async function upgradeIfOlder(site: Site): Promise<void> {
   const from = await launch(old)
   try {
     const bytes = await requireRoom(old)
-    const seconds = Math.ceil(5 + bytes / PACE)
+    const seconds = Math.ceil(5 + bytes / UPGRADE_BYTES_PER_SECOND)
     log.warn(
       { from: major, to: SHIPPED_MAJOR, bytes, seconds },
       'carrying the database over to the shipped PostgreSQL',
@@ -158,7 +158,7 @@ async function requireRoom({ folder, address }: Site): Promise<number> {
     return Number(rows[0]?.bytes)
   })
   const { bavail, bsize } = statfsSync(dirname(folder))
-  const needed = bytes + Math.min(bytes, LOG) + EMPTY
+  const needed = bytes + Math.min(bytes, MAX_WAL_BYTES) + EMPTY_DATABASE_BYTES
   if (bavail * bsize >= needed) return bytes
   const sentence =
     `The database was made by an older PostgreSQL. Carrying it over needs ${megabytes(needed)} on the disk of ${folder}, ` +

@@ -3,6 +3,7 @@ import type { Plan } from '../../config.ts'
 import { withStatementTimeout, type Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import { VACUUM_TIMEOUT_MS } from '../limits.ts'
+import { ADVISORY_LOCKS } from '../../store/advisory-locks.ts'
 
 /** Lists the endpoints that have more requests than are kept. */
 export async function listOverfull(db: Db, kept: number): Promise<string[]> {
@@ -195,19 +196,17 @@ export async function readSizes(db: Db): Promise<{ databaseBytes: number; captur
   return rows[0] ?? { databaseBytes: 0, captureBytes: 0 }
 }
 
-const DISK_LOCK = 7_402_155
-
 /** Runs `work` unless another instance is running it. */
 export async function withDiskLock(db: Kysely<DB>, work: () => Promise<void>): Promise<void> {
   await db.connection().execute(async (connection) => {
     const { rows } = await sql<{
       ours: boolean
-    }>`select pg_try_advisory_lock(${DISK_LOCK}) as ours`.execute(connection)
+    }>`select pg_try_advisory_lock(${ADVISORY_LOCKS.diskSpace}) as ours`.execute(connection)
     if (!rows[0]?.ours) return
     try {
       await work()
     } finally {
-      await sql`select pg_advisory_unlock(${DISK_LOCK})`.execute(connection)
+      await sql`select pg_advisory_unlock(${ADVISORY_LOCKS.diskSpace})`.execute(connection)
     }
   })
 }

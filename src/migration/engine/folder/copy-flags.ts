@@ -13,7 +13,7 @@ import type { OpenFolder } from './open-folder.ts'
 import { parseUidSet } from '../journal/uid-set.ts'
 
 /** UIDs in one STORE. */
-const TOGETHER = 500
+const UIDS_PER_STORE = 500
 
 /**
  * Adds the flags that messages of an earlier run got at the source since: to our own copies alone,
@@ -102,8 +102,8 @@ async function store(wire: Wire, wanting: ReadonlyMap<string, number[]>): Promis
   let count = 0
   for (const [flags, uids] of wanting) {
     uids.sort((a, b) => a - b)
-    for (let from = 0; from < uids.length; from += TOGETHER) {
-      const some = uids.slice(from, from + TOGETHER)
+    for (let from = 0; from < uids.length; from += UIDS_PER_STORE) {
+      const some = uids.slice(from, from + UIDS_PER_STORE)
       await afterExpunges(wire, async () =>
         wire.run([`UID STORE ${formatUidSet(some)} +FLAGS.SILENT (${flags})`]),
       )

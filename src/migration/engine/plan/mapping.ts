@@ -45,7 +45,7 @@ export type MappedFolder = {
 const STAND_IN = '_'
 
 /** Longer names are refused by servers that keep folders as files. */
-const LONGEST_PART = 200
+const MAX_NAME_PART_CHARS = 200
 
 /**
  * Where every folder goes: never two to the same place unless the folder map says so, never an
@@ -178,7 +178,7 @@ function plain(part: string): string {
 }
 
 /** A long name is cut; what it ends in tells it from others that begin alike. */
-function shorten(part: string, longest = LONGEST_PART): string {
+function shorten(part: string, longest = MAX_NAME_PART_CHARS): string {
   if (Buffer.byteLength(part) <= longest) return part
   const end = `${STAND_IN}${createHash('sha256').update(part).digest('hex').slice(0, 8)}`
   let kept = ''

@@ -49,7 +49,7 @@ export type Rate = { record(sample: Sample): void; perSecond(): Sample & { isSte
 const WINDOW_MS = 10_000
 
 /** Less than so many seconds say nothing of those to come. */
-const STEADY = 2
+const MIN_RATE_SECONDS = 2
 
 export function createRate(now: () => number = () => performance.now()): Rate {
   const samples: (Sample & { at: number })[] = []
@@ -63,7 +63,11 @@ export function createRate(now: () => number = () => performance.now()): Rate {
       if (!first || !last || last.at === first.at) return { messages: 0, bytes: 0, isSteady: false }
       const seconds = (last.at - first.at) / 1000
       const [messages, bytes] = [last.messages - first.messages, last.bytes - first.bytes]
-      return { messages: messages / seconds, bytes: bytes / seconds, isSteady: seconds >= STEADY }
+      return {
+        messages: messages / seconds,
+        bytes: bytes / seconds,
+        isSteady: seconds >= MIN_RATE_SECONDS,
+      }
     },
   }
 }
