@@ -73,7 +73,7 @@ async function runClaimed(
   const { db, slots = SLOT_LIMITS } = deps
   const lost = new AbortController()
   const life = showLife(db, row, log, () => lost.abort(new LostClaim()))
-  const still = watchForStall(row.options.dryRun ? slots.dryRun : slots.standstill)
+  const still = watchForStall(row.options.dryRun ? slots.dryRunMs : slots.standstillMs)
   try {
     const stop = AbortSignal.any([signal, lost.signal, still.signal])
     const sides = await openSides(row, deps, stop).catch((error: unknown) =>
@@ -127,8 +127,8 @@ async function endStandstill(
 ): Promise<void> {
   const progress = last ?? begunWith(row)
   const isDry = row.options.dryRun
-  const minutes = Math.ceil((isDry ? slots.dryRun : slots.standstill) / MINUTE_MS)
-  if (isDry || row.stalls + 1 >= slots.standstills) {
+  const minutes = Math.ceil((isDry ? slots.dryRunMs : slots.standstillMs) / MINUTE_MS)
+  if (isDry || row.stalls + 1 >= slots.maxStandstills) {
     const message = isDry
       ? `The dry run did not end within ${minutes} minutes. Select fewer folders, or try again when the servers respond faster.`
       : `No messages were copied for ${minutes} minutes, ${row.stalls + 1} times in a row. Check that both servers respond, then retry. Copied messages stay.`
@@ -136,7 +136,7 @@ async function endStandstill(
   }
   const message = `No messages were copied for ${minutes} minutes. The migration was queued again to let others run.`
   await markStalled(db, row, { ...progress, notes: [...progress.notes, { folder: '', message }] })
-  throw new PutBack('no progress', slots.pause * 2 ** row.stalls)
+  throw new PutBack('no progress', slots.pauseMs * 2 ** row.stalls)
 }
 
 /**

@@ -1,99 +1,97 @@
 import { HOUR_MS, MINUTE_MS } from '../time.ts'
 
-/** What a migration may hold and how long it waits. Sizes in bytes, times in milliseconds. */
+/** Limits of the migration engine. */
 export const LIMITS = {
   /**
-   * Pairs of connections of one migration; Dovecot allows ten connections of a user from one
-   * address.
+   * Connection pairs of one migration. Dovecot allows ten connections of a user from one address.
    */
-  connections: 4,
-  /** A second pair of connections is not worth its sign-in below so many messages. */
+  maxConnections: 4,
+  /** A migration opens one more pair for each of these, because a sign-in takes time too. */
   messagesPerConnection: 250,
-  /** Batches of one pair under way: one is fetched while another is stored. */
-  batchesAhead: 3,
+  /** Batches of one pair at a time: one is fetched while another is stored. */
+  batchesInProgress: 3,
   /**
-   * A batch is one transaction at the destination: larger ones cost it fewer commits, and us more
-   * memory.
+   * Maximum size of a batch. A batch is one transaction at the destination: larger ones need fewer
+   * commits, but more of our memory.
    */
   batch: { messages: 250, bytes: 2 * 1024 * 1024 },
-  /** A batch that took longer is halved, a shorter one doubled. */
-  batchTime: { short: 700, long: 4_000 },
-  /** Bodies in memory, over all migrations of this process. */
-  bodies: 12 * 1024 * 1024,
-  /** What a streamed body takes of that. */
-  streamedBody: 2 * 1024 * 1024,
-  /** What a body of unannounced size is taken for. */
-  unknownBody: 64 * 1024,
-  /** Messages whose flags and dates are read ahead. */
-  segment: 500,
+  /** Batches that take longer are halved, those that take less are doubled. */
+  batchTime: { shortMs: 700, longMs: 4_000 },
+  /** Memory for message bodies, shared by all migrations of this process. */
+  bodiesBytes: 12 * 1024 * 1024,
+  /** Memory reserved for a body that is streamed. */
+  streamedBodyBytes: 2 * 1024 * 1024,
+  /** Assumed size of a body whose size the server did not report. */
+  unknownBodyBytes: 64 * 1024,
+  /** Messages whose flags and dates are fetched together. */
+  segmentMessages: 500,
   /**
-   * After as many broken connections a message is sent alone, after as many more it is given up.
+   * Connections that may break at the same message: after `alone` it is sent in a batch of its
+   * own, after `most` it is reported as not copied.
    */
-  breaks: { alone: 2, most: 4 },
-  /** A message that is suspected shares its batch with few. */
-  suspiciousBatch: 10,
-  /** How often a message is put off by a server that does not say until when. */
-  delays: 10,
-  /** Attempts to connect to a server that never answered yet. */
-  firstAttempts: 3,
-  /** Rounds over one folder in which nothing more was dealt with. */
-  idleRounds: 10,
-  /** How often something is asked for again whose answer was no IMAP, or more than fits. */
-  nonsense: 3,
-  /** How often one folder is opened anew because it changed under our hands. */
-  reopens: 3,
-  /** Remarks that are kept for the report. */
-  notes: 1_000,
-  /** Of them, those that are shown with the progress. */
-  notesShown: 100,
-  /** What is on its way when a migration is stopped may end within this time. */
-  stopGrace: 5_000,
-  /** Between two reports of progress. */
-  progress: 400,
+  maxBreaks: { alone: 2, most: 4 },
+  /** Maximum messages of a batch that contains a message suspected of breaking connections. */
+  suspiciousBatchMessages: 10,
+  /** How often a message is retried after a temporary rejection without a delay. */
+  maxDelays: 10,
+  /** Attempts to connect to a server that has not responded before. */
+  maxFirstAttempts: 3,
+  /** Consecutive passes over one folder without progress. */
+  maxIdleRounds: 10,
+  /** Retries of a command whose response was not valid IMAP or exceeded a limit. */
+  maxUnreadableResponses: 3,
+  /** How often one folder is reopened because it changed during the migration. */
+  maxReopens: 3,
+  /** Notes stored with the report. */
+  maxNotes: 1_000,
+  /** Notes shown with the progress. */
+  maxNotesShown: 100,
+  /** Time for running commands to end when a migration is stopped. */
+  stopGraceMs: 5_000,
+  /** Interval of progress reports. */
+  progressIntervalMs: 400,
 } as const
 
-/**
- * How long a migration may hold one of the few slots of the installation. Times in milliseconds.
- */
+/** How long a migration may hold one of the installation’s slots. */
 export type SlotLimits = {
-  /** Without a message, a folder or a byte of a message completed: then others get the slot. */
-  standstill: number
-  /** Before a migration that stood still is tried again: at first; doubled each time. */
-  pause: number
-  /** How often in a row it may stand still before it has failed. */
-  standstills: number
-  /** A dry run, altogether. */
-  dryRun: number
+  /** Time without a completed message or folder or a received byte; then others get the slot. */
+  standstillMs: number
+  /** Delay before a stalled migration is retried; doubled each time. */
+  pauseMs: number
+  /** Consecutive stalls after which a migration has failed. */
+  maxStandstills: number
+  /** Maximum duration of a dry run. */
+  dryRunMs: number
 }
 
 export const SLOT_LIMITS: SlotLimits = {
-  // 25 MB, the largest mail that most servers take, at 30 kB/s.
-  standstill: 15 * MINUTE_MS,
-  pause: 5 * MINUTE_MS,
-  standstills: 6,
-  dryRun: 10 * MINUTE_MS,
+  // Enough for 25 MB, the largest message that most servers accept, at 30 kB/s.
+  standstillMs: 15 * MINUTE_MS,
+  pauseMs: 5 * MINUTE_MS,
+  maxStandstills: 6,
+  dryRunMs: 10 * MINUTE_MS,
 }
 
 export type WaitTimes = {
-  /** For how long a server may be away before the migration gives up. */
-  away: number
-  /** Between two attempts to connect: at first, and at most. */
-  reconnect: { first: number; most: number }
+  /** How long a server may be unreachable before the migration fails. */
+  unreachableMs: number
+  /** Delay between two attempts to connect: the first, and the longest. */
+  reconnectMs: { first: number; most: number }
   /**
-   * For how long a destination must have taken in nothing more before we believe that what it has
-   * not is lost.
+   * How long a destination must have stored no further message before messages that it does not
+   * list count as lost.
    */
-  settle: number
-  /** When a server asks us to slow down without saying for how long: at first, and at most. */
-  slowDown: { first: number; most: number }
-  /** The longest wait we grant a server that names its own. */
-  asked: number
+  quietMs: number
+  /** Delay after a rate limit without a duration: the first, and the longest. */
+  slowDownMs: { first: number; most: number }
+  /** Longest delay that a server can request. */
+  maxRequestedDelayMs: number
 }
 
 export const WAIT_TIMES: WaitTimes = {
-  away: 10 * MINUTE_MS,
-  reconnect: { first: 500, most: 30_000 },
-  settle: 3_000,
-  slowDown: { first: 5_000, most: 120_000 },
-  asked: HOUR_MS,
+  unreachableMs: 10 * MINUTE_MS,
+  reconnectMs: { first: 500, most: 30_000 },
+  quietMs: 3_000,
+  slowDownMs: { first: 5_000, most: 120_000 },
+  maxRequestedDelayMs: HOUR_MS,
 }

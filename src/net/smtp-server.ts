@@ -9,7 +9,7 @@ import type { Logger } from '../log.ts'
 import { canonical } from './address.ts'
 import { MINUTE_MS } from '../time.ts'
 
-/** A mail as it was handed in. `sender` is "" for the null sender. */
+/** A message as its client delivered it. `sender` is "" for the null reverse-path. */
 export type ReceivedMail<Recipient> = {
   bytes: Buffer
   recipients: Recipient[]
@@ -27,57 +27,52 @@ export type SmtpServerOptions<Recipient> = {
   certificate: { cert: string; key: string } | null
   /** The owner of a recipient address; null for an unknown one, whose mail is rejected. */
   onRecipient: (address: string) => Promise<Recipient | null>
-  /** Keeps a mail for good; when it throws, the client is asked to come again. */
+  /** Stores a message durably; if it throws, the client gets a temporary error. */
   onMail: (mail: ReceivedMail<Recipient>) => Promise<void>
   log: Logger
   limits?: Partial<SmtpServerLimits>
 }
 
-/** Sizes in bytes, times in milliseconds. */
 export type SmtpServerLimits = {
-  /** One mail. */
-  size: number
-  /** All mails that are being taken: beyond it clients are asked to come again. */
-  sizeTogether: number
-  connections: number
-  /** From one address, or one /64. */
-  connectionsOfOne: number
-  mailsPerMinuteOfOne: number
-  recipients: number
-  idle: number
-  /** For one mail to arrive: who trickles it holds a connection no longer than this. */
-  transfer: number
-  /** For all that one connection says: who trickles commands is never idle. */
-  session: number
-  /** For clients to finish when the server closes. */
-  closing: number
+  maxMailBytes: number
+  /** Size of all mail being received; beyond it, clients get a temporary error. */
+  maxTotalBytes: number
+  maxConnections: number
+  /** Connections from one IPv4 address or one IPv6 /64. */
+  maxConnectionsPerClient: number
+  maxMailsPerMinutePerClient: number
+  maxRecipients: number
+  idleMs: number
+  /** Time for one message to arrive, even if its client never stops sending. */
+  transferMs: number
+  /** Duration of one connection, even if its client never stops sending commands. */
+  sessionMs: number
+  /** Time for clients to finish when the server closes. */
+  closingMs: number
 }
 
 const LIMITS: SmtpServerLimits = {
-  size: 25 * 1024 * 1024,
-  sizeTogether: 100 * 1024 * 1024,
-  connections: 200,
-  connectionsOfOne: 20,
-  mailsPerMinuteOfOne: 600,
-  recipients: 10,
-  idle: MINUTE_MS,
-  transfer: 300_000,
-  session: 900_000,
-  closing: 5_000,
+  maxMailBytes: 25 * 1024 * 1024,
+  maxTotalBytes: 100 * 1024 * 1024,
+  maxConnections: 200,
+  maxConnectionsPerClient: 20,
+  maxMailsPerMinutePerClient: 600,
+  maxRecipients: 10,
+  idleMs: MINUTE_MS,
+  transferMs: 300_000,
+  sessionMs: 900_000,
+  closingMs: 5_000,
 }
 
 export type SmtpServer = { port: number; close(): Promise<void> }
 
-/** How often connections are looked at that last too long; at most. */
+/** Longest interval between two checks for connections that last too long. */
 const SESSION_SWEEP_MS = 10_000
 
 /** Milliseconds between two checks for connections without a mail while the server stops. */
 const CLOSING_SWEEP_MS = 50
 
-/**
- * Milliseconds in which a client can close the connection itself after it was told that the service
- * stops.
- */
+/** Milliseconds for a client to close its connection after the response that the service stops. */
 const GOODBYE_MS = 500
 
 /** How often the certificate’s file is checked, because renewal sends no notification. */
@@ -107,7 +102,7 @@ export async function startSmtpServer<Recipient>(
       },
     )
   }
-  // A client that breaks off is nothing to do about; without a listener it would end the process.
+  // A client that disconnects is no error; without a listener it would end the process.
   server.on('error', (error: Error) =>
     options.log.debug({ err: error }, 'an SMTP connection was interrupted'),
   )
@@ -136,7 +131,7 @@ function createServer<Recipient>(
   const transfers = createTransfers(limits)
 
   async function addRecipient(address: string, session: SMTPServerSession): Promise<void> {
-    if (session.envelope.rcptTo.length >= limits.recipients)
+    if (session.envelope.rcptTo.length >= limits.maxRecipients)
       throw smtpReply(452, '4.5.3 Too many recipients')
     const recipient = await onRecipient(address.toLowerCase())
     if (recipient === null) throw smtpReply(550, '5.1.1 Recipient address not found; no relaying')
@@ -146,7 +141,7 @@ function createServer<Recipient>(
 
   async function take(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
     const bytes = await transfers.read(stream).catch((error: unknown) => {
-      // Before its last byte the client hears no answer, and sends on.
+      // A client reads no response before it has sent its last byte.
       if (!stream.readableEnded) hangUp(server, session, error)
       throw error
     })
@@ -188,12 +183,12 @@ function createServer<Recipient>(
   const server = new SMTPServer({
     name,
     banner: 'reports only',
-    size: limits.size,
-    maxClients: limits.connections,
-    socketTimeout: limits.idle,
-    closeTimeout: limits.closing,
+    size: limits.maxMailBytes,
+    maxClients: limits.maxConnections,
+    socketTimeout: limits.idleMs,
+    closeTimeout: limits.closingMs,
     disabledCommands: certificate ? ['AUTH'] : ['AUTH', 'STARTTLS'],
-    // It would ask the system's resolver about every client.
+    // The library would otherwise look up every client with the system’s resolver.
     disableReverseLookup: true,
     logger: false,
     ...(certificate && readCertificate(certificate)),
@@ -222,14 +217,14 @@ type Connection = {
 
 const connectionsOf = (server: SMTPServer) => [...(server.connections as Set<Connection>)]
 
-/** Says why, and closes the connection in the middle of a mail. */
+/** Sends the reason and closes the connection, also during a message. */
 function hangUp(server: SMTPServer, session: SMTPServerSession, reason: unknown): void {
   const connection = connectionsOf(server).find((each) => each.session === session)
   connection?.send(421, messageOf(reason))
 }
 
 /** Closes connections that last too long, whatever they send. */
-function endLongSessions(server: SMTPServer, { session }: SmtpServerLimits): () => void {
+function endLongSessions(server: SMTPServer, { sessionMs }: SmtpServerLimits): () => void {
   const since = new WeakMap<Connection, number>()
   const timer = setInterval(
     () => {
@@ -237,11 +232,11 @@ function endLongSessions(server: SMTPServer, { session }: SmtpServerLimits): () 
       for (const connection of connectionsOf(server)) {
         const begun = since.get(connection) ?? now
         since.set(connection, begun)
-        if (now - begun < session) continue
+        if (now - begun < sessionMs) continue
         connection.send(421, '4.4.2 Session too long')
       }
     },
-    Math.min(session / 4, SESSION_SWEEP_MS),
+    Math.min(sessionMs / 4, SESSION_SWEEP_MS),
   ).unref()
   return () => clearInterval(timer)
 }
@@ -261,7 +256,7 @@ function endIdleSessions(server: SMTPServer): () => void {
         told.set(connection, now)
         connection.send(421, '4.3.2 The service is stopping')
       } else if (now - since > GOODBYE_MS) {
-        // The client was told, and does not close its side.
+        // The client has its response, but does not close its side.
         const { _socket: socket } = connection
         socket.destroy()
       }
@@ -272,13 +267,13 @@ function endIdleSessions(server: SMTPServer): () => void {
   return () => clearInterval(timer)
 }
 
-/** An error that goes out to the client as it is. */
+/** An error whose text is sent to the client. */
 export function smtpReply(responseCode: number, text: string): Error {
   return Object.assign(new Error(text), { responseCode })
 }
 
 /** Counts connections and mails of each peer. */
-function createPeers({ connectionsOfOne, mailsPerMinuteOfOne }: SmtpServerLimits) {
+function createPeers({ maxConnectionsPerClient, maxMailsPerMinutePerClient }: SmtpServerLimits) {
   const open = new Map<string, number>()
   const counted = new Set<SMTPServerSession>()
   let mails = new Map<string, number>()
@@ -288,7 +283,7 @@ function createPeers({ connectionsOfOne, mailsPerMinuteOfOne }: SmtpServerLimits
     async arrive(session: SMTPServerSession): Promise<void> {
       const peer = networkOf(session.remoteAddress)
       const others = open.get(peer) ?? 0
-      if (others >= connectionsOfOne)
+      if (others >= maxConnectionsPerClient)
         throw smtpReply(421, '4.7.0 Too many connections from your network')
       open.set(peer, others + 1)
       counted.add(session)
@@ -308,7 +303,7 @@ function createPeers({ connectionsOfOne, mailsPerMinuteOfOne }: SmtpServerLimits
       const peer = networkOf(remoteAddress)
       const count = (mails.get(peer) ?? 0) + 1
       mails.set(peer, count)
-      if (count > mailsPerMinuteOfOne)
+      if (count > maxMailsPerMinutePerClient)
         throw smtpReply(450, '4.7.1 Too many messages from your network in this minute')
     },
   }
@@ -321,14 +316,14 @@ function networkOf(address: string): string {
   return parsed.kind() === 'ipv4' ? parsed.toString() : parsed.toByteArray().slice(0, 8).join('.')
 }
 
-/** Reads mails into memory, each and all together within their limits. */
-function createTransfers({ size, sizeTogether, transfer }: SmtpServerLimits) {
+/** Reads messages into memory, within the limits of each and of all together. */
+function createTransfers({ maxMailBytes, maxTotalBytes, transferMs }: SmtpServerLimits) {
   let together = 0
 
   async function read(stream: SMTPServerDataStream): Promise<Buffer> {
     const timer = setTimeout(
       () => stream.destroy(smtpReply(421, '4.4.2 Transfer too slow')),
-      transfer,
+      transferMs,
     )
     const chunks: Buffer[] = []
     let held = 0
@@ -338,8 +333,8 @@ function createTransfers({ size, sizeTogether, transfer }: SmtpServerLimits) {
         seen += chunk.length
         // Data that is not stored is still read, because the client reads the response only after
         // its last byte. It is read up to a limit.
-        if (seen > 2 * size) throw smtpReply(421, '4.3.1 The message does not end')
-        isFull ||= together + chunk.length > sizeTogether
+        if (seen > 2 * maxMailBytes) throw smtpReply(421, '4.3.1 The message does not end')
+        isFull ||= together + chunk.length > maxTotalBytes
         if (isFull || stream.sizeExceeded) continue
         chunks.push(chunk)
         held += chunk.length
@@ -368,7 +363,7 @@ function readCertificate({ cert, key }: { cert: string; key: string }) {
   }
 }
 
-/** Takes a renewed certificate without a new start; one that cannot be used leaves the old one. */
+/** Loads a renewed certificate without a restart. An unusable one keeps the old one in use. */
 function watchCertificate(
   server: SMTPServer,
   { certificate, log }: Pick<SmtpServerOptions<never>, 'certificate' | 'log'>,

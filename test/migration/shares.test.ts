@@ -168,7 +168,7 @@ describe('the slots of migrations', () => {
     'come free when nothing is copied for too long; what stood still is tried again, and then has failed',
     { timeout: 60_000 },
     async () => {
-      await start(1, { standstill: 1_500, pause: 500, standstills: 3 })
+      await start(1, { standstillMs: 1_500, pauseMs: 500, maxStandstills: 3 })
       const { migrationId } = await migrate(slow(), alice)
       await vi.waitFor(
         async () => {
@@ -195,7 +195,7 @@ describe('the slots of migrations', () => {
   )
 
   it('come free when a dry run takes too long, and it says so', { timeout: 30_000 }, async () => {
-    await start(1, { dryRun: 1_500 })
+    await start(1, { dryRunMs: 1_500 })
     const { migrationId } = await migrate(slow(), alice, { dryRun: true })
     await vi.waitFor(
       async () => {

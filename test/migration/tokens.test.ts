@@ -74,7 +74,7 @@ describe('a migration with access tokens', () => {
       journal: createMemoryJournal(),
       signal: new AbortController().signal,
       log: createLog('silent'),
-      waitTimes: { ...WAIT_TIMES, reconnect: { first: 10, most: 50 }, settle: 700 },
+      waitTimes: { ...WAIT_TIMES, reconnectMs: { first: 10, most: 50 }, quietMs: 700 },
       onProgress: ({ messagesDone }) =>
         messagesDone > 0 && tokens.valid.has('first') && expire('first'),
     })

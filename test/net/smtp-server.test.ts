@@ -22,7 +22,7 @@ async function open(limits: Partial<SmtpServerLimits>): Promise<Socket> {
     onRecipient: async (address) => address,
     onMail: async ({ bytes }) => void taken.push(bytes.length),
     log: createLog('silent'),
-    limits: { closing: 500, ...limits },
+    limits: { closingMs: 500, ...limits },
   })
   const socket = connect(authHooks.port, '127.0.0.1').on('error', () => {})
   // Who talks before the greeting is sent away.
@@ -41,7 +41,7 @@ const ENVELOPE = 'EHLO x\r\nMAIL FROM:<a@receiver.test>\r\nRCPT TO:<b@reports.te
 
 describe('the SMTP server', () => {
   it('disconnects clients that send commands slowly, or only no-ops', async () => {
-    const socket = await open({ session: 400 })
+    const socket = await open({ sessionMs: 400 })
     const timer = setInterval(() => socket.write('NOOP\r\n'), 50)
     const said = await heardFrom(socket)
     clearInterval(timer)
@@ -49,7 +49,7 @@ describe('the SMTP server', () => {
   })
 
   it('disconnects a client whose mail never ends, and stores nothing of it', async () => {
-    const socket = await open({ size: 100_000 })
+    const socket = await open({ maxMailBytes: 100_000 })
     socket.write(ENVELOPE)
     const piece = Buffer.alloc(10_000, 'x'.repeat(70).concat('\r\n'))
     const timer = setInterval(() => socket.writable && socket.write(piece), 5)
@@ -60,7 +60,7 @@ describe('the SMTP server', () => {
   })
 
   it('disconnects a client that sends a mail slowly', async () => {
-    const socket = await open({ transfer: 400 })
+    const socket = await open({ transferMs: 400 })
     socket.write(ENVELOPE)
     const timer = setInterval(() => socket.writable && socket.write('x'), 50)
     const said = await heardFrom(socket)
@@ -70,7 +70,7 @@ describe('the SMTP server', () => {
   })
 
   it('rejects a mail that is slightly too large, and accepts the next', async () => {
-    const socket = await open({ size: 100_000 })
+    const socket = await open({ maxMailBytes: 100_000 })
     socket.write(`${ENVELOPE}${'x'.repeat(150_000)}\r\n.\r\n${ENVELOPE}short\r\n.\r\nQUIT\r\n`)
     const said = await heardFrom(socket)
     expect(said).toMatch(/552 5\.3\.4 .*\r\n[^]*250 2\.0\.0 Accepted/)
@@ -78,7 +78,7 @@ describe('the SMTP server', () => {
   })
 
   it('closes idle connections when it stops', async () => {
-    const socket = await open({ closing: 60_000 })
+    const socket = await open({ closingMs: 60_000 })
     const silent = connect(authHooks?.port ?? 0, '127.0.0.1').on('error', () => {})
     await once(silent, 'connect')
     const half = connect({ port: authHooks?.port ?? 0, host: '127.0.0.1', allowHalfOpen: true }).on(
@@ -96,7 +96,7 @@ describe('the SMTP server', () => {
   })
 
   it('accepts a mail in progress when it stops', async () => {
-    const socket = await open({ closing: 60_000 })
+    const socket = await open({ closingMs: 60_000 })
     socket.write(ENVELOPE)
     await once(socket, 'data')
     const said = heardFrom(socket)

@@ -113,7 +113,7 @@ export async function startMailListener({
     name: reportDomain,
     certificate,
     log,
-    limits: { size: MAX_DELIVERY_BYTES },
+    limits: { maxMailBytes: MAX_DELIVERY_BYTES },
     async onRecipient(address) {
       const domain = await findRecipient(db, address, reportDomain)
       if (domain) await deferIfRefused(requireCapacity(db, domain, limits))

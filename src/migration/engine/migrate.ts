@@ -33,7 +33,7 @@ export type MigrationOutcome = {
 }
 
 /** Shared by all migrations of this process: however many run, so much of messages is in memory. */
-const bodies: AppendWindow = createAppendWindow({ commands: Infinity, bytes: LIMITS.bodies })
+const bodies: AppendWindow = createAppendWindow({ commands: Infinity, bytes: LIMITS.bodiesBytes })
 
 /**
  * Copies folders of one account into another, as far as the journal says that it is not done yet,
@@ -79,7 +79,7 @@ async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
     if (options.dryRun) await countUncounted(groups.flat(), pool.first)
     else
       for (const copies of groups)
-        await pool.copy(copies, options.connections ?? LIMITS.connections)
+        await pool.copy(copies, options.connections ?? LIMITS.maxConnections)
     return outcomeOf(plan, reporter.finish(0), notes, null)
   } catch (error) {
     deps.signal.throwIfAborted()
@@ -133,7 +133,7 @@ function addNote(notes: MigrationNote[], { folder, uid, message }: MigrationNote
   const isKnown = notes.some(
     (known) => known.folder === folder && known.uid === uid && known.message === message,
   )
-  if (!isKnown && notes.length < LIMITS.notes) notes.push({ folder, uid, message })
+  if (!isKnown && notes.length < LIMITS.maxNotes) notes.push({ folder, uid, message })
 }
 
 function isOfServers(error: unknown): boolean {
@@ -164,7 +164,7 @@ function outcomeOf(
 /** Lets what is on its way end well, but not for ever. */
 function afterAbort(signal: AbortSignal, act: () => void): () => void {
   let timer: NodeJS.Timeout | undefined
-  const start = () => (timer = setTimeout(act, LIMITS.stopGrace))
+  const start = () => (timer = setTimeout(act, LIMITS.stopGraceMs))
   signal.addEventListener('abort', start, { once: true })
   return () => {
     signal.removeEventListener('abort', start)

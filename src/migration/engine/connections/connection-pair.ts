@@ -94,11 +94,11 @@ function createReconnectingSession(
 
   async function connect(): Promise<Session> {
     const { gate, waitTimes, signal, log } = deps
-    let deadline = performance.now() + waitTimes.away
+    let deadline = performance.now() + waitTimes.unreachableMs
     for (
-      let wait = waitTimes.reconnect.first;
+      let wait = waitTimes.reconnectMs.first;
       ;
-      wait = Math.min(wait * 2, waitTimes.reconnect.most)
+      wait = Math.min(wait * 2, waitTimes.reconnectMs.most)
     ) {
       // Time that the server itself asked for is not held against it.
       const before = performance.now()
@@ -131,7 +131,7 @@ function createReconnectingSession(
     const isAway =
       error instanceof Fault && ['upstream_unreachable', 'upstream_timeout'].includes(error.code)
     // Somebody waits for the first connection: a host that is not there is soon said so.
-    if (!(isAway || error instanceof ImapLost) || failures >= LIMITS.firstAttempts) throw error
+    if (!(isAway || error instanceof ImapLost) || failures >= LIMITS.maxFirstAttempts) throw error
   }
 
   return {

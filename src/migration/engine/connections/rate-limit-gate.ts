@@ -16,11 +16,11 @@ export type RateLimitGate = {
 
 /** @param changed called when it closes and when it opens */
 export function createRateLimitGate(
-  { slowDown, asked }: WaitTimes,
+  { slowDownMs, maxRequestedDelayMs }: WaitTimes,
   changed: () => void,
 ): RateLimitGate {
   let until = 0
-  let wait = slowDown.first
+  let wait = slowDownMs.first
 
   /** By a clock that nobody sets; what is shown is in the machine's. */
   const left = () => until - performance.now()
@@ -34,12 +34,13 @@ export function createRateLimitGate(
       if (isClosed() && retryAfterMs === null) return
       until = Math.max(
         until,
-        performance.now() + (retryAfterMs === null ? wait : Math.min(retryAfterMs, asked)),
+        performance.now() +
+          (retryAfterMs === null ? wait : Math.min(retryAfterMs, maxRequestedDelayMs)),
       )
-      wait = Math.min(wait * 2, slowDown.most)
+      wait = Math.min(wait * 2, slowDownMs.most)
       changed()
     },
-    succeeded: () => (wait = slowDown.first),
+    succeeded: () => (wait = slowDownMs.first),
     async pass(signal) {
       signal.throwIfAborted()
       if (!isClosed()) return

@@ -24,7 +24,7 @@ export async function withRetries<T>(
       const isNonsense = error instanceof ImapLost && error.reason === 'protocol'
       if (
         !isTemporaryFailure(error, gate) ||
-        tries >= (isNonsense ? LIMITS.nonsense : LIMITS.idleRounds)
+        tries >= (isNonsense ? LIMITS.maxUnreadableResponses : LIMITS.maxIdleRounds)
       )
         throw error
       log.debug(messageOf(error))
@@ -45,8 +45,10 @@ export function isTemporaryFailure(error: unknown, gate: RateLimitGate): boolean
 /** Longer each time. */
 export async function backOff(
   tries: number,
-  { reconnect }: WaitTimes,
+  { reconnectMs }: WaitTimes,
   signal: AbortSignal,
 ): Promise<void> {
-  await sleep(Math.min(reconnect.first * 2 ** (tries - 1), reconnect.most), undefined, { signal })
+  await sleep(Math.min(reconnectMs.first * 2 ** (tries - 1), reconnectMs.most), undefined, {
+    signal,
+  })
 }

@@ -13,7 +13,7 @@ export type BatchSize = {
 
 export function createBatchSize(): BatchSize {
   let share = 1
-  const { short, long } = LIMITS.batchTime
+  const { shortMs, longMs } = LIMITS.batchTime
   return {
     get messages() {
       return Math.max(1, Math.round(LIMITS.batch.messages * share))
@@ -22,8 +22,8 @@ export function createBatchSize(): BatchSize {
       return Math.round(LIMITS.batch.bytes * share)
     },
     recordDuration(milliseconds) {
-      if (milliseconds > long) share = Math.max(share / 2, 1 / 64)
-      else if (milliseconds < short) share = Math.min(share * 2, 1)
+      if (milliseconds > longMs) share = Math.max(share / 2, 1 / 64)
+      else if (milliseconds < shortMs) share = Math.min(share * 2, 1)
     },
   }
 }
@@ -63,7 +63,7 @@ export function createBatchQueue({
   let scanning: Promise<void> | undefined
 
   async function scan(reading: () => Promise<Wire>): Promise<void> {
-    const segment = uids.slice(scanned, scanned + LIMITS.segment)
+    const segment = uids.slice(scanned, scanned + LIMITS.segmentMessages)
     const found = new Map<number, Metadata>()
     const [first = 0, last = 0] = [segment[0], segment.at(-1)]
     for await (const row of fetchMetadata(await reading(), first, last)) found.set(row.uid, row)
@@ -105,7 +105,7 @@ export function createBatchQueue({
       await ensure(reading)
       const batch = cut()
       // Read ahead, so that nobody waits for the next segment.
-      if (rows.length < LIMITS.segment / 2 && scanned < uids.length) {
+      if (rows.length < LIMITS.segmentMessages / 2 && scanned < uids.length) {
         scanning ??= scan(reading).finally(() => (scanning = undefined))
         scanning.catch(() => undefined)
       }

@@ -102,7 +102,7 @@ export function createFolderCopier(migration: MigrationContext, folder: Folder):
   ): Promise<void> {
     const { folderState, destinationFolder, tally } = at
     const weight = rows.reduce(
-      (sum, { size }) => sum + Math.min(size ?? LIMITS.unknownBody, LIMITS.streamedBody),
+      (sum, { size }) => sum + Math.min(size ?? LIMITS.unknownBodyBytes, LIMITS.streamedBodyBytes),
       0,
     )
     await migration.bodies.acquire(weight)

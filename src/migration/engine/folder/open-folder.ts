@@ -175,7 +175,7 @@ export async function uidsBelow(source: Wire, uidNext: number): Promise<number[]
 function countUnansweredAsFailures(folderState: FolderState): void {
   const uids = folderState.unresolvedBatches()?.uids ?? []
   folderState.countFailures(
-    uids.filter((uid) => folderState.failureCountOf(uid) < LIMITS.breaks.alone),
+    uids.filter((uid) => folderState.failureCountOf(uid) < LIMITS.maxBreaks.alone),
   )
 }
 

@@ -191,7 +191,7 @@ function recordRefused(outcome: OutcomeOf<'refused'>, deps: RecordDeps): Stop | 
 function canPostpone(uid: number, { retryAfterMs }: Refusal, { evidence }: RecordDeps): boolean {
   const times = (evidence.postponements.get(uid) ?? 0) + 1
   if (retryAfterMs === null) evidence.postponements.set(uid, times)
-  return times <= LIMITS.delays
+  return times <= LIMITS.maxDelays
 }
 
 function recordFailure(

@@ -99,7 +99,7 @@ export function failUnreadableMessages(
   { folder, evidence }: FolderCopier,
 ): void {
   const suspects = folderState.saved.suspicions.filter(
-    ([uid, times]) => times >= LIMITS.breaks.most && !folderState.isDone(uid),
+    ([uid, times]) => times >= LIMITS.maxBreaks.most && !folderState.isDone(uid),
   )
   for (const [uid, attempts] of suspects) {
     const { messageId = null, size = null, text = '' } = evidence.descriptions.get(uid) ?? {}

@@ -55,7 +55,7 @@ export function createProgressReporter({
       warned = warnings
       tell()
     },
-    scheduleReport: () => (timer ??= setTimeout(tell, LIMITS.progress)),
+    scheduleReport: () => (timer ??= setTimeout(tell, LIMITS.progressIntervalMs)),
     finish(stopped) {
       clearTimeout(timer)
       // Nothing may be told after the end.

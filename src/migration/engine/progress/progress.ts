@@ -124,7 +124,7 @@ export function progressOf(copies: readonly FolderCopy[], around: Around): Migra
     ),
     throttledUntil: throttledUntil === null ? null : new Date(throttledUntil).toISOString(),
     warnings,
-    notes: notes.slice(0, LIMITS.notesShown),
+    notes: notes.slice(0, LIMITS.maxNotesShown),
   }
 }
 
