@@ -9,12 +9,12 @@ import type { AccountAddress } from './store.ts'
 
 export type NetDeps = { resolver: Resolver; allowPrivate: PrivateTargets }
 
-/** What opens an account. */
+/** The secret of an account: a password or an OAuth access token. */
 export type AccountSecret = { password?: string; accessToken?: string }
 
 /**
- * An account on a server to which we may connect.
- * @param path where the connection stands in the request, for the details of a fault
+ * Resolves an account’s host and checks that it is an allowed target.
+ * @param path the host’s path in the request, for the details of a fault
  * @throws Fault `invalid_request`, `target_not_allowed`, `upstream_unreachable`, `upstream_timeout`
  */
 export async function resolveAccount(
@@ -35,12 +35,12 @@ export async function resolveAccount(
   }
 }
 
-/** Where a connection stands in a request; undefined where it is the request. */
+/** The side of a connection in the request body; undefined when it is the whole body. */
 type RequestSide = 'source' | 'destination' | undefined
 
 /**
- * How to reach an account, apart from what opens it. The host is written as people write it,
- * without a trailing dot.
+ * Splits a connection into its address and its secret. The host is normalized, without a trailing
+ * dot.
  */
 export function splitConnection(
   connection: Connection,
@@ -59,7 +59,10 @@ export function splitConnection(
   return { reached, secret: requireSecret({ password, accessToken }, side) }
 }
 
-/** @throws Fault `invalid_request` when there is none */
+/**
+ * Returns the secret of a connection.
+ * @throws Fault `invalid_request` when it has none
+ */
 export function requireSecret(
   { password, accessToken }: AccountSecret,
   side?: RequestSide,
@@ -75,7 +78,7 @@ export function requireSecret(
   )
 }
 
-/** A line break in what goes onto a line of a protocol would be a command of the user's own. */
+/** A line break would let a value inject an IMAP command. */
 function refuseControls(fields: Record<string, string | undefined>, side: RequestSide): void {
   for (const [name, value] of Object.entries(fields)) {
     // oxlint-disable-next-line no-control-regex

@@ -6,8 +6,8 @@ import { sizesOf } from './engine/plan/sizes.ts'
 export type SizedFolder = Pick<Folder, 'path' | 'specialUse'> & { messages: number; bytes: number }
 
 /**
- * The folders of an account that can hold messages, with their sizes in bytes (0 where the server
- * refuses to tell).
+ * Lists the folders of an account that can hold messages, with their sizes in bytes (0 where the
+ * server does not report them).
  * @throws Fault, ImapRefused, ImapLost
  */
 export async function listFolderSizes(

@@ -35,22 +35,22 @@ export type MigrationJobDeps = NetDeps & {
   slots?: SlotLimits
 }
 
-/** Milliseconds between two signs of life, which carry the progress. */
+/** Milliseconds between two heartbeats. They carry the progress. */
 const HEARTBEAT_MS = 1_000
 
-/** After so many runs that ended without an end, something is wrong that another will not mend. */
+/** Runs without a result after which a migration is not retried by itself. */
 const MAX_RUNS = 100
 
 /**
- * Runs migrations, at most `concurrency` in the whole installation, of which the accounts have
- * equal shares when several want them; one whose worker dies goes on in another.
+ * Runs migrations: at most `concurrency` in the whole installation, shared equally between the
+ * accounts that wait. When a worker dies, another one resumes its migration.
  */
 export function migrationJob(deps: MigrationJobDeps): Job<MigrationData> {
   return defineJob({
     name: 'migration.run',
     schema: Type.Object({ migrationId: Type.String(), accountId: Type.Optional(Type.String()) }),
     concurrency: deps.concurrency,
-    // Those of an earlier version have none: they share one account's slots.
+    // Jobs of an earlier version have no account: they share the slots of one.
     accountOf: ({ accountId }) => accountId ?? 'all',
     deadline: DAY_SECONDS,
     retry: { limit: MAX_RUNS, delay: 2, maxDelay: 30 },
@@ -90,7 +90,7 @@ async function runClaimed(
       log,
       onProgress(news) {
         life.report(news)
-        // A dry run completes nothing: it has its time altogether.
+        // A dry run completes no messages. It has a time limit for the whole run instead.
         if (!row.options.dryRun && still.report(news) && row.stalls > 0) life.forgetStalls()
       },
     })
@@ -105,7 +105,7 @@ async function runClaimed(
     if (error instanceof Stalled)
       return await endStandstill({ ...row, stalls: life.stalls() }, life.last(), db, slots)
     if (error instanceof PutBack) await markWaiting(db, row)
-    // Cancelled, or in the hands of another worker: nothing is left to do here.
+    // Otherwise it was cancelled, or another worker has claimed it: nothing is left to do here.
     if (!(error instanceof LostClaim)) throw error
   } finally {
     still.end()
@@ -115,9 +115,8 @@ async function runClaimed(
 }
 
 /**
- * What becomes of a migration that stood still: it goes behind the others, and is given up after
- * some times in a row.
- * @throws PutBack when it is to be tried again
+ * Moves a stalled migration to the end of the queue, or fails it after several stalls in a row.
+ * @throws PutBack when it will be retried
  */
 async function endStandstill(
   row: Claimed,
@@ -139,10 +138,7 @@ async function endStandstill(
   throw new PutBack('no progress', slots.pauseMs * 2 ** row.stalls)
 }
 
-/**
- * Host names are looked up and checked again at every start: what they point to may have changed
- * since.
- */
+/** Resolves both hosts again at every start, because their addresses may have changed. */
 async function openSides(
   row: Claimed,
   deps: MigrationJobDeps,
@@ -160,21 +156,21 @@ async function openSides(
   return { source: { account: source }, destination: { account: destination } }
 }
 
-/** A migration that could not even begin has failed, and says why. */
+/** Fails a migration whose hosts could not be resolved. */
 async function endUnopened(
   error: unknown,
   row: Claimed,
   db: Kysely<DB>,
   stop: AbortSignal,
 ): Promise<null> {
-  // What the stop has cut off says nothing about the hosts.
+  // An aborted lookup says nothing about the hosts.
   if (stop.aborted) throw stop.reason
   if (!(error instanceof Fault)) throw error
   await endFailed(row, failureOf(error.code, error.message), begunWith(row), db)
   return null
 }
 
-/** How far earlier runs came. A retry begins to count errors anew. */
+/** The progress of earlier runs. A retry counts errors from zero. */
 function begunWith({ progress, errorCount }: Claimed): MigrationProgress {
   return { ...progress, errorCount }
 }
@@ -195,7 +191,7 @@ async function endFailed(
   })
 }
 
-/** Ends it, and tells its owner when it failed: both or neither. */
+/** Ends a migration and alerts its owner to a failure, in one transaction. */
 async function end(
   trx: Transaction<DB>,
   row: Claimed,
@@ -209,17 +205,17 @@ async function end(
 
 type Life = {
   report(progress: MigrationProgress): void
-  /** The newest that was reported. */
+  /** The latest reported progress. */
   last(): MigrationProgress | null
-  /** Standstills in a row before this run, unless it has completed something. */
+  /** Consecutive stalls before this run; 0 once this run has completed something. */
   stalls(): number
   forgetStalls(): void
   stop(): Promise<void>
 }
 
 /**
- * Shows that the worker lives, with the newest progress, and hears that the migration is not its
- * any more.
+ * Writes heartbeats with the latest progress, and detects that the migration was cancelled or
+ * claimed by another worker.
  */
 function showLife(
   db: Kysely<DB>,

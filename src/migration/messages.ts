@@ -4,9 +4,9 @@ import type { MigrationProgress } from './engine/progress/progress.ts'
 import type { MigrationRow, AccountAddress } from './store.ts'
 
 /**
- * That a migration has failed, for its owner.
- * @param failure what ended it before it began; null where some messages or folders could not be
- *   copied
+ * Composes the alert about a failed migration.
+ * @param failure the error that ended it before it started; null where some messages or folders
+ *   could not be copied
  */
 export function failureAlert(
   row: MigrationRow,
@@ -18,7 +18,7 @@ export function failureAlert(
   return {
     accountId,
     kind: 'migration.failed',
-    // A migration that is retried and fails again is another failure.
+    // A retry that fails again raises an alert of its own.
     key: `migration.failed ${id} ${run}`,
     title: `The ${what} to ${nameOf(destination)} failed`,
     text: `From ${nameOf(source)}: ${failure?.message ?? whatIsLeft(progress)}`,

@@ -51,7 +51,7 @@ export type MigrationRoutesDeps = SubmitDeps & {
 const tags = ['Migration']
 const params = Type.Object({ id: Uuid })
 
-/** `/api/v1/imap/…`: look at accounts, move mailboxes. */
+/** Registers `/api/v1/imap/…`: account tests, folder lists and migrations. */
 export function migrationRoutes(app: App, deps: MigrationRoutesDeps): void {
   accountRoutes(app, deps)
   submitRoutes(app, deps)
@@ -91,7 +91,7 @@ function accountRoutes(app: App, deps: MigrationRoutesDeps): void {
   )
 }
 
-/** Aborts when nobody waits for the answer any more. */
+/** Aborts when the client disconnects. */
 function goneOf(reply: { raw: NodeJS.EventEmitter }): AbortSignal {
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort())

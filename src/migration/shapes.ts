@@ -1,12 +1,12 @@
 import { Type, type Static } from 'typebox'
 import { nameComponents, Nullable, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 
-/** PostgreSQL chokes on NUL, IMAP on line breaks; no folder is listed with either. */
+/** PostgreSQL rejects NUL, and IMAP line breaks. No listed folder has either in its name. */
 const PLAIN = '^[^\\u0000-\\u001f\\u007f]*$'
 const Path = Type.String({ minLength: 1, maxLength: 1_000, pattern: PLAIN })
 const Secret = Type.String({ minLength: 1, maxLength: 10_000 })
 
-/** What it takes to sign in to an IMAP account. */
+/** An IMAP account and its credentials. */
 export const Connection = Type.Object(
   {
     host: Type.String({ minLength: 1, maxLength: 255 }),
@@ -197,14 +197,14 @@ const MigrationFields = {
   queue: Queue,
 }
 
-/** One migration with all there is to know. */
+/** A migration with its errors. */
 export const Migration = Type.Object({
   ...MigrationFields,
   progress: Type.Object({ ...ProgressFields, errors: Type.Array(MigrationError) }),
 })
 export const FoundMigration = Type.Object({ success: Type.Literal(true), ...Migration.properties })
 
-/** One of many: its errors are only counted. */
+/** A page of migrations. Their errors are only counted. */
 export const MigrationPage = Type.Object({
   migrations: Type.Array(
     Type.Object({ ...MigrationFields, progress: Type.Object(ProgressFields) }),
@@ -223,7 +223,7 @@ const Renewed = Type.Object(
   { anyOf: [{ required: ['password'] }, { required: ['accessToken'] }] },
 )
 
-/** The erased secrets, once more. */
+/** The credentials of both accounts, because the stored ones were deleted. */
 export const Retry = Type.Object(
   { source: Renewed, destination: Renewed },
   { examples: [{ source: { password: 'secret' }, destination: { password: 'secret' } }] },

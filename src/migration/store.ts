@@ -7,7 +7,7 @@ import type { DB } from '../store/tables.ts'
 import { retryFailed, type Failure, type SavedFolder } from './engine/journal/journal.ts'
 import type { MigrationProgress } from './engine/progress/progress.ts'
 
-/** How to reach an account, without what opens it. */
+/** The address of an account, without its secret. */
 export type AccountAddress = {
   host: string
   port: number
@@ -39,7 +39,7 @@ export type MigrationRow = {
   createdAt: Date
   startedAt: Date | null
   completedAt: Date | null
-  /** Null unless it is pending. */
+  /** Null unless the migration is pending. */
   queue: { position: number; totalInQueue: number } | null
 }
 
@@ -48,19 +48,19 @@ type NewRow = Pick<
   'accountId' | 'source' | 'destination' | 'destPrefix' | 'folders' | 'options' | 'progress'
 >
 
-/** The signal that a migration changed; its payload is the id. */
+/** The notification of a changed migration. Its payload is the id. */
 export const CHANGED = 'migration.changed'
 
-/** Says that a migration changed, to who follows it and to who shows it. */
+/** Notifies the streams of a migration and the account’s dashboard of a change. */
 export async function notifyMigration(db: Db, accountId: string, id: string): Promise<void> {
   await notify(db, CHANGED, id)
   await notifyChange(db, accountId, 'migrations', id)
 }
 
-/** Errors that are kept of one migration; all are counted. */
+/** Errors stored per migration. Further ones are only counted. */
 export const ERRORS_KEPT = 1_000
 
-/** What a row is read by. */
+/** The columns of a `MigrationRow`. */
 export const COLUMNS = [
   'id',
   'accountId',
@@ -79,7 +79,7 @@ export const COLUMNS = [
   'completedAt',
 ] as const
 
-/** The account's plan; nobody else counts its migrations until the transaction ends. */
+/** Reads the account’s plan and locks its count of migrations until the transaction ends. */
 export async function lockPlan(db: Transaction<DB>, accountId: string): Promise<Plan> {
   const { plan } = await db
     .selectFrom('account')
@@ -90,7 +90,10 @@ export async function lockPlan(db: Transaction<DB>, accountId: string): Promise<
   return plan as Plan
 }
 
-/** Migrations of this calendar month (UTC) that count, and the seconds until the next begins. */
+/**
+ * Counts the migrations of this calendar month (UTC) that count toward the limit; and the seconds
+ * until the next month.
+ */
 export async function countThisMonth(
   db: Db,
   accountId: string,
@@ -110,7 +113,10 @@ export async function countThisMonth(
     .executeTakeFirstOrThrow()
 }
 
-/** @param sealedBy seals the secrets under the new row's id */
+/**
+ * Inserts a migration and its encrypted secrets.
+ * @param sealedBy encrypts the secrets for the new row’s id
+ */
 export async function insertMigration(
   db: Db,
   row: NewRow,
@@ -148,7 +154,7 @@ export async function findMigration(
   return row as MigrationRow | undefined
 }
 
-/** Newest first. */
+/** Lists migrations, newest first. */
 export async function listMigrations(
   db: Db,
   accountId: string,
@@ -168,9 +174,9 @@ export async function countMigrations(db: Db, accountId: string): Promise<number
 }
 
 /**
- * With the place in the queue, which is one for the whole installation. The order is that of the
- * claims (`nextGroup` in src/jobs/shares.ts): accounts take turns, each with what it runs already
- * counted as a turn.
+ * Selects migrations with their position in the queue of the whole installation. The order is that
+ * of the claims (`nextGroup` in src/jobs/shares.ts): accounts take turns, and running migrations
+ * count as a turn of their account.
  */
 function selectMigrations(db: Db) {
   return db.selectFrom('migration').select([
@@ -189,7 +195,7 @@ function selectMigrations(db: Db) {
   ])
 }
 
-/** In the order in which they happened. */
+/** Lists errors, oldest first. */
 export async function listErrors(db: Db, id: string): Promise<Failure[]> {
   return db
     .selectFrom('migrationError')
@@ -200,12 +206,12 @@ export async function listErrors(db: Db, id: string): Promise<Failure[]> {
     .execute()
 }
 
-/** Forgets what opened the accounts. */
+/** Deletes the secrets of a migration. */
 export async function eraseSecret(db: Db, id: string): Promise<void> {
   await db.deleteFrom('migrationSecret').where('migrationId', '=', id).execute()
 }
 
-/** False when it has ended already, or is none of this account's. */
+/** Cancels a migration; false when it has ended or belongs to another account. */
 export async function cancelMigration(
   db: Transaction<DB>,
   accountId: string,
@@ -234,7 +240,7 @@ export async function cancelMigration(
 }
 
 /**
- * Puts a failed migration back into the queue, with what failed left to do; false when it is not
+ * Enqueues a failed migration again, with its failed messages left to copy; false when it has not
  * failed.
  */
 export async function requeueMigration(
@@ -279,7 +285,7 @@ export async function requeueMigration(
   return true
 }
 
-/** As many as are kept. */
+/** Stores errors, up to `ERRORS_KEPT` of a migration. */
 export async function addErrors(db: Db, id: string, failures: readonly Failure[]): Promise<void> {
   if (failures.length === 0) return
   const { count } = await db

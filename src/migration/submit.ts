@@ -25,7 +25,7 @@ import {
   type MigrationRow,
 } from './store.ts'
 
-/** `accountId`: whose slots it takes. */
+/** `accountId` is the account whose share of the slots it uses. */
 export type MigrationData = { migrationId: string; accountId?: string }
 export type SubmitDeps = NetDeps & {
   db: Kysely<DB>
@@ -34,7 +34,7 @@ export type SubmitDeps = NetDeps & {
   secretKey: string
 }
 
-/** Migrations of a calendar month (UTC). */
+/** Migrations per calendar month (UTC). */
 export const MAX_MIGRATIONS_PER_MONTH: Record<Plan, number> = {
   free: 1,
   starter: 5,
@@ -43,19 +43,22 @@ export const MAX_MIGRATIONS_PER_MONTH: Record<Plan, number> = {
   enterprise: Infinity,
 }
 
-/** What both sides were opened with. */
+/** The secrets of both accounts. */
 export type Secrets = { source: AccountSecret; destination: AccountSecret }
 
 export function encryptSecrets(secrets: Secrets, secretKey: string, id: string): string {
   return encrypt(JSON.stringify(secrets), secretKey, contextOf(id))
 }
 
-/** @throws Fault `internal` under another key */
+/**
+ * Decrypts the secrets of a migration.
+ * @throws Fault `internal` when they were encrypted with another key
+ */
 export function decryptSecrets(sealed: string, secretKey: string, id: string): Secrets {
   return JSON.parse(decrypt(sealed, secretKey, contextOf(id))) as Secrets
 }
 
-/** Where accounts' secrets lie while a migration needs them. */
+/** Secrets are stored only until their migration has ended. */
 export const ENCRYPTED_COLUMNS: EncryptedColumn[] = [
   { table: 'migration_secret', id: 'migration_id', column: 'sealed', contextOf },
 ]
@@ -65,8 +68,8 @@ function contextOf(id: string): string {
 }
 
 /**
- * Puts a migration into the queue.
- * @param signal ends the look-up of the hosts
+ * Checks, stores and enqueues a migration.
+ * @param signal aborts the lookup of the hosts
  * @throws Fault `invalid_request`, `target_not_allowed`, `upstream_*`, `monthly_limit`; then
  *   nothing is stored or counted
  */
@@ -84,8 +87,7 @@ export async function submitMigration(
   ]
   const destPrefix = prefixOf(request.destPrefix)
   requireDistinct(folders)
-  // Whoever has none left this month need not wait for the hosts to be looked up, nor hear what is
-  // wrong with them.
+  // Checked before the hosts are looked up, so that an account at its limit gets this error first.
   if (!dryRun) await db.transaction().execute((trx) => requireLeft(trx, accountId))
   await resolveAccount({ ...source.reached, ...source.secret }, deps, signal, 'source.host')
   await resolveAccount(
@@ -113,7 +115,7 @@ export async function submitMigration(
 }
 
 /**
- * Nobody else counts this account's migrations until the transaction ends.
+ * Locks the account’s count of migrations until the transaction ends.
  * @throws Fault `monthly_limit`
  */
 async function requireLeft(trx: Transaction<DB>, accountId: string): Promise<void> {
@@ -125,7 +127,7 @@ async function requireLeft(trx: Transaction<DB>, accountId: string): Promise<voi
   })
 }
 
-/** `Old/2024/` for whatever slashes it was given with; "" when it was given none. */
+/** Normalizes a prefix: `/Old//2024` becomes `Old/2024/`, and nothing stays "". */
 function prefixOf(given: string): string {
   const parts = given.split('/').map((part) => part.trim())
   const named = parts.filter((part) => part !== '')
@@ -133,7 +135,7 @@ function prefixOf(given: string): string {
   return `${named.join('/')}/`
 }
 
-/** INBOX is one folder in any case. */
+/** Rejects INBOX in two spellings, because its name is case-insensitive (RFC 3501, 5.1). */
 function requireDistinct(folders: readonly string[]): void {
   if (folders.filter(isInbox).length <= 1) return
   const details = [{ path: 'folders', message: 'must name every folder once' }]
@@ -162,8 +164,7 @@ function noProgress(folders: readonly string[]): MigrationProgress {
 }
 
 /**
- * Puts a failed migration back into the queue: what failed is done once more, what was copied
- * stays.
+ * Enqueues a failed migration again. It retries failed messages and keeps copied ones.
  * @throws Fault `not_found`, `conflict` when it has not failed
  */
 export async function retryMigration(

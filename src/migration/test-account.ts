@@ -6,14 +6,11 @@ import type { Connection } from './shapes.ts'
 import { resolveAccount, splitConnection, type NetDeps } from './accounts.ts'
 import { MINUTE_MS } from '../time.ts'
 
-/**
- * Milliseconds for looking at an account: hundreds of folders that are counted one by one need a
- * while.
- */
+/** Milliseconds for listing an account. Servers without LIST-STATUS need a command per folder. */
 const ACCOUNT_DEADLINE_MS = MINUTE_MS
 
 /**
- * Signs in and lists, for `test-connection`.
+ * Signs in to an account and counts its folders, for `test-connection`.
  * @throws Fault `invalid_request`, `target_not_allowed`, `upstream_*`
  */
 export async function testAccount(connection: Connection, deps: NetDeps, gone: AbortSignal) {
@@ -36,7 +33,7 @@ export async function testAccount(connection: Connection, deps: NetDeps, gone: A
 }
 
 /**
- * The folders of an account with their counts, for `list-folders`.
+ * Lists the folders of an account with their message counts, for `list-folders`.
  * @throws Fault as `testAccount`, and `upstream_rejected` when there are none
  */
 export async function listAccount(connection: Connection, deps: NetDeps, gone: AbortSignal) {
@@ -55,7 +52,7 @@ export async function listAccount(connection: Connection, deps: NetDeps, gone: A
   return { folders, totalFolders: folders.length, totalMessages, server, usedFallback, statusOnly }
 }
 
-/** Those that can hold messages; the others only hold folders. */
+/** Folders that can hold messages. Others (`\Noselect`) only contain folders. */
 function foldersOf({ folders }: Listing): Folder[] {
   return folders.filter(({ isSelectable }) => isSelectable)
 }

@@ -2,8 +2,8 @@ import type { Failure } from './engine/journal/journal.ts'
 import type { MigrationRow } from './store.ts'
 
 /**
- * A migration as its owner sees it, whole: events go out as they are, no schema drops what it does
- * not name.
+ * Presents a migration for the API. Its fields are listed here, because events are not serialized
+ * by a schema that drops the others.
  */
 export function presentMigration(row: MigrationRow) {
   const {
@@ -19,7 +19,7 @@ export function presentMigration(row: MigrationRow) {
     queue,
   } = row
   const { createdAt, startedAt, completedAt } = row
-  // Errors are counted once, beside the progress: what ends a migration from outside is in no
+  // `errorCount` stands beside the progress, because failures outside a run are not part of the
   // progress.
   const { errorCount: _, ...shownProgress } = progress
   return {

@@ -8,13 +8,13 @@ import type { DestinationFolders } from './folder/destination-folder.ts'
 import type { FolderState } from './journal/folder-state.ts'
 import type { Journal } from './journal/journal.ts'
 
-/** What all folders of a migration share. */
+/** Everything that the folders of a migration share. */
 export type MigrationContext = {
   journal: Journal
   gate: RateLimitGate
-  /** Keywords that the destination has taken. */
+  /** Keywords that the destination has accepted. */
   shapes: Set<string>
-  /** Bodies in memory, over all migrations of this process. */
+  /** Memory for message bodies, shared by all migrations of this process. */
   bodies: AppendWindow
   waitTimes: WaitTimes
   signal: AbortSignal
@@ -22,40 +22,37 @@ export type MigrationContext = {
   destination: DestinationFolders
   deduplicate: boolean
   withNewMail: boolean
-  /** Something of the progress is different. */
+  /** Called when the progress has changed. */
   changed: () => void
   note: (note: MigrationNote) => void
-  /** Folders that are over before this one begins, and whose messages it need not copy again. */
+  /** Folders copied before this one. Their messages are not copied again. */
   before: readonly FolderCopy[]
 }
 
-/** What was not kept exactly as it was. */
+/** A note about something that was not copied exactly. */
 export type MigrationNote = { folder: string; uid?: number; message: string }
 
-/** One folder on its way. */
+/** The copy of one folder. */
 export type FolderCopy = {
   readonly folder: Folder
   readonly destination: string
-  /** Null where nobody knows. */
+  /** Null where the source does not report it. */
   readonly bytes: number | null
-  /** `stopped`: by something that concerns the whole migration. */
+  /** `stopped`: by an error of the whole migration. */
   readonly state: 'waiting' | 'running' | 'done' | 'failed' | 'stopped'
-  /** Null until it is open. */
+  /** Null until the folder is open. */
   readonly folderState: FolderState | null
-  /** Messages that nobody has in hand yet; another pair may help with them. */
+  /** Messages that no batch has yet. Other connection pairs can help with them. */
   readonly waiting: number
-  /** Resolves when it is known how much there is to do. */
+  /** Resolves when the number of messages is known. */
   readonly opened: Promise<void>
   /**
-   * Copies all of it. Failures of this folder alone are in the journal; throws what concerns the
-   * whole migration.
+   * Copies the whole folder. Errors of this folder alone go to the journal; errors of the whole
+   * migration are thrown.
    */
   run(pair: ConnectionPair): Promise<void>
-  /**
-   * Counts its messages, as far as a dry run goes; what stands in the way of that would stand in
-   * the way of copying.
-   */
+  /** Counts the messages for a dry run. Reports the errors that would prevent copying. */
   count(pair: ConnectionPair): Promise<void>
-  /** Copies batches of it beside the pair that runs it, as long as there are any. */
+  /** Copies batches with a second connection pair until none are left. */
   help(pair: ConnectionPair): Promise<void>
 }

@@ -18,28 +18,28 @@ import type { MigrationProgress } from './progress/progress.ts'
 import { codeOf, Stop } from './stop.ts'
 
 /**
- * How it ended. `completed`: every source message is copied, was there, or is gone from the source
- * by now.
+ * The result of a run. `completed`: every source message is copied, was already there, or is no
+ * longer at the source.
  */
 export type MigrationOutcome = {
   state: 'completed' | 'failed'
   progress: MigrationProgress
-  /** Where each folder went. */
+  /** Source and destination path of each folder. */
   folders: MappedFolder[]
-  /** What was not kept exactly as it was. */
+  /** Everything that was not copied exactly. */
   notes: MigrationNote[]
-  /** Why it ended before its time; it can be resumed. */
+  /** The error that ended it early; null otherwise. It can be resumed. */
   stopped: { code: string; message: string } | null
 }
 
-/** Shared by all migrations of this process: however many run, so much of messages is in memory. */
+/** Memory for message bodies, shared by all migrations of this process. */
 const bodies: AppendWindow = createAppendWindow({ commands: Infinity, bytes: LIMITS.bodiesBytes })
 
 /**
- * Copies folders of one account into another, as far as the journal says that it is not done yet,
- * and verifies it. Whatever is not copied is in the journal's failures. Resumes after any end with
- * the same journal and options.
- * @throws the signal's reason when it aborts, and what the journal throws
+ * Copies folders of one account to another and verifies the copy. Everything that the journal
+ * records as done is skipped, so it resumes after any interruption with the same journal and
+ * options. Messages that were not copied are in the journal’s failures.
+ * @throws the signal’s reason when it aborts, and errors of the journal
  */
 export async function migrateMailbox(deps: MigrateDeps): Promise<MigrationOutcome> {
   return withSmallHeap(() => migrate(deps))
@@ -101,16 +101,16 @@ async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
 }
 
 /**
- * What is not listed, or not counted, may not be there at all: copying would find out, and so must
- * a dry run.
+ * Counts folders that were not listed or counted: they may not exist, and a dry run must report
+ * that as copying would.
  */
 async function countUncounted(copies: readonly FolderCopy[], pair: ConnectionPair): Promise<void> {
   for (const copy of copies) if (copy.folder.messages === null) await copy.count(pair)
 }
 
 /**
- * Those that can be copied side by side, and after them, where it was asked for, what shows their
- * messages again.
+ * Groups of folders that can be copied in parallel. “All Mail” comes last, where requested, so that
+ * it only adds messages of no other folder.
  */
 function foldersOf(
   { routes }: MigrationPlan,
@@ -128,7 +128,7 @@ function foldersOf(
   return [first, last]
 }
 
-/** Once: a folder that is opened anew says the same again. */
+/** Adds a note once: a reopened folder notes the same again. */
 function addNote(notes: MigrationNote[], { folder, uid, message }: MigrationNote): void {
   const isKnown = notes.some(
     (known) => known.folder === folder && known.uid === uid && known.message === message,
@@ -161,7 +161,7 @@ function outcomeOf(
   }
 }
 
-/** Lets what is on its way end well, but not for ever. */
+/** Lets running commands end after an abort, for a limited time. */
 function afterAbort(signal: AbortSignal, act: () => void): () => void {
   let timer: NodeJS.Timeout | undefined
   const start = () => (timer = setTimeout(act, LIMITS.stopGraceMs))

@@ -6,41 +6,41 @@ import type { Journal } from './journal/journal.ts'
 import type { MigrationProgress } from './progress/progress.ts'
 
 export type MigrateOptions = {
-  /** Under which everything goes; levels with slashes. Default "": beside what is there. */
+  /** Parent of all copied folders; levels with slashes. Default "". */
   prefix?: string
-  /** Source path to destination path. */
+  /** Destination paths by source path. */
   folderMap?: Readonly<Record<string, string>>
-  /** Leave out what is at the destination already, by Message-ID or content. */
+  /** Skip messages that the destination already has, by Message-ID or content. */
   deduplicate?: boolean
-  /** Of a folder that shows all mail, copy only what no other of the folders has. */
+  /** From a folder with all mail (`\All`), copy only messages of no other folder. */
   allMailOnce?: boolean
   /**
-   * Folders for sent, drafts, trash … go to the destination's of the same use, whatever their
-   * names.
+   * Copy special-use folders (RFC 6154) to the destination’s folder of the same use, whatever its
+   * name.
    */
   specialUse?: boolean
-  /** Map and count, copy nothing. */
+  /** Map and count folders without copying. */
   dryRun?: boolean
-  /** In a folder of an earlier run: take what came since, too. */
+  /** Also copy messages that arrived since an earlier run. */
   withNewMail?: boolean
-  /** Pairs of connections, at most. */
+  /** Maximum number of connection pairs. */
   connections?: number
 }
 
 export type MigrateDeps = {
   source: MigrationAccount
   destination: MigrationAccount
-  /** Paths as listed, or all that hold messages. */
+  /** Paths as listed, or all folders that hold messages. */
   folders: readonly string[] | 'all'
   options?: MigrateOptions
-  /** Bytes by path, where somebody has asked the source before. */
+  /** Bytes by path, where the source was asked before. */
   sizes?: ReadonlyMap<string, number>
   journal: Journal
-  /** Of an earlier run of the same migration. */
+  /** Notes of an earlier run of the same migration. */
   notes?: readonly MigrationNote[]
   signal: AbortSignal
   log: Logger
-  /** Called at most every `LIMITS.progress` milliseconds, and at the end. */
+  /** Called at most every `LIMITS.progressIntervalMs`, and at the end. */
   onProgress?: (progress: MigrationProgress) => void
   waitTimes?: WaitTimes
 }

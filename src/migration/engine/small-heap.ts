@@ -3,9 +3,9 @@ import { setFlagsFromString } from 'node:v8'
 let running = 0
 
 /**
- * Keeps V8's young generation as small as it is while migrations run. It would grow to 64 MB, full
- * of rows that nobody needs a moment later; small, it is swept more often and takes no longer
- * altogether (bench/README.md).
+ * Keeps V8’s young generation small while migrations run. It would grow to 64 MB of rows that are
+ * garbage a moment later. A small one is collected more often and costs no more time
+ * (bench/README.md).
  */
 export async function withSmallHeap<T>(work: () => Promise<T>): Promise<T> {
   running += 1

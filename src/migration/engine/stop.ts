@@ -1,7 +1,7 @@
 import { Fault } from '../../errors.ts'
 import { ImapLost, ImapRefused } from '../../net/imap/connection/refusals.ts'
 
-/** Why a whole migration, or one folder, cannot go on: a stable word and a sentence. */
+/** The reason that ends a migration or a folder: a stable code and a sentence. */
 export class Stop extends Error {
   readonly code: string
 
@@ -12,23 +12,23 @@ export class Stop extends Error {
   }
 }
 
-/** A failure that belongs to one folder; the others go on. */
+/** Ends one folder; the others continue. */
 export class FolderStop extends Stop {}
 
-/** The folder is no longer what it was when it was opened: it must be opened anew. */
+/** Thrown when a folder has changed since it was opened and must be opened again. */
 export class Reopen extends FolderStop {
   constructor(message: string) {
     super('folder_changed', message)
   }
 }
 
-/** What a failed sign-in was about; null when it was no refusal of the server's. */
+/** The server’s response to a failed sign-in; null for any other error. */
 export function refusalOf(error: unknown) {
   if (error instanceof ImapRefused || error instanceof ImapLost) return error.refusal
   return error instanceof Fault && error.cause instanceof ImapRefused ? error.cause.refusal : null
 }
 
-/** The word under which an error is reported. */
+/** The stable code of an error in reports. */
 export function codeOf(error: unknown): string {
   if (error instanceof Stop || error instanceof Fault) return error.code
   return refusalOf(error)?.kind ?? (error instanceof ImapLost ? 'connection_lost' : 'internal')

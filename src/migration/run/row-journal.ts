@@ -4,14 +4,16 @@ import type { Journal } from '../engine/journal/journal.ts'
 import { addErrors } from '../store.ts'
 import { findFolder, saveFolder, type Run } from './store.ts'
 
-/** The migration has ended, or another worker has it: nothing more may be sent. */
+/**
+ * Thrown when the migration has ended or another worker has claimed it: nothing more may be sent.
+ */
 export class LostClaim extends Error {
   constructor() {
     super('another worker has taken over the migration')
   }
 }
 
-/** The journal of a migration in the database, for the worker that has it now. */
+/** Creates a journal in the database, for the worker that has claimed the migration. */
 export function createRowJournal(db: Kysely<DB>, run: Run): Journal {
   return {
     load: (folder) => findFolder(db, run.id, folder),

@@ -1,20 +1,20 @@
 import type { MigrationProgress } from '../engine/progress/progress.ts'
 
-/** Watches that something of a migration is completed now and then. */
+/** Detects a migration that makes no progress. */
 export type StallWatch = {
-  /** Aborts when nothing was completed for too long. */
+  /** Aborts with `Stalled` after a time without progress. */
   signal: AbortSignal
-  /** @returns whether something was completed since the last time */
+  /** @returns whether something was completed since the last report */
   report(progress: MigrationProgress): boolean
   end(): void
 }
 
-/** The reason of its signal. */
+/** The abort reason of a `StallWatch`. */
 export class Stalled extends Error {}
 
 /**
- * What counts are messages and folders that are done: lines that say that a server is still there,
- * and bytes that trickle, cost it nothing and would hold the slot for ever.
+ * Creates a `StallWatch`. Only completed messages, folders and bytes count as progress: untagged
+ * responses and trickling bytes cost a server nothing and could hold a slot forever.
  */
 export function watchForStall(milliseconds: number): StallWatch {
   const still = new AbortController()
@@ -32,8 +32,8 @@ export function watchForStall(milliseconds: number): StallWatch {
       done = now
       end()
       timer = start()
-      // The first says how far earlier runs came: no more than that the servers have told what
-      // there is.
+      // The first report contains the progress of earlier runs, so it proves no progress of this
+      // one.
       return !isFirst
     },
     end,

@@ -5,12 +5,12 @@ import type { SavedFolder } from '../engine/journal/journal.ts'
 import type { MigrationProgress } from '../engine/progress/progress.ts'
 import { COLUMNS, eraseSecret, notifyMigration, type MigrationRow } from '../store.ts'
 
-/** Seconds after which a worker that did not show a sign of life is taken for dead. */
+/** Seconds without a heartbeat after which a worker counts as dead. */
 const HEARTBEAT_TIMEOUT_SECONDS = 15
 
 /**
- * Takes a migration for a worker: undefined when it has ended, `busy` when another worker still has
- * it. Whatever an earlier worker writes from now on is refused.
+ * Claims a migration for a worker: undefined when it has ended, `busy` while another worker runs
+ * it. Later writes of an earlier worker are rejected.
  */
 export async function claimMigration(
   db: Db,
@@ -57,9 +57,7 @@ async function isOpen(db: Db, id: string): Promise<boolean> {
 
 export type Run = { id: string; run: number }
 
-/**
- * Says that the worker lives, with news or without; false when the migration is not its any more.
- */
+/** Writes a heartbeat, with or without progress; false when the worker has lost the migration. */
 export async function markAlive(
   db: Db,
   { id, run }: Run,
@@ -78,7 +76,7 @@ export async function markAlive(
   return row !== undefined
 }
 
-/** The worker lets go: another may take it at once. */
+/** Releases a migration, so that another worker can claim it at once. */
 export async function markReleased(db: Db, { id, run }: Run): Promise<void> {
   await db
     .updateTable('migration')
@@ -88,7 +86,7 @@ export async function markReleased(db: Db, { id, run }: Run): Promise<void> {
     .execute()
 }
 
-/** Gives the slot to others: the migration waits again, in the place that it had. */
+/** Returns a migration to the queue, at the position it had. */
 export async function markWaiting(
   db: Db,
   { id, run, accountId }: Run & { accountId: string },
@@ -103,10 +101,7 @@ export async function markWaiting(
   await notifyMigration(db, accountId, id)
 }
 
-/**
- * Puts a migration that stands still behind the others; undefined when it is not this worker's any
- * more.
- */
+/** Moves a stalled migration to the end of the queue, unless the worker has lost it. */
 export async function markStalled(
   db: Db,
   { id, run, accountId }: Run & { accountId: string },
@@ -128,7 +123,7 @@ export async function markStalled(
   await notifyMigration(db, accountId, id)
 }
 
-/** Something was completed: earlier standstills count no more. */
+/** Resets the number of consecutive stalls. */
 export async function forgetStalls(db: Db, { id, run }: Run): Promise<void> {
   await db
     .updateTable('migration')
@@ -138,10 +133,7 @@ export async function forgetStalls(db: Db, { id, run }: Run): Promise<void> {
     .execute()
 }
 
-/**
- * Ends a worker's migration, and erases what opened the accounts; false when the migration is not
- * its any more.
- */
+/** Ends a migration and deletes its secrets; false when the worker has lost it. */
 export async function markEnded(
   db: Transaction<DB>,
   { id, run }: Run,
@@ -174,8 +166,8 @@ export async function findFolder(db: Db, id: string, folder: string): Promise<Sa
 }
 
 /**
- * One statement, so that a folder's journal costs one round trip. False when another worker has the
- * migration.
+ * Saves the state of a folder in one statement, and so one round trip. False when the worker has
+ * lost the migration.
  */
 export async function saveFolder(
   db: Db,

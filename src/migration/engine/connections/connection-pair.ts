@@ -11,18 +11,20 @@ import type { RateLimitGate } from './rate-limit-gate.ts'
 import { LIMITS, type WaitTimes } from '../../limits.ts'
 import { refusalOf, Stop } from '../stop.ts'
 
-/** One side of a migration: an account, and where a token that expired is got anew. */
+/** One side of a migration: an account, and a function that renews an expired access token. */
 export type MigrationAccount = { account: SignIn; freshToken?: () => Promise<string> }
 
-/** A pair of connections, renewed when one breaks. */
+/** A source and a destination connection. A broken one is replaced. */
 export type ConnectionPair = {
   source(): Promise<Session>
   destination(): Promise<Session>
-  /** The source's connection with this folder open for reading, and how it was found. */
+  /**
+   * Opens a folder for reading at the source, and returns the connection and the folder’s state.
+   */
   openSource(folder: ByteString): Promise<OpenedSource>
   /** Signs out. */
   close(): Promise<void>
-  /** Ends both connections now; half a message on its way is not stored. */
+  /** Closes both connections at once. An incomplete message is not stored. */
   destroy(): void
 }
 
@@ -36,13 +38,13 @@ export type ConnectionPairDeps = {
   signal: AbortSignal
   log: Logger
   /**
-   * Whether others can do its work: then a server that allows no more connections is not waited
-   * for.
+   * Whether other pairs can do its work. Then it does not wait for a server at its connection
+   * limit.
    */
   isOptional: () => boolean
 }
 
-/** No more connections are to be had; those that are there must do. */
+/** The server allows no more connections. The existing ones continue. */
 export class ConnectionLimitReached extends Error {}
 
 export function createConnectionPair(deps: ConnectionPairDeps): ConnectionPair {
@@ -71,7 +73,7 @@ export function createConnectionPair(deps: ConnectionPairDeps): ConnectionPair {
   }
 }
 
-/** One after another. */
+/** Runs work one after another. */
 function createMutex(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
@@ -100,7 +102,7 @@ function createReconnectingSession(
       ;
       wait = Math.min(wait * 2, waitTimes.reconnectMs.most)
     ) {
-      // Time that the server itself asked for is not held against it.
+      // Delays that the server requested do not count as time that it was unreachable.
       const before = performance.now()
       await gate.pass(signal)
       deadline += performance.now() - before
@@ -118,9 +120,7 @@ function createReconnectingSession(
     }
   }
 
-  /**
-   * Throws what more attempts would not change, and must not be tried until an account is locked.
-   */
+  /** Throws errors that further attempts would not change, or that could lock the account. */
   function judge(error: unknown): void {
     const refusal = refusalOf(error)
     if (refusal?.kind === 'too_many_connections' && deps.isOptional())
@@ -130,7 +130,7 @@ function createReconnectingSession(
     failures += 1
     const isAway =
       error instanceof Fault && ['upstream_unreachable', 'upstream_timeout'].includes(error.code)
-    // Somebody waits for the first connection: a host that is not there is soon said so.
+    // The first connection fails early, so that a wrong host is reported soon.
     if (!(isAway || error instanceof ImapLost) || failures >= LIMITS.maxFirstAttempts) throw error
   }
 

@@ -7,22 +7,25 @@ import {
 } from './connection-pair.ts'
 import { LIMITS } from '../../limits.ts'
 
-/** The pairs of connections that one migration works with. */
+/** The connection pairs of one migration. */
 export type ConnectionPool = {
-  /** There from the beginning. */
+  /** The pair that exists from the start. */
   readonly first: ConnectionPair
   /**
-   * Copies folders; more pairs join where there is enough to do and the servers let them.
-   * @param most pairs, at most
-   * @throws what concerns the whole migration
+   * Copies folders. More pairs join where there is enough work and the servers allow it.
+   * @param most maximum number of pairs
+   * @throws errors of the whole migration
    */
   copy(copies: readonly FolderCopy[], most: number): Promise<void>
   destroy(): void
-  /** Signs out. */
+  /** Signs out all connections. */
   close(): Promise<void>
 }
 
-/** @param own aborts the signal of `deps`: what ends one pair ends all */
+/**
+ * Creates a pool.
+ * @param own aborts the signal of `deps`, because an error that ends one pair ends all
+ */
 export function createConnectionPool(
   deps: Omit<ConnectionPairDeps, 'isOptional'>,
   own: AbortController,
@@ -64,7 +67,7 @@ export function createConnectionPool(
   }
 }
 
-/** One folder after another, then a hand for whoever has most to do. */
+/** Copies one folder after another, then helps with the folder that has the most messages left. */
 async function copyFolders(
   pair: ConnectionPair,
   copies: readonly FolderCopy[],

@@ -2,19 +2,25 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Refusal } from '../../../net/imap/connection/refusals.ts'
 import type { WaitTimes } from '../../limits.ts'
 
-/** Where everybody waits while a server asks us to slow down. */
+/** Holds all connections back while a server asks to slow down. */
 export type RateLimitGate = {
-  /** Milliseconds since 1970 until which it is closed; null when it is open. */
+  /** Until when it is closed, in milliseconds since 1970; null when it is open. */
   readonly closedUntil: number | null
-  /** Closes it for as long as the server said, or longer each time when it did not. */
+  /** Closes it for the delay that the server named, or for a longer one each time. */
   close(refusal: Pick<Refusal, 'retryAfterMs'>): void
-  /** Something went through: the next wait is short again. */
+  /** Called after a success: the next delay is short again. */
   succeeded(): void
-  /** @throws the signal's reason */
+  /**
+   * Resolves when the gate is open.
+   * @throws the signal’s reason
+   */
   pass(signal: AbortSignal): Promise<void>
 }
 
-/** @param changed called when it closes and when it opens */
+/**
+ * Creates a gate.
+ * @param changed called when it closes and when it opens
+ */
 export function createRateLimitGate(
   { slowDownMs, maxRequestedDelayMs }: WaitTimes,
   changed: () => void,
@@ -22,7 +28,7 @@ export function createRateLimitGate(
   let until = 0
   let wait = slowDownMs.first
 
-  /** By a clock that nobody sets; what is shown is in the machine's. */
+  /** Measured with a monotonic clock. The displayed time uses the system clock. */
   const left = () => until - performance.now()
   const isClosed = () => left() > 0
   return {
@@ -30,7 +36,7 @@ export function createRateLimitGate(
       return isClosed() ? Date.now() + left() : null
     },
     close({ retryAfterMs }) {
-      // Several connections are told at once; that is one reason to wait, not several.
+      // Several connections get the response at once. It counts as one reason to wait.
       if (isClosed() && retryAfterMs === null) return
       until = Math.max(
         until,

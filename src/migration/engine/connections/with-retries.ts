@@ -8,8 +8,8 @@ import { LIMITS, type WaitTimes } from '../../limits.ts'
 type RetryDeps = { gate: RateLimitGate; waitTimes: WaitTimes; signal: AbortSignal; log: Logger }
 
 /**
- * Does it again when a connection broke or a server asked us to come back, so that it must be
- * something that may be done twice.
+ * Runs work, and repeats it after a broken connection or a temporary rejection. The work must be
+ * safe to repeat.
  */
 export async function withRetries<T>(
   { gate, waitTimes, signal, log }: RetryDeps,
@@ -33,7 +33,9 @@ export async function withRetries<T>(
   }
 }
 
-/** Whether the same may succeed later; where a server said how much later, everybody waits. */
+/**
+ * Whether a retry may succeed. If the server named a delay, the gate closes for all connections.
+ */
 export function isTemporaryFailure(error: unknown, gate: RateLimitGate): boolean {
   const isOfServer = error instanceof ImapLost || error instanceof ImapRefused
   if (!isOfServer) return false
@@ -42,7 +44,7 @@ export function isTemporaryFailure(error: unknown, gate: RateLimitGate): boolean
   return isAsked || error instanceof ImapLost
 }
 
-/** Longer each time. */
+/** Waits, longer after each attempt. */
 export async function backOff(
   tries: number,
   { reconnectMs }: WaitTimes,

@@ -11,15 +11,17 @@ import {
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 
-/** Whether a folder shows what others hold (RFC 6154, `\All`): Gmail's All Mail. */
+/**
+ * Whether a folder shows the messages of all others (RFC 6154, `\All`), such as Gmail’s “All Mail”.
+ */
 export function isAllMail({ specialUse }: Pick<Folder, 'specialUse'>): boolean {
   return specialUse === '\\All'
 }
 
 /**
- * Messages of a folder that others show, too, and that are dealt with there. Which is which only
- * the server knows (X-GM-MSGID of Gmail, EMAILID of RFC 8474); where it does not tell, none are.
- * @param others folders that are over: what they do not have by now is not left to them
+ * Lists messages of a folder that were copied with another folder. Only a server with message
+ * identifiers can tell (X-GM-MSGID of Gmail, EMAILID of RFC 8474); otherwise none are listed.
+ * @param others folders that were copied before; messages they do not have are not left to them
  * @throws ImapRefused, ImapLost
  */
 export async function listCopiedElsewhere(
@@ -76,7 +78,7 @@ const ATTRIBUTES = [
   { capability: 'OBJECTID', attribute: 'EMAILID' },
 ]
 
-/** `EMAILID (M6d99ac3275bb4e)`, but `X-GM-MSGID 1278455344230334865`. */
+/** Reads an identifier: `EMAILID (M6d99ac3275bb4e)`, but `X-GM-MSGID 1278455344230334865`. */
 function idOf(value: Value | undefined): string | null {
   return Array.isArray(value) ? (stringsOf(value)[0] ?? null) : stringOf(value)
 }

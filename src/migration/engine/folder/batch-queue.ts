@@ -3,11 +3,11 @@ import { LIMITS as WIRE } from '../../../net/imap/limits.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { LIMITS } from '../../limits.ts'
 
-/** How large batches are at present. */
+/** The current size of batches. */
 export type BatchSize = {
   readonly messages: number
   readonly bytes: number
-  /** @param milliseconds a whole batch took */
+  /** @param milliseconds duration of a whole batch */
   recordDuration(milliseconds: number): void
 }
 
@@ -28,16 +28,13 @@ export function createBatchSize(): BatchSize {
   }
 }
 
-/**
- * Messages of one folder on their way through one queue: scanned a segment at a time, handed out in
- * batches.
- */
+/** The messages of one pass over a folder: fetched in segments and handed out in batches. */
 export type BatchQueue = {
-  /** Messages that no batch holds yet. */
+  /** Messages that are in no batch yet. */
   readonly waiting: number
   /**
-   * The next batch; empty when there is none.
-   * @param reading gives a connection with the folder open
+   * Returns the next batch; empty when none is left.
+   * @param reading returns a connection with the folder open
    */
   nextBatch(reading: () => Promise<Wire>): Promise<Metadata[]>
 }
@@ -46,9 +43,9 @@ type BatchQueueOptions = {
   /** Ascending. */
   uids: readonly number[]
   pace: BatchSize
-  /** Whether it needs no copy, because there is one; asked once of each message, in order. */
+  /** Whether the destination already has the message. Called once per message, in order. */
   isThere: (row: Metadata) => boolean
-  /** How many messages may share a batch. */
+  /** Maximum messages of a batch. */
   maxBatchMessages: number
 }
 
@@ -68,8 +65,8 @@ export function createBatchQueue({
     const [first = 0, last = 0] = [segment[0], segment.at(-1)]
     for await (const row of fetchMetadata(await reading(), first, last)) found.set(row.uid, row)
     scanned += segment.length
-    // A server may leave out what it cannot describe; whether it is gone shows when it is asked
-    // for.
+    // A server may omit messages that it cannot describe. The fetch of the body shows whether they
+    // still exist.
     rows.push(
       ...segment
         .map((uid) => found.get(uid) ?? unknownMetadata(uid))
@@ -104,7 +101,7 @@ export function createBatchQueue({
     async nextBatch(reading) {
       await ensure(reading)
       const batch = cut()
-      // Read ahead, so that nobody waits for the next segment.
+      // Fetched ahead, so that no worker waits for the next segment.
       if (rows.length < LIMITS.segmentMessages / 2 && scanned < uids.length) {
         scanning ??= scan(reading).finally(() => (scanning = undefined))
         scanning.catch(() => undefined)

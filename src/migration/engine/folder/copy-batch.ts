@@ -12,16 +12,16 @@ import type { Refusal } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { readHead } from '../identify/identify.ts'
 
-/** What was changed of a message that the destination did not take as it was. */
+/** The change with which a rejected message is sent again. */
 export type RetryStrategy = 'as-is' | 'other-date' | 'without-keywords' | 'line-ends'
 
 /**
- * Where the date that a message was sent with comes from. `unreadable`: the source's is none, the
- * header's was sent.
+ * The origin of a message’s date. `unreadable`: the source has no valid one, so the header’s was
+ * sent.
  */
 type DateSource = 'source' | 'header' | 'unreadable' | 'nobody'
 
-/** `announced`: the size the source told, where it was another. */
+/** `announced`: the size that the source reported, if it was wrong. */
 type Copy = {
   to: number | null
   uidValidity: number | null
@@ -31,12 +31,12 @@ type Copy = {
   announced: number | null
 }
 
-/** What became of one message of a batch. */
+/** The outcome of one message of a batch. */
 export type MessageOutcome =
   | (Copy & { state: 'copied'; row: Metadata; strategy: RetryStrategy })
   | { state: 'there' | 'gone'; row: Metadata }
   | { state: 'unfetchable'; row: Metadata; refusal: Refusal }
-  /** `next` is what to try then; null when nothing is left to try. */
+  /** `next` is the strategy of the retry; null when none is left. */
   | {
       state: 'refused'
       row: Metadata
@@ -44,30 +44,30 @@ export type MessageOutcome =
       strategy: RetryStrategy
       next: RetryStrategy | null
     }
-  /** Sent, not answered: it may be at the destination. */
+  /** Sent without a response: it may be at the destination. */
   | { state: 'unknown'; row: Metadata; appender: Appender }
-  /** Certainly not at the destination; to be done again. */
+  /** Certainly not at the destination; it is sent again. */
   | { state: 'unsent'; row: Metadata; appender: Appender }
-  /** The source broke off before it. */
+  /** The source’s connection broke before this message. */
   | { state: 'unread'; row: Metadata }
 
 export type BatchDeps = {
   /** With the folder open. */
   source: Wire
   /**
-   * To the destination as it is reached when something is to be sent: it may have signed us out
+   * Returns an appender for the present connection, because the destination may have signed us out
    * while the source was slow.
    */
   appender: () => Promise<Appender>
   /** Resolves when the intent is durable. */
   intended: Promise<unknown>
-  /** Resolves when the batches before this one are on their way. */
+  /** Resolves when all earlier batches were sent. */
   before: Promise<unknown>
-  /** Called when this one is. */
+  /** Called when this batch was sent. */
   sent: () => void
   /**
-   * Whether a message without Message-ID is there already, by the beginning of its body; null when
-   * nobody asks.
+   * Whether the destination has a message without Message-ID, by the beginning of its body; null
+   * without deduplication.
    */
   isThere: ((head: Buffer) => boolean) | null
   strategyOf: (uid: number) => RetryStrategy
@@ -84,8 +84,8 @@ type FetchedMessage = Extract<FetchResult, { state: 'here' }>
 type Sent = { outcomes: Promise<MessageOutcome[]> }
 
 /**
- * Copies a batch of one folder. Every message has one outcome; rejects when the intent could not be
- * recorded or nothing can be sent, and then whatever was sent is unknown.
+ * Copies a batch of one folder. Every message gets one outcome. Rejects when the intent could not
+ * be recorded or nothing can be sent; then the outcome of everything sent is unknown.
  */
 export async function copyBatch(
   rows: readonly Metadata[],
@@ -111,7 +111,7 @@ export async function copyBatch(
       }
     }
   } catch {
-    // What did not come is asked for again.
+    // Messages that the source did not return are fetched again.
   }
   for (const row of byUid.values()) outcomes.push({ state: 'unread', row })
   await deps.before
@@ -126,7 +126,7 @@ export async function copyBatch(
   return [...outcomes, ...(await Promise.all(sent.map(({ outcomes: told }) => told))).flat()]
 }
 
-/** Null when it is at the destination already. */
+/** Fetches a message; null when the destination already has it. */
 async function load(
   row: Metadata,
   fetched: FetchedMessage,
@@ -166,7 +166,10 @@ function nextStrategy(
   return null
 }
 
-/** The date the source keeps it under; where that is none, or refused, the one in its header. */
+/**
+ * Returns the source’s date (INTERNALDATE), or the one in the header where it is missing or was
+ * rejected.
+ */
 function dateOf(
   { internalDate }: Metadata,
   body: Body,
@@ -194,7 +197,7 @@ function withCrlf(body: Buffer): Buffer {
   return Buffer.from(body.toString('latin1').replace(/\r\n|\r|\n/g, '\r\n'), 'latin1')
 }
 
-/** On its way when this resolves; what became of it is told later. */
+/** Sends messages. Resolves when they are sent; their outcome follows. */
 async function send(loaded: Loaded[], deps: BatchDeps): Promise<Sent> {
   await deps.intended
   const appender = await deps.appender()

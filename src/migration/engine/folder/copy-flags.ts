@@ -12,15 +12,15 @@ import type { ConnectionPair } from '../connections/connection-pair.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { parseUidSet } from '../journal/uid-set.ts'
 
-/** UIDs in one STORE. */
+/** UIDs per STORE command. */
 const UIDS_PER_STORE = 500
 
 /**
- * Adds the flags that messages of an earlier run got at the source since: to our own copies alone,
- * recognised by their Message-ID, and to none that has got a flag of its own there. Nothing is
- * taken away, and nothing marked as deleted. A server that refuses does not make a migration fail
- * whose messages are there; it is noted.
- * @throws ImapRefused when a server asks us to come back later, ImapLost
+ * Adds flags that messages of an earlier run got at the source since then. Changes only our own
+ * copies, recognised by their Message-ID, and none that got a flag at the destination. It removes
+ * no flag and never adds `\Deleted`. A server that rejects it does not fail the migration; it is
+ * noted.
+ * @throws ImapRefused for a temporary rejection, ImapLost
  */
 export async function copyFlags(
   pair: ConnectionPair,
@@ -70,7 +70,7 @@ async function bring(pair: ConnectionPair, at: OpenFolder, copier: FolderCopier)
   return store(wire, wanting)
 }
 
-/** Null where two messages have one Message-ID: nobody could tell which is whose copy. */
+/** Null for a Message-ID of two messages, because their copies cannot be told apart. */
 async function byMessageId(
   rows: AsyncIterable<Metadata>,
   isWanted: (uid: number) => boolean,

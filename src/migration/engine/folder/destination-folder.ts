@@ -6,22 +6,21 @@ import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { simplerNames, uniqueName, type Hierarchy } from '../plan/mapping.ts'
 import { FolderStop } from '../stop.ts'
 
-/** A folder at the destination, open for us. */
+/** An open folder of the destination. */
 export type DestinationFolder = { path: string; name: ByteString; opened: OpenedMailbox }
 
-/** What is known of the destination's folders; shared by all folders of a migration. */
+/** The destination’s folders; shared by all folders of a migration. */
 export type DestinationFolders = {
   hierarchy: Hierarchy
-  /** The bytes under which an existing folder is listed, by its path. */
+  /** The names of existing folders as listed, in bytes, by path. */
   listed: Map<string, ByteString>
-  /** Paths that folders of this migration go to. */
+  /** Paths that this migration uses. */
   taken: Set<string>
 }
 
 /**
- * Finds or makes the folder, under a plainer name where the server does not take the one it should
- * have.
- * @throws FolderStop when it takes none; ImapRefused when it asks us to come back later; ImapLost
+ * Finds or creates the folder, under a simpler name where the server rejects the wanted one.
+ * @throws FolderStop when it rejects all; ImapRefused for a temporary rejection; ImapLost
  */
 export async function openDestinationFolder(
   wire: Wire,
@@ -56,8 +55,8 @@ async function findOrCreate(
         !hasTwin(path, destination)
       )
         return path
-      // It exists, though it was not listed: for a server that ignores case it is another folder of
-      // ours.
+      // It exists without being listed: on a server that ignores case it is another folder of this
+      // migration.
       const other = uniqueName(path, new Set([...taken, path]))
       await createFolder(wire, nameOf(other, destination))
       return other

@@ -14,20 +14,23 @@ import { createBatchSize, type BatchSize, type BatchQueue } from './batch-queue.
 import { recordExisting, recordOutcomes, type FailureEvidence } from './record-outcomes.ts'
 import { Reopen } from '../stop.ts'
 
-/** Copies batches of one folder, and remembers what each of its messages has been through. */
+/** Copies batches of one folder and remembers the failures of its messages. */
 export type FolderCopier = {
   readonly folder: Folder
   readonly pace: BatchSize
   readonly evidence: FailureEvidence
-  /** A connection with the folder open, as it was when the books were opened. */
+  /** Returns a connection with the folder open, with the same UIDVALIDITY as when it was opened. */
   reading(pair: ConnectionPair, at: OpenFolder): Promise<Wire>
-  /** Whether a message needs no copy, by its Message-ID; counts it then. */
+  /**
+   * Whether the destination already has a message with this Message-ID; if so, counts it as
+   * processed.
+   */
   isThere(at: OpenFolder, row: Metadata): boolean
   /**
-   * Takes batches of a queue until there are none, or a connection breaks: the next queue begins
-   * with what is left.
-   * @param workers batches under way at once
-   * @throws Stop, FolderStop, and what ends the whole migration
+   * Copies batches of a queue until it is empty or a connection breaks. Messages without an outcome
+   * are left for the next pass.
+   * @param workers batches in progress at once
+   * @throws Stop, FolderStop, and errors that end the whole migration
    */
   work(pair: ConnectionPair, at: OpenFolder, queue: BatchQueue, workers: number): Promise<void>
 }
@@ -158,7 +161,7 @@ export function createFolderCopier(migration: MigrationContext, folder: Folder):
   return { folder, pace, evidence, reading, isThere, work }
 }
 
-/** Waits for all, then throws what the first of those that failed threw. */
+/** Waits for all promises, then throws the first error. */
 async function allSettled(running: Promise<void>[]): Promise<void> {
   const results = await Promise.allSettled(running)
   for (const result of results) if (result.status === 'rejected') throw result.reason

@@ -48,7 +48,7 @@ export function createFolderCopy(
     }
   }
 
-  /** Throws what concerns the whole migration. */
+  /** Ends the folder with an error. Errors of the whole migration are thrown. */
   async function stop(error: unknown): Promise<void> {
     state = 'stopped'
     if (!(error instanceof FolderStop || error instanceof ImapRefused)) throw error
@@ -115,8 +115,8 @@ export function createFolderCopy(
   }
 
   /**
-   * Messages in whose maxBatchMessages connections broke go last, a batch at a time, when nothing
-   * else can suffer.
+   * Copies messages that have not failed first. Messages that were in a batch whose connection
+   * broke follow in small batches, and finally alone, so that they affect no others.
    */
   async function copyRound(pair: ConnectionPair, at: OpenFolder, left: number[]): Promise<void> {
     const { folderState } = at
@@ -133,7 +133,7 @@ export function createFolderCopy(
       isThere: (row) => copier.isThere(at, row),
     })
     const { wire } = await pair.destination()
-    // A server that does not tell the UIDs of copies can only be asked about one batch at a time.
+    // Without UIDPLUS, the outcome of only one open batch can be found out.
     const isSingle = uids !== trusted || !wire.capabilities.has('UIDPLUS')
     queue = isSingle ? null : current
     try {

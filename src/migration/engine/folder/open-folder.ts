@@ -24,22 +24,22 @@ import {
   type DestinationFolder,
 } from './destination-folder.ts'
 
-/** A folder with both ends in hand. */
+/** A folder that is open at the source and at the destination. */
 export type OpenFolder = {
   destinationFolder: DestinationFolder
   folderState: FolderState
   sourceUidValidity: number | null
-  /** The source's last change as this run began. */
+  /** Modification sequence of the source at the start of this run (RFC 7162). */
   sourceModseq: string | null
-  /** Source messages below this UID may be of an earlier run. */
+  /** Source messages below this UID may belong to an earlier run. */
   knownBelow: number
-  /** What was copied since the folder was opened, for the comparison at the end. */
+  /** Copies since the folder was opened, for verification. */
   arrivals: StoredCopies
-  /** All source messages of this run, ascending. */
+  /** UIDs of all source messages of this run, ascending. */
   uids: number[]
-  /** What at the destination answers for messages of the source; null when nobody asks. */
+  /** Messages of the destination that account for source messages; null without deduplication. */
   tally: FingerprintCounts | null
-  /** Whether what it answers for are our own copies, of whose UIDs we cannot know any more. */
+  /** Whether `tally` counts our own copies of an earlier run whose UIDs are unknown. */
   isRematch: boolean
 }
 
@@ -47,16 +47,15 @@ type OpenDeps = {
   journal: Journal
   destination: DestinationFolders
   deduplicate: boolean
-  /** Take what came since the last run, too. */
+  /** Also copy messages that arrived since the last run. */
   withNewMail: boolean
-  /** Folders that are over, whose messages need no second copy. */
+  /** Folders copied before this one. Their messages need no second copy. */
   before: readonly FolderCopy[]
 }
 
 /**
- * Opens a folder at both ends and brings the books of an earlier run in line with what is there
- * now.
- * @param wanted where it should go
+ * Opens a folder on both sides and updates the state of an earlier run to the present mailboxes.
+ * @param wanted the destination path
  * @throws FolderStop, ImapRefused, ImapLost
  */
 export async function openFolder(
@@ -137,7 +136,7 @@ async function blankFor(
   })
 }
 
-/** UIDs mean what they meant only while UIDVALIDITY is told and the same (RFC 3501, 2.3.1.1). */
+/** UIDs stay valid only while UIDVALIDITY is reported and unchanged (RFC 3501, 2.3.1.1). */
 function isSameMailbox(saved: SavedFolder, now: SavedFolder): boolean {
   if (saved.sourceUidValidity === null || saved.destinationUidValidity === null) return false
   return (
@@ -146,7 +145,7 @@ function isSameMailbox(saved: SavedFolder, now: SavedFolder): boolean {
   )
 }
 
-/** Courier tells UIDNEXT only when asked for it, others not at all. */
+/** Courier reports UIDNEXT only in STATUS, and other servers not at all. */
 async function nextUid(wire: Wire, name: ByteString, opened: OpenedMailbox): Promise<number> {
   const uidNext = opened.uidNext ?? (await readStatus(wire, name)).uidNext
   if (uidNext !== null) return uidNext
@@ -154,7 +153,7 @@ async function nextUid(wire: Wire, name: ByteString, opened: OpenedMailbox): Pro
 }
 
 /**
- * Messages of the open source, ascending, also where a server refuses to search.
+ * Lists the UIDs of the open source, ascending, also where the server rejects SEARCH.
  * @throws ImapRefused, ImapLost
  */
 export async function uidsBelow(source: Wire, uidNext: number): Promise<number[]> {
@@ -169,8 +168,8 @@ export async function uidsBelow(source: Wire, uidNext: number): Promise<number[]
 }
 
 /**
- * What was under way when we ended without warning is watched, but our own end is not held against
- * it for long.
+ * Counts a failure for the messages of open batches, because one of them may have ended this
+ * process. Not beyond `maxBreaks.alone`: our own end alone must not fail a message.
  */
 function countUnansweredAsFailures(folderState: FolderState): void {
   const uids = folderState.unresolvedBatches()?.uids ?? []
@@ -179,7 +178,7 @@ function countUnansweredAsFailures(folderState: FolderState): void {
   )
 }
 
-/** What answered for messages of an earlier run does not answer for others. */
+/** Destination messages that accounted for messages of an earlier run do not account for others. */
 async function takeExisting(
   tally: FingerprintCounts,
   folderState: FolderState,

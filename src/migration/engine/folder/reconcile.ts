@@ -6,10 +6,10 @@ import { identify } from '../identify/identify.ts'
 import type { FolderState } from '../journal/folder-state.ts'
 
 /**
- * Finds out what became of batches that were sent and never answered, before anything is sent
- * again: whatever of them is at the destination is copied, the rest is left to do.
+ * Finds the outcome of batches that were sent without a response, before anything is sent again.
+ * Messages found at the destination count as copied, the others are left to copy.
  * @param source with the folder open
- * @param settle milliseconds in which nothing more may have arrived
+ * @param settle milliseconds without a new message after which no more are expected
  */
 export async function reconcile(
   folderState: FolderState,
@@ -27,9 +27,8 @@ export async function reconcile(
 }
 
 /**
- * A server that has read a message whole stores it, though the connection it came over is gone: a
- * busy one may still be at it while we look. Only when nothing more arrives is there nothing to
- * wait for.
+ * A server stores a message that it has received completely, even if the connection is gone, and a
+ * busy one may take a while. Waits until no more messages arrive.
  */
 async function settledUidNext(
   destination: Wire,
@@ -55,7 +54,7 @@ async function match(
   const arrived = await arrivals(folderState, destination, name, uidNext)
   const unknown = new Set(uids)
   const tellsUids = destination.capabilities.has('UIDPLUS')
-  // A server that never told us our copies' UIDs: those we know of must answer for theirs first.
+  // Without UIDs of our copies, the known copies must account for their own messages first.
   const isConcerned = tellsUids ? (uid: number) => unknown.has(uid) : () => true
   const [from, to] = tellsUids
     ? [uids[0] ?? 1, uids.at(-1) ?? 1]
@@ -71,7 +70,9 @@ async function match(
   }
 }
 
-/** What came since, by what it is recognised by; UIDs ascending, as appended. */
+/**
+ * Lists new messages of the destination by key, with ascending UIDs, in the order of the APPENDs.
+ */
 async function arrivals(
   folderState: FolderState,
   destination: Wire,

@@ -21,17 +21,17 @@ import type { OpenFolder } from './open-folder.ts'
 import { LIMITS } from '../../limits.ts'
 import { FolderStop, Reopen, Stop } from '../stop.ts'
 
-/** What is held against messages of one folder. */
+/** Failures of the messages of one folder. */
 export type FailureEvidence = {
-  /** Connections whose end was already somebody's fault. */
+  /** Connections whose end is already attributed to a message. */
   blamedWires: WeakSet<Wire>
-  /** What is known of suspected messages, for the report. */
+  /** Message-ID and size of suspected messages, for the report. */
   descriptions: Map<number, { messageId: string | null; size: number | null; text: string }>
-  /** How often the destination put these off. */
+  /** How often the destination rejected these messages temporarily. */
   postponements: Map<number, number>
-  /** Messages that the source listed and did not give. */
+  /** Messages that the source listed but did not return. */
   missing: Set<number>
-  /** The destination once did not understand an APPEND. */
+  /** The destination has failed to parse an APPEND with a non-synchronizing literal. */
   needsSynchronizing?: boolean
 }
 
@@ -42,12 +42,12 @@ export type RecordDeps = {
   intent: OpenIntent
   strategies: Map<number, RetryStrategy>
   evidence: FailureEvidence
-  /** Keywords of this folder that the destination does not keep. */
+  /** Keywords of this folder that the destination does not store. */
   leftOut: Set<string>
   source: Wire
 }
 
-/** A message needs no copy: there is one of ours, or one that was there before us. */
+/** Records a message that the destination already has, as our copy or from before. */
 export function recordExisting(
   { isRematch, folderState }: OpenFolder,
   { uid, size }: Metadata,
@@ -59,8 +59,8 @@ export function recordExisting(
 type OutcomeOf<State extends MessageOutcome['state']> = Extract<MessageOutcome, { state: State }>
 
 /**
- * Writes what became of a batch into the books.
- * @throws Stop, FolderStop, Reopen after everything is in the books
+ * Records the outcomes of a batch.
+ * @throws Stop, FolderStop, Reopen after everything is recorded
  */
 export function recordOutcomes(outcomes: readonly MessageOutcome[], deps: RecordDeps): void {
   const { migration, at, intent } = deps
@@ -73,7 +73,7 @@ export function recordOutcomes(outcomes: readonly MessageOutcome[], deps: Record
     migration.gate.succeeded()
   if (at.folderState.left === 0 || troubles.length > 0) at.folderState.save().catch(() => undefined)
   migration.changed()
-  // What ends the whole migration comes before what ends a folder.
+  // Errors of the whole migration take precedence over those of the folder.
   const [first] = troubles.toSorted(
     (a, b) => Number(a instanceof FolderStop) - Number(b instanceof FolderStop),
   )
@@ -115,10 +115,7 @@ function recordCopied(outcome: OutcomeOf<'copied'>, deps: RecordDeps): Reopen | 
   return isElsewhere ? new Reopen('The destination assigned new UIDs to its messages.') : null
 }
 
-/**
- * Only where the source has no date at all is that said once for the folder: it may have none of
- * any message.
- */
+/** Notes a changed date; once for the folder where the source has no dates at all. */
 function noteChangedDate(
   { uid, internalDate }: Metadata,
   datedBy: OutcomeOf<'copied'>['datedBy'],
@@ -146,7 +143,7 @@ function noteChangedDate(
     })
 }
 
-/** Each keyword once: a folder that keeps none would fill the report. */
+/** Notes each keyword once: a folder without keywords would fill the report. */
 function noteDroppedKeywords(
   flags: readonly string[],
   { at, migration, folder, leftOut }: RecordDeps,
@@ -187,7 +184,10 @@ function recordRefused(outcome: OutcomeOf<'refused'>, deps: RecordDeps): Stop | 
   return null
 }
 
-/** A server that puts one message off for ever, without saying until when, does not want it. */
+/**
+ * Whether to retry a message later. A server that rejects it again and again without naming a delay
+ * does not want it.
+ */
 function canPostpone(uid: number, { retryAfterMs }: Refusal, { evidence }: RecordDeps): boolean {
   const times = (evidence.postponements.get(uid) ?? 0) + 1
   if (retryAfterMs === null) evidence.postponements.set(uid, times)
@@ -218,8 +218,8 @@ function recordFailure(
 }
 
 /**
- * A server works on one thing after another: what it was at when the connection ended is in the
- * first batch.
+ * Suspects the messages of the first unanswered batch, because a server processes commands in
+ * order.
  */
 function suspectUnanswered(outcomes: readonly MessageOutcome[], deps: RecordDeps): void {
   const unsent = outcomes.filter(
@@ -231,8 +231,7 @@ function suspectUnanswered(outcomes: readonly MessageOutcome[], deps: RecordDeps
     suspectMessages(wire, mode === 'multiappend' ? its : its.slice(0, 1), deps)
     if (wire.lost?.reason === 'protocol') deps.evidence.needsSynchronizing = true
   }
-  // Which of them the source could not give is not to be seen: what it had written before may be
-  // lost as well.
+  // It is unknown which of them the source could not return: earlier output may be lost as well.
   suspectMessages(
     deps.source,
     outcomes.filter(({ state }) => state === 'unread'),

@@ -8,35 +8,37 @@ import { numberOf, pairsOf, stringOf, type Value } from '../../../net/imap/conne
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 
 /**
- * One of our copies: UIDs at the source and the destination, and the bytes and date (milliseconds)
- * that were sent.
+ * A copy: its UIDs at the source and the destination, and the bytes and date (milliseconds since
+ * 1970) that were sent.
  */
 export type StoredCopy = { uid: number; to: number; bytes: number; moment: number | null }
 
-/** What this run has copied, as far as the destination told the UIDs. */
+/** The copies of this run whose UIDs the destination reported. */
 export type StoredCopies = {
   add(arrival: StoredCopy): void
   groups(): Generator<StoredCopy[]>
   clear(): void
 }
 
-/** What the destination keeps otherwise than it was sent. */
+/** Differences between sent and stored messages. */
 export type Deviations = {
-  /** Bytes that are kept in place of those sent, in the order found. */
+  /** Sizes that differ, in the order found. */
   sizes: { uid: number; sent: BodyMeasure; kept: BodyMeasure }[]
   dates: { count: number; uid: number; sent: number; kept: number } | null
 }
 
-/** Copies whose sizes are asked for together. */
+/** Copies per FETCH of sizes. */
 const COPIES_PER_FETCH = 1_000
 
 /**
- * Copies of another size that are compared with their originals; what they show is true of the
+ * Copies of another size whose bodies are compared with the originals. Their result stands for the
  * others.
  */
 const MAX_COMPARED = 10
 
-/** Numbers only: there may be hundreds of thousands. */
+/**
+ * Creates the list. It stores numbers only, because there can be hundreds of thousands of copies.
+ */
 export function createStoredCopies(): StoredCopies {
   let numbers: number[] = []
   return {
@@ -55,11 +57,11 @@ export function createStoredCopies(): StoredCopies {
 }
 
 /**
- * Compares our copies with what was sent. A size that differs is believed only after the copy was
- * read: servers count differently.
+ * Compares stored copies with the sent messages. A different size counts only after the body was
+ * read, because servers measure differently.
  * @param source with the folder open
  * @param destination with the folder open
- * @throws ImapRefused when a server asks us to come back later, ImapLost
+ * @throws ImapRefused for a temporary rejection, ImapLost
  */
 export async function compareStoredCopies(
   arrivals: StoredCopies,
@@ -69,8 +71,8 @@ export async function compareStoredCopies(
   const found: Deviations = { sizes: [], dates: null }
   const resized: StoredCopy[] = []
   for (const some of arrivals.groups()) {
-    // Dovecot tells a date before 1970 as it is once, and from its cache of 32 bits from then on,
-    // to everybody.
+    // Dovecot returns a date before 1970 correctly once, and a wrong one from its 32-bit cache from
+    // then on. The second FETCH shows what every later client gets.
     if (some.some(({ moment }) => moment !== null && moment < 0)) await readKept(destination, some)
     const kept = await readKept(destination, some)
     for (const arrival of some) {
@@ -91,12 +93,14 @@ export async function compareStoredCopies(
     const [sent, kept] = [await measureOne(source, uid), await measureOne(destination, to)]
     if (sent && kept && sent.digest !== kept.digest) found.sizes.push({ uid, sent, kept })
   }
-  // Only now: when a connection breaks, the comparison is made again.
+  // Cleared last, because the comparison is repeated when a connection breaks.
   arrivals.clear()
   return found
 }
 
-/** Dates of the past, from 1970 on, no server has been seen to change. */
+/**
+ * Whether a server may change this date. No server is known to change dates from 1970 until now.
+ */
 function isOdd(moment: number | null): boolean {
   return moment !== null && (moment < 0 || moment > Date.now())
 }
@@ -105,8 +109,8 @@ type Kept = { bytes?: number; moment?: number }
 
 async function readKept(wire: Wire, some: readonly StoredCopy[]): Promise<Map<number, Kept>> {
   const kept = new Map<number, Kept>()
-  // Most servers keep sizes in an index, and have to open each message for its date: only odd dates
-  // are worth that.
+  // Most servers have sizes in an index, but open each message for its date. Only odd dates are
+  // worth that.
   const items = some.some(({ moment }) => isOdd(moment)) ? 'INTERNALDATE ' : ''
   const uids = some.map(({ to }) => to).toSorted((a, b) => a - b)
   const data = (values: Value[]) => {
@@ -125,7 +129,7 @@ async function readKept(wire: Wire, some: readonly StoredCopy[]): Promise<Map<nu
       wire.run([`UID FETCH ${formatUidSet(uids)} (UID ${items}RFC822.SIZE)`], { data }),
     )
   } catch (error) {
-    // A server that does not let us look has stored them all the same.
+    // A server that rejects the comparison has stored the messages nevertheless.
     if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
   }
   return kept
@@ -141,7 +145,7 @@ async function measureOne(wire: Wire, uid: number): Promise<BodyMeasure | null> 
   return null
 }
 
-/** The bytes of a body, however its lines end. */
+/** The bytes of a body without its line endings. */
 export function bytesBesideLineEnds({ bytes, crlf, bareLf, bareCr }: BodyMeasure): number {
   return bytes - 2 * crlf - bareLf - bareCr
 }

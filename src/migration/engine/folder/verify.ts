@@ -10,9 +10,9 @@ import { FolderStop, Reopen } from '../stop.ts'
 type Noting = (note: MigrationNote) => void
 
 /**
- * Counts again at both ends, and compares sizes and dates of our copies with what was sent: true
- * when everything is accounted for, false when there is more to do.
- * @throws FolderStop when the destination holds fewer than were copied; Reopen, ImapRefused,
+ * Counts both folders again and compares sizes and dates of the copies with what was sent: true
+ * when everything is accounted for, false when messages are left to copy.
+ * @throws FolderStop when the destination has fewer messages than were copied; Reopen, ImapRefused,
  *   ImapLost
  */
 export async function verify(
@@ -24,7 +24,8 @@ export async function verify(
   const { folderState, destinationFolder } = at
   const source = await copier.reading(pair, at)
   if (at.uids.length > 0) {
-    // Until it has told us of an EXPUNGE a server may list what is no longer there.
+    // A server may list expunged messages until it has sent the EXPUNGE responses (RFC 3501,
+    // 7.4.1).
     await noop(source)
     const now = await uidsBelow(source, folderState.saved.sourceUidNext)
     failMissing(at, copier, now)
@@ -45,7 +46,10 @@ export async function verify(
   return true
 }
 
-/** @throws FolderStop where the destination keeps less of a message than was sent */
+/**
+ * Reports differences.
+ * @throws FolderStop where the destination stored less of a message than was sent
+ */
 function reportDeviations(
   { sizes, dates }: Deviations,
   { destinationFolder }: OpenFolder,
@@ -72,7 +76,7 @@ function reportDeviations(
   }
 }
 
-/** What the source did not give, as if it were gone, and still lists. */
+/** Fails messages that the source still lists but does not return. */
 function failMissing(
   { folderState }: OpenFolder,
   { folder, evidence }: FolderCopier,
@@ -93,7 +97,7 @@ function failMissing(
   }
 }
 
-/** Messages at which connections keep breaking are not tried for ever. */
+/** Fails messages at which connections broke too often. */
 export function failUnreadableMessages(
   { folderState }: OpenFolder,
   { folder, evidence }: FolderCopier,

@@ -1,13 +1,12 @@
 import { createHash, hash } from 'node:crypto'
 
-/** How much of a message without Message-ID is looked at, in bytes. */
+/** Bytes of a message without Message-ID that its fingerprint covers. */
 export const FINGERPRINT_BYTES = 64 * 1024
 
 /**
- * What of a message's Message-ID fields identifies it: folding, blanks, comments and the brackets
- * make no difference, nor does the case of the domain (RFC 5322, 3.6.4). Of several fields the
- * first that holds something counts.
- * @param values the fields' values, unfolded or not
+ * Normalizes a message’s Message-ID: folding, white space, comments, brackets and the case of the
+ * domain do not matter (RFC 5322, 3.6.4). Of several fields the first with a value counts.
+ * @param values the fields’ values, unfolded or not
  * @returns null when there is none
  */
 export function messageIdOf(values: readonly string[]): string | null {
@@ -26,7 +25,9 @@ function normalise(value: string): string {
   return at === -1 ? id : id.slice(0, at) + id.slice(at).toLowerCase()
 }
 
-/** Innermost first; an identifier that only looks like a comment, `<(a)@b>`, is left alone. */
+/**
+ * Removes comments, innermost first. An identifier that only looks like one, `<(a)@b>`, is kept.
+ */
 function withoutComments(value: string): string {
   const outside = value.replace(/<[^<>]*>/, ' ')
   const id = /<[^<>]*>/.exec(value)?.[0]
@@ -39,9 +40,9 @@ function withoutComments(value: string): string {
 const IDENTIFYING = /^(from|to|cc|date|subject|content-type)[ \t]*:(.*)$/i
 
 /**
- * What identifies a message without Message-ID: some header fields and the beginning of its body,
- * however its lines end.
- * @param head the message's first bytes: `FINGERPRINTED` of them, or all
+ * Computes a fingerprint of a message without Message-ID from some header fields and the beginning
+ * of its body, regardless of its line endings.
+ * @param head the message’s first `FINGERPRINT_BYTES` bytes, or all of it
  */
 export function contentFingerprint(head: Buffer): string {
   const text = head.toString('latin1', 0, FINGERPRINT_BYTES).replace(/\r+\n?|\n/g, '\n')
@@ -52,16 +53,16 @@ export function contentFingerprint(head: Buffer): string {
     return match ? [`${match[1]?.toLowerCase()}:${match[2]?.trim()}`] : []
   })
   const sum = createHash('sha256').update(fields.toSorted().join('\n'))
-  // The last bytes may hold half a line end, which the other side's copy has not.
+  // The last bytes may split a line ending, which the other copy does not have there.
   const body = end === -1 ? '' : text.slice(end, FINGERPRINT_BYTES - 4_096).trimEnd()
   return `#${sum.update('\n\n').update(body, 'latin1').digest('base64url')}`
 }
 
-/** How often each message is there. Two equal ones are two: what is there twice answers for two. */
+/** Counts messages by key. Two equal messages account for two, not more. */
 export type FingerprintCounts = {
   readonly size: number
   add(key: string): void
-  /** Takes one away; false when there was none. */
+  /** Removes one; false when there was none. */
   take(key: string): boolean
 }
 
@@ -89,7 +90,7 @@ export function createFingerprintCounts(): FingerprintCounts {
   }
 }
 
-/** A folder of 200,000 must not hold 200,000 long strings. */
+/** Shortens keys, so that a folder of 200,000 messages does not keep 200,000 long strings. */
 function shorten(key: string): string {
   return key.length <= 24 ? key : hash('sha256', key, 'base64url').slice(0, 22)
 }

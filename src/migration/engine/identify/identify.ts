@@ -9,15 +9,14 @@ import {
   type FingerprintCounts,
 } from './fingerprint.ts'
 
-/** A message and what it is recognised by. */
+/** A message and the key that identifies it on both sides. */
 export type IdentifiedMessage = { uid: number; key: string; size: number }
 
-/** How many messages without Message-ID are looked at together. */
+/** Messages without Message-ID whose bodies are fetched together. */
 const HEADS_PER_FETCH = 500
 
 /**
- * What the messages of the open mailbox are recognised by. Those without Message-ID are read for
- * it.
+ * Identifies the messages of the open mailbox. Messages without Message-ID are fetched for it.
  * @param isWanted leaves messages out
  */
 export async function* identify(
@@ -44,7 +43,7 @@ async function* identifyByContent(wire: Wire, rows: Metadata[]): AsyncGenerator<
   }
 }
 
-/** The beginning of a body, as far as it identifies it, and the body as if nobody had looked. */
+/** Reads the beginning of a body for its fingerprint, and returns the unread body as well. */
 export async function readHead(body: Body): Promise<{ head: Buffer; whole: Body }> {
   if (Buffer.isBuffer(body)) return { head: body.subarray(0, FINGERPRINT_BYTES), whole: body }
   const chunks: Buffer[] = []
@@ -65,7 +64,7 @@ async function* joined(chunks: Buffer[], rest: AsyncIterator<Buffer>): AsyncGene
 }
 
 /**
- * Counts what is in the open mailbox.
+ * Counts the messages of the open mailbox by key.
  * @param before only messages with a smaller UID
  */
 export async function countMessages(wire: Wire, before: number): Promise<FingerprintCounts> {

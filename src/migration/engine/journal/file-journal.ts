@@ -15,12 +15,12 @@ import { promisify } from 'node:util'
 import { Fault } from '../../../errors.ts'
 import { retryFailed, type Failure, type Journal, type SavedFolder } from './journal.ts'
 
-/** A line of the file. The last line of a folder is what holds. */
+/** A line of the file. The last line of a folder counts. */
 type Entry =
   { folder: string; state: SavedFolder; failures?: readonly Failure[] } | { failure: Failure }
 
 export type FileJournal = Journal & {
-  /** What was not copied, in this run and those before it. */
+  /** Failures of this run and earlier ones. */
   readonly failures: readonly Failure[]
   close(): void
 }
@@ -30,9 +30,9 @@ type Opening = { retry?: boolean; isDry?: boolean }
 const makeDurable = promisify(fdatasync)
 
 /**
- * A journal in a file of JSON lines, which one process at a time may use.
- * @param isDry read it only: what a dry run finds is not of the migration
- * @param retry forget the failures of earlier runs, so that those messages are tried once more
+ * Opens a journal in a file of JSON lines, for one process at a time.
+ * @param isDry reads it only, because results of a dry run are not part of the migration
+ * @param retry forgets the failures of earlier runs, so that those messages are copied again
  * @throws Fault `conflict` while another process uses it
  */
 export function openFileJournal(
@@ -86,7 +86,7 @@ function entriesOf(path: string): Entry[] {
     try {
       return [JSON.parse(line) as Entry]
     } catch {
-      // The last line of a process that was killed may be half a line: it was never relied on.
+      // The last line of a killed process may be incomplete. Nothing has relied on it yet.
       return []
     }
   })

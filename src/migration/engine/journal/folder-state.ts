@@ -1,55 +1,61 @@
 import type { Failure, Journal, SavedFolder } from './journal.ts'
 import { createUidSet, parseUidSet, type UidSet } from './uid-set.ts'
 
-/** One message's copy: source UID, destination UID where it was told, and bytes. */
+/**
+ * A copied message: source UID, destination UID (null where the server did not report it), bytes.
+ */
 export type CopiedMessage = { uid: number; to: number | null; size: number }
 
-/**
- * The books of one folder: what is dealt with, what is under way, and what the journal knows of it.
- */
+/** The state of one folder: processed messages, open batches, and the part that the journal has. */
 export type FolderState = {
   readonly saved: SavedFolder
-  /** Source UIDs that are left to do, ascending. Sets what `lastUid` is measured by. */
+  /** Source UIDs left to copy, ascending. Sets the UIDs that `lastUid` refers to. */
   start(sourceUids: readonly number[]): number[]
   isDone(uid: number): boolean
-  /** How many of those are left. */
+  /** Number of messages left. */
   readonly left: number
-  /** How many of the folder are copied, were there, or failed. */
+  /** Number of messages that were copied, already there, or failed. */
   readonly processedCount: number
   readonly skippedCount: number
   readonly failedCount: number
-  /** Of all that is dealt with, copied or not. */
+  /** Bytes of all processed messages, copied or not. */
   readonly bytes: number
   readonly lastUid: number
-  /** Announces a batch. Durable when it resolves: only then may its last byte be sent. */
+  /**
+   * Records a batch before it is sent. Durable when it resolves: only then may its last byte be
+   * sent.
+   */
   recordIntent(uids: readonly number[]): Promise<OpenIntent>
   copied(copies: readonly CopiedMessage[]): void
-  /** There is a copy at the destination that is not ours, or ours in another folder. */
+  /** The destination has the message from elsewhere, or we copied it to another folder. */
   skipped(uid: number, size: number): void
-  /** It vanished from the source meanwhile. */
+  /** The message was deleted at the source meanwhile. */
   gone(uid: number, size: number): void
   failed(failure: Failure & { uid: number }): void
   failureCountOf(uid: number): number
-  /** All of them together. */
+  /** Sum over all messages. */
   readonly totalFailureCount: number
   countFailures(uids: readonly number[]): void
   /**
-   * Batches whose outcome is not known, and no UID at the destination below which none of them can
-   * be.
+   * Batches without a known outcome, and the smallest UID that they can have at the destination.
    */
   unresolvedBatches(): { uids: number[]; uidNext: number } | null
-  /** Their outcome is known: each is in the books or left to do. */
+  /** Removes the open batches once each of their messages is recorded or left to copy. */
   clearIntents(): Promise<void>
   isOwnCopy(destinationUid: number): boolean
   isExisting(uid: number): boolean
-  /** Writes all down. */
+  /** Saves the state to the journal. */
   save(): Promise<void>
-  /** @param sourceModseq the change of the source up to which all flags are at the destination */
+  /**
+   * Marks the folder as done.
+   * @param sourceModseq modification sequence of the source up to which all flags are at the
+   *   destination
+   */
   finish(sourceModseq: string | null): Promise<void>
 }
 
 export type OpenIntent = {
-  /** The batch is over; of these messages it is not known whether they arrived. */
+  /** Ends a batch. It is unknown whether these messages arrived. */
   conclude(unknown: readonly number[]): void
 }
 
@@ -218,7 +224,7 @@ export function createFolderState(
   }
 }
 
-/** Any number may ask at once: one write after the present one serves them all. */
+/** Combines saves: one write after the current one serves all callers. */
 function createSaver(write: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | null = null
   let next: Promise<void> | null = null

@@ -1,72 +1,74 @@
-/** What must outlive a crash about one folder, as JSON. Sets of UIDs are texts such as `1:3,7`. */
+/** The durable state of one folder, as JSON. Sets of UIDs are texts such as `1:3,7`. */
 export type SavedFolder = {
-  /** Where it goes, as the destination writes it. */
+  /** The destination path, with the destination’s delimiter. */
   destination: string
   sourceUidValidity: number | null
   destinationUidValidity: number | null
   /**
-   * The source's last change of which flags were read or brought over; null where nobody counts.
+   * Modification sequence of the source (RFC 7162) up to which flags were copied; null where the
+   * source has none.
    */
   sourceModseq: string | null
-  /** Source messages from this UID on came after the beginning: another run's. */
+  /** Source messages from this UID on arrived after the start and belong to another run. */
   sourceUidNext: number
-  /** Destination messages from this UID on were not there before us. */
+  /** Destination messages below this UID were there before the migration. */
   destinationUidNext: number
-  /** Every source message up to here is dealt with, but for those in `again`. */
+  /** Every source message up to this UID is processed, except those in `again`. */
   lastUid: number
-  /** Dealt with, above `lastUid`. */
+  /** Processed messages above `lastUid`. */
   beyond: string
-  /** Failed once, to be tried once more, at or below `lastUid`. */
+  /** Failed messages to retry, at or below `lastUid`. */
   again: string
-  /** Source messages that were at the destination before us. */
+  /** Source messages that the destination already had. */
   there: string
-  /** Our copies' UIDs, as far as the destination told them. */
+  /** UIDs of the copies, as far as the destination reported them. */
   copiedTo: string
   copied: number
-  /** Not copied, with a failure for each. */
+  /** Messages that were not copied. Each has a failure. */
   failed: string
   bytes: number
-  /** Bytes of messages that are dealt with and were not copied. */
+  /** Bytes of processed messages that were not copied. */
   aside: number
-  /** How often the destination's connection broke while it worked on these. */
+  /** How often the destination’s connection broke during these messages. */
   suspicions: [uid: number, times: number][]
-  /**
-   * Batches that were, or may have been, sent and are not answered; written before they are sent.
-   */
+  /** Batches that may have been sent and have no response yet. Recorded before they are sent. */
   intents: Intent[]
-  /** Verified after the last message: nothing is left to do. */
+  /** The folder is complete and verified. */
   isDone: boolean
 }
 
-/** @property uidNext no message of the batch can have a smaller UID at the destination */
+/**
+ * A batch that may have been sent.
+ * @property uidNext the smallest UID that its messages can have at the destination
+ */
 export type Intent = { uids: string; uidNext: number }
 
 /**
- * A message that was not copied (`uid`), a folder that could not be, or, with `folder` "", the
- * whole migration.
+ * A message that was not copied (`uid`), a folder that was not (`folder`), or an error of the whole
+ * migration (`folder` is "").
  */
 export type Failure = {
   folder: string
   uid: number | null
   messageId: string | null
   size: number | null
-  /** A stable word for programs. */
+  /** A stable code for programs. */
   code: string
-  /** A sentence with the server's own words. */
+  /** A sentence with the server’s response. */
   message: string
   attempts: number
 }
 
-/** Where the state of one migration is kept. */
+/** Stores the state of one migration. */
 export type Journal = {
   load(folder: string): Promise<SavedFolder | null>
-  /** Replaces a folder's state and adds failures, both or neither. Durable when it resolves. */
+  /** Replaces a folder’s state and adds failures, atomically. Durable when it resolves. */
   save(folder: string, state: SavedFolder, failures: readonly Failure[]): Promise<void>
-  /** Adds a failure that is not of one message. */
+  /** Adds a failure of a folder or of the whole migration. */
   report(failure: Failure): Promise<void>
 }
 
-/** The books of a folder of which nothing is known yet. */
+/** The state of a folder before its first run. */
 export function blankFolder(
   at: Pick<
     SavedFolder,
@@ -92,14 +94,14 @@ export function blankFolder(
   }
 }
 
-/** What failed is left to do again. */
+/** Marks failed messages for retry. */
 export function retryFailed(state: SavedFolder): SavedFolder {
   if (state.failed === '') return state
   const again = [state.again, state.failed].filter((uids) => uids !== '').join(',')
   return { ...state, again, failed: '', suspicions: [], isDone: false }
 }
 
-/** A journal that forgets: for tries, and for migrations that nobody will resume. */
+/** A journal in memory, for tests and for migrations that are not resumed. */
 export function createMemoryJournal(): Journal & { failures: Failure[] } {
   const folders = new Map<string, string>()
   const failures: Failure[] = []

@@ -1,24 +1,24 @@
-/** A set of UIDs, kept as ranges: hundreds of thousands that follow each other need one. */
+/** A set of UIDs, stored as ranges: hundreds of thousands of consecutive UIDs need one. */
 export type UidSet = {
   readonly size: number
   has(uid: number): boolean
   add(uid: number): void
-  /** Adds a whole range. */
+  /** Adds a range. */
   addRange(from: number, to: number): void
   delete(uid: number): void
-  /** The smallest; undefined when there is none. */
+  /** The smallest UID; undefined for an empty set. */
   first(): number | undefined
-  /** Forgets all below. */
+  /** Removes all smaller UIDs. */
   dropBelow(uid: number): void
-  /** Ascending. */
+  /** In ascending order. */
   [Symbol.iterator](): Iterator<number>
-  /** As IMAP writes it: `1:3,7`; empty text for an empty set. */
+  /** As an IMAP sequence set: `1:3,7`; empty for an empty set. */
   toString(): string
 }
 
 /**
- * @param text what `toString` gave; anything else in it is an error of ours
- * @throws RangeError
+ * Parses the result of `toString`.
+ * @throws RangeError for any other text
  */
 export function parseUidSet(text: string): UidSet {
   const set = createUidSet()
@@ -31,7 +31,7 @@ export function parseUidSet(text: string): UidSet {
 }
 
 export function createUidSet(uids: Iterable<number> = []): UidSet {
-  // Ascending, with a gap between any two.
+  // Ascending and not adjacent.
   const ranges: [number, number][] = []
   let size = 0
 
@@ -47,7 +47,7 @@ export function createUidSet(uids: Iterable<number> = []): UidSet {
   }
 
   function addRange(from: number, to: number): void {
-    // Neighbours are merged, so the search goes one further on both sides.
+    // Adjacent ranges are merged, so the search extends by one on both sides.
     const start = find(from - 1)
     let end = start
     let [low, high] = [from, to]

@@ -2,38 +2,35 @@ import { createHash } from 'node:crypto'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 
 /**
- * How one side writes its folders: what stands between the levels, and before all but INBOX. Paths,
- * not bytes.
+ * The folder naming of one side: the delimiter of levels, and the namespace prefix of all folders
+ * except INBOX. Paths as text, not bytes.
  */
 export type Hierarchy = { delimiter: string | null; prefix: string }
 
-/** A folder that is to be copied. `specialUse` is its RFC 6154 attribute, such as `\Sent`. */
+/** A folder of the source. `specialUse` is its RFC 6154 attribute, such as `\Sent`. */
 export type SourceFolder = { path: string; specialUse?: string | null }
 
 /**
- * A folder of the source and where it goes. `bytes` is null where it would have cost too much to
- * ask.
+ * A folder of the source and its destination. `bytes` is null where it would cost too much to find
+ * out.
  */
 export type FolderRoute = { folder: Folder; mapped: MappedFolder; bytes: number | null }
 
 export type MappingOptions = {
-  /** Levels, separated by slashes, under which everything goes: `P` makes INBOX `P/INBOX`. */
+  /** Parent of all folders, with slashes: `P` makes INBOX `P/INBOX`. */
   prefix: string
-  /**
-   * Source path to destination path, as the destination writes it. What is in here is taken as it
-   * is.
-   */
+  /** Destination path, with the destination’s delimiter, by source path. Used as given. */
   folderMap: Readonly<Record<string, string>>
   /**
-   * The destination's folders for `\Sent`, `\Trash` …; folders of the same use go there. Empty:
-   * names decide alone.
+   * The destination’s special-use folders (`\Sent`, `\Trash` …). Folders of the same use are copied
+   * to them; empty to ignore special use.
    */
   specialUse: ReadonlyMap<string, string>
 }
 
 /**
- * Where a folder goes. `altered` says, for the report, that its name could not stay as it was;
- * `inTheWay` names the destination that another folder has, where that was the reason.
+ * The destination of a folder. `altered` tells the report that the name had to change; `inTheWay`
+ * names the destination that another folder already has, if that was the reason.
  */
 export type MappedFolder = {
   source: string
@@ -44,13 +41,13 @@ export type MappedFolder = {
 
 const STAND_IN = '_'
 
-/** Longer names are refused by servers that keep folders as files. */
+/** Servers that store folders as files reject longer names. */
 const MAX_NAME_PART_CHARS = 200
 
 /**
- * Where every folder goes: never two to the same place unless the folder map says so, never an
- * empty level, INBOX to INBOX (or `prefix/INBOX`). What the destination's delimiter or a control
- * character would break is replaced.
+ * Maps every folder to its destination: never two to the same one unless the folder map says so,
+ * never an empty level, INBOX to INBOX (or `prefix/INBOX`). The destination’s delimiter and control
+ * characters in names are replaced.
  */
 export function mapFolders(
   sources: readonly SourceFolder[],
@@ -89,9 +86,9 @@ export function mapFolders(
 }
 
 /**
- * Names to try when the destination refuses the one it was given, the closest first: without what
- * some server or other forbids, all of that, in ASCII alone, shortened, and at last without levels,
- * for servers whose parent folders have no children.
+ * Simpler names to try when the destination rejects one, the closest first: without each character
+ * that some server forbids, without all of them, in ASCII, shortened, and at last without levels,
+ * for servers whose folders cannot have children.
  */
 export function simplerNames(
   destination: string,
@@ -114,22 +111,21 @@ export function simplerNames(
     .map((name) => uniqueName(name, taken))
 }
 
-/** What servers refuse in names, each by itself. */
+/** Characters that servers reject in names. */
 const FORBIDDEN = [
-  // Maildir++ divides levels by dots.
+  // Maildir++ uses dots as delimiter.
   /\./g,
-  // Dovecot: a name that begins like a home directory.
+  // Dovecot rejects names that begin like a home directory.
   /^~/g,
-  // Cyrus
+  // Cyrus rejects these.
   /[{}%"\\|<>`!;]/g,
-  // Courier does not read the surrogate pairs of modified UTF-7 (RFC 3501, 5.1.3), which emoji
-  // need.
+  // Courier cannot read the surrogate pairs of modified UTF-7 (RFC 3501, 5.1.3), which emoji need.
   /[\u{10000}-\u{10ffff}]/gu,
 ]
 
 /**
- * The levels of a path below the namespace's prefix; INBOX in capitals, as every server understands
- * it.
+ * Splits a path below the namespace’s prefix into levels. INBOX is written in capitals, which every
+ * server accepts.
  */
 export function splitPath(path: string, { delimiter, prefix }: Hierarchy): string[] {
   const bare =
@@ -138,7 +134,7 @@ export function splitPath(path: string, { delimiter, prefix }: Hierarchy): strin
   return [isInbox(first) ? 'INBOX' : first, ...rest]
 }
 
-/** A path of these levels on the other side. */
+/** Joins levels to a path of the destination. */
 function placeAt(
   parts: readonly string[],
   { delimiter, prefix }: Hierarchy,
@@ -148,8 +144,8 @@ function placeAt(
   const above = under.split('/').filter((part) => part !== '')
   const all = [...above.map((part) => fit(part, to)), ...parts]
   const inboxPrefix = delimiter !== null && isInbox(prefix.slice(0, -delimiter.length))
-  // Where everything lies under INBOX, what lay there before need not be put there twice.
-  // But for a folder of the name INBOX below it, which would be INBOX itself.
+  // Under a namespace below INBOX, a folder that was below INBOX already is not nested twice;
+  // except one named INBOX, which would become INBOX itself.
   const levels =
     inboxPrefix && isInbox(all[0]) && all.length > 1 && !isInbox(all[1]) ? all.slice(1) : all
   if (levels.length === 1 && isInbox(levels[0]) && (above.length === 0 || levels === all))
@@ -162,14 +158,14 @@ export function isInbox(name: string | undefined): boolean {
   return name?.toUpperCase() === 'INBOX'
 }
 
-/** One level as the other side can write it. */
+/** Replaces characters of a level that the destination cannot have. */
 function fit(part: string, { delimiter }: Hierarchy): string {
   const free = delimiter ? part.replaceAll(delimiter, STAND_IN) : part
   const clean = free.replace(/\p{Cc}/gu, STAND_IN)
   return clean === '' ? STAND_IN : shorten(clean)
 }
 
-/** What servers forbid that keep folders as files, and wildcards of LIST. */
+/** Removes characters that servers with folders as files reject, and wildcards of LIST. */
 function plain(part: string): string {
   const clean = part
     .replace(/[./\\~*%"'&<>|:?{}`!;]|[\u{10000}-\u{10ffff}]/gu, STAND_IN)
@@ -177,7 +173,7 @@ function plain(part: string): string {
   return shorten(clean === '' ? STAND_IN : clean, 60)
 }
 
-/** A long name is cut; what it ends in tells it from others that begin alike. */
+/** Shortens a long name. A hash at its end distinguishes names with the same beginning. */
 function shorten(part: string, longest = MAX_NAME_PART_CHARS): string {
   if (Buffer.byteLength(part) <= longest) return part
   const end = `${STAND_IN}${createHash('sha256').update(part).digest('hex').slice(0, 8)}`
@@ -189,7 +185,7 @@ function shorten(part: string, longest = MAX_NAME_PART_CHARS): string {
   return kept + end
 }
 
-/** The name itself, or with a number behind it when another folder has it. */
+/** Returns the name, with a number appended when another folder has it. */
 export function uniqueName(name: string, taken: ReadonlySet<string>): string {
   let candidate = name
   for (let number = 2; taken.has(candidate); number++) candidate = `${name}${STAND_IN}${number}`

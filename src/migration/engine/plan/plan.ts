@@ -16,7 +16,7 @@ import { measureSizes } from './sizes.ts'
 import { Stop } from '../stop.ts'
 import { findWarnings, type MigrationWarning } from './warnings.ts'
 
-/** Which folders there are, where they go, and what somebody should know before. */
+/** The folders of a migration, their destinations, and warnings. */
 export type MigrationPlan = {
   routes: FolderRoute[]
   destination: DestinationFolders
@@ -24,8 +24,8 @@ export type MigrationPlan = {
 }
 
 /**
- * Looks at both accounts.
- * @throws Stop `same_mailbox`, ImapRefused, ImapLost, and what signing in throws
+ * Lists both accounts and maps the folders.
+ * @throws Stop `same_mailbox`, ImapRefused, ImapLost, and errors of signing in
  */
 export async function planMigration(
   pair: ConnectionPair,
@@ -67,8 +67,8 @@ export async function planMigration(
 }
 
 /**
- * Folders that only hold others (`\Noselect`) have nothing to copy. One that is not listed may
- * exist all the same.
+ * Selects the folders to copy. Folders without messages of their own (`\Noselect`) are left out. A
+ * folder that is not listed may exist nevertheless.
  */
 function chooseFolders({ folders: listed }: Listing, wanted: readonly string[] | 'all'): Folder[] {
   if (wanted === 'all') return listed.filter(({ isSelectable }) => isSelectable)
@@ -94,8 +94,8 @@ function unlistedFolder(path: string): Folder {
 }
 
 /**
- * How a side writes its folders, found out without a listing where there is none.
- * @param paths folders that are said to be there
+ * Finds the delimiter and prefix of a side, also without a listing.
+ * @param paths folders that are assumed to exist
  */
 async function hierarchyOf(
   { wire, namespace }: Session,
@@ -105,13 +105,13 @@ async function hierarchyOf(
   const prefix = decodeMailbox(namespace?.prefix ?? '')
   const listed = folders.flatMap(({ delimiter }) => delimiter ?? [])
   const told = namespace?.delimiter ?? null
-  // A namespace that no folder agrees with is one that was made up for a server that named none.
+  // A namespace that matches no folder was assumed for a server that reports none.
   if (told !== null && (listed.length === 0 || listed.includes(told)))
     return { delimiter: told, prefix }
   const [first] = listed
   if (first !== undefined) return { delimiter: first, prefix }
   const found = await discoverDelimiter(wire, paths)
-  // Without any hint a slash does no harm: where it divides nothing, it stays in the name.
+  // Without any hint, a slash is safe: on a server with another delimiter it is part of the name.
   return { delimiter: found === undefined ? '/' : found, prefix }
 }
 
@@ -125,7 +125,7 @@ function isSameAccount(
   return isSameHost && isSamePort && a.user.toLowerCase() === b.user.toLowerCase()
 }
 
-/** Copying a folder into one that is copied would find its own copies to copy. */
+/** A folder copied into one that is copied as well would find its own copies. */
 function refuseOverlap(mapped: readonly MappedFolder[]): void {
   const sources = new Set(mapped.map(({ source }) => source))
   const overlap = mapped.find(({ destination }) => sources.has(destination))

@@ -1,4 +1,4 @@
-/** Bytes as people read them. */
+/** Formats bytes for people. */
 export function sizeText(bytes: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
   const step = bytes < 1_000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))

@@ -11,9 +11,9 @@ import type { Wire } from '../../../net/imap/connection/wire.ts'
 type Measured = { bytes: ReadonlyMap<string, number>; room: number | null }
 
 /**
- * How much there is to copy and how much still fits, in bytes: by path, as far as it is known, and
- * null without a quota. A source that does not tell sizes at once is asked for each message's only
- * where the answer decides something.
+ * Measures the bytes to copy, by path as far as they are known, and the free space (null without a
+ * quota). A source that does not report sizes is asked for the size of each message only where the
+ * result affects a warning.
  * @throws ImapLost
  */
 export async function measureSizes(
@@ -29,7 +29,7 @@ export async function measureSizes(
 }
 
 /**
- * Bytes by path; a folder whose size the server refuses to tell is missing. Opens mailboxes.
+ * Returns bytes by path, without folders whose size the server does not report. Opens mailboxes.
  * @throws ImapLost
  */
 export async function sizesOf(
@@ -42,12 +42,12 @@ export async function sizesOf(
     if (bytes !== null) sizes.set(path, bytes)
   }
   if (tellsSizes(wire)) await Promise.all(folders.map(take))
-  // Each of them must be open while its messages are asked for.
+  // A folder must be open while the sizes of its messages are fetched.
   else for (const folder of folders) await take(folder)
   return sizes
 }
 
-/** RFC 8438. */
+/** Whether the server supports STATUS=SIZE (RFC 8438). */
 function tellsSizes({ capabilities }: Wire): boolean {
   return capabilities.has('STATUS=SIZE')
 }

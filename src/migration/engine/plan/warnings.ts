@@ -3,10 +3,7 @@ import { isAllMail } from '../folder/all-mail.ts'
 import type { Journal } from '../journal/journal.ts'
 import { sizeText } from './size-text.ts'
 
-/**
- * What somebody should know before a migration goes on; nothing stops for it. `folder` is "" for
- * all of it.
- */
+/** A warning before a migration. It does not stop it. `folder` is "" for the whole migration. */
 export type MigrationWarning = {
   code: 'over_quota' | 'trash_expires' | 'all_mail'
   folder: string
@@ -15,7 +12,7 @@ export type MigrationWarning = {
 
 type WarningDeps = {
   journal: Journal
-  /** Bytes that still fit at the destination; null without a quota. */
+  /** Free bytes at the destination; null without a quota. */
   room: number | null
   isCourier: boolean
   options?: { allMailOnce?: boolean }
@@ -33,7 +30,7 @@ export async function findWarnings(
   return warnings.filter((warning) => warning !== null)
 }
 
-/** What an earlier run has copied need not fit again. */
+/** Messages copied by an earlier run need no space. */
 async function warnOfQuota(
   routes: readonly FolderRoute[],
   { journal, room }: WarningDeps,
@@ -49,7 +46,7 @@ async function warnOfQuota(
   return { code: 'over_quota', folder: '', message }
 }
 
-/** As Courier is installed, with IMAP_EMPTYTRASH=Trash:7. */
+/** Courier’s default is IMAP_EMPTYTRASH=Trash:7. */
 function warnOfTrash(
   routes: readonly FolderRoute[],
   { isCourier }: WarningDeps,

@@ -3,24 +3,24 @@ import { LIMITS } from '../../limits.ts'
 import { createRate, progressOf, type MigrationProgress } from './progress.ts'
 import type { MigrationWarning } from '../plan/warnings.ts'
 
-/** Shows progress now and then, however often it changes. */
+/** Reports progress at intervals, however often it changes. */
 export type ProgressReporter = {
   setFolders(copies: readonly FolderCopy[], warnings: MigrationWarning[]): void
   scheduleReport(): void
   /**
-   * The last word.
+   * Reports the final progress.
    * @param stopped failures of the whole migration
    */
   finish(stopped: number): MigrationProgress
 }
 
 type ReporterDeps = {
-  /** How many were asked for, for as long as nobody has looked which of them there are. */
+  /** Number of requested folders, until they are listed. */
   foldersAsked: number
   onProgress: (progress: MigrationProgress) => void
-  /** Milliseconds since 1970 until which a server asked us to wait. */
+  /** Until when a server has asked us to wait, in milliseconds since 1970. */
   closedUntil: () => number | null
-  /** Grows. */
+  /** Grows during the migration. */
   notes: readonly MigrationNote[]
 }
 
@@ -58,7 +58,7 @@ export function createProgressReporter({
     scheduleReport: () => (timer ??= setTimeout(tell, LIMITS.progressIntervalMs)),
     finish(stopped) {
       clearTimeout(timer)
-      // Nothing may be told after the end.
+      // Nothing is reported after the end.
       timer = setTimeout(() => undefined, 0)
       const progress = read(stopped)
       onProgress(progress)

@@ -2,33 +2,30 @@ import type { FolderCopy, MigrationNote } from '../context.ts'
 import { LIMITS } from '../../limits.ts'
 import type { MigrationWarning } from '../plan/warnings.ts'
 
-/** How far a migration is. Paths are the source's. */
+/** The progress of a migration. Paths are those of the source. */
 export type MigrationProgress = {
   /** "" between folders. */
   currentFolder: string
   foldersDone: number
   foldersTotal: number
-  /** Copied, already there, or failed. */
+  /** Messages that were copied, already there, or failed. */
   messagesDone: number
   messagesTotal: number
   skippedByDedup: number
   folderProgress: Record<string, FolderProgress>
   errorCount: number
-  /** Of messages done. */
+  /** Bytes of the messages done. */
   bytesDone: number
-  /**
-   * Of the chosen folders; null where a source does not tell sizes without being asked for each
-   * message's.
-   */
+  /** Bytes of the selected folders; null where the source reports only the size of each message. */
   bytesTotal: number | null
   messagesPerSecond: number
   bytesPerSecond: number
-  /** Seconds; null while nothing can be said. */
+  /** Estimated seconds left; null while unknown. */
   etaSeconds: number | null
-  /** ISO 8601, while a server has asked us to wait. */
+  /** Until when a server has asked us to wait, ISO 8601; null otherwise. */
   throttledUntil: string | null
   warnings: MigrationWarning[]
-  /** The first of what was not kept exactly as it was. */
+  /** The first notes about messages that were not copied exactly. */
   notes: MigrationNote[]
 }
 
@@ -43,12 +40,12 @@ export type FolderProgress = {
 
 type Sample = { messages: number; bytes: number }
 
-/** What was dealt with, and how fast over the last seconds. */
+/** Measures the rate of the last seconds. */
 export type Rate = { record(sample: Sample): void; perSecond(): Sample & { isSteady: boolean } }
 
 const WINDOW_MS = 10_000
 
-/** Less than so many seconds say nothing of those to come. */
+/** Seconds of samples below which no estimate is made. */
 const MIN_RATE_SECONDS = 2
 
 export function createRate(now: () => number = () => performance.now()): Rate {
@@ -82,6 +79,7 @@ type Around = {
 }
 
 /**
+ * Computes the progress of all folders.
  * @param around `stopped`: failures of the whole migration; `throttledUntil`: milliseconds since
  *   1970
  */
@@ -154,15 +152,15 @@ function progressOfFolder({
   }
 }
 
-/**
- * What servers say of sizes is an estimate at times: a folder without messages left has no bytes
- * left.
- */
+/** Sizes that servers report can be estimates: a folder without messages left has no bytes left. */
 function bytesLeft({ doneCount, total, bytes, bytesTotal }: FolderProgress): number {
   return doneCount >= total ? 0 : Math.max(0, (bytesTotal ?? 0) - bytes)
 }
 
-/** By bytes where they are known, which large messages make the truer measure, else by messages. */
+/**
+ * Estimates the time left by bytes where they are known, because large messages take longer;
+ * otherwise by messages.
+ */
 function secondsLeft(left: Sample, perSecond: Sample & { isSteady: boolean }): number | null {
   if (left.messages === 0) return 0
   if (!perSecond.isSteady) return null
