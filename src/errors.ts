@@ -1,4 +1,4 @@
-/** Every kind of failure that may leave the house, and the HTTP status it becomes. */
+/** Every code of a failure in responses, and its HTTP status. */
 export const STATUS_OF = {
   invalid_request: 400,
   unauthenticated: 401,

@@ -135,7 +135,7 @@ export type ResolverHealth = {
   warnings: string[]
 }
 
-/** Tests the resolver of blacklist queries anew on the critical lists: does it get true answers? */
+/** Tests the resolver of blocklist queries with the critical lists: does it return true answers? */
 export async function checkResolverHealth({
   lists,
   health,

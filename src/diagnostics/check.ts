@@ -14,8 +14,7 @@ export type Check<Query extends TObject = TObject, Data extends TSchema = TSchem
   /** One query and its answer, as the documentation shows them. */
   example: { query: Static<Query>; data: Static<Data> }
   /**
-   * Does the work before `signal` aborts: an answer, or a Fault. What could not be asked is said in
-   * the answer.
+   * Runs the check before `signal` aborts. Failed queries are part of the result.
    * @throws Fault `invalid_request`, `target_not_allowed`, `upstream_*`
    */
   run(query: Static<Query>, deps: CheckDeps, signal: AbortSignal): Promise<Static<Data>>

@@ -24,7 +24,7 @@ export function mailAdvice(domain: string, asked: string[], facts: MailFacts): A
     texts: own.texts,
     registeredDomain: registeredDomain(domain) ?? domain,
   })
-  // Nothing else can be said of a name that does not exist.
+  // Nothing else can be checked for a name that does not exist.
   if (!own.exists) return sortBySeverity(onDmarc)
   const { providers, probe } = dkim
   const include = providers.find((provider) => provider.include)?.include ?? null

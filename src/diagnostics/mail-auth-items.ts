@@ -16,9 +16,7 @@ import { tagsObject } from '../protocols/tag-list.ts'
 import { parseTlsRpt } from '../protocols/mail/tls-rpt.ts'
 import type { MailAuthResult } from './shapes.ts'
 
-/**
- * `error` stands in an item only when something failed: its absence says that “not found” is known.
- */
+/** An item has an `error` only if a query failed. Without one, “not found” is certain. */
 const failure = (error: string | null) => (error === null ? {} : { error })
 
 export function dmarcItem(

@@ -12,7 +12,7 @@ export function writeReceipt(received: ReceivedResult, secretKey: string, now: n
   return `${now}.${macOf(received, secretKey, now).toString('base64url')}`
 }
 
-/** When the result was given; null when the receipt is not one for it. */
+/** Returns when the result was given; null when the receipt does not match. */
 export function readReceipt(
   receipt: string,
   received: ReceivedResult,
@@ -35,8 +35,8 @@ function macOf({ accountId, check, data }: ReceivedResult, secretKey: string, no
 }
 
 /**
- * Levels of nesting; no check answers with more than six. What comes back may have half a million,
- * and would end the stack.
+ * Levels of nesting. Results have at most six, but a client could send half a million and overflow
+ * the stack.
  */
 const MAX_DEPTH = 20
 

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { Cidr } from '../config.ts'
 
-/** The headers in which a proxy names the client it speaks for. */
+/** The headers in which a proxy names its client. */
 export type ForwardingHeaders = {
   'x-forwarded-for'?: string | string[] | undefined
   forwarded?: string | undefined
@@ -134,9 +134,9 @@ function unquoted(text: string): string {
 }
 
 /**
- * IPv4 mapped into IPv6 is the IPv4 address; a zone id means nothing on another host. Every request
- * comes through here, and the library reads each text several times: it gets what is known to be
- * IPv6 alone.
+ * An IPv4-mapped IPv6 address becomes the IPv4 address, and a zone ID is removed, because it means
+ * nothing on another host. This runs for every request, and the library is slow, so it only gets
+ * IPv6 addresses.
  */
 function plainAddress(text: string): Address | null {
   const bare = text.includes('%') ? text.replace(/%.*$/s, '') : text

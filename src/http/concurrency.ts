@@ -7,36 +7,35 @@ import type { App } from './server.ts'
 /** Requests of one account handled at once in one instance, which has 15 database connections. */
 const MAX_CONCURRENT = 8
 
-/** A body this large keeps the processor from everything else while it is parsed. */
+/** A body of this size occupies the process while it is parsed. */
 const LARGE_BODY_BYTES = 64 * 1024
 const MAX_CONCURRENT_LARGE_BODIES = 2
 
 /**
- * Answers of at least this size hold memory until the client has read them: they count until then.
+ * Responses of at least this size occupy memory until the client has read them, so they count until
+ * then.
  */
 const LARGE_ANSWER_BYTES = 256 * 1024
 
 /**
- * Milliseconds for which a large answer keeps its place, per mebibyte. To build it occupied the
- * process for 10 ms per mebibyte: this way one account gets half of the process at most. Between
- * its answers new connections are accepted, one in each turn of the event loop.
+ * Milliseconds per mebibyte for which a large response keeps its place. Building it occupied the
+ * process for about 10 ms per mebibyte, so one account gets at most half of the process.
  */
 const REST_MS_PER_MIB = 2 * MAX_CONCURRENT * 10
 
-/** Requests of one account that wait for others of the same account. */
+/** Waiting requests of one account. */
 const MAX_WAITING = 200
 const RETRY_AFTER_SECONDS = 2
 
 type Turn = () => void
 type Share = { running: number; waiting: Turn[] }
-/** What a request waits for: the others with the same key. */
+/** The queue that a request waits in. */
 type Subject = { key: string; maxConcurrent: number }
 
 /**
- * Lets the requests of one account wait for one another rather than for everybody: some are handled
- * at once, the others in the order in which they came. Holds for every route that is registered
- * after this, except those with a limit of their own. Large bodies have a share of their own, also
- * where no account is needed: there the client's network counts.
+ * Limits concurrent requests per account: requests beyond the limit wait in order of arrival.
+ * Applies to every route registered afterwards, except those with a limit of their own. Large
+ * bodies have a limit of their own, which without an account counts per client network.
  */
 export function limitConcurrency(app: App): void {
   const shares = new Map<string, Share>()
@@ -49,7 +48,7 @@ export function limitConcurrency(app: App): void {
     if (subject === null) return payload
     const leave = await enter(shares, subject, reply)
     leaving.set(request, leave)
-    // Whatever becomes of it: an answer, a client that leaves, a connection that breaks.
+    // After a response, a disconnect or a broken connection.
     finished(reply.raw, { readable: false }, () => {
       const rest = rests.get(request)
       if (rest === undefined) leave()
@@ -75,7 +74,7 @@ function subjectOf({ caller, headers, ip, routeOptions }: FastifyRequest): Subje
 }
 
 /**
- * Waits for the request's turn.
+ * Waits for the request’s turn.
  * @returns ends it; may be called more than once
  * @throws Fault `rate_limited` when too many wait already
  */
@@ -86,8 +85,7 @@ async function enter(
 ): Promise<() => void> {
   const share = shares.get(key) ?? { running: 0, waiting: [] }
   shares.set(key, share)
-  // Whoever ends hands its place to the next, so that a request that comes in between does not
-  // overtake.
+  // A finished request passes its place to the next one, so that no new request overtakes it.
   if (share.running >= maxConcurrent) await waitIn(share, reply)
   else share.running++
 

@@ -20,8 +20,8 @@ const FASTIFY_FAULTS: Record<string, [FaultCode, string]> = {
 }
 
 /**
- * Delay of a 429: a client that repeats what was refused without waiting would otherwise do so a
- * thousand times a second.
+ * Delay of a 429. A client that ignores it would otherwise repeat its request a thousand times a
+ * second.
  */
 const REFUSAL_DELAY_MS = 500
 

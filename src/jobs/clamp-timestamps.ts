@@ -1,15 +1,15 @@
 import type { Pool } from 'pg'
 
 /**
- * Brings what the queue has marked with times to come back to now, after a clock that was ahead is
- * set right: jobs would not be claimed, schedules and the recovery of jobs would stand still until
- * it is as late again. A job made in the future keeps the time it was told to wait.
+ * Reduces the queue’s timestamps that are in the future, after a clock that ran ahead was
+ * corrected: jobs would not be claimed, and schedules and recovery would stop, until that time is
+ * reached again. Jobs created meanwhile keep their delay.
  */
 export async function clampQueueTimestamps(pool: Pool): Promise<void> {
   for (const statement of STATEMENTS) await pool.query(statement)
 }
 
-/** An occurrence of a schedule is enqueued once: its minutes that come again must not look done. */
+/** A scheduled minute is enqueued once. Minutes that occur again must not count as done. */
 const JOBS = `
   update pgboss.job set
     start_after = case

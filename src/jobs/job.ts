@@ -4,21 +4,21 @@ import type { Db } from '../store/database.ts'
 
 export type JobContext = {
   /**
-   * Aborts when the service stops, or when this run lost its claim: save what is worth saving and
-   * return or throw.
+   * Aborts when the service stops or this run has lost its claim. Save what is useful, then return
+   * or throw.
    */
   signal: AbortSignal
   /** 1 for the first run, more after a failure or a crash. */
   attempt: number
   log: Logger
-  /** Puts another job into the queue. */
+  /** Enqueues another job. */
   enqueue: Enqueue
 }
 
 /**
- * Thrown by work that is not done and goes back into the queue, behind what waits there: no
- * failure, and no attempt lost. As the reason of the signal's abort it says that others wait for
- * the slot; work that hears of it saves what it has, and throws.
+ * Thrown by a job to return to the end of the queue: not a failure, and no attempt lost. As the
+ * reason of an abort it means that other accounts wait for the slot; the job then saves its state
+ * and throws it.
  */
 export class PutBack extends Error {
   readonly delayMs: number
@@ -30,42 +30,39 @@ export class PutBack extends Error {
   }
 }
 
-/** Work for later: how it is called, what it takes, how often it may run, and the work itself. */
+/** A background job: its name, data, limits and work. */
 export type Job<Data extends object = object> = {
-  /** Its name in the database: letters, digits, `-`, `_`, `.`. */
+  /** Name in the database: letters, digits, `-`, `_`, `.`. */
   name: string
-  /** What is checked before it is enqueued and before it runs. */
+  /** Schema of the data, checked before it is enqueued and before it runs. */
   schema?: TObject
-  /** How many may run at once over all instances together. Without it, four in each. */
+  /** Runs at once over all instances. Default: four in each instance. */
   concurrency?: number
   /**
-   * The account whose work it is. Accounts share `concurrency`: the next claim is for the one that
-   * runs least, and one that alone may use all slots gives back what is more than its share when
-   * others wait (`PutBack`).
+   * The account it runs for. Accounts share `concurrency`: the next claim goes to the account with
+   * the fewest runs, and an account that uses more than its share returns slots when others wait
+   * (`PutBack`).
    */
   accountOf?(data: Data): string
-  /** Of those with the same key at most one waits. */
+  /** At most one job with the same key waits. */
   uniqueBy?(data: Data): string
   /**
-   * Enqueues it with empty data: cron in UTC, once over all instances, and once after a time when
-   * none was running.
+   * Schedule: cron in UTC, once over all instances, with empty data. Missed runs are made up once.
    */
   schedule?: string
-  /** Seconds for one run, after which it counts as failed (900, at most 86,400). */
+  /** Seconds for one run, after which it has failed (default 900, at most 86,400). */
   deadline?: number
   /**
-   * Tries after the first (3), and seconds between them: at first (5), doubled each time, at most
-   * (600).
+   * Retries (default 3), and the seconds between them: the first delay (5), doubled each time, up
+   * to the maximum (600).
    */
   retry?: { limit?: number; delay?: number; maxDelay?: number }
-  /**
-   * Does the work. May run twice when an instance dies in the middle: the row says what is done.
-   */
+  /** Does the work. May run twice when an instance crashes: the database has the state. */
   run(data: Data, context: JobContext): Promise<void>
 }
 
 /**
- * Puts a job into the queue, within the caller’s transaction if `db` is one.
+ * Enqueues a job, within the caller’s transaction if `db` is one.
  * @returns false when a job with the same unique key is already queued
  */
 export type Enqueue = <Data extends object>(
@@ -76,8 +73,8 @@ export type Enqueue = <Data extends object>(
 ) => Promise<boolean>
 
 /**
- * Keeps the types of schema and work together. A job that needs something is made by a function
- * that is given it.
+ * Defines a job with types derived from its schema. Jobs with dependencies are created by a
+ * function that receives them.
  */
 export function defineJob<Schema extends TObject>(
   job: Omit<Job<Static<Schema>>, 'schema'> & { schema: Schema },
@@ -87,7 +84,7 @@ export function defineJob<Data extends object>(job: Job<Data>): Job<Data> {
   return job
 }
 
-/** What a waiting job is counted under. */
+/** The group in which a waiting job is counted. */
 export function placeOf<Data extends object>(
   job: Job<Data>,
   data: Data,

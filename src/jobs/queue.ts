@@ -13,38 +13,37 @@ import { setSchedules } from './schedule.ts'
 import { DAY_SECONDS } from '../time.ts'
 import { ADVISORY_LOCKS } from '../store/advisory-locks.ts'
 
-/** A job that this process has claimed: `claim` names this attempt at it, and no later one. */
+/** A job that this process has claimed. `claim` identifies this attempt. */
 export type ClaimedJob = { id: string; attempt: number; data: object; claim: object }
 
 export type Queue = {
   enqueue: Enqueue
   /**
-   * Claims at most so many, the oldest first, as far as their concurrency over all instances
-   * allows. None: there is none.
+   * Claims up to `count` jobs, oldest first, within their concurrency over all instances. Empty
+   * when there is none.
    */
   claim(job: Job, count: number): Promise<ClaimedJob[]>
-  /** Says that the work goes on. False when the claim is lost: another instance has the job. */
+  /** Extends the claim. False when it is lost to another instance. */
   heartbeat(job: Job, claimed: ClaimedJob): Promise<boolean>
   complete(job: Job, claimed: ClaimedJob): Promise<void>
   /**
-   * Asks the account with more than its share to give a slot back, where others wait for one: a
-   * signal goes to its worker.
+   * Asks the account that uses more than its share to return a slot where others wait: its worker
+   * gets a notification.
    */
   rebalance(job: Job): Promise<void>
-  /** Puts it back behind what waits, after so many milliseconds; no attempt is lost. */
+  /** Returns it to the end of the queue after a delay. No attempt is lost. */
   putBack(job: Job, claimed: ClaimedJob, delayMs: number): Promise<void>
-  /** Gives it back for another try, or ends it after the last. */
+  /** Returns it for another attempt, or ends it after the last. */
   fail(job: Job, claimed: ClaimedJob, error: unknown): Promise<void>
-  /** How full it is, counted some seconds ago. */
+  /** Numbers of jobs, up to a few seconds old. */
   stats(): Promise<JobStats[]>
-  /** To be called when a clock was set: what is marked with times to come would stand still. */
+  /** Call when a clock was set back: timestamps in the future would block the queue. */
   clampTimestamps(): Promise<void>
   close: () => Promise<void>
 }
 
 /**
- * How many jobs of a name wait for their time, are ready, run, and failed for good within the last
- * day.
+ * Numbers of delayed, ready and running jobs of a name, and of those failed within the last day.
  */
 export type JobStats = {
   name: string
@@ -54,29 +53,23 @@ export type JobStats = {
   failed: number
 }
 
-/** The signal that a job was enqueued; its payload is the job's name. */
+/** The notification of an enqueued job. Its payload is the job’s name. */
 export const ENQUEUED = 'job.enqueued'
 
-/**
- * The signal that a job is to be put back, because others wait for its slot; its payload is the
- * job's id.
- */
+/** The notification that a job must return its slot to others. Its payload is the job’s id. */
 export const PUT_BACK_REQUESTED = 'job.wanted-back'
 
-/**
- * Seconds without a sign of life after which a job is taken from its instance. Half of it between
- * two signs.
- */
+/** Seconds without a heartbeat after which a job is released. Heartbeats come twice as often. */
 export const HEARTBEAT_SECONDS = 20
 
-/** Seconds between two looks for jobs whose instance died, and for schedules that came due. */
+/** Seconds between two searches for jobs of crashed instances and for due schedules. */
 const SUPERVISION_SECONDS = 10
 
 const COMPLETED_RETENTION_SECONDS = DAY_SECONDS
 
 /**
- * A clock that nobody sets: with the machine's, timers would wait for the hours by which that was
- * set back.
+ * The monotonic clock: with the system clock, timers would wait for the hours by which it was set
+ * back.
  */
 const MONOTONIC_CLOCK = {
   now: () => performance.timeOrigin + performance.now(),
@@ -110,7 +103,7 @@ export async function openQueue({
     clock: MONOTONIC_CLOCK,
   })
   boss.on('error', (error) => log.warn({ err: error }, 'the queue could not reach the database'))
-  // Clocks that differ are told of by whoever watches them.
+  // `watchClocks` reports clocks that differ.
   boss.on('warning', ({ message, data }) =>
     log[/clock skew/i.test(message) ? 'debug' : 'warn']({ data }, message),
   )
@@ -138,7 +131,7 @@ export async function openQueue({
     putBack: (job, { claim: attempt }, delayMs) =>
       putBack(pool, job.name, attempt as BossJob & Attempt, delayMs),
     fail: async (job, { claim: attempt }, error) =>
-      // The words only: what else an error carries may be somebody's secret.
+      // Only the message: other properties of an error may contain secrets.
       void (await boss.fail(job.name, attempt as BossJob, { message: messageOf(error) })),
     stats: () => readStats(boss, jobs),
     clampTimestamps: () => clampQueueTimestamps(pool),
@@ -146,14 +139,14 @@ export async function openQueue({
   }
 }
 
-/** Instances that start together for the first time would make the same tables. */
+/** Instances that start together for the first time would create the same tables. */
 async function withStartLock(pool: Pool, work: () => Promise<void>): Promise<void> {
   const client = await pool.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [ADVISORY_LOCKS.queueStart])
     await work()
   } finally {
-    // The lock ends with its connection, whatever happened.
+    // Closing the connection releases the lock.
     client.release(true)
   }
 }
@@ -169,7 +162,8 @@ async function makeQueue(boss: PgBoss, job: Job): Promise<void> {
     retryDelayMax: retry.maxDelay ?? 600,
     retryBackoff: true,
   }
-  // Creating leaves a queue of an earlier version as it is, updating makes it as this version says.
+  // Creation leaves a queue of an earlier version unchanged; the update applies this version’s
+  // settings.
   await boss.createQueue(name, { ...options, policy: job.uniqueBy ? 'short' : 'standard' })
   await boss.updateQueue(name, options)
 }
@@ -204,8 +198,8 @@ function inTransaction(db: Db): BossDb {
 type Turns = <T>(work: () => Promise<T>) => Promise<T>
 
 /**
- * Lets one work at a time: a claim holds a connection while it asks for another, and many could
- * each hold what the others wait for.
+ * Runs claims one after another: a claim holds a connection while it waits for a second one, so
+ * that many could deadlock.
  */
 function createTurns(): Turns {
   let last: Promise<unknown> = Promise.resolve()
@@ -234,11 +228,11 @@ async function claim(
   }))
 }
 
-/** What the types of pg-boss do not show of a claimed job. */
+/** Properties of a claimed job that pg-boss’s types lack. */
 type Attempt = { retryCount: number }
 
 /**
- * One job of the account whose turn it is. One by one: pg-boss would take several of one account at
+ * Claims one job of the account whose turn it is. pg-boss could claim several of one account at
  * once.
  */
 async function claimNext(boss: PgBoss, db: BossDb, served: Served, { name, concurrency }: Job) {
@@ -254,7 +248,7 @@ async function claimNext(boss: PgBoss, db: BossDb, served: Served, { name, concu
   return boss.fetch<object>(name, { db, ignoreGroups: others.map(({ id }) => id) })
 }
 
-/** When each account was last served here, by the name of the job and the account, oldest first. */
+/** When each account was last served by this instance, by job name and account, oldest first. */
 type Served = Map<string, number>
 
 const MAX_SERVED = 10_000
@@ -277,7 +271,7 @@ async function rebalance(pool: Pool, { name, concurrency = Infinity }: Job): Pro
   })
 }
 
-/** Two instances that count what runs at the same moment would both see room for one more. */
+/** Two instances that count running jobs at once would both find a free slot. */
 async function withClaimLock<T>(
   pool: Pool,
   name: string,
@@ -310,7 +304,7 @@ async function readStats(boss: PgBoss, jobs: Job[]): Promise<JobStats[]> {
   return rows.toSorted((one, other) => one.name.localeCompare(other.name))
 }
 
-/** pg-boss answers with a count that its types do not show. */
+/** pg-boss returns a count that its types lack. */
 function affected(response: object): number {
   return (response as { affected: number }).affected
 }

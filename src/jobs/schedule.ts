@@ -2,8 +2,8 @@ import type { PgBoss } from 'pg-boss'
 import { placeOf, type Job } from './job.ts'
 
 /**
- * Makes the schedules in the database those of this version: pg-boss enqueues from them, once over
- * all instances.
+ * Sets the schedules of this version in the database. pg-boss enqueues from them, once over all
+ * instances.
  */
 export async function setSchedules(boss: PgBoss, jobs: Job[]): Promise<void> {
   for (const job of jobs) {

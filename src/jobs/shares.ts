@@ -1,19 +1,22 @@
 import type { Pool } from 'pg'
 import type { Db as BossDb } from 'pg-boss'
 
-/** An account's jobs of one name. */
+/** The jobs of one name of an account. */
 export type Group = {
   id: string
   running: number
   /** Ready to be claimed. */
   waiting: number
-  /** When the first of those was put into the queue, in milliseconds since 1970. */
+  /** When the oldest of them was enqueued, in milliseconds since 1970. */
   waitingSince: number
-  /** The id of the running one that was claimed last. */
+  /** The id of the running job that was claimed last. */
   newest: string | null
 }
 
-/** Who has and wants how many slots. Jobs of a name with a limit all have a group. */
+/**
+ * Lists the accounts with running or waiting jobs of a name. All jobs of a name with a limit have a
+ * group.
+ */
 export async function listGroups(db: BossDb, name: string): Promise<Group[]> {
   const { rows } = await db.executeSql(
     `select coalesce(group_id, 'all') as id,
@@ -30,8 +33,8 @@ export async function listGroups(db: BossDb, name: string): Promise<Group[]> {
 }
 
 /**
- * Whose turn it is: the account that runs least, of those the one that was served longest ago.
- * Null: nobody's.
+ * Returns the account whose turn it is: the one with the fewest runs, among those the one that was
+ * served longest ago; null when none waits.
  * @param servedAt larger is later; 0 for never
  */
 export function nextGroup(
@@ -49,9 +52,9 @@ export function nextGroup(
 }
 
 /**
- * The account that has to give a slot back: all slots are taken, it has more of them than its
- * share, and another account with less waits. The share is what is left when the slots are divided
- * among all accounts that run or wait, one at least.
+ * Returns the account that must return a slot: all slots are used, it uses more than its share, and
+ * another account with fewer waits. The share is the number of slots divided by the accounts that
+ * run or wait, at least one.
  */
 export function findOverShare(groups: Group[], concurrency: number): Group | null {
   const running = groups.reduce((sum, group) => sum + group.running, 0)
@@ -62,7 +65,7 @@ export function findOverShare(groups: Group[], concurrency: number): Group | nul
   return isWaited && most && most.running > share ? most : null
 }
 
-/** Written by hand: pg-boss gives back only what failed, and that for a limited number of times. */
+/** Written as SQL, because pg-boss only returns failed jobs, and a limited number of times. */
 export async function putBack(
   pool: Pool,
   name: string,

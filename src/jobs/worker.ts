@@ -13,8 +13,8 @@ import {
 
 export type Worker = {
   /**
-   * Claims no more, aborts what runs, and waits for it.
-   * @param milliseconds after which what still runs is given back to the queue
+   * Stops claiming, aborts running jobs and waits for them.
+   * @param milliseconds after which unfinished jobs return to the queue
    */
   stop(milliseconds: number): Promise<void>
 }
@@ -22,16 +22,16 @@ export type Worker = {
 type Options = { queue: Queue; jobs: Job[]; notifications: Notifications; log: Logger }
 type Running = { claimed: ClaimedJob; abort: AbortController; done: Promise<void> }
 
-/** How many of one job run at once in one instance, unless its concurrency is higher. */
+/** Concurrent runs of one job in one instance, unless its `concurrency` is higher. */
 const DEFAULT_CONCURRENCY = 4
 
 /**
- * Milliseconds between two looks without a signal: for retries that came due, and for signals that
- * were missed.
+ * Milliseconds between two claims without a notification: for retries that are due, and missed
+ * notifications.
  */
 const POLL_INTERVAL_MS = 2_000
 
-/** Runs jobs as they come, until it is stopped. */
+/** Runs jobs until it is stopped. */
 export function startWorker({ queue, jobs, notifications, log }: Options): Worker {
   const lines = jobs.map((job) => startLine(queue, job, log.child({ job: job.name })))
   const stopListening = [
@@ -57,8 +57,8 @@ type Line = {
 }
 
 /**
- * One job's line: claims as many as there is room for, when something came, when one is done, and
- * now and then.
+ * Runs one kind of job: claims as many as possible after a notification, after a run, and at
+ * intervals.
  */
 function startLine(queue: Queue, job: Job, log: Logger): Line {
   const room = Math.max(job.concurrency ?? 0, DEFAULT_CONCURRENCY)
@@ -118,7 +118,7 @@ function startLine(queue: Queue, job: Job, log: Logger): Line {
   }
 }
 
-/** A queue that is away cannot be told: the claim runs out there by itself. */
+/** If the queue is unavailable, the claim expires there by itself. */
 async function giveBack(
   queue: Queue,
   job: Job,
@@ -129,8 +129,7 @@ async function giveBack(
 }
 
 /**
- * Runs one job to its end, and keeps its claim alive meanwhile. Never throws: what goes wrong is in
- * the queue and the log.
+ * Runs one job and extends its claim meanwhile. Never throws: errors go to the queue and the log.
  */
 async function runOne(
   queue: Queue,

@@ -14,21 +14,19 @@ import { majorOf } from './embedded/folder.ts'
 import { databaseIn, keptFolder } from './embedded/upgrade.ts'
 import { syncFolder } from './file.ts'
 
-/** What stands in an archive: its header, and its bytes to read. */
+/** An entry of an archive: its header and a stream of its bytes. */
 type Entry = Extract extends AsyncIterable<infer E> ? E : never
 
 type Options = { dataDir: string; log: Logger; file: string }
 
-/**
- * A page of PostgreSQL's compresses to a third at the first level, and little further at any other.
- */
+/** PostgreSQL’s pages compress to a third at level 1, and hardly further at higher levels. */
 const COMPRESSION = { level: 1 }
 
 /**
- * Writes the whole embedded database into one file (tar, gzip), beside the running service or
- * without it. It holds everything that was committed before it ended.
- * @returns bytes of the file, which is there whole or not at all
- * @throws Fault `unavailable` when the database cannot be reached or the file not be written
+ * Writes the whole embedded database to one file (tar, gzip), with or without a running service. It
+ * contains everything committed before it ends.
+ * @returns size of the file in bytes; the file is written completely or not at all
+ * @throws Fault `unavailable` when the database cannot be reached or the file cannot be written
  */
 export async function backUp({ dataDir, log, file }: Options): Promise<number> {
   const server = await reachEmbedded({ dataDir, log })
@@ -66,11 +64,11 @@ async function makeDurable(path: string): Promise<void> {
 }
 
 /**
- * Puts the database of a backup into a data folder that has none, and sees that it starts. One of
- * an older PostgreSQL is carried over.
+ * Restores a backup to a data folder without a database, and starts it once. A backup of an older
+ * PostgreSQL is upgraded.
  * @returns when the backup was taken
- * @throws Fault `conflict` when there is a database, `invalid_request` when the file is no whole
- *   backup for this version
+ * @throws Fault `conflict` when there is a database, `invalid_request` when the file is incomplete
+ *   or from a newer version
  */
 export async function restore({ dataDir, log, file }: Options): Promise<Date> {
   const folder = join(resolve(dataDir), 'postgres')
@@ -78,7 +76,7 @@ export async function restore({ dataDir, log, file }: Options): Promise<Date> {
   if (present !== null)
     throw new Fault('conflict', `${present} exists. Stop the service and move it away first.`)
   mkdirSync(dataDir, { recursive: true })
-  // A name of which the next start removes what was left half made.
+  // The next start removes incomplete folders of this name.
   const half = `${folder}.new-${process.pid}`
   try {
     const { takenAt, postgres } = await unpack(file, half)
@@ -86,7 +84,7 @@ export async function restore({ dataDir, log, file }: Options): Promise<Date> {
     syncFolder(dirname(folder))
     const server = await reachEmbedded({ dataDir, log })
     await server.stop()
-    // What an upgrade keeps is in the file.
+    // The old database that an upgrade would keep is in the file already.
     if (postgres !== SHIPPED_MAJOR)
       rmSync(keptFolder(folder, postgres), { recursive: true, force: true })
     return new Date(takenAt)
@@ -104,7 +102,7 @@ async function unpack(file: string, folder: string): Promise<BackupHead> {
   const unpacked = pipeline(createReadStream(file), createGunzip(), entries)
   let head: BackupHead | undefined
   let last = ''
-  // Both are awaited together: a file that cannot be read ends the loop with its error.
+  // Awaited together: a file that cannot be read ends the loop with its error.
   await Promise.all([
     unpacked,
     (async () => {

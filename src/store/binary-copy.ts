@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * What is given as which type: JSON as its text, a UUID as its text or its 16 bytes, an inet as the
- * text of an address.
+ * The JavaScript types of values: JSON as text, a UUID as text or 16 bytes, an inet as the text of
+ * an address.
  */
 type Values = {
   text: string
@@ -20,39 +20,33 @@ type Values = {
 type Type = keyof Values
 type Value = Values[Type] | null
 
-/** A column, its type, and its value in a row. */
+/** A column: its name, its type, and how to get its value from a row. */
 export type Column<R> = {
   [T in Type]: [name: string, type: T, valueOf: (row: R) => Values[T] | null]
 }[Type]
 
-/**
- * Memory that rows are written into, and may be written into anew; where they are longer than
- * usual, it grows.
- */
+/** A reusable buffer that rows are written to. It grows for long rows. */
 export type Page = { bytes: Buffer; at: number }
 
-/** Bytes of a page as a rule. */
+/** Initial bytes of a page. */
 const PAGE_BYTES = 64 * 1024
 
-/** What a value takes beside its text or its bytes. */
+/** Bytes of a value in addition to its text or bytes. */
 const MAX_VALUE_OVERHEAD_BYTES = 32
 
-/** What a character of a string takes at most, in UTF-8. */
+/** Bytes of one UTF-16 code unit in UTF-8, at most. */
 const MAX_BYTES_PER_CHARACTER = 3
 
-/** Texts of which the bytes are remembered: the same come again and again. */
+/** Cached encodings of texts that occur again and again. */
 const MAX_CACHED_TEXTS = 1_000
 
-/** Signature, flags, and the length of an extension that is not there. */
+/** Signature, flags, and an extension length of zero. */
 const HEADER = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 
-/** PostgreSQL counts microseconds, from here. */
+/** PostgreSQL counts microseconds from this time. */
 const EPOCH = Date.UTC(2000, 0, 1)
 
-/**
- * What PostgreSQL calls the families of addresses (utils/inet.h in its source), by the length of an
- * address.
- */
+/** PostgreSQL’s address families (utils/inet.h in its source), by the length of an address. */
 const FAMILIES: Record<number, number> = { 4: 2, 16: 3 }
 
 const uuidOf = remembering((uuid) => Buffer.from(uuid.replaceAll('-', ''), 'hex'))
@@ -63,7 +57,7 @@ const inetOf = remembering((text) => {
   return Buffer.from([FAMILIES[length] as number, length * 8, 0, length, ...address])
 })
 
-/** Each type as its receiving function in PostgreSQL reads it: uuid_recv, inet_recv and so on. */
+/** Writes each type as its receive function in PostgreSQL reads it (uuid_recv, inet_recv …). */
 const WRITE: { [T in Type]: (page: Page, value: Values[T]) => void } = {
   text: putText,
   json: putText,
@@ -83,8 +77,8 @@ export function newPage(): Page {
 }
 
 /**
- * Writes rows in the binary format of COPY (PostgreSQL's manual, COPY, “Binary Format”).
- * @returns the bytes of the page that they take
+ * Writes rows in the binary format of COPY (PostgreSQL’s manual, COPY, “Binary Format”).
+ * @returns the bytes of the page that they occupy
  */
 export function writeRows<R>(page: Page, columns: Column<R>[], rows: R[]): Buffer {
   page.at = 0
@@ -99,7 +93,7 @@ export function writeRows<R>(page: Page, columns: Column<R>[], rows: R[]): Buffe
   return page.bytes.subarray(0, page.at)
 }
 
-/** Behind its length. */
+/** Writes a value after its length. */
 function writeValue(page: Page, type: Type, value: Value): void {
   makeRoom(page, MAX_VALUE_OVERHEAD_BYTES + lengthOf(value))
   const start = page.at

@@ -2,8 +2,8 @@ import type { Db } from './database.ts'
 import { notify, type Notifications } from './notifications.ts'
 
 /**
- * Where something changed; `requests` are those that a webhook endpoint captured, `id` is the
- * endpoint's.
+ * The modules whose data can change. `requests` are captured requests; their `id` is the
+ * endpoint’s.
  */
 export const CHANGE_TOPICS = [
   'monitoring',
@@ -20,24 +20,24 @@ export const CHANGE_TOPICS = [
 ] as const
 export type ChangeTopic = (typeof CHANGE_TOPICS)[number]
 
-/** What changed; without an id more than one thing did, or the room as a whole. */
+/** A change. Without an id, several objects or the whole module changed. */
 export type Change = { room: ChangeTopic; id: string | null }
 
-/** Whom it concerns, where that is not one account. */
+/** The audience of changes that concern all administrators. */
 export const ADMINISTRATORS = 'administrators'
 export const EVERYONE = 'everybody'
 
-/** `audience` is the id of an account, or one of the words above. */
+/** `audience` is the id of an account, or `ADMINISTRATORS`. */
 export type ChangeNotice = Change & { audience: string }
 
 const CHANNEL = 'changed'
 
-/** Of some 95 bytes each, in one signal. */
+/** Changes per notification, of about 95 bytes each. */
 const CHANGES_PER_NOTIFICATION = 75
 
 /**
- * Says in every instance that something looks different now; within a transaction, when that
- * commits. What is shown somewhere is asked for anew.
+ * Notifies all instances of a change; within a transaction, when it commits. Dashboards then fetch
+ * the changed data again.
  */
 export async function notifyChange(
   db: Db,
@@ -48,7 +48,7 @@ export async function notifyChange(
   await notifyChanges(db, [{ audience, room, id }])
 }
 
-/** The same of many things at once. */
+/** Notifies all instances of several changes. */
 export async function notifyChanges(db: Db, changes: ChangeNotice[]): Promise<void> {
   const words = changes.map(({ audience, room, id }) => [audience, room, id])
   for (let at = 0; at < words.length; at += CHANGES_PER_NOTIFICATION)
@@ -56,8 +56,9 @@ export async function notifyChanges(db: Db, changes: ChangeNotice[]): Promise<vo
 }
 
 /**
- * @param missed called when some may not have been heard
- * @returns a function that ends it
+ * Subscribes to changes.
+ * @param missed called when some may have been missed
+ * @returns ends the subscription
  */
 export function onChange(
   notifications: Notifications,

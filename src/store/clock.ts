@@ -5,24 +5,24 @@ import type { Logger } from '../log.ts'
 import type { DB } from './tables.ts'
 import { MINUTE_MS } from '../time.ts'
 
-/** A column with times that lie no further ahead than this while the clocks are right. */
+/** A column whose timestamps are at most this far ahead while clocks are right. */
 export type FutureTimestamp = {
   table: string
   column: string
-  /** Seconds. */
+  /** Seconds ahead. */
   maxAheadSeconds: number
-  /** The clock that it is compared with: the database's, or the service's own. */
+  /** The clock it is compared with. */
   clock: 'database' | 'service'
-  /** The rows for which it holds, as SQL; without it all. */
+  /** SQL condition of the rows concerned; all rows without it. */
   where?: string
-  /** The column holds milliseconds since 1970 as a number. */
+  /** The column contains milliseconds since 1970 as a number. */
   isNumber?: true
 }
 
 /**
- * Brings times that lie further ahead than they can to where they may be: after a clock that was
- * ahead is set right, what is due, claimed or counted would stand still until it is as late again.
- * Does nothing while the clocks are right.
+ * Reduces timestamps that are too far ahead. After a clock that ran ahead is corrected, everything
+ * due, claimed or counted would otherwise wait until that time is reached again. Does nothing while
+ * clocks are right.
  */
 export async function clampFutureTimestamps(
   db: Kysely<DB>,
@@ -44,29 +44,26 @@ function limitOf({ maxAheadSeconds, clock, isNumber }: FutureTimestamp) {
   return isNumber ? sql`(extract(epoch from ${limit}) * 1000)::bigint` : limit
 }
 
-/** Milliseconds between two looks at the clocks. */
+/** Milliseconds between two comparisons of the clocks. */
 const CHECK_INTERVAL_MS = 10_000
 /**
- * Milliseconds by which a clock may move or differ without a word: NTP moves it gently, and asking
- * takes time.
+ * Milliseconds by which a clock may move or differ: NTP adjusts it gradually, and the query takes
+ * time.
  */
 const TOLERANCE_MS = 2_000
-/** Beyond so much, the clocks of service and database differ enough to be told of. */
+/** Milliseconds between the clocks of service and database above which a warning is logged. */
 const MAX_DIFFERENCE_MS = MINUTE_MS
 
-/**
- * How far the clocks of the service and of the database are ahead of one that nobody sets, in
- * milliseconds.
- */
+/** Milliseconds by which the clocks of service and database are ahead of the monotonic clock. */
 type Reading = { service: number; database: number }
 
 type Watched = { db: Kysely<DB>; log: Logger; onClockChange: () => Promise<void> }
 
 /**
- * Compares the clocks of the service and of its database with one that nobody sets.
- * @param onClockChange called at the start, when one of them jumped, and again and again while they
- *   are more than a minute apart
- * @returns how to stop it
+ * Compares the clocks of service and database with the monotonic clock.
+ * @param onClockChange called at the start, when one of them jumps, and repeatedly while they are
+ *   more than a minute apart
+ * @returns stops it
  */
 export function watchClocks({ db, log, onClockChange }: Watched): () => Promise<void> {
   const stopping = new AbortController()
@@ -74,14 +71,14 @@ export function watchClocks({ db, log, onClockChange }: Watched): () => Promise<
 
   async function look(): Promise<void> {
     const reading = await readClocks(db)
-    // A database that takes its time to answer tells too little about its clock.
+    // A database that responds slowly tells too little about its clock.
     if (!reading) return
     const moved = known && largestShift(known, reading)
     if (moved !== null && Math.abs(moved) > TOLERANCE_MS)
       log.warn({ seconds: Math.round(moved / 1000) }, 'a clock was set')
     const isApart = Math.abs(reading.service - reading.database) > MAX_DIFFERENCE_MS
     if (moved === null || Math.abs(moved) > TOLERANCE_MS || isApart) await onClockChange()
-    // Only now: what failed is done at the next look.
+    // Set last, so that a failure is repeated at the next comparison.
     known = reading
   }
 
@@ -113,7 +110,7 @@ async function readClocks(db: Kysely<DB>): Promise<Reading | null> {
     : { service: Date.now() - after, database: now - (before + after) / 2 }
 }
 
-/** By how much the clock moved that moved most. */
+/** The larger of the two clock changes. */
 function largestShift(before: Reading, after: Reading): number {
   const [service, database] = [after.service - before.service, after.database - before.database]
   return Math.abs(service) > Math.abs(database) ? service : database

@@ -2,8 +2,8 @@ import type { Connection, Pool, Submittable } from 'pg'
 import { newPage, writeRows, type Column, type Page } from './binary-copy.ts'
 
 /**
- * Pages that wait to be written anew, and how long they may be: memory that is taken and given back
- * costs more than copying.
+ * Unused pages kept for the next copy, and their maximum size. Allocating and freeing memory costs
+ * more than copying.
  */
 const MAX_SPARE_PAGES = 4
 const SPARE_BYTES = 1024 * 1024
@@ -14,15 +14,15 @@ const COPY_DONE = Buffer.from('c\0\0\0\u0004')
 type Options<R> = {
   table: string
   columns: Column<R>[]
-  /** Milliseconds for all of it. */
+  /** Milliseconds for statement and copy together. */
   deadline: number
 }
 
 /**
- * What copies rows into a table, in one transaction with a statement before it, in one round trip:
- * it begins to send them while the statement is still to be done.
- * @returns the rows of that statement, each value as its text; throws when nothing was copied, as
- *   far as it is known
+ * Creates a function that runs a statement and copies rows into a table, in one transaction and one
+ * round trip: rows are sent while the statement is still running.
+ * @returns the rows of the statement, each value as text; throws when nothing was copied, as far as
+ *   is known
  */
 export function createCopyIn<R>(pool: Pool, { table, columns, deadline }: Options<R>) {
   const copy = `copy ${table} (${columns.map(([name]) => name).join(', ')}) from stdin (format binary)`
@@ -34,15 +34,15 @@ export function createCopyIn<R>(pool: Pool, { table, columns, deadline }: Option
     const giveBack = () => {
       if (spare.length < MAX_SPARE_PAGES && page.bytes.length <= SPARE_BYTES) spare.push(page)
     }
-    // What @types/pg does not know: the pool gives the query its callback, and a promise of what
-    // that is called with.
+    // Missing in @types/pg: the pool gives the query its callback, and a promise of the callback’s
+    // argument.
     return pool.query(
       copyIn(`${statement}; ${copy}`, bytes, giveBack, deadline),
     ) as unknown as Promise<string[][]>
   }
 }
 
-/** A query that pg lets somebody else speak: PostgreSQL's protocol, “COPY Operations”. */
+/** A query that implements the protocol itself (PostgreSQL’s manual, “COPY Operations”). */
 type Spoken = Submittable & {
   query_timeout: number
   callback?: (error: Error | null, rows?: string[][]) => void
@@ -54,10 +54,7 @@ type Spoken = Submittable & {
   handleReadyForQuery(): void
 }
 
-/**
- * What is sent before the server asks for it, it reads when it gets there, or passes over when it
- * does not.
- */
+/** The server reads data that arrives before it is ready, or discards it when it is not. */
 function copyIn(text: string, bytes: Buffer, onSent: () => void, deadline: number): Spoken {
   const rows: string[][] = []
   return {

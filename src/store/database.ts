@@ -4,62 +4,57 @@ import { Fault } from '../errors.ts'
 import type { DB } from './tables.ts'
 import { MINUTE_MS } from '../time.ts'
 
-/** A pool or a transaction alike: the first argument of every store function. */
+/** A pool or a transaction: the first argument of every store function. */
 export type Db = Kysely<DB> | Transaction<DB>
 
 export type Database = {
   db: Kysely<DB>
-  /** The connections behind `db`, for libraries that bring their own SQL. */
+  /** The connections of `db`, for libraries with their own SQL. */
   pool: Pool
   close: () => Promise<void>
 }
 
 const MIN_MAJOR = 15
 
-/**
- * Milliseconds for one statement: nobody waits longer for an answer, and its connection is wanted
- * by others.
- */
+/** Milliseconds for one statement: no request waits longer, and others need the connection. */
 export const STATEMENT_TIMEOUT_MS = 30_000
 
 /**
- * Milliseconds for a lock, held by a transaction of ours that itself has statements of limited
- * length.
+ * Milliseconds to wait for a lock, which is held by a transaction whose statements are limited
+ * themselves.
  */
 export const LOCK_TIMEOUT_MS = 20_000
 
 /**
- * Milliseconds that a transaction may do nothing: it holds a connection, its locks, and dead rows
- * of every table.
+ * Milliseconds that a transaction may be idle: it holds a connection, its locks, and dead rows of
+ * every table.
  */
 export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000
 
 /**
- * Set by a statement and not in the start-up message: PgBouncer refuses a connection with start-up
+ * Set by a statement, not in the startup message: PgBouncer rejects connections with startup
  * parameters that it does not know.
  */
 const TIME_LIMITS = `set statement_timeout = ${STATEMENT_TIMEOUT_MS}; set lock_timeout = ${LOCK_TIMEOUT_MS};
   set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_TIMEOUT_MS}`
 
-/**
- * Milliseconds for a deletion that takes along everything that belongs to an account or a domain.
- */
+/** Milliseconds for the deletion of an account or domain with all its data. */
 export const DELETION_TIMEOUT_MS = 10 * MINUTE_MS
 
-/** Milliseconds for a statement of nightly work that reads or deletes from a whole table. */
+/** Milliseconds for a nightly statement that reads or deletes from a whole table. */
 export const NIGHTLY_STATEMENT_TIMEOUT_MS = 30 * MINUTE_MS
 
-/** For work that legitimately takes long, on a connection that it does not share. */
+/** For legitimate long work on a connection of its own. */
 export const NO_TIME_LIMITS =
   'set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0'
 
-/** Milliseconds for a connection: a request that waits longer is better answered with 503. */
+/** Milliseconds to wait for a connection. A request that waits longer gets 503. */
 const CONNECT_DEADLINE_MS = 5_000
 
 /**
- * Opens a pool of connections; the first of them is made when it is needed.
+ * Opens a pool of connections. The first connection is made when it is needed.
  * @param url `postgres://…`
- * @param max connections at once
+ * @param max maximum number of connections
  */
 export function openDatabase(url: string, { max = 15 }: { max?: number } = {}): Database {
   const pool = poolOf({
@@ -76,30 +71,28 @@ export function openDatabase(url: string, { max = 15 }: { max?: number } = {}): 
   return { db, pool, close: () => db.destroy() }
 }
 
-/** Whatever the planner believes of a table, every row is looked up by itself, in an index. */
+/** Every row is looked up in an index, whatever the planner’s statistics are. */
 const BY_INDEX = '; set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off'
 
 /**
- * Further connections to the same database, for statements that look up a few keys and are planned
- * once: a plan made while a table was empty would go on reading all of it when it has a million
- * rows.
- * @param max connections at once
+ * Opens a second pool for prepared statements that look up a few keys. They are planned once: a
+ * plan made for an empty table would still scan the whole table when it has a million rows.
+ * @param max maximum number of connections
  */
 export function openLookups({ options }: Pool, max: number): Pool {
   return poolOf({ ...options, max, onConnect: (client) => client.query(TIME_LIMITS + BY_INDEX) })
 }
 
 /**
- * Further connections to the same database for work without limits of time, to be ended when it is
- * done: the schema of the queue, which waits for other instances and may rewrite its tables.
+ * Opens a pool without time limits for the queue’s schema migration, which waits for other
+ * instances and may rewrite tables. Close it when done.
  */
 export function openUnlimited({ options }: Pool, max: number): Pool {
   return poolOf({ ...options, max, onConnect: (client) => client.query(NO_TIME_LIMITS) })
 }
 
 /**
- * Runs statements on one connection that may take longer than a request's; for background work that
- * says why.
+ * Runs statements on one connection with a longer time limit, for background work.
  * @param milliseconds for each statement
  */
 export async function withStatementTimeout<T>(
@@ -112,7 +105,7 @@ export async function withStatementTimeout<T>(
     try {
       return await work(connection)
     } finally {
-      // Where this fails the connection is broken, and does not go back to the pool.
+      // If this fails, the connection is broken and does not return to the pool.
       await sql`set statement_timeout = ${sql.lit(STATEMENT_TIMEOUT_MS)}`
         .execute(connection)
         .catch(() => {})
@@ -131,15 +124,18 @@ type Options = Omit<PoolConfig, 'onConnect'> & {
 
 function poolOf(options: Options): Pool {
   const pool = new Pool(options)
-  // An idle connection that breaks is replaced at the next use. Without a listener it would end the
+  // A broken idle connection is replaced at the next use. Without a listener it would end the
   // process.
   pool.on('error', () => {})
-  // The same for one in use: whoever uses it hears of it through its query.
+  // The same for a connection in use: its query rejects.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
-/** @throws Fault `unavailable` when the server is older than what our SQL is written for */
+/**
+ * Checks the server’s version.
+ * @throws Fault `unavailable` when it is older than `MIN_MAJOR`
+ */
 export async function requireSupported(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ version: string }>(
     "select current_setting('server_version') as version",
@@ -153,14 +149,11 @@ export async function requireSupported(client: ClientBase): Promise<void> {
 export type DatabaseState = {
   version: string
   now: Date
-  /** On its disk. */
+  /** Bytes on disk. */
   bytes: number
 }
 
-/**
- * The server's version, its time, and what it keeps of ours, for those who look whether all is
- * well.
- */
+/** Reads the server’s version, its time, and the size of the database, for the health page. */
 export async function databaseState(db: Db): Promise<DatabaseState> {
   const query = sql<DatabaseState>`
     select current_setting('server_version') as version, clock_timestamp() as now,
@@ -171,7 +164,7 @@ export async function databaseState(db: Db): Promise<DatabaseState> {
 
 const PARSERS = new Map<number, (text: string) => unknown>([
   [types.builtins.INT8, safeInteger],
-  // A day has no time zone: as a Date it would be another day west of here.
+  // A date has no time zone: as a JavaScript Date it would be another day in zones behind UTC.
   [types.builtins.DATE, (text) => text],
 ])
 
@@ -185,7 +178,7 @@ function safeInteger(text: string): number {
   return number
 }
 
-/** What the operating system answers where there is no database. */
+/** Error codes of the operating system when no database can be reached. */
 const NETWORK_ERRORS = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -205,7 +198,7 @@ const NETWORK_CALLS = new Set(['connect', 'read', 'write', 'getaddrinfo'])
  */
 const AWAY_STATES = /^(?:08...|53...|57P..)$/
 
-/** What pg, its pool and Kysely say without a code. */
+/** Errors of pg, its pool and Kysely that have no code. */
 const AWAY_MESSAGES =
   /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered a connection error|^Client was closed|^Cannot use a pool after calling end|^driver has already been destroyed/
 
@@ -214,7 +207,7 @@ const AWAY_MESSAGES =
  */
 const TIMEOUT_STATES = new Set(['57014', '55P03', '25P03'])
 
-/** Whether the database gave a statement up because it took too long. */
+/** Whether the database canceled a statement because it took too long. */
 export function isDatabaseTimeout(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return (
@@ -222,10 +215,7 @@ export function isDatabaseTimeout(error: unknown): boolean {
   )
 }
 
-/**
- * Whether this error means that the database is away for the moment, and not that we asked
- * something wrong.
- */
+/** Whether the database is temporarily unavailable, as opposed to an error in the query. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code = '', syscall = '', message, cause } = error as NodeJS.ErrnoException

@@ -22,38 +22,37 @@ import { finishUpgrade, upgradeIfOlder } from './embedded/upgrade.ts'
 import { MINUTE_MS } from '../time.ts'
 
 export type Embedded = {
-  /** Of our own database. Its role owns this database and is no superuser. */
+  /** URL of the service’s database. Its role owns the database and is no superuser. */
   url: string
-  /** Of the superuser, for what concerns the server as a whole. */
+  /** URL of the superuser, for server-wide statements. */
   adminUrl: string
-  /** Where its data lies. */
+  /** Its data folder. */
   folder: string
-  /** The server's process, while it runs. */
+  /** The server’s process number while it runs. */
   readonly pid: number | undefined
-  /** Ends the server after what its clients have committed is on disk. */
+  /** Stops the server after its clients’ commits are on disk. */
   stop(): Promise<void>
 }
 
 type Options = {
-  /** The data lies in `postgres` below it. It is made if need be. */
+  /** The data is in its subfolder `postgres`, which is created if necessary. */
   dataDir: string
   log: Logger
 }
 
 /**
- * Milliseconds before the first and at most before any later start of a server that ended by
- * itself.
+ * Milliseconds before the first restart of a server that ended by itself, and before any later one.
  */
 const BACK_OFF = { first: 200, most: 10_000 }
 
-/** Milliseconds after which a server is well again, and its next end is no repetition. */
+/** Milliseconds after which a server counts as stable, so that the next end is a first one. */
 const STABLE_AFTER_MS = MINUTE_MS
 
 /**
- * Starts the PostgreSQL that came with us, makes its database at the first start, and starts it
- * again whenever it ends.
- * @throws Fault `conflict` when the folder is not ours to use, `unavailable` when no server can
- *   run: the sentence says what to do
+ * Starts the shipped PostgreSQL, creates its database at the first start, and restarts it whenever
+ * it ends.
+ * @throws Fault `conflict` when the folder is used otherwise, `unavailable` with the fix when no
+ *   server can run
  */
 export async function startEmbedded({ dataDir, log }: Options): Promise<Embedded> {
   try {
@@ -82,7 +81,7 @@ function keepRunning(site: Site, first: Run): Embedded {
   }
 }
 
-/** For a command that works beside the service: the server that is running, or one of its own. */
+/** Returns the running server, or starts one, for a command. */
 export async function reachEmbedded({ dataDir, log }: Options): Promise<Embedded> {
   const site = await prepareSite(dataDir, log)
   const claim = await tryClaim(site.address.url('postgres', 'postgres'))
@@ -109,7 +108,9 @@ async function prepareSite(dataDir: string, log: Logger): Promise<Site> {
   return site
 }
 
-/** Until we stop: a claim that was lost is taken again, a server that ended is started again. */
+/**
+ * Until it is stopped, reclaims a server whose claim was lost, and restarts a server that ended.
+ */
 async function supervise(
   site: Site,
   first: Run,

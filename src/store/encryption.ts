@@ -5,17 +5,16 @@ import type { Config } from '../config.ts'
 import { Fault } from '../errors.ts'
 import { createFile } from './file.ts'
 
-/** Names the format and the key derivation; a later one gets a name of its own beside it. */
+/** The version of format and key derivation. A later version gets a name of its own. */
 const VERSION = 'v1'
 const CIPHER = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * Encrypts a text for the database (AES-256-GCM under a key derived from SECRET_KEY).
- * @param context whose secret this is, such as `migration/0190…/source`: it opens under the same
- *   context only, so that a
- *   sealed text copied into another row is of no use there
+ * Encrypts a text for the database (AES-256-GCM with a key derived from SECRET_KEY).
+ * @param context the owner of the secret, such as `migration/0190…/source`: a text copied to
+ *   another row cannot be decrypted there
  * @returns `v1.` and base64url
  */
 export function encrypt(text: string, secretKey: string, context: string): string {
@@ -33,8 +32,8 @@ export function encrypt(text: string, secretKey: string, context: string): strin
 }
 
 /**
- * The text that `seal` was given.
- * @throws Fault `internal` when key or context differ, or the sealed text was changed
+ * Decrypts a text of `encrypt`.
+ * @throws Fault `internal` when key or context differ, or the text was changed
  */
 export function decrypt(sealed: string, secretKey: string, context: string): string {
   const [version, body = ''] = sealed.split('.')
@@ -67,8 +66,8 @@ function encryptionKey(secretKey: string): Buffer {
 }
 
 /**
- * SECRET_KEY, or else the key in DATA_DIR/secret.key, which is made at the first start.
- * @throws Fault `unavailable` when the file holds no key
+ * Returns SECRET_KEY, or the key in DATA_DIR/secret.key, which the first start generates.
+ * @throws Fault `unavailable` when the file contains no key
  */
 export function loadSecretKey({
   SECRET_KEY,

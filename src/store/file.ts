@@ -14,8 +14,8 @@ import { dirname } from 'node:path'
 type Owner = { uid: number; gid: number }
 
 /**
- * Replaces a file: after a crash the old one is there or the new one, whole. A link at its place is
- * not followed.
+ * Replaces a file atomically: after a crash either the old or the new one exists. Does not follow a
+ * symbolic link.
  */
 export function replaceFile(
   path: string,
@@ -27,10 +27,7 @@ export function replaceFile(
   syncFolder(dirname(path))
 }
 
-/**
- * Makes a file, whole, unless it exists. Of several that try at once one succeeds: true for that
- * one.
- */
+/** Creates a file atomically unless it exists; true for the one caller that created it. */
 export function createFile(path: string, text: string, mode: number): boolean {
   const temporary = writeBeside(path, text, mode, null)
   try {
@@ -45,9 +42,9 @@ export function createFile(path: string, text: string, mode: number): boolean {
   }
 }
 
-/** Makes durable which files a folder has. */
+/** Makes a folder’s list of files durable. */
 export function syncFolder(folder: string): void {
-  // Windows cannot open a folder, and keeps its entries without being asked.
+  // Windows cannot open folders, and makes their entries durable by itself.
   if (process.platform === 'win32') return
   const fd = openSync(folder, 'r')
   fsyncSync(fd)

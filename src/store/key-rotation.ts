@@ -3,13 +3,13 @@ import { Fault } from '../errors.ts'
 import type { Db } from './database.ts'
 import { encrypt, decrypt } from './encryption.ts'
 
-/** Where a table keeps what is sealed. */
+/** A column with encrypted texts. */
 export type EncryptedColumn = {
   table: string
-  /** Of its primary key, a UUID. */
+  /** Name of the primary key, a UUID. */
   id: string
   column: string
-  /** As it was sealed under. */
+  /** The context with which the row was encrypted. */
   contextOf: (id: string) => string
 }
 
@@ -20,9 +20,9 @@ type Row = { id: string; sealed: string }
 const ROWS_PER_PAGE = 500
 
 /**
- * Seals anew, under the new key, what the previous one sealed. Any number of instances may do it at
- * once, and again.
- * @returns how many were sealed anew, and how many neither key opens, which are left as they are
+ * Encrypts texts of the previous key with the new one. Instances may do it concurrently and
+ * repeatedly.
+ * @returns how many were encrypted, and how many neither key decrypts; those stay unchanged
  */
 export async function reencryptAll(
   db: Db,
@@ -61,13 +61,13 @@ async function reencryptRow(
   if (opened(sealed, secretKey, context) !== null) return
   const text = previousKey === undefined ? null : opened(sealed, previousKey, context)
   if (text === null) return void (sum.lost += 1)
-  // Only what still stands there: its owner may have entered another meanwhile.
+  // Only if it is unchanged: its owner may have entered another meanwhile.
   await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${encrypt(text, secretKey, context)}
     where ${sql.ref(idColumn)} = ${id}::uuid and ${sql.ref(column)} = ${sealed}`.execute(db)
   sum.resealed += 1
 }
 
-/** The text; null when this key does not open it. */
+/** Decrypts a text; null when this key does not decrypt it. */
 function opened(sealed: string, key: string, context: string): string | null {
   try {
     return decrypt(sealed, key, context)
@@ -78,9 +78,10 @@ function opened(sealed: string, key: string, context: string): string | null {
 }
 
 /**
- * A key that stays the same when SECRET_KEY changes: made from it once, then kept sealed.
- * @param name what it is for
- * @param derive makes it from SECRET_KEY
+ * Loads a key that stays the same when SECRET_KEY changes: derived from it once, then stored
+ * encrypted.
+ * @param name its purpose
+ * @param derive derives it from SECRET_KEY
  */
 export async function loadStableKey(
   db: Db,
@@ -104,7 +105,7 @@ export async function loadStableKey(
     .executeTakeFirstOrThrow()
   const kept = opened(sealed, secretKey, context)
   if (kept !== null) return kept
-  // A key that nobody has any more takes along what was made with it.
+  // If no key decrypts it, everything made with it is lost, and a new one is derived.
   const saved = (previousKey !== undefined ? opened(sealed, previousKey, context) : null) ?? first
   await db
     .updateTable('keptKey')

@@ -15,7 +15,7 @@ import { ADVISORY_LOCKS } from './advisory-locks.ts'
 type Migration = { name: string; sql: string; checksum: string }
 type Applied = Pick<Migration, 'name' | 'checksum'>
 
-/** Beside this file in the sources as well as in an installed package. */
+/** Beside this file, in the sources and in the installed package. */
 const FOLDER = join(import.meta.dirname, 'migrations')
 
 const HISTORY = `create table if not exists schema_migration (
@@ -25,34 +25,35 @@ const HISTORY = `create table if not exists schema_migration (
 )`
 
 /**
- * Brings the database to the schema of this version. Any number of instances may start at once: one
- * does the work, the others wait for it.
- * @param folder holds `NNNN_name.sql`, applied in the order of their names, each in a transaction
- * @returns the names that were applied now
- * @throws Fault `conflict` when the database and this version have no common history, `unavailable`
- *   when the server is too old
+ * Migrates the database to the schema of this version. Any number of instances may start at once:
+ * one migrates, the others wait.
+ * @param folder contains `NNNN_name.sql`, applied in the order of their names, each in a
+ *   transaction
+ * @returns the names of the migrations applied now
+ * @throws Fault `conflict` when database and version have no common history, `unavailable` when the
+ *   server is too old
  */
 export async function migrate(pool: Pool, folder: string = FOLDER): Promise<string[]> {
   const migrations = readMigrations(folder)
   const client = await pool.connect()
   try {
     await requireSupported(client)
-    // It waits for another instance's migrations, and its own may rewrite whole tables.
+    // It waits for the migrations of other instances, and its own may rewrite whole tables.
     await client.query(NO_TIME_LIMITS)
     await client.query('select pg_advisory_lock($1)', [ADVISORY_LOCKS.schemaMigration])
     const pending = findPending(migrations, await readHistory(client))
     for (const migration of pending) await apply(client, migration)
     return pending.map(({ name }) => name)
   } finally {
-    // The lock goes with the connection, also when the connection is what failed.
+    // Closing the connection releases the lock, also when the connection failed.
     client.release(true)
   }
 }
 
 /**
- * Opens a database and brings it to this version's schema.
- * @param tell is given the names of the migrations that were applied now
- * @throws Fault `unavailable` with the reason when it does not answer, `conflict`
+ * Opens a database and migrates it to this version’s schema.
+ * @param tell called with the names of the migrations applied now
+ * @throws Fault `unavailable` with the reason when it does not respond, `conflict`
  */
 export async function openMigrated(
   url: string,
@@ -77,7 +78,7 @@ export async function openMigrated(
 function readMigrations(folder: string): Migration[] {
   const files = readdirSync(folder).filter((file) => /^\d{4}_\w+\.sql$/.test(file))
   return files.toSorted().map((file) => {
-    // A checkout on Windows may have other line ends, which change nothing.
+    // Line endings may differ in a checkout on Windows. They do not matter.
     const sql = readFileSync(join(folder, file), 'utf8').replaceAll('\r\n', '\n')
     return {
       name: file.slice(0, -'.sql'.length),

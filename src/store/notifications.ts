@@ -7,24 +7,24 @@ import type { Logger } from '../log.ts'
 import type { Db } from './database.ts'
 
 /**
- * What instances tell each other through the database. A signal says that something changed; the
- * row is the truth.
+ * Notifications between instances through the database. A notification says that something changed;
+ * the row has the data.
  */
 export type Notifications = {
-  /** @returns a function that ends it */
+  /**
+   * Subscribes to a channel.
+   * @returns ends the subscription
+   */
   on(channel: string, handler: (payload: unknown) => void): () => void
-  /** Called after signals may have been missed: read again what they would have been about. */
+  /** Called after notifications may have been missed: read the data again. */
   onReconnect(handler: () => void): () => void
   close: () => Promise<void>
 }
 
-/**
- * All channels share one of PostgreSQL's, so that a subscription holds at once and needs no
- * statement.
- */
+/** All channels share one PostgreSQL channel, so that subscribing needs no statement. */
 const CHANNEL = 'portreeve'
 
-/** NOTIFY takes payloads shorter than this. */
+/** NOTIFY accepts payloads shorter than this. */
 const PAYLOAD_LIMIT_BYTES = 8_000
 
 const HEARTBEAT_MS = 15_000
@@ -32,15 +32,16 @@ const HEARTBEAT_DEADLINE_MS = 5_000
 const BACK_OFF = { first: 100, most: 10_000 }
 
 /**
- * Sends a signal to every instance, this one included; from within a transaction, when it commits.
- * @param payload JSON, less than some 7,900 bytes of it
+ * Sends a notification to every instance, including this one; within a transaction, when it
+ * commits.
+ * @param payload JSON of up to about 7,900 bytes
  */
 export async function notify(db: Db, channel: string, payload: unknown): Promise<void> {
   const [name, text] = notificationArguments(channel, payload)
   await sql`select pg_notify(${name}, ${text})`.execute(db)
 }
 
-/** What `pg_notify` is called with, for who has no Kysely. */
+/** The arguments of `pg_notify`, for code without Kysely. */
 export function notificationArguments(
   channel: string,
   payload: unknown,
@@ -52,8 +53,8 @@ export function notificationArguments(
 }
 
 /**
- * Listens on a connection of its own, and makes a new one whenever that breaks.
- * @throws what the first connection throws
+ * Listens on a connection of its own, and reconnects when it breaks.
+ * @throws errors of the first connection
  */
 export async function openNotifications(url: string, log: Logger): Promise<Notifications> {
   const handlers = new Map<string, Set<(payload: unknown) => void>>()
@@ -139,7 +140,7 @@ async function listen(url: string, receive: (text: string) => void): Promise<Con
     await client.end().catch(() => {})
     throw error
   }
-  // A peer that vanished without a word shows only when it is asked.
+  // A connection that broke silently is detected only by a query.
   const heartbeat = setInterval(
     () => void client.query('select 1').catch(() => client.connection.stream.destroy()),
     HEARTBEAT_MS,

@@ -5,30 +5,30 @@ import type { DB } from './tables.ts'
 import { DAY_SECONDS } from '../time.ts'
 import { ADVISORY_LOCKS } from './advisory-locks.ts'
 
-/** How many mails of one kind within a time. */
+/** Messages of one kind within a time. */
 export type MailLimit = { count: number; seconds: number }
 
 export type MailLimits = {
-  /** To one address, whoever causes them. */
+  /** To one address, from all accounts. */
   recipient: MailLimit
-  /** Caused by one account. */
+  /** From one account. */
   account: MailLimit
-  /** Of the whole installation. */
+  /** From the whole installation. */
   installation: MailLimit
 }
 
 export type LimitedMail = { kind: string; to: string; accountId: string | null }
 
-/** Which limit is reached, and the seconds after which there is room again. */
+/** The limit that is reached, and the seconds until another message is allowed. */
 export type Exceeded = { limit: keyof MailLimits; seconds: number }
 
-/** A day is the longest window of any limit. */
+/** A day is the longest window of all limits. */
 const RETENTION_SECONDS = DAY_SECONDS
 
 /**
- * Counts a mail against its limits before it is sent. What was counted stays counted, whatever
- * becomes of the mail, of the account and of what it was sent for.
- * @param secretKey the recipient is kept as a hash under a key derived from it
+ * Counts a message against its limits before it is sent. It stays counted, even if sending fails or
+ * the account is deleted.
+ * @param secretKey the recipient is stored as a hash with a key derived from it
  * @returns null when it may be sent
  */
 export async function claimMail(
@@ -57,10 +57,7 @@ export async function claimMail(
   })
 }
 
-/**
- * Null where there is room. There is room again when the oldest of the mails that fill the window
- * leaves it.
- */
+/** Null below the limit. Otherwise the time until the oldest message leaves the window. */
 async function secondsUntilRoom(
   db: Db,
   which: ReturnType<typeof sql>,
@@ -74,7 +71,7 @@ async function secondsUntilRoom(
   return rows[0]?.seconds ?? null
 }
 
-/** Deletes what no limit looks at any more. */
+/** Deletes rows outside every window. */
 export async function deleteOldOutgoingMail(db: Db): Promise<void> {
   await sql`delete from outgoing_mail where sent_at < now() - make_interval(secs => ${RETENTION_SECONDS})`.execute(
     db,

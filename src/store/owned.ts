@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely'
 import type { Db } from './database.ts'
 import type { DB } from './tables.ts'
 
-/** How a table's rows belong to those of another. */
+/** A foreign key: the rows of `child` belong to those of `parent`. */
 type Edge = { child: string; parent: string; childColumns: string[]; parentColumns: string[] }
 
 const SECRETS = [
@@ -18,10 +18,13 @@ const SECRETS = [
   'code_hash',
 ]
 
-/** The one table whose token is a cookie; an endpoint's token is its address. */
+/**
+ * Columns left out. A session’s token is a cookie; an endpoint’s token is part of its URL and stays
+ * in.
+ */
 const SECRETS_OF: Record<string, string[]> = { session: ['token'] }
 
-/** Which have no foreign key, because its check would cost more than the row. */
+/** Relations without a foreign key, because checking it would cost more than the row. */
 const UNDECLARED: Edge[] = [
   {
     child: 'webhook_request',
@@ -34,18 +37,19 @@ const UNDECLARED: Edge[] = [
 const NOBODY = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Rows of one FETCH, and bytes of them beyond which the next one is shorter: a captured request may
- * have megabytes.
+ * Rows per FETCH, and bytes beyond which the next FETCH is shorter: a captured request may have
+ * megabytes.
  */
 const MAX_PAGE_ROWS = 512
 const PAGE_BYTES = 4 * 1024 * 1024
 
 /**
- * All that goes when an account goes: its own row and every row that hangs on it, table by table,
- * as of one moment. What a later migration adds is found by its foreign keys. It holds a connection
- * and a transaction until it ends: read it into a file, never into an answer.
+ * Reads everything that is deleted with an account: its own row and all rows that refer to it,
+ * table by table, as of one time. Tables of later migrations are found by their foreign keys. It
+ * holds a connection and a transaction until it ends: spool it to a file, never directly to a
+ * client.
  * @param signal ends it with an error
- * @returns a line for each row, `{"table": …, "row": {…}}`, without hashes, encrypted texts and
+ * @returns one line per row, `{"table": …, "row": {…}}`, without hashes, encrypted texts and
  *   cookies
  */
 export async function* readOwned(
@@ -93,7 +97,7 @@ async function* readTable(
   await sql`close owned`.execute(db)
 }
 
-/** The tables whose rows are somebody's. */
+/** Lists the tables whose rows belong to accounts. */
 export async function ownedTableNames(db: Db): Promise<string[]> {
   return ownedTables(await readEdges(db), NOBODY).map(({ table }) => table)
 }
@@ -114,7 +118,7 @@ async function readEdges(db: Db): Promise<Edge[]> {
 
 type Owned = { table: string; where: ReturnType<typeof sql> }
 
-/** Parents before their children; a table that hangs on several parents has the rows of each. */
+/** Orders parents before children. A table with several parents has the rows of each. */
 function ownedTables(edges: Edge[], accountId: string): Owned[] {
   const found = new Map<string, Owned>([
     ['account', { table: 'account', where: sql`id = ${accountId}::uuid` }],

@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import type { Db } from './database.ts'
 
-/** Requests that may come at once, and the seconds in which as many more may come. */
+/** Burst size, and the seconds in which it is refilled. */
 export type Rate = { requests: number; windowSeconds: number }
 
 /**
- * Counts one request of an account over all instances, by the database's clock.
- * @returns 0 when it is within the rate; otherwise it was not counted, and these are the seconds
- *   until one would be
+ * Counts a request of an account over all instances, by the database’s clock.
+ * @returns 0 when it is within the rate; otherwise it was not counted, and this is the number of
+ *   seconds until one would be
  */
 export async function countRequest(
   db: Db,
@@ -17,7 +17,7 @@ export async function countRequest(
 ): Promise<number> {
   const cost = sql`make_interval(secs => ${windowSeconds / requests})`
   const latest = sql`now() + make_interval(secs => ${windowSeconds})`
-  // Never later than a whole window from now: the clock may have been ahead when it was written.
+  // At most one window ahead: the clock may have been ahead when it was written.
   const used = sql`greatest(least(known.full_at, ${latest}), now())`
   const { rows } = await sql`
     insert into request_rate as known (account_id, name, full_at) values (${accountId}::uuid, ${name}, now() + ${cost})

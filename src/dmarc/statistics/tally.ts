@@ -96,7 +96,7 @@ export function zeroCounts(): Counts {
   return { messages: 0, aligned: 0, dkim: 0, spf: 0, forwarded: 0, quarantined: 0, rejected: 0 }
 }
 
-/** Adds so many messages that fared like the tally's. */
+/** Adds messages with the same results as the tally’s. */
 export function addCounts(counts: Counts, tally: Tally, messages: number): void {
   counts.messages += messages
   if (tally.dkim || tally.spf) counts.aligned += messages

@@ -5,22 +5,22 @@ import { pipeline } from 'node:stream/promises'
 import { Client } from 'pg'
 import type { Pack } from 'tar-stream'
 
-/** What stands first in a backup. `takenAt` is ISO 8601, `postgres` the major version. */
+/** The first entry of a backup. `takenAt` is ISO 8601, `postgres` the major version. */
 export type BackupHead = { format: 1; takenAt: string; postgres: number }
 
-/** The first entry and the last: a backup that lacks one is not whole. */
+/** The first and the last entry. A backup that lacks one is incomplete. */
 export const HEAD = 'portreeve-backup.json'
 export const LABEL = 'postgres/backup_label'
 
-/** Folders whose files PostgreSQL makes anew or, of the write-ahead log, are copied last. */
+/** Folders whose files PostgreSQL recreates, or, for the write-ahead log, that are copied last. */
 const LEFT_OUT =
   /^(pg_wal|pg_dynshmem|pg_notify|pg_replslot|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\//
 const OF_THE_MOMENT = /^(postmaster\.(pid|opts)|\.s\.PGSQL.*)$|(^|\/)(pg_internal\.init|pgsql_tmp)/
 
 /**
- * Packs a running server's data folder as PostgreSQL's documentation says (“Making a Base Backup
- * Using the Low Level API”): the files as they are, changing, then the write-ahead log that makes
- * them one consistent whole.
+ * Packs the data folder of a running server as PostgreSQL’s manual describes (“Making a Base Backup
+ * Using the Low Level API”): the files while they change, then the write-ahead log that makes them
+ * consistent.
  * @param adminUrl of the superuser
  */
 export async function packBaseBackup(
@@ -31,12 +31,12 @@ export async function packBaseBackup(
 ): Promise<void> {
   const client = new Client({ connectionString: adminUrl, application_name: 'portreeve backup' })
   client.on('error', () => {})
-  // Whoever cannot write what is packed waits for no more of it.
+  // Ends the connection when the target cannot be written.
   pack.once('close', () => void client.end())
   await client.connect()
   try {
     await packText(pack, HEAD, JSON.stringify(head))
-    // Goes with the connection, and until then keeps the log that is written from here on.
+    // The slot ends with the connection. Until then it retains the log written from now on.
     await client.query('select pg_create_physical_replication_slot($1, true, true)', [
       `backup_${process.pid}`,
     ])
@@ -62,12 +62,12 @@ function isKept(name: string): boolean {
   return !LEFT_OUT.test(name) && !OF_THE_MOMENT.test(name)
 }
 
-/** Segments behind the last one hold nothing yet; histories of time lines have other names. */
+/** Segments after the last one are empty; timeline histories have other names. */
 function isLog(name: string, last: string): boolean {
   return /^[0-9A-F]{24}$/.test(name) ? name <= last : name.endsWith('.history')
 }
 
-/** Those that stay empty must be there as well; a slot's own folder would be taken for a slot. */
+/** Empty folders must exist as well. A slot’s own folder would be taken for a slot. */
 async function packFolders(pack: Pack, folder: string): Promise<void> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const name = nameIn(folder, entry.parentPath, entry.name)
@@ -94,10 +94,10 @@ function nameIn(folder: string, parent: string, name: string): string {
 
 async function packFile(pack: Pack, name: string, path: string): Promise<void> {
   const file = await open(path).catch(ifGone)
-  // Of a table that was dropped meanwhile, which the log says too.
+  // The table was dropped meanwhile, which the log contains too.
   if (!file) return
   const { size } = await file.stat()
-  // A stream cannot be told to read nothing.
+  // A stream cannot read zero bytes.
   if (size === 0) return file.close().then(() => packText(pack, name, ''))
   await pipeline(
     file.createReadStream({ end: size - 1 }),
@@ -106,7 +106,7 @@ async function packFile(pack: Pack, name: string, path: string): Promise<void> {
   )
 }
 
-/** A file may shrink while it is read: what is missing then is in the log. */
+/** A file may shrink while it is read. The log contains the missing part. */
 function filledUpTo(size: number): Transform {
   let missing = size
   return new Transform({

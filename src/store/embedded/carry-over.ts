@@ -3,26 +3,23 @@ import { Fault } from '../../errors.ts'
 import { copyRows } from './copy-rows.ts'
 import { findStrange, readSchema, type Made, type Schema, type Table } from './schema.ts'
 
-/**
- * What a table holds: how many rows, and the sum of their hashes, which PostgreSQL keeps the same
- * in all versions.
- */
+/** Number of rows and sum of their hashes. PostgreSQL’s hashes are the same in all versions. */
 type Content = { rows: string; sum: string | null }
 
 /**
- * Makes a database as another one is, with all its rows, and compares them.
- * @param from as its superuser; is only read
- * @param to empty, as its owner
- * @param onBytes is told how many bytes of rows went over
- * @throws Fault `conflict` naming what it holds that Portreeve never makes; Error when the two
- *   differ in the end
+ * Copies a database with its schema and all rows, and compares the result.
+ * @param from connection of the superuser; only read
+ * @param to an empty database, as its owner
+ * @param onBytes called with the number of bytes copied
+ * @throws Fault `conflict` naming objects that Portreeve never creates; Error when the two
+ *   databases differ in the end
  */
 export async function carryOver(
   from: Client,
   to: Client,
   onBytes: (bytes: number) => void,
 ): Promise<void> {
-  // With no schema on the path, every name is said and understood in full.
+  // With an empty search path, all names are qualified.
   for (const client of [from, to]) await client.query(`set search_path = ''`)
   await from.query('begin isolation level repeatable read read only')
   await refuseStrange(from)
@@ -83,7 +80,7 @@ function missing(wanted: string[], there: string[]): string[] {
   return wanted.filter((name) => !known.has(name))
 }
 
-/** Hash partitions rest on `hashtextextended`, so it gives the same in every version. */
+/** Hash partitions depend on `hashtextextended`, so it is the same in every version. */
 async function contentOf(client: Client, table: string): Promise<Content> {
   const { rows } = await client.query<Content>(
     `select count(*) as rows, sum(hashtextextended(t::text, 0)::numeric) as sum from only ${table} as t`,

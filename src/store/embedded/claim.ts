@@ -1,27 +1,27 @@
 import { Client } from 'pg'
 import { ADVISORY_LOCKS } from '../advisory-locks.ts'
 
-/**
- * That this Portreeve, and no other, is the one whose server this is. It ends with our process,
- * however that ends.
- */
+/** Ownership of a running server by this process. It ends with the process. */
 export type Claim = {
   client: Client
-  /** Seconds for which the server has been running. */
+  /** Seconds since the server started. */
   age: number
-  /** Resolves when the connection that holds the claim is gone. */
+  /** Resolves when the connection that holds the claim ends. */
   lost: Promise<void>
   release(): Promise<void>
 }
 
-/** `away`: nobody listens. `starting`: not yet, or no longer. `taken`: another Portreeve has it. */
+/**
+ * `away`: no server listens. `starting`: it is starting or stopping. `taken`: another Portreeve
+ * owns it.
+ */
 export type ClaimResult = Claim | 'away' | 'starting' | 'taken'
 
 /** SQLSTATEs of a server that is starting or stopping. */
 const NOT_NOW = new Set(['57P01', '57P02', '57P03', '53300'])
 
 /**
- * Takes the claim to a running server, if there is one and nobody else has it.
+ * Claims a running server, if there is one that is unclaimed.
  * @param url of its superuser, to the database `postgres`
  */
 export async function tryClaim(url: string): Promise<ClaimResult> {
@@ -30,7 +30,7 @@ export async function tryClaim(url: string): Promise<ClaimResult> {
     connectionTimeoutMillis: 5_000,
     application_name: 'portreeve supervisor',
   })
-  // Without a listener the end of the server would be the end of our process.
+  // Without a listener, the end of the server would end this process.
   client.on('error', () => {})
   try {
     await client.connect()

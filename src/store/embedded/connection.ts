@@ -5,13 +5,13 @@ import { Fault } from '../../errors.ts'
 import { createFile } from '../file.ts'
 import { ourselves, type User } from './user.ts'
 
-/** How we, and no other user of this system, reach the server. */
+/** The address of the server, which only this user of the system can use. */
 export type ServerAddress = {
   /** Settings of the server. */
   settings: string[]
   hba: string
   ident: string
-  /** Holds the password, where one is needed. */
+  /** Contains the password, where one is needed. */
   passwordFile: string | null
   url(role: string, database: string): string
 }
@@ -21,10 +21,11 @@ const MAX_SOCKET_PATH_BYTES = 103
 const SOCKET = '.s.PGSQL.5432'
 
 /**
- * A Unix socket at which the kernel says who knocks; on Windows, a loopback port and a password.
- * @param folder the data folder, for which the server's user has the only key
- * @param user whom the server runs as, or null for ourselves
- * @param named the folder whose password it has, where it will take its place
+ * Returns a Unix socket, on which the kernel authenticates the user; on Windows, a loopback port
+ * and a password.
+ * @param folder the data folder, which only the server’s user can read
+ * @param user the user that the server runs as, or null for the current one
+ * @param named the final path of a folder that is still being created, whose password file it uses
  */
 export function serverAddressOf(
   folder: string,
@@ -36,12 +37,12 @@ export function serverAddressOf(
     : socketDoor(socketFolder(folder, user))
 }
 
-/** A short name that no other data folder has. */
+/** A short name that is unique per data folder. */
 export function nameOf(folder: string): string {
   return `portreeve-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`
 }
 
-/** The file that says which server has the socket. */
+/** The lock file of the socket, which names its server. */
 export function socketLock(folder: string, user: User | null): string {
   return join(process.platform === 'win32' ? folder : socketFolder(folder, user), `${SOCKET}.lock`)
 }
@@ -50,7 +51,8 @@ function socketDoor(socket: string): ServerAddress {
   return {
     settings: ['listen_addresses=', `unix_socket_directories=${socket}`],
     hba: 'local all all peer map=portreeve\n',
-    // Root may do anything here as it is, and has to end what another user's service left.
+    // Root has every right here anyway, and must be able to stop a server of another user’s
+    // service.
     ident: [...new Set([ourselves().name, 'root'])].flatMap(rolesOf).join(''),
     passwordFile: null,
     url: (role, database) =>
@@ -58,14 +60,14 @@ function socketDoor(socket: string): ServerAddress {
   }
 }
 
-/** Each role by its name: a PostgreSQL before 16 knows no `all`. */
+/** Each role by name, because PostgreSQL before 16 has no `all`. */
 function rolesOf(name: string): string[] {
   return ['postgres', 'portreeve'].map((role) => `portreeve "${name}" ${role}\n`)
 }
 
 /**
- * The data folder itself, or where its path is too long for a socket, a folder as closed as it
- * under /tmp.
+ * The data folder itself, or, where its path is too long for a socket, an equally private folder in
+ * /tmp.
  */
 function socketFolder(folder: string, user: User | null): string {
   if (Buffer.byteLength(join(folder, SOCKET)) <= MAX_SOCKET_PATH_BYTES) return folder
@@ -78,7 +80,7 @@ function socketFolder(folder: string, user: User | null): string {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
   const { uid, mode } = lstatSync(short)
-  // Anybody can make a folder in /tmp before us, and would own the socket in it.
+  // Any user could create this folder in /tmp first, and would own the socket in it.
   if (uid === owner.uid && (mode & 0o40777) === 0o40700) return short
   throw new Fault(
     'unavailable',

@@ -1,13 +1,13 @@
 import type { Client, Connection, Submittable } from 'pg'
 
-/** What of a connection @types/pg leaves out. */
+/** Properties of a connection that @types/pg lacks. */
 type Wire = Connection & {
   sendCopyFromChunk(chunk: Buffer): void
   endCopyFrom(): void
   sendCopyFail(reason: string): void
 }
 
-/** A statement that pg lets somebody else speak: PostgreSQL's protocol, “COPY Operations”. */
+/** A query that implements the protocol itself (PostgreSQL’s manual, “COPY Operations”). */
 type Spoken = Submittable & {
   handleCommandComplete(): void
   handleCopyInResponse(wire: Wire): void
@@ -16,14 +16,14 @@ type Spoken = Submittable & {
   handleError(error: Error): void
 }
 
-/** PostgreSQL sends a message a row: so many bytes go on together. */
+/** PostgreSQL sends one message per row. Rows are forwarded in chunks of this size. */
 const CHUNK_BYTES = 64 * 1024
 
 /**
- * Copies rows from one server to another, as they come.
+ * Streams rows from one server to another.
  * @param source `copy … to stdout`
  * @param target `copy … from stdin`
- * @param onBytes is told how many went on
+ * @param onBytes called with the number of bytes forwarded
  */
 export async function copyRows(
   { from, source }: { from: Client; source: string },
@@ -46,7 +46,7 @@ export async function copyRows(
   await taking.done
 }
 
-/** Resolves `wire` when the server waits for rows, and `done` when it has them. */
+/** `wire` resolves when the server is ready for rows, and `done` when it has stored them. */
 function startTaking(to: Client, statement: string): { wire: Promise<Wire>; done: Promise<void> } {
   const wire = Promise.withResolvers<Wire>()
   const done = speak(to, statement, { handleCopyInResponse: wire.resolve })
@@ -66,7 +66,7 @@ function give(
     if (used > 0) to.sendCopyFromChunk(batch.subarray(0, used))
     onBytes(used)
     used = 0
-    // Whoever takes more slowly than we read would have us hold the whole table.
+    // A target slower than the source would fill memory with the whole table.
     if (source && to.stream.writableNeedDrain) {
       source.stream.pause()
       to.stream.once('drain', () => source.stream.resume())
@@ -76,7 +76,7 @@ function give(
     handleCopyData({ chunk }, source) {
       if (used + chunk.length > CHUNK_BYTES) flush(source)
       if (chunk.length > CHUNK_BYTES) to.sendCopyFromChunk(chunk)
-      // The chunk lies in a buffer that the next message may overwrite.
+      // The next message may overwrite the chunk’s buffer.
       else used += chunk.copy(batch, used)
     },
     handleReadyForQuery: flush,

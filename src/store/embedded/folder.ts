@@ -19,8 +19,7 @@ import { problemOf } from './problem.ts'
 import { isRoot, ourselves, spawnAs, unprivilegedUser, userOf, type User } from './user.ts'
 
 /**
- * The bytes of UTF-8 in order and Unicode's upper and lower case, the same on every system and in
- * every version.
+ * Sorts by UTF-8 bytes, with Unicode’s case mapping: the same on every system and in every version.
  */
 const LOCALE = [
   '--encoding=UTF8',
@@ -30,9 +29,9 @@ const LOCALE = [
 ]
 
 /**
- * Whom the server runs as: null for ourselves. As root it is the owner of the folder, or for a new
- * folder an unprivileged user.
- * @throws Fault `unavailable` when the folder is somebody else's
+ * The user that the server runs as: null for the current one. For root it is the owner of the
+ * folder, or an unprivileged user for a new folder.
+ * @throws Fault `unavailable` when another user owns the folder
  */
 export function serverUser(folder: string): User | null {
   const owner = existsSync(folder) ? statSync(folder) : null
@@ -46,10 +45,9 @@ export function serverUser(folder: string): User | null {
 }
 
 /**
- * Makes the data folder, or sees whether we can use the one that is there.
- * One of an older PostgreSQL is left to be upgraded.
- * @throws Fault `conflict` for what is there and is not ours to use, `unavailable` when none can be
- *   made
+ * Creates the data folder, or checks an existing one. One of an older PostgreSQL is upgraded later.
+ * @throws Fault `conflict` when the folder contains something else, `unavailable` when it cannot be
+ *   created
  */
 export async function prepareFolder(
   folder: string,
@@ -76,7 +74,7 @@ function newerThanOurs(folder: string, major: number): Fault {
   return new Fault('conflict', sentence)
 }
 
-/** The PostgreSQL that made a folder; null where there is none. */
+/** The major version that created a folder; null without one. */
 export function majorOf(folder: string): number | null {
   const file = join(folder, 'PG_VERSION')
   return existsSync(file) ? parseInt(readFileSync(file, 'utf8'), 10) : null
@@ -90,7 +88,10 @@ function requireEmpty(folder: string): void {
   )
 }
 
-/** A copy made by root (a restored backup) belongs to root, as whom PostgreSQL will not run. */
+/**
+ * A folder that root copied (a restored backup) belongs to root, and PostgreSQL does not run as
+ * root.
+ */
 function giveTo(user: User, folder: string): void {
   if (statSync(folder).uid === user.uid) return
   for (const path of readdirSync(folder, { recursive: true }))
@@ -98,7 +99,7 @@ function giveTo(user: User, folder: string): void {
   chownSync(folder, user.uid, user.gid)
 }
 
-/** Under another name first, so that a folder with the right name is always a whole one. */
+/** Created under another name first, so that a folder with the final name is always complete. */
 async function makeFolder(
   folder: string,
   binaries: Binaries,
@@ -122,7 +123,7 @@ async function makeFolder(
     renameSync(half, folder)
   } catch (error) {
     rmSync(half, { recursive: true, force: true })
-    // Another Portreeve that began at the same moment was faster: its folder is as good.
+    // Another Portreeve that started at the same time was faster. Its folder is as good.
     if (majorOf(folder) === null) throw error
   }
   syncFolder(dirname(folder))
@@ -141,7 +142,7 @@ async function makeFolder(
   }
 }
 
-/** What starters left that were killed in the middle. */
+/** Removes incomplete folders of killed processes. */
 function removeHalfMade(folder: string): void {
   const above = dirname(folder)
   const prefix = `${basename(folder)}.new-`
@@ -151,7 +152,7 @@ function removeHalfMade(folder: string): void {
   }
 }
 
-/** A killed starter's initdb may still write there: then it is for the next start. */
+/** The initdb of a killed process may still be writing. Then the next start removes it. */
 function removeIfStill(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true })
@@ -160,7 +161,7 @@ function removeIfStill(folder: string): void {
   }
 }
 
-/** Whether any process has this number. */
+/** Whether a process with this number exists. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

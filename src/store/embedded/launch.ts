@@ -11,7 +11,7 @@ import { spawnServer, type Server } from './server.ts'
 import { problemOf } from './problem.ts'
 import type { User } from './user.ts'
 
-/** A data folder, and all that starting its server needs. */
+/** A data folder and everything needed to start its server. */
 export type Site = {
   folder: string
   binaries: Binaries
@@ -20,13 +20,13 @@ export type Site = {
   log: Logger
 }
 
-/** A server that is running and ours. */
+/** A running server and the claim to it. */
 export type Run = { server: Server; claim: Claim }
 
 export const ROLE = 'portreeve'
 export const DATABASE = 'portreeve'
 
-/** Starts the server and waits until it answers and is ours. */
+/** Starts the server and waits until it responds and is claimed. */
 export async function launch(site: Site): Promise<Run> {
   const { folder, binaries, user, address, log } = site
   await endLeftovers(folder, address.url('postgres', 'postgres'), user, log)
@@ -43,7 +43,7 @@ export async function launch(site: Site): Promise<Run> {
   }
 }
 
-/** Waits as long as the server lives: recovery after a crash takes the time it takes. */
+/** Waits as long as the server runs, because crash recovery can take long. */
 export async function claimWhenReady(
   { folder, address, log }: Site,
   server: Server,
@@ -60,7 +60,10 @@ export async function claimWhenReady(
   }
 }
 
-/** The statements cannot be prepared: these names are ours, and the password is hexadecimal. */
+/**
+ * Built as text, because these statements cannot be prepared: the names are constants, and the
+ * password is hexadecimal.
+ */
 async function makeDatabase({ client }: Claim, address: ServerAddress): Promise<void> {
   const { password } = new URL(address.url(ROLE, DATABASE))
   const { rows } = await client.query<{ role: boolean; database: boolean }>(

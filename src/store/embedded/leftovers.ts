@@ -10,16 +10,13 @@ import { nameOf, socketLock } from './connection.ts'
 import { isAlive } from './folder.ts'
 import type { User } from './user.ts'
 
-/**
- * Milliseconds a Portreeve that is stopping, or a command that is at work, has to let go of the
- * folder.
- */
+/** Milliseconds for another Portreeve or command to release the folder. */
 const RELEASE_DEADLINE_MS = 3_000
 
-/** Seconds within which whoever started a server takes the claim to it. */
+/** Seconds within which the process that started a server claims it. */
 const CLAIM_GRACE_SECONDS = 1
 
-/** How a server is ended: each signal, and the milliseconds it has before the next. */
+/** The signals that stop a server, with the milliseconds until the next. */
 const ENDINGS: [NodeJS.Signals, number][] = [
   ['SIGINT', 10_000],
   ['SIGQUIT', 5_000],
@@ -27,9 +24,9 @@ const ENDINGS: [NodeJS.Signals, number][] = [
 ]
 
 /**
- * Ends the server of a Portreeve that was killed, so that a new one can start. Whatever was
- * committed is in the folder.
- * @throws Fault `conflict` when another Portreeve is using the folder
+ * Stops the server of a killed Portreeve, so that a new one can start. Committed data is in the
+ * folder.
+ * @throws Fault `conflict` when another Portreeve uses the folder
  */
 export async function endLeftovers(
   folder: string,
@@ -40,8 +37,7 @@ export async function endLeftovers(
   const deadline = performance.now() + RELEASE_DEADLINE_MS
   for (;;) {
     const claim = await tryClaim(url)
-    // Read first: whoever of ours wrote itself into one of them since then is seen among the
-    // processes.
+    // Read before the processes, so that a server that writes one meanwhile is found among them.
     const notes = readNotes(folder, user)
     const processes = processesOf(folder)
     if (claim === 'away' && processes.length === 0) return disown(notes, user)
@@ -60,7 +56,7 @@ function inUse(folder: string): Fault {
 }
 
 async function endOrphan(folder: string, processes: number[], log: Logger): Promise<void> {
-  // It answers at our socket but is not among the processes we see: it runs in another container.
+  // It responds on the socket but is no visible process: it runs in another container.
   if (processes.length === 0) throw inUse(folder)
   log.warn({ pids: processes }, 'ending the PostgreSQL that an earlier Portreeve left behind')
   for (const [signal, milliseconds] of ENDINGS)
@@ -72,7 +68,7 @@ async function endOrphan(folder: string, processes: number[], log: Logger): Prom
 }
 
 /**
- * Signals the server, or where only its children are left, these. True when all are gone in time.
+ * Signals the server, or its children where only those are left. True when all have ended in time.
  */
 async function endWith(
   folder: string,
@@ -100,8 +96,8 @@ function kill(pid: number, signal: NodeJS.Signals): void {
 }
 
 /**
- * The processes that serve this folder, by the name that the server and its children carry: a
- * number alone proves nothing, because it may be another process's by now.
+ * Lists the processes of this folder by the title of the server and its children. A process number
+ * alone proves nothing, because it may be reused.
  */
 export function processesOf(folder: string): number[] {
   const name = nameOf(folder)
@@ -130,7 +126,7 @@ function readCommandLine(pid: string): string {
   }
 }
 
-/** A file in which a server notes its number, so that no second one starts. */
+/** A file with the server’s process number, which prevents a second server. */
 type Note = { path: string; text: string }
 
 const PID_FILE = 'postmaster.pid'
@@ -145,9 +141,9 @@ function readIfThere(path: string): string {
 }
 
 /**
- * A stale note whose number is a stranger's by now would keep PostgreSQL from starting. A note that
- * names its own parent it takes for stale, and still looks whether the shared memory in it is in
- * use.
+ * Removes a stale file whose number another process has now, because PostgreSQL would not start. A
+ * file that names its own parent counts as stale, and PostgreSQL still checks the shared memory it
+ * names.
  */
 function disown(notes: Note[], user: User | null): void {
   for (const { path, text } of notes) {

@@ -6,7 +6,7 @@ type Trouble = {
   sentence: (folder: string, match: RegExpExecArray) => string
 }
 
-/** What PostgreSQL's programs say when they give up, and what a person can do about it. */
+/** Error messages of PostgreSQL’s programs, and how to fix them. */
 const TROUBLES: Trouble[] = [
   {
     pattern: /no space left on device|disk quota exceeded/i,
@@ -41,7 +41,7 @@ const TROUBLES: Trouble[] = [
 ]
 
 /**
- * A program of PostgreSQL gave up: why, as a person would say it.
+ * Explains why a program of PostgreSQL failed.
  * @param output the last lines it wrote
  */
 export function problemOf(program: string, folder: string, output: string): Fault {
@@ -52,7 +52,7 @@ export function problemOf(program: string, folder: string, output: string): Faul
   )
 }
 
-/** What the operating system refused us, as a person would say it; anything else as it is. */
+/** Explains an error of the operating system; returns any other error unchanged. */
 export function refusalOf(error: unknown, folder: string): unknown {
   const refused = error instanceof Error && 'syscall' in error
   return (refused && known(folder, error.message)) || error

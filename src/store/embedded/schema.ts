@@ -1,16 +1,16 @@
 import type { Client } from 'pg'
 
-/** One object of a database, and the statement that makes it. */
+/** An object of a database and the statement that creates it. */
 export type Made = { name: string; sql: string }
 
 export type Table = {
   /** Quoted, with its schema. */
   name: string
-  /** Quoted; generated ones make themselves. */
+  /** Quoted, without generated columns. */
   columns: string
 }
 
-/** A database as the statements that make it: `before` its rows are there, and `after`. */
+/** The statements that create a database, before and after its rows are copied. */
 export type Schema = { before: Made[]; after: Made[]; tables: Table[] }
 
 const OURS = `n.nspname !~ '^pg_' and n.nspname <> 'information_schema'`
@@ -65,7 +65,7 @@ const PARTITIONS = `
   from pg_inherits i, ${TABLES} and c.oid = i.inhrelid and c.relispartition order by 1`
 
 /**
- * A partition has those of its table by itself. Foreign keys come last: they stand on unique
+ * Partitions inherit these from their table. Foreign keys come last, because they need unique
  * indexes.
  */
 const constraints = (types: string) => `
@@ -83,7 +83,7 @@ const TRIGGERS = `
   select format('trigger %s of %s', g.tgname, ${TABLE}) as name, pg_get_triggerdef(g.oid) as sql
   from pg_trigger g, ${TABLES} and g.tgrelid = c.oid and not g.tgisinternal and g.tgparentid = 0 order by 1`
 
-/** Where an identity goes on. */
+/** The next value of each identity column. */
 const POSITIONS = `
   select format('position of %I.%I', schemaname, sequencename) as name,
     format('select setval(%L, %s)', format('%I.%I', schemaname, sequencename), last_value) as sql
@@ -95,7 +95,7 @@ const COLUMNS = `
     ${TABLES} and c.relkind = 'r' and a.attrelid = c.oid
   group by n.nspname, c.relname order by 1`
 
-/** What we never make, and so do not know how to make anew. */
+/** Objects that Portreeve never creates and cannot copy. */
 const STRANGE = `
   select 'extension ' || extname as name from pg_extension where extname <> 'plpgsql'
   union all select format('%s (%s)', c.oid::regclass, c.relkind) from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -108,7 +108,7 @@ const STRANGE = `
     where ${OURS} and p.prokind in ('a', 'w')
   order by 1`
 
-/** Reads how this database is made, as its own server says it. */
+/** Reads the schema of a database, as its server describes it. */
 export async function readSchema(client: Client): Promise<Schema> {
   const before = await readAll(client, [
     SCHEMAS,
@@ -124,7 +124,7 @@ export async function readSchema(client: Client): Promise<Schema> {
   return { before, after, tables }
 }
 
-/** Names what is in this database and no statement of `readSchema` makes. */
+/** Names objects of this database that `readSchema` does not cover. */
 export async function findStrange(client: Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(STRANGE)
   return rows.map(({ name }) => name)

@@ -11,27 +11,26 @@ import { spawnAs, type User } from './user.ts'
 /** One run of the server. */
 export type Server = {
   pid: number | undefined
-  /** Resolves with the last lines it wrote when it has ended, for whatever reason. */
+  /** Resolves with its last lines of output when it has ended. */
   ended: Promise<string>
   isRunning(): boolean
-  /** Ends it: clients are cut off, what is committed is on disk. */
+  /** Stops it: clients are disconnected; committed data is on disk. */
   stop(): Promise<void>
 }
 
-/** A small machine, and nothing given up of what makes a commit last. */
+/** Settings for a small machine with full durability. */
 const SETTINGS = [
   'fsync=on',
   'synchronous_commit=on',
   'full_page_writes=on',
   'max_connections=50',
-  // What comes in within some seconds is still there when it is trimmed.
+  // Captured requests are trimmed within seconds, while they are still in memory.
   'shared_buffers=128MB',
   'effective_cache_size=256MB',
   'work_mem=8MB',
   'maintenance_work_mem=64MB',
   'max_wal_size=512MB',
-  // Writing sixteen megabytes of nothing before each new log file would hold every commit for some
-  // 60 ms.
+  // Filling 16 MB of each new WAL file with zeros would delay commits by about 60 ms.
   'wal_init_zero=off',
   'jit=off',
   'max_parallel_workers_per_gather=0',
@@ -39,22 +38,21 @@ const SETTINGS = [
   'log_timezone=UTC',
   'log_line_prefix=',
   'log_checkpoints=off',
-  // What a statement did wrong reaches us as its error. The log would repeat it with the values of
-  // people in it.
+  // Errors of statements reach the service as errors. The log would repeat them with users’ data.
   'log_min_messages=log',
 ]
 
-/** Settings that came with a major version. */
+/** Settings that need a major version. */
 const SINCE: [number, string][] = [[18, 'io_method=sync']]
 
 /** Milliseconds for a fast shutdown, before the immediate one that leaves the rest to recovery. */
 const FAST_SHUTDOWN_MS = 10_000
 const IMMEDIATE_SHUTDOWN_MS = 5_000
 
-/** FATAL is about one connection only; one that ends the server comes back as our own error. */
+/** FATAL concerns one connection. An error that ends the server is reported separately. */
 const LEVELS: Record<string, 'debug' | 'warn' | 'error'> = { WARNING: 'warn', PANIC: 'error' }
 
-/** Starts the server on a folder that is ready for it. */
+/** Starts the server on a prepared folder. */
 export function spawnServer(
   folder: string,
   binaries: Binaries,
@@ -76,13 +74,13 @@ export function spawnServer(
     {
       env: binaries.env,
       stdio: ['ignore', 'ignore', 'pipe'],
-      // In our process group, Ctrl-C at a terminal would end it before we have finished what runs.
+      // In this process group, Ctrl-C would stop it before running work has finished.
       detached: true,
     },
   )
   const lines = lastLines(child, log)
   const closed = once(child, 'close')
-  // Its children may outlive it and hold the pipe open: what it wrote itself is there at once.
+  // Its children may outlive it and keep the pipe open. Its own output is complete at its exit.
   const ended = once(child, 'exit')
     .then(() => Promise.race([closed, sleep(500)]))
     .then(
@@ -127,7 +125,7 @@ function sendSignal(
   name: 'INT' | 'QUIT' | 'KILL',
   { bin, env }: Binaries,
 ): void {
-  // Windows knows no signals: there the server listens on a pipe, which pg_ctl knows.
+  // Windows has no signals. There, pg_ctl uses the server’s named pipe.
   if (process.platform === 'win32')
     execFileSync(join(bin, 'pg_ctl'), ['kill', name, String(child.pid)], { env })
   else child.kill(`SIG${name}`)

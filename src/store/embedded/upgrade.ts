@@ -11,39 +11,35 @@ import { majorOf, prepareFolder } from './folder.ts'
 import { DATABASE, end, launch, ROLE, type Run, type Site } from './launch.ts'
 import { endLeftovers } from './leftovers.ts'
 
-/** Where the new database grows, and how it is called once it is whole. */
+/** The folder of the new database while it is incomplete. */
 const growing = (folder: string) => `${folder}.upgrading`
 const whole = (folder: string) => `${folder}.upgraded`
 
-/** Where the old one stays. */
+/** The folder in which the old database is kept. */
 export const keptFolder = (folder: string, major: number) => `${folder}.${major}`
 
 /**
- * Where a data folder has its database, also one that an upgrade made and could not yet put into
- * its place; else null.
+ * The folder of a data folder’s database, also when an upgrade was interrupted before the last
+ * rename; null without one.
  */
 export function databaseIn(dataDir: string): string | null {
   const folder = join(dataDir, 'postgres')
   return [folder, whole(folder)].find((path) => existsSync(path)) ?? null
 }
 
-/** Bytes a second at which two cores carry a database over. */
+/** Bytes per second of an upgrade on two cores. */
 const UPGRADE_BYTES_PER_SECOND = 10_000_000
 
-/**
- * Bytes that an empty database takes, and the most that the log of what is written takes before it
- * is used again.
- */
+/** Size of an empty database, and the maximum size of the write-ahead log before it is recycled. */
 const EMPTY_DATABASE_BYTES = 100_000_000
 const MAX_WAL_BYTES = 600_000_000
 
 /**
- * Carries the database of a folder that an older PostgreSQL made over to the shipped one. The new
- * one is compared with the old one before it takes its place; the old one stays beside it, as it
- * was. Cut off at any moment, the next start begins again or finishes.
- * @throws Fault `unavailable` without the older programs or the room, `conflict` for what cannot be
- *   carried over; then
- *   everything is as it was
+ * Upgrades the database of an older PostgreSQL to the shipped one. The new database is compared
+ * with the old one before it replaces it; the old one is kept beside it. After an interruption the
+ * next start repeats or finishes it.
+ * @throws Fault `unavailable` without the older programs or enough space, `conflict` for objects
+ *   that cannot be copied; then nothing has changed
  */
 export async function upgradeIfOlder(site: Site): Promise<void> {
   const { folder, log } = site
@@ -76,8 +72,7 @@ export async function upgradeIfOlder(site: Site): Promise<void> {
 }
 
 /**
- * Puts a whole new database into the place of the old one, where an upgrade was cut off just
- * before.
+ * Replaces the old database by a complete new one, where an upgrade was interrupted just before.
  */
 export async function finishUpgrade(site: Site): Promise<void> {
   const { folder, address, user, log } = site
@@ -91,7 +86,7 @@ export async function finishUpgrade(site: Site): Promise<void> {
   syncFolder(dirname(folder))
 }
 
-/** Grows the new database beside the running old one, and gives it the name of a whole one. */
+/** Creates the new database beside the running old one, and renames it when it is complete. */
 async function makeAnew(old: Site, site: Site): Promise<void> {
   const { user, log } = site
   const folder = growing(site.folder)
@@ -149,7 +144,10 @@ function requireFree(folder: string): void {
   throw new Fault('conflict', sentence)
 }
 
-/** @returns bytes of the database */
+/**
+ * Checks the free space.
+ * @returns size of the database in bytes
+ */
 async function requireRoom({ folder, address }: Site): Promise<number> {
   const bytes = await withClient(address.url('postgres', DATABASE), async (client) => {
     const { rows } = await client.query<{ bytes: string }>(

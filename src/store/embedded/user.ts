@@ -4,20 +4,20 @@ import { userInfo } from 'node:os'
 import { dirname, isAbsolute } from 'node:path'
 import { Fault } from '../../errors.ts'
 
-/** A user of this system. */
+/** A user of the operating system. */
 export type User = { name: string; uid: number; gid: number }
 
 const UNPRIVILEGED = ['portreeve', 'postgres', 'nobody']
 
-/** Whether PostgreSQL, which refuses to run as root, needs another user than ours. */
+/** Whether another user is needed, because PostgreSQL does not run as root. */
 export function isRoot(): boolean {
   return process.getuid?.() === 0
 }
 
 /**
- * The user we run as.
- * @throws Fault `unavailable` for one without a name (a container's random number), whom PostgreSQL
- *   does not accept
+ * The user of this process.
+ * @throws Fault `unavailable` for one without a name (a container’s random number), which
+ *   PostgreSQL does not accept
  */
 export function ourselves(): User {
   try {
@@ -32,7 +32,7 @@ export function ourselves(): User {
 }
 
 /**
- * The first of `portreeve`, `postgres` and `nobody` that exists.
+ * The first user of `portreeve`, `postgres` and `nobody` that exists.
  * @throws Fault `unavailable`
  */
 export function unprivilegedUser(): User {
@@ -47,7 +47,7 @@ export function unprivilegedUser(): User {
   throw new Fault('unavailable', sentence)
 }
 
-/** The user with this number; one without a name is called by its number. */
+/** The user with this number. Without a name, the number is used. */
 export function userOf(uid: number, gid: number): User {
   return systemUsers().find((user) => user.uid === uid) ?? { name: String(uid), uid, gid }
 }
@@ -60,11 +60,11 @@ function systemUsers(): User[] {
 }
 
 /**
- * Starts a program as another user. A folder on the way that this user may not enter (a checkout
- * under /root) is opened for it by one capability, given by util-linux's setpriv, and no other.
- * @param user null to start it as ourselves
- * @param paths what the program must reach
- * @throws Fault `unavailable` when there is no way
+ * Starts a program as another user. A parent folder that this user may not enter (a checkout in
+ * /root) is opened by one capability alone, set by util-linux’s setpriv.
+ * @param user null for the current user
+ * @param paths files that the program must reach
+ * @throws Fault `unavailable` when that is impossible
  */
 export function spawnAs(
   user: User | null,
@@ -73,7 +73,7 @@ export function spawnAs(
   options: SpawnOptions,
 ): ChildProcess {
   const [program = '', ...args] = user ? asUser(user, command, paths) : command
-  // Node changes into `cwd` before it changes the user: the root is a folder everybody may enter.
+  // Node enters `cwd` before it changes the user, so it must be a folder that every user may enter.
   return spawn(program, args, { cwd: '/', ...options, ...identityOf(user, program, command) })
 }
 
@@ -111,8 +111,7 @@ function setprivFor(user: User): string[] {
   const capability = ['inh-caps', 'ambient-caps', 'bounding-set'].map(
     (set) => `--${set}=-all,+dac_read_search`,
   )
-  // access(2), by which PostgreSQL finds its own programs, leaves capabilities aside without this
-  // bit.
+  // access(2), with which PostgreSQL finds its own programs, ignores capabilities without this bit.
   return ['setpriv', ...identity, '--securebits=+no_setuid_fixup', ...capability, '--']
 }
 
@@ -120,14 +119,14 @@ function works([program = '', ...args]: string[]): boolean {
   return spawnSync(program, [...args, 'true'], { cwd: '/', stdio: 'ignore' }).status === 0
 }
 
-/** The outermost folder above `path` that the user may not enter, or null. */
+/** The outermost folder of `path` that the user may not enter, or null. */
 function closedFolder(path: string, user: User): string | null {
   const above = dirname(path)
   const outer = above === path ? null : closedFolder(above, user)
   return outer ?? (mayEnter(path, user) ? null : path)
 }
 
-/** Enters a folder, executes a program: the same bits. */
+/** Entering a folder and executing a program need the same bits. */
 function mayEnter(path: string, user: User): boolean {
   const { mode, uid, gid } = statSync(path)
   const bit = uid === user.uid ? 0o100 : gid === user.gid ? 0o010 : 0o001
