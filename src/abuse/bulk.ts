@@ -7,7 +7,7 @@ import { DAY_MS } from '../time.ts'
 /** The maximum number of rows of one request. */
 export const MAX_ROWS = 1_000
 
-/** Reports are about now; a row that says when it happened may be so old. */
+/** Maximum age of a row with a time. */
 const MAX_AGE_MS = DAY_MS
 
 const CSV_HEADER = 'ip,categories,reportdate,comment'
@@ -46,7 +46,7 @@ type Row = { line: number; text: string; fields?: string[] }
 function readLines(text: string): Row[] {
   const rows: Row[] = []
   let line = 1
-  // Two megabytes may be two million lines: reading ends with the first row too many.
+  // Two megabytes can be two million lines, so reading ends with the first row beyond the limit.
   for (let start = 0; start < text.length && rows.length <= MAX_ROWS; line += 1) {
     const newline = text.indexOf('\n', start)
     const end = newline === -1 ? text.length : newline

@@ -27,15 +27,15 @@ export type AbuseOptions = {
   notifications: Notifications
   log: Logger
   secretKey: string
-  /** The one before, while one takes the place of the other. */
+  /** The previous key, while it is being replaced. */
   previousKey?: string | undefined
   /** Where the attack-reporting endpoints are reached. */
   reportsUrl: string
   /** The URL of the dashboard, with its page about an address. */
   baseUrl: string
   /**
-   * Without it, an IPv4 /16 and an IPv6 /32 stand for an operator, and a young list asks an
-   * administrator.
+   * The table of autonomous systems. Without it, an IPv4 /16 and an IPv6 /32 count as one operator,
+   * and a young list asks an administrator.
    */
   systems?: Systems
   /** Milliseconds since 1970. */
@@ -78,7 +78,7 @@ export async function createAbuseServices(options: AbuseOptions) {
   const exports = await createExports(db, notifications, { log, pageUrl })
   const lookups = openLookups(pool, MAX_CONCURRENT_GROUPS)
   const statsNotifier = createStatsNotifier({ db, log })
-  // Instances count side by side; two that draw the same lane only wait for each other.
+  // Instances write to separate counters. Two with the same number only wait for each other.
   const intake = createIntake(
     {
       store: { db, pool: lookups },

@@ -15,8 +15,8 @@ export function abuseJobs({ db }: { db: Kysely<DB> }): Job[] {
 }
 
 /**
- * Every night: room for the reports to come; reports of more than thirty days, and all that is too
- * old, go.
+ * Runs every night: creates partitions, and deletes reports of more than thirty days and other old
+ * rows.
  */
 function retentionJob(db: Kysely<DB>): Job {
   return defineJob({
@@ -37,7 +37,7 @@ function retentionJob(db: Kysely<DB>): Job {
   })
 }
 
-/** Every night: which networks have earned that their word counts more, and which have lost it. */
+/** Runs every night: updates the reputation of networks. */
 function standingJob(db: Kysely<DB>): Job {
   return defineJob({
     name: 'abuse.standing',
@@ -51,7 +51,10 @@ function standingJob(db: Kysely<DB>): Job {
   })
 }
 
-/** @returns how many changed */
+/**
+ * Updates the reputation of all networks.
+ * @returns how many changed
+ */
 export async function updateStandings(db: Kysely<DB>, now: number): Promise<number> {
   let changed = 0
   const histories = await withStatementTimeout(db, NIGHTLY_STATEMENT_TIMEOUT_MS, listHistories)

@@ -10,8 +10,7 @@ export type ListPublisherDeps = PublishDeps & SweepDeps & { clock: () => number 
 const RUN_INTERVAL_MS = 1_000
 
 /**
- * Milliseconds for the last run to end: a database that does not answer must not keep the service
- * from stopping.
+ * Milliseconds for the last run to end, so that an unavailable database does not delay the stop.
  */
 const STOP_TIMEOUT_MS = 3_000
 

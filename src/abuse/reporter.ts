@@ -78,9 +78,9 @@ export function createReporters(
 }
 
 /**
- * The IPv4 address that an IPv6 address is made of, which is whose machine it is: 6to4 (RFC 3056),
- * Teredo (RFC 4380, inverted bits at the end) and NAT64 (RFC 6052). Else one machine would be many
- * networks.
+ * The IPv4 address embedded in an IPv6 address, which belongs to the same machine: 6to4 (RFC 3056),
+ * Teredo (RFC 4380, inverted bits at the end) and NAT64 (RFC 6052). Otherwise one machine would be
+ * many networks.
  */
 function embeddedIPv4(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | null {
   const bytes = address.toByteArray()

@@ -1,8 +1,8 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../time.ts'
 
 /**
- * How much the word of a network counts: `mute` when it speaks of itself or is listed, `sensor` for
- * the operator's own.
+ * The weight of a network: `mute` when it reports itself or is listed, `sensor` for the operator’s
+ * own.
  */
 export type Standing = 'mute' | 'new' | 'established' | 'trusted' | 'sensor'
 export type State = 'none' | 'observed' | 'watchlist' | 'listed' | 'delisted' | 'whitelisted'
@@ -16,14 +16,14 @@ export type Evidence = {
   network: string
   origin: string
   service: string
-  /** The best the network had in any of its reports. */
+  /** The highest standing that the network had in any report. */
   standing: Standing
   /** Events counted before the window that began at `at`, and the part that the window adds. */
   base: number
   more: number
   at: number
   first: number
-  /** When last a report was counted, and how many were. */
+  /** When the last report was counted, and the number of counted reports. */
   countedAt: number
   reports: number
   /** All events it reported, for display. */
@@ -44,12 +44,9 @@ export type Circumstances = {
   shared: boolean
   /** An appeal was granted a short time ago. */
   probation: boolean
-  /** The network is young: too few reporters are established to ask for them. */
+  /** There are too few established reporters to require them. */
   bootstrap: boolean
-  /**
-   * So many depend on the address that only the operator may list it: a large resolver, a root
-   * server.
-   */
+  /** A large resolver or root server, which only the operator may list. */
   wellKnown: boolean
   /** An administrator has confirmed the listing. */
   confirmed: boolean
@@ -60,19 +57,19 @@ export type Assessment = {
   state: State
   confidence: Confidence
   /**
-   * There is enough to list the address, but whether its witnesses are independent only an
-   * administrator can say.
+   * The evidence suffices, but only an administrator can tell whether the reporters are
+   * independent.
    */
   awaiting: boolean
   /** Milliseconds since 1970 before which time alone changes nothing; null when it never does. */
   dueAt: number | null
 }
 
-/** The same from the same network within this time is one report. */
+/** Repeated reports of a network within this time are one report. */
 export const WINDOW_MS = 10 * MINUTE_MS
-/** Without a report for so long an address is forgotten. */
+/** Milliseconds without a report after which an address is deleted. */
 export const FORGET_AFTER_MS = 30 * DAY_MS
-/** More is not kept of one address. With so much the score is certain. */
+/** Maximum evidence stored per address. With this much, the score is certain. */
 export const MAX_EVIDENCE = 200
 
 const WEIGHT: Record<Standing, number> = {
@@ -88,9 +85,7 @@ const RANK: Standing[] = ['mute', 'new', 'established', 'trusted', 'sensor']
 const MOST_EVENTS = { weak: 32, strong: 255 }
 const MOST_SEVERITY = { weak: 6, strong: 10, spoofable: 3 }
 
-/**
- * One autonomous system full of newcomers stays below the threshold of a listing, by arithmetic.
- */
+/** Newcomers of one autonomous system together stay below the threshold of a listing. */
 const MOST_OF_ORIGIN = { weak: 0.35, strong: 1 }
 
 const HALF_LIFE: Record<string, number> = {
@@ -114,8 +109,8 @@ const LIST = { enter: 60, leave: 35, longest: 7 * DAY_MS }
  */
 export const LONGEST_LISTING_MS = LIST.longest
 /**
- * Rented machines at six providers for an hour can fake such a listing: it must not outlive them
- * for long.
+ * Machines rented at six providers for an hour can fake such a listing, so it must end soon after
+ * them.
  */
 const BOOTSTRAP_LONGEST_MS = DAY_MS
 /** Origins that must agree while no network is established, and beside a single established one. */
@@ -130,7 +125,7 @@ const PROBATION_ENTER = 80
  */
 const MAX_UNLISTED_SCORE = 59
 
-/** Strength below which evidence is no evidence any more. */
+/** Strength below which evidence is dropped. */
 const MIN_STRENGTH = 0.02
 
 /**
@@ -181,8 +176,8 @@ export function absorb(
 }
 
 /**
- * A newer table of autonomous systems may know better where a network belongs. That holds for all
- * it has seen: a network must never count as two independent ones.
+ * A newer table may assign a network to another system. All its evidence moves, because a network
+ * must never count as two independent ones.
  */
 function withOrigin(
   evidence: readonly Evidence[],
@@ -209,8 +204,8 @@ function addEvents(
     entry.at = now
   }
   const most = MOST_EVENTS[isStrong(standing) ? 'strong' : 'weak']
-  // Never less than before: a newcomer of the same network does not reduce the count of an
-  // established one.
+  // Never less than before: a newcomer of a network does not reduce the count of an established
+  // one.
   entry.more = Math.max(entry.more, Math.min(most, entry.base + Math.min(count, most)) - entry.base)
 }
 
@@ -221,7 +216,7 @@ function unseen(now: number) {
 const better = (a: Standing, b: Standing): Standing => (RANK.indexOf(a) < RANK.indexOf(b) ? b : a)
 const round = (n: number) => Math.round(n * 1000) / 1000
 
-/** From the origin that has most of it, so that one origin cannot displace others. */
+/** Removed from the origin with the most evidence, so that one origin cannot displace others. */
 function withoutFaintest(
   evidence: Evidence[],
   now: number,
@@ -236,8 +231,8 @@ function withoutFaintest(
 }
 
 /**
- * When a report of this service was last counted, from whomever; 0 when never, or before the clock
- * was set back.
+ * When a report of this service was last counted, from any network; 0 for never, or before the
+ * clock was set back.
  */
 export function lastCounted(evidence: readonly Evidence[], service: string, now: number): number {
   const counted = evidence.filter((e) => e.service === service && e.countedAt - now < WINDOW_MS)
@@ -281,7 +276,7 @@ type Facts = {
   /** Origins with evidence, and of these with a strong reporter. */
   origins: number
   strong: number
-  /** The same of evidence whose sender cannot be forged; nothing else may list an address. */
+  /** The same for evidence whose sender cannot be spoofed; only this can list an address. */
   solid: Origins
   services: number
   /** Milliseconds from the first report to the last. */
@@ -293,7 +288,7 @@ type Origins = {
   all: number
   strong: number
   sensors: number
-  /** Those whose autonomous system is known. */
+  /** Origins whose autonomous system is known. */
   known: number
 }
 
@@ -351,7 +346,7 @@ function weigh(
   }
 }
 
-/** Each network by its best service and a little of three more, each origin up to its cap. */
+/** Sums up each network’s best service and part of three more, and each origin up to its cap. */
 function sumOf(
   networks: Iterable<{ origin: string; strengths: number[] }>,
   strong: Set<string>,
@@ -362,7 +357,7 @@ function sumOf(
     const strength = best + 0.15 * others.slice(0, 3).reduce((sum, s) => sum + s, 0)
     byOrigin.set(origin, (byOrigin.get(origin) ?? 0) + strength)
   }
-  // Added from small to large: the same numbers in another order must give the same sum.
+  // Added in ascending order, so that the sum does not depend on the order of reports.
   return [...byOrigin]
     .map(([origin, strength]) =>
       Math.min(strength, MOST_OF_ORIGIN[strong.has(origin) ? 'strong' : 'weak']),
@@ -415,7 +410,7 @@ function gateOf(facts: Facts, { bootstrap, probation, wellKnown, confirmed }: Ci
 }
 
 function hasEstablished({ solid }: Facts): boolean {
-  // All that no table knows counts as one: it may be one provider.
+  // All unknown origins count as one, because they may be one provider.
   const independent = solid.known + Number(solid.all > solid.known)
   return solid.strong >= 2 || (solid.strong >= 1 && independent >= MIN_ORIGINS_BESIDE_ESTABLISHED)
 }
@@ -479,8 +474,7 @@ function confidenceOf({ origins, strong, services, span, networks }: Facts): Con
 }
 
 /**
- * All of the evidence decays at most as fast as its fastest part: a bound that costs nothing,
- * looked at again then.
+ * No evidence decays faster than its fastest part. This bound is cheap, and is computed again then.
  */
 function dueAt(
   state: State,
@@ -489,7 +483,7 @@ function dueAt(
   last: number,
   now: number,
 ): number | null {
-  // Once a day: a moment that every report moved would cost each of them an entry in the index.
+  // Once a day, because a time that changes with every report would cost an index entry each.
   if (state === 'watchlist') return Math.ceil((now + DAY_MS) / DAY_MS) * DAY_MS
   if (state !== 'listed') return null
   // At least hourly, for the score that the export shows.

@@ -45,12 +45,15 @@ export function serviceOf(id: string): Service {
   return byId.get(id) ?? (byId.get('other') as Service)
 }
 
-/** By id or alias, in any case; undefined when there is none. */
+/** Finds a service by id or alias, ignoring case; undefined when there is none. */
 export function findService(name: string): Service | undefined {
   return byName.get(name.toLowerCase())
 }
 
-/** @throws Fault `invalid_request` that says where the list is */
+/**
+ * Finds a service by id or alias.
+ * @throws Fault `invalid_request` with a link to the list
+ */
 export function requireService(name: string): Service {
   const service = findService(name)
   if (service) return service
@@ -87,9 +90,7 @@ const OF_CATEGORY: [number, string][] = [
   [17, 'other'],
 ]
 
-/**
- * The service that numbers of AbuseIPDB's categories stand for; undefined when none of them is one.
- */
+/** Maps AbuseIPDB’s category numbers to a service; undefined when none matches. */
 export function serviceOfCategories(numbers: number[]): Service | undefined {
   const [, id] = OF_CATEGORY.find(([number]) => numbers.includes(number)) ?? []
   return id === undefined ? undefined : byId.get(id)

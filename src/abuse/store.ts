@@ -18,7 +18,7 @@ export type AddressRow = {
   dueAt: Date | null
   probationUntil: Date | null
   shared: boolean
-  /** Whether an administrator must say, or has said, that it may be listed. */
+  /** Whether an administrator has to confirm the listing, or has confirmed it. */
   confirmation: 'none' | 'awaiting' | 'confirmed'
   revision: number
 }
@@ -122,7 +122,7 @@ function restoredEvidence(e: StoredEvidence): Evidence {
   }
 }
 
-/** A row as the database gave it, as one of ours. */
+/** Converts a database row to an `AddressRow`. */
 export function restored(row: object): AddressRow {
   const { evidence, ...rest } = row as Omit<AddressRow, 'evidence'> & { evidence: StoredEvidence[] }
   return { ...rest, evidence: evidence.map(restoredEvidence) }
@@ -208,12 +208,12 @@ export function upsertAddresses(rows: AddressRow[]) {
 }
 
 function recordsOf(rows: AddressRow[]) {
-  // In one order for all, or two statements could wait for each other.
+  // Sorted, because statements that lock rows in different orders could deadlock.
   const sorted = rows.toSorted((a, b) => (a.address < b.address ? -1 : 1))
   const records = sorted.map((row) => ({
     ...row,
     evidence: row.evidence.map(stored),
-    // Seconds: with a Date in it, all of the JSON would be written the slow way.
+    // Seconds, because one Date would make serializing the whole JSON slow.
     firstReportedAt: secondsOf(row.firstReportedAt),
     lastReportedAt: secondsOf(row.lastReportedAt),
     dueAt: secondsOf(row.dueAt),
@@ -292,7 +292,9 @@ export async function deleteOld(
   await db.deleteFrom('abuseNetwork').where('lastSeenAt', '<', before.halfYear).execute()
 }
 
-/** Hours before a day become days, and lanes one. */
+/**
+ * Combines hourly counts before a day into daily ones, and the counters of all instances into one.
+ */
 export async function foldCounts(db: Db, before: Date): Promise<void> {
   await sql`
     with folded as (

@@ -6,9 +6,9 @@ import { classify, parseAddress, type Reach } from '../net/address.ts'
 export type Subject = {
   /** In its canonical form. */
   ip: string
-  /** As it is scored: IPv4 whole, IPv6 by /64. */
+  /** The scored prefix: an IPv4 address or an IPv6 /64. */
   key: string
-  /** The /24 or /48 around it, whose word about it counts nothing. */
+  /** The /24 or /48 around it. Reports from there have no weight. */
   neighbourhood: string
 }
 
@@ -44,7 +44,7 @@ function reachOf(address: ipaddr.IPv4 | ipaddr.IPv6): Reach {
   return { public: false, why: 'an IPv4 address written as IPv6' }
 }
 
-/** The network of so many bits around an address, as `address/bits`. */
+/** The network around an address, as `address/bits`. */
 export function networkOf(address: ipaddr.IPv4 | ipaddr.IPv6, bits: number): string {
   const bytes = address
     .toByteArray()

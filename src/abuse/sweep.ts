@@ -9,7 +9,7 @@ import { lockDueAddresses, saveAddresses, type AddressRow } from './store.ts'
 export type SweepDeps = { db: Kysely<DB>; ranges: Ranges; standings: Standings; traitsOf: TraitsOf }
 
 const ROWS_PER_GROUP = 500
-/** Groups in one go, so that others get their turn. */
+/** Groups per sweep, so that other work gets its turn. */
 const MAX_GROUPS_PER_SWEEP = 20
 
 /** Applies the changes of time alone: scores that faded, listings that ended. */

@@ -3,7 +3,7 @@ import type { AsnTable } from '../protocols/networks/asn-table.ts'
 import { readShippedTable } from '../protocols/networks/load-asn-table.ts'
 import { ROOT } from '../version.ts'
 
-/** Which networks are one operator's, and from where that is known. */
+/** Assigns networks to operators, and names the source of that data. */
 export type Systems = {
   source: 'shipped' | 'configured' | 'none'
   /** When the shipped data was collected, `2026-06-17`. */

@@ -4,7 +4,7 @@ import { checkHelo } from '../protocols/mail/mail-authentication.ts'
 import { createDnsQueries } from '../protocols/dns-queries.ts'
 import type { ReverseDns } from '../protocols/networks/reverse-dns.ts'
 
-/** Further evidence for a mail server that greets with its confirmed name, as it should. */
+/** Further evidence for a mail server whose HELO name is confirmed by its reverse DNS. */
 export type Evidence = {
   /** The result of SPF for that name and address, in the terms of RFC 8601. */
   spf: string
@@ -17,7 +17,7 @@ export type Evidence = {
 
 export type ReverseDnsEvidence = ReverseDns & { evidence?: Evidence }
 
-/** Milliseconds for it: a letter is as good without. */
+/** Milliseconds for all queries. The letter can do without the result. */
 const TIMEOUT_MS = 10_000
 
 /** Never throws: facts that could not be determined are left out. */

@@ -14,8 +14,8 @@ import { METHODS } from './steps/methods.ts'
 import { PROCESS_STATUSES } from './store.ts'
 
 /**
- * Text without control characters but line ends and tabs: PostgreSQL stores no NUL, and emails need
- * no others.
+ * Text without control characters, except line breaks and tabs: PostgreSQL does not store NUL, and
+ * emails need no others.
  */
 const Words = Type.String({
   minLength: 1,

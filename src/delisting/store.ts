@@ -7,7 +7,7 @@ import type { NotPursued } from './steps/plan.ts'
 export const PROCESS_STATUSES = ['pending', 'in-progress', 'completed', 'failed'] as const
 export type ProcessStatus = (typeof PROCESS_STATUSES)[number]
 
-/** Those that deal with their address now. */
+/** The states of a delisting in progress. */
 const OPEN: ProcessStatus[] = ['pending', 'in-progress']
 
 export type ProcessRow = {
@@ -24,7 +24,7 @@ export type ProcessRow = {
   reverseDns: ReverseDnsEvidence | null
   createdAt: Date
   completedAt: Date | null
-  /** The owner's mail address, and whether it is proven to be the owner's. */
+  /** The owner’s email address, and whether it is verified. */
   contact: string
   contactVerified: boolean
 }
@@ -67,7 +67,7 @@ export async function lockAccount(db: Db, accountId: string): Promise<void> {
   await db.selectFrom('account').select('id').where('id', '=', accountId).forUpdate().execute()
 }
 
-/** The process that deals with this address now. */
+/** Finds the delisting of this address that is in progress. */
 export async function findOpenProcess(
   db: Db,
   accountId: string,
@@ -93,7 +93,7 @@ export async function countOpenProcesses(db: Db, accountId: string): Promise<num
   return count
 }
 
-/** The last process that cleared this address since then. */
+/** Finds the last completed delisting of this address since a time. */
 export async function findCleared(
   db: Db,
   accountId: string,
@@ -148,7 +148,7 @@ export async function findProcess(
   return (await mine.executeTakeFirst()) as ProcessRow | undefined
 }
 
-/** Newest first. */
+/** Lists processes, newest first. */
 export async function listProcesses(
   db: Db,
   accountId: string,

@@ -36,7 +36,7 @@ export async function openAcceptors(server: HttpServer): Promise<Server[]> {
   if (!CAN_SHARE_PORT) return []
   const { address: host, port } = server.address() as AddressInfo
   const acceptors = Array.from({ length: ACCEPTORS }, () =>
-    // As node:http opens its own.
+    // The options of node:http’s own server.
     createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
       server.emit('connection', socket),
     ),

@@ -59,8 +59,8 @@ function whyNotName(text: string): string | null {
 
 function whyNotAscii(ascii: string): string | null {
   const labels = ascii.replace(/\.$/, '').split('.')
-  // “0x7f.1”, “1.2.3” and full-width digits come out of domainToASCII as other addresses than their
-  // text says.
+  // domainToASCII turns “0x7f.1”, “1.2.3” and full-width digits into other addresses than the text
+  // shows.
   if (/^(\d+|0x[\da-f]*)$/i.test(labels.at(-1) ?? ''))
     return 'ends in a number but is not an IP address'
   if (labels.some((label) => label.length > 63)) return 'has a label of more than 63 characters'
@@ -82,7 +82,10 @@ function shorten(text: string): string {
  */
 export type Reach = { public: true } | { public: false; why: string }
 
-/** @throws Error when `address` is none */
+/**
+ * Classifies an address.
+ * @throws Error when `address` is not one
+ */
 export function classify(address: string): Reach {
   const parsed = ipaddr.parse(address)
   const range: string = parsed.range()

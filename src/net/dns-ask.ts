@@ -54,7 +54,7 @@ async function within(
     forget = start(resolve)
     return await promise
   } catch {
-    // Not even a socket could be had (port 0, no more file descriptors).
+    // No socket could be opened (port 0, no file descriptors left).
     return 'NETWORK'
   } finally {
     clearTimeout(timer)

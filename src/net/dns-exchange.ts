@@ -3,7 +3,7 @@ import { connect, isIPv6 } from 'node:net'
 import type { Endpoint } from '../config.ts'
 import { answers, drawId, idOf } from './dns-wire.ts'
 
-/** The bytes of the answer, or that the network said no. */
+/** The bytes of the answer, or a network error. */
 export type Reply = Buffer | 'NETWORK'
 
 /** Starts an exchange that calls `done` at most once, and gives back how to forget it. */
@@ -16,9 +16,9 @@ export type Exchange = (query: Buffer, done: (reply: Reply) => void) => () => vo
 const QUERIES_PER_SOCKET = 256
 
 /**
- * UDP to one server. Queries in flight together share a connected socket, which also hears
- * ECONNREFUSED; when the last one is answered it is closed, so the next burst comes from another
- * random port and nothing idles.
+ * Sends UDP queries to one server. Concurrent queries share a connected socket, which also receives
+ * ECONNREFUSED. It is closed after the last answer, so that the next queries come from another
+ * random port.
  */
 export function createUdp(server: Endpoint): Exchange {
   let current: Burst | null = null

@@ -166,7 +166,7 @@ function follow(
   }
 }
 
-/** RFC 2308, 5: how long “there is no such thing” may be believed. */
+/** RFC 2308, 5: how long a negative answer may be cached. */
 function negativeTtl(authorities: PacketAnswer[]): number {
   const soa = authorities.filter(isRecord).find((record) => record.type === 'SOA')
   return soa ? Math.min(soa.ttl, soa.data.minimum ?? 0) : 0

@@ -59,7 +59,7 @@ export interface Resolver {
 export type OwnResolver = Resolver & { close(): void }
 
 export type ResolverOptions = {
-  /** Asked in this order; the system's when there are none. */
+  /** Queried in this order; default: the system’s. */
   servers?: readonly Endpoint[]
   /** Milliseconds for one try at one server, TCP included. */
   timeoutMs?: number

@@ -47,8 +47,7 @@ export async function checkTarget(
 }
 
 /**
- * Refuses at once an address that never may be reached. What a name leads to is asked at each
- * connection.
+ * Rejects an address that is never allowed. A name’s addresses are checked at each connection.
  * @throws Fault `target_not_allowed`
  */
 export function refuseAddress(host: Host, allowPrivate: PrivateTargets): void {

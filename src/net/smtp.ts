@@ -7,8 +7,7 @@ export type Relay = {
   smtpUrl: string
   from: string
   /**
-   * Awaited when the relay has let us in, before it is given the message: from then on it may have
-   * it.
+   * Awaited after sign-in at the relay, before it gets the message: from then on it may have it.
    */
   beforeMessage?: () => Promise<void>
 }

@@ -8,7 +8,7 @@ export const SEVERITIES = ['error', 'warning', 'info'] as const
 
 export type Severity = (typeof SEVERITIES)[number]
 
-/** A record as it should stand in the DNS. */
+/** A record to publish. */
 export type Publish = { name: string; type: 'TXT'; value: string }
 
 /** A problem or a possible improvement, in plain words, and the record that would fix it. */
@@ -24,7 +24,7 @@ export function txtRecord(name: string, value: string): Publish {
   return { name, type: 'TXT', value }
 }
 
-/** A question without answer is said, or “not found” would be taken for known. */
+/** A failed query is reported, so that “not found” stays reliable. */
 export function lookupFailed(about: Advice['about'], name: string, error: string): Advice {
   const message = `The record at ${name} could not be looked up (${error}).`
   return { about, severity: 'warning', message }

@@ -14,7 +14,7 @@ export type TxtLookup = {
   texts: string[]
   /** Where a CNAME leads, when there is one. */
   alias: string | null
-  /** Why nothing is known; then `texts` is empty without meaning that there are none. */
+  /** Why the query failed; then an empty `texts` does not mean that there are none. */
   error: DnsFailure | null
 }
 

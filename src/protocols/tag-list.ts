@@ -10,9 +10,8 @@ export type TagList = {
 }
 
 /**
- * Reads `name=value; name=value` (RFC 6376, 3.2), which DKIM, DMARC, MTA-STS, TLS-RPT and BIMI
- * records share. What cannot be read is in `errors`; of a name that stands there twice the first
- * counts.
+ * Parses `name=value; name=value` (RFC 6376, 3.2), which DKIM, DMARC, MTA-STS, TLS-RPT and BIMI
+ * records share. Unreadable parts are in `errors`; of a duplicate name the first counts.
  */
 export function parseTagList(text: string): TagList {
   const list: TagList = { tags: [], repeated: [], errors: [] }

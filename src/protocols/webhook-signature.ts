@@ -43,7 +43,7 @@ export type SignatureVerdict = {
 type Claim = {
   given: Buffer[]
   before: string
-  /** Seconds since 1970 at which it was signed; null where the sender does not say. */
+  /** When it was signed, in seconds since 1970; null where the sender does not state it. */
   at: number | null
   algorithm: string
   key: Buffer

@@ -18,9 +18,9 @@ import {
 import type { Subject } from '../subject.ts'
 import { DAY_MS } from '../../time.ts'
 
-/** Days in which it takes more to be listed again. */
+/** Milliseconds after a granted appeal in which a new listing needs more evidence. */
 const PROBATION_MS = 14 * DAY_MS
-/** Whose own appeal was granted within this time waits for a person with the next. */
+/** A second appeal of the same address within this time is decided by an administrator. */
 const GRANT_INTERVAL_MS = 30 * DAY_MS
 
 /**
@@ -55,7 +55,7 @@ export async function appeal(
       throw new Fault('conflict', againSentence(subject.ip, own))
     if (granted) {
       await acquit(trx, row, now)
-      // The appeals of others about this listing no longer have an object.
+      // Other appeals against this listing are obsolete.
       await closeAppeals(trx, subject.key, 'granted')
     }
     await notifyChange(trx, ADMINISTRATORS, 'administration')
@@ -90,8 +90,9 @@ async function limit(
 }
 
 /**
- * An administrator's word. Upheld, it costs every network that supported the listing.
- * @throws Fault `not_found`, `conflict` when it is decided already
+ * Records an administrator’s decision. A granted appeal costs every network that supported the
+ * listing reputation.
+ * @throws Fault `not_found`, `conflict` when it is already decided
  */
 export async function decide(
   db: Kysely<DB>,
@@ -110,7 +111,7 @@ export async function decide(
   })
 }
 
-/** The reports were wrong: they are erased, and the networks that sent them lose reputation. */
+/** Deletes wrong reports. The networks that sent them lose reputation. */
 export async function refute(trx: Transaction<DB>, row: AddressRow, now: number): Promise<void> {
   const networks = [...new Set(row.evidence.map(({ network }) => network))]
   const refutations = networks.map((network) => ({
@@ -123,7 +124,7 @@ export async function refute(trx: Transaction<DB>, row: AddressRow, now: number)
   await closeAppeals(trx, row.address, 'upheld')
 }
 
-/** Off the list, without evidence: who reports it now begins anew. */
+/** Removes an address and its evidence from the list. New reports start from zero. */
 async function acquit(trx: Transaction<DB>, row: AddressRow, now: number): Promise<void> {
   const acquitted: AddressRow = {
     ...row,

@@ -64,7 +64,7 @@ export async function hasAppealOf(
   return row !== undefined
 }
 
-/** Ends all that wait about an address. */
+/** Closes all open appeals about an address. */
 export async function closeAppeals(
   db: Db,
   address: string,
@@ -87,7 +87,7 @@ export async function listAppeals(
     .selectFrom('abuseAppeal')
     .select(APPEAL)
     .orderBy(sql`status = 'open'`, 'desc')
-    // An appeal from the address itself: those of strangers must not hide it.
+    // Appeals from the address itself come first, so that others cannot hide them.
     .orderBy(sql`status = 'open' and own`, 'desc')
     .orderBy('id', 'desc')
     .limit(page.limit)
@@ -104,7 +104,7 @@ export async function countAppeals(db: Db): Promise<number> {
   return count
 }
 
-/** Undefined when it is not open. */
+/** Decides an appeal; undefined when it is not open. */
 export async function decideAppeal(
   db: Db,
   id: string,

@@ -36,7 +36,7 @@ export type Candidate = {
 const recently = (now: number) => new Date(now - LONGEST_LISTING_MS)
 
 /**
- * Addresses with enough evidence for the list, whose witnesses may be one person’s rented machines.
+ * Lists addresses with enough evidence for the list whose reporters may be machines of one person.
  */
 export async function readCandidates(
   { db, ranges }: CandidateDeps,
@@ -79,9 +79,9 @@ function candidateOf(row: AddressRow, ranges: Ranges, now: number): Candidate {
 }
 
 /**
- * Lists an address that waits, or erases the evidence against it at the cost of the networks that
+ * Confirms the listing of a candidate, or deletes its evidence at the cost of the networks that
  * reported it.
- * @throws Fault `conflict` when it does not wait any more
+ * @throws Fault `conflict` when it is no candidate any more
  */
 export async function decideCandidate(
   deps: CandidateDeps,

@@ -16,7 +16,7 @@ export async function countCandidates(db: Db, since: Date): Promise<number> {
   return (await count.executeTakeFirstOrThrow()).count
 }
 
-/** Without a report since then nothing can be listed any more. */
+/** Addresses without a report since then cannot be listed any more. */
 function candidates(db: Db, since: Date) {
   return db
     .selectFrom('abuseAddress')

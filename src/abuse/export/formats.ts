@@ -21,12 +21,12 @@ export type Format = {
   render(list: ListFacts, entries: Entry[]): Iterable<string>
 }
 
-/** Entries of one piece: some milliseconds of work. */
+/** Entries per piece, which takes a few milliseconds. */
 const ENTRIES_PER_PIECE = 1_000
 
 /**
- * Hours after which entries leave a firewall whose owner gets no new list: a dead service must not
- * block for ever.
+ * Hours after which entries expire in a firewall that gets no new list, so that an unavailable
+ * service does not block forever.
  */
 const LIFETIME_HOURS = 26
 

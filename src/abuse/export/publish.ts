@@ -27,12 +27,12 @@ import { DAY_MS } from '../../time.ts'
 
 export type PublishDeps = { db: Kysely<DB>; ranges: Ranges; log: Logger; pageUrl: string }
 
-/** The signal that a new version can be served. */
+/** The notification that a new version can be served. */
 export const PUBLISHED = 'abuse.published'
 
 /**
- * Milliseconds between two versions; with the making and the looking a change is out within fifteen
- * seconds.
+ * Milliseconds between two versions. With creating and fetching it, a change is published within
+ * fifteen seconds.
  */
 const VERSION_INTERVAL_MS = 5_000
 
@@ -40,8 +40,7 @@ const VERSION_INTERVAL_MS = 5_000
 const DIFFERENCE_RETENTION_MS = 7 * DAY_MS
 
 /**
- * A list that grows or shrinks more than this in one step is more likely broken than right. Small
- * lists may.
+ * A list that grows or shrinks by more than this in one step is probably wrong. Small lists may.
  */
 const SUSPICIOUS = { factor: 5, above: 1_000 }
 

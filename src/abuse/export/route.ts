@@ -42,7 +42,7 @@ export function exportRoute(app: App, { exports }: AbuseServices): void {
     async (request, reply) => {
       const { service: name, format = 'plain', since } = request.query
       const service = name === undefined ? null : requireService(name).id
-      // Asked again each time, so that a change is seen at once; most answers are a 304.
+      // Revalidated with every request, so that a change shows at once. Most responses are a 304.
       reply.header('cache-control', 'public, no-cache').header('vary', 'accept-encoding')
       if (since !== undefined) {
         if (service !== null)

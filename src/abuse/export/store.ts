@@ -213,7 +213,7 @@ export async function deleteHold(db: Db): Promise<void> {
   await db.deleteFrom('abuseSnapshotHold').execute()
 }
 
-/** Whether this connection is now the one that keeps the list. */
+/** Acquires the lock of the list publisher for this connection; false when another has it. */
 export async function acquirePublisherLock(db: Db): Promise<boolean> {
   const { rows } = await sql<{
     taken: boolean

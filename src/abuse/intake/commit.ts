@@ -26,9 +26,9 @@ export type CommitDeps = LedgerDeps & {
 }
 
 /**
- * Takes a group of requests: one question, then one statement that writes all of it. When it
- * returns, it is on disk.
- * @throws with SQLSTATE 40001 when another instance was faster: take the group once more
+ * Stores a group of requests with one query and one statement. The group is durable when it
+ * resolves.
+ * @throws with SQLSTATE 40001 when another instance was faster: repeat the group
  */
 export async function commitGroup(
   deps: CommitDeps,
@@ -76,10 +76,7 @@ function takeSubmission(
   return { allowance, unknownToken, outcomes }
 }
 
-/**
- * Whose word counts how much: nothing, when a network speaks of its own addresses or is on the list
- * itself.
- */
+/** The weight of a reporter: none for its own addresses, or when it is listed itself. */
 function standingOf(
   { address, neighbourhood, network }: Reporter,
   subject: Subject,

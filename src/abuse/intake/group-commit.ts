@@ -31,7 +31,7 @@ type Waiting<In, Out> = {
   reject: (error: unknown) => void
 }
 
-/** Two groups at once: while the database has the one, we make the other. */
+/** Concurrent groups: one is prepared while the database stores the other. */
 export const MAX_CONCURRENT_GROUPS = 2
 
 /**
@@ -74,8 +74,7 @@ export function createGroupCommit<In, Out>(options: Options<In, Out>): GroupComm
   }
 
   /**
-   * Beside another group only one of a size: two large groups cost less than one and many small
-   * ones.
+   * A second group must be large enough: two large groups cost less than one and many small ones.
    */
   function isWorthAnother(): boolean {
     const [underWay = 0] = flights.values()

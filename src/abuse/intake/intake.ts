@@ -6,8 +6,8 @@ import { createLimitedSources, RATE } from './rate.ts'
 
 export type Intake = {
   /**
-   * Takes a request's reports; resolves when they are durable.
-   * @throws Fault `unavailable` when more comes in than can be stored
+   * Stores the reports of a request; resolves when they are durable.
+   * @throws Fault `unavailable` when more reports arrive than can be stored
    */
   submit(submission: Submission): Promise<Receipt>
   close(): Promise<void>
@@ -33,7 +33,7 @@ export function createIntake(
 ): Intake {
   const turnedAway = createLimitedSources()
   const commits = createGroupCommit<Submission, Receipt>({
-    // Two groups that count in one lane would wait for each other.
+    // Two groups with the same counter would wait for each other.
     commit: (group, slot) => commitWithRetries({ ...deps, lane: deps.lane + slot }, group, clock),
     sizeOf: ({ reports }) => reports.length,
     keysOf: ({ reporter: { source, site }, reports }) => [
@@ -79,8 +79,8 @@ async function commitWithRetries(
       return await commitGroup(deps, group, clock())
     } catch (error) {
       const { code = '' } = error as { code?: string }
-      // The nightly job makes partitions ahead; should it have failed for a week, reports are taken
-      // all the same.
+      // The nightly job creates partitions in advance. If it has failed for a week, reports are
+      // stored nevertheless.
       if (code === NO_PARTITION) await ensurePartitions(deps.store.db, clock())
       else if (!CONFLICT_SQLSTATES.has(code)) throw error
       if (tries === MAX_TRIES) throw error

@@ -10,7 +10,7 @@ import type { Changes, Found, ReportRow, Usage } from './store.ts'
 
 export type LedgerDeps = { ranges: Ranges; standings: Standings; traitsOf: TraitsOf }
 
-/** Who reports: how much that counts for this report, and with which token. */
+/** The reporter, its weight for this report, and its token. */
 export type Sender = { reporter: Reporter; standing: Standing; tokenId: string | null }
 
 export type Ledger = {

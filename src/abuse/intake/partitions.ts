@@ -3,14 +3,14 @@ import type { DB } from '../../store/tables.ts'
 import { createPartitions, dropPartitions } from './store.ts'
 import { DAY_MS } from '../../time.ts'
 
-/** Days that are made ahead: the nightly job may fail for a week before reports notice. */
+/** Days for which partitions are created in advance: the nightly job may fail for a week. */
 const DAYS_AHEAD = 7
 /** Days for which reports are kept. */
 const RETENTION_DAYS = 30
 
 const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
 
-/** Makes the partitions of today and the days to come. */
+/** Creates the partitions of today and the next days. */
 export async function ensurePartitions(db: Kysely<DB>, now: number): Promise<void> {
   const days = Array.from({ length: DAYS_AHEAD + 1 }, (_, ahead) => dayOf(now + ahead * DAY_MS))
   await db.transaction().execute((trx) => createPartitions(trx, days))

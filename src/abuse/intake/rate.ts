@@ -15,7 +15,7 @@ export type Allowance = {
   reset: number
 }
 
-/** Sources that have used up their window, so that a flood costs no question to the database. */
+/** Remembers sources that have used up their window, so that a flood costs no queries. */
 export function createLimitedSources() {
   const until = new Map<string, number>()
   return {
@@ -23,10 +23,12 @@ export function createLimitedSources() {
       if (until.size >= 100_000) until.clear()
       until.set(source, time)
     },
-    /** Milliseconds since 1970 until which there is nothing for it; undefined when it may ask. */
+    /**
+     * Until when a source is rejected, in milliseconds since 1970; undefined when it may report.
+     */
     find(source: string, now: number): number | undefined {
       const time = until.get(source)
-      // Further ahead than a window: it was noted before the clock was set back.
+      // A time more than a window ahead was stored before the clock was set back.
       if (time === undefined || (time > now && time <= now + RATE.window)) return time
       until.delete(source)
       return undefined
@@ -48,7 +50,7 @@ export function takeOne(
   return { usage: after, allowance: { allowed, remaining: requests - after.used, reset } }
 }
 
-/** As draft-ietf-httpapi-ratelimit-headers has them. */
+/** The headers of draft-ietf-httpapi-ratelimit-headers. */
 export function rateHeaders({ remaining, reset }: Allowance): Record<string, string> {
   return {
     'ratelimit-policy': `"reports";q=${RATE.requests};w=${RATE.window / 1000}`,

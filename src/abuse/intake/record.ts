@@ -14,7 +14,7 @@ import { toRowChanges, circumstancesOf } from '../circumstances.ts'
 import type { AddressRow } from '../store.ts'
 import type { Subject } from '../subject.ts'
 
-/** A report of an address that so many others have reported is no discovery. */
+/** Origins that reported an address before, above which a report is no discovery. */
 const MAX_ORIGINS_BEFORE_EARLY = 3
 
 export type Report = { subject: Subject; service: string; port: number | null; count: number }
@@ -116,9 +116,7 @@ function isEarly({ state, evidence }: AddressRow, origin: string): boolean {
   return true
 }
 
-/**
- * A repetition inside the window leaves the evidence as it was, and then nothing need be written.
- */
+/** A repetition within the window changes no evidence, and nothing needs to be written. */
 function addsToEvidence(
   before: AddressRow,
   after: AddressRow,

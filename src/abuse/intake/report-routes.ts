@@ -71,7 +71,7 @@ function reportRoute(app: App, { intake, reporterOf }: AbuseServices): void {
 }
 
 function bulkRoute(app: App, { intake, reporterOf, clock }: AbuseServices): void {
-  // In a context of its own, for here alone a body is lines of text.
+  // In a context of its own, because only here a body is lines of text.
   void app.register(async (scope) => {
     scope.removeContentTypeParser('application/json')
     scope.addContentTypeParser(TEXT_TYPES, { parseAs: 'string' }, (_request, body, done) =>

@@ -18,7 +18,7 @@ export type Usage = { source: string; used: number; startedAt: number }
 export type Found = {
   addresses: Map<string, AddressRow>
   usages: Map<string, Usage>
-  /** Those of the reporters' addresses that are on the list themselves. */
+  /** The reporters’ addresses that are listed themselves. */
   listed: Set<string>
   /** Ids of report tokens by their hashes. */
   tokens: Map<string, string>
@@ -32,7 +32,7 @@ type FoundRow = {
 }
 type Moment = 'firstReportedAt' | 'lastReportedAt' | 'dueAt' | 'probationUntil'
 
-/** All that must be known to take a group of reports, in one question. */
+/** Reads everything that a group of reports needs, in one query. */
 export async function findForGroup(
   store: Store,
   asked: { addresses: string[]; sources: string[]; reporters: string[]; tokens: string[] },
@@ -93,7 +93,7 @@ export type ReportRow = {
 /** The changes of a group of reports. */
 export type Changes = {
   addresses: AddressRow[]
-  /** As they were read, and as they shall be. */
+  /** The values as read, and the new ones. */
   usages: { before: Usage | undefined; after: Usage }[]
   reports: ReportRow[]
   counts: { service: string; reports: number }[]
@@ -105,7 +105,7 @@ export type Changes = {
 
 /**
  * Writes all changes in one statement, or none when a row has changed since it was read.
- * @param lane a number of this instance, for counters that many instances write
+ * @param lane number of this instance’s counters
  * @throws with SQLSTATE 40001: read again
  */
 export async function writeGroup(
@@ -141,7 +141,7 @@ export async function writeGroup(
   await executePrepared('abuse.write', query, store)
 }
 
-/** Planned once for each connection: these are long, and the same for every group. */
+/** Prepared once per connection, because these statements are long and the same for every group. */
 async function executePrepared<Row>(
   name: string,
   query: RawBuilder<Row>,
@@ -227,14 +227,14 @@ export async function countRequest(
 }
 
 /**
- * Reports would wait behind other sessions that wait for their table: it is better to fail and
- * retry.
+ * Fails early instead of waiting for a lock on the table, because reports would queue behind it. It
+ * is retried.
  */
 async function waitBriefly(db: Transaction<DB>): Promise<void> {
   await sql`set local lock_timeout = '3s'`.execute(db)
 }
 
-/** Makes the partitions of these days (`2026-11-21`, UTC), where they are missing. */
+/** Creates the partitions of these days (`2026-11-21`, UTC) that are missing. */
 export async function createPartitions(db: Transaction<DB>, days: string[]): Promise<void> {
   await waitBriefly(db)
   const missing = days.filter((day) => /^\d{4}-\d\d-\d\d$/.test(day))

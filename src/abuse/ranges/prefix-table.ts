@@ -1,13 +1,13 @@
 import ipaddr from 'ipaddr.js'
 
-/** Networks, to find in a microsecond whether one of them holds an address. */
+/** A set of networks with fast lookup of addresses. */
 export type PrefixTable = { has(address: string): boolean }
 
 type Networks = { bits: number; prefixes: Set<number | bigint> }[]
 
 /**
- * One set for each length of prefix.
- * @param cidrs `address/bits`; of IPv6 the first 64 bits count, as in all that is scored
+ * Creates a table with one set per prefix length.
+ * @param cidrs `address/bits`; of IPv6 the first 64 bits count, as in scores
  */
 export function createPrefixTable(cidrs: string[]): PrefixTable {
   const tables = {
@@ -36,7 +36,7 @@ function lengthsOf(table: Map<number, Set<number | bigint>>): Networks {
   return [...table].map(([bits, prefixes]) => ({ bits, prefixes }))
 }
 
-/** The library tries three patterns on each text; every report asks for several tables. */
+/** The library’s parser is slow, and every report looks up several tables. */
 const readIPv4 = (text: string) => new ipaddr.IPv4(text.split('.').map(Number))
 
 /** The first bits as a number: of IPv4 all 32, of IPv6 the upper 64, the others zero. */

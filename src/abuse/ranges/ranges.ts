@@ -25,7 +25,7 @@ export type Ranges = {
   is(kind: RangeKind, address: string): boolean
   /** Whether an address may never be on the list. */
   isExempt(address: string): boolean
-  /** Whether so many depend on an address that only the operator's word may list it. */
+  /** Whether the address is a large resolver or similar, which only an administrator may list. */
   isWellKnown(address: string): boolean
   close(): void
 }
@@ -35,7 +35,7 @@ const CHANNEL = 'abuse.ranges'
 /** Bits of the widest range, which is wider than any operator’s. */
 const WIDEST = { 4: 8, 6: 16 }
 
-/** Shipped: large resolvers, root servers and the edges of content networks. */
+/** The shipped networks: large resolvers, root servers and the edges of content networks. */
 const WELL_KNOWN = readWellKnown()
 
 function readWellKnown(): PrefixTable {
@@ -46,7 +46,7 @@ function readWellKnown(): PrefixTable {
   return createPrefixTable(groups.flatMap(({ networks }) => networks))
 }
 
-/** Reads the ranges, and again whenever an instance changed them. */
+/** Loads the ranges, and reloads them when an instance has changed them. */
 export async function openRanges(
   db: Kysely<DB>,
   notifications: Notifications,

@@ -14,7 +14,7 @@ export async function listCidrs(db: Db): Promise<{ kind: RangeKind; cidr: string
   }[]
 }
 
-/** By network. */
+/** Lists ranges by network. */
 export async function listRanges(
   db: Db,
   kinds: RangeKind[],
@@ -38,7 +38,7 @@ export async function countRanges(db: Db, kinds: RangeKind[]): Promise<number> {
   return count
 }
 
-/** Undefined when it is there already. */
+/** Inserts a range; undefined when it exists. */
 export async function insertRange(
   db: Db,
   range: { kind: RangeKind; cidr: string; label: string },

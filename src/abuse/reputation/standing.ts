@@ -23,7 +23,7 @@ const ESTABLISHED = {
   refutations: 3,
 }
 const TRUSTED = { age: 180 * DAY_MS, refuted: 0.002 }
-/** Confirmations that one refutation takes away. */
+/** Confirmations that one refutation cancels. */
 const CONFIRMATIONS_PER_REFUTATION = 10
 
 /** The reputation that a network earned by its own confirmed history. */
@@ -44,7 +44,7 @@ export function standingOf(
   return isOld && share < TRUSTED.refuted ? 'trusted' : 'established'
 }
 
-/** The share that lies behind `hits` of `all` with 97.5 % certainty at least (Wilson 1927). */
+/** The lower bound of the proportion `hits` of `all` with 97.5% confidence (Wilson 1927). */
 function wilsonLowerBound(hits: number, all: number): number {
   const z = 1.96
   const share = hits / all

@@ -5,18 +5,18 @@ import type { Standing } from '../score.ts'
 import { listStandings } from './store.ts'
 import { HOUR_MS } from '../../time.ts'
 
-/** Networks that have earned a name, in memory and the same in every instance. */
+/** The networks with a reputation, in memory and the same in every instance. */
 export type Standings = {
   of(network: string): Standing
-  /** Too few are established to ask for them. */
+  /** Whether there are too few established networks to require them. */
   isBootstrap(): boolean
-  /** Those of these that were not marked as seen within the hour. */
+  /** The networks of these that were not marked as seen within the hour. */
   unseen(networks: string[], now: number): string[]
   markSeen(networks: string[], now: number): void
   close(): void
 }
 
-/** With so many established networks the list can ask for their word. */
+/** Established networks from which on a listing requires them. */
 const MIN_ESTABLISHED_NETWORKS = 10
 const CHANNEL = 'abuse.standings'
 

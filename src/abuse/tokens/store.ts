@@ -81,7 +81,7 @@ export async function sumTokenReports(
   return rows
 }
 
-/** Addresses on the list that were reported with this token in the last thirty days. */
+/** Counts listed addresses that were reported with this token in the last thirty days. */
 export async function countListedOf(db: Db, tokenId: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(distinct report.address) as count from abuse_report as report

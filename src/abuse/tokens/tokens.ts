@@ -27,7 +27,7 @@ export function hashToken(token: string): string | null {
 }
 
 /**
- * Makes a report token; it is shown this once.
+ * Creates a report token. It is shown only now.
  * @throws Fault `conflict` when the account has too many
  */
 export async function issueToken(

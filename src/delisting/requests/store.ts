@@ -6,7 +6,7 @@ import { ADVISORY_LOCKS } from '../../store/advisory-locks.ts'
 export type RequestRow = {
   stepId: string
   attempt: number
-  /** Of a request that was made before. */
+  /** Whether it is a reminder of an earlier request. */
   reminder: boolean
   recipient: string | null
   messageId: string | null
@@ -15,7 +15,7 @@ export type RequestRow = {
   at: Date
 }
 
-/** The last request of each of these steps, reminders apart. */
+/** The last request of each of these steps, without reminders. */
 export async function listRequests(db: Db, stepIds: string[]): Promise<RequestRow[]> {
   const rows = await db
     .selectFrom('delistingRequest')
@@ -53,7 +53,7 @@ export async function markRequest(
     .execute()
 }
 
-/** Of a mail that was certainly not taken. */
+/** Deletes the record of a mail that the relay certainly did not accept. */
 export async function deleteRequest(db: Db, { id, attempt, isReminder }: Attempt): Promise<void> {
   await db
     .deleteFrom('delistingRequest')
@@ -87,8 +87,8 @@ export async function lockRecipient(db: Db, recipient: string): Promise<void> {
 }
 
 /**
- * Mails to this address since then: of all accounts together, and of the account that a process
- * belongs to.
+ * Counts mails to this address since a time: of all accounts together, and of the account that a
+ * process belongs to.
  */
 export async function countMails(
   db: Db,

@@ -9,7 +9,7 @@ import { insertEvent, lockStep, updateStep, type StepWithProcess, type StepRow }
 
 export type Change = {
   event: StepEvent
-  /** Only while it is this attempt. */
+  /** Applied only to this attempt. */
   attempt?: number
   /** More about it, for the history. */
   note?: string
@@ -22,8 +22,8 @@ export type Change = {
 }
 
 /**
- * Lets an event happen to a step: alone, whole, or not at all.
- * @returns the step as it is then; null when its state does not allow the event, or it is gone
+ * Applies an event to a step, in a transaction with its consequences.
+ * @returns the step after it; null when its state does not allow the event, or it was deleted
  */
 export async function applyEvent(
   deps: NotifyDeps,

@@ -7,7 +7,7 @@ export type Plan = {
   url?: string | undefined
   /** Recipient of the request. Without it, the page at `url` names the address. */
   email?: string | undefined
-  /** When entries expire, from the catalogue. */
+  /** The catalogue’s description of when entries expire. */
   expiry?: string | undefined
   notes?: string | undefined
   expectedHours?: number | undefined

@@ -68,11 +68,11 @@ export type StepState = {
   attempt: number
   outcome: Outcome | null
   needs: Need | null
-  /** Sentences: why the list is not asked yet. */
+  /** The reasons why the request is not made yet, as sentences. */
   obstacles: string[]
   request: RequestState
   reminder: ReminderState
-  /** The owner has said cause and fix, and may be quoted. */
+  /** The owner has stated cause and fix, which may be quoted. */
   confirmed: boolean
   /** Emails that were rejected. */
   tries: number
@@ -80,7 +80,7 @@ export type StepState = {
   cleanAt: Date | null
   /** Milliseconds by which the deadline moved because the list did not answer. */
   grace: number
-  /** When it is looked at next; null when it has ended. */
+  /** When it is checked next; null when it has ended. */
   nextAt: Date | null
   deadlineAt: Date | null
   startedAt: Date | null
@@ -88,33 +88,33 @@ export type StepState = {
   endedAt: Date | null
 }
 
-/** Whether the list may be asked now. */
+/** Whether the request can be made now. */
 export type Readiness = {
   /** The blockers that the owner must fix first, as sentences. */
   obstacles: string[]
   /** Why it is too early, and until when. */
   wait: { until: Date; why: string } | null
-  /** Whether we can send mail there. */
+  /** Whether the service can send the mail. */
   canSend: boolean
 }
 
 export type StepEvent =
   | { type: 'start' }
   | {
-      /** The list was asked whether it lists the address. */
+      /** The list has answered whether it lists the address. */
       type: 'answered'
       answer: 'listed' | 'clean' | 'unknown'
-      /** Milliseconds for which resolvers repeat the answer. */
+      /** Milliseconds for which resolvers cache the answer. */
       ttl: number
-      /** Needed where the list has to be asked to remove it and was not yet, or may be reminded. */
+      /** Required where a request to the list is due, or a reminder. */
       ready: Readiness | null
       /** A person is watching: one clean answer is enough. */
       atOnce?: boolean
     }
-  /** From here on the relay may have the mail. */
+  /** The relay may have the mail from now on. */
   | { type: 'claimed' }
   | { type: 'sent' }
-  /** The relay has not taken it, and says so. */
+  /** The relay has rejected it. */
   | { type: 'refused'; forGood: boolean }
   /** It is unknown whether the relay accepted it. */
   | { type: 'unsure' }
@@ -123,17 +123,17 @@ export type StepEvent =
   | { type: 'retry' }
   | { type: 'cancel' }
 
-/** A step whose list must be asked, and was not yet. */
+/** Whether the step still needs a request to its list. */
 export function isNotRequested({ method, request }: StepState): boolean {
   return (method === 'email' || method === 'form') && (request === 'none' || request === 'due')
 }
 
-/** Whether the list is looked at until it lets the address go. */
+/** Whether the list is checked until it removes the address. */
 function isAwaited({ status }: StepState): boolean {
   return status === 'waiting' || status === 'email-sent'
 }
 
-/** A mail of ours that a list has not acted on for a week. */
+/** Whether the list has not acted on a mail for a week, so that a reminder may be sent. */
 export function canRemind(
   { method, request, reminder, requestedAt }: StepState,
   now: Date,
@@ -193,7 +193,7 @@ function timeLimitMs(step: StepState): number {
   return step.plan.last ? 2 * USER_DEADLINE_MS : USER_DEADLINE_MS
 }
 
-/** A mail that is on its way is waited for first. */
+/** A mail that is being sent must be finished first. */
 function canCheck(step: StepState): boolean {
   return step.status !== 'pending' && !isClaimed(step)
 }
@@ -206,7 +206,7 @@ export function isClaimed({ request, reminder }: StepState): boolean {
 type Answered = StepEvent & { type: 'answered' }
 
 function answered(before: StepState, event: Answered, now: Date): StepState {
-  // Whether a mail may go is decided anew with each answer.
+  // Every answer decides again whether a mail may be sent.
   const step: StepState = {
     ...before,
     request: before.request === 'due' ? 'none' : before.request,
@@ -216,7 +216,10 @@ function answered(before: StepState, event: Answered, now: Date): StepState {
   return event.answer === 'listed' ? listed(step, event, now) : unknown(step, now)
 }
 
-/** Only the second clean answer counts, some time after the first: lists and resolvers stutter. */
+/**
+ * A second clean answer is required after some time, because lists and resolvers are sometimes
+ * inconsistent.
+ */
 function clean(step: StepState, { ttl, atOnce = false }: Answered, now: Date): StepState {
   const cleanAt = step.cleanAt ?? now
   if (atOnce || elapsed(cleanAt, now) >= CONFIRMATION_MS)
@@ -224,7 +227,7 @@ function clean(step: StepState, { ttl, atOnce = false }: Answered, now: Date): S
   return { ...step, cleanAt, nextAt: latest(addMs(cleanAt, CONFIRMATION_MS), addMs(now, ttl)) }
 }
 
-/** “We could not ask” is neither listed nor clean: the deadline waits, but not for ever. */
+/** “Unknown” is neither listed nor clean: the deadline moves, up to a limit. */
 function unknown(step: StepState, now: Date): StepState {
   const grace = Math.min(step.grace + UNKNOWN_PAUSE_MS, MAX_GRACE_MS)
   const added = grace - step.grace
@@ -288,7 +291,7 @@ function pauseOf(step: StepState, now: Date): number {
   return afterExpected(elapsed(step.startedAt ?? now, now), step.plan.expectedHours)
 }
 
-/** The time that a list is given begins when it was asked. */
+/** The list’s deadline starts with the request. */
 function asked(step: StepState, request: 'made' | 'unsure', now: Date): StepState {
   const deadlineAt = addMs(now, deadlineMs(step))
   return { ...step, request, requestedAt: now, deadlineAt, needs: null, obstacles: [] }
@@ -304,7 +307,7 @@ function afterMail(step: StepState, now: Date): StepState {
   return { ...step, nextAt: earliest(addMs(now, FIRST_CHECK_AFTER_MAIL_MS), deadlineOf(step, now)) }
 }
 
-/** Who has written there himself reminds them himself. */
+/** A user who made the request also sends the reminder. */
 function submitted(step: StepState, now: Date): StepState {
   const next: StepState = { ...asked(step, 'made', now), reminder: 'settled' }
   return waiting(next, { needs: null, obstacles: [], pause: afterRequest(0) }, now)

@@ -55,7 +55,7 @@ const STEP = [
 /** A step with the process it belongs to. */
 export type StepWithProcess = { process: ProcessRow; step: StepRow }
 
-/** They are due at once. */
+/** Inserts steps, which are due at once. */
 export async function insertSteps(
   db: Db,
   processId: string,
@@ -73,7 +73,7 @@ export async function insertSteps(
   await db.insertInto('delistingStep').values(rows).execute()
 }
 
-/** The steps of these processes, each in its order. */
+/** Lists the steps of these processes, in order. */
 export async function listSteps(db: Db, processIds: string[]): Promise<StepRow[]> {
   const rows = await db
     .selectFrom('delistingStep')
@@ -94,7 +94,7 @@ export async function findStep(db: Db, id: string): Promise<StepWithProcess | un
   return { process: await loadProcess(db, step.processId), step: step as unknown as StepRow }
 }
 
-/** Does the same, and locks the steps of this process until the transaction ends. */
+/** Loads a step, and locks the steps of its process until the transaction ends. */
 export async function lockStep(db: Db, id: string): Promise<StepWithProcess | undefined> {
   await db
     .selectFrom('delistingProcess')
@@ -126,7 +126,7 @@ export async function updateStep(
     .updateTable('delistingStep')
     .set({
       ...columns,
-      // A person is notified once of a need that stays the same.
+      // A user is notified once of a need that stays the same.
       needsTold: sql<boolean>`needs_told and needs is not distinct from ${state.needs}`,
       ...(state.ownText !== undefined && { ownText: state.ownText }),
       ...(lastAnswer && { lastAnswer: JSON.stringify(lastAnswer) }),
@@ -162,7 +162,7 @@ export async function claimDueSteps(
   return rows
 }
 
-/** How many other lists of this process still have the address and could let it go. */
+/** Counts other lists of this process that still list the address and could remove it. */
 export async function countOthersOpen(
   db: Db,
   { processId, id }: Pick<StepRow, 'processId' | 'id'>,
@@ -212,7 +212,7 @@ export async function insertEvent(db: Db, event: EventRow): Promise<void> {
   await db.insertInto('delistingEvent').values(event).execute()
 }
 
-/** In the order in which they happened. */
+/** Lists events, oldest first. */
 export async function listEvents(db: Db, processId: string): Promise<EventRow[]> {
   const rows = await db
     .selectFrom('delistingEvent')

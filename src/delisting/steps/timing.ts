@@ -1,40 +1,37 @@
 import type { Method } from './methods.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts'
 
-/** All in milliseconds. */
+/** All times are in milliseconds. */
 
-/** Between the two clean answers that end a step. */
+/** Time between the two clean answers that complete a step. */
 export const CONFIRMATION_MS = 15 * MINUTE_MS
-/** After a list that did not answer; and by how much that may move the deadline in all. */
+/** Pause after a list did not answer, and the most by which the deadline moves for that. */
 export const UNKNOWN_PAUSE_MS = 15 * MINUTE_MS
 export const MAX_GRACE_MS = 7 * DAY_MS
-/** While the owner has to mend something: looked at often, so that mending shows. */
+/** While the owner has to fix a problem: checked often, so that the fix shows soon. */
 export const BLOCKER_PAUSE_MS = HOUR_MS
-/** While a person has to do something, and for how long. */
+/** While the user has to act, and for how long. */
 export const USER_PAUSE_MS = 6 * HOUR_MS
 export const USER_DEADLINE_MS = 30 * DAY_MS
 export const PROVIDER_PAUSE_MS = DAY_MS
 export const FIRST_CHECK_AFTER_MAIL_MS = DAY_MS
-/**
- * After a mail that the list has not acted on: operators overlook mails, and mind being pressed.
- */
+/** Time after a mail before a reminder: operators overlook mail, and dislike pressure. */
 export const REMINDER_AFTER_MS = 7 * DAY_MS
 /**
  * Pauses after an email that the relay rejected temporarily. After the last one, the step fails.
  */
 export const REFUSED_PAUSES_MS = [5 * MINUTE_MS, 30 * MINUTE_MS, 120 * MINUTE_MS]
 /**
- * After which a mail that was claimed and not heard of again counts as sent: longer than sending
- * may take.
+ * Time after which a claimed mail without a result counts as sent; longer than sending can take.
  */
 export const CLAIM_TIMEOUT_MS = 10 * MINUTE_MS
 export const SENDING_TIMEOUT_MS = 4 * MINUTE_MS
-/** For which a worker has a step to itself. */
+/** Lease of a worker on a step. */
 export const LEASE_MS = 5 * MINUTE_MS
 
 export const MAX_ATTEMPTS = 3
 
-/** Hours that a list is given where the catalogue has none for it. */
+/** Hours for a list to act, where the catalogue has none for it. */
 const DEADLINE_HOURS: Record<Method, number> = {
   automatic: 14 * 24,
   email: 14 * 24,
@@ -69,20 +66,20 @@ export function cooldownMs(step: {
 }
 
 /**
- * Entries that leave by themselves: twice a day until they should have, then after 1, 2, 4, 8 and
- * every 12 hours.
+ * Pause while entries expire by themselves: twice a day until they should have expired, then after
+ * 1, 2, 4, 8 and every 12 hours.
  */
 export function afterExpected(sinceStart: number, expectedHours = 0): number {
   const left = expectedHours * HOUR_MS - sinceStart
   return left > 0 ? Math.min(left, 12 * HOUR_MS) : clamp(-left, HOUR_MS, 12 * HOUR_MS)
 }
 
-/** After a request: 6 and 12 hours after it, then daily. */
+/** Pause after a request: 6 and 12 hours after it, then daily. */
 export function afterRequest(sinceRequest: number): number {
   return clamp(sinceRequest, 6 * HOUR_MS, DAY_MS)
 }
 
-/** So many milliseconds after a date. */
+/** Adds milliseconds to a date. */
 export function addMs(date: Date, milliseconds: number): Date {
   return new Date(date.getTime() + milliseconds)
 }

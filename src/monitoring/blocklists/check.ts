@@ -9,7 +9,7 @@ import { findAddresses, type FoundAddresses } from './find-addresses.ts'
 import type { AddressRow } from './store.ts'
 
 export type ListingDeps = {
-  /** For the names of hosts. */
+  /** Resolves the names of hosts. */
   resolver: Resolver
   blocklists: Blocklists
   /** Resolves when the blocklists may be queried about another address. */
@@ -72,10 +72,7 @@ function isUnconfirmed({ facts }: ClaimedHost, ip: string, { zone }: Blocklist):
   )
 }
 
-/**
- * Before a change counts, its blocklist must show again that it tells its listed test address from
- * an unlisted one.
- */
+/** Before a change counts, its blocklist must answer its test addresses correctly again. */
 async function recheckHealth(lists: readonly Blocklist[], { health }: Blocklists): Promise<void> {
   if (lists.length > 0) await health.refresh(lists)
 }

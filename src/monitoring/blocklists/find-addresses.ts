@@ -6,7 +6,7 @@ import type { ClaimedHost } from '../checks/store.ts'
 export type FoundAddresses = {
   /** Public addresses of the host now and a short while ago. */
   ips: string[]
-  /** Those that it has now. */
+  /** The current addresses. */
   current: Set<string>
   /** Why there is no address to check, as a sentence. */
   problem: string | null

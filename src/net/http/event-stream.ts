@@ -10,7 +10,7 @@ export type ServerEvent = { id: string; name: string; data: string }
 const MAX_EVENT_CHARACTERS = 8 * 1024 * 1024
 
 /**
- * Milliseconds without a word after which a stream is dead: ours says something every fifteen
+ * Milliseconds of silence after which a stream is dead. The service sends something every fifteen
  * seconds.
  */
 const SILENCE_TIMEOUT_MS = 45_000

@@ -10,7 +10,7 @@ export type ForwardedRequest = {
   body: Buffer
 }
 
-/** Headers that belong to one connection (RFC 9110, 7.6.1), or that are set anew for this one. */
+/** Headers of one connection (RFC 9110, 7.6.1), and headers that are set for the new one. */
 const HOP_BY_HOP_HEADERS = new Set([
   'connection',
   'keep-alive',
@@ -21,7 +21,7 @@ const HOP_BY_HOP_HEADERS = new Set([
   'expect',
 ])
 
-/** Methods whose requests say nothing of a length when they have no body (RFC 9110, 8.6). */
+/** Methods whose requests have no Content-Length without a body (RFC 9110, 8.6). */
 const BODILESS_METHODS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
 
 /**

@@ -89,8 +89,8 @@ function tooSlow(): Fault {
 }
 
 /**
- * The server was reached and said no; its own words are strangers' text: no control characters, not
- * much of it.
+ * The server rejected the request. Its text comes from outside: control characters are removed, and
+ * it is shortened.
  */
 export function upstreamRejected(sentence: string, words?: string): Fault {
   const clean = words

@@ -102,7 +102,7 @@ async function secure(
     servername: target.servername,
     // The certificate is the subject of the check, so its problems belong in the result.
     rejectUnauthorized: false,
-    // Keeps the name out of `authorized`, which else says one thing at a time.
+    // Keeps the host name out of `authorized`, which otherwise reports only one problem.
     checkServerIdentity: () => undefined,
     ...(isOutdated ? OUTDATED : {}),
   })

@@ -39,7 +39,7 @@ const warning = advise('warning')
 const info = advise('info')
 
 function wildcardAdvice(domain: string, { wildcard }: DkimProbe): Advice[] {
-  // An empty key under any selector is how a domain says that it signs nothing.
+  // An empty key for any selector states that a domain signs nothing.
   if (wildcard === null || wildcard.revoked) return []
   return [
     warning(
@@ -60,7 +60,7 @@ function keyAdvice(domain: string, { selector, texts }: SelectorFinding, key: Dk
     advice.push(
       info(`The key of selector ${selector} is revoked (empty p). Signatures with it are invalid.`),
     )
-  // With errors beyond the syntax, receivers would reject the repaired record all the same.
+  // With errors beyond syntax, receivers would still reject the repaired record.
   const isMendable = key.errors.length > 0 && key.errors.length === key.faults.length
   const mended = isMendable ? txtRecord(name, repairDkimKey(key)) : undefined
   const refused = (problem: string) =>

@@ -52,7 +52,7 @@ export function parseDkimKey(text: string): DkimKey | null {
   }
 }
 
-/** RFC 6376, 3.2: a tag that stands there twice makes the whole list invalid. */
+/** RFC 6376, 3.2: a duplicate tag makes the whole list invalid. */
 function syntaxFault({ message, at }: TagError): string {
   return `at character ${at + 1}, ${message}`
 }
@@ -105,7 +105,7 @@ function isBase64(text: string): boolean {
   return /^[a-z\d+/]+={0,2}$/i.test(text)
 }
 
-/** RFC 8463, 4: Ed25519 keys stand there bare; this is the wrapping that Node.js wants. */
+/** RFC 8463, 4: Ed25519 keys are published without the wrapping that Node.js expects. */
 const ED25519_SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 /** The longest key in use has 8192 bits. */
 const MAX_KEY_BYTES = 4096

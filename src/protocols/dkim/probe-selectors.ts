@@ -43,7 +43,10 @@ const MAX_CONCURRENT_QUERIES = 20
  * servers say so wrongly of empty names.
  */
 export const COMMON_SELECTORS = KNOWN_SELECTORS.slice(0, 10).map(({ selector }) => selector)
-/** After so many failures without an answer, the name servers will not answer the rest either. */
+/**
+ * Failures after which the remaining selectors are not tried: the name servers would not answer
+ * them either.
+ */
 const MAX_FAILURES = 10
 
 /**

@@ -243,7 +243,7 @@ function policyAdvice(
   if (isPublicSuffix(discovery.policyDomain ?? discovery.domain)) return testAdvice(record, publish)
   const name = publish.name
   const advice: Advice[] = []
-  // An organisation may well send mail when the name below it that was asked about does not.
+  // An organization may send mail although the name that was checked does not.
   if (!usesMail && discovery.standing === 'own' && discovery.effectivePolicy !== 'reject') {
     const message = `${discovery.domain} does not use mail. Publish p=reject, so that receivers reject all mail that claims to come from it.`
     advice.push(

@@ -19,7 +19,7 @@ export type ReportUri = {
  */
 export type DmarcRecord = {
   text: string
-  /** As published, unknown ones among them. */
+  /** All tags as published, including unknown ones. */
   tags: Tag[]
   p: DmarcPolicy | null
   sp: DmarcPolicy | null
@@ -32,7 +32,7 @@ export type DmarcRecord = {
   testing: boolean
   rua: ReportUri[]
   ruf: ReportUri[]
-  /** Tags whose value is none that they may have. */
+  /** Tags with an invalid value. */
   invalid: Tag[]
   errors: TagError[]
 }
@@ -127,7 +127,7 @@ function hostOf(uri: string): string | null {
   return domainToASCII(address.slice(at + 1)).replace(/\.$/, '') || null
 }
 
-/** How the name that is asked about stands to the domain whose record applies. */
+/** The relation of the checked name to the domain whose record applies. */
 export type NameRelation = 'own' | 'subdomain' | 'nonexistent'
 
 /**

@@ -15,7 +15,7 @@ export type Destination = {
   uri: string
   /** The name where the receiver's consent must stand; null when none is needed. */
   name: string | null
-  /** Null: could not be asked. */
+  /** Null if the query failed. */
   authorized: boolean | null
   /** The consent as published. */
   record: string | null

@@ -16,9 +16,9 @@ const Delisting = Type.Object({
   method: Type.Enum(['automatic', 'form', 'email', 'none']),
   url: Type.Optional(Type.String()),
   email: Type.Optional(Type.String()),
-  /** When entries leave by themselves, in words. */
+  /** When entries expire by themselves, as a sentence. */
   autoExpiry: Type.Optional(Type.String()),
-  /** For the person who is to ask: whole sentences, read as the next step. */
+  /** For the user who makes the request: complete sentences, shown as the next step. */
   notes: Type.Optional(Type.String()),
   /** For maintainers of the catalog. */
   remarks: Type.Optional(Type.String()),
@@ -47,8 +47,8 @@ const Entry = Type.Object({
   alert: Type.Optional(Type.Boolean()),
   access: Type.Optional(Type.Enum(['open', 'own-resolver', 'register-resolver-ip', 'key'])),
   /**
-   * The zone that is asked when there is a key: with `{key}`, and `{reversed}` where the address
-   * does not come first.
+   * The zone for queries with a key: with `{key}`, and `{reversed}` where the address does not come
+   * first.
    */
   keyTemplate: Type.Optional(Type.String()),
   ipv6: Type.Optional(Type.Boolean()),

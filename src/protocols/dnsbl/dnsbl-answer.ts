@@ -61,7 +61,8 @@ function interpretUndocumented(codes: string[], list: Blocklist): DnsblResult {
     return unknown(codes, `Answered ${stray}, outside 127.0.0.0/8: ${REWRITTEN}.`)
   const left = codes.filter((code) => !Object.hasOwn(list.notListedCodes, code))
   if (left.length === 0) return { status: 'clean', codes }
-  // Some lists block with 127.0.0.1; it is a listing only where the list says so.
+  // Some blocklists answer blocked clients with 127.0.0.1. It is a listing only where the catalogue
+  // says so.
   const listing = left.find((code) => !list.strictCodes && code !== '127.0.0.1')
   if (listing !== undefined) return { status: 'listed', codes }
   return unknown(
@@ -135,7 +136,7 @@ function bitsOf(code: string, list: Blocklist): string[] {
   )
 }
 
-/** Reasons are strangers' text: so many characters, and no more. */
+/** Maximum length of a reason, which is text from outside. */
 const MAX_REASON_CHARACTERS = 512
 /** Control characters, and characters that change the direction of text. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu

@@ -21,10 +21,7 @@ export type SweepOptions = {
   onListing?: (listing: Listing) => void
   /** These lists instead of all. */
   lists?: readonly Blocklist[]
-  /**
-   * Ask anew instead of believing an answer that has not expired. Lists of no use are still not
-   * asked: see `health`.
-   */
+  /** Query again instead of using a cached answer. Unusable lists are not queried: see `health`. */
   fresh?: boolean
 }
 
@@ -94,10 +91,7 @@ async function lookUp(list: Blocklist, sweep: Sweep): Promise<Listing> {
   return listing
 }
 
-/**
- * A pause before a failed query is asked once more: the resolver may have been too busy with the
- * burst.
- */
+/** Pause before a failed query is repeated, because the resolver may have been overloaded. */
 const RETRY_PAUSE_MS = 500
 /** After silence the resolver has tried more than once already. */
 const RETRIED_FAILURES = new Set<DnsFailure>(['SERVFAIL', 'REFUSED', 'NETWORK', 'OTHER'])

@@ -151,7 +151,7 @@ const ROUND_DEADLINE_MS = 7_000
 
 export type ZoneHealthTracker = {
   isDue: (list: Blocklist) => boolean
-  /** After a failed query: the zone is to be asked again before it is believed. */
+  /** After a failed query: the zone’s health must be checked before its next answer counts. */
   markDue: (list: Blocklist) => void
   /** Checks these zones again, as one round. Zones in progress are not queried twice. */
   refresh: (lists: readonly Blocklist[]) => Promise<void>

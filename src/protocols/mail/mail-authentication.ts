@@ -76,7 +76,7 @@ export async function checkHelo(
 
 const NONE = { result: 'none', domain: null }
 
-/** Our resolver in the words of `node:dns`, which the library speaks. */
+/** Adapts the resolver to the interface of `node:dns`, which the library uses. */
 async function ask(
   resolver: Resolver,
   name: string,

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { AsnTable, AutonomousSystem } from './asn-table.ts'
 
-/** Ranges of one family in ascending order, each bound as so many words of 32 bits. */
+/** Ranges of one address family, ascending. Each bound has `words` words of 32 bits. */
 type Ranges = { words: number; starts: Uint32Array; ends: Uint32Array; systems: Uint32Array }
 
 type Growing = { words: number; starts: number[]; ends: number[]; systems: number[] }

@@ -7,7 +7,7 @@ import ipaddr from 'ipaddr.js'
 export type Mmdb = {
   /** The record of an address; undefined when there is none, or when it is broken. */
   find(address: string): unknown
-  /** Some of the records, so many at most. */
+  /** Some of the records, at most `most`. */
   sample(most: number): unknown[]
 }
 
@@ -30,7 +30,7 @@ export function openMmdb(bytes: Buffer): Mmdb {
   if (data > bytes.length)
     throw new Error('the mmdb file is truncated: it is shorter than its tree.')
 
-  /** The address' bits lead from node to node; a record beyond the nodes is where the data lies. */
+  /** Follows the address’s bits from node to node. A record beyond the last node points to data. */
   function recordOf(address: string): number {
     const bits = bitsOf(address, version)
     if (bits === null) return nodes
@@ -79,7 +79,7 @@ function metadataOf(bytes: Buffer): Metadata {
   return value as Metadata
 }
 
-/** IPv4 lies under ::/96 of a tree for IPv6; null where the tree has no such addresses. */
+/** In an IPv6 tree, IPv4 addresses are in ::/96; null where the tree has no such addresses. */
 function bitsOf(address: string, version: number): number[] | null {
   const bytes = ipaddr.process(address).toByteArray()
   if (version === 4) return bytes.length === 4 ? bytes : null

@@ -38,8 +38,8 @@ export const REPORT_LIMITS = {
    */
   lines: 400_000,
   /**
-   * Of a mail with more lines than this, each has to have so many bytes on average; in base64 it
-   * has 78.
+   * A message with more lines than this must have this many bytes per line on average; base64 has
+   * 78.
    */
   sparseLines: 50_000,
   lineBytes: 40,

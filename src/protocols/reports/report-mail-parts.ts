@@ -23,7 +23,7 @@ export type OpenedMail = {
   isFailureReport: boolean
   /** The attachments, in order. Attached mails are parts in their original form. */
   parts: MailPart[]
-  /** A report, or a packed one, that stands in the text instead of an attachment. */
+  /** A report, possibly compressed, in the text instead of an attachment. */
   reportText: string | null
 }
 

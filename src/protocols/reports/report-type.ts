@@ -53,15 +53,12 @@ function isMail(text: string): boolean {
   return /^[!-9;-~]+[ \t]*:/.test(fields) && KNOWN_FIELD.test(fields)
 }
 
-/** Base64 of gzip, zip or XML, as mailers leave it that forget to say so. */
+/** Whether text is base64 of gzip, zip or XML, whose encoding the sender did not declare. */
 function isBase64(text: string): boolean {
   return /^(?:H4sI|UEsDB|PD94|PGZl)/.test(text) && /^[\w+/=\s]*$/.test(text)
 }
 
-/**
- * A report, or a packed one, that stands in the text of a mail, where some mailers put their
- * attachments.
- */
+/** Finds a report, possibly compressed, in the text of a message, where some senders put it. */
 export function reportInText(text: string): string | null {
   const at = text.search(/<(?:[\w.-]{1,40}:)?feedback[\s/>]|^\{\s*"/m)
   if (at >= 0) return text.slice(at)

@@ -92,7 +92,7 @@ async function* walkInto(
     const most = findExceeded(entries, spent)
     if (most !== null) {
       const reason = `The file contains more than ${most.toLocaleString('en')} files. The others were not read.`
-      // The containers around this one end for the same reason: it is said once.
+      // Outer containers end for the same reason, which is reported once.
       if (!spent.isOver) yield { name: source.name, mail: source.mail, reason }
       spent.isOver ||= most === spent.limits.files
       break

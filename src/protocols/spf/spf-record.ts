@@ -234,7 +234,7 @@ export function allOf(record: SpfRecord): Mechanism | null {
   )
 }
 
-/** Where the rest of the record stands, when it says so and has no `all`. */
+/** The domain of `redirect`, if the record has one and no `all`. */
 export function redirectOf(record: SpfRecord): string | null {
   const redirect = effectiveTerms(record).find(
     (term) => term.kind === 'modifier' && term.name === 'redirect',
