@@ -15,7 +15,7 @@ const fine = { success: true, data: [] }
 const failure = { success: false, error: 'No.', code: 'not_found' }
 
 describe('the check of answers against openapi.json', () => {
-  it('takes what is described, also of a failure and of a path that is none', async () => {
+  it('accepts documented responses, also of failures and unknown paths', async () => {
     await check('get', answer('/api/v1/tokens', fine))
     await check('get', answer('/api/v1/tokens?a=b', failure, 404))
     await check('get', answer('/api/v1/nothing', failure, 404))
@@ -53,7 +53,7 @@ describe('the check of answers against openapi.json', () => {
     await expect(check('put', answer('/api/v1/tokens', fine))).rejects.toThrow('does not describe')
   })
 
-  it('takes the path that is written out before one with a parameter', async () => {
+  it('prefers a literal path to one with a parameter', async () => {
     await expect(check('get', answer('/api/v1/delisting/status', fine))).rejects.toThrow(
       'GET /api/v1/delisting/status',
     )

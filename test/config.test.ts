@@ -32,7 +32,7 @@ describe('the settings', () => {
     expect(config.DATABASE_URL).toBeUndefined()
   })
 
-  it('take the DNS servers for the blacklists too, unless those have their own', () => {
+  it('apply to blocklists too, unless those have DNS servers of their own', () => {
     const shared = readConfig({ DNS_SERVERS: '192.0.2.1, [2001:db8::1]:5353' })
     expect(shared.DNSBL_SERVERS).toEqual([
       { address: '192.0.2.1', port: 53 },
@@ -43,13 +43,13 @@ describe('the settings', () => {
     ).toEqual([{ address: '127.0.0.1', port: 5390 }])
   })
 
-  it('take a bare IPv6 address as a resolver on port 53', () => {
+  it('accept a bare IPv6 address as a resolver on port 53', () => {
     expect(readConfig({ DNS_SERVERS: '2001:db8::53' }).DNS_SERVERS).toEqual([
       { address: '2001:db8::53', port: 53 },
     ])
   })
 
-  it('refuse a resolver on port 0', () => {
+  it('reject a resolver on port 0', () => {
     expect(faultOf({ DNS_SERVERS: '192.0.2.1:0' }).details?.map((d) => d.path)).toEqual([
       'DNS_SERVERS',
     ])
@@ -97,7 +97,7 @@ describe('the settings', () => {
     )
   })
 
-  it('stand in docs/configuration.md as they are', () => {
+  it('match docs/configuration.md', () => {
     expect(readFileSync('docs/configuration.md', 'utf8')).toBe(configurationPage())
   })
 })

@@ -56,7 +56,7 @@ const AHEAD = `
     (select extract(epoch from last_sent_at - now()) / 3600 from alert_channel)::float8 as channel,
     (select extract(epoch from expires_at - now()) / 3600 - 30 * 24 from shared_check)::float8 as shared`
 
-describe('what a service wrote while its clock was half a day ahead', () => {
+describe('data written while the clock was half a day ahead', () => {
   it('is brought back when the service starts again', async () => {
     const alice = { email: 'alice@people.test', password: 'the password of Alice', name: 'Alice' }
     await createAccount(fresh.db, { ...alice, plan: 'free', admin: false })

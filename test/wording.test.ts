@@ -26,14 +26,14 @@ describe('texts that people read', () => {
     expect(broken(reviewed)).toEqual([])
   })
 
-  it('stand in the messages of their module, not in components', () => {
+  it('are in the messages of their module, not in components', () => {
     const inComponents = reviewed.filter(
       ({ file, kind, text }) => kind === 'jsx' && file.startsWith('web/') && /[a-z]{2}/.test(text),
     )
     expect(inComponents.map(({ file, line, text }) => `${file}:${line} ${text}`)).toEqual([])
   })
 
-  it('are searched by rules that find what they name', () => {
+  it('are checked by rules that find their examples', () => {
     const text = (value: string, kind: Text['kind'] = 'prose'): Text => ({
       file: 'x',
       line: 1,

@@ -79,7 +79,7 @@ describe('six cheap addresses in six /16s, without a table of autonomous systems
     })
   })
 
-  it('are shown to administrators only, who decide on them', async () => {
+  it('are visible to administrators only, who decide about them', async () => {
     const body = { ip: '9.1.1.1', list: true }
     for (const [token, status] of [
       [undefined, 401],
@@ -317,7 +317,7 @@ describe('appeals of an attacker', () => {
     expect(rows).toEqual([{ n: 0 }])
   })
 
-  it('from within the same IPv6 /64 are the owner’s, from the /64 beside it are not', async () => {
+  it('count as the owner’s from the same IPv6 /64, but not from the next one', async () => {
     const { portreeve } = await open()
     await accuse(portreeve, '2a01:4f8:1:1::1', SIX_NETWORKS)
     expect(await statusOf(await ask(portreeve, '2a01:4f8:1:2::1', '2a01:4f8:1:1::1'))).toBe('open')
@@ -348,7 +348,7 @@ describe('appeals of an attacker', () => {
     expect(site.at(-1)).toBe(429)
   })
 
-  it('that are granted make the next listing by six strangers wait for an administrator', async () => {
+  it('when granted, make the next listing by six unknown networks wait for an administrator', async () => {
     const place = await open()
     await accuse(place.portreeve, '9.1.1.1', SIX_NETWORKS)
     expect(await statusOf(await ask(place.portreeve, '9.1.1.1', '9.1.1.1'))).toBe('granted')

@@ -37,7 +37,7 @@ describe('JSON lines', () => {
     expect(rows.slice(1, -1).every((row) => row.length === 2)).toBe(true)
   })
 
-  it('must be there, and not be too many', () => {
+  it('are required, up to a limit', () => {
     expect(() => read('\n\n')).toThrow(Fault)
     const row = '{"ip":"8.8.4.4","service":"ssh"}\n'
     expect(read(row.repeat(MAX_ROWS))).toHaveLength(MAX_ROWS)
@@ -59,7 +59,7 @@ describe('AbuseIPDB’s CSV', () => {
     expect(JSON.stringify(read(text))).not.toContain('admin')
   })
 
-  it('refuses rows that are old, of the future, or of no category', () => {
+  it('rejects rows that are old, in the future, or without a category', () => {
     const rows = ['2026-11-19T11:00:00Z', '2026-12-24T11:00:00Z', 'yesterday'].map(
       (date) => `8.8.4.4,22,${date},`,
     )

@@ -49,7 +49,7 @@ describe('docs/attack-reporting.md', () => {
     }
   })
 
-  it('says 304 where nothing has changed', { timeout: 30_000 }, async () => {
+  it('responds 304 where nothing has changed', { timeout: 30_000 }, async () => {
     const { command = '' } =
       examples.find((example) => example.command.includes('--etag-save')) ?? {}
     expect((await run('sh', ['-ec', command], { env, timeout: 20_000 })).stdout).toBe('304\n')

@@ -184,7 +184,7 @@ describe('the exported list', () => {
     expect(await plain()).toBe('')
   })
 
-  it('has no address that is shared or whitelisted, also when that is said afterwards', async () => {
+  it('contains no shared or allowlisted address, even if it is marked later', async () => {
     await list('9.1.2.1')
     await list('9.1.2.2')
     await list('9.1.2.3')
@@ -254,7 +254,7 @@ describe('the exported list', () => {
 })
 
 describe('the list publisher', () => {
-  it('is one at a time, and the pace is kept', async () => {
+  it('is made by one instance at a time, at the interval', async () => {
     await list('9.1.3.1')
     await publish()
     const { version } = portreeve.abuse.exports.current()

@@ -131,7 +131,7 @@ describe('the list for ipset', () => {
 })
 
 describe('the list for nginx', () => {
-  it('is taken by nginx, and answers 403 to whom it names', () => {
+  it('is accepted by nginx, which responds 403 to listed addresses', () => {
     needs('/usr/sbin/nginx', 'nginx-light')
     for (const [n, file] of files('nginx').entries()) {
       const config = join(folder, `nginx-${n}.conf`)

@@ -40,7 +40,7 @@ describe('commits in groups', () => {
     expect(commits.groups).toEqual([['a'], ['b', 'c'], ['d', 'e', 'f']])
   })
 
-  it('never have the same key twice at once, and take items of one key in their order', async () => {
+  it('never share a key, and keep the order of items with one key', async () => {
     const commits = open()
     const order: number[] = []
     const submit = (n: number) => commits.submit(['same', `own-${n}`]).then(() => order.push(n))

@@ -45,7 +45,7 @@ describe('GET /api/v1/abuse/fail2ban-install', () => {
     expect(body).not.toContain('example.com')
   })
 
-  it('brings no consumer of the blocklist unless it is asked for', async () => {
+  it('installs the blocklist consumer only on request', async () => {
     for (const query of ['', '?block=0', '?block_service=ssh']) {
       const { body } = await ask(query)
       expect(body).toContain('\nBLOCK=0\n')

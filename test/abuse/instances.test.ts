@@ -22,7 +22,7 @@ afterEach(async () => {
 const either = (n: number) => instances[n % 2] as AbuseTest
 
 describe('two instances on one database', () => {
-  it('count one address and service once in ten minutes, and hear every network', async () => {
+  it('count one address and service once in ten minutes, and every network', async () => {
     const reports = Array.from({ length: 60 }, (_, n) =>
       either(n).report(`90.${n >> 1}.1.${n}`, '8.8.4.4'),
     )
@@ -61,7 +61,7 @@ describe('two instances on one database', () => {
     await third.stop()
   })
 
-  it('lose nothing when both write to the same addresses at once', async () => {
+  it('lose nothing when both write to the same addresses', async () => {
     const addresses = Array.from({ length: 20 }, (_, n) => `8.8.4.${n}`)
     const reports = Array.from({ length: 600 }, (_, n) =>
       either(n).report(`90.${n % 200}.1.1`, addresses[(n * 7) % 20] ?? ''),

@@ -136,7 +136,7 @@ describe('the whitelist and the sensors', () => {
       ).toBe(403)
   })
 
-  it('take networks and addresses, once each', async () => {
+  it('accept networks and addresses, once each', async () => {
     const add = (cidr: string, path = 'whitelist') =>
       portreeve.request(path, { token: alice.token, body: { cidr } })
     const added = await add('1.1.1.7/24')
@@ -161,7 +161,7 @@ describe('the whitelist and the sensors', () => {
       expect([cidr, (await add(cidr)).status]).toEqual([cidr, 400])
   })
 
-  it('take effect at once, and end at once', async () => {
+  it('take effect and end immediately', async () => {
     await portreeve.report('90.1.1.1', '1.0.0.1', { count: 20 })
     const body = { cidr: '1.0.0.0/24', label: 'A resolver' }
     const { data } = await portreeve.answerTo<{ data: { id: string } }>('whitelist', {
@@ -191,7 +191,7 @@ describe('the whitelist and the sensors', () => {
       .toBe('watchlist')
   })
 
-  it('have canaries, which look like any address and reveal reporters of addresses that never attacked', async () => {
+  it('include canaries, which look like any address and reveal false reports', async () => {
     const body = { cidr: '1.0.1.1', kind: 'canary' }
     expect((await portreeve.request('whitelist', { token: alice.token, body })).status).toBe(201)
     await expect.poll(() => portreeve.abuse.ranges.is('canary', '1.0.1.1')).toBe(true)
@@ -267,7 +267,7 @@ describe('an appeal', () => {
     expect(await portreeve.check('8.1.1.1')).toMatchObject({ listed: true })
   })
 
-  it('from elsewhere waits for an administrator, whose word costs the reporters', async () => {
+  it('from elsewhere waits for an administrator, whose decision costs the reporters', async () => {
     await list('8.1.1.2')
     const { data } = (await (await ask('90.99.1.1', '8.1.1.2')).json()) as AppealAnswer
     expect(data.status).toBe('open')

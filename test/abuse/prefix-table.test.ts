@@ -25,7 +25,7 @@ describe('a table of networks', () => {
     expect(free.filter((address) => table.has(address))).toEqual([])
   })
 
-  it('takes the key of an IPv6 address as well', () => {
+  it('accepts the key of an IPv6 address', () => {
     expect(createPrefixTable(['2606:4700::/48']).has('2606:4700:0:7::/64')).toBe(true)
   })
 

@@ -103,7 +103,7 @@ describe('a report', () => {
     expect(await portreeve.check(ip)).toMatchObject({ totalReports: 3 })
   })
 
-  it('of a network that was not heard before corroborates, though it is deduped', async () => {
+  it('of a new network corroborates, even if it is a duplicate', async () => {
     const ip = fresh()
     const scores = []
     for (let system = 1; system <= 4; system++)
@@ -317,7 +317,7 @@ describe('many reports in one request', () => {
 })
 
 describe('the numbers of the network', () => {
-  it('are those of accepted reports', async () => {
+  it('count accepted reports', async () => {
     type Stats = Record<string, number> & { byService: { service: string; count: number }[] }
     now += MINUTE
     const read = async () => (await portreeve.answerTo<{ data: Stats }>('stats')).data

@@ -147,7 +147,7 @@ describe('a listing', () => {
     })
   })
 
-  it('ends seven days after the last report, and comes back only with a new one', () => {
+  it('ends seven days after the last report, and returns only with a new one', () => {
     const story = openCase()
     const many = Array.from({ length: 40 }, (_, i) =>
       sighting(i, 1, { standing: i < 4 ? 'established' : 'new' }),
@@ -159,7 +159,7 @@ describe('a listing', () => {
     expect(story.report(START + 8 * DAY, sighting(99, 1)).state).toBe('listed')
   })
 
-  it('holds down to a score of 35, though it begins at 60', () => {
+  it('lasts down to a score of 35, although it begins at 60', () => {
     const story = openCase()
     const two = [sighting(1, 1, established), sighting(2, 1, established)]
     expect(story.report(START, ...two).state).toBe('listed')
@@ -168,7 +168,7 @@ describe('a listing', () => {
     expect(openCase().report(START, ...two.slice(1)).state).toBe('watchlist')
   })
 
-  it('of a shared address takes more and ends sooner', () => {
+  it('of a shared address needs more and ends sooner', () => {
     const shared = openCase({ ...USUAL, shared: true })
     const strong = [1, 2, 3].map((system) => sighting(system, 1, established))
     expect(shared.report(START, ...strong.slice(1)).state).toBe('watchlist')
@@ -176,7 +176,7 @@ describe('a listing', () => {
     expect(shared.look(START + 3 * DAY).state).toBe('delisted')
   })
 
-  it('takes more after a granted appeal', () => {
+  it('needs more after a granted appeal', () => {
     const two = [sighting(1, 1, established), sighting(2, 1, established)]
     expect(openCase({ ...USUAL, probation: true }).report(START, ...two).state).toBe('watchlist')
   })
@@ -239,7 +239,7 @@ describe('the score, for any reports,', () => {
     )
   })
 
-  it('does not change when the same is said again within ten minutes', () => {
+  it('does not change when a report is repeated within ten minutes', () => {
     fc.assert(
       fc.property(anySightings, fc.nat(10 * MINUTE - 1), (given, later) => {
         const once = evidenceOf(given)
@@ -261,7 +261,7 @@ describe('the score, for any reports,', () => {
     )
   })
 
-  it('lies between 0 and 100, and from 60 on the address is listed', () => {
+  it('is between 0 and 100, and the address is listed from 60 on', () => {
     fc.assert(
       fc.property(anySightings, fc.nat(40 * DAY), (given, later) => {
         const story = openCase()
@@ -318,7 +318,7 @@ describe('the score, for any reports,', () => {
 })
 
 describe('the evidence', () => {
-  it('keeps places for other systems when one system fills its share', () => {
+  it('reserves places for other systems when one system fills its share', () => {
     let evidence = evidenceOf(Array.from({ length: MAX_EVIDENCE + 50 }, (_, n) => sighting(1, n)))
     expect(evidence).toHaveLength(MAX_EVIDENCE)
     evidence = evidenceOf(

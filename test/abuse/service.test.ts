@@ -124,44 +124,40 @@ describe('a service with a table of autonomous systems', () => {
     },
   )
 
-  it(
-    'has the shipped one without any setting, and none where the operator wants none',
-    { timeout: 90_000 },
-    async () => {
-      type Answer = { data: { networkTable: { source: string; date: string | null } } }
-      const tableOf = async (env: Record<string, string>, name: string) => {
-        const started = await start({ TRUSTED_PROXIES: '127.0.0.1', ...env })
-        const person = {
-          email: `${name}@people.test`,
-          password: `the password of ${name}`,
-          name,
-          admin: true,
-        }
-        const { id } = await createAccount(database.db, { ...person, plan: 'free' })
-        const { token } = await issueToken(database.db, id, 'tests')
-        const response = await started.request('/api/v1/abuse/candidates', { token })
-        return ((await response.json()) as Answer).data.networkTable
+  it('uses the shipped one by default, and none if configured', { timeout: 90_000 }, async () => {
+    type Answer = { data: { networkTable: { source: string; date: string | null } } }
+    const tableOf = async (env: Record<string, string>, name: string) => {
+      const started = await start({ TRUSTED_PROXIES: '127.0.0.1', ...env })
+      const person = {
+        email: `${name}@people.test`,
+        password: `the password of ${name}`,
+        name,
+        admin: true,
       }
-      // Two /16s, which one provider announces from two of its systems.
-      const reportTwice = async (ip: string) => [
-        await report(ip, '88.198.1.1'),
-        await report(ip, '5.161.1.1'),
-      ]
-      expect(await tableOf({}, 'Alice')).toEqual({
-        source: 'shipped',
-        date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
-      })
-      await reportTwice('8.8.4.1')
-      expect(await check('8.8.4.1')).toMatchObject({ distinctReporters: 2, confidenceLevel: 'low' })
-      await stop()
-      expect(await tableOf({ ASN_DB_PATH: 'none' }, 'Zoe')).toEqual({ source: 'none', date: null })
-      await reportTwice('8.8.4.2')
-      expect(await check('8.8.4.2')).toMatchObject({
-        distinctReporters: 2,
-        confidenceLevel: 'medium',
-      })
-    },
-  )
+      const { id } = await createAccount(database.db, { ...person, plan: 'free' })
+      const { token } = await issueToken(database.db, id, 'tests')
+      const response = await started.request('/api/v1/abuse/candidates', { token })
+      return ((await response.json()) as Answer).data.networkTable
+    }
+    // Two /16s, which one provider announces from two of its systems.
+    const reportTwice = async (ip: string) => [
+      await report(ip, '88.198.1.1'),
+      await report(ip, '5.161.1.1'),
+    ]
+    expect(await tableOf({}, 'Alice')).toEqual({
+      source: 'shipped',
+      date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+    })
+    await reportTwice('8.8.4.1')
+    expect(await check('8.8.4.1')).toMatchObject({ distinctReporters: 2, confidenceLevel: 'low' })
+    await stop()
+    expect(await tableOf({ ASN_DB_PATH: 'none' }, 'Zoe')).toEqual({ source: 'none', date: null })
+    await reportTwice('8.8.4.2')
+    expect(await check('8.8.4.2')).toMatchObject({
+      distinctReporters: 2,
+      confidenceLevel: 'medium',
+    })
+  })
 
   it('does not start with a broken one, and reports the problem', async () => {
     const env = { ASN_DB_PATH: fileOf('<html>Not found</html>') }

@@ -21,12 +21,12 @@ describe('a network that reports', () => {
     expect(standing({ firstSeenAt: START - 14 * DAY })).toBe('established')
   })
 
-  it('must have reported twenty addresses', () => {
+  it('requires twenty reported addresses', () => {
     expect(standing({ reported: 19, confirmed: 19 })).toBe('new')
     expect(standing({ reported: 20, confirmed: 20 })).toBe('established')
   })
 
-  it('must be confirmed by more than chance', () => {
+  it('requires confirmations beyond chance', () => {
     expect(standing({ confirmed: 100 })).toBe('new')
     expect(standing({ confirmed: 115 })).toBe('established')
     expect(standing({ reported: 20, confirmed: 11 })).toBe('new')

@@ -75,7 +75,7 @@ describe('the address a report is about', () => {
     expect(readSubject(text)).toMatchObject({ ip, key })
   })
 
-  it.each([...BAD, 'fc00::1', 'ff02::1'])('refuses %j', (text) => {
+  it.each([...BAD, 'fc00::1', 'ff02::1'])('rejects %j', (text) => {
     expect(() => readSubject(text)).toThrow(
       expect.objectContaining({
         code: 'invalid_request',

@@ -172,7 +172,7 @@ describe('an alert by email', () => {
   })
 })
 
-describe('a relay that is missing or refuses', () => {
+describe('a relay that is missing or rejects mail', () => {
   it('gets a retry with the same Message-ID after a temporary error', async () => {
     const portreeve = await start()
     alice = await portreeve.addPerson('Alice')
@@ -261,7 +261,7 @@ describe('a relay that is missing or refuses', () => {
     for (const name of names) expect(all.split(`spam from ${name}”`)).toHaveLength(2)
   })
 
-  it('that is not configured: no email is sent, and the API says so', async () => {
+  it('is missing: no email is sent, and the API shows it', async () => {
     const portreeve = await start({ smtpUrl: '' })
     alice = await portreeve.addPerson('Alice')
     await portreeve.raise(alice.id, 'one.test')

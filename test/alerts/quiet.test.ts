@@ -16,7 +16,7 @@ describe('quiet hours', () => {
     expect(end(NIGHT, at)).toBe(expected)
   })
 
-  it('may lie within one day, and be none at all', () => {
+  it('may be within one day, or absent', () => {
     const noon = { from: '12:00', to: '13:30', timeZone: 'UTC' }
     expect(end(noon, '2026-11-21T12:10:00Z')).toBe('2026-11-21T13:30:00.000Z')
     expect(end(noon, '2026-11-21T13:30:00Z')).toBe(null)

@@ -41,7 +41,7 @@ describe('a user whose address is listed', () => {
   })
   afterAll(() => alice.close())
 
-  it('starts a delisting, and gets good news when no list has the address', async () => {
+  it('starts a delisting, and sees that no list has the address', async () => {
     await page.goto('/delisting')
     await page.getByText('No delistings yet').waitFor()
     await page.getByRole('link', { name: 'New delisting' }).click()
@@ -168,7 +168,7 @@ describe('a user whose address is listed', () => {
     await heading(page, `Delisting of ${IP}`).waitFor()
   })
 
-  it('causes no browser warnings but those of the refused requests', () => {
+  it('causes no browser warnings except for rejected requests', () => {
     expect(alice.complaints.filter((complaint) => !complaint.includes('status of 409'))).toEqual([])
   })
 })

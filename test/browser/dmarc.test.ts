@@ -160,7 +160,7 @@ describe('the DMARC screens', () => {
     },
   )
 
-  it('show a source with its details and the recommended actions', async () => {
+  it('shows a source with its details and the recommended actions', async () => {
     await page
       .getByRole('region', { name: 'Failing' })
       .getByRole('link', { name: '198.51.100.7' })

@@ -213,7 +213,7 @@ describe('a migration that is stopped', () => {
   )
 })
 
-describe('a migration with a message that is refused', () => {
+describe('a migration with a rejected message', () => {
   it('shows the message and the error, and offers a retry', { timeout: PATIENCE }, async () => {
     await from.addUser('big', 'secret')
     await picky.addUser('big', 'secret')

@@ -71,7 +71,7 @@ describe('the overview', () => {
     await heading(page, 'Migration of old.mailbox').waitFor()
   })
 
-  it('shows nothing of it to other accounts', async () => {
+  it('hides it from other accounts', async () => {
     const charlie = await signedIn(browser, portreeve, 'Charlie')
     await charlie.page.goto('/home')
     await heading(charlie.page, 'Good to see you, Charlie').waitFor()

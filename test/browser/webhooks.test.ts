@@ -39,7 +39,7 @@ async function makeEndpoint(
 }
 
 /** A story: each step stands on the one before. */
-describe('somebody who is to receive webhooks', () => {
+describe('a user who receives webhooks', () => {
   let alice: Visit
   let page: Page
   let url: string
@@ -49,7 +49,7 @@ describe('somebody who is to receive webhooks', () => {
   })
   afterAll(() => alice.close())
 
-  it('makes an endpoint, and is shown the command that sends to it', async () => {
+  it('creates an endpoint and sees a command that sends to it', async () => {
     await page.goto('/hooks')
     await page.getByText('No endpoints yet').waitFor()
     await page.getByLabel('Name (optional)').fill('shop orders')
@@ -69,7 +69,7 @@ describe('somebody who is to receive webhooks', () => {
     url = new URL(/"(http[^"]+)"/.exec(command)?.[1] ?? '').pathname
   })
 
-  it('sets what is answered and how the sender signs', async () => {
+  it('configures the response and the sender’s signature', async () => {
     await page.getByRole('link', { name: 'Settings' }).click()
     await heading(page, 'Settings of shop orders').waitFor()
     await page.getByLabel('Status').fill('700')
@@ -106,7 +106,7 @@ describe('somebody who is to receive webhooks', () => {
       .waitFor()
   })
 
-  it('looks at a request: set out with every digit, raw, in hexadecimal, its headers and its query', async () => {
+  it('views a request: formatted with every digit, raw, in hexadecimal, its headers and its query', async () => {
     await requests(page).getByRole('option', { name: '/orders' }).click()
     await detail(page).getByText('12345678901234567890', { exact: true }).waitFor()
     await detail(page).getByText('Raw', { exact: true }).click()
@@ -119,7 +119,7 @@ describe('somebody who is to receive webhooks', () => {
     await detail(page).getByRole('row', { name: 'source shop' }).waitFor()
   })
 
-  it('sees what is different from the request before', async () => {
+  it('sees the differences from the previous request', async () => {
     await requests(page).getByRole('option', { name: '/forged' }).click()
     await page.getByRole('tab', { name: 'Compare' }).click()
     await detail(page).getByText('− PUT /orders?source=shop').waitFor()
@@ -132,14 +132,14 @@ describe('somebody who is to receive webhooks', () => {
     await detail(page).getByText('+ POST /forged').waitFor()
   })
 
-  it('takes a request along as a command that sends it again', async () => {
+  it('copies a command that sends the request again', async () => {
     await page.getByRole('button', { name: 'Copy as cURL' }).click()
     const command = await page.evaluate<string>('navigator.clipboard.readText()')
     await run('sh', ['-c', command], { timeout: 10_000 })
     await requests(page).getByRole('option', { name: '/forged' }).nth(1).waitFor()
   })
 
-  it('takes all requests along as an HTTP Archive', async () => {
+  it('exports all requests as an HTTP Archive', async () => {
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'HAR' }).click(),
@@ -153,7 +153,7 @@ describe('somebody who is to receive webhooks', () => {
     ])
   })
 
-  it('narrows the list down, also what arrives from now on', async () => {
+  it('filters the list, including new requests', async () => {
     await page.getByLabel('Filter by path').fill('needle')
     await page.getByText('No requests match.').waitFor()
     expect(page.url()).toContain('q=needle')
@@ -181,7 +181,7 @@ describe('somebody who is to receive webhooks', () => {
       .waitFor()
   })
 
-  it('meets what strangers sent as text, wherever they put their markup', async () => {
+  it('sees markup from senders as text, in every place', async () => {
     const markup = '<img src=x onerror="document.title=1"><b id=stranger>bold</b>'
     const headers = { 'content-type': 'text/html', 'x-markup': markup }
     await portreeve.request(`${url}/<b id=stranger>?q=${markup}`, {
@@ -278,8 +278,8 @@ describe('on a phone', () => {
   })
 })
 
-describe('a tab that nobody sees', () => {
-  it('lets go of its stream after a minute, and catches up when somebody looks again', async () => {
+describe('a hidden tab', () => {
+  it('closes its stream after a minute, and catches up when it is shown again', async () => {
     const { page, close } = await signedIn(browser, portreeve, 'Hilda')
     const { id, url } = await makeEndpoint(page)
     await page.clock.install()
@@ -305,7 +305,7 @@ async function show(page: Page, isShown: boolean): Promise<void> {
     document.dispatchEvent(new Event('visibilitychange'))`)
 }
 
-describe('an endpoint of somebody else', () => {
+describe('an endpoint of another account', () => {
   it('is not there', async () => {
     const dora = await signedIn(browser, portreeve, 'Dora')
     const { id } = await makeEndpoint(dora.page, { label: 'secret plans' })
@@ -325,7 +325,7 @@ const WAVE = 500
 
 describe('ten thousand requests', () => {
   it(
-    'scroll with few rows in the page, and what arrives does not move what is read',
+    'scroll with few rows in the page, and new ones do not move the visible ones',
     { timeout: 120_000 },
     async () => {
       const { page, close } = await signedIn(browser, portreeve, 'Erna')

@@ -69,7 +69,7 @@ describe('portreeve check dns', () => {
     expect(out).not.toContain('\u001b[2J')
   })
 
-  it('exits with 2 for words that are wrong, and says which', async () => {
+  it('exits with 2 for wrong arguments, and names them', async () => {
     for (const words of [
       [],
       ['check'],
@@ -112,7 +112,7 @@ describe('portreeve check ssl', () => {
     expect([code, err]).toEqual([1, expect.stringContaining('127.0.0.1')])
   })
 
-  it('refuses a port and a protocol it does not know', async () => {
+  it('rejects an unknown port and protocol', async () => {
     expect(await runPortreeve(['check', 'ssl', 'a.test', '--port', '0'], env)).toMatchObject({
       code: 2,
     })
@@ -163,7 +163,7 @@ describe('portreeve check dmarc', () => {
     expect(out).toContain('1 of 10 lookups')
   })
 
-  it('says whether an address may send', async () => {
+  it('tells whether an address may send', async () => {
     const { out } = await runPortreeve(
       ['check', 'dmarc', 'example.test', '--ip', '192.0.2.8', '--ip', '192.0.2.9'],
       env,

@@ -35,7 +35,7 @@ describe('portreeve import-reports', () => {
   const total = async () =>
     (await portreeve.ask(`domains/${id}/reports`, alice)).body.data.pagination.total
 
-  it('imports folders of anything, and the same folder again without counting twice', async () => {
+  it('imports folders with any content, and the same folder again without counting twice', async () => {
     mkdirSync(join(folder, 'Maildir/cur'), { recursive: true })
     put('a.xml', aggregate())
     put('b.xml.gz', gzipSync(aggregate()))
@@ -88,7 +88,7 @@ describe('portreeve import-reports', () => {
     )
   })
 
-  it('says which domain is missing, and ends with 1 when nothing was a report of ours', async () => {
+  it('names the missing domain, and exits with 1 when no report was imported', async () => {
     put('other.xml', aggregate({ domain: 'other.test' }))
     const { code, out } = await importing(folder)
     expect([code, out]).toEqual([

@@ -134,7 +134,7 @@ describe('portreeve listen', () => {
     expect(await stop(child)).toBe(0)
   }, 40_000)
 
-  it('asks for the root where the address and the request have no path, and says that nothing is in an empty body', async () => {
+  it('requests the root when neither URL nor request has a path, and marks an empty body', async () => {
     received = []
     const endpoint = await portreeve.makeEndpoint()
     await portreeve.raw(
@@ -148,7 +148,7 @@ describe('portreeve listen', () => {
     expect(await stop(child)).toBe(0)
   }, 40_000)
 
-  it('goes on where it was when the service was away', async () => {
+  it('continues after the service was unavailable', async () => {
     received = []
     const endpoint = await portreeve.makeEndpoint()
     const between = await startProxy(portreeve.portreeve.url)

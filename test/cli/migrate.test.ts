@@ -59,7 +59,7 @@ describe('portreeve migrate', () => {
   }
   const run = (...asked: Parameters<typeof start>) => start(...asked).done
 
-  it('shows the folders with their sizes, copies them, and says that it was verified', async () => {
+  it('shows the folders with their sizes, copies them, and reports the verification', async () => {
     const { out, err, code } = await run('one', ['--all'])
     expect([code, out]).toEqual([
       0,
@@ -86,7 +86,7 @@ describe('portreeve migrate', () => {
     expect((await read(accountOn(to.port, 'one')))['INBOX']).toHaveLength(150)
   })
 
-  it('shows in a dry run where everything would go, and copies nothing', async () => {
+  it('shows all destinations in a dry run, and copies nothing', async () => {
     const { out, code } = await run('two', [
       '--folder',
       'Sent/2024',
@@ -102,38 +102,34 @@ describe('portreeve migrate', () => {
     expect(Object.keys(await read(accountOn(to.port, 'two')))).toEqual(['INBOX'])
   })
 
-  it(
-    'leaves a state at Ctrl-C from which the same command goes on',
-    { timeout: 60_000 },
-    async () => {
-      const proxy = await startProxy(to.port, { roundTrip: 150 })
-      const { child, done } = start('three', ['--all'], { port: proxy.port })
-      // The journal is made when the copying begins.
-      while (
-        !readdirSync(folder).some(
-          (name) =>
-            name.includes('three') && readFileSync(join(folder, name), 'utf8').includes('intents'),
-        )
-      ) {
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      }
-      child.kill('SIGINT')
-      expect(await done).toMatchObject({
-        code: 1,
-        err: expect.stringContaining('Run the same command to continue.'),
-      })
-      proxy.roundTrip = 0
-      expect(await run('three', ['--all'], { port: proxy.port })).toMatchObject({ code: 0 })
-      const [here, there] = await Promise.all([
-        read(accountOn(from.port)),
-        read(accountOn(to.port, 'three')),
-      ])
-      expect(contents(there['INBOX'])).toEqual(contents(here['INBOX']))
-      await proxy.close()
-    },
-  )
+  it('can be resumed by the same command after Ctrl-C', { timeout: 60_000 }, async () => {
+    const proxy = await startProxy(to.port, { roundTrip: 150 })
+    const { child, done } = start('three', ['--all'], { port: proxy.port })
+    // The journal is made when the copying begins.
+    while (
+      !readdirSync(folder).some(
+        (name) =>
+          name.includes('three') && readFileSync(join(folder, name), 'utf8').includes('intents'),
+      )
+    ) {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    child.kill('SIGINT')
+    expect(await done).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('Run the same command to continue.'),
+    })
+    proxy.roundTrip = 0
+    expect(await run('three', ['--all'], { port: proxy.port })).toMatchObject({ code: 0 })
+    const [here, there] = await Promise.all([
+      read(accountOn(from.port)),
+      read(accountOn(to.port, 'three')),
+    ])
+    expect(contents(there['INBOX'])).toEqual(contents(here['INBOX']))
+    await proxy.close()
+  })
 
-  it('takes passwords from files, and repeats them nowhere', async () => {
+  it('reads passwords from files, and never prints them', async () => {
     const file = join(folder, 'password')
     writeFileSync(file, 'wrong-password\n')
     const { out, err, code } = await run('four', ['--all', '--source-password-file', file])

@@ -58,7 +58,7 @@ async function serve(): Promise<{ child: ChildProcess; said: () => string }> {
 const url = (path: string) => `http://localhost:${env['PORT']}${path}`
 
 describe('portreeve serve', () => {
-  it('makes its database, prints the set-up link, and ends cleanly with the first signal', async () => {
+  it('creates its database, prints the setup link, and ends cleanly at the first signal', async () => {
     const { child, said } = await serve()
     expect(said()).toMatch(/Create first account: {4}http:\/\/localhost:\d+\/setup#\S{43}/)
     expect((await fetch(url('/readyz'))).status).toBe(200)
@@ -67,7 +67,7 @@ describe('portreeve serve', () => {
     expect(said()).toContain('"stopped"')
   })
 
-  it('comes back after kill -9 with the account that was made, and asks for no other', async () => {
+  it('restarts after kill -9 with the account that was created, and offers no setup', async () => {
     const { child, said } = await serve()
     const token = said().split('/setup#')[1]?.split(/\s/)[0]
     const account = { token, email: 'alice@example.com', password: 'a password of hers' }
@@ -114,7 +114,7 @@ describe('portreeve serve', () => {
     expect([code, err]).toEqual([2, expect.stringMatching(/PORT .*SIGNUP /)])
   })
 
-  it('says so when its port is taken, and leaves no database running', async () => {
+  it('reports a port in use, and leaves no database running', async () => {
     const { child } = await serve()
     const second = await runPortreeve(['serve'], { ...env, DATA_DIR: join(folder, 'other') })
     expect(second).toMatchObject({

@@ -29,7 +29,7 @@ const create = (words: string[], input = PASSWORD) =>
   runPortreeve(['user', 'create', '--password-stdin', ...words], env, input)
 
 describe('portreeve user', () => {
-  it('makes a first administrator with every right, who can sign in', async () => {
+  it('creates a first administrator who can sign in', async () => {
     const made = await create(
       ['--email', 'Alice@People.Test', '--name', 'Alice', '--admin', '--json'],
       `${PASSWORD}\n`,
@@ -53,7 +53,7 @@ describe('portreeve user', () => {
     })
   })
 
-  it('makes ordinary accounts with the default plan or the named one', async () => {
+  it('creates ordinary accounts with the default plan or the given one', async () => {
     expect((await create(['--email', 'bob@people.test'])).out).toBe(
       'Created account bob@people.test with plan starter.\n',
     )
@@ -137,7 +137,7 @@ describe('portreeve user', () => {
     await expect.poll(plan).toBe('pro')
   })
 
-  it('gives an account another password, which ends its sessions and keeps its tokens', async () => {
+  it('changes a password, which ends sessions and keeps tokens', async () => {
     const erin = await portreeve.addPerson('Erin')
     const cookie = await portreeve.signIn(erin)
     const changed = await runPortreeve(
@@ -183,7 +183,7 @@ describe('portreeve user', () => {
     }
   })
 
-  it('refuses a password that is too short without repeating it', async () => {
+  it('rejects a short password without printing it', async () => {
     const { code, out, err } = await create(['--email', 'eve@people.test'], 'hunter2')
     expect(code).toBe(2)
     expect(err).toContain('password must have 10 to 128 characters')
@@ -203,7 +203,7 @@ describe('portreeve token create', () => {
     expect(await me.json()).toMatchObject({ data: { email: 'bob@people.test', via: 'token' } })
   })
 
-  it('says when there is no such account', async () => {
+  it('reports an unknown account', async () => {
     const { out, code } = await runPortreeve(
       ['token', 'create', '--email', 'nobody@people.test', '--json'],
       env,
@@ -223,7 +223,7 @@ describe('with the embedded database', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('finds a database that an upgrade made and could not yet put into its place, as the service does', async () => {
+  it('finds a database whose upgrade was interrupted before its last step, as the service does', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'portreeve-cli-'))
     chmodSync(dataDir, 0o755)
     const settings = { DATA_DIR: dataDir }

@@ -71,7 +71,7 @@ describe.each(['nftables', 'ipset'])('a blocklist in %s', (backend) => {
   beforeEach(() => configure(backend))
   const loaded = () => (backend === 'nftables' ? nftEntries() : ipsetEntries())
 
-  it('holds what was served, of both families', () => {
+  it('contains the served addresses of both families', () => {
     expect(update()).toMatchObject({ status: 0, stdout: '4 entries loaded\n', stderr: '' })
     expect(loaded()).toEqual(LIST.toSorted())
   })
@@ -83,7 +83,7 @@ describe.each(['nftables', 'ipset'])('a blocklist in %s', (backend) => {
     expect(loaded()).toEqual(['45.9.20.8'])
   })
 
-  it('is asked for by its ETag, and fresh again after 304', () => {
+  it('is requested with its ETag, and counts as fresh after 304', () => {
     list.answerWith(lines(LIST), { headers: { ETag: '"v1"' } })
     update()
     machine.run(
@@ -168,14 +168,14 @@ describe.each(['nftables', 'ipset'])('a blocklist in %s', (backend) => {
     expect(update().stdout).toBe('6000 entries loaded\n')
   })
 
-  it('expires by itself when nothing new comes', () => {
+  it('expires when no new version arrives', () => {
     update()
     const set =
       backend === 'nftables' ? rules() : machine.run(['ipset', 'list', 'portreeve4']).stdout
     expect(set).toContain(backend === 'nftables' ? 'timeout 1d2h' : 'timeout 93600')
   })
 
-  it('leaves other tables alone, and no trace when it is removed', () => {
+  it('changes no other tables, and leaves no trace when it is removed', () => {
     machine.run([
       'nft',
       'add table inet mine; add chain inet mine input { type filter hook input priority 0; }',
@@ -193,7 +193,7 @@ describe.each(['nftables', 'ipset'])('a blocklist in %s', (backend) => {
     machine.run(['nft', 'flush', 'ruleset'])
   })
 
-  it('drops the packets of a listed address, and only those', async () => {
+  it('drops packets of listed addresses only', async () => {
     const outside = machine.start(['unshare', '-n', 'sleep', 'infinity'])
     const networkOf = (pid: number | undefined) => readlinkSync(`/proc/${pid}/ns/net`)
     const known = [networkOf(process.pid), networkOf(machine.pid)]
@@ -219,10 +219,10 @@ describe.each(['nftables', 'ipset'])('a blocklist in %s', (backend) => {
   })
 })
 
-describe('what a blocklist never blocks', () => {
+describe('addresses that are never blocked', () => {
   beforeEach(() => configure('auto'))
 
-  it('is the machine itself, its gateway, who is signed in by SSH, and what the owner allows', () => {
+  it('are the machine, its gateway, clients signed in over SSH, and the owner’s exceptions', () => {
     machine.run([
       'sh',
       '-c',
@@ -282,7 +282,7 @@ describe('what a blocklist never blocks', () => {
 describe('an update', () => {
   beforeEach(() => configure('auto'))
 
-  it('takes a list that is empty from the beginning as a young network', () => {
+  it('accepts an empty first list, as of a young network', () => {
     list.answerWith('')
     expect(update()).toMatchObject({ status: 0, stdout: 'the list is empty\n', stderr: '' })
     expect(rules()).not.toContain('portreeve')
@@ -293,7 +293,7 @@ describe('an update', () => {
     expect(update()).toMatchObject({ status: 0, stdout: '4 entries loaded\n' })
   })
 
-  it('goes without nftables when there is only ipset', () => {
+  it('works with ipset when nftables is missing', () => {
     const names = [
       'python3',
       'ipset',
@@ -311,7 +311,7 @@ describe('an update', () => {
     expect(ipsetEntries()).toEqual(LIST.toSorted())
   })
 
-  it('says so when another one runs, or when it has no settings', () => {
+  it('reports another running instance, and missing settings', () => {
     const held = 'flock -n /var/lib/portreeve-blocklist/lock '
     machine.run(['mkdir', '-p', '/var/lib/portreeve-blocklist'])
     expect(machine.run(['sh', '-c', held + `${BLOCKER} update`])).toMatchObject({
@@ -322,7 +322,7 @@ describe('an update', () => {
     expect(update()).toMatchObject({ status: 1, stderr: expect.stringContaining('cannot be read') })
   })
 
-  it.each(['nftables', 'ipset'])('needs no more rights than its service has, for %s', (backend) => {
+  it.each(['nftables', 'ipset'])('needs only the rights of its service, for %s', (backend) => {
     configure(backend)
     const unit = readFileSync(join(ROOT, 'clients/fail2ban/portreeve-blocklist.service'), 'utf8')
     const rights = /^CapabilityBoundingSet=(.*)$/m.exec(unit)?.[1]?.split(' ') ?? []

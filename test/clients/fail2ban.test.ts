@@ -69,7 +69,7 @@ describe('a fail2ban that has joined', () => {
     expect(bodies()).toEqual([{ ip: '198.51.100.8', service: 'asterisk', port: 5060, count: 3 }])
   })
 
-  it('bans without delay when the service never answers, and shows the token to nobody', async () => {
+  it('bans without delay when the service does not respond, and hides the token', async () => {
     service.answerWith(silence)
     const attackers = [11, 12, 13, 14].map((n) => `198.51.100.${n}`)
     attack(machine, 'sshd', attackers)

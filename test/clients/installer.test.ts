@@ -40,14 +40,14 @@ describe('the installer', { timeout: 90_000 }, () => {
     expect(everything()).toEqual(before)
   })
 
-  it('changes nothing without a yes when there is nobody to ask', async () => {
+  it('changes nothing without confirmation when no terminal is available', async () => {
     const before = everything()
     const { status: exit, stderr } = machine.run(['setsid', '-w', 'sh'], { input: script() })
     expect([exit, stderr]).toEqual([3, expect.stringContaining('--yes')])
     expect(everything()).toEqual(before)
   })
 
-  it('installs, finds nothing to do the second time, and leaves no trace', async () => {
+  it('installs, changes nothing when repeated, and uninstalls without a trace', async () => {
     const before = everything()
     expect(await install(['--yes'], { text: script(true) })).toMatchObject({ status: 0 })
     expect(machine.mode('/etc/portreeve-client/token')).toBe('600')
@@ -93,7 +93,7 @@ describe('the installer', { timeout: 90_000 }, () => {
     expect(machine.read('/etc/portreeve-client/allow.list')).toBe('45.60.0.9\n')
   })
 
-  it('adds jails that came later, and says which it cannot name', async () => {
+  it('adds later jails, and lists those it does not recognize', async () => {
     await install(['--yes'])
     machine.write('/etc/fail2ban/jail.local', `${JAILS}${OWN_JAIL}`)
     expect((await install(['--yes'])).stdout).toMatch(
@@ -138,7 +138,7 @@ describe('the installer', { timeout: 90_000 }, () => {
     expect(everything()).toEqual(before)
   })
 
-  it('puts the old files back when the server does not reload', async () => {
+  it('restores the old files when the server does not reload', async () => {
     await startServer(machine)
     const client = '#!/bin/sh\ncase "$*" in *reload*) echo "it is broken" >&2; exit 1;; esac\nexec /usr/bin/fail2ban-client "$@"\n' // prettier-ignore
     machine.write('/usr/local/bin/fail2ban-client', client, 0o755)
@@ -184,7 +184,7 @@ describe('the installer', { timeout: 90_000 }, () => {
     expect((await install(['--dry-run'], { text: text.slice(0, -1) })).stdout).toContain('dry run')
   })
 
-  it('takes a token from a file, and refuses what is none', async () => {
+  it('reads a token from a file, and rejects an invalid one', async () => {
     const text = installerScript(service.origin, { block: false })
     machine.write('/run/token', `${TOKEN}\n`, 0o600)
     machine.write('/run/nonsense', `ar_${'a'.repeat(30)}";id\n`, 0o600)
@@ -200,7 +200,7 @@ describe('the installer', { timeout: 90_000 }, () => {
 })
 
 describe('the configuration for installing by hand', () => {
-  it('is what fail2ban takes and reports with', { timeout: 60_000 }, async () => {
+  it('is accepted by fail2ban, which reports with it', { timeout: 60_000 }, async () => {
     const parts = fail2banConfig(service.origin).split(/^#{78}\n# (\/\S+).*\n#{78}\n\n/m)
     for (let n = 1; n < parts.length; n += 2)
       machine.write(parts[n] as string, parts[n + 1] as string, 0o755)

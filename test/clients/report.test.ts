@@ -83,7 +83,7 @@ describe.each(CLIENTS)('a report with nothing but %s', (client) => {
     expect(service.received).toHaveLength(2)
   })
 
-  it('is not repeated when the service says that it is wrong', async () => {
+  it('is not repeated after a permanent error', async () => {
     service.answerWith(status(400))
     const { status: exit, stderr } = await report({}, client)
     expect(exit).toBe(1)
@@ -91,7 +91,7 @@ describe.each(CLIENTS)('a report with nothing but %s', (client) => {
     expect(service.received).toHaveLength(1)
   })
 
-  it('shows its token to nobody while it waits', async () => {
+  it('hides its token while it waits', async () => {
     service.answerWith(silence)
     const waiting = report({}, client)
     await until(() => service.received.length === 1, 5_000)
@@ -165,7 +165,7 @@ describe('a report', () => {
     ).toEqual(Array.from({ length: 3 }, () => [undefined, undefined]))
   })
 
-  it('waits for its turn when there are many, and none is lost', async () => {
+  it('waits for its turn among many, and none is lost', async () => {
     let [now, most] = [0, 0]
     service.answerWith((response) => {
       most = Math.max(most, ++now)

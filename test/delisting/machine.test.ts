@@ -67,7 +67,7 @@ describe('a step', () => {
     })
   })
 
-  it('does not ask again before the resolver may ask the list itself', () => {
+  it('does not check again while resolvers cache the answer', () => {
     const step = after(fresh('automatic'), { type: 'start' })
     const answered: StepEvent = { type: 'answered', answer: 'clean', ttl: 3 * HOUR_MS, ready: null }
     expect(transition(step, answered, START)).toMatchObject({ nextAt: at(3 * HOUR_MS) })
@@ -80,7 +80,7 @@ describe('a step', () => {
     })
   })
 
-  it('sends a mail only after cause and fix, and when nothing stands in the way', () => {
+  it('sends a mail only after cause and fix, and without blockers', () => {
     const begun = after(fresh('email', { confirmed: false }), { type: 'start' })
     const asked = transition(begun, listed(), START) as StepState
     expect(asked).toMatchObject({ status: 'waiting', needs: 'confirm', request: 'none' })
@@ -105,14 +105,14 @@ describe('a step', () => {
     expect(transition(said, listed(), START)).toMatchObject({ status: 'running', request: 'due' })
   })
 
-  it('never sends a mail about an address that the list has just called clean, or could not speak about', () => {
+  it('never sends a mail about an address whose last answer was clean or unknown', () => {
     const due = after(fresh('email'), { type: 'start' }, listed())
     expect(due.request).toBe('due')
     for (const event of [clean, unknown])
       expect(transition(due, event, START)).toMatchObject({ request: 'none' })
   })
 
-  it('tries a refused mail three more times and then fails', () => {
+  it('retries a rejected mail three times and then fails', () => {
     let step = after(fresh('email'), { type: 'start' })
     for (const pause of [5, 30, 120]) {
       step = after(step, listed(), { type: 'claimed' })
@@ -123,7 +123,7 @@ describe('a step', () => {
     expect(step).toMatchObject({ status: 'failed', outcome: 'undelivered' })
   })
 
-  it('counts a mail that was claimed and not heard of again as sent', () => {
+  it('counts a claimed mail without a result as sent', () => {
     const claimed = after(fresh('email'), { type: 'start' }, listed(), { type: 'claimed' })
     for (const event of [{ type: 'claimed' } as const, listed(), clean])
       expect(transition(claimed, event, START)).toBeNull()
@@ -166,7 +166,7 @@ describe('a step', () => {
     expect(silent.endedAt).toEqual(at(72 * HOUR_MS + 7 * DAY_MS))
   })
 
-  it('asks for cause and fix again when a list is to be asked once more', () => {
+  it('asks for cause and fix again before another request', () => {
     const failed = {
       status: 'failed',
       outcome: 'still-listed',
@@ -284,7 +284,7 @@ describe('any sequence of events', () => {
     )
   })
 
-  it('hands a mail over once in an attempt, unless the relay says that it has not taken it', () => {
+  it('hands a mail over once per attempt, unless the relay rejects it', () => {
     fc.assert(
       fc.property(story, ({ step, events }) => {
         let now = START.getTime()

@@ -66,7 +66,7 @@ describe('the mail to a list', () => {
     )
   })
 
-  it('says nothing of SPF and DMARC that speaks against the server, or is not there', async () => {
+  it('omits SPF and DMARC results that are negative or missing', async () => {
     place.dns.records['mail.alice.example TXT'] = ['v=spf1 -all']
     const { id } = await place.begin(WORDS)
     await place.portreeve.tend()
@@ -76,7 +76,7 @@ describe('the mail to a list', () => {
     expect(place.sink.mails[0]?.text).not.toMatch(/SPF|DMARC/)
   })
 
-  it('is sent when the owner has said cause and fix, with the text he chose', async () => {
+  it('is sent after the owner stated cause and fix, with the chosen text', async () => {
     const process = await place.begin()
     await place.portreeve.tend()
     expect(await stepNow(process)).toMatchObject({ status: 'waiting', needs: 'confirm' })
@@ -101,7 +101,7 @@ describe('the mail to a list', () => {
     })
   })
 
-  it('waits for reverse DNS that leads back to the address, and then goes out by itself', async () => {
+  it('waits for confirmed reverse DNS, and is then sent automatically', async () => {
     place.dns.records['4.4.8.8.in-addr.arpa PTR'] = []
     const process = await place.begin(WORDS)
     await place.portreeve.tend()
@@ -140,7 +140,7 @@ describe('the mail to a list', () => {
     expect(place.sink.mails.length).toBe(1)
   })
 
-  it('is tried again when the relay is busy, and is the same mail then', async () => {
+  it('is retried unchanged when the relay is busy', async () => {
     place.sink.behaviour = 'busy'
     const process = await place.begin(WORDS)
     await place.portreeve.tend()
@@ -152,7 +152,7 @@ describe('the mail to a list', () => {
     expect(place.sink.mails.map(({ messageId }) => messageId)).toEqual([step.request?.messageId])
   })
 
-  it('fails when the relay refuses it for good, and can be retried', async () => {
+  it('fails when the relay rejects it permanently, and can be retried', async () => {
     place.sink.behaviour = 'refusing'
     const process = await place.begin(WORDS)
     await place.portreeve.tend()
@@ -165,7 +165,7 @@ describe('the mail to a list', () => {
     expect(await place.read(process.id)).toMatchObject({ status: 'in-progress' })
   })
 
-  it('is not sent again when the relay has it and does not say so', async () => {
+  it('is not sent again when the relay may have accepted it', async () => {
     place.sink.behaviour = 'hanging up'
     const process = await place.begin(WORDS)
     await place.portreeve.tend()
@@ -269,7 +269,7 @@ describe('the mail to a list', () => {
     expect(place.sink.mails.length).toBe(2)
   })
 
-  it('is not written to an operator by one account more than five times a day, which leaves room for others', async () => {
+  it('reaches an operator at most five times a day from one account, so that others have their share', async () => {
     const ips = Array.from({ length: 7 }, (_, index) => `9.9.9.${index + 10}`)
     const listed = Object.fromEntries([...ips, '9.9.9.20'].map((ip) => [ip, '127.0.0.2']))
     await place.list({ [EMAIL]: { listed } })

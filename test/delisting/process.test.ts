@@ -68,7 +68,7 @@ describe('a delisting', () => {
     )
   })
 
-  it('runs to its end as the lists let the address go', async () => {
+  it('completes as the lists remove the address', async () => {
     await place.list({
       [AUTOMATIC]: '127.0.0.2',
       [EMAIL]: '127.0.0.2 Spam seen',
@@ -163,7 +163,7 @@ describe('a delisting', () => {
     ])
   })
 
-  it('deals with a list that repeats others through those, and sends the owner of a network where only he can help', async () => {
+  it('clears copied lists through their sources, and names the network’s owner where only the owner can act', async () => {
     await place.list({
       'zen.spamhaus.org': ['127.0.0.4', '127.0.0.2'].join(' '),
       'xbl.spamhaus.org': '127.0.0.4',
@@ -197,12 +197,12 @@ describe('a delisting', () => {
     })
   })
 
-  it('goes to the network’s owner where ZEN’s answer stands for the SBL', async () => {
+  it('needs the network’s owner where ZEN’s answer means the SBL', async () => {
     await place.list({ 'zen.spamhaus.org': '127.0.0.2' })
     expect(stepOf(await place.begin(), 'zen.spamhaus.org').method).toBe('provider')
   })
 
-  it('is linked to the one that had cleared the same address not long before', async () => {
+  it('is linked to the recent one that cleared the same address', async () => {
     await place.list({ [AUTOMATIC]: '127.0.0.2' })
     const first = await place.begin()
     await place.portreeve.tend()
@@ -212,7 +212,7 @@ describe('a delisting', () => {
     expect((await place.begin()).relistedAfter).toBe(first.id)
   })
 
-  it('goes on where it was after a restart', async () => {
+  it('continues after a restart', async () => {
     await place.list({ [AUTOMATIC]: '127.0.0.2', [FORM]: '127.0.0.2' })
     const process = await place.begin()
     await place.portreeve.tend()
@@ -227,7 +227,7 @@ describe('a delisting', () => {
     ])
   })
 
-  it('tells the owner of a network the facts needed for the request', async () => {
+  it('shows the owner of a network the facts needed for the request', async () => {
     await place.list({ [PROVIDER]: '127.0.0.2 Your provider is infested' })
     const process = await place.begin()
     await place.portreeve.tend()
@@ -247,7 +247,7 @@ describe('a delisting', () => {
     expect(await place.act(process, PROVIDER, 'submitted')).toMatchObject({ status: 409 })
   })
 
-  it('raises its alerts in the same breath as the change, each once', async () => {
+  it('raises its alerts in the transaction of the change, each once', async () => {
     await place.list({ [FORM]: '127.0.0.2' })
     const { id } = await place.begin()
     const instances = await Promise.all([1, 2].map(() => place.another({ raiseAlert })))

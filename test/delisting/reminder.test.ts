@@ -26,7 +26,7 @@ async function waitSixDays(): Promise<Process> {
 }
 
 describe('the reminder of a mail', () => {
-  it('goes out once, after a week in which the list did nothing, and gives it no more time', async () => {
+  it('is sent once, after a week without action, and does not extend the deadline', async () => {
     const process = await waitSixDays()
     const { deadlineAt } = stepOf(await place.read(process.id), EMAIL)
     await place.portreeve.pass(1.5 * DAY)
@@ -59,7 +59,7 @@ describe('the reminder of a mail', () => {
     })
   })
 
-  it('does not go to a list that has let the address go', async () => {
+  it('is not sent to a list that has removed the address', async () => {
     const process = await waitSixDays()
     await place.list({ [EMAIL]: {} })
     await place.portreeve.pass(3 * DAY)
@@ -67,7 +67,7 @@ describe('the reminder of a mail', () => {
     expect(place.sink.mails.length).toBe(1)
   })
 
-  it('is not sent again when the relay has it and does not say so', async () => {
+  it('is not sent again when the relay may have accepted it', async () => {
     await waitSixDays()
     place.sink.behaviour = 'hanging up'
     await place.portreeve.pass(1.5 * DAY)

@@ -22,7 +22,7 @@ describe('POST /api/v1/delisting', () => {
     ['no address', 'mail.example.com'],
     ['a private address', '192.168.1.1'],
     ['an address for documentation', '203.0.113.5'],
-  ])('refuses %s', async (_what, ip) => {
+  ])('rejects %s', async (_what, ip) => {
     const answer = await call(place.alice, 'POST', '', { ip })
     expect(answer).toMatchObject({
       status: 400,
@@ -30,7 +30,7 @@ describe('POST /api/v1/delisting', () => {
     })
   })
 
-  it('refuses words that no mail may have, and words that say nothing', async () => {
+  it('rejects text with control characters, and empty text', async () => {
     for (const cause of ['', '  ', 'a\u0000b', 'x'.repeat(2_001)]) {
       expect(await call(place.alice, 'POST', '', { ip: IP, cause })).toMatchObject({ status: 400 })
     }
@@ -55,12 +55,12 @@ describe('POST /api/v1/delisting', () => {
     expect(both.map(({ status }) => status)).toEqual([409, 409])
   })
 
-  it('begins one process when asked twice in the same moment', async () => {
+  it('starts one process for two concurrent requests', async () => {
     const both = await Promise.all([1, 2, 3].map(() => call(place.alice, 'POST', '', { ip: IP })))
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409, 409])
   })
 
-  it('says so when no list has the address, and when that cannot be known', async () => {
+  it('reports that no list has the address, or that this is unknown', async () => {
     const clean = await call(place.alice, 'POST', '', { ip: '9.9.9.9' })
     expect(clean).toMatchObject({
       status: 409,
@@ -117,7 +117,7 @@ describe('GET /api/v1/delisting/status', () => {
   })
 
   it.each(['status=done', 'ip=mail.example', 'page=0', 'limit=101', 'limit=0'])(
-    'refuses %s',
+    'rejects %s',
     async (query) => {
       expect(await call(place.alice, 'GET', `/status?${query}`)).toMatchObject({
         status: 400,
@@ -136,7 +136,7 @@ describe('actions of a person', () => {
     (await place.act(process, zone, action, body)).status
   const WORDS = { cause: 'Spam.', fix: 'Stopped.' }
 
-  it('is refused where the state of the step does not allow it', async () => {
+  it('is rejected where the state of the step does not allow it', async () => {
     for (const zone of [AUTOMATIC, FORM])
       for (const action of ['submitted', 'retry']) expect(await done(zone, action)).toBe(409)
     expect((await place.act(process, FORM, 'retry')).json.error).toBe(
@@ -152,7 +152,7 @@ describe('actions of a person', () => {
     for (const action of ['cancel', 'submitted']) expect(await done(AUTOMATIC, action)).toBe(409)
   })
 
-  it('asks a list at once that was written to, which does not write again', async () => {
+  it('checks a list at once after a request, without a second request', async () => {
     await place.portreeve.tend()
     await place.act(process, EMAIL, 'confirm', WORDS)
     await place.portreeve.tend()
@@ -181,7 +181,7 @@ describe('actions of a person', () => {
     expect(await done(AUTOMATIC, 'retry')).toBe(409)
   })
 
-  it('begins a failed step anew, three times at most', async () => {
+  it('restarts a failed step, three times at most', async () => {
     await place.portreeve.tend()
     for (const attempt of [2, 3]) {
       expect(await done(AUTOMATIC, 'cancel')).toBe(200)

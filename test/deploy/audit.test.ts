@@ -13,7 +13,7 @@ const finding = (name: string, severity: string) => ({
   via: [advisory(severity)],
 })
 
-describe('the audit of what we ship', () => {
+describe('the audit of shipped packages', () => {
   it('fails for a high or a critical one, and names each', () => {
     const report = { vulnerabilities: { a: finding('a', 'high'), b: finding('b', 'low') } }
     expect(judge(report)).toEqual({
@@ -26,14 +26,14 @@ describe('the audit of what we ship', () => {
     expect(judge({ vulnerabilities: { c: finding('c', 'critical') } })?.isGrave).toBe(true)
   })
 
-  it('lets others pass, and says them', () => {
+  it('accepts others, and lists them', () => {
     expect(judge({ vulnerabilities: { a: finding('a', 'moderate') } })).toMatchObject({
       isGrave: false,
     })
     expect(judge({ vulnerabilities: {} })).toEqual({ isGrave: false, lines: [] })
   })
 
-  it('does not take silence for good news', () => {
+  it('does not treat a missing answer as success', () => {
     expect(judge({ message: '405 Method Not Allowed' })).toBeNull()
     expect(judge({})).toBeNull()
   })

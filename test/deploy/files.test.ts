@@ -21,13 +21,13 @@ describe('the Dockerfile', () => {
     expect(images.filter((image) => !PINNED_IMAGE.test(image))).toEqual([])
     expect(images).toHaveLength(3)
   })
-  it('runs as somebody without rights, under a health check, and can be told to stop', () => {
+  it('runs unprivileged, with a health check, and stops on SIGTERM', () => {
     expect(of('USER')).toEqual(['portreeve'])
     expect(of('HEALTHCHECK')[0]).toContain('/readyz')
     expect(of('CMD')).toEqual(['["portreeve", "serve"]'])
     expect(last?.instructions.at(-1)?.[0]).toBe('CMD')
   })
-  it('copies only what there is, and what the build may see', () => {
+  it('copies only existing files of the build context', () => {
     const seen = read('Dockerfile.dockerignore')
     const copied = stages.flatMap(({ instructions }) =>
       instructions.flatMap(([name, rest]) =>
@@ -59,7 +59,7 @@ describe('the Dockerfile', () => {
 
 describe('compose.yaml', () => {
   const compose = read('compose.yaml')
-  it('asks for nothing that the example of its settings lacks', () => {
+  it('uses only settings that the example contains', () => {
     const asked = [...compose.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name as string)
     const example = [...read('compose.env.example').matchAll(/^([A-Z_]+)=/gm)].map(
       ([, name]) => name as string,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { installedPackages, isAllowed } from '../../scripts/licences.ts'
 
-describe('the licences of what we stand on', () => {
+describe('the licenses of dependencies', () => {
   it('are all permissive', () => {
     const packages = installedPackages()
     expect(packages.length).toBeGreaterThan(200)

@@ -52,7 +52,7 @@ describe('the metrics', () => {
     expect(await scrape()).not.toContain('019a9d2e')
   })
 
-  it('count captures, attack reports and DNS queries by what became of them', async () => {
+  it('count captures, attack reports and DNS queries by outcome', async () => {
     const { token } = await portreeve.addPerson('Hannah')
     const made = await portreeve.request('/api/webhook/endpoints', {
       method: 'POST',
@@ -83,7 +83,7 @@ describe('the metrics', () => {
     )
   })
 
-  it('count reports, looks at hosts and alerts by what became of them', async () => {
+  it('count reports, host checks and alerts by outcome', async () => {
     const { id, token } = await portreeve.addPerson('Rita')
     const upload = {
       method: 'POST',
@@ -130,7 +130,7 @@ describe('the metrics', () => {
     await expect.poll(failed).toBeGreaterThan(0)
   })
 
-  it('tell of the database, the queues and the event loop', async () => {
+  it('cover the database, the queues and the event loop', async () => {
     const text = await scrape()
     expect(text).toContain('portreeve_database_up 1')
     expect(text).toMatch(/portreeve_database_connections\{state="idle"\} [1-9]/)
@@ -154,7 +154,7 @@ describe('the metrics', () => {
     expect((await portreeve.request('/metrics')).status).toBe(404)
   })
 
-  it('are refused with a sentence where the port is taken', async () => {
+  it('fail with a clear error where the port is in use', async () => {
     await expect(
       startTestService({ METRICS_LISTEN: address.slice('http://'.length) }),
     ).rejects.toThrow(/METRICS_LISTEN/)
@@ -183,14 +183,14 @@ describe('the dashboard, the alert rules and the documentation', () => {
     expect(missing).toEqual([])
   })
 
-  it('documents every metric of ours', async () => {
+  it('documents every metric', async () => {
     const documented = named('docs/metrics.md')
     const ours = [...(await scrape()).matchAll(/^# TYPE (portreeve_\w+)/gm)].map(([, name]) => name)
     expect(ours.filter((name) => !documented.has(name as string))).toEqual([])
     expect(ours).toHaveLength(15)
   })
 
-  it('has rules that Prometheus takes, and that alert when they must', () => {
+  it('has rules that Prometheus accepts, and that fire as intended', () => {
     const promtool = (...args: string[]) =>
       execFileSync('/usr/bin/promtool', args, { encoding: 'utf8', stdio: 'pipe' })
     for (const file of globSync('deploy/prometheus/*.rules.yaml'))

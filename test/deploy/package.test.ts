@@ -121,7 +121,7 @@ async function ready(url: string, { stdout, stderr }: ChildProcess): Promise<voi
 }
 
 describe('the package', () => {
-  it('holds what runs and nothing else', () => {
+  it('contains only the files that run', () => {
     for (const path of [
       'dist/cli/main.js',
       'dist/store/migrations/0001_accounts.sql',
@@ -141,7 +141,7 @@ describe('the package', () => {
       expect(existsSync(join(installed, path)), path).toBe(false)
   })
 
-  it('says what it is made of', () => {
+  it('lists its dependencies', () => {
     const { packages } = JSON.parse(readFileSync(join(installed, 'sbom.spdx.json'), 'utf8')) as {
       packages: { name: string }[]
     }

@@ -108,7 +108,7 @@ describe('three instances on one PostgreSQL behind nginx', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(60)
   })
 
-  it('all answer a changed endpoint anew, and a deleted one no more', async () => {
+  it('all serve a changed endpoint, and 404 for a deleted one', async () => {
     const endpoint = await makeEndpoint({ responseBody: 'one' })
     const answers = () =>
       Promise.all(
@@ -204,7 +204,7 @@ describe('three instances on one PostgreSQL behind nginx', () => {
     },
   )
 
-  it('enqueue what is due once, not once each', { timeout: 150_000 }, async () => {
+  it('enqueue due work once, not once per instance', { timeout: 150_000 }, async () => {
     const due = `pgboss.job where created_on > '${begunAt.toISOString()}' and name = 'monitoring.sweep'`
     for (let tries = 0; (await count(due)) < 2 && tries < 1_200; tries++) await sleep(100)
     // A minute's work may be enqueued late, and then beside the next minute's.

@@ -34,7 +34,7 @@ describe('the endpoint', () => {
     expect(await stranger.json()).toMatchObject({ success: false, code: 'unauthenticated' })
   })
 
-  it('refuses an address that is not public with 400', async () => {
+  it('rejects an address that is not public with 400', async () => {
     const bob = await portreeve.addPerson('Bob')
     const answer = await portreeve.request('/api/v1/blacklist-check?ip=192.168.1.1', {
       token: bob.token,

@@ -130,7 +130,7 @@ describe('every list of the catalogue, some of them misbehaving', () => {
     expect(itemOf(result, 'hostkarma.junkemailfilter.com')?.codes).toEqual(['127.0.0.3'])
   })
 
-  it('puts listed lists first, then goes by category, the unknown before the clean', () => {
+  it('sorts listed lists first, then by category, unknown before clean', () => {
     const gravity = ['critical', 'major', 'minor', 'informational']
     const ranks = result.blacklists.map(
       (item) =>
@@ -228,7 +228,7 @@ describe('a list with a key', () => {
   const KEY = 'SecretKey77'
   const keyed = `${KEY.toLowerCase()}.zen.dq.spamhaus.net`
 
-  it('is asked with the key, which is never shown', async () => {
+  it('is queried with the key, which is never shown', async () => {
     const listed = { [IP]: `127.0.0.2 See https://example/?q=4.4.8.8.${keyed}` }
     const server = await start.lists({ [keyed]: { listed } })
     const result = await check(open(server, { keys: { 'zen.spamhaus.org': KEY } }))

@@ -153,7 +153,7 @@ describe('a failure', () => {
   })
 })
 
-it('asks for everything at once', async () => {
+it('sends all queries at once', async () => {
   const dns = await startDns({ behaviours: { '*': { delayMs: 100 } } })
   open.push(dns)
   const { durationMs } = await check('a.test', createResolver({ servers: [dns] }))

@@ -171,7 +171,7 @@ describe('advice on DMARC', () => {
     ])
   })
 
-  it('says nothing of a DMARC record elsewhere when the one here could not be looked up', async () => {
+  it('does not mention a DMARC record elsewhere when the lookup here failed', async () => {
     const { warnings } = await checkWith(
       { 'example.com TXT': ['v=spf1 mx -all', 'v=DMARC1; p=reject'] },
       { failures: { [`${DMARC} TXT`]: 'SERVFAIL' } },
@@ -181,7 +181,7 @@ describe('advice on DMARC', () => {
     ])
   })
 
-  it('says that sp and np have no effect below the organisation, and does not call them weak there', async () => {
+  it('explains that sp and np have no effect below the organizational domain, and does not call them weak there', async () => {
     const records = {
       'sub.example.com A': ['192.0.2.1'],
       '_dmarc.sub.example.com TXT': [`v=DMARC1; p=reject; sp=none; ${report}`],
@@ -198,7 +198,7 @@ describe('advice on DMARC', () => {
     ])
   })
 
-  describe('on where reports go', () => {
+  describe('on report destinations', () => {
     const to = (host: string, records: Records, failures: Record<string, DnsFailure> = {}) =>
       checkWith(
         {
@@ -229,7 +229,7 @@ describe('advice on DMARC', () => {
       expect(await to('host.example', { 'host.example MX': ['10 mx.host.example'] })).toEqual([])
     })
 
-    it('does not say that a host receives no mail when that could not be looked up', async () => {
+    it('does not claim that a host receives no mail when the lookup failed', async () => {
       expect(await to('lame.example', {}, { 'lame.example MX': 'SERVFAIL' })).toMatchObject([
         {
           severity: 'warning',
@@ -248,7 +248,7 @@ describe('advice on DMARC', () => {
     expect(first?.publish?.value).toBe('v=DMARC1; p=reject; rua=mailto:dmarc@example.com')
   })
 
-  it('asks for the consent of others, at their name', async () => {
+  it('requires the consent of other domains, at their name', async () => {
     const advice = await adviceOn('dmarc', {
       [`${DMARC} TXT`]: ['v=DMARC1; p=reject; rua=mailto:a@reports.example.net'],
       'reports.example.net MX': ['10 mail.example.net'],
@@ -370,7 +370,7 @@ describe('advice on SPF', () => {
     expect(await spf('v=spf1 mx -all exp=%{i}.why.example.com')).toEqual([])
   })
 
-  it('says what to do about a record of more than 512 bytes', async () => {
+  it('explains how to shorten a record of more than 512 bytes', async () => {
     const addresses = Array.from(
       { length: 40 },
       (_, index) => `ip4:198.51.100.${index + 100}`,
@@ -401,7 +401,7 @@ describe('advice on SPF', () => {
     })
   })
 
-  it('begins with the include of the provider that the MX shows', async () => {
+  it('starts with the include of the provider that the MX shows', async () => {
     const [first] = await adviceOn('spf', {
       'example.com TXT': [],
       'example.com MX': ['1 smtp.google.com'],
@@ -458,7 +458,7 @@ describe('advice on DKIM', () => {
     })
   })
 
-  it('says that selectors cannot be listed when none was found', async () => {
+  it('explains that selectors cannot be listed when none was found', async () => {
     const advice = await adviceOn('dkim', {
       [`${mail} TXT`]: [],
       'secret._domainkey.example.com TXT': [rsaKey(2048)],
@@ -513,7 +513,7 @@ describe('advice on BIMI', () => {
     return { ...found.bimi, advice: found.warnings.filter(({ about }) => about === 'bimi') }
   }
 
-  it('says that several records are none', async () => {
+  it('explains that several records count as none', async () => {
     expect(await bimi({ [`${ABOVE} TXT`]: [LOGO, 'v=BIMI1; l='] })).toMatchObject({
       found: true,
       missing: ['a single BIMI record instead of several'],
@@ -527,7 +527,7 @@ describe('advice on BIMI', () => {
     })
   })
 
-  it('reads the record of the organisation only where the domain has none', async () => {
+  it('uses the organizational domain’s record only where the domain has none', async () => {
     expect(await bimi({ [`${ABOVE} TXT`]: [LOGO] })).toMatchObject({
       found: true,
       record: LOGO,
@@ -574,7 +574,7 @@ describe('advice for a domain without mail', () => {
     ])
   })
 
-  it('leaves the organisation alone, whose mail it may be', async () => {
+  it('does not judge the organizational domain, whose mail it may be', async () => {
     const records = { '_dmarc.example.com TXT': [], 'idle.example.com NS': ['ns.example.net'] }
     const { warnings } = await checkWith(records, { domain: 'idle.example.com' })
     expect(warnings[0]).toMatchObject({
@@ -615,7 +615,7 @@ describe('advice for a domain without mail', () => {
     expect(warnings.find(({ about }) => about === 'dmarc')?.publish?.value).toMatch(/p=none; rua=/)
   })
 
-  it('asks for reject where less is published', async () => {
+  it('recommends reject where less is published', async () => {
     const { warnings } = await checkWith({
       ...none,
       'example.com MX': ['0 .'],

@@ -49,7 +49,7 @@ describe('the mail check', () => {
     expect(result.dmarc.tagsExplained.map(({ tag }) => tag)).toEqual(['v', 'p', 'rua'])
   })
 
-  it('says of each address whether SPF lets it send, by which mechanism', async () => {
+  it('shows for each address whether SPF allows it, by which mechanism', async () => {
     const ip = ['192.0.2.10', '2001:DB8::1', '::ffff:192.0.2.10']
     const { spf } = await checkWith({}, { ip })
     const pass = {
@@ -66,7 +66,7 @@ describe('the mail check', () => {
     expect((await checkWith()).spf).not.toHaveProperty('senders')
   })
 
-  it('does not say that an address may not send when SPF could not be asked', async () => {
+  it('does not claim that an address may not send when the SPF query failed', async () => {
     const { spf } = await checkWith(
       {},
       { ip: ['192.0.2.10'], failures: { '_spf.example.net TXT': 'SERVFAIL' } },
@@ -77,13 +77,13 @@ describe('the mail check', () => {
   })
 
   it.each(['192.0.2', 'mail.example.com', '192.0.2.0/24', ''])(
-    'does not take %j for an address',
+    'does not accept %j as an address',
     async (ip) => {
       await expect(checkWith({}, { ip: [ip] })).rejects.toMatchObject({ code: 'invalid_request' })
     },
   )
 
-  it('says that nothing is there in the agreed words', async () => {
+  it('reports missing records in the specified words', async () => {
     const result = await checkWith(
       Object.fromEntries(
         Object.keys(GOOD)
@@ -173,7 +173,7 @@ describe('the mail check', () => {
     expect(messages).not.toMatch(/There is no|are not asked for|Without MTA-STS/)
   })
 
-  it('says why the MTA-STS policy could not be had', async () => {
+  it('explains why the MTA-STS policy could not be fetched', async () => {
     expect((await checkWith({}, { policy: { status: 404 } })).mtaSts).toMatchObject({
       found: true,
       policy: null,
@@ -183,7 +183,7 @@ describe('the mail check', () => {
     expect((await checkWith({}, { policy: refused })).mtaSts.policyError).toContain('10.0.0.1')
   })
 
-  it('takes a BIMI record of the organisation for one of the name', async () => {
+  it('uses the organizational domain’s BIMI record for the name', async () => {
     const records = {
       'www.example.com A': ['192.0.2.1'],
       'default._bimi.example.com TXT': [
@@ -204,7 +204,7 @@ describe('the mail check', () => {
     expect(result).toMatchObject({ domain: name, unicodeDomain, status: 'NOERROR' })
   })
 
-  it('takes a public suffix, whose record is for the names that others register below it', async () => {
+  it('accepts a public suffix, whose record applies to names registered below it', async () => {
     const result = await checkWith(
       {
         'uk SOA': ['ns.uk. hostmaster.uk. 1 2 3 4 5'],
@@ -228,7 +228,7 @@ describe('the mail check', () => {
     ])
   })
 
-  it('warns of a record with white space in front of it, which receivers pass over', async () => {
+  it('warns about a record with leading white space, which receivers ignore', async () => {
     const result = await checkWith({ '_dmarc.example.com TXT': [' v=DMARC1; p=reject'] })
     expect(result.dmarc).toMatchObject({ found: false, record: null, tags: {} })
     expect(result.warnings.find(({ about }) => about === 'dmarc')).toMatchObject({
@@ -406,7 +406,7 @@ describe('the endpoint', () => {
     expect(await stranger.json()).toMatchObject({ success: false, code: 'unauthenticated' })
   })
 
-  it('takes one selector or several', async () => {
+  it('accepts one selector or several', async () => {
     const { token } = await portreeve.addPerson('Selma')
     for (const selectors of [['one'], ['one', 'two']]) {
       const query = selectors.map((selector) => `&selector=${selector}`).join('')

@@ -65,7 +65,7 @@ const share = (results: ResultWithReceipt[], by: Person = alice) =>
   })
 
 describe('a shared result', () => {
-  it('opens without an account as it was, says when it was made, and asks nothing again', async () => {
+  it('opens without an account, with its time, and without new queries', async () => {
     const results = [
       await dnsOf('example.test'),
       await check('dmarc', 'dmarc-check?domain=example.test'),
@@ -128,7 +128,7 @@ describe('a shared result', () => {
     expect((await share([])).status).toBe(400)
   })
 
-  it('is taken back by its owner alone; Charlie has no list of it', async () => {
+  it('is deleted by its owner only; Charlie cannot list it', async () => {
     const { token } = (await share([await dnsOf('example.test')])).body.data
     const path = `/api/v1/shared-checks/${token}`
     const listOf = async (by: Person) =>
@@ -234,7 +234,7 @@ describe('a blacklist check that is followed', () => {
     expect((await share([shareable])).body.data).toMatchObject({ target: IP })
   })
 
-  it('is refused as the check is: without an account, and for an address that is not public', async () => {
+  it('is rejected like the check: without an account, and for an address that is not public', async () => {
     expect((await ask(`/api/v1/blacklist-check/events?ip=${IP}`)).status).toBe(401)
     const { status, body } = await ask('/api/v1/blacklist-check/events?ip=10.0.0.1', {
       token: alice.token,

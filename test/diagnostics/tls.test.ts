@@ -208,7 +208,7 @@ describe('problems', () => {
     ])
   })
 
-  it('says everything at once', async () => {
+  it('reports all problems at once', async () => {
     const { warnings } = await check(
       await serve({ from: -9, to: -1, altNames: ['DNS:other.test'] }),
     )
@@ -253,7 +253,7 @@ describe('no certificate', () => {
     await expect(check(plain)).rejects.toMatchObject({ code: 'upstream_rejected' })
   })
 
-  it('is fetched from where we may not go', async () => {
+  it('is fetched from a target that is not allowed', async () => {
     const server = await serve()
     for (const domain of [
       '127.0.0.1',

@@ -118,7 +118,7 @@ describe('the daily limits', () => {
     ;[alice, bob] = [await portreeve.addPerson('Alice'), await portreeve.addPerson('Bob')]
   })
 
-  it('apply to an address: the sender’s server keeps the rest, and the domain counts it', async () => {
+  it('apply to an address: further mail stays with the sender’s server and is counted', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
     for (let n = 0; n < 3; n++)
       expect((await swaks(portreeve.smtpPort, reportEmail, JUNK)).code).toBe(0)
@@ -143,7 +143,7 @@ describe('the daily limits', () => {
     expect(codes.filter((code) => code === 0)).toHaveLength(3)
   })
 
-  it('of the installation leave every address a minimum', async () => {
+  it('of the installation guarantee every address a minimum', async () => {
     const { reportEmail } = await portreeve.addDomain(alice.token)
     const { id, reportEmail: other } = await portreeve.addDomain(bob.token, 'other.test')
     await portreeve.pool.query(

@@ -268,7 +268,7 @@ describe('readiness', () => {
       /^99\.9% of 41,310 messages in 30 days passed\. Moving to p=quarantine is safe but would affect 1 source: /,
     )
   })
-  it('evaluates the next policy, and none after the last', () => {
+  it('evaluates the next policy, except after the last', () => {
     expect(evaluateReadiness(facts({ published: 'quarantine' })).sentence).toContain(
       'Moving to p=reject is safe and would affect no source.',
     )

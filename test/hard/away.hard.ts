@@ -13,7 +13,7 @@ import { makeEndpoints, startPlace, type Place } from './place.ts'
 const AWAY = 60_000
 
 describe('a database that is away for a minute', () => {
-  it('is answered for with 503 and Retry-After, mail is asked to come again, and all goes on by itself', async () => {
+  it('gets 503 with Retry-After and a temporary error for mail, and everything recovers by itself', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'portreeve-away-'))
     const log = createLog('silent')
     let database = await startEmbedded({ dataDir: folder, log })

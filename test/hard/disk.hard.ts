@@ -11,7 +11,7 @@ import { makeEndpoints, startPlace, type Place } from './place.ts'
 const SIZE = 220
 
 describe.runIf(process.getuid?.() === 0)('a full disk', () => {
-  it('is answered with 503, loses nothing acknowledged, and is over when there is room again', async () => {
+  it('gets 503, loses nothing acknowledged, and recovers when there is space again', async () => {
     const disk = mkdtempSync(join(tmpdir(), 'portreeve-disk-'))
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE}m,mode=755`, 'none', disk])
     let place: Place | undefined

@@ -90,7 +90,7 @@ describe('IMAP servers of an enemy', () => {
 })
 
 describe('DNS servers of an enemy', () => {
-  it('are asked in vain, in time', async () => {
+  it('fail within the time limit', async () => {
     const watching = watch(place)
     const names = Object.keys(HOSTILE_DNS)
     let slowest = 0
@@ -119,7 +119,7 @@ describe('DNS servers of an enemy', () => {
 })
 
 describe('TLS servers of an enemy', () => {
-  it('are given up in time, with a reason', async () => {
+  it('are abandoned in time, with a reason', async () => {
     const watching = watch(place)
     const begun = performance.now()
     const kinds = Object.entries(HOSTILE_TLS)
@@ -171,8 +171,8 @@ async function delivered(mail: string, tries = 0): Promise<number> {
   return delivered(mail, tries + 1)
 }
 
-describe('clients of an enemy at the door for mail', () => {
-  it('keep nobody else’s report out', async () => {
+describe('hostile clients of the SMTP server', () => {
+  it('do not block the reports of others', async () => {
     const kinds = Object.entries(hostileClients(reportEmail))
     const watching = watch(place)
     const sockets = kinds.flatMap(([, act], kind) =>
@@ -200,7 +200,7 @@ describe('clients of an enemy at the door for mail', () => {
     isCalm(seen)
   })
 
-  it('are let go when all places are taken, after at most a minute of silence', async () => {
+  it('are disconnected after at most a minute of silence when all connections are used', async () => {
     const sockets = Array.from({ length: 250 }, (_, n) => {
       const socket = connect({
         port: smtpPort,

@@ -55,7 +55,7 @@ afterAll(async () => {
 type Sample = { heap: number; service: number; database: number }
 
 describe('hours of use in some minutes', () => {
-  it('leave memory where it was', async () => {
+  it('do not increase memory', async () => {
     const work = await startWork()
     await sleep(WARM_UP * 1_000)
     const samples: Sample[] = []

@@ -46,7 +46,7 @@ describe('a server to which one client opens hundreds of connections', () => {
 })
 
 describe('a port', () => {
-  it('that another server listens on is refused, also where both could share it', async () => {
+  it('that another server uses is rejected, also where both could share it', async () => {
     const other = createServer().listen({
       port: 0,
       host: '127.0.0.1',

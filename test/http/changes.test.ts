@@ -227,7 +227,7 @@ describe('the stream', () => {
   })
 
   itAlone('the limit protects the memory of one instance')(
-    'is refused without an account, and beyond so many of one account',
+    'is rejected without an account, and beyond the limit of an account',
     async () => {
       expect((await house.request('/api/v1/events')).status).toBe(401)
       const eve = await house.addPerson('Eve')

@@ -100,7 +100,7 @@ describe('requests of one account', () => {
     expect(await answer).toBe(400)
   })
 
-  it('are refused beyond 200 that wait', async () => {
+  it('are rejected beyond 200 that wait', async () => {
     // Whichever comes last: connections that are opened together arrive in any order.
     const begun = Array.from({ length: 203 }, () => beginLargeBody(bob))
     const answers = begun.map(

@@ -82,7 +82,7 @@ describe('the built dashboard', () => {
       expect(answer.json()).toMatchObject({ success: false, code: 'not_found' })
     }
   })
-  it('leaves wrong methods to the routes', async () => {
+  it('passes wrong methods to the routes', async () => {
     const response = await browse('/api/v1/things')
     expect([response.statusCode, response.headers.allow]).toEqual([405, 'POST'])
   })

@@ -40,7 +40,7 @@ describe.each(KINDS)('after the clock of %s was set back by six hours', (kind) =
     expect(await queue.claim(job, 10)).toEqual([])
   })
 
-  it('a job keeps the time that it was told to wait', async () => {
+  it('a job keeps its delay', async () => {
     await queue.enqueue(fresh.db, job, {}, { startAfter: new Date(Date.now() + 3_600_000) })
     await setBack('job', JOB_TIMES)
     await queue.clampTimestamps()
@@ -50,7 +50,7 @@ describe.each(KINDS)('after the clock of %s was set back by six hours', (kind) =
     expect(Math.abs((rows[0]?.left ?? 0) - 3_600)).toBeLessThan(10)
   })
 
-  it('a job whose instance died shows so, and a schedule is looked at again', async () => {
+  it('a job of a dead instance is recovered, and schedules continue', async () => {
     await queue.enqueue(fresh.db, job, {})
     await queue.claim(job, 1)
     await setBack('job', JOB_TIMES)

@@ -56,7 +56,7 @@ describe.each(KINDS)('jobs on %s', (kind) => {
     expect(run.mock.calls[0]).toMatchObject([{ n: 2 }, { attempt: 1 }])
   })
 
-  it('starts well below the time between two looks, because a signal says that it is there', async () => {
+  it('starts well before the next poll, because of a notification', async () => {
     const begun: number[] = []
     const job = defineJob({ name: 'quick', run: async () => void begun.push(performance.now()) })
     const { queue } = await startInstance(job)
@@ -84,7 +84,7 @@ describe.each(KINDS)('jobs on %s', (kind) => {
     expect(most).toBe(4)
   })
 
-  it('begins in the order in which it was enqueued, also where many wait for little room', async () => {
+  it('starts in order, also where many wait for few slots', async () => {
     const order: number[] = []
     const run = async ({ n }: { n: number }) => {
       order.push(n)
@@ -154,7 +154,7 @@ describe.each(KINDS)('jobs on %s', (kind) => {
       },
     )
 
-    it('take turns where there is one slot', async () => {
+    it('take turns for a single slot', async () => {
       const order: string[] = []
       const job = defineJob({
         name: 'turns',
@@ -176,7 +176,7 @@ describe.each(KINDS)('jobs on %s', (kind) => {
     })
   })
 
-  it('goes back behind the others when it says so, after its time and as the same attempt', async () => {
+  it('returns to the end of the queue on request, after its delay and as the same attempt', async () => {
     const order: string[] = []
     const job = defineJob({
       name: 'put-back',
@@ -206,7 +206,7 @@ describe.each(KINDS)('jobs on %s', (kind) => {
     expect(await queue.enqueue(fresh.db, job, { n: 2 })).toBe(true)
   })
 
-  it('is tried again after a failure, later each time, and not for ever', async () => {
+  it('is retried after a failure, with growing delays, up to a limit', async () => {
     const attempts: number[] = []
     const run = async (_: object, { attempt }: JobContext) => {
       attempts.push(attempt)
@@ -219,7 +219,7 @@ describe.each(KINDS)('jobs on %s', (kind) => {
     await vi.waitFor(async () => expect(await stateOf('failing')).toEqual(['failed']))
   })
 
-  it('does not begin before its time', async () => {
+  it('does not start before it is due', async () => {
     const run = vi.fn(async () => {})
     const job = defineJob({ name: 'later', run })
     const { queue } = await startInstance(job)
@@ -235,7 +235,7 @@ describe.each(KINDS)('jobs on %s', (kind) => {
     await expect(queue.enqueue(fresh.db, job, { n: 'one' } as never)).rejects.toThrow('its schema')
   })
 
-  it('is told when the service stops, and goes on in another instance', async () => {
+  it('is aborted when the service stops, and continues in another instance', async () => {
     const ran: string[] = []
     const jobOf = (name: string) =>
       defineJob({
@@ -268,42 +268,38 @@ describe.each(KINDS)('jobs on %s', (kind) => {
     expect(await stateOf('deaf')).toEqual(['retry'])
   })
 
-  it(
-    'comes back by itself when the instance that ran it was killed',
-    { timeout: 40_000 },
-    async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'portreeve-jobs-'))
-      const file = join(folder, 'log')
-      const child = spawn(
-        process.execPath,
-        [join(import.meta.dirname, 'child.ts'), fresh.url, file],
-        {
-          stdio: 'inherit',
-        },
-      )
-      const attempts: number[] = []
-      const job = defineJob({
-        name: 'endless',
-        schema,
-        retry: { delay: 1 },
-        run: async (_, { attempt }) => void attempts.push(attempt),
-      })
-      const { queue } = await startInstance(job, false)
-      await queue.enqueue(fresh.db, job, { n: 7 })
-      await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toBe('7 1\n'), 10_000)
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-      await startInstance(job)
-      await sleep(500)
-      expect(attempts).toEqual([])
-      // A minute later.
-      await fresh.pool.query(
-        `update pgboss.job set heartbeat_on = heartbeat_on - interval '1 minute'`,
-      )
-      await vi.waitFor(() => expect(attempts).toEqual([2]), { timeout: 30_000, interval: 200 })
-      rmSync(folder, { recursive: true })
-    },
-  )
+  it('is recovered when its instance was killed', { timeout: 40_000 }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'portreeve-jobs-'))
+    const file = join(folder, 'log')
+    const child = spawn(
+      process.execPath,
+      [join(import.meta.dirname, 'child.ts'), fresh.url, file],
+      {
+        stdio: 'inherit',
+      },
+    )
+    const attempts: number[] = []
+    const job = defineJob({
+      name: 'endless',
+      schema,
+      retry: { delay: 1 },
+      run: async (_, { attempt }) => void attempts.push(attempt),
+    })
+    const { queue } = await startInstance(job, false)
+    await queue.enqueue(fresh.db, job, { n: 7 })
+    await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toBe('7 1\n'), 10_000)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    await startInstance(job)
+    await sleep(500)
+    expect(attempts).toEqual([])
+    // A minute later.
+    await fresh.pool.query(
+      `update pgboss.job set heartbeat_on = heartbeat_on - interval '1 minute'`,
+    )
+    await vi.waitFor(() => expect(attempts).toEqual([2]), { timeout: 30_000, interval: 200 })
+    rmSync(folder, { recursive: true })
+  })
 
   it(
     'is enqueued by its schedule once, however many instances there are',
@@ -321,7 +317,7 @@ describe.each(KINDS)('jobs on %s', (kind) => {
     },
   )
 
-  it('leaves no schedule behind when a version has none any more', async () => {
+  it('removes schedules that a version no longer has', async () => {
     const before = await startInstance(
       defineJob({ name: 'nightly', schedule: '0 3 * * *', run: async () => {} }),
     )

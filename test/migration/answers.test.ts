@@ -14,7 +14,7 @@ type Answer = {
   details?: { path: string; message: string }[]
 }
 
-describe('what a migration answers', () => {
+describe('responses of a migration', () => {
   let server: MailServer
   let fresh: FreshDatabase
   let portreeve: MigrationTest
@@ -92,7 +92,7 @@ describe('what a migration answers', () => {
     expect((await post('migrate', dry, diana)).status).toBe(403)
   })
 
-  it('names the field that is wrong as it stands in the request', async () => {
+  it('names the wrong field as in the request', async () => {
     const wrong = { host: 'a b', user: 'a\r\nb', password: 'a\0b' }
     for (const [field, value] of Object.entries(wrong)) {
       const connection = { ...sideOf('alice'), [field]: value }
@@ -109,7 +109,7 @@ describe('what a migration answers', () => {
     }
   })
 
-  it('is of a dry run what the migration would be', async () => {
+  it('is the same for a dry run as for a migration', async () => {
     const { body } = await post('migrate', {
       ...whole(),
       folders: ['INBOX', 'Missing'],
@@ -127,7 +127,7 @@ describe('what a migration answers', () => {
     expect(rows).toEqual([{ title: 'The dry run of the migration to bob on 127.0.0.1 failed' }])
   })
 
-  it('begins anew with a retry, and counts its own errors alone', async () => {
+  it('restarts with a retry, and counts only its own errors', async () => {
     const first = await failedOne()
     expect(first).toMatchObject({ errorCount: 1, progress: { foldersTotal: 2 } })
     const hidden = `update migration set source = jsonb_set(source, '{host}', '"10.0.0.1"')`

@@ -77,20 +77,24 @@ describe('a migration of a service that crashes', () => {
     expect(contents(there['INBOX'])).toEqual(contents(here['INBOX']))
   }
 
-  it('goes on by itself when the database cut it off (33)', { timeout: 60_000 }, async () => {
-    portreeve = await startMigrations(fresh.url)
-    const id = await submit()
-    await begun()
-    for (let times = 0; times < 2; times++) {
-      await fresh.pool.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
-      )
-      await sleep(100)
-    }
-    await ends(id)
-  })
+  it(
+    'continues by itself when the database disconnected it (33)',
+    { timeout: 60_000 },
+    async () => {
+      portreeve = await startMigrations(fresh.url)
+      const id = await submit()
+      await begun()
+      for (let times = 0; times < 2; times++) {
+        await fresh.pool.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+        )
+        await sleep(100)
+      }
+      await ends(id)
+    },
+  )
 
-  it('goes on by itself when the database was killed (33)', { timeout: 120_000 }, async () => {
+  it('continues by itself when the database was killed (33)', { timeout: 120_000 }, async () => {
     const postgres = await startPostgres('embedded', { isDurable: true })
     const own = await emptyDatabase(postgres.url)
     try {
@@ -108,7 +112,7 @@ describe('a migration of a service that crashes', () => {
   })
 
   it.skipIf(!isHard)(
-    'goes on in another instance when its own was killed (33)',
+    'continues in another instance when its own was killed (33)',
     { timeout: 120_000 },
     async () => {
       portreeve = await startMigrations(fresh.url, { works: false })

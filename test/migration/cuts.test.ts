@@ -110,7 +110,7 @@ describe('a migration whose connections break', () => {
   )
 
   it.each(['toServer', 'toClient'] as const)(
-    'has everything once when cut after so many bytes %s (34)',
+    'copies everything once when cut after a number of bytes %s (34)',
     { timeout: SECONDS },
     async (direction) => {
       for (let time = 0; time < TIMES; time++) {
@@ -138,7 +138,7 @@ describe('a migration whose connections break', () => {
   )
 
   it(
-    `goes on where it was when its process was killed, ${TIMES} times (33)`,
+    `continues when its process was killed ${TIMES} times (33)`,
     { timeout: SECONDS },
     async () => {
       const folder = mkdtempSync(join(tmpdir(), 'portreeve-killed-'))

@@ -50,7 +50,7 @@ describe('a dry run', () => {
     )
   })
 
-  it('counts what is there and not listed', async () => {
+  it('counts messages of folders that are not listed', async () => {
     const hiding = await startTamper(server.port, {
       toClient: (text, { instead }) => instead(text.replace(/^\* LIST .*Hidden\r\n/gm, '')),
     })
@@ -64,7 +64,7 @@ describe('a dry run', () => {
     await hiding.close()
   })
 
-  it('says at a terminal what would be copied and that not all of it can be', async () => {
+  it('shows at a terminal what would be copied and what could not', async () => {
     const log = vi.spyOn(console, 'log').mockReturnValue()
     onTestFinished(() => log.mockRestore())
     const dry = await migrate(at(here), at(there), {
@@ -79,7 +79,7 @@ describe('a dry run', () => {
     )
   })
 
-  it('leaves nothing in the state that a terminal goes on from', async () => {
+  it('leaves the state of the command unchanged', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'portreeve-dry-'))
     const path = join(folder, 'state.jsonl')
     const journal = openFileJournal(path, { isDry: true })

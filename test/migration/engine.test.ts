@@ -115,7 +115,7 @@ describe('a migration between real servers', () => {
     )
   })
 
-  it('finds a name that the destination takes, and reports it (3, 4)', async () => {
+  it('finds a name that the destination accepts, and reports it (3, 4)', async () => {
     const names = ['Dr. Jones', 'Dr_ Jones', 'x'.repeat(230), 'trailing ']
     const here = await accountWith(dovecot, Object.fromEntries(names.map((name) => [name, [{}]])))
     for (const server of [other, picky]) {
@@ -151,7 +151,7 @@ describe('a migration between real servers', () => {
     expect((await readAt(there))['top/child']).toHaveLength(2)
   })
 
-  it('subscribes to what was subscribed, and to nothing else (13)', async () => {
+  it('subscribes to the folders that were subscribed, and no others (13)', async () => {
     const here = await accountWith(dovecot, { Seen: [{}], Unseen: [{}] })
     await inside(accountOn(here.port, here.user), ({ wire }) => wire.run(['UNSUBSCRIBE Unseen']))
     const there = await account(dovecot)
@@ -165,7 +165,7 @@ describe('a migration between real servers', () => {
     expect(lines).toEqual(['Seen'])
   })
 
-  it('itemises what Cyrus does not take, and copies the rest (14, 16)', async () => {
+  it('lists messages that Cyrus rejects, and copies the rest (14, 16)', async () => {
     const here = await accountWith(dovecot, {
       INBOX: [
         {},
@@ -186,7 +186,7 @@ describe('a migration between real servers', () => {
       expect(failure).toMatchObject({ folder: 'INBOX', uid: expect.any(Number), code: 'refused' })
   })
 
-  it('does not mind the line ends of a server that keeps them bare (15)', async () => {
+  it('accepts a server that stores bare line endings (15)', async () => {
     const lf = Buffer.from('Subject: lf\n\nbare line feeds\n')
     const here = await accountWith(courier, { INBOX: [{ body: lf }] })
     const there = await account(dovecot)
@@ -224,7 +224,7 @@ describe('a migration between real servers', () => {
     expect((await readAt(there))['INBOX']).toHaveLength(3)
   })
 
-  it('skips what is there already, however its Message-ID is written (25)', async () => {
+  it('skips existing messages, however their Message-ID is written (25)', async () => {
     const written = (id: string) => ({ body: `Subject: x\r\n${id}\r\n\r\nbody ${id.length}\r\n` })
     const here = await accountWith(dovecot, {
       INBOX: [
@@ -303,7 +303,7 @@ describe('a migration between real servers', () => {
     )
   })
 
-  it('leaves the source as it was, what is recent and what is unseen (32)', async () => {
+  it('does not change the source, including \\Recent and unseen messages (32)', async () => {
     const here = await accountWith(dovecot, { INBOX: [{ flags: ['\\Deleted'] }] })
     // Recent is what came while nobody had the folder open.
     await inside(accountOn(here.port, here.user), ({ wire }) => wire.run(['APPEND INBOX ', mail()]))
@@ -321,7 +321,7 @@ describe('a migration between real servers', () => {
     expect([await counts(), await readAt(here)]).toEqual(before)
   })
 
-  it('matches what is there when either side numbered its messages anew (35)', async () => {
+  it('matches existing messages when either side assigned new UIDs (35)', async () => {
     const here = await accountWith(dovecot, {
       Box: [{}, {}, { body: 'Subject: nameless\r\n\r\nx\r\n' }],
     })
@@ -346,7 +346,7 @@ describe('a migration between real servers', () => {
     expect((await readAt(there))['Box']).toHaveLength(3)
   })
 
-  it('stops at a full destination with one word, and goes on when there is room (36)', async () => {
+  it('stops at a full destination with one error, and continues when there is space (36)', async () => {
     const here = await accountWith(dovecot, {
       INBOX: Array.from({ length: 20 }, () => ({ body: mail(20_000) })),
     })
@@ -358,7 +358,7 @@ describe('a migration between real servers', () => {
     await tight.stop()
   })
 
-  it('makes do with the connections it gets (38)', async () => {
+  it('works with fewer connections (38)', async () => {
     const here = await accountWith(dovecot, {
       INBOX: Array.from({ length: 600 }, () => ({ body: mail(300) })),
     })
@@ -377,7 +377,7 @@ describe('a migration between real servers', () => {
     await few.stop()
   })
 
-  it('says which side refused to let it in, and asks once (39)', async () => {
+  it('names the side that rejected the sign-in, and tries once (39)', async () => {
     const here = await account(dovecot)
     const began = performance.now()
     const { stopped, state } = await migrate(here, { port: dovecot.port, user: 'nobody' })
@@ -388,7 +388,7 @@ describe('a migration between real servers', () => {
     })
   })
 
-  it('refuses to copy a mailbox into itself (45), and may put it under a prefix of its own', async () => {
+  it('rejects copying a mailbox into itself (45), except under a prefix', async () => {
     const here = await accountWith(dovecot, { INBOX: [{}, {}] })
     expect((await migrate(here, here)).stopped).toMatchObject({ code: 'same_mailbox' })
     expect(await migrate(here, here, { prefix: 'Copy' })).toMatchObject({ state: 'completed' })
@@ -398,7 +398,7 @@ describe('a migration between real servers', () => {
     })
   })
 
-  it('leaves mail alone that arrives at the destination meanwhile (46)', async () => {
+  it('does not touch mail that arrives at the destination meanwhile (46)', async () => {
     const here = await accountWith(dovecot, {
       INBOX: Array.from({ length: 60 }, () => ({ body: mail(50_000) })),
     })

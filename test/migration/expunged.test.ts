@@ -109,7 +109,7 @@ describe('messages that another client expunges while they are copied', () => {
     Object.keys(commands).map((at) => [words, at as keyof typeof commands] as const),
   )
   it.each(cases)(
-    'are gone where the server says “%s” to the %s until it is asked what is new (14)',
+    'count as gone where the server responds “%s” to the %s until NOOP (14)',
     async (words, at) => {
       const user = await person(maildir, letters(10))
       let isTold = true
@@ -140,7 +140,7 @@ describe('messages that another client expunges while they are copied', () => {
     },
   )
 
-  it('are gone where the server gives empty bodies for them until it is asked what is new (14)', async () => {
+  it('count as gone where the server returns empty bodies for them until NOOP (14)', async () => {
     const user = await person(maildir, letters(10))
     let isTold = true
     const tamper = await startTamper(maildir.port, {
@@ -163,7 +163,7 @@ describe('messages that another client expunges while they are copied', () => {
     expect(await inboxOf(to.port, user)).toEqual([])
   })
 
-  it('copies a message that only looks like Courier’s stand-in, because it is one of an earlier migration', async () => {
+  it('copies a message that looks like Courier’s placeholder, because it is one of an earlier migration', async () => {
     const standIn =
       'From: System Administrator <root@localhost>\r\nSubject: message unavailable\r\n\r\n' +
       'This message is no longer available on the server.\r\n'
@@ -176,7 +176,7 @@ describe('messages that another client expunges while they are copied', () => {
   })
 })
 
-describe('a source whose answers are not of the size it tells', () => {
+describe('a source whose messages differ from their reported size', () => {
   let to: MailServer
   let users = 0
 
@@ -222,7 +222,7 @@ describe('a source whose answers are not of the size it tells', () => {
     expect(fetches.filter((line) => !line.includes(' 21 '))).toHaveLength(1)
   })
 
-  it('is believed when it guesses, after it gave the same bytes twice, and that is noted', async () => {
+  it('is accepted as estimating after it returned the same bytes twice, with a note', async () => {
     const bodies = [
       ...Array.from({ length: 40 }, () => mail(3_000)),
       mail(1_500_000),
@@ -288,7 +288,7 @@ describe('a source whose answers are not of the size it tells', () => {
     },
   )
 
-  it('has what it gave wholly the second time copied, without a word', async () => {
+  it('is copied without a note where the second fetch was complete', async () => {
     const bodies = [mail(3_000), mail(3_000), mail(1_400_000)]
     const times = new Map<number, number>()
     const answers: Answers = (uid, whole, from) => {

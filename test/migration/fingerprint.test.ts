@@ -8,7 +8,7 @@ import {
 
 const message = (body: string) => Buffer.from(`From: a@b\r\nSubject: x\r\n\r\n${body}`)
 
-describe('what identifies a message', () => {
+describe('identity of a message', () => {
   it('reads a Message-ID however it is written (25)', () => {
     for (const value of [
       '<a@b.example>',
@@ -21,7 +21,7 @@ describe('what identifies a message', () => {
     expect(messageIdOf(['<A@b>'])).not.toBe(messageIdOf(['<a@b>']))
     expect(messageIdOf(['<a\r\n b@c>'])).toBe('ab@c')
   })
-  it('takes the first of two, and none from an empty one (25)', () => {
+  it('uses the first of two, and none of an empty one (25)', () => {
     expect(messageIdOf(['<a@b>', '<c@d>'])).toBe('a@b')
     expect(messageIdOf(['', ' <> ', '<c@d>'])).toBe('c@d')
     expect(messageIdOf(['', ' (nothing) '])).toBeNull()
@@ -31,21 +31,21 @@ describe('what identifies a message', () => {
     fc.assert(fc.property(fc.array(fc.string()), (values) => void messageIdOf(values)))
     fc.assert(fc.property(fc.uint8Array(), (bytes) => void contentFingerprint(Buffer.from(bytes))))
   })
-  it('tells messages without Message-ID apart by their bodies (24)', () => {
+  it('distinguishes messages without Message-ID by their bodies (24)', () => {
     expect(contentFingerprint(message('one'))).not.toBe(contentFingerprint(message('two')))
   })
-  it('sees the same message through other line ends, folding, field order and added fields', () => {
+  it('recognizes a message with other line endings, folding, field order and added fields', () => {
     const one = Buffer.from('Subject: a\r\n b\r\nFrom: x@y\r\n\r\nbody\r\nmore\r\n')
     const other = Buffer.from('X-Added: z\nFROM: x@y\nSubject: a b\n\nbody\nmore\n')
     expect(contentFingerprint(one)).toBe(contentFingerprint(other))
   })
-  it('sees the same long message through other line ends', () => {
+  it('recognizes a long message with other line endings', () => {
     const text = `Subject: a\n\n${'some words of a long line that goes on\n'.repeat(5_000)}`
     expect(contentFingerprint(Buffer.from(text))).toBe(
       contentFingerprint(Buffer.from(text.replaceAll('\n', '\r\n'))),
     )
   })
-  it('counts equal messages as many as they are (24)', () => {
+  it('counts equal messages separately (24)', () => {
     const tally = createFingerprintCounts()
     tally.add('a'.repeat(50))
     tally.add('a'.repeat(50))

@@ -67,7 +67,7 @@ describe('flags that change at the source between two runs', () => {
     expect((await again()).progress).toMatchObject({ messagesDone: 5, messagesTotal: 5 })
   })
 
-  it('are not given to messages that were there before, nor to one of two that nobody can tell apart', async () => {
+  it('are not added to messages that were there before, or to one of two indistinguishable ones', async () => {
     const twin = { body: mail() }
     const there = await serverWith(startDovecot(), [{ ...twin, flags: [] }])
     const here = await serverWith(startDovecot(), [twin, { body: mail() }])
@@ -89,7 +89,7 @@ describe('flags that change at the source between two runs', () => {
     expect(await flagsAt(empty)).toEqual([[], []])
   })
 
-  it('fail nothing when the destination refuses them', async () => {
+  it('do not fail the migration when the destination rejects them', async () => {
     const here = await serverWith(startDovecot(), [{}])
     const there = await serverWith(startDovecot())
     const strict = await startTamper(there.port, {

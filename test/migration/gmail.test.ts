@@ -69,7 +69,7 @@ describe('a migration from Gmail (47)', () => {
     return Object.fromEntries(folders.map(([path, stored]) => [path, stored.length]))
   }
 
-  it('copies a message as often as it is shown, and says beforehand that All Mail shows it again', async () => {
+  it('copies a message from every folder, and warns that All Mail contains it again', async () => {
     const there = await newAccount()
     const { state, progress } = await migrate(gmail, there)
     expect([state, progress.messagesDone, progress.warnings]).toEqual([
@@ -91,7 +91,7 @@ describe('a migration from Gmail (47)', () => {
     })
   })
 
-  it('leaves out of All Mail what INBOX, a label or another folder has, and only that', async () => {
+  it('skips in All Mail only messages that INBOX, a label or another folder has', async () => {
     const there = await newAccount()
     const { state, progress, seen } = await migrate(gmail, there, { allMailOnce: true })
     expect([state, progress.warnings]).toEqual(['completed', []])
@@ -116,7 +116,7 @@ describe('a migration from Gmail (47)', () => {
     expect(await countsAt(there)).toEqual({ INBOX: 3, '[Gmail]/All Mail': 4 })
   })
 
-  it('copies nothing twice when it goes on, and nothing it left out', async () => {
+  it('copies nothing twice when it continues, and nothing that it skipped', async () => {
     const there = await newAccount()
     const journal = createMemoryJournal()
     await migrate(gmail, there, { allMailOnce: true, journal })
@@ -130,7 +130,7 @@ describe('a migration from Gmail (47)', () => {
     })
   })
 
-  it('does the same with a real server that names its messages (RFC 8474)', async () => {
+  it('does the same with a real server with OBJECTID (RFC 8474)', async () => {
     const cyrus = await startCyrus({ altNamespace: true, separator: '/' })
     try {
       await cyrus.addUser('alice', 'secret')

@@ -27,8 +27,8 @@ function map(
   ).map(({ destination }) => destination)
 }
 
-describe('where folders go', () => {
-  it('swaps the delimiter and the namespace once, and leaves INBOX where it is (1)', () => {
+describe('folder mapping', () => {
+  it('converts delimiter and namespace, and keeps INBOX (1)', () => {
     expect(map(['INBOX', 'Sent', 'a/b'], SLASH, COURIER)).toEqual([
       'INBOX',
       'INBOX.Sent',
@@ -41,7 +41,7 @@ describe('where folders go', () => {
     ])
     expect(map(['INBOX', 'INBOX.Sent'], COURIER, COURIER)).toEqual(['INBOX', 'INBOX.Sent'])
   })
-  it('does not put below INBOX twice what lay below INBOX (1)', () => {
+  it('does not nest a folder below INBOX twice (1)', () => {
     expect(map(['INBOX/sub'], SLASH, COURIER)).toEqual(['INBOX.sub'])
     expect(map(['INBOX/sub'], SLASH, SLASH)).toEqual(['INBOX/sub'])
   })
@@ -59,7 +59,7 @@ describe('where folders go', () => {
     expect(map(['INBOX'], SLASH, SLASH, { prefix: 'Old/2024/' })).toEqual(['Old/2024/INBOX'])
     expect(map(['INBOX', 'INBOX.Sent'], COURIER, SLASH, { prefix })).toEqual(['P/INBOX', 'P/Sent'])
   })
-  it('replaces the other side’s delimiter inside a name and tells two such names apart (3)', () => {
+  it('replaces the other side’s delimiter in a name, and keeps two such names distinct (3)', () => {
     expect(map(['Dr. Jones', 'Dr_ Jones'], SLASH, DOT)).toEqual(['Dr_ Jones', 'Dr_ Jones_2'])
     expect(map(['INBOX.Jim / John'], COURIER, SLASH)).toEqual(['Jim _ John'])
     const [mapped] = mapFolders([{ path: 'Dr. Jones' }], SLASH, DOT, {
@@ -69,7 +69,7 @@ describe('where folders go', () => {
     })
     expect(mapped?.altered).toBe(true)
   })
-  it('makes names of what is none: empty levels, dots, tildes, overlong (4)', () => {
+  it('creates names from empty levels, dots, tildes and overlong names (4)', () => {
     expect(map(['a//b', '...'], SLASH, DOT)).toEqual(['a._.b', '___'])
     const [long = ''] = map(['x'.repeat(400)], SLASH, SLASH)
     expect(Buffer.byteLength(long)).toBeLessThanOrEqual(200)
@@ -77,7 +77,7 @@ describe('where folders go', () => {
     expect(simplerNames('a.b/c.d', SLASH, new Set())).toEqual(['a_b/c_d', 'a_b_c_d'])
     expect(simplerNames('a.b', SLASH, new Set(['a_b']))).toEqual(['a_b_2'])
   })
-  it('keeps NFC and NFD apart, and every script as it is (5)', () => {
+  it('keeps NFC and NFD distinct, and every script unchanged (5)', () => {
     const names = ['Løbende', 'caf\u00e9', 'cafe\u0301', '日本語', '📬', 'R&D']
     expect(map(names, SLASH, SLASH)).toEqual(names)
   })
@@ -89,7 +89,7 @@ describe('where folders go', () => {
       'archive',
     ])
   })
-  it('follows the special uses only where it is told to and no prefix is set (12)', () => {
+  it('applies special use only if requested and without a prefix (12)', () => {
     const specialUse = new Map([['\\Sent', 'Sent Items']])
     const folders = [{ path: 'Gesendet', specialUse: '\\Sent' }]
     const to = (options: Partial<MappingOptions>) =>
@@ -103,7 +103,7 @@ describe('where folders go', () => {
     expect(to({})).toBe('Gesendet')
     expect(to({ specialUse, prefix: 'P' })).toBe('P/Gesendet')
   })
-  it('takes the folder map as it is, also where it joins folders, and keeps others out of its way', () => {
+  it('uses the folder map as given, also where it joins folders, and moves others out of its way', () => {
     const folderMap = { a: 'All', b: 'All' }
     expect(map(['a', 'b', 'All'], SLASH, SLASH, { folderMap, prefix: 'P' })).toEqual([
       'All',
@@ -136,7 +136,7 @@ describe('where folders go', () => {
     selector: (parts) => parts.join('\u0001'),
     maxLength: 12,
   })
-  it('never sends two folders to one place, and never makes an empty level', () => {
+  it('never maps two folders to one destination, and never creates an empty level', () => {
     const property = fc.property(
       paths,
       hierarchies,

@@ -48,7 +48,7 @@ describe('a migration between servers that misbehave', () => {
     }
   }
 
-  it('waits as long as the server says, shows it, and loses nothing (37)', async () => {
+  it('waits as long as the server requests, shows it, and loses nothing (37)', async () => {
     const user = await person([{}, {}, {}])
     let times = 0
     const tamper = startTamper(to.port, {
@@ -68,7 +68,7 @@ describe('a migration between servers that misbehave', () => {
     })
   })
 
-  it('gives up one message that a server puts off for ever, and copies the others', async () => {
+  it('fails one message that a server always rejects temporarily, and copies the others', async () => {
     const user = await person([{ body: mail(10, 'X-Put-Off: yes\r\n') }, {}, {}])
     const [off] = await inboxOf(from.port, user)
     const single = await startDovecot({ capability: 'IMAP4rev1 UIDPLUS' })
@@ -126,7 +126,7 @@ describe('a migration between servers that misbehave', () => {
     },
   )
 
-  it('takes a message that vanishes between scan and fetch for gone, and no error (22)', async () => {
+  it('counts a message that disappears between scan and fetch as gone, not as an error (22)', async () => {
     const user = await person([])
     const maildir = await startDovecot({ layout: 'maildir' })
     await maildir.addUser(user, 'secret')
@@ -153,7 +153,7 @@ describe('a migration between servers that misbehave', () => {
     await maildir.stop()
   })
 
-  it('copies from a source that refuses to search, and counts again all the same', async () => {
+  it('copies from a source that rejects SEARCH, and still verifies the count', async () => {
     const user = await person([{}, {}, {}])
     const tamper = startTamper(from.port, {
       toServer(text, { answer }) {
@@ -185,7 +185,7 @@ describe('a migration between servers that misbehave', () => {
     ])
   })
 
-  it('copies forty keywords where servers keep them, and the message where they do not (28)', async () => {
+  it('copies forty keywords where servers store them, and otherwise the message alone (28)', async () => {
     const many = Array.from({ length: 40 }, (_, n) => `keyword${n}`)
     const flags = ['\\Seen', ...many]
     const user = await person([{ flags }, { flags: ['\\Flagged'] }])
@@ -227,7 +227,7 @@ describe('a migration between servers that misbehave', () => {
     })
   })
 
-  it('leaves out a keyword of 300 characters before any server sees it, and says so (28)', async () => {
+  it('omits a keyword of 300 characters before any server sees it, with a note (28)', async () => {
     const user = `user${(users += 1)}`
     const generous = await startDovecot({ extra: 'mail_max_keyword_length = 400' })
     await Promise.all([generous.addUser(user, 'secret'), to.addUser(user, 'secret')])

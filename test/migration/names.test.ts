@@ -138,7 +138,7 @@ describe('nasty names of folders', () => {
     },
   )
 
-  it('says which other folder was in the way of a name', async () => {
+  it('names the folder that already had a name', async () => {
     const here = await account(servers['Dovecot'] as Server)
     await fill(accountOn(here.port, here.user), { 'Dr. Jones': [{}], 'Dr_ Jones': [{}] })
     const { notes } = await migrate(here, await account(servers['Courier'] as Server))
@@ -148,7 +148,7 @@ describe('nasty names of folders', () => {
   })
 })
 
-describe('folders of a source that refuses to list them', () => {
+describe('folders of a source that rejects LIST', () => {
   it.each([
     ['has a namespace', /(\S+) (?:LIST|LSUB) "[^"]*" (?!"")[^\r]*/g, true],
     ['tells its delimiter alone', /(\S+) (?:LIST|LSUB) "[^"]*" (?!"")[^\r]*/g, false],

@@ -43,7 +43,7 @@ describe('a migration to a destination such as strangers have', () => {
       expect([folder, contents(y[folder])]).toEqual([folder, contents(stored)])
   }
 
-  it('gives a folder another name where the server takes two for one (6)', async () => {
+  it('renames a folder where the server treats two names as one (6)', async () => {
     const user = await person({ Archive: [{}], archive: [{}, {}] })
     const ignoresCase = await meddling(to.port, {
       toServer(text, { answer }) {
@@ -60,7 +60,7 @@ describe('a migration to a destination such as strangers have', () => {
     expect([there['Archive']?.length, there['archive_2']?.length]).toEqual([1, 2])
   })
 
-  it('puts a folder beside another that may have none below it (7)', async () => {
+  it('creates a folder beside another that cannot have children (7)', async () => {
     const user = await person({ x: [{}], 'x/y': [{}, {}] })
     const files = await startDovecot({
       extra: 'mail_location = mbox:~/mbox:INBOX=~/inbox\nmbox_write_locks = fcntl',
@@ -92,7 +92,7 @@ describe('a migration to a destination such as strangers have', () => {
     expect((await readAt(to, user))['INBOX']).toHaveLength(2)
   })
 
-  it('copies nothing twice to a server that rewrites what it is given (26)', async () => {
+  it('copies nothing twice to a server that rewrites messages (26)', async () => {
     const user = await person({ INBOX: letters(5) })
     const rewriting = await meddling(to.port, {
       toServer: (text, { instead }) => instead(text.replaceAll('Message-ID: <m', 'Message-ID: <z')),
@@ -114,7 +114,7 @@ describe('a migration to a destination such as strangers have', () => {
     expect(contents(there)).not.toEqual(contents((await readAt(from, user))['INBOX']))
   })
 
-  it('leaves out the keywords that a folder does not keep, and says so (28)', async () => {
+  it('omits keywords that a folder does not store, with a note (28)', async () => {
     const user = await person({
       INBOX: [{ flags: ['\\Seen', 'work'] }, { flags: ['work', '\\Flagged'] }],
     })
@@ -158,7 +158,7 @@ describe('a migration to a destination such as strangers have', () => {
     await expectEqual(user)
   })
 
-  it('goes on where it was when the quota is raised, also of a server that has no word for it (36)', async () => {
+  it('continues when the quota is raised, also on a server without a response code for it (36)', async () => {
     const user = await person({ INBOX: letters(10, 20_000), Sent: letters(10, 20_000) })
     const courier = await startCourier({ quota: 250_000 })
     onTestFinished(() => courier.stop())
@@ -209,7 +209,7 @@ describe('a migration to a destination such as strangers have', () => {
   })
 
   it(
-    'comes back to a server that signed it out while the other side was slow (41)',
+    'reconnects to a server that signed it out while the other side was slow (41)',
     { timeout: 60_000 },
     async () => {
       const user = await person({ INBOX: letters(2), Sent: letters(2), Work: letters(2) })

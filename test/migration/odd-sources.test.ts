@@ -45,7 +45,7 @@ describe('a migration from a source such as strangers have', () => {
   const readAt = ({ port, user }: { port: number; user: string }) => read(accountOn(port, user))
   const hashOf = (body: string | Buffer) => createHash('sha256').update(body).digest('hex')
 
-  it('finds a name for folders that are called what no server takes (4)', async () => {
+  it('finds names for folders whose names no server accepts (4)', async () => {
     const names = ['a//b', '...', '~x', ' leading', 'Dr. Jones', 'y'.repeat(255)]
     const source = await sourceWith(
       Object.fromEntries(names.map((name) => [name, holding([mail()])])),
@@ -80,7 +80,7 @@ describe('a migration from a source such as strangers have', () => {
     expect(filled).toHaveLength(names.length)
   })
 
-  it('copies what a server takes of the malformed, itemises the rest, and stops for none (14, 15, 16, 18)', async () => {
+  it('copies the malformed messages that a server accepts, lists the others, and never stops (14, 15, 16, 18)', async () => {
     const bodies = [
       mail(),
       'Subject: nul\r\n\r\na\0b\r\n',
@@ -103,7 +103,7 @@ describe('a migration from a source such as strangers have', () => {
     }
   })
 
-  it('copies the bytes that come, whatever size the source told (20)', async () => {
+  it('copies the received bytes, whatever size the source reported (20)', async () => {
     const bodies = [mail(300), mail(5_000), mail(1_500_000), mail(2_000)]
     const sizes = ['10', '999999', '20', '3000000']
     const source = await sourceWith({
@@ -115,7 +115,7 @@ describe('a migration from a source such as strangers have', () => {
     expect(stored.map(({ hash }) => hash).toSorted()).toEqual(bodies.map(hashOf).toSorted())
   })
 
-  it('sends no flag and no date that is none, so that nothing of a message is executed (27, 29)', async () => {
+  it('sends no invalid flag or date, so that nothing of a message is executed (27, 29)', async () => {
     const body = 'Date: Sat, 2 Mar 2024 10:00:00 +0100\r\n\r\nzz1 CREATE INJECTED\r\nzz2 LOGOUT\r\n'
     const tells = () => ({
       FLAGS: '(\\Foo \\Seen \\Recent \\RECEIPTCHECKED \\$NOTJUNK NIL fine)',
@@ -131,7 +131,7 @@ describe('a migration from a source such as strangers have', () => {
     )
   })
 
-  it('keeps the source’s date of any year, takes the header’s where it is none, and says all that becomes otherwise (30)', async () => {
+  it('keeps the source’s date of any year, uses the header’s where it is invalid, and notes every change (30)', async () => {
     const dates = [
       'NIL',
       '"31-Feb-2001 25:61:06 +0000"',

@@ -140,7 +140,7 @@ describe('migrations over HTTP', () => {
     })
   })
 
-  it('says what is wrong with a connection, and never repeats its password (39)', async () => {
+  it('explains a failed connection, and never repeats its password (39)', async () => {
     const wrong = await post('test-connection', { ...source(), password: 'hunter2' })
     expect(wrong).toMatchObject({
       status: 422,
@@ -167,7 +167,7 @@ describe('migrations over HTTP', () => {
     })
   })
 
-  it('copies folders as the specification says, from 201 to completed', async () => {
+  it('copies folders as specified, from 201 to completed', async () => {
     const destination = await newDestination()
     const created = await post('migrate', {
       source: source(),
@@ -218,7 +218,7 @@ describe('migrations over HTTP', () => {
     expect(contents(there['Old/Sent/2024'])).toEqual(contents(here['Sent/2024']))
   })
 
-  it('keeps passwords sealed while it runs and not at all afterwards', async () => {
+  it('stores passwords encrypted while it runs, and deletes them afterwards', async () => {
     const destination = await newDestination()
     destination.password = 'a-password-like-no-other'
     await to.addUser(destination.user, destination.password)
@@ -241,7 +241,7 @@ describe('migrations over HTTP', () => {
     expect((await fresh.pool.query('select * from migration_secret')).rows).toEqual([])
   })
 
-  it('shows nothing of a migration to anybody else', async () => {
+  it('hides a migration from other accounts', async () => {
     const { body } = await post('migrate', {
       source: source(),
       destination: await newDestination(),
@@ -283,7 +283,7 @@ describe('migrations over HTTP', () => {
     await ends(id, 'completed')
   })
 
-  it('refuses what is no migration, names the field, and counts it for nothing (49)', async () => {
+  it('rejects an invalid request, names the field, and does not count it (49)', async () => {
     const diana = await portreeve().addPerson('Diana', 'free')
     const good = { source: source(), destination: await newDestination(), folders: ['INBOX'] }
     const bad: [unknown, string][] = [
@@ -312,7 +312,7 @@ describe('migrations over HTTP', () => {
     expect((await post('migrate', good, diana)).status).toBe(201)
   })
 
-  it('counts the month correctly however many ask at once', async () => {
+  it('counts the month correctly for concurrent requests', async () => {
     const erin = await portreeve().addPerson('Erin', 'starter')
     const destination = await newDestination()
     instances.push(await startMigrations(fresh.url, { works: false }))
@@ -340,37 +340,41 @@ describe('migrations over HTTP', () => {
     expect((await post('migrate', body, erin)).status).toBe(201)
   })
 
-  it('runs four at once and tells the others their place (48)', { timeout: 40_000 }, async () => {
-    instances.push(await startMigrations(fresh.url))
-    slow.roundTrip = 400
-    const ids: string[] = []
-    for (let n = 0; n < 6; n++) {
-      const { body } = await post('migrate', {
-        source: source(),
-        destination: await newDestination(slow.port),
-        folders: ['INBOX'],
-      })
-      ids.push(body['migrationId'] as unknown as string)
-    }
-    await vi.waitFor(
-      async () =>
-        expect(
-          (await Promise.all(ids.map((id) => statusOf(id)))).filter(
-            ({ status }) => status === 'running',
-          ),
-        ).toHaveLength(4),
-      5_000,
-    )
-    const statuses = await Promise.all(ids.map((id) => statusOf(id)))
-    expect(statuses.flatMap(({ queue }) => queue ?? [])).toEqual([
-      { position: 1, totalInQueue: 2 },
-      { position: 2, totalInQueue: 2 },
-    ])
-    slow.roundTrip = 0
-    for (const id of ids) await ends(id, 'completed', 30_000)
-  })
+  it(
+    'runs four at once and shows the others their position (48)',
+    { timeout: 40_000 },
+    async () => {
+      instances.push(await startMigrations(fresh.url))
+      slow.roundTrip = 400
+      const ids: string[] = []
+      for (let n = 0; n < 6; n++) {
+        const { body } = await post('migrate', {
+          source: source(),
+          destination: await newDestination(slow.port),
+          folders: ['INBOX'],
+        })
+        ids.push(body['migrationId'] as unknown as string)
+      }
+      await vi.waitFor(
+        async () =>
+          expect(
+            (await Promise.all(ids.map((id) => statusOf(id)))).filter(
+              ({ status }) => status === 'running',
+            ),
+          ).toHaveLength(4),
+        5_000,
+      )
+      const statuses = await Promise.all(ids.map((id) => statusOf(id)))
+      expect(statuses.flatMap(({ queue }) => queue ?? [])).toEqual([
+        { position: 1, totalInQueue: 2 },
+        { position: 2, totalInQueue: 2 },
+      ])
+      slow.roundTrip = 0
+      for (const id of ids) await ends(id, 'completed', 30_000)
+    },
+  )
 
-  it('cancels what waits and what runs, and leaves no half message (48)', async () => {
+  it('cancels waiting and running migrations, and leaves no partial message (48)', async () => {
     slow.roundTrip = 400
     const destination = await newDestination(slow.port)
     const { body } = await post('migrate', { source: source(), destination, folders: ['INBOX'] })
@@ -406,7 +410,7 @@ describe('migrations over HTTP', () => {
     expect(await alerts()).toEqual([])
   })
 
-  it('goes on in another instance when the service stops (48)', { timeout: 60_000 }, async () => {
+  it('continues in another instance when the service stops (48)', { timeout: 60_000 }, async () => {
     slow.roundTrip = 400
     const destination = await newDestination(slow.port)
     const { body } = await post('migrate', {
@@ -427,7 +431,7 @@ describe('migrations over HTTP', () => {
     expect(contents(there['INBOX'])).toEqual(contents(here['INBOX']))
   })
 
-  it('itemises what was not copied, and does that alone once more when asked to', async () => {
+  it('lists messages that were not copied, and retries only those on request', async () => {
     const picky = await startDovecot({
       quota: '100M',
       extra: 'plugin {\n  quota_max_mail_size = 100k\n}',
@@ -472,7 +476,7 @@ describe('migrations over HTTP', () => {
   const alerts = async () =>
     (await fresh.pool.query('select account_id, kind, title, text, path from alert')).rows
 
-  it('keeps a thousand errors and counts them all (50)', { timeout: 60_000 }, async () => {
+  it('stores a thousand errors and counts all (50)', { timeout: 60_000 }, async () => {
     const broken = await startImapAccountFake({
       INBOX: { count: 1_050, body: () => Buffer.alloc(0) },
     })
@@ -498,7 +502,7 @@ describe('migrations over HTTP', () => {
     expect(progress.errors[0]).toMatchObject({ message: expect.stringContaining('empty') })
   })
 
-  it('notes what was not kept as it was, and still knows it after a retry', async () => {
+  it('notes changed messages, and keeps the notes after a retry', async () => {
     const body = (uid: number) => Buffer.from(uid === 1 ? 'Subject: undated\r\n\r\nx\r\n' : '')
     const undated = await startImapAccountFake({
       INBOX: { count: 2, body, tells: () => ({ INTERNALDATE: 'NIL' }) },
@@ -540,7 +544,7 @@ describe('migrations over HTTP', () => {
     await tight.stop()
   })
 
-  it('sends what is now and what it becomes as events', async () => {
+  it('sends the current state and every change as events', async () => {
     slow.roundTrip = 100
     const { body } = await post('migrate', {
       source: source(),

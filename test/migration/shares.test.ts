@@ -128,7 +128,7 @@ describe('the slots of migrations', () => {
     },
   )
 
-  it('tell each account its true place: they take turns', { timeout: 60_000 }, async () => {
+  it('show each account its real position: accounts take turns', { timeout: 60_000 }, async () => {
     await start(1)
     await portreeve().pool.query('select 1')
     const held = [
@@ -165,7 +165,7 @@ describe('the slots of migrations', () => {
   })
 
   it(
-    'come free when nothing is copied for too long; what stood still is tried again, and then has failed',
+    'are released by stalled migrations, which are retried and finally fail',
     { timeout: 60_000 },
     async () => {
       await start(1, { standstillMs: 1_500, pauseMs: 500, maxStandstills: 3 })
@@ -194,18 +194,22 @@ describe('the slots of migrations', () => {
     },
   )
 
-  it('come free when a dry run takes too long, and it says so', { timeout: 30_000 }, async () => {
-    await start(1, { dryRunMs: 1_500 })
-    const { migrationId } = await migrate(slow(), alice, { dryRun: true })
-    await vi.waitFor(
-      async () => {
-        const { status, progress } = await statusOf(migrationId, alice)
-        expect(status).toBe('failed')
-        expect(progress.errors).toMatchObject([
-          { code: 'no_progress', message: expect.stringContaining('The dry run did not end') },
-        ])
-      },
-      { timeout: 20_000, interval: 100 },
-    )
-  })
+  it(
+    'are released by a dry run that takes too long, with an error',
+    { timeout: 30_000 },
+    async () => {
+      await start(1, { dryRunMs: 1_500 })
+      const { migrationId } = await migrate(slow(), alice, { dryRun: true })
+      await vi.waitFor(
+        async () => {
+          const { status, progress } = await statusOf(migrationId, alice)
+          expect(status).toBe('failed')
+          expect(progress.errors).toMatchObject([
+            { code: 'no_progress', message: expect.stringContaining('The dry run did not end') },
+          ])
+        },
+        { timeout: 20_000, interval: 100 },
+      )
+    },
+  )
 })

@@ -51,7 +51,7 @@ describe('a migration with access tokens', () => {
       expect(contents(there[folder])).toEqual(contents(here[folder]))
   }
 
-  it('gets a new one when the old one expires under its hands, and goes on (40)', async () => {
+  it('gets a new one when the old one expires, and continues (40)', async () => {
     tokens.valid.set('first', 'alice').set('for-one', 'one')
     let issued = 0
     // Slow enough for progress to be reported in the middle.
@@ -87,7 +87,7 @@ describe('a migration with access tokens', () => {
   })
 
   it(
-    'ends as failed over the API when it expires, says why, and goes on with another (40)',
+    'fails over the API when it expires, with the reason, and continues with another (40)',
     { timeout: 60_000 },
     async () => {
       const fresh = await freshDatabase()

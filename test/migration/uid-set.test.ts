@@ -16,7 +16,7 @@ const step = fc.oneof(
 )
 
 describe('a set of UIDs', () => {
-  it('holds what a plain set would hold', () => {
+  it('contains the same as a plain set', () => {
     const property = fc.property(fc.array(step), (steps) => {
       const set = createUidSet()
       let model = new Set<number>()
@@ -43,7 +43,7 @@ describe('a set of UIDs', () => {
     for (let n = 1; n <= 200_000; n++) set.add(n)
     expect(set.toString()).toBe('1:200000')
   })
-  it('refuses a text that is no set', () => {
+  it('rejects a text that is no set', () => {
     expect(() => parseUidSet('1:x')).toThrow(RangeError)
   })
 })

@@ -22,7 +22,7 @@ const letters = () => Array.from({ length: 10 }, () => ({ body: mail(20_000) }))
 const codes = ({ progress }: { progress: { warnings: { code: string }[] } }) =>
   progress.warnings.map(({ code }) => code)
 
-describe('what a migration says beforehand', () => {
+describe('warnings before a migration', () => {
   it('is that it will not fit, with both figures, in a dry run too', async () => {
     const here = await serverWith(startDovecot(), { INBOX: letters(), Sent: letters() })
     const there = await serverWith(startDovecot({ quota: '300K' }))
@@ -38,7 +38,7 @@ describe('what a migration says beforehand', () => {
     expect(codes(await migrate(here, there, { dryRun: true, folders: ['INBOX'] }))).toEqual([])
   })
 
-  it('is asked of sources, too, that tell sizes one by one', async () => {
+  it('are also requested from sources that report sizes one by one', async () => {
     const here = await serverWith(startCourier(), { INBOX: letters() })
     const there = await serverWith(startDovecot({ quota: '100K' }))
     const { progress } = await migrate(here, there, { dryRun: true })
@@ -46,7 +46,7 @@ describe('what a migration says beforehand', () => {
     expect(progress.bytesTotal).toBeGreaterThan(200_000)
   })
 
-  it('does not count twice what an earlier run has copied', async () => {
+  it('does not count messages of an earlier run twice', async () => {
     const here = await serverWith(startDovecot(), { INBOX: letters() })
     const there = await serverWith(startDovecot({ quota: '300K' }))
     const journal = createMemoryJournal()
@@ -70,7 +70,7 @@ describe('what a migration says beforehand', () => {
     expect(codes(await migrate(here, there, { folders: ['INBOX'] }))).toEqual([])
   })
 
-  it('shows how much there is in bytes, and how much of it is done', async () => {
+  it('shows the total and the copied bytes', async () => {
     const here = await serverWith(startDovecot(), { INBOX: letters(), Sent: letters() })
     const there = await serverWith(startDovecot())
     const bytes = Object.values(await read(accountOn(here.port)))
@@ -92,7 +92,7 @@ describe('what a migration says beforehand', () => {
 })
 
 describe('a full destination', () => {
-  it('stops the migration at once, and it goes on where it was when there is room (36)', async () => {
+  it('stops the migration at once, and it continues when there is space (36)', async () => {
     const here = await serverWith(startDovecot(), { INBOX: letters(), Sent: letters() })
     const there = await serverWith(startDovecot({ quota: '500K' }), {
       Old: [{ body: mail(250_000) }],

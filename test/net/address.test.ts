@@ -37,7 +37,7 @@ describe('a host as users type it', () => {
     expect(nameOf(input)).toBe(expected)
   })
 
-  it('keeps the name as people write it', () => {
+  it('keeps the name as entered', () => {
     expect(parseHost('XN--MNCHEN-3YA.de.')).toEqual({
       kind: 'name',
       name: 'xn--mnchen-3ya.de',
@@ -82,7 +82,7 @@ describe('a host as users type it', () => {
     )
   })
 
-  it('is either refused or a name that is read the same again', () => {
+  it('is rejected, or parses to the same name again', () => {
     const pieces = fc.constantFrom(
       'a',
       '1',

@@ -46,7 +46,7 @@ const records = {
 }
 
 describe('an answer', () => {
-  it('has the records of the asked type, its time to live and who gave it', async () => {
+  it('has the records of the type, the TTL and the server', async () => {
     const dns = await dnsWith({ records, ttl: 120 })
     const answer = await resolverOf({ servers: [dns] }).query('Example.TEST.', 'A')
     expect(answer).toMatchObject({
@@ -58,7 +58,7 @@ describe('an answer', () => {
     expect(dataOf(answer, 'A')).toEqual(['192.0.2.1', '192.0.2.2'])
   })
 
-  it('tells a name without such a record from a name that is not there', async () => {
+  it('distinguishes NODATA from NXDOMAIN', async () => {
     const resolver = resolverOf({ servers: [await dnsWith({ records, negativeTtl: 45 })] })
     expect(await resolver.query('empty.example.test', 'A')).toMatchObject({
       status: 'NOERROR',
@@ -73,7 +73,7 @@ describe('an answer', () => {
     expect(dataOf(await resolver.query('any.wild.test', 'A'), 'A')).toEqual(['192.0.2.9'])
   })
 
-  it('follows aliases and says which', async () => {
+  it('follows aliases and names them', async () => {
     const resolver = resolverOf({ servers: [await dnsWith({ records })] })
     const answer = await resolver.query('www.example.test', 'A')
     expect(answer).toMatchObject({ status: 'NOERROR', cnames: ['example.test'] })
@@ -100,7 +100,7 @@ describe('an answer', () => {
     expect(dataOf(await resolver.query('n6.test', 'A'), 'A')).toEqual(['192.0.2.1'])
   })
 
-  it('is not given for what cannot be a name', async () => {
+  it('is not sent for an impossible name', async () => {
     const dns = await dnsWith({ records })
     const resolver = resolverOf({ servers: [dns] })
     const long = Array.from({ length: 5 }, () => 'x'.repeat(60)).join('.')
@@ -126,7 +126,7 @@ describe('an answer', () => {
 })
 
 describe('a failure', () => {
-  it('is what the server said, at once', async () => {
+  it('is the server’s response, immediately', async () => {
     const behaviours = {
       'a.test *': 'SERVFAIL',
       'b.test *': 'REFUSED',
@@ -149,7 +149,7 @@ describe('a failure', () => {
     expect(dns.queries).toHaveLength(3)
   })
 
-  it('of one server is asked of the next', async () => {
+  it('is retried with the next server', async () => {
     const lame = await dnsWith({ behaviours: { '*': 'SERVFAIL' } })
     const resolver = resolverOf({ servers: [lame, await dnsWith({ records })] })
     expect(await resolver.query('example.test', 'A')).toMatchObject({ status: 'NOERROR' })
@@ -184,7 +184,7 @@ describe('a failure', () => {
 })
 
 describe('time', () => {
-  it('is kept exactly: as many tries as asked for, each as long as asked for', async () => {
+  it('is exact: the configured number of attempts, each with its duration', async () => {
     const dns = await dnsWith({ behaviours: { '*': 'silent' } })
     const answer = await resolverOf({ servers: [dns], timeoutMs: 150, tries: 2 }).query(
       'example.test',
@@ -254,7 +254,7 @@ describe('the wire', () => {
     expect(dns.queries.map(({ transport }) => transport)).toEqual(['udp', 'tcp', 'udp', 'tcp'])
   })
 
-  it('does not take a truncated answer for a whole one where TCP is closed', async () => {
+  it('does not accept a truncated answer where TCP is closed', async () => {
     const dns = await dnsWith({ records, behaviours: { '*': 'truncated' }, tcp: false })
     const answer = await resolverOf({ servers: [dns], tries: 1 }).query('example.test', 'A')
     expect(answer).toMatchObject({ status: 'FAILED', failure: 'NETWORK' })
@@ -269,7 +269,7 @@ describe('the wire', () => {
     expect(answer.ms).toBeLessThan(290)
   })
 
-  it('asks without EDNS where the server does not know it', async () => {
+  it('retries without EDNS where the server does not support it', async () => {
     const dns = await dnsWith({ records, behaviours: { '*': 'no-edns' } })
     expect(await resolverOf({ servers: [dns] }).query('example.test', 'A')).toMatchObject({
       status: 'NOERROR',
@@ -290,7 +290,7 @@ describe('the wire', () => {
     expect(new Set(bursts.flatMap((ports) => [...ports])).size).toBeGreaterThan(1)
   })
 
-  it('never has more in flight than allowed, and loses none', async () => {
+  it('never exceeds the concurrent queries, and loses none', async () => {
     let most = 0
     let inFlight = 0
     const steps = () => {
@@ -360,7 +360,7 @@ describe('bytes of strangers', () => {
     )
   })
 
-  it('fail one question and leave the next alone', async () => {
+  it('fail one query and do not affect the next', async () => {
     const dns = await dnsWith({
       records,
       behaviours: { 'example.test A': (asked) => (asked === 0 ? { bytes: broken } : 'answer') },

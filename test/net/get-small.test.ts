@@ -56,7 +56,7 @@ async function get(
 }
 
 describe('fetching a small file', () => {
-  it('gives its status, type and bytes, and says who asks', async () => {
+  it('returns status, type and bytes, and sends a user agent', async () => {
     let asked: IncomingMessage | undefined
     const port = await serve((request, response) => {
       asked = request
@@ -93,7 +93,7 @@ describe('fetching a small file', () => {
     await expect(get(port)).rejects.toMatchObject({ code: 'upstream_rejected' })
   })
 
-  it('takes exactly 64 KiB', async () => {
+  it('accepts exactly 64 KiB', async () => {
     const port = await serve((_request, response) => response.end('x'.repeat(65_536)))
     expect((await get(port)).body).toHaveLength(65_536)
   })

@@ -36,7 +36,7 @@ describe('the guard', () => {
     expect(pin(await checked)).toEqual({ host: '2a00:1450::1', servername: 'a.test' })
   })
 
-  it('takes an address without asking, and without a name for TLS', async () => {
+  it('accepts an address without a lookup, and without a name for TLS', async () => {
     const { checked, dns } = await target('8.8.8.8', 'false')
     expect(await checked).toEqual({
       host: '8.8.8.8',
@@ -58,7 +58,7 @@ describe('the guard', () => {
     await expect(checked).rejects.toMatchObject({ code: 'target_not_allowed' })
   })
 
-  it('refuses a name when one of its addresses is private, and says which', async () => {
+  it('rejects a name when one of its addresses is private, and names it', async () => {
     const { checked } = await target('a.test', 'false', {
       records: { 'a.test A': ['8.8.8.8', '10.0.0.7'] },
     })
@@ -109,7 +109,7 @@ describe('the guard', () => {
     ])
   })
 
-  it('says that there is no such host, or no address, or no answer', async () => {
+  it('distinguishes an unknown host, a missing address and a failed lookup', async () => {
     const options = {
       records: { 'mail.test MX': ['10 mx.test'] },
       behaviours: {
@@ -137,7 +137,7 @@ describe('the guard', () => {
 const loopback = (...addresses: string[]) => ({ host: 'a.test', servername: 'a.test', addresses })
 
 describe('a connection', () => {
-  it('goes to the first checked address that answers', async () => {
+  it('connects to the first checked address that responds', async () => {
     const server = await started(startPlainServer())
     const socket = await openSocket(loopback('127.0.0.9', '127.0.0.1'), server.port, soon())
     expect(socket.remoteAddress).toBe('127.0.0.1')
@@ -156,7 +156,7 @@ describe('a connection', () => {
     socket.destroy()
   })
 
-  it('that is refused is said to be refused', async () => {
+  it('that is refused is reported as refused', async () => {
     const server = await startPlainServer()
     await server.close()
     await expect(

@@ -93,7 +93,7 @@ describe('a certificate', () => {
     expect(facts.chain[0].subject).toEqual({ CN: 'good.test' })
   })
 
-  it('of an unknown root is told apart from one without its chain', async () => {
+  it('of an unknown root is distinguished from one without its chain', async () => {
     const other = makeCertificate({ subject: '/CN=Other root', isCa: true })
     const leaf = certify({ issuer: other })
     expect(await probe({ key: leaf.key, cert: leaf.cert + other.cert })).toMatchObject({
@@ -102,7 +102,7 @@ describe('a certificate', () => {
     })
   })
 
-  it('for another host is trusted and does not match, and an expired one says both', async () => {
+  it('for another host is trusted and does not match, and an expired one reports both', async () => {
     const wrong = { isTrusted: true, hostnameMatches: false }
     expect(await probe(good, { host: 'other.test' })).toMatchObject(wrong)
     expect(
@@ -140,7 +140,7 @@ describe('a certificate', () => {
     })
   })
 
-  it('has its key, its signature and its number told', async () => {
+  it('is reported with its key, signature and serial number', async () => {
     const rsa = chained(certify({ key: 'rsa2048', serial: '00a1b2c3d4' }))
     expect((await probe(rsa)).chain[0]).toMatchObject({
       keyType: 'rsa',
@@ -161,7 +161,7 @@ describe('a certificate', () => {
 })
 
 describe('a server of long ago', () => {
-  it('is met once more with its own protocol', async () => {
+  it('is retried with its own protocol', async () => {
     const server = await opened(
       startTlsServer({ ...OLD, minVersion: 'TLSv1', maxVersion: 'TLSv1' }),
     )
@@ -263,7 +263,7 @@ describe('STARTTLS', () => {
     })
   })
 
-  it('does not believe plain text sent behind the go-ahead', async () => {
+  it('does not trust plain text sent after the response to STARTTLS', async () => {
     const script: Script = {
       greeting: '* OK hi\r\n',
       replies: [{ to: /STARTTLS/, say: 'a1 OK begin\r\n* injected\r\n', upgrade: true }],
@@ -304,7 +304,7 @@ describe('STARTTLS', () => {
     await fc.assert(property, { numRuns: 150 })
   })
 
-  it('says that the server hung up', async () => {
+  it('reports that the server closed the connection', async () => {
     const { port } = await opened(startPlainServer('220 hi\r\n', { hangUp: true }))
     await expect(probePort(port, { starttls: 'smtp' })).rejects.toMatchObject({
       code: 'upstream_unreachable',

@@ -48,7 +48,7 @@ describe('the SMTP server', () => {
     expect(said).toContain('421 4.4.2 Session too long')
   })
 
-  it('disconnects a client whose mail never ends, and stores nothing of it', async () => {
+  it('disconnects a client whose message never ends, and stores nothing', async () => {
     const socket = await open({ maxMailBytes: 100_000 })
     socket.write(ENVELOPE)
     const piece = Buffer.alloc(10_000, 'x'.repeat(70).concat('\r\n'))

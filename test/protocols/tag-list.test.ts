@@ -22,7 +22,7 @@ describe('a tag list', () => {
     expect(valueOf(parseTagList('p=MIIB==').tags, 'p')).toBe('MIIB==')
   })
 
-  it('takes the first of two tags and says where the second is', () => {
+  it('uses the first of two tags and reports the position of the second', () => {
     const { tags, errors } = parseTagList('p=none; p=reject')
     expect(tagsObject(tags)).toEqual({ p: 'none' })
     expect(errors).toEqual([
@@ -63,7 +63,7 @@ describe('a tag list', () => {
     )
   })
 
-  it('takes a time in proportion to its length', () => {
+  it('is parsed in linear time', () => {
     within(parseTagList, ['a=1;', ';', 'a', ' ', 'a =', '='])
   })
 })

@@ -93,7 +93,7 @@ describe('documented examples', () => {
     ).toMatchObject({ status: 'valid' })
   })
 
-  it('of Stripe hold, with several signatures of which one is ours', () => {
+  it('of Stripe are valid if one of several signatures matches', () => {
     const secret = 'whsec_test_secret'
     const body = '{\n  "id": "evt_test_webhook",\n  "object": "event"\n}'
     const signature = hmac(secret, `1492774577.${body}`)
@@ -160,11 +160,11 @@ describe('a signature that does not hold', () => {
     expect(verdict.reason).toContain(words)
   })
 
-  it('says when the secret was copied with a blank', () => {
+  it('detects a secret that was copied with a space', () => {
     expect(github(sign('x'), 'x', ' key\n').reason).toContain('without surrounding spaces')
   })
 
-  it('says that another secret signed it, when nothing else fits', () => {
+  it('concludes that another secret signed it, when nothing else matches', () => {
     expect(github(sign('x', 'other'), 'x').reason).toContain('the secret is different')
   })
 
@@ -178,7 +178,7 @@ describe('a signature that does not hold', () => {
     expect(github({ 'X-Hub-Signature-256': 'sha256=zz' }, 'x')).toMatchObject({ status: 'invalid' })
   })
 
-  it('is unknown when not all of the body was kept', () => {
+  it('is unknown when the stored body is truncated', () => {
     const cut = request(sign('whole'), 'who', new Date(), true)
     expect(checkSignature({ scheme: 'github' }, 'key', cut)).toMatchObject({ status: 'unknown' })
   })

@@ -94,7 +94,7 @@ describe('a backup', () => {
     })
   })
 
-  it('is not restored over one that an upgrade made and could not yet put into its place', async () => {
+  it('is not restored over one of an interrupted upgrade', async () => {
     const target = join(folder, 'upgraded')
     mkdirSync(join(target, 'postgres.upgraded'), { recursive: true })
     await expect(restore({ dataDir: target, log, file: file() })).rejects.toMatchObject({
@@ -105,7 +105,7 @@ describe('a backup', () => {
   })
 
   it(
-    'that is damaged, cut short or none at all leaves nothing behind',
+    'that is damaged, truncated or not a backup leaves nothing behind',
     { timeout: PATIENCE },
     async () => {
       const whole = readFileSync(file())
@@ -137,7 +137,7 @@ describe('a backup', () => {
     },
   )
 
-  it('that cannot be written says so and leaves no half file', async () => {
+  it('that cannot be written fails with an error and leaves no partial file', async () => {
     const nowhere = join(folder, 'no', 'such', 'folder')
     await expect(backUp({ dataDir: dataDir(), log, file: nowhere })).rejects.toMatchObject({
       code: 'unavailable',

@@ -26,7 +26,7 @@ describe('the programs of PostgreSQL', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  it('do not run as npm unpacks them, which is what the next tests stand on', () => {
+  it('do not run as npm unpacks them, which the next tests rely on', () => {
     expect(runs({ bin: join(native, 'bin'), major: 18, env: {} })).toBe('')
   })
 
@@ -51,15 +51,15 @@ describe('the programs of PostgreSQL', () => {
     expect(runs(findBinaries(join(folder, 'spare'), native))).toContain('PostgreSQL) 18')
   })
 
-  it('are missed with a sentence that says what to do', () => {
+  it('are reported as missing, with the fix', () => {
     expect(() => findPackage('plan9')).toThrow(
       /no PostgreSQL for plan9.*--include=optional.*DATABASE_URL/,
     )
   })
 })
 
-describe('what PostgreSQL says when it cannot start', () => {
-  it('becomes a sentence that says what to do', () => {
+describe('errors of PostgreSQL at start', () => {
+  it('become a sentence with the fix', () => {
     expect(
       sentence('FATAL:  could not write lock file "postmaster.pid": No space left on device'),
     ).toContain('is full')
@@ -82,7 +82,7 @@ describe('what PostgreSQL says when it cannot start', () => {
     expect(sentence('')).toContain('It said: nothing')
   })
 
-  it('is no different when the refusal met ourselves, and other errors stay what they are', () => {
+  it('are the same for this process, and other errors stay unchanged', () => {
     const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
       syscall: 'write',
     })

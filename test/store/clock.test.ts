@@ -27,7 +27,7 @@ async function secondsLeft(): Promise<Record<string, number | null>> {
 }
 
 describe('times to come', () => {
-  it('are brought back to what they can be at most, and no others are touched', async () => {
+  it('are reduced to their maximum, and no others are changed', async () => {
     await fresh.pool.query(`insert into lease (name, until, mine) values
       ('past', now() - interval '1 hour', true), ('right', now() + interval '1 minute', true), ('none', null, true),
       ('ahead', now() + interval '6 hours', true), ('not mine', now() + interval '6 hours', false)`)
@@ -59,7 +59,7 @@ describe('times to come', () => {
 })
 
 describe('the clocks', () => {
-  it('are compared at the start, when what an earlier run left may be wrong', async () => {
+  it('are compared at the start, because an earlier run may have left wrong timestamps', async () => {
     const moved = Promise.withResolvers<void>()
     stops.push(
       watchClocks({

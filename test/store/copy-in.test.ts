@@ -97,7 +97,7 @@ describe('rows that are copied in', () => {
     expect(await kept()).toEqual(things)
   })
 
-  it('have the room they need, however much longer than usual they are, and the next begin anew', async () => {
+  it('get enough memory, however long they are, and the next reuse it', async () => {
     const copy = copyIn()
     const lengths = [70_000, 3, 1, 2_000, 1_500_000]
     const things = lengths.map((length, i) => ({
@@ -118,19 +118,19 @@ describe('rows that are copied in', () => {
     expect(new Set(((await kept()) as Thing[]).map(({ name }) => name))).toEqual(new Set(names))
   })
 
-  it('take an id as its bytes', async () => {
+  it('accept an id as bytes', async () => {
     await copyIn()('select 1', [{ ...NOTHING, id: Buffer.from(ID.replaceAll('-', ''), 'hex') }])
     expect(await kept()).toEqual([NOTHING])
   })
 
-  it('may be none', async () => {
+  it('may be empty', async () => {
     await copyIn()('select 1', [])
     expect(await kept()).toEqual([])
   })
 })
 
 describe('the statement before them', () => {
-  it('tells its rows as text', async () => {
+  it('returns its rows as text', async () => {
     expect(await copyIn()("values (1, 'a'), (2, null)", [NOTHING])).toEqual([
       ['1', 'a'],
       ['2', null],
@@ -152,7 +152,7 @@ describe('the statement before them', () => {
     expect(await kept()).toEqual([])
   })
 
-  it('keeps them from being stored when it fails, and not those after', async () => {
+  it('prevents storing when it fails, but not the next copy', async () => {
     const copy = copyIn()
     const many = Array.from({ length: 1_000 }, () => ({ ...NOTHING, name: 'x'.repeat(1_000) }))
     await expect(copy('select 1 / 0', many)).rejects.toMatchObject({ code: '22012' })
@@ -160,7 +160,7 @@ describe('the statement before them', () => {
     expect(await kept()).toEqual([NOTHING])
   })
 
-  it('and all of it fails after its deadline, or when the connection is cut', async () => {
+  it('and all of it fail after the deadline, or when the connection breaks', async () => {
     await expect(copyIn(50)('select pg_sleep(1)', [NOTHING])).rejects.toThrow('timeout')
     await expect(
       copyIn()('select pg_terminate_backend(pg_backend_pid())', [NOTHING]),

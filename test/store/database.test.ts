@@ -13,7 +13,7 @@ afterEach(async () => {
   fresh = undefined
 })
 
-it('speaks camelCase outside and leaves the keys of JSON as they are', async () => {
+it('uses camelCase outside and keeps the keys of JSON', async () => {
   fresh = await emptyDatabase()
   const { rows } =
     await sql`select 1 as first_column, '{"some_key": 1}'::jsonb as the_json`.execute(fresh.db)
@@ -46,7 +46,7 @@ it('keeps its connections when callers give up waiting for one', { timeout: 60_0
   await proxy.close()
 })
 
-it('reads a bigint as a number, and refuses one that a number cannot hold', async () => {
+it('reads a bigint as a number, and rejects one that does not fit', async () => {
   fresh = await emptyDatabase()
   const { rows } = await fresh.pool.query(
     'select 9007199254740991::bigint as most, count(*) as counted',
@@ -77,7 +77,7 @@ it('knows a database that is away from a statement that is wrong', async () => {
   ).toBe(true)
 })
 
-it('survives a server that stops, and says meanwhile that it is away', async () => {
+it('survives a server that stops, and reports it as unavailable meanwhile', async () => {
   const server = await startPostgres('embedded')
   const { db, close } = openDatabase(server.url)
   await sql`select 1`.execute(db)
@@ -90,7 +90,7 @@ it('survives a server that stops, and says meanwhile that it is away', async () 
   )
 })
 
-it('does not take a file that is missing, or a Fault, for a database that is away', () => {
+it('does not treat a missing file or a Fault as an unavailable database', () => {
   expect(
     isUnavailable(Object.assign(new Error('no such file'), { code: 'ENOENT', syscall: 'open' })),
   ).toBe(false)
@@ -102,7 +102,7 @@ it('does not take a file that is missing, or a Fault, for a database that is awa
   expect(isUnavailable('ECONNREFUSED')).toBe(false)
 })
 
-it('does not work with a server older than what its SQL is written for, and says so', async () => {
+it('rejects a server that is too old, with an error', async () => {
   await expect(requireSupported(serverOf('14.23 (Debian 14.23-1)'))).rejects.toMatchObject({
     code: 'unavailable',
     message: expect.stringMatching(/PostgreSQL 14.23 .* needs 15 or later/),

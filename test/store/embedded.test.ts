@@ -83,7 +83,7 @@ async function ask(url: string, ...statements: string[]): Promise<unknown[]> {
 }
 
 describe('the PostgreSQL we ship', () => {
-  it('makes its database at the first start, and has it at the next', async () => {
+  it('creates its database at the first start, and finds it at the next', async () => {
     const first = await start()
     await ask(first.url, 'create table kept (n int)', 'insert into kept values (1)')
     await first.stop()
@@ -94,7 +94,7 @@ describe('the PostgreSQL we ship', () => {
     expect(await ask(second.url, 'select n from kept')).toEqual([1])
   })
 
-  it('gives up nothing of what makes a commit last, and checks what it reads', async () => {
+  it('has full durability and data checksums', async () => {
     const { url } = await start()
     for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums']) {
       expect([setting, ...(await ask(url, `show ${setting}`))]).toEqual([setting, 'on'])
@@ -102,7 +102,7 @@ describe('the PostgreSQL we ship', () => {
     expect(await ask(url, 'show listen_addresses')).toEqual([''])
   })
 
-  it('knows letters beyond ASCII, and gives us no more rights than we need', async () => {
+  it('supports letters beyond ASCII, and grants only the required rights', async () => {
     const { url } = await start()
     expect(await ask(url, `select upper('ärger')`)).toEqual(['ÄRGER'])
     expect(await ask(url, 'select rolsuper from pg_roles where rolname = current_user')).toEqual([
@@ -158,7 +158,7 @@ describe.runIf(isRoot())('as root, the PostgreSQL we ship', () => {
     expect(await ask((await start()).url, 'select 1')).toEqual([1])
   })
 
-  it('says what is to be done when this user may not execute it', async () => {
+  it('explains the fix when this user may not execute it', async () => {
     const bin = join(dataDir, 'native', 'bin')
     mkdirSync(bin, { recursive: true })
     writeFileSync(join(bin, 'initdb'), '', { mode: 0o700 })
@@ -220,7 +220,7 @@ describe('after a crash', () => {
     expect(await ask((await start()).url, 'select n from kept')).toEqual([1])
   })
 
-  it('neither stops at nor touches a stranger who has the number of the old server by now', async () => {
+  it('ignores another process that has the old server’s number now', async () => {
     const service = await startChild()
     await killAll(service)
     const user = isRoot() ? unprivilegedUser() : null
@@ -254,7 +254,7 @@ describe('after a crash', () => {
     expect(await ask(url, 'select count(*)::int from kept')).toEqual([0])
   })
 
-  it('begins anew when the first start was killed in the middle', async () => {
+  it('starts over when the first start was killed', async () => {
     const child = spawn(process.execPath, [CHILD, dataDir], { stdio: 'ignore' })
     await vi.waitFor(() => expect(readdirSync(dataDir).join()).toMatch(/postgres\.new-/), {
       timeout: 5_000,
@@ -294,9 +294,9 @@ describe('after a crash', () => {
   })
 })
 
-describe('a folder that is not ours to use', () => {
+describe('a folder that is used otherwise', () => {
   it(
-    'is said to be in use while another service runs on it, also after that one lost its claim for a moment',
+    'is reported as in use while another service runs on it, also after that one briefly lost its claim',
     { timeout: 30_000 },
     async () => {
       const { url } = await start()
@@ -312,7 +312,7 @@ describe('a folder that is not ours to use', () => {
     },
   )
 
-  it('goes to one of two services that start on it at the same moment', async () => {
+  it('goes to one of two services that start at the same time', async () => {
     const services = await Promise.all([startChild(), startChild()])
     const [winner] = services.filter(({ said }) => !said.error)
     expect(services.map(({ said }) => said.error ?? '').toSorted()).toEqual([

@@ -10,7 +10,7 @@ import { loadSecretKey, encrypt, decrypt } from '../../src/store/encryption.ts'
 const KEY = 'a key of at least thirty-two bytes, made for this test'
 
 describe('sealed texts', () => {
-  it('open to what was sealed, whatever it was', () => {
+  it('decrypt to the original text, whatever it was', () => {
     assert(
       property(string({ unit: 'binary' }), string(), (text, context) => {
         expect(decrypt(encrypt(text, KEY, context), KEY, context)).toBe(text)
@@ -18,7 +18,7 @@ describe('sealed texts', () => {
     )
   })
 
-  it('look different each time, and never like what they hold', () => {
+  it('differ each time, and never contain the text', () => {
     const [one, two] = [encrypt('hunter2', KEY, 'row/1'), encrypt('hunter2', KEY, 'row/1')]
     expect(one).not.toBe(two)
     expect(Buffer.from(one.slice(3), 'base64url').includes('hunter2')).toBe(false)
@@ -38,7 +38,7 @@ describe('sealed texts', () => {
     }
   })
 
-  it('are refused with the same sentence when they are no sealed text at all', () => {
+  it('are rejected with the same error when they are no encrypted text', () => {
     assert(property(string(), expectRefused))
     assert(property(base64String(), (text) => expectRefused(`v1.${text}`)))
   })
@@ -62,7 +62,7 @@ describe('the secret key', () => {
     expect(statSync(join(DATA_DIR, 'new', 'secret.key')).mode & 0o777).toBe(0o600)
   })
 
-  it('is the same for all that start at the same moment', async () => {
+  it('is the same for all that start at the same time', async () => {
     const module = join(import.meta.dirname, '../../src/store/encryption.ts')
     const program = `import { loadSecretKey } from ${JSON.stringify(module)}
       console.log(loadSecretKey({ DATA_DIR: ${JSON.stringify(DATA_DIR)} }))`

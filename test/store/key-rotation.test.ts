@@ -68,7 +68,7 @@ async function sealedOf(
 }
 
 describe('a new SECRET_KEY', () => {
-  it('opens what the previous one sealed, when both were given once', async () => {
+  it('decrypts texts of the previous key, once both were given', async () => {
     await start({ SECRET_KEY: OLD })
     await start({ SECRET_KEY: NEW, SECRET_KEY_PREVIOUS: OLD })
     const endpoints = await sealedOf('webhook_endpoint', 'signature_secret', 'id')
@@ -84,14 +84,14 @@ describe('a new SECRET_KEY', () => {
     )
   })
 
-  it('leaves alone what neither opens', async () => {
+  it('keeps texts that neither key decrypts', async () => {
     const lost = (await sealedOf('webhook_endpoint', 'signature_secret', 'id')).at(-1)
     expect(decrypt(lost?.sealed ?? '', OLD, 'webhook/other/signature')).toBe(
       'what webhook/other/signature needs',
     )
   })
 
-  it('keeps the pseudonyms of reporting networks, and with them what they have earned', async () => {
+  it('keeps the pseudonyms of reporting networks, and so their reputation', async () => {
     const [before] = await sealedOf('kept_key', 'sealed', 'name')
     const kept = decrypt(before?.sealed ?? '', NEW, 'kept key/abuse pseudonyms')
     await start({ SECRET_KEY: OLD, SECRET_KEY_PREVIOUS: NEW })
@@ -118,8 +118,8 @@ describe('a new SECRET_KEY', () => {
   })
 })
 
-describe('a key that is kept', () => {
-  it('is made once, whoever comes first, and survives a lost SECRET_KEY as a new one', async () => {
+describe('a stable key', () => {
+  it('is created once, by the first instance, and is replaced when SECRET_KEY is lost', async () => {
     const keys = { secretKey: OLD }
     const made = await Promise.all(
       [1, 2, 3].map(() => loadStableKey(database.db, 'test', derive, keys)),

@@ -99,7 +99,7 @@ async function askOld(statement: string): Promise<unknown[]> {
 }
 
 describe('a data folder of PostgreSQL 15', () => {
-  it('is carried over at the start with all that is in it, and the old one is kept', async () => {
+  it('is upgraded at the start with all its data, and the old one is kept', async () => {
     const { url } = await start()
     expect([majorIn('postgres'), majorIn('postgres.15')]).toEqual(['18', '15'])
     expect(readdirSync(dataDir).toSorted()).toEqual(['postgres', 'postgres.15'])
@@ -175,7 +175,7 @@ describe('a data folder of PostgreSQL 15', () => {
   )
 
   it.each(['with the old one in its place', 'with none in its place'])(
-    'that was carried over and not yet put into its place is put there, %s',
+    'whose upgrade was interrupted before its last step is completed, %s',
     async (how) => {
       await start()
       await running?.stop()
@@ -188,7 +188,7 @@ describe('a data folder of PostgreSQL 15', () => {
     },
   )
 
-  it('is left as it is when it holds what we would not know how to make', async () => {
+  it('stays unchanged when it contains unknown objects', async () => {
     const folder = join(dataDir, 'postgres')
     const user = isRoot() ? unprivilegedUser() : null
     const address = serverAddressOf(folder, user)
@@ -209,7 +209,7 @@ describe('a data folder of PostgreSQL 15', () => {
     expect(majorIn('postgres')).toBe('15')
   })
 
-  it('is restored from a backup that was made of it', { timeout: 120_000 }, async () => {
+  it('is restored from its backup', { timeout: 120_000 }, async () => {
     const folder = join(dataDir, 'postgres')
     const user = isRoot() ? unprivilegedUser() : null
     const address = serverAddressOf(folder, user)
@@ -232,7 +232,7 @@ describe('a data folder of PostgreSQL 15', () => {
 })
 
 describe('a PostgreSQL that is not here', () => {
-  it('is named, with how to get it', () => {
+  it('is named, with the way to install it', () => {
     expect(() => findOlderBinaries(12, '/nowhere')).toThrow(
       /PostgreSQL 12.*apt-get install postgresql-12.*Nothing was/,
     )

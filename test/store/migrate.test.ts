@@ -43,7 +43,7 @@ describe.each(KINDS)('migrations on %s', (kind) => {
     expect(await count('two')).toBe(2)
   })
 
-  it('does the work once when several instances start at the same moment', async () => {
+  it('migrates once when several instances start at the same time', async () => {
     write('0002_slow.sql', 'select pg_sleep(0.2); insert into one values (2);')
     const instances = [1, 2, 3, 4].map(() => openDatabase(fresh.url))
     const applied = await Promise.all(instances.map(({ pool }) => migrate(pool, folder)))
@@ -52,7 +52,7 @@ describe.each(KINDS)('migrations on %s', (kind) => {
     expect(await count('one')).toBe(2)
   })
 
-  it('leaves nothing of a migration that fails, and goes on from there once it is mended', async () => {
+  it('rolls a failed migration back, and continues from there once it is fixed', async () => {
     write('0002_broken.sql', 'create table two (id int); insert into nowhere values (1);')
     await expect(migrate(fresh.pool, folder)).rejects.toThrow('0002_broken')
     await expect(count('two')).rejects.toThrow('does not exist')
@@ -70,7 +70,7 @@ describe.each(KINDS)('migrations on %s', (kind) => {
     })
   })
 
-  it('does not go on when a migration was changed after it was applied', async () => {
+  it('stops when a migration was changed after it was applied', async () => {
     await migrate(fresh.pool, folder)
     write('0001_first.sql', 'create table one (id bigint);')
     await expect(migrate(fresh.pool, folder)).rejects.toMatchObject({
@@ -79,14 +79,14 @@ describe.each(KINDS)('migrations on %s', (kind) => {
     })
   })
 
-  it('takes the line ends of Windows for the same migration', async () => {
+  it('treats Windows line endings as the same migration', async () => {
     write('0001_first.sql', 'create table one\n(id int);')
     await migrate(fresh.pool, folder)
     write('0001_first.sql', 'create table one\r\n(id int);')
     expect(await migrate(fresh.pool, folder)).toEqual([])
   })
 
-  it('does not put a migration before one that was applied already', async () => {
+  it('does not insert a migration before an applied one', async () => {
     write('0003_third.sql', 'create table three (id int);')
     await migrate(fresh.pool, folder)
     write('0002_late.sql', 'create table two (id int);')

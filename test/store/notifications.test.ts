@@ -61,7 +61,7 @@ describe.each(KINDS)('signals on %s', (kind) => {
     await vi.waitFor(() => expect(heard).toHaveBeenCalledExactlyOnceWith('committed'))
   })
 
-  it('flow again after the connection broke, and say that some may have been missed', async () => {
+  it('resume after the connection broke, and report that some may have been missed', async () => {
     const [heard, reconnected] = [vi.fn(), vi.fn()]
     notifications.on('row', heard)
     notifications.onReconnect(reconnected)
@@ -81,7 +81,7 @@ describe.each(KINDS)('signals on %s', (kind) => {
     await vi.waitFor(() => expect(heard).toHaveBeenCalledOnce())
   })
 
-  it('are refused when they are longer than the database takes, and taken just below', async () => {
+  it('are rejected above the database’s limit, and accepted just below', async () => {
     const heard = vi.fn()
     notifications.on('row', heard)
     await notify(fresh.db, 'row', 'x'.repeat(7_980))

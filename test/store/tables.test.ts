@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { renderTables, TABLES_FILE } from '../../scripts/tables.ts'
 import { freshDatabase } from '../database.ts'
 
-it('has tables.ts as the migrations leave the database (npm run tables)', async () => {
+it('matches tables.ts (npm run tables)', async () => {
   const fresh = await freshDatabase()
   const rendered = await renderTables(fresh.url)
   // The generator does not wait for its connections to end, and would not bear that somebody else

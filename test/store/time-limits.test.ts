@@ -23,7 +23,7 @@ const LIMITS = `select current_setting('statement_timeout') as statement, curren
   current_setting('idle_in_transaction_session_timeout') as idle`
 
 describe('time limits of the database', () => {
-  it('hold on every connection of the pool and of look-ups', async () => {
+  it('apply to every connection of the pool and of lookups', async () => {
     const lookups = openLookups(database.pool, 2)
     for (const pool of [database.pool, lookups]) {
       const answers = await Promise.all(Array.from({ length: 5 }, () => pool.query<Limits>(LIMITS)))
@@ -35,7 +35,7 @@ describe('time limits of the database', () => {
     await lookups.end()
   })
 
-  it('do not hold where work says so', async () => {
+  it('do not apply to exempt work', async () => {
     const unlimited = openUnlimited(database.pool, 1)
     const { rows } = await unlimited.query<Limits>(LIMITS)
     expect(rows).toEqual([{ statement: '0', lock: '0', idle: '0' }])
@@ -59,7 +59,7 @@ describe('time limits of the database', () => {
     }
   })
 
-  it('answer 503 and not 500 where a statement, a lock or an idle transaction is given up', async () => {
+  it('cause 503, not 500, for a statement, a lock or an idle transaction', async () => {
     const slow = withStatementTimeout(database.db, 50, (db) => sql`select pg_sleep(60)`.execute(db))
     const canceled: unknown = await slow.catch((error: unknown) => error)
     expect(isDatabaseTimeout(canceled)).toBe(true)

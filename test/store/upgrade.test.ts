@@ -30,7 +30,7 @@ async function migrateUpTo(pool: Pool, name: string): Promise<void> {
 }
 
 describe('a database of any schema there was', () => {
-  it.each(SCHEMAS)('keeps every row that it had at %s', async (last) => {
+  it.each(SCHEMAS)('keeps every row from %s', async (last) => {
     const { pool, drop } = await emptyDatabase()
     await migrateUpTo(pool, last)
     await fillEveryTable(pool)
@@ -109,7 +109,7 @@ describe.each(['0004_webhooks', '0070_delisting', '0100_audit'])(
       })
     })
 
-    it('works in every room as a new one does', async () => {
+    it('works in every module like a new one', async () => {
       const captured = await fetch(`${service.url}/webhooks/oldtoken00`, {
         method: 'POST',
         body: 'still there?',

@@ -5,14 +5,14 @@ import { ALERT_KINDS } from '../../web/src/alerts/messages.ts'
 const all = Object.fromEntries(Object.keys(ALERT_KINDS).map((kind) => [kindField(kind), 'on']))
 
 describe('the settings of a channel', () => {
-  it('take every kind, those to come too, when every kind is chosen', () => {
+  it('include every kind, also future ones, when every kind is chosen', () => {
     expect(settingsOf({ ...all, label: ' on call ' }, null)).toEqual({
       label: 'on call',
       kinds: null,
       quietHours: null,
     })
   })
-  it('keep a kind that was chosen elsewhere and is not shown', () => {
+  it('keep a selected kind that is not shown', () => {
     expect(settingsOf({ [kindField('dns')]: 'on' }, ['dns', 'special']).kinds).toEqual([
       'dns',
       'special',

@@ -58,7 +58,7 @@ describe('the shortcuts of the navigation', () => {
     expect(strokes.length).toBeGreaterThan(5)
     expect(new Set(strokes).size).toBe(strokes.length)
   })
-  it('exist for every screen', () => {
+  it('cover every screen', () => {
     expect([...MODULES, ...SETTINGS].filter(({ shortcut }) => !shortcut)).toEqual([])
   })
 })

@@ -16,7 +16,7 @@ describe('the source of the dashboard', () => {
     expect(strangers).toEqual([])
     expect(imports.filter(({ source }) => source.startsWith('@mantine/'))).not.toEqual([])
   })
-  it('takes types from the shapes of the service, and nothing else of it', () => {
+  it('imports only types from the shapes of the service', () => {
     const own = imports.filter(({ source }) => source.includes('../src/'))
     expect(own.filter(({ isType, source }) => !isType || !source.endsWith('/shapes.ts'))).toEqual(
       [],
@@ -45,7 +45,7 @@ describe.skipIf(!existsSync(DIST))('the built dashboard', () => {
     const large = scripts.filter((name) => !first.includes(name) && gzipped(name) > 80_000)
     expect(large).toEqual([])
   })
-  it('has nothing inline, which its own policy would refuse', () => {
+  it('has nothing inline, which its content security policy would block', () => {
     expect(page).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon[a-z]+=/)
   })
 })

@@ -4,8 +4,8 @@ import { diffLines } from '../../web/src/webhooks/requests/diff-lines.ts'
 
 const lines = array(constantFrom('a', 'b', 'c', ''), { maxLength: 12 })
 
-describe('what leads from one text to another', () => {
-  it('names what went and what came, in the order one reads it', () => {
+describe('the difference of two texts', () => {
+  it('lists removed and added lines in reading order', () => {
     expect(
       diffLines(['POST /a', 'host: x', '', '1'], ['POST /a', 'host: y', '', '1', '2']),
     ).toEqual([
@@ -27,7 +27,7 @@ describe('what leads from one text to another', () => {
       }),
     )
   })
-  it('is not looked for where that would take too long', () => {
+  it('is not computed where that would take too long', () => {
     const long = (sign: string) => Array.from({ length: 3_000 }, (_, index) => `${sign}${index}`)
     expect(diffLines(long('a'), long('b'))).toBeNull()
     expect(diffLines(long('a'), [...long('a'), 'b'])).toHaveLength(3_001)

@@ -22,7 +22,7 @@ async function sent(form: FormData): Promise<{ type: string; body: Uint8Array }>
 }
 
 describe('the fields of a form that was sent', () => {
-  it('are those of a form in a page, in their order', () => {
+  it('are the fields of a form in a page, in order', () => {
     expect(
       parseFormFields(
         'application/x-www-form-urlencoded; charset=utf-8',
@@ -53,7 +53,7 @@ describe('the fields of a form that was sent', () => {
       { name: 'twin', value: 'zwölf\r\n--and not a boundary\r\n' },
     ])
   })
-  it('come back as they were put in', async () => {
+  it('are decoded as encoded', async () => {
     const field = tuple(stringMatching(/^[a-z]{1,8}$/), string({ unit: 'grapheme-ascii' }))
     await assert(
       asyncProperty(array(field, { maxLength: 5 }), async (fields) => {
@@ -64,7 +64,7 @@ describe('the fields of a form that was sent', () => {
       }),
     )
   })
-  it('are none where the content type names no form', () => {
+  it('are absent where the content type is no form', () => {
     expect(parseFormFields('application/json', bytes('{}'))).toBeNull()
     expect(parseFormFields(null, bytes('a=b'))).toBeNull()
     expect(parseFormFields('multipart/form-data', bytes('a=b'))).toBeNull()

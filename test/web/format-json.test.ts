@@ -8,28 +8,28 @@ function pretty(text: string): string {
 }
 
 describe('JSON set out for reading', () => {
-  it('looks as JSON.stringify would make it', () => {
+  it('matches JSON.stringify', () => {
     assert(
       property(jsonValue(), (value) => {
         expect(pretty(JSON.stringify(value))).toBe(JSON.stringify(value, null, 2))
       }),
     )
   })
-  it('keeps every digit, and a name that stands twice', () => {
+  it('keeps every digit, and duplicate names', () => {
     expect(pretty('{"a":12345678901234567890,"a":1.10}')).toBe(
       '{\n  "a": 12345678901234567890,\n  "a": 1.10\n}',
     )
   })
-  it('keeps braces and quotes that stand in strings', () => {
+  it('keeps braces and quotes in strings', () => {
     expect(pretty(String.raw`["{\"a\": [1,\\", "b"]`)).toBe(String.raw`[
   "{\"a\": [1,\\",
   "b"
 ]`)
   })
-  it('says where the text is no JSON', () => {
+  it('reports the position where text is not JSON', () => {
     expect(pretty('{"a": 1,}')).toMatch(/position 8|column 9/)
   })
-  it('takes any text without breaking', () => {
+  it('accepts any text', () => {
     assert(property(string(), (text) => typeof pretty(text) === 'string'))
   })
 })

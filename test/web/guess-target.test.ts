@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { guessTarget } from '../../web/src/check/guess-target.ts'
 
-describe('what somebody typed into the check box', () => {
+describe('input of the check box', () => {
   it.each([
     ['example.com', 'example.com'],
     ['  Example.COM. ', 'example.com'],

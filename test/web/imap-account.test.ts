@@ -9,7 +9,7 @@ const TYPED = {
   tlsVerify: 'on',
 }
 
-describe('what was typed to sign in to a mailbox', () => {
+describe('credentials of a mailbox', () => {
   it('is read with the usual port, and with the password as it stands', () => {
     expect(accountOf({ ...TYPED, password: ' with spaces ' })).toEqual({
       host: 'imap.example.com',
@@ -31,7 +31,7 @@ describe('what was typed to sign in to a mailbox', () => {
     expect(account).not.toHaveProperty('password')
   })
 
-  it('says what is missing, field by field', () => {
+  it('names missing fields', () => {
     expect(Object.keys(wrongAccount({ security: 'tls', password: '', port: '70000' }))).toEqual([
       'host',
       'user',
@@ -43,7 +43,7 @@ describe('what was typed to sign in to a mailbox', () => {
     })
   })
 
-  it('keeps the secrets of two accounts in one form apart', () => {
+  it('separates the secrets of two accounts in one form', () => {
     const typed = { 'source.password': 'old', 'destination.accessToken': '' }
     expect(secretOf(typed, 'source.')).toEqual({ password: 'old' })
     expect(wrongSecret(typed, 'source.')).toEqual({})

@@ -68,21 +68,21 @@ function endpointOf(...first: number[]) {
 }
 
 describe('the list of an endpoint', () => {
-  it('puts what is captured before what was there', async () => {
+  it('shows new requests first', async () => {
     const { more, follow, capture, ids } = endpointOf(1, 2)
     await more()
     capture(3, 4, 5)
     await follow()
     expect(ids()).toEqual([5, 4, 3, 2, 1])
   })
-  it('shows each request once, whatever is asked for at the same time', async () => {
+  it('shows each request once, whatever is fetched concurrently', async () => {
     const { more, follow, catchUp, capture, ids } = endpointOf(1, 2, 3)
     await more()
     capture(4)
     await Promise.all([follow(), more(), catchUp(), follow()])
     expect(ids()).toEqual([4, 3, 2, 1])
   })
-  it('takes what is captured while it takes what was captured before', async () => {
+  it('fetches new requests while it fetches older ones', async () => {
     const { more, follow, capture, delay, ids, asked } = endpointOf(1)
     await more()
     const answer = delay()
@@ -111,7 +111,7 @@ describe('the list of an endpoint', () => {
     await more()
     expect([ids(), current().hasMore]).toEqual([[5, 4, 3, 2, 1], false])
   })
-  it('takes what came while nobody looked, and keeps what was scrolled to', async () => {
+  it('fetches requests of a hidden tab’s time, and keeps the scroll position', async () => {
     const { more, catchUp, capture, ids } = endpointOf(1, 2, 3)
     await more()
     await more()
@@ -119,21 +119,21 @@ describe('the list of an endpoint', () => {
     await catchUp()
     expect(ids()).toEqual([4, 3, 2, 1])
   })
-  it('begins anew when more came than a page tells', async () => {
+  it('restarts when more arrived than a page contains', async () => {
     const { more, catchUp, capture, ids } = endpointOf(1)
     await more()
     capture(2, 3, 4)
     await catchUp()
     expect(ids()).toEqual([4, 3])
   })
-  it('begins anew when a flood came that nobody can read', async () => {
+  it('restarts after a flood', async () => {
     const { more, follow, capture, ids } = endpointOf(1)
     await more()
     capture(...Array.from({ length: 50 }, (_, at) => at + 2))
     await follow()
     expect(ids()).toEqual([51, 50])
   })
-  it('begins anew when it was cleared, and shows what it had until then', async () => {
+  it('restarts when it was cleared, and shows its old content until then', async () => {
     const { more, refresh, clear, delay, ids } = endpointOf(1, 2)
     await more()
     clear()
@@ -144,14 +144,14 @@ describe('the list of an endpoint', () => {
     await begun
     expect(ids()).toEqual([])
   })
-  it('finds that it was cleared while nobody looked', async () => {
+  it('detects that it was cleared while hidden', async () => {
     const { more, catchUp, clear, ids } = endpointOf(1, 2)
     await more()
     clear()
     await catchUp()
     expect(ids()).toEqual([])
   })
-  it('says why it could not be fetched, and begins when it can be', async () => {
+  it('shows why it could not be fetched, and starts when it can be', async () => {
     let fails = true
     const empty: RequestsPage = {
       success: true,

@@ -38,7 +38,7 @@ describe('typed ports', () => {
     expect(portsOf(' 443, 25;993 443 ')).toEqual([443, 25, 993])
     expect([portsOf(''), wrongPorts('')]).toEqual([[], {}])
   })
-  it.each(['https', '0', '65536', '25.5', '1 2 3 4 5 6 7 8 9'])('are refused: %s', (text) => {
+  it.each(['https', '0', '65536', '25.5', '1 2 3 4 5 6 7 8 9'])('are rejected: %s', (text) => {
     expect(wrongPorts(text)).toHaveProperty('tlsPorts')
   })
 })

@@ -49,7 +49,7 @@ const sentences = (things: Partial<OverviewData>) =>
   findIssues({ ...NOTHING, ...things }, NOW).map(({ sentence }) => sentence)
 
 describe('issues on the overview', () => {
-  it('are none where everything is clean or unknown', () => {
+  it('are empty where everything is clean or unknown', () => {
     const things = {
       hosts: [host('clean'), host('unknown'), host('pending')],
       cases: [delisting(null)],

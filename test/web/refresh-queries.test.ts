@@ -35,7 +35,7 @@ describe('a shown query', () => {
     expect([hosts.data(), one.data(), cases.data()]).toEqual([2, 2, 1])
   })
 
-  it('is refetched once more after changes during a fetch, however many', async () => {
+  it('is fetched once again after any number of changes during a fetch', async () => {
     const queries = new QueryClient()
     const list = shown(queries, ['alerts', 'list'], { takes: 30 })
     await sleep(50)

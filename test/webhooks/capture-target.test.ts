@@ -46,7 +46,7 @@ describe('a token', () => {
   })
 })
 
-it('makes ids that sort by time', () => {
+it('generates ids that sort by time', () => {
   const ids = [1, 1_700_000_000_000, 1_800_000_000_000].map((now) =>
     newRequestId(now).toString('hex'),
   )
@@ -54,7 +54,7 @@ it('makes ids that sort by time', () => {
   expect(ids[1]).toMatch(/^018bcfe568007[\da-f]{3}[89ab][\da-f]{15}$/)
 })
 
-it('makes no id twice, also of one time', () => {
+it('generates no id twice, also within one millisecond', () => {
   const ids = Array.from({ length: 10_000 }, () => newRequestId(1).toString('hex'))
   expect(new Set(ids).size).toBe(10_000)
 })

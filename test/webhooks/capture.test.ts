@@ -182,7 +182,7 @@ describe('a captured request', () => {
 })
 
 describe('a body', () => {
-  it('is kept to a mebibyte and counted to the end', async () => {
+  it('is stored up to a mebibyte and counted to the end', async () => {
     const endpoint = await portreeve.makeEndpoint()
     const body = Buffer.alloc(3 * MIB, 'abc')
     expect((await send(endpoint, { method: 'POST', body })).status).toBe(200)
@@ -197,7 +197,7 @@ describe('a body', () => {
     expect(await portreeve.captured(endpoint)).toMatchObject([{ bodySize: MIB, truncated: false }])
   })
 
-  it('that says it is more than ten, and waits to be sent, is answered 413', async () => {
+  it('that announces more than ten and waits for 100 Continue gets 413', async () => {
     const endpoint = await portreeve.makeEndpoint()
     const answer = await raw(endpoint, 'POST', '', [
       'Expect: 100-continue',
@@ -229,7 +229,7 @@ describe('a body', () => {
     expect(request?.bodySize).toBeGreaterThan(10 * MIB)
   })
 
-  it('that its sender breaks off is kept as far as it came', async () => {
+  it('that its sender aborts is stored as far as it arrived', async () => {
     const endpoint = await portreeve.makeEndpoint()
     const socket = connect(Number(new URL(portreeve.portreeve.wire).port), '127.0.0.1')
     socket.write(`POST ${under(endpoint)} HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf`)
@@ -307,7 +307,7 @@ describe('an answer', () => {
     ])
   })
 
-  it('to a preflight that names no real headers lets none of it into our headers', async () => {
+  it('to a preflight with invalid header names contains none of them', async () => {
     const asks = [
       'Origin: x',
       'Access-Control-Request-Method: GET',
@@ -330,7 +330,7 @@ describe('an answer', () => {
     ).toMatch(/^HTTP\/1\.1 201 /)
   })
 
-  it('is empty for a page that would take it as its own script, and the request is kept', async () => {
+  it('is empty for a page that would run it as a script, and the request is stored', async () => {
     const endpoint = await portreeve.makeEndpoint({
       responseBody: 'alert(1)',
       responseType: 'text/javascript',
@@ -413,7 +413,7 @@ describe('connections', () => {
     )
   })
 
-  it('that idle or trickle do not keep others waiting', async () => {
+  it('that idle or trickle do not delay others', async () => {
     const endpoint = await portreeve.makeEndpoint()
     const port = Number(new URL(portreeve.portreeve.wire).port)
     const idle = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => {}))

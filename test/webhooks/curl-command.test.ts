@@ -117,7 +117,7 @@ describe('the command that sends a request again', () => {
     60_000,
   )
 
-  it('takes no text into quotes that another shell would end', () => {
+  it('never quotes text in a way that another shell would end', () => {
     // fish reads a backslash before a quote as an escape.
     for (const body of ["\\'; touch x; '", 'ends in \\', '\\\\']) {
       expect(formatCurl(row({ body: Buffer.from(body) }), 'http://h/t')).toMatch(

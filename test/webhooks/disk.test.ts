@@ -144,7 +144,7 @@ describe('a disk that is almost full', () => {
 })
 
 describe('a database that reaches MAX_DATABASE_BYTES', () => {
-  it('loses captures of the heaviest account first, no more than is needed, and not again for the same', async () => {
+  it('loses captures of the largest account first, no more than necessary, and not twice for the same shortage', async () => {
     const [alice, bob] = [await addAccount('alice'), await addAccount('bob')]
     const [many, few] = [await endpointWith(alice, 100), await endpointWith(bob, 20)]
     // So much that about forty of the requests are too many.

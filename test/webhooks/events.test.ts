@@ -87,7 +87,7 @@ describe('the event stream', () => {
     stream.stop()
   })
 
-  it('says when settings change, when the list is cleared, and ends when the endpoint is deleted', async () => {
+  it('reports changed settings and a cleared list, and ends when the endpoint is deleted', async () => {
     const endpoint = await portreeve.makeEndpoint()
     const stream = await follow(endpoint)
     await portreeve.api('PUT', `/${endpoint.id}`, { label: 'new' })
@@ -105,7 +105,7 @@ describe('the event stream', () => {
   })
 
   itAlone('the limit protects the memory of one instance')(
-    'is one of at most twenty, and makes room when it ends',
+    'is limited to twenty, and frees its slot when it ends',
     async () => {
       const endpoint = await portreeve.makeEndpoint()
       const streams = await Promise.all(Array.from({ length: 20 }, () => follow(endpoint)))

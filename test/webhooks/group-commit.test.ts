@@ -24,7 +24,7 @@ function controlled() {
 }
 
 describe('commits in groups', () => {
-  it('let a lone row go at once, those that come meanwhile together, and a crowd in two and a rest', async () => {
+  it('store a single row at once, rows during a commit together, and a crowd in two commits and a rest', async () => {
     const { batches, commits } = controlled()
     const sizes = () => batches.map(({ rows }) => rows.length)
     const end = (index: number) => batches[index]?.end(new Map([['e', 'a']]))
@@ -78,7 +78,7 @@ describe('commits in groups', () => {
     expect(Math.max(...mebibytes)).toBeLessThanOrEqual(8)
   })
 
-  it('take no more than ten thousand that wait', async () => {
+  it('accept at most ten thousand waiting rows', async () => {
     const { batches, commits } = controlled()
     void commits.add(row())
     await vi.waitFor(() => expect(batches).toHaveLength(1))

@@ -27,7 +27,7 @@ const PIECES = [
 ]
 
 describe('bytes that are no request', () => {
-  it('are kept by their endpoint or left, without an accident and without our cookies', async () => {
+  it('are stored or dropped, without an accident and without session cookies', async () => {
     const kept: CapturedRequest[] = []
     const warnings: unknown[] = []
     const deps = {

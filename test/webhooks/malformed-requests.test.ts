@@ -82,7 +82,7 @@ describe('bytes that are no request', () => {
     expect(request?.body).toContain('a=1; portreeve.session_token=; b=2')
   })
 
-  it('in the middle of a body end the request, which is kept with the reason', async () => {
+  it('in the middle of a body end the request, which is stored with the reason', async () => {
     const endpoint = await portreeve.makeEndpoint()
     await portreeve.portreeve.request(`/webhooks/${endpoint.token}`)
     const answer = await portreeve.raw(

@@ -94,7 +94,7 @@ describe('an endpoint', () => {
     expect((await portreeve.api('GET', `/${endpoint.id}`)).json.endpoint).toEqual(json.endpoint)
   })
 
-  it('keeps the shortest timeout that a number can say', async () => {
+  it('keeps the shortest possible timeout', async () => {
     const { status, json } = await portreeve.api('POST', '', { timeout: Number.MIN_VALUE })
     expect([status, json.endpoint.timeout]).toEqual([201, Number.MIN_VALUE])
   })
@@ -135,7 +135,7 @@ describe('an endpoint', () => {
     expect(await count()).toBe(1)
   })
 
-  it('goes with its requests when it is deleted', async () => {
+  it('is deleted with its requests', async () => {
     const endpoint = await portreeve.makeEndpoint()
     await sendMany(endpoint, 2)
     expect((await portreeve.api('DELETE', `/${endpoint.id}`)).json).toEqual({ success: true })
@@ -320,7 +320,7 @@ describe('the list of requests', () => {
     expect([status, json.code]).toEqual([400, 'invalid_request'])
   })
 
-  it('ends a page early when its bodies are large, and goes on in the next', async () => {
+  it('ends a page early when its bodies are large, and continues in the next', async () => {
     const endpoint = await portreeve.makeEndpoint()
     for (let i = 0; i < 4; i++)
       await send(endpoint, `/${i}`, { method: 'POST', body: Buffer.alloc(1024 * 1024, 'x') })
@@ -417,7 +417,7 @@ describe('one request', () => {
 })
 
 describe('captured requests', () => {
-  it('is kept to the newest thousand, soon after more have come', async () => {
+  it('is trimmed to the newest thousand, soon after more arrive', async () => {
     const endpoint = await portreeve.makeEndpoint()
     const sendAll = async (from: number) => {
       for (let i = 0; i < 210; i++) await send(endpoint, `/${from + i}`)
@@ -435,7 +435,7 @@ describe('captured requests', () => {
     expect((await portreeve.api('GET', `/${endpoint.id}`)).json.endpoint.requestCount).toBe(1_050)
   }, 40_000)
 
-  it('is kept for thirty days', async () => {
+  it('is stored for thirty days', async () => {
     const endpoint = await portreeve.makeEndpoint()
     await sendMany(endpoint, 3)
     const age = (days: number, path: string) =>

@@ -100,7 +100,7 @@ const deps = () => ({
 })
 
 describe('the bytes of captured requests', () => {
-  it('are counted with them, and no more when they are gone, whichever way', async () => {
+  it('are counted with them, until they are deleted in any way', async () => {
     const account = await addAccount('alice')
     const [one, other, third] = [
       await addEndpoint(account),
@@ -143,7 +143,7 @@ describe('the bytes of captured requests', () => {
 })
 
 describe('an account beyond its quota', () => {
-  it('loses its oldest requests over all its endpoints, and other accounts lose none', async () => {
+  it('loses its oldest requests of all endpoints, and other accounts lose none', async () => {
     const [alice, bob] = [await addAccount('alice'), await addAccount('bob')]
     const [one, other, bobs] = [
       await addEndpoint(alice),

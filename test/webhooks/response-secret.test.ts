@@ -42,14 +42,14 @@ describe('the response secret', () => {
     expect((await portreeve.captured(endpoint, 2))[0]?.signature?.status).toBe('invalid')
   })
 
-  it('is of the endpoint alone, and the same in the answer and in the API', async () => {
+  it('belongs to one endpoint, and is the same in response and API', async () => {
     const [one, other] = [await signing(), await signing()]
     expect(await responseSecret(one)).toMatch(/^[\w-]{43}$/)
     expect(await responseSecret(one)).not.toBe(await responseSecret(other))
     expect(await signatureFrom(one)).toBe(hmac(await responseSecret(one)))
   })
 
-  it('is replaced by a new one, or by what a provider prescribes, at once', async () => {
+  it('is replaced at once by a new one, or by a provider’s', async () => {
     const endpoint = await signing()
     const before = await signatureFrom(endpoint)
     const { json } = await portreeve.api('PUT', `/${endpoint.id}/response-secret`, {})
@@ -60,7 +60,7 @@ describe('the response secret', () => {
     expect(await signatureFrom(endpoint)).toBe(hmac('prescribed'))
   })
 
-  it('cannot be made the same as the one that verifies senders, from either side', async () => {
+  it('cannot equal the secret that verifies senders, from either side', async () => {
     const endpoint = await signing({ signature: { scheme: 'github', secret: VERIFYING } })
     const same = await portreeve.api('PUT', `/${endpoint.id}/response-secret`, {
       secret: VERIFYING,

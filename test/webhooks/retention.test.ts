@@ -45,7 +45,7 @@ async function numbersOf(endpointId: string): Promise<number[]> {
 }
 
 describe('trimming', () => {
-  it('keeps the newest of each endpoint, and goes on where it was', async () => {
+  it('keeps the newest of each endpoint, and continues where it stopped', async () => {
     const [one, other] = [await endpointWith(5), await endpointWith(2)]
     const before = await numbersOf(one)
     const endpoints = [one, other].map((endpointId) => ({ endpointId, upTo: 0 }))

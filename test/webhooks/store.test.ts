@@ -85,7 +85,7 @@ describe('captured requests', () => {
     expect(await kept()).toMatchObject(requests.map((one) => ({ ...one, id: uuid(one.id) })))
   })
 
-  it('of an endpoint that is gone are not, and those beside them are', async () => {
+  it('of a deleted endpoint are not stored, but the others of the batch are', async () => {
     const found = await createRequestInsert(fresh.pool)([
       request({ endpointId: NOBODYS }),
       request(),

@@ -35,7 +35,7 @@ function open(): { socket: Socket; answer: () => string } {
 }
 
 describe('bytes after the end of a request', () => {
-  it('in the same packet are shown with the request, whose answer comes first', async () => {
+  it('in the same packet are shown with the request, which is answered first', async () => {
     const endpoint = await portreeve.makeEndpoint({ responseBody: 'thanks' })
     const answer = await portreeve.raw(`${headOf(endpoint, 'Content-Length: 3')}abcSURPLUS`)
     expect(statusesIn(answer)).toEqual([200, 400])
@@ -72,7 +72,7 @@ describe('bytes after the end of a request', () => {
     })
   })
 
-  it('of which the beginning looks like a method are counted from their first byte', async () => {
+  it('that look like a method are counted from their first byte', async () => {
     const endpoint = await portreeve.makeEndpoint()
     await portreeve.raw(`${headOf(endpoint, 'Content-Length: 1')}{"GET /half":1}`)
     await portreeve.raw(`${headOf(endpoint, 'Content-Length: 4')}POSTPOSTAL CODE`)
@@ -136,7 +136,7 @@ describe('bytes after the end of a request', () => {
     })
   })
 
-  it('are kept to their first 1,024, and counted', async () => {
+  it('are stored up to 1,024, and counted', async () => {
     const endpoint = await portreeve.makeEndpoint()
     await portreeve.raw(`${headOf(endpoint, 'Content-Length: 0')}${'~'.repeat(5_000)}`)
     const { surplus } = await withSurplus(endpoint)
@@ -196,7 +196,7 @@ describe('bytes after a request that are no surplus', () => {
 })
 
 describe('any other request of the service', () => {
-  it('is answered before the bytes that follow it are refused', async () => {
+  it('is answered before the bytes after it are rejected', async () => {
     const body = JSON.stringify({ label: 'once' })
     const head = [
       'POST /api/webhook/endpoints HTTP/1.1',

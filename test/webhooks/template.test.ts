@@ -41,7 +41,7 @@ describe('a template', () => {
     expect(fillTemplate(template, 'text/plain', given)).toBe(expected)
   })
 
-  it('signs with the endpoint’s secret, as Zoom and Twitter ask', () => {
+  it('signs with the endpoint’s secret, as Zoom and Twitter require', () => {
     const zoom = fillTemplate(
       '{{hmac_sha256 body.payload.plainToken}}',
       'text/plain',
@@ -56,7 +56,7 @@ describe('a template', () => {
     expect(twitter).toBe(`sha256=${createHmac('sha256', 's').update('q').digest('base64')}`)
   })
 
-  it('puts nothing into JSON or markup that ends its text', () => {
+  it('escapes values in JSON and markup', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 1_000 }), (value) => {
         const given = context(JSON.stringify({ value }))

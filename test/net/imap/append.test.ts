@@ -87,7 +87,7 @@ describe.each(SERVERS)('appending to $name', ({ start, mode, options = {} }) => 
     return rows
   }
 
-  it('keeps bytes, flags, keywords and dates, and tells the UIDs', async () => {
+  it('keeps bytes, flags, keywords and dates, and returns the UIDs', async () => {
     const outcomes = await append(MESSAGES)
     expect(outcomes.map((outcome) => [outcome.state, 'uid' in outcome && outcome.uid])).toEqual([1, 2, 3, 4, 5].map((uid) => ['stored', uid])) // prettier-ignore
     const rows = await scan()
@@ -120,7 +120,7 @@ describe.each(SERVERS)('appending to $name', ({ start, mode, options = {} }) => 
     expect(session.wire.lost).toBeNull()
   })
 
-  it('refuses one message of a batch and takes the others (case 18)', async () => {
+  it('rejects one message of a batch and accepts the others (case 18)', async () => {
     const outcomes = await append([
       outgoing(mail('a')),
       outgoing(Buffer.alloc(0)),

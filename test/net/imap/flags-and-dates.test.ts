@@ -40,7 +40,7 @@ describe('flags that may be sent', () => {
     })
   })
 
-  it('are only those that the folder keeps', () => {
+  it('are only the ones that the folder stores', () => {
     expect(
       storableFlags(['\\Seen', '\\Draft', '$Label1', 'other'], ['\\Seen', '$label1']).flags,
     ).toEqual(['$Label1', '\\Seen'])

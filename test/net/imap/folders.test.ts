@@ -77,7 +77,7 @@ describe('the ways to list folders (case 9)', () => {
     },
   )
 
-  it('asks again without RETURN when a server does not know it after all', async () => {
+  it('repeats LIST without RETURN when a server does not support it after all', async () => {
     const capability = 'IMAP4rev1 NAMESPACE LIST-EXTENDED LIST-STATUS SPECIAL-USE'
     const listing = await listingOf(
       withFolders((form) => !form.includes('RETURN'), 'bad'),
@@ -95,7 +95,7 @@ describe('the ways to list folders (case 9)', () => {
     ])
   })
 
-  it('asks for well-known names in many languages with either delimiter, when only STATUS answers (case 10)', async () => {
+  it('tries well-known names in many languages with either delimiter, when only STATUS works (case 10)', async () => {
     const there = [
       'INBOX',
       'INBOX.Gesendet',
@@ -127,7 +127,7 @@ describe('the ways to list folders (case 9)', () => {
     expect(brief(listing)[1]).toEqual({ listFailed: true, usedFallback: true, statusOnly: true })
   })
 
-  it('never takes an empty answer or a cut line for an account without folders (case 11)', async () => {
+  it('never treats an empty response or a truncated line as an account without folders (case 11)', async () => {
     const empty = await listingOf(({ name, args }, reply) => {
       if (name === 'STATUS') reply.say(`* STATUS ${args.split(' (')[0]} (MESSAGES 2)`)
       return false
@@ -145,7 +145,7 @@ describe('the ways to list folders (case 9)', () => {
     await expect(cut).rejects.toBeInstanceOf(ImapLost)
   })
 
-  it('never takes some of very many folders for all of them', async () => {
+  it('never treats part of many folders as all of them', async () => {
     const crowded = listingOf(({ name }, reply) => {
       if (name !== 'LIST') return false
       reply.raw(
@@ -188,8 +188,8 @@ describe('the ways to list folders (case 9)', () => {
   })
 })
 
-describe('a folder that the server refuses to create', () => {
-  it('exists when STATUS finds it, whatever the refusal says, and is rejected otherwise (case 8)', async () => {
+describe('a folder that the server rejects', () => {
+  it('exists when STATUS finds it, whatever the response is, and is rejected otherwise (case 8)', async () => {
     const fake = await startImapFake({
       script({ name, args }, reply) {
         if (name !== 'STATUS' && name !== 'CREATE') return false

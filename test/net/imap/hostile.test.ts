@@ -89,7 +89,7 @@ const WORK: Record<string, (wire: Wire) => Promise<unknown>> = {
 }
 
 describe.each(Object.entries(WORK))('for any response of a server, %s', (_what, work) => {
-  it('is there, refused or lost', async () => {
+  it('exists, is rejected, or is lost', async () => {
     const property = fc.asyncProperty(
       answers,
       fc.integer({ min: 1, max: 50 }),
@@ -118,7 +118,7 @@ describe.each(Object.entries(WORK))('for any response of a server, %s', (_what, 
   })
 })
 
-describe('the text of a refusal', () => {
+describe('the text of a rejection', () => {
   it('are classified in no time', () => {
     within(
       (text) => classifyRefusal('NO', null, text),

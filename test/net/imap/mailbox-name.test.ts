@@ -23,7 +23,7 @@ describe('names of mailboxes', () => {
     expect(decodeMailbox(listed)).toBe(path)
   })
 
-  it('keeps what is no modified UTF-7 as it is, and reads raw UTF-8', () => {
+  it('keeps invalid modified UTF-7 unchanged, and reads raw UTF-8', () => {
     expect(['bad&', '&AAA', '&2D0-', '&AGE-'].map(decodeMailbox)).toEqual([
       'bad&',
       '&AAA',

@@ -5,7 +5,7 @@ import {
   sanitise,
 } from '../../../src/net/imap/connection/refusals.ts'
 
-describe('the classification of a refusal', () => {
+describe('the classification of a rejection', () => {
   it.each([
     [null, 'Request is throttled. Suggested Backoff Time: 299609 milliseconds', 'throttled'],
     ['THROTTLED', 'slow down', 'throttled'],

@@ -72,7 +72,7 @@ describe('the response parser', () => {
     ]) // prettier-ignore
   })
 
-  it('reads the same from any split of the bytes', () => {
+  it('parses the same from any split of the bytes', () => {
     const whole = read([SAMPLE])
     fc.assert(
       fc.property(fc.array(fc.nat(), { maxLength: 40 }), (cuts) => {

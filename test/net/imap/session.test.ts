@@ -37,7 +37,7 @@ const LOGIN_ANSWERS = (text: string): FakeOptions => ({
 })
 
 describe('signing in', () => {
-  it('works in the clear, over TLS, and says what a certificate lacks (case 39)', async () => {
+  it('works in the clear and over TLS, and explains certificate errors (case 39)', async () => {
     const server = await startDovecot()
     onTestFinished(() => server.stop())
     await server.addUser('alice', 'secret')
@@ -66,7 +66,7 @@ describe('signing in', () => {
     expect(wrong.message).not.toContain('wrong')
   })
 
-  it('goes over to TLS where a server offers STARTTLS, and stays there', async () => {
+  it('upgrades to TLS where a server offers STARTTLS', async () => {
     const server = await startDovecot({ starttls: true })
     onTestFinished(() => server.stop())
     await server.addUser('alice', 'secret')
@@ -93,7 +93,7 @@ describe('signing in', () => {
     ])
   })
 
-  it('signs in with a token to a real server, and says when it is refused', async () => {
+  it('signs in with a token to a real server, and reports a rejected one', async () => {
     const tokens = await startTokens()
     onTestFinished(() => tokens.close())
     tokens.valid.set('good', 'alice')
@@ -120,7 +120,7 @@ describe('signing in', () => {
     expect(fake.lines.join('\n')).not.toMatch(/LOGIN|AUTHENTICATE|secret/)
   })
 
-  it('tells too many connections, throttling and a wrong password apart (case 38)', async () => {
+  it('distinguishes too many connections, throttling and a wrong password (case 38)', async () => {
     const words = [
       '[UNAVAILABLE] Maximum number of connections from user+IP exceeded',
       '[THROTTLED] slow',
@@ -138,12 +138,12 @@ describe('signing in', () => {
     expect([fault.code, kindOf(fault)]).toEqual(['upstream_rejected', 'too_many_connections'])
   })
 
-  it('says when a server allows no sign-in without TLS (LOGINDISABLED)', async () => {
+  it('reports a server that allows no sign-in without TLS (LOGINDISABLED)', async () => {
     const fault = await fakeFault({ capability: 'IMAP4rev1 LOGINDISABLED' })
     expect([fault.code, /LOGINDISABLED/.test(fault.message)]).toEqual(['upstream_rejected', true])
   })
 
-  it('says when a server takes no tokens at all', async () => {
+  it('reports a server without token sign-in', async () => {
     const fault = await fakeFault(
       { capability: 'IMAP4rev1 AUTH=PLAIN' },
       { password: undefined, accessToken: 'token' },
@@ -166,7 +166,7 @@ describe('signing in', () => {
     await wire.logout()
   })
 
-  it('refuses line breaks and NUL in credentials (case 49)', async () => {
+  it('rejects line breaks and NUL in credentials (case 49)', async () => {
     for (const over of [{ user: 'a\r\nx LOGOUT' }, { password: 'a\0' }, { accessToken: 'a\n' }]) {
       const fault = await faultOf(1, over)
       expect([fault.code, fault.details?.[0]?.path]).toEqual([

@@ -125,7 +125,7 @@ describe('fetching', () => {
     await wire.logout()
   })
 
-  it('asks once more for a body that came empty (case 18)', async () => {
+  it('fetches an empty body again (case 18)', async () => {
     let asked = 0
     const { wire } = await fakeWire({
       script({ name }, reply) {
@@ -139,7 +139,7 @@ describe('fetching', () => {
     expect((await bodiesOf(wire, [7])).map(textOf)).toEqual(['7 here'])
   })
 
-  it('does not blame a message for a server that asks us to wait (case 37)', async () => {
+  it('does not attribute a rate limit to a message (case 37)', async () => {
     const { wire } = await fakeWire({
       script({ name }, reply) {
         if (name === 'UID FETCH')
@@ -202,7 +202,7 @@ describe('fetching', () => {
     expect(fake.lines.filter((line) => line.includes('UID FETCH')).length).toBeLessThan(30)
   })
 
-  it('leaves no trace on the source (case 32)', async () => {
+  it('does not change the source (case 32)', async () => {
     const server = await startDovecot()
     onTestFinished(() => server.stop())
     await server.addUser('alice', 'secret')
@@ -229,7 +229,7 @@ describe('appending', () => {
   const BODY = mail('evil', 'zz1 CREATE INJECTED\r\n'.repeat(20))
   const FLAGS = ['\\Seen', '\\Foo', '\\Junk', '\\RECEIPTCHECKED', '\\Recent', 'ok', 'a(b', 'NIL']
 
-  it('sends no system flag but the five, and no date that is none (cases 27 to 29)', async () => {
+  it('sends only the five system flags, and no invalid date (cases 27 to 29)', async () => {
     const { wire, fake } = await fakeWire({ capability: 'IMAP4rev1 LITERAL+ MULTIAPPEND' })
     const appender = createAppender(wire, 'INBOX', { permanentFlags: null })
     const batch = ['31-Feb-2001 25:61:06', '"', ' 1-Jul-2024 08:09:10 +0200'].map((date) =>
@@ -254,7 +254,7 @@ describe('appending', () => {
     expect(fake.commands.some(({ name }) => name === 'CREATE')).toBe(false)
   })
 
-  it('sends what holds NUL as a literal8, alone and asked for, where the server has BINARY (case 14)', async () => {
+  it('sends a message with NUL as a synchronizing literal8 of its own, where the server has BINARY (case 14)', async () => {
     const nul = mail('nul', 'a\0b\r\n')
     const batch = [outgoing(BODY), outgoing(nul), outgoing(BODY)]
     const headers = async (capability: string) => {
@@ -279,7 +279,7 @@ describe('appending', () => {
     ])
   })
 
-  it('asks before a literal until the folder and the keywords are proven, and before every large one', async () => {
+  it('waits for a continuation until folder and keywords are proven, and before every large literal', async () => {
     const { wire, fake } = await fakeWire({})
     const shapes = new Set<string>()
     for (const folder of ['A', 'B']) {
@@ -301,7 +301,7 @@ describe('appending', () => {
     expect(asked).toEqual([true, false, true, true, true, false, false, true])
   })
 
-  it('destroys the connection when a BAD answers what is under way, and calls the rest unknown', async () => {
+  it('destroys the connection after a BAD for a running command, and reports the rest as unknown', async () => {
     let appends = 0
     const { wire } = await fakeWire({
       refuseLiteral(line) {
@@ -321,7 +321,7 @@ describe('appending', () => {
     expect(wire.lost?.reason).toBe('protocol')
   })
 
-  it('keeps the connection when a BAD answers a literal that waited for its continuation', async () => {
+  it('keeps the connection after a BAD for a literal that waited for its continuation', async () => {
     const { wire } = await fakeWire({
       refuseLiteral: (line) => (/ APPEND /.test(line) ? 'BAD no such keyword' : undefined),
     })
@@ -352,7 +352,7 @@ describe('appending', () => {
     expect(sizes).toEqual(['{1}', '{4096+}', '{4097}'])
   })
 
-  it('keeps to APPENDLIMIT without sending (case 19)', async () => {
+  it('respects APPENDLIMIT without sending (case 19)', async () => {
     const { wire, fake } = await fakeWire({ capability: 'IMAP4rev1 LITERAL+ APPENDLIMIT=1000' })
     const appender = createAppender(wire, 'INBOX', { permanentFlags: null })
     const [outcome] = await (await appender.submit([outgoing(Buffer.alloc(1001, 'x'))])).outcomes
@@ -394,7 +394,7 @@ describe('a wire', () => {
     expect(counts.map(({ messages }) => messages)).toEqual([3, 3, 3])
   })
 
-  it('gives up a server that is silent, and one that says BYE, with the reason (case 41)', async () => {
+  it('abandons a silent server, and one that sends BYE, with the reason (case 41)', async () => {
     const { wire } = await fakeWire({
       script({ name }, reply) {
         if (name === 'NOOP') reply.say('* BYE Session expired, please login again.')
@@ -409,7 +409,7 @@ describe('a wire', () => {
     ])
   })
 
-  it('gives up a server that trickles an answer as if it were silent', async () => {
+  it('abandons a server that trickles a response like a silent one', async () => {
     const [ours, theirs] = duplexPair()
     const wire = createWire(ours, { capabilities: [], silenceMs: 300 })
     const timer = setInterval(() => theirs.write('x'), 20)
@@ -418,7 +418,7 @@ describe('a wire', () => {
     expect(lost).toMatchObject({ reason: 'timeout' })
   })
 
-  it('gives up a server that only sends keep-alives', async () => {
+  it('abandons a server that only sends keep-alives', async () => {
     const { wire, theirs } = shortWire()
     repeatedly(30, () => theirs.write('* OK Still here\r\n* 3 RECENT\r\n\r\n'))
     const begun = performance.now()
@@ -471,7 +471,7 @@ describe('a wire', () => {
     expect(taken).toBe(size)
   })
 
-  it('waits for no answer while a message is on its way there slowly', async () => {
+  it('expects no response while a message is being sent slowly', async () => {
     const { wire, theirs } = shortWire(STANDSTILL)
     theirs.on('data', (bytes: Buffer) => {
       if (bytes.includes('APPEND')) theirs.write('+ go on\r\n')
@@ -490,7 +490,7 @@ describe('a wire', () => {
     expect(await outcomes).toMatchObject([{ state: 'stored' }])
   })
 
-  it('refuses names with line breaks before they reach the wire (case 49)', async () => {
+  it('rejects names with line breaks before they are sent (case 49)', async () => {
     const { wire, fake } = await fakeWire({})
     await expect(select(wire, 'a\r\nx CREATE y')).rejects.toBeInstanceOf(ImapLost)
     await select(wire, 'a "quoted\\ name')

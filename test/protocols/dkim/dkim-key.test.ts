@@ -45,7 +45,7 @@ describe('a DKIM key record', () => {
     })
   })
 
-  it('needs no version, and is for RSA unless it says otherwise', () => {
+  it('needs no version, and is for RSA by default', () => {
     expect(key(`p=${rsa(1024, 'spki')}`)).toMatchObject({ keyType: 'rsa', bits: 1024, errors: [] })
   })
 
@@ -91,7 +91,7 @@ describe('a DKIM key record', () => {
   )
 })
 
-describe('a mended DKIM key record', () => {
+describe('a repaired DKIM key record', () => {
   it.each([
     ['v=DKIM1;; p=', 'v=DKIM1; p='],
     ['p=; v=dkim1; t=s;;', 'v=DKIM1; p=; t=s'],

@@ -114,7 +114,7 @@ describe('trying selectors', () => {
     expect(findings.find(({ key }) => key)?.selector).toBe('google')
   })
 
-  it('does not call a selector missing that could not be asked', async () => {
+  it('does not report a selector as missing when its query failed', async () => {
     const { findings } = await probe(
       { 'k1._domainkey.example.com TXT': [OTHER] },
       { failures: { 'google._domainkey.example.com TXT': 'SERVFAIL' } },
@@ -146,7 +146,7 @@ describe('trying selectors', () => {
     expect(findings.some(({ tried }) => tried)).toBe(false)
   })
 
-  it('says when there are several keys at one name', async () => {
+  it('reports several keys at one name', async () => {
     const { findings } = await probe({ 'k1._domainkey.example.com TXT': [KEY, OTHER, 'note'] })
     expect(findings.find(({ selector }) => selector === 'k1')?.texts).toEqual([KEY, OTHER])
   })

@@ -13,7 +13,7 @@ const discover = (domain: string, records: Records, failures?: Record<string, Dn
   discoverDmarc(domain, ask(records, failures))
 
 describe('the tree walk', () => {
-  it('asks the eight names of the example in RFC 9989', () => {
+  it('queries the eight names of the example in RFC 9989', () => {
     expect(treeWalkNames('a.b.c.d.e.f.g.h.i.j.mail.example.com')).toEqual([
       'a.b.c.d.e.f.g.h.i.j.mail.example.com',
       'g.h.i.j.mail.example.com',
@@ -26,7 +26,7 @@ describe('the tree walk', () => {
     ])
   })
 
-  it('asks every ancestor of a name with eight labels or fewer', () => {
+  it('queries every ancestor of a name with eight labels or fewer', () => {
     expect(treeWalkNames('a.b.c.d.e.f.g.example')).toHaveLength(8)
     expect(treeWalkNames('a.b.c.d.e.f.g.example')[1]).toBe('b.c.d.e.f.g.example')
     expect(treeWalkNames('a.mail.example.com')).toEqual([
@@ -65,7 +65,7 @@ describe('the tree walk', () => {
     expect(found.steps).toHaveLength(2)
   })
 
-  it('takes the name below a public suffix for the organisation, and the suffix’s record when it has none', async () => {
+  it('treats the name below a public suffix as the organizational domain, and uses the suffix’s record without one', async () => {
     const found = await discover('a.mail.example.com', {
       '_dmarc.com TXT': ['v=DMARC1; p=reject; sp=quarantine; np=reject; psd=y'],
       'a.mail.example.com A': ['192.0.2.1'],
@@ -77,7 +77,7 @@ describe('the tree walk', () => {
     })
   })
 
-  it('leaves the suffix’s record aside when the organisation has one', async () => {
+  it('ignores the suffix’s record when the organizational domain has one', async () => {
     const found = await discover('a.example.com', {
       '_dmarc.example.com TXT': ['v=DMARC1; p=none'],
       '_dmarc.com TXT': ['v=DMARC1; p=reject; psd=y'],
@@ -88,7 +88,7 @@ describe('the tree walk', () => {
     })
   })
 
-  it('does not take the name itself for a suffix above it', async () => {
+  it('does not treat the name itself as a suffix above it', async () => {
     const found = await discover('example.com', {
       '_dmarc.example.com TXT': ['v=DMARC1; p=reject; psd=y'],
     })
@@ -151,7 +151,7 @@ describe('the record that applies', () => {
     })
     expect(found.effectivePolicy).toBe('quarantine')
   })
-  it('is none of several', async () => {
+  it('does not exist among several', async () => {
     const found = await discover('mail.example.com', {
       ...records,
       '_dmarc.mail.example.com TXT': ['v=DMARC1; p=none', 'v=DMARC1; p=reject', 'something else'],
@@ -161,13 +161,13 @@ describe('the record that applies', () => {
       steps: [{ records: { length: 2 } }, {}, {}],
     })
   })
-  it('is not known when the name’s own could not be asked', async () => {
+  it('is unknown when the name’s own query failed', async () => {
     const found = await discover('www.example.com', records, {
       '_dmarc.www.example.com TXT': 'SERVFAIL',
     })
     expect(found).toMatchObject({ record: null, error: 'SERVFAIL' })
   })
-  it('is not in doubt when a name above it could not be asked', async () => {
+  it('is certain when the query of a name above it failed', async () => {
     expect(await discover('example.com', records, { '_dmarc.com TXT': 'TIMEOUT' })).toMatchObject({
       error: null,
     })
@@ -175,7 +175,7 @@ describe('the record that applies', () => {
       await discover('www.example.com', records, { '_dmarc.com TXT': 'TIMEOUT' }),
     ).toMatchObject({ error: null })
   })
-  it('is in doubt when a name in between could not be asked', async () => {
+  it('is uncertain when the query of a name in between failed', async () => {
     const found = await discover('a.b.example.com', records, {
       '_dmarc.b.example.com TXT': 'TIMEOUT',
     })
@@ -183,7 +183,7 @@ describe('the record that applies', () => {
   })
 })
 
-describe('where reports go', () => {
+describe('report destinations', () => {
   const policy = {
     '_dmarc.blue.example.com TXT': ['v=DMARC1; p=none; rua=mailto:reports@red.example.net'],
   }
@@ -194,7 +194,7 @@ describe('where reports go', () => {
   }
   const CONSENT = 'blue.example.com._report._dmarc.red.example.net'
 
-  it('is refused without consent at the name of RFC 9990', async () => {
+  it('is rejected without consent at the name of RFC 9990', async () => {
     expect(await destinations({})).toMatchObject([{ tag: 'rua', name: CONSENT, authorized: false }])
   })
   it.each([
@@ -219,7 +219,7 @@ describe('where reports go', () => {
       ])
     },
   )
-  it('is not called refused when it could not be asked', async () => {
+  it('is not reported as rejected when the query failed', async () => {
     expect(await destinations({}, { [`${CONSENT} TXT`]: 'SERVFAIL' })).toMatchObject([
       { authorized: null, error: 'SERVFAIL' },
     ])
@@ -236,7 +236,7 @@ describe('where reports go', () => {
       { name: null, authorized: true },
     ])
   })
-  it('says when the public suffix list sees one organisation where the walk sees two', async () => {
+  it('reports when the public suffix list sees one organizational domain where the tree walk sees two', async () => {
     const split = ask({
       '_dmarc.news.example.com TXT': ['v=DMARC1; p=none; rua=mailto:a@example.com'],
     })

@@ -37,7 +37,7 @@ describe('the shipped catalogue', () => {
   it('names none of the retired or excluded zones', () => {
     expect(readOwn(...lists.map((list) => list.zone))).toEqual([])
   })
-  it('enables no list that can only be asked with a key', () => {
+  it('enables no list that requires a key', () => {
     expect(lists.filter((list) => list.enabled && list.access === 'key')).toEqual([])
   })
   it('names in “includes” only zones it has', () => {
@@ -61,7 +61,7 @@ describe("an operator's own catalogue", () => {
       scope: 'ip',
     })
   })
-  it('gets a hint for a zone that has ended, and for one that lists good addresses', () => {
+  it('gets a hint for a discontinued zone, and for an allowlist', () => {
     expect(readOwn('dnsbl.sorbs.net')).toEqual([
       expect.stringContaining('shut down by Proofpoint in June 2024'),
     ])
@@ -100,33 +100,33 @@ describe("an operator's own catalogue", () => {
     expect(complaint(content)).toContain(sentence)
     expect(complaint(content)).toContain('lists.json')
   })
-  it('is refused with the first five of many faults', () => {
+  it('is rejected with the first five of many errors', () => {
     const message = complaint({
       lists: Array.from({ length: 9 }, () => ({ ...entry, category: 'x' })),
     })
     expect(message.match(/must be one of/g)).toHaveLength(5)
     expect(message).toContain('; and more.')
   })
-  it('is refused with its name when there is no such file', () => {
+  it('is rejected with its name when the file does not exist', () => {
     expect(() => readCatalogue(join(folder, 'nothing.json'))).toThrow(
       /nothing\.json cannot be read/,
     )
   })
 })
 
-describe('the lists that are asked', () => {
+describe('the lists that are queried', () => {
   const resolver = { query: async () => nxdomain, servers: [] }
   const open = (keys: Record<string, string>, catalogue = readCatalogue()) =>
     createBlocklists({ catalogue, keys: new Map(Object.entries(keys)), resolver })
   const zonesOf = (blocklists: ReturnType<typeof open>) => blocklists.lists.map((list) => list.zone)
 
-  it('are those without a key, until there is one', () => {
+  it('are the ones that need no key, until a key is configured', () => {
     expect(zonesOf(open({}))).not.toContain('combined.mail.abusix.zone')
     expect(zonesOf(open({ 'combined.mail.abusix.zone': 'k' }))).toContain(
       'combined.mail.abusix.zone',
     )
   })
-  it('take the key of a list that includes them', () => {
+  it('use the key of a list that includes them', () => {
     const blocklists = open({ 'zen.spamhaus.org': 'k', 'pbl.spamhaus.org': 'own' })
     const keyOf = (zone: string) =>
       blocklists.lists.filter((list) => list.zone === zone).map(blocklists.keyOf)[0]

@@ -11,7 +11,7 @@ import {
 } from '../../../src/protocols/dnsbl/dnsbl-answer.ts'
 import { answered, failed, listOf, nxdomain, texts } from './dnsbl-answers.ts'
 
-describe('the name to ask', () => {
+describe('the query name', () => {
   it('has the octets of an IPv4 address last first, and is absolute', () => {
     expect(queryName(reversedLabels('192.0.2.4'), listOf())).toBe('4.2.0.192.bl.example.')
   })
@@ -85,7 +85,7 @@ describe('the verdict', () => {
     ).toEqual(['127.0.0.2', '127.0.0.4', '127.0.0.10'])
   })
 
-  it('says why it is not known', () => {
+  it('explains why it is unknown', () => {
     expect(interpretAnswer(answered('127.255.255.254'), listOf())).toMatchObject({
       refused: true,
       detail:
@@ -176,7 +176,7 @@ describe('a test entry', () => {
   it('may answer any code of 127.0.0.0/8, also an undocumented one', () => {
     expect(hasEntry(answered('127.0.0.99'), strict)).toBe(true)
   })
-  it('is not a refusal, 127.0.0.1 or an address from elsewhere', () => {
+  it('is not a blocked query, 127.0.0.1 or an address outside 127.0.0.0/8', () => {
     for (const each of ['127.255.255.254', '127.0.0.1', '203.0.113.80'])
       expect(hasEntry(answered(each), listOf())).toBe(false)
     expect(hasEntry(nxdomain, listOf())).toBe(false)

@@ -8,7 +8,7 @@ import { check, enabled, IP, itemOf, open, startersForEach } from '../../servers
 const start = startersForEach()
 
 describe('a sweep', () => {
-  it('asks each list once for the address and once for each control, and for the text after a hit alone', async () => {
+  it('queries each list once for the address and once for each control, and for the text only after a hit', async () => {
     const server = await start.lists({ 'zen.spamhaus.org': { listed: { [IP]: '127.0.0.2 x' } } })
     const result = await check(open(server))
     const log = server.queryLog()
@@ -72,7 +72,7 @@ describe('a sweep', () => {
     expect(told).toHaveLength(enabled.length)
   })
 
-  it('asks once more where the resolver had no answer', async () => {
+  it('repeats a query where the resolver had no answer', async () => {
     const server = await start.lists()
     const blocklists = open(server)
     await check(blocklists, '8.8.4.9')
@@ -97,19 +97,15 @@ describe('a sweep', () => {
     expect(itemOf(await check(blocklists), 'zen.spamhaus.org')).toMatchObject({ status: 'listed' })
   })
 
-  it(
-    'answers within eight seconds of a network that says nothing at all',
-    { timeout: 15_000 },
-    async () => {
-      const server = await start.lists()
-      const blackHole = await start.slow(server, () => null)
-      const begun = performance.now()
-      const result = await check(open(blackHole, { timeoutMs: 20_000 }))
-      expect(performance.now() - begun).toBeLessThan(8_700)
-      expect(result).toMatchObject({ listedCount: 0, cleanCount: 0, unknownCount: enabled.length })
-      expect(result.warnings).toEqual([expect.stringContaining('The resolver (127.0.0.1 port')])
-    },
-  )
+  it('completes within eight seconds on a silent network', { timeout: 15_000 }, async () => {
+    const server = await start.lists()
+    const blackHole = await start.slow(server, () => null)
+    const begun = performance.now()
+    const result = await check(open(blackHole, { timeoutMs: 20_000 }))
+    expect(performance.now() - begun).toBeLessThan(8_700)
+    expect(result).toMatchObject({ listedCount: 0, cleanCount: 0, unknownCount: enabled.length })
+    expect(result.warnings).toEqual([expect.stringContaining('The resolver (127.0.0.1 port')])
+  })
 
   it('believes “not listed” from a list only through the resolver that showed its test entry', async () => {
     const honest = await start.lists()

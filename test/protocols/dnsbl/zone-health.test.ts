@@ -52,7 +52,7 @@ describe('a zone', () => {
       state: 'wildcard',
     })
   })
-  it('is refusing when it says so, by code or by RCODE', async () => {
+  it('is rejecting queries when it signals it, by code or by RCODE', async () => {
     const refusal = answered('127.255.255.254')
     expect(await probe({ '127.0.0.2': refusal, '127.0.0.1': refusal })).toMatchObject({
       state: 'refusing',

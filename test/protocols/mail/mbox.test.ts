@@ -24,7 +24,7 @@ describe('an mbox', () => {
     for (const size of [1, 2, 7, 64, 1_000])
       expect(await split(mails.join(''), size)).toEqual(mails)
   })
-  it('knows lines that end in CR LF, and takes no “From ” within a mail for a new one', async () => {
+  it('accepts CR LF, and does not treat “From ” within a message as a new one', async () => {
     const mails = ['From a\r\nX: y\r\n\r\none\r\nFrom here on\r\n\r\n', 'From b\r\n\r\ntwo\r\n']
     expect(await split(mails.join(''))).toEqual(mails)
   })

@@ -93,7 +93,7 @@ describe('advice on TLS reporting', () => {
     expect(advise('v=spf1 -all')).toMatchObject([{ severity: 'info' }])
     expect(advise('v=spf1 -all', RECORD)).toEqual([])
   })
-  it('does not speak of absence when the question failed', () => {
+  it('does not claim absence when the query failed', () => {
     const failed = { exists: true, alias: null, error: 'SERVFAIL' as const, texts: [] }
     expect(adviceOnTlsRpt('example.com', failed, true)).toMatchObject([
       { severity: 'warning', message: expect.stringMatching(/SERVFAIL/) },

@@ -78,7 +78,7 @@ describe('a compact table of autonomous systems', () => {
 })
 
 describe('names of operators', () => {
-  it('are the same for companies of one provider', () => {
+  it('are the same for subsidiaries of one provider', () => {
     const groups = [
       ['Hetzner Online GmbH', 'HETZNER-AS - Hetzner Online AG'],
       ['Contabo GmbH', 'Contabo Inc.', 'Contabo Asia Private Limited'],

@@ -47,7 +47,7 @@ describe('a table of lines', () => {
     for (const ip of others) expect([ip, table.find(ip)]).toEqual([ip, null])
   })
 
-  it('is the same compressed, and with line ends of another system', () => {
+  it('is the same compressed, and with other line endings', () => {
     expect(parseAsnTable(gzipSync(LINES)).find('8.8.8.8')).toEqual(GOOGLE)
     expect(parseAsnTable(Buffer.from(LINES.replaceAll('\n', '\r\n'))).find('2606:4700::1')).toEqual(
       CLOUDFLARE,
@@ -76,7 +76,7 @@ describe('a table of lines', () => {
     )
   })
 
-  it('takes IPv6 addresses in every form', () => {
+  it('accepts IPv6 addresses in every form', () => {
     const all = parseAsnTable(
       Buffer.from('::\t::0.0.0.255\t7\n2001:DB8::\t2001:db8::ffff:1.2.3.4\t8'),
     )
@@ -87,7 +87,7 @@ describe('a table of lines', () => {
     ])
   })
 
-  it('says which line is wrong', () => {
+  it('names the wrong line', () => {
     const wrong: [string, RegExp][] = [
       ['', /is empty/],
       ['<html>Not found</html>', /line 1 is not/],
@@ -123,14 +123,14 @@ describe.each([24, 28, 32])('an mmdb with records of %i bits', (size) => {
 })
 
 describe('an mmdb', () => {
-  it('of something else than systems, or that is cut off, is refused with the reason', () => {
+  it('of other data, or truncated, is rejected with the reason', () => {
     const city = mmdb({ '8.8.8.0/24': { city: 'Mountain View' } }, 24)
     expect(() => parseAsnTable(city)).toThrow('has no autonomous systems')
     const whole = mmdb({ '8.8.8.0/24': GEOLITE }, 24)
     expect(() => parseAsnTable(whole.subarray(400))).toThrow('is truncated')
   })
 
-  it('that was broken anywhere is refused, or answers all the same', () => {
+  it('with random damage is rejected, or still works', () => {
     const whole = mmdb({ '8.8.8.0/24': GEOLITE, '2606:4700::/32': GEOLITE }, 28)
     const byte = fc.record({ at: fc.nat(whole.length - 1), value: fc.nat(255) })
     fc.assert(

@@ -27,7 +27,7 @@ describe('the reverse DNS of an address', () => {
     })
   })
 
-  it('is unconfirmed when no name leads back, and missing when there is none', async () => {
+  it('is unconfirmed when no name resolves to the address, and missing without a name', async () => {
     const astray = mapResolver({ [PTR]: ['mail.example'], 'mail.example A': ['192.0.2.1'] })
     expect(await lookUpReverse('8.8.4.4', astray)).toEqual({
       status: 'unconfirmed',

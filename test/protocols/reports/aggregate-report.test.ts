@@ -218,7 +218,7 @@ describe('a record', () => {
     expect(report).toMatchObject({ records: [], recordCount: 0, skippedRecords: 1 })
   })
 
-  it('keeps words that the RFC does not know', async () => {
+  it('keeps values that the RFC does not define', async () => {
     const evaluated = '<disposition>pass</disposition><dkim>Unknown</dkim><spf>hardfail</spf>'
     const read = (await only(record({ evaluated })))?.policyEvaluated
     expect(read).toEqual({ disposition: 'pass', dkim: 'unknown', spf: 'hardfail', reasons: [] })
@@ -270,20 +270,20 @@ describe('broken XML', () => {
     })
   })
 
-  it('that breaks off is refused, and says where', async () => {
+  it('that is truncated is rejected with the position', async () => {
     const xml = reportXml()
     expect(await whyNot(xml.slice(0, -20))).toMatch(/is truncated at line 6, column \d+/)
     for (let end = 60; end < xml.length; end += 7) await whyNot(xml.slice(0, end))
   })
 
-  it('that is wrong all over is refused', async () => {
+  it('that is invalid throughout is rejected', async () => {
     expect(await whyNot(reportXml({ records: '&x;'.repeat(1_001) }))).toContain(
       'not well-formed at line',
     )
   })
 
   it.each(['', 'no XML', '<html><body></body></html>', '<feedback', '\0\0\0\0'])(
-    '%j is refused',
+    '%j is rejected',
     async (xml) => {
       await whyNot(xml)
     },
@@ -329,7 +329,7 @@ describe('encodings', () => {
     expect((await readAggregate(halves())).orgName).toBe('Empfänger €')
   })
 
-  it('a byte that is wrong spoils no more than itself', async () => {
+  it('an invalid byte affects only itself', async () => {
     const bytes = Buffer.from(reportXml().replace('receiver.example', 'a\xffb'), 'latin1')
     expect((await readAggregate(bytes)).orgName).toBe('a\ufffdb')
   })
@@ -351,13 +351,13 @@ describe('hostile XML', () => {
     expect(await whyNot(reportXml({ head }).replace('receiver.example', org))).toContain('DOCTYPE')
   })
 
-  it('with a DOCTYPE inside the report is refused', async () => {
+  it('with a DOCTYPE inside the report is rejected', async () => {
     expect(await whyNot(reportXml({ records: '<!DOCTYPE x [<!ENTITY y "z">]>' }))).toContain(
       'DOCTYPE',
     )
   })
 
-  it('never has an entity expanded but those of XML itself', async () => {
+  it('expands only XML’s own entities', async () => {
     const { orgName } = await readAggregate(
       reportXml().replace('receiver.example', '&lt;&#65;&#x42;&nbsp;&amp;'),
     )
@@ -448,7 +448,7 @@ describe('the key of a report', () => {
 describe('garbage', () => {
   const pieces = reportXml().split(/(?=<)|(?<=>)/)
 
-  it('is read or refused with a sentence', async () => {
+  it('is read or rejected with an error', async () => {
     const piece = fc.oneof(
       fc.constantFrom(
         ...pieces,

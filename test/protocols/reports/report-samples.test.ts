@@ -35,27 +35,24 @@ describe('the samples of aggregate reports', () => {
     expect(sum(report.records.filter(isAligned))).toBe(wanted.dmarc_pass_messages)
   })
 
-  it.each(aggregates)(
-    '$file has the policy that its index says and no other',
-    async ({ file, expected }) => {
-      const wanted = expected as sample.ExpectedAggregate
-      const nothing = ['discovery_method', 'p', 'sp', 'np', 'adkim', 'aspf', 'pct', 'fo', 'testing']
-      const policy = {
-        ...Object.fromEntries(nothing.map((name) => [name, null])),
-        ...wanted.policy_published,
-      }
-      const expectedPolicy = Object.fromEntries(
-        Object.entries(policy).map(([name, value]) => [camelCase(name), value]),
-      )
-      expect((await sample.aggregateIn(file)).policyPublished).toEqual({
-        domain: wanted.domain,
-        ...expectedPolicy,
-      })
-    },
-  )
+  it.each(aggregates)('$file has exactly the policy in its index', async ({ file, expected }) => {
+    const wanted = expected as sample.ExpectedAggregate
+    const nothing = ['discovery_method', 'p', 'sp', 'np', 'adkim', 'aspf', 'pct', 'fo', 'testing']
+    const policy = {
+      ...Object.fromEntries(nothing.map((name) => [name, null])),
+      ...wanted.policy_published,
+    }
+    const expectedPolicy = Object.fromEntries(
+      Object.entries(policy).map(([name, value]) => [camelCase(name), value]),
+    )
+    expect((await sample.aggregateIn(file)).policyPublished).toEqual({
+      domain: wanted.domain,
+      ...expectedPolicy,
+    })
+  })
 
   const listed = aggregates.filter(({ expected }) => (expected as sample.ExpectedAggregate).records)
-  it.each(listed)('$file has the records that its index says', async ({ file, expected }) => {
+  it.each(listed)('$file has the records in its index', async ({ file, expected }) => {
     const wanted = (expected as sample.ExpectedAggregate).records ?? []
     const { records } = await sample.aggregateIn(file)
     const read = records.map(({ sourceIp, count, policyEvaluated, identifiers }) => ({
@@ -128,15 +125,10 @@ describe('the samples of TLS reports', () => {
 describe('the samples of failure reports', () => {
   it('are five', () => expect(failures).toHaveLength(5))
 
-  it.each(failures)(
-    '$file is recognised and not looked into: $special',
-    async ({ file, expected }) => {
-      const { reports, others } = await sample.unpackAll(sample.readSample(file))
-      expect(others).toEqual([])
-      expect(reports).toEqual([
-        expect.objectContaining({ kind: 'failure', name: expected.subject }),
-      ])
-      expect(expected.mail_from).toContain(reports[0]?.mail?.from)
-    },
-  )
+  it.each(failures)('$file is recognized and not parsed: $special', async ({ file, expected }) => {
+    const { reports, others } = await sample.unpackAll(sample.readSample(file))
+    expect(others).toEqual([])
+    expect(reports).toEqual([expect.objectContaining({ kind: 'failure', name: expected.subject })])
+    expect(expected.mail_from).toContain(reports[0]?.mail?.from)
+  })
 })

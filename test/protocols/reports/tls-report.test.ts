@@ -120,14 +120,14 @@ describe('a TLS report', () => {
     })
   })
 
-  it.each(['', 'x', '{"report-id": "1"', '[]', 'null', '7'])('%j is refused', async (text) => {
+  it.each(['', 'x', '{"report-id": "1"', '[]', 'null', '7'])('%j is rejected', async (text) => {
     await expect(parseTlsReport(Buffer.from(text))).rejects.toMatchObject({
       name: 'Fault',
       code: 'invalid_request',
     })
   })
 
-  it('that is nothing but brackets is refused', async () => {
+  it('that consists of brackets is rejected', async () => {
     await expect(parseTlsReport(Buffer.from('['.repeat(1_000_000)))).rejects.toMatchObject({
       code: 'too_large',
     })

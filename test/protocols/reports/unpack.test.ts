@@ -269,7 +269,7 @@ describe('limits', () => {
     expect(reasons).toEqual(['The file is larger than 50000 bytes.'])
   })
 
-  it('hold for the files of an archive, and those that fit are read', async () => {
+  it('apply to the files of an archive, and the ones within them are read', async () => {
     const files = ['a', 'b', 'c', 'd'].map((name) => ({ name, bytes: Buffer.from(XML) }))
     const { kinds, reasons } = await unpackAll(zip(files), { limits })
     expect(kinds).toHaveLength(3)

@@ -33,7 +33,7 @@ const ADDRESSES: Records = {
   'plain.example A': ['192.0.2.1'],
 }
 
-describe('the domain whose SPF record counts (RFC 7208, 2.4 and 4.3)', () => {
+describe('the domain whose SPF record applies (RFC 7208, 2.4 and 4.3)', () => {
   const zone: Records = {
     'email.example.com TXT': ['v=spf1 +all'],
     'mta.example.net TXT': ['v=spf1 -all exp=why.example.net'],
@@ -57,7 +57,7 @@ describe('the domain whose SPF record counts (RFC 7208, 2.4 and 4.3)', () => {
     expect(await check(zone, { sender })).toMatchObject({ result })
   })
 
-  it('is that of the greeting for a bounce, whose sender is the postmaster', async () => {
+  it('is the HELO domain for a bounce, with postmaster as sender', async () => {
     expect(await check(zone, { sender: '' })).toMatchObject({
       explanation: 'postmaster@mta.example.net',
     })
@@ -555,7 +555,7 @@ describe('macros (RFC 7208, 7)', () => {
     expect(Math.abs(seconds - Date.now() / 1000)).toBeLessThan(60)
   })
 
-  it('make names to ask for', async () => {
+  it('expand to query names', async () => {
     const records = { '3.2.0.192.strong.user.example.com A': ['127.0.0.2'] }
     expect(
       await says('v=spf1 exists:%{ir}.%{l1r-}.user.%{d2} -all', records, client),

@@ -144,7 +144,7 @@ describe('an SPF record', () => {
   })
 })
 
-describe('a mended SPF record', () => {
+describe('a repaired SPF record', () => {
   it.each([
     [
       ['v=spf1 ip:192.0.2.1 includes:example.com +all'],

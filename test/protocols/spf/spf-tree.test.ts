@@ -37,7 +37,7 @@ describe('the lookups of an SPF record', () => {
     expect(tree).toMatchObject({ lookups, voidLookups: 0, truncated: false })
   })
 
-  it('counts those that find nothing, of either address family', async () => {
+  it('counts void lookups of both address families', async () => {
     const tree = await walk({
       'example.com TXT': [
         'v=spf1 a a:gone.example mx:nomx.example a:six.example include:nothing.example ~all',
@@ -87,7 +87,7 @@ describe('the lookups of an SPF record', () => {
     expect(tree.root.crowded).toEqual(['example.com'])
   })
 
-  it('follows CNAMEs and takes names in any case, with a final dot', async () => {
+  it('follows CNAMEs and accepts names in any case, with a final dot', async () => {
     const tree = await walk({
       'example.com TXT': ['v=spf1 include:Alias.Example. -all'],
       'alias.example CNAME': ['real.example'],
@@ -138,13 +138,13 @@ describe('the tree of an SPF record', () => {
     ])
   })
 
-  it('includes itself without end only once', async () => {
+  it('follows a recursive include only once', async () => {
     const tree = await walk({ 'example.com TXT': ['v=spf1 include:example.com -all'] })
     expect(tree.lookups).toBe(1)
     expect(problems(tree)).toEqual([['include:example.com', 'loop']])
   })
 
-  it('does not take a failed question for a missing record', async () => {
+  it('does not treat a failed query as a missing record', async () => {
     const tree = await walk(
       { 'example.com TXT': ['v=spf1 include:lame.example -all'] },
       { 'lame.example TXT': 'SERVFAIL' },
@@ -152,7 +152,7 @@ describe('the tree of an SPF record', () => {
     expect(tree.root.children).toMatchObject([{ problem: null, error: 'SERVFAIL', record: null }])
   })
 
-  it('is cut where it grows without end, and says so', async () => {
+  it('is truncated where it grows without end, with a note', async () => {
     const resolver = mapResolver({ 'example.com TXT': [includes('x')] })
     const endless = {
       ...resolver,
@@ -169,12 +169,12 @@ describe('the tree of an SPF record', () => {
     expect(performance.now() - started).toBeLessThan(2_000)
   })
 
-  it('is not known, and not missing, when the time was over before it was asked for', async () => {
+  it('is unknown, not missing, when the deadline passed before its query', async () => {
     const tree = await walkSpf('example.com', createDnsQueries(mapResolver(), AbortSignal.abort()))
     expect(tree.root).toMatchObject({ problem: null, record: null, error: 'TIMEOUT' })
   })
 
-  it('is cut where the time is over, and says so', async () => {
+  it('is truncated at the deadline, with a note', async () => {
     const over = new AbortController()
     const resolver = mapResolver({ 'example.com TXT': ['v=spf1 include:late.example -all'] })
     const questions = createDnsQueries(resolver, over.signal)
@@ -188,7 +188,7 @@ describe('the tree of an SPF record', () => {
     })
   })
 
-  it('asks no more than eighty questions, however long the record', async () => {
+  it('sends at most eighty queries, however long the record', async () => {
     const resolver = mapResolver({ 'example.com TXT': [`v=spf1 ${hosts(3000)} -all`] })
     const tree = await walkSpf(
       'example.com',
