@@ -111,7 +111,7 @@ export async function createAbuseServices(options: AbuseOptions) {
       await intake.close()
       await lookups.end()
       statsNotifier.close()
-      for (const room of [ranges, standings, exports]) room.close()
+      for (const part of [ranges, standings, exports]) part.close()
     },
   }
 }

@@ -61,7 +61,7 @@ type Line = {
  * intervals.
  */
 function startLine(queue: Queue, job: Job, log: Logger): Line {
-  const room = Math.max(job.concurrency ?? 0, DEFAULT_CONCURRENCY)
+  const slots = Math.max(job.concurrency ?? 0, DEFAULT_CONCURRENCY)
   const running = new Set<Running>()
   const stopping = new AbortController()
   let woken = Promise.withResolvers<void>()
@@ -79,8 +79,8 @@ function startLine(queue: Queue, job: Job, log: Logger): Line {
   }
 
   async function fill(): Promise<void> {
-    while (running.size < room && !stopping.signal.aborted) {
-      const claimed = await queue.claim(job, room - running.size)
+    while (running.size < slots && !stopping.signal.aborted) {
+      const claimed = await queue.claim(job, slots - running.size)
       if (claimed.length === 0) return
       claimed.forEach(begin)
     }

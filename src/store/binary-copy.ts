@@ -84,18 +84,18 @@ export function writeRows<R>(page: Page, columns: Column<R>[], rows: R[]): Buffe
   page.at = 0
   put(page, HEADER)
   for (const row of rows) {
-    makeRoom(page, MAX_VALUE_OVERHEAD_BYTES)
+    reserve(page, MAX_VALUE_OVERHEAD_BYTES)
     int16(page, columns.length)
     for (const [, type, valueOf] of columns) writeValue(page, type, valueOf(row))
   }
-  makeRoom(page, MAX_VALUE_OVERHEAD_BYTES)
+  reserve(page, MAX_VALUE_OVERHEAD_BYTES)
   int16(page, -1)
   return page.bytes.subarray(0, page.at)
 }
 
 /** Writes a value after its length. */
 function writeValue(page: Page, type: Type, value: Value): void {
-  makeRoom(page, MAX_VALUE_OVERHEAD_BYTES + lengthOf(value))
+  reserve(page, MAX_VALUE_OVERHEAD_BYTES + lengthOf(value))
   const start = page.at
   int32(page, -1)
   if (value === null) return
@@ -121,9 +121,9 @@ function lengthOf(value: Value): number {
   return value instanceof Buffer ? value.length : 0
 }
 
-function makeRoom(page: Page, room: number): void {
-  if (page.at + room <= page.bytes.length) return
-  const longer = Buffer.allocUnsafeSlow((page.at + room) * 2)
+function reserve(page: Page, byteCount: number): void {
+  if (page.at + byteCount <= page.bytes.length) return
+  const longer = Buffer.allocUnsafeSlow((page.at + byteCount) * 2)
   page.bytes.copy(longer, 0, 0, page.at)
   page.bytes = longer
 }

@@ -49,7 +49,7 @@ export async function claimMail(
       ['installation', ofKind],
     ]
     for (const [limit, which] of checks) {
-      const seconds = await secondsUntilRoom(trx, which, limits[limit])
+      const seconds = await secondsUntilAllowed(trx, which, limits[limit])
       if (seconds !== null) return { limit, seconds }
     }
     await trx.insertInto('outgoingMail').values({ kind, recipient, accountId }).execute()
@@ -58,7 +58,7 @@ export async function claimMail(
 }
 
 /** Null below the limit. Otherwise the time until the oldest message leaves the window. */
-async function secondsUntilRoom(
+async function secondsUntilAllowed(
   db: Db,
   which: ReturnType<typeof sql>,
   limit: MailLimit,

@@ -13,12 +13,12 @@ import { createServer } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
-import { openRoomDoor } from '../scaled/instances.ts'
+import { listenForTests } from '../scaled/instances.ts'
 
 export type AbuseTest = Awaited<ReturnType<typeof startAbuse>>
 export type Person = { id: string; token: string }
 
-const secretKey = 'the key of the room in which reports are tested'
+const secretKey = 'the secret key of the tests of reports'
 const ORIGIN = 'http://portreeve.test'
 
 /** The default address that reports are sent from. */
@@ -86,12 +86,12 @@ export async function startAbuse(
     isReady,
   })
   addRoutes(app, authHooks, [abuseRoutes(abuse, { reportsUrl })], {})
-  const entrance = await openRoomDoor(app, {
+  const listener = await listenForTests(app, {
     ...settings,
     DATABASE_URL: databaseUrl,
     SECRET_KEY: secretKey,
   })
-  const { url } = entrance
+  const { url } = listener
 
   function request(
     path: string,
@@ -143,7 +143,7 @@ export async function startAbuse(
       return { id, token: (await issueToken(db, id, 'tests')).token }
     },
     async stop(): Promise<void> {
-      await entrance.stop()
+      await listener.stop()
       await abuse.close()
       await identify.close()
       await notifications.close()

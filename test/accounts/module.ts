@@ -20,12 +20,12 @@ import { createServer } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
-import { openRoomDoor } from '../scaled/instances.ts'
+import { listenForTests } from '../scaled/instances.ts'
 
 export type Person = { id: string; email: string; password: string; token: string }
 export type AccountsTest = Awaited<ReturnType<typeof startAccounts>>
 
-const secretKey = 'the key of the room in which accounts are tested'
+const secretKey = 'the secret key of the tests of accounts'
 const isReady = async () => true
 export const ORIGIN = 'http://portreeve.test'
 
@@ -77,12 +77,12 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
     exports: createExportFiles(join(tmpdir(), 'portreeve-exports')),
   })
   addRoutes(app, authHooks, [routes], {})
-  const entrance = await openRoomDoor(app, {
+  const listener = await listenForTests(app, {
     ...settings,
     DATABASE_URL: databaseUrl,
     SECRET_KEY: secretKey,
   })
-  const { url } = entrance
+  const { url } = listener
 
   /** A request of a browser on our own page, unless its headers say otherwise. */
   function request(
@@ -127,7 +127,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
       return cookieOf(headers)
     },
     async stop(): Promise<void> {
-      await entrance.stop()
+      await listener.stop()
       await identify.close()
       await signUp.close()
       await notifications.close()

@@ -13,9 +13,9 @@ import { createLog } from '../../src/log.ts'
 import { createResolver } from '../../src/net/dns.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
-import { openRoomDoor } from '../scaled/instances.ts'
+import { listenForTests } from '../scaled/instances.ts'
 
-export const SECRET_KEY = 'the key of the room in which alerts are tested'
+export const SECRET_KEY = 'the secret key of the tests of alerts'
 export const BASE_URL = 'http://portreeve.test'
 
 /** Of what alerts are about here. */
@@ -55,7 +55,7 @@ export async function startAlertsContext(
     ...env,
   }
   const config = readConfig(settings)
-  const log = createLog(process.env['ROOM_LOG'] ?? 'silent')
+  const log = createLog(process.env['TEST_LOG'] ?? 'silent')
   const { db, pool, close } = openDatabase(databaseUrl)
   const notifications = await openNotifications(databaseUrl, log)
   const isSetUp = async () => true
@@ -67,7 +67,7 @@ export async function startAlertsContext(
   const isReady = async () => true
   const app = await createServer({ log, version: '0', trustedProxies: [], isUnavailable, isReady })
 
-  let entrance: Awaited<ReturnType<typeof openRoomDoor>> | undefined
+  let listener: Awaited<ReturnType<typeof listenForTests>> | undefined
 
   async function call<T>(
     token: string,
@@ -75,7 +75,7 @@ export async function startAlertsContext(
     path: string,
     body?: object,
   ): Promise<Reply<T>> {
-    const answer = await fetch(new URL(`/api/v1/${path}`, entrance?.url), {
+    const answer = await fetch(new URL(`/api/v1/${path}`, listener?.url), {
       method,
       headers: {
         authorization: `Bearer ${token}`,
@@ -97,11 +97,11 @@ export async function startAlertsContext(
     app,
     /** Where it listens, once it is open. */
     get url(): string {
-      return entrance?.url ?? ''
+      return listener?.url ?? ''
     },
     /** Lets requests in, once the routes are there. */
     async open(): Promise<void> {
-      entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
+      listener = await listenForTests(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
     },
     call,
     async addPerson(name: string): Promise<Person> {
@@ -117,7 +117,7 @@ export async function startAlertsContext(
       return { id, email, token: (await issueToken(db, id, 'tests')).token }
     },
     async stop(): Promise<void> {
-      await (entrance ?? { stop: () => app.close() }).stop()
+      await (listener ?? { stop: () => app.close() }).stop()
       await identify.close()
       resolver.close()
       await notifications.close()
@@ -132,19 +132,19 @@ export const AT_ONCE: Batching = { holdMs: 0, gapMs: 0 }
 /** One instance with the alerts alone; several may share a database. */
 export async function startAlerts(databaseUrl: string, options: AlertsTestOptions = {}) {
   const { batching = AT_ONCE, clock, works = true } = options
-  const ground = await startAlertsContext(databaseUrl, options)
-  const { db, app, authHooks } = ground
+  const context = await startAlertsContext(databaseUrl, options)
+  const { db, app, authHooks } = context
   const alerts = createAlertsModule({
-    ...ground,
+    ...context,
     secretKey: SECRET_KEY,
     batching,
     ...(clock && { clock }),
   })
   addRoutes(app, authHooks, [alerts.routes], {})
-  await ground.open()
+  await context.open()
   const stopWork = works ? alerts.startWork() : async () => {}
   return {
-    ...ground,
+    ...context,
     /** Raises one about something of this name. */
     raise: (accountId: string, name: string, more: Partial<NewAlert> = {}) =>
       raiseAlert(db, {
@@ -160,7 +160,7 @@ export async function startAlerts(databaseUrl: string, options: AlertsTestOption
       }),
     async stop() {
       await stopWork()
-      await ground.stop()
+      await context.stop()
     },
   }
 }

@@ -126,7 +126,7 @@ export async function startDelisting({
     SMTP_URL: smtpUrl,
     MAIL_FROM: 'Portreeve <delisting@portreeve.example>',
   }
-  const log = createLog(process.env['ROOM_LOG'] ?? 'silent')
+  const log = createLog(process.env['TEST_LOG'] ?? 'silent')
   const { db, pool, close } = openDatabase(databaseUrl)
   const notifications = await openNotifications(databaseUrl, log)
   const auth = createAuth({

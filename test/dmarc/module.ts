@@ -18,7 +18,7 @@ import { isUnavailable } from '../../src/store/database.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
 import { freshDatabase } from '../database.ts'
 import { mapResolver } from '../resolver.ts'
-import { openRoomDoor } from '../scaled/instances.ts'
+import { listenForTests } from '../scaled/instances.ts'
 
 const SECRET_KEY = 'the key of the room in which reports are read'
 export const REPORT_DOMAIN = 'reports.portreeve.test'
@@ -88,8 +88,8 @@ export async function startDmarc({
     isReady: async () => true,
   })
   addRoutes(app, createAuthHooks(identify, []), [dmarc.routes], { queue })
-  const entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
-  const { url } = entrance
+  const listener = await listenForTests(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
+  const { url } = listener
   const smtp = await dmarc.listen()
 
   async function ask(path: string, { token, body, type, method }: Asked = {}): Promise<Answer> {
@@ -154,7 +154,7 @@ export async function startDmarc({
     async stop(): Promise<void> {
       await smtp?.close()
       await worker?.stop(1_000)
-      await entrance.stop()
+      await listener.stop()
       await queue.close()
       await identify.close()
       await notifications.close()

@@ -193,7 +193,7 @@ describe('hostile clients of the SMTP server', () => {
     const list = await (await place.api('/api/v1/dmarc/domains')).text()
     expect(list).toContain('example.test')
     figure(
-      `${sockets.length} clients at the authHooks for mail, of ${kinds.length} kinds of enemy`,
+      `${sockets.length} hostile clients of the SMTP server, of ${kinds.length} kinds`,
       `${taken} of ${taken} reports beside them taken, ${again} of them at a later try, the slowest in ${(slowest / 1000).toFixed(1)} s; ${seenText(seen)}`,
     )
     expect(slowest).toBeLessThan(15_000)

@@ -17,9 +17,9 @@ import { migrationRoutes } from '../../src/migration/routes.ts'
 import { createResolver } from '../../src/net/dns.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
-import { openRoomDoor } from '../scaled/instances.ts'
+import { listenForTests } from '../scaled/instances.ts'
 
-export const SECRET_KEY = 'the key of the room in which migrations are tested'
+export const SECRET_KEY = 'the secret key of the tests of migrations'
 
 export type Person = { id: string; token: string }
 export type MigrationTest = Awaited<ReturnType<typeof startMigrations>>
@@ -34,7 +34,7 @@ export async function startMigrations(
 ) {
   const settings = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1' }
   const config = readConfig(settings)
-  const log = createLog(process.env['ROOM_LOG'] ?? 'silent')
+  const log = createLog(process.env['TEST_LOG'] ?? 'silent')
   const { db, pool, close } = openDatabase(databaseUrl)
   const notifications = await openNotifications(databaseUrl, log)
   const auth = createAuth({
@@ -64,8 +64,8 @@ export async function startMigrations(
   const { reauthenticate } = authHooks
   const options = { ...deps, queue, job, reauthenticate, events, notifications }
   addRoutes(app, authHooks, [{ account: (scope) => migrationRoutes(scope, options) }], {})
-  const entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
-  const { url } = entrance
+  const listener = await listenForTests(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
+  const { url } = listener
 
   function request(path: string, { token, body, method, signal }: Asked = {}): Promise<Response> {
     return fetch(new URL(`/api/v1/imap/${path}`, url), {
@@ -81,7 +81,7 @@ export async function startMigrations(
 
   let stopped: Promise<void> | undefined
   async function stop(): Promise<void> {
-    await Promise.all([worker?.stop(8_000), entrance.stop()])
+    await Promise.all([worker?.stop(8_000), listener.stop()])
     await queue.close()
     await identify.close()
     resolver.close()

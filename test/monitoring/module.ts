@@ -85,29 +85,29 @@ export async function startMonitoring(
   databaseUrl: string,
   { lists, dns, smtpUrl, intervals = FAST, works = true, name = 'Alice' }: Options,
 ) {
-  const ground = await startAlertsContext(databaseUrl, { ...(smtpUrl && { smtpUrl }) })
-  const { db, pool, log, notifications, app, authHooks } = ground
+  const context = await startAlertsContext(databaseUrl, { ...(smtpUrl && { smtpUrl }) })
+  const { db, pool, log, notifications, app, authHooks } = context
   const resolver = createResolver({ servers: dns ? [dns] : [lists], timeoutMs: 300 })
   // Long enough for a machine that runs other tests meanwhile: a list that is late once counts as
   // failing for a minute.
   const blocklists = openLists(lists, { timeoutMs: 1_000 })
-  const alerts = createAlertsModule({ ...ground, secretKey: SECRET_KEY, batching: AT_ONCE })
+  const alerts = createAlertsModule({ ...context, secretKey: SECRET_KEY, batching: AT_ONCE })
   const monitoring = createMonitoringModule({
-    ...ground,
+    ...context,
     resolver,
     blocklists,
     intervals,
     querySpacingMs: 0,
   })
-  const delisting = createDelistingModule({ ...ground, blocklists, resolver, raiseAlert })
+  const delisting = createDelistingModule({ ...context, blocklists, resolver, raiseAlert })
   const jobs: Job[] = [...alerts.jobs, ...monitoring.jobs, ...delisting.jobs]
   const queue = await openQueue({ pool, jobs, log })
   const routes = [monitoring.routes, alerts.routes, delisting.routes]
   addRoutes(app, authHooks, routes, { queue })
-  await ground.open()
+  await context.open()
   const worker = works ? startWorker({ queue, jobs, notifications, log }) : null
   const stopSending = works ? alerts.startWork() : async () => {}
-  let person = await ground.addPerson(name)
+  let person = await context.addPerson(name)
   const [sweep] = monitoring.jobs
   const timer = setInterval(() => void sweepSoon(), 200)
 
@@ -122,7 +122,7 @@ export async function startMonitoring(
     body?: object,
     token: string = person.token,
   ) {
-    return ground.call<T>(token, method, `monitoring/${path}`, body)
+    return context.call<T>(token, method, `monitoring/${path}`, body)
   }
 
   async function read(id: string): Promise<Host> {
@@ -130,13 +130,13 @@ export async function startMonitoring(
   }
 
   return {
-    ...ground,
+    ...context,
     blocklists,
     /** Any route of the API. */
-    callAs: ground.call,
+    callAs: context.call,
     /** Adds an account, which makes the requests from now on. */
     async become(newcomer: string): Promise<void> {
-      person = await ground.addPerson(newcomer)
+      person = await context.addPerson(newcomer)
     },
     owner: () => person,
     call,
@@ -171,7 +171,7 @@ export async function startMonitoring(
         .events
     },
     async alertTitles(): Promise<string[]> {
-      const { json } = await ground.call<{ alerts: { kind: string; title: string }[] }>(
+      const { json } = await context.call<{ alerts: { kind: string; title: string }[] }>(
         person.token,
         'GET',
         'alerts?limit=100',
@@ -183,7 +183,7 @@ export async function startMonitoring(
       await stopSending()
       await worker?.stop(5_000)
       await queue.close()
-      await ground.stop()
+      await context.stop()
       resolver.close()
       ;(blocklists.resolver as { close?(): void }).close?.()
     },

@@ -8,14 +8,14 @@ import {
   type SmtpServerLimits,
 } from '../../src/net/smtp-server.ts'
 
-let authHooks: SmtpServer | undefined
-afterEach(async () => authHooks?.close())
+let server: SmtpServer | undefined
+afterEach(async () => server?.close())
 
 const taken: number[] = []
 
 async function open(limits: Partial<SmtpServerLimits>): Promise<Socket> {
   taken.length = 0
-  authHooks = await startSmtpServer({
+  server = await startSmtpServer({
     listen: { address: '127.0.0.1', port: 0 },
     name: 'reports.portreeve.test',
     certificate: null,
@@ -24,7 +24,7 @@ async function open(limits: Partial<SmtpServerLimits>): Promise<Socket> {
     log: createLog('silent'),
     limits: { closingMs: 500, ...limits },
   })
-  const socket = connect(authHooks.port, '127.0.0.1').on('error', () => {})
+  const socket = connect(server.port, '127.0.0.1').on('error', () => {})
   // Who talks before the greeting is sent away.
   await once(socket, 'data')
   return socket
@@ -79,16 +79,16 @@ describe('the SMTP server', () => {
 
   it('closes idle connections when it stops', async () => {
     const socket = await open({ closingMs: 60_000 })
-    const silent = connect(authHooks?.port ?? 0, '127.0.0.1').on('error', () => {})
+    const silent = connect(server?.port ?? 0, '127.0.0.1').on('error', () => {})
     await once(silent, 'connect')
-    const half = connect({ port: authHooks?.port ?? 0, host: '127.0.0.1', allowHalfOpen: true }).on(
+    const half = connect({ port: server?.port ?? 0, host: '127.0.0.1', allowHalfOpen: true }).on(
       'error',
       () => {},
     )
     await once(half, 'data')
     const said = heardFrom(socket)
     const begun = performance.now()
-    await authHooks?.close()
+    await server?.close()
     expect(performance.now() - begun).toBeLessThan(10_000)
     expect(await said).toContain('421 4.3.2 The service is stopping')
     silent.destroy()
@@ -100,7 +100,7 @@ describe('the SMTP server', () => {
     socket.write(ENVELOPE)
     await once(socket, 'data')
     const said = heardFrom(socket)
-    const closed = authHooks?.close()
+    const closed = server?.close()
     setTimeout(() => socket.write('a mail\r\n.\r\n'), 300)
     const begun = performance.now()
     await closed

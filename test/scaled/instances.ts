@@ -64,7 +64,7 @@ export async function startScaled(
  * Where requests to a room go: to its own server, or in a scaled run to three instances with these
  * settings, while the test's own process does what it is told to.
  */
-export async function openRoomDoor(
+export async function listenForTests(
   app: App,
   env: Record<string, string>,
 ): Promise<Omit<Scaled, 'wire'>> {

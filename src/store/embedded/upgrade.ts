@@ -50,7 +50,7 @@ export async function upgradeIfOlder(site: Site): Promise<void> {
   const began = performance.now()
   const from = await launch(old)
   try {
-    const bytes = await requireRoom(old)
+    const bytes = await requireFreeSpace(old)
     const seconds = Math.ceil(5 + bytes / UPGRADE_BYTES_PER_SECOND)
     log.warn(
       { from: major, to: SHIPPED_MAJOR, bytes, seconds },
@@ -148,7 +148,7 @@ function requireFree(folder: string): void {
  * Checks the free space.
  * @returns size of the database in bytes
  */
-async function requireRoom({ folder, address }: Site): Promise<number> {
+async function requireFreeSpace({ folder, address }: Site): Promise<number> {
   const bytes = await withClient(address.url('postgres', DATABASE), async (client) => {
     const { rows } = await client.query<{ bytes: string }>(
       'select pg_database_size(current_database()) as bytes',

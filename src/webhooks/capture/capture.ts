@@ -148,7 +148,7 @@ export function createCapture(deps: CaptureDeps) {
   ): Promise<void> {
     const { request } = exchange
     const { endpoint, received } = receivedRequest
-    if (received.end === 'no-room') return sendResponseAndClose(response, BUSY)
+    if (received.end === 'no-memory') return sendResponseAndClose(response, BUSY)
     const headers = removeSessionCookies(pairHeaders(request.rawHeaders))
     const decision = decideResponse(request, headers, receivedRequest)
     const row = {

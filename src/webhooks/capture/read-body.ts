@@ -11,7 +11,7 @@ import {
  * How a body ended: complete, aborted by its sender, larger than the limit, or rejected because
  * memory was full.
  */
-export type BodyEnd = 'whole' | 'aborted' | 'too-large' | 'no-room'
+export type BodyEnd = 'whole' | 'aborted' | 'too-large' | 'no-memory'
 
 export type ReceivedBody = {
   end: BodyEnd
@@ -81,7 +81,7 @@ export function readBody(request: IncomingMessage, memory: MemoryBudget): Promis
       if (stored >= MAX_STORED_BODY_BYTES) return
       const missing = MAX_STORED_BODY_BYTES - stored
       const wanted = chunk.length > missing ? chunk.subarray(0, missing) : chunk
-      if (!memory.reserve(stored, stored + wanted.length)) return finish('no-room')
+      if (!memory.reserve(stored, stored + wanted.length)) return finish('no-memory')
       stored += wanted.length
       chunks.push(wanted)
       if (chunks.length < MAX_BODY_CHUNKS) return

@@ -52,13 +52,13 @@ export async function planMigration(
     specialUse: new Map(options.specialUse ? uses : []),
   })
   if (isSameAccount(source, destination)) refuseOverlap(mapped)
-  const { bytes, room } = await measureSizes(from.wire, to.wire, chosen, deps)
+  const { bytes, freeBytes } = await measureSizes(from.wire, to.wire, chosen, deps)
   const routes = chosen.map((folder, index) => ({
     folder,
     mapped: mapped[index] as MappedFolder,
     bytes: bytes.get(folder.path) ?? null,
   }))
-  const warnings = await findWarnings(routes, { ...deps, room, isCourier: to.isCourier })
+  const warnings = await findWarnings(routes, { ...deps, freeBytes, isCourier: to.isCourier })
   const listed = new Map(
     there.folders.filter((folder) => folder.isSelectable).map((f) => [f.path, f.pathAsListed]),
   )

@@ -8,7 +8,7 @@ import { ImapRefused } from '../../../net/imap/connection/refusals.ts'
 import { numberOf, pairsOf, type Value } from '../../../net/imap/connection/response.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 
-type Measured = { bytes: ReadonlyMap<string, number>; room: number | null }
+type Measured = { bytes: ReadonlyMap<string, number>; freeBytes: number | null }
 
 /**
  * Measures the bytes to copy, by path as far as they are known, and the free space (null without a
@@ -23,9 +23,9 @@ export async function measureSizes(
   { sizes, options }: { sizes?: ReadonlyMap<string, number>; options?: { dryRun?: boolean } },
 ): Promise<Measured> {
   const quota = await readQuota(to)
-  const room = quota && Math.max(0, quota.limit - quota.used)
-  const isWorthIt = tellsSizes(from) || room !== null || options?.dryRun === true
-  return { bytes: sizes ?? (isWorthIt ? await sizesOf(from, folders) : new Map()), room }
+  const freeBytes = quota && Math.max(0, quota.limit - quota.used)
+  const isWorthIt = tellsSizes(from) || freeBytes !== null || options?.dryRun === true
+  return { bytes: sizes ?? (isWorthIt ? await sizesOf(from, folders) : new Map()), freeBytes }
 }
 
 /**

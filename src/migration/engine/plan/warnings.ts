@@ -13,7 +13,7 @@ export type MigrationWarning = {
 type WarningDeps = {
   journal: Journal
   /** Free bytes at the destination; null without a quota. */
-  room: number | null
+  freeBytes: number | null
   isCourier: boolean
   options?: { allMailOnce?: boolean }
 }
@@ -33,16 +33,16 @@ export async function findWarnings(
 /** Messages copied by an earlier run need no space. */
 async function warnOfQuota(
   routes: readonly FolderRoute[],
-  { journal, room }: WarningDeps,
+  { journal, freeBytes }: WarningDeps,
 ): Promise<MigrationWarning | null> {
-  if (room === null) return null
+  if (freeBytes === null) return null
   let needed = 0
   for (const { folder, bytes } of routes) {
     const saved = await journal.load(folder.path)
     needed += Math.max(0, (bytes ?? 0) - (saved?.bytes ?? 0))
   }
-  if (needed <= room) return null
-  const message = `The destination has room for ${sizeText(room)}, but there are ${sizeText(needed)} to copy. Free space there, or copy fewer folders.`
+  if (needed <= freeBytes) return null
+  const message = `The destination has room for ${sizeText(freeBytes)}, but there are ${sizeText(needed)} to copy. Free space there, or copy fewer folders.`
   return { code: 'over_quota', folder: '', message }
 }
 
