@@ -6,7 +6,7 @@ import { createEventStreams } from './http/event-streams.ts'
 import { STOP_GRACE_MS } from './http/server-limits.ts'
 import { closeWithin, listen } from './http/listen.ts'
 import { startMetricsServer } from './http/metrics-server.ts'
-import { addReadings, createMetrics, type Metrics } from './http/metrics.ts'
+import { addReadings, createMetrics, type ServiceMetrics } from './http/metrics.ts'
 import { limitRequests } from './http/request-limits.ts'
 import { addRoutes } from './http/scopes.ts'
 import { createServer } from './http/server.ts'
@@ -23,7 +23,7 @@ import { loadSecretKey } from './store/encryption.ts'
 import { openNotifications } from './store/notifications.ts'
 import { VERSION } from './version.ts'
 
-export type Service = {
+export type RunningService = {
   /** The URL of the listener, as reachable from this machine. */
   url: string
   /** The page that creates the first account; null once an account exists. */
@@ -39,7 +39,7 @@ export type Service = {
  * of its roles.
  * @throws Fault with the reason and the fix when it cannot start; started parts are stopped again
  */
-export async function startService(config: Config, log: Logger): Promise<Service> {
+export async function startService(config: Config, log: Logger): Promise<RunningService> {
   await using undo = new AsyncDisposableStack()
   const named = (part: string, stop: () => Promise<void>) => reportSlowStop(log, part, stop)
   const secretKey = loadSecretKey(config)
@@ -140,7 +140,7 @@ async function openStore(
 
 type MetricsContext = {
   config: Config
-  metrics: Metrics
+  metrics: ServiceMetrics
   pool: Pool
   queue: Queue
   isReady: () => Promise<boolean>

@@ -6,7 +6,7 @@ import ipaddr from 'ipaddr.js'
 import { Fault, messageOf, type FaultDetail } from './errors.ts'
 
 /** An address and a port to listen on or to connect to. IPv6 addresses without brackets. */
-export type Endpoint = { address: string; port: number }
+export type HostPort = { address: string; port: number }
 
 /** `false`: public addresses only. `true`: any. A list: public addresses and these networks. */
 export type PrivateTargets = boolean | Cidr[]
@@ -406,7 +406,7 @@ function privateTargets(value: string): PrivateTargets {
 }
 
 /** `192.0.2.1`, `192.0.2.1:5353`, `::1`, `[::1]:5353`. */
-function endpoint(value: string, defaultPort?: number): Endpoint {
+function endpoint(value: string, defaultPort?: number): HostPort {
   if (isIP(value) && defaultPort !== undefined) return { address: value, port: defaultPort }
   const match = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(value)
   const address = match?.[1] ?? match?.[2] ?? ''
@@ -419,11 +419,11 @@ function endpoint(value: string, defaultPort?: number): Endpoint {
   return { address, port: defaultPort === undefined ? port(portText) : integer(1, 65535)(portText) }
 }
 
-function dnsServer(value: string): Endpoint {
+function dnsServer(value: string): HostPort {
   return endpoint(value, 53)
 }
 
-function endpointOrOff(value: string): Endpoint | null {
+function endpointOrOff(value: string): HostPort | null {
   return value === 'off' ? null : endpoint(value)
 }
 

@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import type { Config } from './config.ts'
 import type { Reauthenticate } from './http/auth.ts'
 import type { EventStreams } from './http/event-streams.ts'
-import type { Metrics } from './http/metrics.ts'
+import type { ServiceMetrics } from './http/metrics.ts'
 import type { Routes } from './http/scopes.ts'
 import type { Job } from './jobs/job.ts'
 import type { Queue } from './jobs/queue.ts'
@@ -22,7 +22,7 @@ export type AppContext = {
   notifications: Notifications
   secretKey: string
   /** Null when METRICS_LISTEN is not set. */
-  metrics: Metrics | null
+  metrics: ServiceMetrics | null
 }
 
 /** What all routes share. */

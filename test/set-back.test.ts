@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startService, type Service } from '../src/app.ts'
+import { startService, type RunningService } from '../src/app.ts'
 import { createAccount } from '../src/accounts/accounts.ts'
 import { readConfig } from '../src/config.ts'
 import { createLog } from '../src/log.ts'
@@ -7,7 +7,7 @@ import { freshDatabase, type FreshDatabase } from './database.ts'
 import { freePort } from './free-port.ts'
 
 let fresh: FreshDatabase
-let service: Service | undefined
+let service: RunningService | undefined
 
 beforeAll(async () => void (fresh = await freshDatabase()))
 afterAll(async () => {

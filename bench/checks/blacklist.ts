@@ -4,7 +4,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { cpus } from 'node:os'
 import packet from 'dns-packet'
-import type { Endpoint } from '../../src/config.ts'
+import type { HostPort } from '../../src/config.ts'
 import { createResolver } from '../../src/net/dns.ts'
 import { readCatalogue, type Catalogue } from '../../src/protocols/dnsbl/catalogue.ts'
 import { createBlocklists, type Blocklists } from '../../src/protocols/dnsbl/blocklists.ts'
@@ -43,7 +43,7 @@ function openCatalogue(): Catalogue {
   return { lists: lists.slice(0, ZONES).map((list) => ({ ...list, enabled: true })), warnings: [] }
 }
 
-function open(catalogue: Catalogue, server: Endpoint): Blocklists {
+function open(catalogue: Catalogue, server: HostPort): Blocklists {
   return createBlocklists({
     catalogue,
     keys: new Map(),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
-import { answers, Done, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
+import { responses, Done, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { AbuseServices } from './create-services.ts'
 import { decide } from './appeals/appeals.ts'
@@ -19,7 +19,7 @@ import {
   HoldAnswer,
   NewExemption,
   NewSensor,
-  PageQuery,
+  AbusePageQuery,
   Range,
   RangePage,
 } from './shapes.ts'
@@ -54,8 +54,8 @@ function rangeRoutes(app: App, { db }: AbuseServices, { path, kinds, body }: Ran
       schema: {
         summary: `List the ${noun}`,
         ...common,
-        querystring: PageQuery,
-        response: answers(RangePage),
+        querystring: AbusePageQuery,
+        response: responses(RangePage),
       },
     },
     async ({ query: { page, limit } }) => {
@@ -71,7 +71,7 @@ function rangeRoutes(app: App, { db }: AbuseServices, { path, kinds, body }: Ran
         summary: `Add a range to the ${noun}`,
         ...common,
         body,
-        response: answers(Success(Range), 201),
+        response: responses(Success(Range), 201),
       },
     },
     async (request, reply) => {
@@ -93,7 +93,7 @@ function rangeRoutes(app: App, { db }: AbuseServices, { path, kinds, body }: Ran
         summary: `Remove a range from the ${noun}`,
         ...common,
         params,
-        response: answers(Done),
+        response: responses(Done),
       },
     },
     async (request) => {
@@ -110,8 +110,8 @@ function appealRoutes(app: App, { db, clock }: AbuseServices): void {
       schema: {
         summary: 'List appeals, undecided ones first',
         ...common,
-        querystring: PageQuery,
-        response: answers(AppealPage),
+        querystring: AbusePageQuery,
+        response: responses(AppealPage),
       },
     },
     async ({ query: { page, limit } }) => {
@@ -128,7 +128,7 @@ function appealRoutes(app: App, { db, clock }: AbuseServices): void {
         ...common,
         params,
         body: Decision,
-        response: answers(Success(Appeal)),
+        response: responses(Success(Appeal)),
       },
     },
     async ({ params: { id }, body }) => ({
@@ -146,8 +146,8 @@ function candidateRoutes(app: App, options: AbuseServices): void {
       schema: {
         summary: 'List addresses that wait for confirmation',
         ...common,
-        querystring: PageQuery,
-        response: answers(CandidatePage),
+        querystring: AbusePageQuery,
+        response: responses(CandidatePage),
       },
     },
     async ({ query: { page, limit } }) => {
@@ -166,7 +166,7 @@ function candidateRoutes(app: App, options: AbuseServices): void {
         summary: 'Confirm or discard an address that waits for confirmation',
         ...common,
         body: CandidateDecision,
-        response: answers(Done),
+        response: responses(Done),
       },
     },
     async ({ body: { ip, list } }) => {
@@ -183,7 +183,7 @@ function holdRoutes(app: App, { db }: AbuseServices): void {
       schema: {
         summary: 'Get the blocklist update on hold',
         ...common,
-        response: answers(HoldAnswer),
+        response: responses(HoldAnswer),
       },
     },
     async () => ({ success: true, data: (await findHold(db)) ?? null }),
@@ -194,7 +194,7 @@ function holdRoutes(app: App, { db }: AbuseServices): void {
       schema: {
         summary: 'Publish the blocklist update on hold',
         ...common,
-        response: answers(HoldAnswer),
+        response: responses(HoldAnswer),
       },
     },
     async () => {

@@ -1,5 +1,5 @@
 import { Fault, messageOf } from '../errors.ts'
-import type { Report } from './intake/record.ts'
+import type { AttackReport } from './intake/record.ts'
 import { requireService, serviceOfCategories } from './services.ts'
 import { readSubject } from './subject.ts'
 import { DAY_MS } from '../time.ts'
@@ -12,7 +12,7 @@ const MAX_AGE_MS = DAY_MS
 
 const CSV_HEADER = 'ip,categories,reportdate,comment'
 
-export type BulkRow = { line: number; report: Report } | { line: number; error: string }
+export type BulkRow = { line: number; report: AttackReport } | { line: number; error: string }
 
 /**
  * Reads JSON lines or, recognized by its header, AbuseIPDB’s CSV. Comments are not stored.
@@ -76,7 +76,10 @@ function readCsv(text: string): Row[] {
   return rows
 }
 
-function reportOfFields([ip = '', categories = '', date = '']: string[], now: number): Report {
+function reportOfFields(
+  [ip = '', categories = '', date = '']: string[],
+  now: number,
+): AttackReport {
   const at = Date.parse(date)
   if (date !== '' && (Number.isNaN(at) || at > now + MAX_AGE_MS))
     throw new Error(`“${date.slice(0, 40)}” is not a date.`)
@@ -86,7 +89,7 @@ function reportOfFields([ip = '', categories = '', date = '']: string[], now: nu
   return { subject: readSubject(ip.trim()), service: service.id, port: null, count: 1 }
 }
 
-function reportOfJson(text: string): Report {
+function reportOfJson(text: string): AttackReport {
   let row: unknown
   try {
     row = JSON.parse(text)

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { DB } from '../store/tables.ts'
 import { circumstancesOf } from './circumstances.ts'
-import { createGroupCommit } from './intake/group-commit.ts'
+import { createKeyedGroupCommit } from './intake/group-commit.ts'
 import type { Ranges } from './ranges/ranges.ts'
 import { aliasOf } from './reporter.ts'
 import {
@@ -13,14 +13,14 @@ import {
   type TraitsOf,
 } from './score.ts'
 import type { Standings } from './reputation/standings.ts'
-import { findAddresses, type AddressRow } from './store.ts'
+import { findAddressRows, type AddressRow } from './store.ts'
 import type { Subject } from './subject.ts'
 import { HOUR_MS } from '../time.ts'
 
-export type CheckDeps = { ranges: Ranges; standings: Standings; traitsOf: TraitsOf }
+export type LookupDeps = { ranges: Ranges; standings: Standings; traitsOf: TraitsOf }
 
 /** The public information on an address. */
-export type CheckResult = {
+export type AddressDescription = {
   ip: string
   network: string
   listed: boolean
@@ -37,10 +37,10 @@ export type CheckResult = {
 
 /** Finds rows of addresses. Concurrent lookups share a query. */
 export function createLookup(db: Kysely<DB>): (address: string) => Promise<AddressRow | undefined> {
-  const lookups = createGroupCommit<string, AddressRow | undefined>({
+  const lookups = createKeyedGroupCommit<string, AddressRow | undefined>({
     async commit(addresses) {
       const rows = new Map(
-        (await findAddresses(db, [...new Set(addresses)])).map((row) => [row.address, row]),
+        (await findAddressRows(db, [...new Set(addresses)])).map((row) => [row.address, row]),
       )
       return addresses.map((address) => rows.get(address))
     },
@@ -56,9 +56,9 @@ export function createLookup(db: Kysely<DB>): (address: string) => Promise<Addre
 export function describeAddress(
   subject: Subject,
   row: AddressRow | undefined,
-  { ranges, standings, traitsOf }: CheckDeps,
+  { ranges, standings, traitsOf }: LookupDeps,
   now: number,
-): CheckResult {
+): AddressDescription {
   if (ranges.is('whitelist', subject.key))
     return { ...nothing(subject), listingState: 'whitelisted' }
   if (!row || ranges.is('canary', subject.key)) return nothing(subject)
@@ -85,7 +85,7 @@ export function describeAddress(
   }
 }
 
-function nothing({ ip, key }: Subject): CheckResult {
+function nothing({ ip, key }: Subject): AddressDescription {
   return {
     ip,
     network: key,

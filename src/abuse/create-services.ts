@@ -10,7 +10,7 @@ import type { DB } from '../store/tables.ts'
 import { createLookup } from './check.ts'
 import { createExports } from './export/exports.ts'
 import { createStatsNotifier } from './stats-notifier.ts'
-import type { Receipt } from './intake/commit.ts'
+import type { SubmissionResult } from './intake/commit.ts'
 import { MAX_CONCURRENT_GROUPS } from './intake/group-commit.ts'
 import { createIntake } from './intake/intake.ts'
 import { ensurePartitions } from './intake/partitions.ts'
@@ -116,7 +116,7 @@ export async function createAbuseServices(options: AbuseOptions) {
   }
 }
 
-function outcomesOf({ allowance, outcomes }: Receipt): ReportOutcome[] {
+function outcomesOf({ allowance, outcomes }: SubmissionResult): ReportOutcome[] {
   if (!allowance.allowed) return ['limited']
   return outcomes.map(({ ignored, deduped }) =>
     ignored ? 'ignored' : deduped ? 'deduped' : 'accepted',

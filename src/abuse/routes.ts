@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { callerOf } from '../http/auth.ts'
-import { answers, Done, Success, Uuid } from '../http/schema.ts'
+import { responses, Done, Success, Uuid } from '../http/schema.ts'
 import type { Routes } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
 import { administratorRoutes } from './admin-routes.ts'
@@ -10,7 +10,7 @@ import { TAGS } from './tags.ts'
 import { appeal } from './appeals/appeals.ts'
 import { describeAddress } from './check.ts'
 import { exportRoute } from './export/route.ts'
-import { reportRoutes } from './intake/report-routes.ts'
+import { attackReportRoutes } from './intake/report-routes.ts'
 import {
   Appeal,
   CheckAnswer,
@@ -26,7 +26,7 @@ import {
 } from './shapes.ts'
 import { SERVICE_LIST } from './stats.ts'
 import { readSubject } from './subject.ts'
-import { issueToken, listOwnTokens, readMetrics, revokeToken } from './tokens/tokens.ts'
+import { issueReportToken, listOwnTokens, readMetrics, revokeReportToken } from './tokens/tokens.ts'
 
 /** `/api/v1/abuse/…`: reports in, a list out. */
 export function abuseRoutes(
@@ -35,7 +35,7 @@ export function abuseRoutes(
 ): Routes<unknown> {
   return {
     public(app) {
-      reportRoutes(app, services)
+      attackReportRoutes(app, services)
       lookupRoutes(app, services)
       exportRoute(app, services)
       tokenMetricsRoute(app, services)
@@ -56,7 +56,7 @@ function lookupRoutes(app: App, abuse: AbuseServices): void {
         summary: 'List the services that can be reported',
         operationId: 'listAbuseServices',
         tags: TAGS,
-        response: answers(ServiceList),
+        response: responses(ServiceList),
       },
     },
     async () => ({ success: true, data: SERVICE_LIST }),
@@ -69,7 +69,7 @@ function lookupRoutes(app: App, abuse: AbuseServices): void {
         summary: 'Look up an address, with anonymous evidence',
         tags: TAGS,
         querystring: CheckQuery,
-        response: answers(CheckAnswer),
+        response: responses(CheckAnswer),
       },
     },
     async ({ query }) => {
@@ -89,7 +89,7 @@ function lookupRoutes(app: App, abuse: AbuseServices): void {
         description:
           'Counts accepted reports without duplicates. Up to 15 seconds old; the last day and week are whole hours.',
         tags: TAGS,
-        response: answers(StatsAnswer),
+        response: responses(StatsAnswer),
       },
     },
     async () => ({ success: true, data: await stats() }),
@@ -105,7 +105,7 @@ function tokenMetricsRoute(app: App, { db, clock }: AbuseServices): void {
         summary: 'Get the statistics of a report token, without an account',
         tags: TAGS,
         params: TokenParam,
-        response: answers(Metrics),
+        response: responses(Metrics),
       },
     },
     async ({ params }) => ({
@@ -123,11 +123,11 @@ function tokenRoutes(app: App, { db, clock }: AbuseServices): void {
         summary: 'Create a report token, for statistics of your own reports',
         tags: TAGS,
         body: Type.Optional(NewToken),
-        response: answers(IssuedToken, 201),
+        response: responses(IssuedToken, 201),
       },
     },
     async (request, reply) => {
-      const { token, ...row } = await issueToken(
+      const { token, ...row } = await issueReportToken(
         db,
         callerOf(request).accountId,
         request.body?.label ?? '',
@@ -142,7 +142,7 @@ function tokenRoutes(app: App, { db, clock }: AbuseServices): void {
       schema: {
         summary: 'List your report tokens, newest first, with their statistics',
         tags: TAGS,
-        response: answers(TokenList),
+        response: responses(TokenList),
       },
     },
     async (request) => ({
@@ -159,11 +159,11 @@ function tokenRoutes(app: App, { db, clock }: AbuseServices): void {
         params: Type.Object({
           token: { ...Uuid, description: 'The id of the token, not the token itself.' },
         }),
-        response: answers(Done),
+        response: responses(Done),
       },
     },
     async (request) => {
-      await revokeToken(db, callerOf(request).accountId, request.params.token)
+      await revokeReportToken(db, callerOf(request).accountId, request.params.token)
       return { success: true }
     },
   )
@@ -181,7 +181,7 @@ function appealRoute(app: App, { db, reporterOf, clock }: AbuseServices): void {
           'administrator decides.',
         tags: TAGS,
         body: NewAppeal,
-        response: answers(Success(Appeal), 201),
+        response: responses(Success(Appeal), 201),
       },
     },
     async ({ body, ip }, reply) => {

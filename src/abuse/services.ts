@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Fault } from '../errors.ts'
 import { ROOT } from '../version.ts'
 
-export const CATEGORIES = [
+export const ATTACK_CATEGORIES = [
   'bruteforce',
   'exploit',
   'ddos',
@@ -22,7 +22,7 @@ export type Service = {
   defaultPorts: number[]
   /** 1 to 10. */
   severity: number
-  category: (typeof CATEGORIES)[number]
+  category: (typeof ATTACK_CATEGORIES)[number]
   /** The usual evidence can carry a forged source address. */
   spoofable: boolean
   /** Other names, among them fail2ban's jails. */

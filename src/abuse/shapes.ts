@@ -9,7 +9,7 @@ import {
   Uuid,
 } from '../http/schema.ts'
 import { FORMAT_NAMES } from './export/formats.ts'
-import { CATEGORIES } from './services.ts'
+import { ATTACK_CATEGORIES } from './services.ts'
 import { TOKEN_PATTERN } from './tokens/tokens.ts'
 
 const PLAIN_TEXT = '^[^\\p{Cc}]*$'
@@ -88,7 +88,7 @@ export const ReportResult = Type.Object(
     ignored: Type.Optional(Type.Literal(true, { description: 'The address is on the allowlist.' })),
     ip: Type.String(),
     service: Type.String({ description: 'The id of the service.' }),
-    category: Type.Enum([...CATEGORIES]),
+    category: Type.Enum([...ATTACK_CATEGORIES]),
     score: Score,
     listingState: ListingState,
     confidenceLevel: ConfidenceLevel,
@@ -394,7 +394,7 @@ export const Range = Type.Object({
   createdAt: Timestamp,
 })
 
-export const PageQuery = Type.Object({
+export const AbusePageQuery = Type.Object({
   page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
   limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
 })

@@ -3,15 +3,15 @@ import { GROUPS, SERVICES, serviceOf } from './services.ts'
 import { countNetworksSince, countStates, sumReports, sumReportsPerDay } from './store.ts'
 import { DAY_MS, HOUR_MS } from '../time.ts'
 
-export type Stats = Awaited<ReturnType<typeof readStats>>
+export type AbuseStats = Awaited<ReturnType<typeof readStats>>
 
 /** Milliseconds for which statistics are cached. */
 export const STATS_CACHE_MS = 5_000
 const DAYS_SHOWN = 30
 
 /** The network's statistics, read at most every few seconds. */
-export function createStats(db: Db, clock: () => number): () => Promise<Stats> {
-  let [stats, readAt]: [Promise<Stats> | null, number] = [null, 0]
+export function createStats(db: Db, clock: () => number): () => Promise<AbuseStats> {
+  let [stats, readAt]: [Promise<AbuseStats> | null, number] = [null, 0]
   return () => {
     if (stats && Math.abs(clock() - readAt) < STATS_CACHE_MS) return stats
     const reading = readStats(db, clock())

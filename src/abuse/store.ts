@@ -129,7 +129,7 @@ export function restored(row: object): AddressRow {
 }
 
 /** Loads rows in no particular order. Unknown addresses are missing. */
-export async function findAddresses(db: Db, addresses: string[]): Promise<AddressRow[]> {
+export async function findAddressRows(db: Db, addresses: string[]): Promise<AddressRow[]> {
   const rows = db
     .selectFrom('abuseAddress')
     .select(ADDRESS)

@@ -1,6 +1,6 @@
 import type { FastifyRequest, onSendAsyncHookHandler, preHandlerAsyncHookHandler } from 'fastify'
 import { callerOf } from '../http/auth.ts'
-import { answers, paginationOf, sliceOf, Success } from '../http/schema.ts'
+import { responses, paginationOf, sliceOf, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Logger } from '../log.ts'
 import { ADMINISTRATORS, notifyChange } from '../store/changes.ts'
@@ -75,7 +75,7 @@ export function auditRoute(app: App, { db }: Pick<AuditDeps, 'db'>): void {
         description:
           'Requires an administrator. Lists administrator actions of the last 400 days, newest first.',
         querystring: AuditQuery,
-        response: answers(Success(AuditPage)),
+        response: responses(Success(AuditPage)),
       },
     },
     async ({ query: { q, ...page } }) => {

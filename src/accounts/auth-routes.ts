@@ -246,7 +246,7 @@ function textOf(value: unknown): string {
  * Signs in an account whose password was just set.
  * @returns the cookies to set
  */
-export async function signIn(
+export async function createSession(
   auth: Auth,
   request: FastifyRequest,
   email: string,

@@ -4,14 +4,14 @@ import { deleteOldOutgoingMail } from '../store/outgoing-mail.ts'
 import { deleteAttemptsBefore, deleteKnownNetworksBefore } from './attempts/store.ts'
 import { KNOWN_NETWORK_DAYS } from './trusted-clients.ts'
 import { BACKOFF } from './password-throttle.ts'
-import { deleteAuditEntriesBefore, deleteExpired } from './store.ts'
+import { deleteAuditEntriesBefore, deleteExpiredSessions } from './store.ts'
 import { DAY_MS } from '../time.ts'
 
 /** How long audit entries are kept: 400 days. */
 const AUDIT_RETENTION_MS = 400 * DAY_MS
 
 /** Deletes expired sessions, verifications, sign-in counters and audit entries every night. */
-export function cleanUpJob({ db }: { db: Db }): Job {
+export function cleanUpAccountsJob({ db }: { db: Db }): Job {
   return defineJob({
     name: 'accounts.clean-up',
     schedule: '17 3 * * *',
@@ -19,7 +19,7 @@ export function cleanUpJob({ db }: { db: Db }): Job {
       await deleteAuditEntriesBefore(db, new Date(Date.now() - AUDIT_RETENTION_MS))
       await deleteKnownNetworksBefore(db, KNOWN_NETWORK_DAYS)
       await deleteOldOutgoingMail(db)
-      log.info(await deleteExpired(db), 'expired sessions and verifications deleted')
+      log.info(await deleteExpiredSessions(db), 'expired sessions and verifications deleted')
     },
   })
 }

@@ -13,7 +13,7 @@ import { createAuth, ownOrigins } from './auth.ts'
 import { notifyAccountChange } from './account-changes.ts'
 import { createExportFiles } from './export-files.ts'
 import { createIdentify } from './identify.ts'
-import { cleanUpJob, deleteAttemptsJob } from './jobs.ts'
+import { cleanUpAccountsJob, deleteAttemptsJob } from './jobs.ts'
 import { deriveKey } from './keys.ts'
 import { createTrustedClients } from './trusted-clients.ts'
 import { BACKOFF, createPasswordThrottle } from './password-throttle.ts'
@@ -92,7 +92,7 @@ export function createAccountsModule({
   const authHooks = createAuthHooks(identify, ownOrigins(config.BASE_URL))
   return {
     authHooks,
-    jobs: [cleanUpJob({ db }), deleteAttemptsJob({ db })] as Job[],
+    jobs: [cleanUpAccountsJob({ db }), deleteAttemptsJob({ db })] as Job[],
     futureTimestamps: FUTURE_TIMESTAMPS,
     routes: accountRoutes({
       db,

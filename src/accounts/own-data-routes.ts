@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { callerOf, requireFreshSession, requireSession } from '../http/auth.ts'
-import { answers, answersAs, Done, nameComponents } from '../http/schema.ts'
+import { responses, responsesAs, Done, nameComponents } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { readOwned } from '../store/owned.ts'
 import type { DB } from '../store/tables.ts'
@@ -41,7 +41,7 @@ export function ownDataRoutes(app: App, { db, throttle, exports }: OwnDataDeps):
           'Passwords, tokens and other secrets are left out, because only their hashes or encrypted values are stored. ' +
           'An account can run one export at a time, and up to 6 an hour.',
         produces: ['application/x-ndjson'],
-        response: answersAs('application/x-ndjson', OwnedRow, 'One line'),
+        response: responsesAs('application/x-ndjson', OwnedRow, 'One line'),
       },
     },
     async (request, reply) => {
@@ -62,7 +62,7 @@ export function ownDataRoutes(app: App, { db, throttle, exports }: OwnDataDeps):
         ...common,
         description: 'Deletes the account and all its data permanently. Requires the password.',
         body: Type.Object({ password: OwnPassword }),
-        response: answers(Done),
+        response: responses(Done),
       },
     },
     async (request) => {

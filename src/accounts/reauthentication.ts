@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
 import { callerOf, requireFreshSession, requireSession } from '../http/auth.ts'
-import { answers, Done } from '../http/schema.ts'
+import { responses, Done } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { DB } from '../store/tables.ts'
 import { hashPassword, verifyPassword } from './password-hash.ts'
@@ -27,7 +27,7 @@ export function reauthenticationRoutes(app: App, deps: OwnPasswordDeps): void {
         ...common,
         description:
           'Returns 403 with the code `reauthenticate` when the password was entered more than ten minutes ago.',
-        response: answers(Done),
+        response: responses(Done),
       },
     },
     async () => ({ success: true as const }),
@@ -42,7 +42,7 @@ export function reauthenticationRoutes(app: App, deps: OwnPasswordDeps): void {
         description:
           'Requests that returned 403 with the code `reauthenticate` succeed for the next ten minutes.',
         body: Type.Object({ password: OwnPassword }),
-        response: answers(Done),
+        response: responses(Done),
       },
     },
     async (request) => {

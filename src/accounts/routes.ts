@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import type { Config } from '../config.ts'
 import { callerOf, requireFreshSession, type Identify } from '../http/auth.ts'
-import { answers, Done, PageQuery, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
+import { responses, Done, PageQuery, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
 import type { Routes } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
 import type { Logger } from '../log.ts'
@@ -10,7 +10,7 @@ import { Fault } from '../errors.ts'
 import type { DB } from '../store/tables.ts'
 import { changeAccount, createAccount, createFirstAccount, removeAccount } from './accounts.ts'
 import { auditAdministrators, auditRoute } from './audit.ts'
-import { authRoutes, signIn } from './auth-routes.ts'
+import { authRoutes, createSession } from './auth-routes.ts'
 import type { Auth } from './auth.ts'
 import type { ExportFiles } from './export-files.ts'
 import { ownDataRoutes } from './own-data-routes.ts'
@@ -79,7 +79,7 @@ function currentAccountRoute(app: App): void {
       schema: {
         summary: 'Get the current account',
         tags: ['Accounts'],
-        response: answers(Success(Myself)),
+        response: responses(Success(Myself)),
       },
     },
     async (request) => {
@@ -97,7 +97,7 @@ function tokenRoutes(app: App, { db }: AccountRoutesOptions): void {
       schema: {
         summary: 'List API tokens',
         tags,
-        response: answers(Success(Type.Array(Token))),
+        response: responses(Success(Type.Array(Token))),
       },
     },
     async (request) => ({ success: true, data: await listTokens(db, callerOf(request).accountId) }),
@@ -112,7 +112,7 @@ function tokenRoutes(app: App, { db }: AccountRoutesOptions): void {
         tags,
         security: [{ session: [] }],
         body: NewToken,
-        response: answers(IssuedToken, 201),
+        response: responses(IssuedToken, 201),
       },
     },
     async (request, reply) => {
@@ -123,7 +123,7 @@ function tokenRoutes(app: App, { db }: AccountRoutesOptions): void {
   app.delete(
     '/api/v1/tokens/:id',
     {
-      schema: { summary: 'Revoke an API token', tags, params, response: answers(Done) },
+      schema: { summary: 'Revoke an API token', tags, params, response: responses(Done) },
     },
     async (request) => {
       await revokeToken(db, callerOf(request).accountId, request.params.id)
@@ -148,7 +148,7 @@ function accountsRoutes(app: App, { db, config }: AccountRoutesOptions): void {
         summary: 'List accounts',
         ...common,
         querystring: PageQuery,
-        response: answers(Success(AccountPage)),
+        response: responses(Success(AccountPage)),
       },
     },
     async ({ query: { page, limit } }) => {
@@ -165,7 +165,7 @@ function accountsRoutes(app: App, { db, config }: AccountRoutesOptions): void {
         summary: 'Create an account',
         ...acts,
         body: NewAccount,
-        response: answers(Success(Account), 201),
+        response: responses(Success(Account), 201),
       },
     },
     async ({ body }, reply) => {
@@ -182,7 +182,7 @@ function accountsRoutes(app: App, { db, config }: AccountRoutesOptions): void {
         ...acts,
         params,
         body: AccountChange,
-        response: answers(Success(Account)),
+        response: responses(Success(Account)),
       },
     },
     async ({ params: { id }, body: { name, plan, admin } }) => {
@@ -197,7 +197,7 @@ function accountsRoutes(app: App, { db, config }: AccountRoutesOptions): void {
         summary: 'Delete an account',
         ...acts,
         params,
-        response: answers(Done),
+        response: responses(Done),
       },
     },
     async (request) => {
@@ -227,7 +227,11 @@ function serviceRoutes(
   app.get(
     '/api/v1/service',
     {
-      schema: { summary: 'Get service information', tags, response: answers(Success(ServiceInfo)) },
+      schema: {
+        summary: 'Get service information',
+        tags,
+        response: responses(Success(ServiceInfo)),
+      },
     },
     async () => ({ success: true, data: { ...facts, setupNeeded: !(await hasAccounts(db)) } }),
   )
@@ -242,14 +246,14 @@ function serviceRoutes(
           'Creates an administrator and signs in. Requires the token of the setup link that the service prints while no account exists.',
         tags,
         body: Setup,
-        response: answers(Success(Account), 201),
+        response: responses(Success(Account), 201),
       },
     },
     async (request, reply) => {
       const { token, ...person } = request.body
       await requireSetupToken({ db, secretKey }, token)
       const data = await createFirstAccount(db, person)
-      const cookies = await signIn(auth, request, person.email, person.password)
+      const cookies = await createSession(auth, request, person.email, person.password)
       reply.header('set-cookie', [...cookies, await trustedClients.remember(request, data.email)])
       return reply.code(201).send({ success: true, data })
     },
@@ -263,7 +267,7 @@ function serviceRoutes(
           'Creates the account. Requires the token after the # of the link in the sign-up email.',
         tags,
         body: Type.Object({ token: Type.String({ maxLength: 4000 }) }),
-        response: answers(Success(Account), 201),
+        response: responses(Success(Account), 201),
       },
     },
     async (request, reply) => {

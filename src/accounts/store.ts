@@ -279,7 +279,9 @@ export async function deleteAuditEntriesBefore(db: Db, time: Date): Promise<void
  * Deletes expired sessions and verifications, sign-in counters older than a day, and unused rate
  * limits.
  */
-export async function deleteExpired(db: Db): Promise<{ sessions: number; verifications: number }> {
+export async function deleteExpiredSessions(
+  db: Db,
+): Promise<{ sessions: number; verifications: number }> {
   const now = new Date()
   const sessions = await db.deleteFrom('session').where('expiresAt', '<', now).executeTakeFirst()
   const verifications = await db

@@ -1,6 +1,6 @@
 import type { Plan } from '../config.ts'
 import { callerOf } from '../http/auth.ts'
-import { answers, PageQuery, paginationOf, sliceOf, Success } from '../http/schema.ts'
+import { responses, PageQuery, paginationOf, sliceOf, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Db } from '../store/database.ts'
 import { OVER_QUOTA_EFFECTS, QUOTA_BYTES, QUOTAS, type Quota } from './quotas.ts'
@@ -20,7 +20,7 @@ export function usageRoute(app: App, readers: UsageReaders): void {
       schema: {
         summary: 'Get the storage usage of the account',
         tags: ['Accounts'],
-        response: answers(Success(Usage)),
+        response: responses(Success(Usage)),
       },
     },
     async (request) => {
@@ -45,7 +45,7 @@ export function accountUsagesRoute(
         tags: ['Accounts'],
         description: 'Requires an administrator. Oldest account first.',
         querystring: PageQuery,
-        response: answers(Success(AccountUsagePage)),
+        response: responses(Success(AccountUsagePage)),
       },
     },
     async ({ query: { page, limit } }) => {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { callerOf } from '../http/auth.ts'
-import { answers, Done, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
+import { responses, Done, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { notifyChange } from '../store/changes.ts'
 import type { SendDeps } from './channels/channel-type.ts'
@@ -43,7 +43,7 @@ function listRoute(app: App, { db, relay, baseUrl }: SendDeps): void {
         summary: 'List alerts',
         tags,
         querystring: AlertQuery,
-        response: answers(Success(AlertPage)),
+        response: responses(Success(AlertPage)),
       },
     },
     async (request) => {
@@ -78,7 +78,7 @@ function channelRoutes(app: App, deps: SendDeps): void {
         summary: 'List alert channels',
         description: 'The first channel is the account’s own email address.',
         tags,
-        response: answers(Success(Type.Array(Channel))),
+        response: responses(Success(Type.Array(Channel))),
       },
     },
     async (request) => {
@@ -96,7 +96,7 @@ function channelRoutes(app: App, deps: SendDeps): void {
           'An email address other than the account’s own gets a code first. If the email fails, `problem` says why; request a new code at `…/code`. Webhook requests are signed as in Standard Webhooks; the secret is shown only once.',
         tags,
         body: NewChannel,
-        response: answers(Success(CreatedChannel), 201),
+        response: responses(Success(CreatedChannel), 201),
       },
     },
     async (request, reply) => {
@@ -116,7 +116,7 @@ function channelRoutes(app: App, deps: SendDeps): void {
         tags,
         params,
         body: ChannelChanges,
-        response: answers(Success(Channel)),
+        response: responses(Success(Channel)),
       },
     },
     async (request) => {
@@ -134,7 +134,7 @@ function channelRoutes(app: App, deps: SendDeps): void {
         summary: 'Delete an alert channel',
         tags,
         params,
-        response: answers(Done),
+        response: responses(Done),
       },
     },
     async (request) => {
@@ -157,7 +157,7 @@ function confirmationRoutes(app: App, deps: SendDeps): void {
           'Responds when the test was accepted, else with the error of the relay or the receiver.',
         tags,
         params,
-        response: answers(Done),
+        response: responses(Done),
       },
     },
     async (request) => {
@@ -175,7 +175,7 @@ function confirmationRoutes(app: App, deps: SendDeps): void {
         summary: 'Send a new confirmation code',
         tags,
         params,
-        response: answers(Done),
+        response: responses(Done),
       },
     },
     async (request) => {
@@ -194,7 +194,7 @@ function confirmationRoutes(app: App, deps: SendDeps): void {
         tags,
         params,
         body: Confirmation,
-        response: answers(Success(Channel)),
+        response: responses(Success(Channel)),
       },
     },
     async (request) => {

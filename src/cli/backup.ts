@@ -3,7 +3,7 @@ import { readConfig } from '../config.ts'
 import { Fault } from '../errors.ts'
 import { createLog } from '../log.ts'
 import { backUp, restore } from '../store/backup.ts'
-import { UsageError, type Command } from './command.ts'
+import { UsageError, type CliCommand } from './command.ts'
 import { requireDatabase } from './database.ts'
 
 const BACKUP = `Usage: portreeve backup FILE
@@ -23,7 +23,7 @@ service must be stopped.
 // Standard output belongs to the command's result.
 const log = createLog('warn', process.stderr)
 
-export const backupCommand: Command = {
+export const backupCommand: CliCommand = {
   name: 'backup',
   usage: BACKUP,
   async run(args) {
@@ -39,7 +39,7 @@ export const backupCommand: Command = {
   },
 }
 
-export const restoreCommand: Command = {
+export const restoreCommand: CliCommand = {
   name: 'restore',
   usage: RESTORE,
   async run(args) {

@@ -5,7 +5,7 @@ import type {
   MailAuthResult,
   TlsResult,
 } from '../diagnostics/shapes.ts'
-import { field, foreign, pad, paint, table } from './text.ts'
+import { field, sanitizeForTerminal, pad, paint, table } from './text.ts'
 
 const good = (text: string) => paint('green', text)
 const bad = (text: string) => paint(['bold', 'red'], text)
@@ -28,7 +28,7 @@ export function dnsReport(data: DnsResult): string {
     const error = data.errors[type.toLowerCase()]
     return error
       ? [[quiet(type), doubtful(`lookup failed: ${error}`)]]
-      : field(type, values.map(foreign))
+      : field(type, values.map(sanitizeForTerminal))
   })
   const verdict =
     data.status === 'NXDOMAIN' ? bad('Domain not found (NXDOMAIN).') : good('Domain found.')
@@ -39,9 +39,12 @@ export function dnsReport(data: DnsResult): string {
 export function tlsReport(data: TlsResult): string {
   const days = `${data.daysRemaining} days left`
   const rows = [
-    ...field('Subject', foreign(data.subject['CN'] ?? 'no common name')),
-    ...field('Issuer', foreign([data.issuer['O'], data.issuer['CN']].filter(Boolean).join(', '))),
-    ...field('Names', data.subjectAltNames.map(foreign)),
+    ...field('Subject', sanitizeForTerminal(data.subject['CN'] ?? 'no common name')),
+    ...field(
+      'Issuer',
+      sanitizeForTerminal([data.issuer['O'], data.issuer['CN']].filter(Boolean).join(', ')),
+    ),
+    ...field('Names', data.subjectAltNames.map(sanitizeForTerminal)),
     ...field(
       'Valid',
       `${data.validFrom.slice(0, 10)} to ${data.validTo.slice(0, 10)}, ${data.isExpired ? bad('expired') : days}`,
@@ -49,7 +52,7 @@ export function tlsReport(data: TlsResult): string {
     ...field('Key', `${data.keyType ?? 'unknown'} ${data.keyBits ?? ''}`.trim()),
     ...field(
       'Chain',
-      data.chain.map(({ subject }) => foreign(subject['CN'] ?? subject['O'] ?? '?')),
+      data.chain.map(({ subject }) => sanitizeForTerminal(subject['CN'] ?? subject['O'] ?? '?')),
     ),
     ...field('Connection', `${data.protocol}, ${data.cipher.name}, ${data.handshakeMs} ms`),
     ...field('Serial', data.serialNumber),
@@ -73,8 +76,8 @@ export function blacklistRow(item: BlacklistItem): string {
     item.status === 'listed'
       ? [item.codes.join(' '), item.reason ?? item.meanings.join('; ')].join('  ')
       : (item.detail ?? '')
-  const name = pad(foreign(item.dnsbl), 34)
-  return `  ${MARKS[item.status]}  ${pad(quiet(item.category), 13)}  ${item.status === 'clean' ? quiet(name) : name}  ${foreign(why)}`.trimEnd()
+  const name = pad(sanitizeForTerminal(item.dnsbl), 34)
+  return `  ${MARKS[item.status]}  ${pad(quiet(item.category), 13)}  ${item.status === 'clean' ? quiet(name) : name}  ${sanitizeForTerminal(why)}`.trimEnd()
 }
 
 /** The verdict with the counts, and the removal page of each listing. */
@@ -92,7 +95,7 @@ export function blacklistSummary(data: BlacklistResult): string {
         : good(`${ip} is on none of ${totalChecked} blocklists.`)
   const links = listed.map((item) => [
     item.name,
-    item.delistUrl ? quiet(foreign(item.delistUrl)) : quiet('no removal page'),
+    item.delistUrl ? quiet(sanitizeForTerminal(item.delistUrl)) : quiet('no removal page'),
   ])
   return [
     '',
@@ -112,7 +115,9 @@ export function mailAuthReport(data: MailAuthResult): string {
     ...field(
       '',
       dmarc.tagsExplained.map(({ tag, value, meaning }) =>
-        quiet(`${foreign(tag)}=${foreign(value)}  ${foreign(meaning)}`),
+        quiet(
+          `${sanitizeForTerminal(tag)}=${sanitizeForTerminal(value)}  ${sanitizeForTerminal(meaning)}`,
+        ),
       ),
       '',
     ),
@@ -144,7 +149,7 @@ type LookedUp = { found: boolean; record: string | null; error?: string }
 
 function recordOf({ found, record, error }: LookedUp): string {
   if (error) return doubtful(`lookup failed: ${error}`)
-  return found ? foreign(record ?? '') : quiet('not found')
+  return found ? sanitizeForTerminal(record ?? '') : quiet('not found')
 }
 
 function senderOf({
@@ -156,30 +161,32 @@ function senderOf({
 }: NonNullable<MailAuthResult['spf']['senders']>[number]): string {
   const mark = result === 'pass' ? good(result) : result === 'fail' ? bad(result) : doubtful(result)
   const why = [
-    term && `by ${foreign(term)}`,
-    reason && foreign(reason),
-    explanation && `“${foreign(explanation)}”`,
+    term && `by ${sanitizeForTerminal(term)}`,
+    reason && sanitizeForTerminal(reason),
+    explanation && `“${sanitizeForTerminal(explanation)}”`,
   ]
   return `${ip}  ${mark}  ${quiet(why.filter(Boolean).join(', '))}`
 }
 
 function keyOf(item: MailAuthResult['dkim'][number]): string {
   const { selector, keyType = '', keyBits, revoked, testing, error } = item
-  if (error) return `${foreign(selector)}  ${doubtful(`lookup failed: ${error}`)}`
+  if (error) return `${sanitizeForTerminal(selector)}  ${doubtful(`lookup failed: ${error}`)}`
   const facts = [
     keyBits ? `${keyType} ${keyBits}` : keyType,
     revoked && 'revoked',
     testing && 'testing',
     item.provider,
   ]
-  return `${foreign(selector)}  ${quiet(facts.filter(Boolean).join(', '))}`
+  return `${sanitizeForTerminal(selector)}  ${quiet(facts.filter(Boolean).join(', '))}`
 }
 
 const SEVERITY_MARKS = { error: bad('✗'), warning: doubtful('!'), info: quiet('i') }
 
 function advice({ severity, message, publish }: MailAuthResult['warnings'][number]): string[] {
-  const record = publish ? [`      ${publish.name}  TXT  "${foreign(publish.value)}"`] : []
-  return [`  ${SEVERITY_MARKS[severity]} ${foreign(message)}`, ...record.map(quiet)]
+  const record = publish
+    ? [`      ${publish.name}  TXT  "${sanitizeForTerminal(publish.value)}"`]
+    : []
+  return [`  ${SEVERITY_MARKS[severity]} ${sanitizeForTerminal(message)}`, ...record.map(quiet)]
 }
 
 function heading(what: string, verdict: string): string {
@@ -188,6 +195,6 @@ function heading(what: string, verdict: string): string {
 
 function warnings(sentences: string[]): string[] {
   return sentences.length > 0
-    ? ['', ...sentences.map((sentence) => `  ${doubtful('!')} ${foreign(sentence)}`)]
+    ? ['', ...sentences.map((sentence) => `  ${doubtful('!')} ${sanitizeForTerminal(sentence)}`)]
     : []
 }

@@ -16,7 +16,7 @@ import {
   mailAuthReport,
   tlsReport,
 } from './check-reports.ts'
-import { UsageError, type Command } from './command.ts'
+import { UsageError, type CliCommand } from './command.ts'
 import { paint } from './text.ts'
 
 /** The name of the blocklist check in scripts and in the API. */
@@ -93,7 +93,7 @@ const KINDS: Record<string, Kind> = {
   },
 }
 
-export const checkCommand: Command = {
+export const checkCommand: CliCommand = {
   name: 'check',
   usage: USAGE,
   async run(args) {

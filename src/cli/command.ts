@@ -1,5 +1,5 @@
 /** One command of `portreeve`. */
-export type Command = {
+export type CliCommand = {
   name: string
   /** The whole help text, ending without a line feed. */
   usage: string

@@ -19,9 +19,9 @@ import { checkTarget, openSocket, type Target } from '../net/guard.ts'
 import { probeTls } from '../net/tls/probe-tls.ts'
 import { databaseState } from '../store/database.ts'
 import { databaseIn } from '../store/embedded/upgrade.ts'
-import type { Command } from './command.ts'
+import type { CliCommand } from './command.ts'
 import { withDatabase } from './database.ts'
-import { foreign, pad, paint } from './text.ts'
+import { sanitizeForTerminal, pad, paint } from './text.ts'
 
 const USAGE = `Usage: portreeve doctor [--json]
 
@@ -46,7 +46,7 @@ const EXAMINATIONS: Examine[] = [
   relay,
 ]
 
-export const doctorCommand: Command = {
+export const doctorCommand: CliCommand = {
   name: 'doctor',
   usage: USAGE,
   async run(args) {
@@ -134,8 +134,8 @@ async function relay({ SMTP_URL }: Config, deps: CheckDeps): Promise<Finding[]> 
     if (protocol === 'smtps:') return [await tlsRelay(deps, hostname, Number(port) || 465)]
     const greeting = await firstLine(deps, hostname, Number(port) || 25)
     if (greeting.startsWith('220'))
-      return [good('mail', `${hostname} responds: ${foreign(greeting)}`)]
-    return [bad('mail', `${hostname} does not accept mail: ${foreign(greeting)}`)]
+      return [good('mail', `${hostname} responds: ${sanitizeForTerminal(greeting)}`)]
+    return [bad('mail', `${hostname} does not accept mail: ${sanitizeForTerminal(greeting)}`)]
   } catch (error) {
     return [bad('mail', `${messageOf(error)} Check SMTP_URL.`)]
   }

@@ -10,10 +10,10 @@ import { MAX_DELIVERY_BYTES } from '../dmarc/limits.ts'
 import { Fault } from '../errors.ts'
 import { isMbox, splitMbox } from '../protocols/mail/mbox.ts'
 import type { DB } from '../store/tables.ts'
-import { UsageError, type Command } from './command.ts'
+import { UsageError, type CliCommand } from './command.ts'
 import { withDatabase } from './database.ts'
-import { bar, numberText, timeText } from './progress-bars.ts'
-import { foreign, table } from './text.ts'
+import { bar, countText, timeText } from './progress-bars.ts'
+import { sanitizeForTerminal, table } from './text.ts'
 
 const USAGE = `Usage: portreeve import-reports FILE… [--email E]
 
@@ -25,7 +25,7 @@ already stored counts as a duplicate.
   --email E   import only reports for the domains of this account (default: all accounts)
   --json      print JSON`
 
-export const importReportsCommand: Command = {
+export const importReportsCommand: CliCommand = {
   name: 'import-reports',
   usage: USAGE,
   async run(args) {
@@ -133,7 +133,7 @@ function createProgress(out: NodeJS.WriteStream, files: FoundFile[]) {
     const seconds = (drawn - started) / 1000
     const share = total === 0 ? 1 : Math.min(1, done / total)
     const left = share > 0 && seconds > 1 ? `${timeText((seconds * (1 - share)) / share)} left` : ''
-    const line = `${bar(share)}  ${numberText(reports)} reports  ${Math.round(reports / Math.max(seconds, 0.1))}/s  ${left}`
+    const line = `${bar(share)}  ${countText(reports)} reports  ${Math.round(reports / Math.max(seconds, 0.1))}/s  ${left}`
     out.write(out.isTTY ? `\r\u001b[K${line}` : `${line}\n`)
   }
 
@@ -162,12 +162,12 @@ function textOf(
   files: number,
 ): string {
   const failures =
-    failureReports > 0 ? `, ${numberText(failureReports)} failure reports ignored` : ''
-  const counts = `${numberText(files)} files: ${numberText(stored)} reports stored, ${numberText(duplicates)} duplicates${failures}, ${numberText(rejected.length)} rejected.`
+    failureReports > 0 ? `, ${countText(failureReports)} failure reports ignored` : ''
+  const counts = `${countText(files)} files: ${countText(stored)} reports stored, ${countText(duplicates)} duplicates${failures}, ${countText(rejected.length)} rejected.`
   const named = rejected
     .slice(0, MAX_LISTED)
-    .map(({ name, reason }) => [foreign(name), foreign(reason)])
+    .map(({ name, reason }) => [sanitizeForTerminal(name), sanitizeForTerminal(reason)])
   const more =
-    rejected.length > MAX_LISTED ? [`  and ${numberText(rejected.length - MAX_LISTED)} more`] : []
+    rejected.length > MAX_LISTED ? [`  and ${countText(rejected.length - MAX_LISTED)} more`] : []
   return [counts, ...(named.length > 0 ? [table(named)] : []), ...more].join('\n')
 }

@@ -6,9 +6,9 @@ import { Fault, messageOf } from '../errors.ts'
 import { askService, followEvents, type ServerEvent } from '../net/http/event-stream.ts'
 import { forward } from '../net/http/forward.ts'
 import type { presentRequest } from '../webhooks/present.ts'
-import { UsageError, type Command } from './command.ts'
+import { UsageError, type CliCommand } from './command.ts'
 import { askSecret } from './prompt.ts'
-import { foreign, paint } from './text.ts'
+import { sanitizeForTerminal, paint } from './text.ts'
 
 const USAGE = `Usage: portreeve listen TOKEN --to http://localhost:3000
 
@@ -38,7 +38,7 @@ const RESPONSE_TIMEOUT_MS = 30_000
 type Captured = ReturnType<typeof presentRequest>
 type Listening = { events: URL; to: URL; apiToken: string; json: boolean }
 
-export const listenCommand: Command = {
+export const listenCommand: CliCommand = {
   name: 'listen',
   usage: USAGE,
   async run(args) {
@@ -130,7 +130,7 @@ async function handleEvent(
     console.log(JSON.stringify({ id, method, path, query, ...outcome, ms }))
     return
   }
-  const target = foreign(path + (query && `?${query}`)) || '/'
+  const target = sanitizeForTerminal(path + (query && `?${query}`)) || '/'
   const result =
     'status' in outcome
       ? `${outcome.status} ${paint('dim', `${ms} ms`)}`

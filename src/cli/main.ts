@@ -1,12 +1,12 @@
 import { Fault, messageOf } from '../errors.ts'
 import { failureBody } from '../http/errors.ts'
 import { VERSION } from '../version.ts'
-import { UsageError, type Command } from './command.ts'
+import { UsageError, type CliCommand } from './command.ts'
 
 /**
  * All commands. Each is loaded on use, so that `check` does not wait for the whole service to load.
  */
-const COMMANDS: Record<string, { summary: string; load: () => Promise<Command> }> = {
+const COMMANDS: Record<string, { summary: string; load: () => Promise<CliCommand> }> = {
   serve: {
     summary: 'Run the service',
     load: async () => (await import('./serve.ts')).serveCommand,
@@ -78,7 +78,7 @@ export async function main(argv: string[]): Promise<number> {
   }
 }
 
-function explain(error: unknown, command: Command, json: boolean): number {
+function explain(error: unknown, command: CliCommand, json: boolean): number {
   const isUsage = isUsageError(error)
   if (!isUsage && !(error instanceof Fault)) throw error
   const fault = error instanceof Fault ? error : new Fault('invalid_request', messageOf(error))

@@ -1,21 +1,21 @@
-import type { Failure } from '../migration/engine/journal/journal.ts'
+import type { CopyFailure } from '../migration/engine/journal/journal.ts'
 import type { MigrationOutcome } from '../migration/engine/migrate.ts'
 import { sizeText } from '../migration/engine/plan/size-text.ts'
 import type { SizedFolder } from '../migration/folder-sizes.ts'
-import { numberText, timeText } from './progress-bars.ts'
-import { foreign, paint, table } from './text.ts'
+import { countText, timeText } from './progress-bars.ts'
+import { sanitizeForTerminal, paint, table } from './text.ts'
 
 /** The outcome with all failures. `isDry`: a dry run. */
 export type Reported = MigrationOutcome & {
   isDry: boolean
-  failures: readonly Failure[]
+  failures: readonly CopyFailure[]
   seconds: number
 }
 
 /** The folders to copy, with messages and size. */
 export function tableOf(folders: readonly SizedFolder[]): string {
   const row = (messages: number, bytes: number, name: string) => [
-    numberText(messages).padStart(9),
+    countText(messages).padStart(9),
     sizeText(bytes).padStart(9),
     name,
   ]
@@ -24,7 +24,9 @@ export function tableOf(folders: readonly SizedFolder[]): string {
   const head = ['messages'.padStart(9), 'size'.padStart(9), 'folder'].map((text) =>
     paint('dim', text),
   )
-  const rows = folders.map(({ path, messages, bytes }) => row(messages, bytes, foreign(path)))
+  const rows = folders.map(({ path, messages, bytes }) =>
+    row(messages, bytes, sanitizeForTerminal(path)),
+  )
   const total = row(
     sum(({ messages }) => messages),
     sum(({ bytes }) => bytes),
@@ -49,16 +51,20 @@ function jsonOf({ state, seconds, progress, folders, notes, stopped, failures }:
 }
 
 function linesOf(reported: Reported): string[] {
-  const at = (folder: string, uid?: number | null) => `${foreign(folder)}${uid ? ` ${uid}` : ''}`
+  const at = (folder: string, uid?: number | null) =>
+    `${sanitizeForTerminal(folder)}${uid ? ` ${uid}` : ''}`
   const shown = reported.folders.filter((folder) => folder.altered || reported.isDry)
   return [
-    ...shown.map(({ source, destination }) => `  ${foreign(source)}  →  ${foreign(destination)}`),
+    ...shown.map(
+      ({ source, destination }) =>
+        `  ${sanitizeForTerminal(source)}  →  ${sanitizeForTerminal(destination)}`,
+    ),
     ...reported.notes.map(
-      ({ folder, uid, message }) => `  ${at(folder, uid)}: ${foreign(message)}`,
+      ({ folder, uid, message }) => `  ${at(folder, uid)}: ${sanitizeForTerminal(message)}`,
     ),
     ...reported.failures.map(
       ({ folder, uid, code, message }) =>
-        `  ${paint('red', code)} ${at(folder, uid)}: ${foreign(message)}`,
+        `  ${paint('red', code)} ${at(folder, uid)}: ${sanitizeForTerminal(message)}`,
     ),
     sentenceOf(reported),
   ]
@@ -77,14 +83,14 @@ function sentenceOf({ state, isDry, progress, stopped, seconds }: Reported): str
   if (isDry && !stopped) {
     const size = bytesTotal === null ? '' : `, ${sizeText(bytesTotal)}`
     const failed =
-      errorCount === 0 ? '' : `${paint('red', `${numberText(errorCount)} cannot be copied.`)} `
+      errorCount === 0 ? '' : `${paint('red', `${countText(errorCount)} cannot be copied.`)} `
     const folders = foldersTotal - errorCount
-    return `${failed}Dry run: ${numberText(messagesTotal)} messages in ${folders} folders${size} would be copied.`
+    return `${failed}Dry run: ${countText(messagesTotal)} messages in ${folders} folders${size} would be copied.`
   }
   const there =
-    skippedByDedup > 0 ? `, ${numberText(skippedByDedup)} of them skipped as duplicates` : ''
-  const counts = `${numberText(messagesDone)} of ${numberText(messagesTotal)} messages in ${foldersTotal} folders${there}, ${sizeText(bytesDone)}, in ${timeText(seconds)}.`
+    skippedByDedup > 0 ? `, ${countText(skippedByDedup)} of them skipped as duplicates` : ''
+  const counts = `${countText(messagesDone)} of ${countText(messagesTotal)} messages in ${foldersTotal} folders${there}, ${sizeText(bytesDone)}, in ${timeText(seconds)}.`
   if (state === 'completed') return `${paint('green', 'Verified:')} ${counts}`
-  const why = stopped ? ` ${foreign(stopped.message)}` : ''
-  return `${paint('red', `${numberText(errorCount)} not copied:`)} ${counts}${why} Run the same command to continue; add --retry to retry failed messages.`
+  const why = stopped ? ` ${sanitizeForTerminal(stopped.message)}` : ''
+  return `${paint('red', `${countText(errorCount)} not copied:`)} ${counts}${why} Run the same command to continue; add --retry to retry failed messages.`
 }

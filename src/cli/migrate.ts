@@ -9,7 +9,7 @@ import { openFileJournal } from '../migration/engine/journal/file-journal.ts'
 import { migrateMailbox } from '../migration/engine/migrate.ts'
 import { listFolderSizes } from '../migration/folder-sizes.ts'
 import { ImapLost, ImapRefused } from '../net/imap/connection/refusals.ts'
-import { UsageError, type Command } from './command.ts'
+import { UsageError, type CliCommand } from './command.ts'
 import { accountsOf, type Accounts } from './migrate-accounts.ts'
 import { report, tableOf, type Reported } from './migrate-report.ts'
 import { createBars } from './progress-bars.ts'
@@ -58,7 +58,7 @@ const OPTIONS = {
   json: { type: 'boolean', default: false },
 } as const
 
-export const migrateCommand: Command = {
+export const migrateCommand: CliCommand = {
   name: 'migrate',
   usage: USAGE,
   async run(args) {

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { MigrationProgress } from '../migration/engine/progress/progress.ts'
 import { sizeText } from '../migration/engine/plan/size-text.ts'
-import { foreign, pad, paint, width } from './text.ts'
+import { sanitizeForTerminal, pad, paint, width } from './text.ts'
 import { HOUR_SECONDS } from '../time.ts'
 
 /** Progress lines at the bottom of a terminal; without a terminal, a line every ten seconds. */
@@ -28,7 +28,7 @@ export function createBars(out: NodeJS.WriteStream): Bars {
     show(progress) {
       if (!isWarned)
         for (const { message } of progress.warnings)
-          out.write(`${paint('yellow', 'Note:')} ${foreign(message)}\n`)
+          out.write(`${paint('yellow', 'Note:')} ${sanitizeForTerminal(message)}\n`)
       isWarned = true
       if (out.isTTY) {
         clear()
@@ -50,7 +50,7 @@ function foldersOf({ folderProgress }: MigrationProgress): string[] {
   )
   return busy.slice(0, MAX_FOLDERS).map(([path, { doneCount, total, bytes, bytesTotal }]) => {
     const share = shareOf({ done: doneCount, total, bytes, bytesTotal })
-    return `${pad(shorten(foreign(path)), NAME_COLUMNS)} ${bar(share)} ${counts(doneCount, total)}  ${sizes(bytes, bytesTotal)}`
+    return `${pad(shorten(sanitizeForTerminal(path)), NAME_COLUMNS)} ${bar(share)} ${counts(doneCount, total)}  ${sizes(bytes, bytesTotal)}`
   })
 }
 
@@ -90,14 +90,14 @@ export function bar(share: number): string {
 }
 
 function counts(done: number, total: number): string {
-  return `${numberText(done)} / ${numberText(total)}`
+  return `${countText(done)} / ${countText(total)}`
 }
 
 function sizes(bytes: number, bytesTotal: number | null): string {
   return bytesTotal === null ? sizeText(bytes) : `${sizeText(bytes)} / ${sizeText(bytesTotal)}`
 }
 
-export function numberText(number: number): string {
+export function countText(number: number): string {
   return number.toLocaleString('en-US')
 }
 

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { startService } from '../app.ts'
 import { readConfig } from '../config.ts'
 import { createLog } from '../log.ts'
-import type { Command } from './command.ts'
+import type { CliCommand } from './command.ts'
 
 const USAGE = `Usage: portreeve serve
 
@@ -12,7 +12,7 @@ Settings come from the environment and .env: docs/configuration.md.
 
   --json    write only the log, as JSON lines to standard output`
 
-export const serveCommand: Command = {
+export const serveCommand: CliCommand = {
   name: 'serve',
   usage: USAGE,
   async run(args) {

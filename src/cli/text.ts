@@ -38,6 +38,6 @@ export function field(label: string, values: string | string[], none = 'none'): 
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 
 /** Makes text from outside safe for a terminal: one line, no escape sequences. */
-export function foreign(text: string): string {
+export function sanitizeForTerminal(text: string): string {
   return stripVTControlCharacters(text).replace(CONTROL_CHARACTERS, '\uFFFD')
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { requireAccount } from '../accounts/accounts.ts'
 import { issueToken } from '../accounts/tokens.ts'
-import { UsageError, type Command } from './command.ts'
+import { UsageError, type CliCommand } from './command.ts'
 import { withDatabase } from './database.ts'
 
 const USAGE = `Usage: portreeve token create --email E [--label L]
@@ -12,7 +12,7 @@ Creates an API token for an account and prints it on one line. It cannot be show
   --label L    label, such as the purpose of the token
   --json       print JSON`
 
-export const tokenCommand: Command = {
+export const tokenCommand: CliCommand = {
   name: 'token',
   usage: USAGE,
   async run([verb = '', ...args]) {

@@ -6,7 +6,7 @@ import { hasAccounts, insertAuditEntry, listAccounts, type AccountRow } from '..
 import { PLANS, type Config, type Plan } from '../config.ts'
 import { ADMINISTRATORS, notifyChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
-import { UsageError, type Command } from './command.ts'
+import { UsageError, type CliCommand } from './command.ts'
 import { withDatabase } from './database.ts'
 import { table } from './text.ts'
 
@@ -27,7 +27,7 @@ const USAGE = `Usage: portreeve user create --email E --password-stdin [--name N
   --admin             allow the account to manage accounts
   --json              print JSON`
 
-export const userCommand: Command = {
+export const userCommand: CliCommand = {
   name: 'user',
   usage: USAGE,
   async run([verb = '', ...args]) {

@@ -1,7 +1,7 @@
 import { Fault } from '../errors.ts'
 import type { CreateDeps } from './create-process.ts'
 import { insertRequest } from './requests/store.ts'
-import { applyEvent, type Change } from './steps/change.ts'
+import { applyEvent, type StepChange } from './steps/change.ts'
 import { findStep, type StepWithProcess, type StepRow } from './steps/store.ts'
 import { MAX_ATTEMPTS } from './steps/timing.ts'
 import { findOpenProcess, findProcess, lockAccount, updateCauseAndFix } from './store.ts'
@@ -58,7 +58,7 @@ async function applyOrRefuse(
   deps: CreateDeps,
   { id }: StepRow,
   action: Action,
-  change: Change,
+  change: StepChange,
 ): Promise<void> {
   if (await applyEvent(deps, id, { ...change, quiet: true })) return
   throw refusal(action, (await findStep(deps.db, id))?.step)
@@ -92,7 +92,7 @@ function missingCauseOrFix(cause: string | null, fix: string | null): Fault {
 }
 
 /** A request that the user made starts the same cooldown as one that Portreeve sent. */
-function recordManualRequest({ now }: CreateDeps): Change['also'] {
+function recordManualRequest({ now }: CreateDeps): StepChange['also'] {
   return async (db, { process: { ip }, step: { id: stepId, attempt, zone } }) => {
     const request = { stepId, attempt, reminder: false, ip, zone, recipient: null, messageId: null }
     await insertRequest(db, { ...request, state: 'made', at: now() })

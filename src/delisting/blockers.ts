@@ -1,12 +1,12 @@
 import { isGenericName, type ReverseDns } from '../protocols/networks/reverse-dns.ts'
-import type { Answer, Plan } from './steps/plan.ts'
+import type { Answer, RemovalPlan } from './steps/plan.ts'
 
 /**
  * Lists about reverse DNS or dynamic ranges require a name that is not generated from the address.
  */
 const REVERSE_DNS_POLICY = /\b(?:dynamic|dyna?|generic|no-?ptr|reverse dns|r-?dns|ptr)\b/i
 
-type ListedAddress = { ip: string; name: string; plan: Plan; answer: Answer }
+type ListedAddress = { ip: string; name: string; plan: RemovalPlan; answer: Answer }
 
 /**
  * Finds the problems that the owner must fix before the request: otherwise the blocklist would

@@ -5,7 +5,7 @@ import { createDnsQueries } from '../protocols/dns-queries.ts'
 import type { ReverseDns } from '../protocols/networks/reverse-dns.ts'
 
 /** Further evidence for a mail server whose HELO name is confirmed by its reverse DNS. */
-export type Evidence = {
+export type ServerEvidence = {
   /** The result of SPF for that name and address, in the terms of RFC 8601. */
   spf: string
   /**
@@ -15,7 +15,7 @@ export type Evidence = {
   dmarc: string | null
 }
 
-export type ReverseDnsEvidence = ReverseDns & { evidence?: Evidence }
+export type ReverseDnsEvidence = ReverseDns & { evidence?: ServerEvidence }
 
 /** Milliseconds for all queries. The letter can do without the result. */
 const TIMEOUT_MS = 10_000

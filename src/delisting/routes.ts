@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
 import { callerOf } from '../http/auth.ts'
-import { answers, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
+import { responses, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { canonical } from '../net/address.ts'
 import { performAction, type Action, type CauseAndFix } from './actions.ts'
@@ -37,7 +37,7 @@ function processRoutes(app: App, deps: CreateDeps): void {
           'Checks every blocklist and creates a step for each listing. An email goes to a list only when cause and fix are given and the reverse DNS is valid.',
         tags,
         body: NewProcess,
-        response: answers(Success(DelistingProcess), 201),
+        response: responses(Success(DelistingProcess), 201),
       },
     },
     async (request, reply) => {
@@ -56,7 +56,7 @@ function processRoutes(app: App, deps: CreateDeps): void {
         operationId: 'listDelistings',
         tags,
         querystring: ProcessQuery,
-        response: answers(Success(ProcessPage)),
+        response: responses(Success(ProcessPage)),
       },
     },
     async (request) => {
@@ -79,7 +79,7 @@ function processRoutes(app: App, deps: CreateDeps): void {
         summary: 'Get a delisting with its events',
         tags,
         params,
-        response: answers(Success(ProcessWithHistory)),
+        response: responses(Success(ProcessWithHistory)),
       },
     },
     async (request) => ({
@@ -122,7 +122,7 @@ function actionRoutes(app: App, deps: CreateDeps): void {
         tags,
         params: stepParams,
         body: Confirmation,
-        response: answers(Success(ProcessWithHistory)),
+        response: responses(Success(ProcessWithHistory)),
       },
     },
     async (request, reply) =>
@@ -142,7 +142,7 @@ function actionRoutes(app: App, deps: CreateDeps): void {
           summary,
           tags,
           params: stepParams,
-          response: answers(Success(ProcessWithHistory)),
+          response: responses(Success(ProcessWithHistory)),
         },
       },
       async (request, reply) => {

@@ -4,7 +4,7 @@ import { sweepAddress } from '../protocols/dnsbl/sweep-address.ts'
 import { lookUpReverse, type ReverseDns } from '../protocols/networks/reverse-dns.ts'
 import { addEvidence, type ReverseDnsEvidence } from './evidence.ts'
 import { findBlockers } from './blockers.ts'
-import { sendRequest, recordLost, type SendDeps } from './requests/send.ts'
+import { sendRequest, recordLost, type RequestDeps } from './requests/send.ts'
 import { findDelay } from './requests/delay.ts'
 import { applyEvent } from './steps/change.ts'
 import {
@@ -12,7 +12,7 @@ import {
   isFinal,
   isNotRequested,
   canRemind,
-  type Readiness,
+  type RequestReadiness,
   type StepEvent,
 } from './steps/state-machine.ts'
 import { answerOf, type Answer } from './steps/plan.ts'
@@ -27,7 +27,7 @@ import { addMs, LEASE_MS, UNKNOWN_PAUSE_MS } from './steps/timing.ts'
 import { updateReverseDns, type ProcessRow } from './store.ts'
 import { notifyNeeds } from './notify.ts'
 
-export type SchedulerDeps = SendDeps & { blocklists: Blocklists; resolver: Resolver }
+export type SchedulerDeps = RequestDeps & { blocklists: Blocklists; resolver: Resolver }
 
 /**
  * Steps that a worker claims at once, of all accounts in turn, and addresses that it processes
@@ -176,7 +176,7 @@ async function readinessOf(
   { process: { ip, contactVerified }, step }: StepWithProcess,
   answer: Answer,
   reverse: ReverseDns,
-): Promise<Readiness> {
+): Promise<RequestReadiness> {
   // The list replies to the owner’s address. An unconfirmed address may belong to another person.
   const canSend = deps.relay !== null && step.plan.email !== undefined && contactVerified
   if (reverse.status === 'unknown') {

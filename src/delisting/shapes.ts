@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import {
-  Address,
+  IpAddress,
   nameComponents,
   Nullable,
   PageQuery,
@@ -8,7 +8,7 @@ import {
   Timestamp,
   Uuid,
 } from '../http/schema.ts'
-import { CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
+import { LIST_CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
 import { NEEDS, OUTCOMES, STEP_STATUSES } from './steps/state-machine.ts'
 import { METHODS } from './steps/methods.ts'
 import { PROCESS_STATUSES } from './store.ts'
@@ -86,7 +86,7 @@ export const DelistingStep = Type.Object({
   id: Uuid,
   blacklistName: Type.String(),
   dnsbl: Type.String(),
-  category: Type.Enum([...CATEGORIES]),
+  category: Type.Enum([...LIST_CATEGORIES]),
   method: Type.Enum([...METHODS]),
   status: Type.Enum([...STEP_STATUSES]),
   attempt: Type.Integer({ minimum: 1 }),
@@ -159,7 +159,7 @@ export const ProcessWithHistory = Type.Object({
 })
 
 export const ProcessQuery = Type.Object({
-  ip: Type.Optional(Type.String(Address)),
+  ip: Type.Optional(Type.String(IpAddress)),
   status: Type.Optional(Type.Enum([...PROCESS_STATUSES])),
   ...PageQuery.properties,
 })

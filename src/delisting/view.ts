@@ -1,7 +1,7 @@
 import type { Db } from '../store/database.ts'
 import { letterOf } from './requests/send.ts'
-import { listRequests, type RequestRow } from './requests/store.ts'
-import { listEvents, listSteps, type StepRow } from './steps/store.ts'
+import { listDelistingRequests, type DelistingRequestRow } from './requests/store.ts'
+import { listStepEvents, listSteps, type StepRow } from './steps/store.ts'
 import type { ProcessRow } from './store.ts'
 import { describeNextStep } from './messages.ts'
 
@@ -11,7 +11,7 @@ export async function presentProcesses(db: Db, processes: ProcessRow[]) {
   const steps = ids.length > 0 ? await listSteps(db, ids) : []
   const requests =
     steps.length > 0
-      ? await listRequests(
+      ? await listDelistingRequests(
           db,
           steps.map(({ id }) => id),
         )
@@ -26,10 +26,14 @@ export async function presentProcesses(db: Db, processes: ProcessRow[]) {
 /** A process with its events, in the shape of the API. */
 export async function presentWithHistory(db: Db, process: ProcessRow) {
   const [shown] = await presentProcesses(db, [process])
-  return { ...shown, events: await listEvents(db, process.id) }
+  return { ...shown, events: await listStepEvents(db, process.id) }
 }
 
-function presentProcess(process: ProcessRow, steps: StepRow[], requestOf: Map<string, RequestRow>) {
+function presentProcess(
+  process: ProcessRow,
+  steps: StepRow[],
+  requestOf: Map<string, DelistingRequestRow>,
+) {
   const { askedCount, unknownCount, ...rest } = process
   return {
     ...rest,
@@ -42,7 +46,7 @@ function presentProcess(process: ProcessRow, steps: StepRow[], requestOf: Map<st
   }
 }
 
-function presentStep(process: ProcessRow, step: StepRow, request: RequestRow | undefined) {
+function presentStep(process: ProcessRow, step: StepRow, request: DelistingRequestRow | undefined) {
   return {
     ...step,
     blacklistName: step.name,
@@ -55,7 +59,11 @@ function presentStep(process: ProcessRow, step: StepRow, request: RequestRow | u
 }
 
 /** The text to send or paste; after sending, the text that was sent. */
-function presentRequest(process: ProcessRow, step: StepRow, request: RequestRow | undefined) {
+function presentRequest(
+  process: ProcessRow,
+  step: StepRow,
+  request: DelistingRequestRow | undefined,
+) {
   const made = request?.attempt === step.attempt ? request : undefined
   return {
     to: step.plan.email ?? null,

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { answers, Success } from '../http/schema.ts'
+import { responses, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Queue } from '../jobs/queue.ts'
 import { databaseState } from '../store/database.ts'
@@ -24,7 +24,7 @@ export function healthRoute(app: App, options: HealthOptions): void {
         summary: 'Get the health of resolvers, blocklists, database and job queue',
         description: 'For administrators. Queries the resolvers and the critical blocklists now.',
         tags: ['Service'],
-        response: answers(Success(Health)),
+        response: responses(Success(Health)),
       },
     },
     async () => ({

@@ -3,7 +3,7 @@ import type { Db } from '../store/database.ts'
 import { deleteExpiredShares } from './store.ts'
 
 /** Every night: shared results that have expired go. */
-export function cleanUpJob({ db }: { db: Db }): Job {
+export function cleanUpSharedChecksJob({ db }: { db: Db }): Job {
   return defineJob({
     name: 'diagnostics.clean-up',
     schedule: '41 3 * * *',

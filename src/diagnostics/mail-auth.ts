@@ -1,5 +1,5 @@
 import { Fault } from '../errors.ts'
-import { parseAddress, parseHost, type Name } from '../net/address.ts'
+import { parseAddress, parseHost, type DomainName } from '../net/address.ts'
 import { getSmall } from '../net/http/get-small.ts'
 import { shorten } from '../protocols/advice.ts'
 import { createDnsQueries, dnsFailureOf, type DnsQueries } from '../protocols/dns-queries.ts'
@@ -170,7 +170,7 @@ function requireAnswer(domain: string, queries: DnsQueries): void {
   )
 }
 
-function mailDomain(text: string): Name {
+function mailDomain(text: string): DomainName {
   const behind = text.slice(text.lastIndexOf('@') + 1)
   if (behind !== text)
     throw invalidParameter(

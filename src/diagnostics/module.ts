@@ -4,7 +4,7 @@ import type { Routes } from '../http/scopes.ts'
 import type { Job } from '../jobs/job.ts'
 import type { FutureTimestamp } from '../store/clock.ts'
 import type { DB } from '../store/tables.ts'
-import { cleanUpJob } from './jobs.ts'
+import { cleanUpSharedChecksJob } from './jobs.ts'
 import { diagnosticsRoutes, type DiagnosticsOptions } from './routes.ts'
 import { sharedResultsRoute, shareRoutes } from './share-routes.ts'
 import { SHARE_LIFETIME_MS } from './share-results.ts'
@@ -18,7 +18,7 @@ type OpenOptions = Omit<DiagnosticsOptions, 'events'> & {
 /** The checks over HTTP, and their results to share. */
 export function createDiagnosticsModule({ db, baseUrl, ...checks }: OpenOptions) {
   return {
-    jobs: [cleanUpJob({ db })] as Job[],
+    jobs: [cleanUpSharedChecksJob({ db })] as Job[],
     futureTimestamps: [
       {
         table: 'shared_check',

@@ -3,7 +3,7 @@ import { MAX_LENGTH, nameComponents, Nullable, Timestamp } from '../http/schema.
 import { STARTTLS } from '../net/tls/starttls.ts'
 import { ADVICE_SUBJECTS, SEVERITIES } from '../protocols/advice.ts'
 import { DMARC_POLICIES } from '../protocols/dmarc/dmarc-record.ts'
-import { CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
+import { LIST_CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
 import { STS_MODES } from '../protocols/mail/mta-sts.ts'
 import { SPF_RESULTS } from '../protocols/spf/evaluate-spf.ts'
 
@@ -142,7 +142,7 @@ export const BlacklistItem = Type.Object({
   name: Type.String(),
   dnsbl: Type.String({ description: 'DNS zone of the blocklist.' }),
   listed: Type.Boolean(),
-  category: Type.Enum([...CATEGORIES], { description: 'Severity of a listing.' }),
+  category: Type.Enum([...LIST_CATEGORIES], { description: 'Severity of a listing.' }),
   status: Type.Enum(['listed', 'clean', 'unknown'], {
     description:
       '`unknown`: the query failed or the answer is not reliable. Never counted as clean.',

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
 import { callerOf } from '../http/auth.ts'
-import { answers, Done, Success } from '../http/schema.ts'
+import { responses, Done, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { notifyChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
@@ -36,7 +36,7 @@ export function sharedResultsRoute(
         summary: 'Get shared results',
         tags,
         params,
-        response: answers(Success(SharedResults)),
+        response: responses(Success(SharedResults)),
       },
     },
     async (request, reply) => {
@@ -62,7 +62,7 @@ export function shareRoutes(app: App, { db, secretKey, baseUrl }: ShareRoutesOpt
           'checking again, and needs no account.',
         tags,
         body: NewShare,
-        response: answers(Success(SharedCheck), 201),
+        response: responses(Success(SharedCheck), 201),
       },
     },
     async (request, reply) => {
@@ -80,7 +80,7 @@ export function shareRoutes(app: App, { db, secretKey, baseUrl }: ShareRoutesOpt
       schema: {
         summary: 'List shared results',
         tags,
-        response: answers(Success(SharedChecks)),
+        response: responses(Success(SharedChecks)),
       },
     },
     async (request) => ({
@@ -97,7 +97,7 @@ export function shareRoutes(app: App, { db, secretKey, baseUrl }: ShareRoutesOpt
         summary: 'Delete a shared result',
         tags,
         params,
-        response: answers(Done),
+        response: responses(Done),
       },
     },
     async (request) => {

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { callerOf } from '../http/auth.ts'
 import type { EventStreams, EventStreamSource } from '../http/event-streams.ts'
-import { answersAs } from '../http/schema.ts'
+import { responsesAs } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Blocklists } from '../protocols/dnsbl/blocklists.ts'
 import { blacklistCheck, checkAddress, countItems, publicIPv4 } from './blacklist.ts'
@@ -35,7 +35,7 @@ export function sweepEventsRoute(
         tags: ['Checks'],
         querystring: blacklistCheck.query,
         produces: ['text/event-stream'],
-        response: answersAs('text/event-stream', BlacklistProgress, 'The data of each event'),
+        response: responsesAs('text/event-stream', BlacklistProgress, 'The data of each event'),
       },
     },
     async (request, reply) => {

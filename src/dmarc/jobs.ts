@@ -22,7 +22,7 @@ import { deleteUnusedAddresses } from './names/store.ts'
 import type { DmarcDeps } from './route-deps.ts'
 import { withdrawReports } from './statistics/withdraw.ts'
 import {
-  deleteExpired,
+  deleteExpiredReports,
   listFailureRises,
   markRiseAlerted,
   type FailureRise,
@@ -182,7 +182,7 @@ function alertOf({
 const EXPIRED_ROWS = 5_000
 
 /** Deletes expired reports, files and counts every night. */
-export function cleanUpJob({ db, kept }: JobDeps): Job {
+export function cleanUpReportsJob({ db, kept }: JobDeps): Job {
   return defineJob({
     name: 'dmarc.clean-up',
     schedule: '7 2 * * *',
@@ -197,7 +197,7 @@ export function cleanUpJob({ db, kept }: JobDeps): Job {
         some = await withdrawReports(db, reports, BATCH_REPORTS)
       }
       for (let some = 1; some > 0 && !signal.aborted; deleted += some)
-        some = await deleteExpired(db, limits, EXPIRED_ROWS)
+        some = await deleteExpiredReports(db, limits, EXPIRED_ROWS)
       for (let some = 1; some > 0 && !signal.aborted;)
         some = await deleteUnusedAddresses(db, EXPIRED_ROWS)
       await deleteUsageBefore(db, USAGE_RETENTION_DAYS)

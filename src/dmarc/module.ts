@@ -13,7 +13,7 @@ import type { OnReports } from './intake/ingest.ts'
 import type { IntakeLimits } from './limits.ts'
 import { startMailListener } from './intake/mail-listener.ts'
 import {
-  cleanUpJob,
+  cleanUpReportsJob,
   fetchJob,
   mailboxJob,
   nameJob,
@@ -87,7 +87,7 @@ export function createDmarcModule(options: DmarcOptions) {
     fetchJob(deps, mailbox),
     mailbox,
     watchJob(deps),
-    cleanUpJob(deps),
+    cleanUpReportsJob(deps),
   ]
   return {
     jobs,

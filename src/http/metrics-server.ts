@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Registry } from 'prom-client'
-import type { Endpoint } from '../config.ts'
+import type { HostPort } from '../config.ts'
 import { Fault, messageOf } from '../errors.ts'
 import { HEADERS_TIMEOUT_MS } from './server-limits.ts'
 
@@ -26,7 +26,7 @@ const NOT_FOUND: Answer = {
  * @throws Fault `unavailable` when the port cannot be opened
  */
 export async function startMetricsServer(
-  { address, port }: Endpoint,
+  { address, port }: HostPort,
   { registry, isReady }: { registry: Registry; isReady: () => Promise<boolean> },
 ): Promise<MetricsServer> {
   const pages: Record<string, Page> = {

@@ -19,7 +19,7 @@ const MISNAMED_METRICS = [
 ]
 
 /** Counters that modules get as plain functions, and the registry of all metrics. */
-export type Metrics = {
+export type ServiceMetrics = {
   registry: Registry
   /** Records the number and duration of requests by route pattern. */
   observeRequests(app: App): void
@@ -66,7 +66,7 @@ const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 /** The job behind a running migration. */
 const MIGRATION_JOB = 'migration.run'
 
-export function createMetrics(version: string): Metrics {
+export function createMetrics(version: string): ServiceMetrics {
   const registry = new Registry()
   const registers = [registry]
   // Brings the delay of the event loop, memory, garbage collection and open files.
@@ -153,7 +153,7 @@ export function createMetrics(version: string): Metrics {
  * is available.
  */
 export function addReadings(
-  { registry }: Metrics,
+  { registry }: ServiceMetrics,
   { pool, countJobs, isReady }: MetricReadings,
 ): void {
   const gauge = <T extends string>(name: string, help: string, labelNames: T[], read: Read<T>) =>

@@ -26,7 +26,7 @@ export const DayOrMoment = {
 }
 
 /** An IPv4 or IPv6 address in a query. */
-export const Address = {
+export const IpAddress = {
   anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }],
   maxLength: MAX_LENGTH.address,
 }
@@ -63,7 +63,7 @@ export const security: Record<string, string[]>[] = [{ token: [] }, { session: [
  * The responses of a route. Typed as any schema, because rows hold Dates and the response holds
  * their text.
  */
-export function answers(success: TSchema, status = 200): Record<string, TSchema> {
+export function responses(success: TSchema, status = 200): Record<string, TSchema> {
   return { [status]: success, ...failures }
 }
 
@@ -74,7 +74,7 @@ export const failures: Record<string, TSchema> = { '4xx': Failure, '5xx': Failur
  * The responses of a route that does not return JSON: its media type, and the schema of one line or
  * event.
  */
-export function answersAs(
+export function responsesAs(
   type: string,
   schema: TSchema,
   description = 'Success',

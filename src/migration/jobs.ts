@@ -5,7 +5,7 @@ import { Fault, messageOf } from '../errors.ts'
 import { defineJob, PutBack, type Job } from '../jobs/job.ts'
 import type { Logger } from '../log.ts'
 import type { DB } from '../store/tables.ts'
-import type { Failure } from './engine/journal/journal.ts'
+import type { CopyFailure } from './engine/journal/journal.ts'
 import type { MigrationAccount } from './engine/connections/connection-pair.ts'
 import { SLOT_LIMITS, type SlotLimits } from './limits.ts'
 import { migrateMailbox } from './engine/migrate.ts'
@@ -175,13 +175,13 @@ function begunWith({ progress, errorCount }: Claimed): MigrationProgress {
   return { ...progress, errorCount }
 }
 
-function failureOf(code: string, message: string): Failure {
+function failureOf(code: string, message: string): CopyFailure {
   return { folder: '', uid: null, messageId: null, size: null, code, message, attempts: 1 }
 }
 
 async function endFailed(
   row: Claimed,
-  failure: Failure,
+  failure: CopyFailure,
   progress: MigrationProgress,
   db: Kysely<DB>,
 ): Promise<void> {
@@ -197,7 +197,7 @@ async function end(
   row: Claimed,
   state: 'completed' | 'failed',
   progress: MigrationProgress,
-  failure: Failure | null,
+  failure: CopyFailure | null,
 ): Promise<void> {
   const hasEnded = await markEnded(trx, row, state, progress)
   if (hasEnded && state === 'failed') await raiseAlert(trx, failureAlert(row, progress, failure))

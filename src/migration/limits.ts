@@ -1,7 +1,7 @@
 import { HOUR_MS, MINUTE_MS } from '../time.ts'
 
 /** Limits of the migration engine. */
-export const LIMITS = {
+export const ENGINE_LIMITS = {
   /**
    * Connection pairs of one migration. Dovecot allows ten connections of a user from one address.
    */

@@ -1,5 +1,5 @@
 import type { NewAlert } from '../alerts/raise.ts'
-import type { Failure } from './engine/journal/journal.ts'
+import type { CopyFailure } from './engine/journal/journal.ts'
 import type { MigrationProgress } from './engine/progress/progress.ts'
 import type { MigrationRow, AccountAddress } from './store.ts'
 
@@ -11,7 +11,7 @@ import type { MigrationRow, AccountAddress } from './store.ts'
 export function failureAlert(
   row: MigrationRow,
   progress: MigrationProgress,
-  failure: Failure | null,
+  failure: CopyFailure | null,
 ): NewAlert {
   const { id, run, accountId, source, destination, options } = row
   const what = options.dryRun ? 'dry run of the migration' : 'migration'

@@ -3,8 +3,8 @@ import { Fault } from '../errors.ts'
 import { callerOf, type Reauthenticate } from '../http/auth.ts'
 import type { EventStreams } from '../http/event-streams.ts'
 import {
-  answers,
-  answersAs,
+  responses,
+  responsesAs,
   PageQuery,
   paginationOf,
   sliceOf,
@@ -68,7 +68,7 @@ function accountRoutes(app: App, deps: MigrationRoutesDeps): void {
         summary: 'Sign in to an IMAP account',
         operationId: 'testImapConnection',
         ...common,
-        response: answers(ConnectionTest),
+        response: responses(ConnectionTest),
       },
     },
     async (request, reply) => testAccount(request.body, deps, goneOf(reply)),
@@ -81,7 +81,7 @@ function accountRoutes(app: App, deps: MigrationRoutesDeps): void {
         summary: 'List the folders of an IMAP account',
         operationId: 'listImapFolders',
         ...common,
-        response: answers(Success(FolderList)),
+        response: responses(Success(FolderList)),
       },
     },
     async (request, reply) => ({
@@ -109,7 +109,7 @@ function submitRoutes(app: App, deps: MigrationRoutesDeps): void {
           'The migration is queued. Request its status every 2 to 5 seconds, or follow its events.',
         tags,
         body: NewMigration,
-        response: answers(CreatedMigration, 201),
+        response: responses(CreatedMigration, 201),
       },
     },
     async (request, reply) => {
@@ -135,7 +135,7 @@ function submitRoutes(app: App, deps: MigrationRoutesDeps): void {
         tags,
         params,
         body: Retry,
-        response: answers(FoundMigration),
+        response: responses(FoundMigration),
       },
     },
     async (request) => {
@@ -155,7 +155,7 @@ function submitRoutes(app: App, deps: MigrationRoutesDeps): void {
         summary: 'Stop a migration',
         tags,
         params,
-        response: answers(FoundMigration),
+        response: responses(FoundMigration),
       },
     },
     async (request) => {
@@ -184,7 +184,7 @@ function statusRoutes(
         summary: 'List migrations, newest first',
         tags,
         querystring: PageQuery,
-        response: answers(Success(MigrationPage)),
+        response: responses(Success(MigrationPage)),
       },
     },
     async (request) => {
@@ -206,7 +206,7 @@ function statusRoutes(
         summary: 'Get a migration',
         tags,
         params,
-        response: answers(FoundMigration),
+        response: responses(FoundMigration),
       },
     },
     async (request) => ({
@@ -225,7 +225,7 @@ function statusRoutes(
         tags,
         params,
         produces: ['text/event-stream'],
-        response: answersAs('text/event-stream', Migration, 'The data of each event'),
+        response: responsesAs('text/event-stream', Migration, 'The data of each event'),
       },
     },
     async (request, reply) => {

@@ -4,7 +4,7 @@ import type { Db } from '../store/database.ts'
 import { notifyChange } from '../store/changes.ts'
 import { notify } from '../store/notifications.ts'
 import type { DB } from '../store/tables.ts'
-import { retryFailed, type Failure, type SavedFolder } from './engine/journal/journal.ts'
+import { retryFailed, type CopyFailure, type SavedFolder } from './engine/journal/journal.ts'
 import type { MigrationProgress } from './engine/progress/progress.ts'
 
 /** The address of an account, without its secret. */
@@ -21,12 +21,12 @@ export type StoredOptions = {
   dryRun: boolean
   folderMap: Record<string, string>
 }
-export type Status = 'pending' | 'running' | 'completed' | 'failed'
+export type MigrationStatus = 'pending' | 'running' | 'completed' | 'failed'
 
 export type MigrationRow = {
   id: string
   accountId: string
-  status: Status
+  status: MigrationStatus
   source: AccountAddress
   destination: AccountAddress
   destPrefix: string
@@ -196,7 +196,7 @@ function selectMigrations(db: Db) {
 }
 
 /** Lists errors, oldest first. */
-export async function listErrors(db: Db, id: string): Promise<Failure[]> {
+export async function listErrors(db: Db, id: string): Promise<CopyFailure[]> {
   return db
     .selectFrom('migrationError')
     .select(['folder', 'uid', 'messageId', 'size', 'code', 'message', 'attempts'])
@@ -286,7 +286,11 @@ export async function requeueMigration(
 }
 
 /** Stores errors, up to `ERRORS_KEPT` of a migration. */
-export async function addErrors(db: Db, id: string, failures: readonly Failure[]): Promise<void> {
+export async function addErrors(
+  db: Db,
+  id: string,
+  failures: readonly CopyFailure[],
+): Promise<void> {
   if (failures.length === 0) return
   const { count } = await db
     .selectFrom('migrationError')

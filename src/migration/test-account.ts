@@ -1,5 +1,5 @@
 import { Fault } from '../errors.ts'
-import { listFolders, type Folder, type Listing } from '../net/imap/folders/list-folders.ts'
+import { listFolders, type Folder, type FolderListing } from '../net/imap/folders/list-folders.ts'
 import { ImapLost, ImapRefused, isTemporary } from '../net/imap/connection/refusals.ts'
 import { signIn } from '../net/imap/connection/session.ts'
 import type { Connection } from './shapes.ts'
@@ -53,7 +53,7 @@ export async function listAccount(connection: Connection, deps: NetDeps, gone: A
 }
 
 /** Folders that can hold messages. Others (`\Noselect`) only contain folders. */
-function foldersOf({ folders }: Listing): Folder[] {
+function foldersOf({ folders }: FolderListing): Folder[] {
   return folders.filter(({ isSelectable }) => isSelectable)
 }
 

@@ -1,4 +1,4 @@
-import type { Failure } from './engine/journal/journal.ts'
+import type { CopyFailure } from './engine/journal/journal.ts'
 import type { MigrationRow } from './store.ts'
 
 /**
@@ -43,11 +43,11 @@ export function presentMigration(row: MigrationRow) {
   }
 }
 
-export function presentMigrationWithErrors(row: MigrationRow, errors: readonly Failure[]) {
+export function presentMigrationWithErrors(row: MigrationRow, errors: readonly CopyFailure[]) {
   const migration = presentMigration(row)
   return { ...migration, progress: { ...migration.progress, errors: errors.map(withoutNulls) } }
 }
 
-function withoutNulls(failure: Failure): object {
+function withoutNulls(failure: CopyFailure): object {
   return Object.fromEntries(Object.entries(failure).filter(([, value]) => value !== null))
 }

@@ -34,7 +34,7 @@ export function sweepJob(deps: HostCheckDeps): Job {
   })
 }
 
-export function cleanUpJob({ db }: { db: Kysely<DB> }): Job {
+export function cleanUpHostsJob({ db }: { db: Kysely<DB> }): Job {
   return defineJob({
     name: 'monitoring.clean-up',
     schedule: '37 3 * * *',

@@ -43,7 +43,7 @@ export const CLAIM_INTERVAL_MS = 1_000
 export const HOST_LEASE_SECONDS = 300
 
 /** Milliseconds for one check of a host, and for one TLS handshake. */
-export const CHECK_DEADLINE_MS = 120_000
+export const HOST_CHECK_DEADLINE_MS = 120_000
 export const HANDSHAKE_DEADLINE_MS = 15_000
 
 /**

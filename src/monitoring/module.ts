@@ -10,7 +10,7 @@ import type { FutureTimestamp } from '../store/clock.ts'
 import type { DB } from '../store/tables.ts'
 import type { HostCheckDeps } from './checks/deps.ts'
 import { createRateLimiter } from './checks/rate-limiter.ts'
-import { cleanUpJob, sweepJob } from './jobs.ts'
+import { cleanUpHostsJob, sweepJob } from './jobs.ts'
 import {
   CHECK_INTERVALS,
   HOST_LEASE_SECONDS,
@@ -47,7 +47,7 @@ export function createMonitoringModule(options: MonitoringOptions) {
     waitForTurn: createRateLimiter(querySpacingMs),
   }
   const sweep = sweepJob(deps)
-  const jobs: Job[] = [sweep, cleanUpJob({ db })]
+  const jobs: Job[] = [sweep, cleanUpHostsJob({ db })]
   return {
     jobs,
     futureTimestamps: futureTimestamps(intervals),

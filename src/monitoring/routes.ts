@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { callerOf } from '../http/auth.ts'
-import { answers, Done, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
+import { responses, Done, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { notifyChange } from '../store/changes.ts'
 import { listFacts } from './facts/store.ts'
@@ -65,7 +65,7 @@ function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
       schema: {
         summary: 'List monitored hosts',
         tags,
-        response: answers(Success(Type.Array(MonitoredHost))),
+        response: responses(Success(Type.Array(MonitoredHost))),
       },
     },
     async (request) => {
@@ -86,7 +86,7 @@ function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
           'The first check runs a few seconds later and raises no alerts: later checks are compared with it.',
         tags,
         body: NewHost,
-        response: answers(OneHost, 201),
+        response: responses(OneHost, 201),
       },
     },
     async (request, reply) => {
@@ -105,7 +105,7 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
         summary: 'Get a monitored host',
         tags,
         params,
-        response: answers(OneHost),
+        response: responses(OneHost),
       },
     },
     async (request) =>
@@ -122,7 +122,7 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
         tags,
         params,
         body: HostChanges,
-        response: answers(OneHost),
+        response: responses(OneHost),
       },
     },
     async (request) =>
@@ -138,7 +138,7 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
         summary: 'Delete a monitored host',
         tags,
         params,
-        response: answers(Done),
+        response: responses(Done),
       },
     },
     async (request) => {
@@ -158,7 +158,7 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
           'Runs all checks and responds with their results. A change is still confirmed by a second check some minutes later.',
         tags,
         params,
-        response: answers(OneHost),
+        response: responses(OneHost),
       },
     },
     async (request, reply) => {
@@ -180,7 +180,7 @@ function historyRoute(app: App, deps: MonitoringRoutesDeps): void {
         tags,
         params,
         querystring: HistoryQuery,
-        response: answers(Success(History)),
+        response: responses(Success(History)),
       },
     },
     async (request) => {
@@ -204,7 +204,7 @@ function listRoutes(app: App, { db, blocklists }: MonitoringRoutesDeps): void {
       schema: {
         summary: 'List blocklists and their modes',
         tags,
-        response: answers(Success(Type.Array(WatchedList))),
+        response: responses(Success(Type.Array(WatchedList))),
       },
     },
     async (request) => {
@@ -220,7 +220,7 @@ function listRoutes(app: App, { db, blocklists }: MonitoringRoutesDeps): void {
         tags,
         params: Type.Object({ dnsbl: Type.String({ maxLength: 200 }) }),
         body: ListChoice,
-        response: answers(Success(WatchedList)),
+        response: responses(Success(WatchedList)),
       },
     },
     async (request) => {

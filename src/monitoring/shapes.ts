@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
-import { CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
+import { LIST_CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
 import { MONITORED_KINDS } from './facts/store.ts'
 import { LIST_MODES } from './blocklists/modes.ts'
 
@@ -90,7 +90,7 @@ const ListingShape = Type.Object({
   ip: Type.String(),
   name: Type.String(),
   dnsbl: Type.String(),
-  category: Type.Enum([...CATEGORIES]),
+  category: Type.Enum([...LIST_CATEGORIES]),
   state: Type.Enum(['listed', 'suspected', 'clearing'], {
     description:
       '`suspected` and `clearing` were seen once and are confirmed before an alert is raised.',
@@ -173,7 +173,7 @@ export const History = Type.Object({
 export const WatchedList = Type.Object({
   name: Type.String(),
   dnsbl: Type.String(),
-  category: Type.Enum([...CATEGORIES]),
+  category: Type.Enum([...LIST_CATEGORIES]),
   mode: ListModeShape,
   isDefault: Type.Boolean(),
 })

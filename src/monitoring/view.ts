@@ -6,7 +6,7 @@ import type { FactRow } from './facts/store.ts'
 import type { Availability } from './history/availability.ts'
 import type { EventRow, PeriodRow } from './history/store.ts'
 import { ipOf, zoneOf, type ListingDetail } from './blocklists/evaluate.ts'
-import type { AddressRow } from './blocklists/store.ts'
+import type { HostAddressRow } from './blocklists/store.ts'
 import { defaultMode, type ListModes } from './blocklists/modes.ts'
 import type { RecordDetail } from './records/check.ts'
 import type { HostRow } from './store.ts'
@@ -20,7 +20,7 @@ export function presentHost(row: HostRow, availability: Availability) {
 export function presentHostDetail(
   row: HostRow,
   availability: Availability,
-  known: { addresses: AddressRow[]; facts: FactRow[]; periods: PeriodRow[] },
+  known: { addresses: HostAddressRow[]; facts: FactRow[]; periods: PeriodRow[] },
   { lists }: Blocklists,
 ) {
   const { addresses, facts, periods } = known

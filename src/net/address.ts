@@ -6,8 +6,8 @@ import { Fault } from '../errors.ts'
 
 export type Address = { kind: 'ip'; address: string; family: 4 | 6 }
 /** `name` in lower-case A-labels without the final dot; `unicode` as people write it. */
-export type Name = { kind: 'name'; name: string; unicode: string }
-export type Host = Address | Name
+export type DomainName = { kind: 'name'; name: string; unicode: string }
+export type Host = Address | DomainName
 
 /**
  * Reads an address or a host name as people type it: IPv6 with or without brackets, U-labels or

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../config.ts'
+import type { HostPort } from '../config.ts'
 import { isAborted, onAbort } from './abort.ts'
 import type { DnsFailure, RecordType } from './dns-record.ts'
 import { createTcp, createUdp, type Reply } from './dns-exchange.ts'
@@ -14,7 +14,7 @@ export type SendQuery = (
 /**
  * One try at one server, all of it inside `timeoutMs`: UDP, then TCP for an answer that was cut.
  */
-export function createSendQuery(server: Endpoint): SendQuery {
+export function createSendQuery(server: HostPort): SendQuery {
   const udp = createUdp(server)
   const tcp = createTcp(server)
   return async (name, type, timeoutMs, notifications) => {

@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { connect, isIPv6 } from 'node:net'
-import type { Endpoint } from '../config.ts'
+import type { HostPort } from '../config.ts'
 import { answers, drawId, idOf } from './dns-wire.ts'
 
 /** The bytes of the answer, or a network error. */
@@ -20,7 +20,7 @@ const QUERIES_PER_SOCKET = 256
  * ECONNREFUSED. It is closed after the last answer, so that the next queries come from another
  * random port.
  */
-export function createUdp(server: Endpoint): Exchange {
+export function createUdp(server: HostPort): Exchange {
   let current: Burst | null = null
   return (query, done) => {
     if (!current?.open()) current = startBurst(server)
@@ -31,7 +31,7 @@ export function createUdp(server: Endpoint): Exchange {
 type Waiting = { query: Buffer; done: (reply: Reply) => void }
 type Burst = { open(): boolean; send: Exchange }
 
-function startBurst(server: Endpoint): Burst {
+function startBurst(server: HostPort): Burst {
   const waiting = new Map<number, Waiting>()
   let socket: Socket | null = openSocket()
   /** Packets to send; null until the socket is ready, when all waiting ones are sent. */
@@ -98,7 +98,7 @@ function startBurst(server: Endpoint): Burst {
 const LENGTH_BYTES = 2
 
 /** TCP to one server, one connection for one query: answers too large for a datagram (RFC 7766). */
-export function createTcp(server: Endpoint): Exchange {
+export function createTcp(server: HostPort): Exchange {
   return (template, done) => {
     const query = Buffer.from(template)
     drawId(query, new Set())

@@ -1,7 +1,7 @@
 import { getServers } from 'node:dns'
 import { isIP, isIPv6 } from 'node:net'
 import type { CaaData, MxData, SoaData, TxtData } from 'dns-packet'
-import type { Endpoint } from '../config.ts'
+import type { HostPort } from '../config.ts'
 import { createSendQuery } from './dns-ask.ts'
 import type { DnsFailure, DnsRecord, RecordType } from './dns-record.ts'
 import { createSlots } from './slots.ts'
@@ -52,7 +52,7 @@ export interface Resolver {
    * dot.
    */
   query(name: string, type: RecordType, signal?: AbortSignal): Promise<DnsAnswer>
-  readonly servers: readonly Endpoint[]
+  readonly servers: readonly HostPort[]
 }
 
 /** A resolver that can be closed: queries in flight end as `ABORTED`, and so do all later ones. */
@@ -60,7 +60,7 @@ export type OwnResolver = Resolver & { close(): void }
 
 export type ResolverOptions = {
   /** Queried in this order; default: the system’s. */
-  servers?: readonly Endpoint[]
+  servers?: readonly HostPort[]
   /** Milliseconds for one try at one server, TCP included. */
   timeoutMs?: number
   /** Tries in all while servers stay silent; each goes to the next server. */
@@ -143,7 +143,7 @@ function isSilence(failure: DnsFailure): boolean {
 }
 
 /** The resolvers of this machine (`/etc/resolv.conf`). */
-export function systemServers(): Endpoint[] {
+export function systemServers(): HostPort[] {
   return getServers().map((text) => {
     if (isIP(text)) return { address: text, port: 53 }
     const [, address = '', port] = /^\[?(.+?)\]?:(\d+)$/.exec(text) ?? []
@@ -152,6 +152,6 @@ export function systemServers(): Endpoint[] {
 }
 
 /** `192.0.2.1:53`, `[2001:db8::1]:53`. */
-export function endpointName({ address, port }: Endpoint): string {
+export function endpointName({ address, port }: HostPort): string {
   return isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`
 }

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import type { AddressInfo, Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
-import type { Endpoint } from '../config.ts'
+import type { HostPort } from '../config.ts'
 import { Fault, messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { canonical } from './address.ts'
@@ -20,7 +20,7 @@ export type ReceivedMail<Recipient> = {
 }
 
 export type SmtpServerOptions<Recipient> = {
-  listen: Endpoint
+  listen: HostPort
   /** The name in the server’s greeting. */
   name: string
   /** Files of a certificate chain and its key (PEM); null: no STARTTLS. */

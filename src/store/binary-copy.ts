@@ -26,7 +26,7 @@ export type Column<R> = {
 }[Type]
 
 /** A reusable buffer that rows are written to. It grows for long rows. */
-export type Page = { bytes: Buffer; at: number }
+export type CopyPage = { bytes: Buffer; at: number }
 
 /** Initial bytes of a page. */
 const PAGE_BYTES = 64 * 1024
@@ -58,7 +58,7 @@ const inetOf = remembering((text) => {
 })
 
 /** Writes each type as its receive function in PostgreSQL reads it (uuid_recv, inet_recv …). */
-const WRITE: { [T in Type]: (page: Page, value: Values[T]) => void } = {
+const WRITE: { [T in Type]: (page: CopyPage, value: Values[T]) => void } = {
   text: putText,
   json: putText,
   bytea: put,
@@ -72,7 +72,7 @@ const WRITE: { [T in Type]: (page: Page, value: Values[T]) => void } = {
   timestamptz: (page, value) => int64(page, (value.getTime() - EPOCH) * 1_000),
 }
 
-export function newPage(): Page {
+export function newPage(): CopyPage {
   return { bytes: Buffer.allocUnsafeSlow(PAGE_BYTES), at: 0 }
 }
 
@@ -80,7 +80,7 @@ export function newPage(): Page {
  * Writes rows in the binary format of COPY (PostgreSQL’s manual, COPY, “Binary Format”).
  * @returns the bytes of the page that they occupy
  */
-export function writeRows<R>(page: Page, columns: Column<R>[], rows: R[]): Buffer {
+export function writeRows<R>(page: CopyPage, columns: Column<R>[], rows: R[]): Buffer {
   page.at = 0
   put(page, HEADER)
   for (const row of rows) {
@@ -94,12 +94,12 @@ export function writeRows<R>(page: Page, columns: Column<R>[], rows: R[]): Buffe
 }
 
 /** Writes a value after its length. */
-function writeValue(page: Page, type: Type, value: Value): void {
+function writeValue(page: CopyPage, type: Type, value: Value): void {
   reserve(page, MAX_VALUE_OVERHEAD_BYTES + lengthOf(value))
   const start = page.at
   int32(page, -1)
   if (value === null) return
-  const write = WRITE[type] as (page: Page, value: Value) => void
+  const write = WRITE[type] as (page: CopyPage, value: Value) => void
   write(page, value)
   page.bytes.writeInt32BE(page.at - start - 4, start)
 }
@@ -121,31 +121,31 @@ function lengthOf(value: Value): number {
   return value instanceof Buffer ? value.length : 0
 }
 
-function reserve(page: Page, byteCount: number): void {
+function reserve(page: CopyPage, byteCount: number): void {
   if (page.at + byteCount <= page.bytes.length) return
   const longer = Buffer.allocUnsafeSlow((page.at + byteCount) * 2)
   page.bytes.copy(longer, 0, 0, page.at)
   page.bytes = longer
 }
 
-function put(page: Page, bytes: Uint8Array | number[]): void {
+function put(page: CopyPage, bytes: Uint8Array | number[]): void {
   page.bytes.set(bytes, page.at)
   page.at += bytes.length
 }
 
-function putText(page: Page, text: string): void {
+function putText(page: CopyPage, text: string): void {
   if (text !== '') page.at += page.bytes.write(text, page.at)
 }
 
-function int16(page: Page, value: number): void {
+function int16(page: CopyPage, value: number): void {
   page.at = page.bytes.writeInt16BE(value, page.at)
 }
 
-function int32(page: Page, value: number): void {
+function int32(page: CopyPage, value: number): void {
   page.at = page.bytes.writeInt32BE(value, page.at)
 }
 
-function int64(page: Page, value: number): void {
+function int64(page: CopyPage, value: number): void {
   const high = Math.floor(value / 2 ** 32)
   int32(page, high)
   page.at = page.bytes.writeUInt32BE(value - high * 2 ** 32, page.at)

@@ -1,5 +1,5 @@
 import type { Connection, Pool, Submittable } from 'pg'
-import { newPage, writeRows, type Column, type Page } from './binary-copy.ts'
+import { newPage, writeRows, type Column, type CopyPage } from './binary-copy.ts'
 
 /**
  * Unused pages kept for the next copy, and their maximum size. Allocating and freeing memory costs
@@ -26,7 +26,7 @@ type Options<R> = {
  */
 export function createCopyIn<R>(pool: Pool, { table, columns, deadline }: Options<R>) {
   const copy = `copy ${table} (${columns.map(([name]) => name).join(', ')}) from stdin (format binary)`
-  const spare: Page[] = []
+  const spare: CopyPage[] = []
 
   return async (statement: string, rows: R[]): Promise<string[][]> => {
     const page = spare.pop() ?? newPage()

@@ -14,10 +14,10 @@ import {
   end,
   launch,
   ROLE,
-  type Run,
+  type ClaimedServer,
   type Site,
 } from './embedded/launch.ts'
-import { refusalOf } from './embedded/problem.ts'
+import { explainSystemError } from './embedded/problem.ts'
 import { finishUpgrade, upgradeIfOlder } from './embedded/upgrade.ts'
 import { MINUTE_MS } from '../time.ts'
 
@@ -60,11 +60,11 @@ export async function startEmbedded({ dataDir, log }: Options): Promise<Embedded
     await upgradeIfOlder(site)
     return keepRunning(site, await launch(site))
   } catch (error) {
-    throw refusalOf(error, join(dataDir, 'postgres'))
+    throw explainSystemError(error, join(dataDir, 'postgres'))
   }
 }
 
-function keepRunning(site: Site, first: Run): Embedded {
+function keepRunning(site: Site, first: ClaimedServer): Embedded {
   let run = first
   const stopping = new AbortController()
   const supervision = supervise(site, run, stopping.signal, (next) => (run = next))
@@ -113,9 +113,9 @@ async function prepareSite(dataDir: string, log: Logger): Promise<Site> {
  */
 async function supervise(
   site: Site,
-  first: Run,
+  first: ClaimedServer,
   stop: AbortSignal,
-  became: (run: Run) => void,
+  became: (run: ClaimedServer) => void,
 ): Promise<void> {
   const stopped = once(stop, 'abort')
   let wait = BACK_OFF.first
@@ -131,7 +131,7 @@ async function supervise(
   }
 }
 
-async function revive(site: Site, run: Run): Promise<Run> {
+async function revive(site: Site, run: ClaimedServer): Promise<ClaimedServer> {
   const { server } = run
   try {
     if (server.isRunning()) return { server, claim: await claimWhenReady(site, server) }

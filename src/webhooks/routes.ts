@@ -5,7 +5,7 @@ import { Fault } from '../errors.ts'
 import { callerOf, type Reauthenticate } from '../http/auth.ts'
 import { startEventStream } from '../http/event-streams.ts'
 import type { LimitName } from '../http/request-limits.ts'
-import { answers, answersAs, Bytes, Done, Uuid } from '../http/schema.ts'
+import { responses, responsesAs, Bytes, Done, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { DB } from '../store/tables.ts'
 import {
@@ -81,7 +81,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
       schema: {
         summary: 'List webhook endpoints, oldest first',
         ...common,
-        response: answers(AllEndpoints),
+        response: responses(AllEndpoints),
       },
     },
     async (request) => {
@@ -96,7 +96,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
         summary: 'Create a webhook endpoint',
         ...common,
         body: WebhookSettings,
-        response: answers(OneEndpoint, 201),
+        response: responses(OneEndpoint, 201),
       },
     },
     async (request, reply) => {
@@ -112,7 +112,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
         summary: 'Get a webhook endpoint',
         ...common,
         params,
-        response: answers(OneEndpoint),
+        response: responses(OneEndpoint),
       },
     },
     async (request) => {
@@ -128,7 +128,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
         ...common,
         params,
         body: WebhookSettings,
-        response: answers(OneEndpoint),
+        response: responses(OneEndpoint),
       },
     },
     async (request) => {
@@ -149,7 +149,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
         summary: 'Delete a webhook endpoint with its requests',
         ...common,
         params,
-        response: answers(Done),
+        response: responses(Done),
       },
     },
     async (request) => {
@@ -173,7 +173,7 @@ function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
         summary: 'Get the secret that responses are signed with',
         description,
         ...common,
-        response: answers(OneSecret),
+        response: responses(OneSecret),
       },
     },
     async (request) => {
@@ -192,7 +192,7 @@ function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
         description: `${description} Without \`secret\`, a new one is generated.`,
         ...common,
         body: NewResponseSecret,
-        response: answers(OneSecret),
+        response: responses(OneSecret),
       },
     },
     async (request) => {
@@ -216,7 +216,7 @@ function listRoutes(app: App, { db, secretKey, webhookBaseUrl, version }: Webhoo
         tags,
         params,
         querystring: RequestQuery,
-        response: answers(Type.Union([RequestPage, HttpArchive])),
+        response: responses(Type.Union([RequestPage, HttpArchive])),
       },
     },
     async (request, reply) => {
@@ -253,7 +253,7 @@ function listRoutes(app: App, { db, secretKey, webhookBaseUrl, version }: Webhoo
         summary: 'Delete all captured requests',
         tags,
         params,
-        response: answers(Deleted),
+        response: responses(Deleted),
       },
     },
     async (request) => {
@@ -289,7 +289,7 @@ function requestRoutes(app: App, { db, secretKey, webhookBaseUrl }: WebhookRoute
       schema: {
         summary: 'Get a captured request, with its signature verified and a curl command',
         ...common,
-        response: answers(OneRequest),
+        response: responses(OneRequest),
       },
     },
     async (request) => {
@@ -306,7 +306,7 @@ function requestRoutes(app: App, { db, secretKey, webhookBaseUrl }: WebhookRoute
         summary: 'Get the body of a captured request, byte for byte',
         ...common,
         produces: ['application/octet-stream'],
-        response: answersAs('application/octet-stream', Bytes, 'The body'),
+        response: responsesAs('application/octet-stream', Bytes, 'The body'),
       },
     },
     async (request, reply) => {
@@ -335,7 +335,7 @@ function eventRoute(app: App, { db, reauthenticate, streams }: WebhookRoutesDeps
           'last-event-id': Type.Optional(Type.String({ pattern: '^\\d{1,15}$', maxLength: 15 })),
         }),
         produces: ['text/event-stream'],
-        response: answersAs('text/event-stream', EndpointEvent, 'The data of each event'),
+        response: responsesAs('text/event-stream', EndpointEvent, 'The data of each event'),
       },
     },
     async (request, reply) => {

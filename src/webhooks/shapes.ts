@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Address, nameComponents, Nullable, Timestamp, Uuid } from '../http/schema.ts'
+import { IpAddress, nameComponents, Nullable, Timestamp, Uuid } from '../http/schema.ts'
 import { SIGNATURE_SCHEMES } from '../protocols/webhook-signature.ts'
 import {
   MAX_STORED_BODY_BYTES,
@@ -255,7 +255,7 @@ export const RequestQuery = Type.Object({
   }),
   method: Type.Optional(Type.String({ maxLength: 20 })),
   path: Type.Optional(Type.String({ maxLength: 2_000, description: 'A prefix of the path.' })),
-  ip: Type.Optional(Type.String(Address)),
+  ip: Type.Optional(Type.String(IpAddress)),
   q: Type.Optional(
     Type.String({
       minLength: 1,

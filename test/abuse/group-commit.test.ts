@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { createGroupCommit } from '../../src/abuse/intake/group-commit.ts'
+import { createKeyedGroupCommit } from '../../src/abuse/intake/group-commit.ts'
 
 /** Items are their keys. A commit lasts until `gate`, and its items are recorded. */
 function open({ most = 100, patience = 1_000, gate = (): Promise<unknown> => sleep(5) } = {}) {
   const groups: string[][] = []
   const underWay = new Set<string[]>()
-  const commits = createGroupCommit<string[], string>({
+  const commits = createKeyedGroupCommit<string[], string>({
     async commit(group) {
       const keys = group.flat()
       for (const other of underWay) expect(keys.filter((key) => other.includes(key))).toEqual([])

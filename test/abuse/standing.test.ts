@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { standingOf, type History } from '../../src/abuse/reputation/standing.ts'
+import { standingOf, type NetworkHistory } from '../../src/abuse/reputation/standing.ts'
 import { DAY, START } from './evidence.ts'
 
-const GOOD: History = {
+const GOOD: NetworkHistory = {
   firstSeenAt: START - 20 * DAY,
   establishedAt: null,
   reported: 200,
   confirmed: 150,
   refuted: 0,
 }
-const standing = (change: Partial<History> = {}) => standingOf({ ...GOOD, ...change }, START)
+const standing = (change: Partial<NetworkHistory> = {}) => standingOf({ ...GOOD, ...change }, START)
 
 describe('a network that reports', () => {
   it('is established by reports that others confirm', () => {

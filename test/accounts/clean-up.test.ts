@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { cleanUpJob } from '../../src/accounts/jobs.ts'
+import { cleanUpAccountsJob } from '../../src/accounts/jobs.ts'
 import { createLog } from '../../src/log.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startAccounts, type Person, type AccountsTest } from './module.ts'
@@ -49,7 +49,7 @@ it('deletes expired rows only, and keeps valid sessions', async () => {
     log: createLog('silent'),
     enqueue: async () => true,
   }
-  await cleanUpJob({ db }).run({}, context)
+  await cleanUpAccountsJob({ db }).run({}, context)
 
   expect(await db.selectFrom('session').select('id').execute()).toHaveLength(1)
   expect(await db.selectFrom('verification').select('identifier').execute()).toEqual([

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { foreign, table, width } from '../../src/cli/text.ts'
+import { sanitizeForTerminal, table, width } from '../../src/cli/text.ts'
 
 describe('text at a terminal', () => {
   it('aligns columns with and without colors', () => {
@@ -16,11 +16,11 @@ describe('text at a terminal', () => {
   })
 
   it('removes escape sequences, control characters and direction marks from text of strangers', () => {
-    expect(foreign('a\u001b[2Jb\u202ec\r\nd')).toBe('ab\uFFFDc\uFFFD\uFFFDd')
+    expect(sanitizeForTerminal('a\u001b[2Jb\u202ec\r\nd')).toBe('ab\uFFFDc\uFFFD\uFFFDd')
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         // eslint-disable-next-line no-control-regex
-        expect(foreign(text)).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/)
+        expect(sanitizeForTerminal(text)).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/)
       }),
     )
   })

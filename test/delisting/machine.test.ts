@@ -4,7 +4,7 @@ import {
   isFinal,
   transition,
   INITIAL_STATE,
-  type Readiness,
+  type RequestReadiness,
   type StepEvent,
   type StepState,
 } from '../../src/delisting/steps/state-machine.ts'
@@ -14,14 +14,14 @@ import { DAY_MS, HOUR_MS } from '../../src/time.ts'
 
 const START = new Date('2026-11-21T12:00:00Z')
 const MINUTE = 60_000
-const READY: Readiness = { obstacles: [], wait: null, canSend: true }
+const READY: RequestReadiness = { obstacles: [], wait: null, canSend: true }
 
 function fresh(method: Method, rest: Partial<StepState> = {}): StepState {
   return { ...INITIAL_STATE, method, plan: {}, attempt: 1, confirmed: true, nextAt: START, ...rest }
 }
 
 const at = (milliseconds: number) => new Date(START.getTime() + milliseconds)
-const listed = (ready: Readiness | null = READY): StepEvent => ({
+const listed = (ready: RequestReadiness | null = READY): StepEvent => ({
   type: 'answered',
   answer: 'listed',
   ttl: 0,
@@ -227,7 +227,7 @@ const plan = fc.record(
   },
   { requiredKeys: [] },
 )
-const readiness: fc.Arbitrary<Readiness> = fc.record({
+const readiness: fc.Arbitrary<RequestReadiness> = fc.record({
   obstacles: fc.constantFrom<string[][]>([], ['Mend it.']),
   wait: fc.option(
     fc
@@ -240,7 +240,7 @@ const answer: fc.Arbitrary<StepEvent> = fc.record({
   type: fc.constant('answered' as const),
   answer: fc.constantFrom('listed', 'clean', 'unknown'),
   ttl: fc.integer({ min: 0, max: DAY_MS }),
-  ready: fc.option<Readiness>(readiness),
+  ready: fc.option<RequestReadiness>(readiness),
   atOnce: fc.boolean(),
 })
 const anyEvent: fc.Arbitrary<StepEvent> = fc.oneof(

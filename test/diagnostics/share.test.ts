@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { QUOTA_BYTES } from '../../src/accounts/quotas.ts'
-import { cleanUpJob } from '../../src/diagnostics/jobs.ts'
+import { cleanUpSharedChecksJob } from '../../src/diagnostics/jobs.ts'
 import { readReceipt, writeReceipt } from '../../src/diagnostics/receipt.ts'
 import type { ResultWithReceipt } from '../../src/diagnostics/share-results.ts'
 import { createLog } from '../../src/log.ts'
@@ -165,7 +165,7 @@ describe('a shared result', () => {
       log: createLog('silent'),
       enqueue: async () => true,
     }
-    await cleanUpJob({ db: database.db }).run({}, context)
+    await cleanUpSharedChecksJob({ db: database.db }).run({}, context)
     expect(await kept()).toEqual(before.filter((each) => each !== token))
     await database.close()
   })

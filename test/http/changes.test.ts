@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { changeAccount, setPassword } from '../../src/accounts/accounts.ts'
-import { startService, type Service } from '../../src/app.ts'
+import { startService, type RunningService } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { ACCOUNT_LIMITS } from '../../src/http/request-limits.ts'
 import { createLog } from '../../src/log.ts'
@@ -14,7 +14,7 @@ import { itAlone } from '../scaled/alone.ts'
 type Told = { room: string; id: string | null }
 
 let house: TestService
-let other: Service
+let other: RunningService
 let database: Database
 let [alice, bob, charlie, admin]: Person[] = []
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { report } from '../../src/cli/migrate-report.ts'
 import { openFileJournal } from '../../src/migration/engine/journal/file-journal.ts'
-import type { Failure } from '../../src/migration/engine/journal/journal.ts'
+import type { CopyFailure } from '../../src/migration/engine/journal/journal.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { accountOn, fill, read } from './mailbox.ts'
@@ -43,7 +43,7 @@ describe('a dry run', () => {
     })
     expect(Object.keys(await read(accountOn(server.port, there.user)))).toEqual(['INBOX'])
     // Dovecot adds how long it took.
-    const untimed = (failures: Failure[]) =>
+    const untimed = (failures: CopyFailure[]) =>
       failures.map((each) => ({ ...each, message: each.message.replace(/ \(.*/, '') }))
     expect(untimed((await migrate(at(here), at(there), { folders })).failures)).toEqual(
       untimed(dry.failures),

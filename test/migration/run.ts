@@ -2,7 +2,7 @@ import type { MigrateOptions } from '../../src/migration/engine/options.ts'
 import { createLog } from '../../src/log.ts'
 import {
   createMemoryJournal,
-  type Failure,
+  type CopyFailure,
   type Journal,
 } from '../../src/migration/engine/journal/journal.ts'
 import { WAIT_TIMES } from '../../src/migration/limits.ts'
@@ -17,10 +17,10 @@ const waitTimes = {
   settle: 700,
 }
 
-export type Run = MigrationOutcome & { failures: Failure[]; seen: MigrationProgress[] }
+export type Run = MigrationOutcome & { failures: CopyFailure[]; seen: MigrationProgress[] }
 type Extra = MigrateOptions & {
   folders?: string[] | 'all'
-  journal?: Journal & { failures: Failure[] }
+  journal?: Journal & { failures: CopyFailure[] }
 }
 
 /** Runs the engine to its end. */

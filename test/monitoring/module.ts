@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { addRoutes } from '../../src/http/scopes.ts'
 import { createAlertsModule } from '../../src/alerts/module.ts'
 import { raiseAlert } from '../../src/alerts/raise.ts'
-import type { Endpoint } from '../../src/config.ts'
+import type { HostPort } from '../../src/config.ts'
 import type { Job } from '../../src/jobs/job.ts'
 import { openQueue } from '../../src/jobs/queue.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
@@ -71,8 +71,8 @@ export type Change = {
 export type MonitoringTest = Awaited<ReturnType<typeof startMonitoring>>
 
 type Options = {
-  lists: Endpoint
-  dns?: Endpoint
+  lists: HostPort
+  dns?: HostPort
   smtpUrl?: string
   intervals?: CheckIntervals
   works?: boolean

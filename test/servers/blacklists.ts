@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest'
 import { checkAddress } from '../../src/diagnostics/blacklist.ts'
 import type { BlacklistItem, BlacklistResult } from '../../src/diagnostics/shapes.ts'
-import type { Endpoint } from '../../src/config.ts'
+import type { HostPort } from '../../src/config.ts'
 import { createResolver, type ResolverOptions } from '../../src/net/dns.ts'
 import { readCatalogue } from '../../src/protocols/dnsbl/catalogue.ts'
 import { createBlocklists, type Blocklists } from '../../src/protocols/dnsbl/blocklists.ts'
@@ -33,7 +33,7 @@ export function startersForEach() {
       running.push(server)
       return server
     },
-    async slow(target: Endpoint, delayOf: (name: string) => number | null): Promise<Endpoint> {
+    async slow(target: HostPort, delayOf: (name: string) => number | null): Promise<HostPort> {
       const server = await startSlowServer(target, delayOf)
       running.push(server)
       return server
@@ -43,7 +43,7 @@ export function startersForEach() {
 
 /** The catalogue's lists, asked through this server. */
 export function open(
-  server: Endpoint,
+  server: HostPort,
   options: ResolverOptions & { keys?: Record<string, string> } = {},
 ): Blocklists {
   const resolver = createResolver({ servers: [server], timeoutMs: 300, ...options })

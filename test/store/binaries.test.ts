@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findBinaries, findPackage, type Binaries } from '../../src/store/embedded/binaries.ts'
-import { refusalOf, problemOf } from '../../src/store/embedded/problem.ts'
+import { explainSystemError, explainFailure } from '../../src/store/embedded/problem.ts'
 
 describe('the programs of PostgreSQL', () => {
   let folder: string
@@ -86,12 +86,12 @@ describe('errors of PostgreSQL at start', () => {
     const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
       syscall: 'write',
     })
-    expect(refusalOf(full, '/data/postgres')).toMatchObject({
+    expect(explainSystemError(full, '/data/postgres')).toMatchObject({
       code: 'unavailable',
       message: expect.stringMatching(/is full/),
     })
     const other = new Error('no space left on device')
-    expect(refusalOf(other, '/data/postgres')).toBe(other)
+    expect(explainSystemError(other, '/data/postgres')).toBe(other)
   })
 })
 
@@ -100,7 +100,7 @@ function runs({ bin, env }: Binaries): string {
 }
 
 function sentence(output: string): string {
-  return problemOf('postgres', '/data/postgres', output).message
+  return explainFailure('postgres', '/data/postgres', output).message
 }
 
 /**

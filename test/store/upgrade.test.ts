@@ -5,7 +5,7 @@ import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { issueToken } from '../../src/accounts/tokens.ts'
-import { startService, type Service } from '../../src/app.ts'
+import { startService, type RunningService } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import { migrate } from '../../src/store/migrate.ts'
@@ -46,7 +46,7 @@ describe.each(['0004_webhooks', '0070_delisting', '0100_audit'])(
   'a service on a database at %s',
   (last) => {
     let database: FreshDatabase
-    let service: Service
+    let service: RunningService
     let token: string
 
     beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findItems, type PaletteItem } from '../../web/src/frame/palette-items.ts'
-import { MODULES, SETTINGS } from '../../web/src/frame/navigation.ts'
+import { MODULES, SETTINGS_PAGES } from '../../web/src/frame/navigation.ts'
 
 const find = (name: string, more: Partial<PaletteItem> = {}): PaletteItem => ({
   name,
@@ -54,11 +54,11 @@ describe('the results of the command palette', () => {
 
 describe('the shortcuts of the navigation', () => {
   it('are unique', () => {
-    const strokes = [...MODULES, ...SETTINGS].flatMap(({ shortcut }) => shortcut ?? [])
+    const strokes = [...MODULES, ...SETTINGS_PAGES].flatMap(({ shortcut }) => shortcut ?? [])
     expect(strokes.length).toBeGreaterThan(5)
     expect(new Set(strokes).size).toBe(strokes.length)
   })
   it('cover every screen', () => {
-    expect([...MODULES, ...SETTINGS].filter(({ shortcut }) => !shortcut)).toEqual([])
+    expect([...MODULES, ...SETTINGS_PAGES].filter(({ shortcut }) => !shortcut)).toEqual([])
   })
 })

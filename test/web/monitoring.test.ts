@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { portsOf, wrongPorts } from '../../web/src/monitoring/ports.ts'
-import { describeDays } from '../../web/src/monitoring/day-strip.ts'
+import { describeDayStrip } from '../../web/src/monitoring/day-strip.ts'
 import {
   availabilityText,
   certificateProblems,
@@ -58,13 +58,13 @@ describe('the days of a host', () => {
       period('listed', '19T23:59', '20T06:00'),
       period('clean', '20T06:00', '21T12:00'),
     ]
-    const { text, days } = describeDays(periods, 6, now)
+    const { text, days } = describeDayStrip(periods, 6, now)
     expect(days.map(({ look }) => look)).toEqual(['none', 'unknown', 'good', 'bad', 'bad', 'good'])
     expect(days[4]).toEqual({ day: '2026-11-20', look: 'bad', title: '20 Nov: listed for 6 hours' })
     expect(text).toBe('5 days: listed on 2, not listed on 2, unknown on 1')
   })
   it('are summarized without listings', () => {
-    expect(describeDays([period('clean', '21T00:00', '21T12:00')], 30, now).text).toBe(
+    expect(describeDayStrip([period('clean', '21T00:00', '21T12:00')], 30, now).text).toBe(
       '1 day: not listed on 1',
     )
   })

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startService, type Service } from '../../src/app.ts'
+import { startService, type RunningService } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import { followEvents } from '../../src/net/http/event-stream.ts'
 import { startWebhooks, type Captured, type Endpoint, type WebhooksTest } from './module.ts'
 
 let portreeve: WebhooksTest
-let other: Service
+let other: RunningService
 
 beforeAll(async () => {
   portreeve = await startWebhooks()

@@ -2,7 +2,7 @@
 export type Search = Record<string, unknown>
 
 /** A search such as `?q=404` is read as a number. */
-export function textOf(value: unknown): string | undefined {
+export function searchText(value: unknown): string | undefined {
   if (typeof value === 'string' && value !== '') return value
   return typeof value === 'number' ? String(value) : undefined
 }

@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { Fault } from '../../errors.ts'
 import { ADMINISTRATORS, notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
-import { countRequest } from '../intake/store.ts'
+import { countSourceRequest } from '../intake/store.ts'
 import type { Reporter } from '../reporter.ts'
 import { insertRefutations } from '../reputation/store.ts'
 import { lockAddress, saveAddresses, type AddressRow } from '../store.ts'
@@ -30,7 +30,7 @@ const GRANT_INTERVAL_MS = 30 * DAY_MS
  */
 const APPEALS_A_DAY = { source: 10, network: 30, origin: 100 }
 
-export type Appeal = { subject: Subject; reason: string; reporter: Reporter }
+export type AppealRequest = { subject: Subject; reason: string; reporter: Reporter }
 
 /**
  * Submits an appeal against a listing. An appeal from the listed address itself is granted once in
@@ -40,7 +40,7 @@ export type Appeal = { subject: Subject; reason: string; reporter: Reporter }
  */
 export async function appeal(
   db: Kysely<DB>,
-  { subject, reason, reporter }: Appeal,
+  { subject, reason, reporter }: AppealRequest,
   now: number,
 ): Promise<AppealRow> {
   const own = reporter.key === subject.key
@@ -83,7 +83,7 @@ async function limit(
         { key: `appeal ${origin}`, most: APPEALS_A_DAY.origin, whose: 'your provider' },
       ]
   for (const { key, most, whose } of limits) {
-    if ((await countRequest(db, key, times)) <= most) continue
+    if ((await countSourceRequest(db, key, times)) <= most) continue
     const sentence = `The limit of ${most} appeals a day from ${whose} is used up. Try again tomorrow.`
     throw new Fault('rate_limited', sentence, { retryAfter: DAY_MS / 1000 })
   }

@@ -5,16 +5,16 @@ import type { Standings } from '../reputation/standings.ts'
 import type { Subject } from '../subject.ts'
 import { createLedger, type Ledger, type LedgerDeps } from './ledger.ts'
 import type { Allowance } from './rate.ts'
-import type { Outcome, Report } from './record.ts'
+import type { AppliedOutcome, AttackReport } from './record.ts'
 import { findForGroup, writeGroup, type Found, type Store } from './store.ts'
 
 /** One request: one report, or many of a bulk. */
-export type Submission = { reporter: Reporter; tokenHash: string | null; reports: Report[] }
+export type Submission = { reporter: Reporter; tokenHash: string | null; reports: AttackReport[] }
 
-export type Receipt = {
+export type SubmissionResult = {
   allowance: Allowance
   /** One for each report; none when the source had used up its rate. */
-  outcomes: Outcome[]
+  outcomes: AppliedOutcome[]
   /** The token is unknown: the reports count as anonymous. */
   unknownToken: boolean
 }
@@ -34,7 +34,7 @@ export async function commitGroup(
   deps: CommitDeps,
   group: Submission[],
   now: number,
-): Promise<Receipt[]> {
+): Promise<SubmissionResult[]> {
   const found = await findForGroup(deps.store, {
     addresses: unique(group.flatMap(({ reports }) => reports.map(({ subject }) => subject.key))),
     sources: unique(
@@ -62,7 +62,7 @@ function takeSubmission(
   ledger: Ledger,
   found: Found,
   deps: LedgerDeps,
-): Receipt {
+): SubmissionResult {
   const { reporter, tokenHash, reports } = submission
   const allowance = ledger.admit(reporter)
   const tokenId = found.tokens.get(tokenHash ?? '') ?? null

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../errors.ts'
 
-export type GroupCommit<In, Out> = {
+export type KeyedGroupCommit<In, Out> = {
   /** Resolves with the result once the item is committed. */
   submit(item: In): Promise<Out>
   /** Waits for submitted items, for some seconds at most. */
@@ -43,7 +43,9 @@ const CLOSE_DEADLINE_MS = 5_000
  * Commits items that arrive during a commit together, so that one flush of the disk serves all of
  * them.
  */
-export function createGroupCommit<In, Out>(options: Options<In, Out>): GroupCommit<In, Out> {
+export function createKeyedGroupCommit<In, Out>(
+  options: Options<In, Out>,
+): KeyedGroupCommit<In, Out> {
   const { commit, sizeOf, keysOf, most, patience } = options
   let waiting: Waiting<In, Out>[] = []
   let waitingSize = 0

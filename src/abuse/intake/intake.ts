@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { commitGroup, type CommitDeps, type Receipt, type Submission } from './commit.ts'
-import { createGroupCommit } from './group-commit.ts'
+import { commitGroup, type CommitDeps, type SubmissionResult, type Submission } from './commit.ts'
+import { createKeyedGroupCommit } from './group-commit.ts'
 import { ensurePartitions } from './partitions.ts'
 import { createLimitedSources, RATE } from './rate.ts'
 
@@ -9,7 +9,7 @@ export type Intake = {
    * Stores the reports of a request; resolves when they are durable.
    * @throws Fault `unavailable` when more reports arrive than can be stored
    */
-  submit(submission: Submission): Promise<Receipt>
+  submit(submission: Submission): Promise<SubmissionResult>
   close(): Promise<void>
 }
 
@@ -29,10 +29,10 @@ const MAX_TRIES = 20
 export function createIntake(
   deps: CommitDeps,
   clock: () => number,
-  onReceipt?: (receipt: Receipt) => void,
+  onReceipt?: (receipt: SubmissionResult) => void,
 ): Intake {
   const turnedAway = createLimitedSources()
-  const commits = createGroupCommit<Submission, Receipt>({
+  const commits = createKeyedGroupCommit<Submission, SubmissionResult>({
     // Two groups with the same counter would wait for each other.
     commit: (group, slot) => commitWithRetries({ ...deps, lane: deps.lane + slot }, group, clock),
     sizeOf: ({ reports }) => reports.length,
@@ -44,7 +44,7 @@ export function createIntake(
     most: MAX_REPORTS_PER_COMMIT,
     patience: MAX_WAITING_REPORTS,
   })
-  async function submitUnlessLimited(submission: Submission): Promise<Receipt> {
+  async function submitUnlessLimited(submission: Submission): Promise<SubmissionResult> {
     const { source } = submission.reporter
     const until = turnedAway.find(source, clock())
     if (until !== undefined) return rejectionUntil(until, clock())
@@ -64,7 +64,7 @@ export function createIntake(
   }
 }
 
-function rejectionUntil(until: number, now: number): Receipt {
+function rejectionUntil(until: number, now: number): SubmissionResult {
   const reset = Math.min(RATE.window / 1000, Math.max(1, Math.ceil((until - now) / 1000)))
   return { allowance: { allowed: false, remaining: 0, reset }, outcomes: [], unknownToken: false }
 }
@@ -73,7 +73,7 @@ async function commitWithRetries(
   deps: CommitDeps,
   group: Submission[],
   clock: () => number,
-): Promise<Receipt[]> {
+): Promise<SubmissionResult[]> {
   for (let tries = 1; ; tries++) {
     try {
       return await commitGroup(deps, group, clock())

@@ -5,8 +5,8 @@ import type { Standings } from '../reputation/standings.ts'
 import type { Refutation } from '../reputation/store.ts'
 import type { AddressRow } from '../store.ts'
 import { RATE, takeOne, type Allowance } from './rate.ts'
-import { applyReport, type Outcome, type Report } from './record.ts'
-import type { Changes, Found, ReportRow, Usage } from './store.ts'
+import { applyReport, type AppliedOutcome, type AttackReport } from './record.ts'
+import type { Changes, Found, AttackReportRow, RateUsage } from './store.ts'
 
 export type LedgerDeps = { ranges: Ranges; standings: Standings; traitsOf: TraitsOf }
 
@@ -16,11 +16,11 @@ export type Sender = { reporter: Reporter; standing: Standing; tokenId: string |
 export type Ledger = {
   /** Charges one request to its source and to the IPv6 site around it. */
   admit(reporter: Reporter): Allowance
-  take(report: Report, sender: Sender): Outcome
+  take(report: AttackReport, sender: Sender): AppliedOutcome
   changes(): Changes
 }
 
-const IGNORED: Outcome = {
+const IGNORED: AppliedOutcome = {
   deduped: false,
   ignored: true,
   score: 0,
@@ -31,9 +31,9 @@ const IGNORED: Outcome = {
 /** Applies a group of reports in memory, one after another, and records the changes. */
 export function createLedger(found: Found, deps: LedgerDeps, now: number): Ledger {
   const { ranges, standings, traitsOf } = deps
-  const usages = new Map<string, Usage>()
+  const usages = new Map<string, RateUsage>()
   const addresses = new Map<string, AddressRow>()
-  const reports: ReportRow[] = []
+  const reports: AttackReportRow[] = []
   const refutations = new Map<string, Refutation>()
   const networks = new Map<string, { network: string; origin: string }>()
 
@@ -50,7 +50,7 @@ export function createLedger(found: Found, deps: LedgerDeps, now: number): Ledge
     return own.allowance
   }
 
-  function take(report: Report, sender: Sender): Outcome {
+  function take(report: AttackReport, sender: Sender): AppliedOutcome {
     const { key } = report.subject
     if (ranges.is('whitelist', key)) {
       refute(sender, key, 'whitelist')
@@ -77,7 +77,7 @@ export function createLedger(found: Found, deps: LedgerDeps, now: number): Ledge
   }
 
   function note(
-    { service, port, count }: Report,
+    { service, port, count }: AttackReport,
     sender: Sender,
     taken: ReturnType<typeof applyReport>,
   ): void {
@@ -121,12 +121,12 @@ export function createLedger(found: Found, deps: LedgerDeps, now: number): Ledge
   return { admit, take, changes }
 }
 
-function countServices(reports: ReportRow[]): { service: string; reports: number }[] {
+function countServices(reports: AttackReportRow[]): { service: string; reports: number }[] {
   const byService = Map.groupBy(reports, ({ service }) => service)
   return [...byService].map(([service, those]) => ({ service, reports: those.length }))
 }
 
-function countTokens(reports: ReportRow[]): Changes['tokenCounts'] {
+function countTokens(reports: AttackReportRow[]): Changes['tokenCounts'] {
   const withToken = reports.filter(({ tokenId }) => tokenId !== null)
   const byToken = Map.groupBy(withToken, ({ tokenId }) => String(tokenId))
   return [...byToken].flatMap(([tokenId, those]) =>

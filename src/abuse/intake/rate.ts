@@ -1,5 +1,5 @@
 import { Fault } from '../../errors.ts'
-import type { Usage } from './store.ts'
+import type { RateUsage } from './store.ts'
 import { MINUTE_MS } from '../../time.ts'
 
 /**
@@ -38,10 +38,10 @@ export function createLimitedSources() {
 
 /** Charges one request to a source. A rejected request is not counted. */
 export function takeOne(
-  usage: Usage | undefined,
+  usage: RateUsage | undefined,
   { source, requests }: { source: string; requests: number },
   now: number,
-): { usage: Usage; allowance: Allowance } {
+): { usage: RateUsage; allowance: Allowance } {
   const isOver = usage === undefined || Math.abs(now - usage.startedAt) >= RATE.window
   const { used, startedAt } = isOver ? { used: 0, startedAt: now } : usage
   const allowed = used < requests

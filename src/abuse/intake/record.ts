@@ -17,10 +17,10 @@ import type { Subject } from '../subject.ts'
 /** Origins that reported an address before, above which a report is no discovery. */
 const MAX_ORIGINS_BEFORE_EARLY = 3
 
-export type Report = { subject: Subject; service: string; port: number | null; count: number }
+export type AttackReport = { subject: Subject; service: string; port: number | null; count: number }
 
 /** The result of a report: the state of its address after it. */
-export type Outcome = {
+export type AppliedOutcome = {
   deduped: boolean
   ignored: boolean
   score: number
@@ -41,7 +41,7 @@ export type ReportContext = {
 
 export type AppliedReport = {
   row: AddressRow
-  outcome: Outcome
+  outcome: AppliedOutcome
   /** Whether it adds to the counts, and whether anything changed at all. */
   counted: boolean
   changed: boolean
@@ -56,7 +56,7 @@ export type AppliedReport = {
  */
 export function applyReport(
   row: AddressRow | undefined,
-  report: Report,
+  report: AttackReport,
   taking: ReportContext,
 ): AppliedReport {
   const { now, reporter, standing, shared, traitsOf } = taking

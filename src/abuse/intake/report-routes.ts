@@ -1,4 +1,4 @@
-import { answers } from '../../http/schema.ts'
+import { responses } from '../../http/schema.ts'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/server.ts'
@@ -8,10 +8,10 @@ import { MAX_ROWS, readBulk, type BulkRow } from '../bulk.ts'
 import { requireService } from '../services.ts'
 import { BulkReports, BulkResult, NewReport, ReportHeaders, ReportResult } from '../shapes.ts'
 import { readSubject } from '../subject.ts'
-import { hashToken } from '../tokens/tokens.ts'
-import type { Receipt } from './commit.ts'
+import { hashReportToken } from '../tokens/tokens.ts'
+import type { SubmissionResult } from './commit.ts'
 import { rateHeaders, tooMany } from './rate.ts'
-import type { Outcome } from './record.ts'
+import type { AppliedOutcome } from './record.ts'
 
 /** A thousand rows of AbuseIPDB's CSV, whose comments have 1,024 bytes each. */
 const BODY_LIMIT = 2 * 1024 * 1024
@@ -24,7 +24,7 @@ const TEXT_TYPES = [
   'text/plain',
 ]
 
-export function reportRoutes(app: App, abuse: AbuseServices): void {
+export function attackReportRoutes(app: App, abuse: AbuseServices): void {
   reportRoute(app, abuse)
   bulkRoute(app, abuse)
 }
@@ -42,7 +42,7 @@ function reportRoute(app: App, { intake, reporterOf }: AbuseServices): void {
         tags: TAGS,
         headers: ReportHeaders,
         body: NewReport,
-        response: answers(ReportResult),
+        response: responses(ReportResult),
       },
     },
     async (request, reply) => {
@@ -56,7 +56,7 @@ function reportRoute(app: App, { intake, reporterOf }: AbuseServices): void {
         reports: [report],
       })
       answerRate(reply, receipt)
-      const { ignored, ...outcome } = receipt.outcomes[0] as Outcome
+      const { ignored, ...outcome } = receipt.outcomes[0] as AppliedOutcome
       return {
         success: true as const,
         ip: subject.ip,
@@ -92,7 +92,7 @@ function bulkRoute(app: App, { intake, reporterOf, clock }: AbuseServices): void
           headers: ReportHeaders,
           body: BulkReports,
           consumes: ['application/x-ndjson', 'text/csv'],
-          response: answers(BulkResult),
+          response: responses(BulkResult),
         },
       },
       async (request, reply) => {
@@ -129,16 +129,16 @@ function rejectedIn(rows: BulkRow[]): { line: number; error: string }[] {
 function tokenHashOf(request: FastifyRequest): string | null {
   const token = request.headers['x-report-token']
   if (token === undefined || token === '') return null
-  return hashToken(String(token)) ?? '00'
+  return hashReportToken(String(token)) ?? '00'
 }
 
 /** @throws Fault `rate_limited` */
-function answerRate(reply: FastifyReply, { allowance }: Receipt): void {
+function answerRate(reply: FastifyReply, { allowance }: SubmissionResult): void {
   reply.headers(rateHeaders(allowance))
   if (!allowance.allowed) throw tooMany(allowance)
 }
 
-function warningOf({ unknownToken }: Receipt): { warning?: string } {
+function warningOf({ unknownToken }: SubmissionResult): { warning?: string } {
   if (!unknownToken) return {}
   return { warning: 'X-Report-Token is unknown or revoked. The report counts as anonymous.' }
 }

@@ -13,11 +13,11 @@ export type Store = { db: Kysely<DB>; pool: Pool }
 /**
  * The used part of a source’s rate, and since when (milliseconds since 1970); 0 for an unused one.
  */
-export type Usage = { source: string; used: number; startedAt: number }
+export type RateUsage = { source: string; used: number; startedAt: number }
 
 export type Found = {
   addresses: Map<string, AddressRow>
-  usages: Map<string, Usage>
+  usages: Map<string, RateUsage>
   /** The reporters’ addresses that are listed themselves. */
   listed: Set<string>
   /** Ids of report tokens by their hashes. */
@@ -26,7 +26,7 @@ export type Found = {
 
 type FoundRow = {
   addresses: (Omit<AddressRow, Moment> & Record<Moment, string | null>)[]
-  usages: Usage[]
+  usages: RateUsage[]
   listed: string[]
   tokens: { hash: string; id: string }[]
 }
@@ -77,7 +77,7 @@ function withDates(row: FoundRow['addresses'][number]) {
   }
 }
 
-export type ReportRow = {
+export type AttackReportRow = {
   address: string
   service: string
   port: number | null
@@ -94,8 +94,8 @@ export type ReportRow = {
 export type Changes = {
   addresses: AddressRow[]
   /** The values as read, and the new ones. */
-  usages: { before: Usage | undefined; after: Usage }[]
-  reports: ReportRow[]
+  usages: { before: RateUsage | undefined; after: RateUsage }[]
+  reports: AttackReportRow[]
   counts: { service: string; reports: number }[]
   tokenCounts: { tokenId: string; service: string; reports: number }[]
   /** Networks to be marked as seen. */
@@ -164,7 +164,7 @@ function usageRecords(usages: Changes['usages']): object[] {
     }))
 }
 
-function insertReports(reports: ReportRow[], now: Date) {
+function insertReports(reports: AttackReportRow[], now: Date) {
   return sql`
     insert into abuse_report (at, address, service, port, count, network, origin, strong, counted, early, token_id)
     select ${now}::timestamptz, given.* from json_to_recordset(${JSON.stringify(reports)}::json) as given (
@@ -212,7 +212,7 @@ function insertRefutations(refutations: Refutation[], now: Date) {
  * Counts one request of a source in its window.
  * @returns the used part including this request
  */
-export async function countRequest(
+export async function countSourceRequest(
   db: Db,
   source: string,
   { now, windowStart }: { now: Date; windowStart: Date },

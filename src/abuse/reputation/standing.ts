@@ -2,7 +2,7 @@ import type { Standing } from '../score.ts'
 import { DAY_MS } from '../../time.ts'
 
 /** The record of a reporting network. Times are milliseconds since 1970. */
-export type History = {
+export type NetworkHistory = {
   firstSeenAt: number
   establishedAt: number | null
   /**
@@ -28,7 +28,7 @@ const CONFIRMATIONS_PER_REFUTATION = 10
 
 /** The reputation that a network earned by its own confirmed history. */
 export function standingOf(
-  history: History,
+  history: NetworkHistory,
   now: number,
 ): Extract<Standing, 'new' | 'established' | 'trusted'> {
   const { firstSeenAt, establishedAt, reported, confirmed, refuted } = history

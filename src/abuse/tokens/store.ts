@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 
-export type TokenRow = { id: string; label: string; lastFour: string; createdAt: Date }
+export type ReportTokenRow = { id: string; label: string; lastFour: string; createdAt: Date }
 
 const TOKEN = ['id', 'label', 'lastFour', 'createdAt'] as const
 
-export async function insertToken(
+export async function insertReportToken(
   db: Db,
   token: { accountId: string; label: string; hash: Buffer; lastFour: string },
-): Promise<TokenRow> {
+): Promise<ReportTokenRow> {
   return db.insertInto('abuseToken').values(token).returning(TOKEN).executeTakeFirstOrThrow()
 }
 
@@ -22,12 +22,12 @@ export type TokenFigures = {
  * Lists tokens, newest first, each with the number of its reports.
  * @param weekAgo the day (`2026-11-21`) after which reports count for the last seven days
  */
-export async function listTokens(
+export async function listReportTokens(
   db: Db,
   accountId: string,
   weekAgo: string,
-): Promise<(TokenRow & TokenFigures)[]> {
-  const { rows } = await sql<TokenRow & TokenFigures>`
+): Promise<(ReportTokenRow & TokenFigures)[]> {
+  const { rows } = await sql<ReportTokenRow & TokenFigures>`
     select token.id, token.label, token.last_four, token.created_at,
       coalesce(sum(counted.reports), 0)::int as total_reports,
       coalesce(sum(counted.reports) filter (where counted.day > ${weekAgo}), 0)::int as last7d,
@@ -42,7 +42,7 @@ export async function listTokens(
   return rows
 }
 
-export async function countTokens(db: Db, accountId: string): Promise<number> {
+export async function countReportTokens(db: Db, accountId: string): Promise<number> {
   const { count } = await db
     .selectFrom('abuseToken')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -51,7 +51,7 @@ export async function countTokens(db: Db, accountId: string): Promise<number> {
   return count
 }
 
-export async function deleteToken(db: Db, accountId: string, id: string): Promise<boolean> {
+export async function deleteReportToken(db: Db, accountId: string, id: string): Promise<boolean> {
   const row = await db
     .deleteFrom('abuseToken')
     .where('id', '=', id)

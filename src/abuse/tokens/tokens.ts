@@ -4,13 +4,13 @@ import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import {
   countListedOf,
-  countTokens,
-  deleteToken,
+  countReportTokens,
+  deleteReportToken,
   findToken,
-  insertToken,
-  listTokens,
+  insertReportToken,
+  listReportTokens,
   sumTokenReports,
-  type TokenRow,
+  type ReportTokenRow,
 } from './store.ts'
 import { DAY_MS } from '../../time.ts'
 
@@ -22,7 +22,7 @@ const TOKENS_PER_ACCOUNT = 100
 const WEEK_MS = 7 * DAY_MS
 
 /** The stored form of a token, in hex; null for a malformed one. */
-export function hashToken(token: string): string | null {
+export function hashReportToken(token: string): string | null {
   return new RegExp(TOKEN_PATTERN).test(token) ? hash('sha256', token, 'hex') : null
 }
 
@@ -30,12 +30,12 @@ export function hashToken(token: string): string | null {
  * Creates a report token. It is shown only now.
  * @throws Fault `conflict` when the account has too many
  */
-export async function issueToken(
+export async function issueReportToken(
   db: Db,
   accountId: string,
   label: string,
-): Promise<TokenRow & { token: string }> {
-  if ((await countTokens(db, accountId)) >= TOKENS_PER_ACCOUNT)
+): Promise<ReportTokenRow & { token: string }> {
+  if ((await countReportTokens(db, accountId)) >= TOKENS_PER_ACCOUNT)
     throw new Fault(
       'conflict',
       `An account can have up to ${TOKENS_PER_ACCOUNT} report tokens. Revoke one first.`,
@@ -47,21 +47,21 @@ export async function issueToken(
     hash: hash('sha256', token, 'buffer'),
     lastFour: token.slice(-4),
   }
-  const row = await insertToken(db, kept)
+  const row = await insertReportToken(db, kept)
   await notifyChange(db, accountId, 'attacks', row.id)
   return { ...row, token }
 }
 
 /** @throws Fault `not_found` also for another account's token */
-export async function revokeToken(db: Db, accountId: string, id: string): Promise<void> {
-  if (!(await deleteToken(db, accountId, id)))
+export async function revokeReportToken(db: Db, accountId: string, id: string): Promise<void> {
+  if (!(await deleteReportToken(db, accountId, id)))
     throw new Fault('not_found', 'The report token was not found.')
   await notifyChange(db, accountId, 'attacks', id)
 }
 
 /** Lists an account’s tokens, newest first, each with the number of its reports. */
 export function listOwnTokens(db: Db, accountId: string, now: number) {
-  return listTokens(db, accountId, dayAWeekBefore(now))
+  return listReportTokens(db, accountId, dayAWeekBefore(now))
 }
 
 /**
@@ -69,7 +69,7 @@ export function listOwnTokens(db: Db, accountId: string, now: number) {
  * @throws Fault `not_found`
  */
 export async function readMetrics(db: Db, token: string, now: number) {
-  const hashed = hashToken(token)
+  const hashed = hashReportToken(token)
   const id = hashed === null ? undefined : await findToken(db, Buffer.from(hashed, 'hex'))
   if (id === undefined) throw new Fault('not_found', 'The report token was not found.')
   const rows = await sumTokenReports(db, id)

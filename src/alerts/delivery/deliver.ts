@@ -20,7 +20,7 @@ import { raiseAlert } from '../raise.ts'
 import {
   claimMessages,
   listDue,
-  markEnded,
+  markMessageEnded,
   markHandedOver,
   markPostponed,
   markSent,
@@ -155,12 +155,12 @@ async function recordFailure(
   const type = CHANNEL_TYPES[channel.type]
   if (error instanceof Fault && error.code === 'conflict') return
   const sentence = messageOf(error)
-  if (type.problem(deps)) return markEnded(db, message, 'failed', sentence)
+  if (type.problem(deps)) return markMessageEnded(db, message, 'failed', sentence)
   const failingSince = await recordChannelFailure(db, channel.id, sentence)
   const delayMs = RETRY_DELAYS_MS[attempts - 1]
-  if (mayHaveBeenAccepted(error)) await markEnded(db, message, 'uncertain', sentence)
+  if (mayHaveBeenAccepted(error)) await markMessageEnded(db, message, 'uncertain', sentence)
   else if (delayMs === undefined || type.isFinal(error))
-    await markEnded(db, message, 'failed', sentence)
+    await markMessageEnded(db, message, 'failed', sentence)
   else await markPostponed(db, message, new Date(Date.now() + delayMs), sentence)
   if (type.isGone(error)) await disableAndAlert(channel, disabledReasons.gone, deps)
   else if (Date.now() - failingSince.getTime() > DISABLE_AFTER_MS) {

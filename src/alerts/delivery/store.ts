@@ -149,7 +149,7 @@ export async function markPostponed(
   await changeClaimed(db, message, { state: 'waiting', dueAt, error })
 }
 
-export async function markEnded(
+export async function markMessageEnded(
   db: Db,
   message: ClaimedMessage,
   state: 'failed' | 'uncertain',

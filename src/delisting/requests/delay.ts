@@ -1,5 +1,5 @@
 import type { Db } from '../../store/database.ts'
-import type { Readiness } from '../steps/state-machine.ts'
+import type { RequestReadiness } from '../steps/state-machine.ts'
 import { countOthersOpen, type StepRow } from '../steps/store.ts'
 import { cooldownMs, addMs, USER_PAUSE_MS } from '../steps/timing.ts'
 import { DAY_MS } from '../../time.ts'
@@ -17,7 +17,7 @@ export async function findDelay(
   ip: string,
   step: StepRow,
   now: Date,
-): Promise<Readiness['wait']> {
+): Promise<RequestReadiness['wait']> {
   const { zone, name, plan } = step
   if (plan.last && (await countOthersOpen(db, step)) > 0) {
     const why = `${name} removes an address only when no other list has it. This step continues after the others.`

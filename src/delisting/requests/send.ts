@@ -15,7 +15,7 @@ import { findDelay } from './delay.ts'
 /** The mail relay of the installation, and its sender address. */
 export type MailRelay = { smtpUrl: string; from: string }
 
-export type SendDeps = NotifyDeps & { relay: MailRelay | null; log: Logger }
+export type RequestDeps = NotifyDeps & { relay: MailRelay | null; log: Logger }
 
 /** The request of this step, to send or to show. */
 export function letterOf(process: ProcessRow, step: StepRow): Letter {
@@ -27,7 +27,7 @@ export function letterOf(process: ProcessRow, step: StepRow): Letter {
 }
 
 /** The same for every try of an attempt, so that a recipient can recognize a duplicate. */
-export function messageIdOf({ id, attempt, isReminder }: Attempt, from: string): string {
+export function requestMessageId({ id, attempt, isReminder }: Attempt, from: string): string {
   const domain = /@([\w.-]+)>?$/.exec(from)?.[1] ?? 'localhost'
   return `<delisting.${id}.${attempt}${isReminder ? '.reminder' : ''}@${domain}>`
 }
@@ -50,7 +50,7 @@ function reminderOf(process: ProcessRow, step: StepRow): Letter {
  * the sign-in and before it gets the message, so that it is handed over once, by one worker, no
  * matter when a worker dies.
  */
-export async function sendRequest(deps: SendDeps, ready: StepRow): Promise<void> {
+export async function sendRequest(deps: RequestDeps, ready: StepRow): Promise<void> {
   const found = await findStep(deps.db, ready.id)
   const recipient = ready.plan.email
   if (!deps.relay || !found || recipient === undefined) return
@@ -59,8 +59,8 @@ export async function sendRequest(deps: SendDeps, ready: StepRow): Promise<void>
   const letter = attempt.isReminder
     ? reminderOf(found.process, found.step)
     : letterOf(found.process, found.step)
-  const mail = { to: recipient, ...letter, messageId: messageIdOf(attempt, from) }
-  const first = attempt.isReminder && messageIdOf({ ...attempt, isReminder: false }, from)
+  const mail = { to: recipient, ...letter, messageId: requestMessageId(attempt, from) }
+  const first = attempt.isReminder && requestMessageId({ ...attempt, isReminder: false }, from)
   const headers = {
     'Reply-To': found.process.contact,
     ...(first && { 'In-Reply-To': first, References: first }),
@@ -81,7 +81,7 @@ type Mail = { to: string; text: string; messageId: string }
 
 /** @throws Fault `conflict` when the step must not be sent */
 async function claimMail(
-  deps: SendDeps,
+  deps: RequestDeps,
   mail: Attempt,
   { to, text, messageId }: Mail,
 ): Promise<void> {
@@ -114,7 +114,7 @@ function overtaken(): Fault {
   return new Fault('conflict', 'Another worker has processed this step.')
 }
 
-async function recordSent(deps: SendDeps, mail: Attempt, reply: string): Promise<void> {
+async function recordSent(deps: RequestDeps, mail: Attempt, reply: string): Promise<void> {
   const { id, attempt } = mail
   const mark = (db: Db) => markRequest(db, mail, 'made', reply)
   const changed = await applyEvent(deps, id, {
@@ -127,13 +127,13 @@ async function recordSent(deps: SendDeps, mail: Attempt, reply: string): Promise
   if (!changed) await mark(deps.db)
 }
 
-async function recordNotSent(deps: SendDeps, mail: Attempt, error: unknown): Promise<void> {
+async function recordNotSent(deps: RequestDeps, mail: Attempt, error: unknown): Promise<void> {
   if (error instanceof Fault && error.code === 'conflict') return
   deps.log.warn({ err: error, stepId: mail.id }, 'could not send a delisting email')
   await (mayHaveBeenAccepted(error) ? recordUnsure(deps, mail) : recordRefused(deps, mail, error))
 }
 
-async function recordRefused(deps: SendDeps, mail: Attempt, error: unknown): Promise<void> {
+async function recordRefused(deps: RequestDeps, mail: Attempt, error: unknown): Promise<void> {
   const { id, attempt } = mail
   const forGood = error instanceof Fault && error.code === 'upstream_rejected'
   const forget = (db: Db) => deleteRequest(db, mail)

@@ -3,7 +3,7 @@ import type { Db } from '../../store/database.ts'
 import type { RequestState } from '../steps/state-machine.ts'
 import { ADVISORY_LOCKS } from '../../store/advisory-locks.ts'
 
-export type RequestRow = {
+export type DelistingRequestRow = {
   stepId: string
   attempt: number
   /** Whether it is a reminder of an earlier request. */
@@ -16,7 +16,10 @@ export type RequestRow = {
 }
 
 /** The last request of each of these steps, without reminders. */
-export async function listRequests(db: Db, stepIds: string[]): Promise<RequestRow[]> {
+export async function listDelistingRequests(
+  db: Db,
+  stepIds: string[],
+): Promise<DelistingRequestRow[]> {
   const rows = await db
     .selectFrom('delistingRequest')
     .select(['stepId', 'attempt', 'reminder', 'recipient', 'messageId', 'state', 'reply', 'at'])
@@ -26,12 +29,12 @@ export async function listRequests(db: Db, stepIds: string[]): Promise<RequestRo
     .orderBy('stepId')
     .orderBy('attempt', 'desc')
     .execute()
-  return rows as unknown as RequestRow[]
+  return rows as unknown as DelistingRequestRow[]
 }
 
 export async function insertRequest(
   db: Db,
-  row: Omit<RequestRow, 'reply'> & { ip: string; zone: string },
+  row: Omit<DelistingRequestRow, 'reply'> & { ip: string; zone: string },
 ) {
   await db.insertInto('delistingRequest').values(row).execute()
 }

@@ -7,7 +7,7 @@ import { isFinal, transition, type StepEvent } from './state-machine.ts'
 import type { Answer } from './plan.ts'
 import { insertEvent, lockStep, updateStep, type StepWithProcess, type StepRow } from './store.ts'
 
-export type Change = {
+export type StepChange = {
   event: StepEvent
   /** Applied only to this attempt. */
   attempt?: number
@@ -28,7 +28,7 @@ export type Change = {
 export async function applyEvent(
   deps: NotifyDeps,
   stepId: string,
-  change: Change,
+  change: StepChange,
 ): Promise<StepRow | null> {
   return deps.db.transaction().execute(async (trx) => {
     const found = await lockStep(trx, stepId)

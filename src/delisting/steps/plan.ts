@@ -3,7 +3,7 @@ import type { Listing } from '../../protocols/dnsbl/blocklists.ts'
 import type { Method } from './methods.ts'
 
 /** The removal procedure of a list, and how long it takes. */
-export type Plan = {
+export type RemovalPlan = {
   url?: string | undefined
   /** Recipient of the request. Without it, the page at `url` names the address. */
   email?: string | undefined
@@ -39,7 +39,7 @@ export type NewStep = {
   name: string
   category: Category
   method: Method
-  plan: Plan
+  plan: RemovalPlan
   confirmed: boolean
   firstAnswer: Answer
 }
@@ -105,7 +105,7 @@ function planOf(
   ip: string,
   { delisting, lookupUrl, includes, scope }: Blocklist,
   zones: Set<string>,
-): Plan {
+): RemovalPlan {
   const { email, autoExpiry, notes, expectedHours, deadlineHours, cooldownHours, last } = delisting
   const url = (delisting.url ?? lookupUrl)?.replace('{ip}', ip)
   const follows = includes.filter((zone) => zones.has(zone))
@@ -124,7 +124,7 @@ function planOf(
   }
 }
 
-function methodOf({ list, codes }: Listing, { follows }: Plan): Method {
+function methodOf({ list, codes }: Listing, { follows }: RemovalPlan): Method {
   if (follows) return 'automatic'
   if (list.scope === 'range' || list.scope === 'asn') return 'provider'
   if (codes.some((code) => list.delisting.providerCodes?.includes(code))) return 'provider'

@@ -42,7 +42,7 @@ export const OUTCOMES = [
   'undelivered',
   'cancelled',
 ] as const
-export type Outcome = (typeof OUTCOMES)[number]
+export type StepOutcome = (typeof OUTCOMES)[number]
 
 /**
  * The state of the request in this attempt. `due`: the email can be sent; `claimed`: it is being
@@ -66,7 +66,7 @@ export type StepState = {
   }
   status: StepStatus
   attempt: number
-  outcome: Outcome | null
+  outcome: StepOutcome | null
   needs: Need | null
   /** The reasons why the request is not made yet, as sentences. */
   obstacles: string[]
@@ -89,7 +89,7 @@ export type StepState = {
 }
 
 /** Whether the request can be made now. */
-export type Readiness = {
+export type RequestReadiness = {
   /** The blockers that the owner must fix first, as sentences. */
   obstacles: string[]
   /** Why it is too early, and until when. */
@@ -107,7 +107,7 @@ export type StepEvent =
       /** Milliseconds for which resolvers cache the answer. */
       ttl: number
       /** Required where a request to the list is due, or a reminder. */
-      ready: Readiness | null
+      ready: RequestReadiness | null
       /** A person is watching: one clean answer is enough. */
       atOnce?: boolean
     }
@@ -251,12 +251,12 @@ function listed(before: StepState, { ttl, ready }: Answered, now: Date): StepSta
   return canRemind(step, now) && canSendNow(ready) ? { ...still, reminder: 'due' } : still
 }
 
-function canSendNow(ready: Readiness | null): boolean {
+function canSendNow(ready: RequestReadiness | null): boolean {
   return ready !== null && ready.canSend && ready.wait === null && ready.obstacles.length === 0
 }
 
 /** Prepares the request for a listed address, or records the blockers that prevent it. */
-function prepared(step: StepState, ready: Readiness | null, now: Date): StepState {
+function prepared(step: StepState, ready: RequestReadiness | null, now: Date): StepState {
   if (ready === null)
     return waiting(
       step,
@@ -376,7 +376,7 @@ export const INITIAL_STATE = {
 function ended(
   step: StepState,
   status: 'completed' | 'failed',
-  outcome: Outcome,
+  outcome: StepOutcome,
   now: Date,
 ): StepState {
   return { ...step, status, outcome, needs: null, obstacles: [], nextAt: null, endedAt: now }

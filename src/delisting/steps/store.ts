@@ -3,7 +3,7 @@ import type { Category } from '../../protocols/dnsbl/catalogue.ts'
 import type { Db } from '../../store/database.ts'
 import { loadProcess, type ProcessRow } from '../store.ts'
 import type { StepState } from './state-machine.ts'
-import type { Answer, NewStep, Plan } from './plan.ts'
+import type { Answer, NewStep, RemovalPlan } from './plan.ts'
 
 export type StepRow = StepState & {
   id: string
@@ -12,7 +12,7 @@ export type StepRow = StepState & {
   zone: string
   name: string
   category: Category
-  plan: Plan
+  plan: RemovalPlan
   ownText: string | null
   firstAnswer: Answer
   lastAnswer: Answer
@@ -206,14 +206,14 @@ export async function claimUnnotified(
   return { process: await loadProcess(db, processId), steps }
 }
 
-export type EventRow = { stepId: string; at: Date; text: string }
+export type StepEventRow = { stepId: string; at: Date; text: string }
 
-export async function insertEvent(db: Db, event: EventRow): Promise<void> {
+export async function insertEvent(db: Db, event: StepEventRow): Promise<void> {
   await db.insertInto('delistingEvent').values(event).execute()
 }
 
 /** Lists events, oldest first. */
-export async function listEvents(db: Db, processId: string): Promise<EventRow[]> {
+export async function listStepEvents(db: Db, processId: string): Promise<StepEventRow[]> {
   const rows = await db
     .selectFrom('delistingEvent')
     .innerJoin('delistingStep', 'delistingStep.id', 'stepId')

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { callerOf } from '../../http/auth.ts'
-import { answers, Success } from '../../http/schema.ts'
+import { responses, Success } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { createDnsQueries } from '../../protocols/dns-queries.ts'
 import { notifyChange } from '../../store/changes.ts'
@@ -26,7 +26,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
       schema: {
         summary: 'List DMARC domains, oldest first',
         tags,
-        response: answers(Success(Type.Array(DmarcDomain))),
+        response: responses(Success(Type.Array(DmarcDomain))),
       },
     },
     async (request) => {
@@ -47,7 +47,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
           'Reports are accepted from now on, verified or not. Publish `record` at `dns.name`.',
         tags,
         body: NewDomain,
-        response: answers(Success(PublishedDomain), 201),
+        response: responses(Success(PublishedDomain), 201),
       },
     },
     async (request, reply) => {
@@ -62,7 +62,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
         summary: 'Get a DMARC domain with its current DNS records',
         tags,
         params: byId,
-        response: answers(Success(PublishedDomain)),
+        response: responses(Success(PublishedDomain)),
       },
     },
     async (request) => {
@@ -80,7 +80,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
           'Checks for the TXT record of `verification`, or for `reportEmail` in the `rua` of the DMARC record. The service repeats this check daily. A domain stays verified until the proof has been missing for 7 days.',
         tags,
         params: byId,
-        response: answers(Success(PublishedDomain)),
+        response: responses(Success(PublishedDomain)),
       },
     },
     async (request) => {
@@ -101,7 +101,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
         summary: 'Delete a DMARC domain with its reports and its report address',
         tags,
         params: byId,
-        response: answers(Type.Object({ success: Type.Literal(true) })),
+        response: responses(Type.Object({ success: Type.Literal(true) })),
       },
     },
     async (request) => {

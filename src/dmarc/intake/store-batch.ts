@@ -31,11 +31,11 @@ import {
   insertReports,
   insertRejectedItems,
   insertTlsReports,
-  listCandidates,
+  listCandidateDomains,
   lockDomains,
   insertAddresses,
   upsertDeliveries,
-  type NewReport,
+  type NewReportRow,
   type NewTlsReport,
   type RejectedItem,
   type DomainTotals,
@@ -76,7 +76,7 @@ export type IntakeOutcome = {
 /** Bounds the size of a statement for reports with 100,000 records and more. */
 const PARTS_PER_INSERT = 100
 
-type Aggregate = { row: NewReport; read: ReadAggregate; domain: string }
+type Aggregate = { row: NewReportRow; read: ReadAggregate; domain: string }
 
 /** The entries of a batch, sorted by kind and assigned to domains. */
 type Sorted = {
@@ -111,7 +111,7 @@ async function sortOut(
   entries: BatchEntry[],
 ): Promise<Sorted> {
   const candidates = indexCandidates(
-    await listCandidates(db, origin.accountId, [...new Set(entries.flatMap(namesOf))]),
+    await listCandidateDomains(db, origin.accountId, [...new Set(entries.flatMap(namesOf))]),
   )
   const sorted: Sorted = { aggregates: [], tls: [], failures: [], refused: [] }
   for (const entry of entries) {
@@ -133,7 +133,7 @@ function namesOf({ read }: BatchEntry): string[] {
     : []
 }
 
-type Candidates = CandidateIndex<Awaited<ReturnType<typeof listCandidates>>[number]>
+type Candidates = CandidateIndex<Awaited<ReturnType<typeof listCandidateDomains>>[number]>
 
 function sortAggregate(
   entry: BatchEntry,
@@ -191,7 +191,7 @@ function reportRow(
   domainId: string,
   domain: string,
   { id, receivedAt }: BatchEntry['delivery'],
-): NewReport {
+): NewReportRow {
   const { report, tallies } = read
   const { orgName, reportId, dateRange, recordCount, ...detail } = report
   const sum = (counts: (tally: (typeof tallies)[number]) => boolean) =>

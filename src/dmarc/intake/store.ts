@@ -24,7 +24,7 @@ export type NewDelivery = {
 }
 
 /** `detail` and `records` are JSON texts. */
-export type NewReport = {
+export type NewReportRow = {
   id: string
   domainId: string
   deliveryId: string
@@ -75,7 +75,7 @@ export type DomainTotals = {
 }
 
 /** The domains of an account; without an account, all domains with one of these names. */
-export async function listCandidates(db: Db, accountId: string | null, names: string[]) {
+export async function listCandidateDomains(db: Db, accountId: string | null, names: string[]) {
   const rows = db.selectFrom('dmarcDomain').select(['id', 'accountId', 'domain', 'verifiedAt'])
   const some =
     accountId === null
@@ -149,7 +149,7 @@ export async function deleteUnusedDeliveries(trx: Transaction<DB>, ids: string[]
 /** @returns the IDs of new reports, without duplicates */
 export async function insertReports(
   trx: Transaction<DB>,
-  reports: NewReport[],
+  reports: NewReportRow[],
 ): Promise<Set<string>> {
   const { rows } = await sql<{ id: string }>`
     insert into dmarc_report (id, domain_id, delivery_id, key, org_name, report_id, begins_at, ends_at, record_count,

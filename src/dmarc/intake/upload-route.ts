@@ -1,4 +1,4 @@
-import { answers } from '../../http/schema.ts'
+import { responses } from '../../http/schema.ts'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
@@ -57,7 +57,7 @@ function addRoute(app: App, { db, onReports, kept: { fileDays } }: RouteDeps): v
         querystring: Type.Object({
           name: Type.Optional(Type.String({ maxLength: 255, description: 'Name of the file.' })),
         }),
-        response: answers(Uploaded),
+        response: responses(Uploaded),
       },
     },
     async (request) => {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
-import { answers, Done, Success } from '../../http/schema.ts'
+import { responses, Done, Success } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { parseHost } from '../../net/address.ts'
 import { refuseAddress } from '../../net/guard.ts'
@@ -16,7 +16,7 @@ import {
   deleteMailbox,
   findMailbox,
   insertMailbox,
-  listMailboxes,
+  listReportMailboxes,
   type MailboxRow,
 } from './store.ts'
 
@@ -29,11 +29,11 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
       schema: {
         summary: 'List report mailboxes, oldest first',
         tags,
-        response: answers(Success(Type.Array(Mailbox))),
+        response: responses(Success(Type.Array(Mailbox))),
       },
     },
     async (request) => {
-      const rows = await listMailboxes(db, callerOf(request).accountId)
+      const rows = await listReportMailboxes(db, callerOf(request).accountId)
       return { success: true, data: rows.map(shown) }
     },
   )
@@ -47,7 +47,7 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
           'The mailbox is checked over IMAP every 10 minutes. Each message in `folder` is read once. A message is marked as seen, or moved, after its reports are stored. A message without a report is left unchanged.',
         tags,
         body: NewMailbox,
-        response: answers(Success(Mailbox), 201),
+        response: responses(Success(Mailbox), 201),
       },
     },
     async (request, reply) => {
@@ -65,7 +65,7 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
         summary: 'Check a report mailbox now',
         tags,
         params: byId,
-        response: answers(Success(Mailbox)),
+        response: responses(Success(Mailbox)),
       },
     },
     async (request) => {
@@ -81,7 +81,7 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
         summary: 'Delete a report mailbox',
         tags,
         params: byId,
-        response: answers(Done),
+        response: responses(Done),
       },
     },
     async (request) => {
@@ -118,7 +118,7 @@ async function addMailbox(
   refuseAddress(host, allowPrivate)
   refuseControls({ user, password })
   if (moveTo === folder) throw invalid('moveTo', 'must differ from folder')
-  if ((await listMailboxes(db, accountId)).length >= MAX_MAILBOXES) {
+  if ((await listReportMailboxes(db, accountId)).length >= MAX_MAILBOXES) {
     throw new Fault(
       'conflict',
       `An account can have up to ${MAX_MAILBOXES} mailboxes. Delete one first.`,

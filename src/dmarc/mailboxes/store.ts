@@ -61,7 +61,7 @@ export async function insertMailbox(db: Db, mailbox: NewRow): Promise<MailboxRow
 }
 
 /** Oldest first. */
-export async function listMailboxes(db: Db, accountId: string): Promise<MailboxRow[]> {
+export async function listReportMailboxes(db: Db, accountId: string): Promise<MailboxRow[]> {
   return db
     .selectFrom('dmarcMailbox')
     .select(MAILBOX)

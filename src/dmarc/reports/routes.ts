@@ -3,8 +3,8 @@ import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
 import {
-  answers,
-  answersAs,
+  responses,
+  responsesAs,
   Bytes,
   PageQuery,
   paginationOf,
@@ -44,7 +44,7 @@ import {
 const oneReport = Type.Object({ id: Uuid, reportId: Uuid })
 
 /** The reports of a domain, its summary, and the rejected reports of the account. */
-export function reportRoutes(app: App, deps: RouteDeps): void {
+export function dmarcReportRoutes(app: App, deps: RouteDeps): void {
   listRoutes(app, deps)
   oneReportRoutes(app, deps)
   rejectedRoutes(app, deps)
@@ -59,7 +59,7 @@ function listRoutes(app: App, { db, findAsn }: RouteDeps): void {
         tags,
         params: byId,
         querystring: ReportQuery,
-        response: answers(ReportPage),
+        response: responses(ReportPage),
       },
     },
     async (request) => {
@@ -85,7 +85,7 @@ function listRoutes(app: App, { db, findAsn }: RouteDeps): void {
         tags,
         params: byId,
         querystring: SummaryQuery,
-        response: answers(Summary),
+        response: responses(Summary),
       },
     },
     async (request) => {
@@ -102,7 +102,7 @@ function listRoutes(app: App, { db, findAsn }: RouteDeps): void {
         tags,
         params: byId,
         querystring: PageQuery,
-        response: answers(TlsReportPage),
+        response: responses(TlsReportPage),
       },
     },
     async (request) => {
@@ -139,7 +139,7 @@ function oneReportRoutes(app: App, { db }: RouteDeps): void {
         summary: 'Get an aggregate report',
         tags,
         params: oneReport,
-        response: answers(Success(AggregateReport)),
+        response: responses(Success(AggregateReport)),
       },
     },
     async (request) => {
@@ -155,7 +155,7 @@ function oneReportRoutes(app: App, { db }: RouteDeps): void {
         tags,
         params: oneReport,
         querystring: RecordQuery,
-        response: answers(RecordPage),
+        response: responses(RecordPage),
       },
     },
     async (request) => {
@@ -179,7 +179,7 @@ function oneReportRoutes(app: App, { db }: RouteDeps): void {
         tags,
         params: oneReport,
         produces: ['application/octet-stream'],
-        response: answersAs('application/octet-stream', Bytes, 'The file'),
+        response: responsesAs('application/octet-stream', Bytes, 'The file'),
       },
     },
     async (request, reply) => {
@@ -198,7 +198,7 @@ function rejectedRoutes(app: App, { db }: RouteDeps): void {
         summary: 'List rejected reports with the reason, newest first',
         tags,
         querystring: PageQuery,
-        response: answers(RejectedPage),
+        response: responses(RejectedPage),
       },
     },
     async (request) => {
@@ -217,7 +217,7 @@ function rejectedRoutes(app: App, { db }: RouteDeps): void {
         tags,
         params: byId,
         produces: ['application/octet-stream'],
-        response: answersAs('application/octet-stream', Bytes, 'The file'),
+        response: responsesAs('application/octet-stream', Bytes, 'The file'),
       },
     },
     async (request, reply) => {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { callerOf } from '../../http/auth.ts'
-import { answers, paginationOf, sliceOf, Uuid } from '../../http/schema.ts'
+import { responses, paginationOf, sliceOf, Uuid } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { requireDomain } from '../domains/domains.ts'
 import { tags, type RouteDeps } from '../route-deps.ts'
@@ -23,7 +23,7 @@ export function sourceRoutes(app: App, { db, findAsn }: RouteDeps): void {
         tags,
         params,
         querystring: SummaryQuery,
-        response: answers(SourceDetail),
+        response: responses(SourceDetail),
       },
     },
     async (request) => {
@@ -41,7 +41,7 @@ export function sourceRoutes(app: App, { db, findAsn }: RouteDeps): void {
         tags,
         params,
         querystring: SourceRecordQuery,
-        response: answers(SourceRecordPage),
+        response: responses(SourceRecordPage),
       },
     },
     async (request) => {

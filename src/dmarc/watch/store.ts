@@ -8,7 +8,7 @@ export type ExpiryDates = { reports: Date; contents: Date }
  * @param limit rows of each kind, which keeps each statement short
  * @returns the number of rows deleted or emptied
  */
-export async function deleteExpired(
+export async function deleteExpiredReports(
   db: Db,
   { reports, contents }: ExpiryDates,
   limit: number,

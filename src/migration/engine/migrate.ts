@@ -10,7 +10,7 @@ import { createFolderCopy } from './folder/folder-copy.ts'
 import { createRateLimitGate } from './connections/rate-limit-gate.ts'
 import type { ConnectionPair } from './connections/connection-pair.ts'
 import { withSmallHeap } from './small-heap.ts'
-import { LIMITS, WAIT_TIMES } from '../limits.ts'
+import { ENGINE_LIMITS, WAIT_TIMES } from '../limits.ts'
 import type { MappedFolder } from './plan/mapping.ts'
 import { withRetries } from './connections/with-retries.ts'
 import { planMigration, type MigrationPlan } from './plan/plan.ts'
@@ -33,7 +33,10 @@ export type MigrationOutcome = {
 }
 
 /** Memory for message bodies, shared by all migrations of this process. */
-const bodies: AppendWindow = createAppendWindow({ commands: Infinity, bytes: LIMITS.bodiesBytes })
+const bodies: AppendWindow = createAppendWindow({
+  commands: Infinity,
+  bytes: ENGINE_LIMITS.bodiesBytes,
+})
 
 /**
  * Copies folders of one account to another and verifies the copy. Everything that the journal
@@ -79,7 +82,7 @@ async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
     if (options.dryRun) await countUncounted(groups.flat(), pool.first)
     else
       for (const copies of groups)
-        await pool.copy(copies, options.connections ?? LIMITS.maxConnections)
+        await pool.copy(copies, options.connections ?? ENGINE_LIMITS.maxConnections)
     return outcomeOf(plan, reporter.finish(0), notes, null)
   } catch (error) {
     deps.signal.throwIfAborted()
@@ -133,7 +136,7 @@ function addNote(notes: MigrationNote[], { folder, uid, message }: MigrationNote
   const isKnown = notes.some(
     (known) => known.folder === folder && known.uid === uid && known.message === message,
   )
-  if (!isKnown && notes.length < LIMITS.maxNotes) notes.push({ folder, uid, message })
+  if (!isKnown && notes.length < ENGINE_LIMITS.maxNotes) notes.push({ folder, uid, message })
 }
 
 function isOfServers(error: unknown): boolean {
@@ -164,7 +167,7 @@ function outcomeOf(
 /** Lets running commands end after an abort, for a limited time. */
 function afterAbort(signal: AbortSignal, act: () => void): () => void {
   let timer: NodeJS.Timeout | undefined
-  const start = () => (timer = setTimeout(act, LIMITS.stopGraceMs))
+  const start = () => (timer = setTimeout(act, ENGINE_LIMITS.stopGraceMs))
   signal.addEventListener('abort', start, { once: true })
   return () => {
     signal.removeEventListener('abort', start)

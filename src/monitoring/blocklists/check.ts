@@ -5,8 +5,8 @@ import { sweepAddress } from '../../protocols/dnsbl/sweep-address.ts'
 import type { CheckPlan } from '../checks/plan.ts'
 import type { ClaimedHost } from '../checks/store.ts'
 import { isImportant, modeOf } from './modes.ts'
-import { findAddresses, type FoundAddresses } from './find-addresses.ts'
-import type { AddressRow } from './store.ts'
+import { findHostAddresses, type FoundAddresses } from './find-addresses.ts'
+import type { HostAddressRow } from './store.ts'
 
 export type ListingDeps = {
   /** Resolves the names of hosts. */
@@ -38,7 +38,7 @@ export async function checkListings(
   const lists = blocklists.lists.filter(
     (list) => modeOf(list, host.lists, host.accountModes) !== 'mute',
   )
-  const found = await findAddresses(host, resolver, signal)
+  const found = await findHostAddresses(host, resolver, signal)
   const answers = new Map<string, Listing[]>()
   for (const ip of found.ips) {
     const known = host.addresses.find((address) => address.ip === ip)
@@ -58,7 +58,7 @@ function isDue(
   list: Blocklist,
   ip: string,
   host: ClaimedHost,
-  known: AddressRow | undefined,
+  known: HostAddressRow | undefined,
   plan: CheckPlan,
 ): boolean {
   if (!known || plan.allLists || (plan.importantLists && isImportant(list))) return true

@@ -5,7 +5,7 @@ import type { FactRow } from '../facts/store.ts'
 import type { ClaimedHost } from '../checks/store.ts'
 import { isImportant } from './modes.ts'
 import { subjectOf, type ListingObservations } from '../blocklists/check.ts'
-import type { AddressRow } from './store.ts'
+import type { HostAddressRow } from './store.ts'
 
 /** Stored part of a listing. */
 export type ListingDetail = { codes: string[]; meanings: string[]; reason: string | null }
@@ -23,7 +23,7 @@ export type ListingChange = {
 }
 
 export type ListingUpdates = {
-  addresses: AddressRow[]
+  addresses: HostAddressRow[]
   goneIps: string[]
   save: FactRow[]
   remove: FactRow[]
@@ -178,10 +178,10 @@ function addressAfter(
   ip: string,
   host: ClaimedHost,
   { current, lists }: ListingObservations,
-  known: AddressRow | undefined,
+  known: HostAddressRow | undefined,
   listings: Listing[],
   now: Date,
-): AddressRow {
+): HostAddressRow {
   const zonesWhere = (isUnknown: boolean) =>
     listings
       .filter(({ status }) => (status === 'unknown') === isUnknown)

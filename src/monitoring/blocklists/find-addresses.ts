@@ -13,7 +13,7 @@ export type FoundAddresses = {
 }
 
 /** Looks up the addresses of a host. A failed lookup keeps the known ones. */
-export async function findAddresses(
+export async function findHostAddresses(
   { host, addresses }: ClaimedHost,
   resolver: Resolver,
   signal: AbortSignal,

@@ -5,7 +5,7 @@ import type { ListMode, ListModes } from './modes.ts'
 import type { HostRow } from '../store.ts'
 import { ADVISORY_LOCKS } from '../../store/advisory-locks.ts'
 
-export type AddressRow = {
+export type HostAddressRow = {
   hostId: string
   ip: string
   seen: string[]
@@ -13,7 +13,7 @@ export type AddressRow = {
   lastSeenAt: Date
 }
 
-export async function listAddresses(db: Db, hostIds: string[]): Promise<AddressRow[]> {
+export async function listAddresses(db: Db, hostIds: string[]): Promise<HostAddressRow[]> {
   return db
     .selectFrom('monitoredAddress')
     .selectAll()
@@ -22,7 +22,7 @@ export async function listAddresses(db: Db, hostIds: string[]): Promise<AddressR
     .execute()
 }
 
-export async function saveAddress(db: Db, row: AddressRow): Promise<void> {
+export async function saveAddress(db: Db, row: HostAddressRow): Promise<void> {
   const { seen, unknown, lastSeenAt } = row
   await db
     .insertInto('monitoredAddress')

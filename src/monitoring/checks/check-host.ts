@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { DB } from '../../store/tables.ts'
 import { checkListings } from '../blocklists/check.ts'
 import { checkCertificates } from '../certificates/check.ts'
-import { CHECK_DEADLINE_MS, HOST_LEASE_SECONDS } from '../limits.ts'
+import { HOST_CHECK_DEADLINE_MS, HOST_LEASE_SECONDS } from '../limits.ts'
 import { checkRecords } from '../records/check.ts'
 import type { HostCheckDeps } from './deps.ts'
 import { planCheck, type CheckPlan } from './plan.ts'
@@ -19,7 +19,7 @@ export async function checkHost(
   outer: AbortSignal,
   plan: CheckPlan = planCheck(host, new Date()),
 ): Promise<void> {
-  const signal = AbortSignal.any([outer, AbortSignal.timeout(CHECK_DEADLINE_MS)])
+  const signal = AbortSignal.any([outer, AbortSignal.timeout(HOST_CHECK_DEADLINE_MS)])
   const withCertificatesAndRecords =
     plan.certificatesAndRecords || (plan.recheck && isCertificateOrRecordUnconfirmed(host))
   try {

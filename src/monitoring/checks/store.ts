@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { listFacts, type FactRow } from '../facts/store.ts'
-import { listAddresses, type AddressRow, listAccountModes } from '../blocklists/store.ts'
+import { listAddresses, type HostAddressRow, listAccountModes } from '../blocklists/store.ts'
 import type { ListModes } from '../blocklists/modes.ts'
 import { HOST, type HostRow } from '../store.ts'
 
 /** A host that one check has claimed, with its addresses, facts and the account’s modes. */
 export type ClaimedHost = HostRow & {
-  addresses: AddressRow[]
+  addresses: HostAddressRow[]
   facts: FactRow[]
   accountModes: ListModes
 }

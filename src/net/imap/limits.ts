@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../time.ts'
  * Limits on what an untrusted IMAP server can make us hold, and on what is in transit. Sizes are in
  * bytes.
  */
-export const LIMITS = {
+export const IMAP_LIMITS = {
   /** One line without its literals: `UID SEARCH` over half a million messages still fits. */
   lineBytes: 4 * 1024 * 1024,
   /**

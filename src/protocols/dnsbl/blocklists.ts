@@ -1,6 +1,6 @@
 import { reversedLabels } from '../../net/address.ts'
 import type { Resolver } from '../../net/dns.ts'
-import { CATEGORIES, type Blocklist, type Catalogue } from './catalogue.ts'
+import { LIST_CATEGORIES, type Blocklist, type Catalogue } from './catalogue.ts'
 import { createZoneHealthTracker, type ZoneHealthTracker, type HealthState } from './zone-health.ts'
 import { queryName } from './dnsbl-answer.ts'
 
@@ -104,7 +104,8 @@ function warningsOf(
 
 function byCategoryAndName(a: Blocklist, b: Blocklist): number {
   return (
-    CATEGORIES.indexOf(a.category) - CATEGORIES.indexOf(b.category) || a.name.localeCompare(b.name)
+    LIST_CATEGORIES.indexOf(a.category) - LIST_CATEGORIES.indexOf(b.category) ||
+    a.name.localeCompare(b.name)
   )
 }
 

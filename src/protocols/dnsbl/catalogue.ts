@@ -7,8 +7,8 @@ import { Fault, messageOf, type FaultDetail } from '../../errors.ts'
 import { ROOT } from '../../version.ts'
 
 /** How much a listing matters, gravest first. */
-export const CATEGORIES = ['critical', 'major', 'minor', 'informational'] as const
-export type Category = (typeof CATEGORIES)[number]
+export const LIST_CATEGORIES = ['critical', 'major', 'minor', 'informational'] as const
+export type Category = (typeof LIST_CATEGORIES)[number]
 
 const Meanings = Type.Record(Type.String(), Type.String())
 
@@ -40,7 +40,7 @@ const Delisting = Type.Object({
 const Entry = Type.Object({
   name: Type.String({ minLength: 1 }),
   zone: Type.String({ minLength: 1 }),
-  category: Type.Enum([...CATEGORIES]),
+  category: Type.Enum([...LIST_CATEGORIES]),
   operator: Type.Optional(Type.String()),
   enabled: Type.Optional(Type.Boolean()),
   /** Whether monitoring raises an alert for a listing here by default. */

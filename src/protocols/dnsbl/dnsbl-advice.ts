@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../config.ts'
+import type { HostPort } from '../../config.ts'
 import type { Listing } from './blocklists.ts'
 
 /** Public resolvers, which many blocklists therefore reject. */
@@ -49,7 +49,7 @@ export function publicResolver(address: string): string | null {
 }
 
 /** A sentence for each public resolver among these, with the fix. */
-export function adviceOnServers(servers: readonly Endpoint[]): string[] {
+export function adviceOnServers(servers: readonly HostPort[]): string[] {
   return servers.flatMap(({ address }) => {
     const owner = publicResolver(address)
     if (owner === null) return []
@@ -64,7 +64,7 @@ const OWN_RESOLVER = 'Set DNSBL_SERVERS to a recursive resolver of your own, suc
 /** Sentences about the reliability of a sweep, with their fixes. */
 export function adviceOnSweep(
   listings: readonly Listing[],
-  servers: readonly Endpoint[],
+  servers: readonly HostPort[],
 ): string[] {
   const unknown = listings.filter((listing) => listing.status === 'unknown')
   const advice = adviceOnServers(servers)
@@ -83,7 +83,7 @@ export function adviceOnSweep(
   return advice
 }
 
-function massAdvice(unknown: number, all: number, servers: readonly Endpoint[]): string {
+function massAdvice(unknown: number, all: number, servers: readonly HostPort[]): string {
   const asked = servers
     .map(({ address, port }) => (port === 53 ? address : `${address} port ${port}`))
     .join(', ')

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { reversedLabels } from '../../net/address.ts'
 import type { DnsAnswer, DnsFailure } from '../../net/dns.ts'
-import { CATEGORIES, type Blocklist } from './catalogue.ts'
+import { LIST_CATEGORIES, type Blocklist } from './catalogue.ts'
 import { isUsable, type ZoneHealthTracker, type ZoneHealth } from './zone-health.ts'
 import type { Blocklists, Listing } from './blocklists.ts'
 import {
@@ -204,5 +204,5 @@ function cacheKey(ip: string, list: Blocklist): string {
 /** Sorts listings first, then by category; within a category, unknown results before clean ones. */
 function rankOf({ status, list }: Listing): number {
   const statusRank = status === 'listed' ? 0 : status === 'unknown' ? 1 : 2
-  return (status === 'listed' ? 0 : 100) + CATEGORIES.indexOf(list.category) * 10 + statusRank
+  return (status === 'listed' ? 0 : 100) + LIST_CATEGORIES.indexOf(list.category) * 10 + statusRank
 }

@@ -1,6 +1,6 @@
 import { REPORT_LIMITS } from './report-limits.ts'
 import { addressOf, countOf, domainOf, orNull, wordOf } from './report-values.ts'
-import { childOf, childrenOf, textOf, type XmlElement } from './xml-sections.ts'
+import { childOf, childrenOf, childText, type XmlElement } from './xml-sections.ts'
 
 /**
  * One row of a report: the counted messages of one address. Values are in lower case, otherwise as
@@ -38,8 +38,8 @@ export type AggregateRecord = {
 /** @returns null for a record without a readable address or a count of at least 1 */
 export function readRecord(record: XmlElement): AggregateRecord | null {
   const row = childOf(record, 'row')
-  const sourceIp = addressOf(textOf(row, 'source_ip') ?? '')
-  const count = countOf(textOf(row, 'count'))
+  const sourceIp = addressOf(childText(row, 'source_ip') ?? '')
+  const count = countOf(childText(row, 'count'))
   if (sourceIp === null || !count) return null
   // Some reporters call it identities.
   const identifiers = childOf(record, 'identifiers') ?? childOf(record, 'identities')
@@ -48,9 +48,9 @@ export function readRecord(record: XmlElement): AggregateRecord | null {
     count,
     policyEvaluated: readEvaluated(childOf(row, 'policy_evaluated')),
     identifiers: {
-      headerFrom: domainOf(textOf(identifiers, 'header_from')),
-      envelopeFrom: domainOf(textOf(identifiers, 'envelope_from')),
-      envelopeTo: domainOf(textOf(identifiers, 'envelope_to')),
+      headerFrom: domainOf(childText(identifiers, 'header_from')),
+      envelopeFrom: domainOf(childText(identifiers, 'envelope_from')),
+      envelopeTo: domainOf(childText(identifiers, 'envelope_to')),
     },
     authResults: readResults(childOf(record, 'auth_results')),
   }
@@ -58,33 +58,33 @@ export function readRecord(record: XmlElement): AggregateRecord | null {
 
 function readEvaluated(evaluated: XmlElement | undefined): AggregateRecord['policyEvaluated'] {
   const reasons = childrenOf(evaluated, 'reason').map((reason) => ({
-    type: wordOf(textOf(reason, 'type')),
+    type: wordOf(childText(reason, 'type')),
     comment: commentOf(reason, 'comment'),
   }))
   return {
-    disposition: wordOf(textOf(evaluated, 'disposition')),
-    dkim: wordOf(textOf(evaluated, 'dkim')),
-    spf: wordOf(textOf(evaluated, 'spf')),
+    disposition: wordOf(childText(evaluated, 'disposition')),
+    dkim: wordOf(childText(evaluated, 'dkim')),
+    spf: wordOf(childText(evaluated, 'spf')),
     reasons: reasons.filter(({ type, comment }) => type !== null || comment !== null),
   }
 }
 
 function readResults(results: XmlElement | undefined): AggregateRecord['authResults'] {
   const dkim = childrenOf(results, 'dkim').map((result) => ({
-    domain: domainOf(textOf(result, 'domain')),
-    selector: orNull(textOf(result, 'selector')),
-    result: wordOf(textOf(result, 'result')),
+    domain: domainOf(childText(result, 'domain')),
+    selector: orNull(childText(result, 'selector')),
+    result: wordOf(childText(result, 'result')),
     humanResult: commentOf(result, 'human_result'),
   }))
   const spf = childrenOf(results, 'spf').map((result) => ({
-    domain: domainOf(textOf(result, 'domain')),
-    scope: wordOf(textOf(result, 'scope')),
-    result: wordOf(textOf(result, 'result')),
+    domain: domainOf(childText(result, 'domain')),
+    scope: wordOf(childText(result, 'scope')),
+    result: wordOf(childText(result, 'result')),
     humanResult: commentOf(result, 'human_result'),
   }))
   return { dkim, spf }
 }
 
 function commentOf(element: XmlElement, name: string): string | null {
-  return orNull(textOf(element, name)?.slice(0, REPORT_LIMITS.comment))
+  return orNull(childText(element, name)?.slice(0, REPORT_LIMITS.comment))
 }

@@ -7,7 +7,7 @@ import {
   childOf,
   childrenOf,
   readSections,
-  textOf,
+  childText,
   wanted,
   type XmlElement,
 } from './xml-sections.ts'
@@ -138,32 +138,32 @@ function missing(name: string): Fault {
 }
 
 function readMetadata(metadata: XmlElement) {
-  const email = textOf(metadata, 'email') ?? null
-  const reportId = textOf(metadata, 'report_id')
+  const email = childText(metadata, 'email') ?? null
+  const reportId = childText(metadata, 'report_id')
   if (!reportId) throw missing('report_id')
   return {
     reportId: reportId.slice(0, REPORT_LIMITS.name),
-    orgName: textOf(metadata, 'org_name') ?? email?.split('@')[1] ?? '',
+    orgName: childText(metadata, 'org_name') ?? email?.split('@')[1] ?? '',
     email,
-    extraContactInfo: textOf(metadata, 'extra_contact_info') ?? null,
+    extraContactInfo: childText(metadata, 'extra_contact_info') ?? null,
     errors: childrenOf(metadata, 'error')
       .map(({ text }) => text.slice(0, REPORT_LIMITS.comment))
       .filter(Boolean),
     dateRange: readRange(childOf(metadata, 'date_range')),
-    generator: textOf(metadata, 'generator') ?? null,
+    generator: childText(metadata, 'generator') ?? null,
   }
 }
 
 function readRange(range: XmlElement | undefined): AggregateReport['dateRange'] {
-  const [begin, end] = ['begin', 'end'].map((name) => timeOf(textOf(range, name)))
+  const [begin, end] = ['begin', 'end'].map((name) => timeOf(childText(range, name)))
   if (!begin) throw missing('begin')
   if (!end) throw missing('end')
   return { begin, end }
 }
 
 function readPolicy(policy: XmlElement): PolicyPublished {
-  const word = (name: string) => wordOf(textOf(policy, name))
-  const domain = domainOf(textOf(policy, 'domain'))
+  const word = (name: string) => wordOf(childText(policy, name))
+  const domain = domainOf(childText(policy, 'domain'))
   if (domain === null) throw missing('domain')
   return {
     domain,

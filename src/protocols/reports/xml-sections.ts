@@ -11,7 +11,7 @@ import { printable } from './report-values.ts'
  */
 export type XmlElement = { name: string; text: string; children: XmlElement[] }
 
-export type Wanted = {
+export type WantedSection = {
   root: string
   /** Finds its start in a text. */
   start: RegExp
@@ -19,7 +19,7 @@ export type Wanted = {
   sections: ReadonlySet<string>
 }
 
-export function wanted(root: string, ...sections: string[]): Wanted {
+export function wanted(root: string, ...sections: string[]): WantedSection {
   return {
     root,
     start: new RegExp(String.raw`<(?:[\w.-]{1,40}:)?${root}[\s/>]`),
@@ -46,7 +46,7 @@ const SLICE_BYTES = 64 * 1024
  */
 export async function readSections(
   xml: AsyncIterable<Uint8Array> | Uint8Array,
-  { root, start, sections }: Wanted,
+  { root, start, sections }: WantedSection,
   onSection: (section: XmlElement) => void | Promise<void>,
 ): Promise<Read> {
   const ready: XmlElement[] = []
@@ -240,6 +240,6 @@ export function childOf(element: XmlElement | undefined, name: string): XmlEleme
 }
 
 /** The text of a child; of several the first that has one. */
-export function textOf(element: XmlElement | undefined, name: string): string | undefined {
+export function childText(element: XmlElement | undefined, name: string): string | undefined {
   return element?.children.find((child) => child.name === name && child.text !== '')?.text
 }

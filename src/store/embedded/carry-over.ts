@@ -1,7 +1,7 @@
 import type { Client } from 'pg'
 import { Fault } from '../../errors.ts'
 import { copyRows } from './copy-rows.ts'
-import { findStrange, readSchema, type Made, type Schema, type Table } from './schema.ts'
+import { findStrange, readSchema, type Made, type Schema, type TableDefinition } from './schema.ts'
 
 /** Number of rows and sum of their hashes. PostgreSQL’s hashes are the same in all versions. */
 type Content = { rows: string; sum: string | null }
@@ -50,7 +50,7 @@ async function makeAll(client: Client, all: Made[]): Promise<void> {
 function copyTable(
   from: Client,
   to: Client,
-  { name, columns }: Table,
+  { name, columns }: TableDefinition,
   onBytes: (bytes: number) => void,
 ) {
   const source = `copy (select ${columns} from only ${name}) to stdout`

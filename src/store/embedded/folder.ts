@@ -15,7 +15,7 @@ import { text } from 'node:stream/consumers'
 import { Fault } from '../../errors.ts'
 import { syncFolder } from '../file.ts'
 import { SHIPPED_MAJOR, type Binaries } from './binaries.ts'
-import { problemOf } from './problem.ts'
+import { explainFailure } from './problem.ts'
 import { isRoot, ourselves, spawnAs, unprivilegedUser, userOf, type User } from './user.ts'
 
 /**
@@ -138,7 +138,7 @@ async function makeFolder(
       child.stderr ? text(child.stderr) : '',
       once(child, 'exit'),
     ])
-    if (code !== 0) throw problemOf('initdb', folder, output)
+    if (code !== 0) throw explainFailure('initdb', folder, output)
   }
 }
 

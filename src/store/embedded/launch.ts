@@ -8,7 +8,7 @@ import { tryClaim, type Claim } from './claim.ts'
 import type { ServerAddress } from './connection.ts'
 import { endLeftovers } from './leftovers.ts'
 import { spawnServer, type Server } from './server.ts'
-import { problemOf } from './problem.ts'
+import { explainFailure } from './problem.ts'
 import type { User } from './user.ts'
 
 /** A data folder and everything needed to start its server. */
@@ -21,13 +21,13 @@ export type Site = {
 }
 
 /** A running server and the claim to it. */
-export type Run = { server: Server; claim: Claim }
+export type ClaimedServer = { server: Server; claim: Claim }
 
 export const ROLE = 'portreeve'
 export const DATABASE = 'portreeve'
 
 /** Starts the server and waits until it responds and is claimed. */
-export async function launch(site: Site): Promise<Run> {
+export async function launch(site: Site): Promise<ClaimedServer> {
   const { folder, binaries, user, address, log } = site
   await endLeftovers(folder, address.url('postgres', 'postgres'), user, log)
   replaceFile(join(folder, 'pg_hba.conf'), address.hba, 0o600, user)
@@ -52,7 +52,7 @@ export async function claimWhenReady(
   for (let turn = 1; ; turn++) {
     const claim = await tryClaim(address.url('postgres', 'postgres'))
     if (typeof claim === 'object') return claim
-    if (!server.isRunning()) throw problemOf('postgres', folder, await server.ended)
+    if (!server.isRunning()) throw explainFailure('postgres', folder, await server.ended)
     if (claim === 'taken' && performance.now() - begun > 5_000)
       throw new Fault('conflict', `Another Portreeve took over ${folder}.`)
     if (turn % 1_000 === 0) log.info('PostgreSQL is still recovering from a crash')
@@ -77,7 +77,7 @@ async function makeDatabase({ client }: Claim, address: ServerAddress): Promise<
 }
 
 /** Ends the server after what its clients have committed is on disk. */
-export async function end({ server, claim }: Run): Promise<void> {
+export async function end({ server, claim }: ClaimedServer): Promise<void> {
   await claim.release().catch(() => {})
   await server.stop()
 }

@@ -44,7 +44,7 @@ const TROUBLES: Trouble[] = [
  * Explains why a program of PostgreSQL failed.
  * @param output the last lines it wrote
  */
-export function problemOf(program: string, folder: string, output: string): Fault {
+export function explainFailure(program: string, folder: string, output: string): Fault {
   const said = output.trim().split('\n').slice(-3).join(' ') || 'nothing'
   return (
     known(folder, output) ??
@@ -53,7 +53,7 @@ export function problemOf(program: string, folder: string, output: string): Faul
 }
 
 /** Explains an error of the operating system; returns any other error unchanged. */
-export function refusalOf(error: unknown, folder: string): unknown {
+export function explainSystemError(error: unknown, folder: string): unknown {
   const refused = error instanceof Error && 'syscall' in error
   return (refused && known(folder, error.message)) || error
 }

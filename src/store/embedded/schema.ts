@@ -3,7 +3,7 @@ import type { Client } from 'pg'
 /** An object of a database and the statement that creates it. */
 export type Made = { name: string; sql: string }
 
-export type Table = {
+export type TableDefinition = {
   /** Quoted, with its schema. */
   name: string
   /** Quoted, without generated columns. */
@@ -11,7 +11,7 @@ export type Table = {
 }
 
 /** The statements that create a database, before and after its rows are copied. */
-export type Schema = { before: Made[]; after: Made[]; tables: Table[] }
+export type Schema = { before: Made[]; after: Made[]; tables: TableDefinition[] }
 
 const OURS = `n.nspname !~ '^pg_' and n.nspname <> 'information_schema'`
 const TABLE = `format('%I.%I', n.nspname, c.relname)`
@@ -120,7 +120,7 @@ export async function readSchema(client: Client): Promise<Schema> {
   ])
   const keys = [constraints(`'p', 'u', 'x', 'c'`), INDEXES, constraints(`'f'`)]
   const after = await readAll(client, [...keys, TRIGGERS, POSITIONS])
-  const { rows: tables } = await client.query<Table>(COLUMNS)
+  const { rows: tables } = await client.query<TableDefinition>(COLUMNS)
   return { before, after, tables }
 }
 

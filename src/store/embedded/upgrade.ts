@@ -8,7 +8,7 @@ import { findOlderBinaries, SHIPPED_MAJOR } from './binaries.ts'
 import { carryOver } from './carry-over.ts'
 import { serverAddressOf } from './connection.ts'
 import { majorOf, prepareFolder } from './folder.ts'
-import { DATABASE, end, launch, ROLE, type Run, type Site } from './launch.ts'
+import { DATABASE, end, launch, ROLE, type ClaimedServer, type Site } from './launch.ts'
 import { endLeftovers } from './leftovers.ts'
 
 /** The folder of the new database while it is incomplete. */
@@ -106,7 +106,7 @@ async function makeAnew(old: Site, site: Site): Promise<void> {
   syncFolder(dirname(folder))
 }
 
-async function fill(anew: Site, run: Run, old: Site): Promise<void> {
+async function fill(anew: Site, run: ClaimedServer, old: Site): Promise<void> {
   try {
     await withClient(old.address.url('postgres', DATABASE), (from) =>
       withClient(anew.address.url(ROLE, DATABASE), (to) => carryOver(from, to, tellerOf(anew.log))),

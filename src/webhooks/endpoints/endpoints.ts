@@ -42,7 +42,7 @@ export type Endpoint = {
 }
 
 /** The settings that an owner can change. Omitted settings stay unchanged. */
-export type Settings = {
+export type EndpointSettings = {
   label?: string | undefined
   responseStatus?: number | undefined
   responseBody?: string | undefined
@@ -76,7 +76,7 @@ export function onEndpointChange(
 export async function createEndpoint(
   { db, secretKey }: Deps,
   accountId: string,
-  settings: Settings,
+  settings: EndpointSettings,
 ): Promise<EndpointRow> {
   validateSettings(settings)
   return db.transaction().execute(async (trx) => {
@@ -105,7 +105,7 @@ export async function changeEndpoint(
   { db, secretKey }: Deps,
   accountId: string,
   id: string,
-  settings: Settings,
+  settings: EndpointSettings,
 ): Promise<EndpointRow> {
   validateSettings(settings)
   const { signature, ...plain } = settings
@@ -226,7 +226,7 @@ export function decryptSignatureSecret(
 }
 
 function encryptSignature(
-  signature: Settings['signature'],
+  signature: EndpointSettings['signature'],
   id: string,
   secretKey: string,
 ): EndpointChange | undefined {
@@ -246,7 +246,7 @@ function encryptSignature(
  */
 function requireOtherSecret(
   { id, responseSecret }: EncryptedEndpoint,
-  signature: Settings['signature'],
+  signature: EndpointSettings['signature'],
   secretKey: string,
 ): void {
   if (!signature?.secret || responseSecret === null) return
@@ -279,7 +279,7 @@ async function notifyEndpointChange(
   await notifyChange(db, accountId, 'webhooks', id)
 }
 
-type Plain = Omit<Settings, 'signature'>
+type Plain = Omit<EndpointSettings, 'signature'>
 
 /**
  * The settings that are stored as given. Other fields of a request, such as an account ID, must not
@@ -306,7 +306,7 @@ function pickGiven(settings: Plain): { [K in keyof Plain]?: Exclude<Plain[K], un
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w-]+=(?:"[^"\r\n]*"|[\w.+-]+))*$/
 const MEDIA_TYPE_LENGTH = 127
 
-function validateSettings({ responseBody, responseType, signature }: Settings): void {
+function validateSettings({ responseBody, responseType, signature }: EndpointSettings): void {
   const details: FaultDetail[] = []
   if (
     responseType !== undefined &&

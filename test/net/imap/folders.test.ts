@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createFolder, subscribe } from '../../../src/net/imap/folders/create-folder.ts'
 import { readQuota } from '../../../src/net/imap/folders/quota.ts'
-import { listFolders, type Listing } from '../../../src/net/imap/folders/list-folders.ts'
+import { listFolders, type FolderListing } from '../../../src/net/imap/folders/list-folders.ts'
 import { ImapLost, ImapRefused } from '../../../src/net/imap/connection/refusals.ts'
 import { startDovecot } from '../../servers/dovecot.ts'
 import { startImapFake, type Script } from '../../servers/imap-fake.ts'
@@ -13,7 +13,10 @@ const ALL = [
   '* LIST () "/" "Projekte/Gr&APYA3w-e"',
 ]
 
-async function listingOf(script: Script, capability = 'IMAP4rev1 NAMESPACE'): Promise<Listing> {
+async function listingOf(
+  script: Script,
+  capability = 'IMAP4rev1 NAMESPACE',
+): Promise<FolderListing> {
   const fake = await startImapFake({ script, capability })
   onTestFinished(() => fake.close())
   return listFolders(await signInTo(fake.port))
@@ -46,7 +49,7 @@ function levelOf(args: string): string[] {
       : ALL
 }
 
-const brief = ({ folders, listFailed, usedFallback, statusOnly }: Listing) => [
+const brief = ({ folders, listFailed, usedFallback, statusOnly }: FolderListing) => [
   folders
     .map(({ path }) => path)
     .toSorted()

@@ -6,7 +6,7 @@ import { request, type ApiResponse } from '../api.ts'
 export type QuotaUsage = Static<typeof UsageShape>['quotas'][number]
 
 /** A session in the format of better-auth. */
-export type Session = {
+export type SignInSession = {
   token: string
   userAgent: string | null
   ipAddress: string | null
@@ -27,10 +27,10 @@ export const profile = {
       body: { currentPassword, newPassword, revokeOtherSessions: true },
     }),
   /** All sessions, newest first, and the token of the current one. */
-  sessions: async (): Promise<{ current: string; sessions: Session[] }> => {
+  sessions: async (): Promise<{ current: string; sessions: SignInSession[] }> => {
     const [all, mine] = await Promise.all([
-      request<Session[]>('GET', `${BASE}/list-sessions`),
-      request<{ session: Session } | null>('GET', `${BASE}/get-session`),
+      request<SignInSession[]>('GET', `${BASE}/list-sessions`),
+      request<{ session: SignInSession } | null>('GET', `${BASE}/get-session`),
     ])
     const newestFirst = all.toSorted((one, other) => other.updatedAt.localeCompare(one.updatedAt))
     return { current: mine?.session.token ?? '', sessions: newestFirst }

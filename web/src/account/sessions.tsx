@@ -4,7 +4,7 @@ import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
-import { profile, sessionsQuery, type Session } from './api.ts'
+import { profile, sessionsQuery, type SignInSession } from './api.ts'
 import { browserName } from './browser-name.ts'
 import { sessions as messages } from './messages.ts'
 
@@ -48,7 +48,7 @@ export function Sessions() {
   )
 }
 
-function SessionItem({ session, isCurrent }: { session: Session; isCurrent: boolean }) {
+function SessionItem({ session, isCurrent }: { session: SignInSession; isCurrent: boolean }) {
   const queries = useQueryClient()
   const name = browserName(session.userAgent)
 

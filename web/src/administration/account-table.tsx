@@ -14,7 +14,7 @@ import {
   administration,
   accountsQuery,
   accountsUsageQuery,
-  type Change,
+  type AccountEdit,
   type AccountList,
   type ManagedAccount,
 } from './api.ts'
@@ -28,7 +28,7 @@ export function AccountTable({ people, page }: { people: ManagedAccount[]; page:
   const { data: usage } = useQuery(accountsUsageQuery(page))
   const [problem, setProblem] = useState('')
 
-  function change(id: string, changed: Change): void {
+  function change(id: string, changed: AccountEdit): void {
     const apply = (before: AccountList): AccountList => ({
       ...before,
       accounts: before.accounts.map((each) => (each.id === id ? { ...each, ...changed } : each)),
@@ -62,7 +62,7 @@ export function AccountTable({ people, page }: { people: ManagedAccount[]; page:
 type PersonRowProps = {
   person: ManagedAccount
   storedBytes: number | null
-  onChange: (change: Change) => void
+  onChange: (change: AccountEdit) => void
 }
 
 /** Bytes of captured requests, report files and shared checks together; null until loaded. */

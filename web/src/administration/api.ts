@@ -15,7 +15,7 @@ import { searchOf } from '../search.ts'
 
 export type ManagedAccount = Static<typeof AccountShape>
 export type AccountList = Static<typeof AccountPage>
-export type Change = Static<typeof AccountChange>
+export type AccountEdit = Static<typeof AccountChange>
 export type AuditEntryRow = Static<typeof AuditEntry>
 export type Health = Static<typeof HealthShape>
 
@@ -45,7 +45,7 @@ export const administration = {
     ).data,
   add: async (wanted: Static<typeof NewAccount>) =>
     (await request<ApiResponse<ManagedAccount>>('POST', ACCOUNTS, { body: wanted })).data,
-  change: (id: string, change: Change) =>
+  change: (id: string, change: AccountEdit) =>
     request<unknown>('PATCH', `${ACCOUNTS}/${id}`, { body: change }),
   remove: (id: string) => request<unknown>('DELETE', `${ACCOUNTS}/${id}`),
 }

@@ -13,7 +13,7 @@ const MIN_PASSWORD_LENGTH = 10
  * The form that creates an account for another user, who changes the password after the first
  * sign-in.
  */
-export function NewAccount() {
+export function NewAccountForm() {
   const queries = useQueryClient()
   const [created, setCreated] = useState('')
 

@@ -10,7 +10,7 @@ import { create as messages } from './messages.ts'
 type Type = 'email' | 'webhook'
 
 /** Adds an email address or a webhook; a webhook’s secret is shown only here. */
-export function NewChannel() {
+export function NewChannelForm() {
   const queries = useQueryClient()
   const [type, setType] = useState<Type>('email')
   const [created, setCreated] = useState<CreatedAlertChannel | null>(null)

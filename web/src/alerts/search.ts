@@ -1,6 +1,6 @@
-import { pageOf, textOf, type Search } from '../search.ts'
+import { pageOf, searchText, type Search } from '../search.ts'
 import type { AlertFilter } from './api.ts'
 
 export function alertsSearch({ kind, page }: Search): AlertFilter {
-  return { kind: textOf(kind), page: pageOf(page) }
+  return { kind: searchText(kind), page: pageOf(page) }
 }

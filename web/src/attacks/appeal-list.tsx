@@ -6,7 +6,7 @@ import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Row, Muted } from '../ui/layout/page.tsx'
-import { Pagination } from '../ui/navigation/pagination.tsx'
+import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { Status, type Tone } from '../ui/feedback/status.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
 import { appealsQuery, attacks, type Appeals } from './api.ts'
@@ -35,7 +35,7 @@ export function AppealList() {
           <AppealItem key={appeal.id} appeal={appeal} />
         ))}
       </List>
-      <Pagination page={page} totalPages={data.pagination.totalPages} onGo={setPage} />
+      <PaginationLinks page={page} totalPages={data.pagination.totalPages} onGo={setPage} />
     </>
   )
 }

@@ -5,7 +5,7 @@ import { Ago } from '../ui/text/ago.tsx'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
 import { Row, Muted } from '../ui/layout/page.tsx'
-import { Pagination } from '../ui/navigation/pagination.tsx'
+import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { attacks, candidatesQuery, type Candidates } from './api.ts'
 import { candidates as messages } from './messages.ts'
@@ -33,7 +33,9 @@ export function CandidateList() {
           ))}
         </List>
       )}
-      {data && <Pagination page={page} totalPages={data.pagination.totalPages} onGo={setPage} />}
+      {data && (
+        <PaginationLinks page={page} totalPages={data.pagination.totalPages} onGo={setPage} />
+      )}
     </>
   )
 }

@@ -5,7 +5,7 @@ import { FieldRow, Form, SelectField, TextField } from '../ui/forms/form.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
 import { DateText } from '../ui/text/date-text.tsx'
 import { Section, Muted } from '../ui/layout/page.tsx'
-import { Pagination } from '../ui/navigation/pagination.tsx'
+import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { attacks, rangesQuery, type NewRange, type Range, type RangeList } from './api.ts'
 import { ranges as messages } from './messages.ts'
@@ -33,7 +33,9 @@ export function RangeSection({ list, title, text, empty }: RangeSectionProps) {
           ))}
         </List>
       )}
-      {data && <Pagination page={page} totalPages={data.pagination.totalPages} onGo={setPage} />}
+      {data && (
+        <PaginationLinks page={page} totalPages={data.pagination.totalPages} onGo={setPage} />
+      )}
     </Section>
   )
 }

@@ -12,10 +12,10 @@ import { checkQuery, shares, sharesQuery, type Share } from './api.ts'
 import { checksFor } from './kinds/check-kinds.ts'
 import { actions, check as checkMessages, sharing as messages } from './messages.ts'
 import classes from './share-bar.module.css'
-import type { Target } from './guess-target.ts'
+import type { CheckTarget } from './guess-target.ts'
 
 type ShareBarProps = {
-  target: Target
+  target: CheckTarget
   /** More buttons for this result. */
   children?: ReactNode
 }

@@ -6,14 +6,21 @@ import { TextWithCode } from '../ui/text/text-with-code.tsx'
 import { warnings as messages } from './messages.ts'
 import classes from './warnings.module.css'
 
-export type Advice = Pick<MailAuthResult['warnings'][number], 'severity' | 'message' | 'publish'>
+export type WarningItem = Pick<
+  MailAuthResult['warnings'][number],
+  'severity' | 'message' | 'publish'
+>
 
-const ICONS: Record<Advice['severity'], IconName> = { error: 'bad', warning: 'warn', info: 'info' }
+const ICONS: Record<WarningItem['severity'], IconName> = {
+  error: 'bad',
+  warning: 'warn',
+  info: 'info',
+}
 
 /**
  * Problems, each with the record to publish if there is one. Suggestions are collapsed below them.
  */
-export function Warnings({ warnings }: { warnings: (string | Advice)[] }) {
+export function Warnings({ warnings }: { warnings: (string | WarningItem)[] }) {
   const all = warnings.map((each) =>
     typeof each === 'string' ? { severity: 'warning' as const, message: each } : each,
   )
@@ -33,7 +40,7 @@ export function Warnings({ warnings }: { warnings: (string | Advice)[] }) {
   )
 }
 
-function AdviceList({ label, advice }: { label: string; advice: Advice[] }) {
+function AdviceList({ label, advice }: { label: string; advice: WarningItem[] }) {
   if (advice.length === 0) return null
   return (
     <ul className={classes.advice} aria-label={label}>
@@ -54,7 +61,7 @@ function AdviceList({ label, advice }: { label: string; advice: Advice[] }) {
   )
 }
 
-function Publish({ name, type, value }: NonNullable<Advice['publish']>) {
+function Publish({ name, type, value }: NonNullable<WarningItem['publish']>) {
   return (
     <>
       <p className={classes.publish}>

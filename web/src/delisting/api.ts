@@ -56,7 +56,7 @@ export const delisting = {
 }
 
 /** Whether the delisting still changes without the user. */
-export const isOpen = ({ status }: Pick<Delisting, 'status'>) =>
+export const isDelistingOpen = ({ status }: Pick<Delisting, 'status'>) =>
   status === 'pending' || status === 'in-progress'
 
 export const delistingsQuery = (filter: DelistingFilter) =>
@@ -75,5 +75,5 @@ export const delistingQuery = (id: string) =>
 export const openDelistingQuery = (ip: string) =>
   queryOptions({
     queryKey: ['delisting', 'open', ip],
-    queryFn: async () => (await delisting.list({ ip }, 1)).processes.find(isOpen) ?? null,
+    queryFn: async () => (await delisting.list({ ip }, 1)).processes.find(isDelistingOpen) ?? null,
   })

@@ -1,4 +1,4 @@
-import { Letter } from '../ui/text/letter.tsx'
+import { LetterText } from '../ui/text/letter.tsx'
 import type { Step } from './api.ts'
 import { request as messages } from './messages.ts'
 
@@ -11,7 +11,7 @@ export function RequestText({ step: { request, method, blacklistName } }: { step
     [messages.subject, subject],
   ]
   return (
-    <Letter
+    <LetterText
       what={messages.text}
       head={method === 'form' ? [[messages.form, blacklistName]] : head}
       text={text}

@@ -1,4 +1,4 @@
-import { oneOf, pageOf, textOf, type Search } from '../search.ts'
+import { oneOf, pageOf, searchText, type Search } from '../search.ts'
 import type { ReportFilter, SourceFilter } from './api.ts'
 
 export const SUMMARY_DAYS = [7, 30, 90, 365] as const
@@ -21,7 +21,7 @@ export function summarySearch({ days }: Search): { days?: SummaryDays | undefine
 }
 
 export function reportsSearch({ orgName, result, page }: Search): ReportFilter {
-  return { orgName: textOf(orgName), result: oneOf(result, ['fail']), page: pageOf(page) }
+  return { orgName: searchText(orgName), result: oneOf(result, ['fail']), page: pageOf(page) }
 }
 
 export function sourceSearch({
@@ -32,7 +32,7 @@ export function sourceSearch({
 }: Search): SourceFilter & { days?: SummaryDays | undefined } {
   return {
     days: oneOf(days, SUMMARY_DAYS),
-    orgName: textOf(orgName),
+    orgName: searchText(orgName),
     result: oneOf(result, ['pass', 'fail']),
     page: pageOf(page),
   }

@@ -8,7 +8,7 @@ import { Icon } from '../ui/brand/icons.tsx'
 import { Wordmark } from '../ui/brand/logo.tsx'
 import { ThemeSwitch } from '../ui/theme/theme-switch.tsx'
 import { CommandPalette } from './command-palette.tsx'
-import { MODULES, SETTINGS, type NavigationEntry } from './navigation.ts'
+import { MODULES, SETTINGS_PAGES, type NavigationEntry } from './navigation.ts'
 import classes from './account-frame.module.css'
 import { SkipLink } from './skip-link.tsx'
 import { useVisibleEntries } from './use-visible-entries.ts'
@@ -47,7 +47,7 @@ function Navigation() {
       <Entries entries={MODULES} />
       <More />
       <div className={classes.beside}>
-        <Entries entries={SETTINGS} />
+        <Entries entries={SETTINGS_PAGES} />
         <Documentation />
       </div>
     </nav>
@@ -97,7 +97,7 @@ function More() {
       </button>
       <dialog ref={sheet} className={classes.sheet} aria-label={frame.moreScreens} onClick={close}>
         <Entries entries={MODULES.filter(({ isPrimary }) => !isPrimary)} onGo={close} />
-        <Entries entries={SETTINGS} onGo={close} />
+        <Entries entries={SETTINGS_PAGES} onGo={close} />
         <Documentation />
         <button type="button" className={classes.entry} onClick={close}>
           <Icon name="bad" />

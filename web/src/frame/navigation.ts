@@ -31,7 +31,7 @@ export const MODULES: NavigationEntry[] = [
 ]
 
 /** The screens of settings, in this order: API tokens, Alerts, Account, Administration. */
-export const SETTINGS: NavigationEntry[] = [
+export const SETTINGS_PAGES: NavigationEntry[] = [
   { to: '/tokens', label: screens.tokens, icon: 'key', shortcut: 't' },
   { to: '/alerts', label: screens.alerts, icon: 'bell', shortcut: 'n' },
   { to: '/account', label: screens.account, icon: 'person', shortcut: 'p' },

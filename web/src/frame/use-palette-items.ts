@@ -5,14 +5,14 @@ import { hostsQuery } from '../monitoring/api.ts'
 import { accountQuery } from '../queries.ts'
 import { endpointsQuery } from '../webhooks/api.ts'
 import type { PaletteItem } from './palette-items.ts'
-import { MODULES, SETTINGS } from './navigation.ts'
+import { MODULES, SETTINGS_PAGES } from './navigation.ts'
 import { useVisibleEntries } from './use-visible-entries.ts'
 import { frame, palette as messages } from './messages.ts'
 
 /** All entries: screens, frequent actions, and the objects of the account. */
 export function usePaletteItems(): PaletteItem[] {
   const navigate = useNavigate()
-  const entries = useVisibleEntries([...MODULES, ...SETTINGS])
+  const entries = useVisibleEntries([...MODULES, ...SETTINGS_PAGES])
   const screens = entries.map(({ label: name, icon, shortcut, to }): PaletteItem => {
     return {
       name,

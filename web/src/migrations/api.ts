@@ -19,7 +19,7 @@ export type Folders = Static<typeof FolderList>
 export type Migration = Static<typeof MigrationShape>
 export type MigrationList = Static<typeof MigrationPage>
 export type Listed = MigrationList['migrations'][number]
-export type Wanted = Static<typeof NewMigration>
+export type MigrationDraft = Static<typeof NewMigration>
 
 const BASE = '/api/v1/imap'
 
@@ -30,8 +30,8 @@ export const migrations = {
   folders: async (connection: Connection) =>
     (await request<ApiResponse<Folders>>('POST', `${BASE}/list-folders`, { body: connection }))
       .data,
-  start: (wanted: Wanted) =>
-    request<Static<typeof CreatedMigration>>('POST', `${BASE}/migrate`, { body: wanted }),
+  start: (draft: MigrationDraft) =>
+    request<Static<typeof CreatedMigration>>('POST', `${BASE}/migrate`, { body: draft }),
   list: async (page: number) =>
     (await request<ApiResponse<MigrationList>>('GET', `${BASE}/migrations?page=${page}&limit=20`))
       .data,
@@ -42,7 +42,7 @@ export const migrations = {
 }
 
 /** Whether it still changes by itself. */
-export const isOpen = ({ status }: Pick<Migration, 'status'>) =>
+export const isMigrationOpen = ({ status }: Pick<Migration, 'status'>) =>
   status === 'pending' || status === 'running'
 
 export const migrationsQuery = (page: number) =>

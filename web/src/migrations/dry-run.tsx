@@ -1,6 +1,6 @@
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
-import { isOpen, type Migration } from './api.ts'
+import { isMigrationOpen, type Migration } from './api.ts'
 import { dryRun as messages } from './messages.ts'
 import { useMigration } from './use-migration.ts'
 import { verdictOf } from './status.ts'
@@ -15,14 +15,14 @@ type DryRunProps = {
 export function DryRun({ id, isStale }: DryRunProps) {
   const { data, error } = useMigration(id)
   if (error) return <Notice tone="unknown">{error.message}</Notice>
-  if (!data || isOpen(data))
+  if (!data || isMigrationOpen(data))
     return <Loading lines={2}>{data ? verdictOf(data) : messages.starting}</Loading>
   return (
     <>
       <div role="status">
         <Outcome migration={data} />
       </div>
-      <Warnings warnings={data.progress.warnings} />
+      <MigrationWarnings warnings={data.progress.warnings} />
       {isStale && <Notice tone="unknown">{messages.stale}</Notice>}
     </>
   )
@@ -49,7 +49,7 @@ function Outcome({ migration }: { migration: Migration }) {
   )
 }
 
-export function Warnings({ warnings }: { warnings: Migration['progress']['warnings'] }) {
+export function MigrationWarnings({ warnings }: { warnings: Migration['progress']['warnings'] }) {
   return warnings.map(({ code, folder, message }) => (
     <Notice key={`${code} ${folder}`} tone="warn">
       <p>{message}</p>

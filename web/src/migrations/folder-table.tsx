@@ -4,7 +4,7 @@ import { Table } from '../ui/lists/table.tsx'
 import { numberText, sizeText } from '../ui/text/format.ts'
 import type { Migration } from './api.ts'
 import { folderTable as messages, migration as titles } from './messages.ts'
-import { useRates, type Rate } from './use-rates.ts'
+import { useRates, type FolderRate } from './use-rates.ts'
 
 type FolderProgress = Migration['progress']['folderProgress'][string]
 
@@ -36,7 +36,7 @@ export function FolderTable({ migration }: { migration: Migration }) {
 type FolderRowProps = {
   path: string
   progress: FolderProgress | undefined
-  rate: Rate | undefined
+  rate: FolderRate | undefined
   isRunning: boolean
   isCurrent: boolean
 }

@@ -1,12 +1,12 @@
 import { Muted } from '../ui/layout/page.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { numberText, sizeText } from '../ui/text/format.ts'
-import type { Folder, Wanted } from './api.ts'
+import type { Folder, MigrationDraft } from './api.ts'
 import classes from './mapping-table.module.css'
 import { review as messages } from './messages.ts'
 import { useMigration } from './use-migration.ts'
 
-type FolderMap = Wanted['folderMap']
+type FolderMap = MigrationDraft['folderMap']
 type MappingTableProps = {
   folders: Folder[]
   map: FolderMap

@@ -5,7 +5,7 @@ import { Button } from '../ui/actions/button.tsx'
 import { CheckField, TextField } from '../ui/forms/form.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { SectionList, Row, Section, Muted, Stack } from '../ui/layout/page.tsx'
-import { migrations, type Connection, type Folder, type Wanted } from './api.ts'
+import { migrations, type Connection, type Folder, type MigrationDraft } from './api.ts'
 import { DryRun } from './dry-run.tsx'
 import { MappingTable } from './mapping-table.tsx'
 import { review as messages } from './messages.ts'
@@ -13,7 +13,7 @@ import { isAllMail } from './status.ts'
 
 type ReviewProps = { source: Connection; destination: Connection; folders: Folder[] }
 
-type Options = Pick<Wanted, 'destPrefix' | 'deduplicate' | 'allMailOnce' | 'folderMap'>
+type Options = Pick<MigrationDraft, 'destPrefix' | 'deduplicate' | 'allMailOnce' | 'folderMap'>
 const DEFAULTS: Options = { destPrefix: '', deduplicate: true, allMailOnce: true, folderMap: {} }
 
 /** A dry run and its options. */

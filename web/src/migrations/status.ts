@@ -3,7 +3,10 @@ import type { Listed, Migration } from './api.ts'
 import { folderUses, statuses, verdicts } from './messages.ts'
 
 /** The status of a migration as a word and a tone. */
-export function statusOf({ status, dryRun, errorCount }: Listed): { tone: Tone; word: string } {
+export function describeStatus({ status, dryRun, errorCount }: Listed): {
+  tone: Tone
+  word: string
+} {
   if (status === 'pending') return { tone: 'info', word: statuses.pending }
   if (status === 'running')
     return { tone: 'info', word: dryRun ? statuses.dryRunning : statuses.copying }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useStreamState } from '../live-updates.ts'
-import { isOpen, migrationQuery } from './api.ts'
+import { isMigrationOpen, migrationQuery } from './api.ts'
 
 /** A migration, updated while it runs. */
 export function useMigration(id: string) {
@@ -8,6 +8,6 @@ export function useMigration(id: string) {
   return {
     ...query,
     link: useStreamState(),
-    follows: query.data !== undefined && isOpen(query.data),
+    follows: query.data !== undefined && isMigrationOpen(query.data),
   }
 }

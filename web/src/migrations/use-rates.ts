@@ -4,7 +4,7 @@ import type { Migration } from './api.ts'
 type FolderProgress = Migration['progress']['folderProgress']
 
 /** In messages. */
-export type Rate = { perSecond: number }
+export type FolderRate = { perSecond: number }
 
 type Sample = { at: number; progress: FolderProgress }
 
@@ -12,9 +12,9 @@ type Sample = { at: number; progress: FolderProgress }
 const WINDOW_MS = 8_000
 
 /** The current rate of each folder that makes progress. */
-export function useRates(progress: FolderProgress, isRunning: boolean): Record<string, Rate> {
+export function useRates(progress: FolderProgress, isRunning: boolean): Record<string, FolderRate> {
   const samples = useRef<Sample[]>([])
-  const [rates, setRates] = useState<Record<string, Rate>>({})
+  const [rates, setRates] = useState<Record<string, FolderRate>>({})
   useEffect(() => {
     const now = performance.now()
     const recent = [...samples.current, { at: now, progress }].filter(
@@ -26,7 +26,7 @@ export function useRates(progress: FolderProgress, isRunning: boolean): Record<s
   return rates
 }
 
-export function ratesOf(samples: readonly Sample[]): Record<string, Rate> {
+export function ratesOf(samples: readonly Sample[]): Record<string, FolderRate> {
   const [first, last] = [samples[0], samples.at(-1)]
   if (!first || !last || last.at === first.at) return {}
   const seconds = (last.at - first.at) / 1_000

@@ -11,7 +11,7 @@ type Periods = HostDetail['periods']
  * The state of a host on each of the last UTC days, with a summary as text.
  * @param now milliseconds since 1970
  */
-export function describeDays(
+export function describeDayStrip(
   periods: Periods,
   days: number,
   now: number,

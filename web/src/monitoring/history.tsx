@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Ago } from '../ui/text/ago.tsx'
 import { Choice } from '../ui/forms/choice.tsx'
 import { Section, Muted } from '../ui/layout/page.tsx'
-import { Pagination } from '../ui/navigation/pagination.tsx'
+import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { historyQuery, type HostChange, type HostDetail } from './api.ts'
@@ -42,7 +42,7 @@ export function HistorySection({ host: { id, lastCheckAt } }: { host: HostDetail
               <ChangeRow key={`${change.at} ${index}`} change={change} />
             ))}
           </Table>
-          <Pagination {...data.pagination} onGo={(to) => go({ kind, page: to })} />
+          <PaginationLinks {...data.pagination} onGo={(to) => go({ kind, page: to })} />
         </div>
       )}
     </Section>

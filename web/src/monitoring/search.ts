@@ -1,4 +1,4 @@
-import { oneOf, pageOf, textOf, type Search } from '../search.ts'
+import { oneOf, pageOf, searchText, type Search } from '../search.ts'
 import type { Host, MonitoredKind } from './api.ts'
 
 const STATUSES: Host['status'][] = ['listed', 'unknown', 'pending', 'clean']
@@ -8,7 +8,7 @@ const KINDS: MonitoredKind[] = ['blacklist', 'certificate', 'dns']
 export type HostsSearch = { q?: string | undefined; status?: Host['status'] | undefined }
 
 export function hostsSearch({ q, status }: Search): HostsSearch {
-  return { q: textOf(q), status: oneOf(status, STATUSES) }
+  return { q: searchText(q), status: oneOf(status, STATUSES) }
 }
 
 /** Filter and page of a host’s history. */

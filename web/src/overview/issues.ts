@@ -5,7 +5,7 @@ import type { Appeals, Hold } from '../attacks/api.ts'
 import type { Delisting } from '../delisting/api.ts'
 import { stepsNeedingAction } from '../delisting/delisting-status.ts'
 import type { ReportDomain, ReportMailbox } from '../dmarc/api.ts'
-import { isOpen, type Listed } from '../migrations/api.ts'
+import { isMigrationOpen, type Listed } from '../migrations/api.ts'
 import type { Host } from '../monitoring/api.ts'
 import { issues as messages, overview } from './messages.ts'
 
@@ -190,5 +190,5 @@ export function findInProgress({ cases, migrations }: Pick<OverviewData, 'cases'
 } {
   const isRunning = (it: Delisting) =>
     (it.status === 'pending' || it.status === 'in-progress') && stepsNeedingAction(it).length === 0
-  return { cases: cases.filter(isRunning), migrations: migrations.filter(isOpen) }
+  return { cases: cases.filter(isRunning), migrations: migrations.filter(isMigrationOpen) }
 }

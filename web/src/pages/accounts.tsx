@@ -2,10 +2,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { AdministrationNavigation } from '../administration/administration-navigation.tsx'
 import { accountsQuery } from '../administration/api.ts'
-import { NewAccount } from '../administration/new-account.tsx'
+import { NewAccountForm } from '../administration/new-account.tsx'
 import { AccountTable } from '../administration/account-table.tsx'
 import { Page, Section } from '../ui/layout/page.tsx'
-import { Pagination } from '../ui/navigation/pagination.tsx'
+import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { accounts as messages, newAccount } from '../administration/messages.ts'
 
@@ -23,11 +23,14 @@ export function Screen() {
       {data && (
         <div>
           <AccountTable people={data.accounts} page={page} />
-          <Pagination {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
+          <PaginationLinks
+            {...data.pagination}
+            onGo={(to) => void navigate({ search: { page: to } })}
+          />
         </div>
       )}
       <Section title={newAccount.title}>
-        <NewAccount />
+        <NewAccountForm />
       </Section>
     </Page>
   )

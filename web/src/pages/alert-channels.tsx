@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { channelsQuery } from '../alerts/api.ts'
 import { ChannelCard } from '../alerts/channel-card.tsx'
-import { NewChannel } from '../alerts/new-channel.tsx'
+import { NewChannelForm } from '../alerts/new-channel.tsx'
 import { channels as messages } from '../alerts/messages.ts'
 import { AlertsSubNavigation } from '../alerts/sub-navigation.tsx'
 import { Card, Page, Section, Stack } from '../ui/layout/page.tsx'
@@ -26,7 +26,7 @@ export function Screen() {
       )}
       <Section title={messages.add}>
         <Card>
-          <NewChannel />
+          <NewChannelForm />
         </Card>
       </Section>
     </Page>

@@ -8,7 +8,7 @@ import { Choice } from '../ui/forms/choice.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Page, Row, Muted } from '../ui/layout/page.tsx'
-import { Pagination } from '../ui/navigation/pagination.tsx'
+import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
 
 export function Screen() {
@@ -41,7 +41,7 @@ export function Screen() {
             <Muted>{messages.count(data.pagination.total)}</Muted>
           </Row>
           <AlertList alerts={data.alerts} channels={channels} />
-          <Pagination {...data.pagination} onGo={(page) => go({ ...filter, page })} />
+          <PaginationLinks {...data.pagination} onGo={(page) => go({ ...filter, page })} />
         </div>
       )}
     </Page>

@@ -6,7 +6,7 @@ import { audit as messages, describeDetails } from '../administration/messages.t
 import { Ago } from '../ui/text/ago.tsx'
 import { FilterField } from '../ui/forms/filter-field.tsx'
 import { Page, Row, Muted } from '../ui/layout/page.tsx'
-import { Pagination } from '../ui/navigation/pagination.tsx'
+import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 
@@ -45,7 +45,7 @@ export function Screen() {
               <ActRow key={act.id} act={act} />
             ))}
           </Table>
-          <Pagination {...data.pagination} onGo={(page) => go({ page })} />
+          <PaginationLinks {...data.pagination} onGo={(page) => go({ page })} />
         </div>
       )}
     </Page>

@@ -6,7 +6,7 @@ import { check as messages } from '../check/messages.ts'
 import { CheckPanel } from '../check/check-panel.tsx'
 import { ShareBar, SharedResultList } from '../check/share-bar.tsx'
 import { DelistAction, MonitorAction } from '../check/follow-up-actions.tsx'
-import { guessTarget, type Target } from '../check/guess-target.ts'
+import { guessTarget, type CheckTarget } from '../check/guess-target.ts'
 import { ExactTime } from '../ui/text/ago.tsx'
 import { PrintOnly } from '../ui/layout/print-only.tsx'
 import { Card, Page, Section } from '../ui/layout/page.tsx'
@@ -25,7 +25,7 @@ export function Screen() {
   )
 }
 
-function Panels({ target }: { target: Target }) {
+function Panels({ target }: { target: CheckTarget }) {
   return (
     <>
       <ShareBar target={target}>

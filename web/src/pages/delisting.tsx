@@ -12,7 +12,7 @@ import { Snippet } from '../ui/actions/copy.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { FilterField } from '../ui/forms/filter-field.tsx'
 import { Page, Row, Muted, Stack } from '../ui/layout/page.tsx'
-import { Pagination } from '../ui/navigation/pagination.tsx'
+import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
@@ -95,7 +95,7 @@ function Filters({ isAddress, total }: { isAddress: boolean; total: number }) {
 
 function Pages({ page, totalPages }: { page: number; totalPages: number }) {
   const go = useFilter()
-  return <Pagination page={page} totalPages={totalPages} onGo={(to) => go({ page: to })} />
+  return <PaginationLinks page={page} totalPages={totalPages} onGo={(to) => go({ page: to })} />
 }
 
 function NoDelistings() {

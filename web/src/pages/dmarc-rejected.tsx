@@ -7,7 +7,7 @@ import { BackLink } from '../ui/navigation/back-link.tsx'
 import { DownloadLink } from '../ui/actions/button.tsx'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import { Page, Muted } from '../ui/layout/page.tsx'
-import { Pagination } from '../ui/navigation/pagination.tsx'
+import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 
@@ -29,7 +29,10 @@ export function Screen() {
       {data && data.rejected.length > 0 && (
         <div>
           <RejectedTable rejected={data.rejected} />
-          <Pagination {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
+          <PaginationLinks
+            {...data.pagination}
+            onGo={(to) => void navigate({ search: { page: to } })}
+          />
         </div>
       )}
     </Page>

@@ -17,7 +17,7 @@ import { Facts } from '../ui/lists/facts.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import type { Tone } from '../ui/feedback/status.tsx'
 import { Page, Section, Muted } from '../ui/layout/page.tsx'
-import { Pagination } from '../ui/navigation/pagination.tsx'
+import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { counted } from '../ui/text/format.ts'
 
@@ -154,7 +154,7 @@ function Records({ report }: { report: Report }) {
           )}
         />
       )}
-      <Pagination
+      <PaginationLinks
         page={page}
         totalPages={totalPages}
         onGo={(to) => void navigate({ search: { page: to } })}

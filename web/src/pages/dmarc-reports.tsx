@@ -8,7 +8,7 @@ import { Ago } from '../ui/text/ago.tsx'
 import { Choice } from '../ui/forms/choice.tsx'
 import { FilterField } from '../ui/forms/filter-field.tsx'
 import { Row, Muted } from '../ui/layout/page.tsx'
-import { Pagination } from '../ui/navigation/pagination.tsx'
+import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
@@ -56,7 +56,7 @@ export function Screen() {
       {data && data.reports.length > 0 && (
         <div>
           <ReportTable id={id} reports={data.reports} />
-          <Pagination {...data.pagination} onGo={(page) => go({ page })} />
+          <PaginationLinks {...data.pagination} onGo={(page) => go({ page })} />
         </div>
       )}
     </DomainPage>

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { SourceAdvice } from '../dmarc/sources/source-advice.tsx'
+import { SourceAdviceList } from '../dmarc/sources/source-advice.tsx'
 import {
   domainsQuery,
   sourceQuery,
@@ -62,7 +62,7 @@ export function Screen() {
       {detail?.source && (
         <>
           <Stats stats={mailStats(detail.source)} />
-          <SourceAdvice {...detail} />
+          <SourceAdviceList {...detail} />
           <DailyMessages days={detail.days} totals={detail.source} />
           <Section title={messages.details}>
             <SourceFacts source={detail.source} />

@@ -6,7 +6,7 @@ import { domainPage, shared, tlsReports as messages } from '../dmarc/messages.ts
 import { PeriodText } from '../dmarc/reports/period.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Muted, Stack } from '../ui/layout/page.tsx'
-import { Pagination } from '../ui/navigation/pagination.tsx'
+import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
@@ -29,7 +29,10 @@ export function Screen() {
       {data && data.reports.length > 0 && (
         <div>
           <TlsTable reports={data.reports} />
-          <Pagination {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
+          <PaginationLinks
+            {...data.pagination}
+            onGo={(to) => void navigate({ search: { page: to } })}
+          />
         </div>
       )}
     </DomainPage>

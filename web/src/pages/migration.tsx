@@ -1,14 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { isOpen, migrationQuery, migrations, type Migration } from '../migrations/api.ts'
-import { Warnings } from '../migrations/dry-run.tsx'
+import { isMigrationOpen, migrationQuery, migrations, type Migration } from '../migrations/api.ts'
+import { MigrationWarnings } from '../migrations/dry-run.tsx'
 import { ErrorTable } from '../migrations/error-table.tsx'
 import { FolderTable } from '../migrations/folder-table.tsx'
 import { migration as messages } from '../migrations/messages.ts'
 import { NoteTable } from '../migrations/note-table.tsx'
 import { RetryForm } from '../migrations/retry-form.tsx'
 import { useMigration } from '../migrations/use-migration.ts'
-import { isCancelled, statusOf, verdictOf } from '../migrations/status.ts'
+import { isCancelled, describeStatus, verdictOf } from '../migrations/status.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
@@ -37,7 +37,7 @@ export function Screen() {
       aside={
         <Row>
           {follows && <ConnectionStatus link={link} />}
-          {data && isOpen(data) && <Cancel migration={data} />}
+          {data && isMigrationOpen(data) && <Cancel migration={data} />}
         </Row>
       }
     >
@@ -54,7 +54,7 @@ function Progress({ migration }: { migration: Migration }) {
   return (
     <>
       <Headline migration={migration} />
-      <Warnings warnings={progress.warnings} />
+      <MigrationWarnings warnings={progress.warnings} />
       {status === 'failed' && !dryRun && (
         <Section title={isCancelled(migration) ? messages.resume : messages.retry}>
           <RetryForm migration={migration} />
@@ -86,7 +86,7 @@ function Progress({ migration }: { migration: Migration }) {
 function Headline({ migration }: { migration: Migration }) {
   const { progress, status } = migration
   const { messagesDone, messagesTotal, bytesDone, bytesTotal, foldersDone, foldersTotal } = progress
-  const tone = isCancelled(migration) ? 'warn' : statusOf(migration).tone
+  const tone = isCancelled(migration) ? 'warn' : describeStatus(migration).tone
   const isRunning = status === 'running'
   return (
     <>

@@ -3,14 +3,14 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { migrationsQuery, type Listed } from '../migrations/api.ts'
 import { list as messages } from '../migrations/messages.ts'
 import { MonthNote, MonthSpent } from '../migrations/month.tsx'
-import { statusOf } from '../migrations/status.ts'
+import { describeStatus } from '../migrations/status.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
 import { ButtonLink } from '../ui/actions/button.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { Page, Muted } from '../ui/layout/page.tsx'
-import { Pagination } from '../ui/navigation/pagination.tsx'
+import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
@@ -37,7 +37,10 @@ export function Screen() {
       {data && data.migrations.length > 0 && (
         <div>
           <MigrationTable migrations={data.migrations} />
-          <Pagination {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
+          <PaginationLinks
+            {...data.pagination}
+            onGo={(to) => void navigate({ search: { page: to } })}
+          />
         </div>
       )}
       {data && <MonthSpent month={data.month} />}
@@ -81,7 +84,7 @@ function MigrationRow({ migration }: { migration: Listed }) {
     progress,
     createdAt,
   } = migration
-  const { tone, word } = statusOf(migration)
+  const { tone, word } = describeStatus(migration)
   const { messagesDone, messagesTotal } = progress
   return (
     <tr>

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { hostQuery, hostsQuery, monitoring, type HostDetail } from '../monitoring/api.ts'
-import { describeDays } from '../monitoring/day-strip.ts'
+import { describeDayStrip } from '../monitoring/day-strip.ts'
 import { HistorySection } from '../monitoring/history.tsx'
 import { ListingTable } from '../monitoring/listing-table.tsx'
 import {
@@ -152,7 +152,9 @@ function Summary({ host }: { host: HostDetail }) {
           ))}
         </Notice>
       </div>
-      {host.periods.length > 0 && <DayStrip {...describeDays(host.periods, days, Date.now())} />}
+      {host.periods.length > 0 && (
+        <DayStrip {...describeDayStrip(host.periods, days, Date.now())} />
+      )}
       <Stats
         stats={[
           [messages.stats.clean(days), percent !== null && availabilityText(availability)],

@@ -11,7 +11,7 @@ import { request } from '../api.ts'
 import { searchOf } from '../search.ts'
 
 export type Endpoint = Static<typeof WebhookEndpoint>
-export type Settings = Static<typeof WebhookSettings>
+export type EndpointSettings = Static<typeof WebhookSettings>
 export type CapturedRequest = Static<typeof ListedRequest>
 export type RequestDetails = Static<typeof OneRequest>
 export type RequestsPage = Static<typeof RequestPage>
@@ -35,9 +35,9 @@ type One = { success: true; endpoint: Endpoint }
 export const webhooks = {
   list: async () => (await request<{ endpoints: Endpoint[] }>('GET', BASE)).endpoints,
   find: async (id: string) => (await request<One>('GET', `${BASE}/${id}`)).endpoint,
-  create: async (settings: Settings) =>
+  create: async (settings: EndpointSettings) =>
     (await request<One>('POST', BASE, { body: settings })).endpoint,
-  change: async (id: string, settings: Settings) =>
+  change: async (id: string, settings: EndpointSettings) =>
     (await request<One>('PUT', `${BASE}/${id}`, { body: settings })).endpoint,
   responseSecret: async (id: string) =>
     (await request<{ responseSecret: string }>('GET', `${BASE}/${id}/response-secret`))

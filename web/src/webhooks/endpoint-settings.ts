@@ -1,4 +1,4 @@
-import type { Endpoint, Settings } from './api.ts'
+import type { Endpoint, EndpointSettings } from './api.ts'
 import { settings } from './messages.ts'
 
 export type Scheme = NonNullable<Endpoint['signature']>['scheme']
@@ -15,7 +15,7 @@ export const SCHEMES: { value: Scheme | ''; label: string }[] = [
 ]
 
 /** The fields of the form as the API takes them. */
-export function parseSettings(values: Record<string, string>): Settings {
+export function parseSettings(values: Record<string, string>): EndpointSettings {
   return {
     label: (values['label'] ?? '').trim(),
     responseStatus: Number(values['responseStatus']),
@@ -29,7 +29,9 @@ export function parseSettings(values: Record<string, string>): Settings {
   }
 }
 
-function signatureOf(values: Record<string, string>): NonNullable<Settings['signature']> | null {
+function signatureOf(
+  values: Record<string, string>,
+): NonNullable<EndpointSettings['signature']> | null {
   const scheme = (values['signature.scheme'] ?? '') as Scheme | ''
   if (scheme === '') return null
   const secret = values['signature.secret'] ?? ''

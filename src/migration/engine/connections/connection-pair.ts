@@ -8,7 +8,7 @@ import { signIn, type Session } from '../../../net/imap/connection/session.ts'
 import type { SignIn } from '../../../net/imap/connection/sign-in.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import type { RateLimitGate } from './rate-limit-gate.ts'
-import { LIMITS, type WaitTimes } from '../../limits.ts'
+import { ENGINE_LIMITS, type WaitTimes } from '../../limits.ts'
 import { refusalOf, Stop } from '../stop.ts'
 
 /** One side of a migration: an account, and a function that renews an expired access token. */
@@ -131,7 +131,8 @@ function createReconnectingSession(
     const isAway =
       error instanceof Fault && ['upstream_unreachable', 'upstream_timeout'].includes(error.code)
     // The first connection fails early, so that a wrong host is reported soon.
-    if (!(isAway || error instanceof ImapLost) || failures >= LIMITS.maxFirstAttempts) throw error
+    if (!(isAway || error instanceof ImapLost) || failures >= ENGINE_LIMITS.maxFirstAttempts)
+      throw error
   }
 
   return {

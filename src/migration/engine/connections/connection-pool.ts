@@ -5,7 +5,7 @@ import {
   type ConnectionPair,
   type ConnectionPairDeps,
 } from './connection-pair.ts'
-import { LIMITS } from '../../limits.ts'
+import { ENGINE_LIMITS } from '../../limits.ts'
 
 /** The connection pairs of one migration. */
 export type ConnectionPool = {
@@ -48,10 +48,10 @@ export function createConnectionPool(
     first,
     async copy(copies, most) {
       const messages = copies.reduce(
-        (sum, { folder }) => sum + (folder.messages ?? LIMITS.messagesPerConnection),
+        (sum, { folder }) => sum + (folder.messages ?? ENGINE_LIMITS.messagesPerConnection),
         0,
       )
-      const wanted = Math.min(most, Math.ceil(messages / LIMITS.messagesPerConnection))
+      const wanted = Math.min(most, Math.ceil(messages / ENGINE_LIMITS.messagesPerConnection))
       const drives = working.map((pair) => copyFolders(pair, copies, deps.signal))
       while (pairs.length < wanted) drives.push(join(copies))
       const endAll = (error: unknown) => {
@@ -81,7 +81,7 @@ async function copyFolders(
       const running = copies.filter(({ state }) => state === 'running')
       await Promise.all(running.map(({ opened }) => opened))
       const [most] = running.toSorted((a, b) => b.waiting - a.waiting)
-      if (!most || most.waiting < LIMITS.messagesPerConnection / 2) return
+      if (!most || most.waiting < ENGINE_LIMITS.messagesPerConnection / 2) return
       await most.help(pair)
     }
   }

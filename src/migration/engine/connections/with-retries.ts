@@ -3,7 +3,7 @@ import { messageOf } from '../../../errors.ts'
 import type { Logger } from '../../../log.ts'
 import { ImapLost, ImapRefused, isTemporary } from '../../../net/imap/connection/refusals.ts'
 import type { RateLimitGate } from './rate-limit-gate.ts'
-import { LIMITS, type WaitTimes } from '../../limits.ts'
+import { ENGINE_LIMITS, type WaitTimes } from '../../limits.ts'
 
 type RetryDeps = { gate: RateLimitGate; waitTimes: WaitTimes; signal: AbortSignal; log: Logger }
 
@@ -24,7 +24,7 @@ export async function withRetries<T>(
       const isNonsense = error instanceof ImapLost && error.reason === 'protocol'
       if (
         !isTemporaryFailure(error, gate) ||
-        tries >= (isNonsense ? LIMITS.maxUnreadableResponses : LIMITS.maxIdleRounds)
+        tries >= (isNonsense ? ENGINE_LIMITS.maxUnreadableResponses : ENGINE_LIMITS.maxIdleRounds)
       )
         throw error
       log.debug(messageOf(error))

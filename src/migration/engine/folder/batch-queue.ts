@@ -1,7 +1,7 @@
 import { fetchMetadata, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
-import { LIMITS as WIRE } from '../../../net/imap/limits.ts'
+import { IMAP_LIMITS as WIRE } from '../../../net/imap/limits.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
-import { LIMITS } from '../../limits.ts'
+import { ENGINE_LIMITS } from '../../limits.ts'
 
 /** The current size of batches. */
 export type BatchSize = {
@@ -13,13 +13,13 @@ export type BatchSize = {
 
 export function createBatchSize(): BatchSize {
   let share = 1
-  const { shortMs, longMs } = LIMITS.batchTime
+  const { shortMs, longMs } = ENGINE_LIMITS.batchTime
   return {
     get messages() {
-      return Math.max(1, Math.round(LIMITS.batch.messages * share))
+      return Math.max(1, Math.round(ENGINE_LIMITS.batch.messages * share))
     },
     get bytes() {
-      return Math.round(LIMITS.batch.bytes * share)
+      return Math.round(ENGINE_LIMITS.batch.bytes * share)
     },
     recordDuration(milliseconds) {
       if (milliseconds > longMs) share = Math.max(share / 2, 1 / 64)
@@ -60,7 +60,7 @@ export function createBatchQueue({
   let scanning: Promise<void> | undefined
 
   async function scan(reading: () => Promise<Wire>): Promise<void> {
-    const segment = uids.slice(scanned, scanned + LIMITS.segmentMessages)
+    const segment = uids.slice(scanned, scanned + ENGINE_LIMITS.segmentMessages)
     const found = new Map<number, Metadata>()
     const [first = 0, last = 0] = [segment[0], segment.at(-1)]
     for await (const row of fetchMetadata(await reading(), first, last)) found.set(row.uid, row)
@@ -102,7 +102,7 @@ export function createBatchQueue({
       await ensure(reading)
       const batch = cut()
       // Fetched ahead, so that no worker waits for the next segment.
-      if (rows.length < LIMITS.segmentMessages / 2 && scanned < uids.length) {
+      if (rows.length < ENGINE_LIMITS.segmentMessages / 2 && scanned < uids.length) {
         scanning ??= scan(reading).finally(() => (scanning = undefined))
         scanning.catch(() => undefined)
       }

@@ -6,7 +6,7 @@ import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { copyBatch, type RetryStrategy } from './copy-batch.ts'
 import { contentFingerprint, messageIdOf } from '../identify/fingerprint.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
-import { LIMITS } from '../../limits.ts'
+import { ENGINE_LIMITS } from '../../limits.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { isTemporaryFailure } from '../connections/with-retries.ts'
 import type { DestinationFolder } from './destination-folder.ts'
@@ -105,7 +105,8 @@ export function createFolderCopier(migration: MigrationContext, folder: Folder):
   ): Promise<void> {
     const { folderState, destinationFolder, tally } = at
     const weight = rows.reduce(
-      (sum, { size }) => sum + Math.min(size ?? LIMITS.unknownBodyBytes, LIMITS.streamedBodyBytes),
+      (sum, { size }) =>
+        sum + Math.min(size ?? ENGINE_LIMITS.unknownBodyBytes, ENGINE_LIMITS.streamedBodyBytes),
       0,
     )
     await migration.bodies.acquire(weight)

@@ -5,7 +5,7 @@ import { ImapRefused } from '../../../net/imap/connection/refusals.ts'
 import { copyFlags } from './copy-flags.ts'
 import { createFolderCopier } from './folder-copier.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
-import { LIMITS } from '../../limits.ts'
+import { ENGINE_LIMITS } from '../../limits.ts'
 import { openFolder, type OpenFolder } from './open-folder.ts'
 import { backOff, withRetries } from '../connections/with-retries.ts'
 import { reconcile } from './reconcile.ts'
@@ -35,7 +35,7 @@ export function createFolderCopy(
           await copyWhole(pair)
           break
         } catch (error) {
-          if (!(error instanceof Reopen) || tries === LIMITS.maxReopens) throw error
+          if (!(error instanceof Reopen) || tries === ENGINE_LIMITS.maxReopens) throw error
           log.info({ folder: folder.path }, error.message)
         }
       }
@@ -88,7 +88,7 @@ export function createFolderCopy(
 
   async function copyRounds(pair: ConnectionPair, at: OpenFolder): Promise<void> {
     const { folderState, destinationFolder } = at
-    for (let idle = 0; idle < LIMITS.maxIdleRounds;) {
+    for (let idle = 0; idle < ENGINE_LIMITS.maxIdleRounds;) {
       await withRetries(migration, async () => {
         const { wire } = await pair.destination()
         await reconcile(folderState, () => copier.reading(pair, at), wire, destinationFolder.name, {
@@ -110,7 +110,7 @@ export function createFolderCopy(
     }
     throw new FolderStop(
       'stuck',
-      `Nothing more of “${folder.path}” could be copied in ${LIMITS.maxIdleRounds} attempts.`,
+      `Nothing more of “${folder.path}” could be copied in ${ENGINE_LIMITS.maxIdleRounds} attempts.`,
     )
   }
 
@@ -121,10 +121,12 @@ export function createFolderCopy(
   async function copyRound(pair: ConnectionPair, at: OpenFolder, left: number[]): Promise<void> {
     const { folderState } = at
     const trusted = left.filter((uid) => folderState.failureCountOf(uid) === 0)
-    const shared = left.filter((uid) => folderState.failureCountOf(uid) < LIMITS.maxBreaks.alone)
+    const shared = left.filter(
+      (uid) => folderState.failureCountOf(uid) < ENGINE_LIMITS.maxBreaks.alone,
+    )
     const uids = [trusted, shared].find((some) => some.length > 0) ?? left
     const maxBatchMessages =
-      uids === trusted ? Infinity : uids === shared ? LIMITS.suspiciousBatchMessages : 1
+      uids === trusted ? Infinity : uids === shared ? ENGINE_LIMITS.suspiciousBatchMessages : 1
     const { pace } = copier
     const current = createBatchQueue({
       uids,
@@ -137,7 +139,7 @@ export function createFolderCopy(
     const isSingle = uids !== trusted || !wire.capabilities.has('UIDPLUS')
     queue = isSingle ? null : current
     try {
-      await copier.work(pair, at, current, isSingle ? 1 : LIMITS.batchesInProgress)
+      await copier.work(pair, at, current, isSingle ? 1 : ENGINE_LIMITS.batchesInProgress)
     } finally {
       queue = null
       await Promise.all(helpers)
@@ -164,7 +166,7 @@ export function createFolderCopy(
     count,
     async help(pair) {
       if (!queue || !open) return
-      const helping = copier.work(pair, open, queue, LIMITS.batchesInProgress)
+      const helping = copier.work(pair, open, queue, ENGINE_LIMITS.batchesInProgress)
       const quiet = helping.catch(() => undefined)
       helpers.add(quiet)
       await helping.finally(() => helpers.delete(quiet))

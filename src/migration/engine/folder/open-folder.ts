@@ -17,7 +17,7 @@ import { blankFolder, type Journal, type SavedFolder } from '../journal/journal.
 import { identify, countMessages } from '../identify/identify.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import { createFolderState, type FolderState } from '../journal/folder-state.ts'
-import { LIMITS } from '../../limits.ts'
+import { ENGINE_LIMITS } from '../../limits.ts'
 import {
   openDestinationFolder,
   type DestinationFolders,
@@ -174,7 +174,7 @@ export async function uidsBelow(source: Wire, uidNext: number): Promise<number[]
 function countUnansweredAsFailures(folderState: FolderState): void {
   const uids = folderState.unresolvedBatches()?.uids ?? []
   folderState.countFailures(
-    uids.filter((uid) => folderState.failureCountOf(uid) < LIMITS.maxBreaks.alone),
+    uids.filter((uid) => folderState.failureCountOf(uid) < ENGINE_LIMITS.maxBreaks.alone),
   )
 }
 

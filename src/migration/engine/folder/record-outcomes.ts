@@ -18,7 +18,7 @@ import type { MessageOutcome, RetryStrategy } from './copy-batch.ts'
 import { messageIdOf } from '../identify/fingerprint.ts'
 import type { OpenIntent } from '../journal/folder-state.ts'
 import type { OpenFolder } from './open-folder.ts'
-import { LIMITS } from '../../limits.ts'
+import { ENGINE_LIMITS } from '../../limits.ts'
 import { FolderStop, Reopen, Stop } from '../stop.ts'
 
 /** Failures of the messages of one folder. */
@@ -191,7 +191,7 @@ function recordRefused(outcome: OutcomeOf<'refused'>, deps: RecordDeps): Stop | 
 function canPostpone(uid: number, { retryAfterMs }: Refusal, { evidence }: RecordDeps): boolean {
   const times = (evidence.postponements.get(uid) ?? 0) + 1
   if (retryAfterMs === null) evidence.postponements.set(uid, times)
-  return times <= LIMITS.maxDelays
+  return times <= ENGINE_LIMITS.maxDelays
 }
 
 function recordFailure(

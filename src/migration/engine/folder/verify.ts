@@ -3,7 +3,7 @@ import { examine, noop } from '../../../net/imap/folders/mailbox.ts'
 import { bytesBesideLineEnds, compareStoredCopies, type Deviations } from './stored-copies.ts'
 import type { FolderCopier } from './folder-copier.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
-import { LIMITS } from '../../limits.ts'
+import { ENGINE_LIMITS } from '../../limits.ts'
 import { uidsBelow, type OpenFolder } from './open-folder.ts'
 import { FolderStop, Reopen } from '../stop.ts'
 
@@ -103,7 +103,7 @@ export function failUnreadableMessages(
   { folder, evidence }: FolderCopier,
 ): void {
   const suspects = folderState.saved.suspicions.filter(
-    ([uid, times]) => times >= LIMITS.maxBreaks.most && !folderState.isDone(uid),
+    ([uid, times]) => times >= ENGINE_LIMITS.maxBreaks.most && !folderState.isDone(uid),
   )
   for (const [uid, attempts] of suspects) {
     const { messageId = null, size = null, text = '' } = evidence.descriptions.get(uid) ?? {}

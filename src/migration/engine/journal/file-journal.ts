@@ -13,15 +13,16 @@ import {
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { Fault } from '../../../errors.ts'
-import { retryFailed, type Failure, type Journal, type SavedFolder } from './journal.ts'
+import { retryFailed, type CopyFailure, type Journal, type SavedFolder } from './journal.ts'
 
 /** A line of the file. The last line of a folder counts. */
 type Entry =
-  { folder: string; state: SavedFolder; failures?: readonly Failure[] } | { failure: Failure }
+  | { folder: string; state: SavedFolder; failures?: readonly CopyFailure[] }
+  | { failure: CopyFailure }
 
 export type FileJournal = Journal & {
   /** Failures of this run and earlier ones. */
-  readonly failures: readonly Failure[]
+  readonly failures: readonly CopyFailure[]
   close(): void
 }
 
@@ -42,7 +43,7 @@ export function openFileJournal(
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   claim(`${path}.pid`)
   const folders = new Map<string, SavedFolder>()
-  let failures: Failure[] = []
+  let failures: CopyFailure[] = []
   for (const entry of entriesOf(path)) {
     if ('state' in entry) folders.set(entry.folder, entry.state)
     failures.push(...('state' in entry ? (entry.failures ?? []) : [entry.failure]))
@@ -95,7 +96,7 @@ function entriesOf(path: string): Entry[] {
 function rewrite(
   path: string,
   folders: Map<string, SavedFolder>,
-  failures: readonly Failure[],
+  failures: readonly CopyFailure[],
 ): void {
   const lines = [...folders].map(([folder, state]) => JSON.stringify({ folder, state }))
   lines.push(...failures.map((failure) => JSON.stringify({ failure })))

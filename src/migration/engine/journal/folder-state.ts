@@ -1,4 +1,4 @@
-import type { Failure, Journal, SavedFolder } from './journal.ts'
+import type { CopyFailure, Journal, SavedFolder } from './journal.ts'
 import { createUidSet, parseUidSet, type UidSet } from './uid-set.ts'
 
 /**
@@ -31,7 +31,7 @@ export type FolderState = {
   skipped(uid: number, size: number): void
   /** The message was deleted at the source meanwhile. */
   gone(uid: number, size: number): void
-  failed(failure: Failure & { uid: number }): void
+  failed(failure: CopyFailure & { uid: number }): void
   failureCountOf(uid: number): number
   /** Sum over all messages. */
   readonly totalFailureCount: number
@@ -77,7 +77,7 @@ export function createFolderState(
   let position = 0
   let left = 0
   let nextUid = initial.destinationUidNext
-  let unwritten: Failure[] = []
+  let unwritten: CopyFailure[] = []
   const save = createSaver(write)
 
   async function write(): Promise<void> {

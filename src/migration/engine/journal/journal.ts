@@ -47,7 +47,7 @@ export type Intent = { uids: string; uidNext: number }
  * A message that was not copied (`uid`), a folder that was not (`folder`), or an error of the whole
  * migration (`folder` is "").
  */
-export type Failure = {
+export type CopyFailure = {
   folder: string
   uid: number | null
   messageId: string | null
@@ -63,9 +63,9 @@ export type Failure = {
 export type Journal = {
   load(folder: string): Promise<SavedFolder | null>
   /** Replaces a folder’s state and adds failures, atomically. Durable when it resolves. */
-  save(folder: string, state: SavedFolder, failures: readonly Failure[]): Promise<void>
+  save(folder: string, state: SavedFolder, failures: readonly CopyFailure[]): Promise<void>
   /** Adds a failure of a folder or of the whole migration. */
-  report(failure: Failure): Promise<void>
+  report(failure: CopyFailure): Promise<void>
 }
 
 /** The state of a folder before its first run. */
@@ -102,9 +102,9 @@ export function retryFailed(state: SavedFolder): SavedFolder {
 }
 
 /** A journal in memory, for tests and for migrations that are not resumed. */
-export function createMemoryJournal(): Journal & { failures: Failure[] } {
+export function createMemoryJournal(): Journal & { failures: CopyFailure[] } {
   const folders = new Map<string, string>()
-  const failures: Failure[] = []
+  const failures: CopyFailure[] = []
   return {
     failures,
     load: async (folder) => JSON.parse(folders.get(folder) ?? 'null') as SavedFolder | null,

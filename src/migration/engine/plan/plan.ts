@@ -1,6 +1,10 @@
 import type { MigrateDeps } from '../options.ts'
 import { discoverDelimiter } from '../../../net/imap/folders/delimiter.ts'
-import { listFolders, type Folder, type Listing } from '../../../net/imap/folders/list-folders.ts'
+import {
+  listFolders,
+  type Folder,
+  type FolderListing,
+} from '../../../net/imap/folders/list-folders.ts'
 import { decodeMailbox, encodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
 import type { Session } from '../../../net/imap/connection/session.ts'
 import type { ConnectionPair, MigrationAccount } from '../connections/connection-pair.ts'
@@ -70,7 +74,10 @@ export async function planMigration(
  * Selects the folders to copy. Folders without messages of their own (`\Noselect`) are left out. A
  * folder that is not listed may exist nevertheless.
  */
-function chooseFolders({ folders: listed }: Listing, wanted: readonly string[] | 'all'): Folder[] {
+function chooseFolders(
+  { folders: listed }: FolderListing,
+  wanted: readonly string[] | 'all',
+): Folder[] {
   if (wanted === 'all') return listed.filter(({ isSelectable }) => isSelectable)
   const byPath = new Map(
     listed.map((folder) => [isInbox(folder.path) ? 'INBOX' : folder.path, folder]),
@@ -99,7 +106,7 @@ function unlistedFolder(path: string): Folder {
  */
 async function hierarchyOf(
   { wire, namespace }: Session,
-  { folders }: Listing,
+  { folders }: FolderListing,
   paths: readonly string[],
 ): Promise<Hierarchy> {
   const prefix = decodeMailbox(namespace?.prefix ?? '')

@@ -1,5 +1,5 @@
 import type { FolderCopy, MigrationNote } from '../context.ts'
-import { LIMITS } from '../../limits.ts'
+import { ENGINE_LIMITS } from '../../limits.ts'
 import { createRate, progressOf, type MigrationProgress } from './progress.ts'
 import type { MigrationWarning } from '../plan/warnings.ts'
 
@@ -55,7 +55,7 @@ export function createProgressReporter({
       warned = warnings
       tell()
     },
-    scheduleReport: () => (timer ??= setTimeout(tell, LIMITS.progressIntervalMs)),
+    scheduleReport: () => (timer ??= setTimeout(tell, ENGINE_LIMITS.progressIntervalMs)),
     finish(stopped) {
       clearTimeout(timer)
       // Nothing is reported after the end.

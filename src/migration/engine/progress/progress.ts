@@ -1,5 +1,5 @@
 import type { FolderCopy, MigrationNote } from '../context.ts'
-import { LIMITS } from '../../limits.ts'
+import { ENGINE_LIMITS } from '../../limits.ts'
 import type { MigrationWarning } from '../plan/warnings.ts'
 
 /** The progress of a migration. Paths are those of the source. */
@@ -41,14 +41,17 @@ export type FolderProgress = {
 type Sample = { messages: number; bytes: number }
 
 /** Measures the rate of the last seconds. */
-export type Rate = { record(sample: Sample): void; perSecond(): Sample & { isSteady: boolean } }
+export type RateMeter = {
+  record(sample: Sample): void
+  perSecond(): Sample & { isSteady: boolean }
+}
 
 const WINDOW_MS = 10_000
 
 /** Seconds of samples below which no estimate is made. */
 const MIN_RATE_SECONDS = 2
 
-export function createRate(now: () => number = () => performance.now()): Rate {
+export function createRate(now: () => number = () => performance.now()): RateMeter {
   const samples: (Sample & { at: number })[] = []
   return {
     record(sample) {
@@ -71,7 +74,7 @@ export function createRate(now: () => number = () => performance.now()): Rate {
 
 type Around = {
   foldersTotal: number
-  rate: Rate
+  rate: RateMeter
   stopped: number
   throttledUntil: number | null
   warnings: MigrationWarning[]
@@ -122,7 +125,7 @@ export function progressOf(copies: readonly FolderCopy[], around: Around): Migra
     ),
     throttledUntil: throttledUntil === null ? null : new Date(throttledUntil).toISOString(),
     warnings,
-    notes: notes.slice(0, LIMITS.maxNotesShown),
+    notes: notes.slice(0, ENGINE_LIMITS.maxNotesShown),
   }
 }
 

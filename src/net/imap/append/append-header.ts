@@ -1,5 +1,5 @@
 import { isUnusualDate, isUserFlag, serialiseDate, storableFlags } from './flags-and-dates.ts'
-import { LIMITS } from '../limits.ts'
+import { IMAP_LIMITS } from '../limits.ts'
 import type { Wire } from '../connection/wire.ts'
 
 /**
@@ -54,7 +54,7 @@ export function createLiteralPolicy(limit: number, shapes: Set<string>): Literal
  * bounded here, 4096 with LITERAL-, and none (-1) otherwise.
  */
 export function maxNonSyncLiteralBytes({ capabilities }: Wire): number {
-  if (capabilities.has('LITERAL+')) return LIMITS.nonSyncLiteralBytes
+  if (capabilities.has('LITERAL+')) return IMAP_LIMITS.nonSyncLiteralBytes
   return capabilities.has('LITERAL-') ? 4096 : -1
 }
 

@@ -1,4 +1,4 @@
-import { parseUidSet } from '../connection/command-encoding.ts'
+import { parseUidList } from '../connection/command-encoding.ts'
 import { classifyRefusal, ImapLost, type Refusal } from '../connection/refusals.ts'
 import { numberOf, stringOf, type ResponseCode } from '../connection/response.ts'
 import type { Command } from '../connection/wire.ts'
@@ -47,7 +47,7 @@ export async function awaitOutcomes(
 function storedOutcomes(code: ResponseCode | null, messages: number): AppendOutcome[] {
   const hasUids = code?.name === 'APPENDUID'
   const uidValidity = hasUids ? numberOf(code.args[0]) : null
-  const uids = hasUids ? parseUidSet(stringOf(code.args[1]) ?? '', messages) : null
+  const uids = hasUids ? parseUidList(stringOf(code.args[1]) ?? '', messages) : null
   const isWhole = uids?.length === messages
   return Array.from({ length: messages }, (_, index) => ({
     state: 'stored',

@@ -8,7 +8,7 @@ import { repeat, awaitOutcomes, type AppendOutcome, type AppendAttempt } from '.
 import { createAppendWindow } from './append-window.ts'
 import { astring } from '../connection/command-encoding.ts'
 import { isUnusualDate, serialiseDate } from './flags-and-dates.ts'
-import { LIMITS } from '../limits.ts'
+import { IMAP_LIMITS } from '../limits.ts'
 import type { ByteString } from '../folders/mailbox-name.ts'
 import type { CommandWriter } from '../connection/command-writer.ts'
 import { classifyRefusal, ImapLost, isTemporary, type Refusal } from '../connection/refusals.ts'
@@ -71,7 +71,7 @@ export function createAppender(
   const sizeLimit = maxMessageBytes(wire)
   const canSendBinary = wire.capabilities.has('BINARY')
   const literals = createLiteralPolicy(nonSyncLimit, shapes)
-  const window = createAppendWindow(LIMITS.appendWindow)
+  const window = createAppendWindow(IMAP_LIMITS.appendWindow)
   const name = astring(mailbox)
 
   async function submit(batch: readonly AppendMessage[]): Promise<SubmittedBatch> {

@@ -1,4 +1,4 @@
-import { LIMITS } from '../limits.ts'
+import { IMAP_LIMITS } from '../limits.ts'
 import { DAY_MS, MINUTE_MS } from '../../../time.ts'
 
 /** The system flags (RFC 3501, 2.3.2). Only the server may set `\Recent`. */
@@ -45,7 +45,7 @@ export function storableFlags(
 export function isKeyword(flag: string): boolean {
   return (
     /^[!#-$&'+-Z^-z|}~[]+$/.test(flag) &&
-    flag.length <= LIMITS.keywordChars &&
+    flag.length <= IMAP_LIMITS.keywordChars &&
     flag.toUpperCase() !== 'NIL'
   )
 }

@@ -29,7 +29,7 @@ export function formatUidSet(uids: readonly number[]): string {
  * Parses a set of UIDs, such as in APPENDUID, in its order. Null when it is invalid or has more
  * than `maxUids`.
  */
-export function parseUidSet(set: string, maxUids: number): number[] | null {
+export function parseUidList(set: string, maxUids: number): number[] | null {
   const uids: number[] = []
   for (const range of set.split(',')) {
     const match = /^(\d{1,10})(?::(\d{1,10}))?$/.exec(range)

@@ -1,4 +1,4 @@
-import { LIMITS } from '../limits.ts'
+import { IMAP_LIMITS } from '../limits.ts'
 
 /**
  * The meaning of a rejected command.
@@ -146,8 +146,8 @@ export function sanitise(words: string): string {
     .replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
     .replace(/ {2,}/g, ' ')
     .trim()
-  return line.length > LIMITS.serverTextChars
-    ? `${line.slice(0, LIMITS.serverTextChars - 1)}…`
+  return line.length > IMAP_LIMITS.serverTextChars
+    ? `${line.slice(0, IMAP_LIMITS.serverTextChars - 1)}…`
     : line
 }
 

@@ -1,4 +1,4 @@
-import { LIMITS } from '../limits.ts'
+import { IMAP_LIMITS } from '../limits.ts'
 import { createResponseParser, NotImap } from './response-parser.ts'
 import type { ImapLost } from './refusals.ts'
 import { createResponseAssembler, type Response } from './response.ts'
@@ -42,7 +42,7 @@ export function createResponseDispatcher(
       sink = listener.literal?.(assembler.head, size)
       if (sink) return assembler.literal({ streamed: size })
     }
-    if (size > LIMITS.inlineLiteralBytes) throw new NotImap(`it sent ${size} unexpected bytes`)
+    if (size > IMAP_LIMITS.inlineLiteralBytes) throw new NotImap(`it sent ${size} unexpected bytes`)
     buffered = { bytes: Buffer.allocUnsafe(size), filled: 0 }
   }
 

@@ -1,4 +1,4 @@
-import { LIMITS } from '../limits.ts'
+import { IMAP_LIMITS } from '../limits.ts'
 
 /**
  * Receives the parts of the byte stream. A line is one response without its literals, in one or
@@ -46,7 +46,7 @@ export function createResponseParser(events: ResponseParserEvents): { push(chunk
     const end = chunk.indexOf(0x0a)
     const part = end === -1 ? chunk : chunk.subarray(0, end)
     unfinishedBytes += part.length
-    if (unfinishedBytes > LIMITS.lineBytes) throw new NotImap('a line does not end')
+    if (unfinishedBytes > IMAP_LIMITS.lineBytes) throw new NotImap('a line does not end')
     if (end === -1) {
       // A slice would keep the whole chunk in memory.
       unfinished.push(Buffer.from(part))

@@ -1,4 +1,4 @@
-import { LIMITS } from '../limits.ts'
+import { IMAP_LIMITS } from '../limits.ts'
 import { NotImap } from './response-parser.ts'
 
 /** A literal that was passed to a sink while it arrived. */
@@ -74,7 +74,7 @@ function statusOf(text: string): Response | undefined {
   const match = /^(\*|[^\s()*+"\\]+) (OK|NO|BAD|BYE|PREAUTH)(?: (.*))?$/is.exec(text)
   if (!match) return undefined
   const [, tag = '', word = '', words = ''] = match
-  const rest = words.slice(0, LIMITS.statusTextBytes)
+  const rest = words.slice(0, IMAP_LIMITS.statusTextBytes)
   return { kind: 'status', tag, status: word.toUpperCase() as StatusWord, ...codeOf(rest) }
 }
 
@@ -117,7 +117,7 @@ function scan(text: string, open: Value[][]): void {
     const list = open.at(-1) as Value[]
     if (sign === ' ') at += 1
     else if (sign === '(') {
-      if (open.length > LIMITS.nesting) throw new NotImap('lists are nested too deep')
+      if (open.length > IMAP_LIMITS.nesting) throw new NotImap('lists are nested too deep')
       const inner: Value[] = []
       list.push(inner)
       open.push(inner)

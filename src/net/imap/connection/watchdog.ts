@@ -1,4 +1,4 @@
-import { LIMITS } from '../limits.ts'
+import { IMAP_LIMITS } from '../limits.ts'
 import { ImapLost } from './refusals.ts'
 import { MINUTE_MS } from '../../../time.ts'
 
@@ -51,7 +51,7 @@ export function createWatchdog(
     refresh: () => void timer?.refresh(),
     countBytes(bytes) {
       bytesSinceRefresh += bytes
-      if (bytesSinceRefresh < LIMITS.trickleBytes) return
+      if (bytesSinceRefresh < IMAP_LIMITS.trickleBytes) return
       bytesSinceRefresh = 0
       timer?.refresh()
     },

@@ -1,4 +1,4 @@
-export type Channel<T> = AsyncIterable<T> & {
+export type BodyChannel<T> = AsyncIterable<T> & {
   push(item: T): void
   /** Ends the channel: no more items follow. */
   end(): void
@@ -17,7 +17,12 @@ type ChannelOptions<T> = {
 }
 
 /** Passes items from a producer that cannot wait, but can be held, to one slower consumer. */
-export function createChannel<T>({ weigh, limit, hold, release }: ChannelOptions<T>): Channel<T> {
+export function createBodyChannel<T>({
+  weigh,
+  limit,
+  hold,
+  release,
+}: ChannelOptions<T>): BodyChannel<T> {
   const items: T[] = []
   let weight = 0
   let isHolding = false

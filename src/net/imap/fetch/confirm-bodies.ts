@@ -8,7 +8,7 @@ import {
   type FetchResult,
 } from './fetch-command.ts'
 import { afterExpunges } from './retry-after-expunges.ts'
-import { LIMITS } from '../limits.ts'
+import { IMAP_LIMITS } from '../limits.ts'
 import { noop } from '../folders/mailbox.ts'
 import {
   ESTIMATE_FACTOR,
@@ -199,7 +199,7 @@ async function hasMoreBytes(wire: Wire, uid: number, bytes: number): Promise<boo
       },
       // A server without partial fetch returns the whole body.
       literal: (head, size) =>
-        size > LIMITS.streamAboveBytes && head[1] === 'FETCH' && uidOf(head[2]) === uid
+        size > IMAP_LIMITS.streamAboveBytes && head[1] === 'FETCH' && uidOf(head[2]) === uid
           ? DISCARDING_SINK
           : undefined,
     })

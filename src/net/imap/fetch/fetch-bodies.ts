@@ -1,4 +1,4 @@
-import { createChannel } from './channel.ts'
+import { createBodyChannel } from './channel.ts'
 import { confirmBodies, isEstimate, listRemaining, resolveRefused } from './confirm-bodies.ts'
 import {
   discardBody,
@@ -8,7 +8,7 @@ import {
   type FetchResult,
   type WantedMessage,
 } from './fetch-command.ts'
-import { LIMITS } from '../limits.ts'
+import { IMAP_LIMITS } from '../limits.ts'
 import { noop } from '../folders/mailbox.ts'
 import type { Refusal } from '../connection/refusals.ts'
 import type { Wire } from '../connection/wire.ts'
@@ -31,7 +31,11 @@ export async function* fetchBodies(
   const flow = { hold: () => wire.pauseReading(), release: () => wire.resumeReading() }
   const weigh = (row: FetchResult) =>
     row.state === 'here' && Buffer.isBuffer(row.body) ? row.body.length : 100
-  const rows = createChannel<FetchResult>({ weigh, limit: LIMITS.waitingBodyBytes, ...flow })
+  const rows = createBodyChannel<FetchResult>({
+    weigh,
+    limit: IMAP_LIMITS.waitingBodyBytes,
+    ...flow,
+  })
   const groups = groupsOf(wanted)
   const consumer = { isGone: false }
 
@@ -45,7 +49,7 @@ export async function* fetchBodies(
     }
   }
 
-  Promise.all(Array.from({ length: LIMITS.fetchesAhead }, fetchGroups)).then(
+  Promise.all(Array.from({ length: IMAP_LIMITS.fetchesAhead }, fetchGroups)).then(
     () => rows.end(),
     (error: Error) => rows.fail(error),
   )
@@ -73,9 +77,9 @@ async function* groupsOf(
   let bytes = 0
   for await (const one of wanted) {
     const size = one.size ?? 0
-    const isLarge = size > LIMITS.streamAboveBytes
+    const isLarge = size > IMAP_LIMITS.streamAboveBytes
     const isFull =
-      group.length >= LIMITS.fetchGroup.messages || bytes + size > LIMITS.fetchGroup.bytes
+      group.length >= IMAP_LIMITS.fetchGroup.messages || bytes + size > IMAP_LIMITS.fetchGroup.bytes
     if (group.length > 0 && (isLarge || isFull)) {
       yield group
       group = []
@@ -170,5 +174,5 @@ async function fetchAlone(wire: Wire, wanted: WantedMessage, receiver: Receiver)
  */
 function withinMemory(doubts: readonly DoubtfulBody[], doubt: DoubtfulBody): DoubtfulBody {
   const bytes = doubts.reduce((sum, { body }) => sum + (body?.length ?? 0), doubt.body?.length ?? 0)
-  return bytes > LIMITS.fetchGroup.bytes ? { ...doubt, body: null } : doubt
+  return bytes > IMAP_LIMITS.fetchGroup.bytes ? { ...doubt, body: null } : doubt
 }

@@ -1,6 +1,6 @@
-import { createChannel, type Channel } from './channel.ts'
+import { createBodyChannel, type BodyChannel } from './channel.ts'
 import { formatUidSet } from '../connection/command-encoding.ts'
-import { LIMITS } from '../limits.ts'
+import { IMAP_LIMITS } from '../limits.ts'
 import {
   createMeter,
   isCourierStandIn,
@@ -37,7 +37,7 @@ export function discardBody(body: Body): void {
   if (isStream(body)) body.discard()
 }
 
-function isStream(body: Body): body is Channel<Buffer> {
+function isStream(body: Body): body is BodyChannel<Buffer> {
   return !Buffer.isBuffer(body)
 }
 
@@ -145,7 +145,7 @@ function openStream(
   head: Value[],
   size: number,
 ): LiteralSink | undefined {
-  if (size <= LIMITS.streamAboveBytes || head[1] !== 'FETCH') return undefined
+  if (size <= IMAP_LIMITS.streamAboveBytes || head[1] !== 'FETCH') return undefined
   const uid = rowOf(head[2]).uid ?? onlyUid(command)
   if (uid === null || !command.missing.delete(uid)) return undefined
   const { receiver } = command
@@ -160,9 +160,9 @@ function openStream(
 }
 
 function streamBody(wire: Wire, command: FetchCommand, uid: number, size: number): LiteralSink {
-  const chunks: Channel<Buffer> = createChannel<Buffer>({
+  const chunks: BodyChannel<Buffer> = createBodyChannel<Buffer>({
     weigh: (chunk) => chunk.length,
-    limit: LIMITS.waitingChunkBytes,
+    limit: IMAP_LIMITS.waitingChunkBytes,
     hold: () => wire.pauseReading(),
     release: () => wire.resumeReading(),
   })

@@ -1,5 +1,5 @@
-import { createChannel } from './channel.ts'
-import { LIMITS } from '../limits.ts'
+import { createBodyChannel } from './channel.ts'
+import { IMAP_LIMITS } from '../limits.ts'
 import { numberOf, pairsOf, stringOf, stringsOf, type Value } from '../connection/response.ts'
 import { afterExpunges } from './retry-after-expunges.ts'
 import type { Wire } from '../connection/wire.ts'
@@ -36,9 +36,9 @@ export async function* fetchMetadata(
   to: number,
   since?: string,
 ): AsyncGenerator<Metadata> {
-  const rows = createChannel<Metadata>({
+  const rows = createBodyChannel<Metadata>({
     weigh: () => 1,
-    limit: LIMITS.waitingRows,
+    limit: IMAP_LIMITS.waitingRows,
     hold: () => wire.pauseReading(),
     release: () => wire.resumeReading(),
   })

@@ -1,6 +1,6 @@
 import { astring, type CommandPart } from '../connection/command-encoding.ts'
-import { LIMITS } from '../limits.ts'
-import { statusOf, type MailboxStatus } from './mailbox.ts'
+import { IMAP_LIMITS } from '../limits.ts'
+import { parseStatus, type MailboxStatus } from './mailbox.ts'
 import type { ByteString } from './mailbox-name.ts'
 import { ImapLost, ImapRefused, isTemporary } from '../connection/refusals.ts'
 import { stringOf, stringsOf, type Value } from '../connection/response.ts'
@@ -69,7 +69,7 @@ async function levelByLevel(wire: Wire): Promise<ListedMailbox[]> {
   const all: ListedMailbox[] = []
   for (let level = await tryList(wire, 'LIST', '', '%'); level && level.length > 0;) {
     all.push(...level)
-    if (all.length > LIMITS.folders) throw tooManyFolders()
+    if (all.length > IMAP_LIMITS.folders) throw tooManyFolders()
     const parents = level.filter(({ delimiter, flags }) => delimiter && !flags.some(isChildless))
     const below = parents.map(({ name, delimiter }) =>
       tryList(wire, 'LIST', '', `${name}${delimiter}%`),
@@ -120,7 +120,7 @@ async function runList(
       data(values) {
         // An endless list would never be answered.
         lines += 1
-        if (listed.size > LIMITS.folders || lines > MAX_LINES_PER_FOLDER * LIMITS.folders)
+        if (listed.size > IMAP_LIMITS.folders || lines > MAX_LINES_PER_FOLDER * IMAP_LIMITS.folders)
           wire.destroy(tooManyFolders())
         return addListed(values, verb, tellsSubscribed, listed)
       },
@@ -143,7 +143,7 @@ function addListed(
   const kind = stringOf(values[0])?.toUpperCase()
   if (kind === 'STATUS') {
     const entry = listed.get(stringOf(values[1]) ?? '')
-    if (entry) entry.status = statusOf(values[2])
+    if (entry) entry.status = parseStatus(values[2])
     return entry !== undefined
   }
   const name = stringOf(values[3])
@@ -160,7 +160,7 @@ function addListed(
 
 /** An incomplete list would look complete. */
 function tooManyFolders(): ImapLost {
-  const most = LIMITS.folders.toLocaleString('en')
+  const most = IMAP_LIMITS.folders.toLocaleString('en')
   return new ImapLost(
     'protocol',
     `The account has more than ${most} folders, which is more than can be listed.`,

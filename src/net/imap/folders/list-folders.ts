@@ -30,7 +30,7 @@ export type Folder = {
   subscribed: boolean
 }
 
-export type Listing = {
+export type FolderListing = {
   folders: Folder[]
   /** The server rejected `LIST "" "*"`. */
   listFailed: boolean
@@ -48,7 +48,7 @@ export type Listing = {
 export async function listFolders({
   wire,
   namespace,
-}: Pick<Session, 'wire' | 'namespace'>): Promise<Listing> {
+}: Pick<Session, 'wire' | 'namespace'>): Promise<FolderListing> {
   const list = await listMailboxes(wire)
   if (list.listed.length === 0) return listByProbing(wire, list, namespace)
   const listed = await addInbox(wire, list.listed)
@@ -75,7 +75,7 @@ async function listByProbing(
   wire: Wire,
   { listFailed }: MailboxList,
   namespace: Session['namespace'],
-): Promise<Listing> {
+): Promise<FolderListing> {
   // After a successful LIST, only INBOX can be missing, which always exists.
   const names = listFailed ? probeNames(namespace?.prefix ?? '') : ['INBOX']
   const answers = await Promise.all(

@@ -1,6 +1,6 @@
-import { astring, parseUidSet } from '../connection/command-encoding.ts'
+import { astring, parseUidList } from '../connection/command-encoding.ts'
 import { afterExpunges } from '../fetch/retry-after-expunges.ts'
-import { LIMITS } from '../limits.ts'
+import { IMAP_LIMITS } from '../limits.ts'
 import type { ByteString } from './mailbox-name.ts'
 import {
   numberOf,
@@ -106,7 +106,7 @@ async function runStatus(wire: Wire, name: ByteString, items: string): Promise<M
   await wire.run(['STATUS ', astring(name), ` (${items})`], {
     data(values) {
       if (values[0] !== 'STATUS' || !isSameName(stringOf(values[1]), name)) return false
-      found = statusOf(values[2])
+      found = parseStatus(values[2])
       return true
     },
   })
@@ -137,7 +137,7 @@ export async function highestModseq(wire: Wire, name: ByteString): Promise<strin
 }
 
 /** Parses the items of a STATUS response. */
-export function statusOf(items: Value | undefined): MailboxStatus {
+export function parseStatus(items: Value | undefined): MailboxStatus {
   const pairs = pairsOf(items)
   const count = (name: string) => numberOf(pairs.get(name))
   return {
@@ -193,7 +193,7 @@ function addNumbers(uids: number[], values: Value[]): void {
 function addRanges(uids: number[], values: Value[]): void {
   const at = values.indexOf('ALL')
   if (at === -1) return
-  const found = parseUidSet(stringOf(values[at + 1]) ?? '', LIMITS.messages)
+  const found = parseUidList(stringOf(values[at + 1]) ?? '', IMAP_LIMITS.messages)
   if (!found) throw new NotImap('it found what is no set of messages')
   for (const uid of found) uids.push(uid)
 }

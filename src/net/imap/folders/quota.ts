@@ -5,15 +5,18 @@ import type { Wire } from '../connection/wire.ts'
 import type { ByteString } from './mailbox-name.ts'
 
 /** Storage of an account in bytes. */
-export type Quota = { used: number; limit: number }
+export type MailboxQuota = { used: number; limit: number }
 
 /**
  * Reads the storage quota of a mailbox (RFC 9208); null when the server reports none.
  * @throws ImapLost
  */
-export async function readQuota(wire: Wire, name: ByteString = 'INBOX'): Promise<Quota | null> {
+export async function readQuota(
+  wire: Wire,
+  name: ByteString = 'INBOX',
+): Promise<MailboxQuota | null> {
   if (!wire.capabilities.has('QUOTA')) return null
-  let quota: Quota | null = null
+  let quota: MailboxQuota | null = null
   const data = (values: Value[]) => {
     if (values[0] !== 'QUOTA') return values[0] === 'QUOTAROOT'
     quota = smallerQuota(quota, storageOf(values[2]))
@@ -29,7 +32,7 @@ export async function readQuota(wire: Wire, name: ByteString = 'INBOX'): Promise
 }
 
 /** `(STORAGE used limit MESSAGE used limit)`, storage in units of 1024 bytes. */
-function storageOf(resources: Value | undefined): Quota | null {
+function storageOf(resources: Value | undefined): MailboxQuota | null {
   if (!Array.isArray(resources)) return null
   const at = resources.indexOf('STORAGE')
   const [used, limit] = [numberOf(resources[at + 1]), numberOf(resources[at + 2])]
@@ -38,7 +41,7 @@ function storageOf(resources: Value | undefined): Quota | null {
     : { used: used * 1024, limit: limit * 1024 }
 }
 
-function smallerQuota(a: Quota | null, b: Quota | null): Quota | null {
+function smallerQuota(a: MailboxQuota | null, b: MailboxQuota | null): MailboxQuota | null {
   if (!a || !b) return a ?? b
   return a.limit - a.used < b.limit - b.used ? a : b
 }

@@ -2,16 +2,16 @@ import { blacklistKind } from './blacklist-kind.tsx'
 import { dnsKind } from './dns-kind.tsx'
 import type { CheckKind } from './check-kind.ts'
 import { mailAuthKind } from './mail-auth-kind.tsx'
-import type { Target } from '../guess-target.ts'
+import type { CheckTarget } from '../guess-target.ts'
 import { tlsKind } from './tls-kind.tsx'
 
 /** The checks of a target, in the order of their panels. */
-const KINDS: Record<Target['kind'], CheckKind[]> = {
+const KINDS: Record<CheckTarget['kind'], CheckKind[]> = {
   address: [blacklistKind],
   domain: [mailAuthKind, tlsKind, dnsKind],
 }
 
-export function checksFor({ kind }: Target): CheckKind[] {
+export function checksFor({ kind }: CheckTarget): CheckKind[] {
   return KINDS[kind]
 }
 

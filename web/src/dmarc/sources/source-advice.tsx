@@ -6,7 +6,7 @@ import type { SourceDetail } from '../api.ts'
 import { advice as messages } from '../messages.ts'
 
 /** Steps for the owner of a source, and what applies if the reader does not know the source. */
-export function SourceAdvice({
+export function SourceAdviceList({
   domain,
   advice: { steps, otherwise },
 }: Pick<SourceDetail, 'domain' | 'advice'>) {

@@ -9,7 +9,7 @@ export function sourceName({ sourceIp, reverseName, reverseConfirmed }: Source):
 }
 
 /** Address, unconfirmed name and network, in one line below the source's name. */
-export function describeSource({
+export function labelSource({
   sourceIp,
   reverseName,
   reverseConfirmed,

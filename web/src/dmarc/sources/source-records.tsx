@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { Choice } from '../../ui/forms/choice.tsx'
 import { FilterField } from '../../ui/forms/filter-field.tsx'
 import { Row, Section, Muted } from '../../ui/layout/page.tsx'
-import { Pagination } from '../../ui/navigation/pagination.tsx'
+import { PaginationLinks } from '../../ui/navigation/pagination.tsx'
 import { LoadingOrError } from '../../ui/feedback/loading.tsx'
 import { counted } from '../../ui/text/format.ts'
 import { sourceRecordsQuery, type SourceFilter } from '../api.ts'
@@ -68,7 +68,7 @@ export function SourceRecords({ id, address, days, filter, onFilter }: SourceRec
               </>
             )}
           />
-          <Pagination {...data.pagination} onGo={(page) => onFilter({ page })} />
+          <PaginationLinks {...data.pagination} onGo={(page) => onFilter({ page })} />
         </div>
       )}
     </Section>

@@ -11,7 +11,7 @@ import { shared, sourceGroups, sources as messages } from '../messages.ts'
 import type { SummaryDays } from '../search.ts'
 import { shareText } from '../share-text.ts'
 import { sourceTone } from '../tones.ts'
-import { describeSource, sourceName } from './source-labels.ts'
+import { labelSource, sourceName } from './source-labels.ts'
 
 /** The domain and period, for links to a source. */
 type SummaryLocation = { id: string; days: SummaryDays | undefined }
@@ -108,7 +108,7 @@ function SourceRow({ at: { id, days }, source }: { at: SummaryLocation; source: 
         >
           {sourceName(source)}
         </Link>
-        <small>{describeSource(source)}</small>
+        <small>{labelSource(source)}</small>
       </th>
       <td>
         {counted(count, shared.message)}

@@ -5,7 +5,7 @@ import { messages } from '../messages.ts'
 type PaginationProps = { page: number; totalPages: number; onGo: (page: number) => void }
 
 /** Buttons to the previous and next page of a list. */
-export function Pagination({ page, totalPages, onGo }: PaginationProps) {
+export function PaginationLinks({ page, totalPages, onGo }: PaginationProps) {
   if (totalPages <= 1) return null
   return (
     <nav className={classes.pages} aria-label={messages.pagination.label}>

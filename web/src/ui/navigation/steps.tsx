@@ -3,7 +3,7 @@ import { Icon } from '../brand/icons.tsx'
 import { VisuallyHidden } from '../text/visually-hidden.tsx'
 import { messages } from '../messages.ts'
 
-export type Step<T extends string> = {
+export type StepItem<T extends string> = {
   value: T
   name: string
   /** The choice made in the step, once made. */
@@ -12,7 +12,7 @@ export type Step<T extends string> = {
 
 type StepsProps<T extends string> = {
   label: string
-  steps: Step<T>[]
+  steps: StepItem<T>[]
   now: T
   onGo: (step: T) => void
 }

@@ -11,7 +11,7 @@ type LetterProps = {
 }
 
 /** A text written for a person to read, send or paste: wrapped, unlike code. */
-export function Letter({ what, head = [], text }: LetterProps) {
+export function LetterText({ what, head = [], text }: LetterProps) {
   return (
     <figure className={classes.letter} aria-label={what}>
       <div className={classes.head}>

@@ -1,6 +1,6 @@
-export type Token = { kind: 'mark' | 'key' | 'string' | 'number' | 'word'; text: string }
+export type JsonToken = { kind: 'mark' | 'key' | 'string' | 'number' | 'word'; text: string }
 /** A line of JSON set out for reading, and how deep it stands. */
-export type Line = { depth: number; tokens: Token[] }
+export type Line = { depth: number; tokens: JsonToken[] }
 
 const PIECES = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
 
@@ -18,7 +18,7 @@ export function formatJson(text: string): { lines: Line[] } | { problem: string 
   const lines: Line[] = [{ depth: 0, tokens: [] }]
   const pieces = text.match(PIECES) ?? []
   let depth = 0
-  const put = (token: Token) => lines.at(-1)?.tokens.push(token)
+  const put = (token: JsonToken) => lines.at(-1)?.tokens.push(token)
   const breakLine = () => lines.push({ depth, tokens: [] })
   pieces.forEach((piece, index) => {
     const next = pieces[index + 1]
@@ -50,7 +50,7 @@ function isClosing(piece: string | undefined): boolean {
   return piece === '}' || piece === ']'
 }
 
-function kindOf(piece: string, next: string | undefined): Token['kind'] {
+function kindOf(piece: string, next: string | undefined): JsonToken['kind'] {
   if (piece.startsWith('"')) return next === ':' ? 'key' : 'string'
   return /^[-\d]/.test(piece) ? 'number' : 'word'
 }

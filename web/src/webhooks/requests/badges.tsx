@@ -1,9 +1,9 @@
 import { Status, type Tone } from '../../ui/feedback/status.tsx'
-import type { RequestRow } from './inbox.ts'
+import type { ListedRequest } from './inbox.ts'
 import { badges } from '../messages.ts'
 import classes from './badges.module.css'
 
-export function Method({ name }: { name: string }) {
+export function MethodBadge({ name }: { name: string }) {
   return (
     <span className={classes.method} data-method={name}>
       {name}
@@ -13,7 +13,7 @@ export function Method({ name }: { name: string }) {
 
 type Badge = { tone: Tone; word: string; why: string }
 
-const SIGNATURES: Record<NonNullable<RequestRow['signature']>['status'], [Tone, string]> = {
+const SIGNATURES: Record<NonNullable<ListedRequest['signature']>['status'], [Tone, string]> = {
   valid: ['good', badges.signed],
   invalid: ['bad', badges.badSignature],
   unsigned: ['warn', badges.unsigned],
@@ -28,7 +28,7 @@ export function listBadges({
   surplus,
   preflight,
   signature,
-}: RequestRow): Badge[] {
+}: ListedRequest): Badge[] {
   const all: (Badge | false | null)[] = [
     rejected !== null && { tone: 'bad', word: badges.rejected, why: rejected },
     aborted && { tone: 'warn', word: badges.aborted, why: badges.abortedText },
@@ -49,7 +49,7 @@ export function listBadges({
 }
 
 /** The most severe badge only: a row has no space for more. */
-export function RowBadges({ row }: { row: RequestRow }) {
+export function RowBadges({ row }: { row: ListedRequest }) {
   const [badge] = listBadges(row)
   if (!badge) return null
   return (

@@ -6,7 +6,7 @@ import { Muted, Stack } from '../../ui/layout/page.tsx'
 import { Loading } from '../../ui/feedback/loading.tsx'
 import { requestQuery, type RequestDetails } from '../api.ts'
 import classes from './compare.module.css'
-import { diffLines, type Change } from './diff-lines.ts'
+import { diffLines, type LineChange } from './diff-lines.ts'
 import { formatJson, linesToText } from '../body/format-json.ts'
 import { compare } from '../messages.ts'
 
@@ -50,9 +50,9 @@ function Changes({
   )
 }
 
-const MARKS: Record<Change['kind'], string> = { same: ' ', gone: '−', new: '+' }
+const MARKS: Record<LineChange['kind'], string> = { same: ' ', gone: '−', new: '+' }
 
-function ChangedLine({ kind, line }: Change) {
+function ChangedLine({ kind, line }: LineChange) {
   return (
     <div data-kind={kind}>
       {MARKS[kind]} {line}

@@ -1,10 +1,13 @@
-export type Change = { kind: 'same' | 'gone' | 'new'; line: string }
+export type LineChange = { kind: 'same' | 'gone' | 'new'; line: string }
 
 /** Lines times lines that are compared at once; beyond it a window would freeze. */
 const MOST_WORK = 4_000_000
 
 /** Compares two texts line by line; null when there is too much to compare. */
-export function diffLines(before: readonly string[], after: readonly string[]): Change[] | null {
+export function diffLines(
+  before: readonly string[],
+  after: readonly string[],
+): LineChange[] | null {
   const head = commonLength(before, after)
   const tail = commonLength(before.slice(head).toReversed(), after.slice(head).toReversed())
   const [old, young] = [
@@ -12,7 +15,7 @@ export function diffLines(before: readonly string[], after: readonly string[]): 
     after.slice(head, after.length - tail),
   ]
   if (old.length * young.length > MOST_WORK) return null
-  const same = (line: string): Change => ({ kind: 'same', line })
+  const same = (line: string): LineChange => ({ kind: 'same', line })
   return [
     ...after.slice(0, head).map(same),
     ...between(old, young),
@@ -27,7 +30,7 @@ function commonLength(one: readonly string[], other: readonly string[]): number 
 }
 
 /** By the longest common subsequence. */
-function between(old: readonly string[], young: readonly string[]): Change[] {
+function between(old: readonly string[], young: readonly string[]): LineChange[] {
   const width = young.length + 1
   const lengths = new Uint32Array((old.length + 1) * width)
   const at = (i: number, j: number) => lengths[i * width + j] ?? 0
@@ -37,7 +40,7 @@ function between(old: readonly string[], young: readonly string[]): Change[] {
         old[i] === young[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1))
     }
   }
-  const changes: Change[] = []
+  const changes: LineChange[] = []
   let [i, j] = [0, 0]
   while (i < old.length || j < young.length) {
     const isSame = i < old.length && j < young.length && old[i] === young[j]

@@ -1,10 +1,10 @@
 import type { CapturedRequest, PageRequest, RequestsPage } from '../api.ts'
 
 /** A request as the list shows it; its body and headers are fetched when it is opened. */
-export type RequestRow = Omit<CapturedRequest, 'body' | 'bodyEncoding' | 'headers' | 'trailers'>
+export type ListedRequest = Omit<CapturedRequest, 'body' | 'bodyEncoding' | 'headers' | 'trailers'>
 
 export type Inbox = {
-  rows: RequestRow[]
+  rows: ListedRequest[]
   state: 'loading' | 'ready' | 'failed'
   problem: string
   /** There are older ones to fetch. */
@@ -68,7 +68,7 @@ export function createInbox({ fetchPage }: Deps) {
 
   async function fetchLater(): Promise<void> {
     if (inbox.state !== 'ready') return restart()
-    const found: RequestRow[] = []
+    const found: ListedRequest[] = []
     for (let pages = 0, hasMore = true; hasMore; pages++) {
       if (pages === MAX_PAGES_BEHIND) return restart()
       const page = await fetchPage({ cursor: later, order: 'asc' })
@@ -122,6 +122,6 @@ function toRow({
   headers: _headers,
   trailers: _trailers,
   ...row
-}: CapturedRequest): RequestRow {
+}: CapturedRequest): ListedRequest {
   return row
 }

@@ -9,11 +9,11 @@ import { Tabs } from '../../ui/navigation/tabs.tsx'
 import { Loading } from '../../ui/feedback/loading.tsx'
 import { sizeText } from '../../ui/text/format.ts'
 import { bodyPath, requestQuery, type RequestDetails } from '../api.ts'
-import { listBadges, Method } from './badges.tsx'
+import { listBadges, MethodBadge } from './badges.tsx'
 import { BodyView } from '../body/body-view.tsx'
 import { Compare } from './compare.tsx'
 import { parseQueryFields } from '../body/form-fields.ts'
-import type { RequestRow } from './inbox.ts'
+import type { ListedRequest } from './inbox.ts'
 import classes from './request-detail.module.css'
 import { request as messages } from '../messages.ts'
 
@@ -88,7 +88,7 @@ function Head({ request, signature, curl }: RequestDetails) {
     <header className={classes.head}>
       <div className={classes.title}>
         <h2>
-          <Method name={request.method} /> <span>{request.path || '/'}</span>
+          <MethodBadge name={request.method} /> <span>{request.path || '/'}</span>
           {request.query && <Muted>?{request.query}</Muted>}
         </h2>
         {curl && <CopyButton text={curl} what={messages.curl} label={messages.copyCurl} />}
@@ -117,7 +117,7 @@ function Head({ request, signature, curl }: RequestDetails) {
 function SurplusView({
   surplus: { size, start, startEncoding },
 }: {
-  surplus: NonNullable<RequestRow['surplus']>
+  surplus: NonNullable<ListedRequest['surplus']>
 }) {
   return (
     <section>

@@ -3,8 +3,8 @@ import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent } from
 import { Ago } from '../../ui/text/ago.tsx'
 import { Icon } from '../../ui/brand/icons.tsx'
 import { sizeText } from '../../ui/text/format.ts'
-import type { Inbox, RequestRow } from './inbox.ts'
-import { Method, RowBadges } from './badges.tsx'
+import type { Inbox, ListedRequest } from './inbox.ts'
+import { MethodBadge, RowBadges } from './badges.tsx'
 import classes from './request-list.module.css'
 import { list } from '../messages.ts'
 
@@ -88,7 +88,7 @@ export function RequestList({
           {items.map(({ index, key, start }) => (
             <Item
               key={key}
-              row={rows[index] as RequestRow}
+              row={rows[index] as ListedRequest}
               place={[index + 1, hasMore ? -1 : rows.length]}
               start={start}
               isSelected={index === at}
@@ -102,7 +102,7 @@ export function RequestList({
 }
 
 type ItemProps = {
-  row: RequestRow
+  row: ListedRequest
   place: [at: number, of: number]
   start: number
   isSelected: boolean
@@ -121,7 +121,7 @@ function Item({ row, place: [at, of], start, isSelected, onSelect }: ItemProps) 
       style={{ height: ROW, transform: `translateY(${start}px)` }}
       onClick={() => onSelect(row.id)}
     >
-      <Method name={row.method} />
+      <MethodBadge name={row.method} />
       <span className={classes.path}>
         {row.path || '/'}
         {row.query && <span className={classes.query}>?{row.query}</span>}
@@ -139,7 +139,7 @@ function Item({ row, place: [at, of], start, isSelected, onSelect }: ItemProps) 
 }
 
 /** Keeps the rows in view in place when new ones arrive above, and counts the new ones. */
-function useArrivals(rows: RequestRow[], scroller: React.RefObject<HTMLDivElement | null>) {
+function useArrivals(rows: ListedRequest[], scroller: React.RefObject<HTMLDivElement | null>) {
   const first = useRef<string | undefined>(undefined)
   const [unseen, setUnseen] = useState(0)
   useLayoutEffect(() => {
