@@ -54,7 +54,7 @@ const PROVIDERS = [
   ['zenlayer'],
 ]
 
-/** Legal forms, and words that only say where a company works. */
+/** Legal forms, and words that only name a location. */
 const FILLERS = new Set(
   (
     'ab ag as asa bv co company corp corporation gmbh inc incorporated jsc kft kg kk limited llc llp lp ltd ltda nv ' +
@@ -65,7 +65,7 @@ const FILLERS = new Set(
   ).split(' '),
 )
 
-/** What two names of one operator have in common; empty when a name says nothing. */
+/** The common key of an operator’s names; empty when a name is not distinctive. */
 export function keyOf(name: string): string {
   const plain = name.toLowerCase().normalize('NFKD')
   const provider = PROVIDERS.find((words) => words.some((word) => hasWord(plain, word)))

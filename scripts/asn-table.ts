@@ -19,7 +19,7 @@ import { ROOT } from './run.ts'
 const PACKAGE = '@ip-location-db/asn'
 const TARGET = join(ROOT, 'data', 'asn', 'table.bin.br')
 
-/** More than that would be felt by everybody who installs the package. */
+/** A larger file would be a burden for every installation. */
 const MAX_FILE_BYTES = 3_000_000
 
 type Row = { start: number; end: number; system: number }
@@ -42,7 +42,7 @@ export function readCsv(
   return rows.toSorted((a, b) => a.start - b.start || a.end - b.end)
 }
 
-/** RFC 6996, RFC 7607 and RFC 5398: numbers that anybody may use are nobody's. */
+/** RFC 6996, RFC 7607 and RFC 5398: private and reserved numbers belong to no operator. */
 function isAssigned(system: number, name: string): boolean {
   const isPrivate = (system >= 64_496 && system <= 65_551) || system >= 4_200_000_000
   return system !== 0 && system !== 23_456 && !isPrivate && !name.includes('Reserved AS')

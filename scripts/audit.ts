@@ -1,13 +1,13 @@
-// `npm run audit`: known vulnerabilities of what we ship. Fails for a high or critical one, and
-// when nobody could be asked; with --if-reachable the latter is only said, so that a machine
-// without the registry can run everything else.
+// `npm run audit`: known vulnerabilities of shipped packages. Fails for a high or critical one, and
+// when the registry is unreachable; with --if-reachable the latter is only reported, so that a
+// machine without the registry can run all other checks.
 import { spawnSync } from 'node:child_process'
 import { ROOT } from './run.ts'
 
 type Advisory = { title: string; url: string; severity: string }
 type Finding = { name: string; severity: string; range: string; via: (Advisory | string)[] }
 
-/** What `npm audit --json` prints: findings, or why there are none. */
+/** The output of `npm audit --json`: findings, or an error. */
 export type Report = {
   vulnerabilities?: Record<string, Finding>
   message?: string
@@ -17,8 +17,8 @@ export type Report = {
 const GRAVE = new Set(['high', 'critical'])
 
 /**
- * A line for each finding, and whether one of them must be acted on; null when the registry was not
- * heard.
+ * Returns a line for each finding, and whether one of them requires action; null when the registry
+ * was unreachable.
  */
 export function judge({ vulnerabilities }: Report): { lines: string[]; isGrave: boolean } | null {
   if (vulnerabilities === undefined) return null

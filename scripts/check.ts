@@ -25,7 +25,7 @@ const REAL_PARTS = {
   '/usr/bin/shellcheck': 'shellcheck',
   '/usr/bin/curl': 'curl',
   '/usr/bin/swaks': 'swaks',
-  // With which swaks speaks TLS; where it lies depends on the processor.
+  // Required by swaks for TLS. Its path depends on the processor.
   '/usr/share/doc/libnet-ssleay-perl/copyright': 'libnet-ssleay-perl',
   '/usr/bin/jq': 'jq',
   '/usr/bin/wget': 'wget',
@@ -34,8 +34,8 @@ const REAL_PARTS = {
 }
 
 /**
- * What shows soonest that instances do not hear of one another; `npm run test:scaled` runs the
- * rest.
+ * The tests that most likely detect missing notifications between instances. `npm run test:scaled`
+ * runs the rest.
  */
 const SCALED = [
   'test/webhooks/events',
@@ -83,9 +83,8 @@ function apt(...args: string[]): void {
 }
 
 /**
- * Runs the tests. A few that wait for real servers can be late on a machine that is busy with the
- * others: their files are run once more, alone, and named, so that they get mended. A fault of the
- * product is red there, too.
+ * Runs the tests. Files that wait for real servers can fail on a busy machine: up to three are run
+ * again, alone, and named, so that they get fixed. A defect of the product fails there, too.
  */
 function test(options: string[] = [], files: string[] = []): void {
   const first = vitest([...options, ...files])

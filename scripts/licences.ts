@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { ROOT } from './run.ts'
 
 /**
- * Permissive licences: they ask for their text to be kept, which a package of npm does by being
- * installed whole.
+ * Permissive licenses. They require that their text is kept, which installing the whole npm package
+ * does.
  */
 const ALLOWED = new Set([
   '0BSD',
@@ -56,8 +56,8 @@ function licenceOf({ license, licenses }: Manifest): string {
 }
 
 /**
- * Whether we may use what is licensed so (SPDX expressions: one of those behind OR, all of those
- * behind AND).
+ * Whether a license is accepted (SPDX expressions: one of those joined by OR, all of those joined
+ * by AND).
  */
 export function isAllowed(expression: string): boolean {
   const bare = expression.replaceAll(/[()]/g, '')

@@ -20,7 +20,7 @@ export async function renderTables(url: string): Promise<string> {
       defaultSchemas: ['public'],
       includePattern: 'public.*',
       excludePattern: 'public.schema_migration',
-      // As the pool reads them: see the parsers in store/database.ts.
+      // Types as parsed by the pool: see the parsers in store/database.ts.
       typeMapping: { int8: 'number' },
       outFile: null,
     })

@@ -1,4 +1,4 @@
-// `npm run up`: builds what must be built and starts the service.
+// `npm run up`: builds what is out of date and starts the service.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync, statSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { ROOT } from './run.ts'
 const failure = dashboardIsStale() ? await buildDashboard() : 0
 process.exitCode = failure === 0 ? await main(['serve', ...process.argv.slice(2)]) : failure
 
-/** Without npm and its shell in between, so that whoever ends us ends the build. */
+/** Started without npm and its shell, so that ending this process ends the build. */
 async function buildDashboard(): Promise<number> {
   const vite = join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js')
   const args = [vite, 'build', 'web', '--logLevel', 'warn']

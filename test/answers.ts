@@ -28,8 +28,7 @@ globalThis.fetch = async (input, init) => {
 }
 
 /**
- * Whether the router of a Portreeve answered, in JSON: what a webhook is set to answer has no such
- * id.
+ * Whether the service’s router responded, in JSON: configured webhook responses have no request id.
  */
 function isOurs({ headers }: Response): boolean {
   return (
@@ -49,7 +48,7 @@ export async function createChecker() {
   formats.default(ajv)
   ajv.addSchema({ $id: 'openapi', components: strict(document.components) as object })
   const patterns = Object.keys(document.paths)
-    // What is written out comes before what has a parameter, as in the router.
+    // Literal paths take precedence over parameters, as in the router.
     .toSorted((a, b) => a.split('{').length - b.split('{').length)
     .map((path) => ({
       path,
@@ -96,10 +95,7 @@ function validatorOf(
   return schema ? ajv.compile(local(strict(schema)) as Schema) : null
 }
 
-/**
- * The schema with nothing allowed in objects beyond what it names, so that a field that is not
- * described is found.
- */
+/** The schema without additional properties, so that an undocumented field is found. */
 function strict(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(strict)
   if (typeof value !== 'object' || value === null) return value

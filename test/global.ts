@@ -12,7 +12,10 @@ declare module 'vitest' {
 
 export const TEMPLATE = 'template_portreeve'
 
-/** Once per run: a server, and in it a migrated database from which every test's own is copied. */
+/**
+ * Starts a server once per run, with a migrated database from which every test’s database is
+ * copied.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startPostgres('embedded')
   await execute(server.url, `create database ${TEMPLATE}`)

@@ -10,10 +10,7 @@ import { freshDatabase } from './database.ts'
 import { freePort } from './free-port.ts'
 import { isScaled, startScaled } from './scaled/instances.ts'
 
-/**
- * Somebody with an account: Alice, who owns things; Bob, who has things of his own; Charlie, who
- * must see nothing of theirs.
- */
+/** A user with an account: Alice owns the data, Bob has his own, Charlie must see nothing. */
 export type Person = { id: string; email: string; password: string; token: string }
 
 export type TestService = {
@@ -32,8 +29,8 @@ export type TestService = {
 const KEY = 'the key of the houses in which tests live'
 
 /**
- * A whole running service on a database of its own: in this process, or in a scaled run as three
- * behind nginx. Connections to this machine are allowed unless `env` says otherwise.
+ * Starts a whole service on a database of its own: in this process, or in a scaled run as three
+ * behind nginx. Connections to this machine are allowed unless `env` differs.
  */
 export async function startTestService(env: Record<string, string> = {}): Promise<TestService> {
   const database = await freshDatabase()

@@ -6,7 +6,7 @@ export function examplesIn(page: string): string[] {
   return [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block)
 }
 
-/** A shell that is given one block after the other, and what each prints. */
+/** Starts a shell that runs one block after another, and returns the output of each. */
 export function startShell(env: Record<string, string>, cwd = process.cwd()) {
   const shell = spawn('bash', ['-eu', '-o', 'pipefail'], {
     env: { PATH: '/usr/bin:/bin', ...env },

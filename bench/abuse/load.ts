@@ -9,9 +9,9 @@ export type Load = {
 }
 
 /**
- * Sends requests over so many kept connections, each the next as soon as it has its answer. It
- * reads no more of an answer than its status and length, so that on two processors the server is
- * measured and not the client.
+ * Sends requests over a number of kept-alive connections, each after the previous response. It
+ * reads only status and length of a response, so that on two processors the server is measured, not
+ * the client.
  * @param requestOf the bytes of the n-th request
  */
 export async function load(

@@ -155,8 +155,8 @@ function medianOf(loads: Load[]): Load {
 }
 
 /**
- * As attacks are: most about few addresses that many see, some about others that are known, some
- * about new ones.
+ * Distributed like attacks: most reports are about few addresses that many see, some about other
+ * known ones, some about new ones.
  */
 function addressOf(n: number): string {
   const kind = n % 10

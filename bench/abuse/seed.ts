@@ -30,7 +30,8 @@ export async function seed(pool: Pool): Promise<void> {
     insert into abuse_range (kind, cidr, label)
     select 'whitelist', set_masklen(('23.' || (n >> 8) || '.' || (n & 255) || '.0')::inet, 24 + n % 9)::cidr, 'bench'
     from generate_series(0, ${RANGES - 1}) as n`)
-  // As if there had been a list of this size before: the first so large waits for an administrator.
+  // Simulates an earlier list of this size, because the first large list waits for an
+  // administrator.
   await pool.query(
     `update abuse_snapshot set count = ${LISTED}, created_at = now() - interval '1 hour'`,
   )

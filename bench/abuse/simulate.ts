@@ -41,7 +41,7 @@ const RUNS = 100
 /** From how many autonomous systems people report. */
 const SYSTEMS = 400
 
-/** Of what was played, in the table. */
+/** Width of the scenario column in the table. */
 const WIDTH = 80
 
 const lines: string[] = []
@@ -105,7 +105,7 @@ function someone(next: () => number, established: number): Seen {
   }
 }
 
-/** Milliseconds until the next comes, of so many an hour. */
+/** Milliseconds until the next report, for a number of reports an hour. */
 const wait = (next: () => number, anHour: number) => (-Math.log(1 - next()) / anHour) * HOUR
 
 function print(what: string, { score, state, confidence, awaiting }: Assessment): void {
@@ -161,10 +161,7 @@ const AT_SIX_PROVIDERS = [
   '193.0.6.1',
 ]
 
-/**
- * Machines as an attacker gets them, by their addresses: what they are is decided as the service
- * does.
- */
+/** Machines that an attacker can rent, by address. The service decides what they are. */
 function cheapMachines(): void {
   const shipped = readSystems(null)
   const six = ['11.1.1.1', '12.1.1.1', '13.1.1.1', '14.1.1.1', '15.1.1.1', '16.1.1.1']
@@ -335,7 +332,10 @@ type Attack = {
   shared?: boolean
 }
 
-/** When it was listed, and how long after its last report; null when it never was. Milliseconds. */
+/**
+ * When the address was listed, and for how long after its last report, in milliseconds; null if
+ * never.
+ */
 function attack(seed: number, { anHour, hours, established = 0.1, ...circumstances }: Attack) {
   const next = random(seed)
   const story = openCase(circumstances)

@@ -52,8 +52,8 @@ function open(catalogue: Catalogue, server: HostPort): Blocklists {
 }
 
 /**
- * With a new health book each time, after a warm-up: 90 address queries and 180 for the lists'
- * health.
+ * With a new health cache each time, after a warm-up: 90 address queries and 180 for the health of
+ * the lists.
  */
 async function measureFirst(catalogue: Catalogue, server: Rbldnsd): Promise<number[]> {
   const times: number[] = []
@@ -112,7 +112,7 @@ async function timeBurst(zones: string[], round: number, port: number): Promise<
 
 type Distant = { first: number[]; later: number[] }
 
-/** As over the Internet: most lists answer within 20 to 80 ms, five take half a second. */
+/** Like the Internet: most lists respond within 20 to 80 ms, five take half a second. */
 async function measureDistant(catalogue: Catalogue, server: Rbldnsd): Promise<Distant> {
   const zones = catalogue.lists.map(({ zone }) => zone)
   const delayOf = (name: string) => {

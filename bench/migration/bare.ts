@@ -1,4 +1,4 @@
-// The floor under every migration: FETCH streamed into APPEND, nothing written down, beside mbsync.
+// The lower bound of every migration: FETCH streamed to APPEND without a journal, beside mbsync.
 // node bench/migration/bare.ts [messages] [round trip in ms]
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -111,7 +111,7 @@ function mbsyncStore(name: string, port: number, login: string): string {
   return `IMAPStore ${name}\nHost 127.0.0.1\nPort ${port}\nUser ${login}\nPass secret\nSSLType None\nAuthMechs LOGIN\n\n`
 }
 
-/** Debian's mbsync, with arrival dates kept, as somebody who migrates would run it. */
+/** Runs Debian’s mbsync with arrival dates, as for a migration. */
 export async function mbsync(
   source: number,
   destination: number,

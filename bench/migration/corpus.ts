@@ -5,7 +5,7 @@ import { encodeMailbox } from '../../src/net/imap/folders/mailbox-name.ts'
 import { select } from '../../src/net/imap/folders/mailbox.ts'
 import type { Session } from '../../src/net/imap/connection/session.ts'
 
-/** Share of all messages by folder, as in the mailbox of somebody who files some of their mail. */
+/** Share of all messages by folder, as in a typical mailbox with some filed mail. */
 const FOLDERS = {
   INBOX: 0.45,
   Sent: 0.2,

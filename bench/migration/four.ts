@@ -1,5 +1,4 @@
-// Four migrations at once, then the most memory that they ever had: four.ts SOURCE_PORT
-// DESTINATION_PORT
+// Runs four migrations at once and prints the peak memory: four.ts SOURCE_PORT DESTINATION_PORT
 import { createMemoryJournal } from '../../src/migration/engine/journal/journal.ts'
 import { accountOn, ours } from './ours.ts'
 

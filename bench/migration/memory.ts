@@ -1,5 +1,5 @@
-// What four migrations at once need, each with a message of 150 MB: node bench/migration/memory.ts
-// [messages]
+// Measures the memory of four migrations at once, each with a message of 150 MB: node
+// bench/migration/memory.ts [messages]
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -9,7 +9,7 @@ export function accountOn(port: number, user: string): SignIn {
   return { target, port, secure: false, user, password: 'secret' }
 }
 
-/** A whole migration, which must end well. */
+/** Runs a complete migration, which must succeed. */
 export async function ours(
   from: SignIn,
   to: SignIn,

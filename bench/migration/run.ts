@@ -1,5 +1,5 @@
-// Our migration beside mbsync, imapsync where it is there, and a bare copy that writes nothing
-// down. node bench/migration/run.ts [messages] [round trip in ms]
+// Compares our migration with mbsync, imapsync if installed, and a bare copy without a journal.
+// node bench/migration/run.ts [messages] [round trip in ms]
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,13 +14,13 @@ import { hasImapsync, imapsync } from './imapsync.ts'
 import { memoryOfFour } from './memory.ts'
 import { accountOn, ours } from './ours.ts'
 
-/** The figures that the targets speak of, and the memory. */
+/** Measures the figures of the targets, and the memory. */
 export async function run(): Promise<string> {
   const compared = [await compare(10_000, 0), await compare(1_000, 0), await compare(1_000, 30)]
   return [...compared, await memoryOfFour(4_000)].join('\n\n')
 }
 
-/** Messages that imapsync copies in a bearable time. */
+/** Maximum number of messages for imapsync, which is slow. */
 const LONGEST = 1_000
 
 type Column = { label: string; seconds: number }

@@ -37,7 +37,7 @@ export async function run(): Promise<string> {
     await migrate(pool)
     await addHosts(db)
     const { deps, asked } = open(db, catalogue, lists)
-    // The lists show that they can be believed; what is compiled by then is not measured.
+    // The warm-up establishes the health of the lists and compiles the code.
     for (let n = 1; n <= WARM_UP; n++)
       await sweepAddress(`8.7.6.${n}`, deps.blocklists, AbortSignal.timeout(9_000))
     const first = await measure(deps, asked)
@@ -53,7 +53,7 @@ export async function run(): Promise<string> {
   }
 }
 
-/** The first lists that need no key, all of them asked. */
+/** The first lists that need no key, all enabled. */
 function openCatalogue(): Catalogue {
   const lists = readCatalogue().lists.filter(({ access }) => access !== 'key')
   return { lists: lists.slice(0, ZONES).map((list) => ({ ...list, enabled: true })), warnings: [] }
@@ -124,10 +124,7 @@ async function measure(deps: HostCheckDeps, asked: () => number): Promise<Figure
   }
 }
 
-/**
- * Answers that are missing: every list has shown that it can be believed, so each has to say
- * “clean”.
- */
+/** Counts missing results: every list is healthy, so each must answer “not listed”. */
 async function countLost(db: Kysely<DB>): Promise<number> {
   const { rows } = await sql<{ lost: number }>`
     select ${HOSTS * ZONES} - sum(total_checked - unknown_count - listed_count)::int as lost from monitored_host`.execute(

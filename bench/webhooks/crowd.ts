@@ -27,8 +27,8 @@ export async function crowd(
 }
 
 /**
- * Sends bodies of ten mebibytes, so many at once, and watches something meanwhile. @returns the
- * most it was
+ * Sends concurrent bodies of ten mebibytes, and samples a value meanwhile.
+ * @returns the largest sample
  */
 export async function heavyBodies(
   url: string,

@@ -19,7 +19,7 @@ export const SENDER = existsSync(WRK)
   ? 'wrk'
   : 'autocannon (the Debian package wrk is not installed: the figures are lower)'
 
-/** POSTs of 1 kB over 64 connections for so many seconds. */
+/** Sends POSTs of 1 kB over 64 connections for a number of seconds. */
 export function load(url: string, seconds: number): Promise<Figures> {
   return SENDER === 'wrk' ? withWrk(url, seconds) : withAutocannon(url, seconds)
 }

@@ -1,5 +1,5 @@
 import { startAbuse } from './module.ts'
 
-/** Another instance, to be killed: it says where it listens, and runs until then. */
+/** Another instance, which a test kills: it prints its URL and runs until then. */
 const portreeve = await startAbuse(process.argv[2] ?? '')
 console.log(portreeve.url)

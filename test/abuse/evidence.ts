@@ -14,7 +14,7 @@ export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
-/** When the stories of the tests begin. */
+/** Start time of the tests’ scenarios. */
 export const START = Date.parse('2026-11-21T12:00:00Z')
 
 const TRAITS: Record<string, Traits> = {

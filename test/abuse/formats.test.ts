@@ -171,7 +171,7 @@ describe('the list for rbldnsd', () => {
       '0',
       `bl.test:combined:${file}`,
     ]
-    // Not the error output of this process: a daemon that stays would keep it open for its reader.
+    // Not the stderr of this process: a daemon would keep it open for its reader.
     const daemon = spawn('stdbuf', ['-oL', '/usr/sbin/rbldnsd', ...args], {
       stdio: ['ignore', 'pipe', 'ignore'],
     })

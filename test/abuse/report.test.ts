@@ -16,10 +16,10 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** A source in autonomous system `system` (there is no table: a /16 stands for it). */
+/** A source in autonomous system `system` (without a table, a /16 counts as one). */
 const from = (system: number, host = 1) => `90.${system}.7.${host}`
 
-/** An address that no other test speaks of. */
+/** An address that no other test uses. */
 let used = 0
 const fresh = () => `9.1.${(used += 1) >> 8}.${used & 255}`
 

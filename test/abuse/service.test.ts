@@ -75,7 +75,7 @@ describe('the whole service', () => {
       select '41.0.0.0'::inet + n, 'listed', 72.7, 'medium', '[]', array['ssh'], 2, 2, now(), now(),
         now() + interval '1 day', 1
       from generate_series(1, ${MANY}) as n`)
-      // As if a list of this size had been there before: the first of such a size waits for an
+      // Simulates an earlier list of this size, because the first large list waits for an
       // administrator.
       await database.pool.query(
         `update abuse_snapshot set count = ${MANY}, created_at = now() - interval '1 hour'`,

@@ -264,7 +264,7 @@ describe('deleting an account', () => {
   it('keeps one of two administrators who delete each other concurrently', async () => {
     await change(bob.id, { admin: true })
     await expect.poll(() => me(bob.token)).toMatchObject({ data: { admin: true } })
-    // Signing in takes its time, and these are to meet.
+    // Signed in beforehand, so that the requests overlap.
     await Promise.all([alice, bob].map(cookieOf))
     await Promise.all([remove(bob.id, alice), remove(alice.id, bob)])
     const administrators = await database.db

@@ -69,6 +69,6 @@ it('keeps other requests fast during 200 concurrent sign-ins', async () => {
   for (const refused of statuses[503] ?? [])
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(statuses[401]?.length).toBeGreaterThan(50)
-  // The others do not stand in line behind the hashes.
+  // Other requests do not wait for the password hashes.
   for (const times of Object.values(waits)) expect(median(times)).toBeLessThan(whole / 5)
 }, 180_000)

@@ -25,7 +25,7 @@ const dora = { email: 'dora@people.test', password: 'the password of Dora', admi
 
 type By = { token: string } | { cookie: string }
 
-/** What only somebody may do who was there a moment ago. */
+/** Requests that need a recent sign-in. */
 const acts: [string, (by: By) => Promise<Response>][] = [
   ['make an administrator', (by) => portreeve.request('/api/v1/accounts', { ...by, body: dora })],
   [
@@ -54,7 +54,7 @@ const acts: [string, (by: By) => Promise<Response>][] = [
 const reauthenticate = (password: string, as = cookie) =>
   portreeve.request('/api/v1/account/reauthenticate', { cookie: as, body: { password } })
 
-/** As if everybody had signed in so many minutes ago. */
+/** Moves all sign-ins a number of minutes into the past. */
 const wait = (minutes: number) =>
   database.db
     .updateTable('session')

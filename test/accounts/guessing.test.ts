@@ -35,7 +35,10 @@ const signIn = ({
 }: Try) =>
   at.request(SIGN_IN, { body: { email, password }, cookie, headers: { 'x-forwarded-for': from } })
 
-/** From so many networks, by turns through both instances. @returns how each was answered */
+/**
+ * Guesses from a number of networks, alternating between both instances.
+ * @returns the response to each
+ */
 async function guess(times: number, email = alice.email): Promise<number[]> {
   const statuses: number[] = []
   for (let i = 0; i < times; i++) {
@@ -49,7 +52,7 @@ async function guess(times: number, email = alice.email): Promise<number[]> {
   return statuses
 }
 
-/** As if the wait were over. */
+/** Ends the wait. */
 const unblock = () =>
   database.db.updateTable('passwordAttempt').set({ blockedUntil: new Date() }).execute()
 
@@ -136,7 +139,7 @@ describe('the owner of an account under attack', () => {
     expect((await signIn({ ...alice, from: '192.0.2.50', cookie: device, at: other })).status).toBe(
       200,
     )
-    // It is of no use to somebody else's guesses, nor when it was changed.
+    // The cookie does not help guesses at other accounts, nor when it was changed.
     expect((await signIn({ ...alice, from: '192.0.2.51', cookie: `${device}x` })).status).toBe(429)
   })
 
@@ -206,7 +209,7 @@ describe('the password prompt within a session', () => {
     for (let i = 0; i < 12; i++)
       statuses.push((await ask(`guess ${i}`, cookie, i % 2 === 0 ? portreeve : other)).status)
     expect(statuses).toEqual([...Array<number>(10).fill(wrong), 429, 429])
-    // Nor is the right one looked at meanwhile; strangers at the door cannot bring that about.
+    // The right password is not checked meanwhile either; clients elsewhere cannot cause that.
     expect((await ask(alice.password, cookie, portreeve)).status).toBe(429)
     expect((await signIn({ ...alice })).status).toBe(200)
     await unblock()

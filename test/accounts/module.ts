@@ -29,7 +29,9 @@ const secretKey = 'the secret key of the tests of accounts'
 const isReady = async () => true
 export const ORIGIN = 'http://portreeve.test'
 
-/** One instance of the accounts room behind an HTTP server; several may share a database. */
+/**
+ * Starts an instance of the accounts module behind an HTTP server. Several may share a database.
+ */
 export async function startAccounts(databaseUrl: string, env: Record<string, string> = {}) {
   const settings = { BASE_URL: ORIGIN, ...env }
   const config = readConfig(settings)
@@ -84,7 +86,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
   })
   const { url } = listener
 
-  /** A request of a browser on our own page, unless its headers say otherwise. */
+  /** Sends a request like a browser on the service’s own page, unless its headers differ. */
   function request(
     path: string,
     { token, cookie, body, headers, method }: Asked = {},

@@ -27,7 +27,7 @@ const post = (path: string, { token }: Person, body: object) =>
     body: JSON.stringify(body),
   })
 
-/** Something in every room that remembers. */
+/** Creates data in every module that stores any. */
 async function leaveTraces(person: Person): Promise<void> {
   const signature = { scheme: 'github', secret: `the secret of ${person.email}` }
   const made = await post('/api/webhook/endpoints', person, { label: person.email, signature })
@@ -56,7 +56,7 @@ async function exported(person: Person): Promise<{ lines: Line[]; text: string }
   }
 }
 
-/** How many rows of each table are somebody's, asked directly. */
+/** Counts the account’s rows of a table, directly. */
 async function owned(table: string, id: string): Promise<number> {
   const { pool, close } = openDatabase(portreeve.databaseUrl)
   const { rows } = await pool.query<{ n: number }>(
@@ -109,7 +109,7 @@ describe('the data of an account', () => {
     const people = await Promise.all(
       Array.from({ length: 17 }, (_, n) => portreeve.addPerson(`Reader${n}`)),
     )
-    // More than the sockets in between take in.
+    // More than the socket buffers hold.
     const ids = people.map(({ id }) => id)
     await database.pool.query(
       `update api_token set label = repeat(md5(id::text), 1000000) where account_id = any($1::uuid[])`,
@@ -204,11 +204,10 @@ const NOBODYS = [
   'abuse_snapshot_hold',
   // About the public DNS.
   'dmarc_address',
-  // When which list was asked about which address: what keeps us from asking twice outlives the
-  // case.
+  // Records of removal requests, which must outlive the delisting to prevent repeated requests.
   'delisting_request',
-  // How much report mail an address, an account and the installation received on a day; a limit
-  // must outlive what it limits.
+  // Report mail received by an address, an account and the installation on a day. A limit must
+  // outlive its subject.
   'dmarc_intake_day',
   // Bytes that an endpoint had and has no more; its own trigger removes the row with the endpoint.
   'webhook_deleted',
@@ -217,7 +216,8 @@ const NOBODYS = [
   'auth_rate_limit',
   'installation',
   'kept_key',
-  // Keyed hashes of e-mails that were guessed at or written to; they must outlive what they count.
+  // Keyed hashes of email addresses that were guessed at or written to. They must outlive the
+  // account.
   'outgoing_mail',
   'password_attempt',
   'schema_migration',

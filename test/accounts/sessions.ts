@@ -1,7 +1,10 @@
 import type { TestService, Person } from '../service.ts'
 import { cookieOf } from './module.ts'
 
-/** Signs somebody in. @returns how to ask as their browser on our own page */
+/**
+ * Signs a user in.
+ * @returns sends requests as the user’s browser on the service’s own page
+ */
 export async function browserOf(
   portreeve: TestService,
   { email, password }: Pick<Person, 'email' | 'password'>,

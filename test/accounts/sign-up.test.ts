@@ -45,9 +45,7 @@ const signIn = (portreeve: AccountsTest, email: string, password = 'a long enoug
     headers: { 'x-forwarded-for': '192.0.2.1' },
   })
 
-/**
- * What somebody sees of an answer, without the time of day and the address they gave themselves.
- */
+/** The visible parts of a response, without the time and the given address. */
 async function seen(answer: Response, email: string) {
   const headers = [...answer.headers].filter(([name]) => !['date', 'x-request-id'].includes(name))
   const text = (await answer.text()).replace(email, 'EMAIL')

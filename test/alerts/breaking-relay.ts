@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 
-/** A relay that takes a mail and breaks before it can say so. */
+/** Starts a relay that accepts a message and disconnects before it responds. */
 export async function startBreakingRelay() {
   let taken = 0
   const server = createServer((socket) => talk(socket, () => (taken += 1)))

@@ -39,7 +39,7 @@ async function addAndDelete(address: string, by = alice, at = portreeve): Promis
   return status
 }
 
-/** As if these mails had gone out so many seconds ago. */
+/** Moves the sending of all emails a number of seconds into the past. */
 const age = (seconds: number) =>
   database.db
     .updateTable('outgoingMail')

@@ -32,7 +32,7 @@ export type AlertsTestOptions = {
   smtpUrl?: string
   batching?: Batching
   clock?: () => number
-  /** Whether it sends what is raised. */
+  /** Whether it sends alerts. */
   works?: boolean
   env?: Record<string, string>
 }
@@ -165,7 +165,7 @@ export async function startAlerts(databaseUrl: string, options: AlertsTestOption
   }
 }
 
-/** Waits until it holds; fails with what it was instead. */
+/** Waits for a condition; fails with the last value. */
 export async function until<T>(
   read: () => T | Promise<T>,
   holds: (value: T) => boolean,

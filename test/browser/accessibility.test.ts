@@ -6,8 +6,7 @@ import { startDns, type DnsServer } from '../servers/dns.ts'
 import { faultsAtAllWidths, signedIn, visit, type Visit } from './browsing.ts'
 
 /**
- * A screen, what shows that it is there, what is done on it before it is looked at once more, and
- * of what the browser may complain.
+ * A screen: how to recognize it, actions before it is checked again, and expected browser messages.
  */
 type Screen = {
   at: string
@@ -16,7 +15,7 @@ type Screen = {
   except?: RegExp
 }
 
-/** Before anybody has an account: afterwards the set-up screen says so. */
+/** Screens before the first account exists. */
 const AT_FIRST: Screen[] = [
   { at: '/', shows: 'Keep your mail' },
   { at: '/setup', shows: 'Create your admin account' },
@@ -27,7 +26,7 @@ const AT_FIRST: Screen[] = [
   },
 ]
 
-/** For everybody. A line a screen. */
+/** Public screens, one per line. */
 const OPEN: Screen[] = [
   { at: '/sign-in', shows: 'Sign in' },
   { at: '/sign-up', shows: 'This link is incomplete' },

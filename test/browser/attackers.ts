@@ -3,7 +3,7 @@ import type { TestService } from '../service.ts'
 /** Two sensors of different providers: what both report is listed. */
 export const SENSORS = ['90.1.1.1', '51.77.1.1'] as const
 
-/** Somebody tells about an attack; the house must believe X-Forwarded-For. */
+/** Reports an attack. The service must trust X-Forwarded-For. */
 export async function report(
   portreeve: TestService,
   from: string,

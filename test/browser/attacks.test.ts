@@ -109,7 +109,7 @@ describe('an address without established reporters', () => {
   )
 })
 
-/** As the service keeps an address that six networks reported. */
+/** A candidate reported by six networks, as the service stores it. */
 function awaiting(address: string) {
   const at = new Date()
   return {
@@ -206,7 +206,7 @@ describe('a server administrator', () => {
         .getByRole('figure', { name: 'the command' })
         .locator('pre')
         .textContent()
-      // Without what it is put into, which is not there.
+      // Without the target command, which is not installed.
       const fetches = (command ?? '').replace(/^sudo | \| sudo .*| -o .*/gs, '')
       const { stdout } = await run('sh', ['-c', fetches])
       expect([format, stdout]).toEqual([format, expect.stringContaining(ATTACKER)])

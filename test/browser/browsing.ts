@@ -5,9 +5,7 @@ import type { TestService } from '../service.ts'
 
 const BUILT = 'web/dist/index.html'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-/**
- * WCAG 2.2 at level AA, and what is good practice beside it; of the rules, only these see colours.
- */
+/** WCAG 2.2 level AA, and best practices. Only these rules check colors. */
 const RULES = {
   light: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
   dark: ['color-contrast', 'link-in-text-block'],
@@ -17,10 +15,7 @@ const run = (runOnly: string[]) =>
 
 export type Visit = {
   page: Page
-  /**
-   * What the browser complained about so far; a 401 is how the service says that nobody is signed
-   * in.
-   */
+  /** Browser messages so far. A 401 means that no user is signed in. */
   complaints: string[]
   close: () => Promise<void>
 }
@@ -37,7 +32,7 @@ export async function visit(browser: Browser, baseURL: string, width = 1440): Pr
     permissions,
     reducedMotion: 'reduce',
   })
-  // Shorter than a test's own patience, so that a failure names what was not found.
+  // Shorter than a test’s timeout, so that a failure names the missing element.
   context.setDefaultTimeout(15_000)
   const page = await context.newPage()
   const complaints: string[] = []
@@ -126,7 +121,7 @@ export async function signedIn(
   return visitor
 }
 
-/** The title of a screen, which says that it stands. */
+/** The title of a screen, which shows that it is loaded. */
 export function heading(page: Page, name: string): Locator {
   return page.getByRole('heading', { level: 1, name, exact: true })
 }

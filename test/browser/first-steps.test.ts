@@ -112,7 +112,7 @@ describe('a new installation', () => {
     const theme = () => page.evaluate('document.documentElement.dataset.mantineColorScheme')
     await page.getByTitle('Dark').click()
     expect(await theme()).toBe('dark')
-    // Without the dashboard's own script: the small one before it sets the theme.
+    // Without the dashboard’s main script: the small one before it sets the theme.
     await page.route('**/assets/*.js', (route) => route.abort())
     await page.reload()
     expect(await theme()).toBe('dark')

@@ -138,12 +138,12 @@ describe('an open tab', () => {
   })
 
   it('causes no browser errors', () => {
-    // What is not there, or cannot be asked about, was looked at on purpose.
+    // Expected: the screens of missing objects are opened on purpose.
     expect(alice.complaints.filter((each) => !/status of 40[04]/.test(each))).toEqual([])
   })
 })
 
-/** `$` stands for something that is not there, which the screen says. */
+/** `$` is the id of a missing object, which the screen reports. */
 const SCREENS = [
   '/home',
   '/check?q=192.0.2.1',

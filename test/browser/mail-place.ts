@@ -6,14 +6,14 @@ import { startDns, type DnsServer } from '../servers/dns.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
 
-/** A service with everything its mail rooms talk to, and a browser. */
+/** A service with a mail relay, DNS and a browser. */
 export type MailPlace = {
   portreeve: TestService
   browser: Browser
   /** Every blacklist of the catalogue. */
   lists: Rbldnsd
   dns: DnsServer
-  /** The relay that mail goes out by. */
+  /** The relay for outgoing mail. */
   sink: Sink
   stop(): Promise<void>
 }

@@ -299,7 +299,7 @@ describe('a hidden tab', () => {
   })
 })
 
-/** As the browser says it of a tab that comes to the front or goes behind another. */
+/** Simulates a tab that becomes visible or hidden. */
 async function show(page: Page, isShown: boolean): Promise<void> {
   await page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, value: ${!isShown} })
     document.dispatchEvent(new Event('visibilitychange'))`)

@@ -15,7 +15,7 @@ export async function runPortreeve(
   env: Record<string, string>,
   input = '',
 ): Promise<Outcome> {
-  // Not in the checkout, where a developer's .env may lie.
+  // Not in the checkout, which may contain a developer’s .env.
   const child = spawn(process.execPath, [PROGRAM, ...words], {
     cwd: tmpdir(),
     env: { PATH: process.env['PATH'], ...env },

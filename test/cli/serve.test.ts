@@ -41,7 +41,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts the service as a user does, and waits until it says that it runs. */
+/** Starts the service like a user, and waits until it reports that it is running. */
 async function serve(): Promise<{ child: ChildProcess; said: () => string }> {
   const child = spawn(process.execPath, [PROGRAM, 'serve'], { cwd: tmpdir(), env })
   children.push(child)

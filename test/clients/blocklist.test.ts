@@ -11,10 +11,7 @@ const BLOCKER = '/usr/local/sbin/portreeve-blocklist'
 const LIST = ['45.9.20.7', '45.9.20.100', '45.155.205.0/24', '2a00:1450:1:2::/64']
 const lines = (entries: string[]) => entries.map((entry) => `${entry}\n`).join('')
 
-/**
- * A cable to a network namespace where somebody has three addresses: two are listed, their
- * neighbour is not.
- */
+/** A link to a network namespace with three addresses: two are listed, the third is not. */
 const CABLE = `set -e
 far() { nsenter -t "$OUTSIDE" -n "$@"; }
 ip link add inside type veth peer name outside
@@ -24,7 +21,7 @@ ip link set inside up
 far ip link set outside up
 for host in 7 8 100; do far ip address add 45.9.20.$host/24 dev outside; done`
 
-/** Nothing listens: who is let in is refused by the machine, who is dropped hears nothing. */
+/** No server listens: allowed clients get a reset, dropped ones no response. */
 const KNOCK = `import socket, sys
 try:
     socket.create_connection(("45.9.20.1", 7000), 1, (sys.argv[1], 0))

@@ -200,7 +200,7 @@ describe('a step', () => {
   })
 })
 
-/** Looks at a step whenever it wants to be looked at, until it has ended. */
+/** Checks a step whenever it is due, until it has ended. */
 function follow(step: StepState, eventAt: (look: number) => StepEvent): StepState {
   for (let look = 0; step.nextAt; look++) {
     if (look > 10_000) throw new Error('it does not end')

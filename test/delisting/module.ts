@@ -80,14 +80,14 @@ type Endpoint = { address: string; port: number }
 export type DelistingTestOptions = {
   databaseUrl: string
   lists: Endpoint
-  /** For the reverse DNS. */
+  /** DNS server for reverse DNS. */
   dns: Endpoint
   smtpUrl?: string
   clock: Clock
   raiseAlert?: RaiseAlert
 }
 
-/** The lists of the shipped catalogue that are asked here: a few of each kind. */
+/** The lists of the shipped catalogue that are used here: a few of each kind. */
 export const ZONES = [
   'zen.spamhaus.org',
   'sbl.spamhaus.org',
@@ -102,7 +102,7 @@ export const ZONES = [
   'tor.dan.me.uk',
 ]
 
-/** The time of a test, which stands still until it is moved. */
+/** The clock of a test, which only moves when set. */
 export type Clock = { now: Date }
 
 const HOUR = 3_600_000

@@ -23,7 +23,7 @@ async function watch(zones: string[], lists: object = {}): Promise<void> {
   }
 }
 
-/** Two lists have the address, and let it go. */
+/** Two lists contain the address, and remove it. */
 async function delist(): Promise<string[]> {
   await place.list({ [AUTOMATIC]: '127.0.0.2', [FORM]: '127.0.0.2' })
   const { id } = await place.begin()

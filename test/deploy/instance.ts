@@ -18,7 +18,7 @@ export type Instance = {
   child: ChildProcess
   /** What it wrote, standard output and error together; the last mebibyte. */
   said: () => string
-  /** Resolves when it has ended. */
+  /** Stops the process; resolves when it has ended. */
   kill(signal?: NodeJS.Signals): Promise<void>
 }
 

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http'
 
 /** What a run of requests came to. */
 export type Tally = {
-  /** What was answered with success, and so must be there for ever. */
+  /** Keys of acknowledged requests, which must never be lost. */
   acknowledged: Set<string>
   /** How often each other status came; 0 is a connection that broke. */
   others: Map<number, number>
@@ -14,16 +14,16 @@ export type Sender = {
   tally: Tally
   /** How many were begun. */
   sent(): number
-  /** Waits for what is under way. */
+  /** Waits for running requests. */
   stop(): Promise<Tally>
 }
 
 type Sent = { path: string; body: string; type: string; key: string }
 
 /**
- * Sends on some connections, each request when the one before is answered.
- * @param make the n-th request; its key is what is acknowledged
- * @param from the local addresses to send from, in turn
+ * Sends on several connections, each request after the previous response.
+ * @param make the n-th request; its key identifies it when acknowledged
+ * @param from local addresses to send from, in turn
  * @param pause milliseconds after each success
  */
 export function startSender(

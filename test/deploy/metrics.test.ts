@@ -23,7 +23,7 @@ afterAll(() => portreeve.stop())
 
 const scrape = async () => (await fetch(`${address}/metrics`)).text()
 
-/** The value of the one series whose name and labels these are; 0 where there is none. */
+/** The value of the series with this name and labels; 0 if missing. */
 async function valueOf(series: string): Promise<number> {
   const line = (await scrape()).split('\n').find((text) => text.startsWith(`${series} `))
   return Number(line?.split(' ').at(-1) ?? 0)

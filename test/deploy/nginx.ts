@@ -11,7 +11,7 @@ export type Nginx = { url: string; stop(): Promise<void> }
 type Options = {
   /** A free one unless it is named. */
   port?: number
-  /** Its clients are proxies themselves: what they say about theirs is passed on. */
+  /** Its clients are proxies themselves: their forwarding headers are passed on. */
   isBehindAnother?: boolean
 }
 

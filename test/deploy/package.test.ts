@@ -20,7 +20,10 @@ import { freePort } from '../free-port.ts'
 import { stagesOf } from './dockerfile.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-/** What building needs; web/dist and dist are made anew, so that no other test loses its own. */
+/**
+ * Files needed to build. web/dist and dist are built separately, so that no other test loses its
+ * own.
+ */
 const SOURCES = [
   'bin',
   'clients',
@@ -83,9 +86,7 @@ function run(cwd: string, script: string): void {
   execFileSync('/bin/sh', ['-ec', script], { cwd, env, stdio: 'pipe' })
 }
 
-/**
- * As the image starts it: an ordinary user, a folder of its own for data, nothing else to write to.
- */
+/** Starts it like the image: an unprivileged user with one writable folder for data. */
 async function start(port: number, metrics: number): Promise<ChildProcess> {
   const data = join(folder, 'data')
   const node = join(folder, 'node')

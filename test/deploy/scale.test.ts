@@ -197,7 +197,7 @@ describe('three instances on one PostgreSQL behind nginx', () => {
       )
       expect(reported.acknowledged.size).toBeGreaterThan(200)
       expect([...reported.acknowledged].filter((address) => !heard.has(address))).toEqual([])
-      // nginx tells of those that were under way, and turns to the others.
+      // nginx reports running requests as failed, and uses the other instances.
       for (const { others } of [captured, reported])
         expect([...others.keys()].filter((status) => ![0, 502].includes(status))).toEqual([])
       expect((await fetch(`${nginx.url}/readyz`)).status).toBe(200)

@@ -40,7 +40,7 @@ async function deps(allowPrivate = true) {
 
 type Wish = Partial<Parameters<typeof makeCertificate>[0]>
 
-/** A server with a certificate for good.test, but for the wishes. */
+/** Starts a server with a certificate for good.test, with these differences. */
 async function serve(
   wish: Wish = {},
   options: Partial<Parameters<typeof startTlsServer>[0]> = {},

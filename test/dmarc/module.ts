@@ -41,8 +41,8 @@ type Options = {
 let people = 0
 
 /**
- * One instance with the room for reports alone on a database of its own, its SMTP door open on a
- * free port.
+ * Starts an instance with the DMARC module alone on a database of its own, with its SMTP server on
+ * a free port.
  */
 export async function startDmarc({
   resolver = mapResolver(),

@@ -32,7 +32,7 @@ async function kept(): Promise<number> {
   return rows[0]?.bytes ?? -1
 }
 
-/** As if so many bytes more were kept. */
+/** Adds bytes to the stored usage. */
 const use = (bytes: number) =>
   portreeve.pool.query(
     'update account_usage set report_bytes = report_bytes + $1 where account_id = $2',

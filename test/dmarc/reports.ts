@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 
-/** One record as a test writes it; what it leaves out is made up. */
+/** A record with the fields that a test needs; the others have defaults. */
 export type Row = {
   ip?: string
   count?: number
@@ -28,7 +28,7 @@ export type ReportSpec = {
 let count = 0
 const DAY = 86_400
 
-/** The second in which a UTC day begins, so many days before today. */
+/** The start of a UTC day a number of days ago, in seconds. */
 export function daysAgo(days: number): number {
   return Math.floor(Date.now() / 1000 / DAY) * DAY - days * DAY
 }

@@ -56,7 +56,7 @@ describe('reading the mailboxes of several accounts', () => {
     await vi.waitFor(async () => expect(await total()).toBe(1), { timeout: 20_000, interval: 100 })
     // Twenty looks of eight seconds, eight at once: in turn with the others it would be twice that.
     expect(performance.now() - begun).toBeLessThan(16_000)
-    // What takes too long is ended, and its owner is told.
+    // A read that takes too long is ended, and its owner gets an alert.
     await vi.waitFor(
       async () => {
         const { body } = await portreeve.ask('mailboxes', alice)

@@ -5,7 +5,7 @@ import { withdrawReports } from '../../src/dmarc/statistics/withdraw.ts'
 import { aggregate, daysAgo, type ReportSpec } from './reports.ts'
 import { startDmarc, type Person, type DmarcTest } from './module.ts'
 
-/** What the records themselves say, added up by PostgreSQL alone. */
+/** The sums of the records, computed by PostgreSQL. */
 const RECORDED = `
   select r.id, r.domain_id, r.org_name, (r.begins_at at time zone 'utc')::date as day, (one ->> 'count')::int as count,
     one ->> 'sourceIp' as source, one -> 'policyEvaluated' ->> 'dkim' = 'pass' as dkim,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 
-/** As much of JSON Schema as our routes use. */
+/** The part of JSON Schema that the routes use. */
 export type Schema = {
   type?: string
   properties?: Record<string, Schema>
@@ -54,7 +54,7 @@ const FORMATS: Record<string, Arbitrary<string>> = {
   ipv4: fc.ipV4(),
 }
 
-/** Mostly what the schema asks for; one time in eight, at any depth, anything else. */
+/** Generates values that mostly match the schema; one in eight, at any depth, is arbitrary. */
 export function valueOf(schema: Schema): Arbitrary<unknown> {
   return fc.oneof({ weight: 7, arbitrary: properOf(schema) }, { weight: 1, arbitrary: HOSTILE })
 }

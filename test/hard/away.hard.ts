@@ -81,7 +81,7 @@ function ask(place: Place, path: string): Promise<Response> {
     : place.api(path)
 }
 
-/** Whether a host that was added since has been looked at. */
+/** Whether a host that was added since has been checked. */
 async function jobsRun(place: Place): Promise<boolean> {
   const text = await (await place.api('/api/v1/monitoring/hosts')).text()
   return /"lastCheckAt":"/.test(text)

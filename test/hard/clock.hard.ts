@@ -45,7 +45,7 @@ async function startClocked(isDatabaseClocked: boolean) {
   })
   undo.push(() => place.stop())
   const pool = new Pool({ connectionString: database.url, max: 1 })
-  // A connection that is lost while nobody asks is made anew.
+  // A connection that is lost while idle is replaced.
   pool.on('error', () => {})
   undo.push(() => pool.end())
   const numberOf = async (sql: string, values: unknown[] = []) => {
@@ -109,10 +109,7 @@ async function jumpAbout(clocked: Clocked, whose: string): Promise<void> {
   )
 }
 
-/**
- * Has a failure carry what PostgreSQL wrote, and say first when it crashed, which is no fault of
- * the service.
- */
+/** Adds PostgreSQL’s log to a failure, with a crash first, which is no defect of the service. */
 async function blaming(database: Postgres, work: () => Promise<void>): Promise<void> {
   try {
     await work()
@@ -172,7 +169,7 @@ async function isSignedIn(place: Place, cookie: string): Promise<boolean> {
   return (await fetch(`${place.url}/api/v1/account`, { headers: { cookie } })).status === 200
 }
 
-/** Uses up what one address may do: try passwords, and report. */
+/** Uses up the limits of one address: password attempts and reports. */
 async function useUp(place: Place): Promise<void> {
   for (let n = 0; n < 12; n++) await (await askToSignIn(place, GUESSER, 'a guess')).arrayBuffer()
   expect(await statusOfSignIn(place)).toBe(429)

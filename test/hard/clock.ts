@@ -9,7 +9,9 @@ import { unpacked } from '../servers/debian-package.ts'
  */
 export type Clock = {
   environment: Record<string, string>
-  /** Sets it ahead of the machine's by so many hours; they see it within two seconds. */
+  /**
+   * Sets it a number of hours ahead of the machine’s clock; processes notice within two seconds.
+   */
   set(hours: number): void
   remove(): void
 }
@@ -30,9 +32,8 @@ export function makeClock(): Clock {
     environment: {
       LD_PRELOAD: join(root, library),
       FAKETIME_TIMESTAMP_FILE: file,
-      // It allocates memory to read the file. PostgreSQL asks for the time in its handler of
-      // SIGALRM too: reading at each question corrupted the heap of one of its processes now and
-      // then, and all of them ended.
+      // Reading the file allocates memory. PostgreSQL reads the time in its SIGALRM handler too, so
+      // reading on each call sometimes corrupted the heap of a process, and the server restarted.
       FAKETIME_CACHE_DURATION: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
       DONT_FAKE_MONOTONIC: '1',

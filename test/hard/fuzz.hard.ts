@@ -24,7 +24,7 @@ type Document = {
 /** Requests for each operation. */
 const RUNS = 60
 
-/** Statuses of our own that say that another server, or the database, is what failed. */
+/** Statuses for failures of other servers or of the database. */
 const OTHERS = new Set([502, 503, 504])
 
 let portreeve: TestService
@@ -86,10 +86,7 @@ function requestOf({ path, parameters, body }: Operation) {
     })
 }
 
-/**
- * Fields that a route does not know are to be ignored, above all those that are columns of many
- * tables.
- */
+/** Unknown fields must be ignored, above all those that are columns of many tables. */
 function withMore(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   return { noField: 1, accountId: STRANGER, createdAt: '2001-01-01T00:00:00.000Z', ...body }

@@ -20,7 +20,7 @@ import { seenText, watch, type Seen } from './watch.ts'
  * what the collector leaves.
  */
 const MAY_GROW = 450
-/** Milliseconds that anybody else may wait meanwhile. */
+/** Milliseconds that other clients may wait meanwhile. */
 const MAY_WAIT = 5_000
 
 let place: Place
@@ -157,7 +157,8 @@ describe('TLS servers of an enemy', () => {
 })
 
 /**
- * Sends a mail as a mail server does: who is told to come again does. @returns how often it had to
+ * Sends a message like a mail server, which retries after a temporary error.
+ * @returns the number of retries
  */
 async function delivered(mail: string, tries = 0): Promise<number> {
   const { code, transcript } = await swaks(smtpPort, reportEmail, mail)

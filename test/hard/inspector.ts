@@ -2,7 +2,10 @@ import { once } from 'node:events'
 
 /** A look into a Node process that was started with `--inspect`. */
 export type Inspector = {
-  /** Collects what is not needed any more. @returns megabytes that are used then */
+  /**
+   * Collects garbage.
+   * @returns used megabytes after it
+   */
   heapMb(): Promise<number>
   close(): void
 }

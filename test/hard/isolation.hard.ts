@@ -10,7 +10,7 @@ import { startMoving } from './moving.ts'
 import { startPlace, type Place } from './place.ts'
 import { seenText, watch } from './watch.ts'
 
-/** Milliseconds that a request of anybody else may take while one account attacks. */
+/** Milliseconds that a request of another account may take during an attack. */
 const MAX_WAIT_MS = 1_000
 
 /**

@@ -56,7 +56,7 @@ async function killDatabase(): Promise<void> {
   await expect.poll(databasePid, { timeout: 30_000, interval: 20 }).not.toBe(pid)
 }
 
-/** NaN while there is none. */
+/** NaN while it is not running. */
 function databasePid(): number {
   const file = join(place.dataDir, 'postgres/postmaster.pid')
   return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n', 1)[0]) : NaN

@@ -12,9 +12,12 @@ export type Load = {
   others(): Record<number, number>
   /** Milliseconds of the slowest success of each kind. */
   slowest(): Record<string, number>
-  /** Waits for what is under way. */
+  /** Waits for running requests. */
   stop(): Promise<Acknowledged>
-  /** Asks for all that was acknowledged. @returns the keys of what is not there */
+  /**
+   * Looks up everything acknowledged.
+   * @returns the keys of missing items
+   */
   missing(): Promise<Record<keyof Acknowledged, string[]>>
 }
 
@@ -86,7 +89,7 @@ export async function startLoad(place: Place, options: LoadOptions = {}): Promis
   }
 }
 
-/** That nothing is missing. */
+/** The result when nothing is missing. */
 export const NOTHING = { captures: [], reports: [], uploads: [], hosts: [] }
 
 /** How many of each were acknowledged, in words. */
@@ -103,10 +106,10 @@ export function countsOf({ captures, reports, uploads, hosts }: Acknowledged): s
 const without = (acknowledged: Set<string>, kept: Set<string>) =>
   [...acknowledged].filter((key) => !kept.has(key))
 
-/** More hosts than these would be looked at for longer than a test lasts. */
+/** Maximum numbers: more hosts would be checked for longer than a test lasts. */
 const MOST = { uploads: 3_000, hosts: 300 }
 
-/** Sends one after the other; what is answered with success is kept. */
+/** Sends requests one after another and records the acknowledged ones. */
 function keepAsking(
   most: number,
   pause: number,

@@ -47,7 +47,7 @@ export async function startMoving(mails: number, roundTrip = 100) {
 
 export type Ended = { status: string; progress: { errors: { code: string; message: string }[] } }
 
-/** A migration's row when it has ended. */
+/** Returns a migration’s row when it has ended. */
 export async function endOf(place: Place, id: string, patience = 150_000): Promise<Ended> {
   const until = performance.now() + patience
   for (;;) {

@@ -6,10 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Figure } from './figures.ts'
 
-/**
- * Minutes for all of it. What has not ended by then is stopped, and what was measured until then is
- * told.
- */
+/** Minutes for the whole run. Unfinished tests are stopped, and the figures so far are printed. */
 const MINUTES = 20
 
 /** Seconds to end decently, with the servers that were started. */
@@ -37,7 +34,7 @@ async function run(words: string[]): Promise<number> {
     try {
       process.kill(-(child.pid ?? 0), signal)
     } catch {
-      // All of it has ended.
+      // Every process has ended.
     }
   }
   const stop = Promise.withResolvers<string>()

@@ -17,7 +17,7 @@ const WARM_UP = 75
 const SECONDS = 225
 const EVERY = 15
 const SOURCES = Array.from({ length: 250 }, (_, n) => `127.1.${n}.1`)
-/** Attackers that are reported again and again: what is kept of them must not grow either. */
+/** Attackers that are reported repeatedly; their stored data must not grow either. */
 const ATTACKERS = 20_000
 
 let place: Place
@@ -128,7 +128,10 @@ async function startWork() {
     }),
   }
   return {
-    /** @returns what was done, in words */
+    /**
+     * Stops it.
+     * @returns a summary in words
+     */
     async stop(): Promise<string> {
       await Promise.all(senders.map((sender) => sender.stop()))
       const [captures, reports] = senders.map((sender) => sender.sent())
@@ -155,7 +158,7 @@ const BROWSED = [
   '/',
 ]
 
-/** Does it again and again; a failure ends it and is told by `stop`. */
+/** Repeats an action; a failure ends it and is reported by `stop`. */
 function repeat(pause: number, act: (n: number) => Promise<void>) {
   const stopping = new AbortController()
   const done = (async () => {

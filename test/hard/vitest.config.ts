@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** For `npm run test:hard`, which stops what takes too long and prints what was measured. */
+/** For `npm run test:hard`, which stops slow tests and prints the figures. */
 export default defineConfig({
   test: {
     include: ['test/hard/**/*.hard.ts'],

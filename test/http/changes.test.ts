@@ -30,7 +30,7 @@ beforeAll(async () => {
     ['Alice', 'Bob', 'Charlie'].map((name) => house.addPerson(name)),
   )
   admin = await house.addPerson('Adele', { admin: true })
-  // What is told to who comes just after is none of the tests' business.
+  // Earlier changes that new streams receive must not affect the tests.
   await sleep(5_000)
 })
 afterAll(async () => {

@@ -7,7 +7,7 @@ import { describeProblems } from '../../src/http/describe-problems.ts'
 const ajv = new Ajv({ allErrors: true, strict: false, verbose: true })
 addFormats.default(ajv)
 
-/** What is said of something that a schema does not fit. */
+/** Describes the problems of a value that does not match a schema. */
 function told(schema: TSchema, given: unknown): string[] {
   const validate = ajv.compile(schema)
   validate(given)

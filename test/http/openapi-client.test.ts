@@ -67,8 +67,7 @@ describe('a client generated from openapi.json', () => {
     const program = [join(folder, 'minimal-calls.ts'), portreeve.url, alice.token, await signIn()]
     const { stdout } = await run(process.execPath, program)
     const { statuses, ...seen } = JSON.parse(stdout) as { statuses: Record<string, number> }
-    // Nobody answers questions about names here, and no server keeps mail: that is told in the
-    // answer, not that a field is missing.
+    // No DNS or mail server responds here: the response must report that, not a missing field.
     const odd = Object.entries(statuses).filter(([, status]) => status >= 300)
     expect(odd.filter(([, status]) => status === 400 || status === 401 || status === 404)).toEqual([
       ['blacklist', 400],

@@ -43,7 +43,7 @@ const post = (path: string, { token }: Person, body: object) =>
     body: JSON.stringify(body),
   })
 
-/** A migration that waits in the queue of nobody: only its row counts here. */
+/** Inserts a migration that no worker runs: only its row counts here. */
 async function insertMigration({ id }: Person): Promise<string> {
   const side = JSON.stringify({
     host: 'imap.example.com',
@@ -169,7 +169,7 @@ describe('the rate of an account', () => {
         /^An account can make up to 3,000 checks an hour\. Try again in \d+ seconds?\.$/,
       ),
     ])
-    // Others are let in.
+    // Other accounts are not affected.
     const other = await portreeve.addPerson('Rose')
     const otherAnswer = await portreeve.request('/api/v1/dns-check?domain=x.invalid', {
       token: other.token,

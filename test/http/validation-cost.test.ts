@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService, type Person } from '../service.ts'
 
 /**
- * Milliseconds for any of these requests, and for one of somebody else beside it. Seconds and
- * minutes before.
+ * Milliseconds for each of these requests, and for one of another account beside it. They took
+ * seconds to minutes before.
  */
 const MAX_MS = 3_000
 

@@ -8,7 +8,7 @@ import { createLog } from '../../src/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
 
-/** Another instance, to be killed: it takes the job, writes that it has it, and never ends. */
+/** Another instance, which a test kills: it claims the job, reports that, and never ends. */
 const [url = '', file = ''] = process.argv.slice(2)
 const job = defineJob({
   name: 'endless',

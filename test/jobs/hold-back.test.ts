@@ -23,7 +23,7 @@ describe.each(KINDS)('after the clock of %s was set back by six hours', (kind) =
     await fresh.drop()
   })
 
-  /** What was written before looks as if it were to come. */
+  /** Makes earlier rows look like future ones. */
   const setBack = async (table: string, columns: string[]) => {
     const set = columns.map((column) => `${column} = ${column} + interval '6 hours'`).join(', ')
     await fresh.pool.query(`update pgboss.${table} set ${set}`)

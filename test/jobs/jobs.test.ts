@@ -136,11 +136,11 @@ describe.each(KINDS)('jobs on %s', (kind) => {
           () => expect([...running].filter((name) => name.startsWith('b'))).toHaveLength(2),
           8_000,
         )
-        // Two each is the share of each: nobody gives back more.
+        // Each account has its share of two: no further slot is returned.
         await sleep(3_000)
         expect([...running].filter((name) => name.startsWith('a'))).toHaveLength(2)
         expect(running.size).toBe(4)
-        // What was given back comes again, as the same attempt, when there is room.
+        // A returned job runs again, as the same attempt, when a slot is free.
         ends['b1']?.resolve()
         ends['b2']?.resolve()
         await vi.waitFor(() => expect(running).toContain('b3'), 5_000)

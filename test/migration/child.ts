@@ -4,8 +4,8 @@ import { migrateMailbox } from '../../src/migration/engine/migrate.ts'
 import { accountOn } from './mailbox.ts'
 
 /**
- * A migration in a process of its own: it may be killed, and it tells how far it is, and last its
- * megabytes at most.
+ * A migration in a process of its own, which a test may kill. It prints its progress and finally
+ * its peak memory in megabytes.
  */
 const [from = '', to = '', user = '', path = ''] = process.argv.slice(2)
 

@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const EXAMPLES = examplesIn(readFileSync(join(ROOT, 'docs/migration.md'), 'utf8'))
 const FOLDERS = ['INBOX', 'Sent', 'Archive/2024']
 
-/** Another host, and a certificate that nobody has to trust: nothing else differs from the page. */
+/** Replaces the host, and accepts the test certificate; otherwise the examples are unchanged. */
 function at(example: string, portreeve: TestService, from: MailServer, to: MailServer): string {
   const told = (server: MailServer) =>
     `"host": "127.0.0.1", "port": ${server.tlsPort}, "tlsVerify": false`

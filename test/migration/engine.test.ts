@@ -305,7 +305,7 @@ describe('a migration between real servers', () => {
 
   it('does not change the source, including \\Recent and unseen messages (32)', async () => {
     const here = await accountWith(dovecot, { INBOX: [{ flags: ['\\Deleted'] }] })
-    // Recent is what came while nobody had the folder open.
+    // \\Recent marks messages that arrived while no client had the folder open.
     await inside(accountOn(here.port, here.user), ({ wire }) => wire.run(['APPEND INBOX ', mail()]))
     const counts = () =>
       inside(accountOn(here.port, here.user), async ({ wire }) => {
@@ -367,7 +367,7 @@ describe('a migration between real servers', () => {
     })
     const there = await account(few)
     expect(await migrate(here, there)).toMatchObject({ state: 'completed', failures: [] })
-    // Dovecot counts a connection for a moment after it has ended, and then lets nobody read.
+    // Dovecot counts a connection for a moment after it has ended, and rejects others meanwhile.
     const letters = () =>
       readAt(there).then(
         ({ INBOX }) => INBOX?.length,

@@ -90,7 +90,7 @@ describe('messages that another client expunges while they are copied', () => {
       const { state, failures, progress } = await migrate({ port, user }, { port: to.port, user })
       expect([state, failures]).toEqual(['completed', []])
       const there = contents(await inboxOf(to.port, user))
-      // A server may go on giving what it has expunged until it has told us so (RFC 2180, 4.1.1):
+      // A server may return expunged messages until it has reported the EXPUNGE (RFC 2180, 4.1.1):
       // Cyrus does.
       expect(before).toEqual(expect.arrayContaining(there))
       expect(there).toEqual(expect.arrayContaining(contents(await inboxOf(server.port, user))))

@@ -52,8 +52,8 @@ describe('flags that change at the source between two runs', () => {
     ]
     expect(await flagsAt(there)).toEqual(brought)
 
-    // What is taken away at the source, and what somebody does at the destination, stays as it is
-    // there.
+    // Flags removed at the source, and flags changed at the destination, stay as they are at the
+    // destination.
     await change(here, '2 -FLAGS (\\Answered)', '1 +FLAGS (\\Answered)')
     await change(there, '3 -FLAGS (\\Flagged)', '1 +FLAGS (\\Draft)')
     expect((await again()).notes).toEqual([])

@@ -9,10 +9,10 @@ import { encodeMailbox } from '../../src/net/imap/folders/mailbox-name.ts'
 import { signIn, type Session } from '../../src/net/imap/connection/session.ts'
 import type { SignIn } from '../../src/net/imap/connection/sign-in.ts'
 
-/** A message as a test writes it; what it leaves out is made up. */
+/** A message with the parts that a test needs; the others have defaults. */
 export type Letter = { body?: string | Buffer; flags?: string[]; date?: string }
 
-/** A message as it stands in a folder. */
+/** A message of a folder. */
 export type Stored = {
   uid: number
   hash: string
@@ -110,7 +110,9 @@ export function contents(stored: readonly Stored[] = []): string[] {
     .toSorted()
 }
 
-/** ` 1-Jul-2024 08:09:10 +0200` as milliseconds: servers may tell another zone. */
+/**
+ * Parses ` 1-Jul-2024 08:09:10 +0200` to milliseconds, because servers use different time zones.
+ */
 export function momentOf(date: string | null): number {
   return Date.parse((date ?? '').trim().replace(/^(\d+)-(\w+)-/, '$1 $2 '))
 }

@@ -27,7 +27,7 @@ type Asked = { token?: string; body?: unknown; method?: string; signal?: AbortSi
 
 type RoomOptions = { concurrency?: number; works?: boolean; slots?: SlotLimits }
 
-/** One instance with the migration room alone; several may share a database. */
+/** Starts an instance with the migration module alone. Several may share a database. */
 export async function startMigrations(
   databaseUrl: string,
   { concurrency = 4, works = true, slots }: RoomOptions = {},

@@ -53,7 +53,7 @@ const NASTY = [
   ['Kunden', 'Müller'],
 ]
 
-/** What lies below INBOX lies there with all others where all do. */
+/** The levels of a name, without a namespace below INBOX. */
 function levelsOf(path: string, hierarchy: Hierarchy): string {
   const levels = splitPath(path, hierarchy)
   const isBelowInbox = levels[0] === 'INBOX' && levels.length > 1 && levels[1] !== 'INBOX'

@@ -406,7 +406,7 @@ describe('migrations over HTTP', () => {
       read(accountOn(from.port)),
     ])
     expect(contents(there['INBOX'])).toEqual(contents(here['INBOX']))
-    // Nobody needs to be told of what they did themselves, or of what went well.
+    // No alert for a user’s own action or for success.
     expect(await alerts()).toEqual([])
   })
 
@@ -462,7 +462,7 @@ describe('migrations over HTTP', () => {
       await ends(id, 'failed')
     }
     await picky.stop()
-    // Once for each time that it failed.
+    // One for each failure.
     expect(await alerts()).toEqual(Array.from({ length: 2 }, () => failureOf(id, big)))
   })
 

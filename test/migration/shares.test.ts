@@ -19,7 +19,7 @@ type Status = {
   }
 }
 
-/** A server that lets one in, and then says for ever that it is there. */
+/** Starts a server that accepts the sign-in and then only sends keep-alives. */
 async function startTarpit(): Promise<ImapFake> {
   const timers: NodeJS.Timeout[] = []
   const fake = await startImapFake({
@@ -120,7 +120,7 @@ describe('the slots of migrations', () => {
       )
       expect(performance.now() - begun).toBeLessThan(25_000)
       expect((await read(accountOn(server.port, user.user)))['INBOX']).toHaveLength(2)
-      // The one that made room waits, and says where; then it runs again.
+      // The migration that returned its slot waits with its position, and then runs again.
       await vi.waitFor(
         async () => expect(count(await states(held, alice), 'running')).toBe(4),
         20_000,

@@ -4,10 +4,7 @@ import { startDns } from '../servers/dns.ts'
 import { startSink } from '../servers/mail-sink.ts'
 import { startMonitoring } from './module.ts'
 
-/**
- * A room with all that it meets besides what it watches: lists that list nothing, a DNS, and a
- * relay that takes its mails.
- */
+/** Starts blocklists without listings, a DNS server, and a mail relay. */
 export async function startPlace() {
   const [lists, sink, dns, database] = await Promise.all([
     startLists({}, { ttl: 1, negativeTtl: 1 }),

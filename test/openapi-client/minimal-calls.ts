@@ -62,8 +62,7 @@ const more = {
   reports: await api.GET('/api/v1/dmarc/domains/{id}/reports', { params: { path } }),
 }
 
-// What comes back has its type: these lines do not compile when a field is missing from the
-// description.
+// Responses are typed: these lines do not compile when a field is missing from the description.
 const status: 'pending' | undefined = answers.migrate.data?.status
 const score: number | undefined = answers.report.data?.score
 const pages: number | undefined = answers.delisting.data?.data.pagination.totalPages

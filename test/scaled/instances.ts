@@ -21,7 +21,7 @@ const runner = import.meta as { env?: Record<string, string> }
  */
 export const isScaled = runner.env?.['PORTREEVE_SCALED'] === '1'
 
-/** What each instance does: a request and what comes of it meet different ones. */
+/** The roles of each instance, so that a request and its jobs run in different ones. */
 export const SPLIT = ['web', 'web,worker', 'web,worker,smtp']
 
 /** Instances that only answer, beside a test that does the work itself. */
@@ -39,8 +39,7 @@ export async function startScaled(
   await using undo = new AsyncDisposableStack()
   const port = await freePort()
   const url = `http://localhost:${port}`
-  // Tests that name trusted proxies say themselves where a request comes from: nginx adds its
-  // client to that.
+  // Tests with trusted proxies set the client address themselves: nginx appends its client to that.
   const isBehindAnother = env['TRUSTED_PROXIES'] !== undefined
   const shared = { BASE_URL: url, TRUSTED_PROXIES: '127.0.0.0/8', ...env }
   const instances: Instance[] = []
@@ -61,8 +60,8 @@ export async function startScaled(
 }
 
 /**
- * Where requests to a room go: to its own server, or in a scaled run to three instances with these
- * settings, while the test's own process does what it is told to.
+ * Starts the listener for a module’s requests: its own server, or in a scaled run three instances
+ * with these settings, while the test’s process runs the jobs.
  */
 export async function listenForTests(
   app: App,

@@ -10,7 +10,7 @@ const NODE_COMPILE_CACHE = join(root, 'node_modules/.cache/compile')
 const BY_ITS_OWN_CLOCK = 'moves the clock of its own process'
 
 /**
- * What speaks to a service, by the beginning of its path, and yet is not run against three of them.
+ * Tests with a service, by path prefix, that do not run against three instances, with the reason.
  */
 const WITHOUT: Record<string, string> = {
   'test/accounts/identify': 'asks the function that identifies people, not a service',
@@ -28,8 +28,8 @@ const WITHOUT: Record<string, string> = {
 const SPEAKS_TO_A_SERVICE = /from '(?:\.\.?\/)+(?:service|(?:\w+\/)?module|mail-place)\.ts'/
 
 /**
- * `npm run test:scaled`: every test that speaks HTTP to a service, with three instances behind
- * nginx in its place.
+ * `npm run test:scaled`: every HTTP test of a service, with three instances behind nginx in its
+ * place.
  */
 export default defineConfig({
   test: {

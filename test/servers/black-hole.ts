@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** A port that swallows connections: a process that stands still, its queue full. */
+/** A port that never accepts connections: a stopped process with a full queue. */
 export async function startBlackHole(
   host: string,
   port: number,

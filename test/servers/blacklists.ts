@@ -7,7 +7,7 @@ import { readCatalogue } from '../../src/protocols/dnsbl/catalogue.ts'
 import { createBlocklists, type Blocklists } from '../../src/protocols/dnsbl/blocklists.ts'
 import { startRbldnsd, startSlowServer, type Rbldnsd, type Zone } from './rbldnsd.ts'
 
-/** An address like any other; the lists of the tests are asked on this machine alone. */
+/** An arbitrary address. The tests query lists on this machine only. */
 export const IP = '8.8.4.4'
 
 export const catalogue = readCatalogue()

@@ -15,7 +15,7 @@ import {
   type MailServer,
 } from './mail-server.ts'
 
-/** As Debian's /etc/courier/imapd has it, without limits on connections. */
+/** The settings of Debian’s /etc/courier/imapd, without limits on connections. */
 const SETTINGS = {
   IMAP_CAPABILITY:
     'IMAP4rev1 UIDPLUS CHILDREN NAMESPACE THREAD=ORDEREDSUBJECT THREAD=REFERENCES SORT QUOTA IDLE',
@@ -37,7 +37,7 @@ export type CourierOptions = {
 }
 
 export type Courier = MailServer & {
-  /** Gives a user room for so many bytes. */
+  /** Sets a user’s quota in bytes. */
   raiseQuota(name: string, bytes: number): void
 }
 
@@ -54,8 +54,7 @@ export async function startCourier({ quota }: CourierOptions = {}): Promise<Cour
   const env = {
     ...SETTINGS,
     LD_LIBRARY_PATH: librariesOf(root, 'usr/lib', 'usr/lib/courier-authlib'),
-    // Without its watcher of folders every command waits for it for more than a second. It ends by
-    // itself.
+    // Without this folder watcher, every command waits for more than a second. It ends by itself.
     GAMIN_DEBUG_SERVER: join(root, 'usr/libexec/gam_server'),
   }
   const tcpd = [

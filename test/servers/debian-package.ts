@@ -74,7 +74,7 @@ const PATHS: Partial<Record<PackageSet, { file: string; compiled: string; own: s
 
 export type PackageSet = keyof typeof PACKAGES
 
-/** A server that gives up root must be able to read its own files, wherever the checkout lies. */
+/** A server that drops root must be able to read its own files, wherever the checkout is. */
 const CACHE =
   process.getuid?.() === 0
     ? '/var/cache/portreeve'

@@ -45,7 +45,7 @@ export type DnsServer = {
   port: number
   /** All queries in order of arrival; names as they came, types as words. */
   queries: Asked[]
-  /** Live: what is changed here is answered from then on. */
+  /** Changes take effect immediately. */
   records: Records
   behaviours: Record<string, Behaviour>
   close(): Promise<void>
@@ -67,14 +67,14 @@ type Options = {
   ttl?: number
   /** SOA minimum and TTL of negative answers. */
   negativeTtl?: number
-  /** Without it nothing listens on the TCP port. */
+  /** False: no server listens on the TCP port. */
   tcp?: boolean
   address?: string
 }
 
 /**
- * An authoritative server for everything, which answers or misbehaves as told; hand it out as
- * `servers: [dns]`.
+ * Starts an authoritative server for all names, which answers or misbehaves as configured; pass it
+ * as `servers: [dns]`.
  */
 export async function startDns(options: Options = {}): Promise<DnsServer> {
   const {
@@ -188,7 +188,7 @@ function bare(
   return packet.encode({ id, type: 'response', ...fields })
 }
 
-/** An answer nobody may believe: if it is, a test sees 203.0.113.66. */
+/** A spoofed answer: if it is accepted, a test sees 203.0.113.66. */
 function poisoned(id: number, question: Question): Buffer {
   const answers: Answer[] = [{ name: question.name, type: 'A', ttl: 60, data: '203.0.113.66' }]
   return bare(id, { flags: 0, questions: [question], answers })

@@ -20,10 +20,10 @@ export type DovecotOptions = {
   separator?: '/' | '.'
   /** Folders as Maildir++, as directories of Maildirs, or in Dovecot's own format. */
   layout?: 'mdbox' | 'maildir' | 'maildir-fs'
-  /** What it says it can, in place of all it can. */
+  /** Advertised capabilities, in place of all. */
   capability?: string
   quota?: string
-  /** Offers STARTTLS, with a certificate for `localhost` that nobody has to trust. */
+  /** Offers STARTTLS, with a self-signed certificate for `localhost`. */
   starttls?: boolean
   /**
    * Takes access tokens (XOAUTH2, OAUTHBEARER) of the users that this URL, with the token behind

@@ -22,7 +22,7 @@ logpath = /var/log/asterisk.log
 maxretry = 3
 `
 
-/** Stands for the firewall: writes down who was banned, and never forgets. */
+/** Replaces the firewall: records banned addresses permanently. */
 const NOTE = `[Definition]
 actionban = echo "<name> <protocol> <ip>" >>/var/log/bans
 [Init]

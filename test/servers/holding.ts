@@ -3,14 +3,14 @@ import { once } from 'node:events'
 
 export type Holding = {
   port: number
-  /** Lets go what was held back, and holds nothing any more. */
+  /** Releases held queries, and holds no further ones. */
   release(): void
   close(): Promise<void>
 }
 
 /**
- * A door before a DNS server (UDP) that holds queries back, for whoever wants to see what is shown
- * until they are answered.
+ * A proxy of a DNS server (UDP) that holds queries back, to test what is shown until they are
+ * answered.
  * @param holds a label of the names whose queries are held
  */
 export async function startHolding(port: number, holds: string): Promise<Holding> {

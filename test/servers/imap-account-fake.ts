@@ -1,22 +1,21 @@
 import { startImapFake, type FakeCommand, type ImapFake, type Reply } from './imap-fake.ts'
 
-/** A folder of an account that exists nowhere: its messages are made when they are asked for. */
+/** A folder of a fake account: its messages are generated when they are fetched. */
 export type FakeFolder = {
   /** Attributes in its LIST line. */
   flags?: string
-  /** UIDs are 1 to so many. */
+  /** UIDs are 1 to `count`. */
   count: number
   body: (uid: number) => Buffer
   /** Further attributes of a message, such as `X-GM-MSGID 5`. */
   also?: (uid: number) => string
   /**
-   * What it says of a message in place of the truth: FLAGS, INTERNALDATE, RFC822.SIZE; NIL for
-   * nothing.
+   * Reported values that differ from the real ones: FLAGS, INTERNALDATE, RFC822.SIZE; NIL for none.
    */
   tells?: (uid: number) => Record<string, string>
   /**
-   * What it answers in place of a body, or in place of its part from a byte on (null: the whole was
-   * asked for).
+   * The response in place of a body, or of its part from a byte on (null: the whole body was
+   * requested).
    */
   answers?: (uid: number, body: Buffer, from: number | null) => Buffer
 }
@@ -90,7 +89,7 @@ function fetch(folder: FakeFolder, args: string, reply: Reply): void {
   }
 }
 
-/** One FETCH response with what was asked for. */
+/** One FETCH response with the requested items. */
 function rowOf({ body, also, tells, answers }: FakeFolder, uid: number, asked: string): Buffer {
   const bytes = body(uid)
   const head = bytes.toString('latin1', 0, bytes.indexOf('\r\n\r\n') + 2)

@@ -49,9 +49,7 @@ export type ImapFake = {
   close(): Promise<void>
 }
 
-/**
- * An IMAP server that does what the script says: for what no real server does when one wants it.
- */
+/** Starts a scripted IMAP server, for behavior that no real server shows on demand. */
 export async function startImapFake(options: FakeOptions = {}): Promise<ImapFake> {
   const {
     greeting = '* OK ready',
@@ -96,7 +94,7 @@ export async function startImapFake(options: FakeOptions = {}): Promise<ImapFake
       const tag = text.split(' ', 1)[0] ?? ''
       const refusal = options.refuseLiteral?.(text, Number(match[1]))
       if (refusal !== undefined) {
-        // As Dovecot does: what follows an unread literal's header is read as commands.
+        // Like Dovecot: data after the header of an unread literal is parsed as commands.
         socket.write(`${tag} ${refusal}\r\n`)
         return null
       }

@@ -1,5 +1,5 @@
-// Runs inside a machine with a network of its own. Every answer is read anew from a file that the
-// test writes.
+// Runs in a machine with a network of its own. Every response is read from a file that the test
+// writes.
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -17,7 +17,7 @@ export type ListServer = {
   requests(): Record<string, string>[]
 }
 
-/** An HTTP server inside the machine, for a network that nobody else is in. */
+/** Starts an HTTP server in the machine’s own network. */
 export async function startListServer(machine: Machine): Promise<ListServer> {
   machine.start([process.execPath, join(import.meta.dirname, 'list-server.child.ts')])
   await until(() => machine.exists('/run/port') && machine.read('/run/port').endsWith('\n'), 20_000)

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 
 export type Listening = { port: number; close(): Promise<void> }
 
-/** A server on loopback that does what it is told with each connection. */
+/** Starts a server on loopback with a handler for each connection. */
 export async function listen(
   serve: (socket: Socket) => void,
   host = '127.0.0.1',

@@ -30,7 +30,7 @@ export function requirePackages(...names: PackageName[]): void {
 export type Outcome = { status: number | null; stdout: string; stderr: string }
 type RunOptions = { input?: string; env?: Record<string, string> }
 
-/** A machine of the test's own: what is written to its folders or its firewall stays in there. */
+/** A machine of the test’s own: changes of its folders and firewall stay inside. */
 export type Machine = {
   pid: number
   /** The test waits, a minute at most: not for what asks a service of the same process. */
@@ -98,7 +98,7 @@ export async function openMachine({ network = false } = {}): Promise<Machine> {
       let [stdout, stderr] = ['', '']
       child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text))
       child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-      // A program may end without reading what it is given.
+      // A program may end without reading its input.
       child.stdin?.on('error', () => {}).end(input)
       const [status] = (await once(child, 'close')) as [number | null]
       return { status, stdout, stderr }

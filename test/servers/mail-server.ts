@@ -13,7 +13,7 @@ import { makeCertificate, type Certified } from './certificates.ts'
 export type MailServer = {
   host: '127.0.0.1'
   port: number
-  /** The same server behind TLS with a certificate for `localhost` that nobody has to trust. */
+  /** The same server with TLS and a self-signed certificate for `localhost`. */
   tlsPort: number
   addUser(name: string, password: string): Promise<void>
   stop(): Promise<void>
@@ -78,7 +78,7 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(-pid, signal)
   } catch {
-    // There is nobody left.
+    // The process has ended already.
   }
 }
 
@@ -144,7 +144,7 @@ export async function startTlsFront(
 
 let certificate: Certified | undefined
 
-/** Self-signed: nobody has to trust it. */
+/** A self-signed certificate. */
 export function localhostCertificate(): Certified {
   certificate ??= makeCertificate({
     subject: '/CN=localhost',

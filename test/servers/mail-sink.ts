@@ -4,8 +4,8 @@ import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 
 /**
- * What the relay does with a mail: takes it; says no for the moment or for good; takes it, and
- * hangs up or stays silent in place of saying so.
+ * How the relay responds to a message: accepts it, rejects it temporarily or permanently, or
+ * accepts it and disconnects or stays silent.
  */
 export type Behaviour = 'taking' | 'busy' | 'refusing' | 'hanging up' | 'silent'
 
@@ -13,12 +13,12 @@ export type Sink = {
   url: string
   /** Change it at any time. */
   behaviour: Behaviour
-  /** All it has taken, in order. */
+  /** All accepted messages, in order. */
   mails: Email[]
   stop(): Promise<void>
 }
 
-/** A real SMTP server on a free port of 127.0.0.1, which keeps what it is given. */
+/** Starts a real SMTP server on a free port of 127.0.0.1, which stores all messages. */
 export async function startSink(): Promise<Sink> {
   const server = new SMTPServer({
     authOptional: true,

@@ -40,10 +40,7 @@ const DURABLE = ['max_connections=200', 'shared_buffers=64MB']
 /** The shipped one, and the oldest that we support, from Debian's package postgresql-15. */
 export const KINDS: PostgresKind[] = ['embedded', 'debian15']
 
-/**
- * A server of its own in a temporary folder, on a Unix socket; unless told otherwise fast and not
- * durable.
- */
+/** Starts a server in a temporary folder, on a Unix socket; by default fast and not durable. */
 export async function startPostgres(
   kind: PostgresKind,
   {
@@ -110,7 +107,7 @@ export async function startPostgres(
   }
 }
 
-/** What it says after one of its processes crashed; the lines before tell how. */
+/** Logged after one of its processes crashed; the lines before have the cause. */
 const FALL = 'terminating any other active server processes'
 
 function createLog() {

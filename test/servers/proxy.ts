@@ -5,9 +5,7 @@ export type Direction = 'toServer' | 'toClient'
 
 export type Proxy = {
   port: number
-  /**
-   * Milliseconds for a byte to the server and its answer back; applies to what comes from now on.
-   */
+  /** Milliseconds of round trip; applies to data from now on. */
   roundTrip: number
   /** The next connection is cut when this many bytes have passed in the direction. */
   cutAfter(direction: Direction, bytes: number): void

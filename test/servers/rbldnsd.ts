@@ -51,7 +51,7 @@ export async function startRbldnsd(
   { ttl = 60, negativeTtl = 60, log = true } = {},
 ): Promise<Rbldnsd> {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-rbldnsd-'))
-  // It gives up root for a user of its own, who must read this folder and write the log.
+  // It drops root for a user of its own, who must be able to read this folder and write the log.
   chmodSync(folder, 0o755)
   const logFile = join(folder, 'log')
   writeFileSync(logFile, '')

@@ -13,13 +13,13 @@ export type Received = { path: string; headers: IncomingHttpHeaders; body: strin
 /** What the receiver answers; without one it takes the request and stays silent. */
 export type Answer = (response: ServerResponse, request: Received) => void
 
-/** An HTTP server that writes down what it gets and answers as the test says. */
+/** An HTTP server that records requests and responds as the test configures. */
 export type Receiver = {
   origin: string
   received: Received[]
   /** From now on. */
   answerWith(answer: Answer): void
-  /** Cuts off whoever waits for an answer. */
+  /** Disconnects clients that wait for a response. */
   hangUp(): void
   close(): Promise<void>
 }

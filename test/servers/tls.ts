@@ -5,12 +5,12 @@ import type { StartTls } from '../../src/net/tls/starttls.ts'
 
 export type TcpServer = {
   port: number
-  /** How often somebody connected. */
+  /** Number of connections. */
   connections(): number
   close(): Promise<void>
 }
 
-/** What a server says before TLS: its greeting, then a reply to each request it understands. */
+/** The dialog before TLS: a greeting, then a reply to each request it understands. */
 export type Script = {
   greeting?: string | Buffer
   /** `upgrade`: the handshake begins behind this reply. */
@@ -59,7 +59,7 @@ export async function startTlsServer(
   return listen(host, (socket) => (script ? play(script, socket, secure) : secure(socket)))
 }
 
-/** A server that never speaks TLS: it says its greeting, or nothing at all. */
+/** A server without TLS: it sends its greeting, or nothing. */
 export async function startPlainServer(
   greeting: string | Buffer = '',
   { hangUp = false } = {},

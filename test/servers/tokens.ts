@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 
 /** Says whose an access token is, as the authority of an OAuth provider does. */
 export type Tokens = {
-  /** For `startDovecot({ tokensAt })`. */
+  /** URL for `startDovecot({ tokensAt })`. */
   url: string
-  /** User by token; what is taken out has expired. */
+  /** Users by token. Removed tokens have expired. */
   valid: Map<string, string>
   close(): Promise<void>
 }

@@ -41,7 +41,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** Moves rows from one table to another, in a transaction each, until it is told to stop. */
+/** Moves rows from one table to another, in a transaction each, until stopped. */
 async function writeUntil(stopped: () => boolean): Promise<number> {
   let moved = 0
   for (; !stopped(); moved++)

@@ -103,9 +103,7 @@ function sentence(output: string): string {
   return explainFailure('postgres', '/data/postgres', output).message
 }
 
-/**
- * As a package from the registry, which can hold no links: the server and the libraries it loads.
- */
+/** Like a package from the registry, which cannot contain links: the server and its libraries. */
 function copyWithoutLinks(from: string, to: string): void {
   const files = [
     'pg-symlinks.json',

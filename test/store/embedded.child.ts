@@ -3,8 +3,8 @@ import { createLog } from '../../src/log.ts'
 import { startEmbedded } from '../../src/store/embedded.ts'
 
 /**
- * A service with a database and nothing else, to be killed. It says in one line what became of its
- * start.
+ * A service with only a database, which a test kills. It prints the result of its start in one
+ * line.
  */
 try {
   const { url, pid } = await startEmbedded({

@@ -58,7 +58,7 @@ function newFolder(): string {
   return folder
 }
 
-/** With its owners. */
+/** Copies a folder with its owners. */
 function copy(from: string, to: string): void {
   execFileSync('cp', ['-a', from, to])
 }
@@ -80,7 +80,7 @@ async function ask(url: string, statement: string): Promise<unknown[]> {
 const SUM = `select count(*)::int, sum(hashtextextended(r::text, 0))::text from webhook_request r`
 const KEYS = `select count(*)::int from pg_constraint union all select count(*)::int from pg_trigger where not tgisinternal`
 
-/** What the old server says, in a copy of the folder. */
+/** Queries the old server, on a copy of the folder. */
 async function askOld(statement: string): Promise<unknown[]> {
   const folder = join(newFolder(), 'postgres')
   copy(join(old, 'postgres'), folder)

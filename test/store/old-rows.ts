@@ -46,8 +46,8 @@ const VALUES: Record<string, string> = {
 const REACHED = `'{"host": "imap.example.test", "port": 993, "secure": true, "user": "alice", "tlsVerify": true}'`
 
 /**
- * What a table's own checks ask for, and what the first version wrote where a column holds more
- * than one thing.
+ * Values that a table’s constraints require, and values of the first version where a column has
+ * several forms.
  */
 const ODD: Record<string, string> = {
   'migration.status': `'completed'`,
@@ -94,7 +94,7 @@ async function fill(pool: Pool, { name, partitioned, columns }: Table): Promise<
   await insert(columns).catch(() => insert(needed))
 }
 
-/** As the service makes it. */
+/** The partition as the service creates it. */
 function partitionOfToday(table: string): string {
   const [today, tomorrow] = [0, 1].map((ahead) =>
     new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10),

@@ -6,8 +6,8 @@ import { freshDatabase } from '../database.ts'
 it('matches tables.ts (npm run tables)', async () => {
   const fresh = await freshDatabase()
   const rendered = await renderTables(fresh.url)
-  // The generator does not wait for its connections to end, and would not bear that somebody else
-  // ends them.
+  // The generator does not wait for its connections to close, and fails if another process closes
+  // them.
   const others = () =>
     fresh.pool.query(
       'select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',

@@ -16,7 +16,7 @@ import { countRows, fillEveryTable } from './old-rows.ts'
 const FOLDER = 'src/store/migrations'
 const KEY = 'the key of a service that is years old'
 
-/** Every schema that somebody may have, by its last migration. */
+/** Every released schema, by its last migration. */
 const SCHEMAS = readdirSync(FOLDER)
   .map((file) => basename(file, '.sql'))
   .toSorted()

@@ -27,7 +27,7 @@ function captured(id: number): CapturedRequest {
   }
 }
 
-/** An endpoint that numbers what it captures, and answers pages of two. */
+/** An endpoint with numbered requests and pages of two. */
 function endpointOf(...first: number[]) {
   let kept = first
   const asked: PageRequest[] = []

@@ -101,8 +101,8 @@ describe('a shown query', () => {
 })
 
 /**
- * Questions that no stream is to renew: checks ask the world, health is looked at by the clock, and
- * the rest never changes or has its second word from elsewhere: captured requests, and ranges.
+ * Queries that changes do not refresh: checks query other servers, health is polled, and the rest
+ * never changes or is updated otherwise: captured requests and ranges.
  */
 const BY_ITSELF = new Set([
   'check',

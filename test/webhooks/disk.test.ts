@@ -33,7 +33,7 @@ async function addAccount(name: string, admin = false): Promise<string> {
   return (await createAccount(fresh.db, person)).id
 }
 
-/** An endpoint with so many requests, counted as captures are. */
+/** Creates an endpoint with a number of requests, counted like captures. */
 async function endpointWith(accountId: string, requests: number): Promise<string> {
   const { id } = await insertEndpoint(fresh.db, { accountId, token: newEndpointToken() })
   await fresh.pool.query(

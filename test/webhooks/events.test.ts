@@ -91,7 +91,7 @@ describe('the event stream', () => {
     const endpoint = await portreeve.makeEndpoint()
     const stream = await follow(endpoint)
     await portreeve.api('PUT', `/${endpoint.id}`, { label: 'new' })
-    // That it was made may be told as well, before.
+    // The event of its creation may come before.
     const told = () => JSON.parse(stream.named('endpoint').at(-1)?.data ?? '{}') as object
     await expect.poll(told).toMatchObject({ label: 'new', url: endpoint.url })
     await send(endpoint)

@@ -38,7 +38,7 @@ export type WebhooksTest = {
     token?: string,
   ): Promise<{ status: number; json: Answer }>
   makeEndpoint(settings?: object): Promise<Endpoint>
-  /** Waits until at least so many requests are captured, and returns them, newest first. */
+  /** Waits until at least this many requests are captured, and returns them, newest first. */
   captured(endpoint: Endpoint, atLeast?: number): Promise<Captured[]>
   /** Sends these bytes on a connection of their own and reads until the service closes it. */
   raw(bytes: string | Buffer): Promise<string>

@@ -19,7 +19,7 @@ beforeEach(async () => {
 })
 afterEach(() => fresh.drop())
 
-/** An endpoint with so many requests. */
+/** Creates an endpoint with a number of requests. */
 async function endpointWith(count: number): Promise<string> {
   const { id } = await insertEndpoint(fresh.db, { accountId, token: newEndpointToken() })
   await capture(id, count)
@@ -95,7 +95,7 @@ describe('trimming', () => {
 
 const removeEndpoint = (db: Db, id: string) => deleteEndpoint(db, accountId, id)
 
-/** Until a statement waits for another's lock. */
+/** Waits until a statement waits for a lock. */
 async function untilOneWaits(): Promise<void> {
   await expect
     .poll(async () => {

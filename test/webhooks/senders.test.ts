@@ -86,7 +86,7 @@ async function startRecorder(): Promise<Server> {
   return server
 }
 
-/** Null while more is to come. */
+/** Null while the response is incomplete. */
 function readWhole(bytes: string): Sent | null {
   const end = bytes.indexOf('\r\n\r\n')
   if (end === -1) return null

@@ -14,7 +14,7 @@ const statusesIn = (answer: string) =>
 const headOf = (endpoint: Endpoint, ...more: string[]) =>
   [`POST /webhooks/${endpoint.token}/x HTTP/1.1`, 'Host: a', ...more, '', ''].join('\r\n')
 
-/** The only captured request; waits until it has a surplus. */
+/** Returns the only captured request, when it has a surplus. */
 async function withSurplus(endpoint: Endpoint): Promise<Captured> {
   await expect
     .poll(async () => (await portreeve.captured(endpoint))[0]?.surplus, { timeout: 10_000 })

@@ -86,10 +86,7 @@ async function signIn({ url }: Place): Promise<string> {
     .join('; ')
 }
 
-/**
- * Sends the same kind of request on so many connections at once, each as soon as the one before is
- * answered.
- */
+/** Sends the same kind of request on several connections, each after the previous response. */
 function repeat(connections: number, attempt: (n: number) => Promise<unknown>): Stoppable {
   const stopping = new AbortController()
   let next = 0
@@ -121,7 +118,7 @@ function readNothing(
   return { stop: () => sockets.forEach((socket) => socket.destroy()) }
 }
 
-/** An IMAP server that lets anybody sign in and then only says that it is still there. */
+/** An IMAP server that accepts every sign-in and then only sends keep-alives. */
 function startTarpit(): Promise<Listening> {
   return listen((socket) => {
     socket.write('* OK ready\r\n')
@@ -173,7 +170,7 @@ function sendMails({ smtpPort, reportEmail }: Attacker, mail: () => string): Sto
   }
 }
 
-/** Fills the endpoint, so that an export has more to say than sockets buffer. */
+/** Fills the endpoint, so that an export exceeds socket buffers. */
 async function fillEndpoint({ url, endpoint }: Attacker): Promise<void> {
   const body = 'x'.repeat(1 << 20)
   for (let n = 0; n < 40; n++) {
@@ -189,7 +186,7 @@ const side = (port: number) => ({
   password: 'secret',
 })
 
-/** What one account does to all others, by what it does. */
+/** The attacks of one account on all others. */
 export const ATTACKS: Record<string, Attack> = {
   'sends requests that are wrong in 40,000 places': (attacker) => {
     const kinds = JSON.stringify({
@@ -300,7 +297,7 @@ export const ATTACKS: Record<string, Attack> = {
     }),
 }
 
-/** Starts an attack in a process of its own, and waits until it has begun. */
+/** Starts an attack in a process of its own, and waits until it runs. */
 export async function startAttack(what: string, attacker: Attacker): Promise<Stoppable> {
   const program = join(import.meta.dirname, 'attack-process.ts')
   const child = spawn(process.execPath, [program, JSON.stringify({ what, attacker })], {

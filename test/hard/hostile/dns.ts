@@ -61,7 +61,7 @@ export const HOSTILE_DNS: Record<string, (question: Question, tricks: Tricks) =>
   late: (question, { reply }) => void setTimeout(() => reply(answerTo(question)), 30_000).unref(),
 }
 
-/** As many addresses as fit 64 kB. */
+/** As many addresses as fit in 64 kB. */
 function largeAnswer(question: Question): Buffer {
   const answers = Array.from({ length: 2_300 }, (_, n) => ({
     type: 'A' as const,
@@ -83,7 +83,7 @@ function readQuestion(bytes: Buffer): Question | null {
   }
 }
 
-/** A resolver that is nobody's friend. */
+/** Starts a hostile resolver. */
 export async function startHostileDns(): Promise<Listening> {
   const [udp, elsewhere] = [createSocket('udp4'), createSocket('udp4')]
   udp.on('message', (bytes, { port, address }) => {
@@ -108,7 +108,7 @@ export async function startHostileDns(): Promise<Listening> {
           length.writeUInt16BE(answer.length)
           socket.write(Buffer.concat([length, answer]))
         } else {
-          // As much as a message can have is announced, and never comes.
+          // Announces the maximum message length and sends nothing.
           socket.write(Buffer.from([0xff, 0xff]))
           trickle(socket, '\0', 100)
         }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** Sends the same bytes as fast as they are taken, for ever. */
+/** Sends the same bytes as fast as possible, forever. */
 export function flood(socket: Socket, bytes: Buffer): void {
   const more = () => {
     while (socket.writable && socket.write(bytes));
@@ -9,7 +9,7 @@ export function flood(socket: Socket, bytes: Buffer): void {
   more()
 }
 
-/** Sends a text byte by byte, one every so many milliseconds. */
+/** Sends a text byte by byte, at an interval in milliseconds. */
 export function trickle(socket: Socket, text: string, every: number): void {
   let at = 0
   const timer = setInterval(

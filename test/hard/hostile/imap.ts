@@ -21,7 +21,7 @@ const at =
     return true
   }
 
-/** IMAP servers as an enemy writes them, each with what is wrong with it. */
+/** Hostile IMAP servers, each with its misbehavior. */
 export const HOSTILE_IMAP: Record<string, Hostile> = {
   'a greeting without end': {
     greeting: '* OK ',

@@ -5,7 +5,7 @@ import { makeCertificate } from '../../servers/certificates.ts'
 import { listen, type Listening } from '../../servers/listen.ts'
 import { flood, trickle } from './flows.ts'
 
-/** Servers to which somebody wants a TLS connection checked. */
+/** Hostile servers for TLS checks. */
 export const HOSTILE_TLS: Record<string, () => Promise<Listening>> = {
   'a handshake that never goes on': () => listen((socket) => socket.resume()),
   'a handshake of one byte a second': () =>

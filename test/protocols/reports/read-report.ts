@@ -24,8 +24,8 @@ async function outcomeOf(item: Unpacked): Promise<string> {
 }
 
 /**
- * Bytes. A process begins with the maximum of the one that started it, so Linux is asked for this
- * program's own.
+ * Peak memory in bytes. A process starts with the maximum of its parent, so Linux is asked for this
+ * program’s own.
  */
 function mostMemory(): number {
   const status = existsSync('/proc/self/status') ? readFileSync('/proc/self/status', 'utf8') : ''

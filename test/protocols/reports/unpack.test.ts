@@ -246,7 +246,7 @@ describe('limits', () => {
       limits: { ...limits, inflated: 4_500_000 },
     })
     const [first, second] = reports
-    // The start of both was looked at; then the first fits, and the second does not.
+    // The start of both is read; then the first fits, and the second does not.
     await readAggregate(first?.open() ?? Buffer.of())
     await expect(readAggregate(second?.open() ?? Buffer.of())).rejects.toMatchObject({
       code: 'too_large',

@@ -78,7 +78,7 @@ function Documentation() {
   )
 }
 
-/** On a phone: the screens that the bar at the bottom has no room for. */
+/** On a phone: the screens that do not fit in the bottom bar. */
 function More() {
   const sheet = useRef<HTMLDialogElement>(null)
   const close = () => sheet.current?.close()

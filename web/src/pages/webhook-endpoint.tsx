@@ -16,9 +16,7 @@ import { useThrottledValue } from '../webhooks/requests/use-throttled-value.ts'
 import { useInbox } from '../webhooks/requests/use-inbox.ts'
 import { endpoint as messages, endpoints, filter, list } from '../webhooks/messages.ts'
 
-/**
- * What the address of the screen says about what is shown; a phone shows one pane after the other.
- */
+/** Search parameters of the screen. A phone shows one pane at a time. */
 export type InspectorSearch = { q?: string; method?: string; request?: string; view?: View }
 
 export function Screen() {
@@ -45,7 +43,7 @@ function Captures({ endpoint }: { endpoint: Endpoint }) {
   const navigate = useNavigate({ from: '/hooks/$id' })
   const inbox = useInbox(endpoint.id, { q, method })
   const { rows } = inbox
-  // Where none is chosen the newest is shown, though not faster than anybody can look.
+  // Without a selection the newest request is shown, throttled to a readable rate.
   const newest = useThrottledValue(rows[0]?.id)
   const shown = request ?? newest
   const at = rows.findIndex(({ id }) => id === shown)

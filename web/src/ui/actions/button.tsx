@@ -13,7 +13,7 @@ type ButtonProps = {
   kind?: ButtonKind
   size?: Size
   icon?: IconName
-  /** Work is under way: the button stays in place and takes no second press. */
+  /** An action is in progress: the button stays in place and ignores clicks. */
   busy?: boolean
   disabled?: boolean
   type?: 'button' | 'submit'

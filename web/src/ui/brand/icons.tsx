@@ -1,8 +1,7 @@
 import type { ReactNode } from 'react'
 
 /**
- * Line drawings on a grid of 20; they take the colour of the text beside them and say nothing to
- * screen readers.
+ * Line drawings on a grid of 20, in the color of the text beside them, hidden from screen readers.
  */
 const DRAWINGS = {
   home: <path d="M3.5 9.2 10 3.8l6.5 5.4M5 8.2v8h3.6v-4.4h2.8v4.4H15v-8" />,

@@ -32,7 +32,7 @@ export function dayText(day: string): string {
   return DAY.format(new Date(day))
 }
 
-/** A bar a day, in parts. The words below it say the same; a table belongs beside it. */
+/** A stacked bar per day. The text below repeats it; place a table beside it. */
 export function DailyChart({ label, text, days, series }: DailyChartProps) {
   const [place, width] = useWidth<HTMLDivElement>()
   const [caption, hatch] = [useId(), useId()]

@@ -10,7 +10,7 @@ type ProgressBarProps = {
   size?: 'thin' | 'thick'
 }
 
-/** How much of something is done. Words beside it say the same. */
+/** A progress bar. The text beside it repeats the value. */
 export function ProgressBar({ label, done, total, tone, size = 'thin' }: ProgressBarProps) {
   const percent = total > 0 ? Math.min(100, Math.floor((done / total) * 100)) : 0
   return (

@@ -10,7 +10,7 @@ type PageProps = {
   aside?: ReactNode
   /** For a single form. */
   narrow?: boolean
-  /** As wide as there is room: for tables. */
+  /** Full width, for tables. */
   wide?: boolean
   /** Fills the window; its panes scroll separately. */
   fill?: boolean

@@ -17,7 +17,7 @@ export type Inbox = {
  */
 const MAX_ROWS = 10_000
 
-/** Pages that are fetched to catch up: behind by more, the list begins anew with the newest. */
+/** Pages fetched to catch up. If more are missing, the list restarts with the newest. */
 const MAX_PAGES_BEHIND = 4
 
 type Deps = { fetchPage: (ask: PageRequest) => Promise<RequestsPage> }

@@ -31,7 +31,7 @@ type RequestDetailProps = {
   onView: (view: View) => void
 }
 
-/** One captured request with all there is to know about it. */
+/** One captured request with all details. */
 export function RequestDetail({ endpointId, requestId, ...rest }: RequestDetailProps) {
   // The one before stays in place until the next is there, so that going through them does not
   // flicker.

@@ -28,8 +28,7 @@ export function useInbox(id: string, { q, method }: RequestFilter): Inbox & { mo
   })
   async function begin(): Promise<void> {
     await inbox.refresh()
-    // Its signatures may be held against another secret now; of one that was cleared there is
-    // nothing to ask for.
+    // Signatures may be verified with another secret now. A cleared list has no request to fetch.
     if (inbox.current().rows.length > 0)
       await queries.invalidateQueries({ queryKey: ['webhooks', id, 'request'] })
   }
