@@ -305,7 +305,7 @@ describe('a migration between real servers', () => {
 
   it('does not change the source, including \\Recent and unseen messages (32)', async () => {
     const here = await accountWith(dovecot, { INBOX: [{ flags: ['\\Deleted'] }] })
-    // \\Recent marks messages that arrived while no client had the folder open.
+    // \Recent marks messages that arrived while no client had the folder open.
     await inside(accountOn(here.port, here.user), ({ wire }) => wire.run(['APPEND INBOX ', mail()]))
     const counts = () =>
       inside(accountOn(here.port, here.user), async ({ wire }) => {
