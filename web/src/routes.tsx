@@ -15,6 +15,7 @@ import { AccountFrame } from './frame/account-frame.tsx'
 import { ErrorPage, NotFoundPage } from './frame/error-pages.tsx'
 import type { ListSearch } from './pages/attack-list.tsx'
 import { historySearch, hostsSearch } from './monitoring/search.ts'
+import { pageOf, searchText, type Search } from './search.ts'
 import type { InspectorSearch } from './pages/webhook-endpoint.tsx'
 import { accountQuery } from './queries.ts'
 
@@ -41,7 +42,6 @@ const own = createRoute({
   },
 })
 
-type Search = Record<string, unknown>
 type LoadScreen = () => Promise<{ Screen: () => ReactNode }>
 const noSearch = () => ({})
 
@@ -91,7 +91,7 @@ const screens = root.addChildren([
     ownScreen(
       '/check',
       () => import('./pages/check.tsx'),
-      ({ q }): { q?: string } => ({ q: textOf(q) }),
+      ({ q }): { q?: string } => ({ q: searchText(q) }),
     ),
     ownScreen('/hooks', () => import('./pages/webhook-endpoints.tsx')),
     ownScreen('/hooks/$id', () => import('./pages/webhook-endpoint.tsx'), inspectorSearch),
@@ -115,7 +115,7 @@ const screens = root.addChildren([
     ownScreen('/monitoring/$id/settings', () => import('./pages/monitored-host-settings.tsx')),
     ownScreen('/delisting', () => import('./pages/delisting.tsx'), delistingsSearch),
     ownScreen('/delisting/new', () => import('./pages/new-delisting.tsx'), newDelistingSearch),
-    ownScreen('/delisting/$id', () => import('./pages/delisting-case.tsx')),
+    ownScreen('/delisting/$id', () => import('./pages/delisting-detail.tsx')),
     ownScreen('/migrations', () => import('./pages/migrations.tsx'), pageSearch),
     ownScreen('/migrations/new', () => import('./pages/new-migration.tsx')),
     ownScreen('/migrations/$id', () => import('./pages/migration.tsx')),
@@ -137,34 +137,28 @@ const VIEWS: NonNullable<InspectorSearch['view']>[] = ['body', 'headers', 'query
 
 function inspectorSearch({ q, method, request, view }: Search): InspectorSearch {
   return {
-    q: textOf(q),
-    method: textOf(method),
-    request: textOf(request),
+    q: searchText(q),
+    method: searchText(method),
+    request: searchText(request),
     view: VIEWS.find((each) => each === view),
   }
 }
 
 function actsSearch({ q, ...rest }: Search): { q?: string; page?: number } {
-  return { q: textOf(q), ...pageSearch(rest) }
+  return { q: searchText(q), ...pageSearch(rest) }
 }
 
 function addressSearch({ ip }: Search): { ip?: string } {
-  return { ip: textOf(ip) }
+  return { ip: searchText(ip) }
 }
 
 function listSearch({ format, service }: Search): ListSearch {
-  return { format: textOf(format), service: textOf(service) }
+  return { format: searchText(format), service: searchText(service) }
 }
 
 /** The page of a long list. */
 function pageSearch({ page }: Search): { page?: number } {
-  return { page: Number.isInteger(page) && (page as number) > 1 ? (page as number) : undefined }
-}
-
-/** A search such as `?q=404` is read as a number. */
-function textOf(value: unknown): string | undefined {
-  if (typeof value === 'string' && value !== '') return value
-  return typeof value === 'number' ? String(value) : undefined
+  return { page: pageOf(page) }
 }
 
 /**
