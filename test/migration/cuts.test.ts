@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { openFileJournal } from '../../src/migration/engine/journal/file-journal.ts'
 import { createMemoryJournal, type Journal } from '../../src/migration/engine/journal/journal.ts'
-import { WAIT_TIMES } from '../../src/migration/limits.ts'
+import { WAIT_TIMES, type WaitTimes } from '../../src/migration/limits.ts'
 import { migrateMailbox } from '../../src/migration/engine/migrate.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
@@ -20,7 +20,7 @@ import { accountOn, contents, fill, mail, read, type Letter } from './mailbox.ts
 const TIMES = process.env['PORTREEVE_HARD'] ? 50 : 5
 const SECONDS = TIMES * 20_000
 
-const waitTimes = { ...WAIT_TIMES, reconnect: { first: 5, most: 50 }, settle: 700 }
+const waitTimes: WaitTimes = { ...WAIT_TIMES, reconnectMs: { first: 5, most: 50 }, quietMs: 700 }
 
 function letters(count: number): Letter[] {
   return Array.from({ length: count }, (_, n) => ({

@@ -330,7 +330,7 @@ describe('a migration between real servers', () => {
     await migrate(here, there, { journal, folders: ['Box'] })
     for (const field of ['sourceUidValidity', 'destinationUidValidity'] as const) {
       const saved = await journal.load('Box')
-      if (!saved) throw new Error('no books')
+      if (!saved) throw new Error('no state')
       await journal.save('Box', { ...saved, [field]: 1 }, [])
       const again = await migrate(here, there, { journal, folders: ['Box'] })
       expect(again).toMatchObject({

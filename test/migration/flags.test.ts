@@ -80,10 +80,10 @@ describe('flags that change at the source between two runs', () => {
 
     const other = await serverWith(startDovecot(), [twin, twin])
     const empty = await serverWith(startDovecot())
-    const books = createMemoryJournal()
-    await migrate(other, empty, { journal: books, withNewMail: true })
+    const memory = createMemoryJournal()
+    await migrate(other, empty, { journal: memory, withNewMail: true })
     await change(other, '1 +FLAGS (\\Seen)')
-    expect(await migrate(other, empty, { journal: books, withNewMail: true })).toMatchObject({
+    expect(await migrate(other, empty, { journal: memory, withNewMail: true })).toMatchObject({
       state: 'completed',
     })
     expect(await flagsAt(empty)).toEqual([[], []])

@@ -5,16 +5,16 @@ import {
   type CopyFailure,
   type Journal,
 } from '../../src/migration/engine/journal/journal.ts'
-import { WAIT_TIMES } from '../../src/migration/limits.ts'
+import { WAIT_TIMES, type WaitTimes } from '../../src/migration/limits.ts'
 import { migrateMailbox, type MigrationOutcome } from '../../src/migration/engine/migrate.ts'
 import type { MigrationProgress } from '../../src/migration/engine/progress/progress.ts'
 import { accountOn } from './mailbox.ts'
 
-const waitTimes = {
+const waitTimes: WaitTimes = {
   ...WAIT_TIMES,
-  reconnect: { first: 10, most: 100 },
-  slowDown: { first: 50, most: 200 },
-  settle: 700,
+  reconnectMs: { first: 10, most: 100 },
+  slowDownMs: { first: 50, most: 200 },
+  quietMs: 700,
 }
 
 export type Run = MigrationOutcome & { failures: CopyFailure[]; seen: MigrationProgress[] }

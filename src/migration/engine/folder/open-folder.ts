@@ -16,7 +16,7 @@ import type { FingerprintCounts } from '../identify/fingerprint.ts'
 import { blankFolder, type Journal, type SavedFolder } from '../journal/journal.ts'
 import { identify, countMessages } from '../identify/identify.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
-import { createFolderState, type FolderState } from '../journal/folder-state.ts'
+import { FolderState } from '../journal/folder-state.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
 import {
   openDestinationFolder,
@@ -82,21 +82,23 @@ export async function openFolder(
   }
   const isSame = saved !== null && isSameMailbox(saved, blank)
   const isRematch = saved !== null && !isSame && (saved.copied > 0 || saved.intents.length > 0)
-  const books = isSame
+  const initial = isSame
     ? { ...saved, ...(deps.withNewMail && { sourceUidNext: blank.sourceUidNext }) }
     : blank
-  const hasNews = !books.isDone || books.sourceUidNext > (saved?.sourceUidNext ?? 0)
-  books.isDone = false
-  const folderState = createFolderState(deps.journal, folder.path, books)
+  const hasNews = !initial.isDone || initial.sourceUidNext > (saved?.sourceUidNext ?? 0)
+  initial.isDone = false
+  const folderState = new FolderState(deps.journal, folder.path, initial)
   countUnansweredAsFailures(folderState)
-  const uids = hasNews ? await uidsBelow(source, books.sourceUidNext) : []
+  const uids = hasNews ? await uidsBelow(source, initial.sourceUidNext) : []
   const isAsked = folderState.start(uids).length > 0 && (isRematch || deps.deduplicate)
-  const before = isRematch ? blank.destinationUidNext : books.destinationUidNext
+  const before = isRematch ? blank.destinationUidNext : initial.destinationUidNext
   const tally = isAsked ? await countMessages(destination, before) : null
   if (tally && folderState.skippedCount > 0)
-    await takeExisting(tally, folderState, source, books.sourceUidNext)
+    await takeExisting(tally, folderState, source, initial.sourceUidNext)
   const elsewhere =
-    uids.length > 0 ? await listCopiedElsewhere(pair, folder, books.sourceUidNext, deps.before) : []
+    uids.length > 0
+      ? await listCopiedElsewhere(pair, folder, initial.sourceUidNext, deps.before)
+      : []
   for (const { uid, size } of elsewhere)
     if (!folderState.isDone(uid)) folderState.skipped(uid, size)
   const knownBelow = isSame ? saved.sourceUidNext : 0

@@ -1,4 +1,5 @@
 import type { CopyFailure, Journal, SavedFolder } from './journal.ts'
+import { ProcessedMessages } from './processed-messages.ts'
 import { createUidSet, parseUidSet, type UidSet } from './uid-set.ts'
 
 /**
@@ -6,221 +7,203 @@ import { createUidSet, parseUidSet, type UidSet } from './uid-set.ts'
  */
 export type CopiedMessage = { uid: number; to: number | null; size: number }
 
-/** The state of one folder: processed messages, open batches, and the part that the journal has. */
-export type FolderState = {
-  readonly saved: SavedFolder
-  /** Source UIDs left to copy, ascending. Sets the UIDs that `lastUid` refers to. */
-  start(sourceUids: readonly number[]): number[]
-  isDone(uid: number): boolean
-  /** Number of messages left. */
-  readonly left: number
-  /** Number of messages that were copied, already there, or failed. */
-  readonly processedCount: number
-  readonly skippedCount: number
-  readonly failedCount: number
-  /** Bytes of all processed messages, copied or not. */
-  readonly bytes: number
-  readonly lastUid: number
-  /**
-   * Records a batch before it is sent. Durable when it resolves: only then may its last byte be
-   * sent.
-   */
-  recordIntent(uids: readonly number[]): Promise<OpenIntent>
-  copied(copies: readonly CopiedMessage[]): void
-  /** The destination has the message from elsewhere, or we copied it to another folder. */
-  skipped(uid: number, size: number): void
-  /** The message was deleted at the source meanwhile. */
-  gone(uid: number, size: number): void
-  failed(failure: CopyFailure & { uid: number }): void
-  failureCountOf(uid: number): number
-  /** Sum over all messages. */
-  readonly totalFailureCount: number
-  countFailures(uids: readonly number[]): void
-  /**
-   * Batches without a known outcome, and the smallest UID that they can have at the destination.
-   */
-  unresolvedBatches(): { uids: number[]; uidNext: number } | null
-  /** Removes the open batches once each of their messages is recorded or left to copy. */
-  clearIntents(): Promise<void>
-  isOwnCopy(destinationUid: number): boolean
-  isExisting(uid: number): boolean
-  /** Saves the state to the journal. */
-  save(): Promise<void>
-  /**
-   * Marks the folder as done.
-   * @param sourceModseq modification sequence of the source up to which all flags are at the
-   *   destination
-   */
-  finish(sourceModseq: string | null): Promise<void>
-}
-
 export type OpenIntent = {
   /** Ends a batch. It is unknown whether these messages arrived. */
   conclude(unknown: readonly number[]): void
 }
 
-export function createFolderState(
-  journal: Journal,
-  folder: string,
-  initial: SavedFolder,
-): FolderState {
-  const books = { ...initial }
-  const beyond = parseUidSet(initial.beyond)
-  const again = parseUidSet(initial.again)
-  const there = parseUidSet(initial.there)
-  const failedUids = parseUidSet(initial.failed)
-  const copiedTo = parseUidSet(initial.copiedTo)
-  const suspicions = new Map(initial.suspicions)
-  const open = new Set<{ uids: UidSet; uidNext: number }>()
-  for (const { uids, uidNext } of initial.intents) open.add({ uids: parseUidSet(uids), uidNext })
-  let order: number[] = []
-  let position = 0
-  let left = 0
-  let nextUid = initial.destinationUidNext
-  let unwritten: CopyFailure[] = []
-  const save = createSaver(write)
+/** The state of one folder: processed messages, open batches, and the part that the journal has. */
+export class FolderState {
+  /** Saves the state to the journal. */
+  readonly save: () => Promise<void>
+  readonly #journal: Journal
+  readonly #folder: string
+  readonly #saved: SavedFolder
+  readonly #processed: ProcessedMessages
+  readonly #existing: UidSet
+  readonly #failed: UidSet
+  readonly #ownCopies: UidSet
+  readonly #failureCounts: Map<number, number>
+  readonly #openBatches: Set<{ uids: UidSet; uidNext: number }>
+  #nextUid: number
+  #unsavedFailures: CopyFailure[] = []
 
-  async function write(): Promise<void> {
-    const taken = unwritten
-    unwritten = []
+  constructor(journal: Journal, folder: string, initial: SavedFolder) {
+    this.#journal = journal
+    this.#folder = folder
+    this.#saved = { ...initial }
+    this.#processed = new ProcessedMessages(initial)
+    this.#existing = parseUidSet(initial.there)
+    this.#failed = parseUidSet(initial.failed)
+    this.#ownCopies = parseUidSet(initial.copiedTo)
+    this.#failureCounts = new Map(initial.suspicions)
+    this.#openBatches = new Set(
+      initial.intents.map(({ uids, uidNext }) => ({ uids: parseUidSet(uids), uidNext })),
+    )
+    this.#nextUid = initial.destinationUidNext
+    this.save = createSaver(() => this.#write())
+  }
+
+  /** The durable form of the state. */
+  get saved(): SavedFolder {
+    return {
+      ...this.#saved,
+      ...this.#processed.toSaved(),
+      there: this.#existing.toString(),
+      failed: this.#failed.toString(),
+      copiedTo: this.#ownCopies.toString(),
+      suspicions: [...this.#failureCounts],
+      intents: [...this.#openBatches].map(({ uids, uidNext }) => ({
+        uids: uids.toString(),
+        uidNext,
+      })),
+    }
+  }
+
+  /** Source UIDs left to copy, ascending. Sets the UIDs that `lastUid` refers to. */
+  start(sourceUids: readonly number[]): number[] {
+    return this.#processed.start(sourceUids)
+  }
+
+  isDone(uid: number): boolean {
+    return this.#processed.has(uid)
+  }
+
+  /** Number of messages left. */
+  get left(): number {
+    return this.#processed.left
+  }
+
+  get lastUid(): number {
+    return this.#processed.lastUid
+  }
+
+  /** Number of messages that were copied, already there, or failed. */
+  get processedCount(): number {
+    return this.#saved.copied + this.skippedCount + this.failedCount
+  }
+
+  get skippedCount(): number {
+    return this.#existing.size
+  }
+
+  get failedCount(): number {
+    return this.#failed.size
+  }
+
+  /** Bytes of all processed messages, copied or not. */
+  get bytes(): number {
+    return this.#saved.bytes + this.#saved.aside
+  }
+
+  /**
+   * Records a batch before it is sent. Durable when it resolves: only then may its last byte be
+   * sent.
+   */
+  async recordIntent(uids: readonly number[]): Promise<OpenIntent> {
+    const batch = { uids: createUidSet(uids), uidNext: this.#nextUid }
+    this.#openBatches.add(batch)
+    await this.save()
+    return {
+      conclude: (unknown) => {
+        if (unknown.length === 0) this.#openBatches.delete(batch)
+        else batch.uids = createUidSet(unknown)
+      },
+    }
+  }
+
+  copied(copies: readonly CopiedMessage[]): void {
+    for (const { uid, to, size } of copies) {
+      if (to !== null) this.#ownCopies.add(to)
+      if (to !== null && to >= this.#nextUid) this.#nextUid = to + 1
+      this.#saved.copied += 1
+      this.#saved.bytes += size
+      this.#conclude(uid)
+    }
+  }
+
+  /** The destination has the message from elsewhere, or we copied it to another folder. */
+  skipped(uid: number, size: number): void {
+    this.#existing.add(uid)
+    this.gone(uid, size)
+  }
+
+  /** The message was deleted at the source meanwhile. */
+  gone(uid: number, size: number): void {
+    this.#saved.aside += size
+    this.#conclude(uid)
+  }
+
+  failed(failure: CopyFailure & { uid: number }): void {
+    this.#failed.add(failure.uid)
+    this.#unsavedFailures.push(failure)
+    this.gone(failure.uid, failure.size ?? 0)
+  }
+
+  failureCountOf(uid: number): number {
+    return this.#failureCounts.get(uid) ?? 0
+  }
+
+  /** Sum over all messages. */
+  get totalFailureCount(): number {
+    return [...this.#failureCounts.values()].reduce((sum, times) => sum + times, 0)
+  }
+
+  countFailures(uids: readonly number[]): void {
+    for (const uid of uids) this.#failureCounts.set(uid, this.failureCountOf(uid) + 1)
+  }
+
+  /**
+   * Batches without a known outcome, and the smallest UID that they can have at the destination.
+   */
+  unresolvedBatches(): { uids: number[]; uidNext: number } | null {
+    const batches = [...this.#openBatches]
+    const uids = batches.flatMap((batch) => [...batch.uids]).filter((uid) => !this.isDone(uid))
+    if (uids.length === 0) return null
+    return {
+      uids: uids.toSorted((a, b) => a - b),
+      uidNext: Math.min(...batches.map(({ uidNext }) => uidNext)),
+    }
+  }
+
+  /** Removes the open batches once each of their messages is recorded or left to copy. */
+  async clearIntents(): Promise<void> {
+    this.#openBatches.clear()
+    await this.save()
+  }
+
+  isOwnCopy(destinationUid: number): boolean {
+    return this.#ownCopies.has(destinationUid)
+  }
+
+  isExisting(uid: number): boolean {
+    return this.#existing.has(uid)
+  }
+
+  /**
+   * Marks the folder as done.
+   * @param sourceModseq modification sequence of the source up to which all flags are at the
+   *   destination
+   */
+  async finish(sourceModseq: string | null): Promise<void> {
+    this.#saved.sourceModseq = sourceModseq
+    this.#saved.isDone = true
+    await this.save()
+  }
+
+  #conclude(uid: number): void {
+    if (this.#processed.add(uid)) this.#failureCounts.delete(uid)
+  }
+
+  async #write(): Promise<void> {
+    const failures = this.#unsavedFailures
+    this.#unsavedFailures = []
     try {
-      await journal.save(folder, snapshot(), taken)
+      await this.#journal.save(this.#folder, this.saved, failures)
     } catch (error) {
-      unwritten = [...taken, ...unwritten]
+      this.#unsavedFailures = [...failures, ...this.#unsavedFailures]
       throw error
     }
-  }
-
-  function snapshot(): SavedFolder {
-    return {
-      ...books,
-      beyond: beyond.toString(),
-      again: again.toString(),
-      there: there.toString(),
-      failed: failedUids.toString(),
-      copiedTo: copiedTo.toString(),
-      suspicions: [...suspicions],
-      intents: [...open].map(({ uids, uidNext }) => ({ uids: uids.toString(), uidNext })),
-    }
-  }
-
-  function conclude(uid: number): void {
-    if (isDone(uid)) return
-    left -= 1
-    suspicions.delete(uid)
-    if (uid <= books.lastUid) again.delete(uid)
-    else beyond.add(uid)
-    const before = books.lastUid
-    for (
-      let next = order[position];
-      next !== undefined && isDone(next);
-      next = order[(position += 1)]
-    ) {
-      books.lastUid = Math.max(books.lastUid, next)
-    }
-    if (books.lastUid > before) beyond.dropBelow(books.lastUid + 1)
-  }
-
-  function isDone(uid: number): boolean {
-    return uid <= books.lastUid ? !again.has(uid) : beyond.has(uid)
-  }
-
-  return {
-    get saved() {
-      return snapshot()
-    },
-    start(sourceUids) {
-      order = sourceUids.filter((uid) => uid > books.lastUid)
-      position = 0
-      if (again.size > 0) {
-        const isHere = new Set(sourceUids)
-        for (const uid of again) if (!isHere.has(uid)) again.delete(uid)
-      }
-      const todo = sourceUids.filter((uid) => !isDone(uid))
-      left = todo.length
-      return todo
-    },
-    isDone,
-    get left() {
-      return left
-    },
-    get skippedCount() {
-      return there.size
-    },
-    get failedCount() {
-      return failedUids.size
-    },
-    get bytes() {
-      return books.bytes + books.aside
-    },
-    get lastUid() {
-      return books.lastUid
-    },
-    get processedCount() {
-      return books.copied + there.size + failedUids.size
-    },
-    async recordIntent(uids) {
-      const intent = { uids: createUidSet(uids), uidNext: nextUid }
-      open.add(intent)
-      await save()
-      return {
-        conclude(unknown) {
-          if (unknown.length === 0) open.delete(intent)
-          else intent.uids = createUidSet(unknown)
-        },
-      }
-    },
-    copied(copies) {
-      for (const { uid, to, size } of copies) {
-        if (to !== null) copiedTo.add(to)
-        if (to !== null && to >= nextUid) nextUid = to + 1
-        books.copied += 1
-        books.bytes += size
-        conclude(uid)
-      }
-    },
-    skipped(uid, size) {
-      there.add(uid)
-      books.aside += size
-      conclude(uid)
-    },
-    gone(uid, size) {
-      books.aside += size
-      conclude(uid)
-    },
-    failed(failure) {
-      failedUids.add(failure.uid)
-      books.aside += failure.size ?? 0
-      unwritten.push(failure)
-      conclude(failure.uid)
-    },
-    failureCountOf: (uid) => suspicions.get(uid) ?? 0,
-    get totalFailureCount() {
-      return [...suspicions.values()].reduce((sum, times) => sum + times, 0)
-    },
-    countFailures(uids) {
-      for (const uid of uids) suspicions.set(uid, (suspicions.get(uid) ?? 0) + 1)
-    },
-    unresolvedBatches() {
-      const uids = [...open].flatMap((intent) => [...intent.uids]).filter((uid) => !isDone(uid))
-      if (uids.length === 0) return null
-      return {
-        uids: uids.toSorted((a, b) => a - b),
-        uidNext: Math.min(...[...open].map(({ uidNext }) => uidNext)),
-      }
-    },
-    clearIntents: async () => {
-      open.clear()
-      await save()
-    },
-    isOwnCopy: (uid) => copiedTo.has(uid),
-    isExisting: (uid) => there.has(uid),
-    save,
-    finish: async (sourceModseq) => {
-      books.sourceModseq = sourceModseq
-      books.isDone = true
-      await save()
-    },
   }
 }
 

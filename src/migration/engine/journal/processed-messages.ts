@@ -1,0 +1,70 @@
+import type { SavedFolder } from './journal.ts'
+import { parseUidSet, type UidSet } from './uid-set.ts'
+
+/**
+ * The processed messages of a folder: every message up to `lastUid` except those to retry, and
+ * single ones above it. The set stays small, because `lastUid` follows the messages in order.
+ */
+export class ProcessedMessages {
+  lastUid: number
+  /** Messages left to process. */
+  left = 0
+  readonly #beyond: UidSet
+  readonly #again: UidSet
+  /** Source UIDs above `lastUid`, ascending, and how many of them `lastUid` has passed. */
+  #order: number[] = []
+  #position = 0
+
+  constructor({ lastUid, beyond, again }: Pick<SavedFolder, 'lastUid' | 'beyond' | 'again'>) {
+    this.lastUid = lastUid
+    this.#beyond = parseUidSet(beyond)
+    this.#again = parseUidSet(again)
+  }
+
+  /** Sets the messages of the source, and returns those left to process, ascending. */
+  start(sourceUids: readonly number[]): number[] {
+    this.#order = sourceUids.filter((uid) => uid > this.lastUid)
+    this.#position = 0
+    if (this.#again.size > 0) {
+      const isHere = new Set(sourceUids)
+      for (const uid of this.#again) if (!isHere.has(uid)) this.#again.delete(uid)
+    }
+    const left = sourceUids.filter((uid) => !this.has(uid))
+    this.left = left.length
+    return left
+  }
+
+  has(uid: number): boolean {
+    return uid <= this.lastUid ? !this.#again.has(uid) : this.#beyond.has(uid)
+  }
+
+  /** Adds a message; false when it was processed already. */
+  add(uid: number): boolean {
+    if (this.has(uid)) return false
+    this.left -= 1
+    if (uid <= this.lastUid) this.#again.delete(uid)
+    else this.#beyond.add(uid)
+    this.#advance()
+    return true
+  }
+
+  toSaved(): Pick<SavedFolder, 'lastUid' | 'beyond' | 'again'> {
+    return {
+      lastUid: this.lastUid,
+      beyond: this.#beyond.toString(),
+      again: this.#again.toString(),
+    }
+  }
+
+  #advance(): void {
+    const before = this.lastUid
+    for (
+      let next = this.#order[this.#position];
+      next !== undefined && this.has(next);
+      next = this.#order[(this.#position += 1)]
+    ) {
+      this.lastUid = Math.max(this.lastUid, next)
+    }
+    if (this.lastUid > before) this.#beyond.dropBelow(this.lastUid + 1)
+  }
+}
