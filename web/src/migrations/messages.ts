@@ -154,7 +154,7 @@ export const migration = {
   /** Announced to screen readers. */
   percent: (percent: number) => `${percent}% copied.`,
   rate: (messagesPerSecond: number, bytesPerSecond: number) =>
-    `${numberText(Math.round(messagesPerSecond))} messages/s, ${sizeText(bytesPerSecond)}/s`,
+    `${numberText(Math.round(messagesPerSecond))} messages/s · ${sizeText(bytesPerSecond)}/s`,
   source: 'Source',
   destination: 'Destination',
   account,
