@@ -112,7 +112,7 @@ describe('src', () => {
       /^src\/(store\/owned|accounts\/own-data-routes)\.ts$/,
     )
     expect(readers).toEqual([])
-    expect(sourceOf('src/accounts/own-data-routes.ts')).toMatch(
+    expect(sourceOf('src/accounts/own-data/own-data-routes.ts')).toMatch(
       /exports\.spool\(\(signal\) => readOwned\(/,
     )
   })

@@ -1,7 +1,7 @@
 // One instance of attack reporting, in a process of its own. Arguments: the database's URL; `work`
 // to keep the list too.
 import { createAbuseModule } from '../../src/abuse/module.ts'
-import { readSystems } from '../../src/abuse/systems.ts'
+import { readSystems } from '../../src/abuse/reputation/systems.ts'
 import { readConfig } from '../../src/config.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
 import { addRoutes } from '../../src/http/scopes.ts'

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { appeal } from '../../src/abuse/appeals/appeals.ts'
-import { describeAddress } from '../../src/abuse/check.ts'
+import { describeAddress } from '../../src/abuse/lookup/check.ts'
 import { createAbuseServices, type AbuseServices } from '../../src/abuse/create-services.ts'
 import {
   absorb,
@@ -16,11 +16,11 @@ import {
   type Evidence,
   type Standing,
   type State,
-} from '../../src/abuse/score.ts'
-import { createReporters, type Reporter } from '../../src/abuse/reporter.ts'
+} from '../../src/abuse/scoring/score.ts'
+import { createReporters, type Reporter } from '../../src/abuse/reputation/reporter.ts'
 import { serviceOf } from '../../src/abuse/services.ts'
 import { readSubject } from '../../src/abuse/subject.ts'
-import { NO_SYSTEMS, readSystems, type Systems } from '../../src/abuse/systems.ts'
+import { NO_SYSTEMS, readSystems, type Systems } from '../../src/abuse/reputation/systems.ts'
 import { createLog } from '../../src/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { startEmbedded } from '../../src/store/embedded.ts'

@@ -1,9 +1,9 @@
 // How long it takes to know who sent a token, in microseconds: remembered, and asked of the
 // database.
 import { createAccount } from '../../src/accounts/accounts.ts'
-import { createAuth } from '../../src/accounts/auth.ts'
-import { createIdentify } from '../../src/accounts/identify.ts'
-import { issueToken } from '../../src/accounts/tokens.ts'
+import { createAuth } from '../../src/accounts/sign-in/auth.ts'
+import { createIdentify } from '../../src/accounts/tokens/identify.ts'
+import { issueToken } from '../../src/accounts/tokens/tokens.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Identify } from '../../src/http/auth.ts'
 import { createLog } from '../../src/log.ts'

@@ -1,7 +1,7 @@
 import type { Routes } from '../http/scopes.ts'
 import type { Job } from '../jobs/job.ts'
 import { abuseJobs } from './jobs.ts'
-import { startListPublisher } from './list-publisher.ts'
+import { startListPublisher } from './export/list-publisher.ts'
 import { createAbuseServices, type AbuseOptions } from './create-services.ts'
 import { abuseRoutes } from './routes.ts'
 

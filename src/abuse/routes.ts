@@ -5,10 +5,10 @@ import type { Routes } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
 import { administratorRoutes } from './admin-routes.ts'
 import type { AbuseOptions, AbuseServices } from './create-services.ts'
-import { installerRoutes } from './installer-routes.ts'
+import { installerRoutes } from './installer/installer-routes.ts'
 import { TAGS } from './tags.ts'
 import { appeal } from './appeals/appeals.ts'
-import { describeAddress } from './check.ts'
+import { describeAddress } from './lookup/check.ts'
 import { exportRoute } from './export/route.ts'
 import { attackReportRoutes } from './intake/report-routes.ts'
 import {
@@ -24,7 +24,7 @@ import {
   TokenList,
   TokenParam,
 } from './shapes.ts'
-import { SERVICE_LIST } from './stats.ts'
+import { SERVICE_LIST } from './lookup/stats.ts'
 import { readSubject } from './subject.ts'
 import { issueReportToken, listOwnTokens, readMetrics, revokeReportToken } from './tokens/tokens.ts'
 

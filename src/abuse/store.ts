@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
-import type { Confidence, Evidence, Standing, State } from './score.ts'
+import type { Confidence, Evidence, Standing, State } from './scoring/score.ts'
 
 /** The stored row of an address. */
 export type AddressRow = {

@@ -4,8 +4,8 @@ import { Fault, type FaultDetail } from '../errors.ts'
 import { DELETION_TIMEOUT_MS, withStatementTimeout } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
 import { notifyAccountChange } from './account-changes.ts'
-import { isCommonPassword } from './common-passwords.ts'
-import { hashPassword } from './password-hash.ts'
+import { isCommonPassword } from './sign-in/common-passwords.ts'
+import { hashPassword } from './sign-in/password-hash.ts'
 import { isPlainText, NAME_LENGTH, PASSWORD_LENGTH } from './shapes.ts'
 import {
   deleteAccount,

@@ -1,9 +1,9 @@
 import { defineJob, type Job } from '../jobs/job.ts'
 import type { Db } from '../store/database.ts'
-import { deleteOldOutgoingMail } from '../store/outgoing-mail.ts'
+import { deleteOldOutgoingMail } from '../store/limits/outgoing-mail.ts'
 import { deleteAttemptsBefore, deleteKnownNetworksBefore } from './attempts/store.ts'
-import { KNOWN_NETWORK_DAYS } from './trusted-clients.ts'
-import { BACKOFF } from './password-throttle.ts'
+import { KNOWN_NETWORK_DAYS } from './sign-in/trusted-clients.ts'
+import { BACKOFF } from './sign-in/password-throttle.ts'
 import { deleteAuditEntriesBefore, deleteExpiredSessions } from './store.ts'
 import { DAY_MS } from '../time.ts'
 

@@ -10,14 +10,14 @@ import { Fault } from '../errors.ts'
 import type { DB } from '../store/tables.ts'
 import { changeAccount, createAccount, createFirstAccount, removeAccount } from './accounts.ts'
 import { auditAdministrators, auditRoute } from './audit.ts'
-import { authRoutes, createSession } from './auth-routes.ts'
-import type { Auth } from './auth.ts'
-import type { ExportFiles } from './export-files.ts'
-import { ownDataRoutes } from './own-data-routes.ts'
-import type { PasswordThrottle } from './password-throttle.ts'
-import { reauthenticationRoutes } from './reauthentication.ts'
-import type { TrustedClients } from './trusted-clients.ts'
-import { requireSetupToken } from './setup.ts'
+import { authRoutes, createSession } from './sign-in/auth-routes.ts'
+import type { Auth } from './sign-in/auth.ts'
+import type { ExportFiles } from './own-data/export-files.ts'
+import { ownDataRoutes } from './own-data/own-data-routes.ts'
+import type { PasswordThrottle } from './sign-in/password-throttle.ts'
+import { reauthenticationRoutes } from './sign-in/reauthentication.ts'
+import type { TrustedClients } from './sign-in/trusted-clients.ts'
+import { requireSetupToken } from './registration/setup.ts'
 import {
   Account,
   AccountChange,
@@ -31,8 +31,8 @@ import {
   Token,
 } from './shapes.ts'
 import { countAccounts, hasAccounts, listAccounts, listTokens } from './store.ts'
-import type { SignUp } from './sign-up.ts'
-import { issueToken, revokeToken } from './tokens.ts'
+import type { SignUp } from './registration/sign-up.ts'
+import { issueToken, revokeToken } from './tokens/tokens.ts'
 
 export type AccountRoutesOptions = {
   db: Kysely<DB>

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { PLANS } from '../config.ts'
 import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
-import { OVER_QUOTA_EFFECTS, QUOTAS } from './quotas.ts'
+import { OVER_QUOTA_EFFECTS, QUOTAS } from './own-data/quotas.ts'
 
 /**
  * PostgreSQL rejects NUL and lone surrogates, and a terminal may interpret the other control

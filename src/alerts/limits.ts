@@ -1,4 +1,4 @@
-import type { MailLimits } from '../store/outgoing-mail.ts'
+import type { MailLimits } from '../store/limits/outgoing-mail.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time.ts'
 
 /** Milliseconds before each retry, as Standard Webhooks recommends; about three days in total. */

@@ -10,7 +10,7 @@ import {
   checkResolver,
   good,
   type Finding,
-} from '../diagnostics/service-checks.ts'
+} from '../diagnostics/health/service-checks.ts'
 import { Fault, messageOf } from '../errors.ts'
 import { createLog } from '../log.ts'
 import { parseHost } from '../net/address.ts'

@@ -12,7 +12,7 @@ import { isMbox, splitMbox } from '../protocols/mail/mbox.ts'
 import type { DB } from '../store/tables.ts'
 import { UsageError, type CliCommand } from './command.ts'
 import { withDatabase } from './database.ts'
-import { bar, countText, timeText } from './progress-bars.ts'
+import { bar, countText, timeText } from './migrate/progress-bars.ts'
 import { sanitizeForTerminal, table } from './text.ts'
 
 const USAGE = `Usage: portreeve import-reports FILE… [--email E]

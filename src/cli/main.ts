@@ -13,11 +13,11 @@ const COMMANDS: Record<string, { summary: string; load: () => Promise<CliCommand
   },
   check: {
     summary: 'Check a domain, host or IP address',
-    load: async () => (await import('./check.ts')).checkCommand,
+    load: async () => (await import('./check/check.ts')).checkCommand,
   },
   migrate: {
     summary: 'Move a mailbox from one IMAP server to another',
-    load: async () => (await import('./migrate.ts')).migrateCommand,
+    load: async () => (await import('./migrate/migrate.ts')).migrateCommand,
   },
   user: {
     summary: 'Create and list accounts, set plans and passwords',

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { requireAccount } from '../accounts/accounts.ts'
-import { issueToken } from '../accounts/tokens.ts'
+import { issueToken } from '../accounts/tokens/tokens.ts'
 import { UsageError, type CliCommand } from './command.ts'
 import { withDatabase } from './database.ts'
 

@@ -1,13 +1,13 @@
 import type { Kysely } from 'kysely'
-import type { EventStreams } from '../http/event-streams.ts'
+import type { EventStreams } from '../http/events/event-streams.ts'
 import type { Routes } from '../http/scopes.ts'
 import type { Job } from '../jobs/job.ts'
 import type { FutureTimestamp } from '../store/clock.ts'
 import type { DB } from '../store/tables.ts'
 import { cleanUpSharedChecksJob } from './jobs.ts'
 import { diagnosticsRoutes, type DiagnosticsOptions } from './routes.ts'
-import { sharedResultsRoute, shareRoutes } from './share-routes.ts'
-import { SHARE_LIFETIME_MS } from './share-results.ts'
+import { sharedResultsRoute, shareRoutes } from './sharing/share-routes.ts'
+import { SHARE_LIFETIME_MS } from './sharing/share-results.ts'
 import { listSharedUsage } from './store.ts'
 
 type OpenOptions = Omit<DiagnosticsOptions, 'events'> & {

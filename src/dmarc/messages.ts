@@ -1,4 +1,4 @@
-import { bytesText } from '../accounts/quotas.ts'
+import { bytesText } from '../accounts/own-data/quotas.ts'
 
 type AlertText = { title: string; text: string; nextStep: string }
 

@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { CLOSING_IDLE_GRACE_MS, CLOSING_SWEEP_MS } from './server-limits.ts'
+import { CLOSING_IDLE_GRACE_MS, CLOSING_SWEEP_MS } from './limits/server-limits.ts'
 
 type Connection = {
   /** Requests without a finished response. */

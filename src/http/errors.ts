@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
 import { Fault, type FaultCode } from '../errors.ts'
 import { isDatabaseTimeout } from '../store/database.ts'
-import { describeProblems, MAX_DETAILS } from './describe-problems.ts'
+import { describeProblems, MAX_DETAILS } from './validation/describe-problems.ts'
 
 /** Fastify's own errors, as faults. */
 const FASTIFY_FAULTS: Record<string, [FaultCode, string]> = {

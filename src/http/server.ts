@@ -28,11 +28,11 @@ import {
   HEADERS_TIMEOUT_MS,
   KEEP_ALIVE_MS,
   REQUEST_TIMEOUT_MS,
-} from './server-limits.ts'
-import type { Paths } from './openapi-document.ts'
-import { describeApi } from './openapi.ts'
+} from './limits/server-limits.ts'
+import type { Paths } from './openapi/openapi-document.ts'
+import { describeApi } from './openapi/openapi.ts'
 import { failures } from './schema.ts'
-import { createValidatorCompiler } from './validate.ts'
+import { createValidatorCompiler } from './validation/validate.ts'
 
 // Modules import both from here.
 export type { App } from './app.ts'

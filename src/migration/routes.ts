@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
 import { callerOf, type Reauthenticate } from '../http/auth.ts'
-import type { EventStreams } from '../http/event-streams.ts'
+import type { EventStreams } from '../http/events/event-streams.ts'
 import {
   responses,
   responsesAs,

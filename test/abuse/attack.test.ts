@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readSystems, NO_SYSTEMS, type Systems } from '../../src/abuse/systems.ts'
+import { readSystems, NO_SYSTEMS, type Systems } from '../../src/abuse/reputation/systems.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startTestService } from '../service.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MAX_ROWS, readBulk } from '../../src/abuse/bulk.ts'
+import { MAX_ROWS, readBulk } from '../../src/abuse/intake/bulk.ts'
 import { findService, SERVICES, serviceOfCategories } from '../../src/abuse/services.ts'
 import { Fault } from '../../src/errors.ts'
 import { START } from './evidence.ts'

@@ -8,7 +8,7 @@ import {
   type Sighting,
   type State,
   type Traits,
-} from '../../src/abuse/score.ts'
+} from '../../src/abuse/scoring/score.ts'
 
 export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE

@@ -6,7 +6,7 @@ import {
   MAX_EVIDENCE,
   type Evidence,
   type Sighting,
-} from '../../src/abuse/score.ts'
+} from '../../src/abuse/scoring/score.ts'
 import {
   DAY,
   HOUR,

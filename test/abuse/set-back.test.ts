@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createLimitedSources, RATE, takeOne } from '../../src/abuse/intake/rate.ts'
-import { absorb, lastCounted, WINDOW_MS, type Evidence } from '../../src/abuse/score.ts'
+import { absorb, lastCounted, WINDOW_MS, type Evidence } from '../../src/abuse/scoring/score.ts'
 import { HOUR, MINUTE, START } from './evidence.ts'
 
 const traitsOf = () => ({ severity: 5, category: 'login', spoofable: false })

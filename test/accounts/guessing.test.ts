@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { BACKOFF } from '../../src/accounts/password-throttle.ts'
+import { BACKOFF } from '../../src/accounts/sign-in/password-throttle.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { cookieOf, startAccounts, type Person, type AccountsTest } from './module.ts'
 

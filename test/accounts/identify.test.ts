@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { changeAccount, removeAccount } from '../../src/accounts/accounts.ts'
 import { listTokens } from '../../src/accounts/store.ts'
-import { issueToken, revokeToken } from '../../src/accounts/tokens.ts'
+import { issueToken, revokeToken } from '../../src/accounts/tokens/tokens.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { execute } from '../servers/postgres.ts'
 import { startAccounts, type Person, type AccountsTest } from './module.ts'

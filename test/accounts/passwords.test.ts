@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createAccount, setPassword } from '../../src/accounts/accounts.ts'
-import { isCommonPassword } from '../../src/accounts/common-passwords.ts'
-import { hashPassword, verifyPassword } from '../../src/accounts/password-hash.ts'
+import { isCommonPassword } from '../../src/accounts/sign-in/common-passwords.ts'
+import { hashPassword, verifyPassword } from '../../src/accounts/sign-in/password-hash.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startAccounts, type AccountsTest } from './module.ts'
 

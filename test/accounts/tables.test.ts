@@ -1,6 +1,6 @@
 import { getMigrations } from 'better-auth/db/migration'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { tables } from '../../src/accounts/auth.ts'
+import { tables } from '../../src/accounts/sign-in/auth.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 
 let database: FreshDatabase

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { createTokenCache, type CachedToken } from '../../src/accounts/token-cache.ts'
+import { createTokenCache, type CachedToken } from '../../src/accounts/tokens/token-cache.ts'
 
 function known(accountId: string): CachedToken {
   const caller = {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { installerScript } from '../../src/abuse/installer.ts'
+import { installerScript } from '../../src/abuse/installer/installer.ts'
 import {
   attack,
   bansOf,

@@ -1,7 +1,7 @@
 import { Check as matches } from 'typebox/value'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { CheckDeps } from '../../src/diagnostics/check-services.ts'
-import { dnsCheck } from '../../src/diagnostics/dns.ts'
+import { dnsCheck } from '../../src/diagnostics/dns/dns.ts'
 import type { DnsResult } from '../../src/diagnostics/shapes.ts'
 import { createResolver, type Resolver } from '../../src/net/dns.ts'
 import { startDns } from '../servers/dns.ts'

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { Check as matches } from 'typebox/value'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { mailAuthCheck } from '../../src/diagnostics/mail-auth.ts'
+import { mailAuthCheck } from '../../src/diagnostics/mail-auth/mail-auth.ts'
 import { MailAuthResult } from '../../src/diagnostics/shapes.ts'
 import { Fault } from '../../src/errors.ts'
 import { createResolver } from '../../src/net/dns.ts'

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { checkMailAuth } from '../../src/diagnostics/mail-auth.ts'
+import { checkMailAuth } from '../../src/diagnostics/mail-auth/mail-auth.ts'
 import { Fault } from '../../src/errors.ts'
 import type { DnsFailure } from '../../src/net/dns.ts'
 import type { SmallResponse } from '../../src/net/http/get-small.ts'

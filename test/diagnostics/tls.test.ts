@@ -8,7 +8,7 @@ import { Check as matches } from 'typebox/value'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { CheckDeps } from '../../src/diagnostics/check-services.ts'
 import type { TlsResult } from '../../src/diagnostics/shapes.ts'
-import { tlsCheck } from '../../src/diagnostics/tls.ts'
+import { tlsCheck } from '../../src/diagnostics/tls/tls.ts'
 import { createResolver, type Resolver } from '../../src/net/dns.ts'
 import type { StartTls } from '../../src/net/tls/starttls.ts'
 import { makeAuthority, makeCertificate } from '../servers/certificates.ts'
@@ -137,7 +137,7 @@ describe('a certificate in order', () => {
 
 async function authorizedInChild(port: number, env: Record<string, string>): Promise<string> {
   const script = `
-    import { tlsCheck } from '${new URL('../../src/diagnostics/tls.ts', import.meta.url).href}'
+    import { tlsCheck } from '${new URL('../../src/diagnostics/tls/tls.ts', import.meta.url).href}'
     const deps = { allowPrivate: true, resolver: {} }
     const result = await tlsCheck.run({ domain: '127.0.0.1', port: ${port} }, deps, AbortSignal.timeout(5000))
     console.log(result.authorized)`

@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { STOP_GRACE_MS } from '../../src/http/server-limits.ts'
+import { STOP_GRACE_MS } from '../../src/http/limits/server-limits.ts'
 import { closeWithin, listen } from '../../src/http/listen.ts'
 import { createServer as createApp, type App } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { changeAccount, setPassword } from '../../src/accounts/accounts.ts'
 import { startService, type RunningService } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
-import { ACCOUNT_LIMITS } from '../../src/http/request-limits.ts'
+import { ACCOUNT_LIMITS } from '../../src/http/limits/request-limits.ts'
 import { createLog } from '../../src/log.ts'
 import { readEvents } from '../../src/net/http/event-stream.ts'
 import { notifyChange } from '../../src/store/changes.ts'

@@ -2,7 +2,7 @@ import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import { Type, type TSchema } from 'typebox'
 import { describe, expect, it } from 'vitest'
-import { describeProblems } from '../../src/http/describe-problems.ts'
+import { describeProblems } from '../../src/http/validation/describe-problems.ts'
 
 const ajv = new Ajv({ allErrors: true, strict: false, verbose: true })
 addFormats.default(ajv)

@@ -2,9 +2,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { ACCOUNT_LIMITS, ADDRESS_LIMITS, type RequestLimit } from '../../src/http/request-limits.ts'
+import {
+  ACCOUNT_LIMITS,
+  ADDRESS_LIMITS,
+  type RequestLimit,
+} from '../../src/http/limits/request-limits.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
-import { countRequest } from '../../src/store/request-rate.ts'
+import { countRequest } from '../../src/store/limits/request-rate.ts'
 import { startTestService, type TestService, type Person } from '../service.ts'
 import { itAlone } from '../scaled/alone.ts'
 

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Column } from '../../src/store/binary-copy.ts'
-import { createCopyIn } from '../../src/store/copy-in.ts'
+import type { Column } from '../../src/store/copy/binary-copy.ts'
+import { createCopyIn } from '../../src/store/copy/copy-in.ts'
 import { emptyDatabase, type FreshDatabase } from '../database.ts'
 
 type Thing = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findItems, type PaletteItem } from '../../web/src/frame/palette-items.ts'
+import { findItems, type PaletteItem } from '../../web/src/frame/palette/palette-items.ts'
 import { MODULES, SETTINGS_PAGES } from '../../web/src/frame/navigation.ts'
 
 const find = (name: string, more: Partial<PaletteItem> = {}): PaletteItem => ({

@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, property } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { diffLines } from '../../web/src/webhooks/requests/diff-lines.ts'
+import { diffLines } from '../../web/src/webhooks/requests/compare/diff-lines.ts'
 
 const lines = array(constantFrom('a', 'b', 'c', ''), { maxLength: 12 })
 

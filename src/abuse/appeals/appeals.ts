@@ -3,7 +3,7 @@ import { Fault } from '../../errors.ts'
 import { ADMINISTRATORS, notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import { countSourceRequest } from '../intake/store.ts'
-import type { Reporter } from '../reporter.ts'
+import type { Reporter } from '../reputation/reporter.ts'
 import { insertRefutations } from '../reputation/store.ts'
 import { lockAddress, saveAddresses, type AddressRow } from '../store.ts'
 import {

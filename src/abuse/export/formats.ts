@@ -1,4 +1,4 @@
-import type { Confidence } from '../score.ts'
+import type { Confidence } from '../scoring/score.ts'
 import { HOUR_MS, HOUR_SECONDS } from '../../time.ts'
 
 /** One address of the list, as people see it. */

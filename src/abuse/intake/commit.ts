@@ -1,6 +1,6 @@
 import type { Ranges } from '../ranges/ranges.ts'
-import type { Reporter } from '../reporter.ts'
-import type { Standing } from '../score.ts'
+import type { Reporter } from '../reputation/reporter.ts'
+import type { Standing } from '../scoring/score.ts'
 import type { Standings } from '../reputation/standings.ts'
 import type { Subject } from '../subject.ts'
 import { createLedger, type Ledger, type LedgerDeps } from './ledger.ts'

@@ -1,6 +1,6 @@
 import type { Ranges } from '../ranges/ranges.ts'
-import type { Reporter } from '../reporter.ts'
-import type { Standing, TraitsOf } from '../score.ts'
+import type { Reporter } from '../reputation/reporter.ts'
+import type { Standing, TraitsOf } from '../scoring/score.ts'
 import type { Standings } from '../reputation/standings.ts'
 import type { Refutation } from '../reputation/store.ts'
 import type { AddressRow } from '../store.ts'

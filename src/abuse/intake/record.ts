@@ -1,4 +1,4 @@
-import type { Reporter } from '../reporter.ts'
+import type { Reporter } from '../reputation/reporter.ts'
 import {
   absorb,
   assess,
@@ -9,8 +9,8 @@ import {
   type Standing,
   type State,
   type TraitsOf,
-} from '../score.ts'
-import { toRowChanges, circumstancesOf } from '../circumstances.ts'
+} from '../scoring/score.ts'
+import { toRowChanges, circumstancesOf } from '../scoring/circumstances.ts'
 import type { AddressRow } from '../store.ts'
 import type { Subject } from '../subject.ts'
 

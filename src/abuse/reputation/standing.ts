@@ -1,4 +1,4 @@
-import type { Standing } from '../score.ts'
+import type { Standing } from '../scoring/score.ts'
 import { DAY_MS } from '../../time.ts'
 
 /** The record of a reporting network. Times are milliseconds since 1970. */

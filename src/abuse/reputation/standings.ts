@@ -1,7 +1,7 @@
 import type { Logger } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
 import { notify, type Notifications } from '../../store/notifications.ts'
-import type { Standing } from '../score.ts'
+import type { Standing } from '../scoring/score.ts'
 import { listStandings } from './store.ts'
 import { HOUR_MS } from '../../time.ts'
 

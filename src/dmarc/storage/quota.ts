@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { bytesText, overQuota, QUOTA_BYTES, WARNING_SHARE } from '../../accounts/quotas.ts'
+import { bytesText, overQuota, QUOTA_BYTES, WARNING_SHARE } from '../../accounts/own-data/quotas.ts'
 import { raiseAlert, type NewAlert } from '../../alerts/raise.ts'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'

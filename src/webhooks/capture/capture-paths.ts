@@ -1,4 +1,4 @@
-import type { Operation, Paths } from '../../http/openapi-document.ts'
+import type { Operation, Paths } from '../../http/openapi/openapi-document.ts'
 import { MAX_STORED_BODY_BYTES } from '../limits.ts'
 
 const METHODS = ['get', 'post', 'put', 'delete', 'patch', 'head', 'options'] as const

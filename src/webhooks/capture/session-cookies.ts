@@ -1,4 +1,4 @@
-import { COOKIE_PREFIX } from '../../accounts/auth.ts'
+import { COOKIE_PREFIX } from '../../accounts/sign-in/auth.ts'
 import type { Header } from '../headers.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Column } from '../../store/binary-copy.ts'
+import type { Column } from '../../store/copy/binary-copy.ts'
 import type { Surplus } from '../capture/surplus.ts'
 import type { Header } from '../headers.ts'
 

@@ -1,6 +1,6 @@
 import { sql, type ExpressionBuilder } from 'kysely'
 import type { Pool } from 'pg'
-import { createCopyIn } from '../../store/copy-in.ts'
+import { createCopyIn } from '../../store/copy/copy-in.ts'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import type { Surplus } from '../capture/surplus.ts'

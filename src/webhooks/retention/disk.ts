@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import type { Kysely } from 'kysely'
-import { bytesText } from '../../accounts/quotas.ts'
+import { bytesText } from '../../accounts/own-data/quotas.ts'
 import { listAdministrators } from '../../accounts/store.ts'
 import type { NewAlert } from '../../alerts/raise.ts'
 import type { Config } from '../../config.ts'

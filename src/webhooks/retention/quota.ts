@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { NewAlert } from '../../alerts/raise.ts'
-import { bytesText, QUOTA_BYTES, WARNING_SHARE } from '../../accounts/quotas.ts'
+import { bytesText, QUOTA_BYTES, WARNING_SHARE } from '../../accounts/own-data/quotas.ts'
 import type { Plan } from '../../config.ts'
 import type { DB } from '../../store/tables.ts'
 import { MAX_QUOTA_TRIMMED_ROWS } from '../limits.ts'

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { isMigrationOpen, migrationQuery, migrations, type Migration } from '../migrations/api.ts'
-import { MigrationWarnings } from '../migrations/dry-run.tsx'
+import { MigrationWarnings } from '../migrations/new/dry-run.tsx'
 import { ErrorTable } from '../migrations/error-table.tsx'
 import { FolderTable } from '../migrations/folder-table.tsx'
 import { migration as messages } from '../migrations/messages.ts'

@@ -1,0 +1,204 @@
+import { betterAuth } from 'better-auth'
+import { APIError, createAuthMiddleware } from 'better-auth/api'
+import type { Pool } from 'pg'
+import type { Config } from '../../config.ts'
+import type { Logger } from '../../log.ts'
+import { hashPassword, verifyPassword } from './password-hash.ts'
+import { isPlainText, NAME_LENGTH, PASSWORD_LENGTH } from '../shapes.ts'
+import type { SignUp } from '../registration/sign-up.ts'
+
+/**
+ * Internal header for the client's address. It is always overwritten, so that a client cannot
+ * choose whose limit it uses.
+ */
+export const CLIENT_HEADER = 'x-portreeve-client'
+
+export const COOKIE_PREFIX = 'portreeve'
+
+/**
+ * Attempts per client address: the rate of the library's default (3 in 10 seconds), with room for
+ * several users of one network. /get-session has no limit: every page requests it, and it cannot be
+ * used to guess.
+ */
+const SIGN_IN_RATE = { window: 30, max: 10 }
+
+export type Auth = ReturnType<typeof createAuth>
+
+export type AuthOptions = {
+  pool: Pool
+  config: Pick<Config, 'BASE_URL' | 'SIGNUP' | 'DEFAULT_PLAN'>
+  /** The key that signs the cookies. */
+  secret: string
+  log: Logger
+  /** Whether the first account exists. Until then sign-up is closed. */
+  isSetUp: () => Promise<boolean>
+  /** Handles sign-ups, where they are open. */
+  signUp?: SignUp
+  /** Called with the account's id after a change of the account or of its sessions. */
+  onChange: (accountId: string) => Promise<void>
+}
+
+/**
+ * Configures better-auth on our tables: sign-in with email and password, sessions and their limits.
+ */
+export function createAuth({ pool, config, secret, log, isSetUp, signUp, onChange }: AuthOptions) {
+  return betterAuth({
+    ...tables(config),
+    database: pool,
+    // With an array, the library ignores its own environment variable.
+    secrets: [{ version: 1, value: secret }],
+    baseURL: config.BASE_URL,
+    basePath: '/api/auth',
+    trustedOrigins: ownOrigins(config.BASE_URL),
+    telemetry: { enabled: false },
+    emailAndPassword: {
+      enabled: true,
+      // Handled below: the library's sign-up reveals which addresses have accounts.
+      disableSignUp: true,
+      minPasswordLength: PASSWORD_LENGTH.minLength,
+      maxPasswordLength: PASSWORD_LENGTH.maxLength,
+      password: { hash: hashPassword, verify: verifyPassword },
+    },
+    hooks: {
+      before: createAuthMiddleware(async ({ path, body }) => {
+        if (path !== '/sign-up/email' || config.SIGNUP !== 'open' || !signUp) return undefined
+        await requireSetUp(isSetUp)
+        return answerSignUp(signUp, body as Record<string, unknown>)
+      }),
+    },
+    databaseHooks: {
+      user: {
+        update: { before: async (account) => keepPlain(account), after: ({ id }) => onChange(id) },
+      },
+      session: {
+        create: { after: ({ userId }) => onChange(userId) },
+        delete: { after: ({ userId }) => onChange(userId) },
+      },
+    },
+    logger: {
+      level: 'warn',
+      log: (level, message, ...details) => log[level]({ details: details.map(String) }, message),
+    },
+    // Errors that are not API errors of the library go to our error handler.
+    onAPIError: {
+      onError: (error) => {
+        if (!(error instanceof APIError)) throw error
+      },
+    },
+    advanced: {
+      cookiePrefix: COOKIE_PREFIX,
+      ipAddress: { ipAddressHeaders: [CLIENT_HEADER] },
+      database: { generateId: false, joins: true, validateSchema: false },
+      // Explicit, because the library turns both checks off where NODE_ENV is "test".
+      disableOriginCheck: false,
+      disableCSRFCheck: false,
+    },
+  })
+}
+
+/**
+ * Maps the library's models to our tables. Its rate limits are in a table that all instances share.
+ */
+export function tables(config: Pick<Config, 'DEFAULT_PLAN'>) {
+  const dates = { createdAt: 'created_at', updatedAt: 'updated_at' }
+  return {
+    user: {
+      modelName: 'account',
+      fields: { ...dates, emailVerified: 'email_verified' },
+      additionalFields: {
+        plan: { type: 'string', input: false, required: true, defaultValue: config.DEFAULT_PLAN },
+        admin: { type: 'boolean', input: false, required: true, defaultValue: false },
+      },
+    },
+    session: {
+      modelName: 'session',
+      fields: {
+        ...dates,
+        userId: 'account_id',
+        expiresAt: 'expires_at',
+        ipAddress: 'ip_address',
+        userAgent: 'user_agent',
+      },
+      additionalFields: {
+        authenticatedAt: {
+          type: 'date',
+          fieldName: 'authenticated_at',
+          input: false,
+          required: true,
+          defaultValue: () => new Date(),
+        },
+      },
+    },
+    account: {
+      modelName: 'credential',
+      fields: {
+        ...dates,
+        userId: 'account_id',
+        providerId: 'provider',
+        accountId: 'provider_account_id',
+        accessToken: 'access_token',
+        refreshToken: 'refresh_token',
+        idToken: 'id_token',
+        accessTokenExpiresAt: 'access_token_expires_at',
+        refreshTokenExpiresAt: 'refresh_token_expires_at',
+      },
+    },
+    verification: { modelName: 'verification', fields: { ...dates, expiresAt: 'expires_at' } },
+    rateLimit: {
+      enabled: true,
+      storage: 'database',
+      modelName: 'auth_rate_limit',
+      fields: { lastRequest: 'last_request' },
+      customRules: {
+        '/sign-in/email': SIGN_IN_RATE,
+        '/sign-up/email': SIGN_IN_RATE,
+        '/get-session': false,
+      },
+    },
+  } as const
+}
+
+/** The origins of the dashboard: that of BASE_URL, and for a loopback name its other spellings. */
+export function ownOrigins(baseUrl: string): string[] {
+  const { protocol, hostname, port, origin } = new URL(baseUrl)
+  const loopback = ['localhost', '127.0.0.1', '[::1]']
+  if (!loopback.includes(hostname)) return [origin]
+  return loopback.map((name) => `${protocol}//${name}${port && `:${port}`}`)
+}
+
+async function requireSetUp(isSetUp: () => Promise<boolean>): Promise<void> {
+  if (await isSetUp()) return
+  const message = 'Create the first account with the setup link.'
+  throw new APIError('FORBIDDEN', { code: 'SETUP_NEEDED', message })
+}
+
+/**
+ * Responds as the library does to a sign-up that needs confirmation. The response contains only the
+ * data that was sent.
+ */
+async function answerSignUp(
+  signUp: SignUp,
+  { email, password, name = '' }: Record<string, unknown>,
+) {
+  if (typeof email !== 'string' || typeof password !== 'string' || typeof name !== 'string') {
+    throw new APIError('BAD_REQUEST', {
+      code: 'VALIDATION_ERROR',
+      message: 'email, password and name must be text.',
+    })
+  }
+  await signUp.request({ email, password, name })
+  return { token: null, user: { email: email.toLowerCase(), name } }
+}
+
+/**
+ * Rejects names with control characters and removes the picture URL: the library accepts any name
+ * and any size of URL.
+ */
+function keepPlain({ name }: { name?: unknown }) {
+  if (name !== undefined && !(typeof name === 'string' && isPlainText(name, NAME_LENGTH)))
+    throw new APIError('BAD_REQUEST', {
+      code: 'INVALID_NAME',
+      message: 'The name is too long or contains control characters.',
+    })
+  return { data: { image: null } }
+}

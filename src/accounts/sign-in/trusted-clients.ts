@@ -1,0 +1,85 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import type { FastifyRequest } from 'fastify'
+import ipaddr from 'ipaddr.js'
+import { parseAddress } from '../../net/address.ts'
+import type { DB } from '../../store/tables.ts'
+import { isKnownNetwork, saveKnownNetwork } from '../attempts/store.ts'
+import { COOKIE_PREFIX } from './auth.ts'
+import { deriveKey } from '../keys.ts'
+import { subjects } from './password-throttle.ts'
+import { DAY_SECONDS } from '../../time.ts'
+
+export const KNOWN_NETWORK_DAYS = 90
+const DEVICE_COOKIE_SECONDS = 180 * DAY_SECONDS
+
+const COOKIE = `${COOKIE_PREFIX}.device`
+
+export type TrustedClients = ReturnType<typeof createTrustedClients>
+
+/**
+ * Remembers browsers and networks from which the owner of an account has signed in. Guesses by
+ * strangers are throttled per account; without this, an attack would also lock out the owner
+ * (OWASP, “Device cookies”).
+ */
+export function createTrustedClients({
+  db,
+  secretKey,
+  isSecure,
+}: {
+  db: Kysely<DB>
+  secretKey: string
+  isSecure: boolean
+}) {
+  const key = deriveKey(secretKey, 'known places')
+  const mac = (text: string) => createHmac('sha256', key).update(text).digest()
+  const networkHash = (email: string, ip: string) => mac(`network\n${email}\n${networkOf(ip)}`)
+  const name = isSecure ? `__Secure-${COOKIE}` : COOKIE
+
+  /**
+   * The nonce of the device cookie, which a browser gets after signing in with this email; null
+   * without one.
+   */
+  function deviceOf({ headers }: FastifyRequest, email: string): string | null {
+    const value = cookieIn(headers.cookie, name)
+    const [nonce = '', given = ''] = value.split('.')
+    const expected = mac(`device\n${email}\n${nonce}`)
+    const bytes = Buffer.from(given, 'base64url')
+    return bytes.length === expected.length && timingSafeEqual(bytes, expected) ? nonce : null
+  }
+
+  return {
+    /**
+     * The throttle subject of a sign-in attempt. Works the same for an email without an account.
+     */
+    async subjectOf(request: FastifyRequest, email: string): Promise<string> {
+      const isKnown = await isKnownNetwork(db, networkHash(email, request.ip))
+      const device = deviceOf(request, email)
+      if (device !== null) return subjects.device(device)
+      return isKnown ? subjects.network(email, networkOf(request.ip)) : subjects.email(email)
+    },
+    /**
+     * Remembers the client. Called after a correct password.
+     * @returns the cookie to set
+     */
+    async remember(request: FastifyRequest, email: string): Promise<string> {
+      await saveKnownNetwork(db, networkHash(email, request.ip), email)
+      const nonce = deviceOf(request, email) ?? randomBytes(16).toString('base64url')
+      const value = `${nonce}.${mac(`device\n${email}\n${nonce}`).toString('base64url')}`
+      const rest = `Max-Age=${DEVICE_COOKIE_SECONDS}; Path=/api/auth; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
+      return `${name}=${value}; ${rest}`
+    },
+  }
+}
+
+/** An IPv4 address, or the /64 of an IPv6 address, which usually belongs to one network. */
+function networkOf(ip: string): string {
+  const parsed = parseAddress(ip)
+  if (parsed?.family !== 6) return parsed?.address ?? ip
+  return ipaddr.parse(parsed.address).toByteArray().slice(0, 8).join('.')
+}
+
+function cookieIn(header: string | undefined, name: string): string {
+  const pair = header?.split('; ').find((each) => each.startsWith(`${name}=`))
+  return pair?.slice(name.length + 1) ?? ''
+}

@@ -1,0 +1,83 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { readCommandSecret, readConfig } from '../../config.ts'
+import { resolveAccount } from '../../migration/accounts.ts'
+import { createResolver } from '../../net/dns.ts'
+import type { SignIn } from '../../net/imap/connection/sign-in.ts'
+import { UsageError } from '../command.ts'
+import { askSecret } from '../prompt.ts'
+
+export type Accounts = { source: SignIn; destination: SignIn }
+
+type Given = {
+  source?: string
+  destination?: string
+  'source-password-file'?: string
+  'destination-password-file'?: string
+  'no-verify': boolean
+}
+
+/**
+ * The two accounts of a migration with their credentials: from the environment, files, or prompts.
+ * @throws UsageError, Fault
+ */
+export async function accountsOf(values: Given): Promise<Accounts> {
+  const source = addressOf(values.source, '--source')
+  const destination = addressOf(values.destination, '--destination')
+  const secrets = {
+    source: await secretFor('SOURCE', source.user, values['source-password-file']),
+    destination: await secretFor(
+      'DESTINATION',
+      destination.user,
+      values['destination-password-file'],
+    ),
+  }
+  const resolver = createResolver({ servers: readConfig().DNS_SERVERS })
+  // The user of this terminal can connect to private addresses anyway.
+  const deps = { resolver, allowPrivate: true }
+  const [tlsVerify, signal] = [!values['no-verify'], AbortSignal.timeout(15_000)]
+  try {
+    return {
+      source: await resolveAccount({ ...source, ...secrets.source, tlsVerify }, deps, signal),
+      destination: await resolveAccount(
+        { ...destination, ...secrets.destination, tlsVerify },
+        deps,
+        signal,
+      ),
+    }
+  } finally {
+    resolver.close()
+  }
+}
+
+/** `imaps://alice@example.org@imap.example.org:993`: the host is what follows the last @. */
+function addressOf(url: string | undefined, option: string) {
+  const match = /^(imaps?):\/\/(.+)@(\[[^\]]+\]|[^@/:]+)(?::(\d{1,5}))?\/?$/i.exec(url ?? '')
+  if (!match) throw new UsageError(`${option} must be imaps://user@host or imap://user@host.`)
+  const [, scheme = '', user = '', host = '', port] = match
+  if (/:/.test(user))
+    throw new UsageError(
+      `${option} must not have a password in it: other users of this machine could see it.`,
+    )
+  const secure = scheme.toLowerCase() === 'imaps'
+  return {
+    host,
+    user: decodeURIComponent(user),
+    secure,
+    port: Number(port ?? (secure ? 993 : 143)),
+  }
+}
+
+async function secretFor(side: 'SOURCE' | 'DESTINATION', user: string, file: string | undefined) {
+  const accessToken = readCommandSecret(`PORTREEVE_${side}_TOKEN`)
+  if (accessToken !== undefined) return { accessToken }
+  const given =
+    file === undefined ? readCommandSecret(`PORTREEVE_${side}_PASSWORD`) : firstLineOf(file)
+  const password = given ?? (await askSecret(`Password of ${user} (${side.toLowerCase()})`))
+  if (!password) throw new UsageError(`Password missing for the ${side.toLowerCase()}.`)
+  return { password }
+}
+
+function firstLineOf(file: string): string {
+  if (!existsSync(file)) throw new UsageError(`File not found: ${file}.`)
+  return readFileSync(file, 'utf8').split(/\r?\n/, 1)[0] ?? ''
+}

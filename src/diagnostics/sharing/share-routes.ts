@@ -1,0 +1,115 @@
+import type { Kysely } from 'kysely'
+import { Type } from 'typebox'
+import { Fault } from '../../errors.ts'
+import { callerOf } from '../../http/auth.ts'
+import { responses, Done, Success } from '../../http/schema.ts'
+import type { App } from '../../http/server.ts'
+import { notifyChange } from '../../store/changes.ts'
+import type { DB } from '../../store/tables.ts'
+import { NewShare, SharedCheck, SharedChecks, SharedResults } from '../shapes.ts'
+import { shareResults } from './share-results.ts'
+import { deleteShared, findShared, listShared, type SharedRow } from '../store.ts'
+
+export type ShareRoutesOptions = {
+  db: Kysely<DB>
+  secretKey: string
+  baseUrl: string
+}
+
+const tags = ['Checks']
+const params = Type.Object({
+  token: Type.String({ maxLength: 100, examples: ['Zk3tQ9wLr5Xc1Vb7Nm2Pa8Sd'] }),
+})
+const shareNotFound = () =>
+  new Fault('not_found', 'Shared result not found. Shared results expire after 30 days.')
+
+/** Registers `/api/v1/shared-checks/:token`: stored results, for everyone who has the link. */
+export function sharedResultsRoute(
+  app: App,
+  { db, baseUrl }: Omit<ShareRoutesOptions, 'secretKey'>,
+): void {
+  app.get(
+    '/api/v1/shared-checks/:token',
+    {
+      config: { limit: 'public pages' },
+      schema: {
+        summary: 'Get shared results',
+        tags,
+        params,
+        response: responses(Success(SharedResults)),
+      },
+    },
+    async (request, reply) => {
+      const row = await findShared(db, request.params.token)
+      if (!row) throw shareNotFound()
+      return reply
+        .header('cache-control', 'no-store')
+        .send({ success: true, data: presentShare(row, baseUrl) })
+    },
+  )
+}
+
+/** Registers `/api/v1/shared-checks`: the results that an account shares. */
+export function shareRoutes(app: App, { db, secretKey, baseUrl }: ShareRoutesOptions): void {
+  app.post(
+    '/api/v1/shared-checks',
+    {
+      config: { limit: 'shared checks' },
+      schema: {
+        summary: 'Share check results by a public link',
+        description:
+          'Send each result as the check returned it, with its receipt. The link shows these results for 30 days, without ' +
+          'checking again, and needs no account.',
+        tags,
+        body: NewShare,
+        response: responses(Success(SharedCheck), 201),
+      },
+    },
+    async (request, reply) => {
+      const row = await shareResults(
+        { db, secretKey },
+        callerOf(request).accountId,
+        request.body.results,
+      )
+      return reply.code(201).send({ success: true, data: presentShare(row, baseUrl) })
+    },
+  )
+  app.get(
+    '/api/v1/shared-checks',
+    {
+      schema: {
+        summary: 'List shared results',
+        tags,
+        response: responses(Success(SharedChecks)),
+      },
+    },
+    async (request) => ({
+      success: true,
+      data: (await listShared(db, callerOf(request).accountId)).map((row) =>
+        presentShare(row, baseUrl),
+      ),
+    }),
+  )
+  app.delete(
+    '/api/v1/shared-checks/:token',
+    {
+      schema: {
+        summary: 'Delete a shared result',
+        tags,
+        params,
+        response: responses(Done),
+      },
+    },
+    async (request) => {
+      const { accountId } = callerOf(request)
+      if (!(await deleteShared(db, accountId, request.params.token))) throw shareNotFound()
+      await notifyChange(db, accountId, 'checks')
+      return { success: true }
+    },
+  )
+}
+
+const presentShare = (row: SharedRow, baseUrl: string) => ({
+  ...row,
+  url: `${baseUrl}/shared/${row.token}`,
+})

@@ -1,0 +1,125 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Logger } from '../../log.ts'
+
+/** The source of a stream of server-sent events. */
+export type EventStreamSource = {
+  /** The name of every event. */
+  name: string
+  /** Reads the current state, sent as JSON; null ends the stream. */
+  read(): Promise<object | null>
+  /** Calls `wake` after possible changes. @returns a function that unsubscribes */
+  subscribe(wake: () => void): () => void
+  /** Throws when the client has lost access; called every 15 seconds. */
+  recheckAccess?(): Promise<unknown>
+  /** Milliseconds between two events, 1,000 by default. */
+  minIntervalMs?: number
+}
+
+export type EventStreams = {
+  /**
+   * Responds with a stream: the current state, then every change, until client or service ends it.
+   */
+  stream(reply: FastifyReply, source: EventStreamSource): Promise<void>
+}
+
+/** Minimum time between two events of one stream, unless the source sets its own. */
+const DEFAULT_INTERVAL_MS = 1_000
+
+/**
+ * Time between two comments, which keep proxies from closing an idle stream and detect clients that
+ * have disconnected.
+ */
+export const HEARTBEAT_MS = 15_000
+
+/** Creates the event streams for the routes of `app`, which all end when it closes. */
+export function createEventStreams(app: FastifyInstance): EventStreams {
+  const open = new Set<() => void>()
+  app.addHook('preClose', async () => open.forEach((end) => end()))
+  return {
+    async stream(reply, source) {
+      // An error in the first read is an ordinary error response.
+      const first = await source.read()
+      const { raw, log } = startEventStream(reply)
+      await new Promise<void>((resolve) => {
+        const end = follow(raw, source, first, log as Logger)
+        open.add(end)
+        raw.once('close', () => {
+          open.delete(end)
+          end()
+          resolve()
+        })
+      })
+    },
+  }
+}
+
+/** Sends the headers of an event stream. The events are then written to `raw`. */
+export function startEventStream(reply: FastifyReply): FastifyReply {
+  reply.hijack()
+  reply.raw.writeHead(200, {
+    ...(reply.getHeaders() as Record<string, string>),
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  })
+  return reply
+}
+
+/** Sends the state after every change. @returns a function that ends the stream */
+function follow(
+  raw: ServerResponse,
+  source: EventStreamSource,
+  first: object | null,
+  log: Logger,
+): () => void {
+  let last = ''
+  let isStale = false
+  let timer: NodeJS.Timeout | undefined
+
+  function send(value: object | null): void {
+    if (value === null) return end()
+    const text = JSON.stringify(value)
+    if (text === last || raw.writableEnded) return
+    last = text
+    raw.write(`event: ${source.name}\ndata: ${text}\n\n`)
+  }
+
+  /** Sends the latest state; a slow client gets it when it has read the previous event. */
+  async function sendLatest(): Promise<void> {
+    timer = undefined
+    if (raw.writableNeedDrain) return void raw.once('drain', wake)
+    isStale = false
+    try {
+      send(await source.read())
+    } catch (error) {
+      log.warn({ err: error }, 'an event could not be read')
+      end()
+    }
+    if (isStale) wake()
+  }
+
+  function wake(): void {
+    isStale = true
+    if (!raw.writableEnded)
+      timer ??= setTimeout(() => void sendLatest(), source.minIntervalMs ?? DEFAULT_INTERVAL_MS)
+  }
+
+  function sendHeartbeat(): void {
+    if (!raw.writableNeedDrain) raw.write(':\n\n')
+    source.recheckAccess?.().catch(end)
+  }
+
+  function end(): void {
+    unsubscribe()
+    clearInterval(heartbeat)
+    clearTimeout(timer)
+    raw.end()
+  }
+
+  const unsubscribe = source.subscribe(wake)
+  const heartbeat = setInterval(sendHeartbeat, HEARTBEAT_MS)
+  raw.write('retry: 2000\n\n')
+  send(first)
+  return end
+}

@@ -1,0 +1,125 @@
+import { finished } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Fault } from '../../errors.ts'
+import { clientNetwork } from '../client-address.ts'
+import type { App } from '../server.ts'
+
+/** Requests of one account handled at once in one instance, which has 15 database connections. */
+const MAX_CONCURRENT = 8
+
+/** A body of this size occupies the process while it is parsed. */
+const LARGE_BODY_BYTES = 64 * 1024
+const MAX_CONCURRENT_LARGE_BODIES = 2
+
+/**
+ * Responses of at least this size occupy memory until the client has read them, so they count until
+ * then.
+ */
+const LARGE_ANSWER_BYTES = 256 * 1024
+
+/**
+ * Milliseconds per mebibyte for which a large response keeps its place. Building it occupied the
+ * process for about 10 ms per mebibyte, so one account gets at most half of the process.
+ */
+const REST_MS_PER_MIB = 2 * MAX_CONCURRENT * 10
+
+/** Waiting requests of one account. */
+const MAX_WAITING = 200
+const RETRY_AFTER_SECONDS = 2
+
+type Turn = () => void
+type Share = { running: number; waiting: Turn[] }
+/** The queue that a request waits in. */
+type Subject = { key: string; maxConcurrent: number }
+
+/**
+ * Limits concurrent requests per account: requests beyond the limit wait in order of arrival.
+ * Applies to every route registered afterwards, except those with a limit of their own. Large
+ * bodies have a limit of their own, which without an account counts per client network.
+ */
+export function limitConcurrency(app: App): void {
+  const shares = new Map<string, Share>()
+  const leaving = new WeakMap<FastifyRequest, () => void>()
+  const rests = new WeakMap<FastifyRequest, number>()
+
+  // After authentication, and before the body is read.
+  app.addHook('preParsing', async (request, reply, payload) => {
+    const subject = subjectOf(request)
+    if (subject === null) return payload
+    const leave = await enter(shares, subject, reply)
+    leaving.set(request, leave)
+    // After a response, a disconnect or a broken connection.
+    finished(reply.raw, { readable: false }, () => {
+      const rest = rests.get(request)
+      if (rest === undefined) leave()
+      else setTimeout(leave, rest).unref()
+    })
+    return payload
+  })
+
+  app.addHook('onSend', async (request, _reply, payload) => {
+    const bytes = sizeOf(payload)
+    if (bytes < LARGE_ANSWER_BYTES) leaving.get(request)?.()
+    else rests.set(request, (bytes / 2 ** 20) * REST_MS_PER_MIB)
+  })
+}
+
+function subjectOf({ caller, headers, ip, routeOptions }: FastifyRequest): Subject | null {
+  const { 'content-length': length, 'transfer-encoding': encoding } = headers
+  const who = caller?.accountId ?? clientNetwork(ip)
+  if (encoding !== undefined || Number(length ?? 0) > LARGE_BODY_BYTES)
+    return { key: `large ${who}`, maxConcurrent: MAX_CONCURRENT_LARGE_BODIES }
+  const hasOwnLimit = typeof routeOptions.config.limit === 'string'
+  return caller && !hasOwnLimit ? { key: who, maxConcurrent: MAX_CONCURRENT } : null
+}
+
+/**
+ * Waits for the request’s turn.
+ * @returns ends it; may be called more than once
+ * @throws Fault `rate_limited` when too many wait already
+ */
+async function enter(
+  shares: Map<string, Share>,
+  { key, maxConcurrent }: Subject,
+  reply: FastifyReply,
+): Promise<() => void> {
+  const share = shares.get(key) ?? { running: 0, waiting: [] }
+  shares.set(key, share)
+  // A finished request passes its place to the next one, so that no new request overtakes it.
+  if (share.running >= maxConcurrent) await waitIn(share, reply)
+  else share.running++
+
+  let hasLeft = false
+  return () => {
+    if (hasLeft) return
+    hasLeft = true
+    const next = share.waiting.shift()
+    if (next) return next()
+    share.running--
+    if (share.running === 0) shares.delete(key)
+  }
+}
+
+function waitIn({ waiting }: Share, reply: FastifyReply): Promise<void> {
+  if (waiting.length >= MAX_WAITING) throw tooMany()
+  return new Promise((resolve, reject) => {
+    waiting.push(resolve)
+    // A client that leaves gives its place to those behind it.
+    reply.raw.once('close', () => {
+      const at = waiting.indexOf(resolve)
+      if (at < 0) return
+      waiting.splice(at, 1)
+      reject(tooMany())
+    })
+  })
+}
+
+function tooMany(): Fault {
+  const sentence = `An account may have up to ${MAX_WAITING} requests waiting. Wait for some to end, then try again.`
+  return new Fault('rate_limited', sentence, { retryAfter: RETRY_AFTER_SECONDS })
+}
+
+/** Bytes of an answer in memory; those of a stream are not. */
+function sizeOf(payload: unknown): number {
+  return typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0
+}

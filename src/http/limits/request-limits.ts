@@ -1,0 +1,249 @@
+import { finished } from 'node:stream'
+import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import { Fault } from '../../errors.ts'
+import type { Db } from '../../store/database.ts'
+import { countRequest, type Rate } from '../../store/limits/request-rate.ts'
+import { callerOf } from '../auth.ts'
+import { clientNetwork } from '../client-address.ts'
+import type { App } from '../server.ts'
+import { HOUR_SECONDS, MINUTE_SECONDS } from '../../time.ts'
+
+/** The limit of one account, or on public routes of one address, for a group of routes. */
+export type RequestLimit = {
+  /** Completes “up to 3,000 …”. */
+  noun: string
+  /** Counted over all instances for an account, in each instance for an address. */
+  rate?: Rate
+  /** Concurrent requests in one instance: each may hold a database connection or sockets. */
+  maxConcurrent?: number
+}
+
+/** Limits of routes that need an account. docs/api.md lists them. */
+export const ACCOUNT_LIMITS = {
+  checks: {
+    noun: 'checks',
+    rate: { requests: 3_000, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 10,
+  },
+  connections: {
+    noun: 'IMAP connection requests',
+    rate: { requests: 600, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 5,
+  },
+  searches: {
+    noun: 'searches',
+    rate: { requests: 1_800, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 2,
+  },
+  'HAR exports': {
+    noun: 'HAR exports',
+    rate: { requests: 300, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 2,
+  },
+  'account exports': {
+    noun: 'account exports',
+    rate: { requests: 6, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 1,
+  },
+  'shared checks': {
+    noun: 'shared checks',
+    rate: { requests: 600, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 5,
+  },
+  'report uploads': {
+    noun: 'report uploads',
+    rate: { requests: 6_000, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 5,
+  },
+  verifications: {
+    noun: 'verifications and checks on demand',
+    rate: { requests: 600, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 10,
+  },
+  'change streams': { noun: 'change streams', maxConcurrent: 20 },
+  'webhook streams': { noun: 'webhook streams', maxConcurrent: 20 },
+  'migration streams': { noun: 'migration streams', maxConcurrent: 20 },
+} satisfies Record<string, RequestLimit>
+
+/** Limits of public routes, of one IPv4 address or one IPv6 /64. */
+export const ADDRESS_LIMITS = {
+  'address look-ups': {
+    noun: 'address lookups',
+    rate: { requests: 1_200, windowSeconds: MINUTE_SECONDS },
+    maxConcurrent: 20,
+  },
+  'list exports': {
+    noun: 'list downloads',
+    rate: { requests: 600, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 10,
+  },
+  'public pages': {
+    noun: 'public page requests',
+    rate: { requests: 600, windowSeconds: MINUTE_SECONDS },
+    maxConcurrent: 20,
+  },
+  appeals: {
+    noun: 'appeals',
+    rate: { requests: 60, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 3,
+  },
+  setup: {
+    noun: 'setup attempts',
+    rate: { requests: 30, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 3,
+  },
+} satisfies Record<string, RequestLimit>
+
+export type LimitName = keyof typeof ACCOUNT_LIMITS | keyof typeof ADDRESS_LIMITS
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The limit that a request of this route counts against; null for none. */
+    limit?: LimitName | ((request: FastifyRequest) => LimitName | null)
+  }
+}
+
+type Subject = { key: string; accountId: string | null; name: LimitName; limit: RequestLimit }
+
+/** Applies the limit in the `config` of each route that is registered afterwards. */
+export function limitRequests(app: App, db: Db): void {
+  const limited = new WeakSet<RouteHandlerMethod>()
+  const running = createConcurrencyCounter()
+  const rates = createRateCounter(db)
+  app.addHook('onRoute', (route) => {
+    const { handler, config } = route
+    const limit = config?.limit
+    // The HEAD route shares the handler of its GET route, which is limited already.
+    if (!limit || limited.has(handler)) return
+    route.handler = async function limitedHandler(request, reply) {
+      const name = typeof limit === 'function' ? limit(request) : limit
+      if (name === null) return handler.call(this, request, reply)
+      const subject = subjectOf(request, name)
+      // Counted before the first await: otherwise concurrent requests would all pass.
+      const release = running.enter(subject)
+      try {
+        await rates.count(subject)
+        return await handler.call(this, request, reply)
+      } finally {
+        whenSent(reply, release)
+      }
+    }
+    limited.add(route.handler)
+  })
+}
+
+function subjectOf(request: FastifyRequest, name: LimitName): Subject {
+  if (name in ACCOUNT_LIMITS) {
+    const { accountId } = callerOf(request)
+    return {
+      key: `${name} ${accountId}`,
+      accountId,
+      name,
+      limit: ACCOUNT_LIMITS[name as keyof typeof ACCOUNT_LIMITS],
+    }
+  }
+  const limit = ADDRESS_LIMITS[name as keyof typeof ADDRESS_LIMITS]
+  return { key: `${name} ${clientNetwork(request.ip)}`, accountId: null, name, limit }
+}
+
+/**
+ * A request counts until its response is sent, because a response to a slow client takes memory
+ * until then.
+ */
+function whenSent(reply: FastifyReply, done: () => void): void {
+  finished(reply.raw, { readable: false }, done)
+}
+
+/** Counts running requests per subject. */
+function createConcurrencyCounter() {
+  const counts = new Map<string, number>()
+  return {
+    /** @throws Fault `rate_limited` */
+    enter({ key, accountId, limit: { noun, maxConcurrent = Infinity } }: Subject): () => void {
+      const count = counts.get(key) ?? 0
+      if (count >= maxConcurrent) {
+        const sentence = `${subjectText(accountId)} can have up to ${maxConcurrent} ${noun} at once. Wait for one to end, then try again.`
+        throw new Fault('rate_limited', sentence, { retryAfter: 2 })
+      }
+      counts.set(key, count + 1)
+      let isReleased = false
+      return () => {
+        if (isReleased) return
+        isReleased = true
+        const left = (counts.get(key) ?? 1) - 1
+        if (left > 0) counts.set(key, left)
+        else counts.delete(key)
+      }
+    },
+  }
+}
+
+/** Subjects kept in memory per instance. When it is full, all are dropped. */
+const MAX_SUBJECTS = 50_000
+
+function createRateCounter(db: Db) {
+  /**
+   * For an address, when its bucket is full again; for an account, the end of its rejection. In
+   * `performance.now()`.
+   */
+  const fullAt = new Map<string, number>()
+  const refusedUntil = new Map<string, number>()
+
+  function remember(map: Map<string, number>, key: string, time: number): void {
+    if (map.size >= MAX_SUBJECTS) {
+      for (const [old, until] of map) if (until <= performance.now()) map.delete(old)
+      if (map.size >= MAX_SUBJECTS) map.clear()
+    }
+    map.set(key, time)
+  }
+
+  /** Counts a request of an address. @returns seconds to wait */
+  function countAddress(key: string, { requests, windowSeconds }: Rate): number {
+    const now = performance.now()
+    const after = Math.max(fullAt.get(key) ?? 0, now) + (windowSeconds * 1000) / requests
+    const wait = after - (now + windowSeconds * 1000)
+    if (wait > 0) return wait / 1000
+    remember(fullAt, key, after)
+    return 0
+  }
+
+  /**
+   * Counts a request of an account. Requests that are rejected again cost no query. @returns
+   * seconds to wait
+   */
+  async function countAccount({ key, accountId, name }: Subject, rate: Rate): Promise<number> {
+    const remaining = (refusedUntil.get(key) ?? 0) - performance.now()
+    if (remaining > 0) return remaining / 1000
+    const wait = await countRequest(db, accountId as string, name, rate)
+    if (wait > 0) remember(refusedUntil, key, performance.now() + wait * 1000)
+    else refusedUntil.delete(key)
+    return wait
+  }
+
+  return {
+    /** @throws Fault `rate_limited` */
+    async count(subject: Subject): Promise<void> {
+      const { key, accountId, limit } = subject
+      if (!limit.rate) return
+      const wait =
+        accountId === null ? countAddress(key, limit.rate) : await countAccount(subject, limit.rate)
+      if (wait > 0) throw tooMany(subject, limit.rate, wait)
+    },
+  }
+}
+
+function tooMany(
+  { accountId, limit }: Subject,
+  { requests, windowSeconds }: Rate,
+  wait: number,
+): Fault {
+  const per = windowSeconds === HOUR_SECONDS ? 'an hour' : 'a minute'
+  const seconds = Math.max(1, Math.ceil(wait))
+  const sentence =
+    `${subjectText(accountId)} can make up to ${requests.toLocaleString('en')} ${limit.noun} ${per}. ` +
+    `Try again in ${seconds === 1 ? '1 second' : `${seconds} seconds`}.`
+  return new Fault('rate_limited', sentence, { retryAfter: seconds })
+}
+
+const subjectText = (accountId: string | null) =>
+  accountId === null ? 'One address' : 'An account'

@@ -1,0 +1,198 @@
+import {
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+  type LabelValues,
+} from 'prom-client'
+import type { App } from '../server.ts'
+
+/**
+ * Gauges of the library with names of counters, which `promtool check metrics` rejects. They are
+ * sums of other metrics.
+ */
+const MISNAMED_METRICS = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+]
+
+/** Counters that modules get as plain functions, and the registry of all metrics. */
+export type ServiceMetrics = {
+  registry: Registry
+  /** Records the number and duration of requests by route pattern. */
+  observeRequests(app: App): void
+  countCapture: (outcome: string) => void
+  /** Counts captured requests that were removed early. */
+  countRemovedCaptures: (reason: string, requests: number) => void
+  /** Sets the free space of the database, where it is monitored. */
+  setFreeBytes: (freeBytes: number) => void
+  /** Counts one attack report. */
+  countAttackReport: (outcome: string) => void
+  /** Counts one DNS query. */
+  countDnsQuery: (resolver: string, outcome: string) => void
+  /** Counts DMARC and TLS reports by the way they arrived. */
+  countMailReports: (via: string, outcome: string, reports: number) => void
+  /** Counts one check of a monitored host. */
+  countHostCheck: (status: string) => void
+  /** Counts one attempt to send an alert. */
+  countAlertAttempt: (channel: string, outcome: string) => void
+}
+
+/** How many jobs of a name are in each state. */
+export type JobCounts = {
+  name: string
+  later: number
+  ready: number
+  running: number
+  failed: number
+}
+
+/** Values that are read when the metrics are scraped. */
+export type MetricReadings = {
+  pool: { totalCount: number; idleCount: number; waitingCount: number }
+  /** The jobs of all instances. */
+  countJobs: () => Promise<JobCounts[]>
+  isReady: () => Promise<boolean>
+}
+
+/**
+ * Most responses take a few milliseconds; a check waits for slow servers, a capture for its
+ * configured delay.
+ */
+const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+/** The job behind a running migration. */
+const MIGRATION_JOB = 'migration.run'
+
+export function createMetrics(version: string): ServiceMetrics {
+  const registry = new Registry()
+  const registers = [registry]
+  // Brings the delay of the event loop, memory, garbage collection and open files.
+  collectDefaultMetrics({ register: registry })
+  for (const name of MISNAMED_METRICS) registry.removeSingleMetric(name)
+  const labels = {
+    name: 'portreeve_info',
+    help: 'The running version.',
+    labelNames: ['version'],
+    registers,
+  }
+  new Gauge(labels).set({ version }, 1)
+  const requests = new Histogram({
+    name: 'portreeve_http_request_duration_seconds',
+    help: 'HTTP requests by route pattern, without webhook captures.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: DURATION_BUCKETS_SECONDS,
+    registers,
+  })
+  const captures = counter('portreeve_captures_total', 'Webhook requests by outcome.', ['outcome'])
+  const removals = counter(
+    'portreeve_captures_removed_total',
+    'Captured webhook requests removed early, by reason.',
+    ['reason'],
+  )
+  for (const reason of ['quota', 'disk']) removals.inc({ reason }, 0)
+  let free: Gauge | undefined
+  const createFree = () =>
+    new Gauge({
+      name: 'portreeve_database_free_bytes',
+      help: 'Bytes free on the disk of the embedded database, or below MAX_DATABASE_BYTES.',
+      registers,
+    })
+  const reports = counter('portreeve_attack_reports_total', 'Attack reports by outcome.', [
+    'outcome',
+  ])
+  const queries = counter(
+    'portreeve_dns_queries_total',
+    'DNS queries by RCODE, or by the reason for no answer.',
+    ['resolver', 'outcome'],
+  )
+  const mailReports = counter(
+    'portreeve_dmarc_reports_total',
+    'DMARC and TLS reports by outcome.',
+    ['via', 'outcome'],
+  )
+  const hostChecks = counter('portreeve_looks_total', 'Checks of monitored hosts by result.', [
+    'status',
+  ])
+  const alerts = counter('portreeve_alerts_total', 'Attempts to send an alert.', [
+    'channel',
+    'outcome',
+  ])
+
+  function counter<T extends string>(name: string, help: string, labelNames: T[]): Counter<T> {
+    return new Counter({ name, help, labelNames, registers })
+  }
+
+  return {
+    registry,
+    observeRequests(app) {
+      app.addHook('onResponse', ({ method, routeOptions }, { statusCode, elapsedTime }, done) => {
+        requests.observe(
+          { method, route: routeOptions.url ?? 'unknown', status: statusCode },
+          elapsedTime / 1000,
+        )
+        done()
+      })
+    },
+    countCapture: (outcome) => captures.inc({ outcome }),
+    countRemovedCaptures: (reason, sum) => removals.inc({ reason }, sum),
+    // Created on the first value: without monitoring, 0 would be an alarm.
+    setFreeBytes: (freeBytes) => (free ??= createFree()).set(freeBytes),
+    countAttackReport: (outcome) => reports.inc({ outcome }),
+    countDnsQuery: (resolver, outcome) => queries.inc({ resolver, outcome }),
+    countMailReports: (via, outcome, sum) => mailReports.inc({ via, outcome }, sum),
+    countHostCheck: (status) => hostChecks.inc({ status }),
+    countAlertAttempt: (channel, outcome) => alerts.inc({ channel, outcome }),
+  }
+}
+
+/**
+ * Adds the gauges that are read at every scrape: connections, the queue, and whether the database
+ * is available.
+ */
+export function addReadings(
+  { registry }: ServiceMetrics,
+  { pool, countJobs, isReady }: MetricReadings,
+): void {
+  const gauge = <T extends string>(name: string, help: string, labelNames: T[], read: Read<T>) =>
+    new Gauge({
+      name: `portreeve_${name}`,
+      help,
+      labelNames,
+      registers: [registry],
+      async collect() {
+        this.reset()
+        // While the database is unavailable these have no values, and the other metrics stay
+        // readable.
+        for (const [labels, value] of await read().catch(() => [])) this.set(labels, value)
+      },
+    })
+
+  gauge('database_up', 'Whether the database is available.', [], async () => [
+    [{}, Number(await isReady())],
+  ])
+  gauge('database_connections', 'Database connections of this instance.', ['state'], async () => [
+    [{ state: 'used' }, pool.totalCount - pool.idleCount],
+    [{ state: 'idle' }, pool.idleCount],
+  ])
+  gauge('database_waiting', 'Queries waiting for a database connection.', [], async () => [
+    [{}, pool.waitingCount],
+  ])
+  gauge('jobs', 'Jobs of all instances.', ['queue', 'state'], async () =>
+    (await countJobs()).flatMap(statesOf),
+  )
+  gauge('migrations_running', 'Running migrations of all instances.', [], async () => {
+    const running = (await countJobs()).find(({ name }) => name === MIGRATION_JOB)?.running ?? 0
+    return [[{}, running]]
+  })
+}
+
+type Read<T extends string> = () => Promise<[labels: LabelValues<T>, value: number][]>
+
+function statesOf({ name: queue, ...counts }: JobCounts) {
+  return Object.entries(counts).map(
+    ([state, count]): [{ queue: string; state: string }, number] => [{ queue, state }, count],
+  )
+}

@@ -1,0 +1,230 @@
+import { isDeepStrictEqual } from 'node:util'
+import { Failure } from '../schema.ts'
+import { operationIdOf } from './operation-id.ts'
+
+type Schema = Record<string, unknown>
+type Media = { schema?: Schema; [keyword: string]: unknown }
+type Response = { description?: string; content?: Record<string, Media>; $ref?: string }
+export type Parameter = {
+  name: string
+  in: string
+  required?: boolean
+  schema: Schema
+  description?: string
+}
+export type Operation = {
+  operationId?: string
+  summary?: string
+  description?: string
+  tags?: string[]
+  security?: Record<string, string[]>[]
+  parameters?: Parameter[]
+  requestBody?: { content: Record<string, Media>; required?: boolean; description?: string }
+  responses?: Record<string, Response>
+}
+/** Operations by path and method. */
+export type Paths = Record<string, Record<string, Operation>>
+type Document = { paths?: Paths; components?: Record<string, object>; [keyword: string]: unknown }
+
+/**
+ * Completes the document that the framework derives from the routes: every operation gets an id,
+ * its security and its failures. Schemas become JSON Schema 2020-12, and those with a title are
+ * shared under `components`.
+ * @param more operations that are handled outside the router
+ */
+export function completeDocument(document: Document, more: Paths = {}): void {
+  document.paths = JSON.parse(JSON.stringify({ ...document.paths, ...more })) as Paths
+  for (const [path, operations] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(operations)) complete(method, path, operation)
+  }
+  const schemas: Record<string, Schema> = {}
+  document.paths = Object.fromEntries(
+    sortByKey(document.paths).map(([path, operations]) => [
+      path,
+      shareSchemas(operations, schemas),
+    ]),
+  )
+  const failure = {
+    description: 'Failure',
+    content: { 'application/json': { schema: shareSchemas(failureSchema(), schemas) } },
+  }
+  document.components = {
+    ...document.components,
+    schemas: Object.fromEntries(sortByKey(schemas)),
+    responses: { Failure: failure },
+  }
+}
+
+/** The document does not depend on the order in which routes are registered. */
+const sortByKey = <T>(object: Record<string, T>): [string, T][] =>
+  Object.entries(object).toSorted(([a], [b]) => (a < b ? -1 : 1))
+
+const failureSchema = () => toDraft2020(JSON.parse(JSON.stringify(Failure)) as Schema)
+
+function complete(method: string, path: string, operation: Operation): void {
+  operation.operationId ??= operationIdOf(method, path)
+  operation.description ??= `${operation.summary}.`
+  operation.security ??= []
+  operation.parameters &&= operation.parameters.map((one) => ({
+    ...one,
+    // A parameter with a default is optional.
+    required: one.in === 'path' || (one.required === true && one.schema['default'] === undefined),
+    schema: toDraft2020(one.schema),
+  }))
+  for (const media of Object.values(operation.requestBody?.content ?? {})) {
+    if (media.schema) media.schema = optionalWhereDefault(toDraft2020(media.schema))
+  }
+  operation.responses = responsesOf(operation.responses)
+}
+
+/** Adds the shared failure response to every operation. */
+function responsesOf(given: Operation['responses'] = {}): Record<string, Response> {
+  const responses = Object.entries(given).filter(
+    ([, { description }]) => description !== (Failure as { description?: string }).description,
+  )
+  const failure = { $ref: '#/components/responses/Failure' }
+  const normalized = responses.map(
+    ([status, response]) => [status, normalizedResponse(response)] as const,
+  )
+  return { '4XX': failure, '5XX': failure, ...Object.fromEntries(normalized) }
+}
+
+function normalizedResponse({ content = {}, description, ...response }: Response): Response {
+  const kept = Object.entries(content).filter(([, { schema }]) => schema?.['type'] !== 'null')
+  const media = kept.map(([type, { schema, ...one }]) => [
+    type,
+    { ...one, ...(schema && { schema: toDraft2020(schema) }) },
+  ])
+  return {
+    ...response,
+    description:
+      description === undefined || description === 'Default Response' ? 'Success' : description,
+    ...(media.length > 0 && { content: Object.fromEntries(media) as Record<string, Media> }),
+  }
+}
+
+/** Copies a value and applies a change to every object in it, the innermost first. */
+function mapSchemas(value: unknown, change: (schema: Schema) => Schema): unknown {
+  if (Array.isArray(value)) return value.map((one) => mapSchemas(one, change))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, part]) => [
+    key,
+    isData(key) ? part : mapSchemas(part, change),
+  ])
+  return change(Object.fromEntries(entries) as Schema)
+}
+
+/** Whether a keyword holds data, not schemas. */
+function isData(key: string): boolean {
+  return ['example', 'examples', 'default', 'const', 'enum'].includes(key)
+}
+
+/**
+ * Converts JSON Schema draft 7, which the validator uses, to 2020-12, which OpenAPI 3.1 requires.
+ */
+function toDraft2020(schema: Schema): Schema {
+  return mapSchemas(schema, (one) => {
+    if (Array.isArray(one['items'])) {
+      const { items, additionalItems, ...rest } = one
+      const isEnded = additionalItems === false
+      return {
+        ...rest,
+        prefixItems: items,
+        items: {},
+        ...(isEnded && { maxItems: (items as unknown[]).length }),
+      }
+    }
+    // The framework writes some constants as enums, for older versions of OpenAPI.
+    if (Array.isArray(one['enum']) && one['enum'].length === 1 && one['type'] !== undefined) {
+      const { enum: words, ...rest } = one
+      return { ...rest, const: (words as unknown[])[0] }
+    }
+    // All enums here are strings, and generators need the type.
+    if (Array.isArray(one['enum']) && one['type'] === undefined) return { type: 'string', ...one }
+    if (typeof one['pattern'] === 'string') return { ...one, pattern: plainPattern(one['pattern']) }
+    if (one['type'] === 'object' && Array.isArray(one['anyOf'])) return alternativesOf(one)
+    if (one['patternProperties'] && typeof one['patternProperties'] === 'object')
+      return recordOf(one)
+    return one
+  }) as Schema
+}
+
+/** Fields of which one must be there: generators know that as alternatives that are whole. */
+function alternativesOf({ anyOf, ...schema }: Schema): Schema {
+  const branches = anyOf as { required?: string[] }[]
+  if (branches.some((branch) => Object.keys(branch).join() !== 'required'))
+    return { ...schema, anyOf }
+  const { properties, required = [], type, additionalProperties, ...said } = schema
+  const object = {
+    type,
+    properties,
+    ...(additionalProperties !== undefined && { additionalProperties }),
+  }
+  const whole = branches.map((branch) => ({
+    ...object,
+    required: [...(required as string[]), ...(branch.required ?? [])],
+  }))
+  return { ...said, anyOf: whole }
+}
+
+/**
+ * Replaces Unicode classes, which few tools support. Lone surrogates cannot occur in JSON encoded
+ * as UTF-8.
+ */
+function plainPattern(pattern: string): string {
+  return pattern.replaceAll('\\p{Cc}', '\\u0000-\\u001f\\u007f-\\u009f').replaceAll('\\p{Cs}', '')
+}
+
+/** Generators recognize records by `additionalProperties` only. */
+function recordOf({ patternProperties, ...schema }: Schema): Schema {
+  const [value] = Object.values(patternProperties as Record<string, Schema>)
+  return { ...schema, additionalProperties: value }
+}
+
+/**
+ * Makes fields with a default optional. The default moves to the description, because client
+ * generators require fields that have one.
+ */
+function optionalWhereDefault(schema: Schema): Schema {
+  return mapSchemas(schema, ({ required, ...one }) => {
+    const properties = (one['properties'] ?? {}) as Record<string, Schema>
+    const isNeeded = (name: string) => properties[name]?.['default'] === undefined
+    const needed = Array.isArray(required) ? required.filter(isNeeded) : []
+    const described = Object.entries(properties).map(([name, property]) => [
+      name,
+      withDefaultDescribed(property),
+    ])
+    return {
+      ...one,
+      ...(one['properties'] !== undefined && { properties: Object.fromEntries(described) }),
+      ...(needed.length > 0 && { required: needed }),
+    }
+  }) as Schema
+}
+
+function withDefaultDescribed({ default: value, ...property }: Schema): Schema {
+  if (value === undefined) return property
+  const sentence = `Default: \`${JSON.stringify(value)}\`.`
+  const { description } = property
+  return {
+    ...property,
+    description: typeof description === 'string' ? `${description} ${sentence}` : sentence,
+  }
+}
+
+/** Replaces each schema with a title by a reference, and adds it to `schemas`. */
+function shareSchemas<T>(value: T, schemas: Record<string, Schema>): T {
+  return mapSchemas(value, ({ title, ...schema }) => {
+    if (typeof title !== 'string') return title === undefined ? schema : { ...schema, title }
+    const known = schemas[title]
+    if (known && !isDeepStrictEqual(withoutExamples(known), withoutExamples(schema)))
+      throw new Error(`two schemas have the title ${title}, and are not the same`)
+    schemas[title] = { ...known, ...schema }
+    return { $ref: `#/components/schemas/${title}` }
+  }) as T
+}
+
+/** Removes examples, which do not count when schemas are compared. */
+function withoutExamples({ example: _example, examples: _examples, ...schema }: Schema): Schema {
+  return schema
+}

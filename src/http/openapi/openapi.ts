@@ -1,0 +1,101 @@
+import { fastifySwagger } from '@fastify/swagger'
+import { fastifySwaggerUi } from '@fastify/swagger-ui'
+import { Type } from 'typebox'
+import { completeDocument, type Paths } from './openapi-document.ts'
+import type { App } from '../app.ts'
+
+const DESCRIPTION = `The API of Portreeve, a self-hosted toolkit for people who run mail and servers.
+
+Every response has \`success\`. A failure is \`{"success": false, "error": "<message>", "code": "<stable code>"}\`,
+with \`details\` for each invalid field. Create an API token in the dashboard or with \`portreeve token create\`
+and send it as \`Authorization: Bearer prv_…\`.`
+
+/** Tags, in the order of the documentation page. */
+const TAGS = {
+  Checks: 'DNS, TLS, blocklist and mail authentication checks of a name or address.',
+  'DMARC reports': 'Domains, their reports, and the mailboxes that reports are read from.',
+  Monitoring: 'Hosts that are checked regularly.',
+  Delisting: 'Removal of an address from blocklists.',
+  Alerts: 'Alerts of the account, and the channels they are sent to.',
+  Migration: 'Migration of mailboxes between IMAP servers.',
+  'Attack reporting': 'Reports of attackers, and the blocklist built from them.',
+  Webhooks: 'Endpoints that capture requests.',
+  Tokens: 'API tokens.',
+  Accounts: 'Accounts and their data.',
+  'Sign-in': 'Sessions and passwords.',
+  Service: 'The service itself.',
+}
+
+/** Swagger UI sets inline styles; scripts and requests are limited to our own origin. */
+const DOCS_CONTENT_SECURITY_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+type Described = {
+  version: string
+  /** Operations that are handled outside the router. */
+  paths?: Paths | undefined
+}
+
+/**
+ * Serves the OpenAPI 3.1 document at `/openapi.json` and its page at `/docs`. Call before routes
+ * are added.
+ */
+export async function describeApi(app: App, { version, paths }: Described): Promise<void> {
+  await app.register(fastifySwagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Portreeve',
+        version,
+        description: DESCRIPTION,
+        license: { name: 'MIT', identifier: 'MIT' },
+        contact: { name: 'Portreeve' },
+      },
+      servers: [{ url: '/' }],
+      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+      components: {
+        securitySchemes: {
+          token: { type: 'http', scheme: 'bearer', description: 'An API token, `prv_…`.' },
+          session: { type: 'apiKey', in: 'cookie', name: 'portreeve.session_token' },
+        },
+      },
+    },
+    transformObject(document) {
+      if (!('openapiObject' in document)) return document.swaggerObject
+      completeDocument(document.openapiObject as Parameters<typeof completeDocument>[0], paths)
+      return document.openapiObject
+    },
+  })
+  await app.register(fastifySwaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: DOCS_CONTENT_SECURITY_POLICY,
+    theme: { title: 'Portreeve API' },
+    uiConfig: {
+      layout: 'BaseLayout',
+      persistAuthorization: false,
+      docExpansion: 'list',
+      tryItOutEnabled: true,
+      displayRequestDuration: true,
+    },
+  })
+  const schema = {
+    summary: 'Get the OpenAPI document',
+    operationId: 'getOpenApi',
+    tags: ['Service'],
+    response: {
+      200: {
+        content: {
+          'application/json': {
+            schema: Type.Record(Type.String(), Type.Unknown(), { title: 'OpenApiDocument' }),
+          },
+        },
+      },
+    },
+  }
+  app.get(
+    '/openapi.json',
+    { schema },
+    async () => app.swagger() as object as Record<string, unknown>,
+  )
+}

@@ -1,0 +1,79 @@
+import { createHmac } from 'node:crypto'
+import { sql, type Kysely } from 'kysely'
+import type { Db } from '../database.ts'
+import type { DB } from '../tables.ts'
+import { DAY_SECONDS } from '../../time.ts'
+import { ADVISORY_LOCKS } from '../advisory-locks.ts'
+
+/** Messages of one kind within a time. */
+export type MailLimit = { count: number; seconds: number }
+
+export type MailLimits = {
+  /** To one address, from all accounts. */
+  recipient: MailLimit
+  /** From one account. */
+  account: MailLimit
+  /** From the whole installation. */
+  installation: MailLimit
+}
+
+export type LimitedMail = { kind: string; to: string; accountId: string | null }
+
+/** The limit that is reached, and the seconds until another message is allowed. */
+export type Exceeded = { limit: keyof MailLimits; seconds: number }
+
+/** A day is the longest window of all limits. */
+const RETENTION_SECONDS = DAY_SECONDS
+
+/**
+ * Counts a message against its limits before it is sent. It stays counted, even if sending fails or
+ * the account is deleted.
+ * @param secretKey the recipient is stored as a hash with a key derived from it
+ * @returns null when it may be sent
+ */
+export async function claimMail(
+  db: Kysely<DB>,
+  secretKey: string,
+  { kind, to, accountId }: LimitedMail,
+  limits: MailLimits,
+): Promise<Exceeded | null> {
+  const recipient = createHmac('sha256', `outgoing mail ${secretKey}`)
+    .update(to.toLowerCase())
+    .digest()
+  return db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.outgoingMail})`.execute(trx)
+    const ofKind = sql`kind = ${kind}`
+    const checks: [keyof MailLimits, ReturnType<typeof sql>][] = [
+      ['recipient', sql`${ofKind} and recipient = ${recipient}`],
+      ['account', sql`${ofKind} and account_id = ${accountId}::uuid`],
+      ['installation', ofKind],
+    ]
+    for (const [limit, which] of checks) {
+      const seconds = await secondsUntilAllowed(trx, which, limits[limit])
+      if (seconds !== null) return { limit, seconds }
+    }
+    await trx.insertInto('outgoingMail').values({ kind, recipient, accountId }).execute()
+    return null
+  })
+}
+
+/** Null below the limit. Otherwise the time until the oldest message leaves the window. */
+async function secondsUntilAllowed(
+  db: Db,
+  which: ReturnType<typeof sql>,
+  limit: MailLimit,
+): Promise<number | null> {
+  const window = sql`make_interval(secs => ${limit.seconds})`
+  const { rows } = await sql<{ seconds: number }>`
+    select greatest(1, ceil(extract(epoch from sent_at + ${window} - now())))::int as seconds
+    from outgoing_mail where ${which} and sent_at > now() - ${window}
+    order by sent_at desc offset ${limit.count - 1} limit 1`.execute(db)
+  return rows[0]?.seconds ?? null
+}
+
+/** Deletes rows outside every window. */
+export async function deleteOldOutgoingMail(db: Db): Promise<void> {
+  await sql`delete from outgoing_mail where sent_at < now() - make_interval(secs => ${RETENTION_SECONDS})`.execute(
+    db,
+  )
+}

@@ -1,0 +1,71 @@
+import { guessTarget } from '../../check/guess-target.ts'
+import type { IconName } from '../../ui/brand/icons.tsx'
+import { palette as messages } from '../messages.ts'
+
+/** An entry of the command palette. */
+export type PaletteItem = {
+  name: string
+  /** The kind of object, shown beside the name. */
+  kind: string
+  icon: IconName
+  /** The shortcut that opens it too. */
+  shortcut?: string | undefined
+  /** Further words that match. */
+  keywords?: string
+  open: () => void
+}
+
+/** Entries shown at once, at most. */
+const MAX_SHOWN = 9
+
+/**
+ * Finds the entries for a search text: first a check of the address or name in it, then entries
+ * that match, those whose name begins with the text first.
+ */
+export function findItems(
+  typed: string,
+  all: readonly PaletteItem[],
+  ways: CheckActions,
+): PaletteItem[] {
+  const text = typed.trim().toLowerCase()
+  const found = all
+    .map((find) => ({ find, rank: rankOf(find, text) }))
+    .filter(({ rank }) => rank > 0)
+    .toSorted((one, other) => other.rank - one.rank)
+    .map(({ find }) => find)
+  return [...checkItems(typed, ways), ...found].slice(0, MAX_SHOWN)
+}
+
+/** The checks that a search text can start. */
+export type CheckActions = { check: (name: string) => void; lookUp: (ip: string) => void }
+
+const CHECKS = { address: messages.kinds.addressCheck, domain: messages.kinds.domainCheck }
+const IPV6 = /^(?=.*:.*:)[\da-f:]+(\.\d+){0,3}$/i
+
+function checkItems(typed: string, { check, lookUp }: CheckActions): PaletteItem[] {
+  const target = guessTarget(typed)
+  const ip = target?.kind === 'address' ? target.name : IPV6.exec(typed.trim())?.[0]
+  return [
+    ...(target
+      ? [
+          checkItem(messages.checkTarget(target.name), CHECKS[target.kind], () =>
+            check(target.name),
+          ),
+        ]
+      : []),
+    ...(ip ? [checkItem(messages.lookUp(ip), messages.kinds.attackReports, () => lookUp(ip))] : []),
+  ]
+}
+
+function checkItem(name: string, kind: string, open: () => void): PaletteItem {
+  return { name, kind, icon: 'search', open }
+}
+
+/** 3: the name begins with the text; 2: a word of it does; 1: each word occurs; 0: no match. */
+function rankOf({ name, kind, keywords = '' }: PaletteItem, text: string): number {
+  const lower = name.toLowerCase()
+  if (lower.startsWith(text)) return 3
+  if (lower.includes(` ${text}`)) return 2
+  const whole = `${lower} ${kind.toLowerCase()} ${keywords.toLowerCase()}`
+  return text.split(/\s+/).every((word) => whole.includes(word)) ? 1 : 0
+}

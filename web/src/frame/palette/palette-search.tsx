@@ -1,0 +1,83 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useId, useState, type KeyboardEvent } from 'react'
+import { VisuallyHidden } from '../../ui/text/visually-hidden.tsx'
+import { Icon } from '../../ui/brand/icons.tsx'
+import { Shortcut } from '../../ui/actions/shortcut.tsx'
+import { findItems, type PaletteItem } from './palette-items.ts'
+import classes from './palette-search.module.css'
+import { usePaletteItems } from './use-palette-items.ts'
+import { palette as messages } from '../messages.ts'
+
+/** One field for everything: the name of a screen or an object, or a target to check. */
+export function PaletteSearch({ onDone }: { onDone: () => void }) {
+  const navigate = useNavigate()
+  const list = useId()
+  const [text, setText] = useState('')
+  const [at, setAt] = useState(0)
+  const found = findItems(text, usePaletteItems(), {
+    check: (name) => void navigate({ to: '/check', search: { q: name } }),
+    lookUp: (ip) => void navigate({ to: '/attacks', search: { ip } }),
+  })
+
+  function go(find: PaletteItem | undefined): void {
+    if (!find) return
+    onDone()
+    find.open()
+  }
+  function press(event: KeyboardEvent): void {
+    const last = found.length - 1
+    const to = { ArrowDown: at >= last ? 0 : at + 1, ArrowUp: at <= 0 ? last : at - 1 }[event.key]
+    if (to !== undefined) setAt(to)
+    else if (event.key === 'Enter') go(found[at])
+    else return
+    event.preventDefault()
+  }
+
+  return (
+    <>
+      <div className={classes.field}>
+        <Icon name="search" />
+        <input
+          autoFocus
+          role="combobox"
+          aria-label={messages.label}
+          aria-expanded={found.length > 0}
+          aria-controls={list}
+          aria-activedescendant={found[at] && `${list}-${at}`}
+          aria-autocomplete="list"
+          placeholder={messages.placeholder}
+          autoComplete="off"
+          spellCheck={false}
+          value={text}
+          onChange={({ currentTarget }) => {
+            setText(currentTarget.value)
+            setAt(0)
+          }}
+          onKeyDown={press}
+        />
+      </div>
+      <ul id={list} role="listbox" aria-label={messages.results} className={classes.finds}>
+        {found.map((find, index) => (
+          <li
+            key={`${find.kind} ${find.name}`}
+            id={`${list}-${index}`}
+            role="option"
+            aria-selected={index === at}
+            className={classes.find}
+            onClick={() => go(find)}
+            onPointerMove={() => setAt(index)}
+          >
+            <Icon name={find.icon} />
+            <span className={classes.name}>{find.name}</span>
+            <small>{find.kind}</small>
+            {find.shortcut && <Shortcut keys={find.shortcut} />}
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <p className={classes.nothing}>{messages.noResults(text)}</p>}
+      <div role="status">
+        <VisuallyHidden>{text && messages.resultCount(found.length)}</VisuallyHidden>
+      </div>
+    </>
+  )
+}
