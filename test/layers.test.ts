@@ -109,7 +109,7 @@ describe('src', () => {
     // The export is written to a file before the response begins.
     const readers = filesMatching(
       /\breadOwned\(/,
-      /^src\/(store\/owned|accounts\/own-data-routes)\.ts$/,
+      /^src\/(store\/owned|accounts\/own-data\/own-data-routes)\.ts$/,
     )
     expect(readers).toEqual([])
     expect(sourceOf('src/accounts/own-data/own-data-routes.ts')).toMatch(
