@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Socket } from 'node:net'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
@@ -15,11 +16,11 @@ type Address = { text: string; parsed: ipaddr.IPv4 | ipaddr.IPv6 }
 /** Stands for the address of a connection that is closed already. */
 const UNKNOWN_PEER: Address = { text: '0.0.0.0', parsed: new ipaddr.IPv4([0, 0, 0, 0]) }
 
+const MAX_RECENT_IPV6 = 20_000
 /**
  * Addresses that were read: the library takes 20 µs for each. All of them together have some 6 MB.
  */
-const recentIPv6 = new Map<string, Address>()
-const MAX_RECENT_IPV6 = 20_000
+const recentIPv6 = new LRUCache<string, Address>({ max: MAX_RECENT_IPV6 })
 
 /** Addresses of connections: one connection carries many requests. */
 const peers = new WeakMap<Socket, Address>()
@@ -149,7 +150,6 @@ function plainAddress(text: string): Address | null {
   const given = ipaddr.IPv6.parse(bare)
   const parsed = given.isIPv4MappedAddress() ? given.toIPv4Address() : given
   const address = { text: parsed.toString(), parsed }
-  if (recentIPv6.size >= MAX_RECENT_IPV6) recentIPv6.clear()
   recentIPv6.set(bare, address)
   return address
 }

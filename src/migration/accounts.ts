@@ -6,6 +6,7 @@ import { checkTarget } from '../net/guard.ts'
 import type { SignIn } from '../net/imap/connection/sign-in.ts'
 import type { Connection } from './shapes.ts'
 import type { AccountAddress } from './store.ts'
+import { breaksCommand } from '../net/imap/connection/command-encoding.ts'
 
 export type NetDeps = { resolver: Resolver; allowPrivate: PrivateTargets }
 
@@ -81,8 +82,7 @@ export function requireSecret(
 /** A line break would let a value inject an IMAP command. */
 function refuseControls(fields: Record<string, string | undefined>, side: RequestSide): void {
   for (const [name, value] of Object.entries(fields)) {
-    // oxlint-disable-next-line no-control-regex
-    if (value === undefined || !/[\0\r\n]/.test(value)) continue
+    if (value === undefined || !breaksCommand(value)) continue
     const [path, message] = [pathOf(side, name), 'must not have line breaks or NUL']
     throw new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
   }

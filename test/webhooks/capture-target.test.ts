@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createCaptureMatcher, readTarget } from '../../src/webhooks/capture/capture-target.ts'
-import { newRequestId, newEndpointToken } from '../../src/webhooks/ids.ts'
+import { newUuidBytes } from '../../src/store/uuid.ts'
+import { newEndpointToken } from '../../src/webhooks/endpoint-token.ts'
 
 describe('a target', () => {
   it.each([
@@ -48,13 +49,13 @@ describe('a token', () => {
 
 it('generates ids that sort by time', () => {
   const ids = [1, 1_700_000_000_000, 1_800_000_000_000].map((now) =>
-    newRequestId(now).toString('hex'),
+    newUuidBytes(now).toString('hex'),
   )
   expect(ids.toSorted()).toEqual(ids)
   expect(ids[1]).toMatch(/^018bcfe568007[\da-f]{3}[89ab][\da-f]{15}$/)
 })
 
 it('generates no id twice, also within one millisecond', () => {
-  const ids = Array.from({ length: 10_000 }, () => newRequestId(1).toString('hex'))
+  const ids = Array.from({ length: 10_000 }, () => newUuidBytes(1).toString('hex'))
   expect(new Set(ids).size).toBe(10_000)
 })

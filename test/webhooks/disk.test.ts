@@ -12,7 +12,7 @@ import {
   type DiskOptions,
 } from '../../src/webhooks/retention/disk.ts'
 import { listUsage } from '../../src/webhooks/retention/store.ts'
-import { newEndpointToken } from '../../src/webhooks/ids.ts'
+import { newEndpointToken } from '../../src/webhooks/endpoint-token.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startWebhooks } from './module.ts'
 

@@ -12,7 +12,7 @@ import { openDatabase, type Database } from '../../src/store/database.ts'
 import { startEmbedded, type Embedded } from '../../src/store/embedded.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
-import { newEndpointToken } from '../../src/webhooks/ids.ts'
+import { newEndpointToken } from '../../src/webhooks/endpoint-token.ts'
 
 const SECRET_KEY = 'the key of a service that is going to be killed'
 /** Few enough for each endpoint that none is trimmed. */

@@ -5,7 +5,7 @@ import { openDatabase, type Database } from '../../src/store/database.ts'
 import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
 import { CAPTURE_QUOTAS } from '../../src/webhooks/retention/quota.ts'
 import { webhookCleanUpJob } from '../../src/webhooks/retention/retention.ts'
-import { newEndpointToken } from '../../src/webhooks/ids.ts'
+import { newEndpointToken } from '../../src/webhooks/endpoint-token.ts'
 import type { Person } from '../service.ts'
 import { startWebhooks, type Answer, type Endpoint, type WebhooksTest } from './module.ts'
 

@@ -9,7 +9,8 @@ import { startTrimming, webhookCleanUpJob } from '../../src/webhooks/retention/r
 import { deleteBeyond, deleteOlder, listUsage } from '../../src/webhooks/retention/store.ts'
 import { storedBytes, type CapturedRequest } from '../../src/webhooks/requests/captured-request.ts'
 import { createRequestInsert } from '../../src/webhooks/requests/store.ts'
-import { newRequestId, newEndpointToken } from '../../src/webhooks/ids.ts'
+import { newUuidBytes } from '../../src/store/uuid.ts'
+import { newEndpointToken } from '../../src/webhooks/endpoint-token.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 
 const LIMIT = 100_000
@@ -41,7 +42,7 @@ const addEndpoint = async (accountId: string) =>
 function request(endpointId: string, path: string, bytes = BODY_BYTES): CapturedRequest {
   const receivedAt = new Date()
   return {
-    id: newRequestId(receivedAt.getTime()),
+    id: newUuidBytes(receivedAt.getTime()),
     endpointId,
     method: 'POST',
     path,

@@ -3,7 +3,7 @@ import { createAccount } from '../../src/accounts/accounts.ts'
 import type { Db } from '../../src/store/database.ts'
 import { deleteEndpoint, insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
 import { deleteBeyond, vacuumRequests } from '../../src/webhooks/retention/store.ts'
-import { newEndpointToken } from '../../src/webhooks/ids.ts'
+import { newEndpointToken } from '../../src/webhooks/endpoint-token.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 
 let fresh: FreshDatabase

@@ -3,7 +3,8 @@ import { createAccount } from '../../src/accounts/accounts.ts'
 import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
 import type { CapturedRequest } from '../../src/webhooks/requests/captured-request.ts'
 import { createRequestInsert } from '../../src/webhooks/requests/store.ts'
-import { newRequestId, newEndpointToken } from '../../src/webhooks/ids.ts'
+import { newUuidBytes } from '../../src/store/uuid.ts'
+import { newEndpointToken } from '../../src/webhooks/endpoint-token.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 
 const NOBODYS = '01a20432-548d-72e7-88f0-d3837e57301a'
@@ -32,7 +33,7 @@ const uuid = (bytes: Buffer) =>
 function request(given: Partial<CapturedRequest> = {}): CapturedRequest {
   const receivedAt = new Date('2026-11-22T10:20:30.456Z')
   return {
-    id: newRequestId(receivedAt.getTime()),
+    id: newUuidBytes(receivedAt.getTime()),
     endpointId,
     method: 'POST',
     path: '/a%20b',

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { Fault } from '../../errors.ts'
 import type { RateUsage } from './store.ts'
 import { MINUTE_MS } from '../../time.ts'
@@ -15,12 +16,14 @@ export type Allowance = {
   reset: number
 }
 
+/** Sources remembered per instance. Beyond them, the database decides. */
+const MAX_LIMITED_SOURCES = 100_000
+
 /** Remembers sources that have used up their window, so that a flood costs no queries. */
 export function createLimitedSources() {
-  const until = new Map<string, number>()
+  const until = new LRUCache<string, number>({ max: MAX_LIMITED_SOURCES })
   return {
     note(source: string, time: number): void {
-      if (until.size >= 100_000) until.clear()
       until.set(source, time)
     },
     /**

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { createHmac } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { classify } from '../../net/address.ts'
@@ -30,6 +31,9 @@ export type Reporter = {
 /** One number for all autonomous systems of the operator that announces an address, or null. */
 export type FindOrigin = (address: string) => number | null
 
+/** Reporters kept per instance: they usually report again, and a sender may have many addresses. */
+const MAX_RECENT_REPORTERS = 50_000
+
 /**
  * @param secret key of the pseudonyms
  * @param findOrigin a table of autonomous systems, where the operator has one
@@ -38,7 +42,7 @@ export function createReporters(
   secret: string,
   findOrigin: FindOrigin,
 ): (address: string) => Reporter {
-  const recent = new Map<string, Reporter>()
+  const recent = new LRUCache<string, Reporter>({ max: MAX_RECENT_REPORTERS })
   const pseudonym = (kind: string, text: string) =>
     createHmac('sha256', secret).update(`${kind} ${text}`).digest('base64url').slice(0, 12)
 
@@ -70,8 +74,6 @@ export function createReporters(
     const known = recent.get(address)
     if (known) return known
     const reporter = describe(address)
-    // Reporters usually report again. The bound protects against a sender with many addresses.
-    if (recent.size >= 50_000) recent.clear()
     recent.set(address, reporter)
     return reporter
   }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Logger } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
 import { notify, type Notifications } from '../../store/notifications.ts'
@@ -16,6 +17,9 @@ export type Standings = {
   close(): void
 }
 
+/** Networks remembered as seen per instance. A forgotten one is marked again. */
+const MAX_SEEN_NETWORKS = 100_000
+
 /** Established networks from which on a listing requires them. */
 const MIN_ESTABLISHED_NETWORKS = 10
 const CHANNEL = 'abuse.standings'
@@ -26,7 +30,7 @@ export async function createStandings(
   log: Logger,
 ): Promise<Standings> {
   let standings = await read(db)
-  const seen = new Map<string, number>()
+  const seen = new LRUCache<string, number>({ max: MAX_SEEN_NETWORKS })
   function reload(): void {
     void read(db).then(
       (fresh) => (standings = fresh),
@@ -41,7 +45,6 @@ export async function createStandings(
     unseen: (networks, now) =>
       networks.filter((network) => now - (seen.get(network) ?? -Infinity) >= HOUR_MS),
     markSeen(networks, now) {
-      if (seen.size >= 100_000) seen.clear()
       for (const network of networks) seen.set(network, now)
     },
     close: () => stops.forEach((stop) => stop()),

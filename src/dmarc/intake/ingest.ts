@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { isMbox, splitMbox } from '../../protocols/mail/mbox.ts'
 import type { UnpackCost } from '../../protocols/reports/unpack.ts'
 import type { DB } from '../../store/tables.ts'
-import { newId } from '../id.ts'
+import { newUuid } from '../../store/uuid.ts'
 import {
   BATCH_RECORDS,
   BATCH_REPORTS,
@@ -147,7 +147,7 @@ function deliveryOf(
   { via, accountId, peer, sender }: IntakeOrigin,
 ): NewDelivery {
   return {
-    id: newId(),
+    id: newUuid(),
     accountId,
     via,
     name: toStorableText(name).slice(0, 255),

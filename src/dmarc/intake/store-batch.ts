@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { notifyChanges, type ChangeNotice } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
-import { newId } from '../id.ts'
+import { newUuid } from '../../store/uuid.ts'
 import { dropFilesBeyondQuota } from '../storage/quota.ts'
 import { createStatistics } from '../statistics/statistics.ts'
 import { addSums } from '../statistics/store.ts'
@@ -203,7 +203,7 @@ function reportRow(
     reject: disposed('reject'),
   }
   return {
-    id: newId(),
+    id: newUuid(),
     domainId,
     deliveryId: id,
     key: read.key,
@@ -227,7 +227,7 @@ function tlsRow(
 ): NewTlsReport {
   const { organizationName, contactInfo, reportId, dateRange, policies, skippedPolicies } = report
   return {
-    id: newId(),
+    id: newUuid(),
     domainId,
     deliveryId: id,
     key,
@@ -314,7 +314,7 @@ function asideRow(
 ): RejectedItem {
   const { id: deliveryId, via, receivedAt } = delivery
   const name = toStorableText(read.name).slice(0, 255)
-  return { id: newId(), accountId, deliveryId, name, reason, via, receivedAt }
+  return { id: newUuid(), accountId, deliveryId, name, reason, via, receivedAt }
 }
 
 /** Rows for the rejected items within the limits per delivery and day. All are counted. */

@@ -7,7 +7,7 @@ import { parseHost } from '../../net/address.ts'
 import { refuseAddress } from '../../net/guard.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { encrypt } from '../../store/encryption.ts'
-import { newId } from '../id.ts'
+import { newUuid } from '../../store/uuid.ts'
 import { MAX_MAILBOXES } from '../limits.ts'
 import { byId, tags, type RouteDeps } from '../route-deps.ts'
 import { Mailbox, NewMailbox } from '../shapes.ts'
@@ -19,6 +19,7 @@ import {
   listReportMailboxes,
   type MailboxRow,
 } from './store.ts'
+import { breaksCommand } from '../../net/imap/connection/command-encoding.ts'
 
 /** `/api/v1/dmarc/mailboxes`: IMAP mailboxes that are checked for reports. */
 export function mailboxRoutes(app: App, deps: RouteDeps): void {
@@ -124,7 +125,7 @@ async function addMailbox(
       `An account can have up to ${MAX_MAILBOXES} mailboxes. Delete one first.`,
     )
   }
-  const id = newId()
+  const id = newUuid()
   return insertMailbox(db, {
     ...rest,
     id,
@@ -140,8 +141,7 @@ async function addMailbox(
 /** A line break in an IMAP argument would let the user inject a command. */
 function refuseControls(fields: Record<string, string>): void {
   for (const [name, value] of Object.entries(fields)) {
-    // oxlint-disable-next-line no-control-regex
-    if (/[\0\r\n]/.test(value)) throw invalid(name, 'must not contain line breaks or NUL')
+    if (breaksCommand(value)) throw invalid(name, 'must not contain line breaks or NUL')
   }
 }
 

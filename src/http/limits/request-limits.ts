@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { finished } from 'node:stream'
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { Fault } from '../../errors.ts'
@@ -178,7 +179,7 @@ function createConcurrencyCounter() {
   }
 }
 
-/** Subjects kept in memory per instance. When it is full, all are dropped. */
+/** Subjects kept in memory per instance. Beyond them, those without recent requests are dropped. */
 const MAX_SUBJECTS = 50_000
 
 function createRateCounter(db: Db) {
@@ -186,16 +187,8 @@ function createRateCounter(db: Db) {
    * For an address, when its bucket is full again; for an account, the end of its rejection. In
    * `performance.now()`.
    */
-  const fullAt = new Map<string, number>()
-  const refusedUntil = new Map<string, number>()
-
-  function remember(map: Map<string, number>, key: string, time: number): void {
-    if (map.size >= MAX_SUBJECTS) {
-      for (const [old, until] of map) if (until <= performance.now()) map.delete(old)
-      if (map.size >= MAX_SUBJECTS) map.clear()
-    }
-    map.set(key, time)
-  }
+  const fullAt = new LRUCache<string, number>({ max: MAX_SUBJECTS })
+  const refusedUntil = new LRUCache<string, number>({ max: MAX_SUBJECTS })
 
   /** Counts a request of an address. @returns seconds to wait */
   function countAddress(key: string, { requests, windowSeconds }: Rate): number {
@@ -203,7 +196,7 @@ function createRateCounter(db: Db) {
     const after = Math.max(fullAt.get(key) ?? 0, now) + (windowSeconds * 1000) / requests
     const wait = after - (now + windowSeconds * 1000)
     if (wait > 0) return wait / 1000
-    remember(fullAt, key, after)
+    fullAt.set(key, after)
     return 0
   }
 
@@ -215,7 +208,7 @@ function createRateCounter(db: Db) {
     const remaining = (refusedUntil.get(key) ?? 0) - performance.now()
     if (remaining > 0) return remaining / 1000
     const wait = await countRequest(db, accountId as string, name, rate)
-    if (wait > 0) remember(refusedUntil, key, performance.now() + wait * 1000)
+    if (wait > 0) refusedUntil.set(key, performance.now() + wait * 1000)
     else refusedUntil.delete(key)
     return wait
   }

@@ -6,7 +6,7 @@ import type { Logger } from '../../log.ts'
 import type { EndpointCache } from '../endpoints/cache.ts'
 import type { Endpoint } from '../endpoints/endpoints.ts'
 import { findHeader, pairHeaders, type Header } from '../headers.ts'
-import { newRequestId } from '../ids.ts'
+import { newUuidBytes } from '../../store/uuid.ts'
 import type { CapturedRequest, RequestKey } from '../requests/captured-request.ts'
 import { readTarget, type CaptureTarget } from './capture-target.ts'
 import { decideResponse, type AbortReason, type ReceivedRequest } from './decide-response.ts'
@@ -256,7 +256,7 @@ function describeRequest(
   const { end, body, size, durationMs } = received
   const receivedAt = new Date()
   return {
-    id: newRequestId(receivedAt.getTime()),
+    id: newUuidBytes(receivedAt.getTime()),
     method: request.method ?? '',
     path: target.path,
     query: target.query,

@@ -9,7 +9,7 @@ import { redactSessionCookies } from './session-cookies.ts'
 import type { CapturedRequest } from '../requests/captured-request.ts'
 import type { ParseError } from './surplus.ts'
 import { readTarget, type CaptureTarget } from './capture-target.ts'
-import { newRequestId } from '../ids.ts'
+import { newUuidBytes } from '../../store/uuid.ts'
 import type { AbortReason } from './decide-response.ts'
 
 /** Matches the first line of a request that names an endpoint, however malformed the rest is. */
@@ -73,7 +73,7 @@ async function storeNamed(error: ParseError, socket: Socket, deps: MalformedDeps
     rawPacket.subarray(0, MAX_MALFORMED_BYTES * 4).toString('latin1'),
   )
   await deps.commits.add({
-    id: newRequestId(receivedAt.getTime()),
+    id: newUuidBytes(receivedAt.getTime()),
     endpointId: endpoint.id,
     method: named.method,
     path: named.target.path,

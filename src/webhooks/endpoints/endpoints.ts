@@ -10,7 +10,7 @@ import type { DB } from '../../store/tables.ts'
 import { configuredResponse, type CaptureResponse } from '../capture/responses.ts'
 import { MAX_ENDPOINTS_PER_ACCOUNT, MAX_RESPONSE_BODY_BYTES } from '../limits.ts'
 import { deleteRequests } from '../requests/store.ts'
-import { newEndpointToken } from '../ids.ts'
+import { newEndpointToken } from '../endpoint-token.ts'
 import {
   ensureResponseSecret,
   newSecret,

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Kysely } from 'kysely'
 import type { NewAlert } from '../../alerts/raise.ts'
 import { bytesText, QUOTA_BYTES, WARNING_SHARE } from '../../accounts/own-data/quotas.ts'
@@ -123,12 +124,11 @@ const MAX_REMEMBERED_ALERTS = 10_000
 
 /** Raises each alert once, without a database query every second while its cause lasts. */
 export function raiseOnce(raise: (alert: NewAlert) => Promise<unknown>): QuotaDeps['raise'] {
-  const raised = new Set<string>()
+  const raised = new LRUCache<string, true>({ max: MAX_REMEMBERED_ALERTS })
   return async (alert) => {
     const name = `${alert.accountId} ${alert.key}`
     if (raised.has(name)) return
     await raise(alert)
-    if (raised.size >= MAX_REMEMBERED_ALERTS) raised.clear()
-    raised.add(name)
+    raised.set(name, true)
   }
 }

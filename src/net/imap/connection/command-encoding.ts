@@ -25,6 +25,12 @@ export function formatUidSet(uids: readonly number[]): string {
   return ranges.map(([from, to]) => (from === to ? from : `${from}:${to}`)).join(',')
 }
 
+/** Whether a value would end its command: a line break injects a command, NUL is not allowed. */
+export function breaksCommand(value: string): boolean {
+  // oxlint-disable-next-line no-control-regex
+  return /[\0\r\n]/.test(value)
+}
+
 /**
  * Parses a set of UIDs, such as in APPENDUID, in its order. Null when it is invalid or has more
  * than `maxUids`.

@@ -11,6 +11,7 @@ import type { ByteString } from '../folders/mailbox-name.ts'
 import type { SignIn } from './sign-in.ts'
 import { signInFault, signInTimeout } from './sign-in-fault.ts'
 import { createWire, type Wire } from './wire.ts'
+import { breaksCommand } from './command-encoding.ts'
 
 export type Session = {
   wire: Wire
@@ -63,8 +64,7 @@ export async function signIn(account: SignIn, signal?: AbortSignal): Promise<Ses
 function rejectControlCharacters(account: SignIn): void {
   for (const field of ['user', 'password', 'accessToken'] as const) {
     const value = account[field]
-    // oxlint-disable-next-line no-control-regex
-    if (value === undefined || !/[\0\r\n]/.test(value)) continue
+    if (value === undefined || !breaksCommand(value)) continue
     const message = 'must not have line breaks or NUL'
     throw new Fault('invalid_request', `The ${field} ${message}.`, {
       details: [{ path: field, message }],
