@@ -157,8 +157,8 @@ describe('a database that reaches MAX_DATABASE_BYTES', () => {
     expect(removed * BODY_BYTES).toBeLessThan(1.2 * (missing + wanted))
     expect(await pathsOf(many)).toEqual(paths(removed + 1, 100))
     expect(await pathsOf(few)).toEqual(paths(1, 20))
-    // A VACUUM creates a free space map, which takes a few pages.
-    expect((await relieve(limits)).removed).toBeLessThanOrEqual(1)
+    // The database may still grow by a few pages: VACUUM and autovacuum create maps and statistics.
+    expect((await relieve(limits)).removed).toBeLessThan(removed / 8)
     const usages = await listUsage(fresh.db, [alice, bob])
     expect(usages).toContainEqual({ accountId: bob, plan: 'free', bytes: 20 * BODY_BYTES })
   })
