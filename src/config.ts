@@ -215,6 +215,78 @@ export const SETTINGS = {
     description: 'Whether visitors can create an account: `closed` or `open`.',
     parse: oneOf(['closed', 'open'] as const),
   }),
+  PASSWORD_SIGN_IN: setting({
+    default: 'on',
+    description:
+      'Whether people can sign in with a password: `on` or `off`. With `off`, they sign in with OIDC or a passkey, and sign-up with a password is closed.',
+    parse: oneOf(['on', 'off'] as const),
+  }),
+  REQUIRE_2FA: setting({
+    default: 'off',
+    description:
+      'Who must use a second factor or a passkey in the dashboard: `off`, `administrators` or `everyone`. A sign-in with OIDC counts as one.',
+    parse: oneOf(['off', 'administrators', 'everyone'] as const),
+  }),
+  OIDC_ISSUER: setting({
+    default: '',
+    defaultText: 'none: no single sign-on',
+    description:
+      'Issuer URL of the OpenID provider, as in its `/.well-known/openid-configuration` (docs/single-sign-on.md).',
+    parse: optional(urlOf('https:', 'http:')),
+  }),
+  OIDC_CLIENT_ID: setting({
+    default: '',
+    defaultText: 'none',
+    description: 'Client ID that the OpenID provider gave Portreeve.',
+    parse: optional(text),
+  }),
+  OIDC_CLIENT_SECRET: setting({
+    default: '',
+    defaultText: 'none: a public client',
+    description: 'Client secret that the OpenID provider gave Portreeve.',
+    parse: optional(text),
+    secret: true,
+  }),
+  OIDC_NAME: setting({
+    default: 'single sign-on',
+    description: 'Name of the OpenID provider on the sign-in page: “Continue with NAME”.',
+    parse: text,
+  }),
+  OIDC_SCOPES: setting({
+    default: 'openid email profile',
+    description: 'Scopes to request, separated by spaces. Some providers need `groups` too.',
+    parse: scopes,
+  }),
+  OIDC_SIGNUP: setting({
+    default: 'off',
+    description:
+      'Whether people without an account get one at their first sign-in with OIDC: `on` or `off`.',
+    parse: oneOf(['on', 'off'] as const),
+  }),
+  OIDC_TRUST_EMAIL: setting({
+    default: 'off',
+    description:
+      '`on` accepts email addresses that the provider does not call verified. Only for a provider where people cannot choose their address.',
+    parse: oneOf(['on', 'off'] as const),
+  }),
+  OIDC_GROUPS_CLAIM: setting({
+    default: 'groups',
+    description: 'Claim with the groups of a person.',
+    parse: text,
+  }),
+  OIDC_ALLOWED_GROUPS: setting({
+    default: '',
+    defaultText: 'everyone',
+    description: 'Groups that may sign in with OIDC, comma separated.',
+    parse: list(text),
+  }),
+  OIDC_ADMIN_GROUP: setting({
+    default: '',
+    defaultText: 'none',
+    description:
+      'Group whose members are administrators. It is applied at each sign-in with OIDC, also to remove the role.',
+    parse: optional(text),
+  }),
   DEFAULT_PLAN: setting({
     default: 'free',
     description: `Plan of a new account: ${PLANS.join(', ')}.`,
@@ -281,11 +353,18 @@ export function readConfig(env: Record<string, string | undefined> = environment
       details.push({ path: name, message: messageOf(error) })
     }
   }
+  details.push(...conflicts(parsed as Parsed))
   if (details.length > 0) {
     const sentence = details.map((d) => `${d.path} ${d.message}`).join('; ')
     throw new Fault('invalid_request', `Invalid settings: ${sentence}.`, { details })
   }
   return withComputedDefaults(parsed as Parsed)
+}
+
+/** Settings that are valid alone but not together. */
+function conflicts({ OIDC_ISSUER, OIDC_CLIENT_ID }: Parsed): FaultDetail[] {
+  if (OIDC_ISSUER === undefined || OIDC_CLIENT_ID !== undefined) return []
+  return [{ path: 'OIDC_CLIENT_ID', message: 'is required with OIDC_ISSUER' }]
 }
 
 /** Secrets of one command at a terminal; the service has no such settings. */
@@ -337,6 +416,11 @@ function oneOf<const T extends readonly string[]>(values: T): (value: string) =>
     if (!values.includes(value)) throw new Error(`must be one of ${values.join(', ')}`)
     return value
   }
+}
+
+function scopes(value: string): string {
+  if (!value.split(' ').includes('openid')) throw new Error('must include openid')
+  return value
 }
 
 function integer(min: number, max: number): (value: string) => number {

@@ -4,6 +4,7 @@ export const STATUS_OF = {
   unauthenticated: 401,
   forbidden: 403,
   reauthenticate: 403,
+  two_factor_required: 403,
   target_not_allowed: 403,
   not_found: 404,
   method_not_allowed: 405,

@@ -7,6 +7,7 @@ import { notifyAccountChange } from './account-changes.ts'
 import { isCommonPassword } from './sign-in/common-passwords.ts'
 import { hashPassword } from './sign-in/password-hash.ts'
 import { isPlainText, NAME_LENGTH, PASSWORD_LENGTH } from './shapes.ts'
+import { deleteSecondFactors, forgetTrustedBrowsers } from './two-factor/store.ts'
 import {
   deleteAccount,
   findAccountByEmail,
@@ -15,6 +16,8 @@ import {
   lockAccounts,
   lockAdministrators,
   updateAccount,
+  updateDisabled,
+  updateEmail,
   updatePassword,
   type AccountChange,
   type AccountRow,
@@ -106,12 +109,72 @@ export async function setPassword(
 ): Promise<AccountRow> {
   requireGoodPassword(password)
   const account = await requireAccount(db, email)
+  await setPasswordOf(db, account, password)
+  return account
+}
+
+/**
+ * Sets a new password, ends all sessions, and ends the trust in browsers that may skip the code of
+ * the second factor.
+ * @throws Fault `invalid_request`
+ */
+export async function setPasswordOf(
+  db: Kysely<DB>,
+  { id }: Pick<AccountRow, 'id'>,
+  password: string,
+): Promise<void> {
+  requireGoodPassword(password)
   const hash = await hashPassword(password)
   await db.transaction().execute(async (trx) => {
-    await updatePassword(trx, account.id, hash)
+    await updatePassword(trx, id, hash)
+    await forgetTrustedBrowsers(trx, id)
+    await notifyAccountChange(trx, id)
+  })
+}
+
+/**
+ * Removes all second factors of an account, and ends its sessions. For people who lost theirs.
+ * @throws Fault `not_found`
+ */
+export async function resetSecondFactors(db: Kysely<DB>, email: string): Promise<AccountRow> {
+  const account = await requireAccount(db, email)
+  await db.transaction().execute(async (trx) => {
+    await deleteSecondFactors(trx, account.id)
     await notifyAccountChange(trx, account.id)
   })
   return account
+}
+
+/**
+ * Disables an account or enables it again. A disabled account cannot sign in and its API tokens are
+ * rejected; its data and its monitoring stay.
+ * @throws Fault `not_found`; `conflict` when no administrator would be left
+ */
+export async function setDisabled(
+  db: Kysely<DB>,
+  email: string,
+  isDisabled: boolean,
+): Promise<AccountRow> {
+  const account = await requireAccount(db, email)
+  await db.transaction().execute(async (trx) => {
+    if (isDisabled) requireAnotherAdministrator(await lockAdministrators(trx), account.id)
+    await updateDisabled(trx, account.id, isDisabled ? new Date() : null)
+    await notifyAccountChange(trx, account.id)
+  })
+  return account
+}
+
+/**
+ * Changes the address of an account without asking its owner.
+ * @throws Fault `not_found`, `invalid_request`, `conflict` when another account has it
+ */
+export async function setEmail(db: Kysely<DB>, email: string, to: string): Promise<AccountRow> {
+  const account = await requireAccount(db, email)
+  const address = requireEmail(to)
+  if (!(await updateEmail(db, account.id, address)))
+    throw new Fault('conflict', `An account with the email ${address} already exists.`)
+  await notifyAccountChange(db, account.id)
+  return { ...account, email: address }
 }
 
 /**
@@ -167,6 +230,16 @@ function problems(email: string, password: string, name: string): FaultDetail[] 
     })
   }
   return details
+}
+
+/**
+ * @returns the address lower-cased
+ * @throws Fault `invalid_request` for an address that the sign-in would not accept
+ */
+export function requireEmail(email: string): string {
+  if (email.length <= EMAIL_LENGTH && EMAIL.test(email)) return email.toLowerCase()
+  const message = 'must be an email address such as alice@example.com'
+  throw new Fault('invalid_request', `email ${message}.`, { details: [{ path: 'email', message }] })
 }
 
 function passwordProblems(password: string, path = 'password'): FaultDetail[] {

@@ -5,6 +5,7 @@ import { deleteAttemptsBefore, deleteKnownNetworksBefore } from './attempts/stor
 import { KNOWN_NETWORK_DAYS } from './sign-in/trusted-clients.ts'
 import { BACKOFF } from './sign-in/password-throttle.ts'
 import { deleteAuditEntriesBefore, deleteExpiredSessions } from './store.ts'
+import { deleteExpiredSecrets } from './secrets/store.ts'
 import { DAY_MS } from '../time.ts'
 
 /** How long audit entries are kept: 400 days. */
@@ -19,6 +20,7 @@ export function cleanUpAccountsJob({ db }: { db: Db }): Job {
       await deleteAuditEntriesBefore(db, new Date(Date.now() - AUDIT_RETENTION_MS))
       await deleteKnownNetworksBefore(db, KNOWN_NETWORK_DAYS)
       await deleteOldOutgoingMail(db)
+      await deleteExpiredSecrets(db)
       log.info(await deleteExpiredSessions(db), 'expired sessions and verifications deleted')
     },
   })

@@ -18,8 +18,14 @@ import { deriveKey } from './keys.ts'
 import { createTrustedClients } from './sign-in/trusted-clients.ts'
 import { BACKOFF, createPasswordThrottle } from './sign-in/password-throttle.ts'
 import { accountRoutes } from './routes.ts'
+import { createAccountMailer } from './mail/mailer.ts'
+import { createAccountNotices } from './mail/notices.ts'
+import { createOidcProvider, isOidcSetUp } from './oidc/provider.ts'
+import { createPasskeys } from './passkeys/passkeys.ts'
+import { createEmailChange } from './recovery/email-change.ts'
+import { createPasswordReset } from './recovery/password-reset.ts'
 import { createSignUp } from './registration/sign-up.ts'
-import { hasAccounts } from './store.ts'
+import { hasAccounts, isDisabled } from './store.ts'
 import { DAY_SECONDS } from '../time.ts'
 
 export type AccountsOptions = {
@@ -64,20 +70,16 @@ export function createAccountsModule({
   config,
   log,
 }: AccountsOptions) {
+  const { BASE_URL: baseUrl } = config
   const relay = config.SMTP_URL ? { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM } : null
-  const signUp = createSignUp({
-    db,
-    relay,
-    baseUrl: config.BASE_URL,
-    secretKey,
-    plan: config.DEFAULT_PLAN,
-    log,
-  })
+  const mailer = createAccountMailer({ db, relay, secretKey, log })
+  const notices = createAccountNotices({ mailer, baseUrl })
+  const signUp = createSignUp({ db, mailer, baseUrl, secretKey, plan: config.DEFAULT_PLAN })
   const throttle = createPasswordThrottle({ db, secretKey })
   const trustedClients = createTrustedClients({
     db,
     secretKey,
-    isSecure: config.BASE_URL.startsWith('https:'),
+    isSecure: baseUrl.startsWith('https:'),
   })
   const auth = createAuth({
     pool,
@@ -85,13 +87,21 @@ export function createAccountsModule({
     secret: deriveKey(secretKey, 'sessions'),
     log,
     isSetUp: () => hasAccounts(db),
+    isDisabled: (accountId) => isDisabled(db, accountId),
     signUp,
     onChange: (accountId) => notifyAccountChange(db, accountId),
   })
-  const identify = createIdentify({ db, auth, notifications, log })
-  const authHooks = createAuthHooks(identify, ownOrigins(config.BASE_URL))
+  const identify = createIdentify({
+    db,
+    auth,
+    notifications,
+    log,
+    requireTwoFactor: config.REQUIRE_2FA,
+  })
+  const origins = ownOrigins(baseUrl)
+  const recovering = { db, mailer, notices, secretKey, baseUrl }
   return {
-    authHooks,
+    authHooks: createAuthHooks(identify, origins),
     jobs: [cleanUpAccountsJob({ db }), deleteAttemptsJob({ db })] as Job[],
     futureTimestamps: FUTURE_TIMESTAMPS,
     routes: accountRoutes({
@@ -101,14 +111,22 @@ export function createAccountsModule({
       identify,
       throttle,
       trustedClients,
+      notices,
       signUp,
+      passkeys: createPasskeys({ db, secretKey, baseUrl, origins }),
+      provider: isOidcSetUp(config) ? createOidcProvider(config) : null,
+      passwordReset: createPasswordReset({
+        ...recovering,
+        isPasswordSignInOn: config.PASSWORD_SIGN_IN === 'on',
+      }),
+      emailChange: createEmailChange({ ...recovering, throttle }),
       config,
       secretKey,
       version: VERSION,
       exports: createExportFiles(join(config.DATA_DIR, 'exports')),
     }),
     async close(): Promise<void> {
-      await Promise.all([identify.close(), signUp.close()])
+      await Promise.all([identify.close(), mailer.close()])
     },
   }
 }

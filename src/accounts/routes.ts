@@ -11,7 +11,17 @@ import type { DB } from '../store/tables.ts'
 import { changeAccount, createAccount, createFirstAccount, removeAccount } from './accounts.ts'
 import { auditAdministrators, auditRoute } from './audit.ts'
 import { authRoutes, createSession } from './sign-in/auth-routes.ts'
-import type { Auth } from './sign-in/auth.ts'
+import { isSignUpOpen, type Auth } from './sign-in/auth.ts'
+import { methodsRoute } from './sign-in/methods-route.ts'
+import { originOf } from './sign-in/open-session.ts'
+import type { AccountNotices } from './mail/notices.ts'
+import type { OidcConfig, OidcProvider } from './oidc/provider.ts'
+import { oidcLinkRoutes, oidcSignInRoutes } from './oidc/routes.ts'
+import { supportsPasskeys, type Passkeys } from './passkeys/passkeys.ts'
+import { passkeyRoutes, passkeySignInRoutes } from './passkeys/routes.ts'
+import type { EmailChange } from './recovery/email-change.ts'
+import type { PasswordReset } from './recovery/password-reset.ts'
+import { emailChangeRoutes, passwordResetRoutes } from './recovery/routes.ts'
 import type { ExportFiles } from './own-data/export-files.ts'
 import { ownDataRoutes } from './own-data/own-data-routes.ts'
 import type { PasswordThrottle } from './sign-in/password-throttle.ts'
@@ -41,8 +51,14 @@ export type AccountRoutesOptions = {
   identify: Identify
   throttle: PasswordThrottle
   trustedClients: TrustedClients
+  notices: AccountNotices
   signUp: SignUp
-  config: Pick<Config, 'SIGNUP' | 'DEFAULT_PLAN' | 'SMTP_URL'>
+  passkeys: Passkeys
+  /** Null where single sign-on is not set up. */
+  provider: OidcProvider | null
+  passwordReset: PasswordReset
+  emailChange: EmailChange
+  config: OidcConfig & Pick<Config, 'SIGNUP' | 'DEFAULT_PLAN' | 'SMTP_URL' | 'PASSWORD_SIGN_IN'>
   secretKey: string
   version: string
   exports: ExportFiles
@@ -55,12 +71,19 @@ export function accountRoutes(options: AccountRoutesOptions): Routes<unknown> {
   return {
     public(app) {
       authRoutes(app, options)
+      passkeySignInRoutes(app, options)
+      oidcSignInRoutes(app, options)
+      passwordResetRoutes(app, options)
       serviceRoutes(app, options)
     },
     account(app) {
       currentAccountRoute(app)
       tokenRoutes(app, options)
       reauthenticationRoutes(app, options)
+      methodsRoute(app, options)
+      passkeyRoutes(app, options)
+      oidcLinkRoutes(app, options)
+      emailChangeRoutes(app, options)
       ownDataRoutes(app, options)
     },
     administrator(app) {
@@ -76,6 +99,7 @@ function currentAccountRoute(app: App): void {
   app.get(
     '/api/v1/account',
     {
+      config: { withoutSecondFactor: true },
       schema: {
         summary: 'Get the current account',
         tags: ['Accounts'],
@@ -83,13 +107,13 @@ function currentAccountRoute(app: App): void {
       },
     },
     async (request) => {
-      const { accountId: id, ...caller } = callerOf(request)
-      return { success: true, data: { id, ...caller } }
+      const { accountId: id, email, name, plan, admin, via } = callerOf(request)
+      return { success: true, data: { id, email, name, plan, admin, via } }
     },
   )
 }
 
-function tokenRoutes(app: App, { db }: AccountRoutesOptions): void {
+function tokenRoutes(app: App, { db, notices }: AccountRoutesOptions): void {
   const tags = ['Tokens']
   app.get(
     '/api/v1/tokens',
@@ -116,7 +140,9 @@ function tokenRoutes(app: App, { db }: AccountRoutesOptions): void {
       },
     },
     async (request, reply) => {
-      const token = await issueToken(db, callerOf(request).accountId, request.body.label)
+      const { accountId: id, email } = callerOf(request)
+      const token = await issueToken(db, id, request.body.label)
+      notices.send('tokenCreated', { id, email }, originOf(request))
       return reply.code(201).send({ success: true, ...token })
     },
   )
@@ -215,14 +241,17 @@ function accountsRoutes(app: App, { db, config }: AccountRoutesOptions): void {
 
 function serviceRoutes(
   app: App,
-  { db, auth, trustedClients, signUp, config, secretKey, version }: AccountRoutesOptions,
+  { db, auth, trustedClients, signUp, provider, config, secretKey, version }: AccountRoutesOptions,
 ): void {
   const tags = ['Service']
   const facts = {
     name: 'Portreeve' as const,
     version,
-    signup: config.SIGNUP === 'open',
+    signup: isSignUpOpen(config),
     mail: config.SMTP_URL !== undefined,
+    passwordSignIn: config.PASSWORD_SIGN_IN === 'on',
+    passkeys: supportsPasskeys(config.BASE_URL),
+    oidc: provider && { name: provider.name },
   }
   app.get(
     '/api/v1/service',
@@ -271,8 +300,7 @@ function serviceRoutes(
       },
     },
     async (request, reply) => {
-      if (config.SIGNUP !== 'open')
-        throw new Fault('forbidden', 'Sign-up is closed on this service.')
+      if (!isSignUpOpen(config)) throw new Fault('forbidden', 'Sign-up is closed on this service.')
       return reply.code(201).send({ success: true, data: await signUp.confirm(request.body.token) })
     },
   )

@@ -57,8 +57,12 @@ const Person = {
 }
 
 export const Account = Type.Object(
-  { ...Person, createdAt: Timestamp },
-  { examples: [{ ...ALICE, createdAt: CREATED }] },
+  {
+    ...Person,
+    createdAt: Timestamp,
+    disabledAt: Nullable(Timestamp),
+  },
+  { examples: [{ ...ALICE, createdAt: CREATED, disabledAt: null }] },
 )
 
 /** The account of the caller. */
@@ -201,6 +205,11 @@ export const ServiceInfo = Type.Object({
   setupNeeded: Type.Boolean({ description: 'Whether no account exists yet.' }),
   signup: Type.Boolean({ description: 'Whether sign-up is open.' }),
   mail: Type.Boolean({ description: 'Whether email is configured.' }),
+  passwordSignIn: Type.Boolean({ description: 'Whether people can sign in with a password.' }),
+  passkeys: Type.Boolean({ description: 'Whether browsers offer passkeys at this address.' }),
+  oidc: Nullable(
+    Type.Object({ name: Type.String() }, { description: 'The OpenID provider, where one is set.' }),
+  ),
 })
 
 nameComponents({

@@ -11,16 +11,21 @@ export type AccountRow = {
   plan: Plan
   admin: boolean
   createdAt: Date
+  /** When an operator disabled the account; null for one in use. */
+  disabledAt: Date | null
 }
 
-/** The data of a new account. `password` is a hash of the authentication library. */
+/**
+ * The data of a new account. `password` is a hash of the authentication library; null for an
+ * account that signs in with OIDC only.
+ */
 export type NewAccount = {
   email: string
   emailVerified: boolean
   name: string
   plan: Plan
   admin: boolean
-  password: string
+  password: string | null
 }
 
 export type AccountChange = {
@@ -37,7 +42,7 @@ export type TokenRow = {
   lastUsedAt: Date | null
 }
 
-const ACCOUNT = ['id', 'email', 'name', 'plan', 'admin', 'createdAt'] as const
+const ACCOUNT = ['id', 'email', 'name', 'plan', 'admin', 'createdAt', 'disabledAt'] as const
 const TOKEN = ['id', 'label', 'lastFour', 'createdAt', 'lastUsedAt'] as const
 
 /** The id of the installation, which is created with the database. */
@@ -69,14 +74,14 @@ export async function insertAccount(
     .returning(ACCOUNT)
     .executeTakeFirst()
   if (!row) return undefined
-  const credential = {
-    accountId: row.id,
-    provider: 'credential',
-    providerAccountId: row.id,
-    password,
-  }
-  await db.insertInto('credential').values(credential).execute()
+  if (password !== null) await insertPassword(db, row.id, password)
   return row as AccountRow
+}
+
+/** Gives an account without a password one. */
+async function insertPassword(db: Db, accountId: string, password: string): Promise<void> {
+  const credential = { accountId, provider: 'credential', providerAccountId: accountId, password }
+  await db.insertInto('credential').values(credential).execute()
 }
 
 /** Oldest first; all of them, or one page. */
@@ -137,12 +142,13 @@ export async function listAdministrators(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** The ids of the administrators, locked until the transaction ends. */
+/** The ids of the administrators who can sign in, locked until the transaction ends. */
 export async function lockAdministrators(db: Transaction<DB>): Promise<string[]> {
   const rows = await db
     .selectFrom('account')
     .select('id')
     .where('admin', '=', true)
+    .where('disabledAt', 'is', null)
     .orderBy('id')
     .forUpdate()
     .execute()
@@ -169,15 +175,64 @@ export async function deleteAccount(db: Db, id: string): Promise<boolean> {
   return row !== undefined
 }
 
-/** Puts a new hash in place of the old one, and ends the sessions that the old one opened. */
+/**
+ * Sets the hash of the password, also for an account without one, and ends the sessions that the
+ * old one opened.
+ */
 export async function updatePassword(
   db: Transaction<DB>,
   accountId: string,
   password: string,
 ): Promise<void> {
-  const credential = db.updateTable('credential').set({ password })
-  await credential.where('accountId', '=', accountId).where('provider', '=', 'credential').execute()
+  const changed = await db
+    .updateTable('credential')
+    .set({ password, updatedAt: new Date() })
+    .where('accountId', '=', accountId)
+    .where('provider', '=', 'credential')
+    .returning('id')
+    .executeTakeFirst()
+  if (!changed) await insertPassword(db, accountId, password)
   await db.deleteFrom('session').where('accountId', '=', accountId).execute()
+}
+
+export async function deleteSession(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('session').where('id', '=', id).execute()
+}
+
+/** @param token of the session, not its cookie */
+export async function deleteSessionByToken(db: Db, token: string): Promise<void> {
+  await db.deleteFrom('session').where('token', '=', token).execute()
+}
+
+/** Disables an account and ends its sessions, or enables it. */
+export async function updateDisabled(
+  db: Transaction<DB>,
+  accountId: string,
+  disabledAt: Date | null,
+): Promise<void> {
+  await db.updateTable('account').set({ disabledAt }).where('id', '=', accountId).execute()
+  if (disabledAt) await db.deleteFrom('session').where('accountId', '=', accountId).execute()
+}
+
+/** @returns false when another account has the address */
+export async function updateEmail(db: Db, accountId: string, email: string): Promise<boolean> {
+  const taken = await findAccountByEmail(db, email)
+  if (taken) return taken.id === accountId
+  await db
+    .updateTable('account')
+    .set({ email, emailVerified: true, updatedAt: new Date() })
+    .where('id', '=', accountId)
+    .execute()
+  return true
+}
+
+export async function isDisabled(db: Db, accountId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('account')
+    .select('disabledAt')
+    .where('id', '=', accountId)
+    .executeTakeFirst()
+  return row?.disabledAt != null
 }
 
 export async function insertToken(
@@ -220,12 +275,13 @@ export async function deleteToken(db: Db, accountId: string, id: string): Promis
 export async function findAccountByToken(
   db: Db,
   hash: Buffer,
-): Promise<(Omit<AccountRow, 'createdAt'> & { tokenId: string }) | undefined> {
+): Promise<(Omit<AccountRow, 'createdAt' | 'disabledAt'> & { tokenId: string }) | undefined> {
   const row = await db
     .selectFrom('apiToken')
     .innerJoin('account', 'account.id', 'apiToken.accountId')
     .select(['apiToken.id as tokenId', 'account.id', 'email', 'name', 'plan', 'admin'])
     .where('hash', '=', hash)
+    .where('disabledAt', 'is', null)
     .executeTakeFirst()
   return row as (typeof row & { plan: Plan }) | undefined
 }

@@ -1,10 +1,20 @@
 import * as consume from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import type { Kysely } from 'kysely'
-import { createAccount, setPassword, setPlan } from '../accounts/accounts.ts'
+import {
+  createAccount,
+  resetSecondFactors,
+  setDisabled,
+  setEmail,
+  setPassword,
+  setPlan,
+} from '../accounts/accounts.ts'
+import { linkSubject } from '../accounts/oidc/sign-in.ts'
+import { createResetLinkFor } from '../accounts/recovery/password-reset.ts'
 import { hasAccounts, insertAuditEntry, listAccounts, type AccountRow } from '../accounts/store.ts'
 import { PLANS, type Config, type Plan } from '../config.ts'
 import { ADMINISTRATORS, notifyChange } from '../store/changes.ts'
+import { loadSecretKey } from '../store/encryption.ts'
 import type { DB } from '../store/tables.ts'
 import { UsageError, type CliCommand } from './command.ts'
 import { withDatabase } from './database.ts'
@@ -14,11 +24,23 @@ const USAGE = `Usage: portreeve user create --email E --password-stdin [--name N
        portreeve user list
        portreeve user set-plan EMAIL PLAN
        portreeve user set-password EMAIL --password-stdin
+       portreeve user set-email EMAIL NEW_EMAIL
+       portreeve user reset-link EMAIL
+       portreeve user reset-2fa EMAIL
+       portreeve user disable EMAIL
+       portreeve user enable EMAIL
+       portreeve user link-oidc EMAIL SUBJECT
 
   create        create an account
   list          list all accounts, oldest first
   set-plan      change the plan of an account; a running service applies it at once
   set-password  change the password of an account and end its sessions; API tokens stay valid
+  set-email     change the email address of an account without confirmation
+  reset-link    print a link that sets a new password once, within 30 minutes
+  reset-2fa     remove the authenticator app, backup codes and passkeys, and end the sessions
+  disable       reject sign-ins and API tokens of an account; its data and monitoring stay
+  enable        allow a disabled account again
+  link-oidc     let an account sign in as SUBJECT (claim “sub”) of the provider in OIDC_ISSUER
 
   --email E           email address to sign in with
   --password-stdin    read the password (10 to 128 characters) from the first line of standard input
@@ -35,7 +57,9 @@ export const userCommand: CliCommand = {
     if (verb === 'list') return list(args)
     if (verb === 'set-plan') return changePlan(args)
     if (verb === 'set-password') return changePassword(args)
-    const verbs = 'create, list, set-plan or set-password'
+    const change = CHANGES[verb as keyof typeof CHANGES] as Change | undefined
+    if (change) return runChange(verb as keyof typeof CHANGES, change, args)
+    const verbs = `create, list, set-plan, set-password, ${Object.keys(CHANGES).join(', ')}`
     throw new UsageError(
       verb === ''
         ? `Subcommand missing: ${verbs}.`
@@ -83,8 +107,9 @@ async function list(args: string[]): Promise<number> {
   return printResult(accounts, values.json, text)
 }
 
-function rowOf({ email, plan, admin, createdAt, name }: AccountRow): string[] {
-  return [email, plan, admin ? 'admin' : '', createdAt.toISOString(), name]
+function rowOf({ email, plan, admin, createdAt, name, disabledAt }: AccountRow): string[] {
+  const state = [admin && 'admin', disabledAt && 'disabled'].filter(Boolean).join(', ')
+  return [email, plan, state, createdAt.toISOString(), name]
 }
 
 async function changePlan(args: string[]): Promise<number> {
@@ -136,10 +161,90 @@ async function changePassword(args: string[]): Promise<number> {
   )
 }
 
+/** A change of one account: its argument after the email, and the line that it prints. */
+type Change = {
+  argument?: string
+  run(db: Kysely<DB>, email: string, value: string, config: Config): Promise<ChangeResult>
+}
+type ChangeResult = { account: AccountRow; text: string; data?: object }
+
+const CHANGES = {
+  'set-email': {
+    argument: 'a new email address',
+    async run(db, email, value) {
+      const account = await setEmail(db, email, value)
+      return { account, text: `The account ${email} now has the address ${account.email}.` }
+    },
+  },
+  'reset-link': {
+    async run(db, email, _value, config) {
+      const options = { db, secretKey: loadSecretKey(config), baseUrl: config.BASE_URL }
+      const { account, link } = await createResetLinkFor(options, email)
+      return { account, text: link, data: { email: account.email, link } }
+    },
+  },
+  'reset-2fa': {
+    async run(db, email) {
+      const account = await resetSecondFactors(db, email)
+      const text = `Removed the authenticator app and the passkeys of ${account.email} and ended its sessions.`
+      return { account, text }
+    },
+  },
+  disable: {
+    async run(db, email) {
+      const account = await setDisabled(db, email, true)
+      return { account, text: `Disabled ${account.email} and ended its sessions.` }
+    },
+  },
+  enable: {
+    async run(db, email) {
+      const account = await setDisabled(db, email, false)
+      return { account, text: `Enabled ${account.email}.` }
+    },
+  },
+  'link-oidc': {
+    argument: 'a subject',
+    async run(db, email, value, config) {
+      const account = await linkSubject(db, config, email, value)
+      return { account, text: `${account.email} can now sign in with ${config.OIDC_NAME}.` }
+    },
+  },
+} satisfies Record<string, Change>
+
+async function runChange(
+  verb: keyof typeof CHANGES,
+  { argument, run }: Change,
+  args: string[],
+): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { json: { type: 'boolean', default: false } },
+  })
+  const [email, value = '', ...others] = positionals
+  const isComplete = argument === undefined ? value === '' : value !== ''
+  if (email === undefined || !isComplete || others.length > 0)
+    throw new UsageError(
+      `Give ${argument === undefined ? 'one email address' : `an email address and ${argument}`}.`,
+    )
+  const { account, text, data } = await withDatabase(async (db, config) => {
+    const result = await run(db, email, value, config)
+    await recordAudit(db, verb, { account: result.account.email })
+    return result
+  })
+  return printResult(data ?? account, values.json, text)
+}
+
 const AUDIT_TEXTS = {
   create: 'Create an account',
   'set-plan': 'Change the plan of an account',
   'set-password': 'Change the password of an account',
+  'set-email': 'Change the email address of an account',
+  'reset-link': 'Create a link to reset a password',
+  'reset-2fa': 'Reset the second factors of an account',
+  disable: 'Disable an account',
+  enable: 'Enable an account',
+  'link-oidc': 'Link an account to single sign-on',
 }
 
 /**

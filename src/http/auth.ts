@@ -4,6 +4,10 @@ import type { Plan } from '../config.ts'
 import { Fault } from '../errors.ts'
 import { MINUTE_MS } from '../time.ts'
 
+/** How a session was opened, by its strongest proof. */
+export const SIGN_IN_METHODS = ['password', 'totp', 'passkey', 'oidc'] as const
+export type SignInMethod = (typeof SIGN_IN_METHODS)[number]
+
 /** The authenticated account of a request. */
 export type Caller = {
   accountId: string
@@ -12,9 +16,13 @@ export type Caller = {
   plan: Plan
   admin: boolean
   via: 'token' | 'session'
-  /** The session and the time of its last password entry; null for an API token. */
+  /** The session and the time of its last sign-in or confirmation; null for an API token. */
   sessionId: string | null
   authenticatedAt: Date | null
+  /** Null for an API token. */
+  signedInWith: SignInMethod | null
+  /** Whether REQUIRE_2FA applies and this session was opened with a password alone. */
+  lacksSecondFactor: boolean
 }
 
 /**
@@ -27,6 +35,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The authenticated account; null on public routes. */
     caller: Caller | null
+  }
+  interface FastifyContextConfig {
+    /** Allows sessions without the second factor that REQUIRE_2FA demands, to set one up. */
+    withoutSecondFactor?: true
   }
 }
 
@@ -54,24 +66,25 @@ export const requireSession: onRequestHookHandler = (request, _reply, done) => {
   done(rejectToken(callerOf(request)))
 }
 
-/** How recently the password must have been entered for actions on accounts. */
+/** How recent the sign-in must be for actions on accounts. */
 const FRESH_SESSION_MS = 10 * MINUTE_MS
 
 /**
- * Route hook after one of the hooks above: requires a session in which the password was entered
+ * Route hook after one of the hooks above: requires a session with a sign-in or a confirmation
  * within the last ten minutes. Protects against stolen tokens and unlocked browsers. On the code
- * `reauthenticate`, the dashboard asks for the password and repeats the request.
+ * `reauthenticate`, the dashboard asks for a confirmation and repeats the request.
  */
 export const requireFreshSession: onRequestHookHandler = (request, _reply, done) => {
   done(rejectStaleSession(callerOf(request)))
 }
 
-function rejectStaleSession(caller: Caller): Fault | undefined {
+/** The reason why a caller may not do what needs a recent sign-in, if there is one. */
+export function rejectStaleSession(caller: Caller): Fault | undefined {
   if (caller.authenticatedAt === null) return rejectToken(caller)
   if (Date.now() - caller.authenticatedAt.getTime() < FRESH_SESSION_MS) return undefined
   return new Fault(
     'reauthenticate',
-    'Confirm your password to continue: you signed in more than 10 minutes ago.',
+    'Confirm that it is you to continue: you signed in more than 10 minutes ago.',
   )
 }
 
@@ -133,7 +146,19 @@ function rejectionOf(
   own: string[],
 ): Fault | undefined {
   if (!caller) return unauthenticated(request)
-  return caller.via === 'session' ? rejectForeignOrigin(request, own) : undefined
+  if (caller.via === 'token') return undefined
+  return rejectForeignOrigin(request, own) ?? rejectWeakSession(request, caller)
+}
+
+function rejectWeakSession(
+  { routeOptions }: FastifyRequest,
+  { lacksSecondFactor }: Caller,
+): Fault | undefined {
+  if (!lacksSecondFactor || routeOptions.config.withoutSecondFactor) return undefined
+  return new Fault(
+    'two_factor_required',
+    'This service requires a second factor. Set up an authenticator app or a passkey under Account, or sign in with it.',
+  )
 }
 
 function unauthenticated({ headers }: FastifyRequest): Fault {

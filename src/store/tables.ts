@@ -152,12 +152,14 @@ export interface AbuseTokenCount {
 export interface Account {
   admin: Generated<boolean>;
   createdAt: Generated<Timestamp>;
+  disabledAt: Timestamp | null;
   email: string;
   emailVerified: Generated<boolean>;
   id: Generated<string>;
   image: string | null;
   name: Generated<string>;
   plan: string;
+  twoFactorEnabled: Generated<boolean>;
   updatedAt: Generated<Timestamp>;
 }
 
@@ -643,6 +645,19 @@ export interface OutgoingMail {
   sentAt: Generated<Timestamp>;
 }
 
+export interface Passkey {
+  accountId: string;
+  counter: number;
+  createdAt: Generated<Timestamp>;
+  credentialId: string;
+  id: Generated<string>;
+  isBackedUp: boolean;
+  lastUsedAt: Timestamp | null;
+  name: string;
+  publicKey: Buffer;
+  transports: Generated<string[]>;
+}
+
 export interface PasswordAttempt {
   blockedUntil: Generated<Timestamp>;
   failures: number;
@@ -663,6 +678,7 @@ export interface Session {
   expiresAt: Timestamp;
   id: Generated<string>;
   ipAddress: string | null;
+  signedInWith: Generated<string>;
   token: string;
   updatedAt: Generated<Timestamp>;
   userAgent: string | null;
@@ -676,6 +692,21 @@ export interface SharedCheck {
   results: Json;
   target: string;
   token: string;
+}
+
+export interface TwoFactor {
+  accountId: string;
+  backupCodes: string;
+  failedVerificationCount: Generated<number>;
+  id: Generated<string>;
+  lockedUntil: Timestamp | null;
+  secret: string;
+  verified: Generated<boolean>;
+}
+
+export interface UsedSecret {
+  expiresAt: Timestamp;
+  hash: Buffer;
 }
 
 export interface Verification {
@@ -792,10 +823,13 @@ export interface DB {
   monitoredList: MonitoredList;
   monitoredPeriod: MonitoredPeriod;
   outgoingMail: OutgoingMail;
+  passkey: Passkey;
   passwordAttempt: PasswordAttempt;
   requestRate: RequestRate;
   session: Session;
   sharedCheck: SharedCheck;
+  twoFactor: TwoFactor;
+  usedSecret: UsedSecret;
   verification: Verification;
   webhookDeleted: WebhookDeleted;
   webhookEndpoint: WebhookEndpoint;

@@ -62,6 +62,7 @@ describe('the accounts', () => {
       name: 'Charlie',
       plan: 'free',
       admin: false,
+      disabledAt: null,
     })
     expect(Date.parse(createdAt)).not.toBeNaN()
   })
@@ -105,6 +106,7 @@ describe('creating an account', () => {
     expect(Object.keys(data).toSorted()).toEqual([
       'admin',
       'createdAt',
+      'disabledAt',
       'email',
       'id',
       'name',

@@ -41,6 +41,8 @@ describe('a request', () => {
         via: 'token',
         sessionId: null,
         authenticatedAt: null,
+        signedInWith: null,
+        lacksSecondFactor: false,
       })
     }
   })

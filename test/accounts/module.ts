@@ -8,10 +8,16 @@ import { notifyAccountChange } from '../../src/accounts/account-changes.ts'
 import { createIdentify } from '../../src/accounts/tokens/identify.ts'
 import { createTrustedClients } from '../../src/accounts/sign-in/trusted-clients.ts'
 import { createPasswordThrottle } from '../../src/accounts/sign-in/password-throttle.ts'
+import { createAccountMailer } from '../../src/accounts/mail/mailer.ts'
+import { createAccountNotices } from '../../src/accounts/mail/notices.ts'
+import { createOidcProvider, isOidcSetUp } from '../../src/accounts/oidc/provider.ts'
+import { createPasskeys } from '../../src/accounts/passkeys/passkeys.ts'
+import { createEmailChange } from '../../src/accounts/recovery/email-change.ts'
+import { createPasswordReset } from '../../src/accounts/recovery/password-reset.ts'
 import { createSignUp } from '../../src/accounts/registration/sign-up.ts'
 import { deriveKey } from '../../src/accounts/keys.ts'
 import { findSetupLink } from '../../src/accounts/registration/setup.ts'
-import { hasAccounts } from '../../src/accounts/store.ts'
+import { hasAccounts, isDisabled } from '../../src/accounts/store.ts'
 import { issueToken } from '../../src/accounts/tokens/tokens.ts'
 import { readConfig, type Plan } from '../../src/config.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
@@ -25,7 +31,8 @@ import { listenForTests } from '../scaled/instances.ts'
 export type Person = { id: string; email: string; password: string; token: string }
 export type AccountsTest = Awaited<ReturnType<typeof startAccounts>>
 
-const secretKey = 'the secret key of the tests of accounts'
+export const SECRET_KEY = 'the secret key of the tests of accounts'
+const secretKey = SECRET_KEY
 const isReady = async () => true
 export const ORIGIN = 'http://portreeve.test'
 
@@ -40,7 +47,9 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
   const notifications = await openNotifications(databaseUrl, log)
   const { BASE_URL: baseUrl, DEFAULT_PLAN: plan } = config
   const relay = config.SMTP_URL ? { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM } : null
-  const signUp = createSignUp({ db, relay, baseUrl, secretKey, plan, log })
+  const mailer = createAccountMailer({ db, relay, secretKey, log })
+  const notices = createAccountNotices({ mailer, baseUrl })
+  const signUp = createSignUp({ db, mailer, baseUrl, secretKey, plan })
   const throttle = createPasswordThrottle({ db, secretKey })
   const trustedClients = createTrustedClients({
     db,
@@ -53,11 +62,19 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
     secret: deriveKey(secretKey, 'sessions'),
     log,
     isSetUp: () => hasAccounts(db),
+    isDisabled: (accountId) => isDisabled(db, accountId),
     signUp,
     onChange: (accountId) => notifyAccountChange(db, accountId),
   })
-  const identify = createIdentify({ db, auth, notifications, log })
+  const identify = createIdentify({
+    db,
+    auth,
+    notifications,
+    log,
+    requireTwoFactor: config.REQUIRE_2FA,
+  })
   const authHooks = createAuthHooks(identify, ownOrigins(config.BASE_URL))
+  const recovering = { db, mailer, notices, secretKey, baseUrl }
   const app = await createServer({
     log,
     version: '0',
@@ -72,7 +89,15 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
     identify,
     throttle,
     trustedClients,
+    notices,
     signUp,
+    passkeys: createPasskeys({ db, secretKey, baseUrl, origins: ownOrigins(baseUrl) }),
+    provider: isOidcSetUp(config) ? createOidcProvider(config) : null,
+    passwordReset: createPasswordReset({
+      ...recovering,
+      isPasswordSignInOn: config.PASSWORD_SIGN_IN === 'on',
+    }),
+    emailChange: createEmailChange({ ...recovering, throttle }),
     config,
     secretKey,
     version: '0.2.0',
@@ -131,7 +156,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
     async stop(): Promise<void> {
       await listener.stop()
       await identify.close()
-      await signUp.close()
+      await mailer.close()
       await notifications.close()
       await close()
     },

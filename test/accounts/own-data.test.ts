@@ -221,6 +221,8 @@ const NOBODYS = [
   'outgoing_mail',
   'password_attempt',
   'schema_migration',
+  // Hashes of one-time secrets, which name no account.
+  'used_secret',
   'verification',
 ]
 

@@ -126,6 +126,9 @@ describe('the public service information', () => {
       setupNeeded: true,
       signup: false,
       mail: false,
+      passwordSignIn: true,
+      passkeys: false,
+      oidc: null,
     }
     expect(await service(portreeve)).toEqual(data)
     const opened = await open({ SIGNUP: 'open', SMTP_URL: 'smtp://relay.test:25' })

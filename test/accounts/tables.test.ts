@@ -1,6 +1,7 @@
 import { getMigrations } from 'better-auth/db/migration'
+import { twoFactor } from 'better-auth/plugins/two-factor'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { tables } from '../../src/accounts/sign-in/auth.ts'
+import { tables, TWO_FACTOR } from '../../src/accounts/sign-in/auth.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 
 let database: FreshDatabase
@@ -19,6 +20,7 @@ describe('the tables of the migration', () => {
     const { toBeCreated, toBeAdded } = await getMigrations({
       ...quiet,
       ...tables({ DEFAULT_PLAN: 'free' }),
+      plugins: [twoFactor(TWO_FACTOR)],
       database: database.pool,
     })
     expect({ toBeCreated, toBeAdded }).toEqual({ toBeCreated: [], toBeAdded: [] })

@@ -12,6 +12,8 @@ function known(accountId: string): CachedToken {
     via: 'token' as const,
     sessionId: null,
     authenticatedAt: null,
+    signedInWith: null,
+    lacksSecondFactor: false,
   }
   return { tokenId: `token of ${accountId}`, caller }
 }

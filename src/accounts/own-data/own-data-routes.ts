@@ -1,6 +1,12 @@
+import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
-import { callerOf, requireFreshSession, requireSession } from '../../http/auth.ts'
+import {
+  callerOf,
+  rejectStaleSession,
+  requireFreshSession,
+  requireSession,
+} from '../../http/auth.ts'
 import { responses, responsesAs, Done, nameComponents } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { readOwned } from '../../store/owned.ts'
@@ -10,6 +16,7 @@ import type { ExportFiles } from './export-files.ts'
 import { requireOwnPassword } from '../sign-in/reauthentication.ts'
 import type { PasswordThrottle } from '../sign-in/password-throttle.ts'
 import { OwnPassword } from '../shapes.ts'
+import { findPasswordHash } from '../store.ts'
 
 const OwnedRow = Type.Object({
   table: Type.String(),
@@ -60,17 +67,24 @@ export function ownDataRoutes(app: App, { db, throttle, exports }: OwnDataDeps):
       schema: {
         summary: 'Delete the own account',
         ...common,
-        description: 'Deletes the account and all its data permanently. Requires the password.',
-        body: Type.Object({ password: OwnPassword }),
+        description:
+          'Deletes the account and all its data permanently. Requires the password; for an account without one, a recent sign-in.',
+        body: Type.Object({ password: Type.Optional(OwnPassword) }),
         response: responses(Done),
       },
     },
     async (request) => {
       const { accountId } = callerOf(request)
       // The password in the request replaces the check for a recent sign-in.
-      await requireOwnPassword({ db, throttle }, accountId, request.body.password)
+      if ((await findPasswordHash(db, accountId)) === undefined) requireRecentSignIn(request)
+      else await requireOwnPassword({ db, throttle }, accountId, request.body.password ?? '')
       await removeAccount(db, accountId)
       return { success: true as const }
     },
   )
+}
+
+function requireRecentSignIn(request: FastifyRequest): void {
+  const stale = rejectStaleSession(callerOf(request))
+  if (stale) throw stale
 }

@@ -1,24 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Plan } from '../../config.ts'
 import { Fault } from '../../errors.ts'
-import type { Logger } from '../../log.ts'
-import { sendMail, type OutgoingMail, type Relay } from '../../net/smtp.ts'
-import { claimMail, type MailLimits } from '../../store/limits/outgoing-mail.ts'
-import { encrypt, decrypt } from '../../store/encryption.ts'
+import type { MailLimits } from '../../store/limits/outgoing-mail.ts'
 import type { DB } from '../../store/tables.ts'
 import { prepareAccount } from '../accounts.ts'
+import { withRoundedDuration } from '../constant-time.ts'
+import type { AccountMailer } from '../mail/mailer.ts'
+import { openSealed, sealUntil } from '../secrets/sealed.ts'
 import { findAccountByEmail, insertAccount, type AccountRow, type NewAccount } from '../store.ts'
-import { DAY_MS, DAY_SECONDS, HOUR_SECONDS, MINUTE_MS } from '../../time.ts'
-
-/**
- * Response times of sign-ups are rounded up to multiples of this, so that timing does not reveal
- * whether an account exists.
- */
-const ANSWER_STEP_MS = 500
+import { DAY_MS, DAY_SECONDS, HOUR_SECONDS } from '../../time.ts'
 
 const LINK_LIFETIME_MS = DAY_MS
-const MAIL_DEADLINE_MS = MINUTE_MS
 
 /** Anyone can enter any address, so these limits protect strangers and the relay's reputation. */
 const MAIL_LIMITS: MailLimits = {
@@ -27,57 +19,30 @@ const MAIL_LIMITS: MailLimits = {
   installation: { count: 100, seconds: HOUR_SECONDS },
 }
 
-/** RFC 3834: no automatic reply is wanted. */
-const HEADERS = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' }
 const CONTEXT = 'sign-up'
+const INVALID_LINK = 'This link is invalid or has expired. Sign up again to get a new one.'
 
 export type SignUpOptions = {
   db: Kysely<DB>
-  /** Null where email is off. */
-  relay: Relay | null
+  mailer: AccountMailer
   baseUrl: string
   secretKey: string
   plan: Plan
-  log: Logger
 }
 
 export type SignUp = ReturnType<typeof createSignUp>
 
 /** Handles open sign-up without revealing which addresses have accounts. */
-export function createSignUp({ db, relay, baseUrl, secretKey, plan, log }: SignUpOptions) {
-  const mailing = new Set<Promise<void>>()
-
-  /** Sends in the background, so that the response takes equally long for both emails. */
-  function mail(relayToUse: Relay, outgoing: Omit<OutgoingMail, 'headers'>): void {
-    const sending = sendLimited(relayToUse, outgoing).catch((err: unknown) =>
-      log.warn({ err }, 'a sign-up email could not be sent'),
-    )
-    mailing.add(sending)
-    void sending.finally(() => mailing.delete(sending))
-  }
-
-  async function sendLimited(
-    relayToUse: Relay,
-    outgoing: Omit<OutgoingMail, 'headers'>,
-  ): Promise<void> {
-    const exceeded = await claimMail(
-      db,
-      secretKey,
-      { kind: 'sign-up', to: outgoing.to, accountId: null },
-      MAIL_LIMITS,
-    )
-    if (exceeded)
-      return log.warn({ limit: exceeded.limit }, 'a sign-up email was not sent: limit reached')
-    await sendMail(
-      relayToUse,
-      { ...outgoing, headers: HEADERS },
-      AbortSignal.timeout(MAIL_DEADLINE_MS),
-    )
-  }
-
+export function createSignUp({ db, mailer, baseUrl, secretKey, plan }: SignUpOptions) {
   function linkFor(account: NewAccount): string {
-    const content = JSON.stringify({ account, expiresAt: Date.now() + LINK_LIFETIME_MS })
-    return `${baseUrl}/sign-up#${encrypt(content, secretKey, CONTEXT)}`
+    const options = { secretKey, context: CONTEXT, lifetimeMs: LINK_LIFETIME_MS }
+    return `${baseUrl}/sign-up#${sealUntil(account, options)}`
+  }
+
+  function mailFor(account: NewAccount, isTaken: boolean) {
+    const written = isTaken ? ownerMail(baseUrl) : linkMail(baseUrl, linkFor(account))
+    const counted = { kind: 'sign-up', accountId: null, limits: MAIL_LIMITS }
+    return { ...counted, to: account.email, ...written }
   }
 
   return {
@@ -87,15 +52,12 @@ export function createSignUp({ db, relay, baseUrl, secretKey, plan, log }: SignU
      * @throws Fault `invalid_request`
      */
     async request(input: { email: string; password: string; name: string }): Promise<void> {
-      const start = performance.now()
-      const account = await prepareAccount({ ...input, plan, emailVerified: relay !== null })
-      if (relay) {
-        const isTaken = (await findAccountByEmail(db, account.email)) !== undefined
-        const written = isTaken ? ownerMail(baseUrl) : linkMail(baseUrl, linkFor(account))
-        mail(relay, { to: account.email, ...written })
-      } else await db.transaction().execute((trx) => insertAccount(trx, account))
-      const elapsed = performance.now() - start
-      await sleep(Math.ceil(elapsed / ANSWER_STEP_MS) * ANSWER_STEP_MS - elapsed)
+      await withRoundedDuration(async () => {
+        const account = await prepareAccount({ ...input, plan, emailVerified: mailer.isOn })
+        if (mailer.isOn)
+          mailer.send(mailFor(account, (await findAccountByEmail(db, account.email)) !== undefined))
+        else await db.transaction().execute((trx) => insertAccount(trx, account))
+      })
     },
 
     /**
@@ -104,35 +66,14 @@ export function createSignUp({ db, relay, baseUrl, secretKey, plan, log }: SignU
      *   exists by now
      */
     async confirm(token: string): Promise<AccountRow> {
-      const account = openLink(token, secretKey)
+      const options = { secretKey, context: CONTEXT, message: INVALID_LINK }
+      const account = openSealed<NewAccount>(token, options)
       const row = await db.transaction().execute((trx) => insertAccount(trx, account))
       if (!row)
         throw new Fault('conflict', 'An account with this email already exists. Sign in instead.')
       return row
     },
-
-    /** Waits for emails that are being sent. */
-    async close(): Promise<void> {
-      await Promise.all(mailing)
-    },
   }
-}
-
-function openLink(token: string, secretKey: string): NewAccount {
-  const invalid = new Fault(
-    'forbidden',
-    'This link is invalid or has expired. Sign up again to get a new one.',
-  )
-  try {
-    const { account, expiresAt } = JSON.parse(decrypt(token, secretKey, CONTEXT)) as {
-      account: NewAccount
-      expiresAt: number
-    }
-    if (expiresAt > Date.now()) return account
-  } catch {
-    throw invalid
-  }
-  throw invalid
 }
 
 function linkMail(baseUrl: string, link: string) {

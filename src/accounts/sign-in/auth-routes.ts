@@ -1,118 +1,36 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type, type TSchema } from 'typebox'
+import type { FastifyRequest } from 'fastify'
+import type { Kysely } from 'kysely'
+import type { Config } from '../../config.ts'
 import { Fault } from '../../errors.ts'
-import { isProgram } from '../../http/auth.ts'
+import { rejectStaleSession, type Identify } from '../../http/auth.ts'
 import { Failure } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
+import type { DB } from '../../store/tables.ts'
 import { requireGoodPassword } from '../accounts.ts'
+import type { AccountEvent, AccountNotices } from '../mail/notices.ts'
+import { deleteSessionByToken } from '../store.ts'
+import { forgetTrustedBrowsers } from '../two-factor/store.ts'
+import { claimSecret, CODE_LIFETIME_SECONDS } from '../secrets/store.ts'
+import { AUTH_ENDPOINTS } from './auth-endpoints.ts'
+import { Refused } from './auth-shapes.ts'
+import type { Auth } from './auth.ts'
 import { createBoundedQueue } from './bounded-queue.ts'
-import { CLIENT_HEADER, type Auth } from './auth.ts'
-import type { Identify } from '../../http/auth.ts'
-import {
-  AuthDone,
-  CurrentSession,
-  PasswordChanged,
-  Refused,
-  SessionList,
-  SignedIn,
-  SignedOut,
-  SignedUp,
-} from './auth-shapes.ts'
-import type { TrustedClients } from './trusted-clients.ts'
+import { fetchHeaders, fetchRequest, fieldsOf, sendResponse } from './fetch-request.ts'
+import { completeSignIn, originOf } from './open-session.ts'
 import { subjects, type PasswordOutcome, type PasswordThrottle } from './password-throttle.ts'
-import { Email, Name, OwnPassword, Password } from '../shapes.ts'
+import type { TrustedClients } from './trusted-clients.ts'
 
 /** The longest real body has an email address, two passwords and a name. */
 const MAX_BODY_BYTES = 64 * 1024
 
-type AuthEndpoint = {
-  method: 'GET' | 'POST'
-  path: string
-  summary: string
-  answer: TSchema
-  body?: TSchema
-  session?: true
-}
-
-/**
- * The endpoints of better-auth that are exposed. The others, such as social sign-in, are
- * unreachable.
- */
-const ENDPOINTS: AuthEndpoint[] = [
-  {
-    method: 'POST',
-    path: '/sign-in/email',
-    summary: 'Sign in',
-    answer: SignedIn,
-    body: Type.Object({
-      email: Email,
-      password: OwnPassword,
-      rememberMe: Type.Optional(Type.Boolean()),
-    }),
-  },
-  {
-    method: 'POST',
-    path: '/sign-up/email',
-    summary: 'Sign up',
-    answer: SignedUp,
-    body: Type.Object({ email: Email, password: Password, name: Name }),
-  },
-  { method: 'POST', path: '/sign-out', summary: 'Sign out', answer: SignedOut },
-  {
-    method: 'GET',
-    path: '/get-session',
-    summary: 'Get the current session',
-    answer: CurrentSession,
-  },
-  {
-    method: 'GET',
-    path: '/list-sessions',
-    summary: 'List sessions',
-    answer: SessionList,
-    session: true,
-  },
-  {
-    method: 'POST',
-    path: '/revoke-session',
-    summary: 'End a session',
-    answer: AuthDone,
-    session: true,
-    body: Type.Object({ token: Type.String({ maxLength: 200 }) }),
-  },
-  {
-    method: 'POST',
-    path: '/revoke-other-sessions',
-    summary: 'End all other sessions',
-    answer: AuthDone,
-    session: true,
-  },
-  {
-    method: 'POST',
-    path: '/update-user',
-    summary: 'Change the name of the account',
-    answer: AuthDone,
-    session: true,
-    body: Type.Object({ name: Name }),
-  },
-  {
-    method: 'POST',
-    path: '/change-password',
-    summary: 'Change the password of the account',
-    answer: PasswordChanged,
-    session: true,
-    body: Type.Object({
-      currentPassword: OwnPassword,
-      newPassword: Password,
-      revokeOtherSessions: Type.Optional(Type.Boolean()),
-    }),
-  },
-]
-
 export type AuthRoutesDeps = {
+  db: Kysely<DB>
   auth: Auth
   identify: Identify
   throttle: PasswordThrottle
   trustedClients: TrustedClients
+  notices: AccountNotices
+  config: Pick<Config, 'PASSWORD_SIGN_IN' | 'OIDC_NAME'>
 }
 
 type Handler = (request: FastifyRequest) => Promise<Response>
@@ -120,12 +38,7 @@ type Handler = (request: FastifyRequest) => Promise<Response>
 /** Serves better-auth's endpoints under `/api/auth`, with the library's own response bodies. */
 export function authRoutes(app: App, deps: AuthRoutesDeps): void {
   const { auth } = deps
-  // Queued before the first query: a burst of sign-ins must not exhaust the database connections.
-  const signIns = createBoundedQueue({ maxConcurrent: 4, maxWaiting: 60 })
-  const guarded: Record<string, Handler> = {
-    '/sign-in/email': (request) => signIns(() => signInThrottled(request, deps)),
-    '/change-password': (request) => changePasswordThrottled(request, deps),
-  }
+  const guarded = guardedEndpoints(deps)
   void app.register(async (scope) => {
     // The library parses and validates the body itself; the schemas here only describe it.
     scope.removeAllContentTypeParsers()
@@ -133,7 +46,7 @@ export function authRoutes(app: App, deps: AuthRoutesDeps): void {
       done(null, body),
     )
     scope.setValidatorCompiler(() => () => true)
-    for (const { method, path, summary, answer: success, body, session } of ENDPOINTS) {
+    for (const { method, path, summary, answer: success, body, session } of AUTH_ENDPOINTS) {
       const described = {
         summary,
         tags: ['Sign-in'],
@@ -144,28 +57,57 @@ export function authRoutes(app: App, deps: AuthRoutesDeps): void {
         ...(session && { security: [{ session: [] }] }),
         ...(body && { body }),
       }
+      const ask: Handler =
+        guarded[path] ?? ((request) => auth.handler(fetchRequest(request, path, auth)))
       scope.route({
         method,
         url: `/api/auth${path}`,
         bodyLimit: MAX_BODY_BYTES,
         exposeHeadRoute: false,
         schema,
-        handler: async (request, reply) => {
-          const ask = guarded[path]
-          return answer(
-            reply,
-            await (ask ? ask(request) : auth.handler(fetchRequest(request, path, auth))),
-          )
-        },
+        handler: async (request, reply) => sendResponse(reply, await ask(request)),
       })
     }
   })
 }
 
-async function signInThrottled(
+/** The endpoints that do more than the library does. */
+function guardedEndpoints(deps: AuthRoutesDeps): Record<string, Handler> {
+  // Queued before the first query: a burst of sign-ins must not exhaust the database connections.
+  const signIns = createBoundedQueue({ maxConcurrent: 4, maxWaiting: 60 })
+  const verify = (path: string, fields: string[]): Handler => {
+    return (request) => signIns(() => verifyCode(request, deps, path, fields))
+  }
+  const confirmed = (path: string, event: AccountEvent | null): Handler => {
+    return (request) => changeSecondFactor(request, deps, path, event)
+  }
+  return {
+    '/sign-in/email': (request) => signIns(() => signInWithPassword(request, deps)),
+    '/change-password': (request) => changePassword(request, deps),
+    '/two-factor/verify-totp': verify('/two-factor/verify-totp', ['code', 'trustDevice']),
+    '/two-factor/verify-backup-code': verify('/two-factor/verify-backup-code', [
+      'code',
+      'trustDevice',
+    ]),
+    '/two-factor/enable': confirmed('/two-factor/enable', null),
+    '/two-factor/disable': confirmed('/two-factor/disable', 'twoFactorDisabled'),
+    '/two-factor/generate-backup-codes': confirmed(
+      '/two-factor/generate-backup-codes',
+      'backupCodesReplaced',
+    ),
+  }
+}
+
+async function signInWithPassword(
   request: FastifyRequest,
-  { auth, throttle, trustedClients }: AuthRoutesDeps,
+  deps: AuthRoutesDeps,
 ): Promise<Response> {
+  const { auth, throttle, trustedClients, config } = deps
+  if (config.PASSWORD_SIGN_IN === 'off')
+    throw new Fault(
+      'forbidden',
+      `Sign-in with a password is off on this service. Use ${config.OIDC_NAME} or a passkey.`,
+    )
   const body = fieldsOf(request, ['email', 'password', 'rememberMe'])
   const email = textOf(body['email']).toLowerCase()
   const ask = () => auth.handler(fetchRequest(request, '/sign-in/email', auth, body))
@@ -174,8 +116,13 @@ async function signInThrottled(
     ask,
     outcomeOfSignIn,
   )
-  if (response.ok)
-    response.headers.append('set-cookie', await trustedClients.remember(request, email))
+  if (response.ok) {
+    const { twoFactorRedirect } = (await response.clone().json()) as { twoFactorRedirect?: true }
+    const cookie = twoFactorRedirect
+      ? await trustedClients.remember(request, email)
+      : await completeSignIn(deps, request, email)
+    response.headers.append('set-cookie', cookie)
+  }
   return response
 }
 
@@ -184,23 +131,84 @@ function outcomeOfSignIn({ status }: Response): PasswordOutcome {
   return status === 401 ? 'wrong' : 'unchecked'
 }
 
-async function changePasswordThrottled(
+/**
+ * Checks a code, at sign-in or to confirm a new authenticator app. A code is accepted once (RFC
+ * 6238, section 5.2), which the library does not ensure.
+ */
+async function verifyCode(
   request: FastifyRequest,
-  { auth, identify, throttle }: AuthRoutesDeps,
+  deps: AuthRoutesDeps,
+  path: string,
+  fields: string[],
 ): Promise<Response> {
+  const { auth, db, identify, notices } = deps
+  const body = fieldsOf(request, fields)
+  const caller = await identify({ cookie: request.headers.cookie })
+  const response = await auth.handler(fetchRequest(request, path, auth, body))
+  if (!response.ok) return response
+  const { token, user } = (await response.clone().json()) as VerifiedBody
+  const code = `${user.id} ${textOf(body['code'])}`
+  if (!(await claimSecret(db, 'totp', code, CODE_LIFETIME_SECONDS))) {
+    if (!caller) await deleteSessionByToken(db, token)
+    throw new Fault('forbidden', 'This code was used before. Wait for the next one.')
+  }
+  if (caller) notices.send('twoFactorEnabled', user, originOf(request))
+  else response.headers.append('set-cookie', await completeSignIn(deps, request, user.email))
+  return response
+}
+
+type VerifiedBody = { token: string; user: { id: string; email: string } }
+
+/** Changes the second factor: needs a recent sign-in and, where the account has one, the password. */
+async function changeSecondFactor(
+  request: FastifyRequest,
+  deps: AuthRoutesDeps,
+  path: string,
+  event: AccountEvent | null,
+): Promise<Response> {
+  const { auth, identify, notices } = deps
+  const body = fieldsOf(request, ['password'])
+  const forward = () => auth.handler(fetchRequest(request, path, auth, body))
+  const caller = await identify({ cookie: request.headers.cookie })
+  if (!caller) return forward()
+  const stale = rejectStaleSession(caller)
+  if (stale) throw stale
+  const response = await throttled(deps, caller.accountId, forward)
+  const account = { id: caller.accountId, email: caller.email }
+  if (response.ok && event) notices.send(event, account, originOf(request))
+  return response
+}
+
+async function changePassword(request: FastifyRequest, deps: AuthRoutesDeps): Promise<Response> {
+  const { auth, db, identify, notices } = deps
   const body = fieldsOf(request, ['currentPassword', 'newPassword', 'revokeOtherSessions'])
   const forward = () => auth.handler(fetchRequest(request, '/change-password', auth, body))
   const caller = await identify({ cookie: request.headers.cookie })
   if (!caller) return forward()
   if (typeof body['newPassword'] === 'string')
     requireGoodPassword(body['newPassword'], 'newPassword')
+  const response = await throttled(deps, caller.accountId, forward)
+  const account = { id: caller.accountId, email: caller.email }
+  if (response.ok) {
+    await forgetTrustedBrowsers(db, caller.accountId)
+    notices.send('passwordChanged', account, originOf(request))
+  }
+  return response
+}
+
+/** Runs a request of the library that checks the password of an account within its session. */
+async function throttled(
+  { throttle }: AuthRoutesDeps,
+  accountId: string,
+  forward: () => Promise<Response>,
+): Promise<Response> {
   const ask = async () => {
     const response = await forward()
     const { code } = (await response.clone().json()) as { code?: string }
     return { response, isWrong: code === 'INVALID_PASSWORD' }
   }
   const { response } = await throttle.check(
-    subjects.session(caller.accountId),
+    subjects.session(accountId),
     ask,
     (asked): PasswordOutcome => {
       if (asked.isWrong) return 'wrong'
@@ -208,34 +216,6 @@ async function changePasswordThrottled(
     },
   )
   return response
-}
-
-/**
- * Reads the named fields of a JSON body. The library receives exactly these values, so that the
- * throttle and the library always mean the same account.
- * @throws Fault `unsupported_media_type`, `invalid_request`
- */
-function fieldsOf({ headers, body }: FastifyRequest, names: string[]): Record<string, unknown> {
-  if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
-    throw new Fault(
-      'unsupported_media_type',
-      'This endpoint requires JSON. Send Content-Type: application/json.',
-    )
-  }
-  const given = parseObject(Buffer.isBuffer(body) ? body.toString() : '')
-  if (!given) throw new Fault('invalid_request', 'The body is not valid JSON.')
-  return Object.fromEntries(
-    names.filter((name) => Object.hasOwn(given, name)).map((name) => [name, given[name]]),
-  )
-}
-
-function parseObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
-  } catch {
-    return null
-  }
 }
 
 function textOf(value: unknown): string {
@@ -259,44 +239,4 @@ export async function createSession(
   } as const
   const { headers } = await auth.api.signInEmail(options)
   return headers.getSetCookie()
-}
-
-/** The request's headers for `fetch`, with the client address as seen through trusted proxies. */
-function fetchHeaders(request: FastifyRequest): Headers {
-  const headers = new Headers()
-  for (const [name, values] of Object.entries(request.headers)) {
-    for (const value of [values ?? []].flat()) headers.append(name, value)
-  }
-  headers.set(CLIENT_HEADER, request.ip)
-  return headers
-}
-
-/** @param given replaces the request's own body */
-function fetchRequest(request: FastifyRequest, path: string, auth: Auth, given?: object): Request {
-  // Never built from the Host header or an absolute request target: the library would trust that
-  // origin.
-  const url = new URL(`/api/auth${path}`, auth.options.baseURL)
-  url.search = new URLSearchParams(request.query as Record<string, string>).toString()
-  const sent = Buffer.isBuffer(request.body) ? new Uint8Array(request.body) : null
-  const body = given ? JSON.stringify(given) : sent
-  const headers = fetchHeaders(request)
-  headers.delete('content-length')
-  // The library would reject a program that sends a cookie but no origin.
-  if (isProgram(request.headers)) headers.set('origin', url.origin)
-  return new Request(url, { method: request.method, headers, body })
-}
-
-async function answer(reply: FastifyReply, response: Response): Promise<FastifyReply> {
-  if (response.status >= 500) {
-    throw new Fault(
-      'unavailable',
-      'Sign-in is temporarily unavailable. Try again in a few seconds.',
-      { retryAfter: 5 },
-    )
-  }
-  reply.code(response.status)
-  for (const [name, value] of response.headers) reply.header(name, value)
-  const wait = response.headers.get('x-retry-after')
-  if (wait) reply.header('retry-after', wait)
-  return reply.send(Buffer.from(await response.arrayBuffer()))
 }

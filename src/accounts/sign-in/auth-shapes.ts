@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { Failure, nameComponents, Nullable, Timestamp, Uuid } from '../../http/schema.ts'
+import { SIGN_IN_METHODS } from '../../http/auth.ts'
 import { PlanName } from '../shapes.ts'
 
 /** The response bodies of better-auth. */
@@ -13,6 +14,10 @@ const User = Type.Object({
   updatedAt: Timestamp,
   plan: PlanName,
   admin: Type.Boolean(),
+  disabledAt: Type.Optional(Nullable(Timestamp)),
+  twoFactorEnabled: Type.Optional(
+    Type.Boolean({ description: 'Whether sign-in with the password needs a code.' }),
+  ),
 })
 
 const Session = Type.Object({
@@ -28,16 +33,41 @@ const Session = Type.Object({
   userAgent: Nullable(Type.String()),
   authenticatedAt: Type.String({
     format: 'date-time',
-    description: 'When the password was last entered in this session.',
+    description: 'Time of the last sign-in or confirmation in this session.',
+  }),
+  signedInWith: Type.Enum([...SIGN_IN_METHODS], {
+    description: 'The strongest proof that opened the session.',
   }),
 })
 
 const token = Nullable(Type.String({ description: 'The new session; null when none was created.' }))
-export const SignedIn = Type.Object({
+const SignedInSession = Type.Object({
   redirect: Type.Boolean(),
   token: Type.String(),
   url: Type.Optional(Type.String()),
   user: User,
+})
+const CodeNeeded = Type.Object({
+  twoFactorRedirect: Type.Literal(true, {
+    description:
+      'The password is right. Send a code to `two-factor/verify-totp` within 10 minutes.',
+  }),
+  twoFactorMethods: Type.Array(Type.String()),
+})
+export const SignedIn = Type.Union([SignedInSession, CodeNeeded])
+export const TwoFactorVerified = Type.Object({ token: Type.String(), user: User })
+export const TwoFactorSecret = Type.Object({
+  method: Type.Literal('totp'),
+  totpURI: Type.String({
+    description:
+      'For a QR code. The app is used only after a code of it was sent to `two-factor/verify-totp`.',
+  }),
+  backupCodes: Type.Array(Type.String(), { description: 'Ten codes, each valid once.' }),
+})
+export const TwoFactorChanged = Type.Object({ status: Type.Boolean() })
+export const BackupCodes = Type.Object({
+  status: Type.Boolean(),
+  backupCodes: Type.Array(Type.String()),
 })
 /**
  * Identical whether or not the address has an account, so it contains only the data that was sent.

@@ -1,11 +1,14 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { betterAuth } from 'better-auth'
 import { APIError, createAuthMiddleware } from 'better-auth/api'
+import { twoFactor } from 'better-auth/plugins/two-factor'
 import type { Pool } from 'pg'
 import type { Config } from '../../config.ts'
 import type { Logger } from '../../log.ts'
 import { hashPassword, verifyPassword } from './password-hash.ts'
 import { isPlainText, NAME_LENGTH, PASSWORD_LENGTH } from '../shapes.ts'
 import type { SignUp } from '../registration/sign-up.ts'
+import { sessionPlugin } from './session-plugin.ts'
 
 /**
  * Internal header for the client's address. It is always overwritten, so that a client cannot
@@ -26,12 +29,13 @@ export type Auth = ReturnType<typeof createAuth>
 
 export type AuthOptions = {
   pool: Pool
-  config: Pick<Config, 'BASE_URL' | 'SIGNUP' | 'DEFAULT_PLAN'>
+  config: Pick<Config, 'BASE_URL' | 'SIGNUP' | 'DEFAULT_PLAN' | 'PASSWORD_SIGN_IN'>
   /** The key that signs the cookies. */
   secret: string
   log: Logger
   /** Whether the first account exists. Until then sign-up is closed. */
   isSetUp: () => Promise<boolean>
+  isDisabled?: (accountId: string) => Promise<boolean>
   /** Handles sign-ups, where they are open. */
   signUp?: SignUp
   /** Called with the account's id after a change of the account or of its sessions. */
@@ -41,8 +45,18 @@ export type AuthOptions = {
 /**
  * Configures better-auth on our tables: sign-in with email and password, sessions and their limits.
  */
-export function createAuth({ pool, config, secret, log, isSetUp, signUp, onChange }: AuthOptions) {
-  return betterAuth({
+export function createAuth({
+  pool,
+  config,
+  secret,
+  log,
+  isSetUp,
+  isDisabled = async () => false,
+  signUp,
+  onChange,
+}: AuthOptions) {
+  const failures = new AsyncLocalStorage<{ error?: unknown }>()
+  const auth = betterAuth({
     ...tables(config),
     database: pool,
     // With an array, the library ignores its own environment variable.
@@ -51,6 +65,8 @@ export function createAuth({ pool, config, secret, log, isSetUp, signUp, onChang
     basePath: '/api/auth',
     trustedOrigins: ownOrigins(config.BASE_URL),
     telemetry: { enabled: false },
+    appName: 'Portreeve',
+    plugins: [twoFactor(TWO_FACTOR), sessionPlugin],
     emailAndPassword: {
       enabled: true,
       // Handled below: the library's sign-up reveals which addresses have accounts.
@@ -61,9 +77,15 @@ export function createAuth({ pool, config, secret, log, isSetUp, signUp, onChang
     },
     hooks: {
       before: createAuthMiddleware(async ({ path, body }) => {
-        if (path !== '/sign-up/email' || config.SIGNUP !== 'open' || !signUp) return undefined
+        if (path !== '/sign-up/email' || !isSignUpOpen(config) || !signUp) return undefined
         await requireSetUp(isSetUp)
-        return answerSignUp(signUp, body as Record<string, unknown>)
+        return answerSignUp(signUp, body as Record<string, unknown>).catch((error: unknown) => {
+          if (error instanceof APIError) throw error
+          // Kept for our error handler: the library would print it.
+          const failure = failures.getStore()
+          if (failure) failure.error = error
+          throw new APIError('BAD_REQUEST')
+        })
       }),
     },
     databaseHooks: {
@@ -71,7 +93,13 @@ export function createAuth({ pool, config, secret, log, isSetUp, signUp, onChang
         update: { before: async (account) => keepPlain(account), after: ({ id }) => onChange(id) },
       },
       session: {
-        create: { after: ({ userId }) => onChange(userId) },
+        create: {
+          before: async (session, context) => {
+            if (await isDisabled(session.userId)) throw disabled()
+            return markSecondFactor(session, context?.path)
+          },
+          after: ({ userId }) => onChange(userId),
+        },
         delete: { after: ({ userId }) => onChange(userId) },
       },
     },
@@ -79,10 +107,10 @@ export function createAuth({ pool, config, secret, log, isSetUp, signUp, onChang
       level: 'warn',
       log: (level, message, ...details) => log[level]({ details: details.map(String) }, message),
     },
-    // Errors that are not API errors of the library go to our error handler.
     onAPIError: {
       onError: (error) => {
-        if (!(error instanceof APIError)) throw error
+        const failure = failures.getStore()
+        if (failure && !(error instanceof APIError)) failure.error = error
       },
     },
     advanced: {
@@ -94,6 +122,55 @@ export function createAuth({ pool, config, secret, log, isSetUp, signUp, onChang
       disableCSRFCheck: false,
     },
   })
+  const { handler } = auth
+  return Object.assign(auth, {
+    /** Throws what is not an error of the library, for our error handler. The library hides it. */
+    async handler(request: Request): Promise<Response> {
+      const failure: { error?: unknown } = {}
+      const response = await failures.run(failure, () => handler(request))
+      if ('error' in failure) throw failure.error
+      return response
+    },
+  })
+}
+
+/** The second factor, on our tables. */
+export const TWO_FACTOR = {
+  twoFactorTable: 'two_factor',
+  // People who sign in with OIDC only have no password to confirm.
+  allowPasswordless: true,
+  schema: {
+    user: { fields: { twoFactorEnabled: 'two_factor_enabled' } },
+    twoFactor: {
+      fields: {
+        userId: 'account_id',
+        backupCodes: 'backup_codes',
+        failedVerificationCount: 'failed_verification_count',
+        lockedUntil: 'locked_until',
+      },
+    },
+  },
+} as const
+
+/** Whether visitors can create an account with a password. */
+export function isSignUpOpen({
+  SIGNUP,
+  PASSWORD_SIGN_IN,
+}: Pick<Config, 'SIGNUP' | 'PASSWORD_SIGN_IN'>): boolean {
+  return SIGNUP === 'open' && PASSWORD_SIGN_IN === 'on'
+}
+
+function disabled(): APIError {
+  return new APIError('FORBIDDEN', {
+    code: 'ACCOUNT_DISABLED',
+    message: 'This account is disabled. Ask the administrator of the service.',
+  })
+}
+
+/** A session that a code opened has passed the second factor. */
+function markSecondFactor<Session extends object>(session: Session, path: string | undefined) {
+  if (!path?.startsWith('/two-factor/verify-')) return { data: session }
+  return { data: { ...session, signedInWith: 'totp' } }
 }
 
 /**
@@ -108,6 +185,7 @@ export function tables(config: Pick<Config, 'DEFAULT_PLAN'>) {
       additionalFields: {
         plan: { type: 'string', input: false, required: true, defaultValue: config.DEFAULT_PLAN },
         admin: { type: 'boolean', input: false, required: true, defaultValue: false },
+        disabledAt: { type: 'date', fieldName: 'disabled_at', input: false, required: false },
       },
     },
     session: {
@@ -120,6 +198,13 @@ export function tables(config: Pick<Config, 'DEFAULT_PLAN'>) {
         userAgent: 'user_agent',
       },
       additionalFields: {
+        signedInWith: {
+          type: 'string',
+          fieldName: 'signed_in_with',
+          input: false,
+          required: true,
+          defaultValue: 'password',
+        },
         authenticatedAt: {
           type: 'date',
           fieldName: 'authenticated_at',
@@ -153,6 +238,7 @@ export function tables(config: Pick<Config, 'DEFAULT_PLAN'>) {
         '/sign-in/email': SIGN_IN_RATE,
         '/sign-up/email': SIGN_IN_RATE,
         '/get-session': false,
+        '/two-factor/*': SIGN_IN_RATE,
       },
     },
   } as const

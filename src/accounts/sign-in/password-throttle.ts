@@ -72,6 +72,8 @@ export const subjects = {
   network: (email: string, network: string) => `network ${email} ${network}`,
   /** The password of an account from within one of its sessions. */
   session: (accountId: string) => `session ${accountId}`,
+  /** The codes that confirm a change of the address. */
+  emailChange: (accountId: string) => `email change ${accountId}`,
 }
 
 function tooMany(seconds: number): Fault {

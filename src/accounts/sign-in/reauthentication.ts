@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
@@ -8,25 +9,31 @@ import type { DB } from '../../store/tables.ts'
 import { hashPassword, verifyPassword } from './password-hash.ts'
 import { subjects, type PasswordThrottle } from './password-throttle.ts'
 import { OwnPassword } from '../shapes.ts'
+import { hasAuthenticator } from '../two-factor/store.ts'
+import { claimSecret, CODE_LIFETIME_SECONDS } from '../secrets/store.ts'
+import type { Auth } from './auth.ts'
+import { fetchHeaders } from './fetch-request.ts'
 import { findPasswordHash, markAuthenticated } from '../store.ts'
 
 export type OwnPasswordDeps = { db: Kysely<DB>; throttle: PasswordThrottle }
+export type ReauthenticationDeps = OwnPasswordDeps & { auth: Auth }
 
 /**
  * Confirms the password in an older session, so that requests that need a recent sign-in succeed.
  */
-export function reauthenticationRoutes(app: App, deps: OwnPasswordDeps): void {
+export function reauthenticationRoutes(app: App, deps: ReauthenticationDeps): void {
   const url = '/api/v1/account/reauthenticate'
   const common = { tags: ['Accounts'], security: [{ session: [] }] }
   app.get(
     url,
     {
+      config: { withoutSecondFactor: true },
       onRequest: requireFreshSession,
       schema: {
         summary: 'Check for a recent sign-in',
         ...common,
         description:
-          'Returns 403 with the code `reauthenticate` when the password was entered more than ten minutes ago.',
+          'Returns 403 with the code `reauthenticate` when the last sign-in or confirmation is more than ten minutes old.',
         response: responses(Done),
       },
     },
@@ -35,23 +42,58 @@ export function reauthenticationRoutes(app: App, deps: OwnPasswordDeps): void {
   app.post(
     url,
     {
+      config: { withoutSecondFactor: true },
       onRequest: requireSession,
       schema: {
-        summary: 'Confirm the password',
+        summary: 'Confirm the sign-in',
         ...common,
         description:
-          'Requests that returned 403 with the code `reauthenticate` succeed for the next ten minutes.',
-        body: Type.Object({ password: OwnPassword }),
+          'Requests that returned 403 with the code `reauthenticate` succeed for the next ten minutes. ' +
+          'Needs the password, or a code of the authenticator app. With a passkey or single sign-on, sign in again instead.',
+        body: Type.Object({
+          password: Type.Optional(OwnPassword),
+          code: Type.Optional(Type.String({ minLength: 6, maxLength: 20 })),
+        }),
         response: responses(Done),
       },
     },
     async (request) => {
       const { accountId, sessionId } = callerOf(request)
-      await requireOwnPassword(deps, accountId, request.body.password)
+      const { password, code } = request.body
+      if (code !== undefined) await requireOwnCode(deps, request, accountId, code)
+      else await requireOwnPassword(deps, accountId, password ?? '')
       if (sessionId !== null) await markAuthenticated(deps.db, sessionId)
       return { success: true as const }
     },
   )
+}
+
+/**
+ * @throws Fault `forbidden` when the code is wrong or was used, `rate_limited` after too many wrong
+ *   ones
+ */
+async function requireOwnCode(
+  { db, auth, throttle }: ReauthenticationDeps,
+  request: FastifyRequest,
+  accountId: string,
+  code: string,
+): Promise<void> {
+  const ask = () =>
+    auth.api.verifyTOTP({ body: { code }, headers: fetchHeaders(request) }).then(
+      () => true,
+      () => false,
+    )
+  // The library would take the code as the confirmation of an app that is being set up.
+  if (!(await hasAuthenticator(db, accountId)))
+    throw new Fault('forbidden', 'The account has no authenticator app.')
+  const isRight = await throttle.check(subjects.session(accountId), ask, (right) =>
+    right ? 'right' : 'wrong',
+  )
+  const isFresh =
+    isRight && (await claimSecret(db, 'totp', `${accountId} ${code}`, CODE_LIFETIME_SECONDS))
+  if (isFresh) return
+  const message = isRight ? 'was used before; wait for the next one' : 'is not the present code'
+  throw new Fault('forbidden', `This ${message}.`, { details: [{ path: 'code', message }] })
 }
 
 /**

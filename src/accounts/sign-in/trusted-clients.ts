@@ -49,6 +49,11 @@ export function createTrustedClients({
   }
 
   return {
+    /** What is known of the client: its browser, else its network, else nothing. */
+    async recognise(request: FastifyRequest, email: string): Promise<'browser' | 'network' | null> {
+      if (deviceOf(request, email) !== null) return 'browser'
+      return (await isKnownNetwork(db, networkHash(email, request.ip))) ? 'network' : null
+    },
     /**
      * The throttle subject of a sign-in attempt. Works the same for an email without an account.
      */
@@ -79,7 +84,8 @@ function networkOf(ip: string): string {
   return ipaddr.parse(parsed.address).toByteArray().slice(0, 8).join('.')
 }
 
-function cookieIn(header: string | undefined, name: string): string {
+/** The value of a cookie; empty where the request has none. */
+export function cookieIn(header: string | undefined, name: string): string {
   const pair = header?.split('; ').find((each) => each.startsWith(`${name}=`))
   return pair?.slice(name.length + 1) ?? ''
 }

@@ -1,6 +1,7 @@
 import { APIError } from 'better-auth/api'
+import type { Config } from '../../config.ts'
 import { Fault } from '../../errors.ts'
-import type { Caller, Identify } from '../../http/auth.ts'
+import type { Caller, Identify, SignInMethod } from '../../http/auth.ts'
 import type { Logger } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
 import type { Notifications } from '../../store/notifications.ts'
@@ -11,7 +12,14 @@ import { findAccountByToken } from '../store.ts'
 import { createTokenCache, type CachedToken } from './token-cache.ts'
 import { hashToken, tokenIn } from './tokens.ts'
 
-export type IdentifyOptions = { db: Db; auth: Auth; notifications: Notifications; log: Logger }
+export type IdentifyOptions = {
+  db: Db
+  auth: Auth
+  notifications: Notifications
+  log: Logger
+  /** REQUIRE_2FA */
+  requireTwoFactor?: Config['REQUIRE_2FA']
+}
 
 const SESSION_COOKIE = `${COOKIE_PREFIX}.session_token=`
 
@@ -25,6 +33,7 @@ export function createIdentify({
   auth,
   notifications,
   log,
+  requireTwoFactor = 'off',
 }: IdentifyOptions): Identify & { close(): Promise<void> } {
   const cache = createTokenCache()
   const lastUse = createLastUse({ db, log })
@@ -51,7 +60,7 @@ export function createIdentify({
     // Other schemes are ignored; they may belong to a proxy in front of the service.
     if (authorization !== undefined && /^Bearer\b/i.test(authorization))
       return byToken(authorization)
-    return cookie?.includes(SESSION_COOKIE) ? bySession(auth, cookie) : null
+    return cookie?.includes(SESSION_COOKIE) ? bySession(auth, requireTwoFactor, cookie) : null
   }
   return Object.assign(identify, { close: () => lastUse.close() })
 }
@@ -62,19 +71,44 @@ async function findToken(db: Db, hash: Buffer): Promise<CachedToken | null> {
   const { tokenId, id: accountId, ...account } = row
   return {
     tokenId,
-    caller: { accountId, ...account, via: 'token', sessionId: null, authenticatedAt: null },
+    caller: { accountId, ...account, ...TOKEN_CALLER },
   }
 }
 
-async function bySession(auth: Auth, cookie: string): Promise<Caller | null> {
+const TOKEN_CALLER = {
+  via: 'token',
+  sessionId: null,
+  authenticatedAt: null,
+  signedInWith: null,
+  lacksSecondFactor: false,
+} as const
+
+async function bySession(
+  auth: Auth,
+  required: Config['REQUIRE_2FA'],
+  cookie: string,
+): Promise<Caller | null> {
   // Only /get-session itself extends a session, because its response sets the new cookie.
   const query = { disableRefresh: true }
   const found = await auth.api.getSession({ headers: { cookie }, query }).catch(unavailable)
   if (!found) return null
-  const { id: accountId, email, name, plan, admin } = found.user
+  const { id: accountId, email, name, plan, admin, disabledAt } = found.user
+  if (disabledAt) return null
   const { id: sessionId, authenticatedAt } = found.session
-  const session = { via: 'session', sessionId, authenticatedAt } as const
-  return { accountId, email, name, plan: plan as Caller['plan'], admin, ...session }
+  const signedInWith = found.session.signedInWith as SignInMethod
+  const isRequired = required === 'everyone' || (required === 'administrators' && admin)
+  return {
+    accountId,
+    email,
+    name,
+    plan: plan as Caller['plan'],
+    admin,
+    via: 'session',
+    sessionId,
+    authenticatedAt,
+    signedInWith,
+    lacksSecondFactor: isRequired && signedInWith === 'password',
+  }
 }
 
 /** The library reports only that it failed, and logs the database's reason. */

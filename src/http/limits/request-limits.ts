@@ -88,6 +88,16 @@ export const ADDRESS_LIMITS = {
     rate: { requests: 60, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 3,
   },
+  'sign-in attempts': {
+    noun: 'sign-in attempts',
+    rate: { requests: 120, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 5,
+  },
+  'password resets': {
+    noun: 'password resets',
+    rate: { requests: 30, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 3,
+  },
   setup: {
     noun: 'setup attempts',
     rate: { requests: 30, windowSeconds: HOUR_SECONDS },

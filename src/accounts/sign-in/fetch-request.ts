@@ -1,0 +1,81 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Fault } from '../../errors.ts'
+import { isProgram } from '../../http/auth.ts'
+import { CLIENT_HEADER, type Auth } from './auth.ts'
+
+/** The request's headers for `fetch`, with the client address as seen through trusted proxies. */
+export function fetchHeaders(request: FastifyRequest): Headers {
+  const headers = new Headers()
+  for (const [name, values] of Object.entries(request.headers)) {
+    for (const value of [values ?? []].flat()) headers.append(name, value)
+  }
+  headers.set(CLIENT_HEADER, request.ip)
+  return headers
+}
+
+/** @param given replaces the request's own body */
+export function fetchRequest(
+  request: FastifyRequest,
+  path: string,
+  auth: Auth,
+  given?: object,
+): Request {
+  // Never built from the Host header or an absolute request target: the library would trust that
+  // origin.
+  const url = new URL(`/api/auth${path}`, auth.options.baseURL)
+  url.search = new URLSearchParams(request.query as Record<string, string>).toString()
+  const sent = Buffer.isBuffer(request.body) ? new Uint8Array(request.body) : null
+  const body = given ? JSON.stringify(given) : sent
+  const headers = fetchHeaders(request)
+  headers.delete('content-length')
+  // The library would reject a program that sends a cookie but no origin.
+  if (isProgram(request.headers)) headers.set('origin', url.origin)
+  return new Request(url, { method: request.method, headers, body })
+}
+
+/** Sends the response of the library as it is; its failures become those of this service. */
+export async function sendResponse(reply: FastifyReply, response: Response): Promise<FastifyReply> {
+  if (response.status >= 500) {
+    throw new Fault(
+      'unavailable',
+      'Sign-in is temporarily unavailable. Try again in a few seconds.',
+      { retryAfter: 5 },
+    )
+  }
+  reply.code(response.status)
+  for (const [name, value] of response.headers) reply.header(name, value)
+  const wait = response.headers.get('x-retry-after')
+  if (wait) reply.header('retry-after', wait)
+  return reply.send(Buffer.from(await response.arrayBuffer()))
+}
+
+/**
+ * Reads the named fields of a JSON body. The library receives exactly these values, so that the
+ * checks around it and the library always mean the same account.
+ * @throws Fault `unsupported_media_type`, `invalid_request`
+ */
+export function fieldsOf(
+  { headers, body }: FastifyRequest,
+  names: string[],
+): Record<string, unknown> {
+  if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
+    throw new Fault(
+      'unsupported_media_type',
+      'This endpoint requires JSON. Send Content-Type: application/json.',
+    )
+  }
+  const given = parseObject(Buffer.isBuffer(body) ? body.toString() : '')
+  if (!given) throw new Fault('invalid_request', 'The body is not valid JSON.')
+  return Object.fromEntries(
+    names.filter((name) => Object.hasOwn(given, name)).map((name) => [name, given[name]]),
+  )
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
+  } catch {
+    return null
+  }
+}

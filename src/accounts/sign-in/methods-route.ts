@@ -1,0 +1,61 @@
+import type { Kysely } from 'kysely'
+import { Type } from 'typebox'
+import { callerOf, requireSession } from '../../http/auth.ts'
+import { nameComponents, Nullable, responses, Success } from '../../http/schema.ts'
+import type { App } from '../../http/server.ts'
+import type { DB } from '../../store/tables.ts'
+import { hasIdentity } from '../oidc/store.ts'
+import { listPasskeys } from '../passkeys/store.ts'
+import { findPasswordHash } from '../store.ts'
+import { hasAuthenticator } from '../two-factor/store.ts'
+
+const SignInMethods = Type.Object({
+  password: Type.Boolean({ description: 'Whether the account has a password.' }),
+  authenticator: Type.Boolean({ description: 'Whether it has an authenticator app.' }),
+  passkeys: Type.Integer({ description: 'Number of passkeys.' }),
+  oidc: Nullable(
+    Type.Boolean({
+      description: 'Whether it is linked to single sign-on; null where that is not set up.',
+    }),
+  ),
+  secondFactorNeeded: Type.Boolean({
+    description: 'Whether this service requires a second factor that this session lacks.',
+  }),
+})
+nameComponents({ SignInMethods })
+
+export type MethodsRouteDeps = { db: Kysely<DB>; provider: { id: string } | null }
+
+/** How the account can be signed in to. */
+export function methodsRoute(app: App, { db, provider }: MethodsRouteDeps): void {
+  app.get(
+    '/api/v1/account/sign-in-methods',
+    {
+      config: { withoutSecondFactor: true },
+      onRequest: requireSession,
+      schema: {
+        summary: 'Get the sign-in methods of the account',
+        tags: ['Accounts'],
+        security: [{ session: [] }],
+        response: responses(Success(SignInMethods)),
+      },
+    },
+    async (request) => {
+      const { accountId, lacksSecondFactor } = callerOf(request)
+      const [passwordHash, authenticator, passkeys, oidc] = await Promise.all([
+        findPasswordHash(db, accountId),
+        hasAuthenticator(db, accountId),
+        listPasskeys(db, accountId),
+        provider && hasIdentity(db, accountId, provider.id),
+      ])
+      const data = {
+        password: passwordHash !== undefined,
+        authenticator,
+        passkeys: passkeys.length,
+        oidc,
+        secondFactorNeeded: lacksSecondFactor,
+      }
+      return { success: true as const, data }
+    },
+  )
+}

@@ -1,0 +1,37 @@
+import { sql, type Transaction } from 'kysely'
+import type { Db } from '../../store/database.ts'
+import type { DB } from '../../store/tables.ts'
+
+/** Whether the account has an authenticator app that was confirmed with a code. */
+export async function hasAuthenticator(db: Db, accountId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('twoFactor')
+    .select('id')
+    .where('accountId', '=', accountId)
+    .where('verified', '=', true)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/**
+ * Removes the authenticator app, the backup codes and the passkeys of an account, forgets the
+ * browsers that may skip the code, and ends the sessions.
+ */
+export async function deleteSecondFactors(db: Transaction<DB>, accountId: string): Promise<void> {
+  await db.deleteFrom('twoFactor').where('accountId', '=', accountId).execute()
+  await db.deleteFrom('passkey').where('accountId', '=', accountId).execute()
+  await db
+    .updateTable('account')
+    .set({ twoFactorEnabled: false })
+    .where('id', '=', accountId)
+    .execute()
+  await forgetTrustedBrowsers(db, accountId)
+  await db.deleteFrom('session').where('accountId', '=', accountId).execute()
+}
+
+/** Ends the trust in browsers that may skip the code for 30 days. */
+export async function forgetTrustedBrowsers(db: Db, accountId: string): Promise<void> {
+  await sql`delete from verification where identifier like 'trust-device-%' and value = ${accountId}`.execute(
+    db,
+  )
+}
