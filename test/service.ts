@@ -26,7 +26,7 @@ export type TestService = {
   stop(): Promise<void>
 }
 
-const KEY = 'the key of the houses in which tests live'
+export const SERVICE_KEY = 'the secret key of the services that tests start'
 
 /**
  * Starts a whole service on a database of its own: in this process, or in a scaled run as three
@@ -36,7 +36,7 @@ export async function startTestService(env: Record<string, string> = {}): Promis
   const database = await freshDatabase()
   const settings = {
     DATABASE_URL: database.url,
-    SECRET_KEY: KEY,
+    SECRET_KEY: SERVICE_KEY,
     ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1',
     SMTP_LISTEN: 'off',
     LOG_LEVEL: 'warn',
@@ -93,5 +93,5 @@ async function startOne(env: Record<string, string>) {
 async function startSeveral(env: Record<string, string>, db: Kysely<DB>) {
   const service = await startScaled(env)
   const baseUrl = env['BASE_URL'] ?? service.url
-  return { ...service, setupLink: await findSetupLink({ db, secretKey: KEY, baseUrl }) }
+  return { ...service, setupLink: await findSetupLink({ db, secretKey: SERVICE_KEY, baseUrl }) }
 }

@@ -107,8 +107,10 @@ function currentAccountRoute(app: App): void {
       },
     },
     async (request) => {
-      const { accountId: id, email, name, plan, admin, via } = callerOf(request)
-      return { success: true, data: { id, email, name, plan, admin, via } }
+      const { accountId: id, lacksSecondFactor, ...caller } = callerOf(request)
+      const { email, name, plan, admin, via } = caller
+      const data = { id, email, name, plan, admin, via, secondFactorNeeded: lacksSecondFactor }
+      return { success: true, data }
     },
   )
 }

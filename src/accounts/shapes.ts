@@ -70,8 +70,11 @@ export const Myself = Type.Object(
   {
     ...Person,
     via: Type.Enum(['token', 'session'], { description: 'How the request was authenticated.' }),
+    secondFactorNeeded: Type.Boolean({
+      description: 'Whether this service requires a second factor that this session lacks.',
+    }),
   },
-  { examples: [{ ...ALICE, via: 'token' }] },
+  { examples: [{ ...ALICE, via: 'token', secondFactorNeeded: false }] },
 )
 
 export const NewAccount = Type.Object(

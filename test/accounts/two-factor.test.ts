@@ -1,7 +1,7 @@
-import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { resetSecondFactors, setDisabled } from '../../src/accounts/accounts.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { codeOf } from '../servers/authenticator.ts'
 import { cookieOf, startAccounts, type AccountsTest, type Person } from './module.ts'
 
 let database: FreshDatabase
@@ -22,22 +22,6 @@ afterAll(async () => {
   await portreeve.stop()
   await database.drop()
 })
-
-/** A code of the app (RFC 6238), of the present step or of one before or after it. */
-function codeOf(totpURI: string, steps = 0): string {
-  const secret = base32(new URL(totpURI).searchParams.get('secret') ?? '')
-  const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + steps))
-  const mac = createHmac('sha1', secret).update(counter).digest()
-  const offset = (mac.at(-1) ?? 0) & 15
-  return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0')
-}
-
-function base32(text: string): Buffer {
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-  const bits = [...text].map((char) => alphabet.indexOf(char).toString(2).padStart(5, '0')).join('')
-  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)))
-}
 
 /** Sets up an authenticator app. @returns the app and the cookie of the session afterwards */
 async function enable(person: Person) {

@@ -31,7 +31,7 @@ async function wait(): Promise<void> {
   await database.db.updateTable('session').set({ authenticatedAt }).execute()
 }
 
-const prompt = () => page.getByRole('dialog', { name: 'Confirm your password' })
+const prompt = () => page.getByRole('dialog', { name: 'Confirm that it’s you' })
 
 async function confirmWith(password: string): Promise<void> {
   await prompt().getByLabel('Password', { exact: true }).fill(password)
@@ -68,7 +68,7 @@ describe('an administrator who signed in a while ago', () => {
     await page.getByRole('button', { name: 'Create account' }).click()
     await prompt().waitFor()
     await page.keyboard.press('Escape')
-    await page.getByText('Confirm your password to continue').waitFor()
+    await page.getByText('Confirm that it is you to continue').waitFor()
     expect(await page.getByLabel('Email').inputValue()).toBe('erin@people.test')
     expect(await accounts()).toHaveLength(2)
   })

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const settings = { DATABASE_URL: house.databaseUrl, PORT: '0', ROLES: 'web', SMTP_LISTEN: 'off' }
   const config = readConfig({
     ...settings,
-    SECRET_KEY: 'the key of the houses in which tests live',
+    SECRET_KEY: SERVICE_KEY,
   })
   other = await startService(config, createLog('silent'))
   database = openDatabase(house.databaseUrl)
@@ -254,7 +254,7 @@ describe('the stream', () => {
     }
     const config = readConfig({
       ...settings,
-      SECRET_KEY: 'the key of the houses in which tests live',
+      SECRET_KEY: SERVICE_KEY,
     })
     const third = await startService(config, createLog('silent'))
     const { hasEnded } = await follow(by(), third.url)

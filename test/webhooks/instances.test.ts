@@ -16,7 +16,7 @@ beforeAll(async () => {
     PORT: '0',
     ROLES: 'web',
     SMTP_LISTEN: 'off',
-    SECRET_KEY: 'the key of the houses in which tests live',
+    SECRET_KEY: SERVICE_KEY,
   })
   other = await startService(config, createLog('silent'))
 })

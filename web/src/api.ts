@@ -40,6 +40,8 @@ function messageOf({
   if (code === 'unauthenticated') return messages.sessionExpired
   if (code === 'INVALID_EMAIL_OR_PASSWORD') return messages.wrongCredentials
   if (code === 'INVALID_PASSWORD') return messages.wrongCurrentPassword
+  if (code && code in messages.twoFactor)
+    return messages.twoFactor[code as keyof typeof messages.twoFactor]
   return error ?? message
 }
 
@@ -110,8 +112,13 @@ export const api = {
         body: { token },
       })
     ).data,
-  signIn: (credentials: { email: string; password: string }) =>
-    request<unknown>('POST', '/api/auth/sign-in/email', { body: credentials }),
+  /** @returns whether a code of the second factor is needed before the session opens */
+  signIn: async (credentials: { email: string; password: string }): Promise<boolean> => {
+    const answer = await request<{ twoFactorRedirect?: true }>('POST', '/api/auth/sign-in/email', {
+      body: credentials,
+    })
+    return answer.twoFactorRedirect === true
+  },
   signOut: () => request<unknown>('POST', '/api/auth/sign-out', { body: {} }),
 
   tokens: async () => (await request<ApiResponse<ApiToken[]>>('GET', '/api/v1/tokens')).data,

@@ -7,5 +7,13 @@ export const messages = {
   sessionExpired: 'Your session has expired. Sign in again.',
   wrongCredentials: 'Wrong email or password.',
   wrongCurrentPassword: 'The current password is wrong.',
+  /** By the codes of the authentication library. */
+  twoFactor: {
+    INVALID_CODE: 'This code is wrong. Use the one the app shows now.',
+    INVALID_BACKUP_CODE: 'This backup code is wrong or was used.',
+    INVALID_TWO_FACTOR_COOKIE: 'The sign-in took too long. Start again with your password.',
+    TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: 'Too many wrong codes. Start again with your password.',
+    ACCOUNT_TEMPORARILY_LOCKED: 'Too many wrong codes. Try again in 15 minutes.',
+  },
   shortcutsOnThisScreen: 'On this screen',
 } as const

@@ -39,6 +39,8 @@ const own = createRoute({
   beforeLoad: async ({ context, location }) => {
     const account = await context.queries.ensureQueryData(accountQuery)
     if (!account) throw redirect({ to: '/sign-in', search: { next: location.href } })
+    if (account.secondFactorNeeded && location.pathname !== '/account')
+      throw redirect({ to: '/account' })
   },
 })
 
@@ -83,8 +85,14 @@ const screens = root.addChildren([
     openScreen(
       '/sign-in',
       () => import('./pages/sign-in.tsx'),
-      ({ next }): { next?: string } => ({ next: ownPath(next) }),
+      ({ next, error, provider }): SignInSearch => ({
+        next: ownPath(next),
+        error: searchText(error),
+        provider: searchText(provider),
+      }),
     ),
+    openScreen('/forgot-password', () => import('./pages/forgot-password.tsx')),
+    openScreen('/reset-password', () => import('./pages/reset-password.tsx')),
   ]),
   own.addChildren([
     ownScreen('/home', () => import('./pages/home.tsx')),
@@ -132,6 +140,9 @@ const screens = root.addChildren([
     ownScreen('/administration/audit', () => import('./pages/audit.tsx'), actsSearch),
   ]),
 ])
+
+/** `error` and `provider` come from a failed sign-in at the OpenID provider. */
+type SignInSearch = { next?: string; error?: string; provider?: string }
 
 const VIEWS: NonNullable<InspectorSearch['view']>[] = ['body', 'headers', 'query', 'compare']
 

@@ -9,7 +9,7 @@ import { listPasskeys } from '../passkeys/store.ts'
 import { findPasswordHash } from '../store.ts'
 import { hasAuthenticator } from '../two-factor/store.ts'
 
-const SignInMethods = Type.Object({
+export const SignInMethods = Type.Object({
   password: Type.Boolean({ description: 'Whether the account has a password.' }),
   authenticator: Type.Boolean({ description: 'Whether it has an authenticator app.' }),
   passkeys: Type.Integer({ description: 'Number of passkeys.' }),
@@ -18,9 +18,6 @@ const SignInMethods = Type.Object({
       description: 'Whether it is linked to single sign-on; null where that is not set up.',
     }),
   ),
-  secondFactorNeeded: Type.Boolean({
-    description: 'Whether this service requires a second factor that this session lacks.',
-  }),
 })
 nameComponents({ SignInMethods })
 
@@ -41,7 +38,7 @@ export function methodsRoute(app: App, { db, provider }: MethodsRouteDeps): void
       },
     },
     async (request) => {
-      const { accountId, lacksSecondFactor } = callerOf(request)
+      const { accountId } = callerOf(request)
       const [passwordHash, authenticator, passkeys, oidc] = await Promise.all([
         findPasswordHash(db, accountId),
         hasAuthenticator(db, accountId),
@@ -53,7 +50,6 @@ export function methodsRoute(app: App, { db, provider }: MethodsRouteDeps): void
         authenticator,
         passkeys: passkeys.length,
         oidc,
-        secondFactorNeeded: lacksSecondFactor,
       }
       return { success: true as const, data }
     },

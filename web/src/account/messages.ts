@@ -20,6 +20,13 @@ export const account = {
   storage: 'Storage',
   name: 'Name',
   password: 'Password',
+  emailSection: 'Email address',
+  authenticator: 'Two-factor authentication',
+  passkeys: 'Passkeys',
+  singleSignOn: 'Single sign-on',
+  secondFactorTitle: 'Set up a second factor to continue',
+  secondFactorNeeded:
+    'This service requires one. Set up an authenticator app or a passkey below. If you already have one, sign out and sign in with it.',
   sessions: 'Sessions',
   theme: 'Theme',
   shortcuts: 'Keyboard shortcuts',
@@ -46,11 +53,99 @@ export const profile = {
 } as const
 
 export const passwordPrompt = {
-  title: 'Confirm your password',
-  explanation: 'You signed in a while ago. Enter your password to continue.',
+  title: 'Confirm that it’s you',
+  explanation: 'You signed in a while ago. Confirm to continue.',
   continue: 'Continue',
   cancel: 'Cancel',
   missing: 'Enter your password.',
+  usePasskey: 'Use a passkey',
+  useOidc: (provider: string) => `Sign in again with ${provider}`,
+} as const
+
+export const emailChange = {
+  newEmail: 'New email address',
+  start: 'Send codes',
+  sent: (email: string) =>
+    `We sent a code to your present address and one to ${email}. Enter both within 30 minutes.`,
+  oldCode: 'Code from your present address',
+  newCode: 'Code from your new address',
+  enterCode: 'Enter the eight digits.',
+  confirm: 'Change email address',
+  cancel: 'Cancel',
+  changed: 'Email address changed. Sign in with the new one from now on.',
+} as const
+
+export const authenticator = {
+  off: 'Off. Anyone who knows your password can sign in.',
+  on: 'On. Signing in with your password also needs a code from your authenticator app.',
+  setUp: 'Set up authenticator app',
+  scan: 'Scan this code with an authenticator app, or enter the key by hand.',
+  qrCode: 'QR code for your authenticator app',
+  key: 'the key',
+  code: 'Code from the app',
+  enterCode: 'Enter the six digits of the app.',
+  verify: 'Turn on',
+  cancel: 'Cancel',
+  codesTitle: 'Save your backup codes',
+  codes:
+    'Each code signs you in once if you lose your phone. Keep them somewhere safe: they won’t be shown again.',
+  theCodes: 'the backup codes',
+  turnOff: 'Turn off',
+  turnOffTitle: 'Turn off two-factor authentication?',
+  turnOffEffect: 'Signing in will need only your password. Your backup codes stop working.',
+  replaceCodes: 'Replace backup codes',
+} as const
+
+export const passkeys = {
+  lead: 'A passkey signs you in with your fingerprint, face, PIN or security key, without a password.',
+  unsupported: 'Passkeys need https and a host name. This service has neither at its address.',
+  empty: 'No passkeys yet.',
+  loading: 'Loading passkeys…',
+  name: 'Passkey name',
+  namePlaceholder: 'Laptop',
+  enterName: 'Enter a name, such as the device.',
+  add: 'Add passkey',
+  added: 'Passkey added.',
+  createdLabel: 'created',
+  lastUsed: 'last used',
+  neverUsed: 'never used',
+  synced: 'synced',
+  remove: 'Remove',
+  removeTitle: (name: string) => `Remove “${name}”?`,
+  removeEffect: 'It will no longer sign you in. Remove it from your device, too.',
+  failed: 'The passkey was not created. Try again.',
+  notUsed: 'No passkey was used. Try again, or use another way to sign in.',
+} as const
+
+export const singleSignOn = {
+  linked: (provider: string) => `Linked. You can sign in with ${provider}.`,
+  notLinked: (provider: string) => `Not linked. Link ${provider} to sign in with it.`,
+  link: (provider: string) => `Link ${provider}`,
+  unlink: 'Unlink',
+  unlinkTitle: (provider: string) => `Unlink ${provider}?`,
+  unlinkEffect: (provider: string) => `You will no longer be able to sign in with ${provider}.`,
+} as const
+
+export const forgotPassword = {
+  title: 'Reset your password',
+  submit: 'Send link',
+  sentTitle: 'Check your email',
+  sent: (email: string) =>
+    `If ${email} has an account, we sent it a link to set a new password. It works once, within 30 minutes.`,
+  noMail:
+    'This service doesn’t send email. Ask its administrator for a link to reset your password.',
+  back: 'Back to sign-in',
+} as const
+
+export const resetPassword = {
+  title: 'Set a new password',
+  newPassword: 'New password',
+  submit: 'Set password',
+  effect: 'This signs you out everywhere.',
+  doneTitle: 'Your password is set',
+  signIn: 'Sign in',
+  incompleteTitle: 'This link is incomplete',
+  incomplete: 'Copy the whole link, including everything after `#`.',
 } as const
 
 export const sessions = {
@@ -159,6 +254,42 @@ export const setup = {
 export const signIn = {
   title: 'Sign in',
   submit: 'Sign in',
+  forgot: 'Forgot your password?',
+  or: 'or',
+  withPasskey: 'Sign in with a passkey',
+  withOidc: (provider: string) => `Continue with ${provider}`,
+  codeTitle: 'Enter your code',
+  codeLead: 'Open your authenticator app and enter the six digits.',
+  code: 'Code',
+  enterCode: 'Enter the code.',
+  trust: 'Don’t ask again in this browser for 30 days',
+  verify: 'Continue',
+  useBackupCode: 'Use a backup code',
+  useApp: 'Use the authenticator app',
+  backupLead: 'Enter one of the backup codes you saved. Each works once.',
+  backupCode: 'Backup code',
+  startAgain: 'Start again',
+  failedTitle: 'Single sign-on failed',
+  failures: {
+    expired: 'The sign-in took too long, or was opened twice. Try again.',
+    provider: 'The provider refused the sign-in. Try again, or ask its administrator.',
+    provider_unreachable:
+      'The provider can’t be reached. Try again later, or ask the administrator of this service to check OIDC_ISSUER.',
+    group_not_allowed:
+      'Your groups don’t include one that may sign in here. Ask the administrator of this service.',
+    email_missing:
+      'The provider sent no email address. Ask its administrator to release the claim “email”.',
+    email_unverified:
+      'The provider hasn’t verified your email address. Verify it there, or ask the administrator of this service to set OIDC_TRUST_EMAIL.',
+    account_exists:
+      'An account with your email address exists. Sign in as you did before, then link single sign-on under Account.',
+    account_disabled: 'This account is disabled. Ask the administrator of this service.',
+    sign_up_closed: 'You don’t have an account here yet. Ask the administrator of this service.',
+    setup_needed: 'Create the first account with the setup link first.',
+    linked_elsewhere: 'This identity is linked to another account here.',
+    not_signed_in: 'You were signed out meanwhile. Sign in and link single sign-on again.',
+  } as Record<string, string>,
+  providerSaid: (text: string) => `The provider said: ${text}.`,
   noAccountTitle: 'No account exists yet',
   noAccount: 'Open the setup link that the service printed when it started.',
   public: {

@@ -1,14 +1,19 @@
+import { useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useRef, useState } from 'react'
 import { onConfirmPassword } from '../confirm-password.ts'
+import { serviceQuery } from '../queries.ts'
 import { Button } from '../ui/actions/button.tsx'
 import { ConfirmDialog } from '../ui/actions/confirm.tsx'
 import { Form, PasswordField } from '../ui/forms/form.tsx'
-import { profile } from './api.ts'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Stack } from '../ui/layout/page.tsx'
+import { methodsQuery, OIDC_START, profile } from './api.ts'
 import { fields, passwordPrompt as messages } from './messages.ts'
+import { signInWithPasskey } from './passkeys.ts'
 
 /**
- * Asks for the password in a dialog when a request needs a recent sign-in. The screen below keeps
- * its input.
+ * Asks in a dialog for the password or a passkey when a request needs a recent sign-in. The screen
+ * below keeps its input.
  */
 export function PasswordPrompt() {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -27,8 +32,7 @@ export function PasswordPrompt() {
     [],
   )
 
-  async function confirm({ password = '' }: Record<string, string>): Promise<void> {
-    await profile.reauthenticate(password)
+  function confirmed(): void {
     answer.current?.(true)
     dialog.current?.close()
   }
@@ -42,12 +46,40 @@ export function PasswordPrompt() {
     >
       <p>{messages.explanation}</p>
       {times > 0 && (
+        <Proofs key={times} onConfirmed={confirmed} onCancel={() => dialog.current?.close()} />
+      )}
+    </ConfirmDialog>
+  )
+}
+
+function Proofs({ onConfirmed, onCancel }: { onConfirmed: () => void; onCancel: () => void }) {
+  const { data: methods } = useQuery(methodsQuery)
+  const { data: service } = useQuery(serviceQuery)
+  const [problem, setProblem] = useState('')
+
+  async function confirm({ password = '' }: Record<string, string>): Promise<void> {
+    await profile.reauthenticate({ password })
+    onConfirmed()
+  }
+
+  async function usePasskey(): Promise<void> {
+    setProblem('')
+    try {
+      await signInWithPasskey()
+      onConfirmed()
+    } catch (error) {
+      setProblem((error as Error).message)
+    }
+  }
+
+  return (
+    <Stack>
+      {methods?.password !== false && (
         <Form
-          key={times}
           onSubmit={confirm}
           check={missing}
           submit={messages.continue}
-          aside={<Button onClick={() => dialog.current?.close()}>{messages.cancel}</Button>}
+          aside={<Button onClick={onCancel}>{messages.cancel}</Button>}
         >
           <PasswordField
             name="password"
@@ -57,8 +89,22 @@ export function PasswordPrompt() {
           />
         </Form>
       )}
-    </ConfirmDialog>
+      {Boolean(methods?.passkeys) && (
+        <Button onClick={() => void usePasskey()}>{messages.usePasskey}</Button>
+      )}
+      {methods?.password === false && methods.oidc && service?.oidc && (
+        <Button onClick={signInAgain}>{messages.useOidc(service.oidc.name)}</Button>
+      )}
+      {methods?.password === false && <Button onClick={onCancel}>{messages.cancel}</Button>}
+      <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
+    </Stack>
   )
+}
+
+/** Leaves the page: the provider asks for nothing if its session is alive, and leads back. */
+function signInAgain(): void {
+  const here = location.pathname + location.search
+  location.assign(`${OIDC_START}?returnTo=${encodeURIComponent(here)}`)
 }
 
 function missing({ password }: Record<string, string>): Record<string, string> {

@@ -13,7 +13,7 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { BulletList } from '../ui/lists/bullet-list.tsx'
 import { Muted, Stack } from '../ui/layout/page.tsx'
 import { endpointsQuery } from '../webhooks/api.ts'
-import { EXPORT, profile } from './api.ts'
+import { EXPORT, profile, methodsQuery } from './api.ts'
 import { yourData as messages } from './messages.ts'
 
 /** Export of all data of the account, and its deletion. */
@@ -58,7 +58,9 @@ function DeleteAccount({ account: { email, admin } }: { account: Account }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
 
-  async function deleteAccount({ password = '' }: Record<string, string>): Promise<void> {
+  const { data: methods } = useQuery(methodsQuery)
+
+  async function deleteAccount({ password }: Record<string, string>): Promise<void> {
     await profile.deleteAccount(password)
     queries.clear()
     await navigate({ to: '/' })
@@ -87,11 +89,13 @@ function DeleteAccount({ account: { email, admin } }: { account: Account }) {
             autoComplete="off"
             spellCheck={false}
           />
-          <PasswordField
-            name="password"
-            label={messages.confirmPassword}
-            autoComplete="current-password"
-          />
+          {methods?.password !== false && (
+            <PasswordField
+              name="password"
+              label={messages.confirmPassword}
+              autoComplete="current-password"
+            />
+          )}
         </FieldRow>
       </Form>
     </Stack>
@@ -131,6 +135,6 @@ function problemsOf(
 ): Record<string, string> {
   return {
     ...(email.trim().toLowerCase() !== own.toLowerCase() && { email: messages.enterEmail(own) }),
-    ...(!password && { password: messages.enterPassword }),
+    ...(password === '' && { password: messages.enterPassword }),
   }
 }

@@ -2,13 +2,18 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { YourData } from '../account/your-data.tsx'
+import { methodsQuery } from '../account/api.ts'
+import { EmailForm } from '../account/email-form.tsx'
+import { Authenticator } from '../account/factors/authenticator.tsx'
+import { PasskeyList } from '../account/factors/passkey-list.tsx'
+import { SingleSignOn } from '../account/factors/single-sign-on.tsx'
 import { NameForm, PasswordForm } from '../account/profile-forms.tsx'
 import { Sessions } from '../account/sessions.tsx'
 import { Storage } from '../account/storage.tsx'
 import { api, type Account } from '../api.ts'
 import { areShortcutsOff, enableShortcuts } from '../shortcuts.ts'
 import { migrationsQuery } from '../migrations/api.ts'
-import { accountQuery } from '../queries.ts'
+import { accountQuery, serviceQuery } from '../queries.ts'
 import { Button } from '../ui/actions/button.tsx'
 import { Facts } from '../ui/lists/facts.tsx'
 import { CheckField } from '../ui/forms/form.tsx'
@@ -19,7 +24,10 @@ import { account as messages } from '../account/messages.ts'
 
 export function Screen() {
   const { data: account } = useQuery(accountQuery)
+  const { data: service } = useQuery(serviceQuery)
+  const { data: methods } = useQuery(methodsQuery)
   if (!account) return <Page title={messages.title} />
+  if (account.secondFactorNeeded) return <SecondFactorNeeded />
   return (
     <Page title={messages.title}>
       <Facts
@@ -35,9 +43,25 @@ export function Screen() {
       <Section title={messages.name}>
         <NameForm account={account} />
       </Section>
-      <Section title={messages.password}>
-        <PasswordForm />
+      <Section title={messages.emailSection}>
+        <EmailForm />
       </Section>
+      {methods?.password && (
+        <Section title={messages.password}>
+          <PasswordForm />
+        </Section>
+      )}
+      <Section title={messages.authenticator}>
+        <Authenticator />
+      </Section>
+      <Section title={messages.passkeys}>
+        <PasskeyList />
+      </Section>
+      {service?.oidc && (
+        <Section title={messages.singleSignOn}>
+          <SingleSignOn />
+        </Section>
+      )}
       <Section title={messages.sessions}>
         <Sessions />
         <SignOut />
@@ -59,6 +83,24 @@ export function Screen() {
       <Section title={messages.yourData}>
         <YourData account={account} />
       </Section>
+    </Page>
+  )
+}
+
+/** Until the account has a second factor, the service answers nothing else. */
+function SecondFactorNeeded() {
+  return (
+    <Page title={messages.title}>
+      <Notice tone="warn" title={messages.secondFactorTitle}>
+        <p>{messages.secondFactorNeeded}</p>
+      </Notice>
+      <Section title={messages.authenticator}>
+        <Authenticator />
+      </Section>
+      <Section title={messages.passkeys}>
+        <PasskeyList />
+      </Section>
+      <SignOut />
     </Page>
   )
 }
