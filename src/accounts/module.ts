@@ -14,7 +14,7 @@ import { notifyAccountChange } from './account-changes.ts'
 import { createExportFiles } from './own-data/export-files.ts'
 import { createIdentify } from './tokens/identify.ts'
 import { cleanUpAccountsJob, deleteAttemptsJob } from './jobs.ts'
-import { deriveKey } from './keys.ts'
+import { deriveAuthKey, TWO_FACTOR_COLUMNS } from './two-factor/encryption.ts'
 import { createTrustedClients } from './sign-in/trusted-clients.ts'
 import { BACKOFF, createPasswordThrottle } from './sign-in/password-throttle.ts'
 import { accountRoutes } from './routes.ts'
@@ -84,7 +84,7 @@ export function createAccountsModule({
   const auth = createAuth({
     pool,
     config,
-    secret: deriveKey(secretKey, 'sessions'),
+    secret: deriveAuthKey(secretKey),
     log,
     isSetUp: () => hasAccounts(db),
     isDisabled: (accountId) => isDisabled(db, accountId),
@@ -104,6 +104,7 @@ export function createAccountsModule({
     authHooks: createAuthHooks(identify, origins),
     jobs: [cleanUpAccountsJob({ db }), deleteAttemptsJob({ db })] as Job[],
     futureTimestamps: FUTURE_TIMESTAMPS,
+    encryptedColumns: TWO_FACTOR_COLUMNS,
     routes: accountRoutes({
       db,
       log,

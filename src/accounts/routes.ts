@@ -109,8 +109,8 @@ function currentAccountRoute(app: App): void {
     async (request) => {
       const { accountId: id, lacksSecondFactor, ...caller } = callerOf(request)
       const { email, name, plan, admin, via } = caller
-      const data = { id, email, name, plan, admin, via, secondFactorNeeded: lacksSecondFactor }
-      return { success: true, data }
+      const needed = lacksSecondFactor ? { secondFactorNeeded: true } : {}
+      return { success: true, data: { id, email, name, plan, admin, via, ...needed } }
     },
   )
 }

@@ -70,11 +70,13 @@ export const Myself = Type.Object(
   {
     ...Person,
     via: Type.Enum(['token', 'session'], { description: 'How the request was authenticated.' }),
-    secondFactorNeeded: Type.Boolean({
-      description: 'Whether this service requires a second factor that this session lacks.',
-    }),
+    secondFactorNeeded: Type.Optional(
+      Type.Boolean({
+        description: 'True where this service requires a second factor that this session lacks.',
+      }),
+    ),
   },
-  { examples: [{ ...ALICE, via: 'token', secondFactorNeeded: false }] },
+  { examples: [{ ...ALICE, via: 'token' }] },
 )
 
 export const NewAccount = Type.Object(

@@ -232,7 +232,7 @@ export async function isDisabled(db: Db, accountId: string): Promise<boolean> {
     .select('disabledAt')
     .where('id', '=', accountId)
     .executeTakeFirst()
-  return row?.disabledAt != null
+  return row !== undefined && row.disabledAt !== null
 }
 
 export async function insertToken(

@@ -164,7 +164,7 @@ async function changePassword(args: string[]): Promise<number> {
 /** A change of one account: its argument after the email, and the line that it prints. */
 type Change = {
   argument?: string
-  run(db: Kysely<DB>, email: string, value: string, config: Config): Promise<ChangeResult>
+  run: (db: Kysely<DB>, email: string, value: string, config: Config) => Promise<ChangeResult>
 }
 type ChangeResult = { account: AccountRow; text: string; data?: object }
 

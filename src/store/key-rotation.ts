@@ -11,6 +11,12 @@ export type EncryptedColumn = {
   column: string
   /** The context with which the row was encrypted. */
   contextOf: (id: string) => string
+  /** The encryption, where it is not that of this service. */
+  cipher?: {
+    encrypt(text: string, secretKey: string): Promise<string>
+    /** Null when this key does not decrypt it. */
+    decrypt(sealed: string, secretKey: string): Promise<string | null>
+  }
 }
 
 export type SecretKeys = { secretKey: string; previousKey?: string | undefined }
@@ -52,17 +58,20 @@ async function pageAfter(
 
 async function reencryptRow(
   db: Db,
-  { table, id: idColumn, column, contextOf }: EncryptedColumn,
+  { table, id: idColumn, column, contextOf, cipher }: EncryptedColumn,
   { id, sealed }: Row,
   { secretKey, previousKey }: SecretKeys,
   sum: { resealed: number; lost: number },
 ): Promise<void> {
   const context = contextOf(id)
-  if (opened(sealed, secretKey, context) !== null) return
-  const text = previousKey === undefined ? null : opened(sealed, previousKey, context)
+  const open = async (key: string) =>
+    cipher ? cipher.decrypt(sealed, key) : opened(sealed, key, context)
+  if ((await open(secretKey)) !== null) return
+  const text = previousKey === undefined ? null : await open(previousKey)
   if (text === null) return void (sum.lost += 1)
+  const changed = await (cipher?.encrypt(text, secretKey) ?? encrypt(text, secretKey, context))
   // Only if it is unchanged: its owner may have entered another meanwhile.
-  await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${encrypt(text, secretKey, context)}
+  await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${changed}
     where ${sql.ref(idColumn)} = ${id}::uuid and ${sql.ref(column)} = ${sealed}`.execute(db)
   sum.resealed += 1
 }

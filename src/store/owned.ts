@@ -22,7 +22,10 @@ const SECRETS = [
  * Columns left out. A session’s token is a cookie; an endpoint’s token is part of its URL and stays
  * in.
  */
-const SECRETS_OF: Record<string, string[]> = { session: ['token'] }
+const SECRETS_OF: Record<string, string[]> = {
+  session: ['token'],
+  two_factor: ['backup_codes'],
+}
 
 /** Relations without a foreign key, because checking it would cost more than the row. */
 const UNDECLARED: Edge[] = [

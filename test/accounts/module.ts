@@ -15,7 +15,7 @@ import { createPasskeys } from '../../src/accounts/passkeys/passkeys.ts'
 import { createEmailChange } from '../../src/accounts/recovery/email-change.ts'
 import { createPasswordReset } from '../../src/accounts/recovery/password-reset.ts'
 import { createSignUp } from '../../src/accounts/registration/sign-up.ts'
-import { deriveKey } from '../../src/accounts/keys.ts'
+import { deriveAuthKey } from '../../src/accounts/two-factor/encryption.ts'
 import { findSetupLink } from '../../src/accounts/registration/setup.ts'
 import { hasAccounts, isDisabled } from '../../src/accounts/store.ts'
 import { issueToken } from '../../src/accounts/tokens/tokens.ts'
@@ -59,7 +59,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
   const auth = createAuth({
     pool,
     config,
-    secret: deriveKey(secretKey, 'sessions'),
+    secret: deriveAuthKey(secretKey),
     log,
     isSetUp: () => hasAccounts(db),
     isDisabled: (accountId) => isDisabled(db, accountId),

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { resetSecondFactors, setDisabled } from '../../src/accounts/accounts.ts'
+import { TWO_FACTOR_COLUMNS } from '../../src/accounts/two-factor/encryption.ts'
+import { reencryptAll } from '../../src/store/key-rotation.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { codeOf } from '../servers/authenticator.ts'
-import { cookieOf, startAccounts, type AccountsTest, type Person } from './module.ts'
+import { cookieOf, SECRET_KEY, startAccounts, type AccountsTest, type Person } from './module.ts'
 
 let database: FreshDatabase
 let portreeve: AccountsTest
@@ -169,6 +171,31 @@ describe('an authenticator app', () => {
     await resetSecondFactors(portreeve.db, gus.email)
     expect(await isSignedIn(cookie)).toBe(false)
     expect(await (await signIn(gus)).answer.json()).toHaveProperty('token')
+  })
+})
+
+describe('a new SECRET_KEY', () => {
+  it('keeps authenticator apps and backup codes, once both keys were given', async () => {
+    const joan = await portreeve.addPerson('Joan')
+    const { totpURI } = await enable(joan)
+    const rows = () =>
+      portreeve.db
+        .selectFrom('twoFactor')
+        .select(['secret', 'backupCodes'])
+        .where('accountId', '=', joan.id)
+        .executeTakeFirstOrThrow()
+    const before = await rows()
+    const newKey = 'the next secret key of the tests of accounts'
+    const rotate = (secretKey: string, previousKey: string) =>
+      reencryptAll(portreeve.db, TWO_FACTOR_COLUMNS, { secretKey, previousKey })
+    expect((await rotate(newKey, 'a key that nothing was encrypted with')).resealed).toBe(0)
+    expect(await rows()).toEqual(before)
+    expect(await rotate(newKey, SECRET_KEY)).toMatchObject({ lost: 0 })
+    expect(await rows()).not.toEqual(before)
+    expect(await rotate(SECRET_KEY, newKey)).toMatchObject({ lost: 0 })
+    const { cookie } = await signIn(joan)
+    const body = { code: codeOf(totpURI, 1) }
+    expect((await portreeve.request(VERIFY, { cookie, body })).status).toBe(200)
   })
 })
 

@@ -157,6 +157,34 @@ describe('portreeve user', () => {
     )
   })
 
+  it('brings people back who lost their password, phone or mailbox', async () => {
+    const juno = await portreeve.addPerson('Juno')
+    const user = (...words: string[]) => runPortreeve(['user', ...words], env)
+    const link = await user('reset-link', juno.email)
+    expect(link).toMatchObject({ code: 0, err: '' })
+    expect(link.out).toMatch(/^http:\/\/localhost:8080\/reset-password#v1\.\S+\n$/)
+    expect((await user('reset-2fa', juno.email)).out).toContain('ended its sessions')
+    expect((await user('set-email', juno.email, 'Juno.New@people.test')).out).toContain(
+      'juno.new@people.test',
+    )
+    expect(await user('set-email', juno.email, 'x@people.test')).toMatchObject({ code: 1 })
+    expect(await user('set-email', 'juno.new@people.test')).toMatchObject({ code: 2 })
+    expect(await user('link-oidc', 'juno.new@people.test', 'subject')).toMatchObject({ code: 1 })
+  })
+
+  it('disables an account, which the list shows, and enables it', async () => {
+    const kurt = await portreeve.addPerson('Kurt')
+    const cookie = await portreeve.signIn(kurt)
+    const status = async (how: object) => (await portreeve.request('/api/v1/account', how)).status
+    expect(await runPortreeve(['user', 'disable', kurt.email], env)).toMatchObject({ code: 0 })
+    expect(await status({ cookie })).toBe(401)
+    await expect.poll(() => status({ token: kurt.token })).toBe(401)
+    const { out } = await runPortreeve(['user', 'list'], env)
+    expect(out).toMatch(/^kurt@people\.test .*disabled/m)
+    await runPortreeve(['user', 'enable', kurt.email], env)
+    await expect.poll(() => status({ token: kurt.token })).toBe(200)
+  })
+
   it('reports failures with exit code 1, and usage errors with 2', async () => {
     const taken = await create(['--email', 'bob@people.test'])
     expect([taken.code, taken.out, taken.err]).toEqual([

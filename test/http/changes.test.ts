@@ -8,7 +8,7 @@ import { createLog } from '../../src/log.ts'
 import { readEvents } from '../../src/net/http/event-stream.ts'
 import { notifyChange } from '../../src/store/changes.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
-import { startTestService, type TestService, type Person } from '../service.ts'
+import { SERVICE_KEY, startTestService, type TestService, type Person } from '../service.ts'
 import { itAlone } from '../scaled/alone.ts'
 
 type Told = { room: string; id: string | null }

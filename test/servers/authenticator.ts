@@ -12,6 +12,6 @@ export function codeOf(totpURI: string, steps = 0): string {
 
 function base32(text: string): Buffer {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-  const bits = [...text].map((char) => alphabet.indexOf(char).toString(2).padStart(5, '0')).join('')
+  const bits = text.replaceAll(/./g, (char) => alphabet.indexOf(char).toString(2).padStart(5, '0'))
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)))
 }

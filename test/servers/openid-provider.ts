@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Provider, type AccountClaims } from 'oidc-provider'
+import { Provider } from 'oidc-provider'
 
 /** Claims of a person, beside `sub`. */
 export type Claims = Record<string, unknown>
@@ -36,7 +36,7 @@ export async function startOpenIdProvider({
     ttl: { Session: 3600, Interaction: 600, Grant: 600, AccessToken: 600, IdToken: 600 },
     findAccount: (_context, sub) => ({
       accountId: sub,
-      claims: async () => ({ ...person.claims, sub }) as AccountClaims,
+      claims: async () => ({ ...person.claims, sub }),
     }),
     async loadExistingGrant(context) {
       const grant = new context.oidc.provider.Grant({
@@ -51,7 +51,10 @@ export async function startOpenIdProvider({
   })
   const callback = provider.callback()
   server.on('request', (request, response) => {
-    if (!request.url?.startsWith('/interaction')) return void callback(request, response)
+    if (!request.url?.startsWith('/interaction')) {
+      void callback(request, response)
+      return
+    }
     const result = denied
       ? { error: denied, error_description: 'said the provider' }
       : { login: { accountId: person.subject, remember: false } }

@@ -109,6 +109,7 @@ describe('a new SECRET_KEY', () => {
       'dmarc_mailbox.sealed',
       'kept_key.sealed',
       'migration_secret.sealed',
+      'two_factor.secret',
     ]
     expect(rows.map(({ place }) => place)).toEqual([
       ...known,

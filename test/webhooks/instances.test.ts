@@ -4,6 +4,7 @@ import { startService, type RunningService } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import { followEvents } from '../../src/net/http/event-stream.ts'
+import { SERVICE_KEY } from '../service.ts'
 import { startWebhooks, type Captured, type Endpoint, type WebhooksTest } from './module.ts'
 
 let portreeve: WebhooksTest

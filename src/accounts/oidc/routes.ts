@@ -193,11 +193,11 @@ async function finish(
 
 function openPending({ secretKey }: Deps, { headers }: FastifyRequest): Pending {
   try {
-    return openSealed<Pending>(cookieIn(headers.cookie, COOKIE), {
+    return openSealed(cookieIn(headers.cookie, COOKIE), {
       secretKey,
       context: CONTEXT,
       message: 'expired',
-    })
+    }) as Pending
   } catch {
     throw new OidcError('expired')
   }

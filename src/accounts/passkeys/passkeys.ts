@@ -70,7 +70,7 @@ export function createPasskeys({ db, secretKey, baseUrl, origins }: PasskeysOpti
 
   /** A challenge is answered once: a recorded answer opens nothing. */
   async function useChallenge(state: string, context: string): Promise<Challenge> {
-    const opened = openSealed<Challenge>(state, { ...sealing(context), message: EXPIRED })
+    const opened = openSealed(state, { ...sealing(context), message: EXPIRED }) as Challenge
     const isFirst = await claimSecret(
       db,
       'passkey',

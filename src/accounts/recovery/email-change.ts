@@ -97,7 +97,7 @@ export function createEmailChange({
       origin: Origin,
     ): Promise<string> {
       const options = { secretKey, context: CONTEXT, message: EXPIRED }
-      const pending = openSealed<PendingChange>(state, options)
+      const pending = openSealed(state, options) as PendingChange
       if (pending.accountId !== account.id || pending.from !== account.email)
         throw new Fault('forbidden', EXPIRED)
       const isRight = await throttle.check(

@@ -100,7 +100,7 @@ export function createPasswordReset({
     async confirm(sealed: string, password: string, origin: Origin): Promise<void> {
       requirePasswordSignIn(isPasswordSignInOn)
       const options = { secretKey, context: CONTEXT, message: INVALID_LINK }
-      const { accountId, email, passwordDigest } = openSealed<ResetLink>(sealed, options)
+      const { accountId, email, passwordDigest } = openSealed(sealed, options) as ResetLink
       const account = await findAccountByEmail(db, email)
       const isCurrent = (await digestPassword(db, accountId)) === passwordDigest
       if (account?.id !== accountId || account.disabledAt || !isCurrent)

@@ -67,7 +67,7 @@ export function createSignUp({ db, mailer, baseUrl, secretKey, plan }: SignUpOpt
      */
     async confirm(token: string): Promise<AccountRow> {
       const options = { secretKey, context: CONTEXT, message: INVALID_LINK }
-      const account = openSealed<NewAccount>(token, options)
+      const account = openSealed(token, options) as NewAccount
       const row = await db.transaction().execute((trx) => insertAccount(trx, account))
       if (!row)
         throw new Fault('conflict', 'An account with this email already exists. Sign in instead.')

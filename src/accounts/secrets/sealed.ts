@@ -14,17 +14,17 @@ export function sealUntil(
 }
 
 /**
- * Opens a text of `sealUntil`.
+ * Opens a text of `sealUntil`. Its shape is that which this service sealed for the context.
  * @param message of the Fault for a text that is invalid or expired
  * @throws Fault `forbidden`
  */
-export function openSealed<T>(
+export function openSealed(
   sealed: string,
   { secretKey, context, message }: { secretKey: string; context: string; message: string },
-): T {
-  let opened: { data: T; expiresAt: number }
+): unknown {
+  let opened: { data: unknown; expiresAt: number }
   try {
-    opened = JSON.parse(decrypt(sealed, secretKey, context)) as { data: T; expiresAt: number }
+    opened = JSON.parse(decrypt(sealed, secretKey, context)) as typeof opened
   } catch {
     throw new Fault('forbidden', message)
   }

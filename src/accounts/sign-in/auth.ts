@@ -8,6 +8,7 @@ import type { Logger } from '../../log.ts'
 import { hashPassword, verifyPassword } from './password-hash.ts'
 import { isPlainText, NAME_LENGTH, PASSWORD_LENGTH } from '../shapes.ts'
 import type { SignUp } from '../registration/sign-up.ts'
+import { keyVersion } from '../two-factor/encryption.ts'
 import { sessionPlugin } from './session-plugin.ts'
 
 /**
@@ -30,7 +31,7 @@ export type Auth = ReturnType<typeof createAuth>
 export type AuthOptions = {
   pool: Pool
   config: Pick<Config, 'BASE_URL' | 'SIGNUP' | 'DEFAULT_PLAN' | 'PASSWORD_SIGN_IN'>
-  /** The key that signs the cookies. */
+  /** The key that signs the cookies and encrypts authenticator apps. */
   secret: string
   log: Logger
   /** Whether the first account exists. Until then sign-up is closed. */
@@ -60,7 +61,7 @@ export function createAuth({
     ...tables(config),
     database: pool,
     // With an array, the library ignores its own environment variable.
-    secrets: [{ version: 1, value: secret }],
+    secrets: [{ version: keyVersion(secret), value: secret }],
     baseURL: config.BASE_URL,
     basePath: '/api/auth',
     trustedOrigins: ownOrigins(config.BASE_URL),
