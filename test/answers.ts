@@ -1,5 +1,5 @@
-// Every answer in JSON that a test gets from a Portreeve by `fetch` is checked against
-// openapi.json; loaded before each test file.
+// Checks every JSON response that a test gets from the service by `fetch` against openapi.json.
+// Loaded before each test file.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js'
@@ -37,7 +37,7 @@ function isOurs({ headers }: Response): boolean {
   )
 }
 
-/** @returns what throws when an answer is not as openapi.json has it */
+/** @returns a check that throws when a response does not match openapi.json */
 export async function createChecker() {
   const { Ajv2020: Validator } = await import('ajv/dist/2020.js')
   const { default: formats } = await import('ajv-formats')
@@ -78,7 +78,7 @@ export async function createChecker() {
   }
 }
 
-/** Null where such an answer is not described. What is no route of ours can only fail. */
+/** Null where the response is not described; then the check can only fail. */
 function validatorOf(
   document: Document,
   ajv: Ajv2020,

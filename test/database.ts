@@ -10,12 +10,12 @@ export type FreshDatabase = Omit<Database, 'close'> & {
   drop: () => Promise<void>
 }
 
-/** A database of the test's own: migrated, without rows, on the run's server. */
+/** Creates a database for one test: migrated, without rows, on the server of the run. */
 export function freshDatabase(): Promise<FreshDatabase> {
   return copyDatabase(inject('postgres'), TEMPLATE)
 }
 
-/** A database without tables, on the run's server or another. */
+/** Creates a database without tables, on the server of the run or another. */
 export function emptyDatabase(serverUrl: string = inject('postgres')): Promise<FreshDatabase> {
   return copyDatabase(serverUrl, 'template1')
 }

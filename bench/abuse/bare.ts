@@ -1,13 +1,10 @@
 import type { Pool } from 'pg'
 import type { Load } from './load.ts'
 
-/**
- * What is compared with: node-postgres and one statement for each report, prepared, each with a
- * commit of its own.
- */
+/** The baseline: node-postgres with one prepared statement and one commit per report. */
 export type Bare = { name: string; text: string; valuesOf: (n: number) => unknown[] }
 
-/** The row of the report and nothing else. */
+/** Inserts only the row of the report. */
 export function singleRow(addressOf: (n: number) => string): Bare {
   return {
     name: 'single-row',
@@ -18,9 +15,9 @@ export function singleRow(addressOf: (n: number) => string): Bare {
 }
 
 /**
- * All rows that a report changes: itself, its address, what its source has used, and the hour's
- * count. What the service reads and computes to know their values is left out; lanes keep those who
- * count from waiting for each other.
+ * Writes every row that a report changes: the report, its address, the usage of its source, and the
+ * hourly count. What the service reads and computes to know these values is left out. Slots keep
+ * concurrent counters from waiting for each other.
  */
 export function sameRows(addressOf: (n: number) => string): Bare {
   return {
@@ -69,7 +66,7 @@ const SEEN = [
 ]
 const EVIDENCE = JSON.stringify([SEEN, SEEN])
 
-/** @param atOnce each inserts the next as soon as one is committed */
+/** @param atOnce concurrent loops; each inserts the next report after its last commit */
 export async function insertBare(
   pool: Pool,
   { name, text, valuesOf }: Bare,

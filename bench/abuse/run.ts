@@ -18,11 +18,11 @@ import { KNOWN, knownAddress, LISTED, RANGES, seed } from './seed.ts'
 
 const CONNECTIONS = 64
 const ROUNDS = 3
-/** Of one round. */
+/** Reports in one round. */
 const REPORTS = 40_000
-/** Reports until all that is compiled is compiled. */
+/** Reports before measuring, until the JIT compiler has finished. */
 const WARM_UP = 40_000
-/** Enough that none of them comes near its rate. */
+/** Reporting addresses: enough that none reaches its rate limit. */
 const SOURCES = 15_000
 /** Addresses that most reports are about. */
 const ACTIVE = 20_000
@@ -66,7 +66,7 @@ export async function run(): Promise<string> {
   return lines.join('\n')
 }
 
-/** From a changed list to its files, and what who fetches them waits for. */
+/** Measures the time from a changed list to its files, and what downloads wait for. */
 async function measureExport(
   databaseUrl: string,
   pool: Pool,
@@ -135,7 +135,7 @@ const REPORTED = [
   `POST report over HTTP, ${CONNECTIONS} connections`,
 ]
 
-/** The same reports in each of the ways, in turn. */
+/** Sends the same reports in each way, one after the other. */
 async function oneRound(pool: Pool, url: string, from: number): Promise<Load[]> {
   const address = (n: number) => addressOf(from + n)
   return [
@@ -173,7 +173,7 @@ export function reportOf(n: number): string {
   )
 }
 
-/** The n-th report, from a source of its own. */
+/** The n-th report, each from a different source. */
 export function reportRequest(n: number, source: string): string {
   const service = ['ssh', 'imap', 'http', 'sip'][n % 4]
   const body = JSON.stringify({ ip: addressOf(n), service, port: 22, count: (n % 9) + 1 })

@@ -1,5 +1,5 @@
-// One instance of attack reporting, in a process of its own. Arguments: the database's URL; `work`
-// to keep the list too.
+// Runs one instance of attack reporting in a separate process. Arguments: the URL of the database;
+// `work` to publish the list as well.
 import { createAbuseModule } from '../../src/abuse/module.ts'
 import { readSystems } from '../../src/abuse/reputation/systems.ts'
 import { readConfig } from '../../src/config.ts'

@@ -38,7 +38,7 @@ const USUAL: Circumstances = {
   confirmed: false,
 }
 const RUNS = 100
-/** From how many autonomous systems people report. */
+/** Number of autonomous systems with reporters. */
 const SYSTEMS = 400
 
 /** Width of the scenario column in the table. */
@@ -55,7 +55,7 @@ type Seen = {
 }
 type Witness = Pick<Reporter, 'network' | 'origin'>
 
-/** An address through time. */
+/** One simulated address over time. */
 function openCase(circumstances: Partial<Circumstances> = {}) {
   const around = { ...USUAL, ...circumstances }
   let [evidence, state]: [Evidence[], State] = [[], 'none']
@@ -161,7 +161,7 @@ const AT_SIX_PROVIDERS = [
   '193.0.6.1',
 ]
 
-/** Machines that an attacker can rent, by address. The service decides what they are. */
+/** Addresses of machines that an attacker can rent. The service classifies them. */
 function cheapMachines(): void {
   const shipped = readSystems(null)
   const six = ['11.1.1.1', '12.1.1.1', '13.1.1.1', '14.1.1.1', '15.1.1.1', '16.1.1.1']
@@ -240,8 +240,8 @@ async function openService(
 }
 
 /**
- * Six machines get an address listed; strangers appeal for it, to use up what its owner has, and
- * then its owner does.
+ * Six machines get an address listed. Strangers then appeal for it, to use up the owner’s appeals,
+ * and finally the owner appeals.
  */
 async function appeals(): Promise<void> {
   let now = Date.now()
@@ -317,7 +317,7 @@ function proxies(many: number, bootstrap: boolean): Assessment {
   return story.look(2 * HOUR)
 }
 
-/** One network of each standing, each of a system of its own. */
+/** One network per standing, each in a different autonomous system. */
 function together(...standings: Standing[]): Assessment {
   const story = openCase({ bootstrap: false })
   standings.forEach((standing, system) => story.report(0, { system, standing, count: 60 }))
@@ -333,8 +333,8 @@ type Attack = {
 }
 
 /**
- * When the address was listed, and for how long after its last report, in milliseconds; null if
- * never.
+ * When the address was listed, and how long after its last report it stayed listed, in
+ * milliseconds; null if it never was.
  */
 function attack(seed: number, { anHour, hours, established = 0.1, ...circumstances }: Attack) {
   const next = random(seed)
@@ -403,7 +403,7 @@ function timesOf(runs: { listedAt: number; kept: number }[]): string {
   return `, median after ${after}; ends ${(median(runs.map(({ kept }) => kept)) / DAY).toFixed(1)} days after the last report`
 }
 
-/** Plays attacks on the list itself. Returns a line for each. */
+/** Simulates attacks on the list itself. @returns one line per attack */
 export async function playAttacks(): Promise<string[]> {
   poisoners()
   cheapMachines()
@@ -411,7 +411,7 @@ export async function playAttacks(): Promise<string[]> {
   return lines.splice(0)
 }
 
-/** Plays all of it. Returns the printed table. */
+/** Runs every scenario. @returns the printed table */
 export async function run(): Promise<string> {
   const attacks = await playAttacks()
   attackers()

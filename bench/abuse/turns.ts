@@ -13,19 +13,17 @@ import { reportOf, reportRequest } from './run.ts'
 
 const CONNECTIONS = 64
 const WARM_UP = 20_000
-/** Of one turn. */
+/** Reports in one turn. */
 const REPORTS = 10_000
 const ROUNDS = 8
 const START_TIMEOUT_MS = 60_000
-/** Of the kernel's processor times in /proc. */
+/** Unit of the processor times in /proc. */
 const TICKS_PER_SECOND = 100
 
 type Side = { url: string; process: ChildProcess; sent: number }
 type Turn = { perSecond: number; serviceUs: number; databaseUs: number }
 
-/**
- * Reporters with IPv6 addresses, of which the /48 is limited besides: a row more for each report.
- */
+/** Reports over IPv6, where the /48 is limited as well: one more row per report. */
 function reportOverIPv6(n: number): string {
   const site = n % 5_000
   return reportRequest(
@@ -98,7 +96,7 @@ async function takeTurn(
   return { perSecond: reports / seconds, serviceUs: usOf('service'), databaseUs: usOf('database') }
 }
 
-/** Of the service, and of its descendants: the processes of PostgreSQL. */
+/** Processor time of the service and of its child processes, those of PostgreSQL. */
 function cpuSeconds(pid: number | undefined): { service: number; database: number } {
   const parents = new Map<number, number>()
   const ticks = new Map<number, number>()
@@ -112,7 +110,7 @@ function cpuSeconds(pid: number | undefined): { service: number; database: numbe
         fields.slice(11, 15).reduce((sum, field) => sum + field, 0),
       )
     } catch {
-      // It has ended meanwhile.
+      // The process has ended.
     }
   }
   const isDescendant = (child: number): boolean =>
@@ -145,7 +143,7 @@ async function compare(
   const pairs: { here: Turn; there: Turn }[] = []
   for (let round = 0; round < rounds; round++) {
     const turns = new Map<Side, Turn>()
-    // Whichever comes first in one round comes last in the next.
+    // The order alternates from round to round.
     for (const side of round % 2 === 0 ? [there, here] : [here, there])
       turns.set(side, await takeTurn(side, REPORTS, requestOf))
     pairs.push({ here: turns.get(here) as Turn, there: turns.get(there) as Turn })

@@ -87,7 +87,7 @@ async function timeSweep(blocklists: Blocklists, round: number): Promise<number>
   return performance.now() - started
 }
 
-/** What cannot be done without: one socket, 90 packets encoded and sent, 90 answers decoded. */
+/** The minimum: one socket, 90 packets encoded and sent, 90 responses decoded. */
 async function timeBurst(zones: string[], round: number, port: number): Promise<number> {
   const started = performance.now()
   const reversed = addressOf(round).split('.').toReversed().join('.')

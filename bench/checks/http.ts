@@ -72,7 +72,7 @@ function median(figures: number[]): number {
   return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN
 }
 
-/** Each server is a process of its own, as it would be; the load comes from this one. */
+/** Each server runs in its own process, as in production. This process generates the load. */
 async function start(role: Role): Promise<Ready & { child: ChildProcess }> {
   const child = fork(import.meta.filename, [role])
   const [ready] = (await once(child, 'message')) as [Ready]

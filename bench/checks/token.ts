@@ -1,5 +1,4 @@
-// How long it takes to know who sent a token, in microseconds: remembered, and asked of the
-// database.
+// Time to identify the owner of a token, in microseconds: cached, and from the database.
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createAuth } from '../../src/accounts/sign-in/auth.ts'
 import { createIdentify } from '../../src/accounts/tokens/identify.ts'

@@ -66,7 +66,7 @@ function reportNumber(n: number): Report {
   return { xml, packed, mail: mailWith([attached(packed)]) }
 }
 
-/** Seconds of processor time, which other work on the machine does not change much. */
+/** Measures processor time in seconds, because other work on the machine hardly affects it. */
 async function time({ label, read }: Column, reports: Report[]): Promise<number> {
   const started = process.cpuUsage()
   let records = 0
@@ -78,7 +78,7 @@ async function time({ label, read }: Column, reports: Report[]): Promise<number>
 
 const EVENTS = ['opentag', 'closetag', 'text', 'cdata', 'attribute', 'doctype', 'error'] as const
 
-/** What cannot be done without; counts the records, so that it cannot be fast by doing nothing. */
+/** The minimum. It counts the records, so that it cannot be fast by skipping work. */
 function bare(xml: Buffer): number {
   const parser = new SaxesParser({ position: false })
   let records = 0
@@ -119,8 +119,8 @@ function median(values: number[]): number {
 }
 
 /**
- * In a process of its own, for its memory; from gzip on the disk, as a report of that size would
- * come.
+ * Runs in a separate process to measure its memory, reading gzip from disk, as a report of that
+ * size arrives.
  */
 async function readLarge(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-bench-'))

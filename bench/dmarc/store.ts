@@ -82,7 +82,7 @@ async function storeMany(db: Kysely<DB>, accountId: string): Promise<string> {
 /** Milliseconds for one report: of processor time here and in PostgreSQL, and by the clock. */
 type Spent = { own: number; store: number; clock: number }
 
-/** Processor time, because by the clock a busy machine measures itself. */
+/** Measures processor time, because wall-clock time on a busy machine measures the other work. */
 async function spend(count: number, work: () => Promise<void>): Promise<Spent> {
   const [before, storeBefore, started] = [process.cpuUsage(), postgresMs(), performance.now()]
   await work()
@@ -103,7 +103,7 @@ function postgresMs(): number {
         const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
         return Number(fields[11]) + Number(fields[12])
       } catch {
-        // It ended meanwhile.
+        // The process has ended.
         return 0
       }
     })
@@ -126,8 +126,7 @@ async function summarizeMillion({ db, pool }: Database, accountId: string): Prom
 }
 
 /**
- * What the daily tables hold after a million records; the same as `rowOf` makes, without a million
- * records' XML.
+ * Fills the daily tables as a million records would; the same as `rowOf` makes, without the XML.
  */
 async function seedMillion(pool: Pool, domainId: string): Promise<number> {
   const counts = `messages, aligned, dkim, spf, forwarded, quarantined, rejected`
@@ -184,7 +183,7 @@ function specOf(n: number, records: number, domain: string) {
   }
 }
 
-/** Some sources send most of it, as in life. */
+/** A few sources send most of the mail, as in practice. */
 function rowOf(n: number): Row {
   const spread = ((n * 7_919) % 104_729) / 104_729
   const source = Math.floor(spread ** 3 * SOURCES)

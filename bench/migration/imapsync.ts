@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
-/** Whether imapsync and its Perl are on this machine; Debian 12 has it not packaged. */
+/** Whether imapsync and its Perl modules are installed; Debian 12 does not package it. */
 export function hasImapsync(): boolean {
   return spawnSync('imapsync', ['--version'], { stdio: 'ignore' }).status === 0
 }

@@ -1,5 +1,5 @@
-// A thousand watched addresses on ninety lists: the first look, which writes down all of it, and a
-// later one, which finds nothing new.
+// A thousand monitored addresses on ninety lists: the first check, which stores every result, and a
+// later one, which finds no change.
 import { cpus, loadavg } from 'node:os'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { sql } from 'kysely'
@@ -103,7 +103,7 @@ type Figures = {
   delayP99: number
 }
 
-/** One look at everything of all hosts. */
+/** One full check of all hosts. */
 async function measure(deps: HostCheckDeps, asked: () => number): Promise<Figures> {
   await sql`update monitored_host set full_due_at = now() - interval '1 second'`.execute(deps.db)
   const delay = monitorEventLoopDelay({ resolution: 5 })

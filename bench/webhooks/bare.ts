@@ -1,4 +1,4 @@
-// What node:http can do: reads the body, answers 200, stores nothing. Prints its URL.
+// The upper bound of node:http: reads the body, responds 200, stores nothing. Prints its URL.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

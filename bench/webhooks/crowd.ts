@@ -2,8 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
 /**
- * Connections that are open and send nothing, or a byte of their body a second. @returns how to end
- * them
+ * Opens connections that send nothing, or one byte of their body per second. @returns closes them
  */
 export async function crowd(
   url: string,

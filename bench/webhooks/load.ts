@@ -12,8 +12,8 @@ const WRK = '/usr/bin/wrk'
 const BODY = JSON.stringify({ event: 'order.created', id: 4711, note: 'x'.repeat(980) })
 
 /**
- * What sends: Debian's wrk, which leaves more of the machine to those who are measured, or else
- * autocannon.
+ * The load generator: Debian’s wrk, which leaves more of the machine to the measured processes, or
+ * else autocannon.
  */
 export const SENDER = existsSync(WRK)
   ? 'wrk'

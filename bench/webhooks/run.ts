@@ -16,7 +16,7 @@ export async function run(): Promise<string> {
   const bare = await startProgram('bare.ts')
   try {
     const busy = await makeEndpoint(ours, store)
-    // What is compiled and what the disk has to get used to is not measured.
+    // A warm-up for the JIT compiler and the disk cache; not measured.
     await load(busy.url, SECONDS)
     const rounds: { bare: Figures; ours: Figures }[] = []
     for (let i = 0; i < ROUNDS; i++) {

@@ -1,4 +1,4 @@
-// The service with nothing but the web, as one process. Prints its URL. Settings come from the
+// Runs the service with the role `web` only, as one process. Prints its URL. Settings come from the
 // environment.
 import { startService } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'

@@ -10,7 +10,7 @@ import { openDatabase } from '../../src/store/database.ts'
 import { startEmbedded } from '../../src/store/embedded.ts'
 import { migrate } from '../../src/store/migrate.ts'
 
-/** A program of this folder, as a process of its own; its first line is its URL. */
+/** Starts a program of this folder as a separate process. Its first line is its URL. */
 export type Program = {
   url: string
   process: ChildProcess
@@ -48,7 +48,7 @@ function residentMb(pid: number | undefined): number {
 
 export type Store = { databaseUrl: string; apiToken: string; stop(): Promise<void> }
 
-/** The PostgreSQL that we ship, as durable as it is delivered, with one account. */
+/** Starts the bundled PostgreSQL with its default durability, and one account. */
 export async function startStore(): Promise<Store> {
   const dataDir = mkdtempSync(join(tmpdir(), 'portreeve-bench-'))
   const embedded = await startEmbedded({ dataDir, log: createLog('silent') })
@@ -72,7 +72,7 @@ export async function startStore(): Promise<Store> {
   }
 }
 
-/** The service on this store, on any free port. */
+/** Starts the service on this database, on a free port. */
 export function startPortreeve({ databaseUrl }: Store): Promise<Program> {
   return startProgram('service.ts', {
     DATABASE_URL: databaseUrl,

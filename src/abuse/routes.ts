@@ -175,7 +175,7 @@ function appealRoute(app: App, { db, reporterOf, clock }: AbuseServices): void {
     {
       config: { limit: 'appeals' },
       schema: {
-        summary: 'Appeal against a listing',
+        summary: 'Appeal a listing',
         description:
           'From the listed address itself an appeal is granted at once, once in 30 days. Otherwise an ' +
           'administrator decides.',

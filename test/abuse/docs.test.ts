@@ -8,7 +8,7 @@ import { startTestService, type TestService } from '../service.ts'
 
 const run = promisify(execFile)
 
-/** Every command of the page, and the answer that stands under it. */
+/** Lists the commands of the page, each with the response below it. */
 const text = readFileSync(join(ROOT, 'docs', 'attack-reporting.md'), 'utf8')
 const examples = [...text.matchAll(/```sh\n(.*?)```(?:\n\n```json\n(.*?)```)?/gs)].map(
   ([, command = '', answer]) => ({
@@ -56,7 +56,7 @@ describe('docs/attack-reporting.md', () => {
   })
 })
 
-/** The same but for moments, and for pseudonyms that differ each time. */
+/** Replaces times, and pseudonyms, which differ in each run. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shapeOf)
   if (typeof value === 'string') return /^\d{4}-\d\d-\d\dT\d\d:/.test(value) ? 'a moment' : value

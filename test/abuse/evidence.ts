@@ -42,7 +42,7 @@ export function sighting(system: number, n: number, more: Partial<Sighting> = {}
   return { ...who, service: 'ssh', standing: 'new', count: 20, ...more }
 }
 
-/** An address through time: its reports, and the resulting assessments. */
+/** Replays the reports about one address. @returns the resulting assessments */
 export function openCase(circumstances: Circumstances = USUAL) {
   let evidence: Evidence[] = []
   let state: State = 'none'

@@ -24,7 +24,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Sensors of the operator's are believed at once, two of them in two systems list an address. */
+/** Sensors count fully from the start: two in two autonomous systems list an address. */
 async function list(ip: string, service = 'ssh'): Promise<void> {
   for (const from of ['94.1.1.1', '95.1.1.1'])
     await portreeve.report(from, ip, { service, count: 50 })

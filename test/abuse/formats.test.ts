@@ -39,7 +39,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** The files of a list, of a longer one and of an empty one, as they come one after the other. */
+/** The files of three successive lists: a list, a longer one and an empty one. */
 function files(format: FormatName): string[] {
   return [ENTRIES, MANY, [], ENTRIES].map((entries, n) => {
     const file = join(folder, `${format}-${n}`)
@@ -49,8 +49,8 @@ function files(format: FormatName): string[] {
 }
 
 /**
- * In a network and among processes of its own: this machine's network is left alone, and no daemon
- * outlives the script.
+ * Runs in its own network and process namespaces: the network of this machine stays unchanged, and
+ * no daemon outlives the script.
  */
 const alone = (script: string) =>
   execFileSync('unshare', ['-n', '-p', '-f', '--kill-child', 'sh', '-ec', script], {
@@ -171,7 +171,7 @@ describe('the list for rbldnsd', () => {
       '0',
       `bl.test:combined:${file}`,
     ]
-    // Not the stderr of this process: a daemon would keep it open for its reader.
+    // A daemon would keep the stderr of this process open.
     const daemon = spawn('stdbuf', ['-oL', '/usr/sbin/rbldnsd', ...args], {
       stdio: ['ignore', 'pipe', 'ignore'],
     })

@@ -68,8 +68,8 @@ describe('two instances on one database', () => {
     )
     for (const answer of await Promise.all(reports)) expect(answer['success']).toBe(true)
     const heard = await Promise.all(addresses.map((address) => either(1).check(address)))
-    // 600 reports of 200 networks about 20 addresses: network n tells of ten of them, thirty times
-    // over.
+    // 600 reports of 200 networks about 20 addresses: each network reports ten of them, thirty
+    // times.
     const expected = new Set(Array.from({ length: 600 }, (_, n) => `${n % 200} ${(n * 7) % 20}`))
       .size
     expect(heard.reduce((sum, { distinctReporters }) => sum + Number(distinctReporters), 0)).toBe(

@@ -24,7 +24,7 @@ const ORIGIN = 'http://portreeve.test'
 /** The default address that reports are sent from. */
 const SOMEWHERE = '81.2.69.160'
 
-/** Numbers of systems that no real one has. */
+/** Numbers that no real autonomous system has. */
 const SYSTEM_PER_SIXTEEN: Systems = {
   source: 'configured',
   date: null,
@@ -128,7 +128,7 @@ export async function startAbuse(
       answerTo('report', { from, body: { ip, service: 'ssh', ...body }, headers }),
     check: async (ip: string) =>
       (await answerTo<{ data: Record<string, unknown> }>(`check?ip=${ip}`)).data,
-    /** Does one run of the list publisher. */
+    /** Runs the list publisher once. */
     keep: () => sweepAndPublish(abuse),
     async addPerson(name: string, admin = false): Promise<Person> {
       const email = `${name.toLowerCase()}@people.test`

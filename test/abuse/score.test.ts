@@ -21,7 +21,7 @@ import {
 
 const established = { standing: 'established' as const }
 
-/** The score of sightings made at one moment. */
+/** The score of simultaneous reports. */
 function scoreOf(...sightings: Sighting[]): [number, string, string] {
   const { score, state, confidence } = openCase().report(START, ...sightings)
   return [score, state, confidence]

@@ -7,7 +7,7 @@ import { issueToken } from '../../src/accounts/tokens/tokens.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startTestService, type TestService } from '../service.ts'
 
-/** So many that their files take longer to write than a stop may last. */
+/** Enough addresses that writing their files takes longer than a stop may last. */
 const MANY = 60_000
 
 let database: FreshDatabase

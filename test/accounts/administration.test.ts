@@ -31,7 +31,7 @@ afterEach(async () => {
   await database.drop()
 })
 
-/** Each signs in once: who acts on accounts needs a session. */
+/** Each signs in once, because changes of accounts need a session. */
 const cookies = new Map<string, Promise<string>>()
 function cookieOf(person: Person): Promise<string> {
   const cookie = cookies.get(person.id) ?? portreeve.signIn(person)
@@ -129,7 +129,7 @@ describe('creating an account', () => {
         const made = (await create({ email, password })).status === 201
         if (made) await portreeve.signIn({ id: '', token: '', email, password })
       }),
-      // One that is good for certain, for chance may make none.
+      // A certainly valid value, because a random one may be invalid.
       { numRuns: 150, examples: [["o'hara+x@mail.test"]] },
     )
     const { length } = await database.db.selectFrom('account').select('id').execute()

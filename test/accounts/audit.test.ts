@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => portreeve.stop())
 
-/** Each signs in once: who acts on accounts needs a session. */
+/** Each signs in once, because changes of accounts need a session. */
 const browsers = new Map<string, ReturnType<typeof browserOf>>()
 async function send(
   path: string,

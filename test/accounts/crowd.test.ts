@@ -64,7 +64,7 @@ it('keeps other requests fast during 200 concurrent sign-ins', async () => {
     }),
   )
 
-  // All are answered: as wrong, or sent away with the time to wait.
+  // Every request gets a response: wrong password, or the time to wait.
   expect(Object.keys(statuses).every((status) => ['401', '503'].includes(status))).toBe(true)
   for (const refused of statuses[503] ?? [])
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)

@@ -87,7 +87,7 @@ describe('guessing the password of one account from many networks', () => {
       const refused = await signIn({ from: `192.0.2.${100 + i}` })
       waits.push(Number(refused.headers.get('retry-after')))
     }
-    // A second or two may have gone by since.
+    // A second or two may have passed.
     const expected = [30, 60, 120, 240, 300, 300, 300]
     waits.forEach((wait, i) =>
       expect(Math.abs(wait - (expected[i] ?? 0)), `wait ${i}: ${wait}`).toBeLessThan(15),

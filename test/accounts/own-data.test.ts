@@ -130,7 +130,7 @@ describe('the data of an account', () => {
     )
     expect(rows).toEqual([])
     expect((await portreeve.request('/api/v1/account', people[0])).status).toBe(200)
-    // Each instance counts what runs at once by itself.
+    // Each instance counts its own concurrent exports.
     if (!isScaled) {
       const second = await asking[0]?.('/api/v1/account/export')
       expect([second?.status, Number(second?.headers.get('retry-after')) > 0]).toEqual([429, true])
@@ -187,7 +187,7 @@ describe('the data of an account', () => {
   })
 })
 
-/** Tables without anything of an account's, and why. */
+/** Tables without data of accounts, with the reason. */
 const NOBODYS = [
   // About addresses of attackers and pseudonyms of networks.
   'abuse_address',

@@ -6,7 +6,7 @@ import { freshDatabase, type FreshDatabase } from '../database.ts'
 
 let database: FreshDatabase
 
-/** It warns of int8 for a number, which it knows as “bigint” only. */
+/** The library warns about int8 for a number, which it knows only as “bigint”. */
 const quiet = { logger: { disabled: true } }
 
 beforeAll(async () => {

@@ -18,7 +18,7 @@ import { listenForTests } from '../scaled/instances.ts'
 export const SECRET_KEY = 'the secret key of the tests of alerts'
 export const BASE_URL = 'http://portreeve.test'
 
-/** Of what alerts are about here. */
+/** The subject of the alerts in these tests. */
 const PATH = '/monitoring/0199a1c2-7c3b-7f7e-8a51-3c1d9f0b6a11'
 export const LINK = BASE_URL + PATH
 
@@ -40,8 +40,7 @@ export type AlertsTestOptions = {
 export type AlertsTest = Awaited<ReturnType<typeof startAlerts>>
 
 /**
- * What all tests of alerts and of those who raise them stand on: an instance without routes of its
- * own.
+ * Starts an instance without routes of its own, for tests of alerts and of modules that raise them.
  */
 export async function startAlertsContext(
   databaseUrl: string,
@@ -99,7 +98,7 @@ export async function startAlertsContext(
     get url(): string {
       return listener?.url ?? ''
     },
-    /** Lets requests in, once the routes are there. */
+    /** Opens the port once the routes are registered. */
     async open(): Promise<void> {
       listener = await listenForTests(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
     },
@@ -126,7 +125,7 @@ export async function startAlertsContext(
   }
 }
 
-/** No waiting for more, and none between two mails. */
+/** Emails collect no further alerts and follow one another at once. */
 export const AT_ONCE: Batching = { holdMs: 0, gapMs: 0 }
 
 /** One instance with the alerts alone; several may share a database. */
@@ -145,7 +144,7 @@ export async function startAlerts(databaseUrl: string, options: AlertsTestOption
   const stopWork = works ? alerts.startWork() : async () => {}
   return {
     ...context,
-    /** Raises one about something of this name. */
+    /** Raises an alert about an object with this name. */
     raise: (accountId: string, name: string, more: Partial<NewAlert> = {}) =>
       raiseAlert(db, {
         accountId,
@@ -180,7 +179,7 @@ export async function until<T>(
   }
 }
 
-/** Long enough for something that must not come. */
+/** Long enough to notice an event that must not happen. */
 export function aWhile(milliseconds = 400): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }

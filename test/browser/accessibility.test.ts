@@ -36,14 +36,14 @@ const OPEN: Screen[] = [
   { at: '/nothing/here', shows: 'Page not found' },
 ]
 
-/** Of one’s own. A line a screen; what begins with `:` is made below. */
+/** Screens of an account, one per line. Ids that begin with `:` are created below. */
 const OWN: Screen[] = [
   { at: '/home', shows: 'Your hosts' },
   { at: '/check', shows: 'Check' },
   {
     at: '/check?q=example.test',
     shows: 'The name resolves',
-    // No connection is made to an address of documentation.
+    // Addresses for documentation are never contacted.
     except: /status of 403/,
     acts: [(page) => page.getByText('API', { exact: true }).last().click()],
   },
@@ -100,7 +100,7 @@ const OWN: Screen[] = [
       ),
     ],
   },
-  { at: '/hooks/:hook/settings', shows: 'Settings of shop orders' },
+  { at: '/hooks/:hook/settings', shows: 'Settings for shop orders' },
   { at: '/migrations', shows: 'somebody.with.a.long.name' },
   {
     at: '/migrations/new',
@@ -115,7 +115,7 @@ const OWN: Screen[] = [
   { at: '/migrations/:migration', shows: 'Retry failed messages' },
 ]
 
-/** Milliseconds: axe takes its time, six times for each state of a screen. */
+/** Milliseconds: axe runs six times for each state of a screen. */
 const PATIENCE = 60_000
 
 let browser: Browser

@@ -6,7 +6,7 @@ import { changed, faultsAtAllWidths, heading, signedIn, tabTo, type Visit } from
 import { startMailPlace, type MailPlace } from './mail-place.ts'
 
 const OTHER = 'oncall@example.test'
-/** Milliseconds: an alert waits until its sender looks. */
+/** Milliseconds: an alert waits for the next run of the sender. */
 const PATIENCE = 60_000
 
 let place: MailPlace
@@ -25,7 +25,7 @@ const channel = (page: Page, name: string) => page.getByRole('region', { name, e
 const mailsTo = (address: string) =>
   place.sink.mails.filter(({ to }) => to?.some((each) => each.address === address))
 
-/** A story: each step stands on the one before. */
+/** A sequence: each step continues the one before. */
 describe('a user with alert channels', () => {
   let alice: Visit
   let page: Page

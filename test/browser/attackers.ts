@@ -34,7 +34,7 @@ export async function addSensors(portreeve: TestService, adminToken: string): Pr
   await untilSensorsCount(portreeve)
 }
 
-/** A newcomer's word alone makes no score above 30. */
+/** Reports by newcomers alone give no score above 30. */
 export async function untilSensorsCount(portreeve: TestService): Promise<void> {
   let last = 0
   const scoreBy = async (from: string, index: number) =>

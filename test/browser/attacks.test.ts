@@ -32,7 +32,7 @@ const item = (page: Page, hasText: string) => page.getByRole('listitem').filter(
 const h1 = (page: Page, name: string) =>
   page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
 
-/** A story: each step stands on the one before. */
+/** A sequence: each step continues the one before. */
 describe('an administrator', () => {
   it('adds sensors and an allowlist', async () => {
     const { page } = alice

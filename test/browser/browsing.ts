@@ -20,7 +20,7 @@ export type Visit = {
   close: () => Promise<void>
 }
 
-/** A visitor with an empty browser of their own. */
+/** Opens a page in an empty browser profile. */
 export async function visit(browser: Browser, baseURL: string, width = 1440): Promise<Visit> {
   if (!existsSync(BUILT))
     throw new Error(`${BUILT} is missing: run npm run build:web before these tests.`)
@@ -46,8 +46,8 @@ export async function visit(browser: Browser, baseURL: string, width = 1440): Pr
 }
 
 /**
- * What axe finds wrong with the page as it stands, in both themes: the theme, a rule and the
- * element, a line each.
+ * Lists the axe violations of the current page in both themes: theme, rule and element, one per
+ * line.
  */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   // Evaluated by the debugger, because the page's own policy lets no foreign script in.
@@ -71,18 +71,18 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
 
 type Violation = { id: string; nodes: { target: unknown; failureSummary: string }[] }
 
-/** The service has taken a change, which the page may have shown before that. */
+/** Waits until the service has accepted a change, which the page may already show. */
 export const changed = (page: Page) =>
   page.waitForResponse((response) => response.request().method() !== 'GET' && response.ok())
 
-/** How many pixels of the page lie beside the window, where one would have to scroll sideways. */
+/** Pixels by which the page is wider than the window. */
 export function overflow(page: Page): Promise<number> {
   return page.evaluate<number>(
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',
   )
 }
 
-/** What is wrong with the page as it stands, from a phone's width to a desk's. */
+/** Lists the faults of the current page from phone to desktop width. */
 export async function faultsAtAllWidths(page: Page): Promise<string[]> {
   const before = page.viewportSize() ?? { width: 1440, height: 900 }
   const faults: string[] = []
@@ -96,10 +96,7 @@ export async function faultsAtAllWidths(page: Page): Promise<string[]> {
   return faults
 }
 
-/**
- * A visitor with an account made for them and a session, which the sign-in form is not troubled
- * for.
- */
+/** Opens a page with a new account that is signed in without the form. */
 export async function signedIn(
   browser: Browser,
   portreeve: TestService,
@@ -121,12 +118,12 @@ export async function signedIn(
   return visitor
 }
 
-/** The title of a screen, which shows that it is loaded. */
+/** The title of a screen, which is shown once the screen is loaded. */
 export function heading(page: Page, name: string): Locator {
   return page.getByRole('heading', { level: 1, name, exact: true })
 }
 
-/** Presses the Tab key until something of that name has the focus. */
+/** Presses the Tab key until the element with that name has the focus. */
 export async function tabTo(page: Page, name: string): Promise<void> {
   for (let presses = 0; presses < 60; presses++) {
     const focused: string = await page.evaluate(

@@ -78,7 +78,7 @@ describe('the check box', () => {
   it('checks an address on all blocklists, shows listings first and collapses lists without one', async () => {
     await page.getByLabel('Domain or IPv4 address').fill(IP)
     await page.getByRole('button', { name: 'Check', exact: true }).click()
-    // One list holds back its answer, so that the check is still running.
+    // One list delays its response, so that the check is still running.
     await region('Blocklists')
       .getByText(/^\d+ of \d+ checked, 1 listing so far\.$/)
       .waitFor()

@@ -6,12 +6,12 @@ import { startMailPlace, type MailPlace } from './mail-place.ts'
 
 /** A second address that is listed, without reverse DNS. */
 const OTHER = '8.8.8.8'
-/** A third, with reverse DNS: a list is not asked about one address twice in a row. */
+/** A third, with reverse DNS, because a list gets no two requests about one address in a row. */
 const THIRD = '8.8.4.5'
 const CAUSE = 'A mailbox with a guessed password sent spam.'
 const FIX = 'Its password was changed on 20 November.'
 
-/** Time limit: axe checks a long page six times. */
+/** Milliseconds: axe checks a long page six times. */
 const TIMEOUT_MS = 60_000
 
 let place: MailPlace

@@ -5,9 +5,7 @@ import { IP } from '../servers/blacklists.ts'
 import { heading, signedIn, type Visit } from './browsing.ts'
 import { startMailPlace, type MailPlace } from './mail-place.ts'
 
-/**
- * Milliseconds in which what happened elsewhere is on the screen, of a machine that has more to do.
- */
+/** Milliseconds until a change made elsewhere is on the screen, on a busy machine. */
 const SOON = { timeout: 5_000 }
 
 let place: MailPlace
@@ -24,7 +22,7 @@ afterAll(async () => {
   await place.stop()
 })
 
-/** Somebody in a tab whose event streams are counted, and with a token for a program elsewhere. */
+/** A tab whose event streams are counted, and an API token for a program. */
 async function visitor(name: string): Promise<typeof alice> {
   const visit = await signedIn(place.browser, place.portreeve, name, undefined, { admin: true })
   await visit.page.addInitScript(`window.streams = []
@@ -132,7 +130,7 @@ describe('an open tab', () => {
       data: {},
       headers: { origin: place.portreeve.url },
     })
-    await bob.page.getByRole('button', { name: 'Sign in' }).waitFor()
+    await bob.page.getByRole('button', { name: 'Sign in', exact: true }).waitFor()
     expect(await openStreams(bob.page)).toEqual([])
     await bob.close()
   })

@@ -6,11 +6,11 @@ import { startDns, type DnsServer } from '../servers/dns.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
 
-/** A service with a mail relay, DNS and a browser. */
+/** Starts a service with a mail relay, DNS and a browser. */
 export type MailPlace = {
   portreeve: TestService
   browser: Browser
-  /** Every blacklist of the catalogue. */
+  /** Every blocklist of the catalogue. */
   lists: Rbldnsd
   dns: DnsServer
   /** The relay for outgoing mail. */
@@ -18,7 +18,7 @@ export type MailPlace = {
   stop(): Promise<void>
 }
 
-/** A name that leads to an address with reverse DNS, which blacklists may list. */
+/** A host whose address has reverse DNS and which blocklists may list. */
 export const NAME = 'mail.example.test'
 
 export async function startMailPlace(): Promise<MailPlace> {

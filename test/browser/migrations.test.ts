@@ -60,7 +60,7 @@ async function fillServer(page: Page, { port, user }: Account): Promise<void> {
   await page.getByLabel('Port', { exact: true }).fill(String(port))
 }
 
-/** The whole way to the last step. */
+/** From the first step to the last. */
 async function comeToReview(
   page: Page,
   destination: Account,
@@ -75,7 +75,7 @@ async function comeToReview(
   await page.getByRole('button', { name: 'Start migration' }).waitFor()
 }
 
-/** A story: each step stands on the one before. */
+/** A sequence: each step continues the one before. */
 describe('a user who migrates a mailbox', () => {
   let alice: Visit
   let page: Page

@@ -38,7 +38,7 @@ afterAll(async () => {
   shop.close()
 })
 
-/** A story: each step stands on the one before. */
+/** A sequence: each step continues the one before. */
 describe('a user with monitored hosts', () => {
   let alice: Visit
   let page: Page

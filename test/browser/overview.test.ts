@@ -89,7 +89,7 @@ describe('the account', () => {
     await other.page.goto('/sign-in')
     await other.page.getByLabel('Email').fill('petra@people.test')
     await other.page.getByLabel('Password', { exact: true }).fill('the password of Petra')
-    await other.page.getByRole('button', { name: 'Sign in' }).click()
+    await other.page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await other.page.getByRole('link', { name: 'Overview' }).waitFor()
 
     await page.goto('/account')
@@ -202,7 +202,7 @@ describe('an administrator', () => {
 
   it('changes plan and role in place, and deletes an account', async () => {
     const row = page.getByRole('row', { name: 'newcomer@people.test' })
-    const plan = row.getByLabel('Plan of newcomer@people.test')
+    const plan = row.getByLabel('Plan for newcomer@people.test')
     await Promise.all([changed(page), plan.selectOption('business')])
     await Promise.all([changed(page), row.getByRole('switch').click()])
     await page.reload()

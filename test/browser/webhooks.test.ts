@@ -8,7 +8,7 @@ import { startTestService, type TestService } from '../service.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { heading, signedIn, tabTo, type Visit } from './browsing.ts'
 
-/** In a shell of its own, while the service goes on answering. */
+/** Runs in a separate shell, while the service continues to respond. */
 const run = promisify(execFile)
 const SECRET = 'It is a secret'
 const POLL = { timeout: 10_000 }
@@ -27,7 +27,7 @@ afterAll(async () => {
 const requests = (page: Page) => page.getByRole('listbox', { name: 'Captured requests' })
 const detail = (page: Page) => page.getByRole('region', { name: 'Request', exact: true })
 
-/** An endpoint of this person's, made in the browser that is signed in as them. */
+/** Creates an endpoint in the browser that is signed in as this person. */
 async function makeEndpoint(
   page: Page,
   settings: object = {},
@@ -38,7 +38,7 @@ async function makeEndpoint(
   return { id: endpoint.id, url: `${portreeve.url}/webhooks/${endpoint.token}` }
 }
 
-/** A story: each step stands on the one before. */
+/** A sequence: each step continues the one before. */
 describe('a user who receives webhooks', () => {
   let alice: Visit
   let page: Page
@@ -71,7 +71,7 @@ describe('a user who receives webhooks', () => {
 
   it('configures the response and the sender’s signature', async () => {
     await page.getByRole('link', { name: 'Settings' }).click()
-    await heading(page, 'Settings of shop orders').waitFor()
+    await heading(page, 'Settings for shop orders').waitFor()
     await page.getByLabel('Status').fill('700')
     await page.getByRole('button', { name: 'Save settings' }).click()
     await page.getByText('Enter a status from 200 to 599.').waitFor()
@@ -320,7 +320,7 @@ describe('an endpoint of another account', () => {
   })
 })
 
-/** Requests of one wave: the stream follows them all, where a flood would make it skip. */
+/** Requests in one burst: few enough for the stream to follow each of them. */
 const WAVE = 500
 
 describe('ten thousand requests', () => {
@@ -347,7 +347,7 @@ describe('ten thousand requests', () => {
       const before = await read.boundingBox()
       await Promise.all([1, 2, 3].map((each) => fetch(`${url}/late-${each}`)))
       await page.getByRole('button', { name: '3 new requests' }).waitFor()
-      // The newest is shown beside the list by and by, and must not pull the list to itself.
+      // The newest request is shown beside the list, which must not scroll to it.
       await detail(page).getByRole('heading', { name: '/late-' }).waitFor()
       const after = await read.boundingBox()
       expect(Math.abs((after?.y ?? NaN) - (before?.y ?? NaN))).toBeLessThan(2)
@@ -359,8 +359,8 @@ describe('ten thousand requests', () => {
 })
 
 /**
- * Scrolls 150 frames, each further than a screen, and comes to rest. @returns the most rows that
- * were in the page at once
+ * Scrolls 150 frames, each by more than a screen, and stops. @returns the most rows that the page
+ * had at once
  */
 async function mostRendered(page: Page): Promise<number> {
   return page.evaluate(`new Promise((resolve) => {
@@ -377,7 +377,7 @@ async function mostRendered(page: Page): Promise<number> {
   })`)
 }
 
-/** What the list points out. */
+/** The badges in the list. */
 function selected(page: Page): Promise<string | null> {
   return requests(page).getByRole('option', { selected: true }).getAttribute('id')
 }

@@ -7,9 +7,7 @@ export type Outcome = { code: number | null; out: string; err: string }
 
 export const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'portreeve.js')
 
-/**
- * Runs `portreeve` with these words, these settings and this standard input, and waits for its end.
- */
+/** Runs `portreeve` with these arguments, settings and standard input, and waits for its end. */
 export async function runPortreeve(
   words: string[],
   env: Record<string, string>,

@@ -67,8 +67,8 @@ describe('portreeve import-reports', () => {
       env,
       cwd: tmpdir(),
     })
-    // Drawn again and again over itself, until it is full.
-    // oxlint-disable-next-line no-control-regex -- the terminal is told by control characters
+    // The progress bar is redrawn in place until it is full.
+    // oxlint-disable-next-line no-control-regex -- terminals are controlled by these characters
     const drawn = stdout.split('\r\u001b[K').filter((line) => /\d+ reports {2}\d+\/s/.test(line))
     expect(drawn.length, stdout).toBeGreaterThan(1)
     expect(stdout).toContain('300 files: 300 reports stored')

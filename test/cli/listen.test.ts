@@ -22,7 +22,7 @@ const address = () => `http://127.0.0.1:${(local.address() as AddressInfo).port}
 
 beforeAll(async () => {
   portreeve = await startWebhooks()
-  // A server that shows the bytes as they come, and answers each request.
+  // A server that records the received bytes and responds to each request.
   local = createServer((socket) => {
     socket
       .on('error', () => {})
@@ -108,7 +108,7 @@ describe('portreeve listen', () => {
     const { child, out } = listen([endpoint.token, '--to', `${address()}/base/`])
     await vi.waitFor(() => expect(out()).toContain('Forwarding'), 10_000)
     const body = Buffer.concat([Buffer.from([0, 255, 13, 10]), Buffer.from('END')])
-    // The stream may open a moment after the command says so: send until one arrives.
+    // The stream may open shortly after the command says so: sends until one arrives.
     await vi.waitFor(async () => {
       const lines = `POST /webhooks/${endpoint.token}//a%2fb/../c?q=%zz HTTP/1.1\r\nhOST: hooks\r\nX-Twice: 1\r\nx-twice: \u00e9\r\n`
       await portreeve.raw(

@@ -105,7 +105,7 @@ describe('portreeve migrate', () => {
   it('can be resumed by the same command after Ctrl-C', { timeout: 60_000 }, async () => {
     const proxy = await startProxy(to.port, { roundTrip: 150 })
     const { child, done } = start('three', ['--all'], { port: proxy.port })
-    // The journal is made when the copying begins.
+    // The journal is created when copying begins.
     while (
       !readdirSync(folder).some(
         (name) =>

@@ -39,8 +39,7 @@ beforeAll(() => {
   ]) {
     cpSync(join(ROOT, name), join(checkout, name), { recursive: true })
   }
-  // Packages as they are installed here, with a stamp of its own: nothing is installed and nothing
-  // is changed.
+  // Uses the installed packages with a stamp of their own: nothing is installed or changed.
   const packages = join(checkout, 'node_modules')
   mkdirSync(packages)
   for (const name of readdirSync(join(ROOT, 'node_modules'))) {

@@ -76,7 +76,7 @@ describe('a fail2ban that has joined', () => {
     await until(() => banned(attackers[0] as string), 15_000)
     const first = Date.now()
     await until(() => banned(...attackers), 15_000)
-    // In the foreground each report would hold the next ban for the helper's 8 seconds.
+    // In the foreground, each report would delay the next ban by the 8 seconds of the helper.
     expect(Date.now() - first).toBeLessThan(4_000)
     await until(() => service.received.length === 4, 10_000)
     const running = commandLines()

@@ -4,7 +4,7 @@ import { attack, bansOf, openFail2banMachine, startServer, until } from '../serv
 import type { Machine } from '../servers/machine.ts'
 
 const ATTACKER = '81.2.69.160'
-/** Two servers of the operator, in networks of their own. */
+/** Two servers of the operator, in different networks. */
 const SENSORS = ['90.1.2.3', '91.1.2.3']
 
 describe('a server that joins a running service with one line', () => {

@@ -1,4 +1,4 @@
-// An instance as a process of its own, to be killed while it sends a mail.
+// Runs an instance in a separate process, which is killed while it sends an email.
 import { startDelisting } from './module.ts'
 
 const [databaseUrl = '', lists = '', dns = '', smtpUrl = '', now = ''] = process.argv.slice(2)

@@ -102,7 +102,7 @@ export const ZONES = [
   'tor.dan.me.uk',
 ]
 
-/** The clock of a test, which only moves when set. */
+/** The clock of a test, which stands still until it is set. */
 export type Clock = { now: Date }
 
 const HOUR = 3_600_000

@@ -15,7 +15,7 @@ import {
 } from './module.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 
-/** Zones of the shipped catalogue, one for each way out. */
+/** Zones of the shipped catalogue, one for each delisting method. */
 export const AUTOMATIC = 'bl.spamcop.net'
 export const EMAIL = 'bl.nordspam.com'
 export const FORM = 'b.barracudacentral.org'
@@ -32,7 +32,7 @@ export type Place = {
   alice: string
   /** Starts another instance on the same database. */
   another(options?: { relay?: boolean; raiseAlert?: RaiseAlert }): Promise<DelistingTest>
-  /** @param token of whom it is; Alice by default */
+  /** @param token of the caller; Alice’s by default */
   begin(body?: object, token?: string): Promise<Process>
   read(id: string): Promise<Process>
   act(
@@ -46,8 +46,8 @@ export type Place = {
 }
 
 /**
- * Everything a delisting meets: lists, a DNS with the reverse zone, a mail relay, and the service
- * with Alice in it.
+ * Starts everything that a delisting needs: blocklists, DNS with the reverse zone, a mail relay,
+ * and the service with the account of Alice.
  */
 export async function startPlace(): Promise<Place> {
   const empty = Object.fromEntries(ZONES.map((zone): [string, Zone] => [zone, {}]))

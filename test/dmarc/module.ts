@@ -147,7 +147,7 @@ export async function startDmarc({
         await dmarc.jobs.find((each) => each.name === job.name)?.run(data, { ...context, enqueue })
         return true
       }
-      // What it would put into the queue is run at once.
+      // Jobs that it enqueues run at once.
       const enqueue: Queue['enqueue'] = async (_db, job, data) => run(job, data)
       await run({ name }, {})
     },

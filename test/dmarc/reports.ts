@@ -33,7 +33,7 @@ export function daysAgo(days: number): number {
   return Math.floor(Date.now() / 1000 / DAY) * DAY - days * DAY
 }
 
-/** An aggregate report that no other is like. */
+/** Creates a unique aggregate report. */
 export function aggregate(spec: ReportSpec = {}): string {
   count += 1
   const { domain = 'example.test', org = 'receiver.test', policy = 'none', rows = [{}] } = spec
@@ -78,7 +78,7 @@ export type MailSpec = {
   fileName?: string
 }
 
-/** A mail as reporters send it: a few words, and the report compressed. */
+/** Creates an email as reporters send it: a few words, and the compressed report. */
 export function mailWith({ attachment, ...spec }: MailSpec): string {
   const {
     from = 'noreply@receiver.test',

@@ -50,7 +50,7 @@ describe('real reports', () => {
        where d.domain = $1 and r.report_id = $2 group by r.id`,
       [domain.toLowerCase(), reportId],
     )
-    // Copies of one report may differ in content: the first that came is kept.
+    // Copies of one report may differ in content: the first one is stored.
     if (stored === 1)
       expect(rows).toContainEqual(
         expect.objectContaining({ record_count, messages: message_count }),

@@ -54,7 +54,7 @@ describe('reading the mailboxes of several accounts', () => {
     await portreeve.ask('mailboxes', { ...bob, body: at(server.port, 'reports') })
     const total = async () => (await portreeve.ask(`domains/${id}`, bob)).body.data.totalReports
     await vi.waitFor(async () => expect(await total()).toBe(1), { timeout: 20_000, interval: 100 })
-    // Twenty looks of eight seconds, eight at once: in turn with the others it would be twice that.
+    // Twenty reads of eight seconds, eight at once: strictly in turn they would take twice as long.
     expect(performance.now() - begun).toBeLessThan(16_000)
     // A read that takes too long is ended, and its owner gets an alert.
     await vi.waitFor(

@@ -36,10 +36,7 @@ const report = fc.record({
   length: fc.constantFrom(1, 1, 3),
   rows: fc.array(row, { maxLength: 6 }),
 })
-/**
- * What happens one after the other: reports come, come again, and the oldest are not kept any
- * longer.
- */
+/** Events in order: reports arrive, arrive again, and the oldest expire. */
 const story = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: report },
@@ -68,7 +65,7 @@ describe('the statistics of a domain', () => {
       )
     const bySource = `select host(source) as source, ${KEPT} from dmarc_source_day group by source order by host(source)`
     expect(await rowsOf(bySource)).toEqual(await recorded('source'))
-    // A month is its days, the first and last of them among them.
+    // A month includes its first and its last day.
     const byMonth = `select month, source, ${KEPT}, min(first_day) as first, max(last_day) as last from dmarc_source_month`
     const byDay = `select date_trunc('month', day)::date as month, source, ${KEPT}, min(day) as first, max(day) as last from dmarc_source_day`
     expect(await rowsOf(`${byMonth} group by 1, 2 order by 1, 2`)).toEqual(

@@ -56,7 +56,7 @@ describe('a database that is away for a minute', () => {
         (await fetch(`${place.url}/webhooks/${token}`, { method: 'POST', body: 'x' })).status,
       ).toBe(200)
       expect((await place.api('/api/v1/tokens')).status).toBe(200)
-      // A job, which needs the queue and the signals.
+      // A job, which needs the queue and notifications.
       const host = await place.api('/api/v1/monitoring/hosts', 'POST', { host: '8.8.4.4' })
       expect(host.status).toBe(201)
       await expect.poll(() => jobsRun(place), { timeout: 90_000, interval: 1_000 }).toBe(true)

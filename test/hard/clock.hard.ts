@@ -12,7 +12,7 @@ import { startPlace, type Place } from './place.ts'
 const KEY = 'the key of a service whose clock jumps'
 const DAY = 86_400_000
 
-/** Hours ahead of the right time, and seconds for which it stays so. */
+/** Hours by which the clock is ahead, and seconds for which it stays so. */
 const JUMPS = [
   { to: 6, seconds: 12 },
   { to: 72, seconds: 20 },
@@ -20,7 +20,7 @@ const JUMPS = [
   { to: 0, seconds: 15 },
 ]
 
-/** Scheduled every minute; within a minute and two looks of the queue it must have come again. */
+/** Scheduled every minute, so it must run again within a minute and two polls of the queue. */
 const EVERY_MINUTE = 'dmarc.names'
 const SOON = 85_000
 
@@ -29,7 +29,7 @@ afterEach(async () => {
   for (const step of undo.splice(0).toReversed()) await step()
 })
 
-/** The service on a database of its own, one or both of which live by a clock that can be set. */
+/** Starts the service with its own database. One or both run with a clock that can be set. */
 async function startClocked(isDatabaseClocked: boolean) {
   const clock = makeClock()
   undo.push(() => clock.remove())
@@ -90,7 +90,7 @@ async function jumpAbout(clocked: Clocked, whose: string): Promise<void> {
     }
     if (to < 0) {
       expect(await runsAgain(clocked)).toBe(true)
-      // Who had used up a rate in the future has it back after minutes, not days.
+      // A rate that was used up in the future is available again after minutes, not days.
       expect(await reportFrom(place, '127.2.0.1')).toBe(200)
       await expect.poll(() => statusOfSignIn(place), { timeout: 45_000, interval: 5_000 }).toBe(200)
     }
@@ -206,7 +206,7 @@ function mostRuns({ numberOf }: Clocked): Promise<number> {
     select count(*) as runs from pgboss.job where name in (select name from pgboss.schedule) group by name) as counted`)
 }
 
-/** Milliseconds for which the session lasts that lasts longest. */
+/** Milliseconds until the last session expires. */
 function longestSession({ numberOf }: Clocked): Promise<number> {
   return numberOf(`select extract(epoch from max(expires_at) - now()) * 1000 from session`)
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { unpacked } from '../servers/debian-package.ts'
 
 /**
- * A clock for processes that are started with its environment; what measures durations is left
- * alone (libfaketime).
+ * A clock for processes that are started with its environment (libfaketime). Monotonic clocks are
+ * unchanged.
  */
 export type Clock = {
   environment: Record<string, string>
@@ -23,7 +23,7 @@ export function makeClock(): Clock {
   const root = unpacked('faketime')
   const [library = ''] = globSync('usr/lib/*/faketime/libfaketimeMT.so.1', { cwd: root })
   const set = (hours: number) => {
-    // An empty file would be the right time.
+    // An empty file means the real time.
     writeFileSync(`${file}.next`, `${hours < 0 ? '' : '+'}${hours}h\n`)
     renameSync(`${file}.next`, file)
   }

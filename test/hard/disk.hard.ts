@@ -7,7 +7,7 @@ import { captureOf, startSender } from '../deploy/load.ts'
 import { figure } from './figures.ts'
 import { makeEndpoints, startPlace, type Place } from './place.ts'
 
-/** Megabytes: an empty database takes some 45, and its log as much again. */
+/** Megabytes: an empty database takes about 45, and its write-ahead log as much again. */
 const SIZE = 220
 
 describe.runIf(process.getuid?.() === 0)('a full disk', () => {

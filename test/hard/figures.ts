@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 /** An action on the service, its outcome, and the test file. */
 export type Figure = { what: string; outcome: string; test: string }
 
-/** Where the figures of a whole run go; without it they are only printed. */
+/** The file for the figures of a whole run; without it they are only printed. */
 const FILE = process.env['PORTREEVE_FIGURES']
 
 /** Reports the outcome of an action on the service. */

@@ -54,7 +54,7 @@ function operationsOf({ paths }: Document): Operation[] {
   )
 }
 
-/** A stream of events never ends, and these would end the account that asks. */
+/** An event stream never ends, and these routes would delete the account that calls them. */
 const LEFT_OUT = /\/events$|\/account\/erase$|\/api\/auth\/|DELETE \/api\/v1\/tokens/
 
 function requestOf({ path, parameters, body }: Operation) {

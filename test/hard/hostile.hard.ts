@@ -16,8 +16,8 @@ import { startPlace, type Place } from './place.ts'
 import { seenText, watch, type Seen } from './watch.ts'
 
 /**
- * Megabytes by which the service may grow whatever its peers do: the limits of SECURITY.md, and
- * what the collector leaves.
+ * Megabytes by which the service may grow: the memory limits of SECURITY.md, and room for the
+ * garbage collector.
  */
 const MAY_GROW = 450
 /** Milliseconds that other clients may wait meanwhile. */

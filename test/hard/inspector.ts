@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 
-/** A look into a Node process that was started with `--inspect`. */
+/** Inspects a Node process that was started with `--inspect`. */
 export type Inspector = {
   /**
    * Collects garbage.

@@ -14,8 +14,8 @@ import { seenText, watch } from './watch.ts'
 const MAX_WAIT_MS = 1_000
 
 /**
- * Megabytes by which the service may grow meanwhile: the memory limits of SECURITY.md, and what the
- * collector leaves.
+ * Megabytes by which the service may grow: the memory limits of SECURITY.md, and room for the
+ * garbage collector.
  */
 const MAX_GROWTH_MB = 450
 
@@ -40,7 +40,7 @@ beforeAll(async () => {
 })
 afterAll(() => place.stop())
 
-/** Paths that honest people read from, beside what the load sends. */
+/** Paths that honest clients read, besides the load. */
 const READ = [
   '/api/v1/account',
   '/api/v1/dmarc/domains',

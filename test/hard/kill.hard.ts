@@ -49,7 +49,7 @@ async function killService(): Promise<void> {
   await place.again()
 }
 
-/** Its backends live on for a moment and answer: only a new server is one that has recovered. */
+/** Its backends keep responding for a moment: only a new server counts as recovered. */
 async function killDatabase(): Promise<void> {
   const pid = databasePid()
   process.kill(pid, 'SIGKILL')

@@ -3,12 +3,12 @@ import { captureOf, reportOf, startSender } from '../deploy/load.ts'
 import { aggregate } from '../dmarc/reports.ts'
 import { makeEndpoints, type Place } from './place.ts'
 
-/** What was answered with success, by the key under which it must be found. */
+/** Acknowledged items, by the key under which they must be found. */
 export type Acknowledged = Record<'captures' | 'reports' | 'uploads' | 'hosts', Set<string>>
 
 export type Load = {
   acknowledged: Acknowledged
-  /** How often which status came that is no success; 0 is a connection that broke. */
+  /** Failures by status; 0 is a broken connection. */
   others(): Record<number, number>
   /** Milliseconds of the slowest success of each kind. */
   slowest(): Record<string, number>
@@ -27,13 +27,13 @@ type LoadOptions = {
   pause?: number
   /** Connections for webhooks, and for reports. */
   connections?: { captures: number; reports: number }
-  /** Tells the hosts and reports of one load from those of another on the same service. */
+  /** Distinguishes the hosts and reports of one load from those of another on the same service. */
   series?: string
 }
 
 const SOURCES = Array.from({ length: 250 }, (_, n) => `127.1.${n}.1`)
 
-/** Webhooks, attack reports, DMARC reports and hosts to be watched, all at once. */
+/** Sends webhooks, attack reports and DMARC reports and adds monitored hosts, all at once. */
 export async function startLoad(place: Place, options: LoadOptions = {}): Promise<Load> {
   const {
     endpoints = 20,
@@ -92,7 +92,7 @@ export async function startLoad(place: Place, options: LoadOptions = {}): Promis
 /** The result when nothing is missing. */
 export const NOTHING = { captures: [], reports: [], uploads: [], hosts: [] }
 
-/** How many of each were acknowledged, in words. */
+/** Describes how many of each were acknowledged. */
 export function countsOf({ captures, reports, uploads, hosts }: Acknowledged): string {
   const many = (set: Set<string>, what: string) => `${set.size.toLocaleString('en')} ${what}`
   return [

@@ -5,7 +5,7 @@ import { startDovecot } from '../servers/dovecot.ts'
 import { startProxy } from '../servers/proxy.ts'
 import type { Place } from './place.ts'
 
-/** Two accounts on a real mail server, and a migration between them that takes its time. */
+/** Starts a slow migration between two accounts of a real mail server. */
 export async function startMoving(mails: number, roundTrip = 100) {
   const server = await startDovecot()
   const slow = await startProxy(server.port, { roundTrip })

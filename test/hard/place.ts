@@ -10,17 +10,17 @@ export type Place = {
   dataDir: string
   env: Record<string, string>
   instance: Instance
-  /** Of an administrator with the largest plan. */
+  /** The API token of an administrator with the largest plan. */
   token: string
-  /** Starts the service again where it was. */
+  /** Restarts the service on the same port. */
   again(): Promise<void>
   api(path: string, method?: string, body?: unknown): Promise<Response>
   stop(): Promise<void>
 }
 
 /**
- * The service as most people run it: one process and its own PostgreSQL, durable, in a folder of
- * its own.
+ * Starts the service as most people run it: one process with its own PostgreSQL, durable, in a
+ * separate folder.
  */
 export async function startPlace(settings: Record<string, string> = {}): Promise<Place> {
   const folder = settings['DATA_DIR'] ?? mkdtempSync(join(tmpdir(), 'portreeve-hard-'))
@@ -30,7 +30,8 @@ export async function startPlace(settings: Record<string, string> = {}): Promise
     PORT: String(await freePort()),
     DNS_SERVERS: '127.0.0.1:1',
     TRUSTED_PROXIES: '127.0.0.0/8',
-    // Loads of a single account and address; what holds one account back has tests of its own.
+    // The load comes from a single account and address; the limits for one account have their own
+    // tests.
     REQUEST_LIMITS: 'off',
     ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1',
     ...settings,

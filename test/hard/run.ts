@@ -9,7 +9,7 @@ import type { Figure } from './figures.ts'
 /** Minutes for the whole run. Unfinished tests are stopped, and the figures so far are printed. */
 const MINUTES = 20
 
-/** Seconds to end decently, with the servers that were started. */
+/** Seconds to stop gracefully, with the started servers. */
 const GRACE = 20
 
 const vitest = join(import.meta.dirname, '../../node_modules/vitest/vitest.mjs')
@@ -23,7 +23,7 @@ async function run(words: string[]): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-figures-'))
   const file = join(folder, 'figures.jsonl')
   const begun = performance.now()
-  // A process group of its own: what the tests start goes with them.
+  // A separate process group: everything that the tests start ends with it.
   const child = spawn(process.execPath, [vitest, 'run', '--config', config, ...words], {
     stdio: 'inherit',
     detached: true,

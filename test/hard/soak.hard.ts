@@ -17,7 +17,7 @@ const WARM_UP = 75
 const SECONDS = 225
 const EVERY = 15
 const SOURCES = Array.from({ length: 250 }, (_, n) => `127.1.${n}.1`)
-/** Attackers that are reported repeatedly; their stored data must not grow either. */
+/** Attackers that are reported repeatedly; their stored data must not grow. */
 const ATTACKERS = 20_000
 
 let place: Place
@@ -87,7 +87,7 @@ describe('hours of use in some minutes', () => {
   })
 })
 
-/** All five jobs, and people who look. */
+/** The load of all five jobs, and of people who read. */
 async function startWork() {
   const tokens = await makeEndpoints(place, 20)
   const answer = await place.api('/api/v1/dmarc/domains', 'POST', { domain: 'example.test' })
@@ -191,7 +191,7 @@ function read(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    // It has ended meanwhile.
+    // The process has ended.
     return ''
   }
 }

@@ -12,7 +12,7 @@ export type Seen = {
 }
 
 /**
- * Asks the service again and again as an ordinary client does, and looks at its memory, until it is
+ * Requests the service repeatedly like an ordinary client and samples its memory, until it is
  * stopped.
  */
 export function watch(place: Place, path = '/api/v1/account'): { stop(): Promise<Seen> } {
@@ -46,7 +46,7 @@ export function residentMb(pid = 0): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
 }
 
-/** In words. */
+/** Describes the figures. */
 export function seenText({ slowest, asked, before, most }: Seen): string {
   return `the slowest of ${asked} requests beside it ${Math.round(slowest)} ms, memory ${Math.round(before)} MB before and ${Math.round(most)} MB at most`
 }

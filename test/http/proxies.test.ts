@@ -60,7 +60,7 @@ describe('behind a proxy', () => {
         statuses.push((await signIn(`203.0.113.50:${1_000 + port}`)).status)
       expect(statuses.slice(0, 10)).not.toContain(429)
       expect(statuses.at(-1)).toBe(429)
-      // Of another account: guesses at one are slowed down wherever they come from.
+      // A different account, because guesses at one account are slowed down from everywhere.
       expect((await signIn('203.0.113.51:1001', 'y')).status).toBe(401)
     },
   )

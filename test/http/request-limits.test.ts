@@ -127,7 +127,7 @@ describe('the rate of an account', () => {
   it('counts concurrent requests, rejects the rest, and returns the seconds to wait', async () => {
     const { id } = await portreeve.addPerson('Rita')
     const waits = await Promise.all(Array.from({ length: 12 }, () => count(id)))
-    // More than five only where the machine took so long that some of the bucket came back.
+    // More than five only on a machine so slow that the bucket refilled partly.
     const allowed = waits.filter((wait) => wait === 0).length
     expect(allowed).toBeGreaterThanOrEqual(5)
     expect(allowed).toBeLessThan(12)

@@ -17,7 +17,7 @@ type Document = {
 
 const document = JSON.parse(readFileSync('openapi.json', 'utf8')) as Document
 
-/** Formats whose texts have a length of their own. */
+/** Formats that limit the length of their texts. */
 const BOUNDED_FORMATS = ['uuid', 'date-time', 'date', 'ipv4', 'ipv6']
 
 const resolved = (schema: Schema): Schema =>

@@ -35,7 +35,7 @@ async function open(port: number, text = ''): Promise<Socket> {
   return socket
 }
 
-/** Milliseconds until the server is closed, in a grace of which much is left. */
+/** Milliseconds until the server is closed, well within the grace period. */
 async function stop(): Promise<number> {
   const begun = performance.now()
   await closeWithin(app, STOP_GRACE_MS)

@@ -16,7 +16,7 @@ import type { MailServer } from '../servers/mail-server.ts'
 import { startProxy, type Proxy } from '../servers/proxy.ts'
 import { accountOn, contents, fill, mail, read, type Letter } from './mailbox.ts'
 
-/** Set for the long run: 50 cuts and 50 kills. */
+/** Set in the long run: 50 cuts and 50 kills. */
 const TIMES = process.env['PORTREEVE_HARD'] ? 50 : 5
 const SECONDS = TIMES * 20_000
 
@@ -39,7 +39,7 @@ describe('a migration whose connections break', () => {
     ;[from, to] = await Promise.all([startDovecot(), startDovecot()])
     proxies = await Promise.all([startProxy(from.port), startProxy(to.port)])
     await from.addUser('alice', 'secret')
-    // Two that are equal to the byte are two.
+    // Two identical messages count as two.
     const twin = { body: mail(900), date: '01-Mar-2021 08:09:10 +0100' }
     const nameless = { body: 'Subject: no id\r\n\r\nbody\r\n', date: '01-Mar-2021 08:09:10 +0100' }
     await fill(accountOn(from.port), {

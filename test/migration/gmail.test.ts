@@ -102,7 +102,7 @@ describe('a migration from Gmail (47)', () => {
       '[Gmail]/Sent Mail': 1,
       '[Gmail]/All Mail': 2,
     })
-    // Nothing of All Mail is begun before what the others have is certain.
+    // All Mail starts only after the other folders are certain.
     const begun = seen.filter(({ currentFolder }) => currentFolder === '[Gmail]/All Mail')
     expect(begun.every(({ foldersDone }) => foldersDone === 3)).toBe(true)
   })

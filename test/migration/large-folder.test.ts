@@ -18,17 +18,17 @@ describe('a folder of very many messages (44)', () => {
     { timeout: COUNT * 5 },
     async () => {
       const [few, many] = [await memoryFor(2_000), await memoryFor(COUNT)]
-      // How often depends on the machine: that some came on the way does not.
+      // The number of progress reports depends on the machine; that there are some does not.
       expect(many.reports.some((done) => done > 0 && done < COUNT)).toBe(true)
       expect(many.reports.at(-1)).toBe(COUNT)
       expect(many.copied).toBe(COUNT)
-      // Half a kilobyte for each message, and what the collector leaves.
+      // Half a kilobyte per message, and room for the garbage collector.
       expect(many.megabytes - few.megabytes).toBeLessThan(50 + COUNT / 2_000)
     },
   )
 })
 
-/** Copies such a folder in a process of its own. */
+/** Copies such a folder in a separate process. */
 async function memoryFor(
   count: number,
 ): Promise<{ megabytes: number; reports: number[]; copied: number }> {

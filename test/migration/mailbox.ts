@@ -28,7 +28,7 @@ export function accountOn(port: number, user = 'alice', over: Partial<SignIn> = 
 
 let count = 0
 
-/** A mail that no other is like. */
+/** Creates a unique message. */
 export function mail(bytes = 200, headers = ''): Buffer {
   count += 1
   const head = `From: a@example.org\r\nTo: b@example.org\r\nMessage-ID: <m${count}@example.org>\r\nDate: Mon, 1 Jul 2024 08:09:10 +0200\r\n`
@@ -38,7 +38,7 @@ export function mail(bytes = 200, headers = ''): Buffer {
   )
 }
 
-/** Works in an account and signs out. */
+/** Runs `work` in an account, then signs out. */
 export async function inside<T>(
   account: SignIn,
   work: (session: Session) => Promise<T>,
@@ -71,7 +71,7 @@ export async function fill(account: SignIn, folders: Record<string, Letter[]>): 
   })
 }
 
-/** Everything in an account: folders by path, messages by UID. */
+/** Reads everything in an account: folders by path, messages by UID. */
 export async function read(account: SignIn): Promise<Record<string, Stored[]>> {
   return inside(account, async (session) => {
     const all: Record<string, Stored[]> = {}
@@ -103,7 +103,7 @@ export async function read(account: SignIn): Promise<Record<string, Stored[]>> {
   })
 }
 
-/** What must be equal on both sides, in an order of its own. */
+/** The properties that must be equal on both sides, sorted. */
 export function contents(stored: readonly Stored[] = []): string[] {
   return stored
     .map(({ hash, flags, date }) => `${hash} ${flags.join(' ')} ${momentOf(date)}`)

@@ -205,7 +205,7 @@ describe('a migration between servers that misbehave', () => {
       )
       await server.stop()
     }
-    // An older Maildir has letters for twenty-six.
+    // An older Maildir stores up to 26 keywords, one letter each.
     const strict = startTamper(to.port, {
       toServer(text, { answer }) {
         const [, tag = '', told = ''] = /^(P\d+) APPEND \S+ \(([^)]*)\)/.exec(text) ?? []

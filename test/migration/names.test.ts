@@ -11,7 +11,7 @@ import { accountOn, contents, fill, inside, mail, read } from './mailbox.ts'
 import { migrate } from './run.ts'
 import { startTamper } from './tamper.ts'
 
-/** Levels of names that some server or other refuses, or writes otherwise. */
+/** Folder names that some servers reject or encode differently. */
 const NASTY = [
   ['brace{3}'],
   ['brace{3+}'],

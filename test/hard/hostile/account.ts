@@ -11,8 +11,8 @@ import type { Place } from '../place.ts'
 import { beHostile } from './mail.ts'
 
 /**
- * An account that misuses all it is allowed to do. Plain data, so that another process can be the
- * attacker.
+ * An account that misuses everything it is allowed to do. Plain data, so that the attack can run in
+ * another process.
  */
 export type Attacker = {
   url: string
@@ -24,14 +24,14 @@ export type Attacker = {
   endpoint: { id: string; token: string }
 }
 
-/** Begins an attack, which goes on until it is stopped. */
+/** Starts an attack, which runs until it is stopped. */
 export type Attack = (attacker: Attacker) => Promise<Stoppable> | Stoppable
 type Stoppable = { stop(): Promise<void> | void }
 
 const EMAIL = 'mallory@people.test'
 const PASSWORD = 'the password of Mallory'
 
-/** Makes the attacker's account, on the smallest plan. */
+/** Creates the attacker’s account, on the smallest plan. */
 export async function startAttacker(place: Place, smtpPort: number): Promise<Attacker> {
   await runPortreeve(
     ['user', 'create', '--email', EMAIL, '--password-stdin'],
@@ -137,7 +137,7 @@ function mboxMail(): string {
   return 'From a@b.test Mon Jan  1 00:00:00 2024\nSubject: x\n\nx\n\n'.repeat(2_000_000 / 50)
 }
 
-/** A report with random content, so that it can be neither packed well nor known already. */
+/** A report with random content, so that it neither compresses nor counts as a duplicate. */
 function junkMail(): string {
   const junk = gzipSync(randomBytes(2_000_000))
   return mailWith({
@@ -219,7 +219,7 @@ export const ATTACKS: Record<string, Attack> = {
     return sendMails(attacker, () => mail)
   },
   'is sent junk of two megabytes a mail': (attacker) => {
-    // Made before the attack: to make one takes longer than to send it.
+    // Created before the attack, because creating one takes longer than sending it.
     const mails = Array.from({ length: 60 }, junkMail)
     let next = 0
     return sendMails(attacker, () => mails[next++ % mails.length] ?? '')

@@ -37,7 +37,7 @@ function loopTo(question: Question, pointer: number): Buffer {
   return Buffer.concat([head, record])
 }
 
-/** What a resolver does to a question, by the first label of the name. */
+/** The behavior of the resolver, by the first label of the name. */
 export const HOSTILE_DNS: Record<string, (question: Question, tricks: Tricks) => void> = {
   'wrong-id': (question, { reply }) => {
     for (let n = 1; n < 200; n++) reply(answerTo({ ...question, id: (question.id + n) % 65_536 }))

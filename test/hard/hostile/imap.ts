@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { listen, type Listening } from '../../servers/listen.ts'
 import { flood, trickle } from './flows.ts'
 
-/** What a server does with one command, in place of the ordinary answer. */
+/** What the server does with one command instead of the usual response. */
 type Trick = (socket: Socket, tag: string, name: string) => boolean
 
 type Hostile = {

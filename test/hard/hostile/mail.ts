@@ -5,7 +5,7 @@ import { flood, trickle } from './flows.ts'
 
 type Act = (socket: Socket) => void
 
-/** What clients of a mail server do to it, once greeted; each gets a connection of its own. */
+/** Attacks by SMTP clients after the greeting, each on a separate connection. */
 export function hostileClients(to: string): Record<string, Act> {
   const envelope = `EHLO x\r\nMAIL FROM:<a@receiver.test>\r\nRCPT TO:<${to}>\r\nDATA\r\n`
   const sends = (mail: string): Act => {
@@ -42,7 +42,7 @@ export function hostileClients(to: string): Record<string, Act> {
   }
 }
 
-/** A report that begins well and goes on with 500 MB of nothing. */
+/** A report that begins correctly and continues with 500 MB of nothing. */
 function bomb(): Buffer {
   const bytes = Buffer.alloc(500_000_000, ' ')
   bytes.write('<?xml version="1.0"?><feedback>')
@@ -54,7 +54,7 @@ const LAUGHS = `<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "ha">${Array.fro
   (_, n) => `<!ENTITY ${'bcdefghijklm'[n]} "${`&${'abcdefghijkl'[n]};`.repeat(10)}">`,
 ).join('')}]><feedback>&m;</feedback>`
 
-/** One file of 4 GB by its own word, and of 500 MB in truth. */
+/** An archive that declares 4 GB and contains 500 MB. */
 function zipBomb(): Buffer {
   const packed = deflateRawSync(bomb())
   const name = Buffer.from('a!b!1!2.xml')
@@ -92,7 +92,7 @@ function nested(depth: number): string {
   return lines.join('\r\n')
 }
 
-/** @param from another local address for each, so that none is turned away for the others */
+/** @param from a different local address for each, so that no limit is shared */
 export function beHostile(port: number, from: string, act: Act): Socket {
   const socket = connect({ port, host: '127.0.0.1', localAddress: from })
   socket.on('error', () => {}).resume()

@@ -37,7 +37,7 @@ export const accounts = {
   storage: 'Storage',
   created: 'Created',
   you: (name: string) => `${name} (you)`,
-  planOf: (email: string) => `Plan of ${email}`,
+  planOf: (email: string) => `Plan for ${email}`,
   administrator: 'Administrator',
   delete: 'Delete',
   deleteTitle: (email: string) => `Delete ${email}?`,

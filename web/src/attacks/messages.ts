@@ -74,9 +74,9 @@ export const publicPage = {
   lead: 'Servers report attackers to this service. Look up any public address.',
   delist: 'Getting your address delisted',
   delistSteps: [
-    'Check the evidence: what was attacked, and when. A listing is no accusation: most listed machines were compromised.',
+    'Check the evidence: what was attacked, and when. A listing isn’t an accusation: most listed machines were compromised.',
     'Fix the cause: a mail account with a stolen password, a router with its default password, a website with an outdated plugin. While attacks continue, the address is listed again.',
-    'Appeal. From the listed address itself an appeal is granted at once, every 30 days. Appeals from others don’t affect yours.',
+    'Appeal. An appeal sent from the listed address itself is granted at once, once every 30 days. Appeals from others don’t affect yours.',
     'Or wait: without new reports every listing ends within seven days.',
   ],
   rules: 'Listing rules',
@@ -84,10 +84,10 @@ export const publicPage = {
     'Networks count, not reports: a thousand reports from one network are still one network. Evidence halves every few days.',
     'An address is listed at a score of 60, and only if networks of different providers reported it independently. No single source can list an address.',
     'It is delisted below a score of 35, or seven days after the last report. IPv6 addresses are counted by /64.',
-    'Of each report we keep the address, service, number of events and time for 30 days. Reporters stay anonymous: each network has a different pseudonym for every address.',
+    'We keep the address, service, number of events and time of each report for 30 days. Reporters stay anonymous: each network has a different pseudonym for every address.',
   ],
   providers: {
-    before: 'The providers of networks come from data of ',
+    before: 'Network providers: data from ',
     between: ', ',
     last: ' and the ',
     names: ['DB-IP', 'RouteViews', 'NRO'],
@@ -137,7 +137,7 @@ export const appeals = {
     'The evidence is deleted. Allow an hour until everyone who uses the blocklist has fetched it again.',
   sent: 'Appeal sent',
   sentText:
-    'An administrator decides, because the appeal wasn’t sent from the listed address, or is not its first in 30 days.',
+    'An administrator decides, because the appeal wasn’t sent from the listed address, or isn’t the first in 30 days.',
   title: 'Appeals',
   loading: 'Loading appeals…',
   empty: 'No appeals.',

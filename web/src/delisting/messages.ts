@@ -3,7 +3,7 @@ import type { StepAnswer, Delisting, Step } from './api.ts'
 
 export const list = {
   title: 'Delisting',
-  lead: 'Get an IP address off every blocklist that has it. Portreeve never pays for removal.',
+  lead: 'Get an IP address removed from every blocklist that lists it. Portreeve never pays for removal.',
   create: 'New delisting',
   loading: 'Loading delistings…',
   filter: 'Filter by IP address',
@@ -36,9 +36,8 @@ export const create = {
   submit: 'Start delisting',
   address: 'IP address',
   enterAddress: 'Enter a public IP address.',
-  hint: 'Needed before Portreeve emails a blocklist. You can add cause and fix later.',
-  advice:
-    'Fix the cause first: a blocklist that is asked too early refuses, or lists the address again.',
+  hint: 'Required before Portreeve emails a blocklist. You can add the cause and the fix later.',
+  advice: 'Fix the cause first. Otherwise blocklists refuse the removal or list the address again.',
   inProgress: (ip: string) => `A delisting of ${ip} is already in progress.`,
   open: 'Open this delisting',
 } as const

@@ -80,7 +80,7 @@ export const upload = {
 
 export const domainPage = {
   unnamed: 'Domain',
-  title: (part: string, domain: string) => `${part} of ${domain}`,
+  title: (part: string, domain: string) => `${part} for ${domain}`,
   notFound: 'Domain not found. It isn’t in your account.',
   summary: 'Summary',
   reports: 'Reports',
@@ -167,7 +167,7 @@ export const sources = {
 } as const
 
 export const source = {
-  of: (domain: string) => `Sources of ${domain}`,
+  of: (domain: string) => `Sources for ${domain}`,
   unknownDomain: 'the domain',
   loading: 'Loading the source…',
   details: 'Details',
@@ -183,7 +183,7 @@ export const source = {
   check: 'More checks',
   blocklists: 'Blocklists',
   attacks: 'Attack reports',
-  related: (organisation: string) => `Other sources of ${organisation}`,
+  related: (organisation: string) => `Other sources from ${organisation}`,
   moreSources: 'more source',
 } as const
 
@@ -295,7 +295,7 @@ export const tlsReports = {
   connections: 'Connections',
   failures: 'Failures',
   policy: (type: string, domain: string) => `${type} for ${domain}`,
-  allSucceeded: 'All with TLS',
+  allSucceeded: 'All used TLS',
   succeeded: (count: number) => `${numberText(count)} succeeded`,
   noFailures: 'None',
   failure: (type: string, connections: number) => `${type}: ${counted(connections, 'connection')}`,

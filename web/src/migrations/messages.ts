@@ -22,7 +22,7 @@ export const verdicts = {
   remaining: (seconds: number) => `about ${durationText(seconds)} left`,
   cancelled: (done: number) => `Stopped after ${counted(done, 'message')}. Copied messages stay.`,
   nothingCopied: 'No messages were copied. The errors are below.',
-  dryRunFailed: 'Not every folder can be read. The errors are below. No messages were copied.',
+  dryRunFailed: 'Some folders can’t be read. The errors are below. No messages were copied.',
   failed: (errors: number) =>
     `Completed with ${counted(errors, 'error')}. All other messages were copied. Retry to copy the rest.`,
   dryRunDone: (messages: number) =>

@@ -72,7 +72,7 @@ export const listings = {
   mute: 'Ignore',
   muteAbout: (name: string) => `${name} for this host`,
   inProgress: 'Delisting in progress',
-  informational: 'Not about a single address.',
+  informational: 'Doesn’t list single addresses.',
   startDelisting: 'Start delisting',
   page: 'Removal page',
   pageAbout: (name: string) => `of ${name}`,
@@ -116,7 +116,7 @@ export const details = {
 } as const
 
 export const settings = {
-  title: (name: string) => `Settings of ${name}`,
+  title: (name: string) => `Settings for ${name}`,
   unnamed: 'host',
   loading: 'Loading settings…',
   save: 'Save settings',

@@ -38,7 +38,7 @@ export const endpoint = {
 } as const
 
 export const settings = {
-  title: (name: string) => `Settings of ${name}`,
+  title: (name: string) => `Settings for ${name}`,
   unnamed: 'endpoint',
   loading: 'Loading settings…',
   save: 'Save settings',
