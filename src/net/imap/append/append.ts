@@ -12,7 +12,8 @@ import { IMAP_LIMITS } from '../limits.ts'
 import type { ByteString } from '../folders/mailbox-name.ts'
 import type { CommandWriter } from '../connection/command-writer.ts'
 import { classifyRefusal, ImapLost, isTemporary, type Refusal } from '../connection/refusals.ts'
-import type { Command, Wire } from '../connection/wire.ts'
+import type { Command } from '../connection/command.ts'
+import type { Wire } from '../connection/wire.ts'
 
 /**
  * A message to append. Flags and date may be as the source gave them; the appender removes what
