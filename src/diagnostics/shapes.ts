@@ -5,7 +5,7 @@ import { ADVICE_SUBJECTS, SEVERITIES } from '../protocols/advice.ts'
 import { DMARC_POLICIES } from '../protocols/dmarc/dmarc-record.ts'
 import { LIST_CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
 import { STS_MODES } from '../protocols/mail/mta-sts.ts'
-import { SPF_RESULTS } from '../protocols/spf/evaluate-spf.ts'
+import { SPF_RESULTS } from '../protocols/spf/spf-result.ts'
 
 // --- dns-check ---
 

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import type { Cidr } from '../../config.ts'
 import { clientAddress } from '../../http/client-address.ts'
 import type { Logger } from '../../log.ts'
@@ -11,6 +10,13 @@ import type { CapturedRequest, RequestKey } from '../requests/captured-request.t
 import { readTarget, type CaptureTarget } from './capture-target.ts'
 import { decideResponse, type AbortReason, type ReceivedRequest } from './decide-response.ts'
 import type { DelayedResponses } from './delayed-responses.ts'
+import {
+  createSurplusUpdates,
+  findReceivedSurplus,
+  startExchange,
+  type Exchange,
+  type StoreMalformed,
+} from './exchange.ts'
 import type { GroupCommit, StoreOutcome } from './group-commit.ts'
 import {
   declaresTooLarge,
@@ -26,7 +32,7 @@ import {
   type CaptureResponse,
 } from './responses.ts'
 import { removeSessionCookies } from './session-cookies.ts'
-import { describeSurplus, findSurplus, type ParseError, type Surplus } from './surplus.ts'
+import { describeSurplus, type ParseError, type Surplus } from './surplus.ts'
 
 export type CaptureDeps = {
   endpoints: EndpointCache
@@ -36,30 +42,9 @@ export type CaptureDeps = {
   trustedProxies: Cidr[]
   /** Adds surplus bytes to a request that was stored without them. */
   saveSurplus: (request: RequestKey, surplus: Surplus) => Promise<void>
-  /**
-   * Stores bytes that follow a request as a malformed request. @returns false when they name no
-   * endpoint
-   */
-  storeMalformed: (error: ParseError, socket: Socket) => boolean
+  storeMalformed: StoreMalformed
   log: Logger
 }
-
-/** The state of a request in progress, which events on its connection add to. */
-type Exchange = {
-  request: IncomingMessage
-  abort: AbortReason | null
-  received: ReceivedBody | null
-  /** The error of the parser on the bytes after the request. */
-  laterError: ParseError | null
-  /** The key of the row, and the result of storing it. */
-  stored: { key: RequestKey; outcome: Promise<StoreOutcome> } | null
-}
-
-/**
- * Updates with late surplus bytes that run at once. More are dropped, so that a flood of them costs
- * no more than this.
- */
-const MAX_SURPLUS_UPDATES = 16
 
 const NOT_FOUND = textResponse(404, 'There is no webhook endpoint here.')
 const BUSY = textResponse(503, 'Not stored: too many requests at the moment. Please retry.', [
@@ -87,103 +72,14 @@ const RESPONSE_IF_NOT_STORED: Record<Exclude<StoreOutcome, 'stored'>, CaptureRes
  */
 export function createCapture(deps: CaptureDeps) {
   const exchanges = new WeakMap<ServerResponse, Exchange>()
-  let surplusUpdates = 0
-
-  async function capture(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const exchange: Exchange = {
-      request,
-      abort: null,
-      received: null,
-      laterError: null,
-      stored: null,
-    }
-    exchanges.set(response, exchange)
-    const received = await receiveRequest(exchange, response)
-    if (!received) return sendResponse(response, NOT_FOUND)
-    try {
-      await storeAndRespond(exchange, response, received)
-    } finally {
-      deps.memory.release(received.received.body.length)
-    }
-  }
-
-  /** Reads the request while its endpoint is looked up. Null when the endpoint does not exist. */
-  async function receiveRequest(
-    exchange: Exchange,
-    response: ServerResponse,
-  ): Promise<ReceivedRequest | null> {
-    const { request } = exchange
-    const target = readTarget(request.url ?? '')
-    if (!target) return null
-    // A socket that is closed later has no address any more.
-    const ip = clientAddress(request.socket, request.headers, deps.trustedProxies)
-    // Reading starts before the lookup, so that an aborted request shows the bytes it sent until
-    // then.
-    const reading = readBody(request, deps.memory)
-    const endpoint = await findEndpoint(target, reading)
-    if (!endpoint) return null
-    if (expectsContinue(request) && !declaresTooLarge(request)) response.writeContinue()
-    const received = await reading
-    exchange.received = received
-    return { target, endpoint, ip, received, abort: exchange.abort }
-  }
-
-  async function findEndpoint(
-    { token }: CaptureTarget,
-    reading: Promise<ReceivedBody>,
-  ): Promise<Endpoint | null> {
-    let endpoint: Endpoint | null = null
-    try {
-      return (endpoint = deps.endpoints.get(token) ?? (await deps.endpoints.load(token)))
-    } finally {
-      // Without an endpoint, the caller does not release the memory of the body.
-      if (!endpoint) void reading.then(({ body }) => deps.memory.release(body.length))
-    }
-  }
-
-  async function storeAndRespond(
-    exchange: Exchange,
-    response: ServerResponse,
-    receivedRequest: ReceivedRequest,
-  ): Promise<void> {
-    const { request } = exchange
-    const { endpoint, received } = receivedRequest
-    if (received.end === 'no-memory') return sendResponseAndClose(response, BUSY)
-    const headers = removeSessionCookies(pairHeaders(request.rawHeaders))
-    const decision = decideResponse(request, headers, receivedRequest)
-    const row = {
-      ...describeRequest(request, headers, receivedRequest),
-      endpointId: endpoint.id,
-      preflight: decision.preflight,
-      rejected: decision.rejected,
-      responseStatus: decision.status,
-      surplus:
-        exchange.laterError &&
-        surplusInLastPacket(exchange, exchange.laterError, received.lastChunk),
-    }
-    const storing = deps.commits.add(row)
-    exchange.stored = { key: row, outcome: storing }
-    const outcome = await storing
-    if (decision.response === null) return
-    const reply = outcome === 'stored' ? decision.response : RESPONSE_IF_NOT_STORED[outcome]
-    if (received.end !== 'whole') return sendResponseAndClose(response, reply)
-    const isDelayed = outcome === 'stored' && decision.isConfigured && endpoint.timeout > 0
-    if (isDelayed) sendDelayed(response, reply, endpoint)
-    else sendResponse(response, reply)
-  }
-
-  function sendDelayed(response: ServerResponse, reply: CaptureResponse, endpoint: Endpoint): void {
-    if (deps.delays.schedule(endpoint, response, () => sendResponse(response, reply))) return
-    sendResponse(response, {
-      ...reply,
-      headers: [...reply.headers, 'X-Webhook-Delay-Skipped', '1'],
-    })
-  }
+  const surplusUpdates = createSurplusUpdates(deps)
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
     // A sender that disconnects during the response is no error of the service.
     response.on('error', () => {})
-    capture(request, response).catch((error: unknown) => {
+    const exchange = startExchange(request)
+    exchanges.set(response, exchange)
+    capture(deps, exchange, response).catch((error: unknown) => {
       deps.log.error({ err: error }, 'a request was not captured')
       if (response.headersSent) response.destroy()
       else sendResponse(response, DATABASE_UNAVAILABLE)
@@ -198,54 +94,116 @@ export function createCapture(deps: CaptureDeps) {
   }
 
   /**
-   * Finds the surplus in the packet that also ends the request. Null when the surplus is stored as
-   * a malformed request.
-   */
-  function surplusInLastPacket(
-    { request }: Exchange,
-    error: ParseError,
-    lastChunk: Buffer,
-  ): Surplus | null {
-    const bytes = findSurplus(request, lastChunk, error)
-    const { message, code = '', reason = message } = error
-    const ownError = Object.assign(new Error(message), { code, reason, rawPacket: bytes })
-    if (deps.storeMalformed(ownError, request.socket)) return null
-    return describeSurplus(bytes, error)
-  }
-
-  /**
    * Stores bytes after a request, either as a malformed request or as the surplus of the request
    * they follow.
    */
   function recordLaterBytes(response: ServerResponse, error: ParseError): boolean {
     const exchange = exchanges.get(response)
     if (!exchange?.request.complete || error.rawPacket === undefined) return false
-    const { received, stored } = exchange
+    const { request, received, stored } = exchange
     exchange.laterError = error
-    // Until the body is read, the packet still has the end of the request; `surplusInLastPacket`
+    // Until the body is read, the packet still has the end of the request; `findReceivedSurplus`
     // separates them.
     if (received === null) return true
-    if (deps.storeMalformed(error, exchange.request.socket)) return true
-    if (stored) void saveSurplusLater(stored, describeSurplus(error.rawPacket, error))
+    if (deps.storeMalformed(error, request.socket)) return true
+    if (stored) void surplusUpdates.save(stored, describeSurplus(error.rawPacket, error))
     return true
   }
 
-  async function saveSurplusLater(
-    { key, outcome }: NonNullable<Exchange['stored']>,
-    surplus: Surplus,
-  ): Promise<void> {
-    if (surplusUpdates >= MAX_SURPLUS_UPDATES) return
-    surplusUpdates++
-    try {
-      if ((await outcome) === 'stored') await deps.saveSurplus(key, surplus)
-    } catch (error) {
-      deps.log.warn({ err: error }, 'the surplus of a captured request was not saved')
-    } finally {
-      surplusUpdates--
-    }
-  }
-
   return { handle, markAborted, recordLaterBytes }
+}
+
+async function capture(
+  deps: CaptureDeps,
+  exchange: Exchange,
+  response: ServerResponse,
+): Promise<void> {
+  const received = await receiveRequest(deps, exchange, response)
+  if (!received) return sendResponse(response, NOT_FOUND)
+  try {
+    await storeAndRespond(deps, exchange, response, received)
+  } finally {
+    deps.memory.release(received.received.body.length)
+  }
+}
+
+/** Reads the request while its endpoint is looked up. Null when the endpoint does not exist. */
+async function receiveRequest(
+  deps: CaptureDeps,
+  exchange: Exchange,
+  response: ServerResponse,
+): Promise<ReceivedRequest | null> {
+  const { request } = exchange
+  const target = readTarget(request.url ?? '')
+  if (!target) return null
+  // A socket that is closed later has no address any more.
+  const ip = clientAddress(request.socket, request.headers, deps.trustedProxies)
+  // Reading starts before the lookup, so that an aborted request shows the bytes it sent until
+  // then.
+  const reading = readBody(request, deps.memory)
+  const endpoint = await findEndpoint(deps, target, reading)
+  if (!endpoint) return null
+  if (expectsContinue(request) && !declaresTooLarge(request)) response.writeContinue()
+  const received = await reading
+  exchange.received = received
+  return { target, endpoint, ip, received, abort: exchange.abort }
+}
+
+async function findEndpoint(
+  { endpoints, memory }: CaptureDeps,
+  { token }: CaptureTarget,
+  reading: Promise<ReceivedBody>,
+): Promise<Endpoint | null> {
+  let endpoint: Endpoint | null = null
+  try {
+    return (endpoint = endpoints.get(token) ?? (await endpoints.load(token)))
+  } finally {
+    // Without an endpoint, the caller does not release the memory of the body.
+    if (!endpoint) void reading.then(({ body }) => memory.release(body.length))
+  }
+}
+
+async function storeAndRespond(
+  deps: CaptureDeps,
+  exchange: Exchange,
+  response: ServerResponse,
+  receivedRequest: ReceivedRequest,
+): Promise<void> {
+  const { request } = exchange
+  const { endpoint, received } = receivedRequest
+  if (received.end === 'no-memory') return sendResponseAndClose(response, BUSY)
+  const headers = removeSessionCookies(pairHeaders(request.rawHeaders))
+  const decision = decideResponse(request, headers, receivedRequest)
+  const row = {
+    ...describeRequest(request, headers, receivedRequest),
+    endpointId: endpoint.id,
+    preflight: decision.preflight,
+    rejected: decision.rejected,
+    responseStatus: decision.status,
+    surplus: findReceivedSurplus(exchange, received, deps.storeMalformed),
+  }
+  const storing = deps.commits.add(row)
+  exchange.stored = { key: row, outcome: storing }
+  const outcome = await storing
+  if (decision.response === null) return
+  const reply = outcome === 'stored' ? decision.response : RESPONSE_IF_NOT_STORED[outcome]
+  if (received.end !== 'whole') return sendResponseAndClose(response, reply)
+  const isDelayed = outcome === 'stored' && decision.isConfigured && endpoint.timeout > 0
+  if (isDelayed) sendDelayed(deps.delays, response, reply, endpoint)
+  else sendResponse(response, reply)
+}
+
+function sendDelayed(
+  delays: DelayedResponses,
+  response: ServerResponse,
+  reply: CaptureResponse,
+  endpoint: Endpoint,
+): void {
+  if (delays.schedule(endpoint, response, () => sendResponse(response, reply))) return
+  sendResponse(response, {
+    ...reply,
+    headers: [...reply.headers, 'X-Webhook-Delay-Skipped', '1'],
+  })
 }
 
 function describeRequest(

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { DnsFailure } from '../../../src/net/dns.ts'
 import { createDnsQueries } from '../../../src/protocols/dns-queries.ts'
-import { evaluateSpf, type SpfClient } from '../../../src/protocols/spf/evaluate-spf.ts'
+import { evaluateSpf } from '../../../src/protocols/spf/evaluate-spf.ts'
+import type { SpfClient } from '../../../src/protocols/spf/spf-client.ts'
 import { mapResolver } from '../../resolver.ts'
 import type { Records } from '../../servers/dns-records.ts'
 

@@ -9,157 +9,166 @@ import type { ConnectionPair } from '../connections/connection-pair.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { isTemporaryFailure } from '../connections/with-retries.ts'
-import type { DestinationFolder } from './destination-folder.ts'
 import { createBatchSize, type BatchSize, type BatchQueue } from './batch-queue.ts'
 import { recordExisting, recordOutcomes, type FailureEvidence } from './record-outcomes.ts'
 import { Reopen } from '../stop.ts'
 
+/** The state that the workers of one call of `work` share. */
+type Work = {
+  readonly pair: ConnectionPair
+  readonly at: OpenFolder
+  readonly queue: BatchQueue
+  readonly appenders: WeakMap<Wire, Appender>
+  /** Resolves when the last batch so far has been sent: batches are sent in their order. */
+  lastSent: Promise<void>
+}
+
+/** When a batch may be sent, and what reports that it was. */
+type Turn = { before: Promise<void>; sent: () => void }
+
 /** Copies batches of one folder and remembers the failures of its messages. */
-export type FolderCopier = {
+export class FolderCopier {
   readonly folder: Folder
-  readonly pace: BatchSize
-  readonly evidence: FailureEvidence
+  readonly pace: BatchSize = createBatchSize()
+  readonly evidence: FailureEvidence = {
+    blamedWires: new WeakSet(),
+    descriptions: new Map(),
+    postponements: new Map(),
+    missing: new Set(),
+  }
+  readonly #migration: MigrationContext
+  readonly #strategies = new Map<number, RetryStrategy>()
+  /** Keywords that the destination does not store. */
+  readonly #leftOut = new Set<string>()
+
+  constructor(migration: MigrationContext, folder: Folder) {
+    this.#migration = migration
+    this.folder = folder
+  }
+
   /** Returns a connection with the folder open, with the same UIDVALIDITY as when it was opened. */
-  reading(pair: ConnectionPair, at: OpenFolder): Promise<Wire>
+  async reading(pair: ConnectionPair, { sourceUidValidity }: OpenFolder): Promise<Wire> {
+    const { wire, opened } = await pair.openSource(this.folder.pathAsListed)
+    if (opened.uidValidity !== sourceUidValidity)
+      throw new Reopen('The source assigned new UIDs to its messages.')
+    return wire
+  }
+
   /**
    * Whether the destination already has a message with this Message-ID; if so, counts it as
    * processed.
    */
-  isThere(at: OpenFolder, row: Metadata): boolean
+  isThere(at: OpenFolder, row: Metadata): boolean {
+    const id = at.tally && messageIdOf(row.messageIds)
+    if (!at.tally || id === null || !at.tally.take(id)) return false
+    recordExisting(at, row)
+    this.#migration.changed()
+    return true
+  }
+
   /**
    * Copies batches of a queue until it is empty or a connection breaks. Messages without an outcome
    * are left for the next pass.
    * @param workers batches in progress at once
    * @throws Stop, FolderStop, and errors that end the whole migration
    */
-  work(pair: ConnectionPair, at: OpenFolder, queue: BatchQueue, workers: number): Promise<void>
-}
-
-type Turn = { before: Promise<void>; sent: () => void; appenders: WeakMap<Wire, Appender> }
-
-export function createFolderCopier(migration: MigrationContext, folder: Folder): FolderCopier {
-  const { gate, signal } = migration
-  const strategies = new Map<number, RetryStrategy>()
-  const evidence: FailureEvidence = {
-    blamedWires: new WeakSet(),
-    descriptions: new Map(),
-    postponements: new Map(),
-    missing: new Set(),
-  }
-  const leftOut = new Set<string>()
-  const pace = createBatchSize()
-
-  async function reading(pair: ConnectionPair, { sourceUidValidity }: OpenFolder): Promise<Wire> {
-    const { wire, opened } = await pair.openSource(folder.pathAsListed)
-    if (opened.uidValidity !== sourceUidValidity)
-      throw new Reopen('The source assigned new UIDs to its messages.')
-    return wire
-  }
-
-  function isThere(at: OpenFolder, row: Metadata): boolean {
-    const id = at.tally && messageIdOf(row.messageIds)
-    if (!at.tally || id === null || !at.tally.take(id)) return false
-    recordExisting(at, row)
-    migration.changed()
-    return true
-  }
-
-  async function work(
+  async work(
     pair: ConnectionPair,
     at: OpenFolder,
     queue: BatchQueue,
     workers: number,
   ): Promise<void> {
     const appenders = new WeakMap<Wire, Appender>()
-    let last: Promise<void> = Promise.resolve()
+    const work: Work = { pair, at, queue, appenders, lastSent: Promise.resolve() }
+    await allSettled(Array.from({ length: workers }, () => this.#copyUntilBroken(work)))
+  }
 
-    async function keepCopying(): Promise<void> {
-      for (;;) {
-        await gate.pass(signal)
-        const rows = await queue.nextBatch(() => reading(pair, at))
-        if (rows.length === 0) return
-        const before = last
-        const { promise: mine, resolve: sent } = Promise.withResolvers<void>()
-        last = mine
-        try {
-          await copy(pair, at, rows, { before, sent, appenders })
-        } finally {
-          sent()
-        }
+  #copyUntilBroken(work: Work): Promise<void> {
+    const { signal, gate } = this.#migration
+    return this.#keepCopying(work).catch((error: unknown) => {
+      signal.throwIfAborted()
+      if (!isTemporaryFailure(error, gate)) throw error
+    })
+  }
+
+  async #keepCopying(work: Work): Promise<void> {
+    const { gate, signal } = this.#migration
+    for (;;) {
+      await gate.pass(signal)
+      const rows = await work.queue.nextBatch(() => this.reading(work.pair, work.at))
+      if (rows.length === 0) return
+      const before = work.lastSent
+      const { promise: mine, resolve: sent } = Promise.withResolvers<void>()
+      work.lastSent = mine
+      try {
+        await this.#copyWithinMemory(work, rows, { before, sent })
+      } finally {
+        sent()
       }
     }
-
-    const untilBroken = () =>
-      keepCopying().catch((error: unknown) => {
-        signal.throwIfAborted()
-        if (!isTemporaryFailure(error, gate)) throw error
-      })
-    await allSettled(Array.from({ length: workers }, untilBroken))
   }
 
-  async function copy(
-    pair: ConnectionPair,
-    at: OpenFolder,
-    rows: Metadata[],
-    { before, sent, appenders }: Turn,
-  ): Promise<void> {
-    const { folderState, destinationFolder, tally } = at
-    const weight = rows.reduce(
-      (sum, { size }) =>
-        sum + Math.min(size ?? ENGINE_LIMITS.unknownBodyBytes, ENGINE_LIMITS.streamedBodyBytes),
-      0,
-    )
-    await migration.bodies.acquire(weight)
+  async #copyWithinMemory(work: Work, rows: Metadata[], turn: Turn): Promise<void> {
+    const { bodies } = this.#migration
+    const bytes = countBodyBytes(rows)
+    await bodies.acquire(bytes)
     try {
-      const [source] = await Promise.all([reading(pair, at), pair.destination()])
-      const intending = folderState.recordIntent(rows.map(({ uid }) => uid))
-      intending.catch(() => undefined)
-      const began = performance.now()
-      const outcomes = await copyBatch(rows, {
-        source,
-        appender: async () =>
-          appenderFor(appenders, (await pair.destination()).wire, destinationFolder),
-        intended: intending,
-        before,
-        sent,
-        isThere: tally && ((head) => tally.take(contentFingerprint(head))),
-        strategyOf: (uid) => strategies.get(uid) ?? 'as-is',
-      })
-      pace.recordDuration(performance.now() - began)
-      const intent = await intending
-      recordOutcomes(outcomes, {
-        migration,
-        folder: folder.path,
-        at,
-        intent,
-        strategies,
-        evidence,
-        leftOut,
-        source,
-      })
+      await this.#copy(work, rows, turn)
     } finally {
-      migration.bodies.release(weight)
+      bodies.release(bytes)
     }
   }
 
-  function appenderFor(
-    appenders: WeakMap<Wire, Appender>,
-    wire: Wire,
-    { name, opened }: DestinationFolder,
-  ): Appender {
+  async #copy(work: Work, rows: Metadata[], { before, sent }: Turn): Promise<void> {
+    const { pair, at } = work
+    const { tally } = at
+    const [source] = await Promise.all([this.reading(pair, at), pair.destination()])
+    const intending = at.folderState.recordIntent(rows.map(({ uid }) => uid))
+    intending.catch(() => undefined)
+    const began = performance.now()
+    const outcomes = await copyBatch(rows, {
+      source,
+      appender: async () => this.#appenderFor(work, (await pair.destination()).wire),
+      intended: intending,
+      before,
+      sent,
+      isThere: tally && ((head) => tally.take(contentFingerprint(head))),
+      strategyOf: (uid) => this.#strategies.get(uid) ?? 'as-is',
+    })
+    this.pace.recordDuration(performance.now() - began)
+    recordOutcomes(outcomes, {
+      migration: this.#migration,
+      folder: this.folder.path,
+      at,
+      intent: await intending,
+      strategies: this.#strategies,
+      evidence: this.evidence,
+      leftOut: this.#leftOut,
+      source,
+    })
+  }
+
+  #appenderFor({ appenders, at }: Work, wire: Wire): Appender {
     const known = appenders.get(wire)
     if (known) return known
-    const [{ permanentFlags }, { shapes }] = [opened, migration]
+    const { name, opened } = at.destinationFolder
     const appender = createAppender(wire, name, {
-      permanentFlags,
-      synchronising: evidence.needsSynchronizing,
-      shapes,
+      permanentFlags: opened.permanentFlags,
+      synchronising: this.evidence.needsSynchronizing,
+      shapes: this.#migration.shapes,
     })
     appenders.set(wire, appender)
     return appender
   }
+}
 
-  return { folder, pace, evidence, reading, isThere, work }
+/** Bytes of memory for the bodies of these messages: streamed bodies need only a part of theirs. */
+function countBodyBytes(rows: readonly Metadata[]): number {
+  const { unknownBodyBytes, streamedBodyBytes } = ENGINE_LIMITS
+  return rows.reduce(
+    (sum, { size }) => sum + Math.min(size ?? unknownBodyBytes, streamedBodyBytes),
+    0,
+  )
 }
 
 /** Waits for all promises, then throws the first error. */

@@ -3,9 +3,10 @@ import type { FolderCopy, MigrationContext } from '../context.ts'
 import { messageOf } from '../../../errors.ts'
 import { ImapRefused } from '../../../net/imap/connection/refusals.ts'
 import { copyFlags } from './copy-flags.ts'
-import { createFolderCopier } from './folder-copier.ts'
+import { FolderCopier } from './folder-copier.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
+import type { FolderState } from '../journal/folder-state.ts'
 import { openFolder, type OpenFolder } from './open-folder.ts'
 import { backOff, withRetries } from '../connections/with-retries.ts'
 import { reconcile } from './reconcile.ts'
@@ -13,94 +14,135 @@ import { createBatchQueue, type BatchQueue } from './batch-queue.ts'
 import { codeOf, FolderStop, Reopen } from '../stop.ts'
 import { failUnreadableMessages, verify } from './verify.ts'
 
-export function createFolderCopy(
-  migration: MigrationContext,
-  { folder, mapped, bytes }: FolderRoute,
-): FolderCopy {
-  const { journal, gate, waitTimes, signal, log } = migration
-  const { promise: opened, resolve: markOpened } = Promise.withResolvers<void>()
-  const helpers = new Set<Promise<void>>()
-  const wanted = mapped.destination
-  const copier = createFolderCopier(migration, folder)
-  let state: FolderCopy['state'] = 'waiting'
-  let open: OpenFolder | null = null
-  let queue: BatchQueue | null = null
+export function createFolderCopy(migration: MigrationContext, route: FolderRoute): FolderCopy {
+  return new ImapFolderCopy(migration, route)
+}
 
-  async function run(pair: ConnectionPair): Promise<void> {
-    state = 'running'
-    migration.changed()
+class ImapFolderCopy implements FolderCopy {
+  readonly folder: FolderRoute['folder']
+  readonly bytes: FolderRoute['bytes']
+  readonly opened: Promise<void>
+  state: FolderCopy['state'] = 'waiting'
+
+  readonly #migration: MigrationContext
+  readonly #mapped: FolderRoute['mapped']
+  readonly #copier: FolderCopier
+  readonly #markOpened: () => void
+  #open: OpenFolder | null = null
+  /** The batches that other connection pairs can help with now. */
+  #queue: BatchQueue | null = null
+  readonly #helpers = new Set<Promise<void>>()
+
+  constructor(migration: MigrationContext, { folder, mapped, bytes }: FolderRoute) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.opened = promise
+    this.#markOpened = resolve
+    this.folder = folder
+    this.bytes = bytes
+    this.#migration = migration
+    this.#mapped = mapped
+    this.#copier = new FolderCopier(migration, folder)
+  }
+
+  get destination(): string {
+    return this.#open?.destinationFolder.path ?? this.#mapped.destination
+  }
+
+  get folderState(): FolderState | null {
+    return this.#open?.folderState ?? null
+  }
+
+  get waiting(): number {
+    return this.#queue?.waiting ?? 0
+  }
+
+  async run(pair: ConnectionPair): Promise<void> {
+    this.state = 'running'
+    this.#migration.changed()
     try {
-      for (let tries = 1; ; tries++) {
-        try {
-          await copyWhole(pair)
-          break
-        } catch (error) {
-          if (!(error instanceof Reopen) || tries === ENGINE_LIMITS.maxReopens) throw error
-          log.info({ folder: folder.path }, error.message)
-        }
-      }
-      state = 'done'
+      await this.#copyWithReopens(pair)
+      this.state = 'done'
     } catch (error) {
-      await stop(error)
+      await this.#stop(error)
     } finally {
-      markOpened()
-      migration.changed()
+      this.#markOpened()
+      this.#migration.changed()
     }
+  }
+
+  async count(pair: ConnectionPair): Promise<void> {
+    const { folder } = this
+    try {
+      const reading = await withRetries(this.#migration, () => pair.openSource(folder.pathAsListed))
+      folder.messages = reading.opened.exists
+    } catch (error) {
+      await this.#stop(error)
+    }
+    this.#migration.changed()
+  }
+
+  async help(pair: ConnectionPair): Promise<void> {
+    if (!this.#queue || !this.#open) return
+    const { batchesInProgress } = ENGINE_LIMITS
+    const helping = this.#copier.work(pair, this.#open, this.#queue, batchesInProgress)
+    const quiet = helping.catch(() => undefined)
+    this.#helpers.add(quiet)
+    await helping.finally(() => this.#helpers.delete(quiet))
   }
 
   /** Ends the folder with an error. Errors of the whole migration are thrown. */
-  async function stop(error: unknown): Promise<void> {
-    state = 'stopped'
+  async #stop(error: unknown): Promise<void> {
+    this.state = 'stopped'
     if (!(error instanceof FolderStop || error instanceof ImapRefused)) throw error
-    state = 'failed'
-    await journal.report(folderFailure(folder.path, error))
+    this.state = 'failed'
+    await this.#migration.journal.report(folderFailure(this.folder.path, error))
   }
 
-  async function count(pair: ConnectionPair): Promise<void> {
-    try {
-      const reading = await withRetries(migration, () => pair.openSource(folder.pathAsListed))
-      folder.messages = reading.opened.exists
-    } catch (error) {
-      await stop(error)
+  async #copyWithReopens(pair: ConnectionPair): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#copyWhole(pair)
+      } catch (error) {
+        if (!(error instanceof Reopen) || tries === ENGINE_LIMITS.maxReopens) throw error
+        this.#migration.log.info({ folder: this.folder.path }, error.message)
+      }
     }
-    migration.changed()
   }
 
-  async function copyWhole(pair: ConnectionPair): Promise<void> {
-    const at = await withRetries(migration, () => openFolder(pair, folder, wanted, migration))
-    open = at
-    noteName(at.destinationFolder.path)
-    markOpened()
+  async #copyWhole(pair: ConnectionPair): Promise<void> {
+    const migration = this.#migration
+    const copier = this.#copier
+    const at = await withRetries(migration, () =>
+      openFolder(pair, this.folder, this.#mapped.destination, migration),
+    )
+    this.#open = at
+    this.#noteName(at.destinationFolder.path)
+    this.#markOpened()
     migration.changed()
-    do await copyRounds(pair, at)
+    do await this.#copyRounds(pair, at)
     while (!(await withRetries(migration, () => verify(pair, at, copier, migration.note))))
     if (migration.withNewMail)
       await withRetries(migration, () => copyFlags(pair, at, copier, migration))
     await at.folderState.finish(at.sourceModseq)
   }
 
-  function noteName(path: string): void {
-    const { altered, inTheWay } = mapped
-    if (!altered && path === wanted) return
+  #noteName(path: string): void {
+    const { destination, altered, inTheWay } = this.#mapped
+    if (!altered && path === destination) return
     const why = inTheWay === null ? '' : `, because another folder goes to “${inTheWay}”`
-    migration.note({ folder: folder.path, message: `It became “${path}”${why}.` })
+    this.#migration.note({ folder: this.folder.path, message: `It became “${path}”${why}.` })
   }
 
-  async function copyRounds(pair: ConnectionPair, at: OpenFolder): Promise<void> {
-    const { folderState, destinationFolder } = at
+  async #copyRounds(pair: ConnectionPair, at: OpenFolder): Promise<void> {
+    const { gate, waitTimes, signal } = this.#migration
+    const { folderState } = at
     for (let idle = 0; idle < ENGINE_LIMITS.maxIdleRounds;) {
-      await withRetries(migration, async () => {
-        const { wire } = await pair.destination()
-        await reconcile(folderState, () => copier.reading(pair, at), wire, destinationFolder.name, {
-          settle: waitTimes.quietMs,
-          signal,
-        })
-      })
-      failUnreadableMessages(at, copier)
+      await withRetries(this.#migration, () => this.#reconcile(pair, at))
+      failUnreadableMessages(at, this.#copier)
       const left = folderState.start(at.uids)
       if (left.length === 0) return
       const known = folderState.totalFailureCount
-      await copyRound(pair, at, left)
+      await this.#copyRound(pair, at, chooseRound(folderState, left))
       signal.throwIfAborted()
       if (folderState.left < left.length || folderState.totalFailureCount > known) idle = 0
       else if (gate.closedUntil === null) {
@@ -110,68 +152,58 @@ export function createFolderCopy(
     }
     throw new FolderStop(
       'stuck',
-      `Nothing more of “${folder.path}” could be copied in ${ENGINE_LIMITS.maxIdleRounds} attempts.`,
+      `Nothing more of “${this.folder.path}” could be copied in ${ENGINE_LIMITS.maxIdleRounds} attempts.`,
     )
   }
 
-  /**
-   * Copies messages that have not failed first. Messages that were in a batch whose connection
-   * broke follow in small batches, and finally alone, so that they affect no others.
-   */
-  async function copyRound(pair: ConnectionPair, at: OpenFolder, left: number[]): Promise<void> {
-    const { folderState } = at
-    const trusted = left.filter((uid) => folderState.failureCountOf(uid) === 0)
-    const shared = left.filter(
-      (uid) => folderState.failureCountOf(uid) < ENGINE_LIMITS.maxBreaks.alone,
-    )
-    const uids = [trusted, shared].find((some) => some.length > 0) ?? left
-    const maxBatchMessages =
-      uids === trusted ? Infinity : uids === shared ? ENGINE_LIMITS.suspiciousBatchMessages : 1
-    const { pace } = copier
-    const current = createBatchQueue({
+  async #reconcile(pair: ConnectionPair, at: OpenFolder): Promise<void> {
+    const { waitTimes, signal } = this.#migration
+    const { wire } = await pair.destination()
+    const reading = () => this.#copier.reading(pair, at)
+    const options = { settle: waitTimes.quietMs, signal }
+    await reconcile(at.folderState, reading, wire, at.destinationFolder.name, options)
+  }
+
+  async #copyRound(
+    pair: ConnectionPair,
+    at: OpenFolder,
+    { uids, maxBatchMessages, isTrusted }: Round,
+  ): Promise<void> {
+    const copier = this.#copier
+    const queue = createBatchQueue({
       uids,
-      pace,
+      pace: copier.pace,
       maxBatchMessages,
       isThere: (row) => copier.isThere(at, row),
     })
     const { wire } = await pair.destination()
     // Without UIDPLUS, the outcome of only one open batch can be found out.
-    const isSingle = uids !== trusted || !wire.capabilities.has('UIDPLUS')
-    queue = isSingle ? null : current
+    const isSingle = !isTrusted || !wire.capabilities.has('UIDPLUS')
+    this.#queue = isSingle ? null : queue
     try {
-      await copier.work(pair, at, current, isSingle ? 1 : ENGINE_LIMITS.batchesInProgress)
+      await copier.work(pair, at, queue, isSingle ? 1 : ENGINE_LIMITS.batchesInProgress)
     } finally {
-      queue = null
-      await Promise.all(helpers)
+      this.#queue = null
+      await Promise.all(this.#helpers)
     }
   }
+}
 
-  return {
-    folder,
-    bytes,
-    opened,
-    get destination() {
-      return open?.destinationFolder.path ?? wanted
-    },
-    get state() {
-      return state
-    },
-    get folderState() {
-      return open?.folderState ?? null
-    },
-    get waiting() {
-      return queue?.waiting ?? 0
-    },
-    run,
-    count,
-    async help(pair) {
-      if (!queue || !open) return
-      const helping = copier.work(pair, open, queue, ENGINE_LIMITS.batchesInProgress)
-      const quiet = helping.catch(() => undefined)
-      helpers.add(quiet)
-      await helping.finally(() => helpers.delete(quiet))
-    },
-  }
+/** Messages that are copied together. `isTrusted`: none of them has failed. */
+type Round = { uids: number[]; maxBatchMessages: number; isTrusted: boolean }
+
+/**
+ * Chooses messages that have not failed first. Messages that were in a batch whose connection broke
+ * follow in small batches, and finally alone, so that they affect no others.
+ */
+function chooseRound(folderState: FolderState, left: number[]): Round {
+  const { maxBreaks, suspiciousBatchMessages } = ENGINE_LIMITS
+  const trusted = left.filter((uid) => folderState.failureCountOf(uid) === 0)
+  if (trusted.length > 0) return { uids: trusted, maxBatchMessages: Infinity, isTrusted: true }
+  const shared = left.filter((uid) => folderState.failureCountOf(uid) < maxBreaks.alone)
+  if (shared.length > 0)
+    return { uids: shared, maxBatchMessages: suspiciousBatchMessages, isTrusted: false }
+  return { uids: left, maxBatchMessages: 1, isTrusted: false }
 }
 
 function folderFailure(folder: string, error: Error) {

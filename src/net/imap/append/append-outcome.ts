@@ -1,7 +1,7 @@
 import { parseUidList } from '../connection/command-encoding.ts'
 import { classifyRefusal, ImapLost, type Refusal } from '../connection/refusals.ts'
 import { numberOf, stringOf, type ResponseCode } from '../connection/response.ts'
-import type { Command } from '../connection/wire.ts'
+import type { Command } from '../connection/command.ts'
 
 /** The outcome of one message. */
 export type AppendOutcome =

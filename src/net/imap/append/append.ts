@@ -3,16 +3,18 @@ import {
   createLiteralPolicy,
   appendHeaderOf,
   maxNonSyncLiteralBytes,
+  type LiteralPolicy,
 } from './append-header.ts'
 import { repeat, awaitOutcomes, type AppendOutcome, type AppendAttempt } from './append-outcome.ts'
 import { createAppendWindow } from './append-window.ts'
-import { astring } from '../connection/command-encoding.ts'
+import { astring, type CommandPart } from '../connection/command-encoding.ts'
 import { isUnusualDate, serialiseDate } from './flags-and-dates.ts'
 import { IMAP_LIMITS } from '../limits.ts'
 import type { ByteString } from '../folders/mailbox-name.ts'
 import type { CommandWriter } from '../connection/command-writer.ts'
 import { classifyRefusal, ImapLost, isTemporary, type Refusal } from '../connection/refusals.ts'
-import type { Command, Wire } from '../connection/wire.ts'
+import type { Command } from '../connection/command.ts'
+import type { Wire } from '../connection/wire.ts'
 
 /**
  * A message to append. Flags and date may be as the source gave them; the appender removes what
@@ -65,69 +67,104 @@ export function createAppender(
   mailbox: ByteString,
   options: AppenderOptions,
 ): Appender {
-  const { permanentFlags, singly = false, synchronising = false, shapes = new Set() } = options
-  const nonSyncLimit = synchronising ? -1 : maxNonSyncLiteralBytes(wire)
-  const isMulti = !singly && wire.capabilities.has('MULTIAPPEND')
-  const sizeLimit = maxMessageBytes(wire)
-  const canSendBinary = wire.capabilities.has('BINARY')
-  const literals = createLiteralPolicy(nonSyncLimit, shapes)
-  const window = createAppendWindow(IMAP_LIMITS.appendWindow)
-  const name = astring(mailbox)
+  return new MailboxAppender(wire, mailbox, options)
+}
 
-  async function submit(batch: readonly AppendMessage[]): Promise<SubmittedBatch> {
+class MailboxAppender implements Appender {
+  readonly wire: Wire
+  readonly mode: Appender['mode']
+  readonly #mailbox: CommandPart
+  readonly #permanentFlags: AppenderOptions['permanentFlags']
+  readonly #isMulti: boolean
+  readonly #sizeLimit: number
+  readonly #canSendBinary: boolean
+  readonly #literals: LiteralPolicy
+  readonly #window = createAppendWindow(IMAP_LIMITS.appendWindow)
+
+  constructor(wire: Wire, mailbox: ByteString, options: AppenderOptions) {
+    const { permanentFlags, singly = false, synchronising = false, shapes = new Set() } = options
+    const nonSyncLimit = synchronising ? -1 : maxNonSyncLiteralBytes(wire)
+    this.wire = wire
+    this.#mailbox = astring(mailbox)
+    this.#permanentFlags = permanentFlags
+    this.#isMulti = !singly && wire.capabilities.has('MULTIAPPEND')
+    this.#sizeLimit = maxMessageBytes(wire)
+    this.#canSendBinary = wire.capabilities.has('BINARY')
+    this.#literals = createLiteralPolicy(nonSyncLimit, shapes)
+    this.mode = this.#isMulti ? 'multiappend' : nonSyncLimit >= 0 ? 'pipelined' : 'chained'
+  }
+
+  async submit(batch: readonly AppendMessage[]): Promise<SubmittedBatch> {
     const parts: SubmittedBatch[] = []
-    for (const messages of commandsOf(batch, canShareCommand))
-      parts.push(await submitCommand(messages))
+    for (const messages of this.#splitIntoCommands(batch))
+      parts.push(await this.#submitCommand(messages))
     return {
       outcomes: Promise.all(parts.map(({ outcomes }) => outcomes)).then((all) => all.flat()),
     }
   }
 
   /**
+   * Splits a batch into commands. Streamed bodies, messages that will not be sent, bodies with NUL
+   * and unusual dates get a command of their own.
+   */
+  #splitIntoCommands(batch: readonly AppendMessage[]): AppendMessage[][] {
+    const commands: AppendMessage[][] = []
+    let isOpen = false
+    for (const message of batch) {
+      const isShared = this.#canShareCommand(message)
+      if (isShared && isOpen) commands.at(-1)?.push(message)
+      else commands.push([message])
+      isOpen = isShared
+    }
+    return commands
+  }
+
+  /**
    * A message that the server may reject before reading it would take the other messages of its
    * command along.
    */
-  function canShareCommand(message: AppendMessage): boolean {
-    if (!isMulti || !Buffer.isBuffer(message.body) || containsNul(message)) return false
-    if (findSizeProblem(message.size, sizeLimit) !== null) return false
+  #canShareCommand(message: AppendMessage): boolean {
+    if (!this.#isMulti || !Buffer.isBuffer(message.body) || containsNul(message)) return false
+    if (findSizeProblem(message.size, this.#sizeLimit) !== null) return false
     const date = message.internalDate === null ? null : serialiseDate(message.internalDate)
     return date === null || !isUnusualDate(date)
   }
 
-  async function submitCommand(messages: readonly AppendMessage[]): Promise<SubmittedBatch> {
+  async #submitCommand(messages: readonly AppendMessage[]): Promise<SubmittedBatch> {
     const unfit = messages
-      .map(({ size }) => findSizeProblem(size, sizeLimit))
+      .map(({ size }) => findSizeProblem(size, this.#sizeLimit))
       .find((refusal) => refusal !== null)
     if (unfit)
       return {
         outcomes: Promise.resolve(repeat(messages.length, { state: 'refused', refusal: unfit })),
       }
     const bytes = messages.reduce((sum, { size }) => sum + size, 0)
-    await window.acquire(bytes)
-    const attempt = await write(messages)
-    return { outcomes: resolveOutcomes(attempt, messages, bytes) }
+    await this.#window.acquire(bytes)
+    const attempt = await this.#write(messages)
+    return { outcomes: this.#resolveOutcomes(attempt, messages, bytes) }
   }
 
-  async function resolveOutcomes(
+  async #resolveOutcomes(
     attempt: AppendAttempt,
     messages: readonly AppendMessage[],
     bytes: number,
   ): Promise<AppendOutcome[]> {
     const outcomes = await awaitOutcomes(attempt, messages.length)
-    window.release(bytes)
+    this.#window.release(bytes)
     if (messages.length === 1 || !mayBeOneMessagesFault(outcomes[0])) return outcomes
     // Nothing of it is stored (RFC 3502, 6.3.11), and the message at fault is unknown, so none
     // counts as rejected.
-    if (wire.lost) return repeat(messages.length, { state: 'unsent', lost: wire.lost })
-    const alone = await Promise.all(messages.map((message) => submitCommand([message])))
+    const { lost } = this.wire
+    if (lost) return repeat(messages.length, { state: 'unsent', lost })
+    const alone = await Promise.all(messages.map((message) => this.#submitCommand([message])))
     return (await Promise.all(alone.map((submitted) => submitted.outcomes))).flat()
   }
 
-  async function write(messages: readonly AppendMessage[]): Promise<AppendAttempt> {
+  async #write(messages: readonly AppendMessage[]): Promise<AppendAttempt> {
     const attempt: AppendAttempt = { command: null, isCommitted: false, lost: null }
     try {
-      await wire.withWriter((writer, begin) =>
-        writeCommand(writer, (attempt.command = begin()), messages, attempt),
+      await this.wire.withWriter((writer, begin) =>
+        this.#writeCommand(writer, (attempt.command = begin()), messages, attempt),
       )
     } catch (error) {
       attempt.lost =
@@ -136,35 +173,37 @@ export function createAppender(
           : new ImapLost('ours', 'The message broke off on its way here.')
       // A literal cannot be cancelled: only closing the connection keeps half a message from being
       // stored.
-      wire.destroy(attempt.lost)
+      this.wire.destroy(attempt.lost)
     }
     return attempt
   }
 
-  async function writeCommand(
+  /** Stops when the server ends the command instead of continuing it. */
+  async #writeCommand(
     writer: CommandWriter,
     command: Command,
     messages: readonly AppendMessage[],
     attempt: AppendAttempt,
   ): Promise<void> {
     await writer.write(`${command.tag} APPEND `)
-    if (typeof name === 'string') await writer.write(name)
+    const mailbox = this.#mailbox
+    if (typeof mailbox === 'string') await writer.write(mailbox)
     else {
-      await writer.write(`{${name.length}}\r\n`)
+      await writer.write(`{${mailbox.length}}\r\n`)
       if (!(await command.awaitContinuation())) return
-      await writer.write(name)
+      await writer.write(mailbox)
     }
     for (const message of messages) {
-      const header = appendHeaderOf(message, permanentFlags)
-      const isBinary = canSendBinary && containsNul(message)
-      const isNonSync = !isBinary && literals.canSkipContinuation(header, message.size)
+      const header = appendHeaderOf(message, this.#permanentFlags)
+      const isBinary = this.#canSendBinary && containsNul(message)
+      const isNonSync = !isBinary && this.#literals.canSkipContinuation(header, message.size)
       if (isNonSync) command.guardLiteral()
       await writer.write(
         `${header.text} ${isBinary ? '~' : ''}{${message.size}${isNonSync ? '+' : ''}}\r\n`,
       )
       if (!isNonSync) {
         if (!(await command.awaitContinuation())) return
-        literals.recordAccepted(header)
+        this.#literals.recordAccepted(header)
         command.guardLiteral()
       }
       await writeBody(writer, message)
@@ -172,9 +211,6 @@ export function createAppender(
     attempt.isCommitted = true
     await writer.write('\r\n')
   }
-
-  const mode = isMulti ? 'multiappend' : nonSyncLimit >= 0 ? 'pipelined' : 'chained'
-  return { wire, submit, mode }
 }
 
 /**
@@ -214,25 +250,6 @@ function findSizeProblem(size: number, sizeLimit: number): Refusal | null {
     'APPENDLIMIT',
     `The server takes messages of at most ${sizeLimit} bytes.`,
   )
-}
-
-/**
- * Splits a batch into commands. Streamed bodies, messages that will not be sent, bodies with NUL
- * and unusual dates get a command of their own.
- */
-function commandsOf(
-  batch: readonly AppendMessage[],
-  mayShare: (message: AppendMessage) => boolean,
-): AppendMessage[][] {
-  const commands: AppendMessage[][] = []
-  let isOpen = false
-  for (const message of batch) {
-    const isShared = mayShare(message)
-    if (isShared && isOpen) commands.at(-1)?.push(message)
-    else commands.push([message])
-    isOpen = isShared
-  }
-  return commands
 }
 
 /** Whether the messages of a rejected batch may succeed one by one. */

@@ -1,31 +1,14 @@
 import type { Duplex } from 'node:stream'
+import { CommandInFlight, type Command, type CommandResult } from './command.ts'
 import type { CommandPart } from './command-encoding.ts'
 import { TIMEOUTS } from '../limits.ts'
 import type { Listener } from './listener.ts'
 import { createResponseDispatcher } from './response-dispatcher.ts'
 import { NotImap } from './response-parser.ts'
 import { classifyRefusal, ImapLost, ImapRefused, sanitise, type Refusal } from './refusals.ts'
-import type { Response, ResponseCode } from './response.ts'
-import { createWatchdog } from './watchdog.ts'
+import type { Response, ResponseCode, Value } from './response.ts'
+import { createWatchdog, type Watchdog } from './watchdog.ts'
 import { createCommandWriter, type CommandWriter } from './command-writer.ts'
-
-export type CommandResult = { status: 'OK' | 'NO' | 'BAD'; code: ResponseCode | null; text: string }
-
-/** A command in flight. */
-export type Command = {
-  readonly tag: string
-  /** The tagged response, whatever its status. Rejects only with `ImapLost`. */
-  readonly answer: Promise<CommandResult>
-  /**
-   * Resolves with true at the server’s `+`, with false when the tagged response arrived instead.
-   */
-  awaitContinuation(): Promise<boolean>
-  /**
-   * From here on, a BAD means that the server reads literals as commands, and destroys the
-   * connection at once.
-   */
-  guardLiteral(): void
-}
 
 /**
  * A signed-in connection on which commands are written one after another and answered in any order.
@@ -61,15 +44,6 @@ export type Wire = {
   destroy(reason: ImapLost): void
 }
 
-type InFlight = {
-  tag: string
-  listener: Listener
-  isGuarded: boolean
-  resolve: (completion: CommandResult) => void
-  fail: (lost: ImapLost) => void
-  continueWith: ((may: boolean) => void) | null
-}
-
 type WireOptions = {
   capabilities: Iterable<string>
   /** Milliseconds without a byte while a response is due. */
@@ -91,187 +65,200 @@ export function createWire(
     standstillMs = TIMEOUTS.standstillMs,
   }: WireOptions,
 ): Wire {
-  const inFlight = new Map<string, InFlight>()
-  const watchdog = createWatchdog({ silenceMs, standstillMs }, destroy)
-  const writer = createCommandWriter(socket, () => {
-    watchdog.refresh()
-    watchdog.markProgress()
-  })
-  const dispatcher = createResponseDispatcher(
-    () => [...inFlight.values()].map(({ listener }) => listener),
-    dispatch,
-    () => watchdog.markProgress(),
-  )
-  const { promise: gone, resolve: markGone } = Promise.withResolvers<ImapLost>()
-  let lost: ImapLost | null = null
-  let pauses = 0
-  let tags = 0
-  let lastTurn: Promise<unknown> = Promise.resolve()
-  let bye: Refusal | null = null
+  return new ImapWire(socket, { capabilities, silenceMs, standstillMs })
+}
 
-  function updateWatchdog(): void {
-    watchdog.update(!lost && inFlight.size > 0 && pauses === 0)
+type StatusResponse = Extract<Response, { kind: 'status' }>
+
+class ImapWire implements Wire {
+  readonly capabilities: ReadonlySet<string>
+  readonly gone: Promise<ImapLost>
+  lost: ImapLost | null = null
+
+  readonly #socket: Duplex
+  readonly #watchdog: Watchdog
+  readonly #writer: CommandWriter
+  readonly #dispatcher: ReturnType<typeof createResponseDispatcher>
+  readonly #markGone: (reason: ImapLost) => void
+  /** The commands without a tagged response by their tag, oldest first. */
+  readonly #inFlight = new Map<string, CommandInFlight>()
+  #tags = 0
+  #pauses = 0
+  /** Resolves when the last consumer of `withWriter` so far has ended. */
+  #lastTurn: Promise<unknown> = Promise.resolve()
+  #bye: Refusal | null = null
+
+  constructor(socket: Duplex, { capabilities, silenceMs, standstillMs }: Required<WireOptions>) {
+    const { promise, resolve } = Promise.withResolvers<ImapLost>()
+    this.gone = promise
+    this.#markGone = resolve
+    this.capabilities = new Set([...capabilities].map((capability) => capability.toUpperCase()))
+    this.#socket = socket
+    this.#watchdog = createWatchdog({ silenceMs, standstillMs }, (reason) => this.destroy(reason))
+    this.#writer = createCommandWriter(socket, () => {
+      this.#watchdog.refresh()
+      this.#watchdog.markProgress()
+    })
+    this.#dispatcher = createResponseDispatcher(
+      () => [...this.#inFlight.values()].map(({ listener }) => listener),
+      (response) => this.#dispatch(response),
+      () => this.#watchdog.markProgress(),
+    )
+    this.#listen()
   }
 
-  function dispatch(response: Response): void {
-    watchdog.refresh()
-    if (response.kind === 'data') {
-      for (const { listener } of inFlight.values())
-        if (listener.data?.(response.values)) return watchdog.markProgress()
-    } else if (response.kind === 'continue') {
-      for (const command of inFlight.values())
-        if (command.continueWith) return resolveContinuation(command, true)
-    } else if (response.tag === '*') handleUntagged(response)
-    else complete(response)
+  async run(parts: CommandPart[], listener?: Listener): Promise<CommandResult> {
+    const name = String(parts[0]).split(' ', 2).join(' ').trim()
+    const command = await this.withWriter(async (to, begin) => {
+      const started = begin(listener)
+      await writeCommand(to, started, parts)
+      return started
+    })
+    const result = await command.answer
+    const { status, code, text } = result
+    if (status === 'OK') return result
+    throw new ImapRefused(name, classifyRefusal(status, code?.name ?? null, text))
   }
 
-  function handleUntagged({ status, code, text }: Extract<Response, { kind: 'status' }>): void {
-    if (status === 'BYE') bye = classifyRefusal('BYE', code?.name ?? null, text)
-    if (status === 'BAD' && [...inFlight.values()].some((command) => command.isGuarded))
-      destroyMisread(text)
-    if (code) for (const { listener } of inFlight.values()) listener.code?.(code)
+  async withWriter<T>(
+    write: (writer: CommandWriter, begin: (listener?: Listener) => Command) => Promise<T>,
+  ): Promise<T> {
+    const before = this.#lastTurn
+    const { promise: mine, resolve: pass } = Promise.withResolvers<void>()
+    this.#lastTurn = mine
+    await before
+    try {
+      if (this.lost) throw this.lost
+      return await write(this.#writer, this.#begin)
+    } finally {
+      pass()
+    }
   }
 
-  function complete({ tag, status, code, text }: Extract<Response, { kind: 'status' }>): void {
-    const command = inFlight.get(tag)
+  pauseReading(): void {
+    this.#pauses += 1
+    if (this.#pauses === 1) this.#socket.pause()
+    this.#updateWatchdog()
+  }
+
+  resumeReading(): void {
+    this.#pauses -= 1
+    if (this.#pauses === 0) this.#socket.resume()
+    this.#updateWatchdog()
+  }
+
+  async logout(): Promise<void> {
+    const signedOut = () => this.destroy(new ImapLost('ours', 'Signed out.'))
+    const bound = setTimeout(signedOut, TIMEOUTS.logoutMs)
+    await this.run(['LOGOUT']).catch(() => undefined)
+    clearTimeout(bound)
+    signedOut()
+  }
+
+  destroy(reason: ImapLost): void {
+    if (this.lost) return
+    this.lost = reason
+    this.#updateWatchdog()
+    this.#socket.destroy()
+    this.#dispatcher.fail(reason)
+    for (const command of this.#inFlight.values()) command.fail(reason)
+    this.#inFlight.clear()
+    this.#writer.fail(reason)
+    this.#markGone(reason)
+  }
+
+  #listen(): void {
+    this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk))
+    this.#socket.on('end', () => this.#close(closedText(this.#bye)))
+    this.#socket.on('close', () => this.#close(closedText(this.#bye)))
+    this.#socket.on('error', ({ message }) => this.#close(`The connection broke: ${message}.`))
+    this.#socket.resume()
+  }
+
+  #close(text: string): void {
+    this.destroy(new ImapLost(this.#bye ? 'bye' : 'closed', text, this.#bye))
+  }
+
+  #updateWatchdog(): void {
+    this.#watchdog.update(!this.lost && this.#inFlight.size > 0 && this.#pauses === 0)
+  }
+
+  /** Starts a command: its sender writes it, and its listener receives responses from now on. */
+  readonly #begin = (listener: Listener = {}): Command => {
+    const command = new CommandInFlight(`P${(this.#tags += 1)}`, listener)
+    if (this.lost) command.fail(this.lost)
+    else this.#inFlight.set(command.tag, command)
+    this.#updateWatchdog()
+    return command
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#watchdog.countBytes(chunk.length)
+    try {
+      this.#dispatcher.push(chunk)
+      this.#watchdog.checkStandstill()
+    } catch (error) {
+      if (!(error instanceof NotImap)) throw error
+      this.destroy(
+        new ImapLost('protocol', `The server does not speak IMAP: ${sanitise(error.message)}.`),
+      )
+    }
+  }
+
+  #dispatch(response: Response): void {
+    this.#watchdog.refresh()
+    if (response.kind === 'data') this.#dispatchData(response.values)
+    else if (response.kind === 'continue') this.#continueOldest()
+    else if (response.tag === '*') this.#handleUntagged(response)
+    else this.#complete(response)
+  }
+
+  /** Data belongs to the oldest command that accepts it. */
+  #dispatchData(values: Value[]): void {
+    for (const { listener } of this.#inFlight.values())
+      if (listener.data?.(values)) return this.#watchdog.markProgress()
+  }
+
+  #continueOldest(): void {
+    for (const command of this.#inFlight.values())
+      if (command.awaitsContinuation) return command.continue()
+  }
+
+  #handleUntagged({ status, code, text }: StatusResponse): void {
+    if (status === 'BYE') this.#bye = classifyRefusal('BYE', code?.name ?? null, text)
+    if (status === 'BAD' && this.#hasGuardedLiteral()) this.#destroyMisread(text)
+    if (code) this.#dispatchCode(code)
+  }
+
+  #dispatchCode(code: ResponseCode): void {
+    for (const { listener } of this.#inFlight.values()) listener.code?.(code)
+  }
+
+  #complete({ tag, status, code, text }: StatusResponse): void {
+    const command = this.#inFlight.get(tag)
     if (!command || status === 'BYE' || status === 'PREAUTH')
       throw new NotImap(`it answered ${tag}, which was not asked`)
-    inFlight.delete(tag)
-    watchdog.markProgress()
-    command.resolve({ status, code, text })
-    resolveContinuation(command, false)
-    if (status === 'BAD' && command.isGuarded) destroyMisread(text)
-    updateWatchdog()
+    this.#inFlight.delete(tag)
+    this.#watchdog.markProgress()
+    command.complete({ status, code, text })
+    if (status === 'BAD' && command.isGuarded) this.#destroyMisread(text)
+    this.#updateWatchdog()
+  }
+
+  #hasGuardedLiteral(): boolean {
+    for (const { isGuarded } of this.#inFlight.values()) if (isGuarded) return true
+    return false
   }
 
   /** The server may already read the following bytes as commands: nothing more may reach it. */
-  function destroyMisread(text: string): void {
-    destroy(
+  #destroyMisread(text: string): void {
+    this.destroy(
       new ImapLost(
         'protocol',
         'The server did not understand an APPEND.',
         classifyRefusal('BAD', null, text),
       ),
     )
-  }
-
-  function resolveContinuation(command: InFlight, may: boolean): void {
-    const next = command.continueWith
-    command.continueWith = null
-    next?.(may)
-  }
-
-  function destroy(reason: ImapLost): void {
-    if (lost) return
-    lost = reason
-    updateWatchdog()
-    socket.destroy()
-    dispatcher.fail(reason)
-    for (const command of inFlight.values()) {
-      command.fail(reason)
-      resolveContinuation(command, false)
-    }
-    inFlight.clear()
-    writer.fail(reason)
-    markGone(reason)
-  }
-
-  function onData(chunk: Buffer): void {
-    watchdog.countBytes(chunk.length)
-    try {
-      dispatcher.push(chunk)
-      watchdog.checkStandstill()
-    } catch (error) {
-      if (!(error instanceof NotImap)) throw error
-      destroy(
-        new ImapLost('protocol', `The server does not speak IMAP: ${sanitise(error.message)}.`),
-      )
-    }
-  }
-
-  function startCommand(listener: Listener = {}): Command {
-    const tag = `P${(tags += 1)}`
-    const { promise: answer, resolve, reject: fail } = Promise.withResolvers<CommandResult>()
-    answer.catch(() => undefined)
-    const command: InFlight = { tag, listener, isGuarded: false, resolve, fail, continueWith: null }
-    if (lost) fail(lost)
-    else inFlight.set(tag, command)
-    updateWatchdog()
-    return {
-      tag,
-      answer,
-      guardLiteral: () => (command.isGuarded = true),
-      awaitContinuation: async () =>
-        inFlight.has(tag) && new Promise((done) => (command.continueWith = done)),
-    }
-  }
-
-  async function withWriter<T>(
-    write: (to: CommandWriter, start: typeof startCommand) => Promise<T>,
-  ): Promise<T> {
-    const before = lastTurn
-    const { promise: mine, resolve: pass } = Promise.withResolvers<void>()
-    lastTurn = mine
-    await before
-    try {
-      if (lost) throw lost
-      return await write(writer, startCommand)
-    } finally {
-      pass()
-    }
-  }
-
-  async function run(parts: CommandPart[], listener?: Listener): Promise<CommandResult> {
-    const name = String(parts[0]).split(' ', 2).join(' ').trim()
-    const command = await withWriter(async (to, start) => {
-      const started = start(listener)
-      await writeCommand(to, started, parts)
-      return started
-    })
-    const completion = await command.answer
-    if (completion.status === 'OK') return completion
-    throw new ImapRefused(
-      name,
-      classifyRefusal(completion.status, completion.code?.name ?? null, completion.text),
-    )
-  }
-
-  socket.on('data', onData)
-  socket.on('end', () => destroy(new ImapLost(bye ? 'bye' : 'closed', closedText(bye), bye)))
-  socket.on('close', () => destroy(new ImapLost(bye ? 'bye' : 'closed', closedText(bye), bye)))
-  socket.on('error', (error) =>
-    destroy(new ImapLost(bye ? 'bye' : 'closed', `The connection broke: ${error.message}.`, bye)),
-  )
-  socket.resume()
-
-  return {
-    capabilities: new Set([...capabilities].map((capability) => capability.toUpperCase())),
-    get lost() {
-      return lost
-    },
-    gone,
-    run,
-    withWriter,
-    pauseReading() {
-      pauses += 1
-      if (pauses === 1) socket.pause()
-      updateWatchdog()
-    },
-    resumeReading() {
-      pauses -= 1
-      if (pauses === 0) socket.resume()
-      updateWatchdog()
-    },
-    async logout() {
-      const bound = setTimeout(
-        () => destroy(new ImapLost('ours', 'Signed out.')),
-        TIMEOUTS.logoutMs,
-      )
-      await run(['LOGOUT']).catch(() => undefined)
-      clearTimeout(bound)
-      destroy(new ImapLost('ours', 'Signed out.'))
-    },
-    destroy,
   }
 }
 

@@ -26,93 +26,131 @@ type Deps = { fetchPage: (ask: PageRequest) => Promise<RequestsPage> }
  * Creates the list of an endpoint’s requests: fetched pages, and above them the requests captured
  * since.
  */
-export function createInbox({ fetchPage }: Deps) {
-  let inbox: Inbox = { rows: [], state: 'loading', problem: '', hasMore: false }
-  let older: string | null = null
-  let later: string | null = null
-  let fetching: Promise<void> | null = null
-  let isDue = false
-  let last = Promise.resolve()
-  const listeners = new Set<() => void>()
+export function createInbox(deps: Deps) {
+  const requests = new InboxRequests(deps)
+  return {
+    current: () => requests.inbox,
+    subscribe: (listener: () => void) => requests.subscribe(listener),
+    /** Fetches the first page, or the next older one. */
+    more: () => requests.more(),
+    /** Fetches the requests captured since. A call while it runs makes it run once more. */
+    follow: () => requests.follow(),
+    /** The same where anything may have happened. */
+    catchUp: () => requests.catchUp(),
+    /**
+     * Starts again, for example after the list was cleared. The shown rows stay until the first
+     * page arrives.
+     */
+    refresh: () => requests.refresh(),
+  }
+}
 
-  function set(change: Partial<Inbox>): void {
-    inbox = { ...inbox, ...change }
-    listeners.forEach((listener) => listener())
+class InboxRequests {
+  inbox: Inbox = { rows: [], state: 'loading', problem: '', hasMore: false }
+  readonly #fetchPage: Deps['fetchPage']
+  readonly #listeners = new Set<() => void>()
+  /** The cursors of the pages below and above the rows. */
+  #older: string | null = null
+  #later: string | null = null
+  /** The older page that is being fetched. */
+  #fetching: Promise<void> | null = null
+  /** Whether a fetch of later requests is enqueued and has not started. */
+  #isDue = false
+  /** The last of the enqueued fetches. */
+  #last = Promise.resolve()
+
+  constructor({ fetchPage }: Deps) {
+    this.#fetchPage = fetchPage
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  more(): Promise<void> {
+    this.#fetching ??= this.#enqueue(() => this.#fetchOlder()).finally(
+      () => (this.#fetching = null),
+    )
+    return this.#fetching
+  }
+
+  follow(): Promise<void> {
+    if (this.#isDue) return this.#last
+    this.#isDue = true
+    return this.#enqueue(() => {
+      this.#isDue = false
+      return this.#fetchLater()
+    })
+  }
+
+  catchUp(): Promise<void> {
+    return this.#enqueue(() => this.#resynchronize())
+  }
+
+  refresh(): Promise<void> {
+    return this.#enqueue(() => this.#restart())
+  }
+
+  #set(change: Partial<Inbox>): void {
+    this.inbox = { ...this.inbox, ...change }
+    this.#listeners.forEach((listener) => listener())
   }
 
   /** One after the other, so that no page is put where it stood before another came. */
-  function enqueue(work: () => Promise<void>): Promise<void> {
-    last = last.then(work).catch((error: Error) => {
+  #enqueue(work: () => Promise<void>): Promise<void> {
+    this.#last = this.#last.then(work).catch((error: Error) => {
       // The rows already shown stay. The next change, or the next stream, tries again.
-      if (inbox.state !== 'ready') set({ state: 'failed', problem: error.message })
+      if (this.inbox.state !== 'ready') this.#set({ state: 'failed', problem: error.message })
     })
-    return last
+    return this.#last
   }
 
-  function showFirstPage({ requests, nextCursor, laterCursor, hasMore }: RequestsPage): void {
-    older = nextCursor
-    later = laterCursor
-    set({ rows: requests.map(toRow), state: 'ready', problem: '', hasMore })
+  #fetchNewest(): Promise<RequestsPage> {
+    return this.#fetchPage({ cursor: null, order: 'desc' })
   }
 
-  const newest = () => fetchPage({ cursor: null, order: 'desc' })
-  const restart = async () => showFirstPage(await newest())
-
-  async function fetchOlder(): Promise<void> {
-    if (inbox.state !== 'ready') return restart()
-    const page = await fetchPage({ cursor: older, order: 'desc' })
-    older = page.nextCursor
-    const rows = [...inbox.rows, ...page.requests.map(toRow)]
-    set({ rows, hasMore: page.hasMore && rows.length < MAX_ROWS })
+  #showFirstPage({ requests, nextCursor, laterCursor, hasMore }: RequestsPage): void {
+    this.#older = nextCursor
+    this.#later = laterCursor
+    this.#set({ rows: requests.map(toRow), state: 'ready', problem: '', hasMore })
   }
 
-  async function fetchLater(): Promise<void> {
-    if (inbox.state !== 'ready') return restart()
+  async #restart(): Promise<void> {
+    this.#showFirstPage(await this.#fetchNewest())
+  }
+
+  async #fetchOlder(): Promise<void> {
+    if (this.inbox.state !== 'ready') return this.#restart()
+    const page = await this.#fetchPage({ cursor: this.#older, order: 'desc' })
+    this.#older = page.nextCursor
+    const rows = [...this.inbox.rows, ...page.requests.map(toRow)]
+    this.#set({ rows, hasMore: page.hasMore && rows.length < MAX_ROWS })
+  }
+
+  async #fetchLater(): Promise<void> {
+    if (this.inbox.state !== 'ready') return this.#restart()
     const found: ListedRequest[] = []
     for (let pages = 0, hasMore = true; hasMore; pages++) {
-      if (pages === MAX_PAGES_BEHIND) return restart()
-      const page = await fetchPage({ cursor: later, order: 'asc' })
+      if (pages === MAX_PAGES_BEHIND) return this.#restart()
+      const page = await this.#fetchPage({ cursor: this.#later, order: 'asc' })
       found.push(...page.requests.map(toRow))
-      later = page.laterCursor
+      this.#later = page.laterCursor
       hasMore = page.hasMore
     }
-    if (found.length > 0) set({ rows: [...found.toReversed(), ...inbox.rows].slice(0, MAX_ROWS) })
+    if (found.length === 0) return
+    this.#set({ rows: [...found.toReversed(), ...this.inbox.rows].slice(0, MAX_ROWS) })
   }
 
   /**
    * If the service does not return the newest shown request, the list was cleared, or more arrived
    * than a page contains.
    */
-  async function resynchronize(): Promise<void> {
-    const page = await newest()
-    const [first] = inbox.rows
-    return page.requests.some(({ id }) => id === first?.id) ? fetchLater() : showFirstPage(page)
-  }
-
-  return {
-    current: () => inbox,
-    subscribe: (listener: () => void) => {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
-    /** Fetches the first page, or the next older one. */
-    more: (): Promise<void> => (fetching ??= enqueue(fetchOlder).finally(() => (fetching = null))),
-    /** Fetches the requests captured since. A call while it runs makes it run once more. */
-    follow: (): Promise<void> => {
-      if (isDue) return last
-      isDue = true
-      return enqueue(() => {
-        isDue = false
-        return fetchLater()
-      })
-    },
-    /** The same where anything may have happened. */
-    catchUp: (): Promise<void> => enqueue(resynchronize),
-    /**
-     * Starts again, for example after the list was cleared. The shown rows stay until the first
-     * page arrives.
-     */
-    refresh: (): Promise<void> => enqueue(restart),
+  async #resynchronize(): Promise<void> {
+    const page = await this.#fetchNewest()
+    const [first] = this.inbox.rows
+    if (page.requests.some(({ id }) => id === first?.id)) await this.#fetchLater()
+    else this.#showFirstPage(page)
   }
 }
 

@@ -1,0 +1,77 @@
+import type { Listener } from './listener.ts'
+import type { ImapLost } from './refusals.ts'
+import type { ResponseCode } from './response.ts'
+
+export type CommandResult = { status: 'OK' | 'NO' | 'BAD'; code: ResponseCode | null; text: string }
+
+/** A command in flight, as its sender sees it. */
+export type Command = {
+  readonly tag: string
+  /** The tagged response, whatever its status. Rejects only with `ImapLost`. */
+  readonly answer: Promise<CommandResult>
+  /**
+   * Resolves with true at the server’s `+`, with false when the tagged response arrived instead.
+   */
+  awaitContinuation(): Promise<boolean>
+  /**
+   * From here on, a BAD means that the server reads literals as commands, and destroys the
+   * connection at once.
+   */
+  guardLiteral(): void
+}
+
+/** A command in flight, as its connection sees it: it ends once, with `complete` or `fail`. */
+export class CommandInFlight implements Command {
+  readonly tag: string
+  readonly listener: Listener
+  readonly answer: Promise<CommandResult>
+  isGuarded = false
+  readonly #resolve: (result: CommandResult) => void
+  readonly #reject: (lost: ImapLost) => void
+  #hasEnded = false
+  #continueWith: ((may: boolean) => void) | null = null
+
+  constructor(tag: string, listener: Listener) {
+    const { promise, resolve, reject } = Promise.withResolvers<CommandResult>()
+    promise.catch(() => undefined)
+    this.tag = tag
+    this.listener = listener
+    this.answer = promise
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  async awaitContinuation(): Promise<boolean> {
+    return !this.#hasEnded && new Promise((done) => (this.#continueWith = done))
+  }
+
+  guardLiteral(): void {
+    this.isGuarded = true
+  }
+
+  get awaitsContinuation(): boolean {
+    return this.#continueWith !== null
+  }
+
+  continue(): void {
+    this.#resolveContinuation(true)
+  }
+
+  complete(result: CommandResult): void {
+    this.#hasEnded = true
+    this.#resolve(result)
+    this.#resolveContinuation(false)
+  }
+
+  fail(reason: ImapLost): void {
+    this.#hasEnded = true
+    this.#reject(reason)
+    this.#resolveContinuation(false)
+  }
+
+  #resolveContinuation(may: boolean): void {
+    const next = this.#continueWith
+    this.#continueWith = null
+    next?.(may)
+  }
+}
