@@ -203,6 +203,18 @@ export const AccountUsagePage = Type.Object({
   pagination: Pagination,
 })
 
+/** How the account can be signed in to. */
+export const SignInMethods = Type.Object({
+  password: Type.Boolean({ description: 'Whether the account has a password.' }),
+  authenticator: Type.Boolean({ description: 'Whether it has an authenticator app.' }),
+  passkeys: Type.Integer({ description: 'Number of passkeys.' }),
+  oidc: Nullable(
+    Type.Boolean({
+      description: 'Whether it is linked to single sign-on; null where that is not set up.',
+    }),
+  ),
+})
+
 /** Public information about the service. */
 export const ServiceInfo = Type.Object({
   name: Type.Literal('Portreeve'),
@@ -218,6 +230,7 @@ export const ServiceInfo = Type.Object({
 })
 
 nameComponents({
+  SignInMethods,
   Account,
   Myself,
   NewAccount,

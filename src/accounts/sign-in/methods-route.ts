@@ -1,25 +1,13 @@
 import type { Kysely } from 'kysely'
-import { Type } from 'typebox'
 import { callerOf, requireSession } from '../../http/auth.ts'
-import { nameComponents, Nullable, responses, Success } from '../../http/schema.ts'
+import { responses, Success } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import type { DB } from '../../store/tables.ts'
 import { hasIdentity } from '../oidc/store.ts'
 import { listPasskeys } from '../passkeys/store.ts'
+import { SignInMethods } from '../shapes.ts'
 import { findPasswordHash } from '../store.ts'
 import { hasAuthenticator } from '../two-factor/store.ts'
-
-export const SignInMethods = Type.Object({
-  password: Type.Boolean({ description: 'Whether the account has a password.' }),
-  authenticator: Type.Boolean({ description: 'Whether it has an authenticator app.' }),
-  passkeys: Type.Integer({ description: 'Number of passkeys.' }),
-  oidc: Nullable(
-    Type.Boolean({
-      description: 'Whether it is linked to single sign-on; null where that is not set up.',
-    }),
-  ),
-})
-nameComponents({ SignInMethods })
 
 export type MethodsRouteDeps = { db: Kysely<DB>; provider: { id: string } | null }
 

@@ -1,12 +1,11 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Static } from 'typebox'
-import type { Usage as UsageShape } from '../../../src/accounts/shapes.ts'
+import type { SignInMethods, Usage as UsageShape } from '../../../src/accounts/shapes.ts'
 import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/browser'
 import type { Passkey } from '../../../src/accounts/passkeys/shapes.ts'
-import type { SignInMethods } from '../../../src/accounts/sign-in/methods-route.ts'
 import { request, type ApiResponse } from '../api.ts'
 
 export type QuotaUsage = Static<typeof UsageShape>['quotas'][number]
