@@ -7,7 +7,7 @@ import { codeOf } from '../servers/authenticator.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { CLIENT, startOpenIdProvider, type OpenIdProvider } from '../servers/openid-provider.ts'
 import { SERVICE_KEY, startTestService, type TestService } from '../service.ts'
-import { faultsAtAllWidths, heading, visit, type Visit } from './browsing.ts'
+import { changed, faultsAtAllWidths, heading, visit, type Visit } from './browsing.ts'
 
 let browser: Browser
 let portreeve: TestService
@@ -140,11 +140,13 @@ describe('an authenticator app', () => {
     await part.getByRole('img', { name: 'QR code for your authenticator app' }).waitFor()
     const key = (await part.getByLabel('the key').locator('pre').innerText()).replaceAll(' ', '')
     totpURI = `otpauth://totp/Portreeve?secret=${key}`
-    expect(await faultsAtAllWidths(page)).toEqual([])
-    await part.getByLabel('Code from the app').fill(codeOf(totpURI))
-    await part.getByRole('button', { name: 'Turn on' }).click()
     const codes = await part.getByLabel('the backup codes').locator('pre').innerText()
     expect(codes.split('\n')).toHaveLength(10)
+    expect(await faultsAtAllWidths(page)).toEqual([])
+    await part.getByLabel('Code from the app').fill(codeOf(totpURI))
+    const verified = changed(page)
+    await part.getByRole('button', { name: 'Turn on' }).click()
+    await verified
     await part.getByText('On. Signing in with your password').waitFor()
   })
 
@@ -167,7 +169,9 @@ describe('an authenticator app', () => {
     const part = section('Two-factor authentication')
     await part.getByRole('button', { name: 'Turn off' }).click()
     await part.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    const turnedOff = changed(page)
     await part.getByRole('button', { name: 'Turn off' }).click()
+    await turnedOff
     await part.getByText('Off. Anyone who knows your password').waitFor()
   })
 })

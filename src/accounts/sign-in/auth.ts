@@ -26,6 +26,9 @@ export const COOKIE_PREFIX = 'portreeve'
  */
 const SIGN_IN_RATE = { window: 30, max: 10 }
 
+/** Milliseconds until a browser certainly has the cookie of a response. */
+const NEW_COOKIE_MS = 2_000
+
 export type Auth = ReturnType<typeof createAuth>
 
 export type AuthOptions = {
@@ -57,6 +60,20 @@ export function createAuth({
   onChange,
 }: AuthOptions) {
   const failures = new AsyncLocalStorage<{ error?: unknown }>()
+
+  /**
+   * The library replaces the session when a second factor is turned on or off. A dashboard that
+   * heard of it before it has the new cookie would refresh with the old one, and seem signed out.
+   */
+  async function announce(accountId: string, path = ''): Promise<void> {
+    if (!path.startsWith('/two-factor/')) return onChange(accountId)
+    const later = () =>
+      void onChange(accountId).catch((err: unknown) =>
+        log.warn({ err }, 'a change of an account could not be announced'),
+      )
+    setTimeout(later, NEW_COOKIE_MS).unref()
+  }
+
   const auth = betterAuth({
     ...tables(config),
     database: pool,
@@ -91,7 +108,10 @@ export function createAuth({
     },
     databaseHooks: {
       user: {
-        update: { before: async (account) => keepPlain(account), after: ({ id }) => onChange(id) },
+        update: {
+          before: async (account) => keepPlain(account),
+          after: ({ id }, context) => announce(id, context?.path),
+        },
       },
       session: {
         create: {
@@ -99,9 +119,9 @@ export function createAuth({
             if (await isDisabled(session.userId)) throw disabled()
             return markSecondFactor(session, context?.path)
           },
-          after: ({ userId }) => onChange(userId),
+          after: ({ userId }, context) => announce(userId, context?.path),
         },
-        delete: { after: ({ userId }) => onChange(userId) },
+        delete: { after: ({ userId }, context) => announce(userId, context?.path) },
       },
     },
     logger: {

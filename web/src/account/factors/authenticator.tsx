@@ -26,15 +26,13 @@ export function Authenticator() {
       {methods.authenticator ? (
         <Change methods={methods} onCodes={setCodes} />
       ) : (
-        <SetUpForm methods={methods} onCodes={setCodes} />
+        <SetUpForm methods={methods} />
       )}
     </Stack>
   )
 }
 
-type PartProps = { methods: SignInMethodsOfAccount; onCodes: (codes: string[]) => void }
-
-function SetUpForm({ methods, onCodes }: PartProps) {
+function SetUpForm({ methods }: { methods: SignInMethodsOfAccount }) {
   const queries = useQueryClient()
   const [started, setStarted] = useState<SetUp | null>(null)
 
@@ -44,7 +42,6 @@ function SetUpForm({ methods, onCodes }: PartProps) {
 
   async function verify({ code = '' }: Record<string, string>): Promise<void> {
     await security.verifyCode(code.replaceAll(/\s/g, ''))
-    onCodes(started?.backupCodes ?? [])
     setStarted(null)
     await Promise.all([
       queries.invalidateQueries(methodsQuery),
@@ -68,6 +65,7 @@ function SetUpForm({ methods, onCodes }: PartProps) {
       <p>{messages.scan}</p>
       <QrCode text={started.totpURI} label={messages.qrCode} />
       <Snippet what={messages.key} text={keyOf(started.totpURI)} />
+      <BackupCodes codes={started.backupCodes} />
       <Form
         onSubmit={verify}
         check={({ code }): Record<string, string> => (code ? {} : { code: messages.enterCode })}
@@ -87,7 +85,14 @@ function SetUpForm({ methods, onCodes }: PartProps) {
   )
 }
 
-function Change({ methods, onCodes }: PartProps) {
+function Change({
+  methods,
+  onCodes,
+}: {
+  methods: SignInMethodsOfAccount
+  /** Shows the codes that replace the old ones. */
+  onCodes: (codes: string[]) => void
+}) {
   const queries = useQueryClient()
   const [action, setAction] = useState<'none' | 'off' | 'codes'>('none')
 
