@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAccount } from '../../src/accounts/accounts.ts'
-import { issueToken } from '../../src/accounts/tokens/tokens.ts'
+import { hashPassword } from '../../src/accounts/sign-in/password-hash.ts'
+import { hashToken } from '../../src/accounts/tokens/tokens.ts'
 import { startService, type RunningService } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
@@ -29,6 +29,27 @@ async function migrateUpTo(pool: Pool, name: string): Promise<void> {
   rmSync(folder, { recursive: true })
 }
 
+/** An administrator, with the columns of the first schema. @returns the id */
+async function insertOldAccount(pool: Pool, email: string, password: string): Promise<string> {
+  const insert = `insert into account (email, plan, admin) values ($1, 'pro', true) returning id`
+  const { rows } = await pool.query<{ id: string }>(insert, [email])
+  const id = rows[0]?.id ?? ''
+  await pool.query(
+    `insert into credential (account_id, provider, provider_account_id, password)
+     values ($1::uuid, 'credential', $1::uuid::text, $2)`,
+    [id, await hashPassword(password)],
+  )
+  return id
+}
+
+/** @returns an API token of the account */
+async function insertOldToken(pool: Pool, accountId: string): Promise<string> {
+  const token = `prv_${'o'.repeat(43)}`
+  const insert = `insert into api_token (account_id, label, hash, last_four) values ($1, 'old', $2, 'oooo')`
+  await pool.query(insert, [accountId, hashToken(token)])
+  return token
+}
+
 describe('a database of any schema there was', () => {
   it.each(SCHEMAS)('keeps every row from %s', async (last) => {
     const { pool, drop } = await emptyDatabase()
@@ -51,16 +72,10 @@ describe.each(['0004_webhooks', '0070_delisting', '0100_audit'])(
 
     beforeAll(async () => {
       database = await emptyDatabase()
-      const { db, pool } = database
+      const { pool } = database
       await migrateUpTo(pool, last)
-      const email = 'alice@people.test'
-      const { id } = await createAccount(db, {
-        email,
-        password: 'the password of Alice',
-        plan: 'pro',
-        admin: true,
-      })
-      token = (await issueToken(db, id, 'old')).token
+      const id = await insertOldAccount(pool, 'alice@people.test', 'the password of Alice')
+      token = await insertOldToken(pool, id)
       const endpoint = '019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42'
       const insert = `insert into webhook_endpoint (id, account_id, token, label, response_body, signature, signature_secret)
       values ($1, $2, 'oldtoken00', 'years old', 'as ever', '{"scheme": "github"}', $3)`

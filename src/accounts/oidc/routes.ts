@@ -49,19 +49,13 @@ const Start = Type.Object({
 
 /** Sign-in at the OpenID provider, for everyone. */
 export function oidcSignInRoutes(app: App, deps: OidcRoutesDeps): void {
-  const tags = ['Sign-in']
   const config = { limit: 'sign-in attempts' } as const
   app.get(
     '/api/auth/oidc/start',
     {
       config,
-      schema: {
-        summary: 'Start a sign-in with OIDC',
-        description: 'Redirects to the sign-in page of the provider. For browsers.',
-        tags,
-        querystring: Start,
-        response: { 302: Type.Null({ description: 'To the provider.' }) },
-      },
+      // Redirects to the sign-in page of the provider. Only browsers use it, so it is not in the API.
+      schema: { hide: true, querystring: Start },
     },
     async (request, reply) => {
       const given = requireProvider(deps)
@@ -78,12 +72,7 @@ export function oidcSignInRoutes(app: App, deps: OidcRoutesDeps): void {
     CALLBACK_PATH,
     {
       config,
-      schema: {
-        summary: 'Finish a sign-in with OIDC',
-        description: 'The redirect URI to register at the provider. Redirects to the dashboard.',
-        tags,
-        response: { 302: Type.Null({ description: 'To the dashboard.' }) },
-      },
+      schema: { hide: true },
     },
     async (request, reply) => {
       const given = requireProvider(deps)

@@ -22,7 +22,7 @@ export const Passkey = Type.Object({
 const State = Type.String({ maxLength: 1_000, description: 'From the options.' })
 
 /** For `navigator.credentials`, in the JSON form of W3C Web Authentication level 3. */
-const WebAuthnJson = Type.Record(Type.String(), Type.Unknown())
+const WebAuthnJson = Type.Record(Type.String(), Type.Unknown(), { maxProperties: 20 })
 
 export const PasskeyOptions = Type.Object({
   options: WebAuthnJson,
