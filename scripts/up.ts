@@ -25,7 +25,13 @@ function dashboardIsStale(): boolean {
   const built = join(ROOT, 'web', 'dist', 'index.html')
   if (!existsSync(built)) return true
   const sources = globSync(
-    ['web/{src,public}/**/*.*', 'web/*.*', 'src/*/shapes.ts', 'package-lock.json'],
+    [
+      'web/{src,public}/**/*.*',
+      'web/*.*',
+      'src/*/shapes.ts',
+      'src/diagnostics/{verdict,messages}.ts',
+      'package-lock.json',
+    ],
     {
       cwd: ROOT,
     },

@@ -23,11 +23,16 @@ import { loadSecretKey } from './store/encryption.ts'
 import { openNotifications } from './store/notifications.ts'
 import { VERSION } from './version.ts'
 
+/** The log line that ends the start. */
+export const READY_MESSAGE = 'Portreeve is ready'
+
 export type RunningService = {
   /** The URL of the listener, as reachable from this machine. */
   url: string
   /** The page that creates the first account; null once an account exists. */
   setupLink: string | null
+  /** The same as of now. */
+  findSetupLink(): Promise<string | null>
   /**
    * Stops accepting work, gives running work 10 seconds, and closes everything in reverse order.
    */
@@ -88,7 +93,12 @@ export async function startService(config: Config, log: Logger): Promise<Running
     }
   }
   if (!config.ROLES.includes('web'))
-    return { url: config.BASE_URL, setupLink: null, stop: stopOf(undo.move(), log) }
+    return {
+      url: config.BASE_URL,
+      setupLink: null,
+      findSetupLink: async () => null,
+      stop: stopOf(undo.move(), log),
+    }
 
   const trustedProxies = config.TRUSTED_PROXIES
   const isSecure = config.BASE_URL.startsWith('https:')
@@ -115,9 +125,10 @@ export async function startService(config: Config, log: Logger): Promise<Running
   )
   const url = await listen(app, config.HOST, config.PORT)
 
-  const setupLink = await findSetupLink({ db, secretKey, baseUrl: config.BASE_URL })
-  log.info({ version: VERSION, url: config.BASE_URL, roles: config.ROLES }, 'Portreeve is ready')
-  return { url, setupLink, stop: stopOf(undo.move(), log) }
+  const currentSetupLink = () => findSetupLink({ db, secretKey, baseUrl: config.BASE_URL })
+  const setupLink = await currentSetupLink()
+  log.info({ version: VERSION, url: config.BASE_URL, roles: config.ROLES }, READY_MESSAGE)
+  return { url, setupLink, findSetupLink: currentSetupLink, stop: stopOf(undo.move(), log) }
 }
 
 /** Opens and migrates the configured database; `undo` closes it. */

@@ -18,6 +18,8 @@ export type Role = (typeof ROLES)[number]
 export const PLANS = ['free', 'starter', 'pro', 'business', 'enterprise'] as const
 export type Plan = (typeof PLANS)[number]
 
+export const LOG_FORMATS = ['auto', 'text', 'json'] as const
+
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 type Setting<T> = {
@@ -308,6 +310,12 @@ export const SETTINGS = {
     description: `Log level: ${LOG_LEVELS.join(', ')}.`,
     parse: oneOf(LOG_LEVELS),
   }),
+  LOG_FORMAT: setting({
+    default: 'auto',
+    description:
+      'Log format: `json`, one object per line; `text`, sentences for people, without requests unless LOG_LEVEL is `debug` or `trace`; `auto`, text at a terminal and JSON elsewhere.',
+    parse: oneOf(LOG_FORMATS),
+  }),
   METRICS_LISTEN: setting({
     default: 'off',
     description: 'Address of the metrics server for Prometheus, `address:port`, or `off`.',
@@ -356,7 +364,8 @@ export function readConfig(env: Record<string, string | undefined> = environment
   details.push(...conflicts(parsed as Parsed))
   if (details.length > 0) {
     const sentence = details.map((d) => `${d.path} ${d.message}`).join('; ')
-    throw new Fault('invalid_request', `Invalid settings: ${sentence}.`, { details })
+    const suggestion = 'correct them in the environment or .env (docs/configuration.md)'
+    throw new Fault('invalid_request', `Invalid settings: ${sentence}.`, { details, suggestion })
   }
   return withComputedDefaults(parsed as Parsed)
 }

@@ -29,6 +29,8 @@ type FaultOptions = {
   details?: FaultDetail[]
   /** Seconds after which the same request may succeed; becomes `Retry-After`. */
   retryAfter?: number
+  /** What to type or change; only the command line prints it, as “Try: …”. */
+  suggestion?: string | undefined
   cause?: unknown
 }
 
@@ -40,6 +42,7 @@ export class Fault extends Error {
   readonly code: FaultCode
   readonly details: FaultDetail[] | undefined
   readonly retryAfter: number | undefined
+  readonly suggestion: string | undefined
 
   constructor(code: FaultCode, message: string, options: FaultOptions = {}) {
     super(message, { cause: options.cause })
@@ -47,6 +50,7 @@ export class Fault extends Error {
     this.code = code
     this.details = options.details
     this.retryAfter = options.retryAfter
+    this.suggestion = options.suggestion
   }
 
   get status(): number {

@@ -2,11 +2,11 @@ import { resolve } from 'node:path'
 import type { Kysely } from 'kysely'
 import { readConfig, type Config } from '../config.ts'
 import { Fault } from '../errors.ts'
-import { createLog } from '../log.ts'
 import { reachEmbedded } from '../store/embedded.ts'
 import { databaseIn } from '../store/embedded/upgrade.ts'
 import { openMigrated } from '../store/migrate.ts'
 import type { DB } from '../store/tables.ts'
+import { createCommandLog } from './terminal-log.ts'
 
 type Work<T> = (db: Kysely<DB>, config: Config) => Promise<T>
 
@@ -19,8 +19,7 @@ type Work<T> = (db: Kysely<DB>, config: Config) => Promise<T>
 export async function withDatabase<T>(work: Work<T>, { mayCreate = false } = {}): Promise<T> {
   const config = readConfig()
   if (!mayCreate && !config.DATABASE_URL) requireDatabase(config)
-  // Standard output is for the result of the command.
-  const log = createLog('warn', process.stderr)
+  const log = createCommandLog(config)
   const server = config.DATABASE_URL ? null : await reachEmbedded({ dataDir: config.DATA_DIR, log })
   try {
     return await workOn(config.DATABASE_URL ?? server?.url ?? '', (db) => work(db, config))
@@ -35,8 +34,10 @@ export async function withDatabase<T>(work: Work<T>, { mayCreate = false } = {})
  */
 export function requireDatabase({ DATA_DIR }: Config): void {
   if (databaseIn(DATA_DIR) !== null) return
-  const sentence = `No database found in ${resolve(DATA_DIR)}. Run this command in the folder of the service, or set DATA_DIR or DATABASE_URL.`
-  throw new Fault('not_found', sentence)
+  const sentence = `No database found in ${resolve(DATA_DIR)}.`
+  const suggestion =
+    'run this command in the folder of the service, or set DATA_DIR or DATABASE_URL'
+  throw new Fault('not_found', sentence, { suggestion })
 }
 
 async function workOn<T>(url: string, work: (db: Kysely<DB>) => Promise<T>): Promise<T> {

@@ -1,103 +1,78 @@
-import { Fault, messageOf } from '../errors.ts'
-import { failureBody } from '../http/errors.ts'
-import { VERSION } from '../version.ts'
-import { UsageError, type CliCommand } from './command.ts'
-
-/**
- * All commands. Each is loaded on use, so that `check` does not wait for the whole service to load.
- */
-const COMMANDS: Record<string, { summary: string; load: () => Promise<CliCommand> }> = {
-  serve: {
-    summary: 'Run the service',
-    load: async () => (await import('./serve.ts')).serveCommand,
-  },
-  check: {
-    summary: 'Check a domain, host or IP address',
-    load: async () => (await import('./check/check.ts')).checkCommand,
-  },
-  migrate: {
-    summary: 'Move a mailbox from one IMAP server to another',
-    load: async () => (await import('./migrate/migrate.ts')).migrateCommand,
-  },
-  user: {
-    summary: 'Create and list accounts, set plans and passwords',
-    load: async () => (await import('./user.ts')).userCommand,
-  },
-  token: {
-    summary: 'Create an API token',
-    load: async () => (await import('./token.ts')).tokenCommand,
-  },
-  listen: {
-    summary: 'Forward captured webhooks to a server on this machine',
-    load: async () => (await import('./listen.ts')).listenCommand,
-  },
-  'import-reports': {
-    summary: 'Import DMARC and TLS reports from files, folders and mbox files',
-    load: async () => (await import('./import-reports.ts')).importReportsCommand,
-  },
-  backup: {
-    summary: 'Back up the embedded database to a file',
-    load: async () => (await import('./backup.ts')).backupCommand,
-  },
-  restore: {
-    summary: 'Restore the embedded database from a backup',
-    load: async () => (await import('./backup.ts')).restoreCommand,
-  },
-  doctor: {
-    summary: 'Find problems of this installation',
-    load: async () => (await import('./doctor.ts')).doctorCommand,
-  },
-}
-
-const HELP = `Usage: portreeve <command> [options]
-
-${Object.entries(COMMANDS)
-  .map(([name, { summary }]) => `  ${name.padEnd(14)} ${summary}`)
-  .join('\n')}
-
-Run “portreeve <command> --help” for the options of a command. Settings come from the environment and .env: docs/configuration.md.`
+import { Fault } from '../errors.ts'
+import { lineOf, UsageError, type CliCommand } from './command.ts'
+import { ROOT } from './commands.ts'
+import { helpText } from './help/help-text.ts'
+import { asksForHelp, findCommand, parseInput, type Found } from './parse.ts'
+import { sanitizeForTerminal } from './text.ts'
 
 /**
  * Runs one command.
  * @param argv the arguments after `portreeve`
- * @returns the exit code
+ * @returns the exit code: 0 done, 1 a failed check or job, 2 wrong usage
  */
 export async function main(argv: string[]): Promise<number> {
-  const [name, ...args] = argv
-  if (name === undefined) return print(HELP, 2)
-  if (name === '--help' || name === '-h' || name === 'help') return print(HELP, 0)
-  if (name === '--version' || name === '-v') return print(VERSION, 0)
-  const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-  if (!entry) return print(`Error: “${name}” is not a command.\n\n${HELP}`, 2)
-  const command = await entry.load()
-  if (args.includes('--help') || args.includes('-h')) return print(command.usage, 0)
+  let path: readonly CliCommand[] = [ROOT]
   try {
-    return await command.run(args)
+    const found = findCommand(ROOT, versionAsCommand(argv))
+    path = found.path
+    if (asksForHelp(found.args)) return print(helpText(found.path))
+    if (found.command === ROOT && found.args.length === 0) {
+      console.error(helpText([ROOT]))
+      return 2
+    }
+    if (!found.command.run) throw incomplete(found)
+    return await found.command.run(parseInput(found))
   } catch (error) {
-    return explain(error, command, args.includes('--json'))
+    return explain(error, lineOf(path), argv.includes('--json'))
   }
 }
 
-function explain(error: unknown, command: CliCommand, json: boolean): number {
-  const isUsage = isUsageError(error)
-  if (!isUsage && !(error instanceof Fault)) throw error
-  const fault = error instanceof Fault ? error : new Fault('invalid_request', messageOf(error))
-  if (json) console.log(JSON.stringify(failureBody(fault)))
-  else console.error(`Error: ${fault.message}${isUsage ? `\n\n${command.usage}` : ''}`)
-  return fault.code === 'invalid_request' ? 2 : 1
+/** `portreeve --version` and `-v` are the command `version`. */
+function versionAsCommand(argv: string[]): string[] {
+  const [first = '', ...rest] = argv
+  return ['--version', '-v', '-V'].includes(first) ? ['version', ...rest] : argv
 }
 
-/** A UsageError, or the error of `parseArgs` for an unknown option. */
-function isUsageError(error: unknown): boolean {
-  return (
-    error instanceof UsageError ||
-    (error instanceof TypeError &&
-      String((error as { code?: string }).code).startsWith('ERR_PARSE_ARGS'))
+function incomplete({ path, command }: Found): UsageError {
+  const names = command.subcommands.map(({ name }) => name)
+  const [first] = command.examples
+  return new UsageError(
+    `${lineOf(path.slice(1))} needs a command: ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.`,
+    first?.command,
   )
 }
 
-function print(text: string, code: number): number {
-  if (code === 0) console.log(text)
-  else console.error(text)
-  return code
+function print(text: string): number {
+  console.log(text)
+  return 0
+}
+
+/**
+ * Prints a failure: one line on standard error, or with `--json` the failure of the API on standard
+ * output. Defects are thrown on, with their stack.
+ */
+async function explain(error: unknown, line: string, json: boolean): Promise<number> {
+  const fault = toFault(error)
+  if (!fault) throw error
+  const suggestion = fault.suggestion ?? defaultSuggestion(fault, line)
+  if (json) {
+    const { failureBody } = await import('../http/errors.ts')
+    console.log(JSON.stringify({ ...failureBody(fault), suggestion }))
+  } else {
+    const hint = suggestion === undefined ? '' : ` Try: ${suggestion}`
+    console.error(`Error: ${sanitizeForTerminal(fault.message)}${hint}`)
+  }
+  return fault.code === 'invalid_request' ? 2 : 1
+}
+
+function defaultSuggestion({ code }: Fault, line: string): string | undefined {
+  if (code === 'invalid_request') return `${line} --help`
+  return code === 'unavailable' ? 'portreeve doctor' : undefined
+}
+
+/** Errors of the operating system name their file or address; others are defects. */
+function toFault(error: unknown): Fault | null {
+  if (error instanceof Fault) return error
+  const isSystemError = error instanceof Error && 'syscall' in error
+  return isSystemError ? new Fault('unavailable', `${error.message}.`, { cause: error }) : null
 }

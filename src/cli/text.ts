@@ -2,9 +2,13 @@ import { stripVTControlCharacters, styleText } from 'node:util'
 
 type Style = Parameters<typeof styleText>[0]
 
-/** Text in a colour where the terminal shows colours (NO_COLOR and FORCE_COLOR apply). */
-export function paint(style: Style, text: string): string {
-  return styleText(style, text, { stream: process.stdout })
+/** Text in a colour if `out` is a terminal with colours (NO_COLOR and FORCE_COLOR apply). */
+export function paint(
+  style: Style,
+  text: string,
+  out: NodeJS.WriteStream = process.stdout,
+): string {
+  return styleText(style, text, { stream: out })
 }
 
 /** The columns a text takes, without its colours. */

@@ -1,42 +1,38 @@
-import { parseArgs } from 'node:util'
-import { requireAccount } from '../accounts/accounts.ts'
-import { issueToken } from '../accounts/tokens/tokens.ts'
-import { UsageError, type CliCommand } from './command.ts'
-import { withDatabase } from './database.ts'
+import { defineCommand, defineGroup } from './command.ts'
 
-const USAGE = `Usage: portreeve token create --email E [--label L]
-
-Creates an API token for an account and prints it on one line. It cannot be shown again.
-
-  --email E    email address of the account
-  --label L    label, such as the purpose of the token
-  --json       print JSON`
-
-export const tokenCommand: CliCommand = {
-  name: 'token',
-  usage: USAGE,
-  async run([verb = '', ...args]) {
-    if (verb !== 'create')
-      throw new UsageError(
-        verb === '' ? 'Subcommand missing: create.' : `“token ${verb}” is not a command.`,
-      )
-    const { values } = parseArgs({
-      args,
-      options: {
-        email: { type: 'string' },
-        label: { type: 'string' },
-        json: { type: 'boolean', default: false },
-      },
-    })
-    const { email, label, json } = values
-    if (email === undefined) throw new UsageError('--email is required.')
+const createCommand = defineCommand({
+  name: 'create',
+  summary: 'Create an API token for an account and print it on one line',
+  description: ['The token cannot be shown again.'],
+  flags: {
+    email: { value: 'EMAIL', required: true, summary: 'email address of the account' },
+    label: { value: 'TEXT', summary: 'label, such as the purpose of the token' },
+  },
+  examples: [
+    {
+      does: 'A token for a script',
+      command: 'portreeve token create --email you@example.com --label cron',
+    },
+  ],
+  async run({ flags: { email, label }, json }) {
+    const [{ requireAccount }, { issueToken }, { withDatabase }] = await Promise.all([
+      import('../accounts/accounts.ts'),
+      import('../accounts/tokens/tokens.ts'),
+      import('./database.ts'),
+    ])
     const issued = await withDatabase(async (db) =>
       issueToken(db, (await requireAccount(db, email)).id, label),
     )
     const { token, id, createdAt } = issued
-    console.log(
-      json ? JSON.stringify({ success: true, token, id, label: issued.label, createdAt }) : token,
-    )
+    const result = { success: true, token, id, label: issued.label, createdAt }
+    console.log(json ? JSON.stringify(result) : token)
     return 0
   },
-}
+})
+
+export const tokenCommand = defineGroup({
+  name: 'token',
+  summary: 'Create API tokens',
+  examples: createCommand.examples,
+  subcommands: [createCommand],
+})

@@ -26,7 +26,11 @@ export async function listen(app: App, host: string, port: number): Promise<stri
   } catch (cause) {
     const problem = PROBLEMS[(cause as NodeJS.ErrnoException).code ?? '']
     if (!problem) throw cause
-    throw new Fault('unavailable', `Cannot listen on ${host} port ${port}: ${problem}`, { cause })
+    const suggestion = `PORT=${port < 65_535 ? port + 1 : 8080} in the environment or .env`
+    throw new Fault('unavailable', `Cannot listen on ${host} port ${port}: ${problem}`, {
+      cause,
+      ...(problem.includes('PORT') && { suggestion }),
+    })
   }
   return urlOf(app)
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { mailAuth } from '../../src/diagnostics/messages.ts'
 import { startLists } from '../servers/blacklists.ts'
 import { makeAuthority, makeCertificate } from '../servers/certificates.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
@@ -26,6 +27,10 @@ beforeAll(async () => {
       'example.test TXT': ['v=spf1 mx -all'],
       '_dmarc.example.test TXT': ['v=DMARC1; p=reject; rua=mailto:d@example.test'],
       'mx.example.test A': ['192.0.2.8'],
+      'watching.test A': ['192.0.2.7'],
+      'watching.test MX': ['10 mx.example.test'],
+      'watching.test TXT': ['v=spf1 mx -all'],
+      '_dmarc.watching.test TXT': ['v=DMARC1; p=none; rua=mailto:d@watching.test'],
       'www.example.test A': ['127.0.0.1'],
       'open.test A': ['192.0.2.9'],
       'open.test TXT': ['v=spf1 +all'],
@@ -69,21 +74,7 @@ describe('portreeve check dns', () => {
     expect(out).not.toContain('\u001b[2J')
   })
 
-  it('exits with 2 for wrong arguments, and names them', async () => {
-    for (const words of [
-      [],
-      ['check'],
-      ['check', 'dns'],
-      ['check', 'dns', 'a', 'b'],
-      ['check', 'dns', 'a', '--nonsense'],
-      ['nonsense'],
-    ]) {
-      expect(await runPortreeve(words, env)).toMatchObject({
-        code: 2,
-        out: '',
-        err: expect.stringContaining('Usage'),
-      })
-    }
+  it('exits with 2 for a target that it cannot check', async () => {
     expect(await runPortreeve(['check', 'dns', '127.0.0.1'], env)).toMatchObject({
       code: 2,
       out: '',
@@ -99,7 +90,7 @@ describe('portreeve check ssl', () => {
       ['check', 'ssl', 'www.example.test', '--port', String(tls.port)],
       env,
     )
-    expect(out).toMatch(/is not trusted.*SELF_SIGNED_CERT_IN_CHAIN/)
+    expect(out).toMatch(/Error: The certificate isn’t trusted\..*SELF_SIGNED_CERT_IN_CHAIN/s)
     expect(out).toContain('Test intermediate')
     expect(code).toBe(1)
   })
@@ -122,32 +113,53 @@ describe('portreeve check ssl', () => {
   })
 })
 
-describe('portreeve check blacklist', () => {
-  it('prints a row for each blocklist, with listings and their links, and exits with 1', async () => {
-    const { code, out } = await runPortreeve(['check', 'blacklist', '8.8.4.4'], env)
-    expect(out).toMatch(/listed\s+critical\s+bl\.spamcop\.net\s+127\.0\.0\.2 {2}Seen at a trap/)
-    expect(out).toMatch(/unknown\s+\w+\s+psbl\.surriel\.com/)
-    expect(out).toContain('8.8.4.4 is on 1 blocklist.')
-    expect(out).toContain('https://')
+describe('portreeve check blocklist', () => {
+  it('prints listings and their links, then unknown lists, then the number of the others', async () => {
+    const { code, out } = await runPortreeve(['check', 'blocklist', '8.8.4.4'], env)
+    expect(out).toMatch(/Error: 8\.8\.4\.4 is on 1 of \d+ blocklists\. 1 couldn’t be checked\./)
+    expect(out).toMatch(
+      /listed\s+critical\s+bl\.spamcop\.net\s+127\.0\.0\.2 {2}Seen at a trap\n.*https:.*\n\s+unknown\s+\w+\s+psbl\.surriel\.com.*\n\s+clean\s+\d+ blocklists \(--all/,
+    )
+    expect(out.match(/^ +clean /gm)).toHaveLength(1)
+    expect(code).toBe(1)
+  })
+
+  it('lists the others with --all, and answers to its name in the API and to an address alone', async () => {
+    const { out } = await runPortreeve(['check', 'blocklist', '8.8.4.4', '--all'], env)
+    expect(out.match(/^ +clean /gm)?.length).toBeGreaterThan(80)
+    for (const words of [['blacklist', '8.8.4.4'], ['8.8.4.4']]) {
+      const old = await runPortreeve(['check', ...words], env)
+      expect([old.code, old.out]).toEqual([1, expect.stringContaining('bl.spamcop.net')])
+    }
+  })
+
+  it('warns and exits with 1 when a critical list gave no answer', async () => {
+    const refusing = await startLists({ 'bl.spamcop.net': { behaviour: 'refused' } })
+    const { code, out } = await runPortreeve(['check', 'blocklist', '9.9.9.10'], {
+      ...env,
+      DNSBL_SERVERS: `127.0.0.1:${refusing.port}`,
+    })
+    await refusing.stop()
+    expect(out).toMatch(/Warning: 9\.9\.9\.10 .* 1 couldn’t be checked, 1 of them critical\./)
     expect(code).toBe(1)
   })
 
   it('does not call an address clean when a list gave no answer', async () => {
-    const { code, out } = await runPortreeve(['check', 'blacklist', '9.9.9.10'], env)
-    expect(out).toMatch(/No listing found, but 1 of \d+ lists gave no usable answer/)
+    const { code, out } = await runPortreeve(['check', 'blocklist', '9.9.9.10'], env)
+    expect(out).toMatch(/OK: 9\.9\.9\.10 is on none of \d+ blocklists\. 1 couldn’t be checked\./)
     expect(code).toBe(0)
   })
 
   it('gives the result of the API with --json, and nothing else', async () => {
-    const { out } = await runPortreeve(['check', 'blacklist', '8.8.4.4', '--json'], env)
-    const { success, data } = JSON.parse(out)
-    expect(success).toBe(true)
+    const { out } = await runPortreeve(['check', 'blocklist', '8.8.4.4', '--json'], env)
+    const { success, data, verdict } = JSON.parse(out)
+    expect([success, verdict]).toEqual([true, { state: 'bad', sentence: expect.any(String) }])
     expect(data).toMatchObject({ ip: '8.8.4.4', listedCount: 1, unknownCount: 1 })
     expect(data.totalChecked).toBeGreaterThan(80)
   })
 
   it('rejects anything but a public IPv4 address', async () => {
-    const { code, out } = await runPortreeve(['check', 'blacklist', '10.0.0.1', '--json'], env)
+    const { code, out } = await runPortreeve(['check', 'blocklist', '10.0.0.1', '--json'], env)
     expect([code, JSON.parse(out)]).toEqual([
       2,
       expect.objectContaining({ success: false, code: 'invalid_request' }),
@@ -172,23 +184,23 @@ describe('portreeve check dmarc', () => {
     expect(out).toMatch(/192\.0\.2\.9 {2}fail {2}by -all\n/)
   })
 
+  it('warns and exits with 1 for a policy that is not enforced, in the words of the dashboard', async () => {
+    const { code, out } = await runPortreeve(['check', 'dmarc', 'watching.test'], env)
+    const sentence = mailAuth.policies.none
+    expect(out).toContain(`! Warning: ${sentence}`)
+    expect(code).toBe(1)
+    const json = await runPortreeve(['check', 'dmarc', 'watching.test', '--json'], env)
+    expect([json.code, JSON.parse(json.out).verdict]).toEqual([1, { state: 'warning', sentence }])
+  })
+
+  it('calls an enforced policy OK, and exits with 0', async () => {
+    const { code, out } = await runPortreeve(['check', 'dmarc', 'example.test'], env)
+    expect([code, out]).toEqual([0, expect.stringContaining(`✓ OK: ${mailAuth.policies.reject}`)])
+  })
+
   it('exits with 1 for a domain without protection, and prints the record to publish', async () => {
     const { code, out } = await runPortreeve(['check', 'dmarc', 'open.test'], env)
     expect(out).toMatch(/_dmarc\.open\.test {2}TXT {2}"v=DMARC1/)
     expect(code).toBe(1)
-  })
-})
-
-describe('portreeve', () => {
-  it('lists its commands, and helps with each', async () => {
-    const { code, out } = await runPortreeve(['--help'], {})
-    expect(code).toBe(0)
-    for (const command of ['serve', 'check', 'user', 'token', 'doctor']) {
-      expect(out).toContain(`  ${command}`)
-      expect(await runPortreeve([command, '--help'], {})).toMatchObject({
-        code: 0,
-        out: expect.stringContaining(`portreeve ${command}`),
-      })
-    }
   })
 })

@@ -207,7 +207,7 @@ describe('portreeve user', () => {
     ]) {
       const { code, out, err } = await runPortreeve(words, env)
       expect([words, code, out]).toEqual([words, 2, ''])
-      expect(err).toContain('Usage: portreeve')
+      expect(err).toMatch(/^Error: .+\.(?: Did you mean \S+\?)? Try: .+\n$/)
     }
   })
 

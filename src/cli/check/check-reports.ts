@@ -1,19 +1,10 @@
-import type {
-  BlacklistItem,
-  BlacklistResult,
-  DnsResult,
-  MailAuthResult,
-  TlsResult,
-} from '../../diagnostics/shapes.ts'
-import { field, sanitizeForTerminal, pad, paint, table } from '../text.ts'
-
-const good = (text: string) => paint('green', text)
-const bad = (text: string) => paint(['bold', 'red'], text)
-const doubtful = (text: string) => paint('yellow', text)
-const quiet = (text: string) => paint('dim', text)
+import type { DnsResult, MailAuthResult, TlsResult } from '../../diagnostics/shapes.ts'
+import type { Verdict } from '../../diagnostics/verdict.ts'
+import { field, sanitizeForTerminal, table } from '../text.ts'
+import { bad, doubtful, good, heading, quiet, warningLines } from './report-parts.ts'
 
 /** The records of a domain, grouped by type. */
-export function dnsReport(data: DnsResult): string {
+export function dnsReport(data: DnsResult, verdict: Verdict): string {
   const types = [
     ['A', data.a],
     ['AAAA', data.aaaa],
@@ -30,13 +21,14 @@ export function dnsReport(data: DnsResult): string {
       ? [[quiet(type), doubtful(`lookup failed: ${error}`)]]
       : field(type, values.map(sanitizeForTerminal))
   })
-  const verdict =
-    data.status === 'NXDOMAIN' ? bad('Domain not found (NXDOMAIN).') : good('Domain found.')
-  return [heading(data.unicodeDomain, verdict), table(rows), ...warnings(data.warnings)].join('\n')
+  const records = data.status === 'NXDOMAIN' ? [] : [table(rows)]
+  return [heading(data.unicodeDomain, verdict), ...records, ...warningLines(data.warnings)].join(
+    '\n',
+  )
 }
 
 /** A certificate and its connection. */
-export function tlsReport(data: TlsResult): string {
+export function tlsReport(data: TlsResult, verdict: Verdict): string {
   const days = `${data.daysRemaining} days left`
   const rows = [
     ...field('Subject', sanitizeForTerminal(data.subject['CN'] ?? 'no common name')),
@@ -49,6 +41,9 @@ export function tlsReport(data: TlsResult): string {
       'Valid',
       `${data.validFrom.slice(0, 10)} to ${data.validTo.slice(0, 10)}, ${data.isExpired ? bad('expired') : days}`,
     ),
+    ...(data.authorizationError
+      ? field('Trust', bad(`not trusted (${data.authorizationError})`))
+      : []),
     ...field('Key', `${data.keyType ?? 'unknown'} ${data.keyBits ?? ''}`.trim()),
     ...field(
       'Chain',
@@ -58,55 +53,15 @@ export function tlsReport(data: TlsResult): string {
     ...field('Serial', data.serialNumber),
     ...field('SHA-256', data.fingerprint256),
   ]
-  const verdict = data.authorized
-    ? good(`The certificate is valid for ${data.domain}.`)
-    : bad(`The certificate is not trusted for ${data.domain}: ${data.authorizationError}.`)
   return [
     heading(`${data.domain} port ${data.port}`, verdict),
     table(rows),
-    ...warnings(data.warnings),
-  ].join('\n')
-}
-
-const MARKS = { listed: bad('listed '), unknown: doubtful('unknown'), clean: good('clean  ') }
-
-/** One list's answer, on one line. */
-export function blacklistRow(item: BlacklistItem): string {
-  const why =
-    item.status === 'listed'
-      ? [item.codes.join(' '), item.reason ?? item.meanings.join('; ')].join('  ')
-      : (item.detail ?? '')
-  const name = pad(sanitizeForTerminal(item.dnsbl), 34)
-  return `  ${MARKS[item.status]}  ${pad(quiet(item.category), 13)}  ${item.status === 'clean' ? quiet(name) : name}  ${sanitizeForTerminal(why)}`.trimEnd()
-}
-
-/** The verdict with the counts, and the removal page of each listing. */
-export function blacklistSummary(data: BlacklistResult): string {
-  const { ip, totalChecked, listedCount, cleanCount, unknownCount } = data
-  const listed = data.blacklists.filter((item) => item.listed)
-  const counts = `${listedCount} listed, ${cleanCount} clean, ${unknownCount} unknown of ${totalChecked} lists in ${data.durationMs} ms`
-  const verdict =
-    listedCount > 0
-      ? bad(`${ip} is on ${listedCount} ${listedCount === 1 ? 'blocklist' : 'blocklists'}.`)
-      : unknownCount > 0
-        ? doubtful(
-            `No listing found, but ${unknownCount} of ${totalChecked} lists gave no usable answer.`,
-          )
-        : good(`${ip} is on none of ${totalChecked} blocklists.`)
-  const links = listed.map((item) => [
-    item.name,
-    item.delistUrl ? quiet(sanitizeForTerminal(item.delistUrl)) : quiet('no removal page'),
-  ])
-  return [
-    '',
-    `  ${verdict}  ${quiet(counts)}`,
-    ...(links.length > 0 ? [table(links)] : []),
-    ...warnings(data.warnings),
+    ...warningLines(data.warnings),
   ].join('\n')
 }
 
 /** DMARC, SPF, DKIM and the related records, then the fixes. */
-export function mailAuthReport(data: MailAuthResult): string {
+export function mailAuthReport(data: MailAuthResult, verdict: Verdict): string {
   const { dmarc, spf, dkim, mtaSts, tlsRpt, bimi } = data
   const keys = dkim.filter((item) => item.found || item.error)
   const none = `none under ${data.dkimSelectorsTried} common selectors; set yours with --selector`
@@ -135,12 +90,13 @@ export function mailAuthReport(data: MailAuthResult): string {
     ...field('TLS-RPT', recordOf(tlsRpt)),
     ...field('BIMI', recordOf(bimi)),
   ]
-  const errors = data.warnings.filter(({ severity }) => severity === 'error').length
-  const verdict =
-    errors > 0
-      ? bad(`${errors} ${errors === 1 ? 'error' : 'errors'} found.`)
-      : good('No errors found.')
-  return [heading(data.unicodeDomain, verdict), table(rows), '', ...data.warnings.flatMap(advice)]
+  return [
+    heading(data.unicodeDomain, verdict),
+    ...(data.status === 'NXDOMAIN' ? [] : [table(rows)]),
+    '',
+    ...data.truncated.map((omitted) => `  ${doubtful('!')} Not checked in time: ${omitted}`),
+    ...data.warnings.flatMap(advice),
+  ]
     .join('\n')
     .trimEnd()
 }
@@ -187,14 +143,4 @@ function advice({ severity, message, publish }: MailAuthResult['warnings'][numbe
     ? [`      ${publish.name}  TXT  "${sanitizeForTerminal(publish.value)}"`]
     : []
   return [`  ${SEVERITY_MARKS[severity]} ${sanitizeForTerminal(message)}`, ...record.map(quiet)]
-}
-
-function heading(what: string, verdict: string): string {
-  return `\n  ${paint('bold', what)}  ${verdict}\n`
-}
-
-function warnings(sentences: string[]): string[] {
-  return sentences.length > 0
-    ? ['', ...sentences.map((sentence) => `  ${doubtful('!')} ${sanitizeForTerminal(sentence)}`)]
-    : []
 }

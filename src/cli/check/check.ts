@@ -1,145 +1,133 @@
-import { parseArgs } from 'node:util'
-import { readConfig } from '../../config.ts'
-import { checkAddress } from '../../diagnostics/blacklist.ts'
-import { createCheckServices, type CheckDeps } from '../../diagnostics/check-services.ts'
-import { dnsCheck } from '../../diagnostics/dns/dns.ts'
-import { mailAuthCheck } from '../../diagnostics/mail-auth/mail-auth.ts'
-import { runCheck } from '../../diagnostics/routes.ts'
-import type { BlacklistItem } from '../../diagnostics/shapes.ts'
-import { tlsCheck } from '../../diagnostics/tls/tls.ts'
-import { createLog } from '../../log.ts'
-import { STARTTLS, type StartTls } from '../../net/tls/starttls.ts'
-import {
-  blacklistRow,
-  blacklistSummary,
-  dnsReport,
-  mailAuthReport,
-  tlsReport,
-} from './check-reports.ts'
-import { UsageError, type CliCommand } from '../command.ts'
-import { paint } from '../text.ts'
+import { isIPv4 } from 'node:net'
+import { STARTTLS } from '../../net/tls/starttls.ts'
+import { defineCommand, defineGroup } from '../command.ts'
 
-/** The name of the blocklist check in scripts and in the API. */
-const BLOCKLIST_CHECK = 'blacklist'
+const load = () => import('./run-checks.ts')
 
-const USAGE = `Usage: portreeve check dns DOMAIN
-       portreeve check ssl HOST [--port N] [--starttls smtp|imap|pop3|ldap|postgres]
-       portreeve check dmarc DOMAIN [--selector NAME …] [--ip ADDRESS …]
-       portreeve check ${BLOCKLIST_CHECK} IPV4
+const DOMAIN = { name: 'DOMAIN', completes: 'host' } as const
 
-Runs a check without a server or a database.
+const FAILED = 'or the check failed'
 
-Exit codes: 0 no problems, 1 problems found or check failed (also: a critical blocklist without an answer), 2 usage error.
-
-  --port      port of the host (443)
-  --starttls  protocol whose STARTTLS command starts TLS
-  --selector  DKIM selector of the domain; may be repeated
-  --ip        test this address against the domain’s SPF record; may be repeated
-  --json      print the result in the format of the API
-  --help      show this help
-
-DNS_SERVERS and DNSBL_SERVERS set the resolvers, ALLOW_PRIVATE_TARGETS the allowed private networks.`
-
-const OPTIONS = {
-  json: { type: 'boolean' },
-  port: { type: 'string' },
-  starttls: { type: 'string' },
-  selector: { type: 'string', multiple: true },
-  ip: { type: 'string', multiple: true },
-} as const
-
-type Options = {
-  json?: boolean
-  port?: string
-  starttls?: string
-  selector?: string[]
-  ip?: string[]
-}
-
-/** The result of a check: its data, whether it found problems, and the text to print. */
-type Outcome = { data: unknown; failed: boolean; text: string }
-type Kind = (target: string, options: Options, deps: CheckDeps) => Promise<Outcome>
-
-const KINDS: Record<string, Kind> = {
-  async dns(domain, _options, deps) {
-    const data = await runCheck(dnsCheck, { domain }, deps)
-    return {
-      data,
-      failed: data.status === 'NXDOMAIN' || Object.keys(data.errors).length > 0,
-      text: dnsReport(data),
-    }
+const dnsCommand = defineCommand({
+  name: 'dns',
+  summary: 'Show the DNS records of a domain, and their problems',
+  operands: [DOMAIN],
+  examples: [{ does: 'The records of a domain', command: 'portreeve check dns example.com' }],
+  exitCodes: {
+    0: 'the name resolves, perhaps with issues (verdict OK or Warning)',
+    1: `the name does not exist, a query failed, ${FAILED}`,
   },
-  async ssl(domain, options, deps) {
-    const query = { domain, port: portOf(options.port), starttls: startTlsOf(options.starttls) }
-    const data = await runCheck(tlsCheck, query, deps)
-    return { data, failed: !data.authorized, text: tlsReport(data) }
+  async run({ operands: [domain = ''], json }) {
+    return (await load()).checkDns(domain, json)
   },
-  async dmarc(domain, { selector, ip }, deps) {
-    const data = await runCheck(mailAuthCheck, { domain, selector, ip }, deps)
-    const failed = data.warnings.some((warning) => warning.severity === 'error')
-    return { data, failed, text: mailAuthReport(data) }
-  },
-  async [BLOCKLIST_CHECK](ip, { json }, deps) {
-    const show = json ? undefined : rowPrinter(deps.blocklists.lists.length)
-    const run = (address: string, { blocklists }: CheckDeps, signal: AbortSignal) =>
-      checkAddress(address, blocklists, signal, show?.row)
-    const data = await runCheck({ run }, ip, deps)
-    show?.end()
-    // Success must not mean that the lists that matter gave no answer.
-    const undecided = data.blacklists.some(
-      (item) => item.status === 'unknown' && item.category === 'critical',
-    )
-    return { data, failed: data.listedCount > 0 || undecided, text: blacklistSummary(data) }
-  },
-}
+})
 
-export const checkCommand: CliCommand = {
-  name: 'check',
-  usage: USAGE,
-  async run(args) {
-    const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true })
-    const [name = '', target = '', ...more] = positionals
-    const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined
-    if (!kind || target === '' || more.length > 0)
-      throw new UsageError(`Give a check (dns, ssl, dmarc or ${BLOCKLIST_CHECK}) and one target.`)
-    const config = readConfig()
-    const checks = createCheckServices(config, createLog('silent'))
-    try {
-      const { data, failed, text } = await kind(target, values, checks.deps)
-      console.log(values.json ? JSON.stringify({ success: true, data }, null, 2) : text)
-      return failed ? 1 : 0
-    } finally {
-      checks.close()
-    }
-  },
-}
-
-/** Prints each list's row as its answer comes, and on a terminal how many are still to come. */
-function rowPrinter(total: number) {
-  const live = process.stdout.isTTY
-  let settled = 0
-  const wipe = () => (live ? '\r\u001b[2K' : '')
-  return {
-    row: (item: BlacklistItem) => {
-      settled += 1
-      process.stdout.write(`${wipe()}${blacklistRow(item)}\n`)
-      if (live && settled < total) process.stdout.write(paint('dim', `  … ${settled} of ${total}`))
+const sslCommand = defineCommand({
+  name: 'ssl',
+  summary: 'Check the certificate and the TLS connection of a host',
+  operands: [{ name: 'HOST', completes: 'host' }],
+  flags: {
+    port: {
+      value: 'N',
+      range: [1, 65_535],
+      summary: 'port of the host (default: 443, or the usual port of --starttls)',
     },
-    end: () => process.stdout.write(wipe()),
-  }
-}
+    starttls: {
+      value: 'PROTOCOL',
+      choices: STARTTLS,
+      summary: 'protocol whose STARTTLS command starts TLS',
+    },
+  },
+  examples: [
+    { does: 'A web server', command: 'portreeve check ssl www.example.com' },
+    {
+      does: 'A mail server',
+      command: 'portreeve check ssl mail.example.com --port 587 --starttls smtp',
+    },
+  ],
+  exitCodes: {
+    0: 'the certificate is trusted, perhaps with issues (verdict OK or Warning)',
+    1: `the certificate is not trusted, expired or for another host, ${FAILED}`,
+  },
+  async run({ operands: [domain = ''], flags, json }) {
+    return (await load()).checkSsl({ domain, ...flags }, json)
+  },
+})
 
-function portOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const port = Number(text)
-  if (!Number.isInteger(port) || port < 1 || port > 65_535)
-    throw new UsageError('--port must be a number from 1 to 65535.')
-  return port
-}
+const dmarcCommand = defineCommand({
+  name: 'dmarc',
+  summary: 'Check DMARC, SPF, DKIM, MTA-STS, TLS-RPT and BIMI of a domain',
+  description: ['It shows the records, their problems, and the records to publish instead.'],
+  operands: [DOMAIN],
+  flags: {
+    selector: { value: 'NAME', multiple: true, summary: 'DKIM selector of the domain' },
+    ip: {
+      value: 'ADDRESS',
+      multiple: true,
+      summary: 'test this address against the domain’s SPF record',
+    },
+  },
+  examples: [
+    { does: 'The records and their fixes', command: 'portreeve check dmarc example.com' },
+    {
+      does: 'Whether a server may send for the domain',
+      command: 'portreeve check dmarc example.com --ip 192.0.2.1',
+    },
+  ],
+  exitCodes: {
+    0: 'the policy is enforced (quarantine or reject), without errors (verdict OK)',
+    1: `no policy, a policy that is not enforced (p=none: verdict Warning), errors, ${FAILED}`,
+  },
+  async run({ operands: [domain = ''], flags, json }) {
+    return (await load()).checkDmarc({ domain, ...flags }, json)
+  },
+})
 
-function startTlsOf(text: string | undefined): StartTls | undefined {
-  const protocol = STARTTLS.find((known) => known === text)
-  if (text !== undefined && !protocol)
-    throw new UsageError(`--starttls must be one of ${STARTTLS.join(', ')}.`)
-  return protocol
-}
+const blocklistCommand = defineCommand({
+  name: 'blocklist',
+  // Its name in the API and in older scripts.
+  aliases: ['blacklist'],
+  summary: 'Check an IPv4 address on all DNS blocklists',
+  description: [
+    'It shows the blocklists that list the address, then those without a usable answer, then the number of the others.',
+  ],
+  operands: [{ name: 'IPV4', summary: 'a public IPv4 address' }],
+  flags: { all: { summary: 'also show the blocklists that do not list the address' } },
+  examples: [
+    { does: 'An address', command: 'portreeve check blocklist 8.8.4.4' },
+    {
+      does: 'The names of the blocklists that list it',
+      command: `portreeve check blocklist 8.8.4.4 --json | jq -r '.data.blacklists[] | select(.listed).name'`,
+    },
+  ],
+  exitCodes: {
+    0: 'not listed (verdict OK)',
+    1: `listed, no answer from a critical blocklist or from most of them, ${FAILED}`,
+  },
+  async run({ operands: [ip = ''], flags, json }) {
+    return (await load()).checkBlocklists(ip, { json, showAll: flags.all })
+  },
+})
+
+export const checkCommand = defineGroup({
+  name: 'check',
+  summary: 'Check a domain, host or IP address',
+  description: [
+    'Checks need no service and no database. Each prints a verdict, OK, Warning, Error or Unknown, as the dashboard does; with --json, the result in the format of the API.',
+    'DNS_SERVERS and DNSBL_SERVERS set the resolvers, ALLOW_PRIVATE_TARGETS the allowed private networks.',
+  ],
+  examples: [
+    { does: 'The DNS records of a domain', command: 'portreeve check dns example.com' },
+    {
+      does: 'The certificate of a mail server',
+      command: 'portreeve check ssl mail.example.com --port 587 --starttls smtp',
+    },
+    { does: 'The blocklists with an address', command: 'portreeve check blocklist 8.8.4.4' },
+  ],
+  subcommands: [dnsCommand, sslCommand, dmarcCommand, blocklistCommand],
+  // `portreeve check 8.8.4.4` and `portreeve check example.com`.
+  route(argument) {
+    if (isIPv4(argument)) return 'blocklist'
+    return argument.includes('.') ? 'domain' : undefined
+  },
+})

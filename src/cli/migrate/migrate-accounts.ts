@@ -5,22 +5,15 @@ import { createResolver } from '../../net/dns.ts'
 import type { SignIn } from '../../net/imap/connection/sign-in.ts'
 import { UsageError } from '../command.ts'
 import { askSecret } from '../prompt.ts'
+import type { MigrateFlags } from './flags.ts'
 
 export type Accounts = { source: SignIn; destination: SignIn }
-
-type Given = {
-  source?: string
-  destination?: string
-  'source-password-file'?: string
-  'destination-password-file'?: string
-  'no-verify': boolean
-}
 
 /**
  * The two accounts of a migration with their credentials: from the environment, files, or prompts.
  * @throws UsageError, Fault
  */
-export async function accountsOf(values: Given): Promise<Accounts> {
+export async function accountsOf(values: MigrateFlags): Promise<Accounts> {
   const source = addressOf(values.source, '--source')
   const destination = addressOf(values.destination, '--destination')
   const secrets = {
@@ -50,8 +43,8 @@ export async function accountsOf(values: Given): Promise<Accounts> {
 }
 
 /** `imaps://alice@example.org@imap.example.org:993`: the host is what follows the last @. */
-function addressOf(url: string | undefined, option: string) {
-  const match = /^(imaps?):\/\/(.+)@(\[[^\]]+\]|[^@/:]+)(?::(\d{1,5}))?\/?$/i.exec(url ?? '')
+function addressOf(url: string, option: string) {
+  const match = /^(imaps?):\/\/(.+)@(\[[^\]]+\]|[^@/:]+)(?::(\d{1,5}))?\/?$/i.exec(url)
   if (!match) throw new UsageError(`${option} must be imaps://user@host or imap://user@host.`)
   const [, scheme = '', user = '', host = '', port] = match
   if (/:/.test(user))

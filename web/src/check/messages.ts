@@ -40,19 +40,11 @@ export const warnings = {
   record: (name: string) => `the record for ${name}`,
 } as const
 
-const nameNotFound = (name: string) => `${name} doesn’t exist (NXDOMAIN).`
-const issues = (count: number) => counted(count, 'issue')
-
 /** The text of an item whose DNS query failed. */
 const unknownBecause = (error: string) => `Unknown: ${error}`
 
 export const dns = {
   title: 'DNS records',
-  nameNotFound,
-  failed: (types: string[]) =>
-    `${types.length === 1 ? '1 query' : `${types.length} queries`} failed: ${types.join(', ')}. Check again later.`,
-  withIssues: (count: number) => `The name resolves, with ${issues(count)}.`,
-  good: 'The name resolves. No issues found.',
   fields: {
     cname: 'Alias for (CNAME)',
     a: 'IPv4 (A)',
@@ -68,16 +60,6 @@ export const dns = {
 
 export const mailAuth = {
   title: 'Email authentication',
-  nameNotFound,
-  unknownDmarc: (error: string) =>
-    `Couldn’t look up the DMARC record (${error}). Check again later.`,
-  noDmarc: 'No DMARC record: receivers don’t know how to treat spoofed mail.',
-  policies: {
-    reject: 'Enforced: receivers reject spoofed mail.',
-    quarantine: 'Enforced: receivers treat spoofed mail as suspicious.',
-    none: 'Not enforced: the policy “none” only monitors. Spoofed mail is still delivered.',
-  },
-  errors: (count: number) => `${counted(count, 'error')} ${count === 1 ? 'needs' : 'need'} fixing.`,
   truncated: (omitted: string) => `Not checked in time: ${omitted}`,
   fields: {
     dmarc: 'DMARC',
@@ -100,12 +82,6 @@ export const mailAuth = {
 
 export const certificate = {
   title: 'Certificate',
-  expired: 'The certificate has expired. Renew it.',
-  wrongHost: 'The certificate is for another host.',
-  untrusted: 'The certificate isn’t trusted.',
-  trusted: (daysLeft: number) =>
-    `The certificate is trusted and valid for another ${counted(daysLeft, 'day')}.`,
-  issuesFound: (count: number) => `${issues(count)} found.`,
   issuedBy: 'Issued by',
   validUntil: 'Valid until',
   validFrom: 'Valid from',
@@ -119,12 +95,6 @@ export const certificate = {
 
 export const blocklists = {
   title: 'Blocklists',
-  listed: (ip: string, listed: number, total: number) =>
-    `${ip} is on ${listed} of ${counted(total, 'blocklist')}.`,
-  clean: (ip: string, checked: number) => `${ip} is on none of ${counted(checked, 'blocklist')}.`,
-  unchecked: (count: number) => `${numberText(count)} couldn’t be checked.`,
-  unknown: (ip: string, unknown: number, total: number) =>
-    `Couldn’t check ${ip}: ${numberText(unknown)} of ${counted(total, 'blocklist')} gave no usable answer. Your DNS resolver is probably the cause.`,
   captions: { listed: 'Listed', unknown: 'Couldn’t be checked', clean: 'Not listed' },
   cleanCount: (count: number) => `Not listed: ${counted(count, 'blocklist')}`,
   columns: ['Blocklist', 'Category', 'Result'],

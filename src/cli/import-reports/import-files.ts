@@ -1,46 +1,34 @@
 import { createReadStream } from 'node:fs'
 import { open, readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { parseArgs } from 'node:util'
 import type { Kysely } from 'kysely'
-import { findAccountByEmail } from '../accounts/store.ts'
-import { ingest, type GivenFile } from '../dmarc/intake/ingest.ts'
-import type { IntakeOutcome } from '../dmarc/intake/store-batch.ts'
-import { MAX_DELIVERY_BYTES } from '../dmarc/limits.ts'
-import { Fault } from '../errors.ts'
-import { isMbox, splitMbox } from '../protocols/mail/mbox.ts'
-import type { DB } from '../store/tables.ts'
-import { UsageError, type CliCommand } from './command.ts'
-import { withDatabase } from './database.ts'
-import { bar, countText, timeText } from './migrate/progress-bars.ts'
-import { sanitizeForTerminal, table } from './text.ts'
+import { findAccountByEmail } from '../../accounts/store.ts'
+import { ingest, type GivenFile } from '../../dmarc/intake/ingest.ts'
+import type { IntakeOutcome } from '../../dmarc/intake/store-batch.ts'
+import { MAX_DELIVERY_BYTES } from '../../dmarc/limits.ts'
+import { Fault } from '../../errors.ts'
+import { isMbox, splitMbox } from '../../protocols/mail/mbox.ts'
+import type { DB } from '../../store/tables.ts'
+import { UsageError } from '../command.ts'
+import { withDatabase } from '../database.ts'
+import { bar, countText, timeText } from '../migrate/progress-bars.ts'
+import { printResult } from '../print-result.ts'
+import { sanitizeForTerminal, table } from '../text.ts'
 
-const USAGE = `Usage: portreeve import-reports FILE… [--email E]
-
-Imports DMARC aggregate reports and SMTP TLS reports: XML, JSON, gzip, zip, emails, mbox files, and folders of them
-(including Maildir). Works while the service runs, and without it. Files can be imported again: a report that is
-already stored counts as a duplicate.
-
-  FILE        a file or a folder
-  --email E   import only reports for the domains of this account (default: all accounts)
-  --json      print JSON`
-
-export const importReportsCommand: CliCommand = {
-  name: 'import-reports',
-  usage: USAGE,
-  async run(args) {
-    const { values, positionals } = parseArgs({
-      args,
-      allowPositionals: true,
-      options: { email: { type: 'string' }, json: { type: 'boolean', default: false } },
-    })
-    if (positionals.length === 0) throw new UsageError('Give at least one file or folder.')
-    const found = await findFiles(positionals)
-    const outcome = await withDatabase((db) => importFiles(db, found, values.email))
-    if (values.json) console.log(JSON.stringify({ success: true, data: shown(outcome) }))
-    else console.log(textOf(outcome, found.length))
-    return outcome.stored + outcome.duplicates + outcome.failureReports > 0 ? 0 : 1
-  },
+/**
+ * Imports files and folders, and prints how many reports were stored.
+ * @param email imports only for the account with this email address
+ * @returns the exit code: 1 when no file was a report
+ */
+export async function importPaths(
+  paths: string[],
+  email: string | undefined,
+  json: boolean,
+): Promise<number> {
+  const found = await findFiles(paths)
+  const outcome = await withDatabase((db) => importFiles(db, found, email))
+  printResult(shown(outcome), json, textOf(outcome, found.length))
+  return outcome.stored + outcome.duplicates + outcome.failureReports > 0 ? 0 : 1
 }
 
 type FoundFile = { path: string; size: number }

@@ -1,7 +1,6 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
-import { parseArgs } from 'node:util'
-import { readConfig, type Config } from '../config.ts'
-import { createCheckServices, type CheckDeps } from '../diagnostics/check-services.ts'
+import { readConfig, type Config } from '../../config.ts'
+import { createCheckServices, type CheckDeps } from '../../diagnostics/check-services.ts'
 import {
   bad,
   doubtful,
@@ -10,27 +9,17 @@ import {
   checkResolver,
   good,
   type Finding,
-} from '../diagnostics/health/service-checks.ts'
-import { Fault, messageOf } from '../errors.ts'
-import { createLog } from '../log.ts'
-import { parseHost } from '../net/address.ts'
-import { startConversation } from '../net/tls/conversation.ts'
-import { checkTarget, openSocket, type Target } from '../net/guard.ts'
-import { probeTls } from '../net/tls/probe-tls.ts'
-import { databaseState } from '../store/database.ts'
-import { databaseIn } from '../store/embedded/upgrade.ts'
-import type { CliCommand } from './command.ts'
-import { withDatabase } from './database.ts'
-import { sanitizeForTerminal, pad, paint } from './text.ts'
-
-const USAGE = `Usage: portreeve doctor [--json]
-
-Checks the settings, data folder, database, clock, resolvers, blocklists, ports and mail relay. Reports problems (✗) and
-possible improvements (!), with fixes. An embedded database that is stopped is started for the check.
-
-Exit codes: 0 no problems, 1 problems found.
-
-  --json    print JSON`
+} from '../../diagnostics/health/service-checks.ts'
+import { Fault, messageOf } from '../../errors.ts'
+import { createLog } from '../../log.ts'
+import { parseHost } from '../../net/address.ts'
+import { startConversation } from '../../net/tls/conversation.ts'
+import { checkTarget, openSocket, type Target } from '../../net/guard.ts'
+import { probeTls } from '../../net/tls/probe-tls.ts'
+import { databaseState } from '../../store/database.ts'
+import { databaseIn } from '../../store/embedded/upgrade.ts'
+import { withDatabase } from '../database.ts'
+import { sanitizeForTerminal, pad, paint } from '../text.ts'
 
 type Examine = (config: Config, deps: CheckDeps) => Promise<Finding[]>
 
@@ -46,30 +35,23 @@ const EXAMINATIONS: Examine[] = [
   relay,
 ]
 
-export const doctorCommand: CliCommand = {
-  name: 'doctor',
-  usage: USAGE,
-  async run(args) {
-    const { values } = parseArgs({ args, options: { json: { type: 'boolean' } } })
-    const config = readConfig()
-    const checks = createCheckServices(config, createLog('silent'))
-    const findings = [good('settings', 'All settings are valid.')]
-    try {
-      for (const examine of EXAMINATIONS) findings.push(...(await examine(config, checks.deps)))
-    } finally {
-      checks.close()
-    }
-    const text = values.json
-      ? JSON.stringify({ success: true, data: findings }, null, 2)
-      : findings.map(line).join('\n')
-    console.log(text)
-    return findings.some(({ state }) => state === 'bad') ? 1 : 0
-  },
+/** Examines every part of the installation. */
+export async function examineAll(): Promise<Finding[]> {
+  const config = readConfig()
+  const checks = createCheckServices(config, createLog('silent'))
+  const findings = [good('settings', 'All settings are valid.')]
+  try {
+    for (const examine of EXAMINATIONS) findings.push(...(await examine(config, checks.deps)))
+  } finally {
+    checks.close()
+  }
+  return findings
 }
 
 const MARKS = { good: paint('green', '✓'), doubtful: paint('yellow', '!'), bad: paint('red', '✗') }
 
-function line({ about, state, sentence }: Finding): string {
+/** One finding on one line. */
+export function findingLine({ about, state, sentence }: Finding): string {
   return `  ${MARKS[state]} ${pad(about, 10)}  ${sentence}`
 }
 

@@ -1,33 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
-import { readCommandSecret, readConfig } from '../config.ts'
-import { Fault, messageOf } from '../errors.ts'
-import { askService, followEvents, type ServerEvent } from '../net/http/event-stream.ts'
-import { forward } from '../net/http/forward.ts'
-import type { presentRequest } from '../webhooks/present.ts'
-import { UsageError, type CliCommand } from './command.ts'
-import { askSecret } from './prompt.ts'
-import { sanitizeForTerminal, paint } from './text.ts'
-
-const USAGE = `Usage: portreeve listen TOKEN --to http://localhost:3000
-
-Forwards the captured requests of a webhook endpoint to a server on this machine, byte for byte and in order, until
-Ctrl-C. After a lost connection, it reconnects and continues. TOKEN is the last part of the endpoint’s URL.
-
-  --to URL             destination; the path after the token is appended
-  --server URL         URL of the service (BASE_URL)
-  --all                start with the requests already stored
-  --api-token-file F   file with an API token (default: PORTREEVE_API_TOKEN, or a prompt)
-  --json               print one JSON line per request`
-
-const OPTIONS = {
-  to: { type: 'string' },
-  server: { type: 'string' },
-  all: { type: 'boolean', default: false },
-  'api-token-file': { type: 'string' },
-  json: { type: 'boolean', default: false },
-} as const
+import { readCommandSecret, readConfig } from '../../config.ts'
+import { Fault, messageOf } from '../../errors.ts'
+import { askService, followEvents, type ServerEvent } from '../../net/http/event-stream.ts'
+import { forward } from '../../net/http/forward.ts'
+import type { presentRequest } from '../../webhooks/present.ts'
+import { UsageError } from '../command.ts'
+import { askSecret } from '../prompt.ts'
+import { sanitizeForTerminal, paint } from '../text.ts'
+import type { ListenFlags } from './flags.ts'
 
 /** Delays before reconnecting: the first, and the longest. */
 const BACKOFF_MS = { first: 500, max: 15_000 }
@@ -38,28 +19,28 @@ const RESPONSE_TIMEOUT_MS = 30_000
 type Captured = ReturnType<typeof presentRequest>
 type Listening = { events: URL; to: URL; apiToken: string; json: boolean }
 
-export const listenCommand: CliCommand = {
-  name: 'listen',
-  usage: USAGE,
-  async run(args) {
-    const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true })
-    const [token = '', ...more] = positionals
-    if (!/^[A-Za-z0-9]{10}$/.test(token) || more.length > 0)
-      throw new UsageError('Give the token of one webhook endpoint.')
-    const to = urlOf(values.to, '--to')
-    const server = urlOf(values.server ?? readConfig().BASE_URL, '--server')
-    const apiToken = await apiTokenFrom(values['api-token-file'])
-    const stopping = new AbortController()
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort())
-    const id = await findEndpoint(server, token, apiToken, stopping.signal)
-    const events = new URL(`/api/webhook/endpoints/${id}/events`, server)
-    if (!values.json) console.error(`Forwarding ${token} to ${to.href}. Press Ctrl-C to stop.`)
-    return listen(
-      { events, to, apiToken, json: values.json },
-      values.all ? '0' : null,
-      stopping.signal,
+/**
+ * Forwards the captured requests of a webhook endpoint until SIGINT or SIGTERM.
+ * @returns the exit code: 0 when stopped, 1 when the endpoint was deleted
+ */
+export async function forwardRequests(
+  token: string,
+  flags: ListenFlags,
+  json: boolean,
+): Promise<number> {
+  if (!/^[A-Za-z0-9]{10}$/.test(token))
+    throw new UsageError(
+      `${token} is not the token of a webhook endpoint: it has 10 letters and digits.`,
     )
-  },
+  const to = urlOf(flags.to, '--to')
+  const server = urlOf(flags.server ?? readConfig().BASE_URL, '--server')
+  const apiToken = await apiTokenFrom(flags['api-token-file'])
+  const stopping = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort())
+  const id = await findEndpoint(server, token, apiToken, stopping.signal)
+  const events = new URL(`/api/webhook/endpoints/${id}/events`, server)
+  if (!json) console.error(`Forwarding ${token} to ${to.href}. Press Ctrl-C to stop.`)
+  return listen({ events, to, apiToken, json }, flags.all ? '0' : null, stopping.signal)
 }
 
 async function findEndpoint(
@@ -165,8 +146,8 @@ async function send(
   }
 }
 
-function urlOf(text: string | undefined, option: string): URL {
-  const url = text !== undefined && URL.canParse(text) ? new URL(text) : null
+function urlOf(text: string, option: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null
   if (!url || !['http:', 'https:'].includes(url.protocol))
     throw new UsageError(`${option} must be an http or https URL.`)
   // The URL is printed, and the error of fetch would show the password.

@@ -1,0 +1,48 @@
+import { backupCommand, restoreCommand } from './backup.ts'
+import { checkCommand } from './check/check.ts'
+import { defineGroup, type CliCommand } from './command.ts'
+import { completionCommand } from './completion/completion.ts'
+import { doctorCommand } from './doctor/doctor.ts'
+import { helpCommand } from './help/help.ts'
+import { importReportsCommand } from './import-reports/import-reports.ts'
+import { listenCommand } from './listen/listen.ts'
+import { migrateCommand } from './migrate/migrate.ts'
+import { serveCommand } from './serve/serve.ts'
+import { tokenCommand } from './token.ts'
+import { userCommand } from './user/user.ts'
+import { versionCommand } from './version.ts'
+
+/**
+ * Every command, in the order of the help. Parser, help, completions and man page follow from it.
+ * To add one, copy `token.ts` and add its line here.
+ */
+export const ROOT: CliCommand = defineGroup({
+  name: 'portreeve',
+  summary: 'Checks, reports, migrations and webhooks for people who run mail and servers',
+  examples: [
+    { does: 'Run the service on http://localhost:8080', command: 'portreeve serve' },
+    {
+      does: 'Check the email authentication of a domain',
+      command: 'portreeve check dmarc example.com',
+    },
+    {
+      does: 'Find problems of this installation, with their fixes',
+      command: 'portreeve doctor',
+    },
+  ],
+  subcommands: [
+    serveCommand,
+    checkCommand,
+    migrateCommand,
+    userCommand,
+    tokenCommand,
+    listenCommand,
+    importReportsCommand,
+    backupCommand,
+    restoreCommand,
+    doctorCommand,
+    completionCommand(() => ROOT),
+    helpCommand(() => ROOT),
+    versionCommand,
+  ],
+})

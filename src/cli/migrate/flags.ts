@@ -1,0 +1,51 @@
+import type { Flags, FlagValues } from '../command.ts'
+
+export const MIGRATE_FLAGS = {
+  source: {
+    value: 'URL',
+    required: true,
+    summary: 'imaps://user@host[:port] (TLS) or imap://user@host[:port] (STARTTLS)',
+  },
+  destination: { value: 'URL', required: true, summary: 'the same for the destination' },
+  all: { summary: 'copy all folders' },
+  folder: { value: 'FOLDER', multiple: true, summary: 'copy this folder' },
+  prefix: {
+    value: 'FOLDER',
+    default: '',
+    summary: 'put everything under this folder: INBOX becomes FOLDER/INBOX',
+  },
+  map: { value: 'FROM=TO', multiple: true, summary: 'copy folder FROM to folder TO' },
+  'special-use': {
+    summary: 'map sent mail, drafts, trash and others to the destination’s special-use folders',
+  },
+  deduplicate: { summary: 'skip messages that already exist in the destination folder' },
+  'all-mail-once': {
+    summary: 'from Gmail’s All Mail, copy only messages that no other folder has',
+  },
+  retry: { summary: 'retry messages that failed before' },
+  connections: {
+    value: 'N',
+    range: [1, 16],
+    default: '4',
+    summary: 'maximum number of connection pairs',
+  },
+  'dry-run': { summary: 'show the folders and their destinations, copy nothing' },
+  'no-verify': { summary: 'accept invalid TLS certificates' },
+  state: {
+    value: 'FOLDER',
+    completes: 'folder',
+    summary: 'folder for the state of migrations (default: DATA_DIR/migrations)',
+  },
+  'source-password-file': {
+    value: 'FILE',
+    completes: 'file',
+    summary: 'file with the password of the source',
+  },
+  'destination-password-file': {
+    value: 'FILE',
+    completes: 'file',
+    summary: 'file with the password of the destination',
+  },
+} as const satisfies Flags
+
+export type MigrateFlags = FlagValues<typeof MIGRATE_FLAGS>

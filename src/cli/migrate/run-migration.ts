@@ -1,0 +1,133 @@
+import type { MigrateOptions } from '../../migration/engine/options.ts'
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { readConfig } from '../../config.ts'
+import { Fault, messageOf } from '../../errors.ts'
+import { openFileJournal } from '../../migration/engine/journal/file-journal.ts'
+import { migrateMailbox } from '../../migration/engine/migrate.ts'
+import { listFolderSizes } from '../../migration/folder-sizes.ts'
+import { ImapLost, ImapRefused } from '../../net/imap/connection/refusals.ts'
+import { UsageError } from '../command.ts'
+import { createCommandLog } from '../terminal-log.ts'
+import type { MigrateFlags } from './flags.ts'
+import { accountsOf, type Accounts } from './migrate-accounts.ts'
+import { report, tableOf, type Reported } from './migrate-report.ts'
+import { createBars } from './progress-bars.ts'
+
+/** @returns the exit code: 0 when every message was copied */
+export async function runMigration(flags: MigrateFlags, json: boolean): Promise<number> {
+  const work = { folders: foldersOf(flags), options: optionsOf(flags) }
+  const accounts = await accountsOf(flags)
+  const stop = stopOnSignal()
+  try {
+    return report(await copy(accounts, work, { ...flags, json }, stop), json)
+  } catch (error) {
+    if (!stop.aborted) throw error
+    console.error('Stopped. Run the same command to continue.')
+    return 1
+  }
+}
+
+type Work = { folders: string[] | 'all'; options: MigrateOptions }
+
+function foldersOf({ all, folder }: MigrateFlags): string[] | 'all' {
+  if (all === folder.length > 0)
+    throw new UsageError('Choose folders with --all, or with --folder for each one.')
+  return all ? 'all' : [...new Set(folder)]
+}
+
+function optionsOf(values: MigrateFlags): MigrateOptions {
+  const pairs = values.map.map((text) => {
+    const at = text.indexOf('=')
+    if (at < 1 || at === text.length - 1)
+      throw new UsageError(`--map ${text} must have the form FROM=TO.`)
+    return [text.slice(0, at), text.slice(at + 1)]
+  })
+  return {
+    prefix: values.prefix,
+    deduplicate: values.deduplicate,
+    allMailOnce: values['all-mail-once'],
+    specialUse: values['special-use'],
+    dryRun: values['dry-run'],
+    connections: values.connections,
+    folderMap: Object.fromEntries(pairs),
+    withNewMail: true,
+  }
+}
+
+/** Aborts at the first Ctrl-C; a second one ends the process at once. */
+function stopOnSignal(): AbortSignal {
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      process.once(signal, () => process.exit(1))
+      stop.abort(new Error('stopped'))
+    })
+  }
+  return stop.signal
+}
+
+async function asFault<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof ImapRefused || error instanceof ImapLost)) throw error
+    throw new Fault('upstream_rejected', messageOf(error), { cause: error })
+  }
+}
+
+async function copy(
+  accounts: Accounts,
+  { folders, options }: Work,
+  values: MigrateFlags & { json: boolean },
+  signal: AbortSignal,
+): Promise<Reported> {
+  const { json, retry, state } = values
+  const surveyed = await asFault(listFolderSizes(accounts.source, signal))
+  const chosen = surveyed.filter(({ path }) => folders === 'all' || folders.includes(path))
+  if (!json) console.error(tableOf(chosen))
+  const bars = createBars(process.stderr)
+  const journal = openFileJournal(journalPath(accounts, options, state), {
+    retry,
+    isDry: values['dry-run'],
+  })
+  const began = performance.now()
+  try {
+    const outcome = await migrateMailbox({
+      source: { account: accounts.source },
+      destination: { account: accounts.destination },
+      folders,
+      options,
+      sizes: new Map(chosen.map(({ path, bytes }) => [path, bytes])),
+      journal,
+      signal,
+      log: createCommandLog(readConfig(), 'error'),
+      ...(!json && { onProgress: (progress) => bars.show(progress) }),
+    })
+    const seconds = (performance.now() - began) / 1000
+    return { ...outcome, isDry: values['dry-run'], failures: journal.failures, seconds }
+  } finally {
+    bars.end()
+    journal.close()
+  }
+}
+
+/** One file for each pair of accounts and each way of mapping between them. */
+function journalPath(
+  { source, destination }: Accounts,
+  { prefix, folderMap, specialUse }: MigrateOptions,
+  state = join(readConfig().DATA_DIR, 'migrations'),
+): string {
+  const ends = [source, destination].map(
+    ({ target, port, user }) => `${user}@${target.host}:${port}`,
+  )
+  const key = createHash('sha256')
+    .update(JSON.stringify([ends, prefix, folderMap, specialUse]))
+    .digest('hex')
+    .slice(0, 12)
+  const name = ends
+    .join('--')
+    .replace(/[^\w.@-]+/g, '_')
+    .slice(0, 120)
+  return join(state, `${name}-${key}.jsonl`)
+}

@@ -1,0 +1,79 @@
+import { READY_MESSAGE, startService, type RunningService } from '../../app.ts'
+import { readConfig } from '../../config.ts'
+import { createLog, type Logger } from '../../log.ts'
+import { VERSION } from '../../version.ts'
+import { createTextLog, isText, type TextLog } from '../terminal-log.ts'
+import { createWelcome, welcomeBlock } from './welcome.ts'
+
+/**
+ * Runs the service until SIGINT or SIGTERM. At a terminal it speaks to people; elsewhere it writes
+ * the log as JSON lines to standard output, and the address to standard error.
+ * @param json writes only the log, as JSON
+ */
+export async function runService(json: boolean): Promise<number> {
+  const config = readConfig()
+  const signals = handleSignals()
+  if (!json && isText(config, process.stdout)) {
+    await runForPeople(config.LOG_LEVEL, (log) => startService(config, log), signals)
+    return 0
+  }
+  const log = createLog(config.LOG_LEVEL)
+  const service = await startService(config, log)
+  const { setupLink } = service
+  if (!json) process.stderr.write(welcomeBlock(service.url, setupLink, process.stderr))
+  else if (setupLink)
+    log.info({ setupLink }, 'no account exists: create the first one at setupLink')
+  await signals.toStop()
+  await service.stop()
+  return 0
+}
+
+async function runForPeople(
+  level: string,
+  start: (log: Logger) => Promise<RunningService>,
+  signals: ReturnType<typeof handleSignals>,
+): Promise<void> {
+  const out = process.stdout
+  const text: TextLog = createTextLog(level, out, [READY_MESSAGE])
+  out.write(`Starting Portreeve ${VERSION}…\n`)
+  const service = await start(text.log)
+  text.showWarningsOnly()
+  const welcome = createWelcome(service, out)
+  text.onLine(welcome.lineWritten)
+  await signals.toStop()
+  welcome.end()
+  out.write(
+    '\nStopping. Running work has 10 seconds to finish. Press Ctrl-C again to stop at once.\n',
+  )
+  await service.stop()
+  out.write('Stopped.\n')
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
+/**
+ * Time after the first signal in which further ones are duplicates: a supervisor signals every
+ * process of a service, and the parent forwards its own.
+ */
+const SAME_SIGNAL_MS = 1_000
+
+/**
+ * Handles SIGINT and SIGTERM. While the service starts they end the process, and with it the
+ * embedded database; after `toStop` the first one resolves its promise, and a later one ends the
+ * process at once.
+ */
+function handleSignals(): { toStop(): Promise<void> } {
+  let stop: (() => void) | undefined
+  let stoppedAt = -Infinity
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      // process.exit runs the handlers that stop the database; the default action of the signal
+      // would not.
+      if (!stop) process.exit(1)
+      if (stoppedAt === -Infinity) stoppedAt = performance.now()
+      else if (performance.now() - stoppedAt > SAME_SIGNAL_MS) process.exit(1)
+      stop()
+    })
+  }
+  return { toStop: () => new Promise((resolve) => (stop = resolve)) }
+}
