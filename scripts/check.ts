@@ -27,6 +27,12 @@ const REAL_PARTS = {
   '/usr/bin/swaks': 'swaks',
   // Required by swaks for TLS. Its path depends on the processor.
   '/usr/share/doc/libnet-ssleay-perl/copyright': 'libnet-ssleay-perl',
+  '/usr/bin/tmux': 'tmux',
+  '/usr/bin/zsh': 'zsh',
+  '/usr/bin/fish': 'fish',
+  // Debian’s minimal images have a placeholder at /usr/bin/man.
+  '/usr/bin/mandb': 'man-db',
+  '/usr/bin/groff': 'groff-base',
   '/usr/bin/jq': 'jq',
   '/usr/bin/wget': 'wget',
   '/usr/bin/systemd-analyze': 'systemd',

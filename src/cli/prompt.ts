@@ -81,7 +81,8 @@ function readHidden(): Promise<string> {
         typed = afterKey(typed, key)
       }
     }
-    stdin.on('data', onKeys)
+    // An earlier prompt has paused it.
+    stdin.on('data', onKeys).resume()
   })
 }
 

@@ -26,17 +26,17 @@ export type TextLog = {
 
 /**
  * A log of sentences, for people at a terminal.
- * @param hidden messages that are never shown
+ * @param isHidden messages that are never shown
  */
 export function createTextLog(
   level: string,
   out: NodeJS.WriteStream,
-  hidden: string[] = [],
+  isHidden = (_message: string) => false,
 ): TextLog {
   let written = () => {}
   const write = (line: string) => {
     const entry = JSON.parse(line) as LogEntry
-    if (hidden.includes(entry.msg ?? '')) return
+    if (isHidden(entry.msg ?? '')) return
     out.write(`${textOf(entry, out)}\n`)
     written()
   }

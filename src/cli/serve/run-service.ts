@@ -28,14 +28,19 @@ export async function runService(json: boolean): Promise<number> {
   return 0
 }
 
+/** Log lines of the start whose content the welcome block shows. */
+const isInWelcome = (message: string) =>
+  message === READY_MESSAGE || message.startsWith('Server listening at ')
+
 async function runForPeople(
   level: string,
   start: (log: Logger) => Promise<RunningService>,
-  signals: ReturnType<typeof handleSignals>,
+  signals: Signals,
 ): Promise<void> {
   const out = process.stdout
-  const text: TextLog = createTextLog(level, out, [READY_MESSAGE])
+  const text: TextLog = createTextLog(level, out, isInWelcome)
   out.write(`Starting Portreeve ${VERSION}…\n`)
+  signals.explainEarlyEnd(out)
   const service = await start(text.log)
   text.showWarningsOnly()
   const welcome = createWelcome(service, out)
@@ -57,23 +62,38 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const
  */
 const SAME_SIGNAL_MS = 1_000
 
+type Signals = {
+  /** Resolves at the first signal. */
+  toStop(): Promise<void>
+  /** Says so at a terminal when a signal ends the start. */
+  explainEarlyEnd(out: NodeJS.WriteStream): void
+}
+
 /**
  * Handles SIGINT and SIGTERM. While the service starts they end the process, and with it the
  * embedded database; after `toStop` the first one resolves its promise, and a later one ends the
  * process at once.
  */
-function handleSignals(): { toStop(): Promise<void> } {
+function handleSignals(): Signals {
+  let early = (): unknown => null
   let stop: (() => void) | undefined
   let stoppedAt = -Infinity
   for (const signal of SIGNALS) {
     process.on(signal, () => {
       // process.exit runs the handlers that stop the database; the default action of the signal
       // would not.
-      if (!stop) process.exit(1)
+      if (!stop) {
+        early()
+        process.exit(1)
+      }
       if (stoppedAt === -Infinity) stoppedAt = performance.now()
       else if (performance.now() - stoppedAt > SAME_SIGNAL_MS) process.exit(1)
       stop()
     })
   }
-  return { toStop: () => new Promise((resolve) => (stop = resolve)) }
+  return {
+    toStop: () => new Promise((resolve) => (stop = resolve)),
+    explainEarlyEnd: (out) =>
+      (early = () => out.write('\nStopped before the service was ready.\n')),
+  }
 }
