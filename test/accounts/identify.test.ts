@@ -114,7 +114,7 @@ describe('a request', () => {
 
 /** A token of Alice's that the other instance has seen, and so remembers. */
 async function rememberedToken(): Promise<{ id: string; token: string }> {
-  const issued = await issueToken(here.db, alice.id)
+  const issued = await issueToken(here.db, { accountId: alice.id, workspaceId: alice.id })
   expect(await elsewhere.identify(bearer(issued.token))).toMatchObject({ plan: 'pro' })
   return issued
 }
