@@ -136,16 +136,16 @@ function roleMessage(role: Role, needed: Role): string {
 export const WORKSPACE_HEADER = 'x-workspace'
 
 /**
- * The id of the workspace that a request names, in the header `X-Workspace` or, for event streams
- * and downloads of browsers, in the query parameter `workspace`.
+ * The id of the workspace that a request names: in its path, in the header `X-Workspace` or, for
+ * event streams and downloads of browsers, in the query parameter `workspace`.
  */
 export function namedWorkspace({
   headers,
-  url,
-}: Pick<FastifyRequest, 'headers'> & { url?: string | undefined }): string | undefined {
+  params,
+  query,
+}: Pick<FastifyRequest, 'headers' | 'params' | 'query'>): string | undefined {
+  const inPath = (params as { workspaceId?: string }).workspaceId
   const header = headers[WORKSPACE_HEADER]
-  if (typeof header === 'string' && header !== '') return header
-  const at = url?.indexOf('workspace=') ?? -1
-  if (at < 0 || url === undefined) return undefined
-  return new URL(url, 'http://service').searchParams.get('workspace') ?? undefined
+  const inQuery = (query as { workspace?: unknown }).workspace
+  return [inPath, header, inQuery].find((id): id is string => typeof id === 'string' && id !== '')
 }

@@ -83,6 +83,8 @@ function isFor({ caller }: CachedToken, workspaceId = caller.workspaceId): boole
   return workspaceId === caller.workspaceId
 }
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
 const TOKEN_CALLER = {
   via: 'token',
   sessionId: null,
@@ -102,6 +104,7 @@ async function bySession(
   if (!found) return null
   const { id: accountId, email, name, admin, disabledAt } = found.user
   if (disabledAt) return null
+  if (workspaceId !== undefined && !UUID.test(workspaceId)) throw notAMember()
   const membership = await findMembership(db, accountId, workspaceId)
   if (!membership) throw notAMember()
   const { id: sessionId, authenticatedAt } = found.session
