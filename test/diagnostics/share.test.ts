@@ -269,7 +269,7 @@ describe('sharing', () => {
       error: expect.stringContaining('10 MB'),
     })
     expect(Number(answer.headers.get('retry-after')) / 86_400).toBeCloseTo(30, 0)
-    await db.updateTable('account').set({ plan: 'pro' }).where('id', '=', dave.id).execute()
+    await db.updateTable('workspace').set({ plan: 'pro' }).where('id', '=', dave.id).execute()
     expect((await share(results, dave)).status).toBe(201)
     await close()
   })

@@ -56,7 +56,7 @@ const titles = async () =>
   ).map(({ title }) => title)
 
 describe('report files', () => {
-  it('are counted in bytes until they expire or their account is deleted', async () => {
+  it('are counted in bytes until they expire or their workspace is deleted', async () => {
     await portreeve.upload(alice.token, aggregate({ id: 'a' }))
     await mail('b')
     expect(await used()).toBeGreaterThan(1_000)
@@ -67,7 +67,7 @@ describe('report files', () => {
     await portreeve.run('dmarc.clean-up')
     expect(await used()).toBe(await kept())
     expect(await used()).toBeGreaterThan(500)
-    await portreeve.pool.query('delete from account where id = $1', [alice.id])
+    await portreeve.pool.query('delete from workspace where id = $1', [alice.id])
     expect([await used(), await kept()]).toEqual([0, 0])
   })
 
