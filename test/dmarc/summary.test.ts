@@ -232,6 +232,67 @@ describe('the summary of a domain', () => {
   })
 })
 
+describe('the senders of a domain', () => {
+  let portreeve: DmarcTest
+
+  beforeAll(async () => {
+    const resolver = mapResolver({
+      '1.2.0.192.in-addr.arpa PTR': ['o1.ptr.sendgrid.net'],
+      'o1.ptr.sendgrid.net A': ['192.0.2.1'],
+      '2.2.0.192.in-addr.arpa PTR': ['mx.example.test'],
+      'mx.example.test A': ['192.0.2.2'],
+      // A spoofer can claim any name, but not confirm it.
+      '3.2.0.192.in-addr.arpa PTR': ['o3.ptr.sendgrid.net'],
+    })
+    portreeve = await startDmarc({ resolver })
+  })
+  afterAll(() => portreeve.stop())
+
+  async function reported() {
+    const alice = await portreeve.addPerson('Alice')
+    const { id } = await portreeve.addDomain(alice.token)
+    const rows = [
+      { ip: '192.0.2.1', count: 5 },
+      { ip: '192.0.2.2', count: 3, dkim: 'fail' as const, spf: 'fail' as const },
+      { ip: '192.0.2.3', count: 2, dkim: 'fail' as const, spf: 'fail' as const },
+    ]
+    await portreeve.upload(alice.token, aggregate({ rows }))
+    await portreeve.run('dmarc.names')
+    const sendersNow = async () =>
+      (await portreeve.ask(`domains/${id}/summary`, alice)).body.data.senders as Sender[]
+    const mark = (sender: string, value: string | null, token = alice.token) =>
+      fetch(`${portreeve.url}/api/v1/dmarc/domains/${id}/senders/${sender}`, {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ mark: value }),
+      })
+    return { sendersNow, mark }
+  }
+
+  it('are named by confirmed reverse names only', async () => {
+    const { sendersNow } = await reported()
+    expect(await sendersNow()).toMatchObject([
+      { id: 'host:example.test', kind: 'own', isMine: true, messages: 3, fail: 3 },
+      { id: 'ip:192.0.2.3', kind: 'address', isMine: false, fail: 2 },
+      { id: 'service:sendgrid', kind: 'service', isMine: true, mark: null, fail: 0 },
+    ])
+  })
+
+  it('keep their mark until it is removed, and only for their domain', async () => {
+    const { sendersNow, mark } = await reported()
+    const markOf = async (id: string) => (await sendersNow()).find((one) => one.id === id)
+    expect((await mark('service:sendgrid', 'not-mine')).status).toBe(200)
+    expect((await mark('service:sendgrid', 'forwarder')).status).toBe(200)
+    expect(await markOf('service:sendgrid')).toMatchObject({ mark: 'forwarder', isMine: false })
+    expect((await mark('service:sendgrid', null)).status).toBe(200)
+    expect(await markOf('service:sendgrid')).toMatchObject({ mark: null, isMine: true })
+    expect((await mark('service:sendgrid', 'ours')).status).toBe(400)
+    expect((await mark('%00', 'mine')).status).toBe(400)
+    const bob = await portreeve.addPerson('Bob')
+    expect((await mark('service:sendgrid', 'mine', bob.token)).status).toBe(404)
+  })
+})
+
 describe('readiness', () => {
   const facts = (over: Partial<ReadinessFacts> = {}): ReadinessFacts => ({
     messages: 41_310,
