@@ -15,13 +15,13 @@ const createCommand = defineCommand({
     },
   ],
   async run({ flags: { email, label }, json }) {
-    const [{ requireAccount }, { issueToken }, { withDatabase }] = await Promise.all([
+    const [{ requireFirstWorkspace }, { issueToken }, { withDatabase }] = await Promise.all([
       import('../accounts/accounts.ts'),
       import('../accounts/tokens/tokens.ts'),
       import('./database.ts'),
     ])
     const issued = await withDatabase(async (db) =>
-      issueToken(db, (await requireAccount(db, email)).id, label),
+      issueToken(db, await requireFirstWorkspace(db, email), label),
     )
     const { token, id, createdAt } = issued
     const result = { success: true, token, id, label: issued.label, createdAt }
