@@ -11,6 +11,7 @@ process.exitCode = failure === 0 ? await main(['serve', ...process.argv.slice(2)
 
 /** Started without npm and its shell, so that ending this process ends the build. */
 async function buildDashboard(): Promise<number> {
+  if (process.stdout.isTTY) console.log('Building the dashboard…')
   const vite = join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js')
   const args = [vite, 'build', 'web', '--logLevel', 'warn']
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit' })

@@ -6,16 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Terminal = {
   /** The lines on the screen, without trailing spaces. */
-  screen(): string
+  screen: () => string
   /** Everything written, also what has scrolled out of view. */
-  history(): string
+  history: () => string
   /** Types text as it is. */
-  type(text: string): void
+  type: (text: string) => void
   /** Presses keys by their tmux names, such as `Enter`, `Tab` or `C-c`. */
-  press(...keys: string[]): void
+  press: (...keys: string[]) => void
   /** Waits until the screen matches. */
-  until(pattern: RegExp): Promise<string>
-  close(): void
+  until: (pattern: RegExp) => Promise<string>
+  close: () => void
 }
 
 type TerminalOptions = { env?: Record<string, string>; rows?: number; cwd?: string }

@@ -7,22 +7,24 @@ export function bashCompletion(root: CliCommand): string {
   const paths = nodes.slice(1).map(({ path }) => path)
   return `# bash completion for portreeve
 _portreeve() {
-  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} path= operands=0 i word
-  # bash splits “--flag=value” at the equals sign.
-  if [[ $cur == = ]]; then
-    cur=
-  elif [[ $prev == = ]]; then
-    prev=\${COMP_WORDS[COMP_CWORD-2]}
+  local line=\${COMP_LINE:0:COMP_POINT} path= operands=0 i last cur prev
+  local -a words
+  # Not COMP_WORDS: bash splits those at “=”, “:” and “@”.
+  IFS=$' \\t' read -ra words <<< "$line"
+  [[ $line == *[[:space:]] ]] && words+=('')
+  last=$((\${#words[@]} - 1))
+  cur=\${words[last]} prev=\${words[last-1]}
+  if [[ $cur == --*=* ]]; then
+    prev=\${cur%%=*} cur=\${cur#*=}
   fi
   COMPREPLY=()
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    word=\${COMP_WORDS[i]}
-    case "$path/$word" in
-      ${paths.join('|')}) path=$path/$word ;;
-      */-* | */=) ;;
-      *) case "$path:\${COMP_WORDS[i-1]}" in
+  for ((i = 1; i < last; i++)); do
+    case "$path/\${words[i]}" in
+      ${paths.join('|')}) path=$path/\${words[i]} ;;
+      */-*) ;;
+      *) case "$path:\${words[i-1]}" in
           ${valueFlags(nodes)}) ;;
-          *) [[ \${COMP_WORDS[i-1]} == = ]] || operands=$((operands + 1)) ;;
+          *) operands=$((operands + 1)) ;;
         esac ;;
     esac
   done
@@ -45,8 +47,10 @@ _portreeve_words() {
 }
 _portreeve_names() {
   local IFS=$'\\n'
+  local name=\${COMP_WORDS[COMP_CWORD]}
+  [[ $name == = ]] && name=
   compopt -o filenames 2>/dev/null
-  COMPREPLY=($(compgen "$1" -- "$cur"))
+  COMPREPLY=($(compgen "$1" -- "$name"))
 }
 complete -F _portreeve portreeve`
 }

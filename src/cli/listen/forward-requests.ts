@@ -86,7 +86,7 @@ async function listen(
       }
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== 'upstream_unreachable') throw error
-      console.error(paint('yellow', error.message))
+      console.error(paint('yellow', error.message, process.stderr))
     }
     await sleep(wait, undefined, { signal }).catch(() => {})
     wait = Math.min(wait * 2, BACKOFF_MS.max)
@@ -100,7 +100,9 @@ async function handleEvent(
   signal: AbortSignal,
 ): Promise<void> {
   if (name === 'skipped')
-    console.error(paint('yellow', 'Some requests were skipped because they arrived too fast.'))
+    console.error(
+      paint('yellow', 'Some requests were skipped because they arrived too fast.', process.stderr),
+    )
   if (name !== 'request') return
   const request = JSON.parse(data) as Captured
   const begun = performance.now()

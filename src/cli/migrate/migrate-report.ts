@@ -12,7 +12,7 @@ export type Reported = MigrationOutcome & {
   seconds: number
 }
 
-/** The folders to copy, with messages and size. */
+/** The folders to copy, with messages and size, for standard error. */
 export function tableOf(folders: readonly SizedFolder[]): string {
   const row = (messages: number, bytes: number, name: string) => [
     countText(messages).padStart(9),
@@ -22,7 +22,7 @@ export function tableOf(folders: readonly SizedFolder[]): string {
   const sum = (of: (folder: SizedFolder) => number) =>
     folders.reduce((total, folder) => total + of(folder), 0)
   const head = ['messages'.padStart(9), 'size'.padStart(9), 'folder'].map((text) =>
-    paint('dim', text),
+    paint('dim', text, process.stderr),
   )
   const rows = folders.map(({ path, messages, bytes }) =>
     row(messages, bytes, sanitizeForTerminal(path)),
@@ -32,7 +32,7 @@ export function tableOf(folders: readonly SizedFolder[]): string {
     sum(({ bytes }) => bytes),
     `${folders.length} folders`,
   )
-  return `${table([head, ...rows, total.map((text) => paint('bold', text))])}\n`
+  return `${table([head, ...rows, total.map((text) => paint('bold', text, process.stderr))])}\n`
 }
 
 /**

@@ -4,6 +4,9 @@ import { sizeText } from '../../migration/engine/plan/size-text.ts'
 import { sanitizeForTerminal, pad, paint, width } from '../text.ts'
 import { HOUR_SECONDS } from '../../time.ts'
 
+/** Progress belongs to standard error. */
+const OUT = process.stderr
+
 /** Progress lines at the bottom of a terminal; without a terminal, a line every ten seconds. */
 export type Bars = { show(progress: MigrationProgress): void; end(): void }
 
@@ -28,7 +31,7 @@ export function createBars(out: NodeJS.WriteStream): Bars {
     show(progress) {
       if (!isWarned)
         for (const { message } of progress.warnings)
-          out.write(`${paint('yellow', 'Note:')} ${sanitizeForTerminal(message)}\n`)
+          out.write(`${paint('yellow', 'Note:', out)} ${sanitizeForTerminal(message)}\n`)
       isWarned = true
       if (out.isTTY) {
         clear()
@@ -59,6 +62,7 @@ function totalOf(progress: MigrationProgress): string {
   const name = paint(
     'bold',
     pad(`${progress.foldersDone} of ${progress.foldersTotal} folders`, NAME_COLUMNS),
+    OUT,
   )
   const rate = `${Math.round(progress.messagesPerSecond)}/s  ${sizeText(progress.bytesPerSecond)}/s`
   const amounts = `${counts(done, total)}  ${sizes(bytes, bytesTotal)}`
@@ -86,7 +90,8 @@ function whenDone({ throttledUntil, etaSeconds }: MigrationProgress): string {
 export function bar(share: number): string {
   const full = Math.floor(share * BAR_COLUMNS)
   const percent = `${Math.floor(share * 100)}%`.padStart(4)
-  return `${paint('green', '█'.repeat(full))}${paint('dim', '░'.repeat(BAR_COLUMNS - full))} ${percent}`
+  const rest = '░'.repeat(BAR_COLUMNS - full)
+  return `${paint('green', '█'.repeat(full), OUT)}${paint('dim', rest, OUT)} ${percent}`
 }
 
 function counts(done: number, total: number): string {
