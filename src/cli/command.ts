@@ -12,6 +12,8 @@ export type Flag = {
   range?: readonly [number, number]
   /** The value if the flag is not given. */
   default?: string
+  /** Describes a default that is not a fixed value. */
+  defaultText?: string
   /** The flag can be repeated. */
   multiple?: true
   required?: true
@@ -120,6 +122,11 @@ export const COMMON_FLAGS = {
   json: { summary: 'print the result as JSON' },
   help: { summary: 'show this help' },
 } as const satisfies Flags
+
+/** The flags of a command and the common ones; a command can describe a common one itself. */
+export function allFlags({ flags }: Pick<CliCommand, 'flags'>): Flags {
+  return { ...flags, ...COMMON_FLAGS, ...flags }
+}
 
 /** Wrong usage: printed as “Error: message Try: suggestion”, with exit code 2. */
 export class UsageError extends Fault {

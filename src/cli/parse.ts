@@ -1,4 +1,5 @@
 import {
+  allFlags,
   COMMON_FLAGS,
   lineOf,
   UsageError,
@@ -100,8 +101,7 @@ function readFlag(
   const [, name = '', inline] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? []
   const flag = flagOf(command, name)
   if (!flag) {
-    const names = [...Object.keys(command.flags), ...Object.keys(COMMON_FLAGS)]
-    throw unknownFlag(word.split('=', 1)[0] ?? word, names, line)
+    throw unknownFlag(word.split('=', 1)[0] ?? word, Object.keys(allFlags(command)), line)
   }
   const values = given.get(name) ?? []
   given.set(name, values)
@@ -117,7 +117,7 @@ function readFlag(
 }
 
 function flagOf(command: CliCommand, name: string): Flag | undefined {
-  const flags: Record<string, Flag> = { ...command.flags, ...COMMON_FLAGS }
+  const flags = allFlags(command)
   return Object.hasOwn(flags, name) ? flags[name] : undefined
 }
 

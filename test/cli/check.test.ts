@@ -5,7 +5,8 @@ import { makeAuthority, makeCertificate } from '../servers/certificates.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
 import { startTlsServer, type TcpServer } from '../servers/tls.ts'
-import { runPortreeve } from './command.ts'
+import { PROGRAM, runPortreeve } from './command.ts'
+import { openTerminal } from './terminal.ts'
 
 let dns: DnsServer
 let lists: Rbldnsd
@@ -164,6 +165,26 @@ describe('portreeve check blocklist', () => {
       2,
       expect.objectContaining({ success: false, code: 'invalid_request' }),
     ])
+  })
+})
+
+describe('at a terminal', { timeout: 120_000 }, () => {
+  it('shows colours unless NO_COLOR is set, and only the result of a blocklist check', async () => {
+    const command = `"${process.execPath}" "${PROGRAM}" check blocklist 8.8.4.4`
+    const bright = openTerminal(command, { env, rows: 40 })
+    const plain = openTerminal(command, { env: { ...env, NO_COLOR: '1' }, rows: 40 })
+    try {
+      for (const terminal of [bright, plain]) {
+        const shown = await terminal.until(/\[exit 1\]/)
+        expect(shown).toMatch(/^\n? {2}8\.8\.4\.4\n {2}✗ Error: 8\.8\.4\.4 is on 1 of/)
+        expect(shown).not.toContain('so far')
+      }
+      expect(bright.painted()).toContain('\u001b[')
+      expect(plain.painted()).not.toContain('\u001b[')
+    } finally {
+      bright.close()
+      plain.close()
+    }
   })
 })
 

@@ -7,6 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export type Terminal = {
   /** The lines on the screen, without trailing spaces. */
   screen: () => string
+  /** The screen with the escape sequences of its colours. */
+  painted: () => string
   /** Everything written, also what has scrolled out of view. */
   history: () => string
   /** Types text as it is. */
@@ -42,6 +44,7 @@ export function openTerminal(
   const screen = () => tmux('capture-pane', '-p', '-J').trimEnd()
   return {
     screen,
+    painted: () => tmux('capture-pane', '-p', '-e'),
     history: () => tmux('capture-pane', '-p', '-J', '-S', '-').trimEnd(),
     type: (text) => void tmux('send-keys', '-l', '--', text),
     press: (...keys) => void tmux('send-keys', ...keys),

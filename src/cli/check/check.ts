@@ -30,7 +30,8 @@ const sslCommand = defineCommand({
     port: {
       value: 'N',
       range: [1, 65_535],
-      summary: 'port of the host (default: 443, or the usual port of --starttls)',
+      summary: 'port of the host',
+      defaultText: '443, or the usual port of --starttls',
     },
     starttls: {
       value: 'PROTOCOL',
@@ -94,10 +95,10 @@ const blocklistCommand = defineCommand({
   operands: [{ name: 'IPV4', summary: 'a public IPv4 address' }],
   flags: { all: { summary: 'also show the blocklists that do not list the address' } },
   examples: [
-    { does: 'An address', command: 'portreeve check blocklist 8.8.4.4' },
+    { does: 'One address', command: 'portreeve check blocklist 8.8.4.4' },
     {
-      does: 'The names of the blocklists that list it',
-      command: `portreeve check blocklist 8.8.4.4 --json | jq -r '.data.blacklists[] | select(.listed).name'`,
+      does: 'The verdict alone, for a script',
+      command: 'portreeve check blocklist 8.8.4.4 --json | jq .verdict',
     },
   ],
   exitCodes: {

@@ -1,4 +1,4 @@
-import { COMMON_FLAGS, type CliCommand, type Flag, type Operand } from '../command.ts'
+import { allFlags, type CliCommand, type Flag, type Operand } from '../command.ts'
 
 /** One command as the completions see it. */
 export type CompletionNode = {
@@ -11,7 +11,7 @@ export type CompletionNode = {
 /** The root, the groups and the commands, parents first. */
 export function completionNodes(root: CliCommand): CompletionNode[] {
   const visit = (command: CliCommand, path: string): CompletionNode[] => [
-    { path, command, flags: Object.entries<Flag>({ ...command.flags, ...COMMON_FLAGS }) },
+    { path, command, flags: Object.entries(allFlags(command)) },
     ...command.subcommands.flatMap((one) => visit(one, `${path}/${one.name}`)),
   ]
   return visit(root, '')

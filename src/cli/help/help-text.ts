@@ -1,4 +1,11 @@
-import { COMMON_FLAGS, lineOf, type CliCommand, type Flag, type Operand } from '../command.ts'
+import {
+  allFlags,
+  lineOf,
+  type CliCommand,
+  type Flag,
+  type Flags,
+  type Operand,
+} from '../command.ts'
 
 /** Columns of help texts: readable in a narrow terminal, and the same in a pipe. */
 const COLUMNS = 80
@@ -58,24 +65,24 @@ function listOf(commands: readonly CliCommand[]): string {
   return rows(commands.map(({ name, summary }) => [name, summary]))
 }
 
-/** The flags of a command and the common ones, as `--name VALUE`, with what they do. */
-export function flagRows({ flags }: CliCommand): [string, string][] {
-  return Object.entries<Flag>({ ...flags, ...COMMON_FLAGS }).map(([name, flag]) => [
+/** Flags as `--name VALUE`, with what they do. */
+export function flagRows(flags: Flags): [string, string][] {
+  return Object.entries<Flag>(flags).map(([name, flag]) => [
     `${name === 'help' ? '-h, ' : ''}--${name}${flag.value === undefined ? '' : ` ${flag.value}`}`,
     flagSummary(flag),
   ])
 }
 
-function flagSummary({ summary, choices, default: value, multiple }: Flag): string {
+function flagSummary({ summary, choices, default: value, defaultText, multiple }: Flag): string {
   const remarks = [
     choices && choices.join(', '),
-    value && `default: ${value}`,
+    (defaultText ?? value) && `default: ${defaultText ?? value}`,
     multiple && 'can be repeated',
   ].filter(Boolean)
   return remarks.length === 0 ? summary : `${summary} (${remarks.join('; ')})`
 }
 
-const describeFlags = (command: CliCommand) => rows(flagRows(command))
+const describeFlags = (command: CliCommand) => rows(flagRows(allFlags(command)))
 
 function examplesOf({ examples }: CliCommand): string {
   return examples.map(({ does, command }) => `  # ${does}\n  ${command}`).join('\n\n')

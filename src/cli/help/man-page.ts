@@ -48,7 +48,7 @@ function leavesOf(path: Path): Path[] {
 
 function commandPart(path: Path): string {
   const command = path.at(-1) ?? path[0]
-  const own = flagRows(command).slice(0, -Object.keys(COMMON_FLAGS).length)
+  const own = flagRows(command.flags)
   const operands = command.operands
     .filter(({ summary }) => summary !== undefined)
     .map(({ name, summary = '' }) => [name, summary] as const)

@@ -10,7 +10,8 @@ export const importReportsCommand = defineCommand({
   flags: {
     email: {
       value: 'EMAIL',
-      summary: 'import only reports for the domains of this account (default: all accounts)',
+      summary: 'import only reports for the domains of this account',
+      defaultText: 'all accounts',
     },
   },
   examples: [

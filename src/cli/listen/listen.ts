@@ -5,7 +5,7 @@ export const listenCommand = defineCommand({
   name: 'listen',
   summary: 'Forward captured webhooks to a server on this machine',
   description: [
-    'It forwards the captured requests of a webhook endpoint byte for byte and in order, until Ctrl-C. After a lost connection, it reconnects and continues. With --json, it prints one line per request.',
+    'It forwards the captured requests of a webhook endpoint byte for byte and in order, until Ctrl-C. After a lost connection, it reconnects and continues.',
   ],
   operands: [{ name: 'TOKEN', summary: 'the last part of the endpoint’s URL' }],
   flags: LISTEN_FLAGS,

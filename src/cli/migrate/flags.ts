@@ -34,7 +34,8 @@ export const MIGRATE_FLAGS = {
   state: {
     value: 'FOLDER',
     completes: 'folder',
-    summary: 'folder for the state of migrations (default: DATA_DIR/migrations)',
+    summary: 'folder for the state of migrations',
+    defaultText: 'DATA_DIR/migrations',
   },
   'source-password-file': {
     value: 'FILE',

@@ -11,7 +11,7 @@ export const migrateCommand = defineCommand({
   flags: MIGRATE_FLAGS,
   examples: [
     {
-      does: 'All folders; the passwords are prompted for',
+      does: 'All folders, with prompts for the passwords',
       command:
         'portreeve migrate --source imaps://alice@old.example.com --destination imaps://alice@new.example.com --all',
     },

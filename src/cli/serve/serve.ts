@@ -8,6 +8,7 @@ export const serveCommand = defineCommand({
     'At a terminal, it prints the address of the dashboard and, until an account exists, the link that creates the first one; then only warnings and errors. Elsewhere, as under systemd and in containers, it writes its log as JSON lines to standard output. LOG_FORMAT and LOG_LEVEL change that.',
     'Settings come from the environment and .env: docs/configuration.md.',
   ],
+  flags: { json: { summary: 'write only the log, as JSON lines' } },
   examples: [
     { does: 'Run on http://localhost:8080, with data in ./data', command: 'portreeve serve' },
     {

@@ -29,7 +29,8 @@ const createCommand = defineCommand({
     plan: {
       value: 'PLAN',
       choices: PLANS,
-      summary: 'plan (default: DEFAULT_PLAN; enterprise for the first administrator)',
+      summary: 'plan of the account',
+      defaultText: 'DEFAULT_PLAN, and enterprise for the first administrator',
     },
     admin: { summary: 'allow the account to manage accounts' },
   },
@@ -127,7 +128,7 @@ const CHANGES: Change[] = [
     name: 'reset-link',
     summary: 'Print a link that sets a new password',
     description: ['The link works once, within 30 minutes.'],
-    example: 'A link for somebody who forgot the password',
+    example: 'A link for a user who forgot the password',
   },
   {
     name: 'reset-2fa',
