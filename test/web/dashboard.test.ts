@@ -16,12 +16,19 @@ describe('the source of the dashboard', () => {
     expect(strangers).toEqual([])
     expect(imports.filter(({ source }) => source.startsWith('@mantine/'))).not.toEqual([])
   })
-  it('imports only types from the shapes of the service', () => {
+  it('imports only types from the shapes of the service, and the verdicts of checks', () => {
     const own = imports.filter(({ source }) => source.includes('../src/'))
-    expect(own.filter(({ isType, source }) => !isType || !source.endsWith('/shapes.ts'))).toEqual(
-      [],
-    )
+    const allowed = ({ isType, source }: (typeof own)[number]) =>
+      (isType && source.endsWith('/shapes.ts')) || source.endsWith('src/diagnostics/verdict.ts')
+    expect(own.filter((one) => !allowed(one))).toEqual([])
     expect(own).not.toEqual([])
+  })
+  it('gets nothing of the service with the verdicts but their sentences', () => {
+    const shared = ['verdict', 'messages'].flatMap((name) =>
+      importsOf(`src/diagnostics/${name}.ts`),
+    )
+    const loaded = shared.filter(({ isType }) => !isType).map(({ source }) => source)
+    expect(loaded).toEqual(['./messages.ts'])
   })
 })
 
