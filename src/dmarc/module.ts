@@ -24,7 +24,7 @@ import {
 import { encryptionContext } from './mailboxes/fetch.ts'
 import { dmarcRoutes } from './routes.ts'
 import { listFileUsage } from './storage/store.ts'
-import { listAccountSelectors } from './summary/store.ts'
+import { listWorkspaceSelectors } from './summary/store.ts'
 
 export type DmarcOptions = {
   db: Kysely<DB>
@@ -114,14 +114,14 @@ export function createDmarcModule(options: DmarcOptions) {
         })
       )
     },
-    /** Bytes of stored report files per account. */
-    fileUsage: (accountIds: string[]) => listFileUsage(db, accountIds),
+    /** Bytes of stored report files per workspace. */
+    fileUsage: (workspaceIds: string[]) => listFileUsage(db, workspaceIds),
     /**
-     * Selectors that a domain signs with according to the account's reports, the most frequent
+     * Selectors that a domain signs with according to the workspace's reports, the most frequent
      * first.
      */
-    selectorsSeen: (accountId: string, domain: string) =>
-      listAccountSelectors(db, accountId, domain, MAX_CHECKED_SELECTORS),
+    selectorsSeen: (workspaceId: string, domain: string) =>
+      listWorkspaceSelectors(db, workspaceId, domain, MAX_CHECKED_SELECTORS),
   }
 }
 

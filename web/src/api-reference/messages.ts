@@ -105,6 +105,11 @@ export const ERRORS: { status: string; code: string; text: string }[] = [
   { status: '401', code: 'unauthenticated', text: 'No token or session, or an invalid one.' },
   { status: '403', code: 'forbidden', text: 'The account is not allowed to do this.' },
   { status: '403', code: 'target_not_allowed', text: 'The target is not a public address.' },
+  {
+    status: '403',
+    code: 'not_a_member',
+    text: 'The account is not a member of the workspace, or no longer.',
+  },
   { status: '403', code: 'reauthenticate', text: 'Confirm the sign-in first.' },
   { status: '403', code: 'two_factor_required', text: 'Set up a second factor first.' },
   { status: '404', code: 'not_found', text: 'Not found, or owned by another account.' },

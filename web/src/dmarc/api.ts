@@ -24,6 +24,7 @@ export type ReportDomain = Static<typeof DmarcDomain>
 export type PublishedDomain = Static<typeof PublishedDomain>
 export type Summary = Static<typeof SummaryShape>['data']
 export type Source = Summary['sources'][number]
+export type Sender = Summary['senders'][number]
 export type SourceGroup = Source['group']
 export type SourceDetail = Static<typeof SourceDetailShape>['data']
 export type Report = Static<typeof AggregateReport>
@@ -67,6 +68,10 @@ export const dmarc = {
         `${BASE}/domains/${id}/summary?from=${utcDayBefore(days - 1)}`,
       )
     ).data,
+  markSender: (id: string, sender: string, mark: Sender['mark']) =>
+    request<unknown>('PUT', `${BASE}/domains/${id}/senders/${encodeURIComponent(sender)}`, {
+      body: { mark },
+    }),
   source: async (id: string, address: string, days: number) =>
     (
       await request<ApiResponse<SourceDetail>>(
