@@ -108,7 +108,7 @@ export const ERRORS: { status: string; code: string; text: string }[] = [
   {
     status: '403',
     code: 'not_a_member',
-    text: 'The account is not a member of the workspace, or no longer.',
+    text: 'Not a member of this workspace, or the workspace was deleted.',
   },
   { status: '403', code: 'reauthenticate', text: 'Confirm the sign-in first.' },
   { status: '403', code: 'two_factor_required', text: 'Set up a second factor first.' },
