@@ -1,4 +1,4 @@
-import { dayText } from '../ui/charts/daily-chart.tsx'
+import { utcDayText } from '../ui/text/dates.ts'
 import { counted, numberText } from '../ui/text/format.ts'
 import type { Report, Sender, Source, SourceGroup, Summary } from './api.ts'
 
@@ -133,7 +133,7 @@ export function describeDays({
   if (messages === 0) return `No messages in ${counted(days.length, 'day')}.`
   if (fail === 0) return `${total}, none failed.`
   const worst = days.reduce((before, day) => (day.fail > before.fail ? day : before))
-  return `${total}, ${numberText(fail)} failed. Worst day: ${dayText(worst.day)} with ${numberText(worst.fail)}.`
+  return `${total}, ${numberText(fail)} failed. Worst day: ${utcDayText(worst.day)} with ${numberText(worst.fail)}.`
 }
 
 /** Groups of sources, those that need attention first. */

@@ -12,7 +12,7 @@ import { SourceTables } from '../dmarc/sources/source-tables.tsx'
 import { DaysChoice } from '../dmarc/summary/days-choice.tsx'
 import { shareText } from '../dmarc/share-text.ts'
 import { READINESS_TONES } from '../dmarc/tones.ts'
-import { dayText } from '../ui/charts/daily-chart.tsx'
+import { utcDayText } from '../ui/text/dates.ts'
 import { Stats } from '../ui/lists/stats.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Section, Muted } from '../ui/layout/page.tsx'
@@ -132,7 +132,7 @@ function Reporters({ id, summary: { reporters } }: { id: string; summary: Summar
               {fail > 0 && <small>{shared.failedCount(fail)}</small>}
             </td>
             <td>
-              <Muted>{dayText(lastDay)}</Muted>
+              <Muted>{utcDayText(lastDay)}</Muted>
             </td>
           </tr>
         ))}
@@ -161,7 +161,7 @@ function Selectors({ summary: { selectors } }: { summary: Summary }) {
               <small>{messages.validSignatures(shareText(pass, count))}</small>
             </td>
             <td>
-              <Muted>{dayText(lastDay)}</Muted>
+              <Muted>{utcDayText(lastDay)}</Muted>
             </td>
           </tr>
         ))}
