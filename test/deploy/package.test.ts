@@ -30,6 +30,7 @@ const SOURCES = [
   'data',
   'deploy',
   'docs',
+  'man',
   'scripts',
   'src',
   'web',
@@ -128,6 +129,7 @@ describe('the package', () => {
       'dist/store/migrations/0001_accounts.sql',
       'web/dist/index.html',
       'docs/install.md',
+      'man/portreeve.1',
       'LICENSE',
     ])
       expect(existsSync(join(installed, path)), path).toBe(true)
