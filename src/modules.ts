@@ -9,6 +9,7 @@ import { createCheckServices } from './diagnostics/check-services.ts'
 import { healthRoute } from './diagnostics/health/health.ts'
 import { createDiagnosticsModule } from './diagnostics/module.ts'
 import { createDmarcModule } from './dmarc/module.ts'
+import { createDomainsModule } from './domains/module.ts'
 import type { AuthHooks } from './http/auth.ts'
 import { changeRoute } from './http/events/change-route.ts'
 import type { Capture } from './http/server.ts'
@@ -76,7 +77,7 @@ export async function createModules(
   const dmarc = add(
     createDmarcModule({ db, log, secretKey, resolver, config, systems, raiseAlert, onReports }),
   )
-  const { selectorsSeen } = dmarc
+  const { selectorsSeen, reportEmailOf } = dmarc
   const diagnostics = add(
     createDiagnosticsModule({ ...checks, db, secretKey, selectorsSeen, baseUrl: config.BASE_URL }),
   )
@@ -96,6 +97,7 @@ export async function createModules(
     }),
   )
   add(createDelistingModule({ db, blocklists, resolver, raiseAlert, config, log }))
+  add(createDomainsModule({ ...checks, secretKey, selectorsSeen, reportEmailOf }))
   add(
     createAlertsModule({
       db,

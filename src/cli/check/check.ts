@@ -16,20 +16,23 @@ import {
   mailAuthReport,
   tlsReport,
 } from './check-reports.ts'
+import { runDomainCheck } from './domain.ts'
 import { UsageError, type CliCommand } from '../command.ts'
 import { paint } from '../text.ts'
 
 /** The name of the blocklist check in scripts and in the API. */
 const BLOCKLIST_CHECK = 'blacklist'
 
-const USAGE = `Usage: portreeve check dns DOMAIN
+const USAGE = `Usage: portreeve check DOMAIN
+       portreeve check dns DOMAIN
        portreeve check ssl HOST [--port N] [--starttls smtp|imap|pop3|ldap|postgres]
        portreeve check dmarc DOMAIN [--selector NAME …] [--ip ADDRESS …]
        portreeve check ${BLOCKLIST_CHECK} IPV4
 
-Runs a check without a server or a database.
+Runs a check without a server or a database. With a DOMAIN alone: everything about its mail.
 
 Exit codes: 0 no problems, 1 problems found or check failed (also: a critical blocklist without an answer), 2 usage error.
+Of a DOMAIN alone: 0 nothing wrong, 1 problems found, 2 usage error or an essential part could not be checked.
 
   --port      port of the host (443)
   --starttls  protocol whose STARTTLS command starts TLS
@@ -99,6 +102,7 @@ export const checkCommand: CliCommand = {
   async run(args) {
     const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true })
     const [name = '', target = '', ...more] = positionals
+    if (name.includes('.') && target === '') return runDomainCheck(name, values)
     const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined
     if (!kind || target === '' || more.length > 0)
       throw new UsageError(`Give a check (dns, ssl, dmarc or ${BLOCKLIST_CHECK}) and one target.`)

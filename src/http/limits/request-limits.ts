@@ -26,6 +26,16 @@ export const ACCOUNT_LIMITS = {
     rate: { requests: 3_000, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 10,
   },
+  'domain checks': {
+    noun: 'domain checks',
+    rate: { requests: 300, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 3,
+  },
+  'record lookups': {
+    noun: 'record lookups',
+    rate: { requests: 3_600, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 10,
+  },
   connections: {
     noun: 'IMAP connection requests',
     rate: { requests: 600, windowSeconds: HOUR_SECONDS },

@@ -13,6 +13,7 @@ and send it as \`Authorization: Bearer prv_…\`.`
 /** Tags, in the order of the documentation page. */
 const TAGS = {
   Checks: 'DNS, TLS, blocklist and mail authentication checks of a name or address.',
+  Domains: 'Everything about the mail of a domain: its state, fixes, and history.',
   'DMARC reports': 'Domains, their reports, and the mailboxes that reports are read from.',
   Monitoring: 'Hosts that are checked regularly.',
   Delisting: 'Removal of an address from blocklists.',
