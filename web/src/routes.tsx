@@ -101,6 +101,8 @@ const screens = root.addChildren([
       () => import('./pages/check.tsx'),
       ({ q }): { q?: string } => ({ q: searchText(q) }),
     ),
+    ownScreen('/domains', () => import('./pages/domains.tsx')),
+    ownScreen('/domains/$domain', () => import('./pages/domain.tsx')),
     ownScreen('/hooks', () => import('./pages/webhook-endpoints.tsx')),
     ownScreen('/hooks/$id', () => import('./pages/webhook-endpoint.tsx'), inspectorSearch),
     ownScreen('/hooks/$id/settings', () => import('./pages/webhook-endpoint-settings.tsx')),

@@ -64,7 +64,7 @@ async function followProgress(
 /**
  * The data of server-sent events that are an answer in pieces, with an end; nothing of a failure.
  */
-async function* readEvents({ ok, body }: Response): AsyncGenerator<string> {
+export async function* readEvents({ ok, body }: Response): AsyncGenerator<string> {
   if (!ok || !body) return
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''

@@ -15,6 +15,7 @@ export const frame = {
 /** Names of the screens in the navigation. */
 export const screens = {
   overview: 'Overview',
+  domains: 'Domains',
   check: 'Check',
   dmarc: 'DMARC',
   monitoring: 'Monitoring',
