@@ -21,7 +21,7 @@ export type NavigationEntry = {
  */
 export const MODULES: NavigationEntry[] = [
   { to: '/home', label: screens.overview, icon: 'home', shortcut: 'o', isPrimary: true },
-  { to: '/domains', label: screens.domains, icon: 'mail', shortcut: 'd', isPrimary: true },
+  { to: '/domains', label: screens.domains, icon: 'globe', shortcut: 'd', isPrimary: true },
   { to: '/check', label: screens.check, icon: 'search', shortcut: 'c' },
   { to: '/dmarc', label: screens.dmarc, icon: 'mail', shortcut: 'r' },
   { to: '/monitoring', label: screens.monitoring, icon: 'watch', shortcut: 'm' },
