@@ -10,8 +10,8 @@ const REFETCH_PACE = { least: 500, times: 2, most: 10_000 }
 
 /** The queries to refresh when a module changed. */
 const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
-  monitoring: () => [['monitoring']],
-  dmarc: () => [['dmarc']],
+  monitoring: () => [['monitoring'], ['domains']],
+  dmarc: () => [['dmarc'], ['domains']],
   delisting: () => [['delisting']],
   migrations: (id) => [['migrations'], ['migration', ...some(id)]],
   alerts: () => [['alerts']],
@@ -25,7 +25,7 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['attacks', 'tokens'],
     ['attacks', 'address'],
   ],
-  checks: () => [['shares']],
+  checks: () => [['shares'], ['domains']],
   account: () => [['account'], ['tokens'], ['sessions']],
   administration: () => [
     ['people'],

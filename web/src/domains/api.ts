@@ -1,14 +1,21 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { Static } from 'typebox'
 import type {
   DomainFix,
+  DomainHistory,
   DomainLine,
+  DomainPage,
   DomainReport,
+  DomainSummary,
   RecordState,
+  WatchedDomain as WatchedDomainShape,
 } from '../../../src/domains/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
 import { readEvents } from '../check/api.ts'
 import { searchOf } from '../search.ts'
 
+export type { DomainHistory, DomainSummary }
+export type WatchedDomain = Static<typeof WatchedDomainShape>
 export type { DomainFix, DomainLine, DomainReport, RecordState }
 export type LineState = DomainLine['state']
 
@@ -21,6 +28,9 @@ export type DomainCheck = {
 }
 
 type ReportAnswer = { data: DomainReport; receipt: string }
+
+/** Domains on one page of the list. */
+const MAX_LISTED = 100
 
 const pathOf = (domain: string) => `/api/v1/domains/${encodeURIComponent(domain)}`
 
@@ -58,6 +68,34 @@ async function followCheck(
 function complete({ data, receipt }: ReportAnswer): DomainCheck {
   return { lines: data.lines, report: data, receipt }
 }
+
+export const domains = {
+  watch: async (domain: string) =>
+    (await request<ApiResponse<WatchedDomain>>('POST', `${pathOf(domain)}/watch`)).data,
+  unwatch: (domain: string) => request<unknown>('DELETE', `${pathOf(domain)}/watch`),
+}
+
+/** All queries below this key are refetched when domains change. */
+const ROOT = 'domains'
+
+/** The domains of the workspace, those with problems first. */
+export const domainsQuery = queryOptions({
+  queryKey: [ROOT, 'list'],
+  queryFn: async () =>
+    (
+      await request<ApiResponse<Static<typeof DomainPage>>>(
+        'GET',
+        `/api/v1/domains?limit=${MAX_LISTED}`,
+      )
+    ).data,
+})
+
+export const historyQuery = (domain: string) =>
+  queryOptions({
+    queryKey: [ROOT, 'history', domain],
+    queryFn: async () =>
+      (await request<ApiResponse<DomainHistory>>('GET', `${pathOf(domain)}/history`)).data,
+  })
 
 /** Milliseconds between two lookups of a record that a person is about to publish. */
 const RECORD_INTERVAL_MS = 10_000

@@ -1,5 +1,5 @@
 import { counted, numberText } from '../ui/text/format.ts'
-import type { DomainFix, LineState } from './api.ts'
+import type { DomainFix, DomainHistory, LineState } from './api.ts'
 import type { StageName } from './stages.ts'
 
 export const domainPages = {
@@ -12,6 +12,7 @@ export const domainPages = {
   titleOf: (domain: string) => domain,
   checkAgain: 'Check again',
   checking: 'Checking…',
+  loading: 'Loading…',
   progress: (done: number, total: number) =>
     `${numberText(done)} of ${numberText(total)} checks done`,
   checkedAt: 'Checked',
@@ -71,4 +72,42 @@ export const fixes = {
   done: 'Published on all name servers.',
   checkAgain: 'Check the domain again',
   visibleBy: 'Visible to everybody by',
+} as const
+
+export const list = {
+  title: 'Your domains',
+  none: 'No domains yet. Check one, then watch it.',
+  watched: 'Watched',
+  notWatched: 'Not watched',
+  hosts: (count: number) => counted(count, 'monitored host'),
+  lastChecked: 'Last checked',
+  more: (shown: number, total: number) =>
+    `Showing ${numberText(shown)} of ${numberText(total)} domains.`,
+} as const
+
+export const watching = {
+  watch: 'Watch this domain',
+  explanation:
+    'Monitors its hosts, certificates and records, receives its DMARC reports, and alerts you.',
+  watched: 'Watched',
+  unwatch: 'Stop watching',
+  on: 'You’re watching this domain.',
+  monitors: (hosts: string[]) => `Monitored: ${hosts.join(', ')}.`,
+  problems: 'Some parts couldn’t be switched on',
+} as const
+
+export const history = {
+  title: 'Last 90 days',
+  loading: 'Loading the history…',
+  passRate: 'Messages that passed DMARC',
+  chartText: (pass: number, total: number) =>
+    `${numberText(pass)} of ${counted(total, 'message')} passed.`,
+  passed: 'Passed',
+  failed: 'Failed',
+  noEvents: 'No changes recorded.',
+  kinds: { record: 'Record', listing: 'Blocklist', certificate: 'Certificate' } satisfies Record<
+    DomainHistory['events'][number]['kind'],
+    string
+  >,
+  change: (before: string, after: string) => `${before || 'none'} → ${after || 'none'}`,
 } as const

@@ -2,10 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { domainCheckQuery, type DomainCheck } from '../domains/api.ts'
 import { DomainBox } from '../domains/domain-box.tsx'
+import { DomainHistory } from '../domains/domain-history.tsx'
 import { FixList } from '../domains/fix-list.tsx'
 import { LineList } from '../domains/line-list.tsx'
 import { MailPath } from '../domains/mail-path.tsx'
 import { domainPages as messages, lines as lineMessages } from '../domains/messages.ts'
+import { WatchPanel } from '../domains/watch-panel.tsx'
 import { LINE_COUNT } from '../domains/stages.ts'
 import { LINE_TONES } from '../domains/tones.ts'
 import { Button } from '../ui/actions/button.tsx'
@@ -45,12 +47,14 @@ export function Screen() {
         <>
           <Verdict check={check} />
           <MailPath check={check} />
+          {check.report && <WatchPanel domain={check.report.domain} />}
           {check.report && (
             <FixList domain={domain} fixes={check.report.fixes} onPublished={again} />
           )}
           <Section title={lineMessages.title}>
             <LineList lines={check.lines} />
           </Section>
+          <DomainHistory domain={domain} />
         </>
       )}
     </Page>
