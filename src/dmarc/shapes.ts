@@ -25,7 +25,7 @@ const DOMAIN = {
   id: Uuid,
   domain: Type.String({ description: 'The domain in A-labels (Punycode).' }),
   verified: Type.Boolean({
-    description: 'Whether the account has proven that it controls the domain.',
+    description: 'Whether the workspace has proven that it controls the domain.',
   }),
   verifiedBy: Nullable(
     Type.Enum(['txt', 'rua'], {
@@ -47,7 +47,7 @@ const DOMAIN = {
       unreadable: Type.Integer({ minimum: 0, description: 'Not a report, or damaged.' }),
       otherDomain: Type.Integer({
         minimum: 0,
-        description: 'For a domain that is not in this account.',
+        description: 'For a domain that is not in this workspace.',
       }),
       overLimit: Type.Integer({
         minimum: 0,
