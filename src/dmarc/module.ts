@@ -125,7 +125,7 @@ export function createDmarcModule(options: DmarcOptions) {
     selectorsSeen: (workspaceId: string, domain: string) =>
       listWorkspaceSelectors(db, workspaceId, domain, MAX_CHECKED_SELECTORS),
     /** The address to which the workspace’s reports about a domain go; null if it has none. */
-    async reportEmailOf(workspaceId: string, domain: string): Promise<string | null> {
+    reportEmailOf: async (workspaceId: string, domain: string): Promise<string | null> => {
       const row = await findDomainByName(db, workspaceId, domain)
       return row ? reportEmailOf(row, config.REPORT_DOMAIN) : null
     },

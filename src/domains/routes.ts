@@ -27,6 +27,8 @@ export type DomainRoutesDeps = Omit<DomainDeps, 'selectorsSeen' | 'reportEmailOf
   secretKey: string
   /** DKIM selectors in the reports of a workspace on a domain. */
   selectorsSeen: (workspaceId: string, domain: string) => Promise<string[]>
+  /** Called with the verdict of each whole check. */
+  onVerdict: (workspaceId: string, report: DomainReport) => Promise<void>
   /** The address to which a workspace’s reports about a domain go. */
   reportEmailOf: (workspaceId: string, domain: string) => Promise<string | null>
 }
@@ -76,6 +78,7 @@ function checkRoute(app: App, deps: DomainRoutesDeps): void {
         forWorkspace(deps, workspaceId),
         goneOf(reply),
       )
+      await deps.onVerdict(workspaceId, report)
       return { success: true as const, ...withReceipt(report, workspaceId, deps.secretKey) }
     },
   )
@@ -106,7 +109,10 @@ function checkEventsRoute(
         reply,
         followCheck(
           (onLine) => checkDomain(request.params.domain, own, goneOf(reply), { onLine }),
-          (report) => withReceipt(report, workspaceId, deps.secretKey),
+          async (report) => {
+            await deps.onVerdict(workspaceId, report)
+            return withReceipt(report, workspaceId, deps.secretKey)
+          },
         ),
       )
     },
@@ -116,7 +122,7 @@ function checkEventsRoute(
 /** Yields the lines of a check as they come, then its report. */
 async function* followCheck(
   run: (onLine: (line: DomainLine) => void) => Promise<DomainReport>,
-  present: (report: DomainReport) => object,
+  present: (report: DomainReport) => Promise<object>,
 ): AsyncGenerator<NamedEvent, void> {
   const check = { waiting: [] as DomainLine[], isDone: false, wake: () => {} }
   const report = run((line) => {
@@ -133,7 +139,7 @@ async function* followCheck(
     if (!check.isDone && check.waiting.length === 0)
       await new Promise<void>((resolve) => (check.wake = resolve))
   }
-  yield { name: 'report', data: present(await report) }
+  yield { name: 'report', data: await present(await report) }
 }
 
 function recordRoute(app: App, deps: DomainRoutesDeps): void {
