@@ -44,6 +44,9 @@ export const MAX_SUMMARY_DAYS = 800
 export const MAX_SUMMARY_SOURCES = 500
 export const MAX_SUMMARY_REPORTERS = 100
 
+/** Marked senders per domain. */
+export const MAX_SENDER_MARKS = 1_000
+
 /** Newest records of a source from which its identities are taken: enough for its current setup. */
 export const MAX_SOURCE_RECORDS = 2_000
 

@@ -452,6 +452,13 @@ export interface DmarcSelector {
   signer: string;
 }
 
+export interface DmarcSenderMark {
+  domainId: string;
+  mark: string;
+  markedAt: Generated<Timestamp>;
+  sender: string;
+}
+
 export interface DmarcSetAside {
   deliveryId: string | null;
   id: string;
@@ -866,6 +873,7 @@ export interface DB {
   dmarcReport: DmarcReport;
   dmarcReporterDay: DmarcReporterDay;
   dmarcSelector: DmarcSelector;
+  dmarcSenderMark: DmarcSenderMark;
   dmarcSetAside: DmarcSetAside;
   dmarcSourceDay: DmarcSourceDay;
   dmarcSourceMonth: DmarcSourceMonth;
