@@ -5,6 +5,7 @@ export const STATUS_OF = {
   forbidden: 403,
   reauthenticate: 403,
   two_factor_required: 403,
+  not_a_member: 403,
   target_not_allowed: 403,
   not_found: 404,
   method_not_allowed: 405,

@@ -86,7 +86,7 @@ export async function createModules(
       administrator: (app, { queue }) => healthRoute(app, { db, queue, resolver, blocklists }),
     },
   })
-  add(
+  const monitoring = add(
     createMonitoringModule({
       db,
       resolver,
@@ -97,7 +97,17 @@ export async function createModules(
     }),
   )
   add(createDelistingModule({ db, blocklists, resolver, raiseAlert, config, log }))
-  add(createDomainsModule({ ...checks, secretKey, selectorsSeen, reportEmailOf }))
+  add(
+    createDomainsModule({
+      ...checks,
+      db,
+      secretKey,
+      selectorsSeen,
+      reportEmailOf,
+      hostSweep: monitoring.sweep,
+      sendsMail: config.SMTP_URL !== undefined,
+    }),
+  )
   add(
     createAlertsModule({
       db,

@@ -52,7 +52,7 @@ export async function startTestService(env: Record<string, string> = {}): Promis
       const email = `${name.toLowerCase()}@people.test`
       const password = `the password of ${name}`
       const { id } = await createAccount(database.db, { email, password, name, plan, admin })
-      const { token } = await issueToken(database.db, id, 'tests')
+      const { token } = await issueToken(database.db, { accountId: id, workspaceId: id }, 'tests')
       return { id, email, password, token }
     },
     request(path, { token, headers, ...init } = {}) {

@@ -34,14 +34,14 @@ const WRITTEN_AHEAD = `
     select 'a token', id, now() + interval '7 days 12 hours', now(), now() from account;
   insert into auth_rate_limit (key, count, last_request)
     values ('somebody', 10, (extract(epoch from now() + interval '12 hours') * 1000)::bigint);
-  insert into monitored_host (account_id, host, grave_due_at, full_due_at, side_due_at, recheck_at, claimed_until)
+  insert into monitored_host (workspace_id, host, grave_due_at, full_due_at, side_due_at, recheck_at, claimed_until)
     select id, 'example.test', now() + interval '13 hours', now() + interval '36 hours', now() + interval '15 hours',
       now() + interval '13 hours', now() + interval '12 hours' from account;
-  insert into alert_channel (account_id, type, target, last_sent_at)
+  insert into alert_channel (workspace_id, type, target, last_sent_at)
     select id, 'email', 'a@example.test', now() + interval '12 hours' from account;
   insert into alert_message (channel_id, collecting, due_at, created_at)
     select id, true, now() + interval '12 hours', now() + interval '12 hours' from alert_channel;
-  insert into shared_check (token, account_id, target, results, bytes, expires_at)
+  insert into shared_check (token, workspace_id, target, results, bytes, expires_at)
     select 'abcdefghijklmnopqrstuvwx', id, 'example.test', '[]', 2, now() + interval '30 days 12 hours' from account`
 
 /** Hours by which each is ahead of now. */

@@ -4,6 +4,8 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 
+const page = (name: string) => join(import.meta.dirname, name)
+
 /** Where `vite web` finds a running service to talk to. */
 const SERVICE = 'http://localhost:8080'
 
@@ -17,10 +19,11 @@ export default defineConfig({
     // A data: address would need an exception in the content security policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    rolldownOptions: { input: { index: page('index.html'), docs: page('docs.html') } },
   },
   server: {
     proxy: Object.fromEntries(
-      ['/api', '/docs', '/openapi.json'].map((path) => [
+      ['/api', '/openapi.json'].map((path) => [
         path,
         { target: SERVICE, headers: { origin: SERVICE } },
       ]),

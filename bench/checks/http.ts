@@ -112,7 +112,7 @@ async function serveService(): Promise<Ready> {
     password: 'a password of hers',
     plan: 'free',
   })
-  const { token } = await issueToken(db, account.id)
+  const { token } = await issueToken(db, { accountId: account.id, workspaceId: account.id })
   await close()
   process.once('SIGTERM', () => {
     void service.stop().then(() => {

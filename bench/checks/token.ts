@@ -46,7 +46,8 @@ export async function run(): Promise<string> {
       plan: 'pro' as const,
     }
     const { id } = await createAccount(db, account)
-    for (let j = 0; j < TOKENS_EACH; j++) tokens.push((await issueToken(db, id)).token)
+    for (let j = 0; j < TOKENS_EACH; j++)
+      tokens.push((await issueToken(db, { accountId: id, workspaceId: id })).token)
   }
   const asked = await measure(identify, tokens)
   const remembered: number[] = []

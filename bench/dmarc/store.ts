@@ -46,9 +46,9 @@ export async function run(): Promise<string> {
   }
 }
 
-async function storeMany(db: Kysely<DB>, accountId: string): Promise<string> {
+async function storeMany(db: Kysely<DB>, workspaceId: string): Promise<string> {
   const rows: { label: string; spent: Spent }[] = []
-  const { domain } = await registerDomain(db, accountId, 'many.test')
+  const { domain } = await registerDomain(db, workspaceId, 'many.test')
   const reports = Array.from({ length: 2 * REPORTS + SINGLE }, (_, n) =>
     aggregate(specOf(n, RECORDS, domain)),
   )
@@ -62,11 +62,11 @@ async function storeMany(db: Kysely<DB>, accountId: string): Promise<string> {
     files.slice(0, REPORTS).forEach(parseBare),
   )
   await add('parsed and stored, in batches', REPORTS, () =>
-    take(db, accountId, files.slice(0, REPORTS)),
+    take(db, workspaceId, files.slice(0, REPORTS)),
   )
-  await add('the same from gzip', REPORTS, () => take(db, accountId, packed.slice(0, REPORTS)))
+  await add('the same from gzip', REPORTS, () => take(db, workspaceId, packed.slice(0, REPORTS)))
   await add('from gzip, each committed by itself', SINGLE, async () => {
-    for (const file of packed.slice(REPORTS)) await take(db, accountId, [file])
+    for (const file of packed.slice(REPORTS)) await take(db, workspaceId, [file])
   })
   const [bare] = rows
   return [
@@ -110,8 +110,8 @@ function postgresMs(): number {
   return ticks.reduce((sum, one) => sum + one, 0) * 10
 }
 
-async function summarizeMillion({ db, pool }: Database, accountId: string): Promise<string> {
-  const domain = await registerDomain(db, accountId, 'million.test')
+async function summarizeMillion({ db, pool }: Database, workspaceId: string): Promise<string> {
+  const domain = await registerDomain(db, workspaceId, 'million.test')
   const rows = await seedMillion(pool, domain.id)
   const lines = []
   for (const days of [30, 90, 365])
@@ -199,11 +199,11 @@ function rowOf(n: number): Row {
 
 async function take(
   db: Kysely<DB>,
-  accountId: string,
+  workspaceId: string,
   files: Iterable<GivenFile> & { length?: number },
   expected = files.length,
 ): Promise<void> {
-  const { stored, rejected } = await ingest(db, { via: 'import', accountId }, files)
+  const { stored, rejected } = await ingest(db, { via: 'import', workspaceId }, files)
   if (stored !== expected) throw new Error(`${stored} stored: ${rejected[0]?.reason}`)
 }
 

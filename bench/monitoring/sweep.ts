@@ -88,7 +88,7 @@ async function addHosts(db: Kysely<DB>): Promise<void> {
     db,
   )
   await sql`
-    insert into monitored_host (account_id, host)
+    insert into monitored_host (workspace_id, host)
     select id, '8.8.' || n / 250 || '.' || n % 250 + 1 from account, generate_series(0, ${HOSTS - 1}) as n`.execute(
     db,
   )

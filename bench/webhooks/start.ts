@@ -60,7 +60,7 @@ export async function startStore(): Promise<Store> {
     plan: 'pro' as const,
   }
   const { id } = await createAccount(db, account)
-  const { token } = await issueToken(db, id)
+  const { token } = await issueToken(db, { accountId: id, workspaceId: id })
   await close()
   return {
     databaseUrl: embedded.url,

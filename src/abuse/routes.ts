@@ -129,7 +129,7 @@ function tokenRoutes(app: App, { db, clock }: AbuseServices): void {
     async (request, reply) => {
       const { token, ...row } = await issueReportToken(
         db,
-        callerOf(request).accountId,
+        callerOf(request).workspaceId,
         request.body?.label ?? '',
       )
       const statsUrl = `/api/v1/abuse/tokens/${token}`
@@ -147,7 +147,7 @@ function tokenRoutes(app: App, { db, clock }: AbuseServices): void {
     },
     async (request) => ({
       success: true,
-      data: await listOwnTokens(db, callerOf(request).accountId, clock()),
+      data: await listOwnTokens(db, callerOf(request).workspaceId, clock()),
     }),
   )
   app.delete(
@@ -163,7 +163,7 @@ function tokenRoutes(app: App, { db, clock }: AbuseServices): void {
       },
     },
     async (request) => {
-      await revokeReportToken(db, callerOf(request).accountId, request.params.token)
+      await revokeReportToken(db, callerOf(request).workspaceId, request.params.token)
       return { success: true }
     },
   )

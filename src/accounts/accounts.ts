@@ -1,9 +1,17 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { Plan } from '../config.ts'
 import { Fault, type FaultDetail } from '../errors.ts'
 import { DELETION_TIMEOUT_MS, withStatementTimeout } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
 import { notifyAccountChange } from './account-changes.ts'
+import {
+  deleteWorkspaces,
+  findMembership,
+  listSoleOwnedNames,
+  listSoleWorkspaces,
+  lockWorkspacesOf,
+  updatePlan,
+} from './workspaces/store.ts'
 import { isCommonPassword } from './sign-in/common-passwords.ts'
 import { hashPassword } from './sign-in/password-hash.ts'
 import { isPlainText, NAME_LENGTH, PASSWORD_LENGTH } from './shapes.ts'
@@ -86,6 +94,7 @@ export async function changeAccount(
   const row = await db.transaction().execute(async (trx) => {
     if (change.admin === false) requireAnotherAdministrator(await lockAdministrators(trx), id)
     const changed = await updateAccount(trx, id, change)
+    if (change.plan !== undefined) await updatePlan(trx, id, change.plan)
     await notifyAccountChange(trx, id)
     return changed
   })
@@ -178,22 +187,48 @@ export async function setEmail(db: Kysely<DB>, email: string, to: string): Promi
 }
 
 /**
- * Deletes an account with all its data.
- * @throws Fault `not_found`; `conflict` when no administrator would be left
+ * Deletes an account, and the workspaces of which it is the only member.
+ * @throws Fault `not_found`; `conflict` when no administrator would be left, or when other members
+ *   would be left without an owner
  */
 export async function removeAccount(db: Kysely<DB>, id: string): Promise<void> {
   await withStatementTimeout(db, DELETION_TIMEOUT_MS, (connection) =>
     connection.transaction().execute(async (trx) => {
       requireAnotherAdministrator(await lockAdministrators(trx), id)
+      await lockWorkspacesOf(trx, id)
+      await requireOtherOwners(trx, id)
+      await deleteWorkspaces(trx, await listSoleWorkspaces(trx, id))
       if (!(await deleteAccount(trx, id))) notFound()
       await notifyAccountChange(trx, id)
     }),
   )
 }
 
+async function requireOtherOwners(db: Transaction<DB>, id: string): Promise<void> {
+  const names = await listSoleOwnedNames(db, id)
+  if (names.length === 0) return
+  throw new Fault(
+    'conflict',
+    `This account is the only owner of ${names.map((name) => `“${name}”`).join(', ')}. Make another member an owner, or remove the other members, first.`,
+  )
+}
+
 /** @throws Fault `not_found` */
 export async function requireAccount(db: Kysely<DB>, email: string): Promise<AccountRow> {
   return (await findAccountByEmail(db, email.toLowerCase())) ?? notFound()
+}
+
+/**
+ * Finds an account and its first workspace by the account’s email.
+ * @throws Fault `not_found`
+ */
+export async function requireFirstWorkspace(
+  db: Kysely<DB>,
+  email: string,
+): Promise<{ accountId: string; workspaceId: string }> {
+  const { id: accountId } = await requireAccount(db, email)
+  const { workspaceId } = (await findMembership(db, accountId)) ?? notFound()
+  return { accountId, workspaceId }
 }
 
 /**

@@ -142,9 +142,9 @@ function tokenRoutes(app: App, { db, notices }: AccountRoutesOptions): void {
       },
     },
     async (request, reply) => {
-      const { accountId: id, email } = callerOf(request)
-      const token = await issueToken(db, id, request.body.label)
-      notices.send('tokenCreated', { id, email }, originOf(request))
+      const { accountId, workspaceId, email } = callerOf(request)
+      const token = await issueToken(db, { accountId, workspaceId }, request.body.label)
+      notices.send('tokenCreated', { id: accountId, email }, originOf(request))
       return reply.code(201).send({ success: true, ...token })
     },
   )

@@ -1,8 +1,10 @@
 import { sql, type Transaction } from 'kysely'
 import type { Plan } from '../config.ts'
+import type { Scope } from '../http/access.ts'
 import type { Db } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
 import { DAY_MS } from '../time.ts'
+import { insertWorkspace, type Membership } from './workspaces/store.ts'
 
 export type AccountRow = {
   id: string
@@ -61,7 +63,7 @@ export async function lockAccounts(db: Transaction<DB>): Promise<void> {
   await sql`lock table account in share row exclusive mode`.execute(db)
 }
 
-/** Inserts the account and its password; undefined when the email is taken. */
+/** Inserts the account, its password and its first workspace; undefined when the email is taken. */
 export async function insertAccount(
   db: Transaction<DB>,
   account: NewAccount,
@@ -75,6 +77,12 @@ export async function insertAccount(
     .executeTakeFirst()
   if (!row) return undefined
   if (password !== null) await insertPassword(db, row.id, password)
+  await insertWorkspace(db, {
+    id: row.id,
+    name: row.name || row.email,
+    plan: person.plan,
+    createdBy: row.id,
+  })
   return row as AccountRow
 }
 
@@ -237,7 +245,7 @@ export async function isDisabled(db: Db, accountId: string): Promise<boolean> {
 
 export async function insertToken(
   db: Db,
-  token: { accountId: string; label: string; hash: Buffer; lastFour: string },
+  token: { accountId: string; workspaceId: string; label: string; hash: Buffer; lastFour: string },
 ): Promise<TokenRow> {
   return db.insertInto('apiToken').values(token).returning(TOKEN).executeTakeFirstOrThrow()
 }
@@ -271,19 +279,33 @@ export async function deleteToken(db: Db, accountId: string, id: string): Promis
   return row !== undefined
 }
 
-/** The token's id and its account, by the token's SHA-256. */
-export async function findAccountByToken(
-  db: Db,
-  hash: Buffer,
-): Promise<(Omit<AccountRow, 'createdAt' | 'disabledAt'> & { tokenId: string }) | undefined> {
+/** A token with its account and workspace, and the role of that account there. */
+export type TokenOwner = Omit<AccountRow, 'createdAt' | 'disabledAt'> &
+  Membership & { tokenId: string; scopes: Scope[] | null; expiresAt: Date | null }
+
+/**
+ * Finds a token that is in use, by its SHA-256. The role is the one that its account has now:
+ * tokens end with the membership.
+ */
+export async function findTokenOwner(db: Db, hash: Buffer): Promise<TokenOwner | undefined> {
   const row = await db
     .selectFrom('apiToken')
     .innerJoin('account', 'account.id', 'apiToken.accountId')
-    .select(['apiToken.id as tokenId', 'account.id', 'email', 'name', 'plan', 'admin'])
+    .innerJoin('membership', (join) =>
+      join
+        .onRef('membership.accountId', '=', 'apiToken.accountId')
+        .onRef('membership.workspaceId', '=', 'apiToken.workspaceId'),
+    )
+    .innerJoin('workspace', 'workspace.id', 'apiToken.workspaceId')
+    .select(['apiToken.id as tokenId', 'scopes', 'expiresAt', 'role'])
+    .select(['account.id', 'email', 'account.name', 'admin'])
+    .select(['workspace.id as workspaceId', 'workspace.plan'])
     .where('hash', '=', hash)
     .where('disabledAt', 'is', null)
+    .where('deleteAfter', 'is', null)
+    .where((eb) => eb.or([eb('expiresAt', 'is', null), eb('expiresAt', '>', new Date())]))
     .executeTakeFirst()
-  return row as (typeof row & { plan: Plan }) | undefined
+  return row as TokenOwner | undefined
 }
 
 export async function markTokensUsed(db: Db, ids: string[], at: Date): Promise<void> {

@@ -40,34 +40,34 @@ export const MESSAGE_LEASE_SECONDS = 360
 export const POLL_INTERVAL_MS = 5 * SECOND_MS
 
 /**
- * Messages in transit per instance, and per account over all instances: a slow receiver delays only
- * its own account.
+ * Messages in transit per instance, and per workspace over all instances: a slow receiver delays only
+ * its own workspace.
  */
 export const PARALLEL_MESSAGES = 20
-export const PARALLEL_MESSAGES_PER_ACCOUNT = 5
+export const PARALLEL_MESSAGES_PER_WORKSPACE = 5
 
 /** Alerts shown in full in one email; further ones are only counted. */
 export const MAX_ALERTS_PER_MAIL = 50
 
-export const MAX_CHANNELS_PER_ACCOUNT = 20
+export const MAX_CHANNELS_PER_WORKSPACE = 20
 
 /** Attempts at one confirmation code. */
 export const MAX_CODE_ATTEMPTS = 5
 
 /**
- * Codes go to addresses that any account can name, so there are few: per address, per account, and
+ * Codes go to addresses that any workspace can name, so there are few: per address, per workspace, and
  * for the installation, whose relay is responsible for them.
  */
 export const CODE_MAIL_LIMITS: MailLimits = {
   recipient: { count: 5, seconds: DAY_MS / SECOND_MS },
-  account: { count: 20, seconds: DAY_MS / SECOND_MS },
+  sender: { count: 20, seconds: DAY_MS / SECOND_MS },
   installation: { count: 300, seconds: HOUR_MS / SECOND_MS },
 }
 
 /** Tests go to confirmed addresses, whose owner may no longer want them. */
 export const TEST_MAIL_LIMITS: MailLimits = {
   recipient: { count: 10, seconds: HOUR_MS / SECOND_MS },
-  account: { count: 30, seconds: HOUR_MS / SECOND_MS },
+  sender: { count: 30, seconds: HOUR_MS / SECOND_MS },
   installation: { count: 1_000, seconds: HOUR_MS / SECOND_MS },
 }
 

@@ -6,12 +6,12 @@ import { insertFirstChannel } from './channels/store.ts'
 import { queueAlert } from './delivery/store.ts'
 import { insertAlert } from './store.ts'
 
-/** An event that an account is alerted about once. */
+/** An event that a workspace is alerted about once. */
 export type NewAlert = {
-  accountId: string
+  workspaceId: string
   /** Machine-readable kind for filters: a topic, a dot and a word (`blacklist.listed`). */
   kind: string
-  /** Identifies the event: an account gets one alert per key, ever. */
+  /** Identifies the event: a workspace gets one alert per key, ever. */
   key: string
   /** One line; also the subject of an email with this alert alone. */
   title: string
@@ -33,16 +33,16 @@ export type NewAlert = {
 export const ALERT_RAISED = 'alert.raised'
 
 /**
- * Raises an alert on all channels of an account. Within the caller’s transaction it is sent if and
+ * Raises an alert on all channels of a workspace. Within the caller’s transaction it is sent if and
  * only if that commits, even when this process is killed right after.
  * @returns false when an alert with this key was raised before
  */
 export async function raiseAlert(db: Db, alert: NewAlert): Promise<boolean> {
   const id = await insertAlert(db, alert)
   if (id === null) return false
-  await insertFirstChannel(db, alert.accountId)
+  await insertFirstChannel(db, alert.workspaceId)
   await queueAlert(db, alert, id, BATCHED_TYPES)
-  await notify(db, ALERT_RAISED, alert.accountId)
-  await notifyChange(db, alert.accountId, 'alerts', id)
+  await notify(db, ALERT_RAISED, alert.workspaceId)
+  await notifyChange(db, alert.workspaceId, 'alerts', id)
   return true
 }

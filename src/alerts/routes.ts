@@ -28,7 +28,7 @@ import { presentAlerts, presentChannel } from './view.ts'
 const tags = ['Alerts']
 const params = Type.Object({ id: Uuid })
 
-/** `/api/v1/alerts…`: the alerts of an account and its channels. */
+/** `/api/v1/alerts…`: the alerts of a workspace and its channels. */
 export function alertRoutes(app: App, deps: SendDeps): void {
   listRoute(app, deps)
   channelRoutes(app, deps)
@@ -47,10 +47,10 @@ function listRoute(app: App, { db, relay, baseUrl }: SendDeps): void {
       },
     },
     async (request) => {
-      const { accountId } = callerOf(request)
+      const { workspaceId } = callerOf(request)
       const { page, limit, ...filter } = request.query
-      const total = await countAlerts(db, accountId, filter)
-      const rows = await listAlerts(db, accountId, filter, sliceOf({ page, limit }))
+      const total = await countAlerts(db, workspaceId, filter)
+      const rows = await listAlerts(db, workspaceId, filter, sliceOf({ page, limit }))
       const deliveries = await listDeliveries(
         db,
         rows.map(({ id }) => id),
@@ -76,15 +76,15 @@ function channelRoutes(app: App, deps: SendDeps): void {
     {
       schema: {
         summary: 'List alert channels',
-        description: 'The first channel is the account’s own email address.',
+        description: 'The first channel is the email address of the owner.',
         tags,
         response: responses(Success(Type.Array(Channel))),
       },
     },
     async (request) => {
-      const { accountId } = callerOf(request)
-      await insertFirstChannel(db, accountId)
-      return { success: true, data: (await listChannels(db, accountId)).map(present) }
+      const { workspaceId } = callerOf(request)
+      await insertFirstChannel(db, workspaceId)
+      return { success: true, data: (await listChannels(db, workspaceId)).map(present) }
     },
   )
   app.post(
@@ -93,16 +93,16 @@ function channelRoutes(app: App, deps: SendDeps): void {
       schema: {
         summary: 'Create an alert channel',
         description:
-          'An email address other than the account’s own gets a code first. If the email fails, `problem` says why; request a new code at `…/code`. Webhook requests are signed as in Standard Webhooks; the secret is shown only once.',
+          'An email address other than a member’s own gets a code first. If the email fails, `problem` says why; request a new code at `…/code`. Webhook requests are signed as in Standard Webhooks; the secret is shown only once.',
         tags,
         body: NewChannel,
         response: responses(Success(CreatedChannel), 201),
       },
     },
     async (request, reply) => {
-      const { accountId } = callerOf(request)
-      await insertFirstChannel(db, accountId)
-      const { channel, secret } = await createChannel(deps, { id: accountId }, request.body)
+      const { workspaceId } = callerOf(request)
+      await insertFirstChannel(db, workspaceId)
+      const { channel, secret } = await createChannel(deps, { id: workspaceId }, request.body)
       return reply.code(201).send({ success: true, data: { ...present(channel), secret } })
     },
   )
@@ -120,10 +120,10 @@ function channelRoutes(app: App, deps: SendDeps): void {
       },
     },
     async (request) => {
-      const { accountId } = callerOf(request)
+      const { workspaceId } = callerOf(request)
       return {
         success: true,
-        data: present(await changeChannel(deps, accountId, request.params.id, request.body)),
+        data: present(await changeChannel(deps, workspaceId, request.params.id, request.body)),
       }
     },
   )
@@ -138,10 +138,10 @@ function channelRoutes(app: App, deps: SendDeps): void {
       },
     },
     async (request) => {
-      const { accountId } = callerOf(request)
-      const { id } = await requireChannel(deps, accountId, request.params.id)
-      await deleteChannel(db, accountId, id)
-      await notifyChange(db, accountId, 'alerts', id)
+      const { workspaceId } = callerOf(request)
+      const { id } = await requireChannel(deps, workspaceId, request.params.id)
+      await deleteChannel(db, workspaceId, id)
+      await notifyChange(db, workspaceId, 'alerts', id)
       return { success: true }
     },
   )
@@ -163,7 +163,7 @@ function confirmationRoutes(app: App, deps: SendDeps): void {
     async (request) => {
       await testChannel(
         deps,
-        await requireChannel(deps, callerOf(request).accountId, request.params.id),
+        await requireChannel(deps, callerOf(request).workspaceId, request.params.id),
       )
       return { success: true }
     },
@@ -181,7 +181,7 @@ function confirmationRoutes(app: App, deps: SendDeps): void {
     async (request) => {
       await sendNewCode(
         deps,
-        await requireChannel(deps, callerOf(request).accountId, request.params.id),
+        await requireChannel(deps, callerOf(request).workspaceId, request.params.id),
       )
       return { success: true }
     },
@@ -198,11 +198,11 @@ function confirmationRoutes(app: App, deps: SendDeps): void {
       },
     },
     async (request) => {
-      const channel = await requireChannel(deps, callerOf(request).accountId, request.params.id)
+      const channel = await requireChannel(deps, callerOf(request).workspaceId, request.params.id)
       await confirmWithCode(deps, channel, request.body.code)
       return {
         success: true,
-        data: presentChannel(await requireChannel(deps, channel.accountId, channel.id), deps),
+        data: presentChannel(await requireChannel(deps, channel.workspaceId, channel.id), deps),
       }
     },
   )

@@ -25,7 +25,7 @@ export const Channel = Type.Object({
   enabled: Type.Boolean(),
   status: Type.Enum(['active', 'unconfirmed', 'off', 'disabled', 'undeliverable'], {
     description:
-      '`unconfirmed`: the emailed code was not entered yet. `off`: turned off by the account. `disabled`: turned off by the service, after a week of failures or a 410 response. `undeliverable`: email is not configured (SMTP_URL).',
+      '`unconfirmed`: the emailed code was not entered yet. `off`: turned off by a member. `disabled`: turned off by the service, after a week of failures or a 410 response. `undeliverable`: email is not configured (SMTP_URL).',
   }),
   problem: Nullable(
     Type.String({ description: 'Why the channel does not work, or why the last attempt failed.' }),

@@ -12,14 +12,14 @@ export type AlertRow = {
   at: Date
 }
 
-type AlertToInsert = Omit<AlertRow, 'id'> & { accountId: string; key: string }
+type AlertToInsert = Omit<AlertRow, 'id'> & { workspaceId: string; key: string }
 
-/** @returns its ID; null when the account has an alert with this key */
+/** @returns its ID; null when the workspace has an alert with this key */
 export async function insertAlert(db: Db, alert: AlertToInsert): Promise<string | null> {
-  const { accountId, kind, key, title, text, nextStep, path, at } = alert
+  const { workspaceId, kind, key, title, text, nextStep, path, at } = alert
   const row = await db
     .insertInto('alert')
-    .values({ accountId, kind, key, title, text, nextStep, path, at })
+    .values({ workspaceId, kind, key, title, text, nextStep, path, at })
     .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .executeTakeFirst()
@@ -28,21 +28,25 @@ export async function insertAlert(db: Db, alert: AlertToInsert): Promise<string 
 
 export type AlertFilter = { kind?: string | undefined }
 
-export async function countAlerts(db: Db, accountId: string, filter: AlertFilter): Promise<number> {
-  const { count } = await alertsOf(db, accountId, filter)
+export async function countAlerts(
+  db: Db,
+  workspaceId: string,
+  filter: AlertFilter,
+): Promise<number> {
+  const { count } = await alertsOf(db, workspaceId, filter)
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return count
 }
 
-/** Lists the alerts of an account, newest first. */
+/** Lists the alerts of a workspace, newest first. */
 export async function listAlerts(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   filter: AlertFilter,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<AlertRow[]> {
-  return alertsOf(db, accountId, filter)
+  return alertsOf(db, workspaceId, filter)
     .select(['id', 'kind', 'title', 'text', 'nextStep', 'path', 'at'])
     .orderBy('id', 'desc')
     .limit(limit)
@@ -50,8 +54,8 @@ export async function listAlerts(
     .execute()
 }
 
-function alertsOf(db: Db, accountId: string, { kind }: AlertFilter) {
-  const all = db.selectFrom('alert').where('accountId', '=', accountId)
+function alertsOf(db: Db, workspaceId: string, { kind }: AlertFilter) {
+  const all = db.selectFrom('alert').where('workspaceId', '=', workspaceId)
   return kind === undefined
     ? all
     : all.where(sql<boolean>`(kind = ${kind} or split_part(kind, '.', 1) = ${kind})`)

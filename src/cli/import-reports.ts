@@ -3,11 +3,10 @@ import { open, readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Kysely } from 'kysely'
-import { findAccountByEmail } from '../accounts/store.ts'
+import { requireFirstWorkspace } from '../accounts/accounts.ts'
 import { ingest, type GivenFile } from '../dmarc/intake/ingest.ts'
 import type { IntakeOutcome } from '../dmarc/intake/store-batch.ts'
 import { MAX_DELIVERY_BYTES } from '../dmarc/limits.ts'
-import { Fault } from '../errors.ts'
 import { isMbox, splitMbox } from '../protocols/mail/mbox.ts'
 import type { DB } from '../store/tables.ts'
 import { UsageError, type CliCommand } from './command.ts'
@@ -71,11 +70,11 @@ async function importFiles(
   files: FoundFile[],
   email: string | undefined,
 ): Promise<IntakeOutcome> {
-  const account = email === undefined ? null : await findAccountByEmail(db, email.toLowerCase())
-  if (account === undefined) throw new Fault('not_found', `Account ${email} not found.`)
+  const workspaceId =
+    email === undefined ? null : (await requireFirstWorkspace(db, email)).workspaceId
   const progress = createProgress(process.stderr, files)
   try {
-    const origin = { via: 'import' as const, accountId: account?.id ?? null }
+    const origin = { via: 'import' as const, workspaceId }
     return await ingest(
       db,
       origin,

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { requireAccount } from '../accounts/accounts.ts'
+import { requireFirstWorkspace } from '../accounts/accounts.ts'
 import { issueToken } from '../accounts/tokens/tokens.ts'
 import { UsageError, type CliCommand } from './command.ts'
 import { withDatabase } from './database.ts'
@@ -31,7 +31,7 @@ export const tokenCommand: CliCommand = {
     const { email, label, json } = values
     if (email === undefined) throw new UsageError('--email is required.')
     const issued = await withDatabase(async (db) =>
-      issueToken(db, (await requireAccount(db, email)).id, label),
+      issueToken(db, await requireFirstWorkspace(db, email), label),
     )
     const { token, id, createdAt } = issued
     console.log(

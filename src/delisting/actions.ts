@@ -4,7 +4,7 @@ import { insertRequest } from './requests/store.ts'
 import { applyEvent, type StepChange } from './steps/change.ts'
 import { findStep, type StepWithProcess, type StepRow } from './steps/store.ts'
 import { MAX_ATTEMPTS } from './steps/timing.ts'
-import { findOpenProcess, findProcess, lockAccount, updateCauseAndFix } from './store.ts'
+import { findOpenProcess, findProcess, lockWorkspace, updateCauseAndFix } from './store.ts'
 import { checkStepNow } from './scheduler.ts'
 
 /** The actions of a user on a step. */
@@ -16,7 +16,7 @@ export type CauseAndFix = {
   fix?: string | undefined
   text?: string | undefined
 }
-export type StepAddress = { accountId: string; id: string; stepId: string }
+export type StepAddress = { workspaceId: string; id: string; stepId: string }
 
 /**
  * Performs a user’s action on a step.
@@ -45,9 +45,9 @@ export async function performAction(
 
 async function requireStep(
   { db }: CreateDeps,
-  { accountId, id, stepId }: StepAddress,
+  { workspaceId, id, stepId }: StepAddress,
 ): Promise<StepWithProcess> {
-  const process = await findProcess(db, accountId, id)
+  const process = await findProcess(db, workspaceId, id)
   const found = process && (await findStep(db, stepId))
   if (!found || found.process.id !== process.id)
     throw new Fault('not_found', 'Delisting step not found.')
@@ -108,8 +108,8 @@ async function retry(
   await applyOrRefuse(deps, step, 'retry', {
     event: { type: 'retry' },
     async also(db) {
-      await lockAccount(db, process.accountId)
-      const open = await findOpenProcess(db, process.accountId, process.ip)
+      await lockWorkspace(db, process.workspaceId)
+      const open = await findOpenProcess(db, process.workspaceId, process.ip)
       if (open === undefined || open === process.id) return
       throw new Fault('conflict', `Another delisting of ${process.ip} is in progress: ${open}.`)
     },

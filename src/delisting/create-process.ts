@@ -14,7 +14,7 @@ import {
   findCleared,
   findOpenProcess,
   insertProcess,
-  lockAccount,
+  lockWorkspace,
   type NewProcess,
 } from './store.ts'
 import type { SchedulerDeps } from './scheduler.ts'
@@ -23,7 +23,7 @@ export type CreateDeps = SchedulerDeps & { queue: Queue; job: Job }
 
 export type ProcessRequest = { ip: string; cause?: string | undefined; fix?: string | undefined }
 
-/** Delistings in progress of one account. */
+/** Delistings in progress of one workspace. */
 const MAX_OPEN_PROCESSES = 500
 /** A listing after this time is unrelated to the earlier delisting. */
 const RELISTED_WITHIN_MS = 30 * DAY_MS
@@ -37,25 +37,25 @@ const RELISTED_WITHIN_MS = 30 * DAY_MS
  */
 export async function createProcess(
   deps: CreateDeps,
-  accountId: string,
+  workspaceId: string,
   wanted: ProcessRequest,
   signal: AbortSignal,
 ): Promise<string> {
   const ip = requirePublicAddress(wanted.ip)
   const { cause = null, fix = null } = wanted
-  requireNoOpenProcess(ip, await findOpenProcess(deps.db, accountId, ip))
+  requireNoOpenProcess(ip, await findOpenProcess(deps.db, workspaceId, ip))
   const listings = await sweepAddress(ip, deps.blocklists, signal, { fresh: true })
   const steps = planSteps(ip, listings, cause !== null && fix !== null)
   if (steps.length === 0) throw nothingToDo(ip, listings)
   const createdAt = deps.now()
   const since = addMs(createdAt, -RELISTED_WITHIN_MS)
   return deps.db.transaction().execute(async (trx) => {
-    await lockAccount(trx, accountId)
-    requireNoOpenProcess(ip, await findOpenProcess(trx, accountId, ip))
-    if ((await countOpenProcesses(trx, accountId)) >= MAX_OPEN_PROCESSES) throw tooMany()
-    const relistedAfter = await findCleared(trx, accountId, ip, since)
+    await lockWorkspace(trx, workspaceId)
+    requireNoOpenProcess(ip, await findOpenProcess(trx, workspaceId, ip))
+    if ((await countOpenProcesses(trx, workspaceId)) >= MAX_OPEN_PROCESSES) throw tooMany()
+    const relistedAfter = await findCleared(trx, workspaceId, ip, since)
     const process: NewProcess = {
-      accountId,
+      workspaceId,
       ip,
       cause,
       fix,
@@ -66,7 +66,7 @@ export async function createProcess(
     const id = await insertProcess(trx, process)
     await insertSteps(trx, id, steps, createdAt)
     await deps.queue.enqueue(trx, deps.job, {})
-    await notifyChange(trx, accountId, 'delisting', id)
+    await notifyChange(trx, workspaceId, 'delisting', id)
     return id
   })
 }
@@ -98,7 +98,7 @@ function requireNoOpenProcess(ip: string, openId: string | undefined): void {
 function tooMany(): Fault {
   return new Fault(
     'conflict',
-    `An account can have up to ${MAX_OPEN_PROCESSES} delistings in progress.`,
+    `A workspace can have up to ${MAX_OPEN_PROCESSES} delistings in progress.`,
   )
 }
 

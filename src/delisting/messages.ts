@@ -32,7 +32,7 @@ const NEEDED: Record<NonNullable<StepRow['needs']>, (step: StepRow) => string> =
         )
       : sentences(
           `Send the text to ${plan.email} from your own mailbox and mark it as submitted.`,
-          'Portreeve sends it for you when a mail relay is configured (SMTP_URL) and the email address of your account is confirmed.',
+          'Portreeve sends it for you when a mail relay is configured (SMTP_URL) and the email address of the workspace’s owner is confirmed.',
         ),
 }
 

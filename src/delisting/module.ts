@@ -33,11 +33,11 @@ export function createDelistingModule({
     config.SMTP_URL === undefined ? null : { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM }
   const isToldElsewhere: NotifyDeps['isToldElsewhere'] = async (
     db,
-    { accountId, ip, createdAt: since },
+    { workspaceId, ip, createdAt: since },
     zones,
   ) => {
     const lists = rest.blocklists.lists.filter(({ zone }) => zones.includes(zone))
-    return lists.length === zones.length && isMonitored(db, { accountId, ip, since }, lists)
+    return lists.length === zones.length && isMonitored(db, { workspaceId, ip, since }, lists)
   }
   const deps = { ...rest, relay, now, isToldElsewhere }
   const job = delistingJob(deps)

@@ -6,20 +6,20 @@ import { claimUnnotified, listSteps, listUnnotified, type StepRow } from './step
 import type { ProcessRow } from './store.ts'
 import { describeNextStep } from './messages.ts'
 
-/** Raises an alert for an account, once per key, in the caller’s transaction. */
+/** Raises an alert for a workspace, once per key, in the caller’s transaction. */
 export type RaiseAlert = (db: Db, alert: NewAlert) => Promise<unknown>
 
 export type NotifyDeps = {
   db: Kysely<DB>
   raiseAlert: RaiseAlert
   now: () => Date
-  /** Whether a monitored host of the account reports the end of these listings. */
+  /** Whether a monitored host of the workspace reports the end of these listings. */
   isToldElsewhere: (db: Db, process: ProcessRow, zones: string[]) => Promise<boolean>
 }
 
 /**
  * Raises an alert for the end of a process. A completed one is left to the monitored host, where
- * there is one, so that the account does not get two alerts.
+ * there is one, so that the workspace does not get two alerts.
  */
 export async function notifyEnd(db: Db, deps: NotifyDeps, process: ProcessRow): Promise<void> {
   const steps = await listSteps(db, [process.id])
@@ -30,9 +30,9 @@ export async function notifyEnd(db: Db, deps: NotifyDeps, process: ProcessRow): 
 
 function endAlert(process: ProcessRow, steps: StepRow[], at: Date): NewAlert {
   const left = steps.filter(({ status }) => status !== 'completed')
-  const { accountId, ip, status, id } = process
+  const { workspaceId, ip, status, id } = process
   const common = {
-    accountId,
+    workspaceId,
     kind: `delisting.${status}`,
     key: `delisting/${id}/${at.toISOString()}`,
     path: `/delisting/${id}`,
@@ -60,10 +60,10 @@ export async function notifyNeeds({ db, raiseAlert, now }: NotifyDeps): Promise<
   }
 }
 
-function needAlert({ accountId, id, ip }: ProcessRow, steps: StepRow[], at: Date): NewAlert {
+function needAlert({ workspaceId, id, ip }: ProcessRow, steps: StepRow[], at: Date): NewAlert {
   const stepIds = steps.map((step) => step.id).join('+')
   return {
-    accountId,
+    workspaceId,
     kind: 'delisting.needs-you',
     key: `delisting/${id}/needs/${at.toISOString()}/${stepIds}`,
     title: `Delisting ${ip}: action needed`,

@@ -41,9 +41,9 @@ function processRoutes(app: App, deps: CreateDeps): void {
       },
     },
     async (request, reply) => {
-      const { accountId } = callerOf(request)
-      const id = await createProcess(deps, accountId, request.body, goneOf(reply))
-      const [data] = await presentProcesses(deps.db, [await found(deps, accountId, id)])
+      const { workspaceId } = callerOf(request)
+      const id = await createProcess(deps, workspaceId, request.body, goneOf(reply))
+      const [data] = await presentProcesses(deps.db, [await found(deps, workspaceId, id)])
       return reply.code(201).send({ success: true, data })
     },
   )
@@ -60,11 +60,11 @@ function processRoutes(app: App, deps: CreateDeps): void {
       },
     },
     async (request) => {
-      const { accountId } = callerOf(request)
+      const { workspaceId } = callerOf(request)
       const { page, limit, status, ip } = request.query
       const filter = { status, ip: ip && canonical(ip) }
-      const total = await countProcesses(deps.db, accountId, filter)
-      const rows = await listProcesses(deps.db, accountId, filter, sliceOf({ page, limit }))
+      const total = await countProcesses(deps.db, workspaceId, filter)
+      const rows = await listProcesses(deps.db, workspaceId, filter, sliceOf({ page, limit }))
       const pagination = paginationOf({ page, limit }, total)
       return {
         success: true,
@@ -86,7 +86,7 @@ function processRoutes(app: App, deps: CreateDeps): void {
       success: true,
       data: await presentWithHistory(
         deps.db,
-        await found(deps, callerOf(request).accountId, request.params.id),
+        await found(deps, callerOf(request).workspaceId, request.params.id),
       ),
     }),
   )
@@ -100,16 +100,16 @@ const SUMMARIES: Record<Exclude<Action, 'confirm'>, string> = {
 
 function actionRoutes(app: App, deps: CreateDeps): void {
   async function done(
-    accountId: string,
+    workspaceId: string,
     ids: { id: string; stepId: string },
     action: Action,
     words: CauseAndFix,
     gone: AbortSignal,
   ) {
-    await performAction(deps, action, { accountId, ...ids }, words, gone)
+    await performAction(deps, action, { workspaceId, ...ids }, words, gone)
     return {
       success: true,
-      data: await presentWithHistory(deps.db, await found(deps, accountId, ids.id)),
+      data: await presentWithHistory(deps.db, await found(deps, workspaceId, ids.id)),
     }
   }
 
@@ -127,7 +127,7 @@ function actionRoutes(app: App, deps: CreateDeps): void {
     },
     async (request, reply) =>
       done(
-        callerOf(request).accountId,
+        callerOf(request).workspaceId,
         request.params,
         'confirm',
         request.body ?? {},
@@ -146,7 +146,7 @@ function actionRoutes(app: App, deps: CreateDeps): void {
         },
       },
       async (request, reply) => {
-        return done(callerOf(request).accountId, request.params, action, {}, goneOf(reply))
+        return done(callerOf(request).workspaceId, request.params, action, {}, goneOf(reply))
       },
     )
   }
@@ -159,8 +159,8 @@ function goneOf(reply: { raw: NodeJS.EventEmitter }): AbortSignal {
   return gone.signal
 }
 
-async function found({ db }: CreateDeps, accountId: string, id: string) {
-  const row = await findProcess(db, accountId, id)
+async function found({ db }: CreateDeps, workspaceId: string, id: string) {
+  const row = await findProcess(db, workspaceId, id)
   if (!row) throw new Fault('not_found', 'Delisting not found.')
   return row
 }

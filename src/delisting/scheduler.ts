@@ -30,7 +30,7 @@ import { notifyNeeds } from './notify.ts'
 export type SchedulerDeps = RequestDeps & { blocklists: Blocklists; resolver: Resolver }
 
 /**
- * Steps that a worker claims at once, of all accounts in turn, and addresses that it processes
+ * Steps that a worker claims at once, of all workspaces in turn, and addresses that it processes
  * concurrently.
  */
 const BATCH_SIZE = 40

@@ -12,7 +12,7 @@ const OPEN: ProcessStatus[] = ['pending', 'in-progress']
 
 export type ProcessRow = {
   id: string
-  accountId: string
+  workspaceId: string
   ip: string
   status: ProcessStatus
   cause: string | null
@@ -31,7 +31,7 @@ export type ProcessRow = {
 
 export type NewProcess = Pick<
   ProcessRow,
-  | 'accountId'
+  | 'workspaceId'
   | 'ip'
   | 'cause'
   | 'fix'
@@ -46,7 +46,7 @@ export type ProcessFilter = { ip?: string | undefined; status?: ProcessStatus | 
 
 const PROCESS = [
   'delistingProcess.id',
-  'accountId',
+  'delistingProcess.workspaceId',
   'ip',
   'status',
   'cause',
@@ -58,36 +58,36 @@ const PROCESS = [
   'reverseDns',
   'delistingProcess.createdAt',
   'completedAt',
-  'account.email as contact',
-  'account.emailVerified as contactVerified',
+  'workspaceContact.email as contact',
+  'workspaceContact.emailVerified as contactVerified',
 ] as const
 
-/** Locks the account, so that no other process starts or is reopened until the transaction ends. */
-export async function lockAccount(db: Db, accountId: string): Promise<void> {
-  await db.selectFrom('account').select('id').where('id', '=', accountId).forUpdate().execute()
+/** Locks the workspace, so that no other process starts or is reopened until the transaction ends. */
+export async function lockWorkspace(db: Db, workspaceId: string): Promise<void> {
+  await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forUpdate().execute()
 }
 
 /** Finds the delisting of this address that is in progress. */
 export async function findOpenProcess(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   ip: string,
 ): Promise<string | undefined> {
   const row = await db
     .selectFrom('delistingProcess')
     .select('id')
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .where('ip', '=', ip)
     .where('status', 'in', OPEN)
     .executeTakeFirst()
   return row?.id
 }
 
-export async function countOpenProcesses(db: Db, accountId: string): Promise<number> {
+export async function countOpenProcesses(db: Db, workspaceId: string): Promise<number> {
   const { count } = await db
     .selectFrom('delistingProcess')
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .where('status', 'in', OPEN)
     .executeTakeFirstOrThrow()
   return count
@@ -96,14 +96,14 @@ export async function countOpenProcesses(db: Db, accountId: string): Promise<num
 /** Finds the last completed delisting of this address since a time. */
 export async function findCleared(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   ip: string,
   since: Date,
 ): Promise<string | null> {
   const row = await db
     .selectFrom('delistingProcess')
     .select('id')
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .where('ip', '=', ip)
     .where('status', '=', 'completed')
     .where('completedAt', '>=', since)
@@ -125,11 +125,11 @@ export async function insertProcess(db: Db, process: NewProcess): Promise<string
 function selectProcesses(db: Db) {
   return db
     .selectFrom('delistingProcess')
-    .innerJoin('account', 'account.id', 'accountId')
+    .innerJoin('workspaceContact', 'workspaceContact.workspaceId', 'delistingProcess.workspaceId')
     .select(PROCESS)
 }
 
-/** Loads a process of any account. */
+/** Loads a process of any workspace. */
 export async function loadProcess(db: Db, id: string): Promise<ProcessRow> {
   const row = await selectProcesses(db)
     .where('delistingProcess.id', '=', id)
@@ -139,24 +139,24 @@ export async function loadProcess(db: Db, id: string): Promise<ProcessRow> {
 
 export async function findProcess(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   id: string,
 ): Promise<ProcessRow | undefined> {
   const mine = selectProcesses(db)
     .where('delistingProcess.id', '=', id)
-    .where('accountId', '=', accountId)
+    .where('delistingProcess.workspaceId', '=', workspaceId)
   return (await mine.executeTakeFirst()) as ProcessRow | undefined
 }
 
 /** Lists processes, newest first. */
 export async function listProcesses(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   filter: ProcessFilter,
   page: { limit: number; offset: number },
 ): Promise<ProcessRow[]> {
   const rows = await selectProcesses(db)
-    .where((eb) => eb.and(conditions(eb, accountId, filter)))
+    .where((eb) => eb.and(conditions(eb, workspaceId, filter)))
     .orderBy('delistingProcess.id', 'desc')
     .limit(page.limit)
     .offset(page.offset)
@@ -166,24 +166,24 @@ export async function listProcesses(
 
 export async function countProcesses(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   filter: ProcessFilter,
 ): Promise<number> {
   const { count } = await db
     .selectFrom('delistingProcess')
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where((eb) => eb.and(conditions(eb, accountId, filter)))
+    .where((eb) => eb.and(conditions(eb, workspaceId, filter)))
     .executeTakeFirstOrThrow()
   return count
 }
 
 function conditions(
   eb: ExpressionBuilder<DB, 'delistingProcess'>,
-  accountId: string,
+  workspaceId: string,
   { ip, status }: ProcessFilter,
 ) {
   return [
-    eb('accountId', '=', accountId),
+    eb('delistingProcess.workspaceId', '=', workspaceId),
     ...(ip === undefined ? [] : [eb('ip', '=', ip)]),
     ...(status === undefined ? [] : [eb('status', '=', status)]),
   ]

@@ -27,8 +27,8 @@ export function createDiagnosticsModule({ db, baseUrl, ...checks }: OpenOptions)
         clock: 'service',
       },
     ] as FutureTimestamp[],
-    /** Bytes of results that these accounts share. */
-    sharedUsage: (accountIds: string[]) => listSharedUsage(db, accountIds),
+    /** Bytes of results that these workspaces share. */
+    sharedUsage: (workspaceIds: string[]) => listSharedUsage(db, workspaceIds),
     routes: {
       public: (app) => sharedResultsRoute(app, { db, baseUrl }),
       account(app, { events }) {

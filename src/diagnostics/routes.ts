@@ -23,8 +23,8 @@ const RECEIPT = `1795262400000.${'x'.repeat(43)}`
 export type DiagnosticsOptions = Omit<CheckDeps, 'selectorsSeen'> & {
   events: EventStreams
   secretKey: string
-  /** DKIM selectors in the reports of an account on a domain. */
-  selectorsSeen: (accountId: string, domain: string) => Promise<string[]>
+  /** DKIM selectors in the reports of a workspace on a domain. */
+  selectorsSeen: (workspaceId: string, domain: string) => Promise<string[]>
 }
 
 export function diagnosticsRoutes(app: App, options: DiagnosticsOptions): void {
@@ -60,14 +60,14 @@ function registerCheck(
     async (request, reply) => {
       const gone = new AbortController()
       reply.raw.once('close', () => gone.abort())
-      const { accountId } = callerOf(request)
+      const { workspaceId } = callerOf(request)
       const deps = {
         ...common,
-        selectorsSeen: (domain: string) => selectorsSeen(accountId, domain),
+        selectorsSeen: (domain: string) => selectorsSeen(workspaceId, domain),
       }
       // Removes fields that the response schema drops, because the receipt must not cover them.
       const data = Clean(check.data, await runCheck(check, request.query, deps, gone.signal))
-      const receipt = writeReceipt({ accountId, check: check.name, data }, secretKey, Date.now())
+      const receipt = writeReceipt({ workspaceId, check: check.name, data }, secretKey, Date.now())
       return { success: true as const, data, receipt }
     },
   )

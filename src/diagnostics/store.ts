@@ -10,7 +10,7 @@ const ROW = ['token', 'target', 'createdAt', 'expiresAt'] as const
 
 type NewShare = {
   token: string
-  accountId: string
+  workspaceId: string
   target: string
   results: SharedResult[]
   expiresAt: Date
@@ -39,40 +39,44 @@ export async function findShared(
   return row && { ...row, results: row.results as SharedResult[] }
 }
 
-/** An account's own that have not expired, newest first. */
-export async function listShared(db: Db, accountId: string): Promise<SharedRow[]> {
+/** A workspace's own that have not expired, newest first. */
+export async function listShared(db: Db, workspaceId: string): Promise<SharedRow[]> {
   return db
     .selectFrom('sharedCheck')
     .select(ROW)
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .where('expiresAt', '>', new Date())
     .orderBy('createdAt', 'desc')
     .execute()
 }
 
-/** An account's plan; it shares nothing else until the transaction ends. */
-export async function lockSharing(trx: Transaction<DB>, accountId: string): Promise<Plan> {
-  const account = trx.selectFrom('account').select('plan').where('id', '=', accountId).forUpdate()
-  return ((await account.executeTakeFirst())?.plan ?? 'free') as Plan
+/** A workspace's plan; it shares nothing else until the transaction ends. */
+export async function lockSharing(trx: Transaction<DB>, workspaceId: string): Promise<Plan> {
+  const workspace = trx
+    .selectFrom('workspace')
+    .select('plan')
+    .where('id', '=', workspaceId)
+    .forUpdate()
+  return ((await workspace.executeTakeFirst())?.plan ?? 'free') as Plan
 }
 
 /**
- * Sums the bytes that accounts share, and when the oldest result expires; without accounts that
+ * Sums the bytes that workspaces share, and when the oldest result expires; without workspaces that
  * share nothing.
  */
-export async function listSharedUsage(db: Db, accountIds: string[]) {
-  const { rows } = await sql<{ accountId: string; bytes: number; count: number; endsAt: Date }>`
-    select account_id, sum(bytes)::bigint as bytes, count(*) as count, min(expires_at) as ends_at
-    from shared_check where account_id = any (${accountIds}::uuid[]) and expires_at > ${new Date()}
-    group by account_id`.execute(db)
+export async function listSharedUsage(db: Db, workspaceIds: string[]) {
+  const { rows } = await sql<{ workspaceId: string; bytes: number; count: number; endsAt: Date }>`
+    select workspace_id, sum(bytes)::bigint as bytes, count(*) as count, min(expires_at) as ends_at
+    from shared_check where workspace_id = any (${workspaceIds}::uuid[]) and expires_at > ${new Date()}
+    group by workspace_id`.execute(db)
   return rows
 }
 
-export async function deleteShared(db: Db, accountId: string, token: string): Promise<boolean> {
+export async function deleteShared(db: Db, workspaceId: string, token: string): Promise<boolean> {
   const row = await db
     .deleteFrom('sharedCheck')
     .where('token', '=', token)
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .returning('token')
     .executeTakeFirst()
   return row !== undefined

@@ -41,9 +41,9 @@ export function sweepEventsRoute(
     async (request, reply) => {
       const gone = new AbortController()
       reply.raw.once('close', () => gone.abort())
-      const { accountId } = callerOf(request)
+      const { workspaceId } = callerOf(request)
       const receiptOf = (data: BlacklistResult) =>
-        writeReceipt({ accountId, check: blacklistCheck.name, data }, secretKey, Date.now())
+        writeReceipt({ workspaceId, check: blacklistCheck.name, data }, secretKey, Date.now())
       const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(CHECK_DEADLINE_MS)])
       await events.stream(
         reply,

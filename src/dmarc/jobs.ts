@@ -69,7 +69,7 @@ export function verifyJob(deps: DmarcDeps): Job {
       for (;;) {
         const rows = await listUnchecked(db, new Date(Date.now() - DAY_MS), 20)
         if (rows.length === 0 || signal.aborted) return
-        // In parallel: an account may have a thousand domains, and silent name servers cost seconds
+        // In parallel: a workspace may have a thousand domains, and silent name servers cost seconds
         // each.
         await Promise.all(rows.map((row) => verifyOne(row, signal)))
       }
@@ -89,26 +89,26 @@ export function fetchJob({ db }: JobDeps, mailbox: Job<MailboxData>): Job {
     uniqueBy: () => 'all',
     retry: { limit: 0 },
     async run(_data, { enqueue }) {
-      for (const { id: mailboxId, accountId } of await listMailboxIds(db)) {
-        await enqueue(db, mailbox, { mailboxId, accountId })
+      for (const { id: mailboxId, workspaceId } of await listMailboxIds(db)) {
+        await enqueue(db, mailbox, { mailboxId, workspaceId })
       }
     },
   })
 }
 
-export type MailboxData = { mailboxId: string; accountId: string }
+export type MailboxData = { mailboxId: string; workspaceId: string }
 
 /**
- * Reads one mailbox. Accounts share the connections, so that a slow server delays only its own
- * account.
+ * Reads one mailbox. Workspaces share the connections, so that a slow server delays only its own
+ * workspace.
  */
 export function mailboxJob(deps: JobDeps): Job<MailboxData> {
   const { db, pollLimitMs = MAILBOX_TIMEOUT_MS } = deps
   return defineJob({
     name: 'dmarc.fetch-mailbox',
-    schema: Type.Object({ mailboxId: Type.String(), accountId: Type.String() }),
+    schema: Type.Object({ mailboxId: Type.String(), workspaceId: Type.String() }),
     concurrency: MAX_CONCURRENT_MAILBOXES,
-    accountOf: ({ accountId }) => accountId,
+    accountOf: ({ workspaceId }) => workspaceId,
     uniqueBy: ({ mailboxId }) => mailboxId,
     deadline: 2 * (MAILBOX_TIMEOUT_MS / 1000),
     // The next scheduled read serves as the retry.
@@ -129,7 +129,7 @@ function alertOfMailbox(
   { since, error }: { since: Date; error: string },
 ): NewAlert {
   return {
-    accountId: row.accountId,
+    workspaceId: row.workspaceId,
     kind: 'dmarc.mailbox',
     key: `dmarc.mailbox ${row.id} ${since.toISOString()}`,
     ...describeMailboxFailure(row.username, { since, error }),
@@ -161,7 +161,7 @@ export function watchJob({ db, raiseAlert }: JobDeps): Job {
 }
 
 function alertOf({
-  accountId,
+  workspaceId,
   domainId,
   domain,
   day,
@@ -170,7 +170,7 @@ function alertOf({
   before,
 }: FailureRise): NewAlert {
   return {
-    accountId,
+    workspaceId,
     kind: 'dmarc.failures',
     key: `dmarc.failures ${domain} ${day}`,
     ...describeFailureRise({ domain, day, messages, failing, before }),

@@ -9,13 +9,13 @@ export const MAX_DELIVERY_BYTES = 25 * 1024 * 1024
 /** Files in one upload, including the parts of a form. */
 export const MAX_UPLOAD_FILES = 100
 
-/** Domains per account. */
+/** Domains per workspace. */
 export const MAX_DOMAINS = 1_000
 
-/** Mailboxes per account. Each costs a connection every ten minutes. */
+/** Mailboxes per workspace. Each costs a connection every ten minutes. */
 export const MAX_MAILBOXES = 20
 
-/** Mailboxes read at the same time over all instances. Accounts share them. */
+/** Mailboxes read at the same time over all instances. Workspaces share them. */
 export const MAX_CONCURRENT_MAILBOXES = 8
 
 /** Milliseconds for one read of a mailbox. The next read continues where it stopped. */
@@ -44,6 +44,9 @@ export const MAX_SUMMARY_DAYS = 800
 export const MAX_SUMMARY_SOURCES = 500
 export const MAX_SUMMARY_REPORTERS = 100
 
+/** Marked senders per domain. */
+export const MAX_SENDER_MARKS = 1_000
+
 /** Newest records of a source from which its identities are taken: enough for its current setup. */
 export const MAX_SOURCE_RECORDS = 2_000
 
@@ -57,12 +60,12 @@ export const PROOF_GRACE_DAYS = 7
 export const MAX_MBOX_MAILS = 1_000
 
 /**
- * Rejected items are listed as a sample: per email or upload, per address and day, per account and
+ * Rejected items are listed as a sample: per email or upload, per address and day, per workspace and
  * day.
  */
 export const MAX_SAMPLES_PER_DELIVERY = 20
 export const MAX_SAMPLES_PER_ADDRESS_DAY = 50
-export const MAX_SAMPLES_PER_ACCOUNT_DAY = 1_000
+export const MAX_SAMPLES_PER_WORKSPACE_DAY = 1_000
 
 /** Bytes that are stored of an email or file without a report. */
 export const MAX_SAMPLE_BYTES = 64 * 1024
@@ -76,7 +79,7 @@ const GIB = 1024 ** 3
 export const UPLOAD_LIMITS = { files: 10_000, inflated: GIB }
 
 type DailyLimit = { mails: number; bytes: number; unpackedBytes: number; records: number }
-export type IntakeLimits = Record<'address' | 'account' | 'installation', DailyLimit>
+export type IntakeLimits = Record<'address' | 'workspace' | 'installation', DailyLimit>
 
 /**
  * Mail per UTC day. A report address is public in DNS, so anyone can send to it. The busiest real
@@ -84,12 +87,12 @@ export type IntakeLimits = Record<'address' | 'account' | 'installation', DailyL
  */
 export const INTAKE_LIMITS: IntakeLimits = {
   address: { mails: 10_000, bytes: GIB, unpackedBytes: 8 * GIB, records: 2_000_000 },
-  account: { mails: 50_000, bytes: 4 * GIB, unpackedBytes: 32 * GIB, records: 10_000_000 },
+  workspace: { mails: 50_000, bytes: 4 * GIB, unpackedBytes: 32 * GIB, records: 10_000_000 },
   installation: { mails: 500_000, bytes: 40 * GIB, unpackedBytes: 320 * GIB, records: 100_000_000 },
 }
 
 /**
- * Mail per day that every address can receive, regardless of its account's and the installation's
+ * Mail per day that every address can receive, regardless of its workspace's and the installation's
  * usage.
  */
 export const GUARANTEED_LIMIT: DailyLimit = {

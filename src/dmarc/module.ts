@@ -26,7 +26,7 @@ import {
 import { encryptionContext } from './mailboxes/fetch.ts'
 import { dmarcRoutes } from './routes.ts'
 import { listFileUsage } from './storage/store.ts'
-import { listAccountSelectors } from './summary/store.ts'
+import { listWorkspaceSelectors } from './summary/store.ts'
 
 export type DmarcOptions = {
   db: Kysely<DB>
@@ -116,17 +116,17 @@ export function createDmarcModule(options: DmarcOptions) {
         })
       )
     },
-    /** Bytes of stored report files per account. */
-    fileUsage: (accountIds: string[]) => listFileUsage(db, accountIds),
+    /** Bytes of stored report files per workspace. */
+    fileUsage: (workspaceIds: string[]) => listFileUsage(db, workspaceIds),
     /**
-     * Selectors that a domain signs with according to the account's reports, the most frequent
+     * Selectors that a domain signs with according to the workspace's reports, the most frequent
      * first.
      */
-    selectorsSeen: (accountId: string, domain: string) =>
-      listAccountSelectors(db, accountId, domain, MAX_CHECKED_SELECTORS),
-    /** The address to which the account’s reports about a domain go; null if it has none. */
-    async reportEmailOf(accountId: string, domain: string): Promise<string | null> {
-      const row = await findDomainByName(db, accountId, domain)
+    selectorsSeen: (workspaceId: string, domain: string) =>
+      listWorkspaceSelectors(db, workspaceId, domain, MAX_CHECKED_SELECTORS),
+    /** The address to which the workspace’s reports about a domain go; null if it has none. */
+    reportEmailOf: async (workspaceId: string, domain: string): Promise<string | null> => {
+      const row = await findDomainByName(db, workspaceId, domain)
       return row ? reportEmailOf(row, config.REPORT_DOMAIN) : null
     },
   }

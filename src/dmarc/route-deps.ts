@@ -26,7 +26,7 @@ export type RouteDeps = DmarcDeps & {
   /** Days for which report files are stored. */
   kept: { fileDays: number }
   queue: Queue
-  mailboxJob: Job<{ mailboxId: string; accountId: string }>
+  mailboxJob: Job<{ mailboxId: string; workspaceId: string }>
 }
 
 export const tags = ['DMARC reports']

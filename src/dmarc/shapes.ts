@@ -25,7 +25,7 @@ const DOMAIN = {
   id: Uuid,
   domain: Type.String({ description: 'The domain in A-labels (Punycode).' }),
   verified: Type.Boolean({
-    description: 'Whether the account has proven that it controls the domain.',
+    description: 'Whether the workspace has proven that it controls the domain.',
   }),
   verifiedBy: Nullable(
     Type.Enum(['txt', 'rua'], {
@@ -47,7 +47,7 @@ const DOMAIN = {
       unreadable: Type.Integer({ minimum: 0, description: 'Not a report, or damaged.' }),
       otherDomain: Type.Integer({
         minimum: 0,
-        description: 'For a domain that is not in this account.',
+        description: 'For a domain that is not in this workspace.',
       }),
       overLimit: Type.Integer({
         minimum: 0,
@@ -343,9 +343,39 @@ export const Source = Type.Object({
   asn: Nullable(Type.Integer()),
   asName: Word,
   group: Type.Enum([...SOURCE_GROUPS]),
+  sender: Type.Object(
+    { id: Text, name: Text },
+    { description: 'The sender that operates it, in `senders` of the summary.' },
+  ),
   ...COUNTS,
   firstDay: Day,
   lastDay: Day,
+})
+
+/** How a sender was named. */
+export const SENDER_KINDS = ['service', 'own', 'organization', 'address'] as const
+export const SENDER_MARKS = ['mine', 'not-mine', 'forwarder'] as const
+
+export const Sender = Type.Object({
+  id: Text,
+  name: Text,
+  kind: Type.Enum([...SENDER_KINDS], {
+    description:
+      '`service`: a known mail service. `own`: hosts below the domain. `organization`: other hosts with confirmed reverse names. `address`: an address without one.',
+  }),
+  docs: Nullable(Type.String({ description: 'How to set the service up for a domain.' })),
+  mark: Nullable(
+    Type.Enum([...SENDER_MARKS], {
+      description: 'Set by a member; `forwarder` also where all messages were forwarded.',
+    }),
+  ),
+  isMine: Type.Boolean({
+    description: 'Marked `mine`; or unmarked, and `own` or with messages that passed.',
+  }),
+  sources: Count,
+  messages: Count,
+  pass: Count,
+  fail: Count,
 })
 
 const Group = Type.Object({ sources: Count, messages: Count })
@@ -376,6 +406,9 @@ export const Summary = Success(
     }),
     sources: Type.Array(Source, {
       description: 'Most failures first, then most messages. Up to 500 sources.',
+    }),
+    senders: Type.Array(Sender, {
+      description: 'The sources above by sender, most failures first.',
     }),
     sourceCount: Count,
     groups: Type.Object({

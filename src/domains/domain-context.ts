@@ -41,9 +41,9 @@ export type DomainDeps = {
   registrations: RegistrationLookup
   allowPrivate: PrivateTargets
   log: Logger
-  /** DKIM selectors that the domain is known to sign with, from the account’s own reports. */
+  /** DKIM selectors that the domain is known to sign with, from the workspace’s own reports. */
   selectorsSeen?: ((domain: string) => Promise<string[]>) | undefined
-  /** The account’s report address for the domain; null when it is not registered. */
+  /** The workspace’s report address for the domain; null when it is not registered. */
   reportEmailOf?: ((domain: string) => Promise<string | null>) | undefined
   /** Other ports than the usual ones, for tests. */
   ports?: Partial<Record<ServiceName, number>> | undefined

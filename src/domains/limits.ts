@@ -1,4 +1,4 @@
-import { SECOND_MS } from '../time.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../time.ts'
 
 /** Milliseconds within which a domain check responds, whatever the network does. */
 export const DOMAIN_DEADLINE_MS = 10 * SECOND_MS
@@ -34,3 +34,21 @@ export const MAX_EVIDENCE = 120
 /** Characters of a proposed record; a longer one is beyond repair. */
 export const MAX_RECORD_CHARACTERS = 4_096
 export const MAX_FIXES = 40
+
+export const MAX_WATCHED_DOMAINS = 1_000
+
+/** Milliseconds after which the records of a watched domain are checked again. */
+export const RECORDS_INTERVAL_MS = 14 * MINUTE_MS
+/** Domains of one sweep, and of these at once; the next sweep continues with the rest. */
+export const SWEEP_BATCH = 2_000
+export const PARALLEL_DOMAINS = 8
+export const RECORDS_TIMEOUT_MS = 10 * SECOND_MS
+
+/** Values of one record set, and characters of each, that are compared and stored. */
+export const MAX_KNOWN_VALUES = 20
+export const MAX_KNOWN_CHARACTERS = 1_000
+
+/** Changes of one domain that are kept, and for how long. */
+export const MAX_DOMAIN_EVENTS = 500
+export const HISTORY_DAYS = 90
+export const EVENT_RETENTION_MS = 100 * DAY_MS

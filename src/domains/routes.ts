@@ -25,10 +25,12 @@ export const DOMAIN_CHECK = 'domain'
 
 export type DomainRoutesDeps = Omit<DomainDeps, 'selectorsSeen' | 'reportEmailOf'> & {
   secretKey: string
-  /** DKIM selectors in the reports of an account on a domain. */
-  selectorsSeen: (accountId: string, domain: string) => Promise<string[]>
-  /** The address to which an account’s reports about a domain go. */
-  reportEmailOf: (accountId: string, domain: string) => Promise<string | null>
+  /** DKIM selectors in the reports of a workspace on a domain. */
+  selectorsSeen: (workspaceId: string, domain: string) => Promise<string[]>
+  /** Called with the verdict of each whole check. */
+  onVerdict: (workspaceId: string, report: DomainReport) => Promise<void>
+  /** The address to which a workspace’s reports about a domain go. */
+  reportEmailOf: (workspaceId: string, domain: string) => Promise<string | null>
 }
 
 const tags = ['Domains']
@@ -70,13 +72,14 @@ function checkRoute(app: App, deps: DomainRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      const { accountId } = callerOf(request)
+      const { workspaceId } = callerOf(request)
       const report = await checkDomain(
         request.params.domain,
-        forAccount(deps, accountId),
+        forWorkspace(deps, workspaceId),
         goneOf(reply),
       )
-      return { success: true as const, ...withReceipt(report, accountId, deps.secretKey) }
+      await deps.onVerdict(workspaceId, report)
+      return { success: true as const, ...withReceipt(report, workspaceId, deps.secretKey) }
     },
   )
 }
@@ -100,13 +103,16 @@ function checkEventsRoute(
       },
     },
     async (request, reply) => {
-      const { accountId } = callerOf(request)
-      const account = forAccount(deps, accountId)
+      const { workspaceId } = callerOf(request)
+      const own = forWorkspace(deps, workspaceId)
       await events.sequence(
         reply,
         followCheck(
-          (onLine) => checkDomain(request.params.domain, account, goneOf(reply), { onLine }),
-          (report) => withReceipt(report, accountId, deps.secretKey),
+          (onLine) => checkDomain(request.params.domain, own, goneOf(reply), { onLine }),
+          async (report) => {
+            await deps.onVerdict(workspaceId, report)
+            return withReceipt(report, workspaceId, deps.secretKey)
+          },
         ),
       )
     },
@@ -116,7 +122,7 @@ function checkEventsRoute(
 /** Yields the lines of a check as they come, then its report. */
 async function* followCheck(
   run: (onLine: (line: DomainLine) => void) => Promise<DomainReport>,
-  present: (report: DomainReport) => object,
+  present: (report: DomainReport) => Promise<object>,
 ): AsyncGenerator<NamedEvent, void> {
   const check = { waiting: [] as DomainLine[], isDone: false, wake: () => {} }
   const report = run((line) => {
@@ -133,7 +139,7 @@ async function* followCheck(
     if (!check.isDone && check.waiting.length === 0)
       await new Promise<void>((resolve) => (check.wake = resolve))
   }
-  yield { name: 'report', data: present(await report) }
+  yield { name: 'report', data: await present(await report) }
 }
 
 function recordRoute(app: App, deps: DomainRoutesDeps): void {
@@ -160,18 +166,18 @@ function recordRoute(app: App, deps: DomainRoutesDeps): void {
   )
 }
 
-function forAccount(deps: DomainRoutesDeps, accountId: string): DomainDeps {
+function forWorkspace(deps: DomainRoutesDeps, workspaceId: string): DomainDeps {
   return {
     ...deps,
-    selectorsSeen: (domain) => deps.selectorsSeen(accountId, domain),
-    reportEmailOf: (domain) => deps.reportEmailOf(accountId, domain),
+    selectorsSeen: (domain) => deps.selectorsSeen(workspaceId, domain),
+    reportEmailOf: (domain) => deps.reportEmailOf(workspaceId, domain),
   }
 }
 
 /** Fields that the response schema drops must not be covered by the receipt. */
-function withReceipt(report: DomainReport, accountId: string, secretKey: string) {
+function withReceipt(report: DomainReport, workspaceId: string, secretKey: string) {
   const data = Clean(DomainReport, report) as DomainReport
-  const received = { accountId, check: DOMAIN_CHECK, data }
+  const received = { workspaceId, check: DOMAIN_CHECK, data }
   return { data, receipt: writeReceipt(received, secretKey, Date.now()) }
 }
 

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Receipt } from '../diagnostics/shapes.ts'
-import { nameComponents, Nullable, Timestamp } from '../http/schema.ts'
+import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 
 /**
  * `unknown`: it could not be checked, which is never counted as good. A line about an optional
@@ -177,7 +177,78 @@ export const RecordState = Type.Object({
 })
 export type RecordState = Static<typeof RecordState>
 
+// --- domains of a workspace ---
+
+export const DomainQuery = Type.Object(PageQuery.properties)
+
+export const DomainSummary = Type.Object({
+  domain: Type.String({
+    description: 'A registered domain, or a watched or reported one below it.',
+  }),
+  isWatched: Type.Boolean(),
+  state: Type.Enum([...LINE_STATES], {
+    description:
+      'Of the last whole check if the domain is watched, and `bad` while a monitored host of it is listed. Otherwise `unknown`.',
+  }),
+  sentence: Nullable(Type.String({ description: 'The verdict of the last whole check.' })),
+  checkedAt: Nullable(Timestamp),
+  dmarcDomainId: Nullable(Uuid),
+  hosts: Type.Array(
+    Type.Object({
+      id: Uuid,
+      host: Type.String(),
+      status: Type.Enum(['pending', 'clean', 'listed', 'unknown']),
+    }),
+    { description: 'Up to 20 monitored hosts of the domain.' },
+  ),
+})
+export type DomainSummary = Static<typeof DomainSummary>
+
+export const DomainPage = Type.Object({
+  domains: Type.Array(DomainSummary, { description: 'Problems first, then by name.' }),
+  pagination: Pagination,
+})
+
+export const WatchedDomain = Type.Object({
+  domain: Type.String(),
+  hosts: Type.Array(Type.String(), { description: 'Hosts that are monitored for it.' }),
+  createdAt: Timestamp,
+  problems: Type.Array(Type.String(), {
+    description: 'Parts that could not be switched on. Repeat the request when they are mended.',
+  }),
+})
+
+export const HISTORY_KINDS = ['record', 'listing', 'certificate'] as const
+
+export const DomainHistory = Type.Object({
+  from: Type.String({ description: 'The first day, `YYYY-MM-DD`.' }),
+  to: Type.String(),
+  passRate: Type.Array(
+    Type.Object({
+      day: Type.String(),
+      messages: Type.Integer(),
+      pass: Type.Integer({ description: 'Messages that passed DMARC.' }),
+    }),
+    { description: 'One entry a day, from the DMARC reports. Empty if the domain gets none.' },
+  ),
+  events: Type.Array(
+    Type.Object({
+      at: Timestamp,
+      kind: Type.Enum([...HISTORY_KINDS]),
+      name: Type.String({ description: 'The record, host or blocklist.' }),
+      before: Type.String(),
+      after: Type.String(),
+      detail: Nullable(Type.String()),
+    }),
+    { description: 'Up to 500 changes, newest first.' },
+  ),
+})
+export type DomainHistory = Static<typeof DomainHistory>
+
 nameComponents({
+  DomainSummary,
+  WatchedDomain,
+  DomainHistory,
   DomainLine,
   DomainFix,
   DomainVerdict,

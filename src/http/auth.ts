@@ -3,19 +3,29 @@ import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Plan } from '../config.ts'
 import { Fault } from '../errors.ts'
 import { MINUTE_MS } from '../time.ts'
+import { isSafe, namedWorkspace, rejectAccess, type Role, type Scope } from './access.ts'
 
 /** How a session was opened, by its strongest proof. */
 export const SIGN_IN_METHODS = ['password', 'totp', 'passkey', 'oidc'] as const
 export type SignInMethod = (typeof SIGN_IN_METHODS)[number]
 
-/** The authenticated account of a request. */
+/** The authenticated account of a request, and the workspace that the request is for. */
 export type Caller = {
   accountId: string
   email: string
   name: string
-  plan: Plan
+  /** An administrator of the installation. */
   admin: boolean
+  workspaceId: string
+  /** The role of the account in the workspace. */
+  role: Role
+  /** The plan of the workspace. */
+  plan: Plan
   via: 'token' | 'session'
+  /** Null for a session. */
+  tokenId: string | null
+  /** The scopes of an API token; null for a session, and for a token that may do everything. */
+  scopes: Scope[] | null
   /** The session and the time of its last sign-in or confirmation; null for an API token. */
   sessionId: string | null
   authenticatedAt: Date | null
@@ -28,8 +38,14 @@ export type Caller = {
 /**
  * Finds the account of a Bearer token or session cookie, without a promise where it is cached; null
  * when there is none.
+ * @param workspaceId the workspace that the request names; by default the token’s, or the first one
+ *   of the account
+ * @throws Fault `not_a_member` when the caller is not a member of that workspace
  */
-export type Identify = (headers: IncomingHttpHeaders) => Caller | null | Promise<Caller | null>
+export type Identify = (
+  headers: IncomingHttpHeaders,
+  workspaceId?: string,
+) => Caller | null | Promise<Caller | null>
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -51,7 +67,7 @@ export function callerOf({ caller, routeOptions }: FastifyRequest): Caller {
 
 /** Hooks that authenticate a request or reject it. */
 export type AuthHooks = {
-  /** Requires an account, by token or session. */
+  /** Requires an account, by token or session, with access to the route. */
   account: onRequestHookHandler
   /** Requires an administrator. */
   admin: onRequestHookHandler
@@ -88,8 +104,6 @@ export function rejectStaleSession(caller: Caller): Fault | undefined {
   )
 }
 
-const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
-
 /**
  * Creates the authentication hooks. They run first, so that unauthenticated requests get 401 before
  * any validation.
@@ -97,15 +111,19 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
  * @param ownOrigins origins that may send changes with a session cookie (CSRF protection)
  */
 export function createAuthHooks(identify: Identify, ownOrigins: string[]): AuthHooks {
-  function entry(requirement?: Requirement): onRequestHookHandler {
+  const identifyRequest = (request: FastifyRequest) =>
+    identify(request.headers, namedWorkspace(request))
+
+  function entry(requirement: Requirement): onRequestHookHandler {
     return (request, _reply, done) => {
       const finish = (caller: Caller | null) => {
         request.caller = caller
         done(
-          rejectionOf(request, caller, ownOrigins) ?? (caller ? requirement?.(caller) : undefined),
+          rejectionOf(request, caller, ownOrigins) ??
+            (caller ? requirement(request, caller) : undefined),
         )
       }
-      const caller = identify(request.headers)
+      const caller = identifyRequest(request)
       // A cached token needs no promise.
       if (caller instanceof Promise) caller.then(finish, done)
       else finish(caller)
@@ -113,18 +131,19 @@ export function createAuthHooks(identify: Identify, ownOrigins: string[]): AuthH
   }
 
   return {
-    account: entry(),
+    account: entry(rejectAccess),
     admin: entry(requireAdmin),
     async reauthenticate(request) {
-      const caller = await identify(request.headers)
-      const fault = rejectionOf(request, caller, ownOrigins)
+      const caller = await identifyRequest(request)
+      const fault =
+        rejectionOf(request, caller, ownOrigins) ?? rejectAccess(request, caller as Caller)
       if (fault || !caller) throw fault ?? unauthenticated(request)
       return caller
     },
   }
 }
 
-type Requirement = (caller: Caller) => Fault | undefined
+type Requirement = (request: FastifyRequest, caller: Caller) => Fault | undefined
 
 function rejectToken({ via }: Caller): Fault | undefined {
   return via === 'session'
@@ -135,8 +154,11 @@ function rejectToken({ via }: Caller): Fault | undefined {
       )
 }
 
-function requireAdmin({ admin }: Caller): Fault | undefined {
-  return admin ? undefined : new Fault('forbidden', 'This requires an administrator.')
+function requireAdmin(_request: FastifyRequest, { admin, scopes }: Caller): Fault | undefined {
+  if (!admin) return new Fault('forbidden', 'This requires an administrator.')
+  return scopes === null
+    ? undefined
+    : new Fault('forbidden', 'This requires an API token without restrictions, or a session.')
 }
 
 /** The reason to reject a request, if there is one. */
@@ -172,7 +194,7 @@ function rejectForeignOrigin(
   { method, headers }: FastifyRequest,
   own: string[],
 ): Fault | undefined {
-  if (SAFE_METHODS.has(method) || isProgram(headers)) return undefined
+  if (isSafe(method) || isProgram(headers)) return undefined
   if (headers.origin !== undefined && own.includes(headers.origin)) return undefined
   return new Fault(
     'forbidden',

@@ -1,3 +1,4 @@
+import { accessOf } from './access.ts'
 import type { AuthHooks } from './auth.ts'
 import { security } from './schema.ts'
 import type { App } from './server.ts'
@@ -24,6 +25,7 @@ export function addRoutes<Context>(
 ): void {
   for (const routes of modules) routes.public?.(app, context)
   addScope(app, account, (scope) => {
+    scope.addHook('onRoute', (route) => void accessOf(route))
     for (const routes of modules) routes.account?.(scope, context)
   })
   addScope(app, admin, (scope) => {

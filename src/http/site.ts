@@ -39,21 +39,28 @@ const NON_PAGE_PREFIXES = ['/api/', '/assets/', '/docs/', '/webhooks/', '/.well-
 
 const DEFAULT_ROOT = join(import.meta.dirname, '../../web/dist')
 
+/** The API reference. Its operations are fragments, so that both addresses have the same links. */
+const REFERENCE_URLS = ['/docs', '/docs/']
+
+const PAGES = [['/', 'index.html'], ...REFERENCE_URLS.map((url) => [url, 'docs.html'])] as const
+
 const NOT_BUILT_TEXT =
   'Portreeve is running, but the dashboard is not built. Run npm run build:web, then restart.\n'
 
 /**
- * Serves the built dashboard: its files, and its page for every other path that a browser navigates
- * to, because the page knows which paths exist. Other unknown paths get the JSON error. Call it
- * after all other routes.
+ * Serves the built dashboard: its files, the API reference at `/docs`, and its page for every other
+ * path that a browser navigates to, because the page knows which paths exist. Other unknown paths
+ * get the JSON error. Call it after all other routes.
  * @param root folder of the build, `web/dist` by default; without a build, `/` explains how to
  *   create it
  */
 export function siteRoutes(app: FastifyInstance, { root = DEFAULT_ROOT } = {}): void {
   if (!existsSync(join(root, 'index.html'))) {
-    app.get('/', { schema: { hide: true } }, async (_request, reply) =>
-      reply.type('text/plain').send(NOT_BUILT_TEXT),
-    )
+    for (const url of ['/', ...REFERENCE_URLS]) {
+      app.get(url, { schema: { hide: true } }, async (_request, reply) =>
+        reply.type('text/plain').send(NOT_BUILT_TEXT),
+      )
+    }
     return
   }
   void app.register(fastifyStatic, {
@@ -72,22 +79,19 @@ export function siteRoutes(app: FastifyInstance, { root = DEFAULT_ROOT } = {}): 
       sendFile(reply, root, name),
     )
   }
-  app.get('/', { schema: { hide: true } }, (_request, reply) => sendFile(reply, root, 'index.html'))
+  for (const [url, page] of PAGES) {
+    app.get(url, { schema: { hide: true } }, (_request, reply) => sendFile(reply, root, page))
+  }
   app.addHook('onRequest', (request, reply, done) => {
     if (request.is404 && isNavigation(request)) sendFile(reply, root, 'index.html')
     else done()
   })
 }
 
-/**
- * Files beside the page, such as icon and robots.txt, without the page itself and compressed
- * copies.
- */
+/** Files beside the pages, such as icon and robots.txt, without the pages and compressed copies. */
 function looseFiles(root: string): string[] {
   const files = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile())
-  return files
-    .map(({ name }) => name)
-    .filter((name) => name !== 'index.html' && !/\.(br|gz)$/.test(name))
+  return files.map(({ name }) => name).filter((name) => !/\.(html|br|gz)$/.test(name))
 }
 
 function sendFile(reply: FastifyReply, root: string, name: string): FastifyReply {

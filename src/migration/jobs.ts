@@ -48,10 +48,10 @@ const MAX_RUNS = 100
 export function migrationJob(deps: MigrationJobDeps): Job<MigrationData> {
   return defineJob({
     name: 'migration.run',
-    schema: Type.Object({ migrationId: Type.String(), accountId: Type.Optional(Type.String()) }),
+    schema: Type.Object({ migrationId: Type.String(), workspaceId: Type.Optional(Type.String()) }),
     concurrency: deps.concurrency,
     // Jobs of an earlier version have no account: they share the slots of one.
-    accountOf: ({ accountId }) => accountId ?? 'all',
+    accountOf: ({ workspaceId }) => workspaceId ?? 'all',
     deadline: DAY_SECONDS,
     retry: { limit: MAX_RUNS, delay: 2, maxDelay: 30 },
     async run({ migrationId }, { signal, log }) {

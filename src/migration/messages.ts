@@ -13,10 +13,10 @@ export function failureAlert(
   progress: MigrationProgress,
   failure: CopyFailure | null,
 ): NewAlert {
-  const { id, run, accountId, source, destination, options } = row
+  const { id, run, workspaceId, source, destination, options } = row
   const what = options.dryRun ? 'dry run of the migration' : 'migration'
   return {
-    accountId,
+    workspaceId,
     kind: 'migration.failed',
     // A retry that fails again raises an alert of its own.
     key: `migration.failed ${id} ${run}`,

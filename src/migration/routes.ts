@@ -115,7 +115,7 @@ function submitRoutes(app: App, deps: MigrationRoutesDeps): void {
     async (request, reply) => {
       const { id, queue } = await submitMigration(
         deps,
-        callerOf(request).accountId,
+        callerOf(request).workspaceId,
         request.body,
         goneOf(reply),
       )
@@ -141,7 +141,7 @@ function submitRoutes(app: App, deps: MigrationRoutesDeps): void {
     async (request) => {
       const row = await retryMigration(
         deps,
-        callerOf(request).accountId,
+        callerOf(request).workspaceId,
         request.params.id,
         request.body,
       )
@@ -159,16 +159,16 @@ function submitRoutes(app: App, deps: MigrationRoutesDeps): void {
       },
     },
     async (request) => {
-      const { accountId } = callerOf(request)
+      const { workspaceId } = callerOf(request)
       const { id } = request.params
-      const before = await found(deps, accountId, id)
-      if (!(await deps.db.transaction().execute((trx) => cancelMigration(trx, accountId, id)))) {
+      const before = await found(deps, workspaceId, id)
+      if (!(await deps.db.transaction().execute((trx) => cancelMigration(trx, workspaceId, id)))) {
         throw new Fault(
           'conflict',
           `Only a pending or running migration can be cancelled; this one is ${before.status}.`,
         )
       }
-      return { success: true, ...(await found(deps, accountId, id)) }
+      return { success: true, ...(await found(deps, workspaceId, id)) }
     },
   )
 }
@@ -188,13 +188,13 @@ function statusRoutes(
       },
     },
     async (request) => {
-      const { accountId, plan } = callerOf(request)
+      const { workspaceId, plan } = callerOf(request)
       const { page, limit } = request.query
-      const { count: used } = await countThisMonth(deps.db, accountId)
+      const { count: used } = await countThisMonth(deps.db, workspaceId)
       const perMonth = MAX_MIGRATIONS_PER_MONTH[plan]
       const month = { used, limit: Number.isFinite(perMonth) ? perMonth : null }
-      const total = await countMigrations(deps.db, accountId)
-      const rows = await listMigrations(deps.db, accountId, sliceOf({ page, limit }))
+      const total = await countMigrations(deps.db, workspaceId)
+      const rows = await listMigrations(deps.db, workspaceId, sliceOf({ page, limit }))
       const pagination = paginationOf({ page, limit }, total)
       return { success: true, data: { migrations: rows.map(presentMigration), pagination, month } }
     },
@@ -211,7 +211,7 @@ function statusRoutes(
     },
     async (request) => ({
       success: true,
-      ...(await found(deps, callerOf(request).accountId, request.params.id)),
+      ...(await found(deps, callerOf(request).workspaceId, request.params.id)),
     }),
   )
   app.get(
@@ -229,11 +229,11 @@ function statusRoutes(
       },
     },
     async (request, reply) => {
-      const { accountId } = callerOf(request)
+      const { workspaceId } = callerOf(request)
       const { id } = request.params
       await events.stream(reply, {
         name: 'migration',
-        read: () => found(deps, accountId, id),
+        read: () => found(deps, workspaceId, id),
         recheckAccess: () => reauthenticate(request),
         subscribe: (wake) => {
           const stops = [
@@ -247,8 +247,8 @@ function statusRoutes(
   )
 }
 
-async function found({ db }: SubmitDeps, accountId: string, id: string) {
-  const row = await findMigration(db, accountId, id)
+async function found({ db }: SubmitDeps, workspaceId: string, id: string) {
+  const row = await findMigration(db, workspaceId, id)
   if (!row) throw new Fault('not_found', 'The migration was not found.')
   return presentMigrationWithErrors(row, row.errorCount > 0 ? await listErrors(db, id) : [])
 }

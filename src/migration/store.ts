@@ -25,7 +25,7 @@ export type MigrationStatus = 'pending' | 'running' | 'completed' | 'failed'
 
 export type MigrationRow = {
   id: string
-  accountId: string
+  workspaceId: string
   status: MigrationStatus
   source: AccountAddress
   destination: AccountAddress
@@ -45,16 +45,16 @@ export type MigrationRow = {
 
 type NewRow = Pick<
   MigrationRow,
-  'accountId' | 'source' | 'destination' | 'destPrefix' | 'folders' | 'options' | 'progress'
+  'workspaceId' | 'source' | 'destination' | 'destPrefix' | 'folders' | 'options' | 'progress'
 >
 
 /** The notification of a changed migration. Its payload is the id. */
 export const CHANGED = 'migration.changed'
 
 /** Notifies the streams of a migration and the account’s dashboard of a change. */
-export async function notifyMigration(db: Db, accountId: string, id: string): Promise<void> {
+export async function notifyMigration(db: Db, workspaceId: string, id: string): Promise<void> {
   await notify(db, CHANGED, id)
-  await notifyChange(db, accountId, 'migrations', id)
+  await notifyChange(db, workspaceId, 'migrations', id)
 }
 
 /** Errors stored per migration. Further ones are only counted. */
@@ -63,7 +63,7 @@ export const ERRORS_KEPT = 1_000
 /** The columns of a `MigrationRow`. */
 export const COLUMNS = [
   'id',
-  'accountId',
+  'workspaceId',
   'status',
   'source',
   'destination',
@@ -79,12 +79,12 @@ export const COLUMNS = [
   'completedAt',
 ] as const
 
-/** Reads the account’s plan and locks its count of migrations until the transaction ends. */
-export async function lockPlan(db: Transaction<DB>, accountId: string): Promise<Plan> {
+/** Reads the workspace’s plan and locks its count of migrations until the transaction ends. */
+export async function lockPlan(db: Transaction<DB>, workspaceId: string): Promise<Plan> {
   const { plan } = await db
-    .selectFrom('account')
+    .selectFrom('workspace')
     .select('plan')
-    .where('id', '=', accountId)
+    .where('id', '=', workspaceId)
     .forUpdate()
     .executeTakeFirstOrThrow()
   return plan as Plan
@@ -96,7 +96,7 @@ export async function lockPlan(db: Transaction<DB>, accountId: string): Promise<
  */
 export async function countThisMonth(
   db: Db,
-  accountId: string,
+  workspaceId: string,
 ): Promise<{ count: number; secondsLeft: number }> {
   const month = sql<Date>`date_trunc('month', now(), 'UTC')`
   return db
@@ -107,7 +107,7 @@ export async function countThisMonth(
         'secondsLeft',
       ),
     ])
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .where('counted', '=', true)
     .where('createdAt', '>=', month)
     .executeTakeFirstOrThrow()
@@ -138,17 +138,17 @@ export async function insertMigration(
     .insertInto('migrationSecret')
     .values({ migrationId: id, sealed: sealedBy(id) })
     .execute()
-  await notifyMigration(db, row.accountId, id)
+  await notifyMigration(db, row.workspaceId, id)
   return id
 }
 
 export async function findMigration(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   id: string,
 ): Promise<MigrationRow | undefined> {
   const row = await selectMigrations(db)
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .where('id', '=', id)
     .executeTakeFirst()
   return row as MigrationRow | undefined
@@ -157,18 +157,18 @@ export async function findMigration(
 /** Lists migrations, newest first. */
 export async function listMigrations(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   page: { limit: number; offset: number },
 ): Promise<MigrationRow[]> {
-  const mine = selectMigrations(db).where('accountId', '=', accountId).orderBy('id', 'desc')
+  const mine = selectMigrations(db).where('workspaceId', '=', workspaceId).orderBy('id', 'desc')
   return (await mine.limit(page.limit).offset(page.offset).execute()) as MigrationRow[]
 }
 
-export async function countMigrations(db: Db, accountId: string): Promise<number> {
+export async function countMigrations(db: Db, workspaceId: string): Promise<number> {
   const { count } = await db
     .selectFrom('migration')
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .executeTakeFirstOrThrow()
   return count
 }
@@ -184,8 +184,8 @@ function selectMigrations(db: Db) {
     sql<MigrationRow['queue']>`case when status = 'pending' then (
       with line as materialized (
         select q.id, q.queued_at,
-          row_number() over (partition by q.account_id order by q.queued_at, q.id) + (
-            select count(*) from migration r where r.account_id = q.account_id and r.status = 'running') as turn
+          row_number() over (partition by q.workspace_id order by q.queued_at, q.id) + (
+            select count(*) from migration r where r.workspace_id = q.workspace_id and r.status = 'running') as turn
         from migration q where q.status = 'pending')
       select json_build_object(
         'position', count(*) filter (where (line.turn, line.queued_at, line.id) <= (own.turn, own.queued_at, own.id)),
@@ -214,7 +214,7 @@ export async function eraseSecret(db: Db, id: string): Promise<void> {
 /** Cancels a migration; false when it has ended or belongs to another account. */
 export async function cancelMigration(
   db: Transaction<DB>,
-  accountId: string,
+  workspaceId: string,
   id: string,
 ): Promise<boolean> {
   const row = await db
@@ -225,7 +225,7 @@ export async function cancelMigration(
       errorCount: sql<number>`error_count + 1`,
     })
     .where('id', '=', id)
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .where('status', 'in', ['pending', 'running'])
     .returning('id')
     .executeTakeFirst()
@@ -235,7 +235,7 @@ export async function cancelMigration(
     { folder: '', code: 'cancelled', message: 'It was cancelled.', attempts: 1, ...none },
   ])
   await eraseSecret(db, id)
-  await notifyMigration(db, accountId, id)
+  await notifyMigration(db, workspaceId, id)
   return true
 }
 
@@ -245,7 +245,7 @@ export async function cancelMigration(
  */
 export async function requeueMigration(
   db: Transaction<DB>,
-  accountId: string,
+  workspaceId: string,
   id: string,
   sealed: string,
 ): Promise<boolean> {
@@ -260,7 +260,7 @@ export async function requeueMigration(
       stalls: 0,
     })
     .where('id', '=', id)
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .where('status', '=', 'failed')
     .returning('id')
     .executeTakeFirst()
@@ -281,7 +281,7 @@ export async function requeueMigration(
   }
   await db.deleteFrom('migrationError').where('migrationId', '=', id).execute()
   await db.insertInto('migrationSecret').values({ migrationId: id, sealed }).execute()
-  await notifyMigration(db, accountId, id)
+  await notifyMigration(db, workspaceId, id)
   return true
 }
 

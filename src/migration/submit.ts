@@ -25,8 +25,8 @@ import {
   type MigrationRow,
 } from './store.ts'
 
-/** `accountId` is the account whose share of the slots it uses. */
-export type MigrationData = { migrationId: string; accountId?: string }
+/** `workspaceId` is the account whose share of the slots it uses. */
+export type MigrationData = { migrationId: string; workspaceId?: string }
 export type SubmitDeps = NetDeps & {
   db: Kysely<DB>
   queue: Queue
@@ -75,7 +75,7 @@ function contextOf(id: string): string {
  */
 export async function submitMigration(
   deps: SubmitDeps,
-  accountId: string,
+  workspaceId: string,
   request: NewMigration,
   signal: AbortSignal,
 ): Promise<MigrationRow> {
@@ -88,7 +88,7 @@ export async function submitMigration(
   const destPrefix = prefixOf(request.destPrefix)
   requireDistinct(folders)
   // Checked before the hosts are looked up, so that an account at its limit gets this error first.
-  if (!dryRun) await db.transaction().execute((trx) => requireLeft(trx, accountId))
+  if (!dryRun) await db.transaction().execute((trx) => requireLeft(trx, workspaceId))
   await resolveAccount({ ...source.reached, ...source.secret }, deps, signal, 'source.host')
   await resolveAccount(
     { ...destination.reached, ...destination.secret },
@@ -97,7 +97,7 @@ export async function submitMigration(
     'destination.host',
   )
   const row = {
-    accountId,
+    workspaceId,
     source: source.reached,
     destination: destination.reached,
     destPrefix,
@@ -107,10 +107,10 @@ export async function submitMigration(
   }
   const secrets = { source: source.secret, destination: destination.secret }
   return db.transaction().execute(async (trx) => {
-    if (!dryRun) await requireLeft(trx, accountId)
+    if (!dryRun) await requireLeft(trx, workspaceId)
     const id = await insertMigration(trx, row, (newId) => encryptSecrets(secrets, secretKey, newId))
-    await queue.enqueue(trx, job, { migrationId: id, accountId })
-    return (await findMigration(trx, accountId, id)) as MigrationRow
+    await queue.enqueue(trx, job, { migrationId: id, workspaceId })
+    return (await findMigration(trx, workspaceId, id)) as MigrationRow
   })
 }
 
@@ -118,9 +118,9 @@ export async function submitMigration(
  * Locks the account’s count of migrations until the transaction ends.
  * @throws Fault `monthly_limit`
  */
-async function requireLeft(trx: Transaction<DB>, accountId: string): Promise<void> {
-  const plan = await lockPlan(trx, accountId)
-  const { count, secondsLeft } = await countThisMonth(trx, accountId)
+async function requireLeft(trx: Transaction<DB>, workspaceId: string): Promise<void> {
+  const plan = await lockPlan(trx, workspaceId)
+  const { count, secondsLeft } = await countThisMonth(trx, workspaceId)
   if (count < MAX_MIGRATIONS_PER_MONTH[plan]) return
   throw new Fault('monthly_limit', `Monthly limit reached (${MAX_MIGRATIONS_PER_MONTH[plan]})`, {
     retryAfter: secondsLeft,
@@ -169,7 +169,7 @@ function noProgress(folders: readonly string[]): MigrationProgress {
  */
 export async function retryMigration(
   deps: SubmitDeps,
-  accountId: string,
+  workspaceId: string,
   id: string,
   request: Retry,
 ): Promise<MigrationRow> {
@@ -179,15 +179,15 @@ export async function retryMigration(
     destination: requireSecret(request.destination, 'destination'),
   }
   return db.transaction().execute(async (trx) => {
-    const row = await findMigration(trx, accountId, id)
+    const row = await findMigration(trx, workspaceId, id)
     if (!row) throw new Fault('not_found', 'The migration was not found.')
-    if (!(await requeueMigration(trx, accountId, id, encryptSecrets(secrets, secretKey, id)))) {
+    if (!(await requeueMigration(trx, workspaceId, id, encryptSecrets(secrets, secretKey, id)))) {
       throw new Fault(
         'conflict',
         `Only a failed migration can be retried. This one is ${row.status}.`,
       )
     }
-    await queue.enqueue(trx, job, { migrationId: id, accountId })
-    return (await findMigration(trx, accountId, id)) as MigrationRow
+    await queue.enqueue(trx, job, { migrationId: id, workspaceId })
+    return (await findMigration(trx, workspaceId, id)) as MigrationRow
   })
 }

@@ -9,7 +9,7 @@ import type { DB } from '../store/tables.ts'
 import { checkHost, waitForHost } from './checks/check-host.ts'
 import type { HostCheckDeps } from './checks/deps.ts'
 import { FULL_CHECK } from './checks/plan.ts'
-import { MAX_HOSTS_PER_ACCOUNT } from './limits.ts'
+import { MAX_HOSTS_PER_WORKSPACE } from './limits.ts'
 import {
   countHosts,
   findHost,
@@ -30,7 +30,7 @@ const DEFAULT_TLS_PORTS = [443]
  */
 export async function addHost(
   { db, queue, sweep, blocklists }: HostDeps,
-  accountId: string,
+  workspaceId: string,
   { host: text, ...settings }: HostSettings & { host: string },
 ): Promise<HostRow> {
   const host = parseHost(text)
@@ -41,19 +41,19 @@ export async function addHost(
     })
   }
   requireLists(settings, blocklists)
-  if ((await countHosts(db, accountId)) >= MAX_HOSTS_PER_ACCOUNT) {
+  if ((await countHosts(db, workspaceId)) >= MAX_HOSTS_PER_WORKSPACE) {
     throw new Fault(
       'conflict',
-      `An account can have up to ${MAX_HOSTS_PER_ACCOUNT} monitored hosts. Remove one first.`,
+      `A workspace can have up to ${MAX_HOSTS_PER_WORKSPACE} monitored hosts. Remove one first.`,
     )
   }
   const name = host.kind === 'ip' ? host.address : host.name
   const tlsPorts = host.kind === 'ip' ? [] : DEFAULT_TLS_PORTS
   return db.transaction().execute(async (trx) => {
-    const row = await insertHost(trx, { accountId, host: name, tlsPorts, ...settings })
+    const row = await insertHost(trx, { workspaceId, host: name, tlsPorts, ...settings })
     if (!row) throw new Fault('conflict', `${name} is already monitored.`)
     await queue.enqueue(trx, sweep, {})
-    await notifyChange(trx, accountId, 'monitoring', row.id)
+    await notifyChange(trx, workspaceId, 'monitoring', row.id)
     return row
   })
 }
@@ -66,15 +66,15 @@ function notPublicReason(address: string): string | null {
 /** @throws Fault `invalid_request`, `not_found` */
 export async function changeHost(
   { db, queue, sweep, blocklists }: HostDeps,
-  accountId: string,
+  workspaceId: string,
   id: string,
   settings: HostSettings,
 ): Promise<HostRow> {
   requireLists(settings, blocklists)
   return db.transaction().execute(async (trx) => {
-    const row = (await updateHost(trx, accountId, id, settings)) ?? hostNotFound()
+    const row = (await updateHost(trx, workspaceId, id, settings)) ?? hostNotFound()
     await queue.enqueue(trx, sweep, {})
-    await notifyChange(trx, accountId, 'monitoring', id)
+    await notifyChange(trx, workspaceId, 'monitoring', id)
     return row
   })
 }
@@ -102,10 +102,10 @@ export function requireList(zone: string, blocklists: Blocklists) {
 /** @throws Fault `not_found` */
 export async function requireHost(
   { db }: { db: Kysely<DB> },
-  accountId: string,
+  workspaceId: string,
   id: string,
 ): Promise<HostRow> {
-  return (await findHost(db, accountId, id)) ?? hostNotFound()
+  return (await findHost(db, workspaceId, id)) ?? hostNotFound()
 }
 
 /** @throws Fault `not_found` */
@@ -122,7 +122,7 @@ const CHECK_WAIT_MS = 20_000
  */
 export async function checkNow(
   deps: HostCheckDeps,
-  { id, accountId }: HostRow,
+  { id, workspaceId }: HostRow,
   gone: AbortSignal,
 ): Promise<HostRow> {
   const host = await waitForHost(
@@ -140,5 +140,5 @@ export async function checkNow(
     )
   }
   await checkHost(host, deps, gone, FULL_CHECK)
-  return requireHost(deps, accountId, id)
+  return requireHost(deps, workspaceId, id)
 }

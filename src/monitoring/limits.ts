@@ -29,12 +29,12 @@ export const JITTER_RATIO = 0.1
 export const QUERY_SPACING_MS = 100
 
 /**
- * Hosts claimed at once, hosts checked in parallel, and of these the share of one account:
- * thousands of hosts that do not answer delay only their own account.
+ * Hosts claimed at once, hosts checked in parallel, and of these the share of one workspace:
+ * thousands of hosts that do not answer delay only their own workspace.
  */
 export const CLAIM_BATCH = 16
 export const PARALLEL_HOSTS = 16
-export const PARALLEL_HOSTS_PER_ACCOUNT = 8
+export const PARALLEL_HOSTS_PER_WORKSPACE = 8
 
 /** Milliseconds after which a busy sweep looks for hosts that became due. */
 export const CLAIM_INTERVAL_MS = 1_000
@@ -65,4 +65,4 @@ export const AVAILABILITY_DAYS = 30
 
 export const HISTORY_RETENTION_MS = 400 * DAY_MS
 
-export const MAX_HOSTS_PER_ACCOUNT = 10_000
+export const MAX_HOSTS_PER_WORKSPACE = 10_000

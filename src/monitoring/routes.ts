@@ -15,7 +15,7 @@ import {
   requireList,
   type HostDeps,
 } from './hosts.ts'
-import { listAddresses, listAccountModes, setAccountMode } from './blocklists/store.ts'
+import { listAddresses, listWorkspaceModes, setWorkspaceMode } from './blocklists/store.ts'
 import type { HostCheckDeps } from './checks/deps.ts'
 import {
   History,
@@ -69,7 +69,7 @@ function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
       },
     },
     async (request) => {
-      const rows = await listHosts(db, callerOf(request).accountId)
+      const rows = await listHosts(db, callerOf(request).workspaceId)
       const availability = await availabilityOf(
         db,
         rows.map(({ id }) => id),
@@ -90,7 +90,7 @@ function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      const row = await addHost(deps, callerOf(request).accountId, request.body)
+      const row = await addHost(deps, callerOf(request).workspaceId, request.body)
       return reply.code(201).send(await respondWithDetail(deps, row))
     },
   )
@@ -111,7 +111,7 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
     async (request) =>
       respondWithDetail(
         deps,
-        await requireHost(deps, callerOf(request).accountId, request.params.id),
+        await requireHost(deps, callerOf(request).workspaceId, request.params.id),
       ),
   )
   app.patch(
@@ -128,7 +128,7 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
     async (request) =>
       respondWithDetail(
         deps,
-        await changeHost(deps, callerOf(request).accountId, request.params.id, request.body),
+        await changeHost(deps, callerOf(request).workspaceId, request.params.id, request.body),
       ),
   )
   app.delete(
@@ -142,9 +142,9 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
       },
     },
     async (request) => {
-      const { accountId } = callerOf(request)
-      if (!(await deleteHost(db, accountId, request.params.id))) hostNotFound()
-      await notifyChange(db, accountId, 'monitoring', request.params.id)
+      const { workspaceId } = callerOf(request)
+      if (!(await deleteHost(db, workspaceId, request.params.id))) hostNotFound()
+      await notifyChange(db, workspaceId, 'monitoring', request.params.id)
       return { success: true }
     },
   )
@@ -164,7 +164,7 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
     async (request, reply) => {
       const gone = new AbortController()
       reply.raw.once('close', () => gone.abort())
-      const host = await requireHost(deps, callerOf(request).accountId, request.params.id)
+      const host = await requireHost(deps, callerOf(request).workspaceId, request.params.id)
       return respondWithDetail(deps, await checkNow(deps, host, gone.signal))
     },
   )
@@ -184,7 +184,7 @@ function historyRoute(app: App, deps: MonitoringRoutesDeps): void {
       },
     },
     async (request) => {
-      const { id } = await requireHost(deps, callerOf(request).accountId, request.params.id)
+      const { id } = await requireHost(deps, callerOf(request).workspaceId, request.params.id)
       const { page, limit, ...filter } = request.query
       const total = await countEvents(db, id, filter)
       const events = await listEvents(db, id, filter, sliceOf({ page, limit }))
@@ -195,8 +195,8 @@ function historyRoute(app: App, deps: MonitoringRoutesDeps): void {
 }
 
 function listRoutes(app: App, { db, blocklists }: MonitoringRoutesDeps): void {
-  async function modesOf(accountId: string) {
-    return (await listAccountModes(db, [accountId])).get(accountId) ?? {}
+  async function modesOf(workspaceId: string) {
+    return (await listWorkspaceModes(db, [workspaceId])).get(workspaceId) ?? {}
   }
   app.get(
     '/api/v1/monitoring/lists',
@@ -208,7 +208,7 @@ function listRoutes(app: App, { db, blocklists }: MonitoringRoutesDeps): void {
       },
     },
     async (request) => {
-      const modes = await modesOf(callerOf(request).accountId)
+      const modes = await modesOf(callerOf(request).workspaceId)
       return { success: true, data: blocklists.lists.map((list) => presentList(list, modes)) }
     },
   )
@@ -224,12 +224,12 @@ function listRoutes(app: App, { db, blocklists }: MonitoringRoutesDeps): void {
       },
     },
     async (request) => {
-      const { accountId } = callerOf(request)
+      const { workspaceId } = callerOf(request)
       const { mode } = request.body
       const list = requireList(request.params.dnsbl, blocklists)
-      await setAccountMode(db, accountId, list.zone, mode === 'default' ? null : mode)
-      await notifyChange(db, accountId, 'monitoring')
-      return { success: true, data: presentList(list, await modesOf(accountId)) }
+      await setWorkspaceMode(db, workspaceId, list.zone, mode === 'default' ? null : mode)
+      await notifyChange(db, workspaceId, 'monitoring')
+      return { success: true, data: presentList(list, await modesOf(workspaceId)) }
     },
   )
 }

@@ -16,7 +16,7 @@ const Settings = {
     Type.Record(Type.String({ maxLength: 200 }), ListModeShape, {
       maxProperties: 200,
       propertyNames: { maxLength: 200 },
-      description: 'Modes by blocklist hostname. Other blocklists follow the account’s settings.',
+      description: 'Modes by blocklist hostname. Other blocklists follow the workspace’s settings.',
     }),
   ),
   tlsPorts: Type.Optional(

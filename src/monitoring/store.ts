@@ -6,7 +6,7 @@ export type HostStatus = 'pending' | 'clean' | 'listed' | 'unknown'
 
 export type HostRow = {
   id: string
-  accountId: string
+  workspaceId: string
   host: string
   label: string
   lists: ListModes
@@ -29,7 +29,7 @@ export type HostRow = {
 /** Columns of a `HostRow`. */
 export const HOST = [
   'id',
-  'accountId',
+  'workspaceId',
   'host',
   'label',
   'lists',
@@ -51,35 +51,40 @@ export const HOST = [
 
 export type HostSettings = Partial<Pick<HostRow, 'label' | 'lists' | 'tlsPorts' | 'dnsRecords'>>
 
-/** @returns undefined when the account already monitors this host */
+/** @returns undefined when the workspace already monitors this host */
 export async function insertHost(
   db: Db,
-  { accountId, host, lists = {}, ...settings }: HostSettings & { accountId: string; host: string },
+  {
+    workspaceId,
+    host,
+    lists = {},
+    ...settings
+  }: HostSettings & { workspaceId: string; host: string },
 ): Promise<HostRow | undefined> {
   const row = await db
     .insertInto('monitoredHost')
-    .values({ accountId, host, lists: JSON.stringify(lists), ...settings })
+    .values({ workspaceId, host, lists: JSON.stringify(lists), ...settings })
     .onConflict((conflict) => conflict.doNothing())
     .returning(HOST)
     .executeTakeFirst()
   return row as HostRow | undefined
 }
 
-export async function countHosts(db: Db, accountId: string): Promise<number> {
+export async function countHosts(db: Db, workspaceId: string): Promise<number> {
   const { count } = await db
     .selectFrom('monitoredHost')
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .executeTakeFirstOrThrow()
   return count
 }
 
-/** Lists the hosts of an account, oldest first. */
-export async function listHosts(db: Db, accountId: string): Promise<HostRow[]> {
+/** Lists the hosts of a workspace, oldest first. */
+export async function listHosts(db: Db, workspaceId: string): Promise<HostRow[]> {
   const rows = await db
     .selectFrom('monitoredHost')
     .select(HOST)
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .orderBy('id')
     .execute()
   return rows as HostRow[]
@@ -87,13 +92,13 @@ export async function listHosts(db: Db, accountId: string): Promise<HostRow[]> {
 
 export async function findHost(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   id: string,
 ): Promise<HostRow | undefined> {
   const row = await db
     .selectFrom('monitoredHost')
     .select(HOST)
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .where('id', '=', id)
     .executeTakeFirst()
   return row as HostRow | undefined
@@ -104,7 +109,7 @@ export async function findHost(
  */
 export async function updateHost(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   id: string,
   { lists, ...settings }: HostSettings,
 ): Promise<HostRow | undefined> {
@@ -116,17 +121,17 @@ export async function updateHost(
       fullDueAt: sql<Date>`now()`,
       sideDueAt: sql<Date>`now()`,
     })
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .where('id', '=', id)
     .returning(HOST)
     .executeTakeFirst()
   return row as HostRow | undefined
 }
 
-export async function deleteHost(db: Db, accountId: string, id: string): Promise<boolean> {
+export async function deleteHost(db: Db, workspaceId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('monitoredHost')
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .where('id', '=', id)
     .executeTakeFirst()
   return numDeletedRows > 0n

@@ -37,8 +37,6 @@ const UNDECLARED: Edge[] = [
   },
 ]
 
-const NOBODY = '00000000-0000-0000-0000-000000000000'
-
 /**
  * Rows per FETCH, and bytes beyond which the next FETCH is shorter: a captured request may have
  * megabytes.
@@ -46,9 +44,12 @@ const NOBODY = '00000000-0000-0000-0000-000000000000'
 const MAX_PAGE_ROWS = 512
 const PAGE_BYTES = 4 * 1024 * 1024
 
+/** What an export covers: the row of an account, of workspaces, and all rows that refer to them. */
+export type OwnedBy = { accountId: string | null; workspaceIds: string[] }
+
 /**
- * Reads everything that is deleted with an account: its own row and all rows that refer to it,
- * table by table, as of one time. Tables of later migrations are found by their foreign keys. It
+ * Reads everything that is deleted with an account or with workspaces: their own rows and all rows
+ * that refer to them, table by table, as of one time. Tables of later migrations are found by their foreign keys. It
  * holds a connection and a transaction until it ends: spool it to a file, never directly to a
  * client.
  * @param signal ends it with an error
@@ -57,7 +58,7 @@ const PAGE_BYTES = 4 * 1024 * 1024
  */
 export async function* readOwned(
   db: Kysely<DB>,
-  accountId: string,
+  owner: OwnedBy,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   const transaction = await db
@@ -67,7 +68,7 @@ export async function* readOwned(
     .execute()
   try {
     const edges = await readEdges(transaction)
-    for (const { table, where } of ownedTables(edges, accountId))
+    for (const { table, where } of ownedTables(edges, owner))
       yield* readTable(transaction, table, where, signal)
   } finally {
     await transaction.rollback().execute()
@@ -100,9 +101,11 @@ async function* readTable(
   await sql`close owned`.execute(db)
 }
 
-/** Lists the tables whose rows belong to accounts. */
+/** Lists the tables whose rows belong to accounts or workspaces. */
 export async function ownedTableNames(db: Db): Promise<string[]> {
-  return ownedTables(await readEdges(db), NOBODY).map(({ table }) => table)
+  return ownedTables(await readEdges(db), { accountId: null, workspaceIds: [] }).map(
+    ({ table }) => table,
+  )
 }
 
 async function readEdges(db: Db): Promise<Edge[]> {
@@ -122,9 +125,10 @@ async function readEdges(db: Db): Promise<Edge[]> {
 type Owned = { table: string; where: ReturnType<typeof sql> }
 
 /** Orders parents before children. A table with several parents has the rows of each. */
-function ownedTables(edges: Edge[], accountId: string): Owned[] {
+function ownedTables(edges: Edge[], { accountId, workspaceIds }: OwnedBy): Owned[] {
   const found = new Map<string, Owned>([
     ['account', { table: 'account', where: sql`id = ${accountId}::uuid` }],
+    ['workspace', { table: 'workspace', where: sql`id = any (${workspaceIds}::uuid[])` }],
   ])
   for (let grown = true; grown;) {
     grown = false

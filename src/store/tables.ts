@@ -134,12 +134,12 @@ export interface AbuseSnapshotHold {
 }
 
 export interface AbuseToken {
-  accountId: string;
   createdAt: Generated<Timestamp>;
   hash: Buffer;
   id: Generated<string>;
   label: Generated<string>;
   lastFour: string;
+  workspaceId: string;
 }
 
 export interface AbuseTokenCount {
@@ -163,13 +163,7 @@ export interface Account {
   updatedAt: Generated<Timestamp>;
 }
 
-export interface AccountUsage {
-  accountId: string;
-  reportBytes: Generated<number>;
-}
-
 export interface Alert {
-  accountId: string;
   at: Timestamp;
   createdAt: Generated<Timestamp>;
   id: Generated<string>;
@@ -179,10 +173,10 @@ export interface Alert {
   path: Generated<string>;
   text: string;
   title: string;
+  workspaceId: string;
 }
 
 export interface AlertChannel {
-  accountId: string;
   codeHash: Buffer | null;
   codeSentAt: Timestamp | null;
   codeTries: Generated<number>;
@@ -200,10 +194,11 @@ export interface AlertChannel {
   secret: string | null;
   target: string;
   type: string;
+  workspaceId: string;
 }
 
 export interface AlertFirstChannel {
-  accountId: string;
+  workspaceId: string;
 }
 
 export interface AlertMessage {
@@ -227,11 +222,14 @@ export interface AlertMessageContent {
 export interface ApiToken {
   accountId: string;
   createdAt: Generated<Timestamp>;
+  expiresAt: Timestamp | null;
   hash: Buffer;
   id: Generated<string>;
   label: Generated<string>;
   lastFour: string;
   lastUsedAt: Timestamp | null;
+  scopes: string[] | null;
+  workspaceId: string;
 }
 
 export interface AuditEntry {
@@ -241,7 +239,9 @@ export interface AuditEntry {
   details: Generated<Json>;
   id: Generated<string>;
   route: string;
+  tokenId: string | null;
   what: string;
+  workspaceId: string | null;
 }
 
 export interface AuthRateLimit {
@@ -275,7 +275,6 @@ export interface DelistingEvent {
 }
 
 export interface DelistingProcess {
-  accountId: string;
   askedCount: number;
   cause: string | null;
   completedAt: Timestamp | null;
@@ -288,6 +287,7 @@ export interface DelistingProcess {
   reverseDns: Json | null;
   status: Generated<string>;
   unknownCount: number;
+  workspaceId: string;
 }
 
 export interface DelistingRequest {
@@ -344,7 +344,6 @@ export interface DmarcAddress {
 }
 
 export interface DmarcDelivery {
-  accountId: string | null;
   authentication: Json | null;
   content: Buffer | null;
   id: string;
@@ -353,10 +352,10 @@ export interface DmarcDelivery {
   receivedAt: Timestamp;
   sender: string | null;
   via: string;
+  workspaceId: string | null;
 }
 
 export interface DmarcDomain {
-  accountId: string;
   challenge: string;
   checkedAt: Timestamp | null;
   createdAt: Generated<Timestamp>;
@@ -371,6 +370,7 @@ export interface DmarcDomain {
   unprovenSince: Timestamp | null;
   verifiedAt: Timestamp | null;
   verifiedBy: string | null;
+  workspaceId: string;
 }
 
 export interface DmarcIntakeDay {
@@ -387,7 +387,6 @@ export interface DmarcIntakeDay {
 }
 
 export interface DmarcMailbox {
-  accountId: string;
   createdAt: Generated<Timestamp>;
   failingSince: Timestamp | null;
   fetchedAt: Timestamp | null;
@@ -404,6 +403,7 @@ export interface DmarcMailbox {
   totalMessages: Generated<number>;
   uidValidity: number | null;
   username: string;
+  workspaceId: string;
 }
 
 export interface DmarcRecords {
@@ -452,14 +452,21 @@ export interface DmarcSelector {
   signer: string;
 }
 
+export interface DmarcSenderMark {
+  domainId: string;
+  mark: string;
+  markedAt: Generated<Timestamp>;
+  sender: string;
+}
+
 export interface DmarcSetAside {
-  accountId: string;
   deliveryId: string | null;
   id: string;
   name: string;
   reason: string;
   receivedAt: Timestamp;
   via: string;
+  workspaceId: string;
 }
 
 export interface DmarcSourceDay {
@@ -507,9 +514,30 @@ export interface DmarcTlsReport {
   successful: number;
 }
 
+export interface DomainEvent {
+  after: string[];
+  at: Timestamp;
+  before: string[];
+  domainId: string;
+  id: Generated<number>;
+  name: string;
+  type: string;
+}
+
 export interface Installation {
   id: Generated<string>;
   single: Generated<boolean>;
+}
+
+export interface Invitation {
+  createdAt: Generated<Timestamp>;
+  email: string | null;
+  expiresAt: Timestamp;
+  hash: Buffer;
+  id: Generated<string>;
+  invitedBy: string;
+  role: string;
+  workspaceId: string;
 }
 
 export interface KeptKey {
@@ -523,8 +551,14 @@ export interface KnownNetwork {
   lastUsedAt: Generated<Timestamp>;
 }
 
-export interface Migration {
+export interface Membership {
   accountId: string;
+  createdAt: Generated<Timestamp>;
+  role: string;
+  workspaceId: string;
+}
+
+export interface Migration {
   aliveAt: Timestamp | null;
   completedAt: Timestamp | null;
   counted: boolean;
@@ -542,6 +576,7 @@ export interface Migration {
   stalls: Generated<number>;
   startedAt: Timestamp | null;
   status: Generated<string>;
+  workspaceId: string;
 }
 
 export interface MigrationError {
@@ -602,7 +637,6 @@ export interface MonitoredFact {
 }
 
 export interface MonitoredHost {
-  accountId: string;
   claimedUntil: Timestamp | null;
   createdAt: Generated<Timestamp>;
   detail: string | null;
@@ -623,11 +657,12 @@ export interface MonitoredHost {
   tlsPorts: Generated<number[]>;
   totalChecked: Generated<number>;
   unknownCount: Generated<number>;
+  workspaceId: string;
 }
 
 export interface MonitoredList {
-  accountId: string;
   mode: string;
+  workspaceId: string;
   zone: string;
 }
 
@@ -638,10 +673,10 @@ export interface MonitoredPeriod {
 }
 
 export interface OutgoingMail {
-  accountId: string | null;
   id: Generated<string>;
   kind: string;
   recipient: Buffer;
+  senderId: string | null;
   sentAt: Generated<Timestamp>;
 }
 
@@ -666,9 +701,9 @@ export interface PasswordAttempt {
 }
 
 export interface RequestRate {
-  accountId: string;
   fullAt: Timestamp;
   name: string;
+  workspaceId: string;
 }
 
 export interface Session {
@@ -685,13 +720,13 @@ export interface Session {
 }
 
 export interface SharedCheck {
-  accountId: string;
   bytes: number;
   createdAt: Generated<Timestamp>;
   expiresAt: Timestamp;
   results: Json;
   target: string;
   token: string;
+  workspaceId: string;
 }
 
 export interface TwoFactor {
@@ -718,13 +753,25 @@ export interface Verification {
   value: string;
 }
 
+export interface WatchedDomain {
+  checkedAt: Timestamp | null;
+  createdAt: Generated<Timestamp>;
+  domain: string;
+  hosts: Generated<string[]>;
+  id: Generated<string>;
+  records: Generated<Json>;
+  recordsAt: Timestamp | null;
+  sentence: string | null;
+  state: string | null;
+  workspaceId: string;
+}
+
 export interface WebhookDeleted {
   bytes: number;
   endpointId: string;
 }
 
 export interface WebhookEndpoint {
-  accountId: string;
   capturedBytes: Generated<number>;
   cors: Generated<boolean>;
   createdAt: Generated<Timestamp>;
@@ -740,6 +787,7 @@ export interface WebhookEndpoint {
   template: Generated<boolean>;
   timeout: Generated<number>;
   token: string;
+  workspaceId: string;
 }
 
 export interface WebhookRequest {
@@ -766,6 +814,27 @@ export interface WebhookRequest {
   trailers: Json | null;
 }
 
+export interface Workspace {
+  createdAt: Generated<Timestamp>;
+  createdBy: string | null;
+  deleteAfter: Timestamp | null;
+  id: Generated<string>;
+  name: string;
+  plan: string;
+}
+
+export interface WorkspaceContact {
+  accountId: string | null;
+  email: string | null;
+  emailVerified: boolean | null;
+  workspaceId: string | null;
+}
+
+export interface WorkspaceUsage {
+  reportBytes: Generated<number>;
+  workspaceId: string;
+}
+
 export interface DB {
   abuseAddress: AbuseAddress;
   abuseAppeal: AbuseAppeal;
@@ -782,7 +851,6 @@ export interface DB {
   abuseToken: AbuseToken;
   abuseTokenCount: AbuseTokenCount;
   account: Account;
-  accountUsage: AccountUsage;
   alert: Alert;
   alertChannel: AlertChannel;
   alertFirstChannel: AlertFirstChannel;
@@ -805,13 +873,17 @@ export interface DB {
   dmarcReport: DmarcReport;
   dmarcReporterDay: DmarcReporterDay;
   dmarcSelector: DmarcSelector;
+  dmarcSenderMark: DmarcSenderMark;
   dmarcSetAside: DmarcSetAside;
   dmarcSourceDay: DmarcSourceDay;
   dmarcSourceMonth: DmarcSourceMonth;
   dmarcTlsReport: DmarcTlsReport;
+  domainEvent: DomainEvent;
   installation: Installation;
+  invitation: Invitation;
   keptKey: KeptKey;
   knownNetwork: KnownNetwork;
+  membership: Membership;
   migration: Migration;
   migrationError: MigrationError;
   migrationFolder: MigrationFolder;
@@ -831,7 +903,11 @@ export interface DB {
   twoFactor: TwoFactor;
   usedSecret: UsedSecret;
   verification: Verification;
+  watchedDomain: WatchedDomain;
   webhookDeleted: WebhookDeleted;
   webhookEndpoint: WebhookEndpoint;
   webhookRequest: WebhookRequest;
+  workspace: Workspace;
+  workspaceContact: WorkspaceContact;
+  workspaceUsage: WorkspaceUsage;
 }

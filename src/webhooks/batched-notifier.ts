@@ -47,9 +47,9 @@ export function createBatchedNotifier({ db, log }: { db: Db; log: Logger }) {
   }
 
   return {
-    /** @param endpoints with their accounts */
+    /** @param endpoints with their workspaces */
     captured(endpoints: Map<string, string>): void {
-      for (const [id, accountId] of endpoints) pending.set(id, accountId)
+      for (const [id, workspaceId] of endpoints) pending.set(id, workspaceId)
       if (timer === undefined) void notifyPending()
     },
     close: () => clearTimeout(timer),

@@ -52,7 +52,7 @@ export const TRIM_INTERVAL_MS = 1_000
 export const MAX_TRIMMED_ROWS = 20_000
 
 /**
- * Rows beyond an account’s quota that are deleted at once: with bodies of 1 MiB, half a gigabyte.
+ * Rows beyond a workspace’s quota that are deleted at once: with bodies of 1 MiB, half a gigabyte.
  */
 export const MAX_QUOTA_TRIMMED_ROWS = 500
 
@@ -83,7 +83,7 @@ export const MAX_DELAY_SECONDS = 30
  * Delayed responses at once. Further ones are sent without delay, with a header that reports it.
  */
 export const MAX_DELAYED_PER_ENDPOINT = 100
-export const MAX_DELAYED_PER_ACCOUNT = 200
+export const MAX_DELAYED_PER_WORKSPACE = 200
 export const MAX_DELAYED_RESPONSES = 1_000
 
 /** Bytes of a configured response body. */
@@ -104,8 +104,8 @@ export const MAX_HAR_BYTES = 8 * MIB
 /** Bytes of each body that a search covers. */
 export const SEARCHED_BODY_BYTES = 64 * KIB
 
-/** Endpoints of one account, which bounds its storage. */
-export const MAX_ENDPOINTS_PER_ACCOUNT = 100
+/** Endpoints of one workspace, which bounds its storage. */
+export const MAX_ENDPOINTS_PER_WORKSPACE = 100
 
 /** Endpoints in the cache, bytes of their responses, and unknown tokens in the cache. */
 export const MAX_CACHED_ENDPOINTS = 10_000

@@ -130,8 +130,8 @@ export function createWebhooksModule({
     jobs: [webhookCleanUpJob(quotas)] as Job[],
     encryptedColumns: ENCRYPTED_COLUMNS,
     capture,
-    /** The bytes of captures that these accounts store. */
-    usage: (accountIds: string[]) => listUsage(db, accountIds),
+    /** The bytes of captures that these workspaces store. */
+    usage: (workspaceIds: string[]) => listUsage(db, workspaceIds),
     routes: {
       account: (app, { reauthenticate }) =>
         webhookRoutes(app, {

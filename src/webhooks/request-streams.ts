@@ -9,7 +9,7 @@ import { createWakeSignal, WakeSignals } from './wake-signal.ts'
 import { writeRequestEvents, type RequestEventsDeps } from './write-request-events.ts'
 
 export type RequestStream = {
-  accountId: string
+  workspaceId: string
   endpointId: string
   /** The last number that the client has seen; null to start with the next captured request. */
   from: number | null

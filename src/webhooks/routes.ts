@@ -85,7 +85,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
       },
     },
     async (request) => {
-      const rows = await listEndpoints(db, callerOf(request).accountId)
+      const rows = await listEndpoints(db, callerOf(request).workspaceId)
       return { success: true, endpoints: rows.map(present) }
     },
   )
@@ -100,7 +100,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      const row = await createEndpoint(deps, callerOf(request).accountId, request.body)
+      const row = await createEndpoint(deps, callerOf(request).workspaceId, request.body)
       deps.forget(row.token)
       return reply.code(201).send({ success: true, endpoint: present(row) })
     },
@@ -116,7 +116,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
       },
     },
     async (request) => {
-      const endpoint = await requireEndpoint(db, callerOf(request).accountId, request.params.id)
+      const endpoint = await requireEndpoint(db, callerOf(request).workspaceId, request.params.id)
       return { success: true, endpoint: present(omitSecrets(endpoint)) }
     },
   )
@@ -134,7 +134,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     async (request) => {
       const row = await changeEndpoint(
         deps,
-        callerOf(request).accountId,
+        callerOf(request).workspaceId,
         request.params.id,
         request.body,
       )
@@ -153,7 +153,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
       },
     },
     async (request) => {
-      deps.forget(await removeEndpoint(db, callerOf(request).accountId, request.params.id))
+      deps.forget(await removeEndpoint(db, callerOf(request).workspaceId, request.params.id))
       return { success: true }
     },
   )
@@ -177,10 +177,10 @@ function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
       },
     },
     async (request) => {
-      const { accountId } = callerOf(request)
+      const { workspaceId } = callerOf(request)
       return {
         success: true,
-        responseSecret: await readResponseSecret(deps, accountId, request.params.id),
+        responseSecret: await readResponseSecret(deps, workspaceId, request.params.id),
       }
     },
   )
@@ -196,11 +196,11 @@ function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
       },
     },
     async (request) => {
-      const { accountId } = callerOf(request)
+      const { workspaceId } = callerOf(request)
       const { id } = request.params
       return {
         success: true,
-        responseSecret: await replaceResponseSecret(deps, accountId, id, request.body.secret),
+        responseSecret: await replaceResponseSecret(deps, workspaceId, id, request.body.secret),
       }
     },
   )
@@ -221,7 +221,7 @@ function listRoutes(app: App, { db, secretKey, webhookBaseUrl, version }: Webhoo
     },
     async (request, reply) => {
       const { cursor, since, until, limit, order, format, ...rest } = request.query
-      const endpoint = await requireEndpoint(db, callerOf(request).accountId, request.params.id)
+      const endpoint = await requireEndpoint(db, callerOf(request).workspaceId, request.params.id)
       const from = cursor === undefined ? null : Number(cursor)
       const filter = { ...rest, since: dateOf(since), until: dateOf(until) }
       const maxBytes = format === 'har' ? MAX_HAR_BYTES : MAX_PAGE_BYTES
@@ -257,7 +257,7 @@ function listRoutes(app: App, { db, secretKey, webhookBaseUrl, version }: Webhoo
       },
     },
     async (request) => {
-      const deleted = await clearRequests(db, callerOf(request).accountId, request.params.id)
+      const deleted = await clearRequests(db, callerOf(request).workspaceId, request.params.id)
       return { success: true, deleted }
     },
   )
@@ -276,8 +276,8 @@ function dateOf(text: string | undefined): Date | undefined {
 
 function requestRoutes(app: App, { db, secretKey, webhookBaseUrl }: WebhookRoutesDeps): void {
   const common = { tags, params: requestParams }
-  async function find(accountId: string, { id, requestId }: { id: string; requestId: string }) {
-    const endpoint = await requireEndpoint(db, accountId, id)
+  async function find(workspaceId: string, { id, requestId }: { id: string; requestId: string }) {
+    const endpoint = await requireEndpoint(db, workspaceId, id)
     const row = await findRequest(db, id, requestId)
     if (!row)
       throw new Fault('not_found', 'The captured request was not found, or it has been deleted.')
@@ -293,7 +293,7 @@ function requestRoutes(app: App, { db, secretKey, webhookBaseUrl }: WebhookRoute
       },
     },
     async (request) => {
-      const { endpoint, row } = await find(callerOf(request).accountId, request.params)
+      const { endpoint, row } = await find(callerOf(request).workspaceId, request.params)
       const { url } = presentEndpoint(endpoint, webhookBaseUrl)
       const signature = verifyRequestSignature(row, endpoint, secretKey)
       return { success: true, request: presentRequest(row), signature, curl: formatCurl(row, url) }
@@ -310,7 +310,7 @@ function requestRoutes(app: App, { db, secretKey, webhookBaseUrl }: WebhookRoute
       },
     },
     async (request, reply) => {
-      const { row } = await find(callerOf(request).accountId, request.params)
+      const { row } = await find(callerOf(request).workspaceId, request.params)
       reply.header('content-disposition', `attachment; filename="${row.id}.bin"`)
       reply.header('content-security-policy', "sandbox; default-src 'none'")
       return reply.type('application/octet-stream').send(row.body)
@@ -339,12 +339,12 @@ function eventRoute(app: App, { db, reauthenticate, streams }: WebhookRoutesDeps
       },
     },
     async (request, reply) => {
-      const { accountId } = callerOf(request)
-      const { id } = await requireEndpoint(db, accountId, request.params.id)
+      const { workspaceId } = callerOf(request)
+      const { id } = await requireEndpoint(db, workspaceId, request.params.id)
       const seen = request.headers['last-event-id']
       const from = seen === undefined ? null : Number(seen)
       const recheckAccess = () => reauthenticate(request)
-      const follow = await streams.open({ accountId, endpointId: id, from, recheckAccess })
+      const follow = await streams.open({ workspaceId, endpointId: id, from, recheckAccess })
       await follow(startEventStream(reply).raw)
     },
   )

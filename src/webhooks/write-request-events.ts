@@ -32,7 +32,7 @@ export type RequestEventsDeps = { db: Db; secretKey: string; webhookBaseUrl: str
 
 /** The state of one stream. */
 export type OpenStream = {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly endpointId: string
   /** Throws when the client has lost its access. */
   readonly recheckAccess: () => Promise<unknown>
@@ -52,11 +52,11 @@ export async function writeRequestEvents(
   deps: RequestEventsDeps,
   stream: OpenStream,
 ): Promise<void> {
-  const { accountId, endpointId, recheckAccess, response, wakeSignal, signal } = stream
+  const { workspaceId, endpointId, recheckAccess, response, wakeSignal, signal } = stream
   // The first ID is sent at once, so that a client that disconnects before the first request
   // misses none.
   response.write(`retry: 2000\nid: ${stream.last}\nevent: ready\ndata: {}\n\n`)
-  let endpoint = await findEndpoint(deps.db, accountId, endpointId)
+  let endpoint = await findEndpoint(deps.db, workspaceId, endpointId)
   wakeSignal.wake(false)
   for (;;) {
     const reason = await wakeSignal.wait(HEARTBEAT_MS)
@@ -66,7 +66,7 @@ export async function writeRequestEvents(
       await recheckAccess()
     }
     if (reason === 'changed') {
-      endpoint = await findEndpoint(deps.db, accountId, endpointId)
+      endpoint = await findEndpoint(deps.db, workspaceId, endpointId)
       if (!endpoint) return void response.write('event: deleted\ndata: {}\n\n')
       writeEndpoint(deps, response, endpoint)
     }

@@ -140,7 +140,10 @@ export async function startAbuse(
         admin,
       }
       const { id } = await createAccount(db, person)
-      return { id, token: (await issueToken(db, id, 'tests')).token }
+      return {
+        id,
+        token: (await issueToken(db, { accountId: id, workspaceId: id }, 'tests')).token,
+      }
     },
     async stop(): Promise<void> {
       await listener.stop()

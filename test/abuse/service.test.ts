@@ -135,7 +135,7 @@ describe('a service with a table of autonomous systems', () => {
         admin: true,
       }
       const { id } = await createAccount(database.db, { ...person, plan: 'free' })
-      const { token } = await issueToken(database.db, id, 'tests')
+      const { token } = await issueToken(database.db, { accountId: id, workspaceId: id }, 'tests')
       const response = await started.request('/api/v1/abuse/candidates', { token })
       return ((await response.json()) as Answer).data.networkTable
     }

@@ -36,9 +36,13 @@ describe('a request', () => {
         accountId: alice.id,
         email: alice.email,
         name: 'Alice',
-        plan: 'pro',
         admin: false,
+        workspaceId: alice.id,
+        role: 'owner',
+        plan: 'pro',
         via: 'token',
+        tokenId: expect.any(String),
+        scopes: null,
         sessionId: null,
         authenticatedAt: null,
         signedInWith: null,
@@ -114,7 +118,7 @@ describe('a request', () => {
 
 /** A token of Alice's that the other instance has seen, and so remembers. */
 async function rememberedToken(): Promise<{ id: string; token: string }> {
-  const issued = await issueToken(here.db, alice.id)
+  const issued = await issueToken(here.db, { accountId: alice.id, workspaceId: alice.id })
   expect(await elsewhere.identify(bearer(issued.token))).toMatchObject({ plan: 'pro' })
   return issued
 }

@@ -142,7 +142,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
       const email = `${name.toLowerCase()}@people.test`
       const password = `the password of ${name}`
       const { id } = await createAccount(db, { email, password, name, plan: 'free', ...rights })
-      const { token } = await issueToken(db, id, 'tests')
+      const { token } = await issueToken(db, { accountId: id, workspaceId: id }, 'tests')
       return { id, email, password, token }
     },
     /** Signs in beside the limits. @returns the Cookie header */

@@ -56,11 +56,12 @@ async function exported(person: Person): Promise<{ lines: Line[]; text: string }
   }
 }
 
-/** Counts the account’s rows of a table, directly. */
+/** Counts the rows of a table that belong to an account or to its first workspace, directly. */
 async function owned(table: string, id: string): Promise<number> {
   const { pool, close } = openDatabase(portreeve.databaseUrl)
   const { rows } = await pool.query<{ n: number }>(
-    `select count(*)::int as n from ${table} where account_id = $1`,
+    `select count(*)::int as n from ${table} t
+     where $1 in (to_jsonb(t)->>'account_id', to_jsonb(t)->>'workspace_id')`,
     [id],
   )
   await close()
@@ -212,7 +213,6 @@ const NOBODYS = [
   // Bytes that an endpoint had and has no more; its own trigger removes the row with the endpoint.
   'webhook_deleted',
   // Of the service itself.
-  'audit_entry',
   'auth_rate_limit',
   'installation',
   'kept_key',

@@ -9,13 +9,17 @@ function known(accountId: string): CachedToken {
     name: '',
     plan: 'free' as const,
     admin: false,
+    workspaceId: accountId,
+    role: 'owner' as const,
+    tokenId: `token of ${accountId}`,
+    scopes: null,
     via: 'token' as const,
     sessionId: null,
     authenticatedAt: null,
     signedInWith: null,
     lacksSecondFactor: false,
   }
-  return { tokenId: `token of ${accountId}`, caller }
+  return { caller, expiresAt: null }
 }
 
 describe('the token cache', () => {

@@ -104,7 +104,7 @@ describe('emails with codes', () => {
   })
 
   it('are limited to twenty a day per account', async () => {
-    const { count } = CODE_MAIL_LIMITS.account
+    const { count } = CODE_MAIL_LIMITS.sender
     const statuses: number[] = []
     for (let i = 0; i < count + 3; i++)
       statuses.push(await addAndDelete(`person${i}@other.test`, alice, portreeve))

@@ -93,7 +93,7 @@ describe('an alert by email', () => {
     const { raiseAlert } = await import('../../src/alerts/raise.ts')
     const failing = portreeve.db.transaction().execute(async (trx) => {
       await raiseAlert(trx, {
-        accountId: alice.id,
+        workspaceId: alice.id,
         kind: 'a.b',
         key: 'k',
         title: 't',

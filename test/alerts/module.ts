@@ -113,7 +113,11 @@ export async function startAlertsContext(
         admin: false,
       }
       const { id } = await createAccount(db, person)
-      return { id, email, token: (await issueToken(db, id, 'tests')).token }
+      return {
+        id,
+        email,
+        token: (await issueToken(db, { accountId: id, workspaceId: id }, 'tests')).token,
+      }
     },
     async stop(): Promise<void> {
       await (listener ?? { stop: () => app.close() }).stop()
@@ -145,9 +149,9 @@ export async function startAlerts(databaseUrl: string, options: AlertsTestOption
   return {
     ...context,
     /** Raises an alert about an object with this name. */
-    raise: (accountId: string, name: string, more: Partial<NewAlert> = {}) =>
+    raise: (workspaceId: string, name: string, more: Partial<NewAlert> = {}) =>
       raiseAlert(db, {
-        accountId,
+        workspaceId,
         kind: 'blacklist.listed',
         key: name,
         title: `${name} is listed`,

@@ -215,7 +215,7 @@ export async function startDelisting({
         admin: false,
       } as const
       const { id } = await createAccount(db, account)
-      return (await issueToken(db, id, 'tests')).token
+      return (await issueToken(db, { accountId: id, workspaceId: id }, 'tests')).token
     },
     async stop(): Promise<void> {
       await app.close()

@@ -11,7 +11,7 @@ afterEach(() => place.stop())
 /** Alice watches the address, and knows where it is listed. */
 async function watch(zones: string[], lists: object = {}): Promise<void> {
   const { rows } = await place.portreeve.pool.query<{ id: string }>(
-    'insert into monitored_host (account_id, host, lists) select id, $1, $2 from account returning id',
+    'insert into monitored_host (workspace_id, host, lists) select id, $1, $2 from account returning id',
     [IP, lists],
   )
   for (const zone of zones) {

@@ -119,7 +119,7 @@ describe('the metrics', () => {
       path: '/monitoring',
     }
     await raiseAlert(db, {
-      accountId: id,
+      workspaceId: id,
       kind: 'blacklist.listed',
       key: 'one',
       ...words,

@@ -33,7 +33,7 @@ beforeAll(async () => {
     password: 'the password of Alice',
     plan: 'enterprise',
   })
-  token = (await issueToken(database.db, account.id)).token
+  token = (await issueToken(database.db, { accountId: account.id, workspaceId: account.id })).token
   begunAt = new Date()
   const shared = {
     DATABASE_URL: database.url,
@@ -128,7 +128,11 @@ describe('three instances on one PostgreSQL behind nginx', () => {
 
   it('revoke a token in all of them', async () => {
     const [account] = await query<{ id: string }>('select account_id as id from api_token')
-    const other = await issueToken(database.db, account?.id ?? '', 'short-lived')
+    const other = await issueToken(
+      database.db,
+      { accountId: account?.id ?? '', workspaceId: account?.id ?? '' },
+      'short-lived',
+    )
     const statuses = () =>
       Promise.all(
         instances.map(async ({ url }) => {

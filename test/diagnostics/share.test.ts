@@ -180,7 +180,7 @@ describe('a shared result', () => {
 
 describe('a receipt', () => {
   const secretKey = 'a key for receipts, long enough for one'
-  const received = (data: unknown) => ({ accountId: 'alice', check: 'dns', data })
+  const received = (data: unknown) => ({ workspaceId: 'alice', check: 'dns', data })
 
   it('returns the time of any JSON result, parsed from text again', () => {
     fc.assert(
@@ -252,7 +252,7 @@ describe('sharing', () => {
     await db
       .updateTable('sharedCheck')
       .set({ bytes: QUOTA_BYTES.free.sharedChecks })
-      .where('accountId', '=', dave.id)
+      .where('workspaceId', '=', dave.id)
       .execute()
     const init = {
       method: 'POST',
@@ -269,7 +269,7 @@ describe('sharing', () => {
       error: expect.stringContaining('10 MB'),
     })
     expect(Number(answer.headers.get('retry-after')) / 86_400).toBeCloseTo(30, 0)
-    await db.updateTable('account').set({ plan: 'pro' }).where('id', '=', dave.id).execute()
+    await db.updateTable('workspace').set({ plan: 'pro' }).where('id', '=', dave.id).execute()
     expect((await share(results, dave)).status).toBe(201)
     await close()
   })
@@ -280,8 +280,8 @@ describe('sharing', () => {
     const first = (await share(results, erin)).body.data.token
     const { pool, close } = openDatabase(portreeve.databaseUrl)
     await pool.query(
-      `insert into shared_check (token, account_id, target, results, bytes, expires_at)
-       select left(md5(n::text), 24), account_id, target, results, bytes, expires_at
+      `insert into shared_check (token, workspace_id, target, results, bytes, expires_at)
+       select left(md5(n::text), 24), workspace_id, target, results, bytes, expires_at
        from shared_check, generate_series(1, 197) as n where token = $1`,
       [first],
     )

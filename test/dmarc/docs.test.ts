@@ -79,6 +79,7 @@ it('runs every command of docs/dmarc.md with its documented effect', async () =>
     rejected,
     answer,
     source,
+    mark,
     check,
   ] = blocks as [string, ...string[]]
   const alice = await portreeve.addPerson('Alice')
@@ -117,8 +118,9 @@ it('runs every command of docs/dmarc.md with its documented effect', async () =>
   expect(await run(rejected)).toContain('"total":0')
   expect(await run(answer)).toMatch(/"reports":\[[^]*"readiness":[^]*"success":true/)
   expect(await run(source)).toMatch(/"advice":\{"verdict":"forwarder"[^]*"records":\[\]/)
+  expect(await run(mark)).toContain('"success":true')
   expect(await run(check)).toContain('"senders":[{"ip":"192.0.2.1","result":"none"')
-  expect(blocks.length).toBe(11)
+  expect(blocks.length).toBe(12)
   dns.records['odd7._domainkey.example.com TXT'] = [
     'v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=',
   ]

@@ -80,7 +80,7 @@ describe('junk and hostile mail over SMTP', () => {
     await send(reportEmail, mail)
     expect(await domainOf(id)).toMatchObject({ totalReports: 1 })
     const { rows } = await portreeve.pool.query<{ length: number }>(
-      'select octet_length(content) as length from dmarc_delivery where account_id = $1 order by 1',
+      'select octet_length(content) as length from dmarc_delivery where workspace_id = $1 order by 1',
       [alice.id],
     )
     expect(rows[0]?.length).toBe(MAX_SAMPLE_BYTES)
@@ -94,7 +94,7 @@ describe('junk and hostile mail over SMTP', () => {
     for (let n = 0; n < 5; n++) await send(reportEmail, mail)
     expect(await domainOf(id)).toMatchObject({ totalReports: 1 })
     const { rows } = await portreeve.pool.query(
-      'select 1 from dmarc_delivery where account_id = $1',
+      'select 1 from dmarc_delivery where workspace_id = $1',
       [alice.id],
     )
     expect(rows).toHaveLength(1)
@@ -162,7 +162,7 @@ describe('the daily limits', () => {
     expect((await portreeve.ask(`domains/${id}`, bob)).body.data.totalReports).toBe(1)
     // An address beyond its guaranteed minimum has to wait.
     await portreeve.pool.query(
-      `update dmarc_intake_day set bytes = $1 where scope_id = (select id from dmarc_domain where account_id = $2)`,
+      `update dmarc_intake_day set bytes = $1 where scope_id = (select id from dmarc_domain where workspace_id = $2)`,
       [GUARANTEED_LIMIT.bytes, bob.id],
     )
     expect((await swaks(portreeve.smtpPort, other, JUNK)).transcript).toContain(

@@ -88,7 +88,7 @@ describe('the scheduled jobs on reports', () => {
     await portreeve.run('dmarc.watch')
     expect(alerts).toMatchObject([
       {
-        accountId: alice.id,
+        workspaceId: alice.id,
         kind: 'dmarc.failures',
         title: 'More mail from example.test fails DMARC',
         path: `/dmarc/${id}`,

@@ -113,7 +113,7 @@ describe('reading reports from a mailbox', () => {
     )
     await portreeve.run('dmarc.fetch')
     expect(alerts).toMatchObject([
-      { accountId: alice.id, kind: 'dmarc.mailbox', path: '/dmarc/mailboxes' },
+      { workspaceId: alice.id, kind: 'dmarc.mailbox', path: '/dmarc/mailboxes' },
     ])
   })
 

@@ -125,7 +125,10 @@ export async function startDmarc({
         admin: false,
       }
       const { id } = await createAccount(db, account)
-      return { id, token: (await issueToken(db, id, 'tests')).token }
+      return {
+        id,
+        token: (await issueToken(db, { accountId: id, workspaceId: id }, 'tests')).token,
+      }
     },
     /** Registers a domain. */
     async addDomain(token: string, domain = 'example.test') {

@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 async function used(): Promise<number> {
   const { rows } = await portreeve.pool.query<{ bytes: number }>(
-    'select report_bytes::float8 as bytes from account_usage where account_id = $1',
+    'select report_bytes::float8 as bytes from workspace_usage where workspace_id = $1',
     [alice.id],
   )
   return rows[0]?.bytes ?? 0
@@ -26,7 +26,7 @@ async function used(): Promise<number> {
 
 async function kept(): Promise<number> {
   const { rows } = await portreeve.pool.query<{ bytes: number }>(
-    'select coalesce(sum(octet_length(content)), 0)::float8 as bytes from dmarc_delivery where account_id = $1',
+    'select coalesce(sum(octet_length(content)), 0)::float8 as bytes from dmarc_delivery where workspace_id = $1',
     [alice.id],
   )
   return rows[0]?.bytes ?? -1
@@ -35,13 +35,13 @@ async function kept(): Promise<number> {
 /** Adds bytes to the stored usage. */
 const use = (bytes: number) =>
   portreeve.pool.query(
-    'update account_usage set report_bytes = report_bytes + $1 where account_id = $2',
+    'update workspace_usage set report_bytes = report_bytes + $1 where workspace_id = $2',
     [bytes, alice.id],
   )
 
 /** A mail to the domain's address, as the SMTP server hands it on. */
 const mail = (id: string) =>
-  ingest(portreeve.db, { via: 'smtp', accountId: alice.id, domainId }, [
+  ingest(portreeve.db, { via: 'smtp', workspaceId: alice.id, domainId }, [
     { name: 'mail', bytes: Buffer.from(mailWith({ attachment: aggregate({ id }) })) },
   ])
 
@@ -50,13 +50,13 @@ const titles = async () =>
     await portreeve.db
       .selectFrom('alert')
       .select('title')
-      .where('accountId', '=', alice.id)
+      .where('workspaceId', '=', alice.id)
       .orderBy('id')
       .execute()
   ).map(({ title }) => title)
 
 describe('report files', () => {
-  it('are counted in bytes until they expire or their account is deleted', async () => {
+  it('are counted in bytes until they expire or their workspace is deleted', async () => {
     await portreeve.upload(alice.token, aggregate({ id: 'a' }))
     await mail('b')
     expect(await used()).toBeGreaterThan(1_000)
@@ -67,7 +67,7 @@ describe('report files', () => {
     await portreeve.run('dmarc.clean-up')
     expect(await used()).toBe(await kept())
     expect(await used()).toBeGreaterThan(500)
-    await portreeve.pool.query('delete from account where id = $1', [alice.id])
+    await portreeve.pool.query('delete from workspace where id = $1', [alice.id])
     expect([await used(), await kept()]).toEqual([0, 0])
   })
 
@@ -116,7 +116,7 @@ describe('report files', () => {
     const { body } = await portreeve.ask(`domains/${domainId}/reports`, alice)
     expect(body.data.pagination.total).toBe(9)
     const { rows } = await portreeve.pool.query(
-      'select from dmarc_delivery where account_id = $1 and content is not null',
+      'select from dmarc_delivery where workspace_id = $1 and content is not null',
       [alice.id],
     )
     expect(rows.length).toBeLessThanOrEqual(4)

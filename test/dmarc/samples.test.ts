@@ -30,7 +30,7 @@ describe('real reports', () => {
   afterAll(() => portreeve.stop())
 
   const take = (file: string) =>
-    ingest(portreeve.db, { via: 'import', accountId: alice.id }, [
+    ingest(portreeve.db, { via: 'import', workspaceId: alice.id }, [
       { name: file, bytes: readSample(file) },
     ])
 

@@ -134,7 +134,7 @@ describe('the statistics of a domain', () => {
 
   async function take(texts: string[]): Promise<void> {
     const files = texts.map((text, index) => ({ name: `${index}.xml`, bytes: Buffer.from(text) }))
-    const { rejected } = await ingest(portreeve.db, { via: 'upload', accountId: alice.id }, files)
+    const { rejected } = await ingest(portreeve.db, { via: 'upload', workspaceId: alice.id }, files)
     expect(rejected).toEqual([])
   }
 

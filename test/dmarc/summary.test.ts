@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findDomain, type DomainRow } from '../../src/dmarc/domains/store.ts'
 import { evaluateReadiness, type ReadinessFacts } from '../../src/dmarc/summary/readiness.ts'
+import type { Sender, SenderMark } from '../../src/dmarc/senders/senders.ts'
 import { wholeMonths } from '../../src/dmarc/summary/store.ts'
 import { parseRange, summarize } from '../../src/dmarc/summary/summary.ts'
 import { mapResolver } from '../resolver.ts'
@@ -225,9 +226,70 @@ describe('the summary of a domain', () => {
       policy: 'quarantine',
       published: 'none',
       sentence:
-        '99.0% of 707 messages in 30 days passed. Moving to p=quarantine is safe but would affect 1 source: 192.0.2.2 (7 messages).',
+        'Safe to move to p=quarantine: your sender passes. 1 unknown source (7 messages) would be affected. 99.0% of 707 messages in 30 days passed.',
       affected: [{ sourceIp: '192.0.2.2', fail: 7 }],
     })
+  })
+})
+
+describe('the senders of a domain', () => {
+  let portreeve: DmarcTest
+
+  beforeAll(async () => {
+    const resolver = mapResolver({
+      '1.2.0.192.in-addr.arpa PTR': ['o1.ptr.sendgrid.net'],
+      'o1.ptr.sendgrid.net A': ['192.0.2.1'],
+      '2.2.0.192.in-addr.arpa PTR': ['mx.example.test'],
+      'mx.example.test A': ['192.0.2.2'],
+      // A spoofer can claim any name, but not confirm it.
+      '3.2.0.192.in-addr.arpa PTR': ['o3.ptr.sendgrid.net'],
+    })
+    portreeve = await startDmarc({ resolver })
+  })
+  afterAll(() => portreeve.stop())
+
+  async function reported() {
+    const alice = await portreeve.addPerson('Alice')
+    const { id } = await portreeve.addDomain(alice.token)
+    const rows = [
+      { ip: '192.0.2.1', count: 5 },
+      { ip: '192.0.2.2', count: 3, dkim: 'fail' as const, spf: 'fail' as const },
+      { ip: '192.0.2.3', count: 2, dkim: 'fail' as const, spf: 'fail' as const },
+    ]
+    await portreeve.upload(alice.token, aggregate({ rows }))
+    await portreeve.run('dmarc.names')
+    const sendersNow = async () =>
+      (await portreeve.ask(`domains/${id}/summary`, alice)).body.data.senders as Sender[]
+    const mark = (sender: string, value: string | null, token = alice.token) =>
+      fetch(`${portreeve.url}/api/v1/dmarc/domains/${id}/senders/${sender}`, {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ mark: value }),
+      })
+    return { sendersNow, mark }
+  }
+
+  it('are named by confirmed reverse names only', async () => {
+    const { sendersNow } = await reported()
+    expect(await sendersNow()).toMatchObject([
+      { id: 'host:example.test', kind: 'own', isMine: true, messages: 3, fail: 3 },
+      { id: 'ip:192.0.2.3', kind: 'address', isMine: false, fail: 2 },
+      { id: 'service:sendgrid', kind: 'service', isMine: true, mark: null, fail: 0 },
+    ])
+  })
+
+  it('keep their mark until it is removed, and only for their domain', async () => {
+    const { sendersNow, mark } = await reported()
+    const markOf = async (id: string) => (await sendersNow()).find((one) => one.id === id)
+    expect((await mark('service:sendgrid', 'not-mine')).status).toBe(200)
+    expect((await mark('service:sendgrid', 'forwarder')).status).toBe(200)
+    expect(await markOf('service:sendgrid')).toMatchObject({ mark: 'forwarder', isMine: false })
+    expect((await mark('service:sendgrid', null)).status).toBe(200)
+    expect(await markOf('service:sendgrid')).toMatchObject({ mark: null, isMine: true })
+    expect((await mark('service:sendgrid', 'ours')).status).toBe(400)
+    expect((await mark('%00', 'mine')).status).toBe(400)
+    const bob = await portreeve.addPerson('Bob')
+    expect((await mark('service:sendgrid', 'mine', bob.token)).status).toBe(404)
   })
 })
 
@@ -238,16 +300,26 @@ describe('readiness', () => {
     days: 30,
     daysWithMail: 30,
     published: 'none',
-    sources: [],
-    groups: [],
+    senders: [sender('SendGrid', 41_310, 41_310)],
+    affected: [],
     ...over,
   })
-  const source = (name: string, messages: number, aligned: number) => ({
-    source: name,
+  const sender = (
+    name: string,
+    messages: number,
+    pass: number,
+    mark: SenderMark | null = null,
+  ): Sender => ({
+    id: `host:${name}`,
+    name,
+    kind: 'organization',
+    docs: null,
+    mark,
+    isMine: mark === 'mine' || (mark === null && pass > 0),
+    sources: 1,
     messages,
-    aligned,
-    reverseName: null,
-    confirmed: false,
+    pass,
+    fail: messages - pass,
   })
 
   it('has no verdict on a domain without mail', () => {
@@ -261,29 +333,51 @@ describe('readiness', () => {
     expect(evaluateReadiness(facts({ messages: 40, aligned: 40 })).verdict).toBe('too-early')
   })
   it('never rounds up to 100%', () => {
-    const { sentence } = evaluateReadiness(
-      facts({ aligned: 41_309, sources: [source('192.0.2.1', 5, 4)] }),
-    )
-    expect(sentence).toMatch(
-      /^99\.9% of 41,310 messages in 30 days passed\. Moving to p=quarantine is safe but would affect 1 source: /,
+    const senders = [sender('SendGrid', 41_310, 41_309)]
+    expect(evaluateReadiness(facts({ aligned: 41_309, senders })).sentence).toBe(
+      'Safe to move to p=quarantine: your sender passes. 1 message of yours would still be affected. 99.9% of 41,310 messages in 30 days passed.',
     )
   })
   it('evaluates the next policy, except after the last', () => {
     expect(evaluateReadiness(facts({ published: 'quarantine' })).sentence).toContain(
-      'Moving to p=reject is safe and would affect no source.',
+      'Safe to move to p=reject: your sender passes.',
     )
     expect(evaluateReadiness(facts({ published: 'reject' }))).toMatchObject({
       verdict: 'enforced',
       policy: null,
     })
   })
-  it('does not call a domain safe that spoofed messages make look worse, but names the open question', () => {
-    const groups = [{ group: 'failing' as const, sources: 2, messages: 10_000, aligned: 0 }]
-    const sources = [source('192.0.2.1', 9_000, 0), source('192.0.2.2', 1_000, 0)]
-    const { verdict, sentence } = evaluateReadiness(facts({ aligned: 31_310, groups, sources }))
-    expect(verdict).toBe('not-ready')
-    expect(sentence).toBe(
-      '75.7% of 41,310 messages in 30 days passed. Moving to p=quarantine is not safe yet and would affect 2 sources: 192.0.2.1 (9,000 messages), 192.0.2.2 (1,000 messages). If none of the 2 failing sources is yours, p=quarantine is safe.',
+  it('is not given while a sender of the owner fails, and names it', () => {
+    const senders = [sender('SendGrid', 400, 369), sender('Mine', 40_910, 40_910)]
+    expect(evaluateReadiness(facts({ aligned: 41_279, senders }))).toMatchObject({
+      verdict: 'not-ready',
+      sentence: expect.stringMatching(
+        /^Not safe for p=quarantine yet: 1 of your 2 senders fails: SendGrid \(31 of 400 messages\)\./,
+      ),
+    })
+  })
+  it('waits for marks where much mail comes from unknown sources, and follows them', () => {
+    const mine = sender('Mine', 31_310, 31_310)
+    const spoofed = (mark: SenderMark | null) => [mine, sender('192.0.2.1', 10_000, 0, mark)]
+    const verdictOf = (mark: SenderMark | null) =>
+      evaluateReadiness(facts({ aligned: 31_310, senders: spoofed(mark) }))
+    expect(verdictOf(null)).toMatchObject({
+      verdict: 'not-ready',
+      sentence: expect.stringContaining(
+        'mark 1 unknown source (10,000 messages) as “Mine” or “Not mine” first.',
+      ),
+    })
+    expect(verdictOf('not-mine').verdict).toBe('ready')
+    expect(verdictOf('forwarder').verdict).toBe('ready')
+    expect(verdictOf('mine')).toMatchObject({
+      verdict: 'not-ready',
+      sentence: expect.stringContaining('1 of your 2 senders fails: 192.0.2.1'),
+    })
+  })
+  it('is not given where no sender of the owner passes', () => {
+    const senders = [sender('192.0.2.1', 41_310, 0, 'not-mine')]
+    expect(evaluateReadiness(facts({ aligned: 0, senders })).sentence).toContain(
+      'no sender of yours passes',
     )
   })
 })

@@ -60,7 +60,7 @@ async function insertMigration({ id }: Person): Promise<string> {
      where table_name = 'migration' and is_nullable = 'NO' and column_default is null`,
   )
   const values = columns.rows.map(({ name, type }) => {
-    if (name === 'account_id') return `'${id}'::uuid`
+    if (name === 'workspace_id') return `'${id}'::uuid`
     if (name === 'status' || name === 'state') return `'completed'`
     if (type === 'jsonb' || type === 'json') return `'${side}'::${type}`
     if (type === 'ARRAY') return `'{}'`
@@ -149,7 +149,7 @@ describe('the rate of an account', () => {
     const { id } = await portreeve.addPerson('Rick')
     await count(id)
     await database.pool.query(
-      `update request_rate set full_at = now() + interval '1 year' where account_id = $1`,
+      `update request_rate set full_at = now() + interval '1 year' where workspace_id = $1`,
       [id],
     )
     expect(await count(id)).toBeLessThanOrEqual(2)
@@ -158,7 +158,7 @@ describe('the rate of an account', () => {
   it('gets 429 with the limit and Retry-After', async () => {
     const rosa = await portreeve.addPerson('Rosa')
     await database.pool.query(
-      `insert into request_rate (account_id, name, full_at) values ($1, 'checks', now() + interval '1 hour')`,
+      `insert into request_rate (workspace_id, name, full_at) values ($1, 'checks', now() + interval '1 hour')`,
       [rosa.id],
     )
     const answer = await portreeve.request('/api/v1/dns-check?domain=x.invalid', {

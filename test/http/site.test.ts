@@ -27,6 +27,7 @@ async function serve(root: string): Promise<App> {
 beforeAll(async () => {
   mkdirSync(join(folder, 'assets'))
   writeFileSync(join(folder, 'index.html'), '<!doctype html><title>Portreeve</title>')
+  writeFileSync(join(folder, 'docs.html'), '<!doctype html><title>API reference</title>')
   writeFileSync(join(folder, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>')
   writeFileSync(join(folder, 'assets/main-abc.js'), 'let plain')
   writeFileSync(join(folder, 'assets/main-abc.js.br'), brotliCompressSync('let plain'))
@@ -57,6 +58,18 @@ describe('the built dashboard', () => {
       expect(headers['x-content-type-options']).toBe('nosniff')
       expect(headers['cross-origin-opener-policy']).toBe('same-origin')
     }
+  })
+  it('serves the API reference at /docs with the same policy, and to programs too', async () => {
+    for (const url of ['/docs', '/docs/', '/docs?x']) {
+      const response = await get(url)
+      expect(response.statusCode).toBe(200)
+      expect(response.body).toContain('<title>API reference</title>')
+      expect(response.headers['cache-control']).toBe('no-cache')
+      expect(response.headers['content-security-policy']).toContain("trusted-types 'none'")
+      expect(response.headers['content-security-policy']).not.toContain('unsafe')
+    }
+    for (const url of ['/docs/static/swagger-ui.js', '/docs/json'])
+      expect((await browse(url)).statusCode).toBe(404)
   })
   it('serves hashed files as immutable, compressed as built', async () => {
     const response = await get('/assets/main-abc.js', { 'accept-encoding': 'br' })
@@ -97,11 +110,13 @@ describe('the built dashboard', () => {
   })
   it('explains how to build it when it is missing', async () => {
     const bare = await serve(join(folder, 'missing'))
-    const response = await bare.inject({ url: '/' })
-    expect([response.statusCode, response.body]).toEqual([
-      200,
-      expect.stringContaining('npm run build:web'),
-    ])
+    for (const url of ['/', '/docs', '/docs/']) {
+      const response = await bare.inject({ url })
+      expect([response.statusCode, response.body]).toEqual([
+        200,
+        expect.stringContaining('npm run build:web'),
+      ])
+    }
     await bare.close()
   })
 })

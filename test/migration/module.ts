@@ -103,7 +103,10 @@ export async function startMigrations(
         plan,
         admin: false,
       })
-      return { id, token: (await issueToken(db, id, 'tests')).token }
+      return {
+        id,
+        token: (await issueToken(db, { accountId: id, workspaceId: id }, 'tests')).token,
+      }
     },
     stop: () => (stopped ??= stop()),
   }

@@ -467,14 +467,14 @@ describe('migrations over HTTP', () => {
   })
 
   const failureOf = (id: string, user: string) => ({
-    account_id: alice.id,
+    workspace_id: alice.id,
     kind: 'migration.failed',
     title: 'The migration to alice on 127.0.0.1 failed',
     text: `From ${user} on 127.0.0.1: 3 of 3 messages processed, with 1 error.`,
     path: `/migrations/${id}`,
   })
   const alerts = async () =>
-    (await fresh.pool.query('select account_id, kind, title, text, path from alert')).rows
+    (await fresh.pool.query('select workspace_id, kind, title, text, path from alert')).rows
 
   it('stores a thousand errors and counts all (50)', { timeout: 60_000 }, async () => {
     const broken = await startImapAccountFake({
@@ -573,7 +573,7 @@ describe('migrations over HTTP', () => {
     }
     expect(['pending', 'running']).toContain(seen[0])
     expect(seen.at(-1)).toBe('completed')
-    expect(text).not.toMatch(/accountId|"run"|"source"/)
+    expect(text).not.toMatch(/workspaceId|"run"|"source"/)
     stop.abort()
   })
 

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const { id } = await createAccount(db, { email, password: 'the password of Alice', plan: 'pro' })
   const of = (context: string, key = OLD) => encrypt(`what ${context} needs`, key, context)
   const endpoint =
-    'insert into webhook_endpoint (id, account_id, token, signature_secret) values ($1, $2, $3, $4)'
+    'insert into webhook_endpoint (id, workspace_id, token, signature_secret) values ($1, $2, $3, $4)'
   for (let n = 0; n < 1_100; n++) {
     const token = `t${String(n).padStart(9, '0')}`
     await pool.query(endpoint, [
@@ -34,7 +34,7 @@ beforeAll(async () => {
     ])
   }
   await pool.query(endpoint, [idOf(9_000), id, 'lost000000', of('webhook/other/signature')])
-  const migration = `insert into migration (id, account_id, source, destination, folders, options, progress, counted)
+  const migration = `insert into migration (id, workspace_id, source, destination, folders, options, progress, counted)
     values ($1, $2, '{}', '{}', '{}', '{}', '{}', false)`
   await pool.query(migration, [idOf(1), id])
   await pool.query('insert into migration_secret values ($1, $2)', [

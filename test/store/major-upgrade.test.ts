@@ -136,7 +136,7 @@ describe('a data folder of PostgreSQL 15', () => {
       'not-null',
     )
     await expect(
-      ask(url, `update webhook_endpoint set account_id = gen_random_uuid()`),
+      ask(url, `update webhook_endpoint set workspace_id = gen_random_uuid()`),
     ).rejects.toThrow('foreign key')
     const [next] = await ask(
       url,

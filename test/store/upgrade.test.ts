@@ -50,12 +50,17 @@ async function insertOldToken(pool: Pool, accountId: string): Promise<string> {
   return token
 }
 
+/** Tables that a later schema renames. */
+function renamed({ account_usage: usage, ...rows }: Record<string, number>) {
+  return usage === undefined ? rows : { ...rows, workspace_usage: usage }
+}
+
 describe('a database of any schema there was', () => {
   it.each(SCHEMAS)('keeps every row from %s', async (last) => {
     const { pool, drop } = await emptyDatabase()
     await migrateUpTo(pool, last)
     await fillEveryTable(pool)
-    const before = await countRows(pool)
+    const before = renamed(await countRows(pool))
     await migrate(pool)
     expect(await countRows(pool)).toMatchObject(before)
     expect(Object.values(before).every((rows) => rows > 0)).toBe(true)

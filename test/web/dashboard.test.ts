@@ -31,6 +31,7 @@ describe.skipIf(!existsSync(DIST))('the built dashboard', () => {
   const gzipped = (name: string) => statSync(`${DIST}/${name}.gz`).size
   const scripts = globSync('assets/*.js', { cwd: DIST })
   const page = existsSync(DIST) ? readFileSync(`${DIST}/index.html`, 'utf8') : ''
+  const reference = existsSync(DIST) ? readFileSync(`${DIST}/docs.html`, 'utf8') : ''
   const first = [...page.matchAll(/(?:src|href)="\/([^"]+\.js)"/g)].map(([, name = '']) => name)
 
   it('loads at most 200 kB of script for its first page', () => {
@@ -45,7 +46,21 @@ describe.skipIf(!existsSync(DIST))('the built dashboard', () => {
     const large = scripts.filter((name) => !first.includes(name) && gzipped(name) > 80_000)
     expect(large).toEqual([])
   })
+  it('loads at most 110 kB of script for the API reference, without Mantine', () => {
+    const loaded = [...reference.matchAll(/(?:src|href)="\/([^"]+\.js)"/g)].map(
+      ([, name = '']) => name,
+    )
+    expect(loaded).toContainEqual(expect.stringMatching(/^assets\/docs-/))
+    const total = loaded.reduce((sum, name) => sum + gzipped(name), 0)
+    expect(total).toBeGreaterThan(40_000)
+    expect(total).toBeLessThan(110_000)
+    const mentions = loaded.filter((name) =>
+      readFileSync(`${DIST}/${name}`, 'utf8').includes('MantineProvider'),
+    )
+    expect(mentions).toEqual([])
+  })
   it('has nothing inline, which its content security policy would block', () => {
-    expect(page).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon[a-z]+=/)
+    for (const html of [page, reference])
+      expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon[a-z]+=/)
   })
 })

@@ -34,8 +34,8 @@ async function addAccount(name: string, admin = false): Promise<string> {
 }
 
 /** Creates an endpoint with a number of requests, counted like captures. */
-async function endpointWith(accountId: string, requests: number): Promise<string> {
-  const { id } = await insertEndpoint(fresh.db, { accountId, token: newEndpointToken() })
+async function endpointWith(workspaceId: string, requests: number): Promise<string> {
+  const { id } = await insertEndpoint(fresh.db, { workspaceId, token: newEndpointToken() })
   await fresh.pool.query(
     `insert into webhook_request (id, endpoint_id, method, path, query, headers, ip, body, body_size, received_at,
        duration_ms, http_version, preflight, aborted, stored_bytes)
@@ -102,7 +102,7 @@ describe('a disk that is almost full', () => {
     const { alerts, removed } = await relieve({ MIN_FREE_DISK_BYTES: MANY_BYTES })
     expect([await pathsOf(many), await pathsOf(few)]).toEqual([paths(21, 30), paths(1, 5)])
     expect(removed).toBe(20)
-    expect(alerts.map(({ accountId, kind }) => [accountId, kind])).toEqual([
+    expect(alerts.map(({ workspaceId, kind }) => [workspaceId, kind])).toEqual([
       [ada, 'storage.disk'],
       [alice, 'storage.captures'],
     ])
@@ -160,7 +160,7 @@ describe('a database that reaches MAX_DATABASE_BYTES', () => {
     // The database may still grow by a few pages: VACUUM and autovacuum create maps and statistics.
     expect((await relieve(limits)).removed).toBeLessThan(removed / 8)
     const usages = await listUsage(fresh.db, [alice, bob])
-    expect(usages).toContainEqual({ accountId: bob, plan: 'free', bytes: 20 * BODY_BYTES })
+    expect(usages).toContainEqual({ workspaceId: bob, plan: 'free', bytes: 20 * BODY_BYTES })
   })
 
   it('is watched by a running service', async () => {
@@ -192,9 +192,9 @@ describe('the removed captures', () => {
     ['of all, where that is needed', [4, 4, 1], 9, { a: 0, b: 0, c: 0 }],
     ['of all, where even that is too little', [4, 2], 100, { a: 0, b: 0 }],
   ])('is %s', (_what, bytes, missing, expected) => {
-    const usages = bytes.map((used, index) => ({ accountId: 'abc'[index] ?? '', bytes: used }))
-    const found = shareReduction(usages, missing).map(({ accountId, limitBytes }) => [
-      accountId,
+    const usages = bytes.map((used, index) => ({ workspaceId: 'abc'[index] ?? '', bytes: used }))
+    const found = shareReduction(usages, missing).map(({ workspaceId, limitBytes }) => [
+      workspaceId,
       limitBytes,
     ])
     expect(Object.fromEntries(found)).toEqual(expected)

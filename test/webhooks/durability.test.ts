@@ -22,7 +22,7 @@ const PER_ENDPOINT = 900
 let folder: string
 let store: Embedded
 let database: Database
-let accountId: string
+let workspaceId: string
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'portreeve-durability-'))
@@ -34,7 +34,7 @@ beforeAll(async () => {
     password: 'a long enough password',
     plan: 'pro',
   })
-  accountId = account.id
+  workspaceId = account.id
 }, 120_000)
 afterAll(async () => {
   await database.close()
@@ -109,7 +109,7 @@ async function stored(): Promise<Set<string>> {
 
 async function makeTokens(): Promise<string[]> {
   const rows = Array.from({ length: ENDPOINTS }, () =>
-    insertEndpoint(database.db, { accountId, token: newEndpointToken() }),
+    insertEndpoint(database.db, { workspaceId, token: newEndpointToken() }),
   )
   return (await Promise.all(rows)).map(({ token }) => token)
 }

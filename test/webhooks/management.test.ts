@@ -65,7 +65,7 @@ describe('an endpoint', () => {
   it('keeps its owner and its URL, whatever a request contains', async () => {
     const wishes = {
       id: bob.id,
-      accountId: bob.id,
+      workspaceId: bob.id,
       token: 'chosen0000',
       requestCount: 7,
       signatureSecret: 'x',
@@ -79,10 +79,10 @@ describe('an endpoint', () => {
     expect(endpoint).toMatchObject({ requestCount: 0, signature: null })
     expect([endpoint.id, endpoint.token]).not.toContain('chosen0000')
     const { rows } = await database.pool.query(
-      'select account_id from webhook_endpoint where id = $1',
+      'select workspace_id from webhook_endpoint where id = $1',
       [endpoint.id],
     )
-    expect(rows).toEqual([{ account_id: portreeve.alice.id }])
+    expect(rows).toEqual([{ workspace_id: portreeve.alice.id }])
   })
 
   it('changes only the given settings', async () => {
@@ -150,7 +150,7 @@ describe('an endpoint', () => {
   it('is one of at most a hundred', async () => {
     const dora = await portreeve.portreeve.addPerson('Dora')
     for (let i = 0; i < 98; i++)
-      await insertEndpoint(database.db, { accountId: dora.id, token: newEndpointToken() })
+      await insertEndpoint(database.db, { workspaceId: dora.id, token: newEndpointToken() })
     const more = await Promise.all(
       Array.from({ length: 4 }, () => portreeve.api('POST', '', {}, dora.token)),
     )

@@ -36,8 +36,8 @@ async function addAccount(name: string, plan: 'free' | 'pro' = 'free'): Promise<
   return (await createAccount(fresh.db, person)).id
 }
 
-const addEndpoint = async (accountId: string) =>
-  (await insertEndpoint(fresh.db, { accountId, token: newEndpointToken() })).id
+const addEndpoint = async (workspaceId: string) =>
+  (await insertEndpoint(fresh.db, { workspaceId, token: newEndpointToken() })).id
 
 function request(endpointId: string, path: string, bytes = BODY_BYTES): CapturedRequest {
   const receivedAt = new Date()
@@ -73,23 +73,23 @@ async function pathsOf(...endpointIds: string[]): Promise<string[]> {
   return rows.map(({ path }) => path)
 }
 
-const usageOf = async (accountId: string) => (await listUsage(fresh.db, [accountId]))[0]?.bytes
+const usageOf = async (workspaceId: string) => (await listUsage(fresh.db, [workspaceId]))[0]?.bytes
 
-async function storedOf(accountId: string): Promise<number> {
+async function storedOf(workspaceId: string): Promise<number> {
   const { rows } = await fresh.pool.query<{ bytes: number }>(
     `select coalesce(sum(stored_bytes), 0)::float8 as bytes from webhook_request r
-     join webhook_endpoint e on e.id = r.endpoint_id where e.account_id = $1`,
-    [accountId],
+     join webhook_endpoint e on e.id = r.endpoint_id where e.workspace_id = $1`,
+    [workspaceId],
   )
   return rows[0]?.bytes ?? -1
 }
 
-const titles = async (accountId: string) =>
+const titles = async (workspaceId: string) =>
   (
     await fresh.db
       .selectFrom('alert')
       .select('title')
-      .where('accountId', '=', accountId)
+      .where('workspaceId', '=', workspaceId)
       .orderBy('id')
       .execute()
   ).map(({ title }) => title)

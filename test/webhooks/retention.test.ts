@@ -7,7 +7,7 @@ import { newEndpointToken } from '../../src/webhooks/endpoint-token.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 
 let fresh: FreshDatabase
-let accountId: string
+let workspaceId: string
 beforeEach(async () => {
   fresh = await freshDatabase()
   const account = {
@@ -15,13 +15,13 @@ beforeEach(async () => {
     password: 'a long enough password',
     plan: 'pro' as const,
   }
-  accountId = (await createAccount(fresh.db, account)).id
+  workspaceId = (await createAccount(fresh.db, account)).id
 })
 afterEach(() => fresh.drop())
 
 /** Creates an endpoint with a number of requests. */
 async function endpointWith(count: number): Promise<string> {
-  const { id } = await insertEndpoint(fresh.db, { accountId, token: newEndpointToken() })
+  const { id } = await insertEndpoint(fresh.db, { workspaceId, token: newEndpointToken() })
   await capture(id, count)
   return id
 }
@@ -93,7 +93,7 @@ describe('trimming', () => {
   })
 })
 
-const removeEndpoint = (db: Db, id: string) => deleteEndpoint(db, accountId, id)
+const removeEndpoint = (db: Db, id: string) => deleteEndpoint(db, workspaceId, id)
 
 /** Waits until a statement waits for a lock. */
 async function untilOneWaits(): Promise<void> {

@@ -10,7 +10,7 @@ import { freshDatabase, type FreshDatabase } from '../database.ts'
 const NOBODYS = '01a20432-548d-72e7-88f0-d3837e57301a'
 
 let fresh: FreshDatabase
-let accountId: string
+let workspaceId: string
 let endpointId: string
 beforeAll(async () => {
   fresh = await freshDatabase()
@@ -19,11 +19,11 @@ beforeAll(async () => {
     password: 'a long enough password',
     plan: 'pro',
   })
-  accountId = account.id
+  workspaceId = account.id
 })
 afterAll(() => fresh.drop())
 beforeEach(async () => {
-  endpointId = (await insertEndpoint(fresh.db, { accountId, token: newEndpointToken() })).id
+  endpointId = (await insertEndpoint(fresh.db, { workspaceId, token: newEndpointToken() })).id
 })
 
 const uuid = (bytes: Buffer) =>
@@ -82,7 +82,7 @@ describe('captured requests', () => {
       request({ ...bare, body: Buffer.alloc(0), ip: '192.0.2.7', preflight: false }),
     ]
     const found = await createRequestInsert(fresh.pool)(requests)
-    expect([...found]).toEqual([[endpointId, accountId]])
+    expect([...found]).toEqual([[endpointId, workspaceId]])
     expect(await kept()).toMatchObject(requests.map((one) => ({ ...one, id: uuid(one.id) })))
   })
 

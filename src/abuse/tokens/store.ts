@@ -7,7 +7,7 @@ const TOKEN = ['id', 'label', 'lastFour', 'createdAt'] as const
 
 export async function insertReportToken(
   db: Db,
-  token: { accountId: string; label: string; hash: Buffer; lastFour: string },
+  token: { workspaceId: string; label: string; hash: Buffer; lastFour: string },
 ): Promise<ReportTokenRow> {
   return db.insertInto('abuseToken').values(token).returning(TOKEN).executeTakeFirstOrThrow()
 }
@@ -24,7 +24,7 @@ export type TokenFigures = {
  */
 export async function listReportTokens(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   weekAgo: string,
 ): Promise<(ReportTokenRow & TokenFigures)[]> {
   const { rows } = await sql<ReportTokenRow & TokenFigures>`
@@ -36,26 +36,26 @@ export async function listReportTokens(
         where report.token_id = token.id and known.state = 'listed') as currently_listed_from_my_reports
     from abuse_token as token
     left join abuse_token_count as counted on counted.token_id = token.id
-    where token.account_id = ${accountId}
+    where token.workspace_id = ${workspaceId}
     group by token.id
     order by token.id desc`.execute(db)
   return rows
 }
 
-export async function countReportTokens(db: Db, accountId: string): Promise<number> {
+export async function countReportTokens(db: Db, workspaceId: string): Promise<number> {
   const { count } = await db
     .selectFrom('abuseToken')
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .executeTakeFirstOrThrow()
   return count
 }
 
-export async function deleteReportToken(db: Db, accountId: string, id: string): Promise<boolean> {
+export async function deleteReportToken(db: Db, workspaceId: string, id: string): Promise<boolean> {
   const row = await db
     .deleteFrom('abuseToken')
     .where('id', '=', id)
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .returning('id')
     .executeTakeFirst()
   return row !== undefined

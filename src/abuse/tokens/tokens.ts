@@ -18,7 +18,7 @@ import { DAY_MS } from '../../time.ts'
 export const TOKEN_PATTERN = '^ar_[A-Za-z0-9]{32}$'
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
-const TOKENS_PER_ACCOUNT = 100
+const TOKENS_PER_WORKSPACE = 100
 const WEEK_MS = 7 * DAY_MS
 
 /** The stored form of a token, in hex; null for a malformed one. */
@@ -28,40 +28,40 @@ export function hashReportToken(token: string): string | null {
 
 /**
  * Creates a report token. It is shown only now.
- * @throws Fault `conflict` when the account has too many
+ * @throws Fault `conflict` when the workspace has too many
  */
 export async function issueReportToken(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   label: string,
 ): Promise<ReportTokenRow & { token: string }> {
-  if ((await countReportTokens(db, accountId)) >= TOKENS_PER_ACCOUNT)
+  if ((await countReportTokens(db, workspaceId)) >= TOKENS_PER_WORKSPACE)
     throw new Fault(
       'conflict',
-      `An account can have up to ${TOKENS_PER_ACCOUNT} report tokens. Revoke one first.`,
+      `A workspace can have up to ${TOKENS_PER_WORKSPACE} report tokens. Revoke one first.`,
     )
   const token = `ar_${Array.from({ length: 32 }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`
   const kept = {
-    accountId,
+    workspaceId,
     label,
     hash: hash('sha256', token, 'buffer'),
     lastFour: token.slice(-4),
   }
   const row = await insertReportToken(db, kept)
-  await notifyChange(db, accountId, 'attacks', row.id)
+  await notifyChange(db, workspaceId, 'attacks', row.id)
   return { ...row, token }
 }
 
-/** @throws Fault `not_found` also for another account's token */
-export async function revokeReportToken(db: Db, accountId: string, id: string): Promise<void> {
-  if (!(await deleteReportToken(db, accountId, id)))
+/** @throws Fault `not_found` also for another workspace's token */
+export async function revokeReportToken(db: Db, workspaceId: string, id: string): Promise<void> {
+  if (!(await deleteReportToken(db, workspaceId, id)))
     throw new Fault('not_found', 'The report token was not found.')
-  await notifyChange(db, accountId, 'attacks', id)
+  await notifyChange(db, workspaceId, 'attacks', id)
 }
 
-/** Lists an account’s tokens, newest first, each with the number of its reports. */
-export function listOwnTokens(db: Db, accountId: string, now: number) {
-  return listReportTokens(db, accountId, dayAWeekBefore(now))
+/** Lists a workspace’s tokens, newest first, each with the number of its reports. */
+export function listOwnTokens(db: Db, workspaceId: string, now: number) {
+  return listReportTokens(db, workspaceId, dayAWeekBefore(now))
 }
 
 /**

@@ -38,7 +38,12 @@ export function createAccountMailer({ db, relay, secretKey, log }: AccountMailer
     { kind, accountId, limits, ...mail }: AccountMail,
     relayInUse: Relay,
   ): Promise<void> {
-    const exceeded = await claimMail(db, secretKey, { kind, to: mail.to, accountId }, limits)
+    const exceeded = await claimMail(
+      db,
+      secretKey,
+      { kind, to: mail.to, senderId: accountId },
+      limits,
+    )
     if (exceeded)
       return log.warn({ kind, limit: exceeded.limit }, 'an email was not sent: limit reached')
     const signal = AbortSignal.timeout(DEADLINE_MS)

@@ -4,7 +4,7 @@ import type { AccountMailer } from './mailer.ts'
 
 const MAIL_LIMITS: MailLimits = {
   recipient: { count: 20, seconds: DAY_SECONDS },
-  account: { count: 20, seconds: DAY_SECONDS },
+  sender: { count: 20, seconds: DAY_SECONDS },
   installation: { count: 1_000, seconds: HOUR_SECONDS },
 }
 

@@ -17,6 +17,7 @@ import { requireOwnPassword } from '../sign-in/reauthentication.ts'
 import type { PasswordThrottle } from '../sign-in/password-throttle.ts'
 import { OwnPassword } from '../shapes.ts'
 import { findPasswordHash } from '../store.ts'
+import { listSoleWorkspaces } from '../workspaces/store.ts'
 
 const OwnedRow = Type.Object({
   table: Type.String(),
@@ -55,7 +56,8 @@ export function ownDataRoutes(app: App, { db, throttle, exports }: OwnDataDeps):
       const { accountId } = callerOf(request)
       const gone = new AbortController()
       reply.raw.once('close', () => gone.abort())
-      const lines = await exports.spool((signal) => readOwned(db, accountId, signal), gone.signal)
+      const owner = { accountId, workspaceIds: await listSoleWorkspaces(db, accountId) }
+      const lines = await exports.spool((signal) => readOwned(db, owner, signal), gone.signal)
       reply.header('content-disposition', 'attachment; filename="portreeve-account.ndjson"')
       return reply.type('application/x-ndjson').send(lines)
     },

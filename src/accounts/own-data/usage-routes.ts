@@ -7,8 +7,10 @@ import { OVER_QUOTA_EFFECTS, QUOTA_BYTES, QUOTAS, type Quota } from './quotas.ts
 import { AccountUsagePage, Usage } from '../shapes.ts'
 import { countAccounts, listAccounts } from '../store.ts'
 
-/** Reads the bytes that accounts store of one kind; accounts that store nothing may be missing. */
-export type UsageReader = (accountIds: string[]) => Promise<{ accountId: string; bytes: number }[]>
+/** Reads the bytes that workspaces store of one kind; those that store nothing may be missing. */
+export type UsageReader = (
+  workspaceIds: string[],
+) => Promise<{ workspaceId: string; bytes: number }[]>
 
 export type UsageReaders = Record<Quota, UsageReader>
 
@@ -24,8 +26,8 @@ export function usageRoute(app: App, readers: UsageReaders): void {
       },
     },
     async (request) => {
-      const { accountId, plan } = callerOf(request)
-      const [data] = await readUsage(readers, [{ id: accountId, plan }])
+      const { workspaceId, plan } = callerOf(request)
+      const [data] = await readUsage(readers, [{ id: workspaceId, plan }])
       return { success: true, data: data ?? { plan, quotas: [] } }
     },
   )
@@ -61,7 +63,7 @@ async function readUsage(readers: UsageReaders, accounts: { id: string; plan: Pl
   const used = await Promise.all(
     QUOTAS.map(
       async (name) =>
-        new Map((await readers[name](ids)).map(({ accountId, bytes }) => [accountId, bytes])),
+        new Map((await readers[name](ids)).map(({ workspaceId, bytes }) => [workspaceId, bytes])),
     ),
   )
   return accounts.map(({ id, plan }) => ({

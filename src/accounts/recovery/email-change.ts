@@ -19,7 +19,7 @@ const EXPIRED = 'The codes have expired. Start the change again.'
 
 const MAIL_LIMITS: MailLimits = {
   recipient: { count: 6, seconds: DAY_SECONDS },
-  account: { count: 12, seconds: DAY_SECONDS },
+  sender: { count: 12, seconds: DAY_SECONDS },
   installation: { count: 100, seconds: HOUR_SECONDS },
 }
 

@@ -19,7 +19,7 @@ const INVALID_LINK = 'This link is invalid, was used or has expired. Request a n
 /** Anyone can enter any address, so these limits protect strangers and the relay's reputation. */
 const MAIL_LIMITS: MailLimits = {
   recipient: { count: 5, seconds: DAY_SECONDS },
-  account: { count: 5, seconds: DAY_SECONDS },
+  sender: { count: 5, seconds: DAY_SECONDS },
   installation: { count: 100, seconds: HOUR_SECONDS },
 }
 

@@ -15,7 +15,7 @@ const LINK_LIFETIME_MS = DAY_MS
 /** Anyone can enter any address, so these limits protect strangers and the relay's reputation. */
 const MAIL_LIMITS: MailLimits = {
   recipient: { count: 3, seconds: DAY_SECONDS },
-  account: { count: 3, seconds: DAY_SECONDS },
+  sender: { count: 3, seconds: DAY_SECONDS },
   installation: { count: 100, seconds: HOUR_SECONDS },
 }
 

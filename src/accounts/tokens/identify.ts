@@ -8,7 +8,8 @@ import type { Notifications } from '../../store/notifications.ts'
 import { COOKIE_PREFIX, type Auth } from '../sign-in/auth.ts'
 import { onAccountChange } from '../account-changes.ts'
 import { createLastUse } from './last-use.ts'
-import { findAccountByToken } from '../store.ts'
+import { findTokenOwner } from '../store.ts'
+import { findMembership } from '../workspaces/store.ts'
 import { createTokenCache, type CachedToken } from './token-cache.ts'
 import { hashToken, tokenIn } from './tokens.ts'
 
@@ -40,40 +41,49 @@ export function createIdentify({
   const forgetAccount = (accountId: string) => cache.forgetAccount(accountId)
   onAccountChange(notifications, forgetAccount, () => cache.forgetAll())
 
-  function byToken(authorization: string): Caller | null | Promise<Caller | null> {
+  function byToken(
+    authorization: string,
+    workspaceId: string | undefined,
+  ): Caller | null | Promise<Caller | null> {
     const token = tokenIn(authorization)
     if (token === null) return null
     const known = cache.get(token)
-    return known
-      ? used(known)
+    // Without a promise only where it cannot fail: a hook that throws would end the process.
+    return known && isFor(known, workspaceId)
+      ? used(known, workspaceId)
       : cache
           .fill(token, () => findToken(db, hashToken(token)))
-          .then((found) => found && used(found))
+          .then((found) => found && used(found, workspaceId))
   }
 
-  function used({ tokenId, caller }: CachedToken): Caller {
-    lastUse.record(tokenId)
-    return caller
+  function used(token: CachedToken, workspaceId: string | undefined): Caller {
+    if (!isFor(token, workspaceId)) throw notAMember()
+    lastUse.record(token.caller.tokenId)
+    return token.caller
   }
 
-  const identify: Identify = ({ authorization, cookie }) => {
+  const identify: Identify = ({ authorization, cookie }, workspaceId) => {
     // Other schemes are ignored; they may belong to a proxy in front of the service.
     if (authorization !== undefined && /^Bearer\b/i.test(authorization))
-      return byToken(authorization)
-    return cookie?.includes(SESSION_COOKIE) ? bySession(auth, requireTwoFactor, cookie) : null
+      return byToken(authorization, workspaceId)
+    if (!cookie?.includes(SESSION_COOKIE)) return null
+    return bySession({ db, auth, required: requireTwoFactor }, cookie, workspaceId)
   }
   return Object.assign(identify, { close: () => lastUse.close() })
 }
 
 async function findToken(db: Db, hash: Buffer): Promise<CachedToken | null> {
-  const row = await findAccountByToken(db, hash)
+  const row = await findTokenOwner(db, hash)
   if (!row) return null
-  const { tokenId, id: accountId, ...account } = row
-  return {
-    tokenId,
-    caller: { accountId, ...account, ...TOKEN_CALLER },
-  }
+  const { id: accountId, expiresAt, ...token } = row
+  return { caller: { accountId, ...token, ...TOKEN_CALLER }, expiresAt }
 }
+
+function isFor({ caller }: CachedToken, workspaceId = caller.workspaceId): boolean {
+  return workspaceId === caller.workspaceId
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 const TOKEN_CALLER = {
   via: 'token',
@@ -84,16 +94,19 @@ const TOKEN_CALLER = {
 } as const
 
 async function bySession(
-  auth: Auth,
-  required: Config['REQUIRE_2FA'],
+  { db, auth, required }: { db: Db; auth: Auth; required: Config['REQUIRE_2FA'] },
   cookie: string,
+  workspaceId: string | undefined,
 ): Promise<Caller | null> {
   // Only /get-session itself extends a session, because its response sets the new cookie.
   const query = { disableRefresh: true }
   const found = await auth.api.getSession({ headers: { cookie }, query }).catch(unavailable)
   if (!found) return null
-  const { id: accountId, email, name, plan, admin, disabledAt } = found.user
+  const { id: accountId, email, name, admin, disabledAt } = found.user
   if (disabledAt) return null
+  if (workspaceId !== undefined && !UUID.test(workspaceId)) throw notAMember()
+  const membership = await findMembership(db, accountId, workspaceId)
+  if (!membership) throw notAMember()
   const { id: sessionId, authenticatedAt } = found.session
   const signedInWith = found.session.signedInWith as SignInMethod
   const isRequired = required === 'everyone' || (required === 'administrators' && admin)
@@ -101,15 +114,23 @@ async function bySession(
     accountId,
     email,
     name,
-    plan: plan as Caller['plan'],
     admin,
+    ...membership,
     via: 'session',
+    tokenId: null,
+    scopes: null,
     sessionId,
     authenticatedAt,
     signedInWith,
     lacksSecondFactor: isRequired && signedInWith === 'password',
   }
 }
+
+const notAMember = () =>
+  new Fault(
+    'not_a_member',
+    'You are not a member of this workspace, or it was deleted. Choose another workspace.',
+  )
 
 /** The library reports only that it failed, and logs the database's reason. */
 function unavailable(cause: unknown): never {

@@ -1,13 +1,16 @@
 import type { Caller } from '../../http/auth.ts'
 
-/** A cached token and its account. */
-export type CachedToken = { tokenId: string; caller: Caller }
+/** A cached token: its account and workspace, and when it expires. */
+export type CachedToken = { caller: Caller & { tokenId: string }; expiresAt: Date | null }
 
 /** About 5 MB when full. */
 const MAX_ENTRIES = 10_000
 
 /** How long a change may go unnoticed if its notification is lost. */
 const LIFETIME_MS = 30_000
+
+const isExpired = ({ expiresAt }: CachedToken) =>
+  expiresAt !== null && expiresAt.getTime() <= Date.now()
 
 export type TokenCache = ReturnType<typeof createTokenCache>
 
@@ -22,7 +25,8 @@ export function createTokenCache({ capacity = MAX_ENTRIES, lifetime = LIFETIME_M
   return {
     get(key: string): CachedToken | undefined {
       const entry = entries.get(key)
-      return entry && entry.until > performance.now() ? entry : undefined
+      if (!entry || entry.until <= performance.now()) return undefined
+      return isExpired(entry) ? undefined : entry
     },
     /**
      * Loads an entry and caches it, unless something changed meanwhile: the loaded value may be

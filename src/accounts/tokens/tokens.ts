@@ -36,7 +36,7 @@ export function hashToken(token: string): Buffer {
  */
 export async function issueToken(
   db: Db,
-  accountId: string,
+  { accountId, workspaceId }: { accountId: string; workspaceId: string },
   label = '',
 ): Promise<TokenRow & { token: string }> {
   if (!isPlainText(label, LABEL_LENGTH)) {
@@ -54,6 +54,7 @@ export async function issueToken(
   const token = `prv_${randomBytes(32).toString('base64url')}`
   const row = await insertToken(db, {
     accountId,
+    workspaceId,
     label,
     hash: hashToken(token),
     lastFour: token.slice(-4),

@@ -4,7 +4,7 @@ import { Fault } from '../../errors.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { encrypt } from '../../store/encryption.ts'
 import type { DB } from '../../store/tables.ts'
-import { MAX_CHANNELS_PER_ACCOUNT } from '../limits.ts'
+import { MAX_CHANNELS_PER_WORKSPACE } from '../limits.ts'
 import { TEST_ALERT } from '../messages.ts'
 import { requireTimeZone } from '../quiet-hours.ts'
 import type { NewChannelBody } from '../shapes.ts'
@@ -16,7 +16,7 @@ import {
   createChannelId,
   findChannel,
   insertChannel,
-  isOwnAddress,
+  isMemberAddress,
   secretContext,
   updateChannel,
   type ChannelRow,
@@ -24,7 +24,7 @@ import {
 } from './store.ts'
 
 /**
- * Creates a channel. An email address other than the account’s own gets a code first; where that
+ * Creates a channel. An email address other than a member’s own gets a code first; where that
  * email fails the channel shows the problem, and a new code can be requested. A secret is returned
  * only here.
  * @throws Fault `invalid_request`, `conflict`, `target_not_allowed`; `rate_limited` when no code
@@ -32,27 +32,27 @@ import {
  */
 export async function createChannel(
   deps: SendDeps,
-  account: { id: string },
+  workspace: { id: string },
   body: NewChannelBody,
 ): Promise<{ channel: ChannelRow; secret: string | null }> {
   const { db, secretKey } = deps
   const type = CHANNEL_TYPES[body.type]
   if (body.quietHours) requireTimeZone(body.quietHours)
-  if ((await countChannels(db, account.id)) >= MAX_CHANNELS_PER_ACCOUNT) {
+  if ((await countChannels(db, workspace.id)) >= MAX_CHANNELS_PER_WORKSPACE) {
     throw new Fault(
       'conflict',
-      `An account can have up to ${MAX_CHANNELS_PER_ACCOUNT} channels. Delete one first.`,
+      `A workspace can have up to ${MAX_CHANNELS_PER_WORKSPACE} channels. Delete one first.`,
     )
   }
   const id = await createChannelId(db)
   const target = type.parseTarget(body as never, deps)
   const secret = type.createSecret()
-  const isConfirmed = !type.isEmail || (await isOwnAddress(db, account.id, target))
+  const isConfirmed = !type.isEmail || (await isMemberAddress(db, workspace.id, target))
   const confirmation = isConfirmed ? null : createCode()
   const { label = '', kinds = null, quietHours = null } = body
   const channel = await insertChannel(db, {
     id,
-    accountId: account.id,
+    workspaceId: workspace.id,
     type: body.type,
     target,
     label,
@@ -65,30 +65,30 @@ export async function createChannel(
   if (!channel) throw new Fault('conflict', `A channel to ${target} already exists.`)
   const problem =
     confirmation && deps.relay ? await sendFirstCode(deps, channel, confirmation.code) : null
-  await notifyChange(db, account.id, 'alerts', id)
+  await notifyChange(db, workspace.id, 'alerts', id)
   return { channel: { ...channel, lastError: problem && problem.message }, secret }
 }
 
 /** @throws Fault `invalid_request`, `not_found` */
 export async function changeChannel(
   { db }: { db: Kysely<DB> },
-  accountId: string,
+  workspaceId: string,
   id: string,
   settings: ChannelSettings,
 ): Promise<ChannelRow> {
   if (settings.quietHours) requireTimeZone(settings.quietHours)
-  const channel = (await updateChannel(db, accountId, id, settings)) ?? channelNotFound()
-  await notifyChange(db, accountId, 'alerts', id)
+  const channel = (await updateChannel(db, workspaceId, id, settings)) ?? channelNotFound()
+  await notifyChange(db, workspaceId, 'alerts', id)
   return channel
 }
 
 /** @throws Fault `not_found` */
 export async function requireChannel(
   { db }: { db: Kysely<DB> },
-  accountId: string,
+  workspaceId: string,
   id: string,
 ): Promise<ChannelRow> {
-  return (await findChannel(db, accountId, id)) ?? channelNotFound()
+  return (await findChannel(db, workspaceId, id)) ?? channelNotFound()
 }
 
 function channelNotFound(): never {
@@ -106,7 +106,7 @@ export async function testChannel(deps: SendDeps, channel: ChannelRow): Promise<
   const type = CHANNEL_TYPES[channel.type]
   const problem = type.problem(deps)
   if (problem) throw new Fault('unavailable', problem)
-  if (type.isEmail) await claimMailOf(deps, 'test', channel.accountId, channel.target)
+  if (type.isEmail) await claimMailOf(deps, 'test', channel.workspaceId, channel.target)
   const id = randomUUID()
   const alerts = [{ ...TEST_ALERT, id, at: new Date() }]
   const message = { id, channel, alerts, beforeHandover: async () => {} }

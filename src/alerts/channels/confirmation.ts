@@ -32,11 +32,11 @@ export async function sendFirstCode(
   channel: ChannelRow,
   code: string,
 ): Promise<Fault | null> {
-  const { id, accountId, target } = channel
+  const { id, workspaceId, target } = channel
   try {
-    await claimMailOf(deps, 'code', accountId, target)
+    await claimMailOf(deps, 'code', workspaceId, target)
   } catch (error) {
-    await deleteChannel(deps.db, accountId, id)
+    await deleteChannel(deps.db, workspaceId, id)
     throw error
   }
   return trySendCode(deps, channel, code)
@@ -56,7 +56,7 @@ export async function sendNewCode(deps: SendDeps, channel: ChannelRow): Promise<
     const sentence = `The last code for this address is less than a minute old. Try again ${retryText(wait)}.`
     throw new Fault('rate_limited', sentence, { retryAfter: wait })
   }
-  await claimMailOf(deps, 'code', channel.accountId, channel.target)
+  await claimMailOf(deps, 'code', channel.workspaceId, channel.target)
   const { code, codeHash } = createCode()
   if (!(await renewCode(deps.db, channel.id, codeHash))) {
     throw new Fault(
@@ -65,7 +65,7 @@ export async function sendNewCode(deps: SendDeps, channel: ChannelRow): Promise<
     )
   }
   const problem = await trySendCode(deps, channel, code)
-  await notifyChange(deps.db, channel.accountId, 'alerts', channel.id)
+  await notifyChange(deps.db, channel.workspaceId, 'alerts', channel.id)
   if (problem) throw problem
 }
 
@@ -80,7 +80,7 @@ export async function confirmWithCode(
     const message = `is not the code; after ${MAX_CODE_ATTEMPTS} wrong codes a new one is needed`
     throw new Fault('invalid_request', `This ${message}.`, { details: [{ path: 'code', message }] })
   }
-  await notifyChange(db, channel.accountId, 'alerts', channel.id)
+  await notifyChange(db, channel.workspaceId, 'alerts', channel.id)
 }
 
 const MAIL_KINDS: Record<'code' | 'test', { kind: string; name: string; limits: MailLimits }> = {
@@ -95,11 +95,11 @@ const MAIL_KINDS: Record<'code' | 'test', { kind: string; name: string; limits: 
 export async function claimMailOf(
   { db, secretKey }: SendDeps,
   which: keyof typeof MAIL_KINDS,
-  accountId: string,
+  workspaceId: string,
   to: string,
 ): Promise<void> {
   const { kind, name, limits } = MAIL_KINDS[which]
-  const exceeded = await claimMail(db, secretKey, { kind, to, accountId }, limits)
+  const exceeded = await claimMail(db, secretKey, { kind, to, senderId: workspaceId }, limits)
   if (exceeded) throw tooMany(exceeded, name, to, limits)
 }
 
@@ -112,7 +112,7 @@ function tooMany(
   const { count, seconds: window } = limits[limit]
   const scope = {
     recipient: `to ${to}`,
-    account: 'for your account',
+    sender: 'for your workspace',
     installation: 'for this service',
   }[limit]
   const per = window === HOUR_SECONDS ? 'an hour' : 'a day'

@@ -9,7 +9,7 @@ export type ChannelTypeName = (typeof CHANNEL_TYPE_NAMES)[number]
 
 export type ChannelRow = {
   id: string
-  accountId: string
+  workspaceId: string
   type: ChannelTypeName
   target: string
   label: string
@@ -28,7 +28,7 @@ export type ChannelRow = {
 /** Columns of a `ChannelRow`. */
 export const CHANNEL = [
   'id',
-  'accountId',
+  'workspaceId',
   'type',
   'target',
   'label',
@@ -49,7 +49,7 @@ export type ChannelSettings = Partial<
 >
 
 export type ChannelToInsert = ChannelSettings &
-  Pick<ChannelRow, 'id' | 'accountId' | 'type' | 'target' | 'secret' | 'confirmedAt'> & {
+  Pick<ChannelRow, 'id' | 'workspaceId' | 'type' | 'target' | 'secret' | 'confirmedAt'> & {
     codeHash: Buffer | null
   }
 
@@ -65,24 +65,30 @@ export async function createChannelId(db: Db): Promise<string> {
 }
 
 /**
- * Inserts an account’s first channel, its own email address, unless it ever had one. An address
+ * Inserts a workspace’s first channel, the email address of its owner, unless it ever had one. An address
  * that was only claimed at sign-up and not verified needs a code like any other.
  */
-export async function insertFirstChannel(db: Db, accountId: string): Promise<void> {
+export async function insertFirstChannel(db: Db, workspaceId: string): Promise<void> {
   await sql`
     with first as (
-      insert into alert_first_channel values (${accountId}) on conflict do nothing returning account_id)
-    insert into alert_channel (account_id, type, target, label, confirmed_at)
-    select id, 'email', email, 'my address', case when email_verified then now() end from account where id in (select account_id from first)
+      insert into alert_first_channel values (${workspaceId}) on conflict do nothing returning workspace_id)
+    insert into alert_channel (workspace_id, type, target, label, confirmed_at)
+    select workspace_id, 'email', email, 'my address', case when email_verified then now() end
+    from workspace_contact where workspace_id in (select workspace_id from first)
     on conflict do nothing`.execute(db)
 }
 
-/** Whether this is the account’s own verified address. */
-export async function isOwnAddress(db: Db, accountId: string, address: string): Promise<boolean> {
+/** Whether this is the verified address of a member. */
+export async function isMemberAddress(
+  db: Db,
+  workspaceId: string,
+  address: string,
+): Promise<boolean> {
   const row = await db
-    .selectFrom('account')
-    .select('id')
-    .where('id', '=', accountId)
+    .selectFrom('membership')
+    .innerJoin('account', 'account.id', 'accountId')
+    .select('account.id')
+    .where('workspaceId', '=', workspaceId)
     .where('emailVerified', '=', true)
     .where(sql<boolean>`email = lower(${address})`)
     .executeTakeFirst()
@@ -90,7 +96,7 @@ export async function isOwnAddress(db: Db, accountId: string, address: string): 
 }
 
 /**
- * @returns undefined when the account already has this channel; email addresses are compared
+ * @returns undefined when the workspace already has this channel; email addresses are compared
  *   case-insensitively
  */
 export async function insertChannel(
@@ -100,12 +106,12 @@ export async function insertChannel(
   return db.transaction().execute(async (trx) => {
     // Serialises two spellings of one address that are added at the same moment.
     await trx
-      .selectFrom('account')
+      .selectFrom('workspace')
       .select('id')
-      .where('id', '=', channel.accountId)
+      .where('id', '=', channel.workspaceId)
       .forNoKeyUpdate()
       .execute()
-    if (channel.type === 'email' && (await hasAddress(trx, channel.accountId, channel.target)))
+    if (channel.type === 'email' && (await hasAddress(trx, channel.workspaceId, channel.target)))
       return undefined
     const row = await trx
       .insertInto('alertChannel')
@@ -121,32 +127,32 @@ export async function insertChannel(
   })
 }
 
-async function hasAddress(db: Db, accountId: string, address: string): Promise<boolean> {
+async function hasAddress(db: Db, workspaceId: string, address: string): Promise<boolean> {
   const row = await db
     .selectFrom('alertChannel')
     .select('id')
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .where('type', '=', 'email')
     .where(sql<boolean>`lower(target) = lower(${address})`)
     .executeTakeFirst()
   return row !== undefined
 }
 
-export async function countChannels(db: Db, accountId: string): Promise<number> {
+export async function countChannels(db: Db, workspaceId: string): Promise<number> {
   const { count } = await db
     .selectFrom('alertChannel')
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .executeTakeFirstOrThrow()
   return count
 }
 
-/** Lists the channels of an account, oldest first. */
-export async function listChannels(db: Db, accountId: string): Promise<ChannelRow[]> {
+/** Lists the channels of a workspace, oldest first. */
+export async function listChannels(db: Db, workspaceId: string): Promise<ChannelRow[]> {
   const rows = await db
     .selectFrom('alertChannel')
     .select(CHANNEL)
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .orderBy('id')
     .execute()
   return rows as ChannelRow[]
@@ -154,13 +160,13 @@ export async function listChannels(db: Db, accountId: string): Promise<ChannelRo
 
 export async function findChannel(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   id: string,
 ): Promise<ChannelRow | undefined> {
   const row = await db
     .selectFrom('alertChannel')
     .select(CHANNEL)
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .where('id', '=', id)
     .executeTakeFirst()
   return row as ChannelRow | undefined
@@ -171,7 +177,7 @@ export async function findChannel(
  */
 export async function updateChannel(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   id: string,
   { quietHours, ...settings }: ChannelSettings,
 ): Promise<ChannelRow | undefined> {
@@ -183,17 +189,17 @@ export async function updateChannel(
       ...(settings.enabled === true && { disabledReason: null, failingSince: null }),
       id,
     })
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .where('id', '=', id)
     .returning(CHANNEL)
     .executeTakeFirst()
   return row as ChannelRow | undefined
 }
 
-export async function deleteChannel(db: Db, accountId: string, id: string): Promise<boolean> {
+export async function deleteChannel(db: Db, workspaceId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('alertChannel')
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .where('id', '=', id)
     .executeTakeFirst()
   return numDeletedRows > 0n

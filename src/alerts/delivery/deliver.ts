@@ -10,7 +10,7 @@ import {
   DISABLE_AFTER_MS,
   MESSAGE_LEASE_SECONDS,
   PARALLEL_MESSAGES,
-  PARALLEL_MESSAGES_PER_ACCOUNT,
+  PARALLEL_MESSAGES_PER_WORKSPACE,
   POLL_INTERVAL_MS,
   RETRY_DELAYS_MS,
 } from '../limits.ts'
@@ -84,7 +84,7 @@ async function startDue(
   if (limit <= 0) return 0
   const due = await listDue(deps.db, deps.batching, {
     limit,
-    perAccount: PARALLEL_MESSAGES_PER_ACCOUNT,
+    perWorkspace: PARALLEL_MESSAGES_PER_WORKSPACE,
   })
   const sendable = await postponeQuiet(due, deps)
   const claimed = await claimMessages(deps.db, sendable, MESSAGE_LEASE_SECONDS)
@@ -124,7 +124,7 @@ async function deliver(
     log.warn({ channel: channel.id, err: error }, 'an alert could not be sent')
     await recordFailure(message, error, deps)
   }
-  await notifyChange(db, channel.accountId, 'alerts')
+  await notifyChange(db, channel.workspaceId, 'alerts')
 }
 
 async function send(
@@ -168,16 +168,16 @@ async function recordFailure(
   }
 }
 
-/** Disables a channel and alerts the account on its other channels. */
+/** Disables a channel and alerts the workspace on its other channels. */
 async function disableAndAlert(
-  { id, accountId, type, target }: ChannelRow,
+  { id, workspaceId, type, target }: ChannelRow,
   reason: string,
   { db }: DeliveryDeps,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     if (!(await disableChannel(trx, id, reason))) return
     await raiseAlert(trx, {
-      accountId,
+      workspaceId,
       kind: 'channel.disabled',
       key: `channel.disabled ${id} ${Date.now()}`,
       ...describeDisabledChannel(CHANNEL_TYPES[type].describeTarget(target), reason),

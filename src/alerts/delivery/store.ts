@@ -22,13 +22,13 @@ export type Batching = {
 }
 
 /**
- * Adds an alert to the next message of each channel of the account.
+ * Adds an alert to the next message of each channel of the workspace.
  * @param batchedTypes channel types whose messages collect alerts; others get a message of their
  *   own
  */
 export async function queueAlert(
   db: Db,
-  { accountId, kind }: { accountId: string; kind: string },
+  { workspaceId, kind }: { workspaceId: string; kind: string },
   alertId: string,
   batchedTypes: string[],
 ): Promise<void> {
@@ -36,7 +36,7 @@ export async function queueAlert(
     with message as (
       insert into alert_message (channel_id, collecting)
       select id, type = any(${batchedTypes}) from alert_channel
-      where account_id = ${accountId} and enabled and disabled_reason is null and confirmed_at is not null
+      where workspace_id = ${workspaceId} and enabled and disabled_reason is null and confirmed_at is not null
         and (kinds is null or split_part(${kind}, '.', 1) = any(kinds))
       order by id
       on conflict (channel_id) where collecting do update set collecting = true
@@ -47,27 +47,27 @@ export async function queueAlert(
 }
 
 /**
- * Lists due messages with the quiet hours of their channels. Accounts take turns, and none gets
+ * Lists due messages with the quiet hours of their channels. Workspaces take turns, and none gets
  * more than its share of messages in transit over all instances.
  */
 export async function listDue(
   db: Db,
   { holdMs, gapMs }: Batching,
-  { limit, perAccount }: { limit: number; perAccount: number },
+  { limit, perWorkspace }: { limit: number; perWorkspace: number },
 ) {
   const { rows } = await sql<{ id: string; quietHours: QuietHours | null }>`
     with sending as (
-      select c.account_id, count(*) as count from alert_message m join alert_channel c on c.id = m.channel_id
-      where m.state in ('sending', 'handed-over') group by c.account_id),
+      select c.workspace_id, count(*) as count from alert_message m join alert_channel c on c.id = m.channel_id
+      where m.state in ('sending', 'handed-over') group by c.workspace_id),
     due as (
-      select m.id, m.due_at, c.quiet_hours, c.account_id,
-        row_number() over (partition by c.account_id order by m.due_at, m.id) as place
+      select m.id, m.due_at, c.quiet_hours, c.workspace_id,
+        row_number() over (partition by c.workspace_id order by m.due_at, m.id) as place
       from alert_message m join alert_channel c on c.id = m.channel_id
       where m.state = 'waiting' and m.due_at <= now()
         and (not m.collecting or (m.created_at <= now() - ${holdMs} * interval '1 millisecond'
           and coalesce(c.last_sent_at, '-infinity') <= now() - ${gapMs} * interval '1 millisecond')))
-    select due.id, due.quiet_hours from due left join sending using (account_id)
-    where due.place + coalesce(sending.count, 0) <= ${perAccount}
+    select due.id, due.quiet_hours from due left join sending using (workspace_id)
+    where due.place + coalesce(sending.count, 0) <= ${perWorkspace}
     order by due.place + coalesce(sending.count, 0), due.due_at limit ${limit}`.execute(db)
   return rows
 }

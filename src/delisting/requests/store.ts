@@ -67,7 +67,7 @@ export async function deleteRequest(db: Db, { id, attempt, isReminder }: Attempt
 }
 
 /**
- * Finds the last time that any account of this installation requested removal of the address from
+ * Finds the last time that any workspace of this installation requested removal of the address from
  * this blocklist.
  */
 export async function findLastRequest(db: Db, ip: string, zone: string): Promise<Date | null> {
@@ -90,7 +90,7 @@ export async function lockRecipient(db: Db, recipient: string): Promise<void> {
 }
 
 /**
- * Counts mails to this address since a time: of all accounts together, and of the account that a
+ * Counts mails to this address since a time: of all workspaces together, and of the workspace that a
  * process belongs to.
  */
 export async function countMails(
@@ -98,7 +98,7 @@ export async function countMails(
   recipient: string,
   processId: string,
   since: Date,
-): Promise<{ all: number; ofAccount: number }> {
+): Promise<{ all: number; ofWorkspace: number }> {
   return db
     .selectFrom('delistingRequest as request')
     .leftJoin('delistingStep as step', 'step.id', 'request.stepId')
@@ -108,11 +108,14 @@ export async function countMails(
       expression.fn
         .countAll<number>()
         .filterWhere(
-          'process.accountId',
+          'process.workspaceId',
           '=',
-          expression.selectFrom('delistingProcess').select('accountId').where('id', '=', processId),
+          expression
+            .selectFrom('delistingProcess')
+            .select('workspaceId')
+            .where('id', '=', processId),
         )
-        .as('ofAccount'),
+        .as('ofWorkspace'),
     ])
     .where('request.recipient', '=', recipient)
     .where('request.at', '>', since)

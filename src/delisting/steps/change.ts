@@ -51,7 +51,7 @@ export async function applyEvent(
       .join(' ')
     if (text !== '') await insertEvent(trx, { stepId, at: deps.now(), text })
     await updateProcess(trx, deps, found.process, change.quiet === true)
-    await notifyChange(trx, found.process.accountId, 'delisting', found.process.id)
+    await notifyChange(trx, found.process.workspaceId, 'delisting', found.process.id)
     return step
   })
 }

@@ -152,7 +152,7 @@ export async function claimDueSteps(
       select id from delisting_step
       where id in (
         select d.id from (
-          select o.id, o.next_at, row_number() over (partition by q.account_id order by o.next_at) as turn
+          select o.id, o.next_at, row_number() over (partition by q.workspace_id order by o.next_at) as turn
           from delisting_step o join delisting_process q on q.id = o.process_id
           where o.next_at <= ${now} and (o.leased_until is null or o.leased_until <= ${now})) d
         order by d.turn, d.next_at limit ${limit})

@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 
-/** A result as an account received it: the account, the check, and the data. */
-export type ReceivedResult = { accountId: string; check: string; data: unknown }
+/** A result as a workspace received it: the workspace, the check, and the data. */
+export type ReceivedResult = { workspaceId: string; check: string; data: unknown }
 
 /**
  * Proves that this service returned a result, and when. Its owner can share the result, and cannot
@@ -27,10 +27,14 @@ export function readReceipt(
   return isOurs ? new Date(Number(time)) : null
 }
 
-function macOf({ accountId, check, data }: ReceivedResult, secretKey: string, now: number): Buffer {
+function macOf(
+  { workspaceId, check, data }: ReceivedResult,
+  secretKey: string,
+  now: number,
+): Buffer {
   const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'portreeve receipt v1', 32))
   return createHmac('sha256', key)
-    .update(JSON.stringify([accountId, check, now, withSortedKeys(data)]))
+    .update(JSON.stringify([workspaceId, check, now, withSortedKeys(data)]))
     .digest()
 }
 

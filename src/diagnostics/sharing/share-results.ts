@@ -19,7 +19,7 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const TOKEN_LENGTH = 24
 
 export const SHARE_LIFETIME_MS = 30 * DAY_MS
-const MAX_SHARES_PER_ACCOUNT = 200
+const MAX_SHARES_PER_WORKSPACE = 200
 
 /** A result with the receipt that came with it. */
 export type ResultWithReceipt = { check: string; data: Record<string, unknown>; receipt: string }
@@ -28,41 +28,45 @@ type ShareDeps = { db: Kysely<DB>; secretKey: string }
 
 /**
  * Stores results for thirty days, for everyone who has the link.
- * @throws Fault `invalid_request` when a result was not returned to this account, or the results
- *   are about different names; `conflict` when the account shares too much already
+ * @throws Fault `invalid_request` when a result was not returned to this workspace, or the results
+ *   are about different names; `conflict` when the workspace shares too much already
  */
 export async function shareResults(
   deps: ShareDeps,
-  accountId: string,
+  workspaceId: string,
   results: ResultWithReceipt[],
 ): Promise<SharedRow> {
-  const proven = results.map((result, index) => verifyReceipt(deps, accountId, result, index))
+  const proven = results.map((result, index) => verifyReceipt(deps, workspaceId, result, index))
   const [target, ...others] = new Set(results.map(({ data }) => targetOf(data)))
   if (target === undefined || others.length > 0)
     throw new Fault('invalid_request', 'All results must be for the same domain or address.')
   const expiresAt = new Date(Date.now() + SHARE_LIFETIME_MS)
   return deps.db.transaction().execute(async (trx) => {
-    await requireQuota(trx, accountId, Buffer.byteLength(JSON.stringify(proven)))
+    await requireQuota(trx, workspaceId, Buffer.byteLength(JSON.stringify(proven)))
     const row = await insertShared(trx, {
       token: newToken(),
-      accountId,
+      workspaceId,
       target,
       results: proven,
       expiresAt,
     })
-    await notifyChange(trx, accountId, 'checks')
+    await notifyChange(trx, workspaceId, 'checks')
     return row
   })
 }
 
 /** @throws Fault `conflict` for too many results, `rate_limited` for too many bytes */
-async function requireQuota(trx: Transaction<DB>, accountId: string, bytes: number): Promise<void> {
-  const limit = QUOTA_BYTES[await lockSharing(trx, accountId)].sharedChecks
-  const [shared] = await listSharedUsage(trx, [accountId])
-  if ((shared?.count ?? 0) >= MAX_SHARES_PER_ACCOUNT)
+async function requireQuota(
+  trx: Transaction<DB>,
+  workspaceId: string,
+  bytes: number,
+): Promise<void> {
+  const limit = QUOTA_BYTES[await lockSharing(trx, workspaceId)].sharedChecks
+  const [shared] = await listSharedUsage(trx, [workspaceId])
+  if ((shared?.count ?? 0) >= MAX_SHARES_PER_WORKSPACE)
     throw new Fault(
       'conflict',
-      `An account can share up to ${MAX_SHARES_PER_ACCOUNT} results. Delete one first.`,
+      `A workspace can share up to ${MAX_SHARES_PER_WORKSPACE} results. Delete one first.`,
     )
   if ((shared?.bytes ?? 0) + bytes <= limit) return
   const sentence = `Your plan includes ${bytesText(limit)} for shared results. Delete one first, or wait until the oldest expires.`
@@ -74,12 +78,12 @@ async function requireQuota(trx: Transaction<DB>, accountId: string, bytes: numb
 
 function verifyReceipt(
   { secretKey }: ShareDeps,
-  accountId: string,
+  workspaceId: string,
   shareable: ResultWithReceipt,
   index: number,
 ): SharedResult {
   const { check, data, receipt } = shareable
-  const madeAt = readReceipt(receipt, { accountId, check, data }, secretKey)
+  const madeAt = readReceipt(receipt, { workspaceId, check, data }, secretKey)
   if (madeAt) return { check, data, madeAt: madeAt.toISOString() }
   const message = 'does not match its receipt; send the result as the check returned it'
   throw new Fault('invalid_request', `Result ${index + 1} ${message}.`, {

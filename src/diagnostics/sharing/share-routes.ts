@@ -49,7 +49,7 @@ export function sharedResultsRoute(
   )
 }
 
-/** Registers `/api/v1/shared-checks`: the results that an account shares. */
+/** Registers `/api/v1/shared-checks`: the results that a workspace shares. */
 export function shareRoutes(app: App, { db, secretKey, baseUrl }: ShareRoutesOptions): void {
   app.post(
     '/api/v1/shared-checks',
@@ -68,7 +68,7 @@ export function shareRoutes(app: App, { db, secretKey, baseUrl }: ShareRoutesOpt
     async (request, reply) => {
       const row = await shareResults(
         { db, secretKey },
-        callerOf(request).accountId,
+        callerOf(request).workspaceId,
         request.body.results,
       )
       return reply.code(201).send({ success: true, data: presentShare(row, baseUrl) })
@@ -85,7 +85,7 @@ export function shareRoutes(app: App, { db, secretKey, baseUrl }: ShareRoutesOpt
     },
     async (request) => ({
       success: true,
-      data: (await listShared(db, callerOf(request).accountId)).map((row) =>
+      data: (await listShared(db, callerOf(request).workspaceId)).map((row) =>
         presentShare(row, baseUrl),
       ),
     }),
@@ -101,9 +101,9 @@ export function shareRoutes(app: App, { db, secretKey, baseUrl }: ShareRoutesOpt
       },
     },
     async (request) => {
-      const { accountId } = callerOf(request)
-      if (!(await deleteShared(db, accountId, request.params.token))) throw shareNotFound()
-      await notifyChange(db, accountId, 'checks')
+      const { workspaceId } = callerOf(request)
+      if (!(await deleteShared(db, workspaceId, request.params.token))) throw shareNotFound()
+      await notifyChange(db, workspaceId, 'checks')
       return { success: true }
     },
   )

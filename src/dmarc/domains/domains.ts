@@ -16,32 +16,32 @@ import { countDomains, findDomain, insertDomain, type DomainRow } from './store.
  */
 export async function registerDomain(
   db: Kysely<DB>,
-  accountId: string,
+  workspaceId: string,
   text: string,
 ): Promise<DomainRow> {
   const domain = registrable(text)
   return db.transaction().execute(async (trx) => {
-    if ((await countDomains(trx, accountId)) >= MAX_DOMAINS) {
+    if ((await countDomains(trx, workspaceId)) >= MAX_DOMAINS) {
       throw new Fault(
         'conflict',
-        `An account can have up to ${MAX_DOMAINS.toLocaleString('en')} domains. Delete one first.`,
+        `A workspace can have up to ${MAX_DOMAINS.toLocaleString('en')} domains. Delete one first.`,
       )
     }
     const challenge = randomBytes(16).toString('hex')
-    const row = await insertDomain(trx, { accountId, domain, mailbox: newMailbox(), challenge })
-    if (!row) throw new Fault('conflict', `${domain} is already registered in your account.`)
-    await notifyChange(trx, accountId, 'dmarc', row.id)
+    const row = await insertDomain(trx, { workspaceId, domain, mailbox: newMailbox(), challenge })
+    if (!row) throw new Fault('conflict', `${domain} is already registered in your workspace.`)
+    await notifyChange(trx, workspaceId, 'dmarc', row.id)
     return row
   })
 }
 
 /** @throws Fault `not_found` */
-export async function requireDomain(db: Db, accountId: string, id: string): Promise<DomainRow> {
-  const row = await findDomain(db, accountId, id)
+export async function requireDomain(db: Db, workspaceId: string, id: string): Promise<DomainRow> {
+  const row = await findDomain(db, workspaceId, id)
   if (!row)
     throw new Fault(
       'not_found',
-      'Domain not found in your account. List your domains for valid IDs.',
+      'Domain not found in your workspace. List your domains for valid IDs.',
     )
   return row
 }

@@ -30,7 +30,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
       },
     },
     async (request) => {
-      const rows = await listDomains(db, callerOf(request).accountId)
+      const rows = await listDomains(db, callerOf(request).workspaceId)
       const rejected = await listRejectedToday(
         db,
         rows.map(({ id }) => id),
@@ -51,7 +51,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      const row = await registerDomain(db, callerOf(request).accountId, request.body.domain)
+      const row = await registerDomain(db, callerOf(request).workspaceId, request.body.domain)
       return reply.code(201).send({ success: true, data: await shownPublication(row, null, deps) })
     },
   )
@@ -66,7 +66,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
       },
     },
     async (request) => {
-      const row = await requireDomain(db, callerOf(request).accountId, request.params.id)
+      const row = await requireDomain(db, callerOf(request).workspaceId, request.params.id)
       return { success: true, data: await shownPublication(row, null, deps) }
     },
   )
@@ -84,7 +84,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
       },
     },
     async (request) => {
-      const found = await requireDomain(db, callerOf(request).accountId, request.params.id)
+      const found = await requireDomain(db, callerOf(request).workspaceId, request.params.id)
       const { row, problem } = await verifyDomain(
         db,
         found,
@@ -105,12 +105,12 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
       },
     },
     async (request) => {
-      const { accountId } = callerOf(request)
-      await requireDomain(db, accountId, request.params.id)
+      const { workspaceId } = callerOf(request)
+      await requireDomain(db, workspaceId, request.params.id)
       await withStatementTimeout(db, DELETION_TIMEOUT_MS, (connection) =>
-        deleteDomain(connection, accountId, request.params.id),
+        deleteDomain(connection, workspaceId, request.params.id),
       )
-      await notifyChange(db, accountId, 'dmarc', request.params.id)
+      await notifyChange(db, workspaceId, 'dmarc', request.params.id)
       return { success: true }
     },
   )

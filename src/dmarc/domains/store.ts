@@ -5,7 +5,7 @@ export type VerifiedBy = 'txt' | 'rua'
 
 export type DomainRow = {
   id: string
-  accountId: string
+  workspaceId: string
   domain: string
   mailbox: string
   challenge: string
@@ -23,7 +23,7 @@ export type DomainRow = {
 
 const DOMAIN = [
   'id',
-  'accountId',
+  'workspaceId',
   'domain',
   'mailbox',
   'challenge',
@@ -39,61 +39,61 @@ const DOMAIN = [
   'createdAt',
 ] as const
 
-/** @returns undefined if the account has the domain already */
+/** @returns undefined if the workspace has the domain already */
 export async function insertDomain(
   db: Db,
-  domain: Pick<DomainRow, 'accountId' | 'domain' | 'mailbox' | 'challenge'>,
+  domain: Pick<DomainRow, 'workspaceId' | 'domain' | 'mailbox' | 'challenge'>,
 ): Promise<DomainRow | undefined> {
   const insert = db.insertInto('dmarcDomain').values(domain)
   const row = await insert
-    .onConflict((conflict) => conflict.columns(['accountId', 'domain']).doNothing())
+    .onConflict((conflict) => conflict.columns(['workspaceId', 'domain']).doNothing())
     .returning(DOMAIN)
     .executeTakeFirst()
   return row as DomainRow | undefined
 }
 
 /**
- * Counts an account's domains and locks the account until the transaction ends, so that the count
+ * Counts a workspace's domains and locks the workspace until the transaction ends, so that the count
  * stays true.
  */
-export async function countDomains(db: Db, accountId: string): Promise<number> {
-  await db.selectFrom('account').select('id').where('id', '=', accountId).forUpdate().execute()
+export async function countDomains(db: Db, workspaceId: string): Promise<number> {
+  await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forUpdate().execute()
   const { count } = await db
     .selectFrom('dmarcDomain')
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .executeTakeFirstOrThrow()
   return count
 }
 
 /** Oldest first. */
-export async function listDomains(db: Db, accountId: string): Promise<DomainRow[]> {
-  const rows = db.selectFrom('dmarcDomain').select(DOMAIN).where('accountId', '=', accountId)
+export async function listDomains(db: Db, workspaceId: string): Promise<DomainRow[]> {
+  const rows = db.selectFrom('dmarcDomain').select(DOMAIN).where('workspaceId', '=', workspaceId)
   return (await rows.orderBy('id').execute()) as DomainRow[]
 }
 
 export async function findDomain(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   id: string,
 ): Promise<DomainRow | undefined> {
   const rows = db
     .selectFrom('dmarcDomain')
     .select(DOMAIN)
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .where('id', '=', id)
   return (await rows.executeTakeFirst()) as DomainRow | undefined
 }
 
 export async function findDomainByName(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   domain: string,
 ): Promise<DomainRow | undefined> {
   const rows = db
     .selectFrom('dmarcDomain')
     .select(DOMAIN)
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .where('domain', '=', domain)
   return (await rows.executeTakeFirst()) as DomainRow | undefined
 }
@@ -104,10 +104,10 @@ export async function findDomainByMailbox(db: Db, mailbox: string): Promise<Doma
 }
 
 /** Deletes a domain with its reports and statistics. */
-export async function deleteDomain(db: Db, accountId: string, id: string): Promise<boolean> {
+export async function deleteDomain(db: Db, workspaceId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('dmarcDomain')
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .where('id', '=', id)
     .executeTakeFirst()
   return numDeletedRows > 0n

@@ -21,7 +21,7 @@ export function challengeOf({ domain, challenge }: Pick<DomainRow, 'domain' | 'c
 type Verification = { row: DomainRow; problem: string | null }
 
 /**
- * Checks whether the account's owner controls the domain, and records the result.
+ * Checks whether the workspace's owner controls the domain, and records the result.
  * @returns the updated row, and why there is no proof
  */
 export async function verifyDomain(
@@ -31,7 +31,7 @@ export async function verifyDomain(
   questions: DnsQueries,
 ): Promise<Verification> {
   const verification = await checkProof(db, row, reportEmail, questions)
-  await notifyChange(db, row.accountId, 'dmarc', row.id)
+  await notifyChange(db, row.workspaceId, 'dmarc', row.id)
   return verification
 }
 

@@ -1,10 +1,10 @@
 import type { DomainRow } from '../domains/store.ts'
 import { isWithin, type Tally } from '../statistics/tally.ts'
 
-type Candidate = Pick<DomainRow, 'id' | 'accountId' | 'domain' | 'verifiedAt'>
+type Candidate = Pick<DomainRow, 'id' | 'workspaceId' | 'domain' | 'verifiedAt'>
 
 /**
- * Candidates by name: a report may cover hundreds of domains, and an account may have a thousand.
+ * Candidates by name: a report may cover hundreds of domains, and a workspace may have a thousand.
  */
 export type CandidateIndex<T extends Candidate> = { all: T[]; byName: Map<string, T[]> }
 
@@ -14,7 +14,7 @@ export function indexCandidates<T extends Candidate>(all: T[]): CandidateIndex<T
 
 /**
  * Chooses the registered domains that a report belongs to: its policy domain, else the nearest
- * parent, else a subdomain if all records are from there. If several accounts have the domain, only
+ * parent, else a subdomain if all records are from there. If several workspaces have the domain, only
  * verified ones are chosen.
  */
 export function chooseDomains<T extends Candidate>(
@@ -25,8 +25,8 @@ export function chooseDomains<T extends Candidate>(
   const nearest = selfAndAbove(policyDomain).find((name) => byName.has(name))
   const chosen =
     nearest === undefined ? chooseBelow(all, policyDomain, tallies) : (byName.get(nearest) ?? [])
-  const accounts = new Set(chosen.map(({ accountId }) => accountId))
-  return accounts.size > 1 ? chosen.filter(({ verifiedAt }) => verifiedAt !== null) : chosen
+  const workspaces = new Set(chosen.map(({ workspaceId }) => workspaceId))
+  return workspaces.size > 1 ? chosen.filter(({ verifiedAt }) => verifiedAt !== null) : chosen
 }
 
 function chooseBelow<T extends Candidate>(all: T[], policyDomain: string, tallies: Tally[]): T[] {

@@ -144,11 +144,11 @@ async function* readFile(
 
 function deliveryOf(
   { name, bytes }: GivenFile,
-  { via, accountId, peer, sender }: IntakeOrigin,
+  { via, workspaceId, peer, sender }: IntakeOrigin,
 ): NewDelivery {
   return {
     id: newUuid(),
-    accountId,
+    workspaceId,
     via,
     name: toStorableText(name).slice(0, 255),
     peer: peer ?? null,

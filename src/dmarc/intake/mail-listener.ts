@@ -62,10 +62,10 @@ export async function startMailListener({
       await deferIfRefused(admitMail(db, domain, mail.bytes.length, limits))
     const stored: string[] = []
     for (const domain of mail.recipients) {
-      const { id, accountId } = domain
+      const { id, workspaceId } = domain
       const origin = {
         via: 'smtp' as const,
-        accountId,
+        workspaceId,
         domainId: id,
         peer: mail.peer,
         sender: mail.sender,
@@ -80,7 +80,7 @@ export async function startMailListener({
         otherDomain,
         unreadable: rejected.length - otherDomain,
       })
-      if (rejected.length > 0) await notifyChange(db, accountId, 'dmarc', id)
+      if (rejected.length > 0) await notifyChange(db, workspaceId, 'dmarc', id)
       stored.push(...deliveries)
       log.info({ ...counts, rejected: rejected.length, peer: mail.peer }, 'report mail accepted')
     }

@@ -20,7 +20,7 @@ import {
   type ReadTls,
 } from './read-reports.ts'
 import {
-  MAX_SAMPLES_PER_ACCOUNT_DAY,
+  MAX_SAMPLES_PER_WORKSPACE_DAY,
   MAX_SAMPLES_PER_ADDRESS_DAY,
   MAX_SAMPLES_PER_DELIVERY,
 } from '../limits.ts'
@@ -47,8 +47,8 @@ import { claimSamples } from '../usage/store.ts'
 /** The channel and sender of incoming files. */
 export type IntakeOrigin = {
   via: Via
-  /** The account whose domains the reports may be for; null: all accounts. */
-  accountId: string | null
+  /** The workspace whose domains the reports may be for; null: all workspaces. */
+  workspaceId: string | null
   /** The domain whose report address received it. */
   domainId?: string | undefined
   peer?: string | undefined
@@ -111,7 +111,7 @@ async function sortOut(
   entries: BatchEntry[],
 ): Promise<Sorted> {
   const candidates = indexCandidates(
-    await listCandidateDomains(db, origin.accountId, [...new Set(entries.flatMap(namesOf))]),
+    await listCandidateDomains(db, origin.workspaceId, [...new Set(entries.flatMap(namesOf))]),
   )
   const sorted: Sorted = { aggregates: [], tls: [], failures: [], refused: [] }
   for (const entry of entries) {
@@ -151,10 +151,10 @@ function sortAggregate(
   }
 }
 
-function unknownDomainReason(domain: string, { accountId }: IntakeOrigin): string {
-  return accountId === null
+function unknownDomainReason(domain: string, { workspaceId }: IntakeOrigin): string {
+  return workspaceId === null
     ? `The report is for ${domain}, which is not registered here.`
-    : `The report is for ${domain}, which is not in your account. Add the domain to receive its reports.`
+    : `The report is for ${domain}, which is not in your workspace. Add the domain to receive its reports.`
 }
 
 /** A TLS report may cover several domains: each gets its own policies. */
@@ -287,7 +287,7 @@ async function write(
     failures,
   )
   if (totals.length > 0) await addTotals(trx, totals)
-  await notifyChanges(trx, changesOf(totals, there, asides.length > 0 ? origin.accountId : null))
+  await notifyChanges(trx, changesOf(totals, there, asides.length > 0 ? origin.workspaceId : null))
   return {
     given: aggregates.length + tls.length,
     stored: stored.length + storedTls.size,
@@ -295,26 +295,26 @@ async function write(
   }
 }
 
-/** A batch may change many domains of an account: then one notification covers all of them. */
+/** A batch may change many domains of a workspace: then one notification covers all of them. */
 function changesOf(
   totals: DomainTotals[],
-  accounts: Map<string, string>,
+  workspaces: Map<string, string>,
   asideOf: string | null,
 ): ChangeNotice[] {
-  const byAccount = Map.groupBy(totals, ({ domainId }) => accounts.get(domainId) ?? '')
-  if (asideOf !== null) byAccount.set(asideOf, [])
-  return Array.from(byAccount, ([audience, { 0: one, length }]) => {
+  const byWorkspace = Map.groupBy(totals, ({ domainId }) => workspaces.get(domainId) ?? '')
+  if (asideOf !== null) byWorkspace.set(asideOf, [])
+  return Array.from(byWorkspace, ([audience, { 0: one, length }]) => {
     return { audience, room: 'dmarc', id: one && length === 1 ? one.domainId : null }
   })
 }
 
 function asideRow(
   { read, delivery, reason }: Sorted['refused'][number],
-  accountId: string,
+  workspaceId: string,
 ): RejectedItem {
   const { id: deliveryId, via, receivedAt } = delivery
   const name = toStorableText(read.name).slice(0, 255)
-  return { id: newUuid(), accountId, deliveryId, name, reason, via, receivedAt }
+  return { id: newUuid(), workspaceId, deliveryId, name, reason, via, receivedAt }
 }
 
 /** Rows for the rejected items within the limits per delivery and day. All are counted. */
@@ -323,15 +323,15 @@ async function sampleOf(
   origin: IntakeOrigin,
   refused: Sorted['refused'],
 ): Promise<RejectedItem[]> {
-  const { accountId, domainId } = origin
-  if (accountId === null || refused.length === 0) return []
+  const { workspaceId, domainId } = origin
+  if (workspaceId === null || refused.length === 0) return []
   const [scope, most] =
     domainId === undefined
-      ? [accountId, MAX_SAMPLES_PER_ACCOUNT_DAY]
+      ? [workspaceId, MAX_SAMPLES_PER_WORKSPACE_DAY]
       : [domainId, MAX_SAMPLES_PER_ADDRESS_DAY]
   const some = firstOfEach(refused, MAX_SAMPLES_PER_DELIVERY)
   const count = await claimSamples(trx, scope, some.length, most)
-  return some.slice(0, count).map((each) => asideRow(each, accountId))
+  return some.slice(0, count).map((each) => asideRow(each, workspaceId))
 }
 
 /** The first items of each delivery, over all its batches. */

@@ -9,7 +9,7 @@ export type Via = (typeof INTAKE_CHANNELS)[number]
 
 export type NewDelivery = {
   id: string
-  accountId: string | null
+  workspaceId: string | null
   via: Via
   name: string
   peer: string | null
@@ -60,7 +60,7 @@ export type NewTlsReport = {
 }
 export type RejectedItem = {
   id: string
-  accountId: string
+  workspaceId: string
   deliveryId: string
   name: string
   reason: string
@@ -75,21 +75,21 @@ export type DomainTotals = {
 }
 
 /** The domains of an account; without an account, all domains with one of these names. */
-export async function listCandidateDomains(db: Db, accountId: string | null, names: string[]) {
-  const rows = db.selectFrom('dmarcDomain').select(['id', 'accountId', 'domain', 'verifiedAt'])
+export async function listCandidateDomains(db: Db, workspaceId: string | null, names: string[]) {
+  const rows = db.selectFrom('dmarcDomain').select(['id', 'workspaceId', 'domain', 'verifiedAt'])
   const some =
-    accountId === null
+    workspaceId === null
       ? rows.where('domain', '=', sql<string>`any(${names})`)
-      : rows.where('accountId', '=', accountId)
+      : rows.where('workspaceId', '=', workspaceId)
   return (await some.orderBy('id').execute()) as Pick<
     DomainRow,
-    'id' | 'accountId' | 'domain' | 'verifiedAt'
+    'id' | 'workspaceId' | 'domain' | 'verifiedAt'
   >[]
 }
 
 /**
  * Locks domains until the transaction ends, so that their sums change in one place only.
- * @returns the accounts of the domains that still exist
+ * @returns the workspaces of the domains that still exist
  */
 export async function lockDomains(
   trx: Transaction<DB>,
@@ -97,12 +97,12 @@ export async function lockDomains(
 ): Promise<Map<string, string>> {
   const rows = await trx
     .selectFrom('dmarcDomain')
-    .select(['id', 'accountId'])
+    .select(['id', 'workspaceId'])
     .where('id', '=', sql<string>`any(${ids}::uuid[])`)
     .orderBy('id')
     .forUpdate()
     .execute()
-  return new Map(rows.map(({ id, accountId }) => [id, accountId]))
+  return new Map(rows.map(({ id, workspaceId }) => [id, workspaceId]))
 }
 
 /**
@@ -124,10 +124,10 @@ export async function upsertDeliveries(
   )
   const contents = Buffer.concat(kept.map((content) => content ?? new Uint8Array()))
   await sql`
-    insert into dmarc_delivery (id, account_id, via, name, peer, sender, content, received_at)
-    select id, "accountId", via, name, peer, sender,
+    insert into dmarc_delivery (id, workspace_id, via, name, peer, sender, content, received_at)
+    select id, "workspaceId", via, name, peer, sender,
       case when kept is not null then substring(${contents}::bytea from start + 1 for kept) end, "receivedAt"
-    from json_to_recordset(${JSON.stringify(described)}::json) as r (id uuid, "accountId" uuid, via text, name text,
+    from json_to_recordset(${JSON.stringify(described)}::json) as r (id uuid, "workspaceId" uuid, via text, name text,
       peer inet, sender text, start int, kept int, "receivedAt" timestamptz)
     on conflict (id) do update set content = excluded.content`.execute(trx)
 }

@@ -61,11 +61,11 @@ function addRoute(app: App, { db, onReports, kept: { fileDays } }: RouteDeps): v
       },
     },
     async (request) => {
-      const { accountId } = callerOf(request)
+      const { workspaceId } = callerOf(request)
       const files = filesOf(request.body, request.headers['content-type'] ?? '', request.query.name)
       const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0)
-      await requireFileStorage(db, accountId, bytes, fileDays)
-      const outcome = await ingest(db, { via: 'upload', accountId }, files)
+      await requireFileStorage(db, workspaceId, bytes, fileDays)
+      const outcome = await ingest(db, { via: 'upload', workspaceId }, files)
       notifyOutcome('upload', outcome, onReports)
       const { stored, duplicates, failureReports, rejected } = outcome
       return {

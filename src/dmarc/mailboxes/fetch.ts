@@ -29,7 +29,7 @@ export async function fetchMailbox(
   { signal, limit }: { signal: AbortSignal; limit: AbortSignal },
   log: Logger,
 ): Promise<{ since: Date; error: string } | null> {
-  const notify = () => notifyChange(deps.db, row.accountId, 'dmarc', row.id)
+  const notify = () => notifyChange(deps.db, row.workspaceId, 'dmarc', row.id)
   try {
     await readMailbox(row, deps, signal, limit)
     await markFetched(deps.db, row.id)
@@ -61,7 +61,7 @@ async function readMailbox(
   const { db, secretKey } = deps
   const {
     id,
-    accountId,
+    workspaceId,
     port,
     secure,
     username: user,
@@ -88,7 +88,7 @@ async function readMailbox(
       signal,
       async onMessage(bytes) {
         if (bytes === null) return false
-        const outcome = await ingest(db, { via: 'mailbox', accountId }, [{ name: 'mail', bytes }])
+        const outcome = await ingest(db, { via: 'mailbox', workspaceId }, [{ name: 'mail', bytes }])
         notifyOutcome('mailbox', outcome, deps.onReports)
         // A message without a report is personal mail: it is left unchanged.
         return outcome.stored + outcome.duplicates + outcome.failureReports > 0

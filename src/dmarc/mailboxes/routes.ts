@@ -34,7 +34,7 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
       },
     },
     async (request) => {
-      const rows = await listReportMailboxes(db, callerOf(request).accountId)
+      const rows = await listReportMailboxes(db, callerOf(request).workspaceId)
       return { success: true, data: rows.map(shown) }
     },
   )
@@ -52,9 +52,9 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      const row = await addMailbox(deps, callerOf(request).accountId, request.body)
-      await queue.enqueue(db, mailboxJob, { mailboxId: row.id, accountId: row.accountId })
-      await notifyChange(db, row.accountId, 'dmarc', row.id)
+      const row = await addMailbox(deps, callerOf(request).workspaceId, request.body)
+      await queue.enqueue(db, mailboxJob, { mailboxId: row.id, workspaceId: row.workspaceId })
+      await notifyChange(db, row.workspaceId, 'dmarc', row.id)
       return reply.code(201).send({ success: true, data: shown(row) })
     },
   )
@@ -70,8 +70,8 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
       },
     },
     async (request) => {
-      const row = await requireMailbox(deps, callerOf(request).accountId, request.params.id)
-      await queue.enqueue(db, mailboxJob, { mailboxId: row.id, accountId: row.accountId })
+      const row = await requireMailbox(deps, callerOf(request).workspaceId, request.params.id)
+      await queue.enqueue(db, mailboxJob, { mailboxId: row.id, workspaceId: row.workspaceId })
       return { success: true, data: shown(row) }
     },
   )
@@ -86,10 +86,10 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
       },
     },
     async (request) => {
-      const { accountId } = callerOf(request)
-      await requireMailbox(deps, accountId, request.params.id)
-      await deleteMailbox(db, accountId, request.params.id)
-      await notifyChange(db, accountId, 'dmarc', request.params.id)
+      const { workspaceId } = callerOf(request)
+      await requireMailbox(deps, workspaceId, request.params.id)
+      await deleteMailbox(db, workspaceId, request.params.id)
+      await notifyChange(db, workspaceId, 'dmarc', request.params.id)
       return { success: true }
     },
   )
@@ -97,21 +97,21 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
 
 async function requireMailbox(
   { db }: RouteDeps,
-  accountId: string,
+  workspaceId: string,
   id: string,
 ): Promise<MailboxRow> {
   const row = await findMailbox(db, id)
-  if (row?.accountId !== accountId)
+  if (row?.workspaceId !== workspaceId)
     throw new Fault(
       'not_found',
-      'Mailbox not found in your account. List your mailboxes for valid IDs.',
+      'Mailbox not found in your workspace. List your mailboxes for valid IDs.',
     )
   return row
 }
 
 async function addMailbox(
   { db, secretKey, allowPrivate }: RouteDeps,
-  accountId: string,
+  workspaceId: string,
   given: NewMailbox,
 ): Promise<MailboxRow> {
   const { password, user, moveTo, folder, ...rest } = given
@@ -119,17 +119,17 @@ async function addMailbox(
   refuseAddress(host, allowPrivate)
   refuseControls({ user, password })
   if (moveTo === folder) throw invalid('moveTo', 'must differ from folder')
-  if ((await listReportMailboxes(db, accountId)).length >= MAX_MAILBOXES) {
+  if ((await listReportMailboxes(db, workspaceId)).length >= MAX_MAILBOXES) {
     throw new Fault(
       'conflict',
-      `An account can have up to ${MAX_MAILBOXES} mailboxes. Delete one first.`,
+      `A workspace can have up to ${MAX_MAILBOXES} mailboxes. Delete one first.`,
     )
   }
   const id = newUuid()
   return insertMailbox(db, {
     ...rest,
     id,
-    accountId,
+    workspaceId,
     folder,
     host: host.kind === 'ip' ? host.address : host.name,
     username: user,

@@ -4,7 +4,7 @@ import type { Db } from '../../store/database.ts'
 
 export type MailboxRow = {
   id: string
-  accountId: string
+  workspaceId: string
   host: string
   port: number
   secure: boolean
@@ -24,7 +24,7 @@ export type MailboxRow = {
 
 const MAILBOX = [
   'id',
-  'accountId',
+  'workspaceId',
   'host',
   'port',
   'secure',
@@ -45,7 +45,7 @@ const MAILBOX = [
 type NewRow = Pick<
   MailboxRow,
   | 'id'
-  | 'accountId'
+  | 'workspaceId'
   | 'host'
   | 'port'
   | 'secure'
@@ -61,11 +61,11 @@ export async function insertMailbox(db: Db, mailbox: NewRow): Promise<MailboxRow
 }
 
 /** Oldest first. */
-export async function listReportMailboxes(db: Db, accountId: string): Promise<MailboxRow[]> {
+export async function listReportMailboxes(db: Db, workspaceId: string): Promise<MailboxRow[]> {
   return db
     .selectFrom('dmarcMailbox')
     .select(MAILBOX)
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .orderBy('id')
     .execute()
 }
@@ -75,15 +75,15 @@ export async function findMailbox(db: Db, id: string): Promise<MailboxRow | unde
 }
 
 /** Mailboxes, the one that was read longest ago first. */
-export async function listMailboxIds(db: Db): Promise<Pick<MailboxRow, 'id' | 'accountId'>[]> {
-  const rows = db.selectFrom('dmarcMailbox').select(['id', 'accountId'])
+export async function listMailboxIds(db: Db): Promise<Pick<MailboxRow, 'id' | 'workspaceId'>[]> {
+  const rows = db.selectFrom('dmarcMailbox').select(['id', 'workspaceId'])
   return rows.orderBy(sql`fetched_at nulls first`).execute()
 }
 
-export async function deleteMailbox(db: Db, accountId: string, id: string): Promise<boolean> {
+export async function deleteMailbox(db: Db, workspaceId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('dmarcMailbox')
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .where('id', '=', id)
     .executeTakeFirst()
   return numDeletedRows > 0n

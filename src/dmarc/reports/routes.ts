@@ -43,7 +43,7 @@ import {
 
 const oneReport = Type.Object({ id: Uuid, reportId: Uuid })
 
-/** The reports of a domain, its summary, and the rejected reports of the account. */
+/** The reports of a domain, its summary, and the rejected reports of the workspace. */
 export function dmarcReportRoutes(app: App, deps: RouteDeps): void {
   listRoutes(app, deps)
   oneReportRoutes(app, deps)
@@ -64,7 +64,11 @@ function listRoutes(app: App, { db, findAsn }: RouteDeps): void {
     },
     async (request) => {
       const { from, to, orgName, result, ...page } = request.query
-      const { id, domain } = await requireDomain(db, callerOf(request).accountId, request.params.id)
+      const { id, domain } = await requireDomain(
+        db,
+        callerOf(request).workspaceId,
+        request.params.id,
+      )
       const filter = { from: dateOf(from), to: dateOf(to), orgName, failing: result === 'fail' }
       const total = await countReports(db, id, filter)
       const rows = await listReports(db, id, filter, sliceOf(page))
@@ -89,7 +93,7 @@ function listRoutes(app: App, { db, findAsn }: RouteDeps): void {
       },
     },
     async (request) => {
-      const domain = await requireDomain(db, callerOf(request).accountId, request.params.id)
+      const domain = await requireDomain(db, callerOf(request).workspaceId, request.params.id)
       const range = parseRange(request.query, new Date())
       return { success: true, data: await summarize(db, domain, range, findAsn) }
     },
@@ -106,7 +110,7 @@ function listRoutes(app: App, { db, findAsn }: RouteDeps): void {
       },
     },
     async (request) => {
-      const { id } = await requireDomain(db, callerOf(request).accountId, request.params.id)
+      const { id } = await requireDomain(db, callerOf(request).workspaceId, request.params.id)
       const total = await countTlsReports(db, id)
       const rows = await listTlsReports(db, id, sliceOf(request.query))
       return {
@@ -121,8 +125,8 @@ function listRoutes(app: App, { db, findAsn }: RouteDeps): void {
 }
 
 function oneReportRoutes(app: App, { db }: RouteDeps): void {
-  async function found(accountId: string, { id, reportId }: { id: string; reportId: string }) {
-    const { domain } = await requireDomain(db, accountId, id)
+  async function found(workspaceId: string, { id, reportId }: { id: string; reportId: string }) {
+    const { domain } = await requireDomain(db, workspaceId, id)
     const row = await findReport(db, id, reportId)
     if (!row)
       throw new Fault(
@@ -143,7 +147,7 @@ function oneReportRoutes(app: App, { db }: RouteDeps): void {
       },
     },
     async (request) => {
-      const { row, domain } = await found(callerOf(request).accountId, request.params)
+      const { row, domain } = await found(callerOf(request).workspaceId, request.params)
       return { success: true, data: presentReport(row, domain) }
     },
   )
@@ -160,7 +164,7 @@ function oneReportRoutes(app: App, { db }: RouteDeps): void {
     },
     async (request) => {
       const { page } = request.query
-      const { row, domain } = await found(callerOf(request).accountId, request.params)
+      const { row, domain } = await found(callerOf(request).workspaceId, request.params)
       const records = await findRecords(db, row.id, page - 1)
       return {
         success: true,
@@ -183,9 +187,9 @@ function oneReportRoutes(app: App, { db }: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      const { accountId } = callerOf(request)
-      await found(accountId, request.params)
-      return sendContent(reply, await findOriginal(db, accountId, request.params.reportId))
+      const { workspaceId } = callerOf(request)
+      await found(workspaceId, request.params)
+      return sendContent(reply, await findOriginal(db, workspaceId, request.params.reportId))
     },
   )
 }
@@ -202,9 +206,9 @@ function rejectedRoutes(app: App, { db }: RouteDeps): void {
       },
     },
     async (request) => {
-      const { accountId } = callerOf(request)
-      const total = await countRejected(db, accountId)
-      const rows = await listRejected(db, accountId, sliceOf(request.query))
+      const { workspaceId } = callerOf(request)
+      const total = await countRejected(db, workspaceId)
+      const rows = await listRejected(db, workspaceId, sliceOf(request.query))
       const rejected = rows.map(({ hasContent, ...row }) => ({ ...row, kept: hasContent }))
       return { success: true, data: { rejected, pagination: paginationOf(request.query, total) } }
     },
@@ -223,7 +227,7 @@ function rejectedRoutes(app: App, { db }: RouteDeps): void {
     async (request, reply) => {
       return sendContent(
         reply,
-        await findOriginal(db, callerOf(request).accountId, request.params.id),
+        await findOriginal(db, callerOf(request).workspaceId, request.params.id),
       )
     },
   )

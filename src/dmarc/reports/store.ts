@@ -127,14 +127,14 @@ export async function findRecords(
 /** The original file of a report or rejected item; undefined if it is not stored. */
 export async function findOriginal(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   id: string,
 ): Promise<{ name: string; content: Buffer } | undefined> {
   const { rows } = await sql<{ name: string; content: Buffer }>`
     select d.name, d.content from dmarc_delivery d where d.content is not null and d.id = coalesce(
       (select r.delivery_id from dmarc_report r join dmarc_domain o on o.id = r.domain_id
-        where r.id = ${id} and o.account_id = ${accountId}),
-      (select s.delivery_id from dmarc_set_aside s where s.id = ${id} and s.account_id = ${accountId}))`.execute(
+        where r.id = ${id} and o.workspace_id = ${workspaceId}),
+      (select s.delivery_id from dmarc_set_aside s where s.id = ${id} and s.workspace_id = ${workspaceId}))`.execute(
     db,
   )
   return rows[0]
@@ -167,22 +167,22 @@ export async function countTlsReports(db: Db, domainId: string): Promise<number>
 /** Newest first. */
 export async function listRejected(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   page: PageSlice,
 ): Promise<RejectedRow[]> {
   const { rows } = await sql<RejectedRow>`
     select s.id, s.name, s.reason, s.via, s.received_at, d.content is not null as has_content
     from dmarc_set_aside s left join dmarc_delivery d on d.id = s.delivery_id
-    where s.account_id = ${accountId}
+    where s.workspace_id = ${workspaceId}
     order by s.received_at desc, s.id desc limit ${page.limit} offset ${page.offset}`.execute(db)
   return rows
 }
 
-export async function countRejected(db: Db, accountId: string): Promise<number> {
+export async function countRejected(db: Db, workspaceId: string): Promise<number> {
   const { count } = await db
     .selectFrom('dmarcSetAside')
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .executeTakeFirstOrThrow()
   return count
 }

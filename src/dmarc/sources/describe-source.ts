@@ -55,7 +55,7 @@ export async function describeSource(
   return {
     domain: domain.domain,
     ...range,
-    source: source ? presentSource(source, findAsn) : null,
+    source: source ? presentSource(domain.domain, source, findAsn) : null,
     days: fillDays(range, days),
     identities: { ...all, records: records.length, recordCount: total },
     advice: adviseOnSource(domain.domain, address, source, { all, failed }),

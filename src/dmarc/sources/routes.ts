@@ -27,7 +27,7 @@ export function sourceRoutes(app: App, { db, findAsn }: RouteDeps): void {
       },
     },
     async (request) => {
-      const domain = await requireDomain(db, callerOf(request).accountId, request.params.id)
+      const domain = await requireDomain(db, callerOf(request).workspaceId, request.params.id)
       const address = parseSourceAddress(request.params.address)
       const range = parseRange(request.query, new Date())
       return { success: true, data: await describeSource(db, domain, address, range, findAsn) }
@@ -46,7 +46,7 @@ export function sourceRoutes(app: App, { db, findAsn }: RouteDeps): void {
     },
     async (request) => {
       const { from, to, result, orgName, ...page } = request.query
-      const domain = await requireDomain(db, callerOf(request).accountId, request.params.id)
+      const domain = await requireDomain(db, callerOf(request).workspaceId, request.params.id)
       const wanted = {
         address: parseSourceAddress(request.params.address),
         range: parseRange({ from, to }, new Date()),

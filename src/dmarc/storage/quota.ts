@@ -9,16 +9,16 @@ import { findFileUsage, lockFileUsage, sumStored } from './store.ts'
 import { DAY_SECONDS } from '../../time.ts'
 
 /**
- * Drops the files that exceed the account's storage. Their reports are stored without them.
- * @param deliveries of one account, or of no account, which has no quota
+ * Drops the files that exceed the workspace's storage. Their reports are stored without them.
+ * @param deliveries of one workspace, or of no workspace, which has no quota
  */
 export async function dropFilesBeyondQuota<T extends NewDelivery>(
   trx: Transaction<DB>,
   deliveries: T[],
 ): Promise<T[]> {
-  const accountId = deliveries[0]?.accountId ?? null
-  const usage = accountId === null ? undefined : await lockFileUsage(trx, accountId)
-  if (accountId === null || usage === undefined) return deliveries
+  const workspaceId = deliveries[0]?.workspaceId ?? null
+  const usage = workspaceId === null ? undefined : await lockFileUsage(trx, workspaceId)
+  if (workspaceId === null || usage === undefined) return deliveries
   const limit = QUOTA_BYTES[usage.plan].reportFiles
   const stored = await sumStored(
     trx,
@@ -36,22 +36,22 @@ export async function dropFilesBeyondQuota<T extends NewDelivery>(
     return { ...delivery, content: null }
   })
   if (isFull || bytes >= limit * WARNING_SHARE)
-    await raiseAlert(trx, fileAlert(accountId, limit, isFull ? 'full' : 'warning'))
+    await raiseAlert(trx, fileAlert(workspaceId, limit, isFull ? 'full' : 'warning'))
   return kept
 }
 
 /**
- * Rejects an upload that exceeds the account's storage.
+ * Rejects an upload that exceeds the workspace's storage.
  * @param keptDays after which a file is deleted
  * @throws Fault `rate_limited` with the time at which the oldest file expires
  */
 export async function requireFileStorage(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   bytes: number,
   keptDays: number,
 ): Promise<void> {
-  const usage = await findFileUsage(db, accountId)
+  const usage = await findFileUsage(db, workspaceId)
   if (usage === undefined) return
   const limit = QUOTA_BYTES[usage.plan].reportFiles
   if (usage.bytes + bytes <= limit) return
@@ -62,11 +62,11 @@ export async function requireFileStorage(
 }
 
 /** The key makes it one alert a month for each limit and level. */
-function fileAlert(accountId: string, limit: number, level: 'warning' | 'full'): NewAlert {
+function fileAlert(workspaceId: string, limit: number, level: 'warning' | 'full'): NewAlert {
   const at = new Date()
   const key = `storage.reports ${level} ${limit} ${at.toISOString().slice(0, 7)}`
   return {
-    accountId,
+    workspaceId,
     kind: 'storage.reports',
     key,
     ...describeFileStorage(limit, WARNING_SHARE)[level],

@@ -5,16 +5,16 @@ import type { DB } from '../../store/tables.ts'
 
 export type FileUsage = { plan: Plan; bytes: number }
 
-/** The file usage of an account, locked until the transaction ends. */
+/** The file usage of a workspace, locked until the transaction ends. */
 export async function lockFileUsage(
   trx: Transaction<DB>,
-  accountId: string,
+  workspaceId: string,
 ): Promise<FileUsage | undefined> {
   const { rows } = await sql<FileUsage>`
     with row as (
-      insert into account_usage as u (account_id) select id from account where id = ${accountId}
-      on conflict (account_id) do update set report_bytes = u.report_bytes returning account_id, report_bytes)
-    select a.plan, row.report_bytes as bytes from row join account a on a.id = row.account_id`.execute(
+      insert into workspace_usage as u (workspace_id) select id from workspace where id = ${workspaceId}
+      on conflict (workspace_id) do update set report_bytes = u.report_bytes returning workspace_id, report_bytes)
+    select w.plan, row.report_bytes as bytes from row join workspace w on w.id = row.workspace_id`.execute(
     trx,
   )
   return rows[0]
@@ -28,28 +28,28 @@ export async function sumStored(trx: Transaction<DB>, ids: string[]): Promise<nu
   return rows[0]?.bytes ?? 0
 }
 
-/** An account's plan, its file usage, and the arrival of its oldest file. */
+/** A workspace's plan, its file usage, and the arrival of its oldest file. */
 export async function findFileUsage(
   db: Db,
-  accountId: string,
+  workspaceId: string,
 ): Promise<(FileUsage & { oldest: Date | null }) | undefined> {
   const { rows } = await sql<FileUsage & { oldest: Date | null }>`
-    select a.plan, coalesce(u.report_bytes, 0) as bytes,
-      (select min(received_at) from dmarc_delivery where account_id = a.id and content is not null) as oldest
-    from account a left join account_usage u on u.account_id = a.id where a.id = ${accountId}`.execute(
+    select w.plan, coalesce(u.report_bytes, 0) as bytes,
+      (select min(received_at) from dmarc_delivery where workspace_id = w.id and content is not null) as oldest
+    from workspace w left join workspace_usage u on u.workspace_id = w.id where w.id = ${workspaceId}`.execute(
     db,
   )
   return rows[0]
 }
 
-/** File usage of these accounts, without accounts that have no files. */
+/** File usage of these workspaces, without workspaces that have no files. */
 export async function listFileUsage(
   db: Db,
-  accountIds: string[],
-): Promise<{ accountId: string; bytes: number }[]> {
+  workspaceIds: string[],
+): Promise<{ workspaceId: string; bytes: number }[]> {
   return db
-    .selectFrom('accountUsage')
-    .select(['accountId', 'reportBytes as bytes'])
-    .where('accountId', '=', sql<string>`any(${accountIds}::uuid[])`)
+    .selectFrom('workspaceUsage')
+    .select(['workspaceId', 'reportBytes as bytes'])
+    .where('workspaceId', '=', sql<string>`any(${workspaceIds}::uuid[])`)
     .execute()
 }

@@ -1,4 +1,5 @@
-import type { GroupRow, SourceRow } from './store.ts'
+import type { Sender } from '../senders/senders.ts'
+import type { SourceRow } from './store.ts'
 
 export type Readiness = {
   verdict: 'no-data' | 'too-early' | 'not-ready' | 'ready' | 'enforced'
@@ -17,12 +18,18 @@ export type ReadinessFacts = {
   daysWithMail: number
   /** The policy that receivers found last. */
   published: string | null
-  /** Most failures first. */
-  sources: Pick<SourceRow, 'source' | 'messages' | 'aligned' | 'reverseName' | 'confirmed'>[]
-  groups: GroupRow[]
+  senders: Sender[]
+  /** Sources with failed messages, most failures first. */
+  affected: Affected
 }
 
-/** From this share on, failures are more likely spoofed messages than the owner's. */
+type Affected = Readiness['affected']
+type Decision = Pick<Readiness, 'verdict' | 'sentence'>
+
+/**
+ * A sender with this share of passed messages is set up; the rest are exceptions such as broken
+ * signatures. Below this share of all messages, unknown sources are no obstacle.
+ */
 const SAFE_PASS_RATE = 0.98
 
 /** Below these, a single newsletter could reverse the verdict. */
@@ -32,19 +39,22 @@ const MIN_DAYS_WITH_MAIL = 7
 const MAX_AFFECTED = 20
 const MAX_NAMED = 5
 
-/** Evaluates whether the next stricter policy is safe, and which sources it would affect. */
+/**
+ * Evaluates whether the next stricter policy is safe: whether all senders of the domain’s owner
+ * pass, and how much mail comes from sources that nobody has marked.
+ */
 export function evaluateReadiness(facts: ReadinessFacts): Readiness {
-  const { messages, aligned, published } = facts
+  const { messages, aligned, published, affected } = facts
   const passRate = messages === 0 ? null : aligned / messages
   const policy =
     published === 'reject' ? null : published === 'quarantine' ? 'reject' : 'quarantine'
-  const affected = affectedOf(facts)
-  return { ...decide(facts, passRate, policy, affected), policy, published, passRate, affected }
+  return { ...decide(facts, passRate, policy), policy, published, passRate, affected }
 }
 
-type Affected = Readiness['affected']
-
-function affectedOf({ sources }: ReadinessFacts): Affected {
+/** The sources that a stricter policy would affect, most failures first. */
+export function affectedSources(
+  sources: Pick<SourceRow, 'source' | 'messages' | 'aligned' | 'reverseName' | 'confirmed'>[],
+): Affected {
   return sources
     .filter(({ messages, aligned }) => messages > aligned)
     .slice(0, MAX_AFFECTED)
@@ -62,61 +72,78 @@ function decide(
   facts: ReadinessFacts,
   passRate: number | null,
   policy: Readiness['policy'],
-  affected: Affected,
-): Pick<Readiness, 'verdict' | 'sentence'> {
+): Decision {
   const { messages, days, daysWithMail } = facts
-  if (passRate === null) {
+  if (passRate === null)
     return { verdict: 'no-data', sentence: `No messages were reported in ${inDays(days)}.` }
-  }
-  const share = `${percent(passRate)} of ${number(messages)} messages in ${inDays(days)} passed`
-  if (policy === null) {
-    const effect = affected.length === 0 ? '' : ` and affects ${describeAffected(affected)}`
-    return { verdict: 'enforced', sentence: `${share}. p=reject is in force${effect}.` }
-  }
+  const share = `${percent(passRate)} of ${number(messages)} messages in ${inDays(days)} passed.`
+  if (policy === null) return { verdict: 'enforced', sentence: `p=reject is in force. ${share}` }
   if (messages < MIN_MESSAGES || daysWithMail < MIN_DAYS_WITH_MAIL) {
-    const sentence = `${share}, and ${inDays(daysWithMail)} had mail. That is not enough to tell whether p=${policy} is safe.`
+    const sentence = `Too early for p=${policy}: it takes ${MIN_MESSAGES} messages and mail on ${MIN_DAYS_WITH_MAIL} days to tell. ${share} ${inDays(daysWithMail)} had mail.`
     return { verdict: 'too-early', sentence }
   }
-  if (passRate >= SAFE_PASS_RATE) {
-    const but = affected.length === 0 ? 'and' : 'but'
-    const sentence = `${share}. Moving to p=${policy} is safe ${but} would affect ${describeAffected(affected)}.`
-    return { verdict: 'ready', sentence }
-  }
-  const sentence = `${share}. Moving to p=${policy} is not safe yet and would affect ${describeAffected(affected)}.`
-  return { verdict: 'not-ready', sentence: `${sentence}${describeWithoutFailing(facts, policy)}` }
+  const { verdict, sentence } = decideBySenders(facts, policy)
+  return { verdict, sentence: `${sentence} ${share}` }
 }
 
-/** Failing sources often do not belong to the domain's owner, but only the owner knows. */
-function describeWithoutFailing(
-  { messages, aligned, groups }: ReadinessFacts,
-  policy: string,
-): string {
-  const failing = groups.find(({ group }) => group === 'failing')
-  if (!failing || aligned / (messages - failing.messages) < SAFE_PASS_RATE) return ''
-  const subject =
-    failing.sources === 1
-      ? 'the failing source is not'
-      : `none of the ${number(failing.sources)} failing sources is`
-  return ` If ${subject} yours, p=${policy} is safe.`
+function decideBySenders({ messages, senders }: ReadinessFacts, policy: string): Decision {
+  const mine = senders.filter(({ isMine }) => isMine)
+  const failing = mine.filter(
+    (sender) => sender.messages - sender.fail < sender.messages * SAFE_PASS_RATE,
+  )
+  const unknown = senders.filter(({ isMine, mark, fail }) => !isMine && mark === null && fail > 0)
+  if (failing.length > 0)
+    return {
+      verdict: 'not-ready',
+      sentence: `Not safe for p=${policy} yet: ${failing.length} of your ${number(mine.length)} ${mine.length === 1 ? 'sender' : 'senders'} ${failing.length === 1 ? 'fails' : 'fail'}: ${nameFailing(failing)}.`,
+    }
+  if (failuresOf(unknown) > messages * (1 - SAFE_PASS_RATE))
+    return {
+      verdict: 'not-ready',
+      sentence: `Not decided for p=${policy} yet: mark ${sourcesText(unknown)} as “Mine” or “Not mine” first.`,
+    }
+  if (mine.length === 0)
+    return {
+      verdict: 'not-ready',
+      sentence: `Not safe for p=${policy} yet: no sender of yours passes.`,
+    }
+  return { verdict: 'ready', sentence: describeSafe(mine, unknown, policy) }
 }
 
-function describeAffected(affected: Affected): string {
-  if (affected.length === 0) return 'no source'
-  const count =
-    affected.length === 1
-      ? '1 source'
-      : affected.length < MAX_AFFECTED
-        ? `${affected.length} sources`
-        : `at least ${affected.length} sources`
-  return `${count}: ${nameAffected(affected)}`
+function describeSafe(mine: Sender[], unknown: Sender[], policy: string): string {
+  const all =
+    mine.length === 1 ? 'your sender passes' : `all ${number(mine.length)} of your senders pass`
+  const own = failuresOf(mine)
+  return [
+    `Safe to move to p=${policy}: ${all}.`,
+    own > 0 && `${messagesText(own)} of yours would still be affected.`,
+    unknown.length > 0 && `${sourcesText(unknown)} would be affected.`,
+  ]
+    .filter(Boolean)
+    .join(' ')
 }
 
-function nameAffected(affected: Affected): string {
-  const named = affected.slice(0, MAX_NAMED).map(({ sourceIp, name, fail }) => {
-    return `${name ?? sourceIp} (${number(fail)} ${fail === 1 ? 'message' : 'messages'})`
-  })
-  const more = affected.length - named.length
+/** Failing senders with their failed messages: `SendGrid (31 of 400 messages)`. */
+function nameFailing(failing: Sender[]): string {
+  const named = failing
+    .slice(0, MAX_NAMED)
+    .map(({ name, fail, messages }) => `${name} (${number(fail)} of ${messagesText(messages)})`)
+  const more = failing.length - named.length
   return more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ')
+}
+
+function failuresOf(senders: Sender[]): number {
+  return senders.reduce((sum, { fail }) => sum + fail, 0)
+}
+
+/** `2 unknown sources (31 messages)` */
+function sourcesText(unknown: Sender[]): string {
+  const sources = unknown.reduce((sum, one) => sum + one.sources, 0)
+  return `${number(sources)} unknown ${sources === 1 ? 'source' : 'sources'} (${messagesText(failuresOf(unknown))})`
+}
+
+function messagesText(count: number): string {
+  return `${number(count)} ${count === 1 ? 'message' : 'messages'}`
 }
 
 function inDays(days: number): string {

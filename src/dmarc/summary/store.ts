@@ -151,10 +151,10 @@ export async function listSelectors(
   return found
 }
 
-/** Selectors that a domain signs with according to the account's reports, most messages first. */
-export async function listAccountSelectors(
+/** Selectors that a domain signs with according to the workspace's reports, most messages first. */
+export async function listWorkspaceSelectors(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   signer: string,
   limit: number,
 ): Promise<string[]> {
@@ -162,7 +162,7 @@ export async function listAccountSelectors(
     .selectFrom('dmarcSelector')
     .innerJoin('dmarcDomain', 'dmarcDomain.id', 'dmarcSelector.domainId')
     .select('selector')
-    .where('dmarcDomain.accountId', '=', accountId)
+    .where('dmarcDomain.workspaceId', '=', workspaceId)
     .where('signer', '=', signer)
     .groupBy('selector')
     .orderBy(({ fn }) => fn.sum('messages'), 'desc')

@@ -6,7 +6,9 @@ import type { DomainRow } from '../domains/store.ts'
 import { zeroCounts, type Counts } from '../statistics/tally.ts'
 import { MAX_SUMMARY_DAYS, MAX_SUMMARY_REPORTERS, MAX_SUMMARY_SOURCES } from '../limits.ts'
 import { SOURCE_GROUPS } from '../shapes.ts'
-import { evaluateReadiness } from './readiness.ts'
+import { groupSenders, nameSender } from '../senders/senders.ts'
+import { listMarks } from '../senders/store.ts'
+import { affectedSources, evaluateReadiness } from './readiness.ts'
 import {
   findPublishedPolicy,
   listSelectors,
@@ -66,13 +68,15 @@ export async function summarize(
   range: DayRange,
   findAsn: FindAsn,
 ) {
-  const [days, reporters, { sources, groups }, selectors, published] = await Promise.all([
+  const [days, reporters, { sources, groups }, selectors, published, marks] = await Promise.all([
     sumByDay(db, id, range),
     sumByReporter(db, id, range, MAX_SUMMARY_REPORTERS),
     sumBySource(db, id, range, MAX_SUMMARY_SOURCES),
     listSelectors(db, id, MAX_SUMMARY_SELECTORS),
     findPublishedPolicy(db, id),
+    listMarks(db, id),
   ])
+  const senders = groupSenders(domain, sources, marks)
   const totals = totalsOf(days)
   const { messages, aligned, reports } = totals
   return {
@@ -80,7 +84,8 @@ export async function summarize(
     ...range,
     totals: { reports, ...shown(totals), passRate: messages === 0 ? null : aligned / messages },
     days: fillDays(range, days),
-    sources: sources.map((source) => presentSource(source, findAsn)),
+    sources: sources.map((source) => presentSource(domain, source, findAsn)),
+    senders,
     sourceCount: groups.reduce((sum, group) => sum + group.sources, 0),
     groups: shownGroups(groups),
     reporters: reporters.map(({ reporter, lastDay, ...rest }) => {
@@ -97,8 +102,8 @@ export async function summarize(
       days: daysIn(range),
       daysWithMail: days.filter((day) => day.messages > 0).length,
       published,
-      sources,
-      groups,
+      senders,
+      affected: affectedSources(sources),
     }),
   }
 }
@@ -136,10 +141,8 @@ export function fillDays(range: DayRange, rows: DayRow[]) {
 }
 
 /** A source as the API returns it, with its network. */
-export function presentSource(
-  { source, group, firstDay, lastDay, reverseName, confirmed, ...counts }: SourceRow,
-  findAsn: FindAsn,
-) {
+export function presentSource(domain: string, row: SourceRow, findAsn: FindAsn) {
+  const { source, group, firstDay, lastDay, reverseName, confirmed, ...counts } = row
   const network = findAsn(source)
   return {
     sourceIp: source,
@@ -149,10 +152,16 @@ export function presentSource(
     asn: network?.number ?? null,
     asName: network?.name || null,
     group,
+    sender: senderOf(domain, row),
     ...shown(counts),
     firstDay,
     lastDay,
   }
+}
+
+function senderOf(domain: string, row: SourceRow) {
+  const { id, name } = nameSender(domain, row)
+  return { id, name }
 }
 
 function shownGroups(rows: GroupRow[]) {

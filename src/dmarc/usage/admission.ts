@@ -7,20 +7,20 @@ import { addUsage, countMail, findUsage, INSTALLATION, type DayUsage } from './s
 
 /** Scopes of the daily limits, from the narrowest to the widest. */
 type Scope = keyof IntakeLimits
-const SCOPES: Scope[] = ['address', 'account', 'installation']
+const SCOPES: Scope[] = ['address', 'workspace', 'installation']
 const NAMES = {
   address: 'This address',
-  account: 'The account of this address',
+  workspace: 'The workspace of this address',
   installation: 'This server',
 }
 
-export function scopesOf({ id, accountId }: Pick<DomainRow, 'id' | 'accountId'>): string[] {
-  return [id, accountId, INSTALLATION]
+export function scopesOf({ id, workspaceId }: Pick<DomainRow, 'id' | 'workspaceId'>): string[] {
+  return [id, workspaceId, INSTALLATION]
 }
 
 /**
  * Counts an email for an address before it is processed.
- * @throws Fault `rate_limited` if the address, its account or the installation has reached its
+ * @throws Fault `rate_limited` if the address, its workspace or the installation has reached its
  *   daily limit; then only the refusal is counted
  */
 export async function admitMail(

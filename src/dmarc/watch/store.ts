@@ -31,7 +31,7 @@ export async function deleteExpiredReports(
 
 export type FailureRise = {
   domainId: string
-  accountId: string
+  workspaceId: string
   domain: string
   day: string
   messages: number
@@ -60,7 +60,7 @@ export async function listFailureRises(
         on earlier.domain_id = recent.domain_id and earlier.day between recent.day - 14 and recent.day - 1
       where recent.day >= current_date - 3 group by recent.domain_id, recent.day, recent.messages, recent.failing
     )
-    select distinct on (d.id) d.id as domain_id, d.account_id, d.domain, c.day, c.messages, c.failing, c.before
+    select distinct on (d.id) d.id as domain_id, d.workspace_id, d.domain, c.day, c.messages, c.failing, c.before
     from compared c join dmarc_domain d on d.id = c.domain_id
     where c.days >= 3 and c.failing >= ${least.failing}
       and c.failing / c.messages >= greatest(c.before * ${least.times}, c.before + ${least.more})

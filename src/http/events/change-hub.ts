@@ -8,9 +8,9 @@ import {
 import type { Notifications } from '../../store/notifications.ts'
 import type { Caller } from '../auth.ts'
 
-/** A subscriber to the changes of an account. */
+/** A subscriber to the changes of a workspace and of an account. */
 export type ChangeListener = {
-  caller: Pick<Caller, 'accountId' | 'admin'>
+  caller: Pick<Caller, 'accountId' | 'workspaceId' | 'admin'>
   onChange(change: Change): void
   /** Called when changes may have been missed. */
   onMissed(): void
@@ -39,34 +39,38 @@ const MAX_REPLAYED_CHANGES = 1_000
  */
 export function createChangeHub(notifications: Notifications): ChangeHub {
   const listeners = new Set<ChangeListener>()
-  const byAccount = new Map<string, Set<ChangeListener>>()
+  const byAudience = new Map<string, Set<ChangeListener>>()
   const recent = createRecentChanges()
   const end = onChange(
     notifications,
     (notice) => {
       recent.add(notice)
       const { audience, ...change } = notice
-      const matches = byAccount.get(audience) ?? (isShared(audience) ? listeners : [])
-      for (const listener of matches) if (isVisibleTo(audience, listener)) listener.onChange(change)
+      const matches = byAudience.get(audience) ?? (isShared(audience) ? listeners : [])
+      for (const listener of matches) if (isVisibleTo(notice, listener)) listener.onChange(change)
     },
     () => listeners.forEach((listener) => listener.onMissed()),
   )
 
   return {
     add(listener) {
-      const { accountId } = listener.caller
-      const matches = byAccount.get(accountId) ?? new Set()
-      byAccount.set(accountId, matches.add(listener))
+      const audiences = audiencesOf(listener)
+      for (const audience of audiences)
+        byAudience.set(audience, (byAudience.get(audience) ?? new Set()).add(listener))
       listeners.add(listener)
       const before = recent.all()
       if (before === null) listener.onMissed()
       else
-        for (const { audience, ...change } of before)
-          if (isVisibleTo(audience, listener)) listener.onChange(change)
+        for (const notice of before) {
+          const { audience: _, ...change } = notice
+          if (isVisibleTo(notice, listener)) listener.onChange(change)
+        }
       return () => {
         listeners.delete(listener)
-        matches.delete(listener)
-        if (matches.size === 0) byAccount.delete(accountId)
+        for (const audience of audiences) {
+          byAudience.get(audience)?.delete(listener)
+          if (byAudience.get(audience)?.size === 0) byAudience.delete(audience)
+        }
       }
     },
     close: end,
@@ -75,9 +79,14 @@ export function createChangeHub(notifications: Notifications): ChangeHub {
 
 const isShared = (audience: string) => audience === EVERYONE || audience === ADMINISTRATORS
 
-function isVisibleTo(audience: string, { caller }: ChangeListener): boolean {
+function audiencesOf({ caller }: ChangeListener): Set<string> {
+  return new Set([caller.accountId, caller.workspaceId])
+}
+
+/** The first workspace of an account has its id: the topic tells which of both is meant. */
+function isVisibleTo({ audience, room }: ChangeNotice, { caller }: ChangeListener): boolean {
   return (
-    audience === caller.accountId ||
+    audience === (room === 'account' ? caller.accountId : caller.workspaceId) ||
     audience === EVERYONE ||
     (audience === ADMINISTRATORS && caller.admin)
   )

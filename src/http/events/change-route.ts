@@ -8,7 +8,7 @@ import { failures } from '../schema.ts'
 import type { App } from '../server.ts'
 import { Changed } from '../shapes.ts'
 
-/** `/api/v1/events`: streams the changes of an account, for dashboards and other clients. */
+/** `/api/v1/events`: streams the changes of a workspace, for dashboards and other clients. */
 export function changeRoute(
   app: App,
   {
@@ -29,12 +29,12 @@ export function changeRoute(
       config: { limit: 'change streams' },
       exposeHeadRoute: false,
       schema: {
-        summary: 'Stream changes of the account',
+        summary: 'Stream changes of the workspace',
         operationId: 'followChanges',
         description:
           'Server-sent events. An event `changed` names the module and object that changed: request it again. Frequent changes ' +
           'are combined into a few events a second. A stream begins with the changes of the last 5 seconds. After an event `missed`, ' +
-          `whose data is \`{}\`, anything may have changed. An account can have up to ${ACCOUNT_LIMITS['change streams'].maxConcurrent} streams.`,
+          `whose data is \`{}\`, anything may have changed. A workspace can have up to ${ACCOUNT_LIMITS['change streams'].maxConcurrent} streams.`,
         tags: ['Accounts'],
         produces: ['text/event-stream'],
         response: {
@@ -45,8 +45,8 @@ export function changeRoute(
     },
     async (request, reply) => {
       const caller = callerOf(request)
-      const streams = open.get(caller.accountId) ?? new Set()
-      open.set(caller.accountId, streams)
+      const streams = open.get(caller.workspaceId) ?? new Set()
+      open.set(caller.workspaceId, streams)
       const { raw } = startEventStream(reply)
       const stream = openChangeStream(raw, () => isSame(caller, reauthenticate(request)))
       const unsubscribe = hub.add({ caller, ...stream })
@@ -55,7 +55,7 @@ export function changeRoute(
       unsubscribe()
       stream.end()
       streams.delete(stream.end)
-      if (streams.size === 0) open.delete(caller.accountId)
+      if (streams.size === 0) open.delete(caller.workspaceId)
     },
   )
 }
@@ -64,9 +64,9 @@ export function changeRoute(
  * Whether the caller is still accepted with the same role. After a change of role, clients
  * reconnect.
  */
-function isSame({ admin }: Caller, again: Promise<Caller>): Promise<boolean> {
+function isSame({ admin, role }: Caller, again: Promise<Caller>): Promise<boolean> {
   return again.then(
-    (now) => now.admin === admin,
+    (now) => now.admin === admin && now.role === role,
     () => false,
   )
 }

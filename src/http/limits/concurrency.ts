@@ -66,7 +66,7 @@ export function limitConcurrency(app: App): void {
 
 function subjectOf({ caller, headers, ip, routeOptions }: FastifyRequest): Subject | null {
   const { 'content-length': length, 'transfer-encoding': encoding } = headers
-  const who = caller?.accountId ?? clientNetwork(ip)
+  const who = caller?.workspaceId ?? clientNetwork(ip)
   if (encoding !== undefined || Number(length ?? 0) > LARGE_BODY_BYTES)
     return { key: `large ${who}`, maxConcurrent: MAX_CONCURRENT_LARGE_BODIES }
   const hasOwnLimit = typeof routeOptions.config.limit === 'string'

@@ -1,5 +1,4 @@
 import { fastifySwagger } from '@fastify/swagger'
-import { fastifySwaggerUi } from '@fastify/swagger-ui'
 import { Type } from 'typebox'
 import { completeDocument, type Paths } from './openapi-document.ts'
 import type { App } from '../app.ts'
@@ -27,21 +26,13 @@ const TAGS = {
   Service: 'The service itself.',
 }
 
-/** Swagger UI sets inline styles; scripts and requests are limited to our own origin. */
-const DOCS_CONTENT_SECURITY_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; " +
-  "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-
 type Described = {
   version: string
   /** Operations that are handled outside the router. */
   paths?: Paths | undefined
 }
 
-/**
- * Serves the OpenAPI 3.1 document at `/openapi.json` and its page at `/docs`. Call before routes
- * are added.
- */
+/** Serves the OpenAPI 3.1 document at `/openapi.json`. Call before routes are added. */
 export async function describeApi(app: App, { version, paths }: Described): Promise<void> {
   await app.register(fastifySwagger, {
     openapi: {
@@ -66,18 +57,6 @@ export async function describeApi(app: App, { version, paths }: Described): Prom
       if (!('openapiObject' in document)) return document.swaggerObject
       completeDocument(document.openapiObject as Parameters<typeof completeDocument>[0], paths)
       return document.openapiObject
-    },
-  })
-  await app.register(fastifySwaggerUi, {
-    routePrefix: '/docs',
-    staticCSP: DOCS_CONTENT_SECURITY_POLICY,
-    theme: { title: 'Portreeve API' },
-    uiConfig: {
-      layout: 'BaseLayout',
-      persistAuthorization: false,
-      docExpansion: 'list',
-      tryItOutEnabled: true,
-      displayRequestDuration: true,
     },
   })
   const schema = {

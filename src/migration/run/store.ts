@@ -37,7 +37,7 @@ export async function claimMigration(
     .select('sealed')
     .where('migrationId', '=', id)
     .executeTakeFirst()
-  await notifyMigration(db, claimed.accountId, id)
+  await notifyMigration(db, claimed.workspaceId, id)
   return {
     ...(claimed as Omit<MigrationRow, 'queue'>),
     queue: null,
@@ -70,9 +70,9 @@ export async function markAlive(
     .where('id', '=', id)
     .where('run', '=', run)
     .where('status', '=', 'running')
-    .returning('accountId')
+    .returning('workspaceId')
     .executeTakeFirst()
-  if (row && news) await notifyMigration(db, row.accountId, id)
+  if (row && news) await notifyMigration(db, row.workspaceId, id)
   return row !== undefined
 }
 
@@ -89,7 +89,7 @@ export async function markReleased(db: Db, { id, run }: Run): Promise<void> {
 /** Returns a migration to the queue, at the position it had. */
 export async function markWaiting(
   db: Db,
-  { id, run, accountId }: Run & { accountId: string },
+  { id, run, workspaceId }: Run & { workspaceId: string },
 ): Promise<void> {
   await db
     .updateTable('migration')
@@ -98,13 +98,13 @@ export async function markWaiting(
     .where('run', '=', run)
     .where('status', '=', 'running')
     .execute()
-  await notifyMigration(db, accountId, id)
+  await notifyMigration(db, workspaceId, id)
 }
 
 /** Moves a stalled migration to the end of the queue, unless the worker has lost it. */
 export async function markStalled(
   db: Db,
-  { id, run, accountId }: Run & { accountId: string },
+  { id, run, workspaceId }: Run & { workspaceId: string },
   progress: MigrationProgress,
 ): Promise<void> {
   await db
@@ -120,7 +120,7 @@ export async function markStalled(
     .where('run', '=', run)
     .where('status', '=', 'running')
     .execute()
-  await notifyMigration(db, accountId, id)
+  await notifyMigration(db, workspaceId, id)
 }
 
 /** Resets the number of consecutive stalls. */
@@ -147,11 +147,11 @@ export async function markEnded(
     .where('id', '=', id)
     .where('run', '=', run)
     .where('status', '=', 'running')
-    .returning('accountId')
+    .returning('workspaceId')
     .executeTakeFirst()
   if (!row) return false
   await eraseSecret(db, id)
-  await notifyMigration(db, row.accountId, id)
+  await notifyMigration(db, row.workspaceId, id)
   return true
 }
 

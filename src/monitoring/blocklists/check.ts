@@ -36,7 +36,7 @@ export async function checkListings(
   signal: AbortSignal,
 ): Promise<ListingObservations> {
   const lists = blocklists.lists.filter(
-    (list) => modeOf(list, host.lists, host.accountModes) !== 'mute',
+    (list) => modeOf(list, host.lists, host.workspaceModes) !== 'mute',
   )
   const found = await findHostAddresses(host, resolver, signal)
   const answers = new Map<string, Listing[]>()

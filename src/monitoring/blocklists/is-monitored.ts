@@ -1,10 +1,10 @@
 import type { Blocklist } from '../../protocols/dnsbl/catalogue.ts'
 import type { Db } from '../../store/database.ts'
-import { listMonitoringHosts, type MonitoredIp, listAccountModes } from './store.ts'
+import { listMonitoringHosts, type MonitoredIp, listWorkspaceModes } from './store.ts'
 import { modeOf } from './modes.ts'
 
 /**
- * Whether a monitored host of the account raises alerts, now or soon, when these blocklists remove
+ * Whether a monitored host of the workspace raises alerts, now or soon, when these blocklists remove
  * the address.
  */
 export async function isMonitored(
@@ -14,11 +14,11 @@ export async function isMonitored(
 ): Promise<boolean> {
   const zones = lists.map(({ zone }) => zone)
   const hosts = await listMonitoringHosts(db, monitored, zones)
-  const accountModes =
-    (await listAccountModes(db, [monitored.accountId])).get(monitored.accountId) ?? {}
+  const workspaceModes =
+    (await listWorkspaceModes(db, [monitored.workspaceId])).get(monitored.workspaceId) ?? {}
   return lists.every((list) =>
     hosts.some(
-      ({ zone, lists: own }) => zone === list.zone && modeOf(list, own, accountModes) === 'alert',
+      ({ zone, lists: own }) => zone === list.zone && modeOf(list, own, workspaceModes) === 'alert',
     ),
   )
 }

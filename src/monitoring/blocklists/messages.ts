@@ -19,7 +19,7 @@ function listedAlert(host: HostRow, { ip, listing, since }: ListingChange, at: D
     `First seen at ${clock(since)}, confirmed at ${clock(at)}.`,
   ]
   return {
-    accountId: host.accountId,
+    workspaceId: host.workspaceId,
     kind: 'blacklist.listed',
     key: keyOf('listed', host, ip, list, since),
     title: `${titleOf(host, ip)} is listed on ${list.name}`,
@@ -33,7 +33,7 @@ function listedAlert(host: HostRow, { ip, listing, since }: ListingChange, at: D
 function clearedAlert(host: HostRow, { ip, listing, since }: ListingChange, at: Date): NewAlert {
   const { list } = listing
   return {
-    accountId: host.accountId,
+    workspaceId: host.workspaceId,
     kind: 'blacklist.cleared',
     key: keyOf('cleared', host, ip, list, since),
     title: `Resolved: ${titleOf(host, ip)} was removed from ${list.name}`,
@@ -52,16 +52,16 @@ const USE: Record<Blocklist['category'], string> = {
 }
 
 /**
- * The key has no host, so that several hosts of an account with the same address raise one alert.
+ * The key has no host, so that several hosts of a workspace with the same address raise one alert.
  */
 function keyOf(
   event: string,
-  { accountId }: HostRow,
+  { workspaceId }: HostRow,
   ip: string,
   { zone }: Blocklist,
   since: Date,
 ): string {
-  return `${event} ${accountId} ${ip} ${zone} ${since.toISOString()}`
+  return `${event} ${workspaceId} ${ip} ${zone} ${since.toISOString()}`
 }
 
 function titleOf({ host, label }: HostRow, ip: string): string {

@@ -6,13 +6,13 @@ export type ListMode = (typeof LIST_MODES)[number]
 
 export type ListModes = Record<string, ListMode>
 
-/** The mode set for the host, else for the account, else the default of the catalogue. */
+/** The mode set for the host, else for the workspace, else the default of the catalogue. */
 export function modeOf(
   list: Pick<Blocklist, 'zone' | 'alert'>,
   host: ListModes,
-  account: ListModes,
+  workspace: ListModes,
 ): ListMode {
-  return host[list.zone] ?? account[list.zone] ?? defaultMode(list)
+  return host[list.zone] ?? workspace[list.zone] ?? defaultMode(list)
 }
 
 export function defaultMode({ alert }: Pick<Blocklist, 'alert'>): ListMode {

@@ -26,9 +26,9 @@ export async function reportListingChanges(
   )
   const toAlert = changes.filter(
     ({ listing, baseline }) =>
-      modeOf(listing.list, host.lists, host.accountModes) === 'alert' && !baseline,
+      modeOf(listing.list, host.lists, host.workspaceModes) === 'alert' && !baseline,
   )
-  if (toAlert.length > 0) await lockListingAlerts(trx, host.accountId)
+  if (toAlert.length > 0) await lockListingAlerts(trx, host.workspaceId)
   for (const change of toAlert) {
     const subject = subjectOf(change.ip, change.listing.list.zone)
     if (!(await isListedElsewhere(trx, host, subject)))

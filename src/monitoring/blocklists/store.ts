@@ -49,13 +49,13 @@ export async function deleteAddress(db: Db, hostId: string, ip: string): Promise
 }
 
 /** Locks until the transaction ends: two hosts with the same address raise one alert, not two. */
-export async function lockListingAlerts(trx: Transaction<DB>, accountId: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.blocklistAlert}, hashtext(${accountId}))`.execute(
+export async function lockListingAlerts(trx: Transaction<DB>, workspaceId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.blocklistAlert}, hashtext(${workspaceId}))`.execute(
     trx,
   )
 }
 
-/** Whether another host of the account has this listing, so that its alert exists already. */
+/** Whether another host of the workspace has this listing, so that its alert exists already. */
 export async function isListedElsewhere(db: Db, host: HostRow, subject: string): Promise<boolean> {
   const row = await db
     .selectFrom('monitoredFact as fact')
@@ -64,14 +64,14 @@ export async function isListedElsewhere(db: Db, host: HostRow, subject: string):
     .where('fact.kind', '=', 'blacklist')
     .where('fact.subject', '=', subject)
     .where('fact.state', '=', 'listed')
-    .where('host.accountId', '=', host.accountId)
+    .where('host.workspaceId', '=', host.workspaceId)
     .where('host.id', '!=', host.id)
     .limit(1)
     .executeTakeFirst()
   return row !== undefined
 }
 
-export type MonitoredIp = { accountId: string; ip: string; since: Date }
+export type MonitoredIp = { workspaceId: string; ip: string; since: Date }
 
 /**
  * Lists hosts with this address that are listed on one of these zones, or were removed there since
@@ -79,12 +79,12 @@ export type MonitoredIp = { accountId: string; ip: string; since: Date }
  */
 export async function listMonitoringHosts(
   db: Db,
-  { accountId, ip, since }: MonitoredIp,
+  { workspaceId, ip, since }: MonitoredIp,
   zones: string[],
 ): Promise<{ zone: string; lists: ListModes }[]> {
   const { rows } = await sql<{ zone: string; lists: ListModes }>`
     select zone, host.lists from monitored_host host cross join unnest(${zones}::text[]) as zone
-    where host.account_id = ${accountId} and (
+    where host.workspace_id = ${workspaceId} and (
       exists (select from monitored_fact fact where fact.host_id = host.id and fact.kind = 'blacklist'
         and fact.subject = ${ip} || ' ' || zone and fact.state = 'listed')
       or exists (select from monitored_event event where event.host_id = host.id and event.kind = 'blacklist'
@@ -94,17 +94,17 @@ export async function listMonitoringHosts(
   return rows
 }
 
-/** Lists the modes that these accounts set, by account. */
-export async function listAccountModes(
+/** Lists the modes that these workspaces set, by workspace. */
+export async function listWorkspaceModes(
   db: Db,
-  accountIds: string[],
+  workspaceIds: string[],
 ): Promise<Map<string, ListModes>> {
   const rows = await db
     .selectFrom('monitoredList')
     .selectAll()
-    .where('accountId', 'in', accountIds)
+    .where('workspaceId', 'in', workspaceIds)
     .execute()
-  const grouped = Map.groupBy(rows, ({ accountId }) => accountId)
+  const grouped = Map.groupBy(rows, ({ workspaceId }) => workspaceId)
   return new Map(
     Array.from(grouped, ([id, all]) => [
       id,
@@ -113,24 +113,24 @@ export async function listAccountModes(
   )
 }
 
-/** Sets the mode of a blocklist for an account; null restores the default. */
-export async function setAccountMode(
+/** Sets the mode of a blocklist for a workspace; null restores the default. */
+export async function setWorkspaceMode(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   zone: string,
   mode: ListMode | null,
 ): Promise<void> {
   if (mode === null) {
     await db
       .deleteFrom('monitoredList')
-      .where('accountId', '=', accountId)
+      .where('workspaceId', '=', workspaceId)
       .where('zone', '=', zone)
       .execute()
     return
   }
   await db
     .insertInto('monitoredList')
-    .values({ accountId, zone, mode })
-    .onConflict((conflict) => conflict.columns(['accountId', 'zone']).doUpdateSet({ mode }))
+    .values({ workspaceId, zone, mode })
+    .onConflict((conflict) => conflict.columns(['workspaceId', 'zone']).doUpdateSet({ mode }))
     .execute()
 }

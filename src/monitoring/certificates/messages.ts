@@ -13,7 +13,7 @@ export type CertificateChange = {
 
 /** The alert about a certificate whose state changed. */
 export function certificateAlert(
-  { id, host, accountId }: HostRow,
+  { id, host, workspaceId }: HostRow,
   change: CertificateChange,
   at: Date,
 ): NewAlert {
@@ -24,9 +24,9 @@ export function certificateAlert(
     daysLeft(fact.detail, at),
   )
   return {
-    accountId,
+    workspaceId,
     kind: `certificate.${to}`,
-    key: `certificate ${accountId} ${host} ${port} ${to} ${fact.detail.fingerprint256} ${fact.since.toISOString()}`,
+    key: `certificate ${workspaceId} ${host} ${port} ${to} ${fact.detail.fingerprint256} ${fact.since.toISOString()}`,
     title,
     text: `${text}\n${describeCertificate(fact.detail)}`,
     nextStep,

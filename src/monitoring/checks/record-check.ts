@@ -76,7 +76,7 @@ export async function recordCheck(
     await reportListingChanges(trx, host, updates.listings.changes, now)
     await reportCertificateChanges(trx, host, updates.certificates, now)
     await reportRecordChanges(trx, host, updates.records, now)
-    await notifyChange(trx, host.accountId, 'monitoring', host.id)
+    await notifyChange(trx, host.workspaceId, 'monitoring', host.id)
   })
   deps.onChecked?.(status)
 }

@@ -1,20 +1,20 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { listFacts, type FactRow } from '../facts/store.ts'
-import { listAddresses, type HostAddressRow, listAccountModes } from '../blocklists/store.ts'
+import { listAddresses, type HostAddressRow, listWorkspaceModes } from '../blocklists/store.ts'
 import type { ListModes } from '../blocklists/modes.ts'
 import { HOST, type HostRow } from '../store.ts'
 
-/** A host that one check has claimed, with its addresses, facts and the account’s modes. */
+/** A host that one check has claimed, with its addresses, facts and the workspace’s modes. */
 export type ClaimedHost = HostRow & {
   addresses: HostAddressRow[]
   facts: FactRow[]
-  accountModes: ListModes
+  workspaceModes: ListModes
 }
 
 /**
- * Claims due hosts: one per account in turn, those that have waited longest first.
- * @param except accounts at their limit
+ * Claims due hosts: one per workspace in turn, those that have waited longest first.
+ * @param except workspaces at their limit
  */
 export async function claimDue(
   db: Db,
@@ -24,8 +24,8 @@ export async function claimDue(
 ): Promise<ClaimedHost[]> {
   const inTurn = sql<string>`(
     select id from (
-      select id, due_at, row_number() over (partition by account_id order by due_at) as turn from monitored_host
-      where due_at <= now() and ${IS_FREE} and account_id <> all(${except}::uuid[])) due
+      select id, due_at, row_number() over (partition by workspace_id order by due_at) as turn from monitored_host
+      where due_at <= now() and ${IS_FREE} and workspace_id <> all(${except}::uuid[])) due
     order by turn, due_at limit ${limit})`
   const due = db
     .selectFrom('monitoredHost')
@@ -66,18 +66,18 @@ function claim(db: Db, leaseSeconds: number) {
 async function withDetails(db: Db, hosts: HostRow[]): Promise<ClaimedHost[]> {
   if (hosts.length === 0) return []
   const ids = hosts.map(({ id }) => id)
-  const accounts = [...new Set(hosts.map(({ accountId }) => accountId))]
+  const workspaces = [...new Set(hosts.map(({ workspaceId }) => workspaceId))]
   const [addresses, facts, modes] = await Promise.all([
     listAddresses(db, ids),
     listFacts(db, ids),
-    listAccountModes(db, accounts),
+    listWorkspaceModes(db, workspaces),
   ])
   const [addressesOf, factsOf] = [Map.groupBy(addresses, byHost), Map.groupBy(facts, byHost)]
   return hosts.map((host) => ({
     ...host,
     addresses: addressesOf.get(host.id) ?? [],
     facts: factsOf.get(host.id) ?? [],
-    accountModes: modes.get(host.accountId) ?? {},
+    workspaceModes: modes.get(host.workspaceId) ?? {},
   }))
 }
 

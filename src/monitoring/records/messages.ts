@@ -13,16 +13,16 @@ export type RecordChange = {
 
 /** The alert about all records of a domain that changed at the same time. */
 export function recordsAlert(
-  { id, host, accountId }: HostRow,
+  { id, host, workspaceId }: HostRow,
   changes: RecordChange[],
   at: Date,
 ): NewAlert {
   const types = changes.map(({ subject }) => subject.split(' ')[1] ?? '')
   const since = changes[0]?.since ?? at
   return {
-    accountId,
+    workspaceId,
     kind: 'dns.changed',
-    key: `dns ${accountId} ${changes.map(({ subject }) => subject).join(',')} ${since.toISOString()}`,
+    key: `dns ${workspaceId} ${changes.map(({ subject }) => subject).join(',')} ${since.toISOString()}`,
     title: `DNS records of ${host} changed: ${[...new Set(types)].join(', ')}`,
     text: changes.map(describe).join('\n\n'),
     nextStep:

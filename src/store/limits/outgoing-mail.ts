@@ -9,15 +9,15 @@ import { ADVISORY_LOCKS } from '../advisory-locks.ts'
 export type MailLimit = { count: number; seconds: number }
 
 export type MailLimits = {
-  /** To one address, from all accounts. */
+  /** To one address, from all senders. */
   recipient: MailLimit
-  /** From one account. */
-  account: MailLimit
+  /** Caused by one account or workspace. */
+  sender: MailLimit
   /** From the whole installation. */
   installation: MailLimit
 }
 
-export type LimitedMail = { kind: string; to: string; accountId: string | null }
+export type LimitedMail = { kind: string; to: string; senderId: string | null }
 
 /** The limit that is reached, and the seconds until another message is allowed. */
 export type Exceeded = { limit: keyof MailLimits; seconds: number }
@@ -27,14 +27,14 @@ const RETENTION_SECONDS = DAY_SECONDS
 
 /**
  * Counts a message against its limits before it is sent. It stays counted, even if sending fails or
- * the account is deleted.
+ * the sender is deleted.
  * @param secretKey the recipient is stored as a hash with a key derived from it
  * @returns null when it may be sent
  */
 export async function claimMail(
   db: Kysely<DB>,
   secretKey: string,
-  { kind, to, accountId }: LimitedMail,
+  { kind, to, senderId }: LimitedMail,
   limits: MailLimits,
 ): Promise<Exceeded | null> {
   const recipient = createHmac('sha256', `outgoing mail ${secretKey}`)
@@ -45,14 +45,14 @@ export async function claimMail(
     const ofKind = sql`kind = ${kind}`
     const checks: [keyof MailLimits, ReturnType<typeof sql>][] = [
       ['recipient', sql`${ofKind} and recipient = ${recipient}`],
-      ['account', sql`${ofKind} and account_id = ${accountId}::uuid`],
+      ['sender', sql`${ofKind} and sender_id = ${senderId}::uuid`],
       ['installation', ofKind],
     ]
     for (const [limit, which] of checks) {
       const seconds = await secondsUntilAllowed(trx, which, limits[limit])
       if (seconds !== null) return { limit, seconds }
     }
-    await trx.insertInto('outgoingMail').values({ kind, recipient, accountId }).execute()
+    await trx.insertInto('outgoingMail').values({ kind, recipient, senderId }).execute()
     return null
   })
 }

@@ -11,7 +11,7 @@ export type Rate = { requests: number; windowSeconds: number }
  */
 export async function countRequest(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   name: string,
   { requests, windowSeconds }: Rate,
 ): Promise<number> {
@@ -20,12 +20,14 @@ export async function countRequest(
   // At most one window ahead: the clock may have been ahead when it was written.
   const used = sql`greatest(least(known.full_at, ${latest}), now())`
   const { rows } = await sql`
-    insert into request_rate as known (account_id, name, full_at) values (${accountId}::uuid, ${name}, now() + ${cost})
-    on conflict (account_id, name) do update set full_at = ${used} + ${cost} where ${used} + ${cost} <= ${latest}
+    insert into request_rate as known (workspace_id, name, full_at) values (${workspaceId}::uuid, ${name}, now() + ${cost})
+    on conflict (workspace_id, name) do update set full_at = ${used} + ${cost} where ${used} + ${cost} <= ${latest}
     returning name`.execute(db)
   if (rows.length > 0) return 0
   const left = await sql<{ seconds: number }>`
     select extract(epoch from ${used} + ${cost} - (${latest}))::float8 as seconds
-    from request_rate known where account_id = ${accountId}::uuid and name = ${name}`.execute(db)
+    from request_rate known where workspace_id = ${workspaceId}::uuid and name = ${name}`.execute(
+    db,
+  )
   return Math.max(0.001, left.rows[0]?.seconds ?? 0)
 }

@@ -29,7 +29,7 @@ const MAX_GATHER_TURNS = 8
 export type GroupCommit<R> = { add(row: R): Promise<StoreOutcome> }
 
 type Options<R> = {
-  /** Stores all rows or none. @returns the endpoints that still exist, with their accounts */
+  /** Stores all rows or none. @returns the endpoints that still exist, with their workspaces */
   insert: (rows: R[]) => Promise<Map<string, string>>
   onStored: (endpoints: Map<string, string>) => void
   log: Logger

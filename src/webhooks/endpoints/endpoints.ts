@@ -8,7 +8,7 @@ import { encrypt, decrypt } from '../../store/encryption.ts'
 import { notify, type Notifications } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
 import { configuredResponse, type CaptureResponse } from '../capture/responses.ts'
-import { MAX_ENDPOINTS_PER_ACCOUNT, MAX_RESPONSE_BODY_BYTES } from '../limits.ts'
+import { MAX_ENDPOINTS_PER_WORKSPACE, MAX_RESPONSE_BODY_BYTES } from '../limits.ts'
 import { deleteRequests } from '../requests/store.ts'
 import { newEndpointToken } from '../endpoint-token.ts'
 import {
@@ -32,7 +32,7 @@ import {
 /** The part of an endpoint that a capture needs, with its response prepared once. */
 export type Endpoint = {
   id: string
-  accountId: string
+  workspaceId: string
   cors: boolean
   timeout: number
   responseType: string
@@ -72,27 +72,27 @@ export function onEndpointChange(
   return () => unsubscribers.forEach((unsubscribe) => unsubscribe())
 }
 
-/** @throws Fault `conflict` when the account has too many, `invalid_request` */
+/** @throws Fault `conflict` when the workspace has too many, `invalid_request` */
 export async function createEndpoint(
   { db, secretKey }: Deps,
-  accountId: string,
+  workspaceId: string,
   settings: EndpointSettings,
 ): Promise<EndpointRow> {
   validateSettings(settings)
   return db.transaction().execute(async (trx) => {
-    if ((await countEndpoints(trx, accountId)) >= MAX_ENDPOINTS_PER_ACCOUNT) {
-      const sentence = `An account can have up to ${MAX_ENDPOINTS_PER_ACCOUNT} webhook endpoints. Delete one that is no longer used.`
+    if ((await countEndpoints(trx, workspaceId)) >= MAX_ENDPOINTS_PER_WORKSPACE) {
+      const sentence = `A workspace can have up to ${MAX_ENDPOINTS_PER_WORKSPACE} webhook endpoints. Delete one that is no longer used.`
       throw new Fault('conflict', sentence)
     }
     const { signature, ...plain } = settings
     const made = await insertEndpoint(trx, {
-      accountId,
+      workspaceId,
       token: newEndpointToken(),
       ...pickGiven(plain),
     })
     const sealed = encryptSignature(signature, made.id, secretKey)
-    const row = sealed ? await updateEndpoint(trx, accountId, made.id, sealed) : made
-    await notifyEndpointChange(trx, accountId, made)
+    const row = sealed ? await updateEndpoint(trx, workspaceId, made.id, sealed) : made
+    await notifyEndpointChange(trx, workspaceId, made)
     return row ?? made
   })
 }
@@ -103,21 +103,21 @@ export async function createEndpoint(
  */
 export async function changeEndpoint(
   { db, secretKey }: Deps,
-  accountId: string,
+  workspaceId: string,
   id: string,
   settings: EndpointSettings,
 ): Promise<EndpointRow> {
   validateSettings(settings)
   const { signature, ...plain } = settings
   return db.transaction().execute(async (trx) => {
-    const before = await requireEndpoint(trx, accountId, id)
+    const before = await requireEndpoint(trx, workspaceId, id)
     if (signature && signature.secret === undefined && before.signatureSecret === null)
       throw secretRequired()
     requireOtherSecret(before, signature, secretKey)
     const change = { ...pickGiven(plain), ...encryptSignature(signature, id, secretKey) }
-    const row = await updateEndpoint(trx, accountId, id, change)
+    const row = await updateEndpoint(trx, workspaceId, id, change)
     if (!row) throw endpointNotFound()
-    await notifyEndpointChange(trx, accountId, row)
+    await notifyEndpointChange(trx, workspaceId, row)
     return row
   })
 }
@@ -125,13 +125,13 @@ export async function changeEndpoint(
 /** @throws Fault `not_found` */
 export async function removeEndpoint(
   db: Kysely<DB>,
-  accountId: string,
+  workspaceId: string,
   id: string,
 ): Promise<string> {
   return db.transaction().execute(async (trx) => {
-    const token = await deleteEndpoint(trx, accountId, id)
+    const token = await deleteEndpoint(trx, workspaceId, id)
     if (token === undefined) throw endpointNotFound()
-    await notifyEndpointChange(trx, accountId, { id, token })
+    await notifyEndpointChange(trx, workspaceId, { id, token })
     return token
   })
 }
@@ -143,24 +143,24 @@ export async function removeEndpoint(
  */
 export async function clearRequests(
   db: Kysely<DB>,
-  accountId: string,
+  workspaceId: string,
   id: string,
 ): Promise<number> {
   return db.transaction().execute(async (trx) => {
-    const row = await updateEndpoint(trx, accountId, id, { requestCount: 0 })
+    const row = await updateEndpoint(trx, workspaceId, id, { requestCount: 0 })
     if (!row) throw endpointNotFound()
-    await notifyEndpointChange(trx, accountId, row)
+    await notifyEndpointChange(trx, workspaceId, row)
     return deleteRequests(trx, id)
   })
 }
 
-/** @throws Fault `not_found`, also for another account's endpoint */
+/** @throws Fault `not_found`, also for another workspace's endpoint */
 export async function requireEndpoint(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   id: string,
 ): Promise<EncryptedEndpoint> {
-  const row = await findEndpoint(db, accountId, id)
+  const row = await findEndpoint(db, workspaceId, id)
   if (!row) throw endpointNotFound()
   return row
 }
@@ -168,10 +168,10 @@ export async function requireEndpoint(
 /** @throws Fault `not_found` */
 export async function readResponseSecret(
   { db, secretKey }: Deps,
-  accountId: string,
+  workspaceId: string,
   id: string,
 ): Promise<string> {
-  return ensureResponseSecret(db, await requireEndpoint(db, accountId, id), secretKey)
+  return ensureResponseSecret(db, await requireEndpoint(db, workspaceId, id), secretKey)
 }
 
 /**
@@ -181,17 +181,17 @@ export async function readResponseSecret(
  */
 export async function replaceResponseSecret(
   { db, secretKey }: Deps,
-  accountId: string,
+  workspaceId: string,
   id: string,
   wanted: string = newSecret(),
 ): Promise<string> {
   await db.transaction().execute(async (trx) => {
-    const endpoint = await requireEndpoint(trx, accountId, id)
+    const endpoint = await requireEndpoint(trx, workspaceId, id)
     if (decryptSignatureSecret(endpoint, secretKey) === wanted) throw sameSecretFault('secret')
-    const row = await updateEndpoint(trx, accountId, id, {
+    const row = await updateEndpoint(trx, workspaceId, id, {
       responseSecret: encrypt(wanted, secretKey, responseSecretContext(id)),
     })
-    if (row) await notifyEndpointChange(trx, accountId, row)
+    if (row) await notifyEndpointChange(trx, workspaceId, row)
   })
   return wanted
 }
@@ -205,10 +205,10 @@ export async function loadEndpoint(
   if (!row) return null
   const secret = row.template ? await ensureResponseSecret(db, row, secretKey) : ''
   const template = row.template ? { text: row.responseBody, secret } : null
-  const { id, accountId, cors, timeout, responseType } = row
+  const { id, workspaceId, cors, timeout, responseType } = row
   return {
     id,
-    accountId,
+    workspaceId,
     cors,
     timeout,
     responseType,
@@ -272,17 +272,17 @@ function signatureContext(id: string): string {
 /** Notifies every instance that an endpoint changed. */
 async function notifyEndpointChange(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   { id, token }: EndpointChanged,
 ): Promise<void> {
   await notify(db, CHANGED, { id, token })
-  await notifyChange(db, accountId, 'webhooks', id)
+  await notifyChange(db, workspaceId, 'webhooks', id)
 }
 
 type Plain = Omit<EndpointSettings, 'signature'>
 
 /**
- * The settings that are stored as given. Other fields of a request, such as an account ID, must not
+ * The settings that are stored as given. Other fields of a request, such as a workspace ID, must not
  * reach the row.
  */
 const PLAIN_FIELDS = [

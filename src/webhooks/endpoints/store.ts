@@ -18,13 +18,13 @@ export type EndpointRow = {
 
 /** An endpoint with its encrypted secrets, for verifying and signing only. */
 export type EncryptedEndpoint = EndpointRow & {
-  accountId: string
+  workspaceId: string
   signatureSecret: string | null
   responseSecret: string | null
 }
 
 export type EndpointChange = Partial<
-  Omit<EncryptedEndpoint, 'id' | 'accountId' | 'token' | 'createdAt'>
+  Omit<EncryptedEndpoint, 'id' | 'workspaceId' | 'token' | 'createdAt'>
 >
 
 const ENDPOINT = [
@@ -43,14 +43,14 @@ const ENDPOINT = [
 ] as const
 const ENDPOINT_WITH_SECRETS = [
   ...ENDPOINT,
-  'accountId',
+  'workspaceId',
   'signatureSecret',
   'responseSecret',
 ] as const
 
 export async function insertEndpoint(
   db: Db,
-  endpoint: EndpointChange & { accountId: string; token: string },
+  endpoint: EndpointChange & { workspaceId: string; token: string },
 ): Promise<EndpointRow> {
   const row = await db
     .insertInto('webhookEndpoint')
@@ -60,41 +60,41 @@ export async function insertEndpoint(
   return row as EndpointRow
 }
 
-/** Lists the endpoints of an account, oldest first. */
-export async function listEndpoints(db: Db, accountId: string): Promise<EndpointRow[]> {
+/** Lists the endpoints of a workspace, oldest first. */
+export async function listEndpoints(db: Db, workspaceId: string): Promise<EndpointRow[]> {
   const rows = await db
     .selectFrom('webhookEndpoint')
     .select(ENDPOINT)
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .orderBy('id')
     .execute()
   return rows as EndpointRow[]
 }
 
 /**
- * Counts the endpoints of an account, and locks the account so that none is added until the
+ * Counts the endpoints of a workspace, and locks the workspace so that none is added until the
  * transaction ends.
  */
-export async function countEndpoints(db: Db, accountId: string): Promise<number> {
-  await db.selectFrom('account').select('id').where('id', '=', accountId).forUpdate().execute()
+export async function countEndpoints(db: Db, workspaceId: string): Promise<number> {
+  await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forUpdate().execute()
   const { count } = await db
     .selectFrom('webhookEndpoint')
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .executeTakeFirstOrThrow()
   return count
 }
 
 export async function findEndpoint(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   id: string,
 ): Promise<EncryptedEndpoint | undefined> {
   const row = await db
     .selectFrom('webhookEndpoint')
     .select(ENDPOINT_WITH_SECRETS)
     .where('id', '=', id)
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .executeTakeFirst()
   return row as EncryptedEndpoint | undefined
 }
@@ -102,18 +102,18 @@ export async function findEndpoint(
 export async function findEndpointByToken(
   db: Db,
   token: string,
-): Promise<(EncryptedEndpoint & { accountId: string }) | undefined> {
+): Promise<(EncryptedEndpoint & { workspaceId: string }) | undefined> {
   const row = await db
     .selectFrom('webhookEndpoint')
-    .select([...ENDPOINT_WITH_SECRETS, 'accountId'])
+    .select([...ENDPOINT_WITH_SECRETS, 'workspaceId'])
     .where('token', '=', token)
     .executeTakeFirst()
-  return row as (EncryptedEndpoint & { accountId: string }) | undefined
+  return row as (EncryptedEndpoint & { workspaceId: string }) | undefined
 }
 
 export async function updateEndpoint(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   id: string,
   change: EndpointChange,
 ): Promise<EndpointRow | undefined> {
@@ -122,7 +122,7 @@ export async function updateEndpoint(
     // A statement needs something to set; setting the ID to itself changes nothing.
     .set({ id, ...written(change) })
     .where('id', '=', id)
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .returning(ENDPOINT)
     .executeTakeFirst()
   return row as EndpointRow | undefined
@@ -157,13 +157,13 @@ function written<T extends EndpointChange>({ signature, ...rest }: T) {
 /** Deletes an endpoint with its requests. @returns its token */
 export async function deleteEndpoint(
   db: Db,
-  accountId: string,
+  workspaceId: string,
   id: string,
 ): Promise<string | undefined> {
   const row = await db
     .deleteFrom('webhookEndpoint')
     .where('id', '=', id)
-    .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .returning('token')
     .executeTakeFirst()
   return row?.token

@@ -85,7 +85,7 @@ function toSnakeCase(field: string): string {
 const ROW_BYTES = 200
 const HEADER_BYTES = 6
 
-/** Counts the bytes of a request against the account’s quota. */
+/** Counts the bytes of a request against the workspace’s quota. */
 export function storedBytes({ path, query, headers, trailers, body }: CapturedRequest): number {
   return (
     ROW_BYTES +

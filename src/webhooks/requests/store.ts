@@ -151,7 +151,7 @@ const FOREIGN_KEY_VIOLATION = '23503'
 /**
  * Creates the function that stores a batch of requests durably with one COPY. When it throws, none
  * of them is known to be stored.
- * @returns a function that returns the endpoints that exist, with their accounts; requests of
+ * @returns a function that returns the endpoints that exist, with their workspaces; requests of
  *   others were not stored
  */
 export function createRequestInsert(

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import type { Kysely } from 'kysely'
 import { bytesText } from '../../accounts/own-data/quotas.ts'
-import { listAdministrators } from '../../accounts/store.ts'
+import { listAdministratorWorkspaces } from '../../accounts/workspaces/store.ts'
 import type { NewAlert } from '../../alerts/raise.ts'
 import type { Config } from '../../config.ts'
 import type { Logger } from '../../log.ts'
@@ -36,7 +36,7 @@ export type DiskDeps = {
 
 /**
  * Monitors the space for the database: the disk of the embedded one, and MAX_DATABASE_BYTES where
- * it is set. While there is too little, the oldest captures of the accounts that store most are
+ * it is set. While there is too little, the oldest captures of the workspaces that store most are
  * removed.
  * @returns a function that stops it
  */
@@ -78,7 +78,7 @@ export async function relieveDisk(deps: DiskDeps, signal?: AbortSignal): Promise
   })
 }
 
-type Removed = { accountId: string; requests: number; bytes: number }
+type Removed = { workspaceId: string; requests: number; bytes: number }
 
 async function removeCaptures(
   deps: DiskDeps,
@@ -88,14 +88,14 @@ async function removeCaptures(
 ): Promise<Removed[]> {
   const { db } = deps
   const all: Removed[] = []
-  for (const { accountId, limitBytes } of shareReduction(usages, bytes)) {
-    const deleted = await deleteDownTo(db, accountId, {
+  for (const { workspaceId, limitBytes } of shareReduction(usages, bytes)) {
+    const deleted = await deleteDownTo(db, workspaceId, {
       limitBytes,
       kept: MIN_REQUESTS_PER_ENDPOINT,
       upTo: new Map(),
       signal,
     })
-    const sums = { accountId, requests: 0, bytes: 0 }
+    const sums = { workspaceId, requests: 0, bytes: 0 }
     for (const one of deleted) {
       sums.requests += one.deleted
       sums.bytes += one.bytes
@@ -110,14 +110,14 @@ async function removeCaptures(
 }
 
 /**
- * Distributes the reduction: the accounts that store most come down to one level, and the others
+ * Distributes the reduction: the workspaces that store most come down to one level, and the others
  * lose nothing.
- * @returns the bytes that each of these accounts may keep, the largest first
+ * @returns the bytes that each of these workspaces may keep, the largest first
  */
 export function shareReduction(
-  usages: Pick<CaptureUsage, 'accountId' | 'bytes'>[],
+  usages: Pick<CaptureUsage, 'workspaceId' | 'bytes'>[],
   bytes: number,
-): { accountId: string; limitBytes: number }[] {
+): { workspaceId: string; limitBytes: number }[] {
   if (bytes <= 0) return []
   const heaviest = usages.toSorted((one, other) => other.bytes - one.bytes)
   let above = 0
@@ -126,7 +126,7 @@ export function shareReduction(
     const level = (above - bytes) / (index + 1)
     if (level >= (heaviest[index + 1]?.bytes ?? 0) || index === heaviest.length - 1) {
       const limitBytes = Math.max(0, Math.floor(level))
-      return heaviest.slice(0, index + 1).map(({ accountId }) => ({ accountId, limitBytes }))
+      return heaviest.slice(0, index + 1).map(({ workspaceId }) => ({ workspaceId, limitBytes }))
     }
   }
   return []
@@ -177,32 +177,33 @@ async function notifyAboutSpace(
   const { freeBytes, wantedBytes } = space
   const requests = removed.reduce((sum, one) => sum + one.requests, 0)
   log.warn(
-    { freeBytes, wantedBytes, requests, accounts: removed.length },
+    { freeBytes, wantedBytes, requests, workspaces: removed.length },
     'too little free space for the database',
   )
-  for (const accountId of await listAdministrators(db)) await raise(spaceAlert(accountId, space))
-  for (const { accountId } of removed) await raise(removalAlert(accountId))
+  for (const workspaceId of await listAdministratorWorkspaces(db))
+    await raise(spaceAlert(workspaceId, space))
+  for (const { workspaceId } of removed) await raise(removalAlert(workspaceId))
 }
 
-function spaceAlert(accountId: string, { freeBytes, wantedBytes }: FreeSpace): NewAlert {
+function spaceAlert(workspaceId: string, { freeBytes, wantedBytes }: FreeSpace): NewAlert {
   const at = new Date()
   return {
-    accountId,
+    workspaceId,
     kind: 'storage.disk',
     key: `storage.disk ${at.toISOString().slice(0, 10)}`,
     title: 'The database is running out of space',
-    text: `${bytesText(Math.max(0, freeBytes))} are free, and ${bytesText(wantedBytes)} should be. The oldest captured requests of the accounts that store most are being removed.`,
+    text: `${bytesText(Math.max(0, freeBytes))} are free, and ${bytesText(wantedBytes)} should be. The oldest captured requests of the workspaces that store most are being removed.`,
     nextStep:
-      'Free space on the disk or enlarge it. See which accounts store most under Administration.',
+      'Free space on the disk or enlarge it. See which workspaces store most under Administration.',
     path: '/administration/accounts',
     at,
   }
 }
 
-function removalAlert(accountId: string): NewAlert {
+function removalAlert(workspaceId: string): NewAlert {
   const at = new Date()
   return {
-    accountId,
+    workspaceId,
     kind: 'storage.captures',
     key: `storage.captures disk ${at.toISOString().slice(0, 10)}`,
     title: 'Old captured webhooks were removed',

@@ -7,7 +7,7 @@ import type { DB } from '../../store/tables.ts'
 import { MAX_QUOTA_TRIMMED_ROWS } from '../limits.ts'
 import { deleteOldest, listUsage, type CaptureUsage, type Deleted } from './store.ts'
 
-/** Bytes of captures that accounts may store, by plan. */
+/** Bytes of captures that workspaces may store, by plan. */
 export type CaptureQuotas = Record<Plan, number>
 
 export const CAPTURE_QUOTAS = Object.fromEntries(
@@ -17,31 +17,33 @@ export const CAPTURE_QUOTAS = Object.fromEntries(
 export type QuotaDeps = {
   db: Kysely<DB>
   quotas: CaptureQuotas
-  /** Raises an alert, once for each key of an account. */
+  /** Raises an alert, once for each key of a workspace. */
   raise: (alert: NewAlert) => Promise<unknown>
   onRemoved?: ((reason: 'quota', requests: number) => void) | undefined
 }
 
 /**
- * Deletes the oldest captures of accounts that store more than their plan allows, and alerts
- * accounts close to the limit.
+ * Deletes the oldest captures of workspaces that store more than their plan allows, and alerts
+ * workspaces close to the limit.
  * @param upTo the number up to which each endpoint is trimmed; updated here
  */
 export async function trimToQuotas(
   { db, quotas, raise, onRemoved }: QuotaDeps,
   upTo: Map<string, number>,
   {
-    accountIds,
+    workspaceIds,
     signal,
-  }: { accountIds?: string[] | undefined; signal?: AbortSignal | undefined } = {},
+  }: { workspaceIds?: string[] | undefined; signal?: AbortSignal | undefined } = {},
 ): Promise<Deleted[]> {
   const all: Deleted[] = []
-  for (const usage of await listUsage(db, accountIds)) {
+  for (const usage of await listUsage(db, workspaceIds)) {
     const limitBytes = quotas[usage.plan]
     if (usage.bytes < limitBytes * WARNING_SHARE) continue
     const isOver = usage.bytes > limitBytes
     if (isOver)
-      all.push(...(await deleteDownTo(db, usage.accountId, { limitBytes, kept: 0, upTo, signal })))
+      all.push(
+        ...(await deleteDownTo(db, usage.workspaceId, { limitBytes, kept: 0, upTo, signal })),
+      )
     await raise(quotaAlert(usage, limitBytes, isOver ? 'full' : 'warning'))
   }
   if (all.length > 0)
@@ -60,12 +62,12 @@ type DownTo = {
 }
 
 /**
- * Deletes the oldest captures of an account in small batches until it stores no more than the
+ * Deletes the oldest captures of a workspace in small batches until it stores no more than the
  * limit.
  */
 export async function deleteDownTo(
   db: Kysely<DB>,
-  accountId: string,
+  workspaceId: string,
   { limitBytes, kept, upTo, signal }: DownTo,
 ): Promise<Deleted[]> {
   const all: Deleted[] = []
@@ -73,7 +75,7 @@ export async function deleteDownTo(
     if (signal?.aborted) break
     const trimmed = Array.from(upTo, ([endpointId, last]) => ({ endpointId, upTo: last }))
     const deleted = await deleteOldest(db, {
-      accountId,
+      workspaceId,
       limitBytes,
       kept,
       rows: MAX_QUOTA_TRIMMED_ROWS,
@@ -87,11 +89,11 @@ export async function deleteDownTo(
 }
 
 /**
- * Builds an alert that is raised once a month for each limit, because an account that stays at its
+ * Builds an alert that is raised once a month for each limit, because a workspace that stays at its
  * quota knows.
  */
 function quotaAlert(
-  { accountId, bytes }: CaptureUsage,
+  { workspaceId, bytes }: CaptureUsage,
   limit: number,
   level: 'warning' | 'full',
 ): NewAlert {
@@ -108,7 +110,7 @@ function quotaAlert(
     },
   }
   return {
-    accountId,
+    workspaceId,
     kind: 'storage.captures',
     key: `storage.captures ${level} ${limit} ${at.toISOString().slice(0, 7)}`,
     ...texts[level],
@@ -126,7 +128,7 @@ const MAX_REMEMBERED_ALERTS = 10_000
 export function raiseOnce(raise: (alert: NewAlert) => Promise<unknown>): QuotaDeps['raise'] {
   const raised = new LRUCache<string, true>({ max: MAX_REMEMBERED_ALERTS })
   return async (alert) => {
-    const name = `${alert.accountId} ${alert.key}`
+    const name = `${alert.workspaceId} ${alert.key}`
     if (raised.has(name)) return
     await raise(alert)
     raised.set(name, true)

@@ -21,7 +21,7 @@ import { DAY_MS } from '../../time.ts'
 /** Endpoints whose trimming position is remembered. */
 const MAX_TRACKED_ENDPOINTS = 10_000
 
-/** Trims the endpoints and accounts that capture on this instance, in the background. */
+/** Trims the endpoints and workspaces that capture on this instance, in the background. */
 export function startTrimming({ log, ...deps }: QuotaDeps & { log: Logger }) {
   const { db } = deps
   const upTo = new Map<string, number>()
@@ -35,11 +35,11 @@ export function startTrimming({ log, ...deps }: QuotaDeps & { log: Logger }) {
     try {
       if (upTo.size > MAX_TRACKED_ENDPOINTS) upTo.clear()
       count(await trimAll(db, [...batch.keys()], upTo))
-      count(await trimToQuotas(deps, upTo, { accountIds: [...new Set(batch.values())] }))
+      count(await trimToQuotas(deps, upTo, { workspaceIds: [...new Set(batch.values())] }))
       await freeDeleted()
     } catch (error) {
       log.warn({ err: error }, 'old requests were not deleted; the next look will')
-      for (const [id, accountId] of batch) captured.set(id, accountId)
+      for (const [id, workspaceId] of batch) captured.set(id, workspaceId)
     }
   }
 
@@ -61,9 +61,9 @@ export function startTrimming({ log, ...deps }: QuotaDeps & { log: Logger }) {
   }, TRIM_INTERVAL_MS).unref()
 
   return {
-    /** @param endpoints with their accounts */
+    /** @param endpoints with their workspaces */
     captured(endpoints: Map<string, string>): void {
-      for (const [id, accountId] of endpoints) captured.set(id, accountId)
+      for (const [id, workspaceId] of endpoints) captured.set(id, workspaceId)
     },
     async close(): Promise<void> {
       clearInterval(timer)

@@ -21,7 +21,7 @@ export type Trimmed = { endpointId: string; upTo: number }
 export type Deleted = Trimmed & { deleted: number; bytes: number }
 
 /**
- * The bytes that a request counts against its account’s quota. Rows of earlier versions have no
+ * The bytes that a request counts against its workspace’s quota. Rows of earlier versions have no
  * stored value.
  */
 const STORED_BYTES = sql`coalesce(stored_bytes, octet_length(body) + octet_length(path) + octet_length(query)
@@ -94,8 +94,8 @@ export async function deleteOlder(db: Kysely<DB>, before: Date, limit: number): 
 }
 
 export type OldestOf = {
-  accountId: string
-  /** The bytes that the account may keep. */
+  workspaceId: string
+  /** The bytes that the workspace may keep. */
   limitBytes: number
   /** Requests of each endpoint that are kept in any case. */
   kept: number
@@ -106,7 +106,7 @@ export type OldestOf = {
 }
 
 /**
- * Deletes the oldest requests of an account, over all its endpoints, until it stores no more than
+ * Deletes the oldest requests of a workspace, over all its endpoints, until it stores no more than
  * the limit.
  */
 export async function deleteOldest(db: Kysely<DB>, oldestOf: OldestOf): Promise<Deleted[]> {
@@ -122,13 +122,13 @@ export async function deleteOldest(db: Kysely<DB>, oldestOf: OldestOf): Promise<
   })
 }
 
-function oldestBeyondLimit({ accountId, limitBytes, kept, rows, trimmed }: OldestOf) {
+function oldestBeyondLimit({ workspaceId, limitBytes, kept, rows, trimmed }: OldestOf) {
   const ids = trimmed.map(({ endpointId }) => endpointId)
   const upTo = trimmed.map((endpoint) => endpoint.upTo)
   return sql`
     used as (
       select sum(e.captured_bytes) - coalesce(sum(d.bytes), 0) as bytes
-      from webhook_endpoint e left join webhook_deleted d on d.endpoint_id = e.id where e.account_id = ${accountId}),
+      from webhook_endpoint e left join webhook_deleted d on d.endpoint_id = e.id where e.workspace_id = ${workspaceId}),
     oldest as (
       select r.id, r.seq, r.bytes
       from webhook_endpoint e
@@ -140,7 +140,7 @@ function oldestBeyondLimit({ accountId, limitBytes, kept, rows, trimmed }: Oldes
         select ctid as id, seq, ${STORED_BYTES} as bytes from webhook_request
         where endpoint_id = e.id and seq > coalesce(t.up_to, 0) and seq <= newest.seq
         order by seq limit ${rows}) as r
-      where e.account_id = ${accountId} order by r.seq limit ${rows}),
+      where e.workspace_id = ${workspaceId} order by r.seq limit ${rows}),
     chosen as (
       select id from (select id, sum(bytes) over (order by seq) - bytes as before from oldest) as o, used
       where o.before < used.bytes - ${limitBytes}::bigint),`
@@ -150,19 +150,19 @@ async function lockDeletions(db: Db): Promise<void> {
   await sql`select take_turn_deleting_requests()`.execute(db)
 }
 
-export type CaptureUsage = { accountId: string; plan: Plan; bytes: number }
+export type CaptureUsage = { workspaceId: string; plan: Plan; bytes: number }
 
 /**
- * Lists the bytes of captures of these accounts, or of all, without accounts that have no endpoint.
+ * Lists the bytes of captures of these workspaces, or of all, without workspaces that have no endpoint.
  */
-export async function listUsage(db: Db, accountIds?: string[]): Promise<CaptureUsage[]> {
+export async function listUsage(db: Db, workspaceIds?: string[]): Promise<CaptureUsage[]> {
   const isIncluded =
-    accountIds === undefined ? sql`true` : sql`e.account_id = any (${accountIds}::uuid[])`
+    workspaceIds === undefined ? sql`true` : sql`e.workspace_id = any (${workspaceIds}::uuid[])`
   const { rows } = await sql<CaptureUsage>`
-    select e.account_id, a.plan, greatest(0, sum(e.captured_bytes) - coalesce(sum(d.bytes), 0))::bigint as bytes
-    from webhook_endpoint e join account a on a.id = e.account_id
+    select e.workspace_id, w.plan, greatest(0, sum(e.captured_bytes) - coalesce(sum(d.bytes), 0))::bigint as bytes
+    from webhook_endpoint e join workspace w on w.id = e.workspace_id
     left join webhook_deleted d on d.endpoint_id = e.id
-    where ${isIncluded} group by e.account_id, a.plan`.execute(db)
+    where ${isIncluded} group by e.workspace_id, w.plan`.execute(db)
   return rows
 }
 

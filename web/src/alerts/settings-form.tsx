@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { CheckField, FieldRow, Form, SelectField, TextField } from '../ui/forms/form.tsx'
+import { viewerTimeZone } from '../ui/text/dates.ts'
 import { alerts, channelsQuery, type Channel } from './api.ts'
 import classes from './settings-form.module.css'
 import { kindField, settingsOf, wrongSettings } from './settings.ts'
@@ -46,7 +47,7 @@ export function SettingsForm({ channel, onDone }: SettingsFormProps) {
 
 function QuietFields({ channel: { quietHours } }: { channel: Channel }) {
   const [isQuiet, setQuiet] = useState(quietHours !== null)
-  const timeZone = quietHours?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+  const timeZone = quietHours?.timeZone ?? viewerTimeZone()
   const timeZones = [...new Set([timeZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])]
   return (
     <>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { DailyChart, dayText } from '../ui/charts/daily-chart.tsx'
+import { DailyChart } from '../ui/charts/daily-chart.tsx'
+import { utcDayBefore, utcDayText } from '../ui/text/dates.ts'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Stats } from '../ui/lists/stats.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -47,19 +48,16 @@ export function NetworkPanel({ every = false }: { every?: number | false }) {
 }
 
 const DAYS = 30
-const DAY = 86_400_000
 
 function ReportChart({ perDay }: NetworkFacts) {
   const counts = new Map(perDay.map(({ day, count }) => [day, count]))
-  const days = Array.from({ length: DAYS }, (_, ago) =>
-    new Date(Date.now() - (DAYS - 1 - ago) * DAY).toISOString().slice(0, 10),
-  )
+  const days = Array.from({ length: DAYS }, (_, ago) => utcDayBefore(DAYS - 1 - ago))
   const most = perDay.reduce((one, other) => (other.count > one.count ? other : one), {
     day: '',
     count: 0,
   })
   const sum = perDay.reduce((total, { count }) => total + count, 0)
-  const peak = sum > 0 ? { day: dayText(most.day), count: most.count } : null
+  const peak = sum > 0 ? { day: utcDayText(most.day), count: most.count } : null
   return (
     <>
       <DailyChart
@@ -74,7 +72,7 @@ function ReportChart({ perDay }: NetworkFacts) {
         <Table caption={messages.perDay} quiet columns={[...messages.dayColumns]}>
           {perDay.toReversed().map(({ day, count }) => (
             <tr key={day}>
-              <th scope="row">{dayText(day)}</th>
+              <th scope="row">{utcDayText(day)}</th>
               <td data-label={messages.reports}>{numberText(count)}</td>
             </tr>
           ))}

@@ -1,5 +1,6 @@
 import { Fragment } from 'react'
-import { Ago, ExactTime } from '../ui/text/ago.tsx'
+import { Ago } from '../ui/text/ago.tsx'
+import { ExactTime } from '../ui/text/date-text.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Facts } from '../ui/lists/facts.tsx'
 import { Muted } from '../ui/layout/page.tsx'

@@ -18,11 +18,13 @@ import type {
 } from '../../../src/dmarc/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
 import { searchOf } from '../search.ts'
+import { utcDayBefore } from '../ui/text/dates.ts'
 
 export type ReportDomain = Static<typeof DmarcDomain>
 export type PublishedDomain = Static<typeof PublishedDomain>
 export type Summary = Static<typeof SummaryShape>['data']
 export type Source = Summary['sources'][number]
+export type Sender = Summary['senders'][number]
 export type SourceGroup = Source['group']
 export type SourceDetail = Static<typeof SourceDetailShape>['data']
 export type Report = Static<typeof AggregateReport>
@@ -63,18 +65,22 @@ export const dmarc = {
     (
       await request<ApiResponse<Summary>>(
         'GET',
-        `${BASE}/domains/${id}/summary?from=${dayBefore(days - 1)}`,
+        `${BASE}/domains/${id}/summary?from=${utcDayBefore(days - 1)}`,
       )
     ).data,
+  markSender: (id: string, sender: string, mark: Sender['mark']) =>
+    request<unknown>('PUT', `${BASE}/domains/${id}/senders/${encodeURIComponent(sender)}`, {
+      body: { mark },
+    }),
   source: async (id: string, address: string, days: number) =>
     (
       await request<ApiResponse<SourceDetail>>(
         'GET',
-        `${sourcePath(id, address)}?from=${dayBefore(days - 1)}`,
+        `${sourcePath(id, address)}?from=${utcDayBefore(days - 1)}`,
       )
     ).data,
   sourceRecords: async (id: string, address: string, days: number, filter: SourceFilter) => {
-    const search = searchOf({ from: dayBefore(days - 1), ...filter })
+    const search = searchOf({ from: utcDayBefore(days - 1), ...filter })
     const path = `${sourcePath(id, address)}/records?${search}`
     return (await request<Static<typeof SourceRecordPage>>('GET', path)).data
   },
@@ -119,11 +125,6 @@ const sourcePath = (id: string, address: string) =>
   `${BASE}/domains/${id}/sources/${encodeURIComponent(address)}`
 
 export const rejectedFilePath = (id: string) => `${BASE}/rejected/${id}/raw`
-
-/** The UTC day that is `days` before today, as `YYYY-MM-DD`. */
-function dayBefore(days: number): string {
-  return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
-}
 
 /** All queries below this key are refetched when reports arrive. */
 const ROOT = 'dmarc'

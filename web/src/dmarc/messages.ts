@@ -1,6 +1,6 @@
-import { dayText } from '../ui/charts/daily-chart.tsx'
+import { utcDayText } from '../ui/text/dates.ts'
 import { counted, numberText } from '../ui/text/format.ts'
-import type { Report, Source, SourceGroup, Summary } from './api.ts'
+import type { Report, Sender, Source, SourceGroup, Summary } from './api.ts'
 
 /** Texts that several DMARC screens share. */
 export const shared = {
@@ -133,7 +133,7 @@ export function describeDays({
   if (messages === 0) return `No messages in ${counted(days.length, 'day')}.`
   if (fail === 0) return `${total}, none failed.`
   const worst = days.reduce((before, day) => (day.fail > before.fail ? day : before))
-  return `${total}, ${numberText(fail)} failed. Worst day: ${dayText(worst.day)} with ${numberText(worst.fail)}.`
+  return `${total}, ${numberText(fail)} failed. Worst day: ${utcDayText(worst.day)} with ${numberText(worst.fail)}.`
 }
 
 /** Groups of sources, those that need attention first. */
@@ -152,6 +152,27 @@ export const sourceGroups: Record<SourceGroup, { title: string; explanation: str
       'Mailing lists and forwarding addresses, according to the receivers. No action needed.',
   },
   aligned: { title: 'Passing', explanation: 'Your senders, set up correctly.' },
+}
+
+export const senders = {
+  title: 'Senders',
+  explanation:
+    'Who sends as this domain. Mark unknown senders, so that we can tell whether a stricter policy is safe.',
+  columns: ['Sender', 'Messages', 'Passed', 'Whose is it?'],
+  kinds: {
+    service: 'Mail service',
+    own: 'Hosts below this domain',
+    organization: 'Other hosts',
+    address: 'Address without a reverse name',
+  } satisfies Record<Sender['kind'], string>,
+  markOf: (name: string) => `Whose is ${name}?`,
+  unmarked: 'Unknown',
+  assumed: 'Mine (passes)',
+  marks: [
+    { value: 'mine', name: 'Mine' },
+    { value: 'not-mine', name: 'Not mine' },
+    { value: 'forwarder', name: 'Forwarder' },
+  ] satisfies { value: NonNullable<Sender['mark']>; name: string }[],
 }
 
 export const sources = {

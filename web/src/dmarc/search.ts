@@ -4,9 +4,11 @@ import type { ReportFilter, SourceFilter } from './api.ts'
 export const SUMMARY_DAYS = [7, 30, 90, 365] as const
 export type SummaryDays = (typeof SUMMARY_DAYS)[number]
 
-/** The URL parameter of a period; undefined for the default of 30 days. */
+export const DEFAULT_DAYS = 30
+
+/** The URL parameter of a period; undefined for the default. */
 export function daysParameter(days: SummaryDays): SummaryDays | undefined {
-  return days === 30 ? undefined : days
+  return days === DEFAULT_DAYS ? undefined : days
 }
 
 /** The shortest period, from 30 days, that includes an instant. */

@@ -1,4 +1,4 @@
-import { dayText } from '../ui/charts/daily-chart.tsx'
+import { utcDay, utcDayText } from '../ui/text/dates.ts'
 import type { StripDay } from '../ui/charts/day-strip.tsx'
 import type { HostDetail } from './api.ts'
 import { days as messages } from './messages.ts'
@@ -32,13 +32,13 @@ export function describeDayStrip(
 
 /** One listed minute makes a listed day; one clean hour outweighs unknown hours. */
 function dayOf(periods: Periods, begin: number): StripDay {
-  const day = new Date(begin).toISOString().slice(0, 10)
+  const day = utcDay(begin)
   const spent = (state: Periods[number]['state']) =>
     periods
       .filter((period) => period.state === state)
       .reduce((sum, { from, to }) => sum + overlap(Date.parse(from), Date.parse(to), begin), 0)
   const [listed, clean, unknown] = [spent('listed'), spent('clean'), spent('unknown')]
-  const name = dayText(day)
+  const name = utcDayText(day)
   if (listed > 0) return { day, look: 'bad', title: messages.listed(name, listed / 1_000) }
   if (clean > 0) return { day, look: 'good', title: messages.clean(name) }
   if (unknown > 0) return { day, look: 'unknown', title: messages.unknown(name) }

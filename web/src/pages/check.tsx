@@ -7,7 +7,7 @@ import { CheckPanel } from '../check/check-panel.tsx'
 import { ShareBar, SharedResultList } from '../check/share-bar.tsx'
 import { DelistAction, MonitorAction } from '../check/follow-up-actions.tsx'
 import { guessTarget, type CheckTarget } from '../check/guess-target.ts'
-import { ExactTime } from '../ui/text/ago.tsx'
+import { ExactTime } from '../ui/text/date-text.tsx'
 import { PrintOnly } from '../ui/layout/print-only.tsx'
 import { Card, Page, Section } from '../ui/layout/page.tsx'
 

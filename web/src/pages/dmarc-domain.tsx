@@ -6,12 +6,13 @@ import { DomainPage } from '../dmarc/domains/domain-page.tsx'
 import { mailStats } from '../dmarc/summary/mail-stats.ts'
 import { RecordInstructions } from '../dmarc/domains/record-instructions.tsx'
 import { readinessTitle, shared, summary as messages } from '../dmarc/messages.ts'
-import { daysParameter, type SummaryDays } from '../dmarc/search.ts'
+import { DEFAULT_DAYS, daysParameter, type SummaryDays } from '../dmarc/search.ts'
+import { SenderTable } from '../dmarc/sources/sender-table.tsx'
 import { SourceTables } from '../dmarc/sources/source-tables.tsx'
 import { DaysChoice } from '../dmarc/summary/days-choice.tsx'
 import { shareText } from '../dmarc/share-text.ts'
 import { READINESS_TONES } from '../dmarc/tones.ts'
-import { dayText } from '../ui/charts/daily-chart.tsx'
+import { utcDayText } from '../ui/text/dates.ts'
 import { Stats } from '../ui/lists/stats.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Section, Muted } from '../ui/layout/page.tsx'
@@ -21,7 +22,7 @@ import { counted, numberText } from '../ui/text/format.ts'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/dmarc/$id' })
-  const { days = 30 } = useSearch({ from: '/own/dmarc/$id' })
+  const { days = DEFAULT_DAYS } = useSearch({ from: '/own/dmarc/$id' })
   const navigate = useNavigate({ from: '/dmarc/$id' })
   const { data: summary, error } = useQuery({
     ...summaryQuery(id, days),
@@ -69,6 +70,11 @@ function Results({
         <>
           <Totals summary={summary} />
           <DailyMessages {...summary} />
+          <SenderTable
+            id={id}
+            queryKey={summaryQuery(id, days ?? DEFAULT_DAYS).queryKey}
+            senders={summary.senders}
+          />
           <SourceTables at={{ id, days }} summary={summary} />
           <Reporters id={id} summary={summary} />
           <Selectors summary={summary} />
@@ -126,7 +132,7 @@ function Reporters({ id, summary: { reporters } }: { id: string; summary: Summar
               {fail > 0 && <small>{shared.failedCount(fail)}</small>}
             </td>
             <td>
-              <Muted>{dayText(lastDay)}</Muted>
+              <Muted>{utcDayText(lastDay)}</Muted>
             </td>
           </tr>
         ))}
@@ -155,7 +161,7 @@ function Selectors({ summary: { selectors } }: { summary: Summary }) {
               <small>{messages.validSignatures(shareText(pass, count))}</small>
             </td>
             <td>
-              <Muted>{dayText(lastDay)}</Muted>
+              <Muted>{utcDayText(lastDay)}</Muted>
             </td>
           </tr>
         ))}

@@ -11,7 +11,7 @@ import {
   report as messages,
   shared,
 } from '../dmarc/messages.ts'
-import { ExactTime } from '../ui/text/ago.tsx'
+import { ExactTime } from '../ui/text/date-text.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Facts } from '../ui/lists/facts.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'

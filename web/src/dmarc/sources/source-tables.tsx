@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../../ui/actions/button.tsx'
-import { dayText } from '../../ui/charts/daily-chart.tsx'
+import { utcDayText } from '../../ui/text/dates.ts'
 import { Status } from '../../ui/feedback/status.tsx'
 import { Section, Muted } from '../../ui/layout/page.tsx'
 import { Table } from '../../ui/lists/table.tsx'
@@ -124,7 +124,9 @@ function SourceRow({ at: { id, days }, source }: { at: SummaryLocation; source: 
       </td>
       <td>
         <Muted>
-          {isOneDay ? dayText(lastDay) : messages.days(dayText(firstDay), dayText(lastDay))}
+          {isOneDay
+            ? utcDayText(lastDay)
+            : messages.days(utcDayText(firstDay), utcDayText(lastDay))}
         </Muted>
       </td>
     </tr>

@@ -1,4 +1,5 @@
-import { DailyChart, dayText } from '../../ui/charts/daily-chart.tsx'
+import { DailyChart } from '../../ui/charts/daily-chart.tsx'
+import { utcDayText } from '../../ui/text/dates.ts'
 import { Disclosure } from '../../ui/layout/disclosure.tsx'
 import { Section } from '../../ui/layout/page.tsx'
 import { Table } from '../../ui/lists/table.tsx'
@@ -26,7 +27,7 @@ export function DailyMessages({ days, totals }: DailyMessagesProps) {
         <Table caption={messages.daily} quiet columns={columns}>
           {days.toReversed().map(({ day, messages: count, pass, fail }) => (
             <tr key={day}>
-              <th scope="row">{dayText(day)}</th>
+              <th scope="row">{utcDayText(day)}</th>
               <td>{counted(count, shared.message)}</td>
               <td>{shared.passedCount(pass)}</td>
               <td>{shared.failedCount(fail)}</td>

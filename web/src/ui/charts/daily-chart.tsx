@@ -3,6 +3,7 @@ import { stack } from 'd3-shape'
 import { useId } from 'react'
 import classes from './daily-chart.module.css'
 import { useWidth } from './use-width.ts'
+import { utcDayText } from '../text/dates.ts'
 import { numberText } from '../text/format.ts'
 
 /** Counts per day; `bad` is hatched, so that it can be distinguished without colour. */
@@ -24,13 +25,7 @@ const LEFT = 44
 const ABOVE = 8
 const BELOW = 24
 const TICKS = 3
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 const COMPACT = new Intl.NumberFormat('en-GB', { notation: 'compact' })
-
-/** `21 Nov`, of a UTC day. */
-export function dayText(day: string): string {
-  return DAY.format(new Date(day))
-}
 
 /** A stacked bar per day. The text below repeats it; place a table beside it. */
 export function DailyChart({ label, text, days, series }: DailyChartProps) {
@@ -106,7 +101,7 @@ function Plot({ days, series, width, hatch }: PlotProps) {
       )}
       {days.map((day, index) => (
         <rect key={day} className={classes.day} x={x(index)} width={x.bandwidth()} height={HEIGHT}>
-          <title>{`${dayText(day)}: ${series.map(({ name, counts }) => `${name} ${numberText(counts[index] ?? 0)}`).join(', ')}`}</title>
+          <title>{`${utcDayText(day)}: ${series.map(({ name, counts }) => `${name} ${numberText(counts[index] ?? 0)}`).join(', ')}`}</title>
         </rect>
       ))}
       <Dates days={days} x={(day) => (x(day) ?? 0) + x.bandwidth() / 2} width={width} />
@@ -156,7 +151,7 @@ function Dates({ days, x, width }: { days: string[]; x: (day: number) => number;
     const at = index === last ? width : anchor === 'start' ? 0 : x(index)
     return (
       <text key={day} x={at} y={HEIGHT + 18} textAnchor={anchor}>
-        {dayText(day)}
+        {utcDayText(day)}
       </text>
     )
   })

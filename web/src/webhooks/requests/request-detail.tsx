@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { CopyButton } from '../../ui/actions/copy.tsx'
-import { ExactTime } from '../../ui/text/ago.tsx'
+import { ExactTime } from '../../ui/text/date-text.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { Muted } from '../../ui/layout/page.tsx'
 import { Status } from '../../ui/feedback/status.tsx'
