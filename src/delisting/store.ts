@@ -46,7 +46,7 @@ export type ProcessFilter = { ip?: string | undefined; status?: ProcessStatus | 
 
 const PROCESS = [
   'delistingProcess.id',
-  'workspaceId',
+  'delistingProcess.workspaceId',
   'ip',
   'status',
   'cause',
@@ -144,7 +144,7 @@ export async function findProcess(
 ): Promise<ProcessRow | undefined> {
   const mine = selectProcesses(db)
     .where('delistingProcess.id', '=', id)
-    .where('workspaceId', '=', workspaceId)
+    .where('delistingProcess.workspaceId', '=', workspaceId)
   return (await mine.executeTakeFirst()) as ProcessRow | undefined
 }
 
@@ -183,7 +183,7 @@ function conditions(
   { ip, status }: ProcessFilter,
 ) {
   return [
-    eb('workspaceId', '=', workspaceId),
+    eb('delistingProcess.workspaceId', '=', workspaceId),
     ...(ip === undefined ? [] : [eb('ip', '=', ip)]),
     ...(status === undefined ? [] : [eb('status', '=', status)]),
   ]

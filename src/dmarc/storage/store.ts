@@ -14,7 +14,7 @@ export async function lockFileUsage(
     with row as (
       insert into workspace_usage as u (workspace_id) select id from workspace where id = ${workspaceId}
       on conflict (workspace_id) do update set report_bytes = u.report_bytes returning workspace_id, report_bytes)
-    select a.plan, row.report_bytes as bytes from row join workspace a on a.id = row.workspace_id`.execute(
+    select w.plan, row.report_bytes as bytes from row join workspace w on w.id = row.workspace_id`.execute(
     trx,
   )
   return rows[0]
@@ -34,9 +34,9 @@ export async function findFileUsage(
   workspaceId: string,
 ): Promise<(FileUsage & { oldest: Date | null }) | undefined> {
   const { rows } = await sql<FileUsage & { oldest: Date | null }>`
-    select a.plan, coalesce(u.report_bytes, 0) as bytes,
-      (select min(received_at) from dmarc_delivery where workspace_id = a.id and content is not null) as oldest
-    from workspace a left join workspace_usage u on u.workspace_id = a.id where a.id = ${workspaceId}`.execute(
+    select w.plan, coalesce(u.report_bytes, 0) as bytes,
+      (select min(received_at) from dmarc_delivery where workspace_id = w.id and content is not null) as oldest
+    from workspace w left join workspace_usage u on u.workspace_id = w.id where w.id = ${workspaceId}`.execute(
     db,
   )
   return rows[0]

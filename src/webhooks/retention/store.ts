@@ -159,10 +159,10 @@ export async function listUsage(db: Db, workspaceIds?: string[]): Promise<Captur
   const isIncluded =
     workspaceIds === undefined ? sql`true` : sql`e.workspace_id = any (${workspaceIds}::uuid[])`
   const { rows } = await sql<CaptureUsage>`
-    select e.workspace_id, a.plan, greatest(0, sum(e.captured_bytes) - coalesce(sum(d.bytes), 0))::bigint as bytes
-    from webhook_endpoint e join workspace a on a.id = e.workspace_id
+    select e.workspace_id, w.plan, greatest(0, sum(e.captured_bytes) - coalesce(sum(d.bytes), 0))::bigint as bytes
+    from webhook_endpoint e join workspace w on w.id = e.workspace_id
     left join webhook_deleted d on d.endpoint_id = e.id
-    where ${isIncluded} group by e.workspace_id, a.plan`.execute(db)
+    where ${isIncluded} group by e.workspace_id, w.plan`.execute(db)
   return rows
 }
 
