@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { PLANS } from '../config.ts'
-import { SCOPES } from '../http/access.ts'
+import { ROLES, SCOPES } from '../http/access.ts'
 import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 import { OVER_QUOTA_EFFECTS, QUOTAS } from './own-data/quotas.ts'
 
@@ -75,13 +75,27 @@ export const Myself = Type.Object(
   {
     ...Person,
     via: Type.Enum(['token', 'session'], { description: 'How the request was authenticated.' }),
+    workspace: Type.Object(
+      { id: Uuid, name: Type.String() },
+      { description: 'The workspace of this request.' },
+    ),
+    role: Type.Enum([...ROLES], { description: 'The role of the account in this workspace.' }),
     secondFactorNeeded: Type.Optional(
       Type.Boolean({
         description: 'True where this service requires a second factor that this session lacks.',
       }),
     ),
   },
-  { examples: [{ ...ALICE, via: 'token' }] },
+  {
+    examples: [
+      {
+        ...ALICE,
+        via: 'token',
+        workspace: { id: ALICE.id, name: 'Example Hosting' },
+        role: 'owner',
+      },
+    ],
+  },
 )
 
 export const NewAccount = Type.Object(
@@ -229,7 +243,7 @@ export const Setup = Type.Object(
   },
 )
 
-const QuotaUsage = Type.Object({
+export const QuotaUsage = Type.Object({
   name: Type.Enum([...QUOTAS]),
   used: Type.Integer({ description: 'Bytes.' }),
   limit: Type.Integer({ description: 'Bytes, set by the plan.' }),
