@@ -6,6 +6,7 @@ import type { App } from '../../http/server.ts'
 import type { DB } from '../../store/tables.ts'
 import { NewWorkspace, Workspace, WorkspaceChange, WorkspaceDeletion } from './shapes.ts'
 import { findWorkspaceOf, listWorkspaces, type WorkspaceRow } from './store.ts'
+import { auditInWorkspace } from '../audit/record.ts'
 import {
   createWorkspace,
   deleteWorkspace,
@@ -57,6 +58,7 @@ export function workspaceRoutes(app: App, { db }: { db: Kysely<DB> }): void {
     async (request, reply) => {
       const caller = callerOf(request)
       const row = await createWorkspace(db, caller.accountId, request.body.name)
+      auditInWorkspace(request, row.id)
       return reply.code(201).send({ success: true, data: present(caller, row) })
     },
   )
@@ -120,6 +122,7 @@ export function workspaceRoutes(app: App, { db }: { db: Kysely<DB> }): void {
     },
     async (request) => {
       await restoreWorkspace(db, request.params.id, callerOf(request))
+      auditInWorkspace(request, request.params.id)
       return { success: true as const }
     },
   )

@@ -4,6 +4,7 @@ import { callerOf, requireFreshSession, requireSession } from '../../../http/aut
 import { Done, responses, Success, Uuid } from '../../../http/schema.ts'
 import type { App } from '../../../http/server.ts'
 import type { DB } from '../../../store/tables.ts'
+import { auditInWorkspace } from '../../audit/record.ts'
 import type { MembershipMails } from '../../mail/membership-mails.ts'
 import { workspaceParams } from '../routes.ts'
 import {
@@ -131,6 +132,7 @@ export function invitationRoutes(
     async (request) => {
       const { accountId, workspaceId: current } = callerOf(request)
       const id = await acceptInvitation(db, accountId, request.body.token)
+      auditInWorkspace(request, id)
       const row = await findWorkspaceOf(db, accountId, id)
       return { success: true, data: { ...row, isCurrent: id === current } }
     },
