@@ -181,7 +181,7 @@ export const Setup = Type.Object(
   },
 )
 
-const QuotaUsage = Type.Object({
+export const QuotaUsage = Type.Object({
   name: Type.Enum([...QUOTAS]),
   used: Type.Integer({ description: 'Bytes.' }),
   limit: Type.Integer({ description: 'Bytes, set by the plan.' }),
