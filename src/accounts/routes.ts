@@ -40,6 +40,7 @@ import {
   Setup,
   Token,
 } from './shapes.ts'
+import { findWorkspaceName } from './workspaces/store.ts'
 import { countAccounts, hasAccounts, listAccounts, listTokens } from './store.ts'
 import type { SignUp } from './registration/sign-up.ts'
 import { issueToken, revokeToken } from './tokens/tokens.ts'
@@ -77,7 +78,7 @@ export function accountRoutes(options: AccountRoutesOptions): Routes<unknown> {
       serviceRoutes(app, options)
     },
     account(app) {
-      currentAccountRoute(app)
+      currentAccountRoute(app, options)
       tokenRoutes(app, options)
       reauthenticationRoutes(app, options)
       methodsRoute(app, options)
@@ -95,7 +96,7 @@ export function accountRoutes(options: AccountRoutesOptions): Routes<unknown> {
   }
 }
 
-function currentAccountRoute(app: App): void {
+function currentAccountRoute(app: App, { db }: AccountRoutesOptions): void {
   app.get(
     '/api/v1/account',
     {
@@ -107,10 +108,12 @@ function currentAccountRoute(app: App): void {
       },
     },
     async (request) => {
-      const { accountId: id, lacksSecondFactor, ...caller } = callerOf(request)
-      const { email, name, plan, admin, via } = caller
+      const { accountId: id, workspaceId, lacksSecondFactor, ...caller } = callerOf(request)
+      const { email, name, plan, admin, role, via } = caller
+      const workspace = { id: workspaceId, name: await findWorkspaceName(db, workspaceId) }
       const needed = lacksSecondFactor ? { secondFactorNeeded: true } : {}
-      return { success: true, data: { id, email, name, plan, admin, via, ...needed } }
+      const data = { id, email, name, plan, admin, workspace, role, via, ...needed }
+      return { success: true, data }
     },
   )
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { PLANS } from '../config.ts'
+import { ROLES } from '../http/access.ts'
 import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 import { OVER_QUOTA_EFFECTS, QUOTAS } from './own-data/quotas.ts'
 
@@ -69,6 +70,12 @@ export const Account = Type.Object(
 export const Myself = Type.Object(
   {
     ...Person,
+    plan: Type.Enum([...PLANS], { description: 'The plan of the workspace.' }),
+    workspace: Type.Object(
+      { id: Uuid, name: Type.String() },
+      { description: 'The workspace that this request is for.' },
+    ),
+    role: Type.Enum([...ROLES], { description: 'The role of the account in the workspace.' }),
     via: Type.Enum(['token', 'session'], { description: 'How the request was authenticated.' }),
     secondFactorNeeded: Type.Optional(
       Type.Boolean({
@@ -76,7 +83,16 @@ export const Myself = Type.Object(
       }),
     ),
   },
-  { examples: [{ ...ALICE, via: 'token' }] },
+  {
+    examples: [
+      {
+        ...ALICE,
+        workspace: { id: ALICE.id, name: 'Example Hosting' },
+        role: 'owner',
+        via: 'token',
+      },
+    ],
+  },
 )
 
 export const NewAccount = Type.Object(

@@ -57,6 +57,16 @@ export async function findMembership(
   return row as Membership | undefined
 }
 
+/** The name of a workspace; empty when it was deleted meanwhile. */
+export async function findWorkspaceName(db: Db, id: string): Promise<string> {
+  const row = await db
+    .selectFrom('workspace')
+    .select('name')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row?.name ?? ''
+}
+
 /** The workspaces that have no other member than this account. */
 export async function listSoleWorkspaces(db: Db, accountId: string): Promise<string[]> {
   const { rows } = await sql<{ workspaceId: string }>`
