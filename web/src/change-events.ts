@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import type { Changed } from '../../src/http/shapes.ts'
+import { inWorkspace } from './workspace-choice.ts'
 
 /** State of the event stream. */
 export type StreamState = 'connecting' | 'live' | 'broken'
@@ -43,7 +44,7 @@ export function followChanges({ onChange, onLink, onRejected }: Following): () =
   let source: EventSource | null = open()
 
   function open(): EventSource {
-    const opened = new EventSource(PATH)
+    const opened = new EventSource(inWorkspace(PATH))
     opened.addEventListener('open', () => {
       onLink('live')
       if (performance.now() - startedAt > REPLAY_MS) onChange(null)

@@ -11,13 +11,13 @@ import { alertsSearch } from './alerts/search.ts'
 import { delistingsSearch, newDelistingSearch } from './delisting/search-params.ts'
 import { reportsSearch, sourceSearch, summarySearch } from './dmarc/search.ts'
 import { PublicFrame } from './frame/public-frame.tsx'
-import { AccountFrame } from './frame/account-frame.tsx'
 import { ErrorPage, NotFoundPage } from './frame/error-pages.tsx'
 import type { ListSearch } from './pages/attack-list.tsx'
 import { historySearch, hostsSearch } from './monitoring/search.ts'
 import { pageOf, searchText, type Search } from './search.ts'
 import type { InspectorSearch } from './pages/webhook-endpoint.tsx'
 import { accountQuery } from './queries.ts'
+import { WorkspaceFrame } from './workspaces/workspace-frame.tsx'
 
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({
   notFoundComponent: NotFoundPage,
@@ -35,7 +35,7 @@ const open = createRoute({
 const own = createRoute({
   getParentRoute: () => root,
   id: 'own',
-  component: AccountFrame,
+  component: WorkspaceFrame,
   beforeLoad: async ({ context, location }) => {
     const account = await context.queries.ensureQueryData(accountQuery)
     if (!account) throw redirect({ to: '/sign-in', search: { next: location.href } })
@@ -91,6 +91,7 @@ const screens = root.addChildren([
         provider: searchText(provider),
       }),
     ),
+    openScreen('/invitation', () => import('./pages/invitation.tsx')),
     openScreen('/forgot-password', () => import('./pages/forgot-password.tsx')),
     openScreen('/reset-password', () => import('./pages/reset-password.tsx')),
   ]),
@@ -132,11 +133,20 @@ const screens = root.addChildren([
     ownScreen('/attacks/list', () => import('./pages/attack-list.tsx'), listSearch),
     ownScreen('/attacks/administration', () => import('./pages/attack-administration.tsx')),
     ownScreen('/tokens', () => import('./pages/tokens.tsx')),
+    ownScreen('/workspace', () => import('./pages/workspace.tsx')),
+    ownScreen('/workspace/members', () => import('./pages/workspace-members.tsx')),
+    ownScreen('/workspace/invitations', () => import('./pages/workspace-invitations.tsx')),
+    ownScreen('/workspaces', () => import('./pages/workspaces.tsx')),
     ownScreen('/alerts', () => import('./pages/alerts.tsx'), alertsSearch),
     ownScreen('/alerts/channels', () => import('./pages/alert-channels.tsx')),
     ownScreen('/account', () => import('./pages/account.tsx')),
     ownScreen('/administration', () => import('./pages/administration.tsx')),
     ownScreen('/administration/accounts', () => import('./pages/accounts.tsx'), pageSearch),
+    ownScreen(
+      '/administration/workspaces',
+      () => import('./pages/installed-workspaces.tsx'),
+      pageSearch,
+    ),
     ownScreen('/administration/audit', () => import('./pages/audit.tsx'), actsSearch),
   ]),
 ])

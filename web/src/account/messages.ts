@@ -300,6 +300,13 @@ export const signIn = {
   },
 } as const
 
+export const signUpForm = {
+  name: 'Your name',
+  submit: 'Create account',
+  sent: (email: string) =>
+    `Check the inbox of ${email}: open the link in our email, and then the invitation again.`,
+} as const
+
 export const signUp = {
   confirmTitle: 'Confirm your account',
   explanation: 'This confirms your email address and creates your account.',

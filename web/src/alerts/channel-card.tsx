@@ -21,6 +21,7 @@ import {
   describeQuietHours,
 } from './messages.ts'
 import { targetOf } from './targets.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 /** A channel with its status, settings and actions. */
 export function ChannelCard({ channel }: { channel: Channel }) {
@@ -53,6 +54,7 @@ export function ChannelCard({ channel }: { channel: Channel }) {
 type ChannelActionsProps = { channel: Channel; isChanging: boolean; onChange: () => void }
 
 function ChannelActions({ channel, isChanging, onChange }: ChannelActionsProps) {
+  const access = useAccess()
   const queries = useQueryClient()
   const [{ busy, tone, text }, setState] = useState<{
     busy: boolean
@@ -99,6 +101,7 @@ function ChannelActions({ channel, isChanging, onChange }: ChannelActionsProps) 
     <>
       <Row>
         <Button
+          {...access}
           size="small"
           icon="send"
           busy={busy}
@@ -107,10 +110,11 @@ function ChannelActions({ channel, isChanging, onChange }: ChannelActionsProps) 
         >
           {messages.sendTest} <VisuallyHidden>{messages.testAbout(target)}</VisuallyHidden>
         </Button>
-        <Button size="small" kind="quiet" onClick={onChange}>
+        <Button {...access} size="small" kind="quiet" onClick={onChange}>
           {isChanging ? messages.cancel : messages.edit} <VisuallyHidden>{target}</VisuallyHidden>
         </Button>
         <ConfirmButton
+          {...access}
           label={messages.delete}
           about={target}
           title={messages.deleteTitle(target)}
@@ -119,6 +123,7 @@ function ChannelActions({ channel, isChanging, onChange }: ChannelActionsProps) 
           {messages.deleteText}
         </ConfirmButton>
         <Switch
+          {...access}
           label={messages.on}
           about={target}
           checked={enabled}
@@ -134,6 +139,7 @@ function ChannelActions({ channel, isChanging, onChange }: ChannelActionsProps) 
 
 /** The form for the code that was sent to an address other than the account’s own. */
 function Code({ channel: { id, address, problem } }: { channel: Channel }) {
+  const access = useAccess()
   const queries = useQueryClient()
   const [notice, setNotice] = useState('')
 
@@ -153,10 +159,15 @@ function Code({ channel: { id, address, problem } }: { channel: Channel }) {
   return (
     <>
       <Form
+        {...access}
         onSubmit={confirm}
         submit={confirmation.submit}
         check={wrongCode}
-        aside={<Button onClick={() => void sendNewCode()}>{confirmation.sendNew}</Button>}
+        aside={
+          <Button {...access} onClick={() => void sendNewCode()}>
+            {confirmation.sendNew}
+          </Button>
+        }
       >
         <TextField
           name="code"

@@ -18,6 +18,7 @@ import type {
 } from '../../../src/dmarc/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
 import { searchOf } from '../search.ts'
+import { inWorkspace } from '../workspace-choice.ts'
 
 export type ReportDomain = Static<typeof DmarcDomain>
 export type PublishedDomain = Static<typeof PublishedDomain>
@@ -118,7 +119,7 @@ export const dmarc = {
 const sourcePath = (id: string, address: string) =>
   `${BASE}/domains/${id}/sources/${encodeURIComponent(address)}`
 
-export const rejectedFilePath = (id: string) => `${BASE}/rejected/${id}/raw`
+export const rejectedFilePath = (id: string) => inWorkspace(`${BASE}/rejected/${id}/raw`)
 
 /** The UTC day that is `days` before today, as `YYYY-MM-DD`. */
 function dayBefore(days: number): string {

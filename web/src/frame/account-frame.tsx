@@ -3,6 +3,7 @@ import { PasswordPrompt } from '../account/password-prompt.tsx'
 import { useLiveTab } from '../live-updates.ts'
 import { Wordmark } from '../ui/brand/logo.tsx'
 import { ThemeSwitch } from '../ui/theme/theme-switch.tsx'
+import { LostWorkspace } from '../workspaces/lost-workspace.tsx'
 import { CommandPalette } from './palette/command-palette.tsx'
 import { CurrentAccount } from './current-account.tsx'
 import { MoreSheet } from './more-sheet.tsx'
@@ -34,6 +35,7 @@ export function AccountFrame() {
         </footer>
       </div>
       <main id="main" className={classes.main}>
+        <LostWorkspace />
         <Outlet />
       </main>
       <PasswordPrompt />

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { accountQuery } from '../queries.ts'
+import { WorkspaceSwitcher } from '../workspaces/workspace-switcher.tsx'
 import classes from './current-account.module.css'
 
 /**
@@ -10,9 +11,12 @@ export function CurrentAccount() {
   const { data: account } = useQuery(accountQuery)
   if (!account) return null
   return (
-    <p className={classes.account} title={account.email}>
-      {account.name && <strong>{account.name}</strong>}
-      <span>{account.email}</span>
-    </p>
+    <div className={classes.head}>
+      <p className={classes.account} title={account.email}>
+        {account.name && <strong>{account.name}</strong>}
+        <span>{account.email}</span>
+      </p>
+      <WorkspaceSwitcher />
+    </div>
   )
 }

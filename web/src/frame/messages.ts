@@ -23,6 +23,7 @@ export const screens = {
   attacks: 'Attacks',
   webhooks: 'Webhooks',
   tokens: 'API tokens',
+  workspace: 'Workspace',
   alerts: 'Alerts',
   account: 'Account',
   administration: 'Administration',
@@ -55,6 +56,7 @@ export const palette = {
   exportData: 'Export my data',
   deleteAccount: 'Delete my account',
   accounts: 'Accounts',
+  workspaces: 'Workspaces of this service',
   auditLog: 'Audit log',
   auditKeywords: 'administrator actions',
 } as const

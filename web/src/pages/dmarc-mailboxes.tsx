@@ -16,6 +16,7 @@ import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { counted } from '../ui/text/format.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   const { data: mailboxes, error } = useQuery(mailboxesQuery)
@@ -85,6 +86,7 @@ function MailboxRow({ mailbox }: { mailbox: ReportMailbox }) {
 }
 
 function MailboxActions({ mailbox: { id, user } }: { mailbox: ReportMailbox }) {
+  const access = useAccess()
   const queries = useQueryClient()
   const [problem, setProblem] = useState('')
 
@@ -105,10 +107,11 @@ function MailboxActions({ mailbox: { id, user } }: { mailbox: ReportMailbox }) {
   return (
     <>
       <Row>
-        <Button size="small" onClick={() => void check()}>
+        <Button {...access} size="small" onClick={() => void check()}>
           {messages.check} <VisuallyHidden>{user}</VisuallyHidden>
         </Button>
         <ConfirmButton
+          {...access}
           label={messages.remove}
           about={user}
           title={messages.removeConfirm(user)}
@@ -123,6 +126,7 @@ function MailboxActions({ mailbox: { id, user } }: { mailbox: ReportMailbox }) {
 }
 
 function NewMailbox() {
+  const access = useAccess()
   const queries = useQueryClient()
   const [added, setAdded] = useState(0)
 
@@ -139,7 +143,7 @@ function NewMailbox() {
   }
 
   return (
-    <Form key={added} onSubmit={add} submit={messages.submit} check={wrongAccount}>
+    <Form key={added} {...access} onSubmit={add} submit={messages.submit} check={wrongAccount}>
       <AccountFields example={messages.userExample} />
       <FieldRow>
         <TextField

@@ -14,6 +14,7 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { Section, Muted } from '../ui/layout/page.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/dmarc/$id/record' })
@@ -41,6 +42,7 @@ export function Screen() {
 }
 
 function Ownership({ domain }: { domain: PublishedDomain }) {
+  const access = useAccess()
   const queries = useQueryClient()
   const [state, setState] = useState({ busy: false, problem: '' })
   const { id, verified, verifiedBy, verification } = domain
@@ -72,6 +74,7 @@ function Ownership({ domain }: { domain: PublishedDomain }) {
       <div role="status">{state.problem && <Notice tone="warn">{state.problem}</Notice>}</div>
       <div>
         <Button
+          {...access}
           kind={verified ? 'plain' : 'primary'}
           busy={state.busy}
           onClick={() => void verify()}
@@ -92,6 +95,7 @@ function Ownership({ domain }: { domain: PublishedDomain }) {
 }
 
 function Remove({ domain: { id, domain } }: { domain: PublishedDomain }) {
+  const access = useAccess()
   const queries = useQueryClient()
   const navigate = useNavigate()
 
@@ -103,6 +107,7 @@ function Remove({ domain: { id, domain } }: { domain: PublishedDomain }) {
 
   return (
     <ConfirmButton
+      {...access}
       label={messages.delete}
       about={domain}
       title={messages.deleteConfirm(domain)}

@@ -25,6 +25,7 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { Page, Row, Section } from '../ui/layout/page.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { numberText } from '../ui/text/format.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/monitoring/$id' })
@@ -59,6 +60,7 @@ function HostActions({ host }: { host: HostDetail }) {
 }
 
 function CheckNow({ id }: { id: string }) {
+  const access = useAccess()
   const queries = useQueryClient()
   const [state, setState] = useState({ busy: false, problem: '' })
 
@@ -74,7 +76,7 @@ function CheckNow({ id }: { id: string }) {
 
   return (
     <>
-      <Button kind="primary" busy={state.busy} onClick={() => void check()}>
+      <Button {...access} kind="primary" busy={state.busy} onClick={() => void check()}>
         {messages.checkNow}
       </Button>
       <div role="alert">{state.problem && <Notice tone="bad">{state.problem}</Notice>}</div>
@@ -83,6 +85,7 @@ function CheckNow({ id }: { id: string }) {
 }
 
 function Remove({ host: { id, host } }: { host: HostDetail }) {
+  const access = useAccess()
   const queries = useQueryClient()
   const navigate = useNavigate()
 
@@ -94,6 +97,7 @@ function Remove({ host: { id, host } }: { host: HostDetail }) {
 
   return (
     <ConfirmButton
+      {...access}
       label={messages.remove}
       about={host}
       title={messages.removeTitle(host)}

@@ -12,6 +12,7 @@ import { endpointsQuery, harPath, webhooks, type Endpoint } from './api.ts'
 import classes from './endpoint-head.module.css'
 import { SendTest } from './first-request.tsx'
 import { endpoint as messages, endpoints } from './messages.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 /** The URL, the response, and whether the screen is live. */
 export function EndpointAddress({ endpoint }: { endpoint: Endpoint }) {
@@ -35,6 +36,7 @@ export function EndpointAddress({ endpoint }: { endpoint: Endpoint }) {
 }
 
 export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
+  const access = useAccess()
   const { id, label, token } = endpoint
   const { q, method } = useSearch({ from: '/own/hooks/$id' })
   const navigate = useNavigate({ from: '/hooks/$id' })
@@ -50,6 +52,7 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
         {messages.har}
       </DownloadLink>
       <ConfirmButton
+        {...access}
         label={messages.clear}
         about={messages.clearAbout}
         title={messages.clearTitle}
@@ -66,6 +69,7 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
 
 /** The whole endpoint goes, and its address with it. */
 export function DeleteEndpoint({ endpoint: { id, label, token } }: { endpoint: Endpoint }) {
+  const access = useAccess()
   const queries = useQueryClient()
   const navigate = useNavigate()
 
@@ -77,6 +81,7 @@ export function DeleteEndpoint({ endpoint: { id, label, token } }: { endpoint: E
 
   return (
     <ConfirmButton
+      {...access}
       label={messages.delete}
       about={messages.deleteAbout}
       title={messages.deleteTitle(label || token)}

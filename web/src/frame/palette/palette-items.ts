@@ -4,6 +4,8 @@ import { palette as messages } from '../messages.ts'
 
 /** An entry of the command palette. */
 export type PaletteItem = {
+  /** Where several objects may have the same name. */
+  id?: string
   name: string
   /** The kind of object, shown beside the name. */
   kind: string

@@ -4,6 +4,10 @@ import { domainsQuery } from '../../dmarc/api.ts'
 import { hostsQuery } from '../../monitoring/api.ts'
 import { accountQuery } from '../../queries.ts'
 import { endpointsQuery } from '../../webhooks/api.ts'
+import { workspacesQuery } from '../../workspaces/api.ts'
+import { palette as workspaceMessages } from '../../workspaces/messages.ts'
+import { useHasRole } from '../../workspaces/roles.ts'
+import { useSwitchWorkspace } from '../../workspaces/use-switch-workspace.ts'
 import type { PaletteItem } from './palette-items.ts'
 import { MODULES, SETTINGS_PAGES } from '../navigation.ts'
 import { useVisibleEntries } from '../use-visible-entries.ts'
@@ -57,10 +61,46 @@ export function usePaletteItems(): PaletteItem[] {
   return [
     ...screens,
     ...actions,
+    ...useWorkspaces(),
     ...useAdministration(),
     ...useHosts(),
     ...useDomains(),
     ...useHooks(),
+  ]
+}
+
+/** The other workspaces, and the members of the present one. */
+function useWorkspaces(): PaletteItem[] {
+  const navigate = useNavigate()
+  const switchWorkspace = useSwitchWorkspace()
+  const isAdmin = useHasRole('admin')
+  const { data: all = [] } = useQuery(workspacesQuery)
+  const { kind } = workspaceMessages
+  const others = all.filter(({ isCurrent, deleteAfter }) => !isCurrent && deleteAfter === null)
+  return [
+    {
+      name: workspaceMessages.members,
+      kind,
+      icon: 'people',
+      open: () => void navigate({ to: '/workspace/members' }),
+    },
+    ...(isAdmin
+      ? [
+          {
+            name: workspaceMessages.invite,
+            kind,
+            icon: 'plus' as const,
+            open: () => void navigate({ to: '/workspace/invitations' }),
+          },
+        ]
+      : []),
+    ...others.map(({ id, name }): PaletteItem => ({
+      id,
+      name: workspaceMessages.switchTo(name),
+      kind,
+      icon: 'people',
+      open: () => void switchWorkspace(id),
+    })),
   ]
 }
 
@@ -76,6 +116,12 @@ function useAdministration(): PaletteItem[] {
       kind,
       icon: 'person',
       open: () => void navigate({ to: '/administration/accounts' }),
+    },
+    {
+      name: messages.workspaces,
+      kind,
+      icon: 'people',
+      open: () => void navigate({ to: '/administration/workspaces' }),
     },
     {
       name: messages.auditLog,
