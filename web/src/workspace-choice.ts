@@ -6,6 +6,7 @@ const PARAMETER = 'workspace'
 let chosen = readChoice()
 /** Counts the switches of this tab: everything below the frame starts anew with each. */
 let switches = 0
+let choices = 0
 let lostAt = 0
 const watchers = new Set<() => void>()
 
@@ -20,6 +21,7 @@ export function chosenWorkspace(): string | null {
  */
 export function chooseWorkspace(id: string | null): void {
   chosen = id
+  choices++
   try {
     for (const storage of [sessionStorage, localStorage]) {
       if (id === null) storage.removeItem(KEY)
@@ -28,6 +30,11 @@ export function chooseWorkspace(id: string | null): void {
   } catch {
     // Without storage, the choice lasts until the page is left.
   }
+}
+
+/** The number of choices so far: an account in another workspace without one lost the former. */
+export function choiceCount(): number {
+  return choices
 }
 
 export function announceSwitch(): void {
@@ -40,7 +47,11 @@ export function announceSwitch(): void {
  * choice changed since the request was sent.
  */
 export function loseWorkspace(id: string): void {
-  if (id !== chosen) return
+  if (id === chosen) returnToFirst()
+}
+
+/** Forgets a workspace that the account lost, and lets the frame open the first one and say so. */
+export function returnToFirst(): void {
   chooseWorkspace(null)
   lostAt = Date.now()
   announce()

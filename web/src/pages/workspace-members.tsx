@@ -24,6 +24,7 @@ export function Screen() {
     enabled: workspaceId !== '',
   })
   const isOwner = useHasRole('owner')
+  const [transferred, setTransferred] = useState('')
   return (
     <Page
       wide
@@ -39,9 +40,15 @@ export function Screen() {
         {messages.loading}
       </LoadingOrError>
       {members && <MemberTable workspaceId={workspaceId} members={members} />}
+      <div role="status">{transferred && <Notice tone="good">{transferred}</Notice>}</div>
       {members && isOwner && (
         <Section title={messages.transferSection}>
-          <TransferOwnership workspaceId={workspaceId} members={members} />
+          <TransferOwnership
+            key={transferred}
+            workspaceId={workspaceId}
+            members={members}
+            onDone={setTransferred}
+          />
         </Section>
       )}
     </Page>

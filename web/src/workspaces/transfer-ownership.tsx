@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { accountQuery } from '../queries.ts'
-import { Notice } from '../ui/feedback/notice.tsx'
 import { Form, SelectField } from '../ui/forms/form.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Muted, Stack } from '../ui/layout/page.tsx'
@@ -10,13 +9,17 @@ import { membersQuery, workspaces, type Member } from './api.ts'
 import { ROLES, type Role } from './roles.ts'
 import { members as messages, roles } from './messages.ts'
 
-type TransferProps = { workspaceId: string; members: Member[] }
+type TransferProps = {
+  workspaceId: string
+  members: Member[]
+  /** Called with the result, which may end the rights to see this form. */
+  onDone: (result: string) => void
+}
 
 /** Makes another member an owner, and then lets the present one step down. */
-export function TransferOwnership({ workspaceId, members }: TransferProps) {
+export function TransferOwnership({ workspaceId, members, onDone }: TransferProps) {
   const queries = useQueryClient()
   const [newOwner, setNewOwner] = useState<Member | null>(null)
-  const [done, setDone] = useState('')
   const own = members.find(({ isYou }) => isYou)
   const others = members.filter(({ isYou }) => !isYou)
 
@@ -32,19 +35,13 @@ export function TransferOwnership({ workspaceId, members }: TransferProps) {
     const email = newOwner?.email ?? ''
     const kept = role as Role
     if (own && kept !== 'owner') await workspaces.changeRole(workspaceId, own.accountId, kept)
-    setDone(kept === 'owner' ? messages.shared(email) : messages.transferred(email, kept))
+    onDone(kept === 'owner' ? messages.shared(email) : messages.transferred(email, kept))
     await Promise.all([
       queries.invalidateQueries(membersQuery(workspaceId)),
       queries.invalidateQueries(accountQuery),
     ])
   }
 
-  if (done)
-    return (
-      <div role="status">
-        <Notice tone="good">{done}</Notice>
-      </div>
-    )
   if (others.length === 0) return <Muted>{messages.nobody}</Muted>
   return (
     <Disclosure summary={messages.transferSection}>

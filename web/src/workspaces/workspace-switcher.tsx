@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useId, useRef, useState, type KeyboardEvent } from 'react'
+import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react'
 import { accountQuery } from '../queries.ts'
 import { Icon } from '../ui/brand/icons.tsx'
 import { Dialog } from '../ui/layout/dialog.tsx'
@@ -64,6 +64,10 @@ function Choices({ all, current, onDone }: ChoicesProps) {
     0,
     found.findIndex(({ id }) => id === marked),
   )
+  const listbox = useRef<HTMLUListElement>(null)
+  useEffect(() => {
+    if (!document.activeElement?.matches('input')) listbox.current?.focus()
+  }, [])
   const optionId = (id: string) => `${list}-${id}`
 
   function choose(workspace: Workspace | undefined): void {
@@ -115,7 +119,7 @@ function Choices({ all, current, onDone }: ChoicesProps) {
         aria-activedescendant={active}
         className={classes.choices}
         tabIndex={0}
-        autoFocus={all.length < SEARCHABLE}
+        ref={listbox}
         onKeyDown={press}
       >
         {found.map((workspace, index) => (
