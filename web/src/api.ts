@@ -1,7 +1,9 @@
 import type { Static } from 'typebox'
 import type { IssuedToken, Myself, ServiceInfo, Token } from '../../src/accounts/shapes.ts'
-import { confirmPassword } from './confirm-password.ts'
 import { messages } from './messages.ts'
+import { passwordPrompt, type Prompt } from './prompt.ts'
+import { checkReachable } from './reachability.ts'
+import { signInPrompt } from './session.ts'
 
 export type Account = Static<typeof Myself>
 export type ServiceFacts = Static<typeof ServiceInfo>
@@ -37,7 +39,7 @@ function messageOf({
   message?: string
   code?: string
 }): string | undefined {
-  if (code === 'unauthenticated') return messages.sessionExpired
+  if (code === 'unauthenticated' || code === 'UNAUTHORIZED') return messages.sessionExpired
   if (code === 'INVALID_EMAIL_OR_PASSWORD') return messages.wrongCredentials
   if (code === 'INVALID_PASSWORD') return messages.wrongCurrentPassword
   if (code && code in messages.twoFactor)
@@ -55,20 +57,39 @@ const MAX_KEEPALIVE_CHARS = 4000
 
 type Options = { body?: object; signal?: AbortSignal }
 
+/** What the user can do about a rejected request, by its code; the request is repeated then. */
+const PROMPTS: Record<string, Prompt> = {
+  reauthenticate: passwordPrompt,
+  unauthenticated: signInPrompt,
+  // The authentication library’s own code.
+  UNAUTHORIZED: signInPrompt,
+}
+
 /**
  * Sends a request with JSON or a form of files. Each module has its own requests in its `api.ts`.
  * A change is sent with `keepalive`, because the page may show it as done and be closed at once.
- * Where the service requires a recent sign-in, asks for the password and repeats the request.
+ * Where the service requires a session or a recent sign-in, asks for it over the screen and repeats
+ * the request.
  */
 export async function request<T>(method: string, path: string, options: Options = {}): Promise<T> {
   try {
     return await send<T>(method, path, options)
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'reauthenticate') throw error
-    if (!(await confirmPassword())) throw error
+    const prompt = error instanceof ApiError && PROMPTS[error.code]
+    if (!prompt || !(await prompt.ask(method !== 'GET'))) throw error
     return send<T>(method, path, options)
   }
 }
+
+/** Whether a retry may help: the service is unreachable or temporarily unavailable. */
+export function isTemporary(error: unknown): boolean {
+  return (
+    error instanceof ApiError && (error.status === 0 || UNREACHABLE_STATUSES.includes(error.status))
+  )
+}
+
+/** Statuses of a service that is stopping or starting, and of a proxy before it. */
+const UNREACHABLE_STATUSES = [502, 503, 504]
 
 async function send<T>(method: string, path: string, { body, signal }: Options): Promise<T> {
   const isForm = body instanceof FormData
@@ -81,8 +102,10 @@ async function send<T>(method: string, path: string, { body, signal }: Options):
   if (signal) init.signal = signal
   const response = await fetch(path, init).catch((error: unknown) => {
     if (signal?.aborted) throw error
+    void checkReachable()
     throw new ApiError(0, UNREACHABLE)
   })
+  if (UNREACHABLE_STATUSES.includes(response.status)) void checkReachable()
   const answer: unknown = await response.json().catch(() => null)
   if (!response.ok) throw new ApiError(response.status, answer ?? {})
   return answer as T
@@ -97,7 +120,7 @@ export const api = {
   /** The signed-in account; null without a session. */
   account: async (): Promise<Account | null> => {
     try {
-      return (await request<ApiResponse<Account>>('GET', '/api/v1/account')).data
+      return (await send<ApiResponse<Account>>('GET', '/api/v1/account', {})).data
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return null
       throw error

@@ -12,6 +12,13 @@ export const frame = {
   skip: 'Skip to content',
 } as const
 
+/** Over every screen, while the service does not answer or the session has ended. */
+export const connection = {
+  reconnecting: 'Reconnecting…',
+  expired: 'Your session has expired.',
+  signIn: 'Sign in',
+} as const
+
 /** Names of the screens in the navigation. */
 export const screens = {
   overview: 'Overview',

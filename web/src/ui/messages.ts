@@ -1,6 +1,7 @@
 /** Texts of the shared components. */
 export const messages = {
   brand: 'Portreeve',
+  loadingScreen: 'Loading…',
   confirm: { cancel: 'Cancel' },
   copy: { copy: 'Copy', copied: 'Copied', announcement: 'Copied.' },
   pagination: {
