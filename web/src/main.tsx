@@ -3,12 +3,15 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { isTemporary } from './api.ts'
-import { watchReachability } from './reachability.ts'
+import { sendDeletionsOnLeave } from './deletions.ts'
+import { followBrowserConnection, watchReachability } from './reachability.ts'
 import { createDashboard } from './routes.tsx'
 import { UiProvider } from './ui/theme/ui-provider.tsx'
 
 // Queries pause while the service does not answer, and continue once it does.
 onlineManager.setEventListener(watchReachability)
+followBrowserConnection()
+sendDeletionsOnLeave()
 
 const queries: QueryClient = new QueryClient({
   defaultOptions: { queries: { retry: (count, error) => count < 2 && isTemporary(error) } },

@@ -79,6 +79,9 @@ export function useIsReachable(): boolean {
   return useSyncExternalStore(watchReachability, () => isReachable)
 }
 
-window.addEventListener('offline', () => void checkReachable())
-window.addEventListener('online', () => skipPause?.())
-document.addEventListener('visibilitychange', () => document.hidden || skipPause?.())
+/** Follows what the browser itself knows about the connection. Called once per tab. */
+export function followBrowserConnection(): void {
+  window.addEventListener('offline', () => void checkReachable())
+  window.addEventListener('online', () => skipPause?.())
+  document.addEventListener('visibilitychange', () => document.hidden || skipPause?.())
+}

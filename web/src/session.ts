@@ -28,16 +28,18 @@ function watch(watcher: () => void): () => void {
 export type SessionNews = 'signed-in' | 'signed-out'
 
 /** One channel for both directions: a tab does not hear itself. */
-const channel = new BroadcastChannel('portreeve-session')
+let channel: BroadcastChannel | null = null
+const openChannel = () => (channel ??= new BroadcastChannel('portreeve-session'))
 
 export function announceSession(news: SessionNews): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
-  channel.postMessage(news)
+  openChannel().postMessage(news)
 }
 
 /** Calls the handler when another tab signs in or out. @returns a function that ends it */
 export function onSessionNews(handler: (news: SessionNews) => void): () => void {
   const listen = ({ data }: MessageEvent<SessionNews>) => handler(data)
-  channel.addEventListener('message', listen)
-  return () => channel.removeEventListener('message', listen)
+  const opened = openChannel()
+  opened.addEventListener('message', listen)
+  return () => opened.removeEventListener('message', listen)
 }

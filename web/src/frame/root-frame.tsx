@@ -1,4 +1,5 @@
 import { Outlet } from '@tanstack/react-router'
+import { ToastList } from '../ui/feedback/toast-list.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
 
 /** Around every screen: messages that belong to the whole tab. */
@@ -7,6 +8,7 @@ export function RootFrame() {
     <>
       <Outlet />
       <ConnectionBanner />
+      <ToastList />
     </>
   )
 }

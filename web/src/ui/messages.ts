@@ -2,6 +2,7 @@
 export const messages = {
   brand: 'Portreeve',
   loadingScreen: 'Loading…',
+  toast: { close: 'Close' },
   confirm: { cancel: 'Cancel' },
   copy: { copy: 'Copy', copied: 'Copied', announcement: 'Copied.' },
   pagination: {
