@@ -1,7 +1,9 @@
 import type { Static } from 'typebox'
 import type { IssuedToken, Myself, ServiceInfo, Token } from '../../src/accounts/shapes.ts'
-import { confirmPassword } from './confirm-password.ts'
 import { messages } from './messages.ts'
+import { passwordPrompt, type Prompt } from './prompt.ts'
+import { checkReachable } from './reachability.ts'
+import { signInPrompt } from './session.ts'
 import { chooseWorkspace, chosenWorkspace, loseWorkspace } from './workspace-choice.ts'
 
 export type Account = Static<typeof Myself>
@@ -38,7 +40,7 @@ function messageOf({
   message?: string
   code?: string
 }): string | undefined {
-  if (code === 'unauthenticated') return messages.sessionExpired
+  if (code === 'unauthenticated' || code === 'UNAUTHORIZED') return messages.sessionExpired
   if (code === 'INVALID_EMAIL_OR_PASSWORD') return messages.wrongCredentials
   if (code === 'INVALID_PASSWORD') return messages.wrongCurrentPassword
   if (code && code in messages.twoFactor)
@@ -55,22 +57,43 @@ const UNREACHABLE = { error: messages.unreachable, code: 'unreachable' }
 const MAX_KEEPALIVE_CHARS = 4000
 
 /** @property workspace the workspace of the request; by default that of this tab */
-type Options = { body?: object; signal?: AbortSignal; workspace?: string }
+type Options = { body?: object; signal?: AbortSignal; workspace?: string | null }
+
+/** What the user can do about a rejected request, by its code; the request is repeated then. */
+const PROMPTS: Record<string, Prompt> = {
+  reauthenticate: passwordPrompt,
+  unauthenticated: signInPrompt,
+  // The authentication library’s own code.
+  UNAUTHORIZED: signInPrompt,
+}
 
 /**
  * Sends a request with JSON or a form of files. Each module has its own requests in its `api.ts`.
  * A change is sent with `keepalive`, because the page may show it as done and be closed at once.
- * Where the service requires a recent sign-in, asks for the password and repeats the request.
+ * Where the service requires a session or a recent sign-in, asks for it over the screen and repeats
+ * the request.
  */
 export async function request<T>(method: string, path: string, options: Options = {}): Promise<T> {
+  // The repeated request is for the same workspace as the first one.
+  const { workspace = chosenWorkspace() } = options
   try {
-    return await send<T>(method, path, options)
+    return await send<T>(method, path, { ...options, workspace })
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'reauthenticate') throw error
-    if (!(await confirmPassword())) throw error
-    return send<T>(method, path, options)
+    const prompt = error instanceof ApiError && PROMPTS[error.code]
+    if (!prompt || !(await prompt.ask(method !== 'GET'))) throw error
+    return send<T>(method, path, { ...options, workspace })
   }
 }
+
+/** Whether a retry may help: the service is unreachable or temporarily unavailable. */
+export function isTemporary(error: unknown): boolean {
+  return (
+    error instanceof ApiError && (error.status === 0 || UNREACHABLE_STATUSES.includes(error.status))
+  )
+}
+
+/** Statuses of a service that is stopping or starting, and of a proxy before it. */
+const UNREACHABLE_STATUSES = [502, 503, 504]
 
 async function send<T>(method: string, path: string, options: Options): Promise<T> {
   const { body, signal, workspace = chosenWorkspace() } = options
@@ -86,8 +109,10 @@ async function send<T>(method: string, path: string, options: Options): Promise<
   if (signal) init.signal = signal
   const response = await fetch(path, init).catch((error: unknown) => {
     if (signal?.aborted) throw error
+    void checkReachable()
     throw new ApiError(0, UNREACHABLE)
   })
+  if (UNREACHABLE_STATUSES.includes(response.status)) void checkReachable()
   const answer: unknown = await response.json().catch(() => null)
   if (!response.ok) {
     const error = new ApiError(response.status, answer ?? {})
@@ -108,7 +133,7 @@ export const api = {
   account: async (): Promise<Account | null> => {
     const chosen = chosenWorkspace()
     try {
-      return (await request<ApiResponse<Account>>('GET', '/api/v1/account')).data
+      return (await send<ApiResponse<Account>>('GET', '/api/v1/account', {})).data
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return null
       // That the chosen workspace is lost is known now; there is always a first one.

@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { deleteWithUndo } from '../deletions.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { Button } from '../ui/actions/button.tsx'
-import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { Facts } from '../ui/lists/facts.tsx'
 import { Form, TextField } from '../ui/forms/form.tsx'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
@@ -92,9 +92,13 @@ function ChannelActions({ channel, isChanging, onChange }: ChannelActionsProps) 
       setState({ busy: false, tone: 'bad', text: (error as Error).message })
     }
   }
-  async function remove(): Promise<void> {
-    await alerts.remove(id)
-    await queries.invalidateQueries(channelsQuery)
+  function remove(): void {
+    deleteWithUndo(queries, {
+      id,
+      text: messages.deleting(target),
+      list: channelsQuery.queryKey,
+      send: () => alerts.remove(id),
+    })
   }
 
   return (
@@ -113,15 +117,9 @@ function ChannelActions({ channel, isChanging, onChange }: ChannelActionsProps) 
         <Button {...access} size="small" kind="quiet" onClick={onChange}>
           {isChanging ? messages.cancel : messages.edit} <VisuallyHidden>{target}</VisuallyHidden>
         </Button>
-        <ConfirmButton
-          {...access}
-          label={messages.delete}
-          about={target}
-          title={messages.deleteTitle(target)}
-          onConfirm={remove}
-        >
-          {messages.deleteText}
-        </ConfirmButton>
+        <Button {...access} size="small" kind="quiet" onClick={remove}>
+          {messages.delete} <VisuallyHidden>{target}</VisuallyHidden>
+        </Button>
         <Switch
           {...access}
           label={messages.on}

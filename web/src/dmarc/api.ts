@@ -17,6 +17,7 @@ import type {
   Uploaded as UploadedShape,
 } from '../../../src/dmarc/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
+import { withoutDeleted } from '../deletions.ts'
 import { searchOf } from '../search.ts'
 import { inWorkspace } from '../workspace-choice.ts'
 
@@ -129,7 +130,10 @@ function dayBefore(days: number): string {
 /** All queries below this key are refetched when reports arrive. */
 const ROOT = 'dmarc'
 
-export const domainsQuery = queryOptions({ queryKey: [ROOT, 'domains'], queryFn: dmarc.domains })
+export const domainsQuery = queryOptions({
+  queryKey: [ROOT, 'domains'],
+  queryFn: async () => withoutDeleted(await dmarc.domains()),
+})
 
 /** The service queries DNS for this, so the answer is reused for 30 seconds. */
 export const domainQuery = (id: string) =>
@@ -190,5 +194,5 @@ export const rejectedQuery = (page: number) =>
 
 export const mailboxesQuery = queryOptions({
   queryKey: [ROOT, 'mailboxes'],
-  queryFn: dmarc.mailboxes,
+  queryFn: async () => withoutDeleted(await dmarc.mailboxes()),
 })

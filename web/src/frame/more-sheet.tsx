@@ -1,5 +1,5 @@
 import { useLocation } from '@tanstack/react-router'
-import { useRef } from 'react'
+import { useRef, useState } from 'react'
 import { Button } from '../ui/actions/button.tsx'
 import { Icon } from '../ui/brand/icons.tsx'
 import { ThemeSwitch } from '../ui/theme/theme-switch.tsx'
@@ -12,17 +12,17 @@ import { frame } from './messages.ts'
 /** The last button of a phone’s bottom bar, and the sheet with the screens that the bar lacks. */
 export function MoreSheet() {
   const sheet = useRef<HTMLDialogElement>(null)
+  const [isOpen, setOpen] = useState(false)
   const close = () => sheet.current?.close()
+  function open(): void {
+    setOpen(true)
+    sheet.current?.showModal()
+  }
   const path = useLocation({ select: ({ pathname }) => pathname })
   const isHere = !MODULES.some(({ isPrimary, to }) => isPrimary && path.startsWith(to))
   return (
     <>
-      <button
-        type="button"
-        className={classes.button}
-        data-current={isHere}
-        onClick={() => sheet.current?.showModal()}
-      >
+      <button type="button" className={classes.button} data-current={isHere} onClick={open}>
         <Icon name="more" />
         {frame.more}
       </button>
@@ -30,28 +30,32 @@ export function MoreSheet() {
         ref={sheet}
         className={classes.sheet}
         aria-label={frame.moreScreens}
+        onClose={() => setOpen(false)}
         onClick={({ target, currentTarget }) => target === currentTarget && close()}
       >
-        <div className={classes.content}>
-          <div className={classes.head}>
-            <CurrentAccount />
-            <Button size="small" kind="quiet" onClick={close}>
-              {frame.close}
-            </Button>
-          </div>
-          <div className={classes.screens}>
-            <NavigationEntries
-              entries={MODULES.filter(({ isPrimary }) => !isPrimary)}
-              onGo={close}
-            />
-            <NavigationEntries entries={SETTINGS_PAGES} onGo={close} />
-          </div>
-          <div className={classes.foot}>
-            <DocumentationLink />
-            <ThemeSwitch />
-          </div>
-        </div>
+        {isOpen && <Content onDone={close} />}
       </dialog>
     </>
+  )
+}
+
+function Content({ onDone }: { onDone: () => void }) {
+  return (
+    <div className={classes.content}>
+      <div className={classes.head}>
+        <CurrentAccount />
+        <Button size="small" kind="quiet" onClick={onDone}>
+          {frame.close}
+        </Button>
+      </div>
+      <div className={classes.screens}>
+        <NavigationEntries entries={MODULES.filter(({ isPrimary }) => !isPrimary)} onGo={onDone} />
+        <NavigationEntries entries={SETTINGS_PAGES} onGo={onDone} />
+      </div>
+      <div className={classes.foot}>
+        <DocumentationLink />
+        <ThemeSwitch />
+      </div>
+    </div>
   )
 }

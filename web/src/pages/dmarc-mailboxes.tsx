@@ -1,13 +1,13 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { dmarc, mailboxesQuery, type ReportMailbox } from '../dmarc/api.ts'
+import { deleteWithUndo } from '../deletions.ts'
 import { mailboxes as messages, shared } from '../dmarc/messages.ts'
 import { serverOf, wrongAccount } from '../imap/account.ts'
 import { AccountFields, ConnectionFields } from '../imap/account-fields.tsx'
 import { Ago } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Button } from '../ui/actions/button.tsx'
-import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { FieldRow, Form, TextField } from '../ui/forms/form.tsx'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -99,9 +99,13 @@ function MailboxActions({ mailbox: { id, user } }: { mailbox: ReportMailbox }) {
       setProblem((error as Error).message)
     }
   }
-  async function remove(): Promise<void> {
-    await dmarc.removeMailbox(id)
-    await queries.invalidateQueries(mailboxesQuery)
+  function remove(): void {
+    deleteWithUndo(queries, {
+      id,
+      text: messages.removing(user),
+      list: mailboxesQuery.queryKey,
+      send: () => dmarc.removeMailbox(id),
+    })
   }
 
   return (
@@ -110,15 +114,9 @@ function MailboxActions({ mailbox: { id, user } }: { mailbox: ReportMailbox }) {
         <Button {...access} size="small" onClick={() => void check()}>
           {messages.check} <VisuallyHidden>{user}</VisuallyHidden>
         </Button>
-        <ConfirmButton
-          {...access}
-          label={messages.remove}
-          about={user}
-          title={messages.removeConfirm(user)}
-          onConfirm={remove}
-        >
-          {messages.removeEffect}
-        </ConfirmButton>
+        <Button {...access} size="small" kind="quiet" onClick={remove}>
+          {messages.remove} <VisuallyHidden>{user}</VisuallyHidden>
+        </Button>
       </Row>
       <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
     </>

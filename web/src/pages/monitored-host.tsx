@@ -14,11 +14,10 @@ import {
   summarizeHost,
 } from '../monitoring/messages.ts'
 import { Addresses, Certificates, Records } from '../monitoring/host-details.tsx'
-import { deleteShown } from '../refresh-queries.ts'
+import { deleteWithUndo } from '../deletions.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Button, ButtonLink } from '../ui/actions/button.tsx'
-import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { DayStrip } from '../ui/charts/day-strip.tsx'
 import { Stats } from '../ui/lists/stats.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -26,6 +25,7 @@ import { Page, Row, Section } from '../ui/layout/page.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { numberText } from '../ui/text/format.ts'
 import { useAccess } from '../workspaces/roles.ts'
+import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/monitoring/$id' })
@@ -89,22 +89,20 @@ function Remove({ host: { id, host } }: { host: HostDetail }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
 
-  async function remove(): Promise<void> {
-    await deleteShown(id, () => monitoring.remove(id))
-    await queries.invalidateQueries(hostsQuery)
-    await navigate({ to: '/monitoring' })
+  function remove(): void {
+    deleteWithUndo(queries, {
+      id,
+      text: messages.removing(host),
+      list: hostsQuery.queryKey,
+      send: () => monitoring.remove(id),
+    })
+    void navigate({ to: '/monitoring' })
   }
 
   return (
-    <ConfirmButton
-      {...access}
-      label={messages.remove}
-      about={host}
-      title={messages.removeTitle(host)}
-      onConfirm={remove}
-    >
-      {messages.removeText}
-    </ConfirmButton>
+    <Button {...access} size="small" kind="quiet" onClick={remove}>
+      {messages.remove} <VisuallyHidden>{host}</VisuallyHidden>
+    </Button>
   )
 }
 

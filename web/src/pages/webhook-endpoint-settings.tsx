@@ -59,9 +59,7 @@ function Settings({ endpoint }: { endpoint: Endpoint }) {
       </Form>
       <ResponseSecret endpoint={endpoint} />
       <Section title={settings.delete}>
-        <div>
-          <DeleteEndpoint endpoint={endpoint} />
-        </div>
+        <DeleteEndpoint endpoint={endpoint} />
       </Section>
     </>
   )

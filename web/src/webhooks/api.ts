@@ -8,6 +8,7 @@ import type {
   WebhookSettings,
 } from '../../../src/webhooks/shapes.ts'
 import { request } from '../api.ts'
+import { withoutDeleted } from '../deletions.ts'
 import { searchOf } from '../search.ts'
 import { inWorkspace } from '../workspace-choice.ts'
 
@@ -67,7 +68,7 @@ export const harPath = (id: string, filter: RequestFilter) =>
 
 export const endpointsQuery = queryOptions({
   queryKey: ['webhooks', 'all'],
-  queryFn: webhooks.list,
+  queryFn: async () => withoutDeleted(await webhooks.list()),
 })
 
 export const endpointQuery = (id: string) =>

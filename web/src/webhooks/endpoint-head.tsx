@@ -2,12 +2,13 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { StorageLine } from '../account/storage.tsx'
 import { useStreamState } from '../live-updates.ts'
-import { deleteShown } from '../refresh-queries.ts'
-import { ButtonLink, DownloadLink } from '../ui/actions/button.tsx'
+import { deleteWithUndo } from '../deletions.ts'
+import { Button, ButtonLink, DownloadLink } from '../ui/actions/button.tsx'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { CopyButton } from '../ui/actions/copy.tsx'
 import { ConnectionStatus } from '../ui/feedback/connection-status.tsx'
 import { Row, Muted } from '../ui/layout/page.tsx'
+import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import { endpointsQuery, harPath, webhooks, type Endpoint } from './api.ts'
 import classes from './endpoint-head.module.css'
 import { SendTest } from './first-request.tsx'
@@ -73,22 +74,24 @@ export function DeleteEndpoint({ endpoint: { id, label, token } }: { endpoint: E
   const queries = useQueryClient()
   const navigate = useNavigate()
 
-  async function remove(): Promise<void> {
-    await deleteShown(id, () => webhooks.remove(id))
-    await navigate({ to: '/hooks' })
-    await queries.invalidateQueries(endpointsQuery)
+  function remove(): void {
+    deleteWithUndo(queries, {
+      id,
+      text: messages.deleting(label || token),
+      list: endpointsQuery.queryKey,
+      send: () => webhooks.remove(id),
+    })
+    void navigate({ to: '/hooks' })
   }
 
   return (
-    <ConfirmButton
-      {...access}
-      label={messages.delete}
-      about={messages.deleteAbout}
-      title={messages.deleteTitle(label || token)}
-      kind="danger"
-      onConfirm={remove}
-    >
-      {messages.deleteText}
-    </ConfirmButton>
+    <>
+      <Muted>{messages.deleteText}</Muted>
+      <div>
+        <Button {...access} kind="danger" onClick={remove}>
+          {messages.delete} <VisuallyHidden>{messages.deleteAbout}</VisuallyHidden>
+        </Button>
+      </div>
+    </>
   )
 }

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useRouter } from '@tanstack/react-router'
+import { sendDeletions } from '../deletions.ts'
 import { announceSwitch, chooseWorkspace } from '../workspace-choice.ts'
 
 /**
@@ -12,6 +13,8 @@ export function useSwitchWorkspace(): (id: string | null) => Promise<void> {
   const navigate = useNavigate()
   const router = useRouter()
   return async (id) => {
+    // Before the choice, which is that of every request from then on.
+    await sendDeletions()
     chooseWorkspace(id)
     await queries.cancelQueries()
     queries.clear()
