@@ -136,54 +136,48 @@ describe('two people', () => {
   )
 })
 
-/** Screens, and the actions on them that need the role of a member. */
-const ACTIONS: [path: string, names: string[]][] = [
-  ['/monitoring', ['Start monitoring']],
-  ['/monitoring/lists', []],
-  ['/dmarc', ['Add domain']],
-  ['/dmarc/mailboxes', ['Add mailbox']],
-  ['/delisting', ['Start delisting']],
-  ['/migrations', ['New migration']],
-  ['/migrations/new', ['Test and list folders']],
-  ['/attacks/servers', ['Create report token']],
-  ['/hooks', ['Create']],
-  ['/alerts/channels', ['Add', 'Send test', 'Edit', 'Delete']],
-  ['/tokens', ['Create token']],
-  ['/workspace', ['Save name']],
-  ['/workspace/members', ['Invite a member']],
+/** Screens with actions that change data. */
+const SCREENS = [
+  '/monitoring',
+  '/monitoring/lists',
+  '/dmarc',
+  '/dmarc/mailboxes',
+  '/delisting',
+  '/delisting/new',
+  '/migrations',
+  '/migrations/new',
+  '/attacks/servers',
+  '/hooks',
+  '/alerts/channels',
+  '/workspace/members',
+  '/workspace/invitations',
 ]
 
-/** Buttons that change nothing in the workspace. */
-const HARMLESS =
-  /^(Theme|Light|Dark|System|Search or check|More|Close|Workspace|Copy|Show password|Create workspace|Leave workspace|Cancel|$)/
+/** Buttons that change nothing, at least not on the service. */
+const HARMLESS = /^(Copy|Copied|Show password|)$/
+
+const NO_ACCESS = 'You have read-only access to this workspace.'
 
 describe('a read-only member', () => {
-  it.for(ACTIONS)('sees on %s no action that the service would reject', async ([path]) => {
+  it.for(SCREENS)('sees on %s no action that the service would reject', async (path) => {
     await his.goto(path)
     await his.locator('main h1').waitFor()
-    await his.waitForLoadState('networkidle')
-    const buttons = await his.locator('main button:visible').all()
-    const enabled: string[] = []
-    for (const button of buttons) {
-      const isDisabled = (await button.getAttribute('aria-disabled')) === 'true'
-      const name = (await button.innerText()).trim()
-      if (!isDisabled && !(await button.isDisabled()) && !HARMLESS.test(name)) enabled.push(name)
-    }
-    expect(enabled).toEqual([])
-    expect(
-      await his.locator('main :is(button, [role=switch])[aria-disabled=true]').count(),
-    ).toBeGreaterThanOrEqual(path === '/monitoring/lists' ? 0 : 1)
+    await his.locator('main :is(:disabled, [aria-disabled=true])').first().waitFor()
+    await his.waitForLoadState('networkidle').catch(() => {})
+    const enabled = await his
+      .locator('main :is(button, [role=switch]):visible:not(:disabled, [aria-disabled=true])')
+      .allInnerTexts()
+    expect(enabled.filter((name) => !HARMLESS.test(name.split('\n')[0]!.trim()))).toEqual([])
   })
 
   it(
     'learns the reason by keyboard and by touch',
     async () => {
-      await his.goto('/monitoring')
-      const button = his.getByRole('button', { name: 'Start monitoring' })
+      await his.goto('/delisting')
+      const button = his.getByRole('button', { name: 'Start delisting' }).first()
       await button.focus()
-      const reason = 'Your role here is read-only. This needs member.'
-      await his.getByRole('tooltip', { name: reason }).or(his.getByRole('tooltip')).waitFor()
-      expect(await his.getByRole('tooltip').innerText()).toBe(reason)
+      await his.getByRole('tooltip').waitFor()
+      expect(await his.getByRole('tooltip').innerText()).toBe(NO_ACCESS)
       expect(await button.getAttribute('aria-describedby')).not.toBeNull()
       await his.keyboard.press('Escape')
       await his.getByRole('tooltip').waitFor({ state: 'hidden' })
@@ -197,14 +191,15 @@ describe('a read-only member', () => {
   it('can act at once with a higher role, and no longer after a demotion', async () => {
     await his.goto('/monitoring')
     const button = his.getByRole('button', { name: 'Start monitoring' })
-    await his.locator('[aria-disabled=true]').first().waitFor()
+    const isEnabled = () => button.isEnabled()
+    await expect.poll(isEnabled).toBe(false)
+    await his.getByText(NO_ACCESS).waitFor()
     await hers.goto('/workspace/members')
     const role = hers.getByLabel('Role of bruno@people.test')
     await Promise.all([changed(hers), role.selectOption('member')])
-    await his.locator('[aria-disabled=true]').first().waitFor({ state: 'detached' })
-    expect(await button.isEnabled()).toBe(true)
+    await expect.poll(isEnabled, { timeout: 10_000 }).toBe(true)
     await Promise.all([changed(hers), role.selectOption('read-only')])
-    await his.locator('[aria-disabled=true]').first().waitFor()
+    await expect.poll(isEnabled, { timeout: 10_000 }).toBe(false)
   })
 })
 
@@ -281,7 +276,7 @@ describe('the last owner', () => {
   })
 
   it('transfers the ownership step by step', async () => {
-    await hers.locator('summary', { hasText: 'Transfer ownership' }).click()
+    await hers.locator('summary', { hasText: 'Make another member the owner' }).click()
     await hers.getByLabel('New owner').selectOption({ label: 'bruno@people.test' })
     await hers.getByRole('button', { name: 'Make owner' }).click()
     await hers.getByText('bruno@people.test is an owner now.').waitFor()

@@ -69,7 +69,6 @@ function Current({ workspace }: { workspace: Workspace }) {
     <>
       <Facts
         facts={[
-          [messages.facts.name, name],
           [messages.facts.role, roles.names[role]],
           [messages.facts.plan, plan],
           [messages.facts.members, String(members)],

@@ -17,8 +17,13 @@ export const roles = {
     member: 'Member: all data',
     'read-only': 'Read-only: sees data and runs checks',
   } satisfies Record<Role, string>,
-  missing: (role: Role, needed: Role) =>
-    `Your role here is ${ROLE_NAMES[role].toLowerCase()}. This needs ${ROLE_NAMES[needed].toLowerCase()}.`,
+  /** Why an action that needs this role is not available. */
+  missing: {
+    owner: 'Only owners of this workspace can do this.',
+    admin: 'Only admins and owners of this workspace can do this.',
+    member: 'You have read-only access to this workspace.',
+    'read-only': '',
+  } satisfies Record<Role, string>,
 } as const
 
 /** The button at the head of the sidebar, and its dialog. */
@@ -51,7 +56,7 @@ export const navigation = {
 export const settings = {
   title: 'Workspace',
   loading: 'Loading the workspace…',
-  facts: { name: 'Name', role: 'Your role', plan: 'Plan', members: 'Members', created: 'Created' },
+  facts: { role: 'Your role', plan: 'Plan', members: 'Members', created: 'Created' },
   nameSection: 'Name',
   name: 'Workspace name',
   save: 'Save name',
@@ -98,6 +103,7 @@ export const members = {
   transferSection: 'Transfer ownership',
   transferLead: 'First make another member an owner. Then decide which role you keep.',
   transferSteps: { choose: 'New owner', keep: 'Your role' },
+  transferSummary: 'Make another member the owner',
   transferLabel: 'Steps of the transfer',
   chooseOwner: 'New owner',
   chooseHint: 'They can do everything, also delete the workspace and remove you.',

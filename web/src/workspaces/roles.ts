@@ -26,5 +26,5 @@ export function useHasRole(needed: Role): boolean {
 export function useAccess(needed: Role = 'member'): { disabledReason?: string } {
   const { data: account } = useQuery(accountQuery)
   if (!account || isAtLeast(account.role, needed)) return {}
-  return { disabledReason: messages.missing(account.role, needed) }
+  return { disabledReason: messages.missing[needed] }
 }

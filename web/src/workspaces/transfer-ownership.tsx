@@ -44,7 +44,7 @@ export function TransferOwnership({ workspaceId, members, onDone }: TransferProp
 
   if (others.length === 0) return <Muted>{messages.nobody}</Muted>
   return (
-    <Disclosure summary={messages.transferSection}>
+    <Disclosure summary={messages.transferSummary}>
       <Stack>
         <Muted>{messages.transferLead}</Muted>
         <Steps

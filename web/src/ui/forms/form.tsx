@@ -84,7 +84,7 @@ export function Form({
         {problem.message && <Notice tone="bad">{problem.message}</Notice>}
       </div>
       <div className={classes.ways}>
-        <Button kind={kind} type="submit" busy={busy} disabledReason={disabledReason}>
+        <Button kind={kind} type="submit" busy={busy} disabled={disabledReason !== undefined}>
           {submit}
         </Button>
         {disabledReason ? <span className={classes.description}>{disabledReason}</span> : aside}
