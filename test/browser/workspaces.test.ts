@@ -174,7 +174,7 @@ describe('a read-only member', () => {
     'learns the reason by keyboard and by touch',
     async () => {
       await his.goto('/delisting')
-      const button = his.getByRole('button', { name: 'Start delisting' }).first()
+      const button = his.getByRole('button', { name: 'New delisting' }).first()
       await button.focus()
       await his.getByRole('tooltip').waitFor()
       expect(await his.getByRole('tooltip').innerText()).toBe(NO_ACCESS)
