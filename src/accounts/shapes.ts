@@ -74,12 +74,13 @@ export const Account = Type.Object(
 export const Myself = Type.Object(
   {
     ...Person,
-    via: Type.Enum(['token', 'session'], { description: 'How the request was authenticated.' }),
+    plan: Type.Enum([...PLANS], { description: 'The plan of the workspace.' }),
     workspace: Type.Object(
       { id: Uuid, name: Type.String() },
-      { description: 'The workspace of this request.' },
+      { description: 'The workspace that this request is for.' },
     ),
-    role: Type.Enum([...ROLES], { description: 'The role of the account in this workspace.' }),
+    role: Type.Enum([...ROLES], { description: 'The role of the account in the workspace.' }),
+    via: Type.Enum(['token', 'session'], { description: 'How the request was authenticated.' }),
     secondFactorNeeded: Type.Optional(
       Type.Boolean({
         description: 'True where this service requires a second factor that this session lacks.',

@@ -169,6 +169,7 @@ function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
   app.get(
     path,
     {
+      config: { role: 'member' },
       schema: {
         summary: 'Get the secret that responses are signed with',
         description,

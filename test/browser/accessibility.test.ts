@@ -31,6 +31,7 @@ const OPEN: Screen[] = [
   { at: '/sign-in', shows: 'Sign in' },
   { at: '/sign-up', shows: 'This link is incomplete' },
   { at: '/sign-up?with=link#token', shows: 'Confirm your account' },
+  { at: '/signed-in', shows: 'Close this tab' },
   { at: '/address', shows: 'Listing rules' },
   { at: '/network', shows: 'Report attacks from your server' },
   { at: '/nothing/here', shows: 'Page not found' },

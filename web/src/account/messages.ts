@@ -62,6 +62,19 @@ export const passwordPrompt = {
   useOidc: (provider: string) => `Sign in again with ${provider}`,
 } as const
 
+export const signInPrompt = {
+  title: 'Sign in again',
+  explanation: 'Your session has expired. This page and your input stay as they are.',
+  cancel: 'Not now',
+  stillSignedOut: 'No session yet. Finish the sign-in first.',
+} as const
+
+export const signedIn = {
+  title: 'You’re signed in',
+  text: 'Close this tab and continue in the other one.',
+  home: 'Go to the overview',
+} as const
+
 export const emailChange = {
   newEmail: 'New email address',
   start: 'Send codes',
@@ -114,6 +127,7 @@ export const passkeys = {
   removeTitle: (name: string) => `Remove “${name}”?`,
   removeEffect: 'It will no longer sign you in. Remove it from your device, too.',
   failed: 'The passkey was not created. Try again.',
+  unavailable: 'Passkeys couldn’t be loaded. Portreeve may have been updated: reload the page.',
   notUsed: 'No passkey was used. Try again, or use another way to sign in.',
 } as const
 
@@ -298,6 +312,13 @@ export const signIn = {
     between: 'in the attack reports and see',
     network: 'network statistics',
   },
+} as const
+
+export const signUpForm = {
+  name: 'Your name',
+  submit: 'Create account',
+  sent: (email: string) =>
+    `Check the inbox of ${email}: open the link in our email, and then the invitation again.`,
 } as const
 
 export const signUp = {

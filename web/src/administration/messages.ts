@@ -9,6 +9,7 @@ export const navigation = {
   label: 'Administration',
   health: 'Health',
   accounts: 'Accounts',
+  workspaces: 'Workspaces',
   audit: 'Audit log',
 } as const
 
@@ -43,6 +44,19 @@ export const accounts = {
   deleteTitle: (email: string) => `Delete ${email}?`,
   deleteEffect:
     'Everything in this account is deleted with it: hosts, reports, migrations, webhooks and tokens. This can’t be undone.',
+} as const
+
+export const workspaces = {
+  title: 'Workspaces',
+  loading: 'Loading workspaces…',
+  columns: ['Workspace', 'Owner', 'Plan (migrations a month)', 'Members', 'Storage', 'Created'],
+  owner: 'Owner',
+  noOwner: 'none',
+  members: 'Members',
+  storage: 'Storage',
+  created: 'Created',
+  planOf: (name: string) => `Plan for ${name}`,
+  deletedUntil: 'Deleted, can be restored until',
 } as const
 
 export const newAccount = {

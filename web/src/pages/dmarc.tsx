@@ -15,6 +15,7 @@ import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { counted } from '../ui/text/format.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   const { data: domains, error } = useQuery(domainsQuery)
@@ -54,6 +55,7 @@ export function Screen() {
 }
 
 function NewDomain() {
+  const access = useAccess()
   const queries = useQueryClient()
   const navigate = useNavigate()
 
@@ -64,7 +66,7 @@ function NewDomain() {
   }
 
   return (
-    <Form onSubmit={register} submit={messages.addDomain} check={wrongDomain}>
+    <Form {...access} onSubmit={register} submit={messages.addDomain} check={wrongDomain}>
       <TextField
         name="domain"
         label={messages.domain}

@@ -14,6 +14,7 @@ import { Card, Page, Section, Muted, Stack } from '../ui/layout/page.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
 import { tokens as messages } from '../account/messages.ts'
 import { TextWithCode } from '../ui/text/text-with-code.tsx'
+import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   return (
@@ -33,6 +34,7 @@ export function Screen() {
 }
 
 function NewToken() {
+  const access = useAccess()
   const queries = useQueryClient()
   const [created, setCreated] = useState<NewApiToken | null>(null)
 
@@ -44,7 +46,7 @@ function NewToken() {
   return (
     <Card>
       <Stack>
-        <Form key={created?.id} onSubmit={create} submit={messages.create}>
+        <Form key={created?.id} {...access} onSubmit={create} submit={messages.create}>
           <TextField
             name="label"
             label={messages.name}
@@ -89,6 +91,7 @@ function TokenList() {
 }
 
 function TokenItem({ id, label, lastFour, createdAt, lastUsedAt }: ApiToken) {
+  const access = useAccess()
   const queries = useQueryClient()
   const name = label || messages.unnamed
 
@@ -102,6 +105,7 @@ function TokenItem({ id, label, lastFour, createdAt, lastUsedAt }: ApiToken) {
       title={name}
       action={
         <ConfirmButton
+          {...access}
           label={messages.revoke}
           about={name}
           title={messages.revokeTitle(name)}
