@@ -32,7 +32,7 @@ export function Screen() {
         />
         {data && <Muted>{messages.entries(data.pagination.total)}</Muted>}
       </Row>
-      <LoadingOrError there={data} error={error} lines={4}>
+      <LoadingOrError there={data} error={error} lines={4} shape="table">
         {messages.loading}
       </LoadingOrError>
       {data?.entries.length === 0 && (

@@ -39,7 +39,7 @@ export function Screen() {
         </ButtonLink>
       }
     >
-      <LoadingOrError there={data} error={error} lines={4}>
+      <LoadingOrError there={data} error={error} lines={4} shape="table">
         {list.loading}
       </LoadingOrError>
       {data && data.pagination.total === 0 && !isFiltered && <NoDelistings />}

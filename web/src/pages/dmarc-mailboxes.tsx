@@ -27,7 +27,7 @@ export function Screen() {
       above={<BackLink to="/dmarc">{shared.title}</BackLink>}
       lead={messages.lead}
     >
-      <LoadingOrError there={mailboxes} error={error} lines={3}>
+      <LoadingOrError there={mailboxes} error={error} lines={3} shape="table">
         {messages.loading}
       </LoadingOrError>
       {mailboxes && mailboxes.length > 0 && <MailboxTable mailboxes={mailboxes} />}

@@ -21,7 +21,7 @@ export function Screen() {
   const { data: domain, error } = useQuery(domainQuery(id))
   return (
     <DomainPage id={id} part={domainPage.record}>
-      <LoadingOrError there={domain} error={error} lines={5}>
+      <LoadingOrError there={domain} error={error} lines={5} slow>
         {messages.checkingDns}
       </LoadingOrError>
       {domain && (

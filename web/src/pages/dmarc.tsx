@@ -26,7 +26,7 @@ export function Screen() {
       lead={messages.lead}
       aside={
         <Row>
-          {domains && domains.length > 0 && (
+          {domains?.length !== 0 && (
             <ButtonLink to="/dmarc/rejected">{messages.rejected}</ButtonLink>
           )}
           <ButtonLink icon="mail" to="/dmarc/mailboxes">
@@ -35,7 +35,7 @@ export function Screen() {
         </Row>
       }
     >
-      <LoadingOrError there={domains} error={error} lines={4}>
+      <LoadingOrError there={domains} error={error} lines={4} shape="table">
         {messages.loading}
       </LoadingOrError>
       {domains && domains.length > 0 && <DomainTable domains={domains} />}

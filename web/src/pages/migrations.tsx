@@ -32,7 +32,7 @@ export function Screen() {
         </ButtonLink>
       }
     >
-      <LoadingOrError there={data} error={error} lines={4}>
+      <LoadingOrError there={data} error={error} lines={4} shape="table">
         {messages.loading}
       </LoadingOrError>
       {data && data.pagination.total === 0 && <NoMigration />}

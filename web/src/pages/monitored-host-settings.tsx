@@ -33,7 +33,7 @@ export function Screen() {
         </BackLink>
       }
     >
-      <LoadingOrError there={host} error={error} lines={6}>
+      <LoadingOrError there={host} error={error} lines={6} shape="form">
         {messages.loading}
       </LoadingOrError>
       {host && <Settings host={host} />}

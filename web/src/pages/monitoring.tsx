@@ -28,7 +28,7 @@ export function Screen() {
       lead={messages.lead}
       aside={<ButtonLink to="/monitoring/lists">{messages.blocklists}</ButtonLink>}
     >
-      <LoadingOrError there={hosts} error={error} lines={4}>
+      <LoadingOrError there={hosts} error={error} lines={4} shape="table">
         {messages.loading}
       </LoadingOrError>
       {hosts && hosts.length > 0 && <Hosts hosts={hosts} />}

@@ -79,7 +79,12 @@ function CreatedToken({ token, label }: NewApiToken) {
 function TokenList() {
   const { data: tokens, error } = useQuery(tokensQuery)
   if (error) return <Notice tone="bad">{error.message}</Notice>
-  if (!tokens) return <Loading lines={2}>{messages.loading}</Loading>
+  if (!tokens)
+    return (
+      <Loading lines={2} shape="list">
+        {messages.loading}
+      </Loading>
+    )
   if (tokens.length === 0) return <Muted>{messages.empty}</Muted>
   return (
     <List>

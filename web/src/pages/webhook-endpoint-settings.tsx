@@ -25,7 +25,7 @@ export function Screen() {
         </BackLink>
       }
     >
-      <LoadingOrError there={endpoint} error={error} lines={6}>
+      <LoadingOrError there={endpoint} error={error} lines={6} shape="form">
         {settings.loading}
       </LoadingOrError>
       {endpoint && <Settings endpoint={endpoint} />}

@@ -25,7 +25,7 @@ export function Skeleton({ shape = 'text', lines }: { shape?: SkeletonShape; lin
 /** The outline of a screen whose file is loading. */
 export function ScreenSkeleton() {
   return (
-    <div className={classes.screen} role="status">
+    <div className={classes.screen} role="status" data-loading>
       <VisuallyHidden>{messages.loadingScreen}</VisuallyHidden>
       <span className={classes.title} aria-hidden="true" />
       <Skeleton lines={2} />
