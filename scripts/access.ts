@@ -19,7 +19,7 @@ Every route of the API, with what it demands of its caller. \`npm run access\` w
 - **Role**: the least powerful role in the workspace that may call the route: owner, admin, member, read-only. A dash means that the route concerns no workspace.
 - **Token scope**: what an API token with scopes needs. \`*:read\` and \`*:write\` stand for all modules, and write includes read. A token without scopes may do what its creator may. *Session* means that no API token is accepted, and *recent sign-in* that the session needs a sign-in or confirmation within the last ten minutes.
 
-A request names its workspace in its path, in the header \`X-Workspace\` or, for event streams and downloads, in the query parameter \`workspace\`. Without a name it is the oldest workspace of the account, and an API token always acts in its own. Whoever is not a member gets 403 \`not_a_member\`; what another workspace owns is 404.
+A request names its workspace in its path, in the header \`X-Workspace\` or, for event streams and downloads, in the query parameter \`workspace\`. Without a name it is the oldest workspace of the account, and an API token acts in its own workspace only. Others than members get 403 \`not_a_member\`. Objects of another workspace are not found (404).
 
 Routes that the table leaves out are open to everyone: captured requests at \`/webhooks/TOKEN\`, the pages and files of the dashboard, the redirects of single sign-on, \`/docs\`, \`/openapi.json\`, \`/healthz\` and \`/readyz\`.
 `
