@@ -38,7 +38,7 @@ export type TestService = {
   stop(): Promise<void>
 }
 
-export type TokenLimits = { scopes?: Scope[]; expiresAt?: Date }
+export type TokenLimits = { label?: string; scopes?: Scope[]; expiresAt?: Date }
 
 export const SERVICE_KEY = 'the secret key of the services that tests start'
 
@@ -111,9 +111,9 @@ async function addToken(
   { db, pool }: { db: Kysely<DB>; pool: Pool },
   accountId: string,
   workspaceId: string,
-  { scopes, expiresAt }: TokenLimits = {},
+  { label = 'tests', scopes, expiresAt }: TokenLimits = {},
 ): Promise<string> {
-  const { id, token } = await issueToken(db, { accountId, workspaceId }, 'tests')
+  const { id, token } = await issueToken(db, { accountId, workspaceId }, label)
   await pool.query('update api_token set scopes = $2, expires_at = $3 where id = $1', [
     id,
     scopes ?? null,

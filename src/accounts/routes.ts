@@ -126,7 +126,7 @@ function tokenRoutes(app: App, { db, notices }: AccountRoutesOptions): void {
         response: responses(Success(Type.Array(Token))),
       },
     },
-    async (request) => ({ success: true, data: await listTokens(db, callerOf(request).accountId) }),
+    async (request) => ({ success: true, data: await listTokens(db, callerOf(request)) }),
   )
   app.post(
     '/api/v1/tokens',
@@ -154,7 +154,7 @@ function tokenRoutes(app: App, { db, notices }: AccountRoutesOptions): void {
       schema: { summary: 'Revoke an API token', tags, params, response: responses(Done) },
     },
     async (request) => {
-      await revokeToken(db, callerOf(request).accountId, request.params.id)
+      await revokeToken(db, callerOf(request), request.params.id)
       return { success: true }
     },
   )

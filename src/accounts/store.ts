@@ -251,11 +251,15 @@ export async function insertToken(
 }
 
 /** Newest first. */
-export async function listTokens(db: Db, accountId: string): Promise<TokenRow[]> {
+export async function listTokens(
+  db: Db,
+  { accountId, workspaceId }: { accountId: string; workspaceId: string },
+): Promise<TokenRow[]> {
   return db
     .selectFrom('apiToken')
     .select(TOKEN)
     .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .orderBy('id', 'desc')
     .execute()
 }
@@ -269,11 +273,16 @@ export async function countTokens(db: Db, accountId: string): Promise<number> {
   return Number(count)
 }
 
-export async function deleteToken(db: Db, accountId: string, id: string): Promise<boolean> {
+export async function deleteToken(
+  db: Db,
+  { accountId, workspaceId }: { accountId: string; workspaceId: string },
+  id: string,
+): Promise<boolean> {
   const row = await db
     .deleteFrom('apiToken')
     .where('id', '=', id)
     .where('accountId', '=', accountId)
+    .where('workspaceId', '=', workspaceId)
     .returning('id')
     .executeTakeFirst()
   return row !== undefined

@@ -65,11 +65,15 @@ export async function issueToken(
 
 /**
  * Revokes a token in every instance.
- * @throws Fault `not_found` also for another account's token
+ * @throws Fault `not_found` also for a token of another account or workspace
  */
-export async function revokeToken(db: Kysely<DB>, accountId: string, id: string): Promise<void> {
+export async function revokeToken(
+  db: Kysely<DB>,
+  owner: { accountId: string; workspaceId: string },
+  id: string,
+): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    if (!(await deleteToken(trx, accountId, id))) throw new Fault('not_found', 'Token not found.')
-    await notifyAccountChange(trx, accountId)
+    if (!(await deleteToken(trx, owner, id))) throw new Fault('not_found', 'Token not found.')
+    await notifyAccountChange(trx, owner.accountId)
   })
 }
