@@ -9,11 +9,12 @@ import type { Logger } from '../log.ts'
 import { Fault } from '../errors.ts'
 import type { DB } from '../store/tables.ts'
 import { changeAccount, createAccount, createFirstAccount, removeAccount } from './accounts.ts'
-import { auditAdministrators, auditRoute } from './audit.ts'
+import { auditAdministrators, auditWorkspaces } from './audit/record.ts'
+import { auditRoute, workspaceAuditRoute } from './audit/routes.ts'
+import type { AuditWriter } from './audit/writer.ts'
 import { authRoutes, createSession } from './sign-in/auth-routes.ts'
 import { isSignUpOpen, type Auth } from './sign-in/auth.ts'
 import { methodsRoute } from './sign-in/methods-route.ts'
-import { originOf } from './sign-in/open-session.ts'
 import type { AccountNotices } from './mail/notices.ts'
 import type { OidcConfig, OidcProvider } from './oidc/provider.ts'
 import { oidcLinkRoutes, oidcSignInRoutes } from './oidc/routes.ts'
@@ -32,17 +33,14 @@ import {
   Account,
   AccountChange,
   AccountPage,
-  IssuedToken,
   Myself,
   NewAccount,
-  NewToken,
   ServiceInfo,
   Setup,
-  Token,
 } from './shapes.ts'
-import { countAccounts, hasAccounts, listAccounts, listTokens } from './store.ts'
+import { countAccounts, hasAccounts, listAccounts } from './store.ts'
 import type { SignUp } from './registration/sign-up.ts'
-import { issueToken, revokeToken } from './tokens/tokens.ts'
+import { tokenRoutes } from './tokens/routes.ts'
 
 export type AccountRoutesOptions = {
   db: Kysely<DB>
@@ -62,6 +60,7 @@ export type AccountRoutesOptions = {
   secretKey: string
   version: string
   exports: ExportFiles
+  auditWriter: AuditWriter
 }
 
 const params = Type.Object({ id: Uuid })
@@ -77,6 +76,8 @@ export function accountRoutes(options: AccountRoutesOptions): Routes<unknown> {
       serviceRoutes(app, options)
     },
     account(app) {
+      // First, so that it records the changes through the routes of every module.
+      auditWorkspaces(app, options.auditWriter)
       currentAccountRoute(app)
       tokenRoutes(app, options)
       reauthenticationRoutes(app, options)
@@ -85,6 +86,7 @@ export function accountRoutes(options: AccountRoutesOptions): Routes<unknown> {
       oidcLinkRoutes(app, options)
       emailChangeRoutes(app, options)
       ownDataRoutes(app, options)
+      workspaceAuditRoute(app, options)
     },
     administrator(app) {
       // First, so that it records the changes through the routes of every module.
@@ -111,51 +113,6 @@ function currentAccountRoute(app: App): void {
       const { email, name, plan, admin, via } = caller
       const needed = lacksSecondFactor ? { secondFactorNeeded: true } : {}
       return { success: true, data: { id, email, name, plan, admin, via, ...needed } }
-    },
-  )
-}
-
-function tokenRoutes(app: App, { db, notices }: AccountRoutesOptions): void {
-  const tags = ['Tokens']
-  app.get(
-    '/api/v1/tokens',
-    {
-      schema: {
-        summary: 'List API tokens',
-        tags,
-        response: responses(Success(Type.Array(Token))),
-      },
-    },
-    async (request) => ({ success: true, data: await listTokens(db, callerOf(request)) }),
-  )
-  app.post(
-    '/api/v1/tokens',
-    {
-      onRequest: requireFreshSession,
-      schema: {
-        summary: 'Create an API token',
-        description: 'Requires a session with a recent sign-in. An API token cannot create tokens.',
-        tags,
-        security: [{ session: [] }],
-        body: NewToken,
-        response: responses(IssuedToken, 201),
-      },
-    },
-    async (request, reply) => {
-      const { accountId, workspaceId, email } = callerOf(request)
-      const token = await issueToken(db, { accountId, workspaceId }, request.body.label)
-      notices.send('tokenCreated', { id: accountId, email }, originOf(request))
-      return reply.code(201).send({ success: true, ...token })
-    },
-  )
-  app.delete(
-    '/api/v1/tokens/:id',
-    {
-      schema: { summary: 'Revoke an API token', tags, params, response: responses(Done) },
-    },
-    async (request) => {
-      await revokeToken(db, callerOf(request), request.params.id)
-      return { success: true }
     },
   )
 }

@@ -151,6 +151,7 @@ function confirmationRoutes(app: App, deps: SendDeps): void {
   app.post(
     '/api/v1/alerts/channels/:id/test',
     {
+      config: { unaudited: true },
       schema: {
         summary: 'Send a test alert',
         description:
@@ -171,6 +172,7 @@ function confirmationRoutes(app: App, deps: SendDeps): void {
   app.post(
     '/api/v1/alerts/channels/:id/code',
     {
+      config: { unaudited: true },
       schema: {
         summary: 'Send a new confirmation code',
         tags,

@@ -63,7 +63,7 @@ function accountRoutes(app: App, deps: MigrationRoutesDeps): void {
   app.post(
     '/api/v1/imap/test-connection',
     {
-      config: { limit: 'connections' },
+      config: { limit: 'connections', unaudited: true },
       schema: {
         summary: 'Sign in to an IMAP account',
         operationId: 'testImapConnection',
@@ -76,7 +76,7 @@ function accountRoutes(app: App, deps: MigrationRoutesDeps): void {
   app.post(
     '/api/v1/imap/list-folders',
     {
-      config: { limit: 'connections' },
+      config: { limit: 'connections', unaudited: true },
       schema: {
         summary: 'List the folders of an IMAP account',
         operationId: 'listImapFolders',

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { changeAccount, removeAccount } from '../../src/accounts/accounts.ts'
-import { listTokens } from '../../src/accounts/store.ts'
+import { listTokens } from '../../src/accounts/tokens/store.ts'
 import { issueToken, revokeToken } from '../../src/accounts/tokens/tokens.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { execute } from '../servers/postgres.ts'
@@ -28,9 +28,6 @@ afterEach(async () => {
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-/** The account and its first workspace, which has the same id. */
-const ownerOf = ({ id }: { id: string }) => ({ accountId: id, workspaceId: id })
-
 describe('a request', () => {
   it('is identified by its token, with any spelling of the scheme', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER ']) {
@@ -45,6 +42,7 @@ describe('a request', () => {
         plan: 'pro',
         via: 'token',
         tokenId: expect.any(String),
+        tokenLabel: 'tests',
         scopes: null,
         sessionId: null,
         authenticatedAt: null,
@@ -129,7 +127,7 @@ async function rememberedToken(): Promise<{ id: string; token: string }> {
 describe('a change in one instance', () => {
   it('reaches another instance at once: a revoked token', async () => {
     const { id, token } = await rememberedToken()
-    await revokeToken(here.db, ownerOf(alice), id)
+    await revokeToken(here.db, id)
     await expect.poll(() => elsewhere.identify(bearer(token))).toBeNull()
   })
 
@@ -199,10 +197,10 @@ describe('a cached token', () => {
 
   it('is marked as used once for many requests, without delaying them', async () => {
     for (let i = 0; i < 50; i++) await here.identify(bearer(alice.token))
-    const [before] = await listTokens(database.db, ownerOf(alice))
+    const [before] = await listTokens(database.db, alice.id)
     expect(before?.lastUsedAt).toBeNull()
-    const lastUse = async () => (await listTokens(database.db, ownerOf(alice)))[0]?.lastUsedAt
+    const lastUse = async () => (await listTokens(database.db, alice.id))[0]?.lastUsedAt
     await expect.poll(lastUse, { timeout: 5_000 }).toBeInstanceOf(Date)
-    expect((await listTokens(database.db, ownerOf(charlie)))[0]?.lastUsedAt).toBeNull()
+    expect((await listTokens(database.db, charlie.id))[0]?.lastUsedAt).toBeNull()
   })
 })

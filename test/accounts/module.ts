@@ -4,6 +4,7 @@ import { createExportFiles } from '../../src/accounts/own-data/export-files.ts'
 import { accountRoutes } from '../../src/accounts/routes.ts'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createAuth, ownOrigins } from '../../src/accounts/sign-in/auth.ts'
+import { createAuditWriter } from '../../src/accounts/audit/writer.ts'
 import { notifyAccountChange } from '../../src/accounts/account-changes.ts'
 import { createIdentify } from '../../src/accounts/tokens/identify.ts'
 import { createTrustedClients } from '../../src/accounts/sign-in/trusted-clients.ts'
@@ -101,6 +102,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
     config,
     secretKey,
     version: '0.2.0',
+    auditWriter: createAuditWriter({ db, log }),
     exports: createExportFiles(join(tmpdir(), 'portreeve-exports')),
   })
   addRoutes(app, authHooks, [routes], {})

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createTokenCache, type CachedToken } from '../../src/accounts/tokens/token-cache.ts'
 
-function known(accountId: string): CachedToken {
+function known(accountId: string, expiresInMs: number | null = null): CachedToken {
   const caller = {
     accountId,
     email: 'a@people.test',
@@ -12,6 +12,7 @@ function known(accountId: string): CachedToken {
     workspaceId: accountId,
     role: 'owner' as const,
     tokenId: `token of ${accountId}`,
+    tokenLabel: '',
     scopes: null,
     via: 'token' as const,
     sessionId: null,
@@ -19,7 +20,7 @@ function known(accountId: string): CachedToken {
     signedInWith: null,
     lacksSecondFactor: false,
   }
-  return { caller, expiresAt: null }
+  return { caller, expiresInMs }
 }
 
 describe('the token cache', () => {
