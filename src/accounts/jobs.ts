@@ -1,5 +1,7 @@
+import type { Kysely } from 'kysely'
 import { defineJob, type Job } from '../jobs/job.ts'
 import type { Db } from '../store/database.ts'
+import type { DB } from '../store/tables.ts'
 import { deleteOldOutgoingMail } from '../store/limits/outgoing-mail.ts'
 import { deleteAttemptsBefore, deleteKnownNetworksBefore } from './attempts/store.ts'
 import { KNOWN_NETWORK_DAYS } from './sign-in/trusted-clients.ts'
@@ -8,7 +10,9 @@ import { deleteAuditEntriesBefore, deleteExcessAuditEntries } from './audit/stor
 import { deleteExpiredSessions } from './store.ts'
 import { deleteTokensExpiredFor } from './tokens/store.ts'
 import { deleteExpiredSecrets } from './secrets/store.ts'
-import { DAY_MS } from '../time.ts'
+import { deleteExpiredWorkspaces } from './workspaces/delete-expired.ts'
+import { deleteExpiredInvitations } from './workspaces/invitations/store.ts'
+import { DAY_MS, HOUR_SECONDS } from '../time.ts'
 
 /** How long audit entries are kept: 400 days. */
 const AUDIT_RETENTION_MS = 400 * DAY_MS
@@ -34,8 +38,20 @@ export function cleanUpAccountsJob({ db }: { db: Db }): Job {
       await deleteKnownNetworksBefore(db, KNOWN_NETWORK_DAYS)
       await deleteOldOutgoingMail(db)
       await deleteExpiredSecrets(db)
+      await deleteExpiredInvitations(db)
       log.info(await deleteExpiredSessions(db), 'expired sessions and verifications deleted')
     },
+  })
+}
+
+/** Deletes workspaces whose owners did not restore them in time. One instance does it at a time. */
+export function deleteWorkspacesJob({ db }: { db: Kysely<DB> }): Job {
+  return defineJob({
+    name: 'accounts.delete-workspaces',
+    schedule: '29 * * * *',
+    concurrency: 1,
+    deadline: 6 * HOUR_SECONDS,
+    run: (_data, { signal, log }) => deleteExpiredWorkspaces(db, { signal, log }),
   })
 }
 

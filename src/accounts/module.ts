@@ -14,12 +14,13 @@ import { notifyAccountChange } from './account-changes.ts'
 import { createAuditWriter } from './audit/writer.ts'
 import { createExportFiles } from './own-data/export-files.ts'
 import { createIdentify } from './tokens/identify.ts'
-import { cleanUpAccountsJob, deleteAttemptsJob } from './jobs.ts'
+import { cleanUpAccountsJob, deleteAttemptsJob, deleteWorkspacesJob } from './jobs.ts'
 import { deriveAuthKey, TWO_FACTOR_COLUMNS } from './two-factor/encryption.ts'
 import { createTrustedClients } from './sign-in/trusted-clients.ts'
 import { BACKOFF, createPasswordThrottle } from './sign-in/password-throttle.ts'
 import { accountRoutes } from './routes.ts'
 import { createAccountMailer } from './mail/mailer.ts'
+import { createMembershipMails } from './mail/membership-mails.ts'
 import { createAccountNotices } from './mail/notices.ts'
 import { createOidcProvider, isOidcSetUp } from './oidc/provider.ts'
 import { createPasskeys } from './passkeys/passkeys.ts'
@@ -111,7 +112,11 @@ export function createAccountsModule({
   const recovering = { db, mailer, notices, secretKey, baseUrl }
   return {
     authHooks: createAuthHooks(identify, origins),
-    jobs: [cleanUpAccountsJob({ db }), deleteAttemptsJob({ db })] as Job[],
+    jobs: [
+      cleanUpAccountsJob({ db }),
+      deleteAttemptsJob({ db }),
+      deleteWorkspacesJob({ db }),
+    ] as Job[],
     futureTimestamps: FUTURE_TIMESTAMPS,
     encryptedColumns: TWO_FACTOR_COLUMNS,
     routes: accountRoutes({
@@ -122,6 +127,7 @@ export function createAccountsModule({
       throttle,
       trustedClients,
       notices,
+      membershipMails: createMembershipMails({ mailer, baseUrl }),
       signUp,
       passkeys: createPasskeys({ db, secretKey, baseUrl, origins }),
       provider: isOidcSetUp(config) ? createOidcProvider(config) : null,

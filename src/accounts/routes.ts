@@ -15,6 +15,7 @@ import type { AuditWriter } from './audit/writer.ts'
 import { authRoutes, createSession } from './sign-in/auth-routes.ts'
 import { isSignUpOpen, type Auth } from './sign-in/auth.ts'
 import { methodsRoute } from './sign-in/methods-route.ts'
+import type { MembershipMails } from './mail/membership-mails.ts'
 import type { AccountNotices } from './mail/notices.ts'
 import type { OidcConfig, OidcProvider } from './oidc/provider.ts'
 import { oidcLinkRoutes, oidcSignInRoutes } from './oidc/routes.ts'
@@ -42,6 +43,10 @@ import { findWorkspaceName } from './workspaces/store.ts'
 import { countAccounts, hasAccounts, listAccounts } from './store.ts'
 import type { SignUp } from './registration/sign-up.ts'
 import { tokenRoutes } from './tokens/routes.ts'
+import { workspaceExportRoute } from './workspaces/export-route.ts'
+import { invitationPreviewRoute, invitationRoutes } from './workspaces/invitations/routes.ts'
+import { memberRoutes } from './workspaces/members/routes.ts'
+import { workspaceRoutes } from './workspaces/routes.ts'
 
 export type AccountRoutesOptions = {
   db: Kysely<DB>
@@ -51,13 +56,15 @@ export type AccountRoutesOptions = {
   throttle: PasswordThrottle
   trustedClients: TrustedClients
   notices: AccountNotices
+  membershipMails: MembershipMails
   signUp: SignUp
   passkeys: Passkeys
   /** Null where single sign-on is not set up. */
   provider: OidcProvider | null
   passwordReset: PasswordReset
   emailChange: EmailChange
-  config: OidcConfig & Pick<Config, 'SIGNUP' | 'DEFAULT_PLAN' | 'SMTP_URL' | 'PASSWORD_SIGN_IN'>
+  config: OidcConfig &
+    Pick<Config, 'SIGNUP' | 'DEFAULT_PLAN' | 'SMTP_URL' | 'PASSWORD_SIGN_IN' | 'BASE_URL'>
   secretKey: string
   version: string
   exports: ExportFiles
@@ -74,6 +81,7 @@ export function accountRoutes(options: AccountRoutesOptions): Routes<unknown> {
       passkeySignInRoutes(app, options)
       oidcSignInRoutes(app, options)
       passwordResetRoutes(app, options)
+      invitationPreviewRoute(app, options)
       serviceRoutes(app, options)
     },
     account(app) {
@@ -88,6 +96,10 @@ export function accountRoutes(options: AccountRoutesOptions): Routes<unknown> {
       emailChangeRoutes(app, options)
       ownDataRoutes(app, options)
       workspaceAuditRoute(app, options)
+      workspaceRoutes(app, options)
+      workspaceExportRoute(app, options)
+      memberRoutes(app, options)
+      invitationRoutes(app, { ...options, baseUrl: options.config.BASE_URL })
     },
     administrator(app) {
       // First, so that it records the changes through the routes of every module.
@@ -112,7 +124,7 @@ function currentAccountRoute(app: App, { db }: AccountRoutesOptions): void {
     async (request) => {
       const { accountId: id, workspaceId, lacksSecondFactor, ...caller } = callerOf(request)
       const { email, name, plan, admin, role, via } = caller
-      const workspace = { id: workspaceId, name: await findWorkspaceName(db, workspaceId) }
+      const workspace = { id: workspaceId, name: (await findWorkspaceName(db, workspaceId)) ?? '' }
       const needed = lacksSecondFactor ? { secondFactorNeeded: true } : {}
       const data = { id, email, name, plan, admin, workspace, role, via, ...needed }
       return { success: true, data }

@@ -148,7 +148,7 @@ export async function lockAdministrators(db: Transaction<DB>): Promise<string[]>
     .where('admin', '=', true)
     .where('disabledAt', 'is', null)
     .orderBy('id')
-    .forUpdate()
+    .forNoKeyUpdate()
     .execute()
   return rows.map(({ id }) => id)
 }

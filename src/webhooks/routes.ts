@@ -340,12 +340,13 @@ function eventRoute(app: App, { db, reauthenticate, streams }: WebhookRoutesDeps
       },
     },
     async (request, reply) => {
-      const { workspaceId } = callerOf(request)
+      const { workspaceId, accountId } = callerOf(request)
       const { id } = await requireEndpoint(db, workspaceId, request.params.id)
       const seen = request.headers['last-event-id']
       const from = seen === undefined ? null : Number(seen)
       const recheckAccess = () => reauthenticate(request)
-      const follow = await streams.open({ workspaceId, endpointId: id, from, recheckAccess })
+      const stream = { workspaceId, accountId, endpointId: id, from, recheckAccess }
+      const follow = await streams.open(stream)
       await follow(startEventStream(reply).raw)
     },
   )

@@ -10,6 +10,7 @@ import { createIdentify } from '../../src/accounts/tokens/identify.ts'
 import { createTrustedClients } from '../../src/accounts/sign-in/trusted-clients.ts'
 import { createPasswordThrottle } from '../../src/accounts/sign-in/password-throttle.ts'
 import { createAccountMailer } from '../../src/accounts/mail/mailer.ts'
+import { createMembershipMails } from '../../src/accounts/mail/membership-mails.ts'
 import { createAccountNotices } from '../../src/accounts/mail/notices.ts'
 import { createOidcProvider, isOidcSetUp } from '../../src/accounts/oidc/provider.ts'
 import { createPasskeys } from '../../src/accounts/passkeys/passkeys.ts'
@@ -91,6 +92,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
     throttle,
     trustedClients,
     notices,
+    membershipMails: createMembershipMails({ mailer, baseUrl }),
     signUp,
     passkeys: createPasskeys({ db, secretKey, baseUrl, origins: ownOrigins(baseUrl) }),
     provider: isOidcSetUp(config) ? createOidcProvider(config) : null,

@@ -48,7 +48,7 @@ describe('the token cache', () => {
     const cache = createTokenCache()
     const { promise, resolve } = Promise.withResolvers<CachedToken>()
     const asked = cache.fill('1', () => promise)
-    cache.forgetAccount('alice')
+    cache.forgetAccess('alice')
     resolve(known('alice'))
     await asked
     expect(cache.get('1')).toBeUndefined()
@@ -57,7 +57,7 @@ describe('the token cache', () => {
   it('drops the tokens of one account only', async () => {
     const cache = createTokenCache()
     for (const key of ['alice', 'bob']) await cache.fill(key, async () => known(key))
-    cache.forgetAccount('alice')
+    cache.forgetAccess('alice')
     expect([cache.get('alice'), cache.get('bob')?.caller.accountId]).toEqual([undefined, 'bob'])
     cache.forgetAll()
     expect(cache.size).toBe(0)

@@ -27,7 +27,8 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['attacks', 'address'],
   ],
   checks: () => [['shares']],
-  account: () => [['account'], ['tokens'], ['sessions']],
+  account: () => [['account'], ['tokens'], ['sessions'], ['workspaces']],
+  workspace: () => [['account'], ['workspaces']],
   administration: () => [
     ['people'],
     ['acts'],

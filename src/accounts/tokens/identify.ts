@@ -6,7 +6,7 @@ import type { Logger } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
 import type { Notifications } from '../../store/notifications.ts'
 import { COOKIE_PREFIX, type Auth } from '../sign-in/auth.ts'
-import { onAccountChange } from '../account-changes.ts'
+import { onAccessChange } from '../account-changes.ts'
 import { createLastUse } from './last-use.ts'
 import { findMembership } from '../workspaces/store.ts'
 import { createTokenCache, type CachedToken } from './token-cache.ts'
@@ -38,8 +38,8 @@ export function createIdentify({
 }: IdentifyOptions): Identify & { close(): Promise<void> } {
   const cache = createTokenCache()
   const lastUse = createLastUse({ db, log })
-  const forgetAccount = (accountId: string) => cache.forgetAccount(accountId)
-  onAccountChange(notifications, forgetAccount, () => cache.forgetAll())
+  const forgetAccess = (id: string) => cache.forgetAccess(id)
+  onAccessChange(notifications, forgetAccess, () => cache.forgetAll())
 
   function byToken(
     authorization: string,

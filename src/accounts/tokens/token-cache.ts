@@ -47,10 +47,11 @@ export function createTokenCache({ capacity = MAX_ENTRIES, lifetime = LIFETIME_M
       entries.set(key, { ...known, until: startedAt + validFor })
       return known
     },
-    forgetAccount(accountId: string): void {
+    /** @param id of an account or of a workspace */
+    forgetAccess(id: string): void {
       changes++
       for (const [key, { caller }] of entries)
-        if (caller.accountId === accountId) entries.delete(key)
+        if (caller.accountId === id || caller.workspaceId === id) entries.delete(key)
     },
     forgetAll(): void {
       changes++
