@@ -194,7 +194,7 @@ export async function requireRole(
 ): Promise<Role> {
   if (actor === null) return 'owner'
   const member = await findMember(db, workspaceId, actor.accountId)
-  if (!member) throw new Fault('not_a_member', 'You are not a member of this workspace any more.')
+  if (!member) throw new Fault('not_a_member', 'You are no longer a member of this workspace.')
   if (!isAtLeast(member.role, needed))
     throw new Fault(
       'forbidden',

@@ -53,7 +53,7 @@ export async function createInvitation(
     if ((await countInvitations(trx, workspaceId)) >= MAX_OPEN_INVITATIONS)
       throw new Fault(
         'conflict',
-        `A workspace can have up to ${MAX_OPEN_INVITATIONS} open invitations. Revoke one that is not needed any more.`,
+        `A workspace can have up to ${MAX_OPEN_INVITATIONS} open invitations. Revoke one that is no longer needed.`,
       )
     const id = await insertInvitation(trx, {
       workspaceId,
