@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Kysely } from 'kysely'
 import { requireAccount } from '../accounts/accounts.ts'
-import { insertAuditEntry } from '../accounts/store.ts'
+import { insertAuditEntries } from '../accounts/audit/store.ts'
 import { createInvitation } from '../accounts/workspaces/invitations/invitations.ts'
 import { addMember, changeRole, removeMember } from '../accounts/workspaces/members/members.ts'
 import { listMembers } from '../accounts/workspaces/members/store.ts'
@@ -231,13 +231,16 @@ async function recordAudit(
   const details = Object.fromEntries(
     given.map((value, n) => [(takes[n] ?? '').replace('?', '').toLowerCase(), value]),
   )
-  await insertAuditEntry(db, {
+  const entry = {
+    workspaceId: null,
     actorId: null,
     actorEmail: 'command line',
+    token: null,
     what: audit ?? '',
     route: `portreeve workspace ${name}`,
     details,
-  })
+  }
+  await insertAuditEntries(db, [entry])
   await notifyChange(db, ADMINISTRATORS, 'administration')
 }
 
