@@ -15,11 +15,13 @@ import { Card, Page, Section, Muted, Stack } from '../ui/layout/page.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { TextWithCode } from '../ui/text/text-with-code.tsx'
-import { useHasRole } from '../workspaces/roles.ts'
 import { tokens as messages } from '../tokens/messages.ts'
 
 export function Screen() {
-  const isAdmin = useHasRole('admin')
+  const { data: account } = useQuery(accountQuery)
+  const { data: tokens = [] } = useQuery(tokensQuery)
+  // Admins see the tokens of all members.
+  const hasOthers = tokens.some(({ createdBy }) => createdBy.accountId !== account?.id)
   return (
     <Page title={messages.title} lead={messages.lead}>
       <NewToken />
@@ -29,7 +31,7 @@ export function Screen() {
           <Link to="/attacks/servers">{messages.reportTokensLink}</Link>.
         </Muted>
       </p>
-      <Section title={isAdmin ? messages.all : messages.yours}>
+      <Section title={hasOthers ? messages.all : messages.yours}>
         <TokenList />
       </Section>
     </Page>
