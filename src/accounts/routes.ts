@@ -122,17 +122,12 @@ function currentAccountRoute(app: App, { db }: AccountRoutesOptions): void {
       },
     },
     async (request) => {
-      const { accountId: id, lacksSecondFactor, ...caller } = callerOf(request)
-      const { email, name, plan, admin, via, workspaceId, role } = caller
-      const workspace = {
-        id: workspaceId,
-        name: (await findWorkspaceName(db, workspaceId)) ?? '',
-      }
+      const { accountId: id, workspaceId, lacksSecondFactor, ...caller } = callerOf(request)
+      const { email, name, plan, admin, role, via } = caller
+      const workspace = { id: workspaceId, name: (await findWorkspaceName(db, workspaceId)) ?? '' }
       const needed = lacksSecondFactor ? { secondFactorNeeded: true } : {}
-      return {
-        success: true,
-        data: { id, email, name, plan, admin, via, workspace, role, ...needed },
-      }
+      const data = { id, email, name, plan, admin, workspace, role, via, ...needed }
+      return { success: true, data }
     },
   )
 }

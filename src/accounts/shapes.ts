@@ -91,9 +91,9 @@ export const Myself = Type.Object(
     examples: [
       {
         ...ALICE,
-        via: 'token',
         workspace: { id: ALICE.id, name: 'Example Hosting' },
         role: 'owner',
+        via: 'token',
       },
     ],
   },

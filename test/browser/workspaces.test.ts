@@ -324,6 +324,28 @@ describe('the last owner', () => {
     PATIENCE,
   )
 
+  it(
+    'limits a token to one module, which is recorded in the audit log',
+    async () => {
+      await his.goto('/tokens')
+      await his.getByLabel('Token name').fill('reports')
+      await his.getByLabel('Access').selectOption('module')
+      await his.getByLabel('Module').selectOption('dmarc')
+      await his.getByRole('button', { name: 'Create token' }).click()
+      await his.getByText('Token “reports” created').waitFor()
+      await his.getByText('DMARC (read)').waitFor()
+      const token = (await his.getByLabel('the token', { exact: true }).innerText()).split('\n')[0]!
+      const status = async (path: string) => (await portreeve.request(path, { token })).status
+      expect(await status('/api/v1/dmarc/domains')).toBe(200)
+      expect(await status('/api/v1/monitoring/hosts')).toBe(403)
+      expect(await faultsAtAllWidths(his)).toEqual([])
+      await his.goto('/workspace/audit')
+      await his.getByText('Create an API token').waitFor()
+      expect(await faultsAtAllWidths(his)).toEqual([])
+    },
+    PATIENCE,
+  )
+
   it('causes no browser errors but rejected requests', () => {
     const all = [...adele.complaints, ...bruno.complaints]
     expect(all.filter((complaint) => !/status of (403|404|400|410)/.test(complaint))).toEqual([])

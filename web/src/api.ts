@@ -1,5 +1,11 @@
 import type { Static } from 'typebox'
-import type { IssuedToken, Myself, ServiceInfo, Token } from '../../src/accounts/shapes.ts'
+import type {
+  IssuedToken,
+  Myself,
+  NewToken,
+  ServiceInfo,
+  Token,
+} from '../../src/accounts/shapes.ts'
 import { messages } from './messages.ts'
 import { passwordPrompt, type Prompt } from './prompt.ts'
 import { checkReachable } from './reachability.ts'
@@ -9,6 +15,7 @@ import { chooseWorkspace, chosenWorkspace, loseWorkspace } from './workspace-cho
 export type Account = Static<typeof Myself>
 export type ServiceFacts = Static<typeof ServiceInfo>
 export type ApiToken = Static<typeof Token>
+export type WantedToken = Static<typeof NewToken>
 export type NewApiToken = Static<typeof IssuedToken>
 
 /** A failed request: the message, the stable code, and the problems of single fields. */
@@ -167,7 +174,7 @@ export const api = {
   },
 
   tokens: async () => (await request<ApiResponse<ApiToken[]>>('GET', '/api/v1/tokens')).data,
-  createToken: (label: string) =>
-    request<NewApiToken>('POST', '/api/v1/tokens', { body: { label } }),
+  createToken: (wanted: WantedToken) =>
+    request<NewApiToken>('POST', '/api/v1/tokens', { body: wanted }),
   revokeToken: (id: string) => request<unknown>('DELETE', `/api/v1/tokens/${id}`),
 }

@@ -146,6 +146,7 @@ const screens = root.addChildren([
     ownScreen('/workspace', () => import('./pages/workspace.tsx')),
     ownScreen('/workspace/members', () => import('./pages/workspace-members.tsx')),
     ownScreen('/workspace/invitations', () => import('./pages/workspace-invitations.tsx')),
+    ownScreen('/workspace/audit', () => import('./pages/workspace-audit.tsx'), actsSearch),
     ownScreen('/workspaces', () => import('./pages/workspaces.tsx')),
     ownScreen('/alerts', () => import('./pages/alerts.tsx'), alertsSearch),
     ownScreen('/alerts/channels', () => import('./pages/alert-channels.tsx')),

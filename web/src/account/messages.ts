@@ -225,33 +225,6 @@ export const yourData = {
   remaining: 'Your alerts, alert channels and sessions.',
 } as const
 
-export const tokens = {
-  title: 'API tokens',
-  lead: 'A token lets a program use Portreeve as you. It can do everything you can, except create tokens.',
-  reportTokensBefore: 'Servers that report attacks use separate',
-  reportTokensLink: 'report tokens',
-  yours: 'Your tokens',
-  name: 'Token name',
-  namePlaceholder: 'monitoring',
-  create: 'Create token',
-  created: (name: string) => (name ? `Token “${name}” created` : 'Token created'),
-  copyNow: 'Copy it now. You won’t be able to see it again.',
-  theToken: 'the token',
-  tryIt: 'Try it:',
-  theCommand: 'the command',
-  loading: 'Loading tokens…',
-  empty: 'No tokens yet.',
-  unnamed: 'Unnamed token',
-  revoke: 'Revoke',
-  revokeTitle: (name: string) => `Revoke “${name}”?`,
-  revokeEffect: (lastFour: string) =>
-    `Programs that use the token ending in \`${lastFour}\` lose access at once. This can’t be undone.`,
-  masked: (lastFour: string) => `prv_…${lastFour}`,
-  createdLabel: 'created',
-  lastUsed: 'last used',
-  neverUsed: 'never used',
-} as const
-
 export const setup = {
   title: 'Create your admin account',
   lead: 'You’ll be the administrator. You can add other users later.',

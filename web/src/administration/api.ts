@@ -19,6 +19,7 @@ export type InstalledWorkspaceRow = InstalledWorkspaces['workspaces'][number]
 export type ManagedAccount = Static<typeof AccountShape>
 export type AccountList = Static<typeof AccountPage>
 export type AccountEdit = Static<typeof AccountChange>
+export type AuditLogPage = Static<typeof AuditPage>
 export type AuditEntryRow = Static<typeof AuditEntry>
 export type Health = Static<typeof HealthShape>
 

@@ -95,6 +95,7 @@ export const audit = {
   caption: 'Administrator actions',
   columns: ['Action', 'Details', 'User', 'Time'],
   by: (email: string) => `by ${email}`,
+  withToken: (label: string) => (label ? `with the token “${label}”` : 'with an unnamed token'),
   detail: (name: string, value: string) => `${name}: ${value}`,
   yes: 'yes',
   no: 'no',

@@ -7,6 +7,9 @@ import type {
   Member as MemberShape,
   Workspace as WorkspaceShape,
 } from '../../../src/accounts/workspaces/shapes.ts'
+import type { AuditPage } from '../../../src/accounts/shapes.ts'
+import type { AuditFilter } from '../administration/api.ts'
+import { searchOf } from '../search.ts'
 import { request, type ApiResponse } from '../api.ts'
 import type { Role } from './roles.ts'
 
@@ -47,6 +50,13 @@ export const workspaces = {
     post<InvitationPreview>(`${INVITATIONS}/preview`, { token }),
   acceptInvitation: (token: string) => post<Workspace>(`${INVITATIONS}/accept`, { token }),
 }
+
+/** The log of changes in a workspace. */
+export const workspaceAuditQuery = (id: string, filter: AuditFilter) =>
+  queryOptions({
+    queryKey: ['workspaces', 'audit', id, filter],
+    queryFn: () => get<Static<typeof AuditPage>>(`${BASE}/${id}/audit?${searchOf({ ...filter })}`),
+  })
 
 /** The workspaces of the account, also deleted ones that it can restore. */
 export const workspacesQuery = queryOptions({

@@ -181,17 +181,9 @@ export const overview = {
 
 export const audit = {
   title: 'Audit log',
-  lead: 'Changes in this workspace, and who made them.',
-  loading: 'Loading the audit log…',
+  lead: 'Changes in this workspace are kept for 400 days.',
   empty: 'No changes yet.',
-  noMatches: 'No matches',
-  filter: 'Email, action or value',
-  entries: (count: number) => counted(count, 'entry', 'entries'),
   caption: 'Changes in this workspace',
-  columns: ['Action', 'Details', 'User', 'Time'],
-  by: (email: string) => `by ${email}`,
-  byToken: (email: string, label: string) => `by ${email} with the token “${label}”`,
-  unnamedToken: 'unnamed',
 } as const
 
 export const palette = {

@@ -31,7 +31,7 @@ async function countIssues(workspace: string): Promise<number> {
     (await request<ApiResponse<T>>('GET', `/api/v1/${path}`, { workspace })).data
   const [hosts, cases, migrations, domains, mailboxes, channels] = await Promise.all([
     get<Host[]>('monitoring/hosts'),
-    get<{ processes: Delisting[] }>('delisting'),
+    get<{ processes: Delisting[] }>('delisting/status'),
     get<{ migrations: Listed[] }>('imap/migrations'),
     get<ReportDomain[]>('dmarc/domains'),
     get<ReportMailbox[]>('dmarc/mailboxes'),

@@ -14,6 +14,7 @@ export function WorkspaceNavigation() {
       {isAdmin && (
         <>
           <SubNavigationLink to="/workspace/invitations">{messages.invitations}</SubNavigationLink>
+          <SubNavigationLink to="/workspace/audit">{messages.audit}</SubNavigationLink>
         </>
       )}
     </SubNavigation>
