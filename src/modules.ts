@@ -2,6 +2,7 @@ import { createAbuseModule } from './abuse/module.ts'
 import { readSystems } from './abuse/reputation/systems.ts'
 import { createAccountsModule } from './accounts/module.ts'
 import { accountUsagesRoute, usageRoute } from './accounts/own-data/usage-routes.ts'
+import { installedWorkspacesRoutes } from './accounts/workspaces/administration-routes.ts'
 import { createAlertsModule } from './alerts/module.ts'
 import { raiseAlert } from './alerts/raise.ts'
 import { createDelistingModule } from './delisting/module.ts'
@@ -135,7 +136,10 @@ export async function createModules(
   add({
     routes: {
       account: (app) => usageRoute(app, readers),
-      administrator: (app) => accountUsagesRoute(app, { db, readers }),
+      administrator(app) {
+        accountUsagesRoute(app, { db, readers })
+        installedWorkspacesRoutes(app, { db, readers })
+      },
     },
   })
   add({

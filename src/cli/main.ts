@@ -23,6 +23,10 @@ const COMMANDS: Record<string, { summary: string; load: () => Promise<CliCommand
     summary: 'Create and list accounts, set plans and passwords',
     load: async () => (await import('./user.ts')).userCommand,
   },
+  workspace: {
+    summary: 'Create and list workspaces, manage their members and plans',
+    load: async () => (await import('./workspace.ts')).workspaceCommand,
+  },
   token: {
     summary: 'Create an API token',
     load: async () => (await import('./token.ts')).tokenCommand,

@@ -11,7 +11,8 @@ import {
 } from '../accounts/accounts.ts'
 import { linkSubject } from '../accounts/oidc/sign-in.ts'
 import { createResetLinkFor } from '../accounts/recovery/password-reset.ts'
-import { hasAccounts, insertAuditEntry, listAccounts, type AccountRow } from '../accounts/store.ts'
+import { insertAuditEntries } from '../accounts/audit/store.ts'
+import { hasAccounts, listAccounts, type AccountRow } from '../accounts/store.ts'
 import { PLANS, type Config, type Plan } from '../config.ts'
 import { ADMINISTRATORS, notifyChange } from '../store/changes.ts'
 import { loadSecretKey } from '../store/encryption.ts'
@@ -255,13 +256,9 @@ async function recordAudit(
   verb: keyof typeof AUDIT_TEXTS,
   details: Record<string, unknown>,
 ): Promise<void> {
-  const who = { actorId: null, actorEmail: 'command line' }
-  await insertAuditEntry(db, {
-    ...who,
-    what: AUDIT_TEXTS[verb],
-    route: `portreeve user ${verb}`,
-    details,
-  })
+  const who = { workspaceId: null, actorId: null, actorEmail: 'command line', token: null }
+  const entry = { ...who, what: AUDIT_TEXTS[verb], route: `portreeve user ${verb}`, details }
+  await insertAuditEntries(db, [entry])
   await notifyChange(db, ADMINISTRATORS, 'administration')
 }
 

@@ -240,6 +240,7 @@ export interface AuditEntry {
   id: Generated<string>;
   route: string;
   tokenId: string | null;
+  tokenLabel: string | null;
   what: string;
   workspaceId: string | null;
 }

@@ -274,12 +274,11 @@ describe('the DMARC screens', () => {
       .waitFor()
   })
 
-  it('delete the domain after confirmation', async () => {
+  it('delete the domain', async () => {
     await page.goto('/dmarc')
     await page.getByRole('link', { name: DOMAIN }).click()
     await page.getByRole('link', { name: 'DNS record' }).click()
     await page.getByRole('button', { name: `Delete ${DOMAIN}` }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.getByText('No domains yet').waitFor()
   })
 

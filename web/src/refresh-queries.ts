@@ -1,5 +1,6 @@
 import type { Query, QueryClient, QueryKey } from '@tanstack/react-query'
 import type { Change } from './change-events.ts'
+import { isDeleted } from './deletions.ts'
 import { isUpdating } from './optimistic-update.ts'
 
 /**
@@ -26,7 +27,8 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['attacks', 'address'],
   ],
   checks: () => [['shares'], ['domains']],
-  account: () => [['account'], ['tokens'], ['sessions']],
+  account: () => [['account'], ['tokens'], ['sessions'], ['workspaces']],
+  workspace: () => [['account'], ['workspaces']],
   administration: () => [
     ['people'],
     ['acts'],
@@ -83,19 +85,6 @@ async function refetchWhileDue(
 }
 
 function mayChange({ queryKey, queryHash, observers }: Query): boolean {
-  if (isUpdating(queryHash) || queryKey.some((part) => deleted.has(part))) return false
+  if (isUpdating(queryHash) || queryKey.some(isDeleted)) return false
   return observers.every(({ options }) => options.staleTime !== Infinity)
-}
-
-const deleted = new Set<unknown>()
-
-/** Deletes a shown object. Its queries are not refreshed while the screen is still open. */
-export async function deleteShown(id: string, remove: () => Promise<unknown>): Promise<void> {
-  deleted.add(id)
-  try {
-    await remove()
-  } catch (error) {
-    deleted.delete(id)
-    throw error
-  }
 }

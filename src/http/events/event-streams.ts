@@ -13,6 +13,8 @@ export type EventStreamSource = {
   subscribe(wake: () => void): () => void
   /** Throws when the client has lost access; called every 15 seconds. */
   recheckAccess?(): Promise<unknown>
+  /** Calls `recheck` when the access may have changed. @returns a function that unsubscribes */
+  onAccessChange?(recheck: () => void): () => void
   /** Milliseconds between two events, 1,000 by default. */
   minIntervalMs?: number
 }
@@ -145,17 +147,23 @@ function follow(
 
   function sendHeartbeat(): void {
     if (!raw.writableNeedDrain) raw.write(':\n\n')
+    recheckAccess()
+  }
+
+  function recheckAccess(): void {
     source.recheckAccess?.().catch(end)
   }
 
   function end(): void {
     unsubscribe()
+    stopWatchingAccess?.()
     clearInterval(heartbeat)
     clearTimeout(timer)
     raw.end()
   }
 
   const unsubscribe = source.subscribe(wake)
+  const stopWatchingAccess = source.onAccessChange?.(recheckAccess)
   const heartbeat = setInterval(sendHeartbeat, HEARTBEAT_MS)
   raw.write('retry: 2000\n\n')
   send(first)

@@ -108,6 +108,11 @@ export const ADDRESS_LIMITS = {
     rate: { requests: 30, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 3,
   },
+  'invitation previews': {
+    noun: 'invitation previews',
+    rate: { requests: 120, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 3,
+  },
   setup: {
     noun: 'setup attempts',
     rate: { requests: 30, windowSeconds: HOUR_SECONDS },

@@ -20,6 +20,7 @@ const TAGS = {
   Migration: 'Migration of mailboxes between IMAP servers.',
   'Attack reporting': 'Reports of attackers, and the blocklist built from them.',
   Webhooks: 'Endpoints that capture requests.',
+  Workspaces: 'Workspaces, their members and invitations.',
   Tokens: 'API tokens.',
   Accounts: 'Accounts and their data.',
   'Sign-in': 'Sessions and passwords.',

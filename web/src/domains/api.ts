@@ -13,6 +13,7 @@ import type {
 import { request, type ApiResponse } from '../api.ts'
 import { readEvents } from '../check/api.ts'
 import { searchOf } from '../search.ts'
+import { inWorkspace } from '../workspace-choice.ts'
 
 export type { DomainHistory, DomainSummary }
 export type WatchedDomain = Static<typeof WatchedDomainShape>
@@ -52,7 +53,9 @@ async function followCheck(
 ): Promise<DomainCheck> {
   const lines: DomainLine[] = []
   try {
-    for await (const text of readEvents(await fetch(`${pathOf(domain)}/events`, { signal }))) {
+    for await (const text of readEvents(
+      await fetch(inWorkspace(`${pathOf(domain)}/events`), { signal }),
+    )) {
       const event = JSON.parse(text) as DomainLine | ReportAnswer
       if ('receipt' in event) return complete(event)
       lines.push(event)

@@ -4,6 +4,7 @@ import { Button } from '../ui/actions/button.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Muted, Row, Stack } from '../ui/layout/page.tsx'
 import { BulletList } from '../ui/lists/bullet-list.tsx'
+import { useAccess } from '../workspaces/roles.ts'
 import { domains, domainsQuery, type WatchedDomain } from './api.ts'
 import { watching as messages } from './messages.ts'
 
@@ -11,6 +12,7 @@ type State = { busy: boolean; watched?: WatchedDomain; problem?: string }
 
 /** Switches on, in one click, everything that Portreeve does for a domain. */
 export function WatchPanel({ domain }: { domain: string }) {
+  const access = useAccess()
   const queries = useQueryClient()
   const { data } = useQuery(domainsQuery)
   const [{ busy, watched, problem }, setState] = useState<State>({ busy: false })
@@ -32,6 +34,7 @@ export function WatchPanel({ domain }: { domain: string }) {
       <Row>
         {isWatched ? (
           <Button
+            {...access}
             kind="quiet"
             busy={busy}
             onClick={() => void change(() => domains.unwatch(domain).then(() => undefined))}
@@ -40,6 +43,7 @@ export function WatchPanel({ domain }: { domain: string }) {
           </Button>
         ) : (
           <Button
+            {...access}
             kind="primary"
             icon="watch"
             busy={busy}

@@ -31,9 +31,10 @@ export const MODULES: NavigationEntry[] = [
   { to: '/hooks', label: screens.webhooks, icon: 'hook', shortcut: 'w', isPrimary: true },
 ]
 
-/** The screens of settings, in this order: API tokens, Alerts, Account, Administration. */
+/** The screens of settings, in this order: API tokens, Workspace, Alerts, Account, Administration. */
 export const SETTINGS_PAGES: NavigationEntry[] = [
   { to: '/tokens', label: screens.tokens, icon: 'key', shortcut: 't' },
+  { to: '/workspace', label: screens.workspace, icon: 'people', shortcut: 'k' },
   { to: '/alerts', label: screens.alerts, icon: 'bell', shortcut: 'n' },
   { to: '/account', label: screens.account, icon: 'person', shortcut: 'p' },
   {
