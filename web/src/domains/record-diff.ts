@@ -34,7 +34,7 @@ function termsOf(record: string): string[] {
 /** For each pair of positions, how many terms the rests have in common. */
 function commonLengths(old: string[], now: string[]): number[][] {
   const lengths = Array.from({ length: old.length + 1 }, () =>
-    new Array<number>(now.length + 1).fill(0),
+    Array.from({ length: now.length + 1 }, () => 0),
   )
   for (let i = old.length - 1; i >= 0; i--)
     for (let j = now.length - 1; j >= 0; j--)
