@@ -10,7 +10,7 @@ let browser: Browser
 let dns: DnsServer
 let portreeve: TestService
 beforeAll(async () => {
-  dns = await startDns({ records: { '. NS': ['a.root-servers.test'] } })
+  dns = await startDns({ records: { '. NS': ['a.root-servers.test'], 'people.test MX': ['0 .'] } })
   portreeve = await startTestService({
     DNS_SERVERS: `127.0.0.1:${dns.port}`,
     DNSBL_SERVERS: `127.0.0.1:${dns.port}`,

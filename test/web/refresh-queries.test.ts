@@ -111,6 +111,8 @@ describe('a shown query', () => {
  */
 const BY_ITSELF = new Set([
   'check',
+  'domain-check',
+  'domain-record',
   'shared',
   'service',
   'health',

@@ -266,4 +266,4 @@ function tooMany(
 }
 
 const subjectText = (workspaceId: string | null) =>
-  workspaceId === null ? 'One address' : 'An account'
+  workspaceId === null ? 'One address' : 'A workspace'

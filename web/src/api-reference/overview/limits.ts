@@ -29,6 +29,20 @@ export const ACCOUNT_LIMITS: Limit[] = [
     ],
   },
   {
+    name: 'domain checks',
+    requests: 300,
+    per: 'an hour',
+    atOnce: 3,
+    operations: ['getDomain', 'followDomain', 'createDomainWatch'],
+  },
+  {
+    name: 'record lookups',
+    requests: 3_600,
+    per: 'an hour',
+    atOnce: 10,
+    operations: ['getDomainRecord'],
+  },
+  {
     name: 'IMAP connection requests',
     requests: 600,
     per: 'an hour',
