@@ -214,6 +214,8 @@ describe('the current account', () => {
       name: 'Alice',
       plan: 'free',
       admin: false,
+      workspace: { id: alice.id, name: 'Alice' },
+      role: 'owner',
     }
     const byToken = await portreeve.request('/api/v1/account', { token: alice.token })
     expect(await byToken.json()).toEqual({ success: true, data: { ...about, via: 'token' } })

@@ -79,6 +79,7 @@ function watchRoute(app: App, deps: WatchDeps): void {
       config: { limit: 'domain checks' },
       schema: {
         summary: 'Watch a domain',
+        operationId: 'watchDomain',
         description:
           'Monitors the domain and its mail servers with the certificates they present, registers its DMARC reports, records changes of its records, and makes sure that alerts have a channel. What is on already stays as it is. An API token needs the scopes `monitoring:write`, `dmarc:write` and `alerts:write` too.',
         tags,
@@ -105,6 +106,7 @@ function unwatchRoute(app: App, { db }: WatchDeps): void {
     {
       schema: {
         summary: 'Stop watching a domain',
+        operationId: 'unwatchDomain',
         description:
           'Deletes the history of its records. Monitored hosts, DMARC reports and alert channels stay.',
         tags,

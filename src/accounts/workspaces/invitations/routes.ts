@@ -39,6 +39,7 @@ export function invitationPreviewRoute(app: App, { db }: { db: Kysely<DB> }): vo
       config: { limit: 'invitation previews' },
       schema: {
         summary: 'Preview an invitation',
+        operationId: 'previewInvitation',
         tags,
         body: InvitationToken,
         response: responses(Success(InvitationPreview)),
@@ -122,6 +123,7 @@ export function invitationRoutes(
       onRequest: requireSession,
       schema: {
         summary: 'Accept an invitation',
+        operationId: 'acceptInvitation',
         tags,
         security,
         description: 'Requires a session. Makes the account a member of the workspace.',

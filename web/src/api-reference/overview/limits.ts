@@ -33,7 +33,7 @@ export const ACCOUNT_LIMITS: Limit[] = [
     requests: 300,
     per: 'an hour',
     atOnce: 3,
-    operations: ['getDomain', 'followDomain', 'createDomainWatch'],
+    operations: ['getDomain', 'followDomain', 'watchDomain'],
   },
   {
     name: 'record lookups',
@@ -152,6 +152,13 @@ export const ADDRESS_LIMITS: Limit[] = [
     operations: ['requestPasswordReset', 'resetPassword'],
   },
   { name: 'setup attempts', requests: 30, per: 'an hour', atOnce: 3, operations: ['setUp'] },
+  {
+    name: 'invitation previews',
+    requests: 120,
+    per: 'an hour',
+    atOnce: 3,
+    operations: ['previewInvitation'],
+  },
 ]
 
 /** `3,000 an hour`, or undefined where only concurrent requests are limited. */
