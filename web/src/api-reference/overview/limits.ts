@@ -151,7 +151,6 @@ export const ADDRESS_LIMITS: Limit[] = [
     atOnce: 3,
     operations: ['requestPasswordReset', 'resetPassword'],
   },
-  { name: 'setup attempts', requests: 30, per: 'an hour', atOnce: 3, operations: ['setUp'] },
   {
     name: 'invitation previews',
     requests: 120,
@@ -159,6 +158,7 @@ export const ADDRESS_LIMITS: Limit[] = [
     atOnce: 3,
     operations: ['previewInvitation'],
   },
+  { name: 'setup attempts', requests: 30, per: 'an hour', atOnce: 3, operations: ['setUp'] },
 ]
 
 /** `3,000 an hour`, or undefined where only concurrent requests are limited. */
