@@ -72,7 +72,7 @@ describe.each(WINDOWS)('the “More” sheet $name', ({ name, width, height }) =
     const bar = page.getByRole('navigation', { name: 'Main' })
     expect(await bar.getByRole('link').allTextContents()).toEqual([
       'Overview',
-      'Check',
+      'Domains',
       'Migrations',
       'Webhooks',
     ])

@@ -8,7 +8,8 @@ import { Page } from '../ui/layout/page.tsx'
 export function Screen() {
   useEffect(() => {
     announceSession('signed-in')
-    window.close()
+    // Browsers let scripts close only windows that a script opened.
+    if (window.opener !== null) window.close()
   }, [])
   return (
     <Page title={messages.title} lead={messages.text} narrow>

@@ -24,7 +24,7 @@ export function reportProblem(error: Error): void {
 }
 
 /** Entries shown at once, at most. */
-const MAX_SHOWN = 9
+const MAX_SHOWN = 10
 
 /**
  * Finds the entries for a search text: first a check of the address or name in it, then entries
