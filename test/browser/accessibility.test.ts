@@ -31,7 +31,8 @@ const OPEN: Screen[] = [
   { at: '/sign-in', shows: 'Sign in' },
   { at: '/sign-up', shows: 'This link is incomplete' },
   { at: '/sign-up?with=link#token', shows: 'Confirm your account' },
-  { at: '/signed-in', shows: 'Close this tab' },
+  // It closes the tab that a script opened, which this one is not.
+  { at: '/signed-in', shows: 'Close this tab', except: /may close only the windows/ },
   { at: '/invitation', shows: 'This link is incomplete' },
   { at: '/address', shows: 'Listing rules' },
   { at: '/network', shows: 'Report attacks from your server' },
@@ -41,7 +42,9 @@ const OPEN: Screen[] = [
 /** Screens of an account, one per line. Ids that begin with `:` are created below. */
 const OWN: Screen[] = [
   { at: '/home', shows: 'Your hosts' },
-  { at: '/check', shows: 'Check' },
+  { at: '/domains', shows: 'Type a domain to see everything' },
+  { at: '/domains/example.test', shows: 'example.test', except: /status of 4\d\d/ },
+  { at: '/check', shows: 'Domain or IPv4 address' },
   {
     at: '/check?q=example.test',
     shows: 'The name resolves',

@@ -8,8 +8,7 @@ import { Page } from '../ui/layout/page.tsx'
 export function Screen() {
   useEffect(() => {
     announceSession('signed-in')
-    // Browsers let scripts close only windows that a script opened.
-    if (window.opener !== null) window.close()
+    window.close()
   }, [])
   return (
     <Page title={messages.title} lead={messages.text} narrow>
