@@ -9,7 +9,7 @@ import { startMetricsServer } from './http/metrics/metrics-server.ts'
 import { addReadings, createMetrics, type ServiceMetrics } from './http/metrics/metrics.ts'
 import { limitRequests } from './http/limits/request-limits.ts'
 import { addRoutes } from './http/scopes.ts'
-import { createServer } from './http/server.ts'
+import { createServer, type App } from './http/server.ts'
 import { openQueue, type Queue } from './jobs/queue.ts'
 import { startWorker } from './jobs/worker.ts'
 import type { Logger } from './log.ts'
@@ -42,9 +42,14 @@ export type RunningService = {
 /**
  * Starts the service: opens the database, creates the modules, then starts the jobs and listeners
  * of its roles.
+ * @param prepare called with the HTTP server before the routes of the modules are registered
  * @throws Fault with the reason and the fix when it cannot start; started parts are stopped again
  */
-export async function startService(config: Config, log: Logger): Promise<RunningService> {
+export async function startService(
+  config: Config,
+  log: Logger,
+  prepare?: (app: App) => void,
+): Promise<RunningService> {
   await using undo = new AsyncDisposableStack()
   const named = (part: string, stop: () => Promise<void>) => reportSlowStop(log, part, stop)
   const secretKey = loadSecretKey(config)
@@ -112,6 +117,7 @@ export async function startService(config: Config, log: Logger): Promise<Running
     capture,
   })
   metrics?.observeRequests(app)
+  prepare?.(app)
   running.add(named('HTTP server', () => closeWithin(app, STOP_GRACE_MS)))
   if (config.REQUEST_LIMITS === 'on') {
     limitConcurrency(app)

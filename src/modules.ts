@@ -2,6 +2,7 @@ import { createAbuseModule } from './abuse/module.ts'
 import { readSystems } from './abuse/reputation/systems.ts'
 import { createAccountsModule } from './accounts/module.ts'
 import { accountUsagesRoute, usageRoute } from './accounts/own-data/usage-routes.ts'
+import { installedWorkspacesRoutes } from './accounts/workspaces/administration-routes.ts'
 import { createAlertsModule } from './alerts/module.ts'
 import { raiseAlert } from './alerts/raise.ts'
 import { createDelistingModule } from './delisting/module.ts'
@@ -9,6 +10,7 @@ import { createCheckServices } from './diagnostics/check-services.ts'
 import { healthRoute } from './diagnostics/health/health.ts'
 import { createDiagnosticsModule } from './diagnostics/module.ts'
 import { createDmarcModule } from './dmarc/module.ts'
+import { createDomainsModule } from './domains/module.ts'
 import type { AuthHooks } from './http/auth.ts'
 import { changeRoute } from './http/events/change-route.ts'
 import type { Capture } from './http/server.ts'
@@ -76,7 +78,7 @@ export async function createModules(
   const dmarc = add(
     createDmarcModule({ db, log, secretKey, resolver, config, systems, raiseAlert, onReports }),
   )
-  const { selectorsSeen } = dmarc
+  const { selectorsSeen, reportEmailOf } = dmarc
   const diagnostics = add(
     createDiagnosticsModule({ ...checks, db, secretKey, selectorsSeen, baseUrl: config.BASE_URL }),
   )
@@ -85,7 +87,7 @@ export async function createModules(
       administrator: (app, { queue }) => healthRoute(app, { db, queue, resolver, blocklists }),
     },
   })
-  add(
+  const monitoring = add(
     createMonitoringModule({
       db,
       resolver,
@@ -96,6 +98,17 @@ export async function createModules(
     }),
   )
   add(createDelistingModule({ db, blocklists, resolver, raiseAlert, config, log }))
+  add(
+    createDomainsModule({
+      ...checks,
+      db,
+      secretKey,
+      selectorsSeen,
+      reportEmailOf,
+      hostSweep: monitoring.sweep,
+      sendsMail: config.SMTP_URL !== undefined,
+    }),
+  )
   add(
     createAlertsModule({
       db,
@@ -123,7 +136,10 @@ export async function createModules(
   add({
     routes: {
       account: (app) => usageRoute(app, readers),
-      administrator: (app) => accountUsagesRoute(app, { db, readers }),
+      administrator(app) {
+        accountUsagesRoute(app, { db, readers })
+        installedWorkspacesRoutes(app, { db, readers })
+      },
     },
   })
   add({

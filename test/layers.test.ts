@@ -9,7 +9,7 @@ const LAYERS = [
   ['module.ts'],
   ['accounts', 'alerts'],
   ['diagnostics', 'dmarc', 'monitoring', 'migration', 'abuse', 'webhooks'],
-  ['delisting'],
+  ['delisting', 'domains'],
   ['modules.ts'],
   ['app.ts'],
   ['cli'],

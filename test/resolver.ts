@@ -53,6 +53,8 @@ function answerFrom(records: Records, name: string, type: RecordType): DnsAnswer
         ? []
         : found.flatMap((record) => (record.type === 'CNAME' ? [record.data] : [])),
     ttl: 300,
+    isAuthenticated: false,
+    isAuthoritative: false,
     server: 'map',
     ms: 0,
   }

@@ -1,9 +1,13 @@
 import type { Kysely } from 'kysely'
+import type { Pool } from 'pg'
 import { createAccount } from '../src/accounts/accounts.ts'
 import { issueToken } from '../src/accounts/tokens/tokens.ts'
+import { insertMembership, insertWorkspace } from '../src/accounts/workspaces/store.ts'
 import { readConfig, type Plan } from '../src/config.ts'
+import type { Role, Scope } from '../src/http/access.ts'
+import type { App } from '../src/http/app.ts'
 import { createLog } from '../src/log.ts'
-import { startService } from '../src/app.ts'
+import { startService, type RunningService } from '../src/app.ts'
 import { findSetupLink } from '../src/accounts/registration/setup.ts'
 import type { DB } from '../src/store/tables.ts'
 import { freshDatabase } from './database.ts'
@@ -13,6 +17,9 @@ import { isScaled, startScaled } from './scaled/instances.ts'
 /** A user with an account: Alice owns the data, Bob has his own, Charlie must see nothing. */
 export type Person = { id: string; email: string; password: string; token: string }
 
+/** A workspace beside the first one of its owner, with an API token of the owner in it. */
+export type Workspace = { id: string; token: string }
+
 export type TestService = {
   url: string
   /** The address of one instance, for bytes that no proxy lets through as they are. */
@@ -21,18 +28,33 @@ export type TestService = {
   databaseUrl: string
   /** Makes an account with an API token. */
   addPerson(name: string, rights?: { plan?: Plan; admin?: boolean }): Promise<Person>
+  /** Makes another workspace of this person. */
+  addWorkspace(owner: Person, plan?: Plan): Promise<Workspace>
+  /** Makes an account that is a member of this workspace, with an API token in it. */
+  addMember(workspaceId: string, name: string, role: Role): Promise<Person>
+  addToken(accountId: string, workspaceId: string, limits?: TokenLimits): Promise<string>
   /** A request with a Bearer token, a cookie, or neither. */
   request(path: string, init?: RequestInit & { token?: string }): Promise<Response>
+  /** Stops the service as a release does, and keeps its database. Not with three instances. */
+  pause(): Promise<void>
+  /** Starts it again at the same address. */
+  resume(): Promise<void>
   stop(): Promise<void>
 }
+
+export type TokenLimits = { label?: string; scopes?: Scope[]; expiresAt?: Date }
 
 export const SERVICE_KEY = 'the secret key of the services that tests start'
 
 /**
  * Starts a whole service on a database of its own: in this process, or in a scaled run as three
  * behind nginx. Connections to this machine are allowed unless `env` differs.
+ * @param prepare called with the HTTP server of this process, before its routes are registered
  */
-export async function startTestService(env: Record<string, string> = {}): Promise<TestService> {
+export async function startTestService(
+  env: Record<string, string> = {},
+  prepare?: (app: App) => void,
+): Promise<TestService> {
   const database = await freshDatabase()
   const settings = {
     DATABASE_URL: database.url,
@@ -42,19 +64,37 @@ export async function startTestService(env: Record<string, string> = {}): Promis
     LOG_LEVEL: 'warn',
     ...env,
   }
-  const service = await (isScaled ? startSeveral(settings, database.db) : startOne(settings))
+  const service = await (isScaled
+    ? startSeveral(settings, database.db)
+    : startOne(settings, prepare))
+  const addPerson: TestService['addPerson'] = async (
+    name,
+    { plan = 'free', admin = false } = {},
+  ) => {
+    const email = `${name.toLowerCase()}@people.test`
+    const password = `the password of ${name}`
+    const { id } = await createAccount(database.db, { email, password, name, plan, admin })
+    return { id, email, password, token: await addToken(database, id, id) }
+  }
   return {
     url: service.url,
     wire: service.wire,
     setupLink: service.setupLink ?? '',
     databaseUrl: database.url,
-    async addPerson(name, { plan = 'free', admin = false } = {}) {
-      const email = `${name.toLowerCase()}@people.test`
-      const password = `the password of ${name}`
-      const { id } = await createAccount(database.db, { email, password, name, plan, admin })
-      const { token } = await issueToken(database.db, { accountId: id, workspaceId: id }, 'tests')
-      return { id, email, password, token }
+    addPerson,
+    async addWorkspace({ id: createdBy }, plan = 'free') {
+      const { id } = await database.db
+        .transaction()
+        .execute((trx) => insertWorkspace(trx, { name: 'Second workspace', plan, createdBy }))
+      return { id, token: await addToken(database, createdBy, id) }
     },
+    async addMember(workspaceId, name, role) {
+      const person = await addPerson(name)
+      await insertMembership(database.db, { workspaceId, accountId: person.id, role })
+      return { ...person, token: await addToken(database, person.id, workspaceId) }
+    },
+    addToken: (accountId, workspaceId, limits) =>
+      addToken(database, accountId, workspaceId, limits),
     request(path, { token, headers, ...init } = {}) {
       const authorization: Record<string, string> = token
         ? { authorization: `Bearer ${token}` }
@@ -64,11 +104,28 @@ export async function startTestService(env: Record<string, string> = {}): Promis
         headers: { ...authorization, ...(headers as object) },
       })
     },
+    pause: () => within(STOP_MS, 'the service to stop', service.pause()),
+    resume: () => service.resume(),
     async stop() {
       await within(STOP_MS, 'the service to stop', service.stop())
       await within(STOP_MS, 'the database to be dropped', database.drop())
     },
   }
+}
+
+async function addToken(
+  { db, pool }: { db: Kysely<DB>; pool: Pool },
+  accountId: string,
+  workspaceId: string,
+  { label = 'tests', scopes, expiresAt }: TokenLimits = {},
+): Promise<string> {
+  const { id, token } = await issueToken(db, { accountId, workspaceId }, label)
+  await pool.query('update api_token set scopes = $2, expires_at = $3 where id = $1', [
+    id,
+    scopes ?? null,
+    expiresAt ?? null,
+  ])
+  return token
 }
 
 /** Milliseconds after which a step of stopping is named, before the hook around it times out. */
@@ -84,14 +141,24 @@ async function within<T>(milliseconds: number, awaited: string, work: Promise<T>
   return Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
 }
 
-async function startOne(env: Record<string, string>) {
+async function startOne(env: Record<string, string>, prepare?: (app: App) => void) {
   const config = readConfig({ HOST: '127.0.0.1', PORT: String(await freePort()), ...env })
-  const service = await startService(config, createLog(config.LOG_LEVEL))
-  return { ...service, wire: service.url }
+  const start = () => startService(config, createLog(config.LOG_LEVEL), prepare)
+  let service: RunningService | null = await start()
+  const pause = async () => {
+    await service?.stop()
+    service = null
+  }
+  const resume = async () => void (service ??= await start())
+  return { ...service, wire: service.url, pause, resume, stop: pause }
 }
 
 async function startSeveral(env: Record<string, string>, db: Kysely<DB>) {
   const service = await startScaled(env)
   const baseUrl = env['BASE_URL'] ?? service.url
-  return { ...service, setupLink: await findSetupLink({ db, secretKey: SERVICE_KEY, baseUrl }) }
+  const setupLink = await findSetupLink({ db, secretKey: SERVICE_KEY, baseUrl })
+  const pause = async () => {
+    throw new Error('Only a single instance can be paused.')
+  }
+  return { ...service, setupLink, pause, resume: pause }
 }

@@ -10,6 +10,7 @@ import { createRateLimiter } from '../../src/monitoring/checks/rate-limiter.ts'
 import { checkDueHosts } from '../../src/monitoring/checks/sweep.ts'
 import { createResolver, type Resolver } from '../../src/net/dns.ts'
 import { readCatalogue, type Catalogue } from '../../src/protocols/dnsbl/catalogue.ts'
+import { createAccount } from '../../src/accounts/accounts.ts'
 import { createBlocklists } from '../../src/protocols/dnsbl/blocklists.ts'
 import { sweepAddress } from '../../src/protocols/dnsbl/sweep-address.ts'
 import { openDatabase } from '../../src/store/database.ts'
@@ -84,12 +85,11 @@ function open(
 }
 
 async function addHosts(db: Kysely<DB>): Promise<void> {
-  await sql`insert into account (name, email, plan) values ('bench', 'bench@bench.test', 'free')`.execute(
-    db,
-  )
+  const account = { email: 'bench@bench.test', password: 'a password of the benchmark' }
+  const { id } = await createAccount(db, { ...account, plan: 'free' })
   await sql`
     insert into monitored_host (workspace_id, host)
-    select id, '8.8.' || n / 250 || '.' || n % 250 + 1 from account, generate_series(0, ${HOSTS - 1}) as n`.execute(
+    select ${id}::uuid, '8.8.' || n / 250 || '.' || n % 250 + 1 from generate_series(0, ${HOSTS - 1}) as n`.execute(
     db,
   )
 }

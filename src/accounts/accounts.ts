@@ -9,9 +9,12 @@ import {
   findMembership,
   listSoleOwnedNames,
   listSoleWorkspaces,
+  listWorkspaces,
+  lockMemberAccounts,
   lockWorkspacesOf,
   updatePlan,
 } from './workspaces/store.ts'
+import { notifyWorkspaceChange } from './workspaces/workspace-changes.ts'
 import { isCommonPassword } from './sign-in/common-passwords.ts'
 import { hashPassword } from './sign-in/password-hash.ts'
 import { isPlainText, NAME_LENGTH, PASSWORD_LENGTH } from './shapes.ts'
@@ -94,7 +97,10 @@ export async function changeAccount(
   const row = await db.transaction().execute(async (trx) => {
     if (change.admin === false) requireAnotherAdministrator(await lockAdministrators(trx), id)
     const changed = await updateAccount(trx, id, change)
-    if (change.plan !== undefined) await updatePlan(trx, id, change.plan)
+    if (change.plan !== undefined) {
+      for (const workspaceId of await updatePlan(trx, id, change.plan))
+        await notifyWorkspaceChange(trx, workspaceId)
+    }
     await notifyAccountChange(trx, id)
     return changed
   })
@@ -195,9 +201,13 @@ export async function removeAccount(db: Kysely<DB>, id: string): Promise<void> {
   await withStatementTimeout(db, DELETION_TIMEOUT_MS, (connection) =>
     connection.transaction().execute(async (trx) => {
       requireAnotherAdministrator(await lockAdministrators(trx), id)
+      // Before the workspaces: the account can join another one only while it is not locked.
+      await lockMemberAccounts(trx, [id])
       await lockWorkspacesOf(trx, id)
       await requireOtherOwners(trx, id)
       await deleteWorkspaces(trx, await listSoleWorkspaces(trx, id))
+      for (const { id: workspaceId } of await listWorkspaces(trx, id))
+        await notifyWorkspaceChange(trx, workspaceId)
       if (!(await deleteAccount(trx, id))) notFound()
       await notifyAccountChange(trx, id)
     }),

@@ -11,20 +11,23 @@ import type { DB } from '../store/tables.ts'
 import { VERSION } from '../version.ts'
 import { createAuth, ownOrigins } from './sign-in/auth.ts'
 import { notifyAccountChange } from './account-changes.ts'
+import { createAuditWriter } from './audit/writer.ts'
 import { createExportFiles } from './own-data/export-files.ts'
 import { createIdentify } from './tokens/identify.ts'
-import { cleanUpAccountsJob, deleteAttemptsJob } from './jobs.ts'
+import { cleanUpAccountsJob, deleteAttemptsJob, deleteWorkspacesJob } from './jobs.ts'
 import { deriveAuthKey, TWO_FACTOR_COLUMNS } from './two-factor/encryption.ts'
 import { createTrustedClients } from './sign-in/trusted-clients.ts'
 import { BACKOFF, createPasswordThrottle } from './sign-in/password-throttle.ts'
 import { accountRoutes } from './routes.ts'
 import { createAccountMailer } from './mail/mailer.ts'
+import { createMembershipMails } from './mail/membership-mails.ts'
 import { createAccountNotices } from './mail/notices.ts'
 import { createOidcProvider, isOidcSetUp } from './oidc/provider.ts'
 import { createPasskeys } from './passkeys/passkeys.ts'
 import { createEmailChange } from './recovery/email-change.ts'
 import { createPasswordReset } from './recovery/password-reset.ts'
 import { createSignUp } from './registration/sign-up.ts'
+import { TOKEN_LIFETIMES } from './shapes.ts'
 import { hasAccounts, isDisabled } from './store.ts'
 import { DAY_SECONDS } from '../time.ts'
 
@@ -43,6 +46,12 @@ export type AccountsOptions = {
  */
 const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
   { table: 'session', column: 'expires_at', maxAheadSeconds: 7 * DAY_SECONDS, clock: 'service' },
+  {
+    table: 'api_token',
+    column: 'expires_at',
+    maxAheadSeconds: Math.max(...TOKEN_LIFETIMES) * DAY_SECONDS,
+    clock: 'database',
+  },
   { table: 'session', column: 'authenticated_at', maxAheadSeconds: 0, clock: 'service' },
   {
     table: 'password_attempt',
@@ -99,10 +108,15 @@ export function createAccountsModule({
     requireTwoFactor: config.REQUIRE_2FA,
   })
   const origins = ownOrigins(baseUrl)
+  const auditWriter = createAuditWriter({ db, log })
   const recovering = { db, mailer, notices, secretKey, baseUrl }
   return {
     authHooks: createAuthHooks(identify, origins),
-    jobs: [cleanUpAccountsJob({ db }), deleteAttemptsJob({ db })] as Job[],
+    jobs: [
+      cleanUpAccountsJob({ db }),
+      deleteAttemptsJob({ db }),
+      deleteWorkspacesJob({ db }),
+    ] as Job[],
     futureTimestamps: FUTURE_TIMESTAMPS,
     encryptedColumns: TWO_FACTOR_COLUMNS,
     routes: accountRoutes({
@@ -113,6 +127,7 @@ export function createAccountsModule({
       throttle,
       trustedClients,
       notices,
+      membershipMails: createMembershipMails({ mailer, baseUrl }),
       signUp,
       passkeys: createPasskeys({ db, secretKey, baseUrl, origins }),
       provider: isOidcSetUp(config) ? createOidcProvider(config) : null,
@@ -124,10 +139,11 @@ export function createAccountsModule({
       config,
       secretKey,
       version: VERSION,
+      auditWriter,
       exports: createExportFiles(join(config.DATA_DIR, 'exports')),
     }),
     async close(): Promise<void> {
-      await Promise.all([identify.close(), mailer.close()])
+      await Promise.all([identify.close(), mailer.close(), auditWriter.close()])
     },
   }
 }

@@ -9,11 +9,13 @@ import type { Logger } from '../log.ts'
 import { Fault } from '../errors.ts'
 import type { DB } from '../store/tables.ts'
 import { changeAccount, createAccount, createFirstAccount, removeAccount } from './accounts.ts'
-import { auditAdministrators, auditRoute } from './audit.ts'
+import { auditAdministrators, auditWorkspaces } from './audit/record.ts'
+import { auditRoute, workspaceAuditRoute } from './audit/routes.ts'
+import type { AuditWriter } from './audit/writer.ts'
 import { authRoutes, createSession } from './sign-in/auth-routes.ts'
 import { isSignUpOpen, type Auth } from './sign-in/auth.ts'
 import { methodsRoute } from './sign-in/methods-route.ts'
-import { originOf } from './sign-in/open-session.ts'
+import type { MembershipMails } from './mail/membership-mails.ts'
 import type { AccountNotices } from './mail/notices.ts'
 import type { OidcConfig, OidcProvider } from './oidc/provider.ts'
 import { oidcLinkRoutes, oidcSignInRoutes } from './oidc/routes.ts'
@@ -32,17 +34,19 @@ import {
   Account,
   AccountChange,
   AccountPage,
-  IssuedToken,
   Myself,
   NewAccount,
-  NewToken,
   ServiceInfo,
   Setup,
-  Token,
 } from './shapes.ts'
-import { countAccounts, hasAccounts, listAccounts, listTokens } from './store.ts'
+import { countAccounts, hasAccounts, listAccounts } from './store.ts'
 import type { SignUp } from './registration/sign-up.ts'
-import { issueToken, revokeToken } from './tokens/tokens.ts'
+import { tokenRoutes } from './tokens/routes.ts'
+import { workspaceExportRoute } from './workspaces/export-route.ts'
+import { invitationPreviewRoute, invitationRoutes } from './workspaces/invitations/routes.ts'
+import { memberRoutes } from './workspaces/members/routes.ts'
+import { workspaceRoutes } from './workspaces/routes.ts'
+import { findWorkspaceName } from './workspaces/store.ts'
 
 export type AccountRoutesOptions = {
   db: Kysely<DB>
@@ -52,16 +56,19 @@ export type AccountRoutesOptions = {
   throttle: PasswordThrottle
   trustedClients: TrustedClients
   notices: AccountNotices
+  membershipMails: MembershipMails
   signUp: SignUp
   passkeys: Passkeys
   /** Null where single sign-on is not set up. */
   provider: OidcProvider | null
   passwordReset: PasswordReset
   emailChange: EmailChange
-  config: OidcConfig & Pick<Config, 'SIGNUP' | 'DEFAULT_PLAN' | 'SMTP_URL' | 'PASSWORD_SIGN_IN'>
+  config: OidcConfig &
+    Pick<Config, 'SIGNUP' | 'DEFAULT_PLAN' | 'SMTP_URL' | 'PASSWORD_SIGN_IN' | 'BASE_URL'>
   secretKey: string
   version: string
   exports: ExportFiles
+  auditWriter: AuditWriter
 }
 
 const params = Type.Object({ id: Uuid })
@@ -74,10 +81,13 @@ export function accountRoutes(options: AccountRoutesOptions): Routes<unknown> {
       passkeySignInRoutes(app, options)
       oidcSignInRoutes(app, options)
       passwordResetRoutes(app, options)
+      invitationPreviewRoute(app, options)
       serviceRoutes(app, options)
     },
     account(app) {
-      currentAccountRoute(app)
+      // First, so that it records the changes through the routes of every module.
+      auditWorkspaces(app, options.auditWriter)
+      currentAccountRoute(app, options)
       tokenRoutes(app, options)
       reauthenticationRoutes(app, options)
       methodsRoute(app, options)
@@ -85,6 +95,11 @@ export function accountRoutes(options: AccountRoutesOptions): Routes<unknown> {
       oidcLinkRoutes(app, options)
       emailChangeRoutes(app, options)
       ownDataRoutes(app, options)
+      workspaceAuditRoute(app, options)
+      workspaceRoutes(app, options)
+      workspaceExportRoute(app, options)
+      memberRoutes(app, options)
+      invitationRoutes(app, { ...options, baseUrl: options.config.BASE_URL })
     },
     administrator(app) {
       // First, so that it records the changes through the routes of every module.
@@ -95,7 +110,7 @@ export function accountRoutes(options: AccountRoutesOptions): Routes<unknown> {
   }
 }
 
-function currentAccountRoute(app: App): void {
+function currentAccountRoute(app: App, { db }: AccountRoutesOptions): void {
   app.get(
     '/api/v1/account',
     {
@@ -107,55 +122,12 @@ function currentAccountRoute(app: App): void {
       },
     },
     async (request) => {
-      const { accountId: id, lacksSecondFactor, ...caller } = callerOf(request)
-      const { email, name, plan, admin, via } = caller
+      const { accountId: id, workspaceId, lacksSecondFactor, ...caller } = callerOf(request)
+      const { email, name, plan, admin, role, via } = caller
+      const workspace = { id: workspaceId, name: (await findWorkspaceName(db, workspaceId)) ?? '' }
       const needed = lacksSecondFactor ? { secondFactorNeeded: true } : {}
-      return { success: true, data: { id, email, name, plan, admin, via, ...needed } }
-    },
-  )
-}
-
-function tokenRoutes(app: App, { db, notices }: AccountRoutesOptions): void {
-  const tags = ['Tokens']
-  app.get(
-    '/api/v1/tokens',
-    {
-      schema: {
-        summary: 'List API tokens',
-        tags,
-        response: responses(Success(Type.Array(Token))),
-      },
-    },
-    async (request) => ({ success: true, data: await listTokens(db, callerOf(request).accountId) }),
-  )
-  app.post(
-    '/api/v1/tokens',
-    {
-      onRequest: requireFreshSession,
-      schema: {
-        summary: 'Create an API token',
-        description: 'Requires a session with a recent sign-in. An API token cannot create tokens.',
-        tags,
-        security: [{ session: [] }],
-        body: NewToken,
-        response: responses(IssuedToken, 201),
-      },
-    },
-    async (request, reply) => {
-      const { accountId, workspaceId, email } = callerOf(request)
-      const token = await issueToken(db, { accountId, workspaceId }, request.body.label)
-      notices.send('tokenCreated', { id: accountId, email }, originOf(request))
-      return reply.code(201).send({ success: true, ...token })
-    },
-  )
-  app.delete(
-    '/api/v1/tokens/:id',
-    {
-      schema: { summary: 'Revoke an API token', tags, params, response: responses(Done) },
-    },
-    async (request) => {
-      await revokeToken(db, callerOf(request).accountId, request.params.id)
-      return { success: true }
+      const data = { id, email, name, plan, admin, workspace, role, via, ...needed }
+      return { success: true, data }
     },
   )
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { PLANS } from '../config.ts'
+import { ROLES, SCOPES } from '../http/access.ts'
 import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 import { OVER_QUOTA_EFFECTS, QUOTAS } from './own-data/quotas.ts'
 
@@ -11,6 +12,8 @@ const PLAIN_TEXT = '^[^\\p{Cc}\\p{Cs}]*$'
 
 export const NAME_LENGTH = 200
 export const LABEL_LENGTH = 100
+/** Days after which a token can expire. */
+export const TOKEN_LIFETIMES = [30, 90, 365] as const
 export const PASSWORD_LENGTH = { minLength: 10, maxLength: 128 }
 
 /** Whether a text that no schema has validated can be stored and shown. */
@@ -45,7 +48,9 @@ const CREATED = '2026-11-21T12:00:00.000Z'
 const TOKEN = {
   id: '019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42',
   label: 'monitoring',
+  scopes: ['monitoring:write' as const, 'checks:read' as const],
   createdAt: CREATED,
+  expiresAt: '2027-02-19T12:00:00.000Z',
 }
 
 const Person = {
@@ -69,6 +74,12 @@ export const Account = Type.Object(
 export const Myself = Type.Object(
   {
     ...Person,
+    plan: Type.Enum([...PLANS], { description: 'The plan of the workspace.' }),
+    workspace: Type.Object(
+      { id: Uuid, name: Type.String() },
+      { description: 'The workspace that this request is for.' },
+    ),
+    role: Type.Enum([...ROLES], { description: 'The role of the account in the workspace.' }),
     via: Type.Enum(['token', 'session'], { description: 'How the request was authenticated.' }),
     secondFactorNeeded: Type.Optional(
       Type.Boolean({
@@ -76,7 +87,16 @@ export const Myself = Type.Object(
       }),
     ),
   },
-  { examples: [{ ...ALICE, via: 'token' }] },
+  {
+    examples: [
+      {
+        ...ALICE,
+        workspace: { id: ALICE.id, name: 'Example Hosting' },
+        role: 'owner',
+        via: 'token',
+      },
+    ],
+  },
 )
 
 export const NewAccount = Type.Object(
@@ -107,13 +127,16 @@ export const AuditEntry = Type.Object(
     at: Timestamp,
     actorId: Nullable(Uuid),
     actorEmail: Type.String({
-      description:
-        'Email of the administrator, also after the account is deleted; or “command line”.',
+      description: 'Email of the person, also after the account is deleted; or “command line”.',
     }),
+    token: Nullable(
+      Type.Object({ id: Uuid, label: Type.String() }, { description: 'Also after it is revoked.' }),
+      { description: 'The API token that made the change; null for a session.' },
+    ),
     what: Type.String(),
     route: Type.String({ description: 'The route or the command.' }),
     details: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'Fields of the request, without passwords.',
+      description: 'Fields of the request. Values that may be secret are replaced by “…”.',
     }),
   },
   {
@@ -123,6 +146,7 @@ export const AuditEntry = Type.Object(
         at: CREATED,
         actorId: ALICE.id,
         actorEmail: ALICE.email,
+        token: null,
         what: 'Change an account',
         route: 'PATCH /api/v1/accounts/:id',
         details: { id: '019a9d2e-8b1c-7a52-9f20-5d8e1f0c3b77', plan: 'business' },
@@ -140,20 +164,56 @@ export const AuditQuery = Type.Object({
   ),
 })
 export const AuditPage = Type.Object({ entries: Type.Array(AuditEntry), pagination: Pagination })
+
+const Scopes = Type.Array(Type.Enum([...SCOPES]), {
+  minItems: 1,
+  maxItems: SCOPES.length,
+  description:
+    'The modules that the token may read, or read and change: `dmarc:read`, `webhooks:write`, `*:read`.',
+})
+const TokenLimits = {
+  scopes: Nullable(Scopes, {
+    description: 'Null for everything that the role of its creator allows.',
+  }),
+  createdAt: Timestamp,
+  expiresAt: Nullable(Timestamp, { description: 'Null for a token that does not expire.' }),
+}
+
 export const Token = Type.Object(
   {
     id: Uuid,
     label: Type.String(),
     lastFour: Type.String({ description: 'The last four characters, to identify the token.' }),
-    createdAt: Timestamp,
+    ...TokenLimits,
     lastUsedAt: Nullable(Timestamp),
+    createdBy: Type.Object(
+      { accountId: Uuid, name: Type.String(), email: Type.String() },
+      {
+        description: 'The member for whom the token acts, with the role of the time of a request.',
+      },
+    ),
   },
-  { examples: [{ ...TOKEN, lastFour: '9Zx4', lastUsedAt: null }] },
+  {
+    examples: [
+      {
+        ...TOKEN,
+        lastFour: '9Zx4',
+        lastUsedAt: null,
+        createdBy: { accountId: ALICE.id, name: ALICE.name, email: ALICE.email },
+      },
+    ],
+  },
 )
 
 export const NewToken = Type.Object(
-  { label: Type.Optional(Label) },
-  { examples: [{ label: TOKEN.label }] },
+  {
+    label: Type.Optional(Label),
+    scopes: Type.Optional(Scopes),
+    expiresInDays: Type.Optional(
+      Type.Enum([...TOKEN_LIFETIMES], { description: 'By default, the token does not expire.' }),
+    ),
+  },
+  { examples: [{ label: TOKEN.label, scopes: TOKEN.scopes, expiresInDays: 90 }] },
 )
 
 export const IssuedToken = Type.Object(
@@ -162,9 +222,12 @@ export const IssuedToken = Type.Object(
     token: Type.String({ description: 'Shown only once: only its hash is stored.' }),
     id: Uuid,
     label: Type.String(),
-    createdAt: Timestamp,
+    lastFour: Type.String(),
+    ...TokenLimits,
   },
-  { examples: [{ success: true, token: `prv_${'x'.repeat(39)}9Zx4`, ...TOKEN }] },
+  {
+    examples: [{ success: true, token: `prv_${'x'.repeat(42)}9Zx4`, lastFour: '9Zx4', ...TOKEN }],
+  },
 )
 
 export const Setup = Type.Object(
@@ -181,7 +244,7 @@ export const Setup = Type.Object(
   },
 )
 
-const QuotaUsage = Type.Object({
+export const QuotaUsage = Type.Object({
   name: Type.Enum([...QUOTAS]),
   used: Type.Integer({ description: 'Bytes.' }),
   limit: Type.Integer({ description: 'Bytes, set by the plan.' }),

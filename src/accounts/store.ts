@@ -1,10 +1,9 @@
 import { sql, type Transaction } from 'kysely'
 import type { Plan } from '../config.ts'
-import type { Scope } from '../http/access.ts'
 import type { Db } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
 import { DAY_MS } from '../time.ts'
-import { insertWorkspace, type Membership } from './workspaces/store.ts'
+import { insertWorkspace } from './workspaces/store.ts'
 
 export type AccountRow = {
   id: string
@@ -36,16 +35,7 @@ export type AccountChange = {
   admin?: boolean | undefined
 }
 
-export type TokenRow = {
-  id: string
-  label: string
-  lastFour: string
-  createdAt: Date
-  lastUsedAt: Date | null
-}
-
 const ACCOUNT = ['id', 'email', 'name', 'plan', 'admin', 'createdAt', 'disabledAt'] as const
-const TOKEN = ['id', 'label', 'lastFour', 'createdAt', 'lastUsedAt'] as const
 
 /** The id of the installation, which is created with the database. */
 export async function findInstallation(db: Db): Promise<string> {
@@ -158,7 +148,7 @@ export async function lockAdministrators(db: Transaction<DB>): Promise<string[]>
     .where('admin', '=', true)
     .where('disabledAt', 'is', null)
     .orderBy('id')
-    .forUpdate()
+    .forNoKeyUpdate()
     .execute()
   return rows.map(({ id }) => id)
 }
@@ -241,116 +231,6 @@ export async function isDisabled(db: Db, accountId: string): Promise<boolean> {
     .where('id', '=', accountId)
     .executeTakeFirst()
   return row !== undefined && row.disabledAt !== null
-}
-
-export async function insertToken(
-  db: Db,
-  token: { accountId: string; workspaceId: string; label: string; hash: Buffer; lastFour: string },
-): Promise<TokenRow> {
-  return db.insertInto('apiToken').values(token).returning(TOKEN).executeTakeFirstOrThrow()
-}
-
-/** Newest first. */
-export async function listTokens(db: Db, accountId: string): Promise<TokenRow[]> {
-  return db
-    .selectFrom('apiToken')
-    .select(TOKEN)
-    .where('accountId', '=', accountId)
-    .orderBy('id', 'desc')
-    .execute()
-}
-
-export async function countTokens(db: Db, accountId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('apiToken')
-    .select(({ fn }) => fn.countAll().as('count'))
-    .where('accountId', '=', accountId)
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
-
-export async function deleteToken(db: Db, accountId: string, id: string): Promise<boolean> {
-  const row = await db
-    .deleteFrom('apiToken')
-    .where('id', '=', id)
-    .where('accountId', '=', accountId)
-    .returning('id')
-    .executeTakeFirst()
-  return row !== undefined
-}
-
-/** A token with its account and workspace, and the role of that account there. */
-export type TokenOwner = Omit<AccountRow, 'createdAt' | 'disabledAt'> &
-  Membership & { tokenId: string; scopes: Scope[] | null; expiresAt: Date | null }
-
-/**
- * Finds a token that is in use, by its SHA-256. The role is the one that its account has now:
- * tokens end with the membership.
- */
-export async function findTokenOwner(db: Db, hash: Buffer): Promise<TokenOwner | undefined> {
-  const row = await db
-    .selectFrom('apiToken')
-    .innerJoin('account', 'account.id', 'apiToken.accountId')
-    .innerJoin('membership', (join) =>
-      join
-        .onRef('membership.accountId', '=', 'apiToken.accountId')
-        .onRef('membership.workspaceId', '=', 'apiToken.workspaceId'),
-    )
-    .innerJoin('workspace', 'workspace.id', 'apiToken.workspaceId')
-    .select(['apiToken.id as tokenId', 'scopes', 'expiresAt', 'role'])
-    .select(['account.id', 'email', 'account.name', 'admin'])
-    .select(['workspace.id as workspaceId', 'workspace.plan'])
-    .where('hash', '=', hash)
-    .where('disabledAt', 'is', null)
-    .where('deleteAfter', 'is', null)
-    .where((eb) => eb.or([eb('expiresAt', 'is', null), eb('expiresAt', '>', new Date())]))
-    .executeTakeFirst()
-  return row as TokenOwner | undefined
-}
-
-export async function markTokensUsed(db: Db, ids: string[], at: Date): Promise<void> {
-  await db.updateTable('apiToken').set({ lastUsedAt: at }).where('id', 'in', ids).execute()
-}
-
-export type AuditEntry = {
-  actorId: string | null
-  actorEmail: string
-  what: string
-  route: string
-  details: Record<string, unknown>
-}
-
-export async function insertAuditEntry(db: Db, { details, ...entry }: AuditEntry): Promise<void> {
-  const row = { ...entry, details: JSON.stringify(details) }
-  await db.insertInto('auditEntry').values(row).execute()
-}
-
-/** Entries that contain the text, ignoring case, newest first. */
-export async function listAuditEntries(
-  db: Db,
-  text: string | undefined,
-  page: { limit: number; offset: number },
-) {
-  const all = db.selectFrom('auditEntry').selectAll().where(hasText(text)).orderBy('id', 'desc')
-  return all.limit(page.limit).offset(page.offset).execute()
-}
-
-function hasText(text: string | undefined) {
-  if (text === undefined) return sql<boolean>`true`
-  return sql<boolean>`position(lower(${text}) in lower(concat_ws(' ', actor_email, what, route, details::text))) > 0`
-}
-
-export async function countAuditEntries(db: Db, text?: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('auditEntry')
-    .where(hasText(text))
-    .select(({ fn }) => fn.countAll().as('count'))
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
-
-export async function deleteAuditEntriesBefore(db: Db, time: Date): Promise<void> {
-  await db.deleteFrom('auditEntry').where('at', '<', time).execute()
 }
 
 /**

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { callerOf } from '../http/auth.ts'
+import type { Role } from '../http/access.ts'
 import { responses, Done, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { notifyChange } from '../store/changes.ts'
@@ -70,7 +71,7 @@ function listRoute(app: App, { db, relay, baseUrl }: SendDeps): void {
 
 function channelRoutes(app: App, deps: SendDeps): void {
   const { db } = deps
-  const present = (row: ChannelRow) => presentChannel(row, deps)
+  const present = (row: ChannelRow, role: Role) => presentChannel(row, deps, role)
   app.get(
     '/api/v1/alerts/channels',
     {
@@ -82,9 +83,10 @@ function channelRoutes(app: App, deps: SendDeps): void {
       },
     },
     async (request) => {
-      const { workspaceId } = callerOf(request)
-      await insertFirstChannel(db, workspaceId)
-      return { success: true, data: (await listChannels(db, workspaceId)).map(present) }
+      const caller = callerOf(request)
+      await insertFirstChannel(db, caller.workspaceId)
+      const channels = await listChannels(db, caller.workspaceId)
+      return { success: true, data: channels.map((channel) => present(channel, caller.role)) }
     },
   )
   app.post(
@@ -100,10 +102,10 @@ function channelRoutes(app: App, deps: SendDeps): void {
       },
     },
     async (request, reply) => {
-      const { workspaceId } = callerOf(request)
+      const { workspaceId, role } = callerOf(request)
       await insertFirstChannel(db, workspaceId)
       const { channel, secret } = await createChannel(deps, { id: workspaceId }, request.body)
-      return reply.code(201).send({ success: true, data: { ...present(channel), secret } })
+      return reply.code(201).send({ success: true, data: { ...present(channel, role), secret } })
     },
   )
   app.patch(
@@ -120,11 +122,9 @@ function channelRoutes(app: App, deps: SendDeps): void {
       },
     },
     async (request) => {
-      const { workspaceId } = callerOf(request)
-      return {
-        success: true,
-        data: present(await changeChannel(deps, workspaceId, request.params.id, request.body)),
-      }
+      const { workspaceId, role } = callerOf(request)
+      const channel = await changeChannel(deps, workspaceId, request.params.id, request.body)
+      return { success: true, data: present(channel, role) }
     },
   )
   app.delete(
@@ -151,6 +151,7 @@ function confirmationRoutes(app: App, deps: SendDeps): void {
   app.post(
     '/api/v1/alerts/channels/:id/test',
     {
+      config: { unaudited: true },
       schema: {
         summary: 'Send a test alert',
         description:
@@ -171,6 +172,7 @@ function confirmationRoutes(app: App, deps: SendDeps): void {
   app.post(
     '/api/v1/alerts/channels/:id/code',
     {
+      config: { unaudited: true },
       schema: {
         summary: 'Send a new confirmation code',
         tags,
@@ -198,12 +200,11 @@ function confirmationRoutes(app: App, deps: SendDeps): void {
       },
     },
     async (request) => {
-      const channel = await requireChannel(deps, callerOf(request).workspaceId, request.params.id)
+      const { workspaceId, role } = callerOf(request)
+      const channel = await requireChannel(deps, workspaceId, request.params.id)
       await confirmWithCode(deps, channel, request.body.code)
-      return {
-        success: true,
-        data: presentChannel(await requireChannel(deps, channel.workspaceId, channel.id), deps),
-      }
+      const confirmed = await requireChannel(deps, workspaceId, channel.id)
+      return { success: true, data: presentChannel(confirmed, deps, role) }
     },
   )
 }

@@ -18,7 +18,9 @@ export const Channel = Type.Object({
   id: Uuid,
   type: Type.Enum([...CHANNEL_TYPE_NAMES]),
   address: Nullable(Type.String()),
-  url: Nullable(Type.String()),
+  url: Nullable(
+    Type.String({ description: 'For the role `read-only` without its path, which is a secret.' }),
+  ),
   label: Type.String(),
   kinds: Nullable(Kinds),
   quietHours: Nullable(QuietHours),

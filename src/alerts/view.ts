@@ -1,3 +1,4 @@
+import { isAtLeast, type Role } from '../http/access.ts'
 import { alertLink } from './alert-link.ts'
 import type { SendDeps } from './channels/channel-type.ts'
 import { CHANNEL_TYPES } from './channels/registry.ts'
@@ -5,15 +6,15 @@ import type { ChannelRow } from './channels/store.ts'
 import type { DeliveryRow } from './delivery/store.ts'
 import type { AlertRow } from './store.ts'
 
-/** Presents a channel for the API. */
-export function presentChannel(row: ChannelRow, deps: Pick<SendDeps, 'relay'>) {
+/** Presents a channel for the API, to a member of this role. */
+export function presentChannel(row: ChannelRow, deps: Pick<SendDeps, 'relay'>, role: Role) {
   const type = CHANNEL_TYPES[row.type]
   const typeProblem = type.problem(deps)
   return {
     ...row,
     address: null,
     url: null,
-    [type.targetField]: row.target,
+    [type.targetField]: isAtLeast(role, 'member') ? row.target : type.maskTarget(row.target),
     secret: undefined,
     status: typeProblem ? ('undeliverable' as const) : statusOf(row),
     problem: typeProblem ?? row.disabledReason ?? row.lastError,

@@ -8,13 +8,14 @@ import { importReportsCommand } from './import-reports/import-reports.ts'
 import { listenCommand } from './listen/listen.ts'
 import { migrateCommand } from './migrate/migrate.ts'
 import { serveCommand } from './serve/serve.ts'
-import { tokenCommand } from './token.ts'
+import { tokenCommand } from './token/token.ts'
 import { userCommand } from './user/user.ts'
 import { versionCommand } from './version.ts'
+import { workspaceCommand } from './workspace/workspace.ts'
 
 /**
  * Every command, in the order of the help. Parser, help, completions and man page follow from it.
- * To add one, copy `token.ts` and add its line here.
+ * To add one, copy `version.ts` or `user/` and add its line here.
  */
 export const ROOT: CliCommand = defineGroup({
   name: 'portreeve',
@@ -35,6 +36,7 @@ export const ROOT: CliCommand = defineGroup({
     checkCommand,
     migrateCommand,
     userCommand,
+    workspaceCommand,
     tokenCommand,
     listenCommand,
     importReportsCommand,

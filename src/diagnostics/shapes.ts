@@ -454,7 +454,7 @@ export const NewShare = Type.Object({
     Type.Object({
       check: Type.String({
         maxLength: 40,
-        description: 'The name of the check: `dns`, `ssl`, `blacklist` or `dmarc`.',
+        description: 'The name of the check: `dns`, `ssl`, `blacklist`, `dmarc` or `domain`.',
       }),
       data: Type.Record(Type.String(), Type.Unknown(), {
         maxProperties: 100,

@@ -9,6 +9,8 @@ import type { Resolver } from '../net/dns.ts'
 import type { SmtpServer } from '../net/smtp-server.ts'
 import type { AsnTable } from '../protocols/networks/asn-table.ts'
 import type { DB } from '../store/tables.ts'
+import { reportEmailOf } from './domains/routes.ts'
+import { findDomainByName } from './domains/store.ts'
 import type { OnReports } from './intake/ingest.ts'
 import type { IntakeLimits } from './limits.ts'
 import { startMailListener } from './intake/mail-listener.ts'
@@ -122,6 +124,11 @@ export function createDmarcModule(options: DmarcOptions) {
      */
     selectorsSeen: (workspaceId: string, domain: string) =>
       listWorkspaceSelectors(db, workspaceId, domain, MAX_CHECKED_SELECTORS),
+    /** The address to which the workspace’s reports about a domain go; null if it has none. */
+    reportEmailOf: async (workspaceId: string, domain: string): Promise<string | null> => {
+      const row = await findDomainByName(db, workspaceId, domain)
+      return row ? reportEmailOf(row, config.REPORT_DOMAIN) : null
+    },
   }
 }
 

@@ -108,13 +108,20 @@ export function rejectAccess(
 ): Fault | undefined {
   const route = { url: routeOptions.url ?? '', config: routeOptions.config } as AccessRoute
   const access = accessOf(route)
-  if (access === 'own') return undefined
+  if (access === 'own') return rejectScopesOnOwn(method, scopes)
   const needed = requiredRole(route, method)
   if (!isAtLeast(role, needed)) return new Fault('forbidden', roleMessage(role, needed))
   const right = isSafe(method) ? 'read' : 'write'
   if (!hasScope(scopes, access, right))
     return new Fault('forbidden', `This API token lacks the scope “${access}:${right}”.`)
   return undefined
+}
+
+/** A restricted token is for modules of a workspace: it changes nothing of its account. */
+function rejectScopesOnOwn(method: string, scopes: Scope[] | null): Fault | undefined {
+  return scopes === null || isSafe(method)
+    ? undefined
+    : new Fault('forbidden', 'This API token is limited to scopes. It cannot change the account.')
 }
 
 export function isAtLeast(role: Role, needed: Role): boolean {

@@ -24,6 +24,7 @@ export type Caller = {
   via: 'token' | 'session'
   /** Null for a session. */
   tokenId: string | null
+  tokenLabel: string | null
   /** The scopes of an API token; null for a session, and for a token that may do everything. */
   scopes: Scope[] | null
   /** The session and the time of its last sign-in or confirmation; null for an API token. */

@@ -31,8 +31,8 @@ export const IpAddress = {
   maxLength: MAX_LENGTH.address,
 }
 
-export function Nullable<T extends TSchema>(schema: T) {
-  return Type.Union([schema, Type.Null()])
+export function Nullable<T extends TSchema>(schema: T, options: { description?: string } = {}) {
+  return Type.Union([schema, Type.Null()], options)
 }
 
 /** The envelope of a success: `{success: true, data}`. */

@@ -1,5 +1,6 @@
 import { accessOf } from './access.ts'
 import type { AuthHooks } from './auth.ts'
+import type { Audience } from './route-access.ts'
 import { security } from './schema.ts'
 import type { App } from './server.ts'
 
@@ -24,17 +25,18 @@ export function addRoutes<Context>(
   context: Context,
 ): void {
   for (const routes of modules) routes.public?.(app, context)
-  addScope(app, account, (scope) => {
+  addScope(app, 'account', account, (scope) => {
     scope.addHook('onRoute', (route) => void accessOf(route))
     for (const routes of modules) routes.account?.(scope, context)
   })
-  addScope(app, admin, (scope) => {
+  addScope(app, 'administrator', admin, (scope) => {
     for (const routes of modules) routes.administrator?.(scope, context)
   })
 }
 
 function addScope(
   app: App,
+  audience: Audience,
   authenticate: AuthHooks['account'],
   register: (scope: App) => void,
 ): void {
@@ -42,6 +44,7 @@ function addScope(
     scope.addHook('onRequest', authenticate)
     scope.addHook('onRoute', (route) => {
       route.schema = { security, ...route.schema }
+      route.config = { ...route.config, audience }
     })
     register(scope)
   })

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { onAccessChangeOf } from '../accounts/account-changes.ts'
 import { Fault } from '../errors.ts'
 import { callerOf, type Reauthenticate } from '../http/auth.ts'
 import type { EventStreams } from '../http/events/event-streams.ts'
@@ -63,7 +64,7 @@ function accountRoutes(app: App, deps: MigrationRoutesDeps): void {
   app.post(
     '/api/v1/imap/test-connection',
     {
-      config: { limit: 'connections' },
+      config: { limit: 'connections', unaudited: true },
       schema: {
         summary: 'Sign in to an IMAP account',
         operationId: 'testImapConnection',
@@ -76,7 +77,7 @@ function accountRoutes(app: App, deps: MigrationRoutesDeps): void {
   app.post(
     '/api/v1/imap/list-folders',
     {
-      config: { limit: 'connections' },
+      config: { limit: 'connections', unaudited: true },
       schema: {
         summary: 'List the folders of an IMAP account',
         operationId: 'listImapFolders',
@@ -229,12 +230,14 @@ function statusRoutes(
       },
     },
     async (request, reply) => {
-      const { workspaceId } = callerOf(request)
+      const caller = callerOf(request)
+      const { workspaceId } = caller
       const { id } = request.params
       await events.stream(reply, {
         name: 'migration',
         read: () => found(deps, workspaceId, id),
         recheckAccess: () => reauthenticate(request),
+        onAccessChange: (recheck) => onAccessChangeOf(notifications, caller, recheck),
         subscribe: (wake) => {
           const stops = [
             notifications.on(CHANGED, (changed) => changed === id && wake()),

@@ -50,6 +50,8 @@ export function createMonitoringModule(options: MonitoringOptions) {
   const jobs: Job[] = [sweep, cleanUpHostsJob({ db })]
   return {
     jobs,
+    /** For modules that add hosts. */
+    sweep,
     futureTimestamps: futureTimestamps(intervals),
     routes: {
       account: (app, { queue }) => monitoringRoutes(app, { ...deps, queue, sweep }),

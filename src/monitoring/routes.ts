@@ -151,7 +151,7 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
   app.post(
     '/api/v1/monitoring/hosts/:id/check',
     {
-      config: { limit: 'verifications' },
+      config: { limit: 'verifications', unaudited: true },
       schema: {
         summary: 'Check a monitored host now',
         description:

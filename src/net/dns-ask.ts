@@ -1,6 +1,6 @@
 import type { HostPort } from '../config.ts'
 import { isAborted, onAbort } from './abort.ts'
-import type { DnsFailure, RecordType } from './dns-record.ts'
+import type { DnsFailure, QueryOptions, RecordType } from './dns-record.ts'
 import { createTcp, createUdp, type Reply } from './dns-exchange.ts'
 import { encodeQuery, isTruncated, readAnswer, type Reading } from './dns-wire.ts'
 
@@ -9,6 +9,7 @@ export type SendQuery = (
   type: RecordType,
   timeoutMs: number,
   notifications: AbortSignal[],
+  options?: QueryOptions,
 ) => Promise<Reading>
 
 /**
@@ -17,11 +18,11 @@ export type SendQuery = (
 export function createSendQuery(server: HostPort): SendQuery {
   const udp = createUdp(server)
   const tcp = createTcp(server)
-  return async (name, type, timeoutMs, notifications) => {
+  return async (name, type, timeoutMs, notifications, options) => {
     const deadline = performance.now() + timeoutMs
 
     async function exchange(edns: boolean): Promise<Reading> {
-      const query = encodeQuery(name, type, { edns })
+      const query = encodeQuery(name, type, { ...options, edns })
       if (!query) return { failure: 'BADNAME' }
       let reply = await within(deadline, notifications, (done) => udp(query, done))
       if (Buffer.isBuffer(reply) && isTruncated(reply)) {

@@ -4,7 +4,7 @@ import packet, {
   type DecodedPacket,
   type RecordType as PacketType,
 } from 'dns-packet'
-import type { DnsFailure, DnsRecord, RecordType } from './dns-record.ts'
+import type { DnsFailure, DnsRecord, QueryOptions, RecordType } from './dns-record.ts'
 
 /** RFC 9715: the size that fits an unfragmented datagram on every path. */
 const UDP_PAYLOAD_BYTES = 1232
@@ -14,7 +14,14 @@ const MAX_CNAMES = 8
 
 /** The content of a packet that is known to answer the query. */
 export type Reading =
-  | { status: 'NOERROR' | 'NXDOMAIN'; records: DnsRecord[]; cnames: string[]; ttl: number }
+  | {
+      status: 'NOERROR' | 'NXDOMAIN'
+      records: DnsRecord[]
+      cnames: string[]
+      ttl: number
+      isAuthenticated: boolean
+      isAuthoritative: boolean
+    }
   | { failure: DnsFailure }
 
 /**
@@ -24,12 +31,16 @@ export type Reading =
 export function encodeQuery(
   name: string,
   type: RecordType,
-  { edns }: { edns: boolean },
+  { edns, checkingDisabled = false, recursionDesired = true }: QueryOptions & { edns: boolean },
 ): Buffer | null {
   if (!isWireName(name)) return null
   return packet.encode({
     type: 'query',
-    flags: packet.RECURSION_DESIRED,
+    // RFC 6840, 5.7: AD in a query asks for the AD bit of the answer.
+    flags:
+      packet.AUTHENTIC_DATA |
+      (recursionDesired ? packet.RECURSION_DESIRED : 0) |
+      (checkingDisabled ? packet.CHECKING_DISABLED : 0),
     // Type 99 (SPF) is known to dns-packet, but not to its types.
     questions: [{ name, type: type as PacketType, class: 'IN' }],
     additionals: edns ? [OPT] : [],
@@ -118,6 +129,8 @@ export function readAnswer(bytes: Buffer, name: string, type: RecordType): Readi
     records,
     cnames: chain.map((record) => nameKey(String(record.data))),
     ttl,
+    isAuthenticated: decoded.flag_ad,
+    isAuthoritative: decoded.flag_aa,
   }
 }
 

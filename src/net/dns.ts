@@ -1,12 +1,12 @@
 import { getServers } from 'node:dns'
 import { isIP, isIPv6 } from 'node:net'
-import type { CaaData, MxData, SoaData, TxtData } from 'dns-packet'
+import type { CaaData, DsData, MxData, SoaData, SrvData, TlsaData, TxtData } from 'dns-packet'
 import type { HostPort } from '../config.ts'
 import { createSendQuery } from './dns-ask.ts'
-import type { DnsFailure, DnsRecord, RecordType } from './dns-record.ts'
+import type { DnsFailure, DnsRecord, QueryOptions, RecordType } from './dns-record.ts'
 import { createSlots } from './slots.ts'
 
-export type { DnsFailure, DnsRecord, RecordType }
+export type { DnsFailure, DnsRecord, QueryOptions, RecordType }
 
 /**
  * The result of one query. `NOERROR` without records is NODATA. A failure is never an empty answer.
@@ -21,6 +21,10 @@ export type DnsAnswer =
       /** The names that CNAMEs led through, in order, without the asked one. */
       cnames: string[]
       ttl: number
+      /** The AD bit: the resolver validated the answer with DNSSEC. As reliable as the way to it. */
+      isAuthenticated: boolean
+      /** The AA bit: the server is responsible for the zone. */
+      isAuthoritative: boolean
       /** `address:port` of the resolver that answered. */
       server: string
       /** Milliseconds from the first try to the answer. */
@@ -33,10 +37,13 @@ type DataByType = {
   AAAA: string
   CAA: CaaData
   CNAME: string
+  DS: DsData
   MX: MxData
   NS: string
   PTR: string
   SOA: SoaData
+  SRV: SrvData
+  TLSA: TlsaData
   TXT: TxtData
 }
 
@@ -51,7 +58,12 @@ export interface Resolver {
    * Never throws: errors are part of the answer. `name` is absolute, with or without a trailing
    * dot.
    */
-  query(name: string, type: RecordType, signal?: AbortSignal): Promise<DnsAnswer>
+  query(
+    name: string,
+    type: RecordType,
+    signal?: AbortSignal,
+    options?: QueryOptions,
+  ): Promise<DnsAnswer>
   readonly servers: readonly HostPort[]
 }
 
@@ -90,12 +102,13 @@ export function createResolver(options: ResolverOptions = {}): OwnResolver {
     name: string,
     type: RecordType,
     notifications: AbortSignal[],
+    queryOptions: QueryOptions | undefined,
   ): Promise<DnsAnswer> {
     const started = performance.now()
     const failures: { failure: DnsFailure; server: string }[] = []
     for (let turn = 0; turn < turnsAllowed(failures.at(-1)?.failure, tries, asks.length); turn++) {
       const { server, ask } = asks[turn % asks.length] as (typeof asks)[number]
-      const reading = await ask(name, type, timeoutMs, notifications)
+      const reading = await ask(name, type, timeoutMs, notifications, queryOptions)
       if ('status' in reading) return { ...reading, server, ms: performance.now() - started }
       failures.push({ failure: reading.failure, server })
     }
@@ -111,12 +124,12 @@ export function createResolver(options: ResolverOptions = {}): OwnResolver {
 
   return {
     servers,
-    async query(name, type, signal) {
+    async query(name, type, signal, queryOptions) {
       const notifications = signal ? [closing.signal, signal] : [closing.signal]
       if (!(await slots.acquire(notifications)))
         return { status: 'FAILED', failure: 'ABORTED', server: null, ms: 0 }
       try {
-        const answer = await inTurn(name, type, notifications)
+        const answer = await inTurn(name, type, notifications, queryOptions)
         options.onAnswer?.(answer)
         return answer
       } finally {

@@ -16,6 +16,7 @@ export const CHANGE_TOPICS = [
   'attacks',
   'checks',
   'account',
+  'workspace',
   'administration',
 ] as const
 export type ChangeTopic = (typeof CHANGE_TOPICS)[number]
@@ -27,7 +28,7 @@ export type Change = { room: ChangeTopic; id: string | null }
 export const ADMINISTRATORS = 'administrators'
 export const EVERYONE = 'everybody'
 
-/** `audience` is the id of an account, or `ADMINISTRATORS`. */
+/** `audience` is the id of a workspace (of an account for `account`), or `ADMINISTRATORS`. */
 export type ChangeNotice = Change & { audience: string }
 
 const CHANNEL = 'changed'

@@ -101,6 +101,42 @@ async function* readTable(
   await sql`close owned`.execute(db)
 }
 
+/** Rows of one portion: a captured request or a report file may have megabytes. */
+const PORTION_ROWS = 200
+
+/**
+ * Deletes all rows that refer to a workspace in small portions, children before parents, so that no
+ * transaction holds rows for long that captures and reports of others need. The row of the
+ * workspace stays, with what was added meanwhile.
+ * @param signal ends it with an error
+ */
+export async function deleteOwnedRows(
+  db: Db,
+  workspaceId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const owner = { accountId: null, workspaceIds: [workspaceId] }
+  const partitioned = await listPartitionedTables(db)
+  for (const { table, where } of ownedTables(await readEdges(db), owner).toReversed()) {
+    // Partitions have the same ctid for different rows; their rows go with the workspace.
+    if (table === 'workspace' || table === 'account' || partitioned.has(table)) continue
+    for (let deleted = PORTION_ROWS; deleted > 0;) {
+      signal.throwIfAborted()
+      const { numAffectedRows = 0n } = await sql`
+        delete from ${sql.table(table)} where ctid = any(array(
+          select ctid from ${sql.table(table)} where ${where} limit ${PORTION_ROWS}))`.execute(db)
+      deleted = Number(numAffectedRows)
+    }
+  }
+}
+
+async function listPartitionedTables(db: Db): Promise<Set<string>> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class
+    where relnamespace = 'public'::regnamespace and relkind = 'p'`.execute(db)
+  return new Set(rows.map(({ name }) => name))
+}
+
 /** Lists the tables whose rows belong to accounts or workspaces. */
 export async function ownedTableNames(db: Db): Promise<string[]> {
   return ownedTables(await readEdges(db), { accountId: null, workspaceIds: [] }).map(

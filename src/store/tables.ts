@@ -240,6 +240,7 @@ export interface AuditEntry {
   id: Generated<string>;
   route: string;
   tokenId: string | null;
+  tokenLabel: string | null;
   what: string;
   workspaceId: string | null;
 }
@@ -514,6 +515,16 @@ export interface DmarcTlsReport {
   successful: number;
 }
 
+export interface DomainEvent {
+  after: string[];
+  at: Timestamp;
+  before: string[];
+  domainId: string;
+  id: Generated<number>;
+  name: string;
+  type: string;
+}
+
 export interface Installation {
   id: Generated<string>;
   single: Generated<boolean>;
@@ -743,6 +754,19 @@ export interface Verification {
   value: string;
 }
 
+export interface WatchedDomain {
+  checkedAt: Timestamp | null;
+  createdAt: Generated<Timestamp>;
+  domain: string;
+  hosts: Generated<string[]>;
+  id: Generated<string>;
+  records: Generated<Json>;
+  recordsAt: Timestamp | null;
+  sentence: string | null;
+  state: string | null;
+  workspaceId: string;
+}
+
 export interface WebhookDeleted {
   bytes: number;
   endpointId: string;
@@ -855,6 +879,7 @@ export interface DB {
   dmarcSourceDay: DmarcSourceDay;
   dmarcSourceMonth: DmarcSourceMonth;
   dmarcTlsReport: DmarcTlsReport;
+  domainEvent: DomainEvent;
   installation: Installation;
   invitation: Invitation;
   keptKey: KeptKey;
@@ -879,6 +904,7 @@ export interface DB {
   twoFactor: TwoFactor;
   usedSecret: UsedSecret;
   verification: Verification;
+  watchedDomain: WatchedDomain;
   webhookDeleted: WebhookDeleted;
   webhookEndpoint: WebhookEndpoint;
   webhookRequest: WebhookRequest;

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { onAccessChangeOf } from '../accounts/account-changes.ts'
 import { Fault } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Notifications } from '../store/notifications.ts'
@@ -10,6 +11,7 @@ import { writeRequestEvents, type RequestEventsDeps } from './write-request-even
 
 export type RequestStream = {
   workspaceId: string
+  accountId: string
   endpointId: string
   /** The last number that the client has seen; null to start with the next captured request. */
   from: number | null
@@ -55,11 +57,18 @@ export function createRequestStreams(deps: Deps): RequestStreams {
     wakeSignals.add(endpointId, wakeSignal)
     const gone = new AbortController()
     response.once('close', () => gone.abort())
+    // Beside the heartbeat, which a stream with many requests does not reach.
+    const stopWatchingAccess = onAccessChangeOf(
+      notifications,
+      stream,
+      () => void stream.recheckAccess().catch(() => gone.abort()),
+    )
     const signal = AbortSignal.any([gone.signal, closing.signal])
     signal.addEventListener('abort', () => wakeSignal.wake(false))
     try {
       await writeRequestEvents(deps, { ...stream, response, wakeSignal, signal, last: from })
     } finally {
+      stopWatchingAccess()
       wakeSignals.remove(endpointId, wakeSignal)
       response.end()
     }

@@ -169,6 +169,7 @@ function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
   app.get(
     path,
     {
+      config: { role: 'member' },
       schema: {
         summary: 'Get the secret that responses are signed with',
         description,
@@ -339,12 +340,13 @@ function eventRoute(app: App, { db, reauthenticate, streams }: WebhookRoutesDeps
       },
     },
     async (request, reply) => {
-      const { workspaceId } = callerOf(request)
+      const { workspaceId, accountId } = callerOf(request)
       const { id } = await requireEndpoint(db, workspaceId, request.params.id)
       const seen = request.headers['last-event-id']
       const from = seen === undefined ? null : Number(seen)
       const recheckAccess = () => reauthenticate(request)
-      const follow = await streams.open({ workspaceId, endpointId: id, from, recheckAccess })
+      const stream = { workspaceId, accountId, endpointId: id, from, recheckAccess }
+      const follow = await streams.open(stream)
       await follow(startEventStream(reply).raw)
     },
   )

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { changeAccount, removeAccount } from '../../src/accounts/accounts.ts'
-import { listTokens } from '../../src/accounts/store.ts'
+import { listTokens } from '../../src/accounts/tokens/store.ts'
 import { issueToken, revokeToken } from '../../src/accounts/tokens/tokens.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { execute } from '../servers/postgres.ts'
@@ -42,6 +42,7 @@ describe('a request', () => {
         plan: 'pro',
         via: 'token',
         tokenId: expect.any(String),
+        tokenLabel: 'tests',
         scopes: null,
         sessionId: null,
         authenticatedAt: null,
@@ -126,7 +127,7 @@ async function rememberedToken(): Promise<{ id: string; token: string }> {
 describe('a change in one instance', () => {
   it('reaches another instance at once: a revoked token', async () => {
     const { id, token } = await rememberedToken()
-    await revokeToken(here.db, alice.id, id)
+    await revokeToken(here.db, id)
     await expect.poll(() => elsewhere.identify(bearer(token))).toBeNull()
   })
 

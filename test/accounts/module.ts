@@ -4,11 +4,13 @@ import { createExportFiles } from '../../src/accounts/own-data/export-files.ts'
 import { accountRoutes } from '../../src/accounts/routes.ts'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createAuth, ownOrigins } from '../../src/accounts/sign-in/auth.ts'
+import { createAuditWriter } from '../../src/accounts/audit/writer.ts'
 import { notifyAccountChange } from '../../src/accounts/account-changes.ts'
 import { createIdentify } from '../../src/accounts/tokens/identify.ts'
 import { createTrustedClients } from '../../src/accounts/sign-in/trusted-clients.ts'
 import { createPasswordThrottle } from '../../src/accounts/sign-in/password-throttle.ts'
 import { createAccountMailer } from '../../src/accounts/mail/mailer.ts'
+import { createMembershipMails } from '../../src/accounts/mail/membership-mails.ts'
 import { createAccountNotices } from '../../src/accounts/mail/notices.ts'
 import { createOidcProvider, isOidcSetUp } from '../../src/accounts/oidc/provider.ts'
 import { createPasskeys } from '../../src/accounts/passkeys/passkeys.ts'
@@ -90,6 +92,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
     throttle,
     trustedClients,
     notices,
+    membershipMails: createMembershipMails({ mailer, baseUrl }),
     signUp,
     passkeys: createPasskeys({ db, secretKey, baseUrl, origins: ownOrigins(baseUrl) }),
     provider: isOidcSetUp(config) ? createOidcProvider(config) : null,
@@ -101,6 +104,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
     config,
     secretKey,
     version: '0.2.0',
+    auditWriter: createAuditWriter({ db, log }),
     exports: createExportFiles(join(tmpdir(), 'portreeve-exports')),
   })
   addRoutes(app, authHooks, [routes], {})

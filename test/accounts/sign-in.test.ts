@@ -50,6 +50,8 @@ describe('signing in', () => {
         name: 'Alice',
         plan: 'pro',
         admin: false,
+        workspace: { id: alice.id, name: 'Alice' },
+        role: 'owner',
         via: 'session',
       },
     })

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createTokenCache, type CachedToken } from '../../src/accounts/tokens/token-cache.ts'
 
-function known(accountId: string): CachedToken {
+function known(accountId: string, expiresInMs: number | null = null): CachedToken {
   const caller = {
     accountId,
     email: 'a@people.test',
@@ -12,6 +12,7 @@ function known(accountId: string): CachedToken {
     workspaceId: accountId,
     role: 'owner' as const,
     tokenId: `token of ${accountId}`,
+    tokenLabel: '',
     scopes: null,
     via: 'token' as const,
     sessionId: null,
@@ -19,7 +20,7 @@ function known(accountId: string): CachedToken {
     signedInWith: null,
     lacksSecondFactor: false,
   }
-  return { caller, expiresAt: null }
+  return { caller, expiresInMs }
 }
 
 describe('the token cache', () => {
@@ -47,7 +48,7 @@ describe('the token cache', () => {
     const cache = createTokenCache()
     const { promise, resolve } = Promise.withResolvers<CachedToken>()
     const asked = cache.fill('1', () => promise)
-    cache.forgetAccount('alice')
+    cache.forgetAccess('alice')
     resolve(known('alice'))
     await asked
     expect(cache.get('1')).toBeUndefined()
@@ -56,7 +57,7 @@ describe('the token cache', () => {
   it('drops the tokens of one account only', async () => {
     const cache = createTokenCache()
     for (const key of ['alice', 'bob']) await cache.fill(key, async () => known(key))
-    cache.forgetAccount('alice')
+    cache.forgetAccess('alice')
     expect([cache.get('alice'), cache.get('bob')?.caller.accountId]).toEqual([undefined, 'bob'])
     cache.forgetAll()
     expect(cache.size).toBe(0)

@@ -47,6 +47,29 @@ async function add(body: object): Promise<Channel> {
 const codeIn = (text = '') => /this code there: (\d{8})/.exec(text)?.[1] ?? ''
 
 describe('the channels of an account', () => {
+  it('hide the paths of webhooks from members who may only read', async () => {
+    const url = 'https://chat.example/hooks/secret-of-the-room'
+    await add({ type: 'webhook', url })
+    const erin = await portreeve.addPerson('Erin')
+    await database.db
+      .insertInto('membership')
+      .values({ workspaceId: alice.id, accountId: erin.id, role: 'read-only' })
+      .execute()
+    await database.db
+      .updateTable('apiToken')
+      .set({ workspaceId: alice.id })
+      .where('accountId', '=', erin.id)
+      .execute()
+    const seen = await call<Channel[]>('GET', 'channels', undefined, erin)
+    expect(seen.json.data).toMatchObject([
+      { address: 'alice@people.test' },
+      { url: 'https://chat.example/…' },
+    ])
+    expect(JSON.stringify(seen.json)).not.toContain('secret-of-the-room')
+    const own = await call<Channel[]>('GET', 'channels')
+    expect(own.json.data).toMatchObject([{}, { url }])
+  })
+
   it('start with its own address, which stays deleted', async () => {
     const { json } = await call<Channel[]>('GET', 'channels')
     expect(json.data).toMatchObject([

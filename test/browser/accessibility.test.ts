@@ -31,6 +31,9 @@ const OPEN: Screen[] = [
   { at: '/sign-in', shows: 'Sign in' },
   { at: '/sign-up', shows: 'This link is incomplete' },
   { at: '/sign-up?with=link#token', shows: 'Confirm your account' },
+  // It closes the tab that a script opened, which this one is not.
+  { at: '/signed-in', shows: 'Close this tab', except: /may close only the windows/ },
+  { at: '/invitation', shows: 'This link is incomplete' },
   { at: '/address', shows: 'Listing rules' },
   { at: '/network', shows: 'Report attacks from your server' },
   { at: '/nothing/here', shows: 'Page not found' },
@@ -39,7 +42,9 @@ const OPEN: Screen[] = [
 /** Screens of an account, one per line. Ids that begin with `:` are created below. */
 const OWN: Screen[] = [
   { at: '/home', shows: 'Your hosts' },
-  { at: '/check', shows: 'Check' },
+  { at: '/domains', shows: 'Type a domain to see everything' },
+  { at: '/domains/example.test', shows: 'example.test', except: /status of 4\d\d/ },
+  { at: '/check', shows: 'Domain or IPv4 address' },
   {
     at: '/check?q=example.test',
     shows: 'The name resolves',
@@ -58,9 +63,19 @@ const OWN: Screen[] = [
       (page) => page.getByRole('button', { name: 'Revoke tests' }).click(),
     ],
   },
+  { at: '/workspace', shows: 'Workspace name' },
+  { at: '/workspace/members', shows: 'Invite another member first.' },
+  {
+    at: '/workspace/invitations',
+    shows: 'No open invitations.',
+    acts: [(page) => page.getByRole('button', { name: 'Create invitation' }).click()],
+  },
+  { at: '/workspace/audit', shows: 'kept for 400 days' },
+  { at: '/workspaces', shows: 'All workspaces' },
   { at: '/account', shows: 'last used' },
   { at: '/administration', shows: 'Health checks' },
   { at: '/administration/accounts', shows: 'New account' },
+  { at: '/administration/workspaces', shows: 'Storage' },
   { at: '/administration/audit', shows: 'kept for 400 days' },
   { at: '/dmarc', shows: 'Choose report files' },
   { at: '/dmarc/:domain', shows: 'No messages reported yet' },

@@ -123,14 +123,14 @@ export function heading(page: Page, name: string): Locator {
   return page.getByRole('heading', { level: 1, name, exact: true })
 }
 
-/** Presses the Tab key until the element with that name has the focus. */
+/** Presses the Tab key until the element has the focus whose name begins with these words. */
 export async function tabTo(page: Page, name: string): Promise<void> {
   for (let presses = 0; presses < 60; presses++) {
     const focused: string = await page.evaluate(
       `(() => { const { activeElement: it } = document
         return [it.getAttribute('aria-label'), it.labels?.[0]?.textContent, it.textContent].filter(Boolean).join(' ') })()`,
     )
-    if (focused.startsWith(name)) return
+    if (focused === name || focused.startsWith(`${name} `)) return
     await page.keyboard.press('Tab')
   }
   throw new Error(`The Tab key does not lead to “${name}”.`)

@@ -49,7 +49,7 @@ const region = (name: string) => page.getByRole('region', { name })
 
 describe('the check box', () => {
   it('runs every check on a domain, also when a URL was typed', async () => {
-    await page.goto('/home')
+    await page.goto('/check')
     await page.getByLabel('Domain or IPv4 address').fill('https://Example.test/some/page')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Check of example.test' }).waitFor()

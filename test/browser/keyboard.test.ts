@@ -176,3 +176,55 @@ describe('API tokens, with the keyboard alone', () => {
 it('causes no browser errors', () => {
   expect(alice.complaints.filter((complaint) => !/status of (4|5)\d\d/.test(complaint))).toEqual([])
 })
+
+describe('actions of the palette', () => {
+  let dora: Visit
+  const run = async (name: string) => {
+    await dora.page.keyboard.press('Control+k')
+    const dialog = dora.page.getByRole('dialog', { name: 'Search' })
+    await dialog.getByRole('combobox').fill(name)
+    await dialog.getByRole('option', { name, selected: true }).waitFor()
+    await dora.page.keyboard.press('Enter')
+  }
+  const focusedField = () => dora.page.evaluate<string>('document.activeElement.name ?? ""')
+  beforeAll(async () => {
+    dora = await signedIn(browser, portreeve, 'Dora')
+    await dora.page.goto('/home')
+    await dora.page.locator('h1').waitFor()
+  })
+  afterAll(() => dora.close())
+
+  it('change the theme', async () => {
+    const theme = () => dora.page.evaluate('document.documentElement.dataset.mantineColorScheme')
+    await run('Dark mode')
+    await expect.poll(theme).toBe('dark')
+    await run('Light mode')
+    await expect.poll(theme).toBe('light')
+  })
+
+  it('create a webhook endpoint', async () => {
+    await run('New webhook endpoint')
+    await dora.page.getByText('Waiting for the first request').waitFor()
+  })
+
+  it.each([
+    ['Add a host', '/monitoring', 'host'],
+    ['Check a domain…', '/check', 'q'],
+    ['Add a DMARC domain', '/dmarc', 'domain'],
+    ['Add a report mailbox', '/dmarc/mailboxes', 'host'],
+    ['New migration', '/migrations/new', 'host'],
+    ['New delisting', '/delisting/new', 'ip'],
+    ['New API token', '/tokens', 'label'],
+    ['New alert channel', '/alerts/channels', 'type'],
+  ])('open the form of “%s”', async (name, path, field) => {
+    await run(name)
+    await dora.page.waitForURL(`**${path}`)
+    await expect.poll(focusedField).toBe(field)
+  })
+
+  it('sign out', async () => {
+    await run('Sign out')
+    await dora.page.getByRole('link', { name: 'Sign in' }).waitFor()
+    expect(dora.complaints).toEqual([])
+  })
+})

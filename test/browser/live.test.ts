@@ -117,7 +117,7 @@ describe('an open tab', () => {
     },
   )
 
-  it('has none without a session, and redirects to the sign-in when the session ends', async () => {
+  it('has none without a session, and asks for a sign-in when the session ends', async () => {
     const bob = await visitor('Bob')
     await bob.page.goto('/network')
     await bob.page.locator('h1').waitFor()

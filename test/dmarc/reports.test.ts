@@ -104,7 +104,7 @@ describe('reports on a domain', () => {
     await portreeve.addDomain(alice.token)
     const { body } = await portreeve.upload(alice.token, aggregate({ domain: 'other.test' }))
     const reason =
-      'The report is for other.test, which is not in your account. Add the domain to receive its reports.'
+      'The report is for other.test, which is not in your workspace. Add the domain to receive its reports.'
     expect(body.data).toMatchObject({ stored: 0, rejected: [{ reason }] })
     const list = await portreeve.ask('rejected', alice)
     expect(list.body.data).toMatchObject({

@@ -169,7 +169,7 @@ describe('the SMTP server for reports', () => {
     expect((await listOf(id)).reports).toEqual([])
     const { body } = await portreeve.ask('rejected', alice)
     expect(body.data.rejected[0].reason).toBe(
-      'The report is for bank.test, which is not in your account. Add the domain to receive its reports.',
+      'The report is for bank.test, which is not in your workspace. Add the domain to receive its reports.',
     )
   })
 

@@ -170,7 +170,7 @@ describe('the rate of an account', () => {
     expect([code, error]).toEqual([
       'rate_limited',
       expect.stringMatching(
-        /^An account can make up to 3,000 checks an hour\. Try again in \d+ seconds?\.$/,
+        /^A workspace can make up to 3,000 checks an hour\. Try again in \d+ seconds?\.$/,
       ),
     ])
     // Other accounts are not affected.

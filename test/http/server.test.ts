@@ -169,10 +169,7 @@ describe('a response of the server', () => {
     expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '5'])
   })
 
-  it('includes an OpenAPI 3.1 document and its page without inline scripts', async () => {
+  it('includes an OpenAPI 3.1 document', async () => {
     expect((await app.inject('/openapi.json')).json().openapi).toBe('3.1.0')
-    const page = await app.inject('/docs/')
-    expect(page.statusCode).toBe(200)
-    expect(page.headers['content-security-policy']).toContain("script-src 'self'")
   })
 })

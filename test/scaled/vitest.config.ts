@@ -20,7 +20,10 @@ const WITHOUT: Record<string, string> = {
   'test/abuse/time': BY_ITS_OWN_CLOCK,
   'test/delisting/': BY_ITS_OWN_CLOCK,
   'test/monitoring/': 'looks every few milliseconds, where a service looks every few minutes',
+  'test/browser/reconnect': 'stops and starts its own process',
+  'test/browser/undo': 'stops and starts its own process',
   'test/dmarc/domains': 'answers the questions about domains from a table in its own process',
+  'test/http/access': 'reads the routes that its own process registers',
   'test/deploy/metrics': 'metrics are of one instance, each at an address of its own',
 }
 

@@ -28,6 +28,8 @@ export type Zone = {
   listed?: Record<string, string | string[]>
   /** Addresses whose name exists, but has no A record. */
   nodata?: string[]
+  /** By domain, subdomains included: the code, with its text after a space. */
+  domains?: Record<string, string>
   /** What 127.0.0.2 answers. */
   testCode?: string
 }
@@ -43,7 +45,7 @@ export type Rbldnsd = {
   stop(): Promise<void>
 }
 
-const DATASETS = ['acl', 'ip4trie', 'ip4set', 'generic']
+const DATASETS = ['acl', 'ip4trie', 'ip4set', 'generic', 'dnset']
 
 /** Debian's rbldnsd with these zones, on a free UDP port of 127.0.0.1. */
 export async function startRbldnsd(
@@ -125,7 +127,13 @@ export async function startRbldnsd(
  * while it runs.
  */
 function datasetsOf(zone: Zone, ttl: number, negativeTtl: number): Record<string, string> {
-  const { behaviour = 'answering', listed = {}, nodata = [], testCode = '127.0.0.2' } = zone
+  const {
+    behaviour = 'answering',
+    listed = {},
+    nodata = [],
+    domains = {},
+    testCode = '127.0.0.2',
+  } = zone
   const head = `$SOA ${ttl} ns.test.invalid hostmaster.test.invalid 1 1h 10m 1w ${negativeTtl}\n$NS ${ttl} ns.test.invalid\n$TTL ${ttl}\n`
   const entries = Object.entries(listed).flatMap(([ip, codes]) =>
     [codes].flat().map((code) => entry(ip, code)),
@@ -140,6 +148,9 @@ function datasetsOf(zone: Zone, ttl: number, negativeTtl: number): Record<string
         : `${head}${[...test, ...entries].join('\n')}\n`,
     generic: nodata
       .map((ip) => `${ip.split('.').toReversed().join('.')} TXT "no address here"\n`)
+      .join(''),
+    dnset: Object.entries(domains)
+      .map(([domain, code]) => `${entry(`.${domain}`, code)}\n`)
       .join(''),
   }
 }

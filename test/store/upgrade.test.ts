@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hashPassword } from '../../src/accounts/sign-in/password-hash.ts'
-import { hashToken } from '../../src/accounts/tokens/tokens.ts'
+import { hashToken } from '../../src/accounts/tokens/format.ts'
 import { startService, type RunningService } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
@@ -73,6 +73,7 @@ describe.each(['0004_webhooks', '0070_delisting', '0100_audit'])(
   (last) => {
     let database: FreshDatabase
     let service: RunningService
+    let accountId: string
     let token: string
 
     beforeAll(async () => {
@@ -80,6 +81,7 @@ describe.each(['0004_webhooks', '0070_delisting', '0100_audit'])(
       const { pool } = database
       await migrateUpTo(pool, last)
       const id = await insertOldAccount(pool, 'alice@people.test', 'the password of Alice')
+      accountId = id
       token = await insertOldToken(pool, id)
       const endpoint = '019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42'
       const insert = `insert into webhook_endpoint (id, account_id, token, label, response_body, signature, signature_secret)
@@ -93,6 +95,8 @@ describe.each(['0004_webhooks', '0070_delisting', '0100_audit'])(
         `insert into abuse_range (kind, cidr, label) values ('whitelist', '8.8.8.0/24', 'ours')`,
       )
       await fillEveryTable(pool)
+      // Has nothing but an account.
+      await pool.query(`insert into account (email, plan) values ('bob@people.test', 'starter')`)
       const settings = {
         DATABASE_URL: database.url,
         SECRET_KEY: KEY,
@@ -145,6 +149,60 @@ describe.each(['0004_webhooks', '0070_delisting', '0100_audit'])(
       ])
         expect([path, (await ask(path)).status]).toEqual([path, 200])
       expect((await ask('/readyz')).status).toBe(200)
+    })
+
+    it('has a workspace of each account, which owns its rows with its plan', async () => {
+      const { pool } = database
+      const { rows: members } = await pool.query(
+        `select a.email, w.id = a.id as "hasItsId", w.plan, w.name, w.created_by = a.id as "isCreator", m.role
+         from account a join membership m on m.account_id = a.id join workspace w on w.id = m.workspace_id order by email`,
+      )
+      const own = { hasItsId: true, isCreator: true, role: 'owner' }
+      expect(members).toEqual([
+        { ...own, email: 'alice@people.test', name: 'alice@people.test', plan: 'pro' },
+        { ...own, email: 'bob@people.test', name: 'bob@people.test', plan: 'starter' },
+      ])
+      const { rows: owned } = await pool.query<{ name: string }>(
+        `select c.conrelid::regclass::text as name from pg_constraint c
+         where c.contype = 'f' and c.confrelid = 'workspace'::regclass`,
+      )
+      expect(owned.length).toBeGreaterThan(15)
+      for (const { name } of owned) {
+        const { rows } = await pool.query(
+          `select distinct workspace_id from ${name} where workspace_id is not null`,
+        )
+        expect([name, rows.filter((row) => row.workspace_id !== accountId)]).toEqual([
+          name,
+          name === 'membership' ? [{ workspace_id: expect.any(String) }] : [],
+        ])
+      }
+    })
+
+    it('accepts its old token in its workspace only, for everything', async () => {
+      const answers = [
+        ['/api/v1/tokens', 200],
+        ['/api/v1/dmarc/mailboxes', 200],
+        ['/api/v1/accounts', 200],
+      ]
+      for (const [path = '', status] of answers as [string, number][])
+        expect([path, (await ask(path)).status]).toEqual([path, status])
+      const { rows } = await database.pool.query(
+        `select scopes, expires_at, workspace_id from api_token where label = 'old'`,
+      )
+      expect(rows).toEqual([{ scopes: null, expires_at: null, workspace_id: accountId }])
+      const created = await fetch(`${service.url}/api/v1/monitoring/hosts`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: '{"host": "9.9.9.9"}',
+      })
+      expect(created.status).toBe(201)
+      const bobs = await database.pool.query<{ id: string }>(
+        `select id from account where email = 'bob@people.test'`,
+      )
+      const elsewhere = await fetch(`${service.url}/api/v1/tokens`, {
+        headers: { authorization: `Bearer ${token}`, 'x-workspace': bobs.rows[0]?.id ?? '' },
+      })
+      expect(elsewhere.status).toBe(403)
     })
 
     it('shows a migration of the first version with all that is shown of one today', async () => {

@@ -1,5 +1,7 @@
 import type { Static } from 'typebox'
 import type { Changed } from '../../src/http/shapes.ts'
+import { inWorkspace } from './workspace-choice.ts'
+import { checkReachable, watchReachability } from './reachability.ts'
 
 /** State of the event stream. */
 export type StreamState = 'connecting' | 'live' | 'broken'
@@ -43,7 +45,7 @@ export function followChanges({ onChange, onLink, onRejected }: Following): () =
   let source: EventSource | null = open()
 
   function open(): EventSource {
-    const opened = new EventSource(PATH)
+    const opened = new EventSource(inWorkspace(PATH))
     opened.addEventListener('open', () => {
       onLink('live')
       if (performance.now() - startedAt > REPLAY_MS) onChange(null)
@@ -51,6 +53,7 @@ export function followChanges({ onChange, onLink, onRejected }: Following): () =
     })
     opened.addEventListener('error', () => {
       onLink('broken')
+      void checkReachable()
       if (opened.readyState !== EventSource.CLOSED) return
       onRejected()
       schedule(RETRY_MS, () => (source = open()))
@@ -75,8 +78,18 @@ export function followChanges({ onChange, onLink, onRejected }: Following): () =
     if (source === null || source.readyState === EventSource.CLOSED) source = open()
   }
 
+  /** The browser’s own pause before it reconnects grows with every failure. */
+  function reopen(): void {
+    if (source === null || source.readyState === EventSource.OPEN) return
+    clearTimeout(timer)
+    source.close()
+    source = open()
+  }
+
   document.addEventListener('visibilitychange', onVisibilityChange)
+  const stopWatching = watchReachability((isReachable) => isReachable && reopen())
   return () => {
+    stopWatching()
     document.removeEventListener('visibilitychange', onVisibilityChange)
     clearTimeout(timer)
     source?.close()

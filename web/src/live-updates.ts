@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useRouter } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useSyncExternalStore } from 'react'
 import { followChanges, type ChangeHandler, type StreamState } from './change-events.ts'
 import { accountQuery } from './queries.ts'
 import { refreshChanged } from './refresh-queries.ts'
+import { useIsSessionExpired } from './session.ts'
 
 const handlers = new Set<ChangeHandler>()
 const watchers = new Set<() => void>()
@@ -17,21 +17,18 @@ function setLink(now: StreamState): void {
   watchers.forEach((watcher) => watcher())
 }
 
-/** Keeps all shown data up to date. Called by the frame, once per tab. */
+/** Keeps all shown data up to date while there is a session. Called by the frame, once per tab. */
 export function useLiveTab(): void {
   const queries = useQueryClient()
-  const router = useRouter()
+  const isExpired = useIsSessionExpired()
   useEffect(() => {
+    if (isExpired) return setLink('broken')
     const onChange: ChangeHandler = (change) => {
       refreshChanged(queries, change)
       handlers.forEach((handler) => handler(change))
     }
-    const onRejected = async () => {
-      const account = await queries
-        .fetchQuery({ ...accountQuery, staleTime: 0 })
-        .catch(() => undefined)
-      if (account === null) await router.invalidate()
-    }
+    // Asks for a new sign-in if the session has ended.
+    const onRejected = () => queries.fetchQuery({ ...accountQuery, staleTime: 0 }).catch(() => null)
     setLink('connecting')
     const timer = setInterval(() => document.hidden || onChange(null), FULL_REFRESH_MS)
     const stop = followChanges({ onChange, onLink: setLink, onRejected: () => void onRejected() })
@@ -39,7 +36,7 @@ export function useLiveTab(): void {
       clearInterval(timer)
       stop()
     }
-  }, [queries, router])
+  }, [queries, isExpired])
 }
 
 /** Whether the screen receives live updates. */

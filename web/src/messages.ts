@@ -15,5 +15,8 @@ export const messages = {
     TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: 'Too many wrong codes. Start again with your password.',
     ACCOUNT_TEMPORARILY_LOCKED: 'Too many wrong codes. Try again in 15 minutes.',
   },
+  undo: 'Undo',
+  /** The deleted object is back in its list. */
+  notDeleted: (reason: string) => `Not deleted. ${reason}`,
   shortcutsOnThisScreen: 'On this screen',
 } as const

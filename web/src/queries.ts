@@ -1,10 +1,21 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { api } from './api.ts'
+import { api, type Account } from './api.ts'
+import { signInPrompt } from './session.ts'
 
-/** The signed-in account; null without a session. */
+const ACCOUNT_KEY = ['account']
+
+/**
+ * The signed-in account; null without a session. When its session ends, the account stays until the
+ * user has signed in again or left, so that the screen and its input stay, too.
+ */
 export const accountQuery = queryOptions({
-  queryKey: ['account'],
-  queryFn: api.account,
+  queryKey: ACCOUNT_KEY,
+  queryFn: async ({ client }) => {
+    const account = await api.account()
+    const before = client.getQueryData<Account | null>(ACCOUNT_KEY) ?? null
+    if (account === null && before !== null) void signInPrompt.ask(false)
+    return account ?? before
+  },
   staleTime: 60_000,
 })
 

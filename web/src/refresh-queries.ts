@@ -1,5 +1,6 @@
 import type { Query, QueryClient, QueryKey } from '@tanstack/react-query'
 import type { Change } from './change-events.ts'
+import { isDeleted } from './deletions.ts'
 import { isUpdating } from './optimistic-update.ts'
 
 /**
@@ -10,8 +11,8 @@ const REFETCH_PACE = { least: 500, times: 2, most: 10_000 }
 
 /** The queries to refresh when a module changed. */
 const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
-  monitoring: () => [['monitoring']],
-  dmarc: () => [['dmarc']],
+  monitoring: () => [['monitoring'], ['domains']],
+  dmarc: () => [['dmarc'], ['domains']],
   delisting: () => [['delisting']],
   migrations: (id) => [['migrations'], ['migration', ...some(id)]],
   alerts: () => [['alerts']],
@@ -25,8 +26,9 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['attacks', 'tokens'],
     ['attacks', 'address'],
   ],
-  checks: () => [['shares']],
-  account: () => [['account'], ['tokens'], ['sessions']],
+  checks: () => [['shares'], ['domains']],
+  account: () => [['account'], ['tokens'], ['sessions'], ['workspaces']],
+  workspace: () => [['account'], ['workspaces']],
   administration: () => [
     ['people'],
     ['acts'],
@@ -83,19 +85,6 @@ async function refetchWhileDue(
 }
 
 function mayChange({ queryKey, queryHash, observers }: Query): boolean {
-  if (isUpdating(queryHash) || queryKey.some((part) => deleted.has(part))) return false
+  if (isUpdating(queryHash) || queryKey.some(isDeleted)) return false
   return observers.every(({ options }) => options.staleTime !== Infinity)
-}
-
-const deleted = new Set<unknown>()
-
-/** Deletes a shown object. Its queries are not refreshed while the screen is still open. */
-export async function deleteShown(id: string, remove: () => Promise<unknown>): Promise<void> {
-  deleted.add(id)
-  try {
-    await remove()
-  } catch (error) {
-    deleted.delete(id)
-    throw error
-  }
 }

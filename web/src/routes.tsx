@@ -11,15 +11,20 @@ import { alertsSearch } from './alerts/search.ts'
 import { delistingsSearch, newDelistingSearch } from './delisting/search-params.ts'
 import { reportsSearch, sourceSearch, summarySearch } from './dmarc/search.ts'
 import { PublicFrame } from './frame/public-frame.tsx'
-import { AccountFrame } from './frame/account-frame.tsx'
-import { ErrorPage, NotFoundPage } from './frame/error-pages.tsx'
+import { PendingAccountFrame } from './frame/account-frame.tsx'
+import { ErrorPage, NotFoundPage, ScreenError } from './frame/error-pages.tsx'
+import { loadScreen } from './frame/load-screen.ts'
+import { RootFrame } from './frame/root-frame.tsx'
+import { ScreenSkeleton } from './ui/feedback/skeleton.tsx'
 import type { ListSearch } from './pages/attack-list.tsx'
 import { historySearch, hostsSearch } from './monitoring/search.ts'
 import { pageOf, searchText, type Search } from './search.ts'
 import type { InspectorSearch } from './pages/webhook-endpoint.tsx'
 import { accountQuery } from './queries.ts'
+import { WorkspaceFrame } from './workspaces/workspace-frame.tsx'
 
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({
+  component: RootFrame,
   notFoundComponent: NotFoundPage,
   errorComponent: ErrorPage,
 })
@@ -29,13 +34,17 @@ const open = createRoute({
   getParentRoute: () => root,
   id: 'open',
   component: () => <PublicFrame />,
+  pendingComponent: () => <PublicFrame>{null}</PublicFrame>,
+  errorComponent: ErrorPage,
 })
 
 /** The frame of screens that need a session. Other visitors sign in first and come back. */
 const own = createRoute({
   getParentRoute: () => root,
   id: 'own',
-  component: AccountFrame,
+  component: WorkspaceFrame,
+  pendingComponent: PendingAccountFrame,
+  errorComponent: ErrorPage,
   beforeLoad: async ({ context, location }) => {
     const account = await context.queries.ensureQueryData(accountQuery)
     if (!account) throw redirect({ to: '/sign-in', search: { next: location.href } })
@@ -56,7 +65,7 @@ function openScreen<const P extends string, S extends Search = {}>(
     getParentRoute: () => open,
     path,
     validateSearch,
-    component: lazyRouteComponent(load, 'Screen'),
+    component: lazyRouteComponent(() => loadScreen(path, load), 'Screen'),
   })
 }
 
@@ -69,7 +78,7 @@ function ownScreen<const P extends string, S extends Search = {}>(
     getParentRoute: () => own,
     path,
     validateSearch,
-    component: lazyRouteComponent(load, 'Screen'),
+    component: lazyRouteComponent(() => loadScreen(path, load), 'Screen'),
   })
 }
 
@@ -91,6 +100,8 @@ const screens = root.addChildren([
         provider: searchText(provider),
       }),
     ),
+    openScreen('/invitation', () => import('./pages/invitation.tsx')),
+    openScreen('/signed-in', () => import('./pages/signed-in.tsx')),
     openScreen('/forgot-password', () => import('./pages/forgot-password.tsx')),
     openScreen('/reset-password', () => import('./pages/reset-password.tsx')),
   ]),
@@ -101,6 +112,8 @@ const screens = root.addChildren([
       () => import('./pages/check.tsx'),
       ({ q }): { q?: string } => ({ q: searchText(q) }),
     ),
+    ownScreen('/domains', () => import('./pages/domains.tsx')),
+    ownScreen('/domains/$domain', () => import('./pages/domain.tsx')),
     ownScreen('/hooks', () => import('./pages/webhook-endpoints.tsx')),
     ownScreen('/hooks/$id', () => import('./pages/webhook-endpoint.tsx'), inspectorSearch),
     ownScreen('/hooks/$id/settings', () => import('./pages/webhook-endpoint-settings.tsx')),
@@ -132,11 +145,21 @@ const screens = root.addChildren([
     ownScreen('/attacks/list', () => import('./pages/attack-list.tsx'), listSearch),
     ownScreen('/attacks/administration', () => import('./pages/attack-administration.tsx')),
     ownScreen('/tokens', () => import('./pages/tokens.tsx')),
+    ownScreen('/workspace', () => import('./pages/workspace.tsx')),
+    ownScreen('/workspace/members', () => import('./pages/workspace-members.tsx')),
+    ownScreen('/workspace/invitations', () => import('./pages/workspace-invitations.tsx')),
+    ownScreen('/workspace/audit', () => import('./pages/workspace-audit.tsx'), actsSearch),
+    ownScreen('/workspaces', () => import('./pages/workspaces.tsx')),
     ownScreen('/alerts', () => import('./pages/alerts.tsx'), alertsSearch),
     ownScreen('/alerts/channels', () => import('./pages/alert-channels.tsx')),
     ownScreen('/account', () => import('./pages/account.tsx')),
     ownScreen('/administration', () => import('./pages/administration.tsx')),
     ownScreen('/administration/accounts', () => import('./pages/accounts.tsx'), pageSearch),
+    ownScreen(
+      '/administration/workspaces',
+      () => import('./pages/installed-workspaces.tsx'),
+      pageSearch,
+    ),
     ownScreen('/administration/audit', () => import('./pages/audit.tsx'), actsSearch),
   ]),
 ])
@@ -180,11 +203,17 @@ function ownPath(next: unknown): string | undefined {
   return typeof next === 'string' && /^\/(?![/\\])/.test(next) ? next : undefined
 }
 
+/** Milliseconds after which a screen that is still loading shows its outline. */
+const PENDING_MS = 100
+
 export function createDashboard(queries: QueryClient) {
   return createRouter({
     routeTree: screens,
     context: { queries },
     defaultPreload: 'intent',
+    defaultPendingComponent: ScreenSkeleton,
+    defaultPendingMs: PENDING_MS,
+    defaultErrorComponent: ScreenError,
     scrollRestoration: true,
   })
 }

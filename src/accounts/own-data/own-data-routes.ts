@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import {
@@ -9,7 +9,7 @@ import {
 } from '../../http/auth.ts'
 import { responses, responsesAs, Done, nameComponents } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
-import { readOwned } from '../../store/owned.ts'
+import { readOwned, type OwnedBy } from '../../store/owned.ts'
 import type { DB } from '../../store/tables.ts'
 import { removeAccount } from '../accounts.ts'
 import type { ExportFiles } from './export-files.ts'
@@ -19,16 +19,30 @@ import { OwnPassword } from '../shapes.ts'
 import { findPasswordHash } from '../store.ts'
 import { listSoleWorkspaces } from '../workspaces/store.ts'
 
-const OwnedRow = Type.Object({
+export const OwnedRow = Type.Object({
   table: Type.String(),
   row: Type.Record(Type.String(), Type.Unknown()),
 })
 nameComponents({ OwnedRow })
 
-type OwnDataDeps = {
+export type OwnDataDeps = {
   db: Kysely<DB>
   throttle: PasswordThrottle
   exports: ExportFiles
+}
+
+/** Sends all rows of an account or of workspaces, as a file with one JSON object per line. */
+export async function sendExport(
+  { db, exports }: Pick<OwnDataDeps, 'db' | 'exports'>,
+  reply: FastifyReply,
+  owner: OwnedBy,
+  filename: string,
+): Promise<FastifyReply> {
+  const gone = new AbortController()
+  reply.raw.once('close', () => gone.abort())
+  const lines = await exports.spool((signal) => readOwned(db, owner, signal), gone.signal)
+  reply.header('content-disposition', `attachment; filename="${filename}"`)
+  return reply.type('application/x-ndjson').send(lines)
 }
 
 /**
@@ -54,12 +68,8 @@ export function ownDataRoutes(app: App, { db, throttle, exports }: OwnDataDeps):
     },
     async (request, reply) => {
       const { accountId } = callerOf(request)
-      const gone = new AbortController()
-      reply.raw.once('close', () => gone.abort())
       const owner = { accountId, workspaceIds: await listSoleWorkspaces(db, accountId) }
-      const lines = await exports.spool((signal) => readOwned(db, owner, signal), gone.signal)
-      reply.header('content-disposition', 'attachment; filename="portreeve-account.ndjson"')
-      return reply.type('application/x-ndjson').send(lines)
+      return sendExport({ db, exports }, reply, owner, 'portreeve-account.ndjson')
     },
   )
   app.post(

@@ -27,8 +27,8 @@ export function usageRoute(app: App, readers: UsageReaders): void {
     },
     async (request) => {
       const { workspaceId, plan } = callerOf(request)
-      const [data] = await readUsage(readers, [{ id: workspaceId, plan }])
-      return { success: true, data: data ?? { plan, quotas: [] } }
+      const quotasOf = await readQuotas(readers, [workspaceId])
+      return { success: true, data: { plan, quotas: quotasOf({ id: workspaceId, plan }) } }
     },
   )
 }
@@ -52,28 +52,35 @@ export function accountUsagesRoute(
     },
     async ({ query: { page, limit } }) => {
       const total = await countAccounts(db)
-      const accounts = await readUsage(readers, await listAccounts(db, sliceOf({ page, limit })))
+      const rows = await listAccounts(db, sliceOf({ page, limit }))
+      const ids = rows.map(({ id }) => id)
+      const quotasOf = await readQuotas(readers, ids)
+      const accounts = rows.map((row) => ({
+        accountId: row.id,
+        plan: row.plan,
+        quotas: quotasOf(row),
+      }))
       return { success: true, data: { accounts, pagination: paginationOf({ page, limit }, total) } }
     },
   )
 }
 
-async function readUsage(readers: UsageReaders, accounts: { id: string; plan: Plan }[]) {
-  const ids = accounts.map(({ id }) => id)
+/**
+ * Reads the storage usage of workspaces.
+ * @returns a function that gives the quotas of one of them
+ */
+export async function readQuotas(readers: UsageReaders, ids: string[]) {
   const used = await Promise.all(
     QUOTAS.map(
       async (name) =>
         new Map((await readers[name](ids)).map(({ workspaceId, bytes }) => [workspaceId, bytes])),
     ),
   )
-  return accounts.map(({ id, plan }) => ({
-    accountId: id,
-    plan,
-    quotas: QUOTAS.map((name, index) => ({
+  return ({ id, plan }: { id: string; plan: Plan }) =>
+    QUOTAS.map((name, index) => ({
       name,
       used: used[index]?.get(id) ?? 0,
       limit: QUOTA_BYTES[plan][name],
       beyond: OVER_QUOTA_EFFECTS[name],
-    })),
-  }))
+    }))
 }

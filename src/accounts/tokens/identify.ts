@@ -6,12 +6,12 @@ import type { Logger } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
 import type { Notifications } from '../../store/notifications.ts'
 import { COOKIE_PREFIX, type Auth } from '../sign-in/auth.ts'
-import { onAccountChange } from '../account-changes.ts'
+import { onAccessChange } from '../account-changes.ts'
 import { createLastUse } from './last-use.ts'
-import { findTokenOwner } from '../store.ts'
 import { findMembership } from '../workspaces/store.ts'
 import { createTokenCache, type CachedToken } from './token-cache.ts'
-import { hashToken, tokenIn } from './tokens.ts'
+import { hashToken, tokenIn } from './format.ts'
+import { findTokenOwner } from './store.ts'
 
 export type IdentifyOptions = {
   db: Db
@@ -38,8 +38,8 @@ export function createIdentify({
 }: IdentifyOptions): Identify & { close(): Promise<void> } {
   const cache = createTokenCache()
   const lastUse = createLastUse({ db, log })
-  const forgetAccount = (accountId: string) => cache.forgetAccount(accountId)
-  onAccountChange(notifications, forgetAccount, () => cache.forgetAll())
+  const forgetAccess = (id: string) => cache.forgetAccess(id)
+  onAccessChange(notifications, forgetAccess, () => cache.forgetAll())
 
   function byToken(
     authorization: string,
@@ -75,8 +75,8 @@ export function createIdentify({
 async function findToken(db: Db, hash: Buffer): Promise<CachedToken | null> {
   const row = await findTokenOwner(db, hash)
   if (!row) return null
-  const { id: accountId, expiresAt, ...token } = row
-  return { caller: { accountId, ...token, ...TOKEN_CALLER }, expiresAt }
+  const { id: accountId, expiresInMs, ...token } = row
+  return { caller: { accountId, ...token, ...TOKEN_CALLER }, expiresInMs }
 }
 
 function isFor({ caller }: CachedToken, workspaceId = caller.workspaceId): boolean {
@@ -118,6 +118,7 @@ async function bySession(
     ...membership,
     via: 'session',
     tokenId: null,
+    tokenLabel: null,
     scopes: null,
     sessionId,
     authenticatedAt,

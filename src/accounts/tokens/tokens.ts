@@ -1,75 +1,121 @@
-import { hash, randomBytes } from 'node:crypto'
-import type { Kysely } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import { Fault } from '../../errors.ts'
+import { SCOPES, type Scope } from '../../http/access.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import { notifyAccountChange } from '../account-changes.ts'
-import { isPlainText, LABEL_LENGTH } from '../shapes.ts'
-import { countTokens, deleteToken, insertToken, type TokenRow } from '../store.ts'
+import { isPlainText, LABEL_LENGTH, TOKEN_LIFETIMES } from '../shapes.ts'
+import { createToken, hashToken } from './format.ts'
+import {
+  countActiveTokens,
+  deleteToken,
+  insertToken,
+  lockMembership,
+  type DeletedToken,
+  type TokenRow,
+} from './store.ts'
 
-/**
- * `Authorization: Bearer prv_…` (RFC 6750; the scheme in any case): 256 random bits in base64url.
- */
-const BEARER = /^Bearer +(prv_[A-Za-z0-9_-]{43})$/i
+/** Limits the number of rows that one workspace can store. */
+export const TOKENS_PER_WORKSPACE = 100
 
-/** Limits the number of rows that one account can store. */
-const TOKENS_PER_ACCOUNT = 100
-
-/** The API token in an Authorization header; null for anything else. */
-export function tokenIn(authorization: string): string | null {
-  return BEARER.exec(authorization)?.[1] ?? null
+/** What a new token may do, and for how long. */
+export type TokenLimits = {
+  /** By default everything that its creator’s role allows. */
+  scopes?: Scope[] | null | undefined
+  /** By default until it is revoked. */
+  expiresInDays?: number | undefined
 }
 
 /**
- * The stored hash of a token. A slow hash protects guessable secrets; a random token does not need
- * one.
- */
-export function hashToken(token: string): Buffer {
-  return hash('sha256', token, 'buffer')
-}
-
-/**
- * Creates an API token.
+ * Creates an API token, which acts for an account within one workspace.
  * @returns the row and the token, which is not stored
- * @throws Fault `conflict` when the account has too many, `invalid_request`
+ * @throws Fault `conflict` when the workspace has too many, `not_a_member`, `invalid_request`
  */
 export async function issueToken(
-  db: Db,
-  { accountId, workspaceId }: { accountId: string; workspaceId: string },
+  db: Kysely<DB>,
+  owner: { accountId: string; workspaceId: string },
   label = '',
+  { scopes = null, expiresInDays }: TokenLimits = {},
 ): Promise<TokenRow & { token: string }> {
-  if (!isPlainText(label, LABEL_LENGTH)) {
-    throw new Fault(
-      'invalid_request',
-      `A label can have up to ${LABEL_LENGTH} characters and no control characters.`,
-    )
-  }
-  if ((await countTokens(db, accountId)) >= TOKENS_PER_ACCOUNT) {
-    throw new Fault(
-      'conflict',
-      `An account can have up to ${TOKENS_PER_ACCOUNT} tokens. Revoke one that is no longer used.`,
-    )
-  }
-  const token = `prv_${randomBytes(32).toString('base64url')}`
-  const row = await insertToken(db, {
-    accountId,
-    workspaceId,
+  requireLabel(label)
+  const token = createToken()
+  const values = {
+    ...owner,
     label,
+    scopes: scopes && requireScopes(scopes),
+    expiresAt: expiresInDays === undefined ? null : expiryAfter(requireLifetime(expiresInDays)),
     hash: hashToken(token),
     lastFour: token.slice(-4),
+  }
+  const row = await db.transaction().execute(async (trx) => {
+    await requireFreePlace(trx, owner)
+    await notifyChange(trx, owner.accountId, 'account')
+    return insertToken(trx, values)
   })
-  await notifyChange(db, accountId, 'account')
   return { ...row, token }
+}
+
+/** Concurrent requests wait for the lock, so that they cannot exceed the limit together. */
+async function requireFreePlace(
+  db: Db,
+  owner: { accountId: string; workspaceId: string },
+): Promise<void> {
+  if (!(await lockMembership(db, owner)))
+    throw new Fault('not_a_member', 'Only members of a workspace can have tokens for it.')
+  if ((await countActiveTokens(db, owner.workspaceId)) >= TOKENS_PER_WORKSPACE) {
+    throw new Fault(
+      'conflict',
+      `A workspace can have up to ${TOKENS_PER_WORKSPACE} tokens. Revoke one that is no longer used.`,
+    )
+  }
 }
 
 /**
  * Revokes a token in every instance.
- * @throws Fault `not_found` also for another account's token
+ * @param within the workspace of the token, and its creator where only their own tokens may be revoked
+ * @throws Fault `not_found` also for any other token
  */
-export async function revokeToken(db: Kysely<DB>, accountId: string, id: string): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    if (!(await deleteToken(trx, accountId, id))) throw new Fault('not_found', 'Token not found.')
-    await notifyAccountChange(trx, accountId)
+export async function revokeToken(
+  db: Kysely<DB>,
+  id: string,
+  within: { workspaceId?: string; accountId?: string } = {},
+): Promise<DeletedToken> {
+  return db.transaction().execute(async (trx) => {
+    const token = await deleteToken(trx, id, within)
+    if (!token) throw new Fault('not_found', 'Token not found.')
+    await notifyAccountChange(trx, token.accountId)
+    return token
   })
 }
+
+function requireLabel(label: string): void {
+  if (isPlainText(label, LABEL_LENGTH)) return
+  throw new Fault(
+    'invalid_request',
+    `A label can have up to ${LABEL_LENGTH} characters and no control characters.`,
+  )
+}
+
+/** The scopes in their usual order, each once. */
+function requireScopes(scopes: string[]): Scope[] {
+  const unknown = scopes.find((scope) => !SCOPES.includes(scope as Scope))
+  if (unknown !== undefined)
+    throw new Fault(
+      'invalid_request',
+      `“${unknown}” is not a scope. Scopes are ${SCOPES.join(', ')}.`,
+    )
+  if (scopes.length === 0) throw new Fault('invalid_request', 'A token needs at least one scope.')
+  return SCOPES.filter((scope) => scopes.includes(scope))
+}
+
+function requireLifetime(days: number): number {
+  if ((TOKEN_LIFETIMES as readonly number[]).includes(days)) return days
+  throw new Fault(
+    'invalid_request',
+    `A token can expire in ${TOKEN_LIFETIMES.join(', ')} days, or never.`,
+  )
+}
+
+/** By the database’s clock, which all instances share. */
+const expiryAfter = (days: number) => sql<Date>`now() + make_interval(hours => ${days * 24}::int)`

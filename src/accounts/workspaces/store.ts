@@ -68,11 +68,14 @@ export async function listSoleWorkspaces(db: Db, accountId: string): Promise<str
   return rows.map(({ workspaceId }) => workspaceId)
 }
 
-/** The names of the workspaces with other members, of which this account is the only owner. */
+/**
+ * The names of the workspaces with other members, of which this account is the only owner. Deleted
+ * ones do not need an owner any more.
+ */
 export async function listSoleOwnedNames(db: Db, accountId: string): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select w.name from membership m join workspace w on w.id = m.workspace_id
-    where m.account_id = ${accountId} and m.role = 'owner'
+    where m.account_id = ${accountId} and m.role = 'owner' and w.delete_after is null
       and exists (
         select from membership o where o.workspace_id = w.id and o.account_id <> ${accountId})
       and not exists (
@@ -108,7 +111,214 @@ export async function listAdministratorWorkspaces(db: Db): Promise<string[]> {
   return [...new Set(rows.map(({ workspaceId }) => workspaceId))]
 }
 
-/** Sets the plan of all workspaces that an account created. */
-export async function updatePlan(db: Db, accountId: string, plan: Plan): Promise<void> {
-  await db.updateTable('workspace').set({ plan }).where('createdBy', '=', accountId).execute()
+/**
+ * Sets the plan of all workspaces that an account created.
+ * @returns their ids
+ */
+export async function updatePlan(db: Db, accountId: string, plan: Plan): Promise<string[]> {
+  const rows = await db
+    .updateTable('workspace')
+    .set({ plan })
+    .where('createdBy', '=', accountId)
+    .returning('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+export type WorkspaceRow = {
+  id: string
+  name: string
+  role: Role
+  plan: Plan
+  members: number
+  createdAt: Date
+  deleteAfter: Date | null
+}
+
+const MEMBER_COUNT = sql<number>`(
+  select count(*)::int from membership m where m.workspace_id = workspace.id)`
+
+function selectWorkspacesOf(db: Db, accountId: string) {
+  return db
+    .selectFrom('membership')
+    .innerJoin('workspace', 'workspace.id', 'workspaceId')
+    .select(['workspace.id', 'name', 'role', 'plan', 'workspace.createdAt', 'deleteAfter'])
+    .select(MEMBER_COUNT.as('members'))
+    .where('accountId', '=', accountId)
+}
+
+/** The workspaces of an account, oldest membership first; deleted ones only where it is an owner. */
+export async function listWorkspaces(db: Db, accountId: string): Promise<WorkspaceRow[]> {
+  const rows = await selectWorkspacesOf(db, accountId)
+    .where((eb) => eb.or([eb('deleteAfter', 'is', null), eb('role', '=', 'owner')]))
+    .orderBy('membership.createdAt')
+    .orderBy('workspaceId')
+    .execute()
+  return rows as WorkspaceRow[]
+}
+
+/** A workspace of an account, deleted or not. */
+export async function findWorkspaceOf(
+  db: Db,
+  accountId: string,
+  id: string,
+): Promise<WorkspaceRow | undefined> {
+  const row = await selectWorkspacesOf(db, accountId)
+    .where('workspaceId', '=', id)
+    .executeTakeFirst()
+  return row as WorkspaceRow | undefined
+}
+
+export async function findWorkspaceName(db: Db, id: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('workspace')
+    .select('name')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row?.name
+}
+
+export type LockedWorkspace = {
+  id: string
+  name: string
+  createdBy: string | null
+  deleteAfter: Date | null
+}
+
+/**
+ * Locks a workspace until the transaction ends, so that its members, invitations and deletion
+ * change one after another. Lock accounts first.
+ */
+export async function lockWorkspace(
+  db: Transaction<DB>,
+  id: string,
+): Promise<LockedWorkspace | undefined> {
+  return db
+    .selectFrom('workspace')
+    .select(['id', 'name', 'createdBy', 'deleteAfter'])
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+}
+
+export type LockedAccount = {
+  id: string
+  email: string
+  emailVerified: boolean
+  name: string
+  plan: Plan
+}
+
+/**
+ * Locks accounts until the transaction ends, so that the workspaces of each change one after
+ * another. Before any workspace is locked, because locks in another order could wait for each other.
+ */
+export async function lockMemberAccounts(
+  db: Transaction<DB>,
+  ids: string[],
+): Promise<LockedAccount[]> {
+  if (ids.length === 0) return []
+  const rows = await db
+    .selectFrom('account')
+    .select(['id', 'email', 'emailVerified', 'name', 'plan'])
+    .where('id', 'in', ids)
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute()
+  return rows as LockedAccount[]
+}
+
+/** Counts the workspaces that an account created, with deleted ones that still exist. */
+export async function countCreated(db: Db, accountId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('workspace')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('createdBy', '=', accountId)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Counts the deleted workspaces, which still exist, of the account that created them. */
+export async function countDeleted(db: Db, createdBy: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('workspace')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('createdBy', '=', createdBy)
+    .where('deleteAfter', 'is not', null)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export async function updateWorkspace(
+  db: Db,
+  id: string,
+  change: { name?: string; plan?: Plan; deleteAfter?: Date | null },
+): Promise<boolean> {
+  const row = await db
+    .updateTable('workspace')
+    .set(change)
+    .where('id', '=', id)
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** The deleted workspaces that nobody can restore any more, those deleted first at the front. */
+export async function listExpiredWorkspaces(db: Db, before: Date): Promise<string[]> {
+  const rows = await db
+    .selectFrom('workspace')
+    .select('id')
+    .where('deleteAfter', '<', before)
+    .orderBy('deleteAfter')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+export type InstalledWorkspaceRow = Omit<WorkspaceRow, 'role'> & {
+  owner: { accountId: string; email: string } | null
+}
+
+function selectInstalled(db: Db) {
+  return db
+    .selectFrom('workspace')
+    .leftJoin('workspaceContact as contact', 'contact.workspaceId', 'workspace.id')
+    .select(['workspace.id', 'name', 'plan', 'workspace.createdAt', 'deleteAfter'])
+    .select(['contact.accountId as ownerId', 'contact.email as ownerEmail'])
+    .select(MEMBER_COUNT.as('members'))
+}
+
+/** Oldest first; all of them, or one page. */
+export async function listInstalledWorkspaces(
+  db: Db,
+  page?: { limit: number; offset: number },
+): Promise<InstalledWorkspaceRow[]> {
+  const all = selectInstalled(db).orderBy('workspace.createdAt').orderBy('workspace.id')
+  const rows = await (page ? all.limit(page.limit).offset(page.offset) : all).execute()
+  return rows.map(toInstalled)
+}
+
+export async function findInstalledWorkspace(
+  db: Db,
+  id: string,
+): Promise<InstalledWorkspaceRow | undefined> {
+  const row = await selectInstalled(db).where('workspace.id', '=', id).executeTakeFirst()
+  return row && toInstalled(row)
+}
+
+type InstalledColumns = Awaited<
+  ReturnType<ReturnType<typeof selectInstalled>['executeTakeFirstOrThrow']>
+>
+
+function toInstalled({ ownerId, ownerEmail, ...row }: InstalledColumns): InstalledWorkspaceRow {
+  const owner =
+    ownerId === null || ownerEmail === null ? null : { accountId: ownerId, email: ownerEmail }
+  return { ...row, plan: row.plan as Plan, owner }
+}
+
+export async function countWorkspaces(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom('workspace')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
 }

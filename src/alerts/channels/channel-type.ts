@@ -57,6 +57,8 @@ export type ChannelType<Body = never> = {
   createSecret(): string | null
   /** Why no channel of this type can send at the moment; null where it can. */
   problem(deps: Pick<SendDeps, 'relay'>): string | null
+  /** The target without its secret parts, for members who may only read. */
+  maskTarget(target: string): string
   /** Short name of a target in alerts about the channel. */
   describeTarget(target: string): string
   /** @throws Fault with the receiver’s error where it did not accept the message */

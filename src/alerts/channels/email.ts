@@ -27,6 +27,7 @@ export const email: ChannelType<Static<typeof EmailChannelBody>> = {
   testDeadlineMs: INTERACTIVE_MAIL_DEADLINE_MS,
   parseTarget: ({ address }) => parseAddress(address),
   createSecret: () => null,
+  maskTarget: (address) => address,
   problem: ({ relay }) => (relay ? null : NO_RELAY),
   describeTarget: (address) => address,
   async send({ id, channel, alerts, beforeHandover }, deps, signal) {

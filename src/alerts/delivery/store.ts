@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { CHANNEL, type ChannelRow } from '../channels/store.ts'
 import type { QuietHours } from '../quiet-hours.ts'
 import type { AlertRow } from '../store.ts'
@@ -22,7 +23,7 @@ export type Batching = {
 }
 
 /**
- * Adds an alert to the next message of each channel of the workspace.
+ * Adds an alert to the next message of each channel of the workspace, unless it is deleted.
  * @param batchedTypes channel types whose messages collect alerts; others get a message of their
  *   own
  */
@@ -38,6 +39,7 @@ export async function queueAlert(
       select id, type = any(${batchedTypes}) from alert_channel
       where workspace_id = ${workspaceId} and enabled and disabled_reason is null and confirmed_at is not null
         and (kinds is null or split_part(${kind}, '.', 1) = any(kinds))
+        and not ${isInDeletedWorkspace('workspace_id')}
       order by id
       on conflict (channel_id) where collecting do update set collecting = true
       returning id)
@@ -48,7 +50,7 @@ export async function queueAlert(
 
 /**
  * Lists due messages with the quiet hours of their channels. Workspaces take turns, and none gets
- * more than its share of messages in transit over all instances.
+ * more than its share of messages in transit over all instances. Messages of deleted ones wait.
  */
 export async function listDue(
   db: Db,
@@ -63,7 +65,7 @@ export async function listDue(
       select m.id, m.due_at, c.quiet_hours, c.workspace_id,
         row_number() over (partition by c.workspace_id order by m.due_at, m.id) as place
       from alert_message m join alert_channel c on c.id = m.channel_id
-      where m.state = 'waiting' and m.due_at <= now()
+      where m.state = 'waiting' and m.due_at <= now() and not ${isInDeletedWorkspace('c.workspace_id')}
         and (not m.collecting or (m.created_at <= now() - ${holdMs} * interval '1 millisecond'
           and coalesce(c.last_sent_at, '-infinity') <= now() - ${gapMs} * interval '1 millisecond')))
     select due.id, due.quiet_hours from due left join sending using (workspace_id)

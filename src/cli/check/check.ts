@@ -8,6 +8,20 @@ const DOMAIN = { name: 'DOMAIN', completes: 'host' } as const
 
 const FAILED = 'or the check failed'
 
+const domainCommand = defineCommand({
+  name: 'domain',
+  summary: 'Check everything about the mail of a domain, and show the records to publish',
+  description: [
+    '`portreeve check example.com` does the same. The exit code is 2 if the domain, or an essential part of it, could not be checked.',
+  ],
+  operands: [DOMAIN],
+  examples: [{ does: 'A domain', command: 'portreeve check example.com' }],
+  exitCodes: { 0: 'nothing is wrong', 1: 'problems or warnings were found' },
+  async run({ operands: [domain = ''], json }) {
+    return (await import('./domain.ts')).runDomainCheck(domain, { json })
+  },
+})
+
 const dnsCommand = defineCommand({
   name: 'dns',
   summary: 'Show the DNS records of a domain, and their problems',
@@ -118,6 +132,7 @@ export const checkCommand = defineGroup({
     'DNS_SERVERS and DNSBL_SERVERS set the resolvers, ALLOW_PRIVATE_TARGETS the allowed private networks.',
   ],
   examples: [
+    { does: 'Everything about a domain', command: 'portreeve check example.com' },
     { does: 'The DNS records of a domain', command: 'portreeve check dns example.com' },
     {
       does: 'The certificate of a mail server',
@@ -125,7 +140,7 @@ export const checkCommand = defineGroup({
     },
     { does: 'The blocklists with an address', command: 'portreeve check blocklist 8.8.4.4' },
   ],
-  subcommands: [dnsCommand, sslCommand, dmarcCommand, blocklistCommand],
+  subcommands: [domainCommand, dnsCommand, sslCommand, dmarcCommand, blocklistCommand],
   // `portreeve check 8.8.4.4` and `portreeve check example.com`.
   route(argument) {
     if (isIPv4(argument)) return 'blocklist'

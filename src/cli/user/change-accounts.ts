@@ -10,14 +10,10 @@ import {
   setPassword,
   setPlan,
 } from '../../accounts/accounts.ts'
+import { insertAuditEntries } from '../../accounts/audit/store.ts'
 import { linkSubject } from '../../accounts/oidc/sign-in.ts'
 import { createResetLinkFor } from '../../accounts/recovery/password-reset.ts'
-import {
-  hasAccounts,
-  insertAuditEntry,
-  listAccounts,
-  type AccountRow,
-} from '../../accounts/store.ts'
+import { hasAccounts, listAccounts, type AccountRow } from '../../accounts/store.ts'
 import type { Config, Plan } from '../../config.ts'
 import { ADMINISTRATORS, notifyChange } from '../../store/changes.ts'
 import { loadSecretKey } from '../../store/encryption.ts'
@@ -173,13 +169,9 @@ async function recordAudit(
   verb: keyof typeof AUDIT_TEXTS,
   details: Record<string, unknown>,
 ): Promise<void> {
-  const who = { actorId: null, actorEmail: 'command line' }
-  await insertAuditEntry(db, {
-    ...who,
-    what: AUDIT_TEXTS[verb],
-    route: `portreeve user ${verb}`,
-    details,
-  })
+  const who = { workspaceId: null, actorId: null, actorEmail: 'command line', token: null }
+  const entry = { ...who, what: AUDIT_TEXTS[verb], route: `portreeve user ${verb}`, details }
+  await insertAuditEntries(db, [entry])
   await notifyChange(db, ADMINISTRATORS, 'administration')
 }
 

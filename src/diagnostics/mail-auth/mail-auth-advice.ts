@@ -49,7 +49,11 @@ export function mailAdvice(domain: string, asked: string[], facts: MailFacts): A
  * False only when everything indicates it: the domain receives no mail, SPF allows no sender, and
  * there is no key to sign with.
  */
-function usesMailAtAll({ mailUse, spf, dkim }: MailFacts): boolean {
+export function usesMailAtAll({
+  mailUse,
+  spf,
+  dkim,
+}: Pick<MailFacts, 'mailUse' | 'spf' | 'dkim'>): boolean {
   const { record, error } = spf.root
   const maySend = error !== null || (record !== null && !permitsNoSender(record))
   const signs = dkim.probe.findings.some(({ key }) => key && !key.revoked)

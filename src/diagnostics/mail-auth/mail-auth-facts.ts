@@ -2,7 +2,7 @@ import { Fault } from '../../errors.ts'
 import type { SmallResponse } from '../../net/http/get-small.ts'
 import { parseBimi, type BimiFinding } from '../../protocols/mail/bimi.ts'
 import { probeSelectors } from '../../protocols/dkim/probe-selectors.ts'
-import { providersOf } from '../../protocols/dkim/dkim-selectors.ts'
+import { providersOf, type Provider } from '../../protocols/dkim/dkim-selectors.ts'
 import { checkDestinations } from '../../protocols/dmarc/report-destinations.ts'
 import { discoverDmarc } from '../../protocols/dmarc/dmarc-discovery.ts'
 import { lookUpMailUse } from '../../protocols/mail/mail-use.ts'
@@ -44,7 +44,7 @@ export async function gatherFacts(
   return { own, mailUse, hasObsoleteType, ...dmarc, spf, dkim, mtaSts, tlsRpt, bimi }
 }
 
-async function gatherDmarc(domain: string, queries: DnsQueries) {
+export async function gatherDmarc(domain: string, queries: DnsQueries) {
   const dmarc = await discoverDmarc(domain, queries)
   const { record, policyDomain } = dmarc
   const destinations =
@@ -53,7 +53,13 @@ async function gatherDmarc(domain: string, queries: DnsQueries) {
 }
 
 /** The provider of the domain’s mail decides which selectors are tried first. */
-async function gatherDkim(domain: string, asked: string[], queries: DnsQueries) {
+export async function gatherDkim(domain: string, asked: string[], queries: DnsQueries) {
+  const providers = await findProviders(domain, queries)
+  return { providers, probe: await probeSelectors(domain, { asked, providers }, queries) }
+}
+
+/** The mail providers of a domain, by its MX records and the includes of its SPF record. */
+export async function findProviders(domain: string, queries: DnsQueries): Promise<Provider[]> {
   const [{ exchanges }, { texts }] = await Promise.all([
     lookUpMailUse(domain, queries),
     queries.lookUpTxt(domain),
@@ -62,11 +68,10 @@ async function gatherDkim(domain: string, asked: string[], queries: DnsQueries) 
   const includes = terms.flatMap(({ name, value }) =>
     name === 'include' && value ? [value.toLowerCase()] : [],
   )
-  const providers = providersOf(exchanges, includes)
-  return { providers, probe: await probeSelectors(domain, { asked, providers }, queries) }
+  return providersOf(exchanges, includes)
 }
 
-async function gatherMtaSts(domain: string, queries: DnsQueries, fetchFile: FetchFile) {
+export async function gatherMtaSts(domain: string, queries: DnsQueries, fetchFile: FetchFile) {
   const found = await queries.lookUpTxt(`_mta-sts.${domain}`)
   const isPublished = found.texts.some((text) => parseStsRecord(text))
   return { found, fetched: isPublished ? await fetchPolicy(policyUrl(domain), fetchFile) : null }
@@ -88,7 +93,7 @@ async function fetchPolicy(url: URL, fetchFile: FetchFile): Promise<FetchedPolic
  * A domain without a record of its own shows its organisation's logo. Several records at the domain
  * end the search, and so does a question without answer.
  */
-async function gatherBimi(domain: string, queries: DnsQueries): Promise<BimiFinding> {
+export async function gatherBimi(domain: string, queries: DnsQueries): Promise<BimiFinding> {
   const names = [...new Set([domain, registeredDomain(domain) ?? domain])].map(
     (name) => `default._bimi.${name}`,
   )

@@ -54,7 +54,7 @@ export function shareRoutes(app: App, { db, secretKey, baseUrl }: ShareRoutesOpt
   app.post(
     '/api/v1/shared-checks',
     {
-      config: { limit: 'shared checks' },
+      config: { limit: 'shared checks', unaudited: true },
       schema: {
         summary: 'Share check results by a public link',
         description:

@@ -73,7 +73,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
   app.post(
     '/api/v1/dmarc/domains/:id/verify',
     {
-      config: { limit: 'verifications' },
+      config: { limit: 'verifications', unaudited: true },
       schema: {
         summary: 'Verify a DMARC domain',
         description:

@@ -85,6 +85,19 @@ export async function findDomain(
   return (await rows.executeTakeFirst()) as DomainRow | undefined
 }
 
+export async function findDomainByName(
+  db: Db,
+  workspaceId: string,
+  domain: string,
+): Promise<DomainRow | undefined> {
+  const rows = db
+    .selectFrom('dmarcDomain')
+    .select(DOMAIN)
+    .where('workspaceId', '=', workspaceId)
+    .where('domain', '=', domain)
+  return (await rows.executeTakeFirst()) as DomainRow | undefined
+}
+
 export async function findDomainByMailbox(db: Db, mailbox: string): Promise<DomainRow | undefined> {
   const rows = db.selectFrom('dmarcDomain').select(DOMAIN).where('mailbox', '=', mailbox)
   return (await rows.executeTakeFirst()) as DomainRow | undefined

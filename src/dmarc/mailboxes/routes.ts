@@ -61,7 +61,7 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
   app.post(
     '/api/v1/dmarc/mailboxes/:id/fetch',
     {
-      config: { limit: 'verifications' },
+      config: { limit: 'verifications', unaudited: true },
       schema: {
         summary: 'Check a report mailbox now',
         tags,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { ReadPosition } from '../../net/imap/fetch/read-inbox.ts'
 import type { Db } from '../../store/database.ts'
+import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 
 export type MailboxRow = {
   id: string
@@ -74,9 +75,12 @@ export async function findMailbox(db: Db, id: string): Promise<MailboxRow | unde
   return db.selectFrom('dmarcMailbox').select(MAILBOX).where('id', '=', id).executeTakeFirst()
 }
 
-/** Mailboxes, the one that was read longest ago first. */
+/** Mailboxes, the one that was read longest ago first, without those of deleted workspaces. */
 export async function listMailboxIds(db: Db): Promise<Pick<MailboxRow, 'id' | 'workspaceId'>[]> {
-  const rows = db.selectFrom('dmarcMailbox').select(['id', 'workspaceId'])
+  const rows = db
+    .selectFrom('dmarcMailbox')
+    .select(['id', 'workspaceId'])
+    .where((eb) => eb.not(isInDeletedWorkspace('workspaceId')))
   return rows.orderBy(sql`fetched_at nulls first`).execute()
 }
 

@@ -19,7 +19,7 @@ export type ChangeStream = {
 
 /**
  * Writes changes as server-sent events, each object once per interval.
- * @param hasAccess called regularly and when the account changed; false ends the stream
+ * @param hasAccess called regularly and when the account or the workspace changed; false ends the stream
  */
 export function openChangeStream(
   raw: ServerResponse,
@@ -72,7 +72,7 @@ export function openChangeStream(
   raw.write('retry: 2000\n\n')
   return {
     onChange({ room, id }) {
-      if (room === 'account') mustCheckAccess = true
+      if (room === 'account' || room === 'workspace') mustCheckAccess = true
       pending.set(room, addId(pending.get(room), id))
       scheduleWrite()
     },

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Logger } from '../../log.ts'
@@ -12,6 +13,8 @@ export type EventStreamSource = {
   subscribe(wake: () => void): () => void
   /** Throws when the client has lost access; called every 15 seconds. */
   recheckAccess?(): Promise<unknown>
+  /** Calls `recheck` when the access may have changed. @returns a function that unsubscribes */
+  onAccessChange?(recheck: () => void): () => void
   /** Milliseconds between two events, 1,000 by default. */
   minIntervalMs?: number
 }
@@ -21,7 +24,15 @@ export type EventStreams = {
    * Responds with a stream: the current state, then every change, until client or service ends it.
    */
   stream(reply: FastifyReply, source: EventStreamSource): Promise<void>
+  /**
+   * Responds with these events in order, until there are no more, or client or service ends the
+   * stream. An error before the first event is an ordinary error response.
+   */
+  sequence(reply: FastifyReply, events: AsyncGenerator<NamedEvent, void>): Promise<void>
 }
+
+/** One event of a sequence: its name, and its data, sent as JSON. */
+export type NamedEvent = { name: string; data: object }
 
 /** Minimum time between two events of one stream, unless the source sets its own. */
 const DEFAULT_INTERVAL_MS = 1_000
@@ -51,7 +62,36 @@ export function createEventStreams(app: FastifyInstance): EventStreams {
         })
       })
     },
+    async sequence(reply, events) {
+      const first = await events.next()
+      const { raw, log } = startEventStream(reply)
+      const end = () => raw.end()
+      open.add(end)
+      try {
+        await writeSequence(raw, first, events)
+      } catch (error) {
+        log.warn({ err: error }, 'a sequence of events was interrupted')
+      } finally {
+        open.delete(end)
+        end()
+      }
+    },
   }
+}
+
+/** Writes events as they come; a slow client gets the next one when it has read the others. */
+async function writeSequence(
+  raw: ServerResponse,
+  first: IteratorResult<NamedEvent, void>,
+  events: AsyncGenerator<NamedEvent, void>,
+): Promise<void> {
+  for (let next = first; !next.done && !raw.writableEnded; next = await events.next()) {
+    const { name, data } = next.value
+    const isFull = !raw.write(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
+    if (isFull && !raw.destroyed) await Promise.race([once(raw, 'drain'), once(raw, 'close')])
+    if (raw.destroyed) break
+  }
+  await events.return()
 }
 
 /** Sends the headers of an event stream. The events are then written to `raw`. */
@@ -107,17 +147,23 @@ function follow(
 
   function sendHeartbeat(): void {
     if (!raw.writableNeedDrain) raw.write(':\n\n')
+    recheckAccess()
+  }
+
+  function recheckAccess(): void {
     source.recheckAccess?.().catch(end)
   }
 
   function end(): void {
     unsubscribe()
+    stopWatchingAccess?.()
     clearInterval(heartbeat)
     clearTimeout(timer)
     raw.end()
   }
 
   const unsubscribe = source.subscribe(wake)
+  const stopWatchingAccess = source.onAccessChange?.(recheckAccess)
   const heartbeat = setInterval(sendHeartbeat, HEARTBEAT_MS)
   raw.write('retry: 2000\n\n')
   send(first)

@@ -26,6 +26,16 @@ export const ACCOUNT_LIMITS = {
     rate: { requests: 3_000, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 10,
   },
+  'domain checks': {
+    noun: 'domain checks',
+    rate: { requests: 300, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 3,
+  },
+  'record lookups': {
+    noun: 'record lookups',
+    rate: { requests: 3_600, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 10,
+  },
   connections: {
     noun: 'IMAP connection requests',
     rate: { requests: 600, windowSeconds: HOUR_SECONDS },
@@ -96,6 +106,11 @@ export const ADDRESS_LIMITS = {
   'password resets': {
     noun: 'password resets',
     rate: { requests: 30, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 3,
+  },
+  'invitation previews': {
+    noun: 'invitation previews',
+    rate: { requests: 120, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 3,
   },
   setup: {
@@ -251,4 +266,4 @@ function tooMany(
 }
 
 const subjectText = (workspaceId: string | null) =>
-  workspaceId === null ? 'One address' : 'An account'
+  workspaceId === null ? 'One address' : 'A workspace'

@@ -140,7 +140,8 @@ function toDraft2020(schema: Schema): Schema {
       return { ...rest, const: (words as unknown[])[0] }
     }
     // All enums here are strings, and generators need the type.
-    if (Array.isArray(one['enum']) && one['type'] === undefined) return { type: 'string', ...one }
+    if (Array.isArray(one['enum']) && one['type'] === undefined)
+      return { type: typeof one['enum'][0] === 'number' ? 'integer' : 'string', ...one }
     if (typeof one['pattern'] === 'string') return { ...one, pattern: plainPattern(one['pattern']) }
     if (one['type'] === 'object' && Array.isArray(one['anyOf'])) return alternativesOf(one)
     if (one['patternProperties'] && typeof one['patternProperties'] === 'object')

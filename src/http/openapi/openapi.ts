@@ -12,6 +12,7 @@ and send it as \`Authorization: Bearer prv_…\`.`
 /** Tags, in the order of the documentation page. */
 const TAGS = {
   Checks: 'DNS, TLS, blocklist and mail authentication checks of a name or address.',
+  Domains: 'Everything about the mail of a domain: its state, fixes, and history.',
   'DMARC reports': 'Domains, their reports, and the mailboxes that reports are read from.',
   Monitoring: 'Hosts that are checked regularly.',
   Delisting: 'Removal of an address from blocklists.',
@@ -19,6 +20,7 @@ const TAGS = {
   Migration: 'Migration of mailboxes between IMAP servers.',
   'Attack reporting': 'Reports of attackers, and the blocklist built from them.',
   Webhooks: 'Endpoints that capture requests.',
+  Workspaces: 'Workspaces, their members and invitations.',
   Tokens: 'API tokens.',
   Accounts: 'Accounts and their data.',
   'Sign-in': 'Sessions and passwords.',

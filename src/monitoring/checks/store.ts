@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { listFacts, type FactRow } from '../facts/store.ts'
 import { listAddresses, type HostAddressRow, listWorkspaceModes } from '../blocklists/store.ts'
 import type { ListModes } from '../blocklists/modes.ts'
@@ -25,7 +26,8 @@ export async function claimDue(
   const inTurn = sql<string>`(
     select id from (
       select id, due_at, row_number() over (partition by workspace_id order by due_at) as turn from monitored_host
-      where due_at <= now() and ${IS_FREE} and workspace_id <> all(${except}::uuid[])) due
+      where due_at <= now() and ${IS_FREE} and workspace_id <> all(${except}::uuid[])
+        and not ${isInDeletedWorkspace('workspace_id')}) due
     order by turn, due_at limit ${limit})`
   const due = db
     .selectFrom('monitoredHost')

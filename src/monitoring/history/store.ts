@@ -60,6 +60,38 @@ export async function listEvents(
   return rows as EventRow[]
 }
 
+/** Lists the changes of several hosts since then, without those of first checks, newest first. */
+export async function listEventsOfHosts(
+  db: Db,
+  hostIds: string[],
+  since: Date,
+  limit: number,
+): Promise<(EventRow & { hostId: string })[]> {
+  if (hostIds.length === 0) return []
+  const rows = await db
+    .selectFrom('monitoredEvent')
+    .select([
+      'hostId',
+      'at',
+      'kind',
+      'name',
+      'dnsbl',
+      'ip',
+      'fromState',
+      'toState',
+      'codes',
+      'reason',
+      'baseline',
+    ])
+    .where('hostId', 'in', hostIds)
+    .where('at', '>=', since)
+    .where('baseline', '=', false)
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows as (EventRow & { hostId: string })[]
+}
+
 function eventsOf(db: Db, hostId: string, { kind }: EventFilter) {
   const all = db.selectFrom('monitoredEvent').where('hostId', '=', hostId)
   return kind === undefined ? all : all.where('kind', '=', kind)

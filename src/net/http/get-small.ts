@@ -13,7 +13,13 @@ import { checkTarget, openSocket, type Target } from '../guard.ts'
 const MAX_BODY_BYTES = 64 * 1024
 const MAX_HEADER_BYTES = 16 * 1024
 
-export type SmallResponse = { status: number; contentType: string | null; body: Buffer }
+export type SmallResponse = {
+  status: number
+  contentType: string | null
+  body: Buffer
+  /** The `Retry-After` header. */
+  retryAfter?: string | null
+}
 
 /**
  * Fetches a small file over HTTPS from a host that a stranger named: only from addresses that may
@@ -25,11 +31,12 @@ export async function getSmall(
   url: URL,
   deps: { resolver: Resolver; allowPrivate: PrivateTargets },
   signal: AbortSignal,
+  accept = 'text/plain',
 ): Promise<SmallResponse> {
   const target = await checkTarget(parseHost(url.hostname, 'url'), deps, signal)
   const socket = await openSocket(target, Number(url.port || 443), signal)
   try {
-    return await get(url, await secure(socket, target, signal), target, signal)
+    return await get(url, await secure(socket, target, signal), { target, accept }, signal)
   } catch (error) {
     throw faultOf(error, target, signal)
   } finally {
@@ -59,13 +66,13 @@ export async function secure(
 async function get(
   url: URL,
   socket: TLSSocket,
-  target: Target,
+  { target, accept }: { target: Target; accept: string },
   signal: AbortSignal,
 ): Promise<SmallResponse> {
   const headers = {
     host: url.host,
     'user-agent': `portreeve/${VERSION}`,
-    accept: 'text/plain',
+    accept,
     connection: 'close',
   }
   const path = url.pathname + url.search
@@ -79,7 +86,9 @@ async function get(
   sent.on('error', () => {}).end()
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
   const contentType = response.headers['content-type'] ?? null
-  return { status: response.statusCode ?? 0, contentType, body: await readBody(response, target) }
+  const retryAfter = response.headers['retry-after'] ?? null
+  const body = await readBody(response, target)
+  return { status: response.statusCode ?? 0, contentType, retryAfter, body }
 }
 
 async function readBody(response: IncomingMessage, target: Target): Promise<Buffer> {

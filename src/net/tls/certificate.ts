@@ -1,9 +1,13 @@
-import { X509Certificate } from 'node:crypto'
+import { X509Certificate, type KeyObject } from 'node:crypto'
 import type { PeerCertificate } from 'node:tls'
 import { parseAddress } from '../address.ts'
 
 /** The content of a certificate, in plain values. */
 export type CertificateFacts = {
+  /** The whole certificate in DER. */
+  der: Buffer
+  /** Its SubjectPublicKeyInfo in DER; null for a key of an unknown kind. */
+  publicKeyDer: Buffer | null
   /** Attribute name to value; repeated attributes are joined, of common names the first counts. */
   subject: Record<string, string>
   issuer: Record<string, string>
@@ -27,7 +31,10 @@ const EDWARDS_BITS: Record<string, number> = { ed25519: 256, ed448: 456 }
 export function certificateFacts(raw: Buffer): CertificateFacts {
   const certificate = new X509Certificate(raw)
   const legacy = certificate.toLegacyObject()
+  const key = publicKeyOf(certificate)
   return {
+    der: raw,
+    publicKeyDer: key?.export({ type: 'spki', format: 'der' }) ?? null,
     subject: attributes(legacy.subject),
     issuer: attributes(legacy.issuer),
     validFrom: certificate.validFromDate,
@@ -37,8 +44,8 @@ export function certificateFacts(raw: Buffer): CertificateFacts {
     subjectAltNames: parseAltNames(certificate.subjectAltName ?? ''),
     isCa: certificate.ca,
     isSelfIssued: certificate.subject === certificate.issuer,
-    keyType: keyType(certificate),
-    keyBits: legacy.bits ?? EDWARDS_BITS[keyType(certificate) ?? ''] ?? null,
+    keyType: key?.asymmetricKeyType ?? null,
+    keyBits: legacy.bits ?? EDWARDS_BITS[key?.asymmetricKeyType ?? ''] ?? null,
     signatureAlgorithm: certificate.signatureAlgorithm ?? null,
   }
 }
@@ -77,9 +84,9 @@ function pairs(hex: string): string {
   return (even.toUpperCase().match(/../g) ?? []).join(':')
 }
 
-function keyType(certificate: X509Certificate): string | null {
+function publicKeyOf(certificate: X509Certificate): KeyObject | null {
   try {
-    return certificate.publicKey.asymmetricKeyType ?? null
+    return certificate.publicKey
   } catch {
     // A key of a kind that this OpenSSL does not know.
     return null

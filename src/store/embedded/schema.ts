@@ -83,6 +83,13 @@ const TRIGGERS = `
   select format('trigger %s of %s', g.tgname, ${TABLE}) as name, pg_get_triggerdef(g.oid) as sql
   from pg_trigger g, ${TABLES} and g.tgrelid = c.oid and not g.tgisinternal and g.tgparentid = 0 order by 1`
 
+/** In the order of their creation, because views may read others. */
+const VIEWS = `
+  select 'view ' || ${TABLE} as name, concat_ws(' ', 'create view', ${TABLE},
+    'with (' || array_to_string(c.reloptions, ', ') || ')', 'as', pg_get_viewdef(c.oid)) as sql
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where ${OURS} and c.relkind = 'v' order by c.oid`
+
 /** The next value of each identity column. */
 const POSITIONS = `
   select format('position of %I.%I', schemaname, sequencename) as name,
@@ -99,7 +106,7 @@ const COLUMNS = `
 const STRANGE = `
   select 'extension ' || extname as name from pg_extension where extname <> 'plpgsql'
   union all select format('%s (%s)', c.oid::regclass, c.relkind) from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where ${OURS} and (c.relkind not in ('r', 'p', 'i', 'I', 'S', 't', 'c') or c.relrowsecurity
+    where ${OURS} and (c.relkind not in ('r', 'p', 'i', 'I', 'S', 't', 'c', 'v') or c.relrowsecurity
       or c.relkind = 'S' and not exists (select from pg_depend where objid = c.oid and deptype = 'i')
       or c.relkind = 'r' and not c.relispartition and exists (select from pg_inherits where inhrelid = c.oid))
   union all select 'type ' || t.oid::regtype from pg_type t join pg_namespace n on n.oid = t.typnamespace
@@ -119,7 +126,7 @@ export async function readSchema(client: Client): Promise<Schema> {
     PARTITIONS,
   ])
   const keys = [constraints(`'p', 'u', 'x', 'c'`), INDEXES, constraints(`'f'`)]
-  const after = await readAll(client, [...keys, TRIGGERS, POSITIONS])
+  const after = await readAll(client, [...keys, VIEWS, TRIGGERS, POSITIONS])
   const { rows: tables } = await client.query<TableDefinition>(COLUMNS)
   return { before, after, tables }
 }

@@ -1,7 +1,14 @@
 import type { DnsAnswer, DnsFailure } from '../../../src/net/dns.ts'
 import type { Blocklist } from '../../../src/protocols/dnsbl/catalogue.ts'
 
-const SERVER = '127.0.0.1:53'
+const ANSWERED = {
+  cnames: [],
+  ttl: 60,
+  isAuthenticated: false,
+  isAuthoritative: false,
+  server: '127.0.0.1:53',
+  ms: 1,
+}
 
 export function listOf(fields: Partial<Blocklist> = {}): Blocklist {
   const defaults = {
@@ -32,7 +39,7 @@ export function answered(...codes: string[]): DnsAnswer {
     ttl: 60,
     data,
   }))
-  return { status: 'NOERROR', records, cnames: [], ttl: 60, server: SERVER, ms: 1 }
+  return { ...ANSWERED, status: 'NOERROR', records }
 }
 
 export function texts(...data: (string | Buffer[])[]): DnsAnswer {
@@ -43,16 +50,13 @@ export function texts(...data: (string | Buffer[])[]): DnsAnswer {
     ttl: 60,
     data: Array.isArray(text) ? text : [Buffer.from(text)],
   }))
-  return { status: 'NOERROR', records, cnames: [], ttl: 60, server: SERVER, ms: 1 }
+  return { ...ANSWERED, status: 'NOERROR', records }
 }
 
 export const nxdomain: DnsAnswer = {
+  ...ANSWERED,
   status: 'NXDOMAIN',
   records: [],
-  cnames: [],
-  ttl: 60,
-  server: SERVER,
-  ms: 1,
 }
 
 export function failed(failure: DnsFailure): DnsAnswer {

@@ -62,6 +62,19 @@ export const passwordPrompt = {
   useOidc: (provider: string) => `Sign in again with ${provider}`,
 } as const
 
+export const signInPrompt = {
+  title: 'Sign in again',
+  explanation: 'Your session has expired. This page and your input stay as they are.',
+  cancel: 'Not now',
+  stillSignedOut: 'No session yet. Finish the sign-in first.',
+} as const
+
+export const signedIn = {
+  title: 'You’re signed in',
+  text: 'Close this tab and continue in the other one.',
+  home: 'Go to the overview',
+} as const
+
 export const emailChange = {
   newEmail: 'New email address',
   start: 'Send codes',
@@ -114,6 +127,7 @@ export const passkeys = {
   removeTitle: (name: string) => `Remove “${name}”?`,
   removeEffect: 'It will no longer sign you in. Remove it from your device, too.',
   failed: 'The passkey was not created. Try again.',
+  unavailable: 'Passkeys couldn’t be loaded. Portreeve may have been updated: reload the page.',
   notUsed: 'No passkey was used. Try again, or use another way to sign in.',
 } as const
 
@@ -211,33 +225,6 @@ export const yourData = {
   remaining: 'Your alerts, alert channels and sessions.',
 } as const
 
-export const tokens = {
-  title: 'API tokens',
-  lead: 'A token lets a program use Portreeve as you. It can do everything you can, except create tokens.',
-  reportTokensBefore: 'Servers that report attacks use separate',
-  reportTokensLink: 'report tokens',
-  yours: 'Your tokens',
-  name: 'Token name',
-  namePlaceholder: 'monitoring',
-  create: 'Create token',
-  created: (name: string) => (name ? `Token “${name}” created` : 'Token created'),
-  copyNow: 'Copy it now. You won’t be able to see it again.',
-  theToken: 'the token',
-  tryIt: 'Try it:',
-  theCommand: 'the command',
-  loading: 'Loading tokens…',
-  empty: 'No tokens yet.',
-  unnamed: 'Unnamed token',
-  revoke: 'Revoke',
-  revokeTitle: (name: string) => `Revoke “${name}”?`,
-  revokeEffect: (lastFour: string) =>
-    `Programs that use the token ending in \`${lastFour}\` lose access at once. This can’t be undone.`,
-  masked: (lastFour: string) => `prv_…${lastFour}`,
-  createdLabel: 'created',
-  lastUsed: 'last used',
-  neverUsed: 'never used',
-} as const
-
 export const setup = {
   title: 'Create your admin account',
   lead: 'You’ll be the administrator. You can add other users later.',
@@ -298,6 +285,13 @@ export const signIn = {
     between: 'in the attack reports and see',
     network: 'network statistics',
   },
+} as const
+
+export const signUpForm = {
+  name: 'Your name',
+  submit: 'Create account',
+  sent: (email: string) =>
+    `Check the inbox of ${email}: open the link in our email, and then the invitation again.`,
 } as const
 
 export const signUp = {

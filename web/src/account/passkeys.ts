@@ -3,7 +3,10 @@ import { security } from './api.ts'
 import { passkeys as messages } from './messages.ts'
 
 /** The library that talks to the browser’s passkeys is loaded only when one is used. */
-const load = () => import('@simplewebauthn/browser')
+const load = () =>
+  import('@simplewebauthn/browser').catch(() => {
+    throw new ApiError(0, { error: messages.unavailable })
+  })
 
 /**
  * Creates a passkey in this browser and adds it to the account.

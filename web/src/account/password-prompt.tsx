@@ -1,15 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useRef, useState } from 'react'
-import { onConfirmPassword } from '../confirm-password.ts'
+import { passwordPrompt } from '../prompt.ts'
 import { serviceQuery } from '../queries.ts'
 import { Button } from '../ui/actions/button.tsx'
 import { ConfirmDialog } from '../ui/actions/confirm.tsx'
 import { Form, PasswordField } from '../ui/forms/form.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Stack } from '../ui/layout/page.tsx'
-import { methodsQuery, OIDC_START, profile } from './api.ts'
+import { methodsQuery, profile } from './api.ts'
 import { fields, passwordPrompt as messages } from './messages.ts'
 import { signInWithPasskey } from './passkeys.ts'
+import { goToOidc } from './sign-in/other-methods.tsx'
 
 /**
  * Asks in a dialog for the password or a passkey when a request needs a recent sign-in. The screen
@@ -24,7 +25,7 @@ export function PasswordPrompt() {
 
   useEffect(
     () =>
-      onConfirmPassword(() => {
+      passwordPrompt.onAsk(() => {
         setTimes((before) => before + 1)
         dialog.current?.showModal()
         return new Promise((resolve) => (answer.current = resolve))
@@ -101,10 +102,9 @@ function Proofs({ onConfirmed, onCancel }: { onConfirmed: () => void; onCancel: 
   )
 }
 
-/** Leaves the page: the provider asks for nothing if its session is alive, and leads back. */
+/** The provider asks for nothing if its session is alive. */
 function signInAgain(): void {
-  const here = location.pathname + location.search
-  location.assign(`${OIDC_START}?returnTo=${encodeURIComponent(here)}`)
+  goToOidc(location.pathname + location.search)
 }
 
 function missing({ password }: Record<string, string>): Record<string, string> {

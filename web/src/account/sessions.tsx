@@ -13,7 +13,12 @@ export function Sessions() {
   const queries = useQueryClient()
   const { data, error } = useQuery(sessionsQuery)
   if (error) return <Notice tone="bad">{error.message}</Notice>
-  if (!data) return <Loading lines={2}>{messages.loading}</Loading>
+  if (!data)
+    return (
+      <Loading lines={2} shape="list">
+        {messages.loading}
+      </Loading>
+    )
 
   async function endOthers(): Promise<void> {
     await profile.endOtherSessions()

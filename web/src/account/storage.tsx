@@ -14,7 +14,12 @@ const WARNING_SHARE = 0.8
 export function Storage() {
   const { data, error } = useQuery(usageQuery)
   if (error) return <Notice tone="bad">{error.message}</Notice>
-  if (!data) return <Loading lines={3}>{messages.loading}</Loading>
+  if (!data)
+    return (
+      <Loading lines={3} shape="list">
+        {messages.loading}
+      </Loading>
+    )
   return (
     <List>
       {data.quotas.map((quota) => (

@@ -6,6 +6,7 @@ import { domainsQuery } from '../dmarc/api.ts'
 import { migrationsQuery } from '../migrations/api.ts'
 import { hostsQuery } from '../monitoring/api.ts'
 import { tokensQuery } from '../queries.ts'
+import { announceSession } from '../session.ts'
 import { Button } from '../ui/actions/button.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { FieldRow, Form, PasswordField, TextField } from '../ui/forms/form.tsx'
@@ -63,6 +64,7 @@ function DeleteAccount({ account: { email, admin } }: { account: Account }) {
   async function deleteAccount({ password }: Record<string, string>): Promise<void> {
     await profile.deleteAccount(password)
     queries.clear()
+    announceSession('signed-out')
     await navigate({ to: '/' })
   }
 

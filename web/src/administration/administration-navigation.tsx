@@ -9,6 +9,7 @@ export function AdministrationNavigation() {
         {navigation.health}
       </SubNavigationLink>
       <SubNavigationLink to="/administration/accounts">{navigation.accounts}</SubNavigationLink>
+      <SubNavigationLink to="/administration/workspaces">{navigation.workspaces}</SubNavigationLink>
       <SubNavigationLink to="/administration/audit">{navigation.audit}</SubNavigationLink>
     </SubNavigation>
   )

@@ -9,13 +9,17 @@ import type {
   AuditPage,
   NewAccount,
 } from '../../../src/accounts/shapes.ts'
+import type { InstalledWorkspacePage } from '../../../src/accounts/workspaces/shapes.ts'
 import type { Health as HealthShape } from '../../../src/diagnostics/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
 import { searchOf } from '../search.ts'
 
+export type InstalledWorkspaces = Static<typeof InstalledWorkspacePage>
+export type InstalledWorkspaceRow = InstalledWorkspaces['workspaces'][number]
 export type ManagedAccount = Static<typeof AccountShape>
 export type AccountList = Static<typeof AccountPage>
 export type AccountEdit = Static<typeof AccountChange>
+export type AuditLogPage = Static<typeof AuditPage>
 export type AuditEntryRow = Static<typeof AuditEntry>
 export type Health = Static<typeof HealthShape>
 
@@ -36,6 +40,15 @@ export const administration = {
         `${ACCOUNTS}/usage?page=${page}&limit=20`,
       )
     ).data,
+  workspaces: async (page: number) =>
+    (
+      await request<ApiResponse<InstalledWorkspaces>>(
+        'GET',
+        `${ACCOUNTS}/workspaces?page=${page}&limit=20`,
+      )
+    ).data,
+  changeWorkspacePlan: (id: string, plan: ManagedAccount['plan']) =>
+    request<unknown>('PATCH', `${ACCOUNTS}/workspaces/${id}`, { body: { plan } }),
   audit: async (filter: AuditFilter) =>
     (
       await request<ApiResponse<Static<typeof AuditPage>>>(
@@ -65,6 +78,13 @@ export const accountsQuery = (page: number) =>
 /** Storage used by each account of a page of the list. */
 export const accountsUsageQuery = (page: number) =>
   queryOptions({ queryKey: ['people', 'usage', page], queryFn: () => administration.usage(page) })
+
+/** All workspaces of the service. */
+export const installedWorkspacesQuery = (page: number) =>
+  queryOptions({
+    queryKey: ['people', 'workspaces', page],
+    queryFn: () => administration.workspaces(page),
+  })
 
 export const auditQuery = (filter: AuditFilter) =>
   queryOptions({ queryKey: ['acts', filter], queryFn: () => administration.audit(filter) })

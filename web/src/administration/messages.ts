@@ -9,6 +9,7 @@ export const navigation = {
   label: 'Administration',
   health: 'Health',
   accounts: 'Accounts',
+  workspaces: 'Workspaces',
   audit: 'Audit log',
 } as const
 
@@ -43,6 +44,19 @@ export const accounts = {
   deleteTitle: (email: string) => `Delete ${email}?`,
   deleteEffect:
     'Everything in this account is deleted with it: hosts, reports, migrations, webhooks and tokens. This can’t be undone.',
+} as const
+
+export const workspaces = {
+  title: 'Workspaces',
+  loading: 'Loading workspaces…',
+  columns: ['Workspace', 'Owner', 'Plan (migrations a month)', 'Members', 'Storage', 'Created'],
+  owner: 'Owner',
+  noOwner: 'none',
+  members: 'Members',
+  storage: 'Storage',
+  created: 'Created',
+  planOf: (name: string) => `Plan for ${name}`,
+  deletedUntil: 'Deleted, can be restored until',
 } as const
 
 export const newAccount = {
@@ -81,6 +95,7 @@ export const audit = {
   caption: 'Administrator actions',
   columns: ['Action', 'Details', 'User', 'Time'],
   by: (email: string) => `by ${email}`,
+  withToken: (label: string) => (label ? `with the token “${label}”` : 'with an unnamed token'),
   detail: (name: string, value: string) => `${name}: ${value}`,
   yes: 'yes',
   no: 'no',

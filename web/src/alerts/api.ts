@@ -9,6 +9,7 @@ import type {
   NewChannel,
 } from '../../../src/alerts/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
+import { withoutDeleted } from '../deletions.ts'
 
 export type Alert = Static<typeof AlertShape>
 export type Delivery = Alert['deliveries'][number]
@@ -57,5 +58,5 @@ export const alertsQuery = (filter: AlertFilter) =>
 
 export const channelsQuery = queryOptions({
   queryKey: ['alerts', 'channels'],
-  queryFn: alerts.channels,
+  queryFn: async () => withoutDeleted(await alerts.channels()),
 })

@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { deleteWithUndo } from '../deletions.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { Button } from '../ui/actions/button.tsx'
-import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { Facts } from '../ui/lists/facts.tsx'
 import { Form, TextField } from '../ui/forms/form.tsx'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
@@ -21,6 +21,7 @@ import {
   describeQuietHours,
 } from './messages.ts'
 import { targetOf } from './targets.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 /** A channel with its status, settings and actions. */
 export function ChannelCard({ channel }: { channel: Channel }) {
@@ -53,6 +54,7 @@ export function ChannelCard({ channel }: { channel: Channel }) {
 type ChannelActionsProps = { channel: Channel; isChanging: boolean; onChange: () => void }
 
 function ChannelActions({ channel, isChanging, onChange }: ChannelActionsProps) {
+  const access = useAccess()
   const queries = useQueryClient()
   const [{ busy, tone, text }, setState] = useState<{
     busy: boolean
@@ -90,15 +92,20 @@ function ChannelActions({ channel, isChanging, onChange }: ChannelActionsProps) 
       setState({ busy: false, tone: 'bad', text: (error as Error).message })
     }
   }
-  async function remove(): Promise<void> {
-    await alerts.remove(id)
-    await queries.invalidateQueries(channelsQuery)
+  function remove(): void {
+    deleteWithUndo(queries, {
+      id,
+      text: messages.deleting(target),
+      list: channelsQuery.queryKey,
+      send: () => alerts.remove(id),
+    })
   }
 
   return (
     <>
       <Row>
         <Button
+          {...access}
           size="small"
           icon="send"
           busy={busy}
@@ -107,18 +114,14 @@ function ChannelActions({ channel, isChanging, onChange }: ChannelActionsProps) 
         >
           {messages.sendTest} <VisuallyHidden>{messages.testAbout(target)}</VisuallyHidden>
         </Button>
-        <Button size="small" kind="quiet" onClick={onChange}>
+        <Button {...access} size="small" kind="quiet" onClick={onChange}>
           {isChanging ? messages.cancel : messages.edit} <VisuallyHidden>{target}</VisuallyHidden>
         </Button>
-        <ConfirmButton
-          label={messages.delete}
-          about={target}
-          title={messages.deleteTitle(target)}
-          onConfirm={remove}
-        >
-          {messages.deleteText}
-        </ConfirmButton>
+        <Button {...access} size="small" kind="quiet" onClick={remove}>
+          {messages.delete} <VisuallyHidden>{target}</VisuallyHidden>
+        </Button>
         <Switch
+          {...access}
           label={messages.on}
           about={target}
           checked={enabled}
@@ -134,6 +137,7 @@ function ChannelActions({ channel, isChanging, onChange }: ChannelActionsProps) 
 
 /** The form for the code that was sent to an address other than the account’s own. */
 function Code({ channel: { id, address, problem } }: { channel: Channel }) {
+  const access = useAccess()
   const queries = useQueryClient()
   const [notice, setNotice] = useState('')
 
@@ -153,10 +157,15 @@ function Code({ channel: { id, address, problem } }: { channel: Channel }) {
   return (
     <>
       <Form
+        {...access}
         onSubmit={confirm}
         submit={confirmation.submit}
         check={wrongCode}
-        aside={<Button onClick={() => void sendNewCode()}>{confirmation.sendNew}</Button>}
+        aside={
+          <Button {...access} onClick={() => void sendNewCode()}>
+            {confirmation.sendNew}
+          </Button>
+        }
       >
         <TextField
           name="code"

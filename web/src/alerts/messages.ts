@@ -81,8 +81,7 @@ export const channel = {
   edit: 'Edit',
   cancel: 'Cancel',
   delete: 'Delete',
-  deleteTitle: (target: string) => `Delete the channel to ${target}?`,
-  deleteText: 'No further alerts are sent to it. Its deliveries stay in the history.',
+  deleting: (target: string) => `Deleting the channel to ${target}. Its deliveries are kept.`,
   on: 'On',
 } as const
 

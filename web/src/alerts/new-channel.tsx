@@ -6,11 +6,13 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { Stack } from '../ui/layout/page.tsx'
 import { alerts, channelsQuery, type CreatedAlertChannel } from './api.ts'
 import { create as messages } from './messages.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 type Type = 'email' | 'webhook'
 
 /** Adds an email address or a webhook; a webhook’s secret is shown only here. */
 export function NewChannelForm() {
+  const access = useAccess()
   const queries = useQueryClient()
   const [type, setType] = useState<Type>('email')
   const [created, setCreated] = useState<CreatedAlertChannel | null>(null)
@@ -31,7 +33,13 @@ export function NewChannelForm() {
 
   return (
     <Stack>
-      <Form key={created?.id} onSubmit={add} submit={messages.submit} check={wrongTarget}>
+      <Form
+        key={created?.id}
+        {...access}
+        onSubmit={add}
+        submit={messages.submit}
+        check={wrongTarget}
+      >
         <SelectField
           name="type"
           label={messages.type}

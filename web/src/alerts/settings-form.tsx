@@ -6,11 +6,13 @@ import { alerts, channelsQuery, type Channel } from './api.ts'
 import classes from './settings-form.module.css'
 import { kindField, settingsOf, wrongSettings } from './settings.ts'
 import { ALERT_KINDS, settings as messages } from './messages.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 type SettingsFormProps = { channel: Channel; onDone: () => void }
 
 /** Label, events and quiet hours of a channel. */
 export function SettingsForm({ channel, onDone }: SettingsFormProps) {
+  const access = useAccess()
   const queries = useQueryClient()
   const { id, label, kinds } = channel
 
@@ -21,7 +23,7 @@ export function SettingsForm({ channel, onDone }: SettingsFormProps) {
   }
 
   return (
-    <Form onSubmit={save} submit={messages.save} check={wrongSettings}>
+    <Form {...access} onSubmit={save} submit={messages.save} check={wrongSettings}>
       <TextField
         name="label"
         label={messages.label}

@@ -78,7 +78,7 @@ export const overview = {
   limitsText:
     'A request beyond a limit gets 429 with the code `rate_limited`. `Retry-After` has the seconds until the next request is accepted. Limits refill evenly.',
   limitsOff: 'Administrators can turn these limits off with `REQUEST_LIMITS=off`.',
-  accountLimits: 'Limits of an account',
+  accountLimits: 'Limits of a workspace',
   addressLimits: 'Limits of an address',
   addressNote: 'On public routes. An IPv6 address counts as its /64.',
   limitColumns: ['Requests', 'Rate', 'At once'],
@@ -163,7 +163,7 @@ export const operation = {
   errorsBefore: 'Failures have a status, a message and a stable code:',
   errorsLink: 'all error codes',
   limits: 'Rate limits',
-  limit: { account: 'per account', address: 'per address' },
+  limit: { account: 'per workspace', address: 'per address' },
   limitText: ({ name, requests, per = '', atOnce }: Limit) => {
     const some = atOnce === undefined ? '' : numberText(atOnce)
     if (requests === undefined) return `${some} ${name} at once`

@@ -261,6 +261,7 @@ export const servers = {
 export const list = {
   title: 'Blocklist',
   count: (addresses: number) => `${counted(addresses, 'address', 'addresses')} listed.`,
+  loading: 'Loading…',
   fresh: 'Changes appear within 15 seconds. You can download it as often as you like.',
   attackersOf: 'Attackers of',
   anyService: 'any service',

@@ -9,6 +9,7 @@ import type {
 } from '../../../src/diagnostics/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
 import type { CheckKind } from './kinds/check-kind.ts'
+import { inWorkspace } from '../workspace-choice.ts'
 
 /** The result of a check, or its progress. */
 export type CheckResponse = {
@@ -50,7 +51,7 @@ async function followProgress(
   otherwise: () => Promise<CheckResponse>,
 ): Promise<CheckResponse> {
   try {
-    for await (const data of readEvents(await fetch(path, { signal }))) {
+    for await (const data of readEvents(await fetch(inWorkspace(path), { signal }))) {
       const soFar = JSON.parse(data) as Static<typeof BlacklistProgress>
       if (soFar.receipt !== null) return soFar
       onProgress(soFar)
@@ -64,7 +65,7 @@ async function followProgress(
 /**
  * The data of server-sent events that are an answer in pieces, with an end; nothing of a failure.
  */
-async function* readEvents({ ok, body }: Response): AsyncGenerator<string> {
+export async function* readEvents({ ok, body }: Response): AsyncGenerator<string> {
   if (!ok || !body) return
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''

@@ -19,7 +19,11 @@ export function CheckPanel({ kind, target }: { kind: CheckKind; target: string }
   return (
     <Section title={kind.title} aside={again}>
       <Card>
-        {isFetching && !answer && <Loading lines={3}>{messages.checking}</Loading>}
+        {isFetching && !answer && (
+          <Loading lines={3} slow>
+            {messages.checking}
+          </Loading>
+        )}
         {error && !isFetching && <Notice tone="unknown">{error.message}</Notice>}
         {answer && !error && <CheckResult kind={kind} answer={answer} path={kind.path(target)} />}
       </Card>

@@ -8,9 +8,11 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { checkQuery } from './api.ts'
 import { blacklistKind } from './kinds/blacklist-kind.tsx'
 import { actions } from './messages.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 /** Starts monitoring a host, or links to its page when it is monitored already. */
 export function MonitorAction({ host }: { host: string }) {
+  const access = useAccess()
   const { data: hosts } = useQuery(hostsQuery)
   const queries = useQueryClient()
   const navigate = useNavigate()
@@ -38,7 +40,7 @@ export function MonitorAction({ host }: { host: string }) {
   }
   return (
     <>
-      <Button busy={state.busy} onClick={() => void startMonitoring()}>
+      <Button {...access} busy={state.busy} onClick={() => void startMonitoring()}>
         {actions.monitor}
       </Button>
       <div role="alert">{state.problem && <Notice tone="bad">{state.problem}</Notice>}</div>
@@ -48,11 +50,12 @@ export function MonitorAction({ host }: { host: string }) {
 
 /** Links to a new delisting of an address that is on a blocklist. */
 export function DelistAction({ ip }: { ip: string }) {
+  const access = useAccess()
   const { data: answer } = useQuery(checkQuery(blacklistKind, ip))
   const isListed = answer?.receipt && (answer.data as BlacklistResult).listedCount > 0
   if (!isListed) return null
   return (
-    <ButtonLink to="/delisting/new" search={{ ip }}>
+    <ButtonLink {...access} to="/delisting/new" search={{ ip }}>
       {actions.delist}
     </ButtonLink>
   )

@@ -13,6 +13,7 @@ import { checksFor } from './kinds/check-kinds.ts'
 import { actions, check as checkMessages, sharing as messages } from './messages.ts'
 import classes from './share-bar.module.css'
 import type { CheckTarget } from './guess-target.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 type ShareBarProps = {
   target: CheckTarget
@@ -22,6 +23,7 @@ type ShareBarProps = {
 
 /** The actions on the results of a target: share them by a link, or print them. */
 export function ShareBar({ target, children }: ShareBarProps) {
+  const access = useAccess()
   const queries = useQueryClient()
   const kinds = checksFor(target)
   const answers = useQueries({ queries: kinds.map((kind) => checkQuery(kind, target.name)) })
@@ -49,6 +51,7 @@ export function ShareBar({ target, children }: ShareBarProps) {
     <div className={classes.actions}>
       <Row>
         <Button
+          {...access}
           busy={state.busy}
           disabled={isChecking || results.length === 0}
           onClick={() => void share()}
@@ -94,6 +97,7 @@ export function SharedResultList() {
 }
 
 function ShareItem({ token, url, target, createdAt, expiresAt }: Share) {
+  const access = useAccess()
   const queries = useQueryClient()
 
   async function removeShare(): Promise<void> {
@@ -112,6 +116,7 @@ function ShareItem({ token, url, target, createdAt, expiresAt }: Share) {
         <Row>
           <CopyButton text={url} what={messages.linkTo(target)} />
           <ConfirmButton
+            {...access}
             label={messages.delete}
             about={messages.deleteAbout(target)}
             title={messages.deleteTitle(target)}

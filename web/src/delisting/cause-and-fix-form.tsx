@@ -4,11 +4,13 @@ import { AreaField, Form } from '../ui/forms/form.tsx'
 import { delistingQuery, delisting, type Delisting, type Step } from './api.ts'
 import { causeAndFix as messages } from './messages.ts'
 import { RequestText } from './request-text.tsx'
+import { useAccess } from '../workspaces/roles.ts'
 
 type CauseAndFixFormProps = { of: Delisting; step: Step }
 
 /** Asks for the cause of the listing and the fix. No request goes to a list without both. */
 export function CauseAndFixForm({ of, step }: CauseAndFixFormProps) {
+  const access = useAccess()
   const queries = useQueryClient()
   const { id, method, request } = step
   const isEmail = method === 'email'
@@ -29,6 +31,7 @@ export function CauseAndFixForm({ of, step }: CauseAndFixFormProps) {
 
   return (
     <Form
+      {...access}
       onSubmit={confirm}
       check={findMissing}
       submit={isEmail ? messages.sendEmail : messages.prepareText}

@@ -19,6 +19,7 @@ import { step as messages } from './messages.ts'
 import { RequestText } from './request-text.tsx'
 import { canRetry, describeStepStatus, isFinal, isNotRequested } from './delisting-status.ts'
 import { CauseAndFixForm } from './cause-and-fix-form.tsx'
+import { useAccess } from '../workspaces/roles.ts'
 
 type StepProps = { of: Delisting; step: Step }
 
@@ -69,6 +70,7 @@ function RequiredAction({ of, step }: StepProps) {
 
 /** The buttons that the status of the step allows. */
 function Actions({ of, step }: StepProps) {
+  const access = useAccess()
   const { id, blacklistName, status, needs } = step
   const { run, busy, problem } = useActions(of.id)
   if (isFinal(step) && !canRetry(step)) return null
@@ -78,6 +80,7 @@ function Actions({ of, step }: StepProps) {
       <Row>
         {(needs === 'submit' || needs === 'send') && (
           <Button
+            {...access}
             kind={of.cause === null ? 'plain' : 'primary'}
             busy={busy === 'submitted'}
             onClick={() => void run('submitted', id)}
@@ -87,13 +90,19 @@ function Actions({ of, step }: StepProps) {
           </Button>
         )}
         {canRetry(step) && (
-          <Button size="small" busy={busy === 'retry'} onClick={() => void run('retry', id)}>
+          <Button
+            {...access}
+            size="small"
+            busy={busy === 'retry'}
+            onClick={() => void run('retry', id)}
+          >
             {status === 'failed' ? messages.restart : messages.checkAgain}{' '}
             <VisuallyHidden>{messages.about(blacklistName)}</VisuallyHidden>
           </Button>
         )}
         {!isFinal(step) && (
           <ConfirmButton
+            {...access}
             label={messages.cancel}
             about={blacklistName}
             title={messages.cancelTitle(blacklistName)}

@@ -17,8 +17,10 @@ import type {
   Uploaded as UploadedShape,
 } from '../../../src/dmarc/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
+import { withoutDeleted } from '../deletions.ts'
 import { searchOf } from '../search.ts'
 import { utcDayBefore } from '../ui/text/dates.ts'
+import { inWorkspace } from '../workspace-choice.ts'
 
 export type ReportDomain = Static<typeof DmarcDomain>
 export type PublishedDomain = Static<typeof PublishedDomain>
@@ -124,12 +126,15 @@ export const dmarc = {
 const sourcePath = (id: string, address: string) =>
   `${BASE}/domains/${id}/sources/${encodeURIComponent(address)}`
 
-export const rejectedFilePath = (id: string) => `${BASE}/rejected/${id}/raw`
+export const rejectedFilePath = (id: string) => inWorkspace(`${BASE}/rejected/${id}/raw`)
 
 /** All queries below this key are refetched when reports arrive. */
 const ROOT = 'dmarc'
 
-export const domainsQuery = queryOptions({ queryKey: [ROOT, 'domains'], queryFn: dmarc.domains })
+export const domainsQuery = queryOptions({
+  queryKey: [ROOT, 'domains'],
+  queryFn: async () => withoutDeleted(await dmarc.domains()),
+})
 
 /** The service queries DNS for this, so the answer is reused for 30 seconds. */
 export const domainQuery = (id: string) =>
@@ -190,5 +195,5 @@ export const rejectedQuery = (page: number) =>
 
 export const mailboxesQuery = queryOptions({
   queryKey: [ROOT, 'mailboxes'],
-  queryFn: dmarc.mailboxes,
+  queryFn: async () => withoutDeleted(await dmarc.mailboxes()),
 })

@@ -354,9 +354,9 @@ export const record = {
   copyProof: 'the verification record',
   deleteTitle: 'Delete domain',
   delete: 'Delete',
-  deleteConfirm: (domain: string) => `Delete ${domain}?`,
+  deleting: (domain: string) => `Deleting ${domain}, its reports and statistics…`,
   deleteEffect:
-    'This deletes its reports and statistics. Its report address will stop receiving email. This can’t be undone.',
+    'This deletes its reports and statistics. Its report address will stop receiving email.',
 } as const
 
 export const rejected = {
@@ -387,8 +387,7 @@ export const mailboxes = {
   never: 'not yet',
   check: 'Check now',
   remove: 'Remove',
-  removeConfirm: (user: string) => `Stop checking ${user}?`,
-  removeEffect: 'Stored reports are kept. The password is deleted.',
+  removing: (user: string) => `Removing ${user} and its password. Stored reports are kept.`,
   add: 'Add a mailbox',
   submit: 'Add mailbox',
   userExample: 'dmarc@example.com',

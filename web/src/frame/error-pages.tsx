@@ -1,7 +1,12 @@
 import { Link, useRouter, type ErrorComponentProps } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { isTemporary } from '../api.ts'
+import { watchReachability } from '../reachability.ts'
 import { Button } from '../ui/actions/button.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
+import { ScreenSkeleton } from '../ui/feedback/skeleton.tsx'
 import { Page } from '../ui/layout/page.tsx'
+import { MissingScreenError, reloadOnce } from './load-screen.ts'
 import { PublicFrame } from './public-frame.tsx'
 import { errors as messages } from './messages.ts'
 
@@ -17,35 +22,53 @@ export function NotFoundPage() {
   )
 }
 
-/**
- * Shown when a screen fails: a release replaced its files, the service is unavailable, or there is
- * a defect.
- */
-export function ErrorPage({ error }: ErrorComponentProps) {
-  const router = useRouter()
+/** Replaces everything when the frame itself fails. */
+export function ErrorPage(props: ErrorComponentProps) {
   return (
     <PublicFrame>
-      <Page title={messages.brokenTitle}>
-        <Notice tone="bad">{isMissingFile(error) ? messages.newVersion : messageOf(error)}</Notice>
-        <div>
-          {isMissingFile(error) ? (
-            <Button onClick={() => window.location.reload()}>{messages.reload}</Button>
-          ) : (
-            <Button onClick={() => void router.invalidate()}>{messages.tryAgain}</Button>
-          )}
-        </div>
-      </Page>
+      <ScreenError {...props} />
     </PublicFrame>
   )
 }
 
-/** Browsers report a script or style sheet that a release replaced in these words. */
-const MISSING_FILE = /preload CSS|dynamically imported module|importing a module script/i
-
-function isMissingFile(error: unknown): boolean {
-  return navigator.onLine && MISSING_FILE.test(messageOf(error))
+/** Replaces a screen that fails, inside of its frame. */
+export function ScreenError({ error }: ErrorComponentProps) {
+  return error instanceof MissingScreenError ? (
+    <MissingScreen screen={error.screen} />
+  ) : (
+    <BrokenScreen error={error} />
+  )
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+/** A release replaced the files of the page. */
+function MissingScreen({ screen }: { screen: string }) {
+  const [isReloading, setReloading] = useState(true)
+  useEffect(() => setReloading(reloadOnce(screen)), [screen])
+  if (isReloading) return <ScreenSkeleton />
+  return (
+    <Page title={messages.brokenTitle}>
+      <Notice tone="bad">{messages.newVersion}</Notice>
+      <div>
+        <Button onClick={() => window.location.reload()}>{messages.reload}</Button>
+      </div>
+    </Page>
+  )
+}
+
+/** The service is unavailable, or there is a defect. */
+function BrokenScreen({ error }: { error: unknown }) {
+  const router = useRouter()
+  const retry = () => void router.invalidate()
+  useEffect(() => {
+    if (!isTemporary(error)) return undefined
+    return watchReachability((isReachable) => isReachable && void router.invalidate())
+  }, [error, router])
+  return (
+    <Page title={messages.brokenTitle}>
+      <Notice tone="bad">{error instanceof Error ? error.message : String(error)}</Notice>
+      <div>
+        <Button onClick={retry}>{messages.tryAgain}</Button>
+      </div>
+    </Page>
+  )
 }

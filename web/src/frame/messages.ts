@@ -12,9 +12,17 @@ export const frame = {
   skip: 'Skip to content',
 } as const
 
+/** Over every screen, while the service does not answer or the session has ended. */
+export const connection = {
+  reconnecting: 'Reconnecting…',
+  expired: 'Your session has expired.',
+  signIn: 'Sign in',
+} as const
+
 /** Names of the screens in the navigation. */
 export const screens = {
   overview: 'Overview',
+  domains: 'Domains',
   check: 'Check',
   dmarc: 'DMARC',
   monitoring: 'Monitoring',
@@ -23,6 +31,7 @@ export const screens = {
   attacks: 'Attacks',
   webhooks: 'Webhooks',
   tokens: 'API tokens',
+  workspace: 'Workspace',
   alerts: 'Alerts',
   account: 'Account',
   administration: 'Administration',
@@ -31,8 +40,8 @@ export const screens = {
 export const palette = {
   open: 'Search or check…',
   dialog: 'Search',
-  label: 'Search for a screen, or check an address or domain',
-  placeholder: 'A screen, a webhook, or a domain or address to check',
+  label: 'Search for a screen or an action, or check an address or domain',
+  placeholder: 'A screen, an action, or a domain or address to check',
   results: 'Results',
   noResults: (text: string) => `No results for “${text}”`,
   resultCount: (count: number) => `${counted(count, 'result')}.`,
@@ -49,12 +58,26 @@ export const palette = {
     host: 'Monitored host',
     domain: 'DMARC reports',
     endpoint: 'Webhook',
+    appearance: 'Appearance',
   },
+  checkDomain: 'Check a domain…',
+  addHost: 'Add a host',
+  addHostKeywords: 'monitor monitoring',
+  addDomain: 'Add a DMARC domain',
+  addMailbox: 'Add a report mailbox',
+  newToken: 'New API token',
+  newChannel: 'New alert channel',
+  newEndpoint: 'New webhook endpoint',
+  signOut: 'Sign out',
+  signOutKeywords: 'log out logout',
+  themes: { light: 'Light mode', dark: 'Dark mode', auto: 'System theme' },
+  themeKeywords: 'theme appearance colors',
   newMigration: 'New migration',
   newDelisting: 'New delisting',
   exportData: 'Export my data',
   deleteAccount: 'Delete my account',
   accounts: 'Accounts',
+  workspaces: 'Workspaces of this service',
   auditLog: 'Audit log',
   auditKeywords: 'administrator actions',
 } as const

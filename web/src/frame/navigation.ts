@@ -16,13 +16,14 @@ export type NavigationEntry = {
 }
 
 /**
- * The screens of the modules, in this order: Check, DMARC, Monitoring, Delisting, Migrations,
+ * The screens of the modules, in this order: Domains, Check, DMARC, Monitoring, Delisting, Migrations,
  * Attacks, Webhooks. Paths below /webhooks/ are the capture URLs, so the dashboard uses /hooks.
  */
 export const MODULES: NavigationEntry[] = [
   { to: '/home', label: screens.overview, icon: 'home', shortcut: 'o', isPrimary: true },
-  { to: '/check', label: screens.check, icon: 'search', shortcut: 'c', isPrimary: true },
-  { to: '/dmarc', label: screens.dmarc, icon: 'mail', shortcut: 'd' },
+  { to: '/domains', label: screens.domains, icon: 'globe', shortcut: 'd', isPrimary: true },
+  { to: '/check', label: screens.check, icon: 'search', shortcut: 'c' },
+  { to: '/dmarc', label: screens.dmarc, icon: 'mail', shortcut: 'r' },
   { to: '/monitoring', label: screens.monitoring, icon: 'watch', shortcut: 'm' },
   { to: '/delisting', label: screens.delisting, icon: 'leave', shortcut: 'l' },
   { to: '/migrations', label: screens.migrations, icon: 'move', shortcut: 'i', isPrimary: true },
@@ -30,9 +31,10 @@ export const MODULES: NavigationEntry[] = [
   { to: '/hooks', label: screens.webhooks, icon: 'hook', shortcut: 'w', isPrimary: true },
 ]
 
-/** The screens of settings, in this order: API tokens, Alerts, Account, Administration. */
+/** The screens of settings, in this order: API tokens, Workspace, Alerts, Account, Administration. */
 export const SETTINGS_PAGES: NavigationEntry[] = [
   { to: '/tokens', label: screens.tokens, icon: 'key', shortcut: 't' },
+  { to: '/workspace', label: screens.workspace, icon: 'people', shortcut: 'k' },
   { to: '/alerts', label: screens.alerts, icon: 'bell', shortcut: 'n' },
   { to: '/account', label: screens.account, icon: 'person', shortcut: 'p' },
   {

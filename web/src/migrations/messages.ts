@@ -74,6 +74,7 @@ export const month = {
 } as const
 
 export const wizard = {
+  loading: 'Loading…',
   title: 'New migration',
   back: 'Migrations',
   steps: 'Steps',

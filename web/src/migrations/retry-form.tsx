@@ -5,6 +5,7 @@ import { FieldRow, Form } from '../ui/forms/form.tsx'
 import { Muted, Stack } from '../ui/layout/page.tsx'
 import { migrationQuery, migrations, type Migration } from './api.ts'
 import { retry as messages } from './messages.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 /** Prefixes of the field names of each side. */
 const SOURCE = 'source.'
@@ -12,6 +13,7 @@ const DESTINATION = 'destination.'
 
 /** Asks for the passwords or tokens again: they were deleted when the migration ended. */
 export function RetryForm({ migration }: { migration: Migration }) {
+  const access = useAccess()
   const { migrationId: id, srcUser, srcHost, dstUser, dstHost } = migration
   const queries = useQueryClient()
 
@@ -29,7 +31,7 @@ export function RetryForm({ migration }: { migration: Migration }) {
       <p>
         <Muted>{messages.text}</Muted>
       </p>
-      <Form onSubmit={retry} check={missing} submit={messages.submit}>
+      <Form {...access} onSubmit={retry} check={missing} submit={messages.submit}>
         <FieldRow>
           <SecretField
             prefix={SOURCE}

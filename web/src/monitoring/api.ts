@@ -11,6 +11,7 @@ import type {
   WatchedList,
 } from '../../../src/monitoring/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
+import { withoutDeleted } from '../deletions.ts'
 
 export type Host = Static<typeof MonitoredHost>
 export type HostDetail = Static<typeof MonitoredHostDetail>
@@ -56,7 +57,7 @@ export const monitoring = {
 
 export const hostsQuery = queryOptions({
   queryKey: ['monitoring', 'hosts'],
-  queryFn: monitoring.hosts,
+  queryFn: async () => withoutDeleted(await monitoring.hosts()),
 })
 
 export const hostQuery = (id: string) =>

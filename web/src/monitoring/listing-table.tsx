@@ -11,6 +11,7 @@ import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { hostQuery, monitoring, type HostDetail, type Listing } from './api.ts'
 import { listings as messages, LISTING_STATES } from './messages.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 /** Listings of a host with reason and action. */
 export function ListingTable({ host }: { host: HostDetail }) {
@@ -57,6 +58,7 @@ function useMute(host: HostDetail) {
 }
 
 function ListingRow({ listing, onMute }: { listing: Listing; onMute: () => void }) {
+  const access = useAccess()
   const { ip, name, dnsbl, category, state, meanings, reason, codes, since } = listing
   const { tone, word } = LISTING_STATES[state]
   return (
@@ -81,7 +83,7 @@ function ListingRow({ listing, onMute }: { listing: Listing; onMute: () => void 
       <td>
         <Row>
           <DelistingAction listing={listing} />
-          <Button size="small" kind="quiet" onClick={onMute}>
+          <Button {...access} size="small" kind="quiet" onClick={onMute}>
             {messages.mute} <VisuallyHidden>{messages.muteAbout(name)}</VisuallyHidden>
           </Button>
         </Row>
@@ -92,6 +94,7 @@ function ListingRow({ listing, onMute }: { listing: Listing; onMute: () => void 
 
 /** A link to the running delisting of this address, or a button that starts one. */
 function DelistingAction({ listing: { ip, name, category, delistUrl } }: { listing: Listing }) {
+  const access = useAccess()
   const { data: open } = useQuery(openDelistingQuery(ip))
   if (open) {
     return (
@@ -103,7 +106,7 @@ function DelistingAction({ listing: { ip, name, category, delistUrl } }: { listi
   if (category === 'informational') return <Muted>{messages.informational}</Muted>
   return (
     <>
-      <ButtonLink size="small" to="/delisting/new" search={{ ip }}>
+      <ButtonLink {...access} size="small" to="/delisting/new" search={{ ip }}>
         {messages.startDelisting} <VisuallyHidden>{ip}</VisuallyHidden>
       </ButtonLink>
       {delistUrl && (

@@ -4,6 +4,7 @@ import { FilterField } from '../ui/forms/filter-field.tsx'
 import { Row, Muted, Stack } from '../ui/layout/page.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import type { MonitoredList, ListMode } from './api.ts'
+import { useAccess } from '../workspaces/roles.ts'
 import { MODE_NAMES, modes as messages } from './messages.ts'
 
 type ModeTableProps = {
@@ -23,6 +24,7 @@ const CHOICES = Object.entries(MODE_NAMES).map(([value, name]) => ({
 
 /** The mode of each blocklist. */
 export function ModeTable({ caption, lists, chosen, otherwise, onChoose }: ModeTableProps) {
+  const access = useAccess()
   const [text, setText] = useState('')
   const found = lists.filter(({ name, dnsbl, category }) =>
     `${name} ${dnsbl} ${category}`.toLowerCase().includes(text.toLowerCase()),
@@ -45,6 +47,7 @@ export function ModeTable({ caption, lists, chosen, otherwise, onChoose }: ModeT
             </td>
             <td>
               <Choice
+                {...access}
                 label={messages.listingOn(list.name)}
                 choices={[{ value: 'default', name: otherwise(list) }, ...CHOICES]}
                 value={chosen(list) ?? 'default'}

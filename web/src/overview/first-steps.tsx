@@ -1,93 +1,84 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, type LinkProps } from '@tanstack/react-router'
-import { installCommand } from '../attacks/commands.ts'
-import { postCommand } from '../check/curl-commands.ts'
+import type { LinkProps } from '@tanstack/react-router'
 import { accountQuery } from '../queries.ts'
-import { Snippet } from '../ui/actions/copy.tsx'
+import { ButtonLink } from '../ui/actions/button.tsx'
+import { Icon } from '../ui/brand/icons.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
-import { Section, Muted } from '../ui/layout/page.tsx'
+import { Muted, Section } from '../ui/layout/page.tsx'
+import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import classes from './first-steps.module.css'
 import { firstSteps as messages } from './messages.ts'
-import { TextWithCode } from '../ui/text/text-with-code.tsx'
+import type { Progress } from './use-overview.ts'
 
-type Step = { name: string; words: string; to: LinkProps['to']; command: string }
+type StepName = keyof typeof messages.steps
+type Step = { name: StepName; isDone: boolean; link: Pick<LinkProps, 'to' | 'params'> }
 
-/** First steps in every module, each with a command that runs as shown. */
-export function FirstSteps({ isNew }: { isNew: boolean }) {
+/** What a new user can do, one step a module. Closed once something is set up, and gone at the end. */
+export function FirstSteps({ isNew, progress }: { isNew: boolean; progress: Progress }) {
   const { data: account } = useQuery(accountQuery)
-  const steps = stepsFor(account?.email ?? 'you@example.com')
-  if (isNew) {
+  const domain = account?.email.split('@')[1] ?? null
+  const steps = stepsFor(domain, progress)
+  const done = steps.filter(({ isDone }) => isDone).length
+  if (done === steps.length) return null
+  if (!isNew)
     return (
-      <Section title={messages.title}>
-        <StepList steps={steps} />
-      </Section>
+      <Disclosure summary={messages.summary(done, steps.length)}>
+        <StepList steps={steps} domain={domain} />
+      </Disclosure>
     )
-  }
   return (
-    <Disclosure summary={messages.summary}>
-      <StepList steps={steps} />
-    </Disclosure>
-  )
-}
-
-function StepList({ steps }: { steps: Step[] }) {
-  return (
-    <>
+    <Section title={messages.title}>
+      <StepList steps={steps} domain={domain} />
       <p>
         <Muted>
-          {messages.intro} <Link to="/tokens">{messages.token}</Link>{' '}
-          <TextWithCode text={messages.introThen} /> <a href="/docs">{messages.documentation}</a>.
+          {messages.commandLine} <a href="/docs">{messages.documentation}</a>.
         </Muted>
       </p>
-      <ul className={classes.steps} data-rows>
-        {steps.map(({ name, words, to, command }) => (
-          <li key={name}>
-            <h3>
-              <Link to={to}>{name}</Link>
-            </h3>
-            <p>
-              <Muted>{words}</Muted>
-            </p>
-            <Snippet what={messages.command(name)} text={command} />
-          </li>
-        ))}
-      </ul>
-    </>
+    </Section>
   )
 }
 
-function stepsFor(email: string): Step[] {
-  const domain = email.split('@')[1] ?? 'example.com'
+function stepsFor(domain: string | null, progress: Progress): Step[] {
   return [
     {
-      ...messages.steps.check,
-      to: '/check',
-      command: `npx portreeve check dmarc ${domain}`,
+      name: 'check',
+      isDone: progress.domains || progress.hosts,
+      link: domain === null ? { to: '/domains' } : { to: '/domains/$domain', params: { domain } },
     },
-    {
-      ...messages.steps.monitor,
-      to: '/monitoring',
-      command: postCommand('/api/v1/monitoring/hosts', { host: domain }),
-    },
-    {
-      ...messages.steps.dmarc,
-      to: '/dmarc',
-      command: postCommand('/api/v1/dmarc/domains', { domain }),
-    },
-    {
-      ...messages.steps.migrate,
-      to: '/migrations/new',
-      command: `npx portreeve migrate --all \\\n  --source imaps://${email.replace('@', '%40')}@imap.${domain} \\\n  --destination imaps://${email.replace('@', '%40')}@imap.new.example`,
-    },
-    {
-      ...messages.steps.attacks,
-      to: '/attacks',
-      command: installCommand({ blocks: true }),
-    },
-    {
-      ...messages.steps.webhook,
-      to: '/hooks',
-      command: postCommand('/api/webhook/endpoints', { label: 'first' }),
-    },
+    { name: 'dmarc', isDone: progress.domains, link: { to: '/dmarc' } },
+    { name: 'monitor', isDone: progress.hosts, link: { to: '/monitoring' } },
+    { name: 'migrate', isDone: progress.migrations, link: { to: '/migrations/new' } },
+    { name: 'webhook', isDone: progress.endpoints, link: { to: '/hooks' } },
+    { name: 'attacks', isDone: false, link: { to: '/attacks/servers' } },
   ]
+}
+
+function StepList({ steps, domain }: { steps: Step[]; domain: string | null }) {
+  const first = steps.find(({ isDone }) => !isDone)
+  return (
+    <ol className={classes.steps} data-rows>
+      {steps.map(({ name, isDone, link }) => {
+        const { title, text, action } = messages.steps[name]
+        return (
+          <li key={name} data-done={isDone}>
+            <span className={classes.mark}>
+              {isDone && <Icon name="done" size={14} />}
+              {isDone && <VisuallyHidden>{messages.done}</VisuallyHidden>}
+            </span>
+            <div>
+              <h3>{title}</h3>
+              <p>
+                <Muted>{text}</Muted>
+              </p>
+            </div>
+            {!isDone && (
+              <ButtonLink {...link} kind={name === first?.name ? 'primary' : 'plain'}>
+                {name === 'check' && domain !== null ? messages.checkDomain(domain) : action}
+              </ButtonLink>
+            )}
+          </li>
+        )
+      })}
+    </ol>
+  )
 }

@@ -56,39 +56,41 @@ export const inProgress = {
 
 export const firstSteps = {
   title: 'First steps',
-  summary: 'API and CLI quick start',
-  intro: 'Open a screen by its name, or run its command. For commands, create an',
-  token: 'API token',
-  introThen: 'and run `export PORTREEVE_TOKEN=prv_…` first. See the',
+  summary: (done: number, total: number) => `First steps: ${done} of ${total} done`,
+  done: 'Done:',
+  checkDomain: (domain: string) => `Check ${domain}`,
+  commandLine: 'Everything works on the command line and over the API, too. See the',
   documentation: 'API documentation',
-  command: (name: string) => `the command: ${name}`,
   steps: {
     check: {
-      name: 'Check a domain',
-      words:
-        'DMARC, SPF and DKIM, certificate and DNS records. Runs where Portreeve is installed, without a token.',
-    },
-    monitor: {
-      name: 'Monitor a host',
-      words: 'Monitors blocklists, certificate and DNS records, and alerts you once per change.',
+      title: 'Check a domain',
+      text: 'SPF, DKIM, DMARC, certificates, name servers and blocklists, with the records to fix.',
+      action: 'Check a domain',
     },
     dmarc: {
-      name: 'Receive DMARC reports',
-      words:
-        'See who sends mail as your domain, and when it’s safe to enforce. The response contains the record to publish.',
+      title: 'Receive DMARC reports',
+      text: 'See who sends mail as your domain, and when it’s safe to enforce.',
+      action: 'Add a domain',
+    },
+    monitor: {
+      title: 'Monitor a host',
+      text: 'Get one alert per change of its blocklists, certificate and DNS records.',
+      action: 'Add a host',
     },
     migrate: {
-      name: 'Migrate a mailbox',
-      words:
-        'Copies folders, messages, flags and dates, and verifies every message. Prompts for the passwords.',
-    },
-    attacks: {
-      name: 'Report and block attackers',
-      words: 'Connects a server’s fail2ban to this Portreeve.',
+      title: 'Migrate a mailbox',
+      text: 'Copies folders, messages, flags and dates, and verifies every message.',
+      action: 'Start a migration',
     },
     webhook: {
-      name: 'Capture a webhook',
-      words: 'Creates a URL that stores every request sent to it. The response contains it.',
+      title: 'Capture a webhook',
+      text: 'A URL that stores every request sent to it, and answers as you choose.',
+      action: 'Add an endpoint',
+    },
+    attacks: {
+      title: 'Report and block attackers',
+      text: 'Connects fail2ban on your servers to this service.',
+      action: 'Connect a server',
     },
   },
 } as const

@@ -9,11 +9,15 @@ import { accountQuery } from '../queries.ts'
 import { endpointsQuery } from '../webhooks/api.ts'
 import type { OverviewData } from './issues.ts'
 
+/** The modules that have something of this workspace. */
+export type Progress = Record<'domains' | 'hosts' | 'migrations' | 'endpoints', boolean>
+
 type Overview = {
   /** Null until every module has answered. */
   data: OverviewData | null
   /** Whether the account has no objects in any module yet. */
   isNew: boolean
+  progress: Progress
   /** Errors of single modules, which do not hide the others. */
   problems: string[]
 }
@@ -71,6 +75,12 @@ export function useOverview(): Overview {
       return {
         data: all.some(({ isLoading }) => isLoading) ? null : data,
         isNew: collections.every(({ length }) => length === 0),
+        progress: {
+          domains: data.domains.length > 0,
+          hosts: data.hosts.length > 0,
+          migrations: data.migrations.length > 0,
+          endpoints: (endpoints.data ?? []).length > 0,
+        },
         problems: [...problems],
       }
     },

@@ -1,5 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { YourData } from '../account/your-data.tsx'
 import { methodsQuery } from '../account/api.ts'
@@ -10,7 +9,8 @@ import { SingleSignOn } from '../account/factors/single-sign-on.tsx'
 import { NameForm, PasswordForm } from '../account/profile-forms.tsx'
 import { Sessions } from '../account/sessions.tsx'
 import { Storage } from '../account/storage.tsx'
-import { api, type Account } from '../api.ts'
+import { useSignOut } from '../account/use-sign-out.ts'
+import type { Account } from '../api.ts'
 import { areShortcutsOff, enableShortcuts } from '../shortcuts.ts'
 import { migrationsQuery } from '../migrations/api.ts'
 import { accountQuery, serviceQuery } from '../queries.ts'
@@ -117,25 +117,16 @@ function Plan({ name }: { name: Account['plan'] }) {
 }
 
 function SignOut() {
-  const queries = useQueryClient()
-  const navigate = useNavigate()
+  const signOut = useSignOut()
   const [problem, setProblem] = useState('')
-
-  async function signOut(): Promise<void> {
-    try {
-      await api.signOut()
-      queries.clear()
-      await navigate({ to: '/' })
-    } catch (error) {
-      setProblem((error as Error).message)
-    }
-  }
 
   return (
     <>
       <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
       <div>
-        <Button onClick={() => void signOut()}>{messages.signOut}</Button>
+        <Button onClick={() => void signOut().catch((error: Error) => setProblem(error.message))}>
+          {messages.signOut}
+        </Button>
       </div>
     </>
   )

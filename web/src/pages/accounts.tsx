@@ -17,7 +17,7 @@ export function Screen() {
   return (
     <Page wide title={messages.title}>
       <AdministrationNavigation />
-      <LoadingOrError there={data} error={error} lines={4}>
+      <LoadingOrError there={data} error={error} lines={4} shape="table">
         {messages.loading}
       </LoadingOrError>
       {data && (

@@ -12,7 +12,7 @@ export function Screen() {
   return (
     <Page title={messages.title} lead={messages.lead}>
       <AlertsSubNavigation />
-      <LoadingOrError there={channels} error={error} lines={3}>
+      <LoadingOrError there={channels} error={error} lines={3} shape="cards">
         {messages.loading}
       </LoadingOrError>
       {channels && (

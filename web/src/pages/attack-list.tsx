@@ -7,6 +7,7 @@ import { list as messages } from '../attacks/messages.ts'
 import { Choice } from '../ui/forms/choice.tsx'
 import { CopyButton, Snippet } from '../ui/actions/copy.tsx'
 import { Page, Row, Muted, Stack } from '../ui/layout/page.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
 import { TabContent, Tabs } from '../ui/navigation/tabs.tsx'
 
 /** The query of the page's URL: which format, and attackers of which service. */
@@ -14,23 +15,21 @@ export type ListSearch = { format?: string; service?: string }
 
 export function Screen() {
   const { data: network } = useQuery(networkQuery)
+  const { data: services, error } = useQuery(servicesQuery)
   const { format, service = '' } = useSearch({ from: '/own/attacks/list' })
   const navigate = useNavigate({ from: '/attacks/list' })
   const chosen = EXPORT_FORMATS.find(({ value }) => value === format) ?? EXPORT_FORMATS[0]
   if (!chosen) return null
   const url = listUrl(chosen.value, service)
   return (
-    <Page
-      title={messages.title}
-      lead={[network && messages.count(network.listedIps), messages.fresh]
-        .filter(Boolean)
-        .join(' ')}
-    >
+    <Page title={messages.title} lead={messages.fresh}>
       <AttackViews />
+      {!services && !error && <Loading lines={6}>{messages.loading}</Loading>}
       <Stack>
         <Row>
           <Muted>{messages.attackersOf}</Muted>
           <ServiceChoice
+            services={services ?? []}
             value={service}
             onChange={(one) =>
               void navigate({ search: (search) => ({ ...search, service: one || undefined }) })
@@ -63,19 +62,21 @@ export function Screen() {
             </Row>
           </TabContent>
         </Tabs>
+        {network && <Muted>{messages.count(network.listedIps)}</Muted>}
       </Stack>
     </Page>
   )
 }
 
 function ServiceChoice({
+  services,
   value,
   onChange,
 }: {
+  services: { id: string; label: string }[]
   value: string
   onChange: (service: string) => void
 }) {
-  const { data: services = [] } = useQuery(servicesQuery)
   const choices = [
     { value: '', name: messages.anyService },
     ...services.map(({ id, label }) => ({ value: id, name: label })),

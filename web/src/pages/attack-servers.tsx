@@ -19,6 +19,7 @@ import { Card, Page, Section, Muted, Stack } from '../ui/layout/page.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
 import { numberText } from '../ui/text/format.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   return (
@@ -33,6 +34,7 @@ export function Screen() {
 type NewServerToken = NewReportToken & { blocks: boolean }
 
 function NewServer() {
+  const access = useAccess()
   const queries = useQueryClient()
   const [created, setCreated] = useState<NewServerToken | null>(null)
 
@@ -44,7 +46,7 @@ function NewServer() {
   return (
     <Card>
       <Stack>
-        <Form key={created?.id} onSubmit={create} submit={messages.create}>
+        <Form key={created?.id} {...access} onSubmit={create} submit={messages.create}>
           <TextField
             name="label"
             label={messages.name}
@@ -99,6 +101,7 @@ function ServerRow({
   last7d,
   currentlyListedFromMyReports,
 }: ReportToken) {
+  const access = useAccess()
   const queries = useQueryClient()
   const name = label || messages.unnamed
 
@@ -120,6 +123,7 @@ function ServerRow({
       <td data-label={messages.columnLabels.listed}>{numberText(currentlyListedFromMyReports)}</td>
       <td>
         <ConfirmButton
+          {...access}
           label={messages.revoke}
           about={name}
           title={messages.revokeTitle(name)}

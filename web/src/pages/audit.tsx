@@ -1,14 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { AdministrationNavigation } from '../administration/administration-navigation.tsx'
-import { auditQuery, type AuditEntryRow, type AuditFilter } from '../administration/api.ts'
-import { audit as messages, describeDetails } from '../administration/messages.ts'
-import { Ago } from '../ui/text/ago.tsx'
-import { FilterField } from '../ui/forms/filter-field.tsx'
-import { Page, Row, Muted } from '../ui/layout/page.tsx'
-import { PaginationLinks } from '../ui/navigation/pagination.tsx'
-import { Table } from '../ui/lists/table.tsx'
-import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { auditQuery, type AuditFilter } from '../administration/api.ts'
+import { AuditLog } from '../administration/audit-log.tsx'
+import { audit as messages } from '../administration/messages.ts'
+import { Muted, Page } from '../ui/layout/page.tsx'
 
 /** Administrator actions, with user, time and details. */
 export function Screen() {
@@ -24,52 +20,14 @@ export function Screen() {
     <Page wide title={messages.title}>
       <AdministrationNavigation />
       <Muted>{messages.lead}</Muted>
-      <Row>
-        <FilterField
-          label={messages.filter}
-          value={filter.q ?? ''}
-          onFilter={(text) => go({ q: text || undefined })}
-        />
-        {data && <Muted>{messages.entries(data.pagination.total)}</Muted>}
-      </Row>
-      <LoadingOrError there={data} error={error} lines={4}>
-        {messages.loading}
-      </LoadingOrError>
-      {data?.entries.length === 0 && (
-        <Muted>{filter.q ? messages.noMatches : messages.empty}</Muted>
-      )}
-      {data && data.entries.length > 0 && (
-        <div>
-          <Table caption={messages.caption} quiet columns={[...messages.columns]}>
-            {data.entries.map((act) => (
-              <ActRow key={act.id} act={act} />
-            ))}
-          </Table>
-          <PaginationLinks {...data.pagination} onGo={(page) => go({ page })} />
-        </div>
-      )}
+      <AuditLog
+        caption={messages.caption}
+        empty={messages.empty}
+        filter={filter}
+        data={data}
+        error={error}
+        onGo={go}
+      />
     </Page>
-  )
-}
-
-function ActRow({ act: { at, actorEmail, what, route, details } }: { act: AuditEntryRow }) {
-  return (
-    <tr>
-      <th scope="row">
-        {what}
-        <small>{route}</small>
-      </th>
-      <td>
-        {describeDetails(details).map(([name, value]) => (
-          <div key={name}>{messages.detail(name, value)}</div>
-        ))}
-      </td>
-      <td>{messages.by(actorEmail)}</td>
-      <td>
-        <Muted>
-          <Ago at={at} />
-        </Muted>
-      </td>
-    </tr>
   )
 }

@@ -16,8 +16,10 @@ import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
+  const access = useAccess()
   const { ip, status, page } = useSearch({ from: '/own/delisting' })
   const isAddress = ip === undefined || looksLikeAddress(ip)
   const filter = { ip: isAddress ? ip : undefined, status, page }
@@ -32,12 +34,12 @@ export function Screen() {
       title={list.title}
       lead={list.lead}
       aside={
-        <ButtonLink kind="primary" icon="plus" to="/delisting/new">
+        <ButtonLink {...access} kind="primary" icon="plus" to="/delisting/new">
           {list.create}
         </ButtonLink>
       }
     >
-      <LoadingOrError there={data} error={error} lines={4}>
+      <LoadingOrError there={data} error={error} lines={4} shape="table">
         {list.loading}
       </LoadingOrError>
       {data && data.pagination.total === 0 && !isFiltered && <NoDelistings />}

@@ -92,7 +92,9 @@ function FirstReport({ id }: { id: string }) {
       {domain ? (
         <RecordInstructions domain={domain} />
       ) : (
-        <Loading lines={3}>{messages.checkingDns}</Loading>
+        <Loading lines={3} slow>
+          {messages.checkingDns}
+        </Loading>
       )}
     </Section>
   )

@@ -1,13 +1,13 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { dmarc, mailboxesQuery, type ReportMailbox } from '../dmarc/api.ts'
+import { deleteWithUndo } from '../deletions.ts'
 import { mailboxes as messages, shared } from '../dmarc/messages.ts'
 import { serverOf, wrongAccount } from '../imap/account.ts'
 import { AccountFields, ConnectionFields } from '../imap/account-fields.tsx'
 import { Ago } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Button } from '../ui/actions/button.tsx'
-import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { FieldRow, Form, TextField } from '../ui/forms/form.tsx'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -16,6 +16,7 @@ import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { counted } from '../ui/text/format.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   const { data: mailboxes, error } = useQuery(mailboxesQuery)
@@ -26,7 +27,7 @@ export function Screen() {
       above={<BackLink to="/dmarc">{shared.title}</BackLink>}
       lead={messages.lead}
     >
-      <LoadingOrError there={mailboxes} error={error} lines={3}>
+      <LoadingOrError there={mailboxes} error={error} lines={3} shape="table">
         {messages.loading}
       </LoadingOrError>
       {mailboxes && mailboxes.length > 0 && <MailboxTable mailboxes={mailboxes} />}
@@ -85,6 +86,7 @@ function MailboxRow({ mailbox }: { mailbox: ReportMailbox }) {
 }
 
 function MailboxActions({ mailbox: { id, user } }: { mailbox: ReportMailbox }) {
+  const access = useAccess()
   const queries = useQueryClient()
   const [problem, setProblem] = useState('')
 
@@ -97,25 +99,24 @@ function MailboxActions({ mailbox: { id, user } }: { mailbox: ReportMailbox }) {
       setProblem((error as Error).message)
     }
   }
-  async function remove(): Promise<void> {
-    await dmarc.removeMailbox(id)
-    await queries.invalidateQueries(mailboxesQuery)
+  function remove(): void {
+    deleteWithUndo(queries, {
+      id,
+      text: messages.removing(user),
+      list: mailboxesQuery.queryKey,
+      send: () => dmarc.removeMailbox(id),
+    })
   }
 
   return (
     <>
       <Row>
-        <Button size="small" onClick={() => void check()}>
+        <Button {...access} size="small" onClick={() => void check()}>
           {messages.check} <VisuallyHidden>{user}</VisuallyHidden>
         </Button>
-        <ConfirmButton
-          label={messages.remove}
-          about={user}
-          title={messages.removeConfirm(user)}
-          onConfirm={remove}
-        >
-          {messages.removeEffect}
-        </ConfirmButton>
+        <Button {...access} size="small" kind="quiet" onClick={remove}>
+          {messages.remove} <VisuallyHidden>{user}</VisuallyHidden>
+        </Button>
       </Row>
       <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
     </>
@@ -123,6 +124,7 @@ function MailboxActions({ mailbox: { id, user } }: { mailbox: ReportMailbox }) {
 }
 
 function NewMailbox() {
+  const access = useAccess()
   const queries = useQueryClient()
   const [added, setAdded] = useState(0)
 
@@ -139,7 +141,7 @@ function NewMailbox() {
   }
 
   return (
-    <Form key={added} onSubmit={add} submit={messages.submit} check={wrongAccount}>
+    <Form key={added} {...access} onSubmit={add} submit={messages.submit} check={wrongAccount}>
       <AccountFields example={messages.userExample} />
       <FieldRow>
         <TextField

@@ -5,22 +5,23 @@ import { dmarc, domainQuery, domainsQuery, type PublishedDomain } from '../dmarc
 import { DomainPage } from '../dmarc/domains/domain-page.tsx'
 import { domainPage, record as messages, shared } from '../dmarc/messages.ts'
 import { RecordInstructions } from '../dmarc/domains/record-instructions.tsx'
-import { deleteShown } from '../refresh-queries.ts'
+import { deleteWithUndo } from '../deletions.ts'
 import { Button } from '../ui/actions/button.tsx'
-import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Section, Muted } from '../ui/layout/page.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { useAccess } from '../workspaces/roles.ts'
+import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/dmarc/$id/record' })
   const { data: domain, error } = useQuery(domainQuery(id))
   return (
     <DomainPage id={id} part={domainPage.record}>
-      <LoadingOrError there={domain} error={error} lines={5}>
+      <LoadingOrError there={domain} error={error} lines={5} slow>
         {messages.checkingDns}
       </LoadingOrError>
       {domain && (
@@ -30,6 +31,7 @@ export function Screen() {
           </Section>
           <Ownership domain={domain} />
           <Section title={messages.deleteTitle}>
+            <Muted>{messages.deleteEffect}</Muted>
             <div>
               <Remove domain={domain} />
             </div>
@@ -41,6 +43,7 @@ export function Screen() {
 }
 
 function Ownership({ domain }: { domain: PublishedDomain }) {
+  const access = useAccess()
   const queries = useQueryClient()
   const [state, setState] = useState({ busy: false, problem: '' })
   const { id, verified, verifiedBy, verification } = domain
@@ -72,6 +75,7 @@ function Ownership({ domain }: { domain: PublishedDomain }) {
       <div role="status">{state.problem && <Notice tone="warn">{state.problem}</Notice>}</div>
       <div>
         <Button
+          {...access}
           kind={verified ? 'plain' : 'primary'}
           busy={state.busy}
           onClick={() => void verify()}
@@ -92,23 +96,23 @@ function Ownership({ domain }: { domain: PublishedDomain }) {
 }
 
 function Remove({ domain: { id, domain } }: { domain: PublishedDomain }) {
+  const access = useAccess()
   const queries = useQueryClient()
   const navigate = useNavigate()
 
-  async function remove(): Promise<void> {
-    await deleteShown(id, () => dmarc.remove(id))
-    await navigate({ to: '/dmarc' })
-    await queries.invalidateQueries(domainsQuery)
+  function remove(): void {
+    deleteWithUndo(queries, {
+      id,
+      text: messages.deleting(domain),
+      list: domainsQuery.queryKey,
+      send: () => dmarc.remove(id),
+    })
+    void navigate({ to: '/dmarc' })
   }
 
   return (
-    <ConfirmButton
-      label={messages.delete}
-      about={domain}
-      title={messages.deleteConfirm(domain)}
-      onConfirm={remove}
-    >
-      {messages.deleteEffect}
-    </ConfirmButton>
+    <Button {...access} kind="danger" onClick={remove}>
+      {messages.delete} <VisuallyHidden>{domain}</VisuallyHidden>
+    </Button>
   )
 }

@@ -22,7 +22,7 @@ export function Screen() {
       above={<BackLink to="/dmarc">{shared.title}</BackLink>}
       lead={messages.lead}
     >
-      <LoadingOrError there={data} error={error} lines={5}>
+      <LoadingOrError there={data} error={error} lines={5} shape="table">
         {messages.loading}
       </LoadingOrError>
       {data?.rejected.length === 0 && <Muted>{messages.empty}</Muted>}

@@ -49,7 +49,7 @@ export function Screen() {
           {data && <Muted>{counted(data.pagination.total, shared.report)}</Muted>}
         </Row>
       </div>
-      <LoadingOrError there={data} error={error} lines={5}>
+      <LoadingOrError there={data} error={error} lines={5} shape="table">
         {shared.loadingReports}
       </LoadingOrError>
       {data?.reports.length === 0 && <Muted>{shared.noMatches}</Muted>}

@@ -15,6 +15,7 @@ import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { counted } from '../ui/text/format.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   const { data: domains, error } = useQuery(domainsQuery)
@@ -25,7 +26,7 @@ export function Screen() {
       lead={messages.lead}
       aside={
         <Row>
-          {domains && domains.length > 0 && (
+          {domains?.length !== 0 && (
             <ButtonLink to="/dmarc/rejected">{messages.rejected}</ButtonLink>
           )}
           <ButtonLink icon="mail" to="/dmarc/mailboxes">
@@ -34,7 +35,7 @@ export function Screen() {
         </Row>
       }
     >
-      <LoadingOrError there={domains} error={error} lines={4}>
+      <LoadingOrError there={domains} error={error} lines={4} shape="table">
         {messages.loading}
       </LoadingOrError>
       {domains && domains.length > 0 && <DomainTable domains={domains} />}
@@ -54,6 +55,7 @@ export function Screen() {
 }
 
 function NewDomain() {
+  const access = useAccess()
   const queries = useQueryClient()
   const navigate = useNavigate()
 
@@ -64,7 +66,7 @@ function NewDomain() {
   }
 
   return (
-    <Form onSubmit={register} submit={messages.addDomain} check={wrongDomain}>
+    <Form {...access} onSubmit={register} submit={messages.addDomain} check={wrongDomain}>
       <TextField
         name="domain"
         label={messages.domain}

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { CheckBox } from '../check/check-box.tsx'
+import { DomainBox } from '../domains/domain-box.tsx'
 import { FirstSteps } from '../overview/first-steps.tsx'
 import { RecentActivity } from '../overview/recent-activity.tsx'
 import { IssueList } from '../overview/issue-list.tsx'
@@ -16,7 +16,7 @@ import { overview as messages } from '../overview/messages.ts'
 /** Issues first, then work in progress, monitored hosts and recent activity. */
 export function Screen() {
   const { data: account } = useQuery(accountQuery)
-  const { data, isNew, problems } = useOverview()
+  const { data, isNew, progress, problems } = useOverview()
   const greeting = messages.greeting(account?.name)
   if (!data) {
     return (
@@ -35,11 +35,12 @@ export function Screen() {
         </Notice>
       ))}
       {issues.length > 0 && <IssueList issues={issues} />}
-      <CheckBox />
+      {isNew && <FirstSteps isNew progress={progress} />}
+      <DomainBox />
       <InProgress {...findInProgress(data)} />
       <HostsSection hosts={data.hosts} />
       <RecentActivity />
-      <FirstSteps isNew={isNew} />
+      {!isNew && <FirstSteps isNew={false} progress={progress} />}
     </Page>
   )
 }

@@ -21,6 +21,7 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { Page, Row, Section } from '../ui/layout/page.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { durationText, numberText, sizeText } from '../ui/text/format.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/migrations/$id' })
@@ -184,6 +185,7 @@ function Settings({ migration }: { migration: Migration }) {
 }
 
 function Cancel({ migration: { migrationId: id, srcUser } }: { migration: Migration }) {
+  const access = useAccess()
   const queries = useQueryClient()
 
   async function cancel(): Promise<void> {
@@ -193,6 +195,7 @@ function Cancel({ migration: { migrationId: id, srcUser } }: { migration: Migrat
 
   return (
     <ConfirmButton
+      {...access}
       label={messages.stop}
       about={messages.stopAbout}
       title={messages.stopTitle(srcUser)}

@@ -14,8 +14,10 @@ import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
+  const access = useAccess()
   const { page = 1 } = useSearch({ from: '/own/migrations' })
   const navigate = useNavigate({ from: '/migrations' })
   const { data, error } = useQuery({ ...migrationsQuery(page), placeholderData: keepPreviousData })
@@ -25,12 +27,12 @@ export function Screen() {
       title={messages.title}
       lead={messages.lead}
       aside={
-        <ButtonLink kind="primary" icon="plus" to="/migrations/new">
+        <ButtonLink {...access} kind="primary" icon="plus" to="/migrations/new">
           {messages.create}
         </ButtonLink>
       }
     >
-      <LoadingOrError there={data} error={error} lines={4}>
+      <LoadingOrError there={data} error={error} lines={4} shape="table">
         {messages.loading}
       </LoadingOrError>
       {data && data.pagination.total === 0 && <NoMigration />}

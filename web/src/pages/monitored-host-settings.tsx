@@ -17,6 +17,7 @@ import { CheckField, Form, TextField } from '../ui/forms/form.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Page, Section, Muted } from '../ui/layout/page.tsx'
 import { LoadingOrError, Loading } from '../ui/feedback/loading.tsx'
+import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/monitoring/$id/settings' })
@@ -32,7 +33,7 @@ export function Screen() {
         </BackLink>
       }
     >
-      <LoadingOrError there={host} error={error} lines={6}>
+      <LoadingOrError there={host} error={error} lines={6} shape="form">
         {messages.loading}
       </LoadingOrError>
       {host && <Settings host={host} />}
@@ -42,6 +43,7 @@ export function Screen() {
 }
 
 function Settings({ host: { id, label, tlsPorts, dnsRecords, host } }: { host: HostDetail }) {
+  const access = useAccess()
   const queries = useQueryClient()
   const navigate = useNavigate()
 
@@ -58,6 +60,7 @@ function Settings({ host: { id, label, tlsPorts, dnsRecords, host } }: { host: H
 
   return (
     <Form
+      {...access}
       onSubmit={save}
       submit={messages.save}
       check={({ tlsPorts: ports = '' }) => wrongPorts(ports)}

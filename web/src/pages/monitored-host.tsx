@@ -14,17 +14,18 @@ import {
   summarizeHost,
 } from '../monitoring/messages.ts'
 import { Addresses, Certificates, Records } from '../monitoring/host-details.tsx'
-import { deleteShown } from '../refresh-queries.ts'
+import { deleteWithUndo } from '../deletions.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Button, ButtonLink } from '../ui/actions/button.tsx'
-import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { DayStrip } from '../ui/charts/day-strip.tsx'
 import { Stats } from '../ui/lists/stats.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Page, Row, Section } from '../ui/layout/page.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { numberText } from '../ui/text/format.ts'
+import { useAccess } from '../workspaces/roles.ts'
+import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/monitoring/$id' })
@@ -59,6 +60,7 @@ function HostActions({ host }: { host: HostDetail }) {
 }
 
 function CheckNow({ id }: { id: string }) {
+  const access = useAccess()
   const queries = useQueryClient()
   const [state, setState] = useState({ busy: false, problem: '' })
 
@@ -74,7 +76,7 @@ function CheckNow({ id }: { id: string }) {
 
   return (
     <>
-      <Button kind="primary" busy={state.busy} onClick={() => void check()}>
+      <Button {...access} kind="primary" busy={state.busy} onClick={() => void check()}>
         {messages.checkNow}
       </Button>
       <div role="alert">{state.problem && <Notice tone="bad">{state.problem}</Notice>}</div>
@@ -83,24 +85,24 @@ function CheckNow({ id }: { id: string }) {
 }
 
 function Remove({ host: { id, host } }: { host: HostDetail }) {
+  const access = useAccess()
   const queries = useQueryClient()
   const navigate = useNavigate()
 
-  async function remove(): Promise<void> {
-    await deleteShown(id, () => monitoring.remove(id))
-    await queries.invalidateQueries(hostsQuery)
-    await navigate({ to: '/monitoring' })
+  function remove(): void {
+    deleteWithUndo(queries, {
+      id,
+      text: messages.removing(host),
+      list: hostsQuery.queryKey,
+      send: () => monitoring.remove(id),
+    })
+    void navigate({ to: '/monitoring' })
   }
 
   return (
-    <ConfirmButton
-      label={messages.remove}
-      about={host}
-      title={messages.removeTitle(host)}
-      onConfirm={remove}
-    >
-      {messages.removeText}
-    </ConfirmButton>
+    <Button {...access} size="small" kind="quiet" onClick={remove}>
+      {messages.remove} <VisuallyHidden>{host}</VisuallyHidden>
+    </Button>
   )
 }
 

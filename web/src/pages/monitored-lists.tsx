@@ -17,7 +17,7 @@ export function Screen() {
       above={<BackLink to="/monitoring">{hosts.title}</BackLink>}
       lead={messages.lead}
     >
-      <LoadingOrError there={lists} error={error} lines={6}>
+      <LoadingOrError there={lists} error={error} lines={6} shape="table">
         {messages.loading}
       </LoadingOrError>
       {lists && <Modes lists={lists} />}

@@ -17,6 +17,7 @@ import { FieldRow, Form, TextField } from '../ui/forms/form.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Card, Page, Row, Section, Muted } from '../ui/layout/page.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   const { data: hosts, error } = useQuery(hostsQuery)
@@ -27,7 +28,7 @@ export function Screen() {
       lead={messages.lead}
       aside={<ButtonLink to="/monitoring/lists">{messages.blocklists}</ButtonLink>}
     >
-      <LoadingOrError there={hosts} error={error} lines={4}>
+      <LoadingOrError there={hosts} error={error} lines={4} shape="table">
         {messages.loading}
       </LoadingOrError>
       {hosts && hosts.length > 0 && <Hosts hosts={hosts} />}
@@ -38,6 +39,7 @@ export function Screen() {
 }
 
 function NewHost() {
+  const access = useAccess()
   const queries = useQueryClient()
   const [added, setAdded] = useState(0)
 
@@ -50,7 +52,7 @@ function NewHost() {
   return (
     <Section title={create.title}>
       <Card>
-        <Form key={added} onSubmit={add} submit={create.submit} check={wrongHost}>
+        <Form key={added} {...access} onSubmit={add} submit={create.submit} check={wrongHost}>
           <FieldRow>
             <TextField
               name="host"

@@ -9,8 +9,10 @@ import { AreaField, Form, TextField } from '../ui/forms/form.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Page, Muted } from '../ui/layout/page.tsx'
 import { useInView } from '../ui/forms/use-in-view.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
+  const access = useAccess()
   const { ip = '' } = useSearch({ from: '/own/delisting/new' })
   const queries = useQueryClient()
   const navigate = useNavigate()
@@ -53,6 +55,7 @@ export function Screen() {
       lead={messages.lead}
     >
       <Form
+        {...access}
         onSubmit={create}
         submit={messages.submit}
         check={findMissing}

@@ -5,6 +5,7 @@ import { migrations, migrationsQuery, type Folders } from '../migrations/api.ts'
 import { ConnectionForm } from '../migrations/new/connection-form.tsx'
 import { FolderPicker } from '../migrations/new/folder-picker.tsx'
 import { wizard as texts } from '../migrations/messages.ts'
+import { Loading } from '../ui/feedback/loading.tsx'
 import { MonthNote, MonthSpent } from '../migrations/month.tsx'
 import { Review } from '../migrations/new/review.tsx'
 import { isAllMail } from '../migrations/status.ts'
@@ -30,7 +31,7 @@ export function Screen() {
   const [step, setStep] = useState<StepName>('source')
   const [draft, setDraft] = useState(NOTHING)
   const { source, found, chosen, destination } = draft
-  const { data: list } = useQuery(migrationsQuery(1))
+  const { data: list, error } = useQuery(migrationsQuery(1))
 
   async function testSource(connection: ImapAccount): Promise<void> {
     const folders = await migrations.folders(connection)
@@ -55,6 +56,7 @@ export function Screen() {
       above={<BackLink to="/migrations">{texts.back}</BackLink>}
       lead={list && <MonthNote month={list.month} />}
     >
+      {!list && !error && <Loading lines={3}>{texts.loading}</Loading>}
       {list && <MonthSpent month={list.month} />}
       <Steps
         label={texts.steps}

@@ -1,14 +1,14 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api } from '../api.ts'
 import { CodeForm } from '../account/sign-in/code-form.tsx'
-import { OtherMethods } from '../account/sign-in/other-methods.tsx'
+import { CredentialsForm } from '../account/sign-in/credentials-form.tsx'
+import { goToOidc, OtherMethods } from '../account/sign-in/other-methods.tsx'
 import { serviceQuery } from '../queries.ts'
-import { Form, PasswordField, TextField } from '../ui/forms/form.tsx'
+import { announceSession } from '../session.ts'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Card, Page, Muted, Stack } from '../ui/layout/page.tsx'
-import { fields, signIn as messages } from '../account/messages.ts'
+import { signIn as messages } from '../account/messages.ts'
 
 export function Screen() {
   const { next = '/home' } = useSearch({ from: '/open/sign-in' })
@@ -20,12 +20,8 @@ export function Screen() {
   async function enter(): Promise<void> {
     // Everything cached so far may belong to another account.
     queries.clear()
+    announceSession('signed-in')
     router.history.replace(next)
-  }
-
-  async function signIn({ email = '', password = '' }: Record<string, string>): Promise<void> {
-    if (await api.signIn({ email, password })) setNeedsCode(true)
-    else await enter()
   }
 
   if (needsCode)
@@ -48,27 +44,15 @@ export function Screen() {
         <Stack>
           {service?.passwordSignIn !== false && (
             <>
-              <Form onSubmit={signIn} check={missing} submit={messages.submit}>
-                <TextField
-                  name="email"
-                  label={fields.email}
-                  type="email"
-                  autoComplete="username"
-                  spellCheck={false}
-                  autoFocus
-                />
-                <PasswordField
-                  name="password"
-                  label={fields.password}
-                  autoComplete="current-password"
-                />
-              </Form>
+              <CredentialsForm onDone={enter} onCodeNeeded={() => setNeedsCode(true)} />
               <p>
                 <Link to="/forgot-password">{messages.forgot}</Link>
               </p>
             </>
           )}
-          {service && <OtherMethods service={service} next={next} onDone={enter} />}
+          {service && (
+            <OtherMethods service={service} onDone={enter} onOidc={() => goToOidc(next)} />
+          )}
         </Stack>
       </Card>
       <p>
@@ -93,11 +77,4 @@ function SingleSignOnProblem() {
       </Notice>
     </div>
   )
-}
-
-function missing({ email, password }: Record<string, string>): Record<string, string> {
-  return {
-    ...(!email && { email: fields.enterEmail }),
-    ...(!password && { password: fields.enterPassword }),
-  }
 }

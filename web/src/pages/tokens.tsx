@@ -1,21 +1,27 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api, type ApiToken, type NewApiToken } from '../api.ts'
+import { api, type ApiToken, type NewApiToken, type WantedToken } from '../api.ts'
 import { getCommand } from '../check/curl-commands.ts'
-import { tokensQuery, useOwnDomain } from '../queries.ts'
+import { accountQuery, tokensQuery, useOwnDomain } from '../queries.ts'
+import { describeScopes } from '../tokens/scopes.ts'
+import { TokenForm } from '../tokens/token-form.tsx'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
-import { Form, TextField } from '../ui/forms/form.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
 import { DateText } from '../ui/text/date-text.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Card, Page, Section, Muted, Stack } from '../ui/layout/page.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
-import { tokens as messages } from '../account/messages.ts'
+import { Status } from '../ui/feedback/status.tsx'
 import { TextWithCode } from '../ui/text/text-with-code.tsx'
+import { tokens as messages } from '../tokens/messages.ts'
 
 export function Screen() {
+  const { data: account } = useQuery(accountQuery)
+  const { data: tokens = [] } = useQuery(tokensQuery)
+  // Admins see the tokens of all members.
+  const hasOthers = tokens.some(({ createdBy }) => createdBy.accountId !== account?.id)
   return (
     <Page title={messages.title} lead={messages.lead}>
       <NewToken />
@@ -25,7 +31,7 @@ export function Screen() {
           <Link to="/attacks/servers">{messages.reportTokensLink}</Link>.
         </Muted>
       </p>
-      <Section title={messages.yours}>
+      <Section title={hasOthers ? messages.all : messages.yours}>
         <TokenList />
       </Section>
     </Page>
@@ -36,40 +42,37 @@ function NewToken() {
   const queries = useQueryClient()
   const [created, setCreated] = useState<NewApiToken | null>(null)
 
-  async function create({ label = '' }: Record<string, string>): Promise<void> {
-    setCreated(await api.createToken(label.trim()))
+  async function create(wanted: WantedToken): Promise<void> {
+    setCreated(await api.createToken(wanted))
     await queries.invalidateQueries(tokensQuery)
   }
 
   return (
     <Card>
       <Stack>
-        <Form key={created?.id} onSubmit={create} submit={messages.create}>
-          <TextField
-            name="label"
-            label={messages.name}
-            placeholder={messages.namePlaceholder}
-            maxLength={100}
-            autoComplete="off"
-          />
-        </Form>
+        <TokenForm key={created?.id} onCreate={create} />
         <div role="status">{created && <CreatedToken {...created} />}</div>
       </Stack>
     </Card>
   )
 }
 
-function CreatedToken({ token, label }: NewApiToken) {
+function CreatedToken({ token, label, scopes }: NewApiToken) {
   const domain = useOwnDomain()
+  const canCheck = scopes === null || scopes.some((scope) => /^(\*|checks):/.test(scope))
   return (
     <Notice tone="good" title={messages.created(label)}>
       <p>{messages.copyNow}</p>
       <Snippet what={messages.theToken} text={token} />
-      <p>{messages.tryIt}</p>
-      <Snippet
-        what={messages.theCommand}
-        text={getCommand(`/api/v1/dns-check?domain=${encodeURIComponent(domain)}`, token)}
-      />
+      {canCheck && (
+        <>
+          <p>{messages.tryIt}</p>
+          <Snippet
+            what={messages.theCommand}
+            text={getCommand(`/api/v1/dns-check?domain=${encodeURIComponent(domain)}`, token)}
+          />
+        </>
+      )}
     </Notice>
   )
 }
@@ -77,7 +80,12 @@ function CreatedToken({ token, label }: NewApiToken) {
 function TokenList() {
   const { data: tokens, error } = useQuery(tokensQuery)
   if (error) return <Notice tone="bad">{error.message}</Notice>
-  if (!tokens) return <Loading lines={2}>{messages.loading}</Loading>
+  if (!tokens)
+    return (
+      <Loading lines={2} shape="list">
+        {messages.loading}
+      </Loading>
+    )
   if (tokens.length === 0) return <Muted>{messages.empty}</Muted>
   return (
     <List>
@@ -88,8 +96,9 @@ function TokenList() {
   )
 }
 
-function TokenItem({ id, label, lastFour, createdAt, lastUsedAt }: ApiToken) {
+function TokenItem(token: ApiToken) {
   const queries = useQueryClient()
+  const { id, label, lastFour, scopes, expiresAt } = token
   const name = label || messages.unnamed
 
   async function revoke(): Promise<void> {
@@ -111,7 +120,29 @@ function TokenItem({ id, label, lastFour, createdAt, lastUsedAt }: ApiToken) {
         </ConfirmButton>
       }
     >
-      <code>{messages.masked(lastFour)}</code> · {messages.createdLabel} <DateText at={createdAt} />{' '}
+      {expiresAt && Date.parse(expiresAt) <= Date.now() && (
+        <Status tone="warn">{messages.expired}</Status>
+      )}
+      <div>{describeScopes(scopes)}</div>
+      <TokenDates {...token} />
+    </ListItem>
+  )
+}
+
+function TokenDates({ lastFour, createdAt, createdBy, expiresAt, lastUsedAt }: ApiToken) {
+  const { data: account } = useQuery(accountQuery)
+  const isOwn = createdBy.accountId === account?.id
+  return (
+    <>
+      <code>{messages.masked(lastFour)}</code> · {messages.createdLabel} <DateText at={createdAt} />
+      {!isOwn && ` ${messages.createdBy(createdBy.email)}`} ·{' '}
+      {expiresAt ? (
+        <>
+          {messages.expires} <DateText at={expiresAt} />
+        </>
+      ) : (
+        messages.neverExpires
+      )}{' '}
       ·{' '}
       {lastUsedAt ? (
         <>
@@ -120,6 +151,6 @@ function TokenItem({ id, label, lastFour, createdAt, lastUsedAt }: ApiToken) {
       ) : (
         messages.neverUsed
       )}
-    </ListItem>
+    </>
   )
 }

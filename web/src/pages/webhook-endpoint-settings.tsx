@@ -10,6 +10,7 @@ import { ResponseSecret } from '../webhooks/response-secret.tsx'
 import { ResponseFields, SignatureFields } from '../webhooks/settings-fields.tsx'
 import { parseSettings, validateSettings } from '../webhooks/endpoint-settings.ts'
 import { settings } from '../webhooks/messages.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/hooks/$id/settings' })
@@ -24,7 +25,7 @@ export function Screen() {
         </BackLink>
       }
     >
-      <LoadingOrError there={endpoint} error={error} lines={6}>
+      <LoadingOrError there={endpoint} error={error} lines={6} shape="form">
         {settings.loading}
       </LoadingOrError>
       {endpoint && <Settings endpoint={endpoint} />}
@@ -33,6 +34,7 @@ export function Screen() {
 }
 
 function Settings({ endpoint }: { endpoint: Endpoint }) {
+  const access = useAccess()
   const queries = useQueryClient()
   const navigate = useNavigate()
   const { id } = endpoint
@@ -47,6 +49,7 @@ function Settings({ endpoint }: { endpoint: Endpoint }) {
   return (
     <>
       <Form
+        {...access}
         onSubmit={save}
         check={(values) => validateSettings(values, endpoint)}
         submit={settings.save}
@@ -56,9 +59,7 @@ function Settings({ endpoint }: { endpoint: Endpoint }) {
       </Form>
       <ResponseSecret endpoint={endpoint} />
       <Section title={settings.delete}>
-        <div>
-          <DeleteEndpoint endpoint={endpoint} />
-        </div>
+        <DeleteEndpoint endpoint={endpoint} />
       </Section>
     </>
   )

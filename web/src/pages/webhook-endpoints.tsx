@@ -12,6 +12,7 @@ import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { counted } from '../ui/text/format.ts'
 import { endpointsQuery, webhooks, type Endpoint } from '../webhooks/api.ts'
 import { endpoints } from '../webhooks/messages.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   const { data: all, error } = useQuery(endpointsQuery)
@@ -37,6 +38,7 @@ export function Screen() {
 }
 
 function NewEndpoint() {
+  const access = useAccess()
   const queries = useQueryClient()
   const navigate = useNavigate()
 
@@ -48,7 +50,7 @@ function NewEndpoint() {
 
   return (
     <Card>
-      <Form onSubmit={make} submit={endpoints.create}>
+      <Form {...access} onSubmit={make} submit={endpoints.create}>
         <TextField
           name="label"
           label={endpoints.name}

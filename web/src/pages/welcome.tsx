@@ -41,8 +41,7 @@ export function Screen() {
 function EntryPoint() {
   const { data: service, error } = useQuery(serviceQuery)
   if (error) return <Notice tone="bad">{error.message}</Notice>
-  if (!service) return null
-  if (!service.setupNeeded) {
+  if (!service?.setupNeeded) {
     return (
       <Row>
         <ButtonLink to="/sign-in" kind="primary" size="large">

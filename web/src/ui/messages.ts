@@ -1,6 +1,8 @@
 /** Texts of the shared components. */
 export const messages = {
   brand: 'Portreeve',
+  loadingScreen: 'Loading…',
+  toast: { close: 'Close' },
   confirm: { cancel: 'Cancel' },
   copy: { copy: 'Copy', copied: 'Copied', announcement: 'Copied.' },
   pagination: {

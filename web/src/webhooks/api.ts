@@ -8,7 +8,9 @@ import type {
   WebhookSettings,
 } from '../../../src/webhooks/shapes.ts'
 import { request } from '../api.ts'
+import { withoutDeleted } from '../deletions.ts'
 import { searchOf } from '../search.ts'
+import { inWorkspace } from '../workspace-choice.ts'
 
 export type Endpoint = Static<typeof WebhookEndpoint>
 export type EndpointSettings = Static<typeof WebhookSettings>
@@ -60,13 +62,13 @@ export const webhooks = {
 }
 
 export const bodyPath = (id: string, requestId: string) =>
-  `${BASE}/${id}/requests/${requestId}/body`
+  inWorkspace(`${BASE}/${id}/requests/${requestId}/body`)
 export const harPath = (id: string, filter: RequestFilter) =>
-  `${BASE}/${id}/requests?${searchOf({ ...filter, limit: '500', format: 'har' })}`
+  inWorkspace(`${BASE}/${id}/requests?${searchOf({ ...filter, limit: '500', format: 'har' })}`)
 
 export const endpointsQuery = queryOptions({
   queryKey: ['webhooks', 'all'],
-  queryFn: webhooks.list,
+  queryFn: async () => withoutDeleted(await webhooks.list()),
 })
 
 export const endpointQuery = (id: string) =>

@@ -2,16 +2,18 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { StorageLine } from '../account/storage.tsx'
 import { useStreamState } from '../live-updates.ts'
-import { deleteShown } from '../refresh-queries.ts'
-import { ButtonLink, DownloadLink } from '../ui/actions/button.tsx'
+import { deleteWithUndo } from '../deletions.ts'
+import { Button, ButtonLink, DownloadLink } from '../ui/actions/button.tsx'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { CopyButton } from '../ui/actions/copy.tsx'
 import { ConnectionStatus } from '../ui/feedback/connection-status.tsx'
 import { Row, Muted } from '../ui/layout/page.tsx'
+import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import { endpointsQuery, harPath, webhooks, type Endpoint } from './api.ts'
 import classes from './endpoint-head.module.css'
 import { SendTest } from './first-request.tsx'
 import { endpoint as messages, endpoints } from './messages.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 /** The URL, the response, and whether the screen is live. */
 export function EndpointAddress({ endpoint }: { endpoint: Endpoint }) {
@@ -35,6 +37,7 @@ export function EndpointAddress({ endpoint }: { endpoint: Endpoint }) {
 }
 
 export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
+  const access = useAccess()
   const { id, label, token } = endpoint
   const { q, method } = useSearch({ from: '/own/hooks/$id' })
   const navigate = useNavigate({ from: '/hooks/$id' })
@@ -50,6 +53,7 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
         {messages.har}
       </DownloadLink>
       <ConfirmButton
+        {...access}
         label={messages.clear}
         about={messages.clearAbout}
         title={messages.clearTitle}
@@ -66,24 +70,28 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
 
 /** The whole endpoint goes, and its address with it. */
 export function DeleteEndpoint({ endpoint: { id, label, token } }: { endpoint: Endpoint }) {
+  const access = useAccess()
   const queries = useQueryClient()
   const navigate = useNavigate()
 
-  async function remove(): Promise<void> {
-    await deleteShown(id, () => webhooks.remove(id))
-    await navigate({ to: '/hooks' })
-    await queries.invalidateQueries(endpointsQuery)
+  function remove(): void {
+    deleteWithUndo(queries, {
+      id,
+      text: messages.deleting(label || token),
+      list: endpointsQuery.queryKey,
+      send: () => webhooks.remove(id),
+    })
+    void navigate({ to: '/hooks' })
   }
 
   return (
-    <ConfirmButton
-      label={messages.delete}
-      about={messages.deleteAbout}
-      title={messages.deleteTitle(label || token)}
-      kind="danger"
-      onConfirm={remove}
-    >
-      {messages.deleteText}
-    </ConfirmButton>
+    <>
+      <Muted>{messages.deleteText}</Muted>
+      <div>
+        <Button {...access} kind="danger" onClick={remove}>
+          {messages.delete} <VisuallyHidden>{messages.deleteAbout}</VisuallyHidden>
+        </Button>
+      </div>
+    </>
   )
 }

@@ -33,8 +33,8 @@ export const endpoint = {
     `This deletes all requests of “${name}” and resets its count. The URL stays the same.`,
   delete: 'Delete',
   deleteAbout: 'this endpoint',
-  deleteTitle: (name: string) => `Delete “${name}”?`,
-  deleteText: 'Its URL will return 404, and all its requests are deleted. This can’t be undone.',
+  deleting: (name: string) => `Deleting “${name}” and all its requests…`,
+  deleteText: 'Its URL will return 404, and all its requests are deleted.',
 } as const
 
 export const settings = {

@@ -7,9 +7,11 @@ import { Row, Section, Muted, Stack } from '../ui/layout/page.tsx'
 import { webhooks, type Endpoint } from './api.ts'
 import classes from './body/code.module.css'
 import { responseSecret as messages } from './messages.ts'
+import { useAccess } from '../workspaces/roles.ts'
 
 /** The secret that templates sign with: shown on request, and replaced. */
 export function ResponseSecret({ endpoint: { id } }: { endpoint: Endpoint }) {
+  const access = useAccess()
   const [secret, setSecret] = useState('')
   const [problem, setProblem] = useState('')
 
@@ -35,8 +37,13 @@ export function ResponseSecret({ endpoint: { id } }: { endpoint: Endpoint }) {
           </div>
         )}
         <Row>
-          {secret === '' && <Button onClick={() => void show()}>{messages.show}</Button>}
+          {secret === '' && (
+            <Button {...access} onClick={() => void show()}>
+              {messages.show}
+            </Button>
+          )}
           <ConfirmButton
+            {...access}
             label={messages.replace}
             about={messages.replaceAbout}
             title={messages.replaceTitle}

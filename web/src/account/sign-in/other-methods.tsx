@@ -10,12 +10,13 @@ import { signInWithPasskey } from '../passkeys.ts'
 /** Sign-in without a password: with a passkey, or at the OpenID provider. */
 export function OtherMethods({
   service,
-  next,
   onDone,
+  onOidc,
 }: {
   service: ServiceFacts
-  next: string
   onDone: () => Promise<void>
+  /** Opens the page of the provider. */
+  onOidc: () => void
 }) {
   const [problem, setProblem] = useState('')
   const { oidc, passkeys } = service
@@ -32,15 +33,21 @@ export function OtherMethods({
 
   return (
     <Stack>
-      {oidc && (
-        <Button
-          onClick={() => location.assign(`${OIDC_START}?returnTo=${encodeURIComponent(next)}`)}
-        >
-          {messages.withOidc(oidc.name)}
-        </Button>
-      )}
+      {oidc && <Button onClick={onOidc}>{messages.withOidc(oidc.name)}</Button>}
       {passkeys && <Button onClick={() => void usePasskey()}>{messages.withPasskey}</Button>}
       <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
     </Stack>
   )
+}
+
+const oidcUrl = (returnTo: string) => `${OIDC_START}?returnTo=${encodeURIComponent(returnTo)}`
+
+/** Leaves the page for the provider, which leads back to that path. */
+export function goToOidc(returnTo: string): void {
+  location.assign(oidcUrl(returnTo))
+}
+
+/** Opens the provider beside the page; its tab ends on a page that says so to this one. */
+export function openOidcTab(): void {
+  window.open(oidcUrl('/signed-in'), '_blank')
 }

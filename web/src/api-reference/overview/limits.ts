@@ -29,6 +29,20 @@ export const ACCOUNT_LIMITS: Limit[] = [
     ],
   },
   {
+    name: 'domain checks',
+    requests: 300,
+    per: 'an hour',
+    atOnce: 3,
+    operations: ['getDomain', 'followDomain', 'watchDomain'],
+  },
+  {
+    name: 'record lookups',
+    requests: 3_600,
+    per: 'an hour',
+    atOnce: 10,
+    operations: ['getDomainRecord'],
+  },
+  {
     name: 'IMAP connection requests',
     requests: 600,
     per: 'an hour',
@@ -136,6 +150,13 @@ export const ADDRESS_LIMITS: Limit[] = [
     per: 'an hour',
     atOnce: 3,
     operations: ['requestPasswordReset', 'resetPassword'],
+  },
+  {
+    name: 'invitation previews',
+    requests: 120,
+    per: 'an hour',
+    atOnce: 3,
+    operations: ['previewInvitation'],
   },
   { name: 'setup attempts', requests: 30, per: 'an hour', atOnce: 3, operations: ['setUp'] },
 ]

@@ -7,6 +7,7 @@ import { Stack } from '../../ui/layout/page.tsx'
 import { dmarc, type UploadResult } from '../api.ts'
 import { upload as messages } from '../messages.ts'
 import { splitIntoBatches } from './batches.ts'
+import { useAccess } from '../../workspaces/roles.ts'
 
 type State = { done: UploadResult | null; remaining: number; problem: string }
 
@@ -15,6 +16,7 @@ const MAX_NAMED_FILES = 5
 
 /** Uploads report files and shows the result. */
 export function Upload() {
+  const access = useAccess()
   const queries = useQueryClient()
   const [{ done, remaining, problem }, setState] = useState<State>({
     done: null,
@@ -43,6 +45,7 @@ export function Upload() {
   return (
     <Stack>
       <FileDrop
+        {...access}
         label={remaining > 0 ? messages.remaining(remaining) : messages.choose}
         hint={messages.hint}
         busy={remaining > 0}

@@ -7,6 +7,7 @@ import { Choice } from '../../ui/forms/choice.tsx'
 import { Muted, Section } from '../../ui/layout/page.tsx'
 import { Table } from '../../ui/lists/table.tsx'
 import { counted } from '../../ui/text/format.ts'
+import { useAccess } from '../../workspaces/roles.ts'
 import { dmarc, type Sender, type Summary } from '../api.ts'
 import { senders as messages, shared, sources } from '../messages.ts'
 import { shareText } from '../share-text.ts'
@@ -54,6 +55,7 @@ function SenderRow({
   sender: Sender
   onMark: (chosen: Sender['mark']) => void
 }) {
+  const access = useAccess()
   const { name, kind, docs, mark, isMine, messages: count, pass, fail } = sender
   return (
     <tr>
@@ -76,6 +78,7 @@ function SenderRow({
       </td>
       <td>
         <Choice<Mark>
+          {...access}
           label={messages.markOf(name)}
           choices={[
             {

@@ -1,9 +1,12 @@
 import { guessTarget } from '../../check/guess-target.ts'
+import { showToast } from '../../toasts.ts'
 import type { IconName } from '../../ui/brand/icons.tsx'
 import { palette as messages } from '../messages.ts'
 
-/** An entry of the command palette. */
+/** An entry of the command palette: a screen, an object, or an action that runs at once. */
 export type PaletteItem = {
+  /** Where several objects may have the same name. */
+  id?: string
   name: string
   /** The kind of object, shown beside the name. */
   kind: string
@@ -15,8 +18,13 @@ export type PaletteItem = {
   open: () => void
 }
 
+/** Shows why an action of the palette failed, after the palette was closed. */
+export function reportProblem(error: Error): void {
+  showToast({ isProblem: true, text: error.message })
+}
+
 /** Entries shown at once, at most. */
-const MAX_SHOWN = 9
+const MAX_SHOWN = 10
 
 /**
  * Finds the entries for a search text: first a check of the address or name in it, then entries

@@ -59,7 +59,7 @@ export function PaletteSearch({ onDone }: { onDone: () => void }) {
       <ul id={list} role="listbox" aria-label={messages.results} className={classes.finds}>
         {found.map((find, index) => (
           <li
-            key={`${find.kind} ${find.name}`}
+            key={find.id ?? `${find.kind} ${find.name}`}
             id={`${list}-${index}`}
             role="option"
             aria-selected={index === at}

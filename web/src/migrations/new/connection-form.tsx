@@ -1,6 +1,7 @@
 import { accountOf, wrongAccount, type ImapAccount } from '../../imap/account.ts'
 import { AccountFields, ConnectionFields } from '../../imap/account-fields.tsx'
 import { Form } from '../../ui/forms/form.tsx'
+import { useAccess } from '../../workspaces/roles.ts'
 
 type ConnectionFormProps = {
   /** What was entered before, when the user returns to this step. */
@@ -15,8 +16,14 @@ type ConnectionFormProps = {
  * starts.
  */
 export function ConnectionForm({ initial, submit, onSubmit }: ConnectionFormProps) {
+  const access = useAccess()
   return (
-    <Form onSubmit={(values) => onSubmit(accountOf(values))} check={wrongAccount} submit={submit}>
+    <Form
+      {...access}
+      onSubmit={(values) => onSubmit(accountOf(values))}
+      check={wrongAccount}
+      submit={submit}
+    >
       <AccountFields initial={initial} takesTokens />
       <ConnectionFields initial={initial} />
     </Form>

@@ -16,7 +16,11 @@ export function DryRun({ id, isStale }: DryRunProps) {
   const { data, error } = useMigration(id)
   if (error) return <Notice tone="unknown">{error.message}</Notice>
   if (!data || isMigrationOpen(data))
-    return <Loading lines={2}>{data ? verdictOf(data) : messages.starting}</Loading>
+    return (
+      <Loading lines={2} slow>
+        {data ? verdictOf(data) : messages.starting}
+      </Loading>
+    )
   return (
     <>
       <div role="status">

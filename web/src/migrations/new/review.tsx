@@ -10,6 +10,7 @@ import { DryRun } from './dry-run.tsx'
 import { MappingTable } from './mapping-table.tsx'
 import { review as messages } from '../messages.ts'
 import { isAllMail } from '../status.ts'
+import { useAccess } from '../../workspaces/roles.ts'
 
 type ReviewProps = { source: Connection; destination: Connection; folders: Folder[] }
 
@@ -21,6 +22,7 @@ type StartedDryRun = { id: string; options: Options }
 
 /** The last step before a migration: options, destinations, dry run, start. */
 export function Review({ source, destination, folders }: ReviewProps) {
+  const access = useAccess()
   const [options, setOptions] = useState(DEFAULTS)
   const [started, setStarted] = useState<StartedDryRun | null>(null)
   const [state, setState] = useState<{ busy: 'dryRun' | 'start' | null; problem: string }>({
@@ -70,10 +72,15 @@ export function Review({ source, destination, folders }: ReviewProps) {
         {started && <DryRun id={started.id} isStale={started.options !== options} />}
       </Section>
       <Row>
-        <Button kind="primary" busy={state.busy === 'start'} onClick={() => void send(false)}>
+        <Button
+          {...access}
+          kind="primary"
+          busy={state.busy === 'start'}
+          onClick={() => void send(false)}
+        >
           {messages.start}
         </Button>
-        <Button busy={state.busy === 'dryRun'} onClick={() => void send(true)}>
+        <Button {...access} busy={state.busy === 'dryRun'} onClick={() => void send(true)}>
           {started ? messages.dryRunAgain : messages.dryRun}
         </Button>
         <Muted>{messages.dryRunHint}</Muted>

@@ -2,6 +2,7 @@ import { Button as MantineButton, type ButtonProps as MantineButtonProps } from 
 import { createLink } from '@tanstack/react-router'
 import type { ComponentProps, ReactNode } from 'react'
 import classes from './button.module.css'
+import { Explained } from './explained.tsx'
 import { Icon, type IconName } from '../brand/icons.tsx'
 
 export type ButtonKind = 'primary' | 'plain' | 'quiet' | 'danger'
@@ -16,6 +17,8 @@ type ButtonProps = {
   /** An action is in progress: the button stays in place and ignores clicks. */
   busy?: boolean
   disabled?: boolean
+  /** Why the action is not available: disables the button, and is shown on focus and hover. */
+  disabledReason?: string | undefined
   type?: 'button' | 'submit'
   onClick?: (() => void) | undefined
   children: ReactNode
@@ -27,8 +30,20 @@ export function Button({
   icon,
   busy = false,
   type = 'button',
+  disabledReason,
   ...rest
 }: ButtonProps) {
+  if (disabledReason) {
+    return (
+      <Explained reason={disabledReason}>
+        {(described) => (
+          <MantineButton {...looks(kind, size, icon)} {...described} data-disabled>
+            {rest.children}
+          </MantineButton>
+        )}
+      </Explained>
+    )
+  }
   return <MantineButton {...looks(kind, size, icon)} {...rest} type={type} loading={busy} />
 }
 
@@ -37,8 +52,15 @@ export const ButtonLink = createLink(function ButtonLink({
   kind = 'plain',
   size = 'normal',
   icon,
+  disabledReason,
   ...rest
-}: ComponentProps<'a'> & { kind?: ButtonKind; size?: Size; icon?: IconName }) {
+}: ComponentProps<'a'> & Pick<ButtonProps, 'kind' | 'size' | 'icon' | 'disabledReason'>) {
+  if (disabledReason)
+    return (
+      <Button kind={kind} size={size} disabledReason={disabledReason} {...(icon && { icon })}>
+        {rest.children}
+      </Button>
+    )
   return <MantineButton component="a" {...looks(kind, size, icon)} {...rest} />
 })
 

@@ -14,6 +14,7 @@ type ConfirmProps = {
   kind?: ButtonKind
   /** Label of the button that closes the dialog, “Cancel” by default. */
   keep?: string
+  disabledReason?: string | undefined
   children: ReactNode
   onConfirm: () => Promise<void>
 }
@@ -28,6 +29,7 @@ export function ConfirmButton({
   title,
   kind = 'quiet',
   keep = messages.confirm.cancel,
+  disabledReason,
   children,
   onConfirm,
 }: ConfirmProps) {
@@ -51,7 +53,12 @@ export function ConfirmButton({
 
   return (
     <>
-      <Button size="small" kind={kind} onClick={() => dialog.current?.showModal()}>
+      <Button
+        size="small"
+        kind={kind}
+        disabledReason={disabledReason}
+        onClick={() => dialog.current?.showModal()}
+      >
         {label} <VisuallyHidden>{about}</VisuallyHidden>
       </Button>
       <ConfirmDialog ref={dialog} heading={heading} title={title}>

@@ -1,22 +1,34 @@
-import { Notice } from './notice.tsx'
+import { VisuallyHidden } from '../text/visually-hidden.tsx'
 import classes from './loading.module.css'
+import { Notice } from './notice.tsx'
+import { Skeleton, type SkeletonShape } from './skeleton.tsx'
 
-/** A placeholder while data loads, announced to screen readers. */
-export function Loading({ lines, children }: { lines: number; children: string }) {
+type LoadingProps = {
+  /** Rows, items or fields of the outline. */
+  lines: number
+  shape?: SkeletonShape
+  /**
+   * Takes seconds: the text is shown, and so is what follows. Otherwise what follows appears with
+   * the data, so that it never moves.
+   */
+  slow?: boolean
+  children: string
+}
+
+/** The outline of data that is loading, announced to screen readers. */
+export function Loading({ lines, shape = 'text', slow = false, children }: LoadingProps) {
   return (
-    <div className={classes.waiting} role="status">
-      <span>{children}</span>
-      {Array.from({ length: lines }, (_, line) => (
-        <div key={line} className={classes.line} />
-      ))}
+    <div className={classes.waiting} role="status" data-loading={slow ? undefined : true}>
+      {slow ? <span>{children}</span> : <VisuallyHidden>{children}</VisuallyHidden>}
+      <Skeleton lines={lines} shape={shape} />
     </div>
   )
 }
 
-type FetchingProps = { there: unknown; error: Error | null; lines: number; children: string }
+type FetchingProps = LoadingProps & { there: unknown; error: Error | null }
 
-/** Shows a placeholder while data loads, or the error. Renders nothing once the data is there. */
-export function LoadingOrError({ there, error, lines, children }: FetchingProps) {
+/** Shows an outline while data loads, or the error. Renders nothing once the data is there. */
+export function LoadingOrError({ there, error, shape = 'list', ...loading }: FetchingProps) {
   if (error) return <Notice tone="bad">{error.message}</Notice>
-  return there ? null : <Loading lines={lines}>{children}</Loading>
+  return there ? null : <Loading shape={shape} {...loading} />
 }

@@ -7,12 +7,15 @@ type FileDropProps = {
   label: string
   hint: string
   busy: boolean
+  /** Why files are not accepted; replaces the hint. */
+  disabledReason?: string | undefined
   onFiles: (files: File[]) => void
 }
 
 /** Accepts files chosen with a button or dropped onto it. */
-export function FileDrop({ label, hint, busy, onFiles }: FileDropProps) {
+export function FileDrop({ label, hint, busy, disabledReason, onFiles }: FileDropProps) {
   const [isOver, setIsOver] = useState(false)
+  const isClosed = busy || disabledReason !== undefined
 
   function hold(event: DragEvent): void {
     event.preventDefault()
@@ -21,7 +24,7 @@ export function FileDrop({ label, hint, busy, onFiles }: FileDropProps) {
   function drop(event: DragEvent): void {
     event.preventDefault()
     setIsOver(false)
-    if (!busy && event.dataTransfer.files.length > 0) onFiles([...event.dataTransfer.files])
+    if (!isClosed && event.dataTransfer.files.length > 0) onFiles([...event.dataTransfer.files])
   }
 
   return (
@@ -36,7 +39,7 @@ export function FileDrop({ label, hint, busy, onFiles }: FileDropProps) {
         <input
           type="file"
           multiple
-          disabled={busy}
+          disabled={isClosed}
           onChange={({ currentTarget: input }) => {
             const files = [...(input.files ?? [])]
             // The same files may be chosen again.
@@ -47,7 +50,7 @@ export function FileDrop({ label, hint, busy, onFiles }: FileDropProps) {
         <Icon name="plus" size={16} />
         {label}
       </label>
-      <p className={classes.hint}>{hint}</p>
+      <p className={classes.hint}>{disabledReason ?? hint}</p>
     </div>
   )
 }

@@ -33,10 +33,20 @@ type FormProps = {
   kind?: ButtonKind
   /** Further buttons beside it. */
   aside?: ReactNode
+  /** Why the form is not available: disables its fields, and is shown beside its button. */
+  disabledReason?: string | undefined
   children: ReactNode
 }
 
-export function Form({ onSubmit, check, submit, kind = 'primary', aside, children }: FormProps) {
+export function Form({
+  onSubmit,
+  check,
+  submit,
+  kind = 'primary',
+  aside,
+  disabledReason,
+  children,
+}: FormProps) {
   const [problem, setProblem] = useState(NO_PROBLEM)
   const [busy, setBusy] = useState(false)
   const said = useInView<HTMLDivElement>(
@@ -67,15 +77,17 @@ export function Form({ onSubmit, check, submit, kind = 'primary', aside, childre
 
   return (
     <form className={classes.form} noValidate onSubmit={(event) => void send(event)}>
-      <FieldProblems value={problem.fields}>{children}</FieldProblems>
+      <fieldset className={classes.all} disabled={disabledReason !== undefined}>
+        <FieldProblems value={problem.fields}>{children}</FieldProblems>
+      </fieldset>
       <div role="alert" ref={said}>
         {problem.message && <Notice tone="bad">{problem.message}</Notice>}
       </div>
       <div className={classes.ways}>
-        <Button kind={kind} type="submit" busy={busy}>
+        <Button kind={kind} type="submit" busy={busy} disabled={disabledReason !== undefined}>
           {submit}
         </Button>
-        {aside}
+        {disabledReason ? <span className={classes.description}>{disabledReason}</span> : aside}
       </div>
     </form>
   )

@@ -1,0 +1,218 @@
+import type { PrivateTargets } from '../config.ts'
+import {
+  findProviders,
+  gatherBimi,
+  gatherDkim,
+  gatherDmarc,
+  gatherMtaSts,
+} from '../diagnostics/mail-auth/mail-auth-facts.ts'
+import { Fault } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import { canonical, isAllowed, parseHost, type DomainName } from '../net/address.ts'
+import { dataOf, type DnsFailure, type Resolver } from '../net/dns.ts'
+import { checkTarget } from '../net/guard.ts'
+import { getSmall } from '../net/http/get-small.ts'
+import { probeTls, type TlsFacts } from '../net/tls/probe-tls.ts'
+import type { StartTls } from '../net/tls/starttls.ts'
+import { createDnsQueries, dnsFailureOf, type DnsQueries } from '../protocols/dns-queries.ts'
+import { registeredDomain } from '../protocols/dmarc/public-suffix.ts'
+import type { Blocklists } from '../protocols/dnsbl/blocklists.ts'
+import type { DomainLists } from '../protocols/dnsbl/domain-lists.ts'
+import { lookUpMailUse } from '../protocols/mail/mail-use.ts'
+import { walkSpf } from '../protocols/spf/spf-tree.ts'
+import { MAX_ADDRESSES_PER_HOST, MAX_MAIL_HOSTS, PROBE_TIMEOUT_MS } from './limits.ts'
+import type { RegistrationLookup } from './registration-lookup.ts'
+import { collectSenders, type Senders } from './senders.ts'
+
+/** The services whose certificates are checked, and their usual ports. */
+export const SERVICES = {
+  smtp: { port: 25, starttls: 'smtp' },
+  submission: { port: 587, starttls: 'smtp' },
+  imaps: { port: 993 },
+  https: { port: 443 },
+} as const satisfies Record<string, { port: number; starttls?: StartTls }>
+export type ServiceName = keyof typeof SERVICES
+
+/** What checks of domains need. */
+export type DomainDeps = {
+  resolver: Resolver
+  blocklists: Blocklists
+  domainLists: DomainLists
+  registrations: RegistrationLookup
+  allowPrivate: PrivateTargets
+  log: Logger
+  /** DKIM selectors that the domain is known to sign with, from the workspace’s own reports. */
+  selectorsSeen?: ((domain: string) => Promise<string[]>) | undefined
+  /** The workspace’s report address for the domain; null when it is not registered. */
+  reportEmailOf?: ((domain: string) => Promise<string | null>) | undefined
+  /** Other ports than the usual ones, for tests. */
+  ports?: Partial<Record<ServiceName, number>> | undefined
+}
+
+/** A host that receives mail for the domain. */
+export type MailHost = {
+  host: string
+  /** In canonical form; empty when the host has none, or when `failure` says why. */
+  addresses: string[]
+  /** Addresses beyond the limit. */
+  omittedAddresses: number
+  /** Where a CNAME leads; an MX must not be an alias (RFC 5321, 5.1). */
+  alias: string | null
+  failure: DnsFailure | null
+}
+
+export type MailHosts = { hosts: MailHost[]; omittedHosts: number }
+
+/** The result of one connection: what was found, or why there was none. */
+export type Probe = { facts: TlsFacts } | { fault: Fault }
+
+/** The facts of one check. Each is looked up once, when the first line needs it. */
+export type DomainContext = DomainName & {
+  registeredDomain: string
+  deps: DomainDeps
+  queries: DnsQueries
+  /** Asks through `queries`, for functions that expect a resolver. */
+  resolver: Resolver
+  signal: AbortSignal
+  now: Date
+  own: () => ReturnType<DnsQueries['lookUpTxt']>
+  mailUse: () => ReturnType<typeof lookUpMailUse>
+  mailHosts: () => Promise<MailHosts>
+  spf: () => ReturnType<typeof walkSpf>
+  senders: () => Promise<Senders>
+  providers: () => ReturnType<typeof findProviders>
+  dkim: () => ReturnType<typeof gatherDkim>
+  dmarc: () => ReturnType<typeof gatherDmarc>
+  mtaSts: () => ReturnType<typeof gatherMtaSts>
+  bimi: () => ReturnType<typeof gatherBimi>
+  /** Whether the resolver validates DNSSEC: the root is signed. */
+  isValidating: () => Promise<boolean>
+  addressesOf: (host: string) => Promise<MailHost>
+  probe: (host: string, service: ServiceName) => Promise<Probe>
+}
+
+export function createDomainContext(
+  name: DomainName,
+  deps: DomainDeps,
+  signal: AbortSignal,
+): DomainContext {
+  const queries = createDnsQueries(deps.resolver, signal)
+  const guarded = {
+    resolver: sharedResolver(queries, deps.resolver),
+    allowPrivate: deps.allowPrivate,
+  }
+  const fetchFile = (url: URL) => getSmall(url, guarded, patienceOf(signal))
+  const domain = name.name
+  const hosts = new Map<string, Promise<MailHost>>()
+  const probes = new Map<string, Promise<Probe>>()
+
+  const mailUse = once(() => lookUpMailUse(domain, queries))
+  const spf = once(() => walkSpf(domain, queries))
+  const addressesOf = (host: string) => remember(hosts, host, () => lookUpHost(host, queries))
+  return {
+    ...name,
+    registeredDomain: registeredDomain(domain) ?? domain,
+    deps,
+    queries,
+    resolver: guarded.resolver,
+    signal,
+    now: new Date(),
+    own: once(() => queries.lookUpTxt(domain)),
+    mailUse,
+    mailHosts: once(async () => {
+      const { receives, exchanges } = await mailUse()
+      const names = receives === 'address' ? [domain] : [...new Set(exchanges)]
+      const found = await Promise.all(names.slice(0, MAX_MAIL_HOSTS).map(addressesOf))
+      return { hosts: found, omittedHosts: Math.max(0, names.length - MAX_MAIL_HOSTS) }
+    }),
+    spf,
+    senders: once(async () => collectSenders(await spf(), queries)),
+    providers: once(() => findProviders(domain, queries)),
+    dkim: once(async () => gatherDkim(domain, await knownSelectors(domain, deps), queries)),
+    dmarc: once(() => gatherDmarc(domain, queries)),
+    mtaSts: once(() => gatherMtaSts(domain, queries, fetchFile)),
+    bimi: once(() => gatherBimi(domain, queries)),
+    isValidating: once(async () => {
+      const answer = await queries.query('.', 'SOA')
+      return answer.status === 'NOERROR' && answer.isAuthenticated
+    }),
+    addressesOf,
+    probe: (host, service) =>
+      remember(probes, `${host} ${service}`, () =>
+        probe(host, service, { ...guarded, ports: deps.ports }, patienceOf(signal)),
+      ),
+  }
+}
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined
+  return () => (result ??= work())
+}
+
+function remember<T>(known: Map<string, Promise<T>>, key: string, work: () => Promise<T>) {
+  const result = known.get(key) ?? work()
+  known.set(key, result)
+  return result
+}
+
+const patienceOf = (signal: AbortSignal) =>
+  AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)])
+
+/** The resolver of the check, for functions that ask by themselves: each name is asked once. */
+function sharedResolver(queries: DnsQueries, resolver: Resolver): Resolver {
+  return {
+    servers: resolver.servers,
+    query: (name, type, signal, options) =>
+      options ? resolver.query(name, type, signal, options) : queries.query(name, type),
+  }
+}
+
+const SELECTOR = /^[\w-]{1,63}(?:\.[\w-]{1,63}){0,3}$/
+
+/** Without the reports there are still the common selectors. */
+async function knownSelectors(domain: string, { selectorsSeen }: DomainDeps): Promise<string[]> {
+  const seen = (await selectorsSeen?.(domain).catch(() => [])) ?? []
+  return seen.filter((selector) => SELECTOR.test(selector))
+}
+
+async function lookUpHost(host: string, queries: DnsQueries): Promise<MailHost> {
+  const [v4, v6] = await Promise.all([queries.query(host, 'A'), queries.query(host, 'AAAA')])
+  const all = [...dataOf(v4, 'A'), ...dataOf(v6, 'AAAA')].map(canonical)
+  const addresses = [...new Set(all)]
+  const aliases = [v4, v6].flatMap((answer) => (answer.status === 'FAILED' ? [] : answer.cnames))
+  return {
+    host,
+    addresses: addresses.slice(0, MAX_ADDRESSES_PER_HOST),
+    omittedAddresses: Math.max(0, addresses.length - MAX_ADDRESSES_PER_HOST),
+    alias: aliases.at(-1) ?? null,
+    failure: addresses.length > 0 ? null : (dnsFailureOf(v4) ?? dnsFailureOf(v6)),
+  }
+}
+
+type ProbeDeps = {
+  resolver: Resolver
+  allowPrivate: PrivateTargets
+  ports: DomainDeps['ports']
+}
+
+async function probe(
+  host: string,
+  service: ServiceName,
+  { ports, ...guarded }: ProbeDeps,
+  signal: AbortSignal,
+): Promise<Probe> {
+  const settings: { port: number; starttls?: StartTls } = SERVICES[service]
+  try {
+    const target = await checkTarget(parseHost(host), guarded, signal)
+    const port = ports?.[service] ?? settings.port
+    return { facts: await probeTls({ target, port, starttls: settings.starttls, signal }) }
+  } catch (fault) {
+    if (fault instanceof Fault) return { fault }
+    throw fault
+  }
+}
+
+/** Whether connections to an address are allowed here; others cannot reach it either. */
+export function isReachable(address: string, { allowPrivate }: DomainDeps): boolean {
+  return isAllowed(address, allowPrivate)
+}

@@ -1,0 +1,77 @@
+import { dataOf } from '../../net/dns.ts'
+import { joinItems } from '../../protocols/advice.ts'
+import { dnsFailureOf } from '../../protocols/dns-queries.ts'
+import type { DomainContext } from '../domain-context.ts'
+import { unanswered, unused, type Line, type LineResult } from './line.ts'
+
+/** Identifiers in CAA records by the organisation (O) in the issuer of certificates. */
+const AUTHORITIES: { issuer: RegExp; names: string[] }[] = [
+  { issuer: /let's encrypt|internet security research/i, names: ['letsencrypt.org'] },
+  { issuer: /google trust services/i, names: ['pki.goog', 'google.com'] },
+  { issuer: /digicert|thawte|geotrust|rapidssl/i, names: ['digicert.com', 'www.digicert.com'] },
+  {
+    issuer: /sectigo|comodo|zerossl|usertrust/i,
+    names: ['sectigo.com', 'comodoca.com', 'comodo.com', 'zerossl.com', 'usertrust.com'],
+  },
+  { issuer: /globalsign/i, names: ['globalsign.com'] },
+  { issuer: /amazon/i, names: ['amazon.com', 'amazontrust.com', 'awstrust.com', 'amazonaws.com'] },
+  { issuer: /buypass/i, names: ['buypass.com', 'buypass.no'] },
+  { issuer: /entrust/i, names: ['entrust.net', 'affirmtrust.com'] },
+  { issuer: /harica/i, names: ['harica.gr'] },
+  { issuer: /actalis/i, names: ['actalis.it'] },
+]
+
+export const caaLine: Line = { name: 'caa', title: 'CAA', check: checkCaa }
+
+async function checkCaa(context: DomainContext): Promise<LineResult> {
+  const found = await findRecords(context)
+  if ('failure' in found) return unanswered('The CAA record', found.failure)
+  if (found.records.length === 0)
+    return unused('Any certificate authority may issue certificates (no CAA record).')
+  const evidence = found.records.map(({ flags = 0, tag, value }) => ({
+    label: `${found.name} CAA`,
+    value: `${flags} ${tag} "${value}"`,
+    state: 'good' as const,
+  }))
+  const issuers = found.records.filter(({ tag }) => tag.toLowerCase() === 'issue')
+  const allowed = issuers.map(({ value }) => value.split(';', 1)[0]?.trim().toLowerCase() ?? '')
+  const names = allowed.filter((name) => name !== '')
+  const conflict = issuers.length > 0 ? await findConflict(context, names) : null
+  if (conflict) return { state: 'warning', summary: conflict, evidence }
+  const summary =
+    issuers.length === 0
+      ? 'Any certificate authority may issue certificates (CAA has no issue tag).'
+      : names.length === 0
+        ? 'No certificate authority may issue certificates (CAA).'
+        : `Only ${joinItems(names)} may issue certificates (CAA).`
+  return { state: 'good', summary, evidence }
+}
+
+type Found = { name: string; records: ReturnType<typeof dataOf<'CAA'>> } | { failure: string }
+
+/** RFC 8659, 3: the closest name with CAA records decides. */
+async function findRecords({ name, registeredDomain, queries }: DomainContext): Promise<Found> {
+  const labels = name.split('.')
+  for (let at = 0; at < labels.length; at++) {
+    const owner = labels.slice(at).join('.')
+    const answer = await queries.query(owner, 'CAA')
+    const failure = dnsFailureOf(answer)
+    if (failure) return { failure }
+    const records = dataOf(answer, 'CAA')
+    if (records.length > 0 || owner === registeredDomain) return { name: owner, records }
+  }
+  return { name, records: [] }
+}
+
+/** The present certificate comes from an authority that could not renew it. */
+async function findConflict(context: DomainContext, allowed: string[]): Promise<string | null> {
+  const { addresses } = await context.addressesOf(context.name)
+  if (addresses.length === 0) return null
+  const probe = await context.probe(context.name, 'https')
+  if (!('facts' in probe) || !probe.facts.hostnameMatches) return null
+  const organisation = probe.facts.chain[0].issuer['O'] ?? ''
+  const authority = AUTHORITIES.find(({ issuer }) => issuer.test(organisation))
+  if (!authority || authority.names.some((name) => allowed.includes(name))) return null
+  const permitted = allowed.length > 0 ? `only ${joinItems(allowed)}` : 'no authority'
+  return `The certificate is from ${organisation}, but CAA permits ${permitted}, so its renewal will fail.`
+}

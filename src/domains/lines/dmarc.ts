@@ -1,0 +1,58 @@
+import { usesMailAtAll } from '../../diagnostics/mail-auth/mail-auth-advice.ts'
+import { sortBySeverity } from '../../protocols/advice.ts'
+import { adviceOnDmarc } from '../../protocols/dmarc/dmarc-advice.ts'
+import type { DmarcDiscovery } from '../../protocols/dmarc/dmarc-discovery.ts'
+import type { DomainContext } from '../domain-context.ts'
+import { dmarcProposals } from '../fixes/dmarc-fix.ts'
+import { messagesOf, stateOfAdvice, worstOf, type Line, type LineResult } from './line.ts'
+
+export const dmarcLine: Line = { name: 'dmarc', title: 'DMARC', check: checkDmarc }
+
+async function checkDmarc(context: DomainContext): Promise<LineResult> {
+  const { name: domain, registeredDomain } = context
+  const [{ dmarc, destinations }, own, mailUse, spf, dkim] = await Promise.all([
+    context.dmarc(),
+    context.own(),
+    context.mailUse(),
+    context.spf(),
+    context.dkim(),
+  ])
+  const usesMail = usesMailAtAll({ mailUse, spf, dkim })
+  const about = { discovery: dmarc, destinations, usesMail }
+  const advice = sortBySeverity(adviceOnDmarc({ ...about, texts: own.texts, registeredDomain }))
+  const reportEmail = await reportEmailOf(context)
+  const proposals = dmarcProposals({ ...about, advice, reportEmail })
+  const evidence = dmarc.steps
+    .flatMap((step) =>
+      step.records.map(({ text }) => ({ name: `_dmarc.${step.domain} TXT`, text })),
+    )
+    .map(({ name, text }) => ({ label: name, value: text, state: 'good' as const }))
+  if (dmarc.error)
+    return {
+      state: 'unknown',
+      summary: `The DMARC record of ${domain} could not be looked up (${dmarc.error}).`,
+      details: messagesOf(advice),
+      evidence,
+    }
+  // Monitoring alone protects nobody’s name, although it is a valid record.
+  const isOpen = dmarc.record !== null && dmarc.effectivePolicy === 'none'
+  const state = worstOf([stateOfAdvice(advice), ...(isOpen ? ['warning' as const] : [])])
+  const summary = stateOfAdvice(advice) === 'good' ? summaryOf(dmarc) : (advice[0]?.message ?? '')
+  const details = messagesOf(advice).filter((message) => message !== summary)
+  return { state, summary, details, evidence, proposals }
+}
+
+/** The policy of a record without problems. */
+function summaryOf({ effectivePolicy, domain, policyDomain, record }: DmarcDiscovery): string {
+  const inherited = policyDomain === domain ? '' : ` (inherited from ${policyDomain})`
+  if (effectivePolicy === 'reject') return `Spoofed mail is rejected (p=reject)${inherited}.`
+  if (effectivePolicy === 'quarantine')
+    return `Spoofed mail goes to spam (p=quarantine)${inherited}.`
+  const policy = record?.testing ? 't=y' : 'p=none'
+  return `Spoofed mail is delivered: the policy only monitors (${policy})${inherited}.`
+}
+
+/** Without the database there is still the usual address. */
+async function reportEmailOf({ deps, name }: DomainContext): Promise<string | null> {
+  return (await deps.reportEmailOf?.(name).catch(() => null)) ?? null
+}

@@ -1,0 +1,77 @@
+import { classify, parseAddress } from '../../net/address.ts'
+import { joinItems } from '../../protocols/advice.ts'
+import { isReachable, type DomainContext, type MailHost } from '../domain-context.ts'
+import type { LineState } from '../shapes.ts'
+import { counted, unanswered, unused, worstOf, type Line, type LineResult } from './line.ts'
+
+export const mxLine: Line = { name: 'mx', title: 'MX', check: checkMx }
+
+async function checkMx(context: DomainContext): Promise<LineResult> {
+  const { receives, error } = await context.mailUse()
+  if (receives === 'unknown') return unanswered('The MX records', error ?? 'no answer')
+  if (receives === 'nothing') return unused('The domain receives no mail.')
+  const { hosts, omittedHosts } = await context.mailHosts()
+  const findings = hosts.map((host) => ({ host, ...evaluateHost(host, context) }))
+  const problems = findings.flatMap(({ problem }) => problem ?? [])
+  const withoutMx =
+    receives === 'address'
+      ? [`${context.unicode} has no MX record, so mail goes to the host itself. Publish one.`]
+      : []
+  const state = worstOf([
+    ...findings.map((finding) => finding.state),
+    ...(withoutMx.length > 0 ? (['warning'] as const) : []),
+  ])
+  const [first, ...rest] = [...problems, ...withoutMx]
+  return {
+    state,
+    summary: first ?? summaryOf(hosts),
+    details: [
+      ...rest,
+      ...(omittedHosts > 0 ? [`${counted(omittedHosts, 'more mail server')} not checked.`] : []),
+    ],
+    evidence: findings.map(({ host, state: one }) => ({
+      label: host.host,
+      value: host.addresses.join(', ') || (host.failure ?? 'no address'),
+      state: one,
+    })),
+  }
+}
+
+function summaryOf(hosts: MailHost[]): string {
+  const addresses = hosts.reduce((sum, host) => sum + host.addresses.length, 0)
+  const names = joinItems(
+    hosts.map(({ host }) => host),
+    4,
+  )
+  return `Mail goes to ${names} (${counted(addresses, 'address', 'addresses')}).`
+}
+
+function evaluateHost(
+  { host, addresses, alias, failure }: MailHost,
+  { deps }: DomainContext,
+): { state: LineState; problem: string | null } {
+  if (parseAddress(host))
+    return { state: 'bad', problem: `${host} is an address; an MX record must name a host.` }
+  if (failure)
+    return {
+      state: 'unknown',
+      problem: `The address of ${host} could not be looked up (${failure}).`,
+    }
+  if (addresses.length === 0)
+    return { state: 'bad', problem: `The mail server ${host} has no address.` }
+  const unreachable = addresses.find((address) => !isReachable(address, deps))
+  if (unreachable !== undefined) {
+    const reach = classify(unreachable)
+    const why = reach.public ? 'not reachable' : reach.why
+    return {
+      state: 'bad',
+      problem: `The mail server ${host} has the address ${unreachable}, ${why}, which others cannot reach.`,
+    }
+  }
+  return alias === null
+    ? { state: 'good', problem: null }
+    : {
+        state: 'warning',
+        problem: `The mail server ${host} is an alias of ${alias}; an MX record must name the host itself (RFC 5321, 5.1).`,
+      }
+}

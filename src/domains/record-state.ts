@@ -1,0 +1,133 @@
+import { Fault } from '../errors.ts'
+import { canonical, parseHost } from '../net/address.ts'
+import { queryAuthoritative, type NameServerAnswer } from '../net/dns-authoritative.ts'
+import { dataOf, type DnsAnswer } from '../net/dns.ts'
+import { decodeTxt } from '../protocols/dns-queries.ts'
+import { formatTlsa } from '../protocols/mail/tlsa.ts'
+import { SECOND_MS } from '../time.ts'
+import type { DomainDeps } from './domain-context.ts'
+import type { RecordState, WATCHED_TYPES } from './shapes.ts'
+
+type WatchedType = (typeof WATCHED_TYPES)[number]
+export type RecordWish = { name: string; type: WatchedType; value?: string | undefined }
+
+type RecordDeps = Pick<DomainDeps, 'resolver' | 'allowPrivate'> & {
+  /** The port of name servers; another one in tests. */
+  nameServerPort?: number | undefined
+}
+
+/** Records that are returned of one answer. */
+const MAX_VALUES = 50
+
+/**
+ * Asks the name servers of a record’s zone whether it is published, and the resolver for the copy
+ * that others may still see.
+ * @param domain the registered domain that the record belongs to
+ * @throws Fault `invalid_request`, `upstream_*`
+ */
+export async function findRecordState(
+  domain: string,
+  { name: text, type, value }: RecordWish,
+  { resolver, allowPrivate, nameServerPort }: RecordDeps,
+  signal: AbortSignal,
+): Promise<RecordState> {
+  const name = parseRecordName(text, domain)
+  const [{ zone, answers }, cached] = await Promise.all([
+    queryAuthoritative(name, type, { resolver, allowPrivate, port: nameServerPort }, signal),
+    resolver.query(name, type, signal),
+  ])
+  const servers = answers.map((answer) => presentServer(answer, type, value))
+  const answered = servers.filter(({ problem }) => problem === null)
+  const matches =
+    value === undefined || answered.length === 0
+      ? null
+      : answered.every((server) => server.matches === true)
+  const copy = presentCopy(cached, type, value)
+  return {
+    name,
+    type,
+    zone,
+    servers,
+    values: [...new Set(answered.flatMap(({ values }) => values))].slice(0, MAX_VALUES),
+    matches,
+    cached: copy,
+    visibleToEverybodyAt: matches === true ? visibleAt(copy) : null,
+  }
+}
+
+/** Now, if the resolver has the new record already; otherwise when its copy has expired. */
+function visibleAt({ matches, ttl }: RecordState['cached']): string | null {
+  if (ttl === null) return null
+  const seconds = matches === true ? 0 : ttl
+  return new Date(Date.now() + seconds * SECOND_MS).toISOString()
+}
+
+/** Fixes are for names of the domain, reverse names, and consents of report receivers. */
+function parseRecordName(text: string, domain: string): string {
+  const host = parseHost(text, 'name')
+  const name = host.kind === 'name' ? host.name : ''
+  const isOurs = name === domain || name.endsWith(`.${domain}`)
+  const isReverse = name.endsWith('.in-addr.arpa') || name.endsWith('.ip6.arpa')
+  if (isOurs || isReverse || name.startsWith(`${domain}._report._dmarc.`)) return name
+  const message = `must be ${domain} or a name below it`
+  throw new Fault('invalid_request', `name ${message}.`, { details: [{ path: 'name', message }] })
+}
+
+function presentServer(
+  { server, answer, problem }: NameServerAnswer,
+  type: WatchedType,
+  value: string | undefined,
+): RecordState['servers'][number] {
+  const values = answer === null || problem !== null ? [] : valuesOf(answer, type)
+  const matches = problem === null && value !== undefined ? isPublished(values, type, value) : null
+  return { server, values: values.slice(0, MAX_VALUES), matches, problem }
+}
+
+function presentCopy(
+  answer: DnsAnswer,
+  type: WatchedType,
+  value: string | undefined,
+): RecordState['cached'] {
+  if (answer.status === 'FAILED') return { values: [], matches: null, ttl: null }
+  const values = valuesOf(answer, type)
+  const matches = value === undefined ? null : isPublished(values, type, value)
+  return { values: values.slice(0, MAX_VALUES), matches, ttl: answer.ttl }
+}
+
+function valuesOf(answer: DnsAnswer, type: WatchedType): string[] {
+  if (type === 'TXT') return dataOf(answer, 'TXT').map(decodeTxt)
+  if (type === 'TLSA') return dataOf(answer, 'TLSA').map(formatTlsa)
+  if (type === 'CAA')
+    return dataOf(answer, 'CAA').map(({ flags = 0, tag, value }) => `${flags} ${tag} "${value}"`)
+  if (type === 'MX')
+    return dataOf(answer, 'MX').map(({ preference = 0, exchange }) => `${preference} ${exchange}`)
+  const data: string[] = dataOf(answer, type)
+  return data.map(type === 'A' || type === 'AAAA' ? canonical : (name) => name.replace(/\.$/, ''))
+}
+
+/** Whether a record is there, and the only one of its kind where only one may be. */
+export function isPublished(values: string[], type: WatchedType, wanted: string): boolean {
+  const key = normalize(wanted, type)
+  if (!values.some((value) => normalize(value, type) === key)) return false
+  const kind = type === 'TXT' ? kindOf(wanted) : null
+  return kind === null || values.filter((value) => kindOf(value) === kind).length === 1
+}
+
+/** `v=spf1`, `v=DMARC1`, … of which a name may have one record each. */
+function kindOf(text: string): string | null {
+  return (
+    /^v=(?:spf1|DMARC1|STSv1|TLSRPTv1|DKIM1)(?=[\s;]|$)/i.exec(text.trim())?.[0].toLowerCase() ??
+    null
+  )
+}
+
+/** Control panels change spaces and the case of names, which have no meaning. */
+function normalize(value: string, type: WatchedType): string {
+  const spaced = value.trim().replaceAll(/\s+/g, ' ')
+  if (type === 'TXT')
+    return spaced
+      .replaceAll(/\s*;\s*/g, ';')
+      .replace(/;$/, '')
+      .replace(/^"(.*)"$/, '$1')
+  return spaced.toLowerCase().replace(/\.$/, '')
+}

@@ -1,0 +1,95 @@
+import type { Kysely } from 'kysely'
+import { listDomains } from '../../dmarc/domains/store.ts'
+import { fillDays } from '../../dmarc/summary/summary.ts'
+import { sumByDay } from '../../dmarc/summary/store.ts'
+import { listEventsOfHosts } from '../../monitoring/history/store.ts'
+import { listHosts, type HostRow } from '../../monitoring/store.ts'
+import type { DB } from '../../store/tables.ts'
+import { DAY_MS } from '../../time.ts'
+import { HISTORY_DAYS, MAX_DOMAIN_EVENTS } from '../limits.ts'
+import type { DomainHistory } from '../shapes.ts'
+import { findWatched, listDomainEvents } from './store.ts'
+
+/** Parts of the workspace’s data that the caller may read. */
+export type ReadableParts = { dmarc: boolean; monitoring: boolean }
+
+/** The last 90 days of a domain: pass rate per day, listings, certificates, record changes. */
+export async function readHistory(
+  db: Kysely<DB>,
+  workspaceId: string,
+  domain: string,
+  readable: ReadableParts,
+  now = new Date(),
+): Promise<DomainHistory> {
+  const since = new Date(now.getTime() - (HISTORY_DAYS - 1) * DAY_MS)
+  const range = { from: dayOf(since), to: dayOf(now) }
+  const watched = await findWatched(db, workspaceId, domain)
+  const [passRate, hostEvents, recordEvents] = await Promise.all([
+    readable.dmarc ? readPassRate(db, workspaceId, domain, range) : [],
+    readable.monitoring
+      ? readHostEvents(db, workspaceId, { domain, hosts: watched?.hosts ?? [] }, since)
+      : [],
+    watched ? listDomainEvents(db, watched.id, since, MAX_DOMAIN_EVENTS) : [],
+  ])
+  const records = recordEvents.map(({ at, name, type, before, after }) => ({
+    at: at.toISOString(),
+    kind: 'record' as const,
+    name: `${name} ${type}`,
+    before: before.join('\n'),
+    after: after.join('\n'),
+    detail: null,
+  }))
+  const events = [...records, ...hostEvents]
+    .toSorted((one, other) => (one.at < other.at ? 1 : -1))
+    .slice(0, MAX_DOMAIN_EVENTS)
+  return { ...range, passRate, events }
+}
+
+function dayOf(date: Date): string {
+  return date.toISOString().slice(0, 10)
+}
+
+async function readPassRate(
+  db: Kysely<DB>,
+  workspaceId: string,
+  domain: string,
+  range: { from: string; to: string },
+): Promise<DomainHistory['passRate']> {
+  const row = (await listDomains(db, workspaceId)).find((one) => one.domain === domain)
+  if (!row) return []
+  const days = fillDays(range, await sumByDay(db, row.id, range))
+  return days.map(({ day, messages, pass }) => ({ day, messages, pass }))
+}
+
+async function readHostEvents(
+  db: Kysely<DB>,
+  workspaceId: string,
+  { domain, hosts }: { domain: string; hosts: string[] },
+  since: Date,
+): Promise<DomainHistory['events']> {
+  const own = (await listHosts(db, workspaceId)).filter((row) => isOfDomain(row, domain, hosts))
+  const names = new Map(own.map(({ id, host }) => [id, host]))
+  const events = await listEventsOfHosts(db, [...names.keys()], since, MAX_DOMAIN_EVENTS)
+  return events
+    .filter(({ kind }) => kind !== 'dns')
+    .map(({ hostId, at, kind, name, ip, fromState, toState, reason }) => ({
+      at: at.toISOString(),
+      kind: kind === 'blacklist' ? ('listing' as const) : ('certificate' as const),
+      name:
+        kind === 'blacklist'
+          ? `${ip ?? names.get(hostId)}: ${name}`
+          : `${names.get(hostId)}: ${name}`,
+      before: fromState,
+      after: toState,
+      detail: reason,
+    }))
+}
+
+/** Hosts below the domain, and those that were its mail servers when it was watched. */
+export function isOfDomain(
+  { host }: Pick<HostRow, 'host'>,
+  domain: string,
+  hosts: string[],
+): boolean {
+  return host === domain || host.endsWith(`.${domain}`) || hosts.includes(host)
+}

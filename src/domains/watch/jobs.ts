@@ -1,0 +1,83 @@
+import type { Kysely } from 'kysely'
+import { defineJob, type Job } from '../../jobs/job.ts'
+import type { Resolver } from '../../net/dns.ts'
+import { notifyChange } from '../../store/changes.ts'
+import type { DB } from '../../store/tables.ts'
+import {
+  EVENT_RETENTION_MS,
+  MAX_DOMAIN_EVENTS,
+  PARALLEL_DOMAINS,
+  RECORDS_INTERVAL_MS,
+  RECORDS_TIMEOUT_MS,
+  SWEEP_BATCH,
+} from '../limits.ts'
+import { compareRecords, readRecords } from './records.ts'
+import {
+  deleteDomainEventsBefore,
+  insertDomainEvents,
+  listDue,
+  saveRecords,
+  type WatchedDomainRow,
+} from './store.ts'
+
+type SweepDeps = { db: Kysely<DB>; resolver: Resolver }
+
+/** Checks the records of watched domains every 15 minutes; one sweep in the whole installation. */
+export function sweepDomainsJob(deps: SweepDeps): Job {
+  return defineJob({
+    name: 'domains.sweep',
+    schedule: '*/15 * * * *',
+    concurrency: 1,
+    uniqueBy: () => 'all',
+    retry: { limit: 0 },
+    async run(_data, { signal, log }) {
+      const checked = await sweepDomains(deps, signal)
+      if (checked > 0) log.debug({ checked }, 'records of watched domains checked')
+    },
+  })
+}
+
+/** Old changes go every night. */
+export function cleanUpDomainEventsJob({ db }: Pick<SweepDeps, 'db'>): Job {
+  return defineJob({
+    name: 'domains.clean-up',
+    schedule: '43 3 * * *',
+    async run(_data, { log }) {
+      const before = new Date(Date.now() - EVENT_RETENTION_MS)
+      const deleted = await deleteDomainEventsBefore(db, before)
+      if (deleted > 0) log.info({ deleted }, 'old changes of domains deleted')
+    },
+  })
+}
+
+/** @returns how many domains were checked */
+export async function sweepDomains(
+  deps: SweepDeps,
+  signal: AbortSignal,
+  now = new Date(),
+): Promise<number> {
+  const due = await listDue(deps.db, new Date(now.getTime() - RECORDS_INTERVAL_MS), SWEEP_BATCH)
+  const waiting = due.values()
+  const work = async () => {
+    for (const row of waiting) if (!signal.aborted) await checkRecords(row, deps, signal, now)
+  }
+  await Promise.all(Array.from({ length: PARALLEL_DOMAINS }, work))
+  return due.length
+}
+
+async function checkRecords(
+  { id, workspaceId, domain, records: known }: WatchedDomainRow,
+  { db, resolver }: SweepDeps,
+  signal: AbortSignal,
+  now: Date,
+): Promise<void> {
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(RECORDS_TIMEOUT_MS)])
+  const read = await readRecords(domain, resolver, patience)
+  if (signal.aborted) return
+  const { records, events } = compareRecords(known, read, now)
+  await db.transaction().execute(async (trx) => {
+    await saveRecords(trx, id, records, now)
+    await insertDomainEvents(trx, id, events, MAX_DOMAIN_EVENTS)
+    if (events.length > 0) await notifyChange(trx, workspaceId, 'checks')
+  })
+}

@@ -1,0 +1,92 @@
+import type { Kysely } from 'kysely'
+import { listDomains } from '../../dmarc/domains/store.ts'
+import { listHosts, type HostRow } from '../../monitoring/store.ts'
+import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
+import type { DB } from '../../store/tables.ts'
+import type { DomainSummary, LineState } from '../shapes.ts'
+import type { ReadableParts } from './history.ts'
+import { listWatched, type WatchedDomainRow } from './store.ts'
+
+const MAX_SHOWN_HOSTS = 20
+
+/**
+ * Every domain of a workspace: the watched ones, those with DMARC reports, and the registered
+ * domains of monitored hosts. Problems first, then by name.
+ */
+export async function listWorkspaceDomains(
+  db: Kysely<DB>,
+  workspaceId: string,
+  readable: ReadableParts,
+): Promise<DomainSummary[]> {
+  const [watched, reported, hosts] = await Promise.all([
+    listWatched(db, workspaceId),
+    readable.dmarc ? listDomains(db, workspaceId) : [],
+    readable.monitoring ? listHosts(db, workspaceId) : [],
+  ])
+  const watchedByName = new Map(watched.map((row) => [row.domain, row]))
+  const reportedByName = new Map(reported.map((row) => [row.domain, row.id]))
+  const hostsByName = groupHosts(hosts, watched)
+  const names = new Set([...watchedByName.keys(), ...reportedByName.keys(), ...hostsByName.keys()])
+  return Array.from(names, (domain) =>
+    summarize(domain, {
+      watched: watchedByName.get(domain),
+      dmarcDomainId: reportedByName.get(domain) ?? null,
+      hosts: hostsByName.get(domain) ?? [],
+    }),
+  ).toSorted(byStateAndName)
+}
+
+/** Monitored hosts by their registered domain, and by watched domains that they serve. */
+function groupHosts(hosts: HostRow[], watched: WatchedDomainRow[]): Map<string, HostRow[]> {
+  const groups = new Map<string, HostRow[]>()
+  const add = (domain: string, host: HostRow) => {
+    const group = groups.get(domain)
+    if (!group) groups.set(domain, [host])
+    else if (!group.includes(host)) group.push(host)
+  }
+  const byHost = new Map(hosts.map((row) => [row.host, row]))
+  const served = new Set<string>()
+  for (const { domain, hosts: own } of watched) {
+    for (const name of own) {
+      const row = byHost.get(name)
+      if (!row) continue
+      add(domain, row)
+      served.add(name)
+    }
+  }
+  for (const row of hosts) {
+    const domain = registeredDomain(row.host)
+    // A provider’s mail server that is monitored for a watched domain is no domain of the workspace.
+    const isWatched = domain !== null && groups.has(domain)
+    if (domain !== null && (isWatched || !served.has(row.host))) add(domain, row)
+  }
+  return groups
+}
+
+type Parts = {
+  watched: WatchedDomainRow | undefined
+  dmarcDomainId: string | null
+  hosts: HostRow[]
+}
+
+function summarize(domain: string, { watched, dmarcDomainId, hosts }: Parts): DomainSummary {
+  const isListed = hosts.some(({ status }) => status === 'listed')
+  return {
+    domain,
+    isWatched: watched !== undefined,
+    state: isListed ? 'bad' : (watched?.state ?? 'unknown'),
+    sentence: watched?.sentence ?? null,
+    checkedAt: watched?.checkedAt?.toISOString() ?? null,
+    dmarcDomainId,
+    hosts: hosts.slice(0, MAX_SHOWN_HOSTS).map(({ id, host, status }) => ({ id, host, status })),
+  }
+}
+
+const ORDER: readonly LineState[] = ['bad', 'warning', 'unknown', 'good']
+
+function byStateAndName(one: DomainSummary, other: DomainSummary): number {
+  return (
+    ORDER.indexOf(one.state) - ORDER.indexOf(other.state) ||
+    (one.domain < other.domain ? -1 : one.domain > other.domain ? 1 : 0)
+  )
+}

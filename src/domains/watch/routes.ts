@@ -1,0 +1,144 @@
+import type { FastifyRequest } from 'fastify'
+import { Fault } from '../../errors.ts'
+import { hasScope, type Module } from '../../http/access.ts'
+import { callerOf } from '../../http/auth.ts'
+import { Done, paginationOf, responses, sliceOf, Success } from '../../http/schema.ts'
+import type { App } from '../../http/server.ts'
+import { notifyChange } from '../../store/changes.ts'
+import { parseDomain } from '../check-domain.ts'
+import { DomainHistory, DomainPage, DomainParams, DomainQuery, WatchedDomain } from '../shapes.ts'
+import { readHistory, type ReadableParts } from './history.ts'
+import { listWorkspaceDomains } from './list-domains.ts'
+import { deleteWatched } from './store.ts'
+import { watchDomain, type WatchDeps } from './watch-domain.ts'
+
+const tags = ['Domains']
+
+/** `/api/v1/domains` and `…/{domain}/watch`, `…/history`: the domains of a workspace. */
+export function watchRoutes(app: App, deps: WatchDeps): void {
+  listRoute(app, deps)
+  historyRoute(app, deps)
+  watchRoute(app, deps)
+  unwatchRoute(app, deps)
+}
+
+function listRoute(app: App, { db }: WatchDeps): void {
+  app.get(
+    '/api/v1/domains',
+    {
+      schema: {
+        summary: 'List the domains of the workspace with their states',
+        description:
+          'Watched domains, domains with DMARC reports, and the registered domains of monitored hosts. API tokens see the parts that their scopes allow.',
+        tags,
+        querystring: DomainQuery,
+        response: responses(Success(DomainPage)),
+      },
+    },
+    async (request) => {
+      const all = await listWorkspaceDomains(
+        db,
+        callerOf(request).workspaceId,
+        readableParts(request),
+      )
+      const { limit, offset } = sliceOf(request.query)
+      const pagination = paginationOf(request.query, all.length)
+      return { success: true, data: { domains: all.slice(offset, offset + limit), pagination } }
+    },
+  )
+}
+
+function historyRoute(app: App, { db }: WatchDeps): void {
+  app.get(
+    '/api/v1/domains/:domain/history',
+    {
+      schema: {
+        summary: 'Get the last 90 days of a domain',
+        description:
+          'Pass rate per day from DMARC reports; listings and certificates of monitored hosts; record changes of a watched domain.',
+        tags,
+        params: DomainParams,
+        response: responses(Success(DomainHistory)),
+      },
+    },
+    async (request) => {
+      const { name } = parseDomain(request.params.domain)
+      const { workspaceId } = callerOf(request)
+      return {
+        success: true,
+        data: await readHistory(db, workspaceId, name, readableParts(request)),
+      }
+    },
+  )
+}
+
+function watchRoute(app: App, deps: WatchDeps): void {
+  app.post(
+    '/api/v1/domains/:domain/watch',
+    {
+      config: { limit: 'domain checks' },
+      schema: {
+        summary: 'Watch a domain',
+        operationId: 'watchDomain',
+        description:
+          'Monitors the domain and its mail servers with the certificates they present, registers its DMARC reports, records changes of its records, and makes sure that alerts have a channel. What is on already stays as it is. An API token needs the scopes `monitoring:write`, `dmarc:write` and `alerts:write` too.',
+        tags,
+        params: DomainParams,
+        response: responses(Success(WatchedDomain)),
+      },
+    },
+    async (request, reply) => {
+      requireWriteScopes(request)
+      const gone = new AbortController()
+      reply.raw.once('close', () => gone.abort())
+      const name = parseDomain(request.params.domain)
+      const { workspaceId } = callerOf(request)
+      const { row, problems } = await watchDomain(deps, workspaceId, name, gone.signal)
+      const { domain, hosts, createdAt } = row
+      return { success: true, data: { domain, hosts, createdAt, problems } }
+    },
+  )
+}
+
+function unwatchRoute(app: App, { db }: WatchDeps): void {
+  app.delete(
+    '/api/v1/domains/:domain/watch',
+    {
+      schema: {
+        summary: 'Stop watching a domain',
+        operationId: 'unwatchDomain',
+        description:
+          'Deletes the history of its records. Monitored hosts, DMARC reports and alert channels stay.',
+        tags,
+        params: DomainParams,
+        response: responses(Done),
+      },
+    },
+    async (request) => {
+      const { name } = parseDomain(request.params.domain)
+      const { workspaceId } = callerOf(request)
+      if (!(await deleteWatched(db, workspaceId, name)))
+        throw new Fault('not_found', `${name} is not watched.`)
+      await notifyChange(db, workspaceId, 'checks')
+      return { success: true }
+    },
+  )
+}
+
+function readableParts(request: FastifyRequest): ReadableParts {
+  const { scopes } = callerOf(request)
+  return {
+    dmarc: hasScope(scopes, 'dmarc', 'read'),
+    monitoring: hasScope(scopes, 'monitoring', 'read'),
+  }
+}
+
+/** Other modules’ data must not change through a token that could not change it there. */
+const CHANGED_MODULES: Module[] = ['monitoring', 'dmarc', 'alerts']
+
+function requireWriteScopes(request: FastifyRequest): void {
+  const { scopes } = callerOf(request)
+  const missing = CHANGED_MODULES.find((module) => !hasScope(scopes, module, 'write'))
+  if (missing !== undefined)
+    throw new Fault('forbidden', `This API token lacks the scope “${missing}:write”.`)
+}

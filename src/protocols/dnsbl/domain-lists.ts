@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { dataOf, type DnsAnswer } from '../../net/dns.ts'
+import { MINUTE_MS } from '../../time.ts'
+import { ROOT } from '../../version.ts'
+import type { Blocklists } from './blocklists.ts'
+
+/** A blocklist of domain names (`data/domain-blocklists.json`). */
+export type DomainList = {
+  name: string
+  zone: string
+  /** The zone for queries with an account key: `{key}.dbl.dq.spamhaus.net`. */
+  keyTemplate?: string
+  /** The list of addresses whose key is also the key of this one. */
+  keyOf?: string
+  /** Entries are registered domains. */
+  registeredDomain: boolean
+  /** Always listed. */
+  testDomain: string
+  codes?: Record<string, string>
+  bitmask?: Record<string, string>
+  refusalCodes: Record<string, string>
+  lookupUrl: string
+}
+
+/** The result of one list for one domain. `unknown` never means “not listed”. */
+export type DomainListing = {
+  list: DomainList
+  status: 'listed' | 'clean' | 'unknown'
+  /** The name that was asked for. */
+  domain: string
+  codes: string[]
+  meanings: string[]
+  /** Why the result is unknown, as a sentence. */
+  detail: string | null
+}
+
+export const DOMAIN_LISTS: readonly DomainList[] = (
+  JSON.parse(readFileSync(join(ROOT, 'data', 'domain-blocklists.json'), 'utf8')) as {
+    lists: DomainList[]
+  }
+).lists
+
+export type DomainLists = {
+  /** Asks every list about a domain. Never throws. */
+  check(
+    names: { domain: string; registeredDomain: string },
+    signal: AbortSignal,
+  ): Promise<DomainListing[]>
+}
+
+/** Milliseconds for which a list that returned its test entry is trusted. */
+const PROOF_LIFETIME_MS = 45 * MINUTE_MS
+
+/**
+ * Creates the domain blocklists. A list counts as “not listed” only while it returns its test
+ * entry through the same resolver.
+ */
+export function createDomainLists(
+  { resolver, lists: addressLists, keyOf }: Pick<Blocklists, 'resolver' | 'lists' | 'keyOf'>,
+  lists: readonly DomainList[] = DOMAIN_LISTS,
+): DomainLists {
+  const provenUntil = new Map<string, number>()
+  const keyFor = (list: DomainList) => {
+    const found = addressLists.find(({ zone }) => zone === list.keyOf)
+    return found && keyOf(found)
+  }
+  const ask = (domain: string, list: DomainList, signal: AbortSignal) =>
+    resolver.query(domainQueryName(domain, list, keyFor(list)), 'A', signal)
+
+  /** Why the list is of no use now; null when it returned its test entry. */
+  async function findObstacle(list: DomainList, signal: AbortSignal): Promise<string | null> {
+    if ((provenUntil.get(list.zone) ?? 0) > performance.now()) return null
+    const test = interpretDomainAnswer(await ask(list.testDomain, list, signal), list)
+    if (test.status === 'listed') {
+      provenUntil.set(list.zone, performance.now() + PROOF_LIFETIME_MS)
+      return null
+    }
+    return test.detail ?? 'Does not return its test entry, so “not listed” is not reliable.'
+  }
+
+  async function checkOne(
+    domain: string,
+    list: DomainList,
+    signal: AbortSignal,
+  ): Promise<DomainListing> {
+    const [answer, obstacle] = await Promise.all([
+      ask(domain, list, signal),
+      findObstacle(list, signal),
+    ])
+    const found = interpretDomainAnswer(answer, list)
+    if (found.status === 'unknown') provenUntil.delete(list.zone)
+    const result =
+      obstacle !== null && found.status === 'clean' ? unknown(found.codes, obstacle) : found
+    return { list, domain, ...result }
+  }
+
+  return {
+    check: ({ domain, registeredDomain }, signal) =>
+      Promise.all(
+        lists.map((list) =>
+          checkOne(list.registeredDomain ? registeredDomain : domain, list, signal),
+        ),
+      ),
+  }
+}
+
+/** The absolute name to ask. With a key it must not be shown. */
+export function domainQueryName(domain: string, list: DomainList, key?: string): string {
+  const zone =
+    key !== undefined && list.keyTemplate !== undefined
+      ? list.keyTemplate.replace('{key}', key)
+      : list.zone
+  return `${domain}.${zone}.`
+}
+
+type Interpreted = Pick<DomainListing, 'status' | 'codes' | 'meanings' | 'detail'>
+
+/** Interprets the answer of a list. Only documented answers are listings. */
+export function interpretDomainAnswer(answer: DnsAnswer, list: DomainList): Interpreted {
+  if (answer.status === 'FAILED')
+    return unknown([], `The list could not be queried (${answer.failure}).`)
+  const codes = [...new Set(dataOf(answer, 'A'))].toSorted()
+  if (codes.length === 0)
+    return answer.cnames.length > 0
+      ? unknown([], 'Answered with an alias that has no target.')
+      : { status: 'clean', codes, meanings: [], detail: null }
+  const refusal = codes.find(
+    (code) => Object.hasOwn(list.refusalCodes, code) || code.startsWith('127.255.255.'),
+  )
+  if (refusal !== undefined) {
+    const why = list.refusalCodes[refusal] ?? 'no reason documented'
+    return unknown(codes, `Refuses to answer this resolver: ${why} (${refusal}).`)
+  }
+  const meanings = codes.flatMap((code) => meaningsOf(code, list))
+  if (meanings.length > 0) return { status: 'listed', codes, meanings, detail: null }
+  return unknown(
+    codes,
+    `Answered ${codes.slice(0, 4).join(', ')}, which this list does not document as a listing.`,
+  )
+}
+
+function meaningsOf(code: string, { codes = {}, bitmask }: DomainList): string[] {
+  if (!bitmask) return Object.hasOwn(codes, code) ? [codes[code] as string] : []
+  if (!code.startsWith('127.0.0.')) return []
+  const octet = Number(code.split('.')[3])
+  return Object.entries(bitmask).flatMap(([bit, meaning]) => (octet & Number(bit) ? [meaning] : []))
+}
+
+function unknown(codes: string[], detail: string): Interpreted {
+  return { status: 'unknown', codes, meanings: [], detail }
+}

@@ -1,0 +1,324 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { acceptInvitation } from '../../src/accounts/workspaces/invitations/invitations.ts'
+import { removeMember } from '../../src/accounts/workspaces/members/members.ts'
+import { insertMembership } from '../../src/accounts/workspaces/store.ts'
+import { removeAccount } from '../../src/accounts/accounts.ts'
+import type { Role } from '../../src/http/access.ts'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { startSink, type Sink } from '../servers/mail-sink.ts'
+import { ORIGIN, startAccounts, type AccountsTest, type Person } from './module.ts'
+
+type Reply = { status: number; code?: string; error?: string; data?: unknown }
+type Issued = { id: string; url: string; isMailed: boolean; email: string | null }
+
+let database: FreshDatabase
+let sink: Sink
+let portreeve: AccountsTest
+let other: AccountsTest
+let alice: Person
+let path: string
+let count = 0
+
+beforeAll(async () => {
+  sink = await startSink()
+  database = await freshDatabase()
+  portreeve = await startAccounts(database.url, { SMTP_URL: sink.url })
+  other = await startAccounts(database.url)
+})
+afterAll(async () => {
+  await portreeve.stop()
+  await other.stop()
+  await database.drop()
+  await sink.stop()
+})
+beforeEach(async () => {
+  sink.mails.length = 0
+  alice = await addPerson('Alice')
+  path = `/api/v1/workspaces/${alice.id}`
+})
+
+const addPerson = (name: string) => portreeve.addPerson(`${name}${++count}`)
+
+async function ask(
+  person: Person,
+  method: string,
+  to: string,
+  body?: object,
+  instance = portreeve,
+): Promise<Reply> {
+  const cookie = await instance.signIn(person)
+  const response = await instance.request(to, { method, cookie, ...(body && { body }) })
+  return { status: response.status, ...((await response.json()) as object) }
+}
+
+/** Invites, as Alice unless told otherwise. @returns the token and the invitation */
+async function invite(role: Role = 'member', email?: string, by = alice) {
+  const made = await ask(by, 'POST', `${path}/invitations`, { role, ...(email && { email }) })
+  expect(made.status).toBe(201)
+  const invitation = made.data as Issued
+  return { ...invitation, token: invitation.url.split('#')[1] ?? '' }
+}
+
+const accept = (person: Person, token: string) =>
+  ask(person, 'POST', '/api/v1/invitations/accept', { token })
+
+async function preview(token: string): Promise<Reply> {
+  const response = await portreeve.request('/api/v1/invitations/preview', { body: { token } })
+  return { status: response.status, ...((await response.json()) as object) }
+}
+
+async function rolesIn(workspaceId: string): Promise<Record<string, string>> {
+  const rows = await database.db
+    .selectFrom('membership')
+    .select(['accountId', 'role'])
+    .where('workspaceId', '=', workspaceId)
+    .execute()
+  return Object.fromEntries(rows.map(({ accountId, role }) => [accountId, role]))
+}
+
+async function addMember(name: string, role: Role): Promise<Person> {
+  const person = await addPerson(name)
+  await insertMembership(database.db, { workspaceId: alice.id, accountId: person.id, role })
+  return person
+}
+
+describe('an invitation by email', () => {
+  it('is mailed, shown and accepted by the account with that verified address', async () => {
+    const bob = await addPerson('Bob')
+    const { token, url, isMailed } = await invite('member', bob.email.toUpperCase())
+    expect([url, isMailed]).toEqual([`${ORIGIN}/invitation#${token}`, true])
+    await expect.poll(() => sink.mails.length).toBe(1)
+    expect(sink.mails[0]?.to?.[0]?.address).toBe(bob.email)
+    expect(sink.mails[0]?.text).toContain(url)
+    expect(await preview(token)).toMatchObject({
+      status: 200,
+      data: { role: 'member', email: bob.email, invitedBy: { email: alice.email } },
+    })
+    const joined = await accept(bob, token)
+    expect(joined).toMatchObject({
+      status: 200,
+      data: { id: alice.id, role: 'member', members: 2, isCurrent: false },
+    })
+    expect((await rolesIn(alice.id))[bob.id]).toBe('member')
+  })
+
+  it('is of no use to another account, also a member of the same service with the link', async () => {
+    const [bob, mallory] = [await addPerson('Bob'), await addPerson('Mallory')]
+    const { token } = await invite('admin', bob.email)
+    expect(await accept(mallory, token)).toMatchObject({ status: 403, code: 'forbidden' })
+    expect((await rolesIn(alice.id))[mallory.id]).toBeUndefined()
+    expect((await accept(bob, token)).status).toBe(200)
+  })
+
+  it('is not accepted with an unverified address', async () => {
+    const mallory = await addPerson('Mallory')
+    await database.db
+      .updateTable('account')
+      .set({ emailVerified: false })
+      .where('id', '=', mallory.id)
+      .execute()
+    const { token } = await invite('member', mallory.email)
+    const rejected = await accept(mallory, token)
+    expect(rejected).toMatchObject({ status: 403, code: 'forbidden' })
+    expect(rejected.error).toContain('not verified')
+    // A link is for anyone.
+    expect((await accept(mallory, (await invite()).token)).status).toBe(200)
+  })
+
+  it('is replaced by the next one to the same address', async () => {
+    const bob = await addPerson('Bob')
+    const first = await invite('admin', bob.email)
+    const second = await invite('read-only', bob.email)
+    expect((await accept(bob, first.token)).status).toBe(404)
+    expect((await accept(bob, second.token)).status).toBe(200)
+    expect((await rolesIn(alice.id))[bob.id]).toBe('read-only')
+    const again = { role: 'admin', email: bob.email }
+    expect((await ask(alice, 'POST', `${path}/invitations`, again)).code).toBe('conflict')
+  })
+
+  it('is not mailed without a relay, nor more than five times a day to one address', async () => {
+    const body = { role: 'member', email: 'flooded@people.test' }
+    const unsent = await ask(alice, 'POST', `${path}/invitations`, body, other)
+    expect(unsent.data).toMatchObject({ isMailed: false })
+    for (let n = 0; n < 7; n++) await invite('member', 'flooded@people.test')
+    await invite('member', 'marker@people.test')
+    await expect
+      .poll(() => sink.mails.some(({ to }) => to?.[0]?.address === 'marker@people.test'))
+      .toBe(true)
+    expect(sink.mails.filter(({ to }) => to?.[0]?.address?.startsWith('flooded'))).toHaveLength(5)
+  })
+})
+
+describe('an invitation by link', () => {
+  it('is shown once, and stored as a hash', async () => {
+    const { token, id } = await invite()
+    const list = await ask(alice, 'GET', `${path}/invitations`)
+    expect(list.data).toMatchObject([{ id, email: null, role: 'member' }])
+    expect(JSON.stringify(list)).not.toContain(token)
+    const rows = await sql`select i::text as row from invitation i`.execute(database.db)
+    expect(JSON.stringify(rows.rows)).not.toContain(token)
+  })
+
+  it('works once: of concurrent requests in two instances, one succeeds', async () => {
+    const people = await Promise.all(['Bob', 'Eve', 'Dan', 'Fay'].map((name) => addPerson(name)))
+    const { token } = await invite()
+    const outcomes = await Promise.allSettled(
+      people.map(({ id }, n) => acceptInvitation((n % 2 ? portreeve : other).db, id, token)),
+    )
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect(Object.keys(await rolesIn(alice.id))).toHaveLength(2)
+    expect((await accept(people[0] as Person, token)).status).toBe(404)
+    expect((await preview(token)).status).toBe(404)
+  })
+
+  it('is not used up by programs that open links', async () => {
+    const { token } = await invite()
+    for (const method of ['GET'])
+      for (const to of [
+        `/invitation?token=${token}`,
+        `/api/v1/invitations/accept?token=${token}`,
+        `/api/v1/invitations/preview?token=${token}`,
+      ]) {
+        const cookie = await portreeve.signIn(await addPerson('Scanner'))
+        const response = await portreeve.request(to, { method, cookie })
+        expect([404, 405], `${method} ${to}`).toContain(response.status)
+      }
+    expect((await preview(token)).status).toBe(200)
+    expect((await preview(token)).status).toBe(200)
+    expect((await accept(await addPerson('Bob'), token)).status).toBe(200)
+  })
+
+  it('needs a session, from the own origin', async () => {
+    const bob = await addPerson('Bob')
+    const { token } = await invite()
+    const body = { token }
+    const send = (more: object) =>
+      portreeve.request('/api/v1/invitations/accept', { body, ...more })
+    expect((await send({})).status).toBe(401)
+    expect((await send({ token: bob.token })).status).toBe(403)
+    const cookie = await portreeve.signIn(bob)
+    const headers = { origin: 'https://evil.example' }
+    expect((await send({ cookie, headers })).status).toBe(403)
+    expect((await rolesIn(alice.id))[bob.id]).toBeUndefined()
+  })
+
+  it('neither lowers nor raises the role of a member, and stays valid', async () => {
+    const bob = await addMember('Bob', 'read-only')
+    const { token } = await invite('admin')
+    expect((await accept(bob, token)).code).toBe('conflict')
+    expect((await accept(alice, token)).code).toBe('conflict')
+    expect(await rolesIn(alice.id)).toEqual({ [alice.id]: 'owner', [bob.id]: 'read-only' })
+    expect((await accept(await addPerson('Dan'), token)).status).toBe(200)
+  })
+
+  it('is revoked, and expires after 7 days', async () => {
+    const bob = await addPerson('Bob')
+    const revoked = await invite()
+    expect((await ask(alice, 'DELETE', `${path}/invitations/${revoked.id}`)).status).toBe(200)
+    expect((await ask(alice, 'DELETE', `${path}/invitations/${revoked.id}`)).status).toBe(404)
+    expect((await accept(bob, revoked.token)).status).toBe(404)
+    const expired = await invite()
+    await sql`update invitation set expires_at = now() where id = ${expired.id}`.execute(
+      database.db,
+    )
+    expect((await accept(bob, expired.token)).status).toBe(404)
+    expect((await preview(expired.token)).status).toBe(404)
+  })
+
+  it('of another workspace cannot be revoked', async () => {
+    const { id, token } = await invite()
+    const mallory = await addPerson('Mallory')
+    const own = `/api/v1/workspaces/${mallory.id}/invitations/${id}`
+    expect((await ask(mallory, 'DELETE', own)).status).toBe(404)
+    expect((await ask(mallory, 'DELETE', `${path}/invitations/${id}`)).code).toBe('not_a_member')
+    expect((await preview(token)).status).toBe(200)
+  })
+
+  it('is one of up to 100', async () => {
+    await sql`insert into invitation (workspace_id, role, hash, invited_by, expires_at)
+      select ${alice.id}::uuid, 'member', sha256(n::text::bytea || ${alice.id}::bytea), ${alice.id}::uuid, now() + interval '1 day'
+      from generate_series(1, 99) n`.execute(database.db)
+    const statuses = await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const made = await ask(alice, 'POST', `${path}/invitations`, { role: 'member' })
+        return made.status
+      }),
+    )
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([201, 409, 409, 409])
+  })
+})
+
+describe('a member who invites', () => {
+  it.each([
+    ['is removed', (ann: Person) => ask(alice, 'DELETE', `${path}/members/${ann.id}`)],
+    [
+      'loses the role',
+      (ann: Person) => ask(alice, 'PATCH', `${path}/members/${ann.id}`, { role: 'member' }),
+    ],
+    [
+      'is disabled',
+      async ({ id }: Person) =>
+        sql`update account set disabled_at = now() where id = ${id}`.execute(database.db),
+    ],
+    ['is deleted', ({ id }: Person) => removeAccount(database.db, id)],
+  ])('leaves no way in when that member %s', async (_when, change) => {
+    const ann = await addMember('Ann', 'admin')
+    const { token } = await invite('admin', undefined, ann)
+    await change(ann)
+    expect((await preview(token)).status).toBe(404)
+    expect((await accept(await addPerson('Accomplice'), token)).status).toBe(404)
+  })
+
+  it('cannot invite owners after becoming an admin', async () => {
+    const olga = await addMember('Olga', 'owner')
+    const toOwner = await invite('owner', undefined, olga)
+    const toMember = await invite('member', undefined, olga)
+    await ask(alice, 'PATCH', `${path}/members/${olga.id}`, { role: 'admin' })
+    const bob = await addPerson('Bob')
+    expect((await accept(bob, toOwner.token)).status).toBe(404)
+    expect((await accept(bob, toMember.token)).status).toBe(200)
+  })
+})
+
+describe('a removed member', () => {
+  it('does not come back with an open invitation to the same address', async () => {
+    const bob = await addPerson('Bob')
+    const addressed = await invite('member', bob.email)
+    expect((await accept(bob, (await invite()).token)).status).toBe(200)
+    await ask(alice, 'DELETE', `${path}/members/${bob.id}`)
+    expect((await accept(bob, addressed.token)).status).toBe(404)
+  })
+
+  it('accepts and is removed at the same moment: either order, and never half', async () => {
+    for (let round = 0; round < 5; round++) {
+      const bob = await addMember('Bob', 'member')
+      const { token } = await invite()
+      const place = { workspaceId: alice.id, accountId: bob.id }
+      const [removal, acceptance] = await Promise.allSettled([
+        removeMember(portreeve.db, place, { accountId: alice.id }),
+        acceptInvitation(other.db, bob.id, token),
+      ])
+      expect(removal?.status).toBe('fulfilled')
+      const isMember = bob.id in (await rolesIn(alice.id))
+      expect(isMember).toBe(acceptance?.status === 'fulfilled')
+      // An acceptance that failed has not used up the invitation.
+      expect((await preview(token)).status).toBe(isMember ? 404 : 200)
+    }
+  })
+})
+
+describe('a deleted workspace', () => {
+  it('is joined by nobody', async () => {
+    const bob = await addPerson('Bob')
+    const { token } = await invite()
+    const { name } = await database.db
+      .selectFrom('workspace')
+      .select('name')
+      .where('id', '=', alice.id)
+      .executeTakeFirstOrThrow()
+    expect((await ask(alice, 'DELETE', path, { name })).status).toBe(200)
+    expect((await preview(token)).status).toBe(404)
+    expect((await accept(bob, token)).status).toBe(404)
+  })
+})

@@ -1,0 +1,86 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startChromium } from '../servers/chromium.ts'
+import { startDns, type DnsServer } from '../servers/dns.ts'
+import type { Rbldnsd } from '../servers/rbldnsd.ts'
+import { startAllLists } from '../domains/check-with.ts'
+import { startTestService, type TestService } from '../service.ts'
+import { faultsAtAllWidths, heading, signedIn, type Visit } from './browsing.ts'
+
+let browser: Browser
+let dns: DnsServer
+let lists: Rbldnsd
+let portreeve: TestService
+let alice: Visit
+let page: Page
+
+beforeAll(async () => {
+  lists = await startAllLists()
+  dns = await startDns({
+    records: {
+      'example.com NS': ['ns1.example.com'],
+      'ns1.example.com A': ['127.0.0.1'],
+      'example.com MX': ['0 .'],
+      'example.com TXT': ['v=spf1 -all'],
+      '_dmarc.example.com TXT': ['v=DMARC1; p=none; pct=50'],
+    },
+  })
+  portreeve = await startTestService({
+    DNS_SERVERS: `127.0.0.1:${dns.port}`,
+    DNSBL_SERVERS: `127.0.0.1:${lists.port}`,
+  })
+  browser = await startChromium()
+  alice = await signedIn(browser, portreeve, 'Alice')
+  page = alice.page
+})
+afterAll(async () => {
+  await browser.close()
+  await portreeve.stop()
+  await lists.stop()
+  await dns.close()
+})
+
+describe('a domain', () => {
+  it('is checked from the overview, with one verdict and the mail path', async () => {
+    await page.goto('/home')
+    await page.getByLabel('Domain', { exact: true }).fill('someone@Example.com')
+    await page.keyboard.press('Enter')
+    await heading(page, 'example.com').waitFor()
+    await page.getByText(/example\.com works, with 1 warning: DMARC\./).waitFor()
+    await page.getByRole('list', { name: 'Mail path' }).getByText('Warning').waitFor()
+  })
+
+  it('shows the record to publish as a difference, which drops nothing silently', async () => {
+    const diff = page.getByLabel('Publish this')
+    expect(await diff.locator('del').allTextContents()).toContain('p=none;')
+    expect(await diff.locator('ins').allTextContents()).toContainEqual(
+      expect.stringMatching(/^p=(quarantine|reject);?$/),
+    )
+    expect(await diff.textContent()).toContain('pct=50')
+  })
+
+  it('is watched with one click, and is then listed with its state', async () => {
+    await page.getByRole('button', { name: 'Watch this domain' }).click()
+    await page.getByRole('button', { name: 'Stop watching' }).waitFor()
+    await page.getByRole('link', { name: 'Domains', exact: true }).first().click()
+    await page.getByRole('link', { name: 'example.com' }).waitFor()
+    await page.getByText('Watched', { exact: false }).first().waitFor()
+  })
+
+  it('says that a name does not exist', async () => {
+    await page.goto('/domains/nothing.invalid')
+    await page
+      .getByText(/nothing\.invalid/)
+      .nth(1)
+      .waitFor()
+  })
+
+  it('fits every width and is accessible', async () => {
+    await page.goto('/domains/example.com')
+    await page.getByText(/with 1 warning: DMARC\./).waitFor()
+    expect(await faultsAtAllWidths(page)).toEqual([])
+    await page.goto('/domains')
+    await page.getByRole('link', { name: 'example.com' }).waitFor()
+    expect(await faultsAtAllWidths(page)).toEqual([])
+  })
+})

@@ -1,0 +1,80 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestService, type TestService } from '../service.ts'
+import { startChromium } from '../servers/chromium.ts'
+import { accessibilityFaults, heading, overflow, signedIn, type Visit } from './browsing.ts'
+
+/** A window of 1440 × 900 pixels at 200% zoom has half as many CSS pixels. */
+const WINDOWS = [
+  { name: 'at 390 pixels', width: 390, height: 700 },
+  { name: 'at 200% zoom', width: 720, height: 450 },
+  { name: 'at 320 pixels', width: 320, height: 480 },
+]
+
+/** The screens of the sheet, and their headings. */
+const SCREENS = {
+  DMARC: 'DMARC',
+  Monitoring: 'Monitoring',
+  Delisting: 'Delisting',
+  Attacks: 'Attack reporting',
+  'API tokens': 'API tokens',
+  Alerts: 'Alerts',
+  Account: 'Account',
+  Administration: 'Administration',
+}
+
+let browser: Browser
+let portreeve: TestService
+beforeAll(async () => {
+  browser = await startChromium()
+  portreeve = await startTestService()
+})
+afterAll(async () => {
+  await browser.close()
+  await portreeve.stop()
+})
+
+describe.each(WINDOWS)('the “More” sheet $name', ({ name, width, height }) => {
+  let alice: Visit
+  let page: Page
+  const sheet = () => page.getByRole('dialog', { name: 'More screens' })
+  const open = () => page.getByRole('button', { name: 'More', exact: true }).click()
+  beforeAll(async () => {
+    alice = await signedIn(browser, portreeve, `Alice.${width}`, width, { admin: true })
+    page = alice.page
+    await page.setViewportSize({ width, height })
+    await page.goto('/home')
+    await heading(page, `Good to see you, Alice.${width}`).waitFor()
+  })
+  afterAll(() => alice.close())
+
+  it.each(Object.entries(SCREENS))('leads to %s', async (entry, title) => {
+    await open()
+    await sheet().getByRole('link', { name: entry, exact: true }).click()
+    await heading(page, title).waitFor()
+    expect(await sheet().isVisible()).toBe(false)
+  })
+
+  it('shows whose account it is, and every entry by scrolling the sheet alone', async () => {
+    await open()
+    await sheet().getByText(`alice.${width}@people.test`).waitFor()
+    const documentation = sheet().getByRole('link', { name: 'API documentation' })
+    await documentation.scrollIntoViewIfNeeded()
+    const box = await documentation.boundingBox()
+    expect((box?.y ?? height) + (box?.height ?? 0)).toBeLessThanOrEqual(height)
+    expect(await accessibilityFaults(page), name).toEqual([])
+    expect(await overflow(page)).toBe(0)
+    await sheet().getByRole('button', { name: 'Close' }).click()
+    await sheet().waitFor({ state: 'hidden' })
+  })
+
+  it('leaves the bottom bar with the four primary screens', async () => {
+    const bar = page.getByRole('navigation', { name: 'Main' })
+    expect(await bar.getByRole('link').allTextContents()).toEqual([
+      'Overview',
+      'Domains',
+      'Migrations',
+      'Webhooks',
+    ])
+  })
+})

@@ -1,0 +1,147 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
+import { useEffect, useEffectEvent, useId, useRef, useState } from 'react'
+import { api, ApiError } from '../../api.ts'
+import { accountQuery, serviceQuery } from '../../queries.ts'
+import {
+  announceSession,
+  onSessionNews,
+  setSessionExpired,
+  signInPrompt,
+  useIsSessionExpired,
+  type SessionNews,
+} from '../../session.ts'
+import { Button } from '../../ui/actions/button.tsx'
+import { ConfirmDialog } from '../../ui/actions/confirm.tsx'
+import { Stack } from '../../ui/layout/page.tsx'
+import { signInPrompt as messages } from '../messages.ts'
+import { CodeForm } from './code-form.tsx'
+import { CredentialsForm } from './credentials-form.tsx'
+import { OtherMethods, openOidcTab } from './other-methods.tsx'
+
+/**
+ * Signs in again in a dialog when the session of the account on the screen has ended. The screen
+ * below keeps its input, and the rejected requests are repeated.
+ */
+export function SignInPrompt() {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const answer = useRef<(isSignedIn: boolean) => void>(null)
+  const heading = useId()
+  // A new form each time, so that neither the password nor an earlier error remains.
+  const [times, setTimes] = useState(0)
+  const isExpired = useIsSessionExpired()
+  const { data: account } = useQuery(accountQuery)
+  const continueSession = useContinueSession()
+
+  const ask = useEffectEvent(async (isUserAction: boolean): Promise<boolean> => {
+    // After “Not now”, only what the user does asks again. Without an account the user has left.
+    if ((isExpired && !isUserAction) || !account) return false
+    setSessionExpired(true)
+    setTimes((before) => before + 1)
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    answer.current = resolve
+    dialog.current?.showModal()
+    return promise
+  })
+  useEffect(() => signInPrompt.onAsk((isUserAction) => ask(isUserAction)), [])
+  // Another account, or none, begins with a frame of its own.
+  useEffect(() => () => setSessionExpired(false), [])
+
+  /** @returns whether there is a session now */
+  async function resume(): Promise<boolean> {
+    const state = await continueSession()
+    if (state === 'none') return false
+    answer.current?.(state === 'same account')
+    dialog.current?.close()
+    return true
+  }
+  async function finish(): Promise<void> {
+    if (!(await resume())) throw new ApiError(0, { error: messages.stillSignedOut })
+    announceSession('signed-in')
+  }
+  useOtherTabs(resume)
+
+  return (
+    <ConfirmDialog
+      ref={dialog}
+      heading={heading}
+      title={messages.title}
+      onClose={() => answer.current?.(false)}
+    >
+      <p>{messages.explanation}</p>
+      {times > 0 && (
+        <Methods key={times} onDone={finish} onCancel={() => dialog.current?.close()} />
+      )}
+    </ConfirmDialog>
+  )
+}
+
+type SessionState = 'none' | 'same account' | 'other account'
+
+/** Compares the new session with the account on the screen, and continues with what it finds. */
+function useContinueSession(): () => Promise<SessionState> {
+  const queries = useQueryClient()
+  const router = useRouter()
+  return async () => {
+    const before = queries.getQueryData(accountQuery.queryKey)
+    const account = await api.account()
+    if (!account) return 'none'
+    setSessionExpired(false)
+    if (account.id === before?.id) {
+      queries.setQueryData(accountQuery.queryKey, account)
+      void queries.invalidateQueries()
+      return 'same account'
+    }
+    // The screen shows another account’s data.
+    queries.clear()
+    router.history.replace('/home')
+    await router.invalidate()
+    return 'other account'
+  }
+}
+
+/** Follows sign-ins and sign-outs in other tabs of the browser. */
+function useOtherTabs(resume: () => Promise<boolean>): void {
+  const queries = useQueryClient()
+  const router = useRouter()
+  const isExpired = useIsSessionExpired()
+  const resumeQuietly = useEffectEvent(() => void resume().catch(() => false))
+  const onNews = useEffectEvent((news: SessionNews) => {
+    if (news === 'signed-in') {
+      resumeQuietly()
+    } else {
+      // Left on purpose: nothing of the account stays on the screen.
+      queries.clear()
+      void router.invalidate()
+    }
+  })
+  useEffect(() => onSessionNews((news) => onNews(news)), [])
+  useEffect(() => {
+    if (!isExpired) return undefined
+    const look = () => document.hidden || resumeQuietly()
+    document.addEventListener('visibilitychange', look)
+    return () => document.removeEventListener('visibilitychange', look)
+  }, [isExpired])
+}
+
+function Methods({ onDone, onCancel }: { onDone: () => Promise<void>; onCancel: () => void }) {
+  const { data: account } = useQuery(accountQuery)
+  const { data: service } = useQuery(serviceQuery)
+  const [needsCode, setNeedsCode] = useState(false)
+  const cancel = <Button onClick={onCancel}>{messages.cancel}</Button>
+  if (needsCode) return <CodeForm onDone={onDone} onStartAgain={() => setNeedsCode(false)} />
+  return (
+    <Stack>
+      {service?.passwordSignIn !== false && (
+        <CredentialsForm
+          email={account?.email ?? ''}
+          onDone={onDone}
+          onCodeNeeded={() => setNeedsCode(true)}
+          aside={cancel}
+        />
+      )}
+      {service && <OtherMethods service={service} onDone={onDone} onOidc={openOidcTab} />}
+      {service?.passwordSignIn === false && cancel}
+    </Stack>
+  )
+}

@@ -1,0 +1,117 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { Static } from 'typebox'
+import type {
+  DomainFix,
+  DomainHistory,
+  DomainLine,
+  DomainPage,
+  DomainReport,
+  DomainSummary,
+  RecordState,
+  WatchedDomain as WatchedDomainShape,
+} from '../../../src/domains/shapes.ts'
+import { request, type ApiResponse } from '../api.ts'
+import { readEvents } from '../check/api.ts'
+import { searchOf } from '../search.ts'
+import { inWorkspace } from '../workspace-choice.ts'
+
+export type { DomainHistory, DomainSummary }
+export type WatchedDomain = Static<typeof WatchedDomainShape>
+export type { DomainFix, DomainLine, DomainReport, RecordState }
+export type LineState = DomainLine['state']
+
+/** A check as far as it is known: its lines so far, and in the end the report. */
+export type DomainCheck = {
+  lines: DomainLine[]
+  report: DomainReport | null
+  /** Proof of the report, to share it. */
+  receipt: string | null
+}
+
+type ReportAnswer = { data: DomainReport; receipt: string }
+
+/** Domains on one page of the list. */
+const MAX_LISTED = 100
+
+const pathOf = (domain: string) => `/api/v1/domains/${encodeURIComponent(domain)}`
+
+/** Checks now; takes up to ten seconds. Its lines are shown as they come. */
+export const domainCheckQuery = (domain: string) =>
+  queryOptions({
+    queryKey: ['domain-check', domain],
+    queryFn: ({ signal, client, queryKey }) =>
+      followCheck(domain, signal, (soFar) => client.setQueryData<DomainCheck>(queryKey, soFar)),
+    staleTime: 60_000,
+    retry: false,
+    refetchOnWindowFocus: false,
+  })
+
+async function followCheck(
+  domain: string,
+  signal: AbortSignal,
+  onProgress: (soFar: DomainCheck) => void,
+): Promise<DomainCheck> {
+  const lines: DomainLine[] = []
+  try {
+    for await (const text of readEvents(
+      await fetch(inWorkspace(`${pathOf(domain)}/events`), { signal }),
+    )) {
+      const event = JSON.parse(text) as DomainLine | ReportAnswer
+      if ('receipt' in event) return complete(event)
+      lines.push(event)
+      onProgress({ lines: [...lines], report: null, receipt: null })
+    }
+  } catch {
+    signal.throwIfAborted()
+  }
+  // The stream does not say why it failed; the same request without one does.
+  return complete(await request<ReportAnswer>('GET', pathOf(domain), { signal }))
+}
+
+function complete({ data, receipt }: ReportAnswer): DomainCheck {
+  return { lines: data.lines, report: data, receipt }
+}
+
+export const domains = {
+  watch: async (domain: string) =>
+    (await request<ApiResponse<WatchedDomain>>('POST', `${pathOf(domain)}/watch`)).data,
+  unwatch: (domain: string) => request<unknown>('DELETE', `${pathOf(domain)}/watch`),
+}
+
+/** All queries below this key are refetched when domains change. */
+const ROOT = 'domains'
+
+/** The domains of the workspace, those with problems first. */
+export const domainsQuery = queryOptions({
+  queryKey: [ROOT, 'list'],
+  queryFn: async () =>
+    (
+      await request<ApiResponse<Static<typeof DomainPage>>>(
+        'GET',
+        `/api/v1/domains?limit=${MAX_LISTED}`,
+      )
+    ).data,
+})
+
+export const historyQuery = (domain: string) =>
+  queryOptions({
+    queryKey: [ROOT, 'history', domain],
+    queryFn: async () =>
+      (await request<ApiResponse<DomainHistory>>('GET', `${pathOf(domain)}/history`)).data,
+  })
+
+/** Milliseconds between two lookups of a record that a person is about to publish. */
+const RECORD_INTERVAL_MS = 10_000
+
+/** Asks the name servers for a record until they publish it. */
+export const recordQuery = (domain: string, { name, type, value }: DomainFix) =>
+  queryOptions({
+    queryKey: ['domain-record', domain, name, type, value],
+    queryFn: async ({ signal }) => {
+      const search = searchOf({ name, type, value })
+      const path = `${pathOf(domain)}/record?${search}`
+      return (await request<ApiResponse<RecordState>>('GET', path, { signal })).data
+    },
+    retry: false,
+    refetchInterval: ({ state }) => (state.data?.matches === true ? false : RECORD_INTERVAL_MS),
+  })

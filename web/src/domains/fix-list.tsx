@@ -1,0 +1,128 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Button } from '../ui/actions/button.tsx'
+import { CopyButton } from '../ui/actions/copy.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Card, Muted, Row, Section, Stack } from '../ui/layout/page.tsx'
+import { BulletList } from '../ui/lists/bullet-list.tsx'
+import { ExactTime } from '../ui/text/date-text.tsx'
+import { recordQuery, type DomainFix, type RecordState } from './api.ts'
+import classes from './fix-list.module.css'
+import { fixes as messages } from './messages.ts'
+import { diffRecords } from './record-diff.ts'
+
+type FixListProps = { domain: string; fixes: DomainFix[]; onPublished: () => void }
+
+/** The records to publish, most urgent first: each complete, as a difference, with its reasons. */
+export function FixList({ domain, fixes, onPublished }: FixListProps) {
+  if (fixes.length === 0) return null
+  return (
+    <Section title={messages.title}>
+      <Muted>{messages.explanation}</Muted>
+      <Stack>
+        {fixes.map((fix) => (
+          <FixCard
+            key={`${fix.name} ${fix.type}`}
+            domain={domain}
+            fix={fix}
+            onPublished={onPublished}
+          />
+        ))}
+      </Stack>
+    </Section>
+  )
+}
+
+const SEVERITY_TONES = { bad: 'bad', warning: 'warn', suggestion: 'info' } as const
+
+type FixCardProps = { domain: string; fix: DomainFix; onPublished: () => void }
+
+function FixCard({ domain, fix, onPublished }: FixCardProps) {
+  const { name, type, severity, value, changes, caution } = fix
+  const [isWatching, setWatching] = useState(false)
+  return (
+    <Card>
+      <Stack>
+        <div className={classes.head}>
+          <h3>
+            {name} <small>{type}</small>
+          </h3>
+          <Status tone={SEVERITY_TONES[severity]}>{messages.severities[severity]}</Status>
+        </div>
+        <RecordDiff fix={fix} />
+        <BulletList>
+          {[...new Set(changes.map(({ reason }) => reason))].map((reason) => (
+            <li key={reason}>{reason}</li>
+          ))}
+        </BulletList>
+        {caution && <Notice tone="info">{caution}</Notice>}
+        <Row>
+          <span onClick={() => setWatching(true)}>
+            <CopyButton text={value} what={messages.copyRecord(name)} />
+          </span>
+          <Button size="small" kind="quiet" onClick={() => setWatching(!isWatching)}>
+            {isWatching ? messages.stop : messages.watch}
+          </Button>
+        </Row>
+        <div role="status">
+          {isWatching && <RecordWatch domain={domain} fix={fix} onPublished={onPublished} />}
+        </div>
+      </Stack>
+    </Card>
+  )
+}
+
+/** What is published, and what to publish in its place. */
+function RecordDiff({ fix: { published, value } }: { fix: DomainFix }) {
+  const [first, ...others] = published
+  return (
+    <pre className={classes.diff} tabIndex={0} aria-label={messages.proposed}>
+      {first === undefined ? (
+        <ins>{value}</ins>
+      ) : (
+        diffRecords(first, value).map(({ kind, text }, index) => (
+          <span key={index}>
+            {kind === 'removed' ? (
+              <del>{text}</del>
+            ) : kind === 'added' ? (
+              <ins>{text}</ins>
+            ) : (
+              text
+            )}{' '}
+          </span>
+        ))
+      )}
+      {others.map((other) => (
+        <del key={other} className={classes.line}>
+          {other}
+        </del>
+      ))}
+    </pre>
+  )
+}
+
+/** Asks the name servers of the zone until they publish the record. */
+function RecordWatch({ domain, fix, onPublished }: FixCardProps) {
+  const { data: record, error } = useQuery(recordQuery(domain, fix))
+  if (error) return <Notice tone="unknown">{error.message}</Notice>
+  if (!record) return <Notice tone="info">{messages.looking}</Notice>
+  if (record.matches !== true) return <Notice tone="info">{describePending(record)}</Notice>
+  return (
+    <Notice tone="good" title={messages.done}>
+      {record.visibleToEverybodyAt !== null && (
+        <p>
+          {messages.visibleBy} <ExactTime at={record.visibleToEverybodyAt} />.
+        </p>
+      )}
+      <Button size="small" onClick={onPublished}>
+        {messages.checkAgain}
+      </Button>
+    </Notice>
+  )
+}
+
+function describePending({ servers }: RecordState): string {
+  const matching = servers.filter(({ matches }) => matches === true).length
+  return matching === 0 ? messages.notYet : messages.onSome(matching, servers.length)
+}

@@ -1,0 +1,113 @@
+import { counted, numberText } from '../ui/text/format.ts'
+import type { DomainFix, DomainHistory, LineState } from './api.ts'
+import type { StageName } from './stages.ts'
+
+export const domainPages = {
+  title: 'Domains',
+  lead: 'Type a domain to see everything about its mail: who may send, how it is received, and its reputation.',
+  field: 'Domain',
+  fieldExample: 'example.com',
+  submit: 'Check domain',
+  notADomain: 'Enter a domain, such as example.com.',
+  titleOf: (domain: string) => domain,
+  checkAgain: 'Check again',
+  checking: 'Checking…',
+  loading: 'Loading…',
+  progress: (done: number, total: number) =>
+    `${numberText(done)} of ${numberText(total)} checks done`,
+  checkedAt: 'Checked',
+  checkAddress: 'Check an address or host instead',
+} as const
+
+export const stageTitles: Record<StageName, string> = {
+  sender: 'Sender',
+  authentication: 'SPF, DKIM, DMARC',
+  mx: 'MX',
+  tls: 'TLS',
+  reputation: 'Reputation',
+}
+
+export const stateNames: Record<LineState, string> = {
+  good: 'Good',
+  warning: 'Warning',
+  bad: 'Problem',
+  unknown: 'Not checked',
+}
+
+export const path = {
+  title: 'Mail path',
+  summary: (name: string, state: string) => `${name}: ${state}`,
+  waiting: 'Waiting',
+} as const
+
+export const lines = {
+  title: 'All checks',
+  notUsed: 'Not used',
+  details: 'Details',
+  showAll: (count: number) => `Show ${counted(count, 'check')} without problems`,
+  hide: 'Hide checks without problems',
+} as const
+
+export const fixes = {
+  title: 'Fix these in order',
+  explanation: 'Each record below is complete: publish it as it is, in place of the old one.',
+  none: 'No records to change.',
+  record: (name: string, type: string) => `${name} ${type}`,
+  copyRecord: (name: string) => `the record for ${name}`,
+  published: 'Published now',
+  proposed: 'Publish this',
+  nothing: 'No record',
+  why: 'Why',
+  watch: 'Watch for the change',
+  stop: 'Stop watching',
+  severities: {
+    bad: 'Fix now',
+    warning: 'Should be fixed',
+    suggestion: 'Suggestion',
+  } satisfies Record<DomainFix['severity'], string>,
+  looking: 'Asking the name servers…',
+  notYet: 'Not published yet. Checking every 10 seconds.',
+  onSome: (matching: number, all: number) =>
+    `${numberText(matching)} of ${counted(all, 'name server')} have the change. Checking every 10 seconds.`,
+  done: 'Published on all name servers.',
+  checkAgain: 'Check the domain again',
+  visibleBy: 'Visible to everybody by',
+} as const
+
+export const list = {
+  title: 'Your domains',
+  none: 'No domains yet. Check one, then watch it.',
+  watched: 'Watched',
+  notWatched: 'Not watched',
+  hosts: (count: number) => counted(count, 'monitored host'),
+  lastChecked: 'Last checked',
+  more: (shown: number, total: number) =>
+    `Showing ${numberText(shown)} of ${numberText(total)} domains.`,
+} as const
+
+export const watching = {
+  watch: 'Watch this domain',
+  explanation:
+    'Monitors its hosts, certificates and records, receives its DMARC reports, and alerts you.',
+  watched: 'Watched',
+  unwatch: 'Stop watching',
+  on: 'You’re watching this domain.',
+  monitors: (hosts: string[]) => `Monitored: ${hosts.join(', ')}.`,
+  problems: 'Some parts couldn’t be switched on',
+} as const
+
+export const history = {
+  title: 'Last 90 days',
+  loading: 'Loading the history…',
+  passRate: 'Messages that passed DMARC',
+  chartText: (pass: number, total: number) =>
+    `${numberText(pass)} of ${counted(total, 'message')} passed.`,
+  passed: 'Passed',
+  failed: 'Failed',
+  noEvents: 'No changes recorded.',
+  kinds: { record: 'Record', listing: 'Blocklist', certificate: 'Certificate' } satisfies Record<
+    DomainHistory['events'][number]['kind'],
+    string
+  >,
+  change: (before: string, after: string) => `${before || 'none'} → ${after || 'none'}`,
+} as const

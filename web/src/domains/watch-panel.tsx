@@ -1,0 +1,80 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Button } from '../ui/actions/button.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Muted, Row, Stack } from '../ui/layout/page.tsx'
+import { BulletList } from '../ui/lists/bullet-list.tsx'
+import { useAccess } from '../workspaces/roles.ts'
+import { domains, domainsQuery, type WatchedDomain } from './api.ts'
+import { watching as messages } from './messages.ts'
+
+type State = { busy: boolean; watched?: WatchedDomain; problem?: string }
+
+/** Switches on, in one click, everything that Portreeve does for a domain. */
+export function WatchPanel({ domain }: { domain: string }) {
+  const access = useAccess()
+  const queries = useQueryClient()
+  const { data } = useQuery(domainsQuery)
+  const [{ busy, watched, problem }, setState] = useState<State>({ busy: false })
+  const isWatched = data?.domains.some((one) => one.domain === domain && one.isWatched) ?? false
+
+  async function change(send: () => Promise<WatchedDomain | undefined>): Promise<void> {
+    setState({ busy: true })
+    try {
+      const now = await send()
+      await queries.invalidateQueries({ queryKey: ['domains'] })
+      setState(now === undefined ? { busy: false } : { busy: false, watched: now })
+    } catch (error) {
+      setState({ busy: false, problem: (error as Error).message })
+    }
+  }
+
+  return (
+    <Stack>
+      <Row>
+        {isWatched ? (
+          <Button
+            {...access}
+            kind="quiet"
+            busy={busy}
+            onClick={() => void change(() => domains.unwatch(domain).then(() => undefined))}
+          >
+            {messages.unwatch}
+          </Button>
+        ) : (
+          <Button
+            {...access}
+            kind="primary"
+            icon="watch"
+            busy={busy}
+            onClick={() => void change(() => domains.watch(domain))}
+          >
+            {messages.watch}
+          </Button>
+        )}
+        <Muted>{isWatched ? messages.on : messages.explanation}</Muted>
+      </Row>
+      <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
+      <div role="status">{watched && <WatchResult {...watched} />}</div>
+    </Stack>
+  )
+}
+
+function WatchResult({ hosts, problems }: WatchedDomain) {
+  if (problems.length === 0)
+    return (
+      <Notice tone="good">
+        <strong>{messages.on}</strong>
+        {hosts.length > 0 && <p>{messages.monitors(hosts)}</p>}
+      </Notice>
+    )
+  return (
+    <Notice tone="warn" title={messages.problems}>
+      <BulletList>
+        {problems.map((one) => (
+          <li key={one}>{one}</li>
+        ))}
+      </BulletList>
+    </Notice>
+  )
+}

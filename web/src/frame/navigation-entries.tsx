@@ -1,0 +1,33 @@
+import { Link } from '@tanstack/react-router'
+import { Icon } from '../ui/brand/icons.tsx'
+import type { NavigationEntry } from './navigation.ts'
+import classes from './navigation-entries.module.css'
+import { useVisibleEntries } from './use-visible-entries.ts'
+import { frame } from './messages.ts'
+
+type EntriesProps = { entries: NavigationEntry[]; onGo?: () => void }
+
+/** Links to screens, for the sidebar, the bottom bar and the sheet. */
+export function NavigationEntries({ entries, onGo }: EntriesProps) {
+  return (
+    <ul className={classes.list}>
+      {useVisibleEntries(entries).map(({ to, label, icon, isPrimary = false }) => (
+        <li key={to} data-primary={isPrimary}>
+          <Link to={to} className={classes.entry} onClick={onGo}>
+            <Icon name={icon} />
+            {label}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+export function DocumentationLink() {
+  return (
+    <a href="/docs" className={classes.entry}>
+      <Icon name="book" />
+      {frame.documentation}
+    </a>
+  )
+}

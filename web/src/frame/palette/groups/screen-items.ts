@@ -1,0 +1,29 @@
+import { useNavigate } from '@tanstack/react-router'
+import { MODULES, SETTINGS_PAGES } from '../../navigation.ts'
+import { useVisibleEntries } from '../../use-visible-entries.ts'
+import { frame, palette as messages } from '../../messages.ts'
+import type { PaletteItem } from '../palette-items.ts'
+
+/** The screens of the navigation, and the API documentation. */
+export function useScreenItems(): PaletteItem[] {
+  const navigate = useNavigate()
+  const entries = useVisibleEntries([...MODULES, ...SETTINGS_PAGES])
+  const kind = messages.kinds.screen
+  return [
+    ...entries.map(({ label: name, icon, shortcut, to }): PaletteItem => {
+      return {
+        name,
+        icon,
+        kind,
+        shortcut: shortcut && `g ${shortcut}`,
+        open: () => void navigate({ to }),
+      }
+    }),
+    {
+      name: frame.documentation,
+      kind,
+      icon: 'book',
+      open: () => window.location.assign('/docs'),
+    },
+  ]
+}

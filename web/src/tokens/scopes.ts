@@ -1,0 +1,52 @@
+import type { ApiToken } from '../api.ts'
+import { scopes as messages } from './messages.ts'
+
+export type Scope = NonNullable<ApiToken['scopes']>[number]
+
+/** The modules of the API that a token can be limited to, in the order of the navigation. */
+export const MODULES = [
+  'checks',
+  'dmarc',
+  'monitoring',
+  'delisting',
+  'migrations',
+  'attacks',
+  'webhooks',
+  'alerts',
+  'workspace',
+] as const
+export type Module = (typeof MODULES)[number]
+
+/** The presets of the form; `module` lets the user choose one. */
+export const PRESETS = ['all', 'read', 'module', 'custom'] as const
+export type Preset = (typeof PRESETS)[number]
+
+export type ScopeFields = Record<string, string>
+
+/** The name of the field with the access to a module. */
+export const accessField = (module: Module) => `access ${module}`
+
+/** The scopes of the form’s values; undefined for a token without limits. */
+export function scopesOf(values: ScopeFields): Scope[] | undefined {
+  const { preset, module, right = 'read' } = values
+  if (preset === 'read') return ['*:read']
+  if (preset === 'module') return [`${module}:${right}` as Scope]
+  if (preset !== 'custom') return undefined
+  return MODULES.flatMap((each) => {
+    const chosen = values[accessField(each)]
+    return chosen === 'read' || chosen === 'write' ? [`${each}:${chosen}` as Scope] : []
+  })
+}
+
+/** `Monitoring (read and write), Checks (read)`; what a token may do, in words. */
+export function describeScopes(scopes: readonly string[] | null): string {
+  if (scopes === null) return messages.everything
+  return scopes
+    .map((scope) => {
+      const [module = '', right] = scope.split(':')
+      const name =
+        module === '*' ? messages.allModules : (messages.modules[module as Module] ?? module)
+      return messages.scope(name, right === 'write')
+    })
+    .join(', ')
+}
