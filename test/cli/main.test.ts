@@ -29,7 +29,7 @@ describe('a wrong command line', () => {
     ['nonsense', 'unknown command nonsense.'],
     ['user crate', 'unknown command user crate. Did you mean create?'],
     ['user', 'user needs a command: create, list,'],
-    ['check', 'check needs a command: dns, ssl, dmarc'],
+    ['check', 'check needs a command: domain, dns, ssl, dmarc'],
     ['check dns', 'missing DOMAIN.'],
     ['check dns a.test b.test', 'unexpected argument b.test.'],
     ['check ssl a.test --port', '--port needs a value: --port N.'],
@@ -62,7 +62,7 @@ describe('a wrong command line', () => {
     expect([code, err, JSON.parse(out)]).toMatchObject([
       2,
       '',
-      { success: false, code: 'invalid_request', suggestion: 'portreeve check dns example.com' },
+      { success: false, code: 'invalid_request', suggestion: 'portreeve check example.com' },
     ])
   })
 

@@ -226,9 +226,35 @@ describe('portreeve token create', () => {
       env,
     )
     expect([code, err]).toEqual([0, ''])
-    expect(out).toMatch(/^prv_[A-Za-z0-9_-]{43}\n$/)
+    expect(out).toMatch(/^prv_[A-Za-z0-9]{46}\n$/)
     const me = await portreeve.request('/api/v1/account', { token: out.trim() })
     expect(await me.json()).toMatchObject({ data: { email: 'bob@people.test', via: 'token' } })
+  })
+
+  it('limits a token to scopes and a time, lists it, and revokes it at once', async () => {
+    const owner = ['--email', 'bob@people.test']
+    const limits = ['--scope', 'dmarc:read', '--scope', 'alerts:read', '--expires', '30']
+    const made = await runPortreeve(['token', 'create', ...owner, ...limits, '--json'], env)
+    const { token, id } = JSON.parse(made.out) as { token: string; id: string }
+    const statusOf = async (path: string) => (await portreeve.request(path, { token })).status
+    expect(await statusOf('/api/v1/dmarc/domains')).toBe(200)
+    expect(await statusOf('/api/v1/monitoring/hosts')).toBe(403)
+    const listed = await runPortreeve(['token', 'list', ...owner], env)
+    expect(listed.out).toMatch(new RegExp(`^${id}  ….{4}  dmarc:read,alerts:read  expires `, 'm'))
+    expect((await runPortreeve(['token', 'revoke', id], env)).code).toBe(0)
+    expect(await statusOf('/api/v1/dmarc/domains')).toBe(401)
+    expect((await runPortreeve(['token', 'revoke', id], env)).code).toBe(1)
+  })
+
+  it('rejects a scope and an expiry that do not exist, and creates nothing', async () => {
+    for (const wrong of [
+      ['--scope', 'dmarc:delete'],
+      ['--expires', '31'],
+      ['--workspace', 'first'],
+    ])
+      expect(
+        (await runPortreeve(['token', 'create', '--email', 'bob@people.test', ...wrong], env)).code,
+      ).toBe(2)
   })
 
   it('reports an unknown account', async () => {

@@ -35,13 +35,13 @@ const SPECS: Spec[] = [
       { name: 'OWNER_EMAIL', summary: 'email address of its owner' },
       { ...PLAN, optional: true },
     ],
-    example: ['A workspace for a customer', "'Example Hosting' alice@example.com pro"],
+    example: ['A workspace for a customer', 'Hosting alice@example.com pro'],
   },
   {
     name: 'rename',
     summary: 'Change the name of a workspace',
     operands: [ID, NAME],
-    example: ['Rename a workspace', `${EXAMPLE_ID} 'Example Hosting'`],
+    example: ['Rename a workspace', `${EXAMPLE_ID} Hosting`],
   },
   {
     name: 'members',
@@ -90,7 +90,7 @@ const SPECS: Spec[] = [
     summary: 'Delete a workspace',
     description: ['Its members lose access at once. Its data is deleted after 7 days.'],
     operands: [ID, NAME],
-    example: ['Delete a workspace', `${EXAMPLE_ID} 'Example Hosting'`],
+    example: ['Delete a workspace', `${EXAMPLE_ID} Hosting`],
   },
   {
     name: 'restore',
@@ -117,7 +117,7 @@ export const workspaceCommand = defineGroup({
     { does: 'All workspaces', command: 'portreeve workspace list' },
     {
       does: 'A workspace for a customer',
-      command: "portreeve workspace create 'Example Hosting' alice@example.com pro",
+      command: 'portreeve workspace create Hosting alice@example.com pro',
     },
   ],
   subcommands,
