@@ -233,16 +233,19 @@ describe('portreeve token create', () => {
 
   it('limits a token to scopes and a time, lists it, and revokes it at once', async () => {
     const owner = ['--email', 'bob@people.test']
-    const limits = ['--scope', 'dmarc:read', '--scope', 'alerts:read', '--expires', '30']
+    const limits = ['--scope', 'workspace:read', '--scope', 'alerts:read', '--expires', '30']
     const made = await runPortreeve(['token', 'create', ...owner, ...limits, '--json'], env)
     const { token, id } = JSON.parse(made.out) as { token: string; id: string }
-    const statusOf = async (path: string) => (await portreeve.request(path, { token })).status
-    expect(await statusOf('/api/v1/dmarc/domains')).toBe(200)
-    expect(await statusOf('/api/v1/monitoring/hosts')).toBe(403)
+    const ask = async (method: string, path: string) =>
+      (await portreeve.request(path, { token, method })).status
+    expect(await ask('GET', '/api/v1/tokens')).toBe(200)
+    expect(await ask('DELETE', `/api/v1/tokens/${id}`)).toBe(403)
     const listed = await runPortreeve(['token', 'list', ...owner], env)
-    expect(listed.out).toMatch(new RegExp(`^${id}  ….{4}  dmarc:read,alerts:read  expires `, 'm'))
+    expect(listed.out).toMatch(
+      new RegExp(`^${id}  ….{4}  workspace:read,alerts:read  expires `, 'm'),
+    )
     expect((await runPortreeve(['token', 'revoke', id], env)).code).toBe(0)
-    expect(await statusOf('/api/v1/dmarc/domains')).toBe(401)
+    expect(await ask('GET', '/api/v1/tokens')).toBe(401)
     expect((await runPortreeve(['token', 'revoke', id], env)).code).toBe(1)
   })
 
