@@ -242,7 +242,7 @@ describe('portreeve token create', () => {
     expect(await ask('DELETE', `/api/v1/tokens/${id}`)).toBe(403)
     const listed = await runPortreeve(['token', 'list', ...owner], env)
     expect(listed.out).toMatch(
-      new RegExp(`^${id}  ….{4}  workspace:read,alerts:read  expires `, 'm'),
+      new RegExp(`^${id}  ….{4}  alerts:read,workspace:read  expires `, 'm'),
     )
     expect((await runPortreeve(['token', 'revoke', id], env)).code).toBe(0)
     expect(await ask('GET', '/api/v1/tokens')).toBe(401)
