@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { startService, type RunningService } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/log.ts'
+import { SERVICE_KEY, startTestService, type Person, type TestService } from '../service.ts'
+import { browserOf } from './sessions.ts'
+
+/** Milliseconds in which a change reaches the other instances. */
+const AT_ONCE = { timeout: 2_000, interval: 20 }
+
+let portreeve: TestService
+let other: RunningService
+let count = 0
+beforeAll(async () => {
+  portreeve = await startTestService()
+  const settings = { DATABASE_URL: portreeve.databaseUrl, SECRET_KEY: SERVICE_KEY }
+  const env = { ...settings, PORT: '0', ROLES: 'web', SMTP_LISTEN: 'off', BASE_URL: portreeve.url }
+  other = await startService(readConfig(env), createLog('silent'))
+})
+afterAll(async () => {
+  await other.stop()
+  await portreeve.stop()
+})
+
+const streams: AbortController[] = []
+afterEach(() => streams.splice(0).forEach((stream) => stream.abort()))
+
+/** Follows the changes of a workspace in the other instance. @returns whether it has ended */
+async function follow(token: string): Promise<() => boolean> {
+  const stop = new AbortController()
+  streams.push(stop)
+  const response = await fetch(new URL('/api/v1/events', other.url), {
+    headers: { authorization: `Bearer ${token}` },
+    signal: stop.signal,
+  })
+  expect(response.status).toBe(200)
+  let hasEnded = false
+  void response.text().then(
+    () => (hasEnded = true),
+    () => {},
+  )
+  return () => hasEnded
+}
+
+/** A request to the other instance. @returns its status and code */
+async function askOther(token: string, method = 'GET'): Promise<[number, string?]> {
+  const body = method === 'GET' ? {} : { body: '{}' }
+  const response = await fetch(new URL('/api/webhook/endpoints', other.url), {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...body,
+  })
+  const { code } = (await response.json()) as { code?: string }
+  return code === undefined ? [response.status] : [response.status, code]
+}
+
+/** An owner with a second workspace, which has a member. */
+async function addTeam() {
+  count += 1
+  const owner = await portreeve.addPerson(`Olivia${count}`)
+  const workspace = await portreeve.addWorkspace(owner)
+  const member: Person = await portreeve.addMember(workspace.id, `Mary${count}`, 'member')
+  const ask = await browserOf(portreeve, owner)
+  const path = `/api/v1/workspaces/${workspace.id}`
+  // Known to the other instance by now.
+  expect(await askOther(member.token)).toEqual([200])
+  expect(await askOther(workspace.token)).toEqual([200])
+  return { owner, workspace, member, ask, path }
+}
+
+describe('in every other instance', () => {
+  it('a demoted member can read, and no longer change', async () => {
+    const { ask, path, member } = await addTeam()
+    expect(await askOther(member.token, 'POST')).toEqual([201])
+    const changed = await ask(`${path}/members/${member.id}`, 'PATCH', { role: 'read-only' })
+    expect(changed.status).toBe(200)
+    await expect.poll(() => askOther(member.token, 'POST'), AT_ONCE).toEqual([403, 'forbidden'])
+    expect(await askOther(member.token)).toEqual([200])
+  })
+
+  it('a removed member has no access, and its event stream ends', async () => {
+    const { ask, path, member, workspace } = await addTeam()
+    const [hasEnded, ownersHasEnded] = [await follow(member.token), await follow(workspace.token)]
+    expect((await ask(`${path}/members/${member.id}`, 'DELETE')).status).toBe(200)
+    await expect.poll(() => askOther(member.token), AT_ONCE).toEqual([401, 'unauthenticated'])
+    await expect.poll(hasEnded, AT_ONCE).toBe(true)
+    await sleep(200)
+    expect(ownersHasEnded()).toBe(false)
+    expect(await askOther(workspace.token)).toEqual([200])
+  })
+
+  it('a member who leaves keeps other workspaces', async () => {
+    const { path, member } = await addTeam()
+    const elsewhere = await portreeve.addWorkspace(member)
+    const hasEnded = await follow(member.token)
+    const ask = await browserOf(portreeve, member)
+    expect((await ask(`${path}/members/${member.id}`, 'DELETE')).status).toBe(200)
+    await expect.poll(hasEnded, AT_ONCE).toBe(true)
+    await expect.poll(() => askOther(member.token), AT_ONCE).toEqual([401, 'unauthenticated'])
+    expect(await askOther(elsewhere.token)).toEqual([200])
+  })
+
+  it('a deleted workspace has no access, and its streams end', async () => {
+    const { ask, path, member, workspace, owner } = await addTeam()
+    const ended = [await follow(member.token), await follow(workspace.token)]
+    const gone = await ask(path, 'DELETE', { name: 'Second workspace' })
+    expect([200, 202]).toContain(gone.status)
+    for (const token of [member.token, workspace.token])
+      await expect.poll(() => askOther(token), AT_ONCE).toEqual([401, 'unauthenticated'])
+    for (const hasEnded of ended) await expect.poll(hasEnded, AT_ONCE).toBe(true)
+    expect(await askOther(owner.token)).toEqual([200])
+  })
+})
