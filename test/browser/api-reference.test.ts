@@ -76,7 +76,7 @@ describe.each([390, 1440])('the API reference at %i pixels', (width) => {
     await page.getByText('requests.post(').waitFor()
 
     await page.getByRole('link', { name: 'Dashboard' }).click()
-    await heading(page, 'Overview').waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Good to see you' }).waitFor()
     expect(complaints).toEqual([])
     await close()
   })
