@@ -38,7 +38,7 @@ function Line({ title, state, isUsed, summary, details, evidence }: DomainLine) 
   return (
     <li className={classes.line} data-tone={isUsed ? LINE_TONES[state] : 'unused'}>
       <span className={classes.icon}>
-        <Icon name={isUsed ? LINE_TONES[state] : 'unknown'} size={18} />
+        <Icon name={isUsed ? LINE_TONES[state] : 'unused'} size={18} />
         <VisuallyHidden>{isUsed ? stateNames[state] : messages.notUsed}</VisuallyHidden>
       </span>
       <div className={classes.words}>
