@@ -26,8 +26,11 @@ describe('the check of answers against openapi.json', () => {
       id: 'x',
       label: 'a',
       lastFour: 'abcd',
+      scopes: null,
       createdAt: '2026-11-21T12:00:00.000Z',
+      expiresAt: null,
       lastUsedAt: null,
+      createdBy: { accountId: crypto.randomUUID(), name: 'Alice', email: 'alice@example.com' },
     }
     const wrong = [
       {},
