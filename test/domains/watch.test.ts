@@ -237,6 +237,23 @@ describe('the history of a domain', () => {
     expect(new Set(due.map(({ workspaceId }) => workspaceId)).size).toBe(2)
   })
 
+  it('belongs to one workspace: not to another of the same account, and read-only members cannot change it', async () => {
+    const second = await portreeve.addWorkspace(alice)
+    const { body } = await ask<{ domains: DomainSummary[] }>('domains', second.token)
+    expect(body.data.domains).toEqual([])
+    expect(await historyOf(second.token)).toMatchObject({ passRate: [], events: [] })
+    expect((await ask('domains/example.com/watch', second.token, 'DELETE')).status).toBe(404)
+
+    const reader = await portreeve.addMember(alice.id, 'Reader', 'read-only')
+    expect((await historyOf(reader.token)).events.length).toBeGreaterThan(0)
+    for (const method of ['POST', 'DELETE'])
+      expect((await ask('domains/example.com/watch', reader.token, method)).status).toBe(403)
+    const { body: shown } = await ask<{ domains: DomainSummary[] }>('domains', reader.token)
+    expect(shown.data.domains).toContainEqual(
+      expect.objectContaining({ domain: 'example.com', isWatched: true }),
+    )
+  })
+
   it('ends with the watch; hosts and reports stay', async () => {
     expect((await ask('domains/example.com/watch', alice.token, 'DELETE')).status).toBe(200)
     expect((await ask('domains/example.com/watch', alice.token, 'DELETE')).status).toBe(404)

@@ -1,3 +1,5 @@
+import type { Module } from './scopes.ts'
+
 /** Texts of the parts of the API that tokens are limited to. */
 export const scopes = {
   everything: 'Everything that the role of its creator allows',
@@ -12,7 +14,7 @@ export const scopes = {
     webhooks: 'Webhooks',
     alerts: 'Alerts',
     workspace: 'Workspace',
-  },
+  } satisfies Record<Module, string>,
   scope: (name: string, canWrite: boolean) => `${name} (${canWrite ? 'read and write' : 'read'})`,
 } as const
 

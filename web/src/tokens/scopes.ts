@@ -2,20 +2,10 @@ import type { ApiToken } from '../api.ts'
 import { scopes as messages } from './messages.ts'
 
 export type Scope = NonNullable<ApiToken['scopes']>[number]
+export type Module = Exclude<Scope extends `${infer Name}:${string}` ? Name : never, '*'>
 
 /** The modules of the API that a token can be limited to, in the order of the navigation. */
-export const MODULES = [
-  'checks',
-  'dmarc',
-  'monitoring',
-  'delisting',
-  'migrations',
-  'attacks',
-  'webhooks',
-  'alerts',
-  'workspace',
-] as const
-export type Module = (typeof MODULES)[number]
+export const MODULES = Object.keys(messages.modules) as Module[]
 
 /** The presets of the form; `module` lets the user choose one. */
 export const PRESETS = ['all', 'read', 'module', 'custom'] as const

@@ -82,5 +82,5 @@ function RightField({ name, label, isOptional = false }: RightFieldProps) {
 }
 
 function missingModules(values: Record<string, string>): Record<string, string> {
-  return scopesOf(values)?.length === 0 ? { [accessField(MODULES[0])]: messages.chooseModule } : {}
+  return scopesOf(values)?.length === 0 ? { [accessField('checks')]: messages.chooseModule } : {}
 }

@@ -6,7 +6,7 @@ import { roles as messages } from './messages.ts'
 export type Role = Account['role']
 
 /** From the most to the least powerful. */
-export const ROLES: Role[] = ['owner', 'admin', 'member', 'read-only']
+export const ROLES = Object.keys(messages.names) as Role[]
 
 /** Whether a role allows what the needed role allows. */
 export function isAtLeast(role: Role, needed: Role): boolean {
