@@ -68,6 +68,14 @@ describe.each(WINDOWS)('the “More” sheet $name', ({ name, width, height }) =
     await sheet().waitFor({ state: 'hidden' })
   })
 
+  it('keeps the logo and the search beside each other', async () => {
+    const [logo, search] = await Promise.all([
+      page.getByRole('link', { name: 'Portreeve', exact: true }).boundingBox(),
+      page.getByRole('button', { name: 'Search or check' }).boundingBox(),
+    ])
+    expect((logo?.x ?? 0) + (logo?.width ?? Infinity)).toBeLessThanOrEqual(search?.x ?? 0)
+  })
+
   it('leaves the bottom bar with the four primary screens', async () => {
     const bar = page.getByRole('navigation', { name: 'Main' })
     expect(await bar.getByRole('link').allTextContents()).toEqual([
