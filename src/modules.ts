@@ -4,7 +4,7 @@ import { createAccountsModule } from './accounts/module.ts'
 import { accountUsagesRoute, usageRoute } from './accounts/own-data/usage-routes.ts'
 import { installedWorkspacesRoutes } from './accounts/workspaces/administration-routes.ts'
 import { createAlertsModule } from './alerts/module.ts'
-import { raiseAlert } from './alerts/raise.ts'
+import { raiseAlert, raiseResolved } from './alerts/raise.ts'
 import { createDelistingModule } from './delisting/module.ts'
 import { createCheckServices } from './diagnostics/check-services.ts'
 import { healthRoute } from './diagnostics/health/health.ts'
@@ -76,7 +76,17 @@ export async function createModules(
   )
   const onReports = metrics?.countMailReports
   const dmarc = add(
-    createDmarcModule({ db, log, secretKey, resolver, config, systems, raiseAlert, onReports }),
+    createDmarcModule({
+      db,
+      log,
+      secretKey,
+      resolver,
+      config,
+      systems,
+      raiseAlert,
+      raiseResolved,
+      onReports,
+    }),
   )
   const { selectorsSeen, reportEmailOf } = dmarc
   const diagnostics = add(

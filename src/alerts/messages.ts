@@ -6,6 +6,8 @@ import { DAY_MS } from '../time.ts'
 export const NO_RELAY = 'Email is not configured: this service has no mail relay (SMTP_URL).'
 
 export const TEST_ALERT = {
+  phase: 'once' as const,
+  severity: 'info' as const,
   kind: 'channel.test',
   title: 'Test alert',
   text: 'This is a test from your alert channel settings. No action needed.',

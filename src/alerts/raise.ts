@@ -4,7 +4,9 @@ import { notify } from '../store/notifications.ts'
 import { BATCHED_TYPES } from './channels/registry.ts'
 import { insertFirstChannel } from './channels/store.ts'
 import { queueAlert } from './delivery/store.ts'
-import { insertAlert } from './store.ts'
+import { openIncident, resolveIncident, isIncidentOpen } from './incidents/store.ts'
+import type { Phase, Severity } from './severity.ts'
+import { assignIncident, insertAlert } from './store.ts'
 
 /** An event that a workspace is alerted about once. */
 export type NewAlert = {
@@ -13,6 +15,18 @@ export type NewAlert = {
   kind: string
   /** Identifies the event: a workspace gets one alert per key, ever. */
   key: string
+  /**
+   * Names the problem, such as `blacklist/8.8.4.4/zone`: alerts with the same name belong to one
+   * incident. Null for an event that never ends.
+   */
+  incident: string | null
+  /**
+   * Whether the incident begins, changes or ends. One that begins again while it is open changes, and
+   * one that changes without being open begins.
+   */
+  phase: Phase
+  /** How urgent it is; an alert that resolves an incident is `info`. */
+  severity: Severity
   /** One line; also the subject of an email with this alert alone. */
   title: string
   /** What happened and why. */
@@ -29,6 +43,9 @@ export type NewAlert = {
   at: Date
 }
 
+/** The alert that ends an incident. */
+export type ResolvingAlert = Omit<NewAlert, 'phase' | 'severity'> & { incident: string }
+
 /** Notification that a message waits to be sent. */
 export const ALERT_RAISED = 'alert.raised'
 
@@ -38,11 +55,31 @@ export const ALERT_RAISED = 'alert.raised'
  * @returns false when an alert with this key was raised before
  */
 export async function raiseAlert(db: Db, alert: NewAlert): Promise<boolean> {
+  if (!db.isTransaction) return db.transaction().execute((trx) => raiseAlert(trx, alert))
   const id = await insertAlert(db, alert)
   if (id === null) return false
+  const { incident } = alert
+  if (incident !== null && alert.phase !== 'once')
+    await assignIncident(db, id, await recordIncident(db, { ...alert, incident }))
   await insertFirstChannel(db, alert.workspaceId)
   await queueAlert(db, alert, id, BATCHED_TYPES)
   await notify(db, ALERT_RAISED, alert.workspaceId)
   await notifyChange(db, alert.workspaceId, 'alerts', id)
   return true
+}
+
+/** Raises an alert that resolves an incident, only where that is open. */
+export async function raiseResolved(db: Db, alert: ResolvingAlert): Promise<boolean> {
+  if (!(await isIncidentOpen(db, alert.workspaceId, alert.incident))) return false
+  return raiseAlert(db, { ...alert, phase: 'resolved', severity: 'info' })
+}
+
+/** An end without an open incident stays an end: it began before incidents were recorded. */
+async function recordIncident(
+  db: Db,
+  alert: NewAlert & { incident: string },
+): Promise<{ id: string | null; phase: Phase }> {
+  return alert.phase === 'resolved'
+    ? { id: await resolveIncident(db, alert), phase: 'resolved' }
+    : openIncident(db, alert)
 }

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { Fault } from '../errors.ts'
 import { callerOf } from '../http/auth.ts'
 import type { Role } from '../http/access.ts'
 import { responses, Done, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
@@ -8,12 +9,14 @@ import type { SendDeps } from './channels/channel-type.ts'
 import { changeChannel, createChannel, requireChannel, testChannel } from './channels/channels.ts'
 import { confirmWithCode, sendNewCode } from './channels/confirmation.ts'
 import {
+  channelIncident,
   deleteChannel,
   insertFirstChannel,
   listChannels,
   type ChannelRow,
 } from './channels/store.ts'
 import { listDeliveries } from './delivery/store.ts'
+import { closeIncident, countIncidents, findIncident, listIncidents } from './incidents/store.ts'
 import {
   AlertPage,
   AlertQuery,
@@ -21,10 +24,13 @@ import {
   ChannelChanges,
   Confirmation,
   CreatedChannel,
+  Incident,
+  IncidentPage,
+  IncidentQuery,
   NewChannel,
 } from './shapes.ts'
 import { countAlerts, listAlerts } from './store.ts'
-import { presentAlerts, presentChannel } from './view.ts'
+import { presentAlerts, presentChannel, presentIncident } from './view.ts'
 
 const tags = ['Alerts']
 const params = Type.Object({ id: Uuid })
@@ -32,6 +38,7 @@ const params = Type.Object({ id: Uuid })
 /** `/api/v1/alerts…`: the alerts of a workspace and its channels. */
 export function alertRoutes(app: App, deps: SendDeps): void {
   listRoute(app, deps)
+  incidentRoutes(app, deps)
   channelRoutes(app, deps)
   confirmationRoutes(app, deps)
 }
@@ -65,6 +72,51 @@ function listRoute(app: App, { db, relay, baseUrl }: SendDeps): void {
           mail: relay !== null,
         },
       }
+    },
+  )
+}
+
+function incidentRoutes(app: App, { db, baseUrl }: SendDeps): void {
+  app.get(
+    '/api/v1/alerts/incidents',
+    {
+      schema: {
+        summary: 'List incidents',
+        description:
+          'A problem from its first alert to the one that resolves it. Open ones first, then the newest.',
+        tags,
+        querystring: IncidentQuery,
+        response: responses(Success(IncidentPage)),
+      },
+    },
+    async (request) => {
+      const { workspaceId } = callerOf(request)
+      const { page, limit, ...filter } = request.query
+      const total = await countIncidents(db, workspaceId, filter)
+      const rows = await listIncidents(db, workspaceId, filter, sliceOf({ page, limit }))
+      const incidents = rows.map((row) => presentIncident(row, baseUrl))
+      return {
+        success: true,
+        data: { incidents, pagination: paginationOf({ page, limit }, total) },
+      }
+    },
+  )
+  app.get(
+    '/api/v1/alerts/incidents/:id',
+    {
+      schema: {
+        summary: 'Show an incident',
+        description: 'Its alerts are those of `GET /api/v1/alerts?incidentId=`.',
+        tags,
+        params,
+        response: responses(Success(Incident)),
+      },
+    },
+    async (request) => {
+      const { workspaceId } = callerOf(request)
+      const row = await findIncident(db, workspaceId, request.params.id)
+      if (!row) throw new Fault('not_found', 'Incident not found.')
+      return { success: true, data: presentIncident(row, baseUrl) }
     },
   )
 }
@@ -141,6 +193,7 @@ function channelRoutes(app: App, deps: SendDeps): void {
       const { workspaceId } = callerOf(request)
       const { id } = await requireChannel(deps, workspaceId, request.params.id)
       await deleteChannel(db, workspaceId, id)
+      await closeIncident(db, workspaceId, channelIncident(id))
       await notifyChange(db, workspaceId, 'alerts', id)
       return { success: true }
     },

@@ -3,6 +3,7 @@ import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from
 import { NewChannel } from './channels/registry.ts'
 import { channelSettings, Kinds, QuietHours } from './channels/settings.ts'
 import { CHANNEL_TYPE_NAMES } from './channels/store.ts'
+import { PHASES, SEVERITIES } from './severity.ts'
 
 export { NewChannel }
 export type NewChannelBody = Static<typeof NewChannel>
@@ -44,11 +45,33 @@ export const CreatedChannel = Type.Object({
   ),
 })
 
+const SeverityName = Type.Enum([...SEVERITIES], {
+  description: 'From the most to the least urgent.',
+})
+
+const PhaseName = Type.Enum([...PHASES], {
+  description:
+    '`open`, `update` and `resolved`: the incident begins, changes and ends. `once`: an event without an end.',
+})
+
+const IncidentState = Type.Enum(['open', 'resolved'])
+
+const Kind = Type.String({ maxLength: 60, description: 'An alert kind, or its first word.' })
+
 export const AlertQuery = Type.Object({
   ...PageQuery.properties,
-  kind: Type.Optional(
-    Type.String({ maxLength: 60, description: 'An alert kind, or its first word.' }),
-  ),
+  kind: Type.Optional(Kind),
+  severity: Type.Optional(SeverityName),
+  phase: Type.Optional(PhaseName),
+  state: Type.Optional({ ...IncidentState, description: 'State of the alert’s incident.' }),
+  incidentId: Type.Optional(Uuid),
+})
+
+export const IncidentQuery = Type.Object({
+  ...PageQuery.properties,
+  kind: Type.Optional(Kind),
+  severity: Type.Optional(SeverityName),
+  state: Type.Optional(IncidentState),
 })
 
 const Delivery = Type.Object({
@@ -75,7 +98,38 @@ export const Alert = Type.Object({
     }),
   ),
   at: Timestamp,
+  severity: SeverityName,
+  phase: PhaseName,
+  incident: Nullable(
+    Type.String({
+      description:
+        'Name of the problem, such as `blacklist/8.8.4.4/zone`; null for an event without an end.',
+    }),
+  ),
+  incidentId: Nullable(Uuid),
+  state: Nullable(IncidentState, { description: 'State of the incident.' }),
   deliveries: Type.Array(Delivery),
+})
+
+export const Incident = Type.Object({
+  id: Uuid,
+  key: Type.String({
+    description: 'Name of the problem, such as `blacklist/8.8.4.4/zone`. One is open at a time.',
+  }),
+  state: IncidentState,
+  severity: SeverityName,
+  kind: Type.String({ description: 'Kind of the last alert that did not resolve it.' }),
+  title: Type.String({ description: 'Title of that alert.' }),
+  url: Nullable(Type.String()),
+  alerts: Type.Integer({ description: 'Number of alerts, with the one that resolved it.' }),
+  openedAt: Timestamp,
+  updatedAt: Timestamp,
+  resolvedAt: Nullable(Timestamp),
+})
+
+export const IncidentPage = Type.Object({
+  incidents: Type.Array(Incident),
+  pagination: Pagination,
 })
 
 export const AlertPage = Type.Object({
@@ -93,4 +147,5 @@ nameComponents({
   ChannelConfirmation: Confirmation,
   Alert,
   AlertDelivery: Delivery,
+  AlertIncident: Incident,
 })

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../store/database.ts'
+import type { Phase, Severity } from './severity.ts'
 
 export type AlertRow = {
   id: string
@@ -10,23 +11,49 @@ export type AlertRow = {
   /** Page of the dashboard; empty for alerts from before there was one. */
   path: string
   at: Date
+  phase: Phase
+  severity: Severity
+}
+
+/** An alert with its incident; null for events without one. */
+export type ListedAlertRow = AlertRow & {
+  incidentId: string | null
+  incident: string | null
+  resolvedAt: Date | null
 }
 
 type AlertToInsert = Omit<AlertRow, 'id'> & { workspaceId: string; key: string }
 
 /** @returns its ID; null when the workspace has an alert with this key */
 export async function insertAlert(db: Db, alert: AlertToInsert): Promise<string | null> {
-  const { workspaceId, kind, key, title, text, nextStep, path, at } = alert
+  const { workspaceId, kind, key, title, text, nextStep, path, at, phase, severity } = alert
   const row = await db
     .insertInto('alert')
-    .values({ workspaceId, kind, key, title, text, nextStep, path, at })
+    .values({ workspaceId, kind, key, title, text, nextStep, path, at, phase, severity })
     .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .executeTakeFirst()
   return row?.id ?? null
 }
 
-export type AlertFilter = { kind?: string | undefined }
+/** Records what an alert turned out to be for its incident. */
+export async function assignIncident(
+  db: Db,
+  alertId: string,
+  { id: incidentId, phase }: { id: string | null; phase: Phase },
+): Promise<void> {
+  await db.updateTable('alert').set({ incidentId, phase }).where('id', '=', alertId).execute()
+}
+
+export type AlertFilter = {
+  /** A kind, or its first word. */
+  kind?: string | undefined
+  severity?: Severity | undefined
+  phase?: Phase | undefined
+  /** State of the incident. */
+  state?: 'open' | 'resolved' | undefined
+  incidentId?: string | undefined
+}
 
 export async function countAlerts(
   db: Db,
@@ -45,20 +72,39 @@ export async function listAlerts(
   workspaceId: string,
   filter: AlertFilter,
   { limit, offset }: { limit: number; offset: number },
-): Promise<AlertRow[]> {
-  return alertsOf(db, workspaceId, filter)
-    .select(['id', 'kind', 'title', 'text', 'nextStep', 'path', 'at'])
-    .orderBy('id', 'desc')
+): Promise<ListedAlertRow[]> {
+  const rows = await alertsOf(db, workspaceId, filter)
+    .select(['alert.id', 'alert.kind', 'alert.title', 'text', 'nextStep', 'alert.path', 'at'])
+    .select(['phase', 'alert.severity', 'incidentId', 'incident.key as incident', 'resolvedAt'])
+    .orderBy('alert.id', 'desc')
     .limit(limit)
     .offset(offset)
     .execute()
+  return rows as ListedAlertRow[]
 }
 
-function alertsOf(db: Db, workspaceId: string, { kind }: AlertFilter) {
-  const all = db.selectFrom('alert').where('workspaceId', '=', workspaceId)
-  return kind === undefined
-    ? all
-    : all.where(sql<boolean>`(kind = ${kind} or split_part(kind, '.', 1) = ${kind})`)
+function alertsOf(
+  db: Db,
+  workspaceId: string,
+  { kind, severity, phase, state, incidentId }: AlertFilter,
+) {
+  return db
+    .selectFrom('alert')
+    .leftJoin('alertIncident as incident', 'incident.id', 'incidentId')
+    .where('alert.workspaceId', '=', workspaceId)
+    .$if(kind !== undefined, (query) =>
+      query.where(sql<boolean>`(alert.kind = ${kind} or split_part(alert.kind, '.', 1) = ${kind})`),
+    )
+    .$if(severity !== undefined, (query) =>
+      query.where('alert.severity', '=', severity as Severity),
+    )
+    .$if(phase !== undefined, (query) => query.where('phase', '=', phase as Phase))
+    .$if(incidentId !== undefined, (query) => query.where('incidentId', '=', incidentId as string))
+    .$if(state !== undefined, (query) =>
+      query
+        .where('incidentId', 'is not', null)
+        .where('resolvedAt', state === 'open' ? 'is' : 'is not', null),
+    )
 }
 
 /** Deletes older alerts with their messages. */
@@ -67,6 +113,8 @@ export async function deleteAlertsBefore(db: Db, before: Date): Promise<number> 
     .deleteFrom('alert')
     .where('createdAt', '<', before)
     .executeTakeFirst()
+  await sql`delete from alert_incident i where updated_at < ${before}
+    and not exists (select from alert where incident_id = i.id)`.execute(db)
   await sql`delete from alert_message m where created_at < ${before}
     and not exists (select from alert_message_content where message_id = m.id)`.execute(db)
   return Number(numDeletedRows)

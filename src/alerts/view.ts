@@ -4,7 +4,8 @@ import type { SendDeps } from './channels/channel-type.ts'
 import { CHANNEL_TYPES } from './channels/registry.ts'
 import type { ChannelRow } from './channels/store.ts'
 import type { DeliveryRow } from './delivery/store.ts'
-import type { AlertRow } from './store.ts'
+import type { IncidentRow } from './incidents/store.ts'
+import type { ListedAlertRow } from './store.ts'
 
 /** Presents a channel for the API, to a member of this role. */
 export function presentChannel(row: ChannelRow, deps: Pick<SendDeps, 'relay'>, role: Role) {
@@ -27,13 +28,31 @@ function statusOf({ enabled, disabledReason, confirmedAt }: ChannelRow) {
   return confirmedAt ? 'active' : 'unconfirmed'
 }
 
-export function presentAlerts(alerts: AlertRow[], deliveries: DeliveryRow[], baseUrl: string) {
+export function presentAlerts(
+  alerts: ListedAlertRow[],
+  deliveries: DeliveryRow[],
+  baseUrl: string,
+) {
   const byAlert = Map.groupBy(deliveries, ({ alertId }) => alertId)
-  return alerts.map((alert) => ({
+  return alerts.map(({ resolvedAt, ...alert }) => ({
     ...alert,
+    state: alert.incidentId === null ? null : stateOf(resolvedAt),
     url: alertLink(alert, baseUrl),
     deliveries: (byAlert.get(alert.id) ?? []).map(presentDelivery),
   }))
+}
+
+export function presentIncident({ resolvedAt, ...incident }: IncidentRow, baseUrl: string) {
+  return {
+    ...incident,
+    resolvedAt,
+    state: stateOf(resolvedAt),
+    url: alertLink(incident, baseUrl),
+  }
+}
+
+function stateOf(resolvedAt: Date | null) {
+  return resolvedAt === null ? 'open' : 'resolved'
 }
 
 function presentDelivery({ state, ...delivery }: DeliveryRow) {

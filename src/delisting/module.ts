@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { closeIncident } from '../alerts/incidents/store.ts'
 import type { Config } from '../config.ts'
 import type { Routes } from '../http/scopes.ts'
 import type { Queue } from '../jobs/queue.ts'
@@ -39,7 +40,7 @@ export function createDelistingModule({
     const lists = rest.blocklists.lists.filter(({ zone }) => zones.includes(zone))
     return lists.length === zones.length && isMonitored(db, { workspaceId, ip, since }, lists)
   }
-  const deps = { ...rest, relay, now, isToldElsewhere }
+  const deps = { ...rest, relay, now, isToldElsewhere, closeIncident }
   const job = delistingJob(deps)
   return {
     jobs: [job],

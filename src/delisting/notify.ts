@@ -13,6 +13,8 @@ export type NotifyDeps = {
   db: Kysely<DB>
   raiseAlert: RaiseAlert
   now: () => Date
+  /** Closes an incident without an alert, where it is open. */
+  closeIncident: (db: Db, workspaceId: string, incident: string) => Promise<void>
   /** Whether a monitored host of the workspace reports the end of these listings. */
   isToldElsewhere: (db: Db, process: ProcessRow, zones: string[]) => Promise<boolean>
 }
@@ -24,8 +26,14 @@ export type NotifyDeps = {
 export async function notifyEnd(db: Db, deps: NotifyDeps, process: ProcessRow): Promise<void> {
   const steps = await listSteps(db, [process.id])
   const zones = steps.map(({ zone }) => zone)
-  if (process.status === 'completed' && (await deps.isToldElsewhere(db, process, zones))) return
+  if (process.status === 'completed' && (await deps.isToldElsewhere(db, process, zones)))
+    return deps.closeIncident(db, process.workspaceId, incidentOf(process))
   await deps.raiseAlert(db, endAlert(process, steps, deps.now()))
+}
+
+/** A new delisting of an address continues the incident of the last one. */
+function incidentOf({ ip }: Pick<ProcessRow, 'ip'>): string {
+  return `delisting/${ip}`
 }
 
 function endAlert(process: ProcessRow, steps: StepRow[], at: Date): NewAlert {
@@ -35,15 +43,26 @@ function endAlert(process: ProcessRow, steps: StepRow[], at: Date): NewAlert {
     workspaceId,
     kind: `delisting.${status}`,
     key: `delisting/${id}/${at.toISOString()}`,
+    incident: incidentOf(process),
     path: `/delisting/${id}`,
     at,
   }
   if (left.length === 0) {
     const text = `${namesOf(steps)} no longer ${steps.length === 1 ? 'lists' : 'list'} ${ip}.`
-    return { ...common, title: `${ip} is delisted`, text, nextStep: '' }
+    return {
+      ...common,
+      phase: 'resolved',
+      severity: 'info',
+      title: `${ip} is delisted`,
+      text,
+      nextStep: '',
+    }
   }
   return {
     ...common,
+    // It stays open until a retry or another delisting of this address completes.
+    phase: 'update',
+    severity: 'error',
     title: `${ip} is still on ${countOf(left.length)}`,
     text: `The delisting of ${ip} has ended: ${steps.length - left.length} of ${steps.length} lists removed it.`,
     nextStep: left.map((step) => `${step.name}: ${describeNextStep(step)}`).join('\n'),
@@ -66,6 +85,9 @@ function needAlert({ workspaceId, id, ip }: ProcessRow, steps: StepRow[], at: Da
     workspaceId,
     kind: 'delisting.needs-you',
     key: `delisting/${id}/needs/${at.toISOString()}/${stepIds}`,
+    incident: incidentOf({ ip }),
+    phase: 'open',
+    severity: 'warning',
     title: `Delisting ${ip}: action needed`,
     text: `${steps.length} ${steps.length === 1 ? 'step needs' : 'steps need'} your action: ${namesOf(steps)}.`,
     nextStep: steps.map((step) => `${step.name}: ${describeNextStep(step)}`).join('\n'),

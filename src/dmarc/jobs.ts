@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { NewAlert } from '../alerts/raise.ts'
+import type { NewAlert, ResolvingAlert } from '../alerts/raise.ts'
 import { defineJob, type Job } from '../jobs/job.ts'
 import { createDnsQueries } from '../protocols/dns-queries.ts'
 import type { Db } from '../store/database.ts'
@@ -16,7 +16,7 @@ import {
 } from './limits.ts'
 import { fetchMailbox } from './mailboxes/fetch.ts'
 import { findMailbox, listMailboxIds, type MailboxRow } from './mailboxes/store.ts'
-import { describeFailureRise, describeMailboxFailure } from './messages.ts'
+import { describeFailureRise, describeMailboxFailure, describeMailboxRecovery } from './messages.ts'
 import { lookUpNames } from './names/look-up-names.ts'
 import { deleteUnusedAddresses } from './names/store.ts'
 import type { DmarcDeps } from './route-deps.ts'
@@ -31,9 +31,12 @@ import { DAY_MS, HOUR_MS, HOUR_SECONDS } from '../time.ts'
 
 export type Retention = { reportMonths: number; fileDays: number }
 export type RaiseAlert = (db: Db, alert: NewAlert) => Promise<boolean>
+/** Raises an alert that resolves an incident, only where that is open. */
+export type RaiseResolved = (db: Db, alert: ResolvingAlert) => Promise<boolean>
 type JobDeps = DmarcDeps & {
   kept: Retention
   raiseAlert?: RaiseAlert | undefined
+  raiseResolved?: RaiseResolved | undefined
   /** Milliseconds for one read of a mailbox. */
   pollLimitMs?: number | undefined
 }
@@ -118,10 +121,28 @@ export function mailboxJob(deps: JobDeps): Job<MailboxData> {
       if (!row) return
       const limit = AbortSignal.timeout(pollLimitMs)
       const failure = await fetchMailbox(row, deps, { signal, limit }, log)
-      if (!failure || Date.now() - failure.since.getTime() < MAILBOX_ALERT_DELAY_MS) return
-      await deps.raiseAlert?.(db, alertOfMailbox(row, failure))
+      if (!failure) await deps.raiseResolved?.(db, recoveryOfMailbox(row))
+      else if (Date.now() - failure.since.getTime() >= MAILBOX_ALERT_DELAY_MS)
+        await deps.raiseAlert?.(db, alertOfMailbox(row, failure))
     },
   })
+}
+
+function incidentOf({ id }: MailboxRow): string {
+  return `dmarc/mailbox/${id}`
+}
+
+function recoveryOfMailbox(row: MailboxRow): ResolvingAlert {
+  const at = new Date()
+  return {
+    workspaceId: row.workspaceId,
+    kind: 'dmarc.mailbox',
+    key: `dmarc.mailbox ${row.id} read ${at.toISOString()}`,
+    incident: incidentOf(row),
+    ...describeMailboxRecovery(row.username),
+    path: '/dmarc/mailboxes',
+    at,
+  }
 }
 
 function alertOfMailbox(
@@ -132,6 +153,9 @@ function alertOfMailbox(
     workspaceId: row.workspaceId,
     kind: 'dmarc.mailbox',
     key: `dmarc.mailbox ${row.id} ${since.toISOString()}`,
+    incident: incidentOf(row),
+    phase: 'open',
+    severity: 'error',
     ...describeMailboxFailure(row.username, { since, error }),
     path: '/dmarc/mailboxes',
     at: new Date(),
@@ -173,6 +197,9 @@ function alertOf({
     workspaceId,
     kind: 'dmarc.failures',
     key: `dmarc.failures ${domain} ${day}`,
+    incident: null,
+    phase: 'once',
+    severity: 'warning',
     ...describeFailureRise({ domain, day, messages, failing, before }),
     path: `/dmarc/${domainId}`,
     at: new Date(),

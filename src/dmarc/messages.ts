@@ -16,6 +16,15 @@ export function describeMailboxFailure(
   }
 }
 
+/** The alert about a mailbox that can be read again. */
+export function describeMailboxRecovery(user: string): AlertText {
+  return {
+    title: `Resolved: the report mailbox ${user} can be read again`,
+    text: 'Its reports are counted again, also those that arrived meanwhile.',
+    nextStep: '',
+  }
+}
+
 type FailureRise = {
   domain: string
   day: string

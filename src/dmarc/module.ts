@@ -22,6 +22,7 @@ import {
   verifyJob,
   watchJob,
   type RaiseAlert,
+  type RaiseResolved,
 } from './jobs.ts'
 import { encryptionContext } from './mailboxes/fetch.ts'
 import { dmarcRoutes } from './routes.ts'
@@ -46,6 +47,7 @@ export type DmarcOptions = {
   /** Maps addresses to autonomous systems; null if no table is configured. */
   systems: AsnTable | null
   raiseAlert?: RaiseAlert
+  raiseResolved?: RaiseResolved
   onReports?: OnReports | undefined
   intakeLimits?: IntakeLimits | undefined
   /** Milliseconds for one read of a mailbox. */
@@ -65,6 +67,7 @@ export function createDmarcModule(options: DmarcOptions) {
     config,
     systems,
     raiseAlert,
+    raiseResolved,
     onReports,
     intakeLimits: limits,
     pollLimitMs,
@@ -78,6 +81,7 @@ export function createDmarcModule(options: DmarcOptions) {
     findAsn: (address: string) => systems?.find(address) ?? null,
     kept: { reportMonths: config.REPORTS_KEPT_MONTHS, fileDays: config.REPORT_FILES_KEPT_DAYS },
     raiseAlert,
+    raiseResolved,
     onReports,
     pollLimitMs,
   }

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import { Type } from 'typebox'
-import { raiseAlert } from '../alerts/raise.ts'
+import { raiseAlert, raiseResolved } from '../alerts/raise.ts'
 import { Fault, messageOf } from '../errors.ts'
 import { defineJob, PutBack, type Job } from '../jobs/job.ts'
 import type { Logger } from '../log.ts'
@@ -25,7 +25,7 @@ import {
 import { Stalled, watchForStall } from './run/stall-watch.ts'
 import { addErrors, type MigrationRow } from './store.ts'
 import { decryptSecrets, type MigrationData } from './submit.ts'
-import { failureAlert } from './messages.ts'
+import { completionAlert, failureAlert } from './messages.ts'
 import { DAY_SECONDS, MINUTE_MS } from '../time.ts'
 
 export type MigrationJobDeps = NetDeps & {
@@ -200,7 +200,9 @@ async function end(
   failure: CopyFailure | null,
 ): Promise<void> {
   const hasEnded = await markEnded(trx, row, state, progress)
-  if (hasEnded && state === 'failed') await raiseAlert(trx, failureAlert(row, progress, failure))
+  if (!hasEnded) return
+  if (state === 'failed') await raiseAlert(trx, failureAlert(row, progress, failure))
+  else await raiseResolved(trx, completionAlert(row))
 }
 
 type Life = {

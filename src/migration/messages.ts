@@ -1,4 +1,4 @@
-import type { NewAlert } from '../alerts/raise.ts'
+import type { NewAlert, ResolvingAlert } from '../alerts/raise.ts'
 import type { CopyFailure } from './engine/journal/journal.ts'
 import type { MigrationProgress } from './engine/progress/progress.ts'
 import type { MigrationRow, AccountAddress } from './store.ts'
@@ -20,12 +20,35 @@ export function failureAlert(
     kind: 'migration.failed',
     // A retry that fails again raises an alert of its own.
     key: `migration.failed ${id} ${run}`,
+    incident: incidentOf(row),
+    phase: 'open',
+    severity: 'error',
     title: `The ${what} to ${nameOf(destination)} failed`,
     text: `From ${nameOf(source)}: ${failure?.message ?? whatIsLeft(progress)}`,
     nextStep: 'See the errors, fix their causes, and retry. Copied messages are not copied again.',
     path: `/migrations/${id}`,
     at: new Date(),
   }
+}
+
+/** Composes the alert about a migration that completed when it was retried. */
+export function completionAlert(row: MigrationRow): ResolvingAlert {
+  const { id, run, workspaceId, source, destination } = row
+  return {
+    workspaceId,
+    kind: 'migration.completed',
+    key: `migration.completed ${id} ${run}`,
+    incident: incidentOf(row),
+    title: `Resolved: the migration to ${nameOf(destination)} completed`,
+    text: `From ${nameOf(source)}: everything that failed before has been copied.`,
+    nextStep: '',
+    path: `/migrations/${id}`,
+    at: new Date(),
+  }
+}
+
+function incidentOf({ id }: MigrationRow): string {
+  return `migration/${id}`
 }
 
 function nameOf({ user, host }: AccountAddress): string {

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { closeIncidentsOf } from '../alerts/incidents/store.ts'
 import { callerOf } from '../http/auth.ts'
 import { responses, Done, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
@@ -144,6 +145,7 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
     async (request) => {
       const { workspaceId } = callerOf(request)
       if (!(await deleteHost(db, workspaceId, request.params.id))) hostNotFound()
+      await closeIncidentsOf(db, workspaceId, `/monitoring/${request.params.id}`)
       await notifyChange(db, workspaceId, 'monitoring', request.params.id)
       return { success: true }
     },

@@ -167,10 +167,13 @@ export interface Alert {
   at: Timestamp;
   createdAt: Generated<Timestamp>;
   id: Generated<string>;
+  incidentId: string | null;
   key: string;
   kind: string;
   nextStep: string;
   path: Generated<string>;
+  phase: Generated<string>;
+  severity: Generated<string>;
   text: string;
   title: string;
   workspaceId: string;
@@ -198,6 +201,20 @@ export interface AlertChannel {
 }
 
 export interface AlertFirstChannel {
+  workspaceId: string;
+}
+
+export interface AlertIncident {
+  alerts: Generated<number>;
+  id: Generated<string>;
+  key: string;
+  kind: string;
+  openedAt: Timestamp;
+  path: Generated<string>;
+  resolvedAt: Timestamp | null;
+  severity: string;
+  title: string;
+  updatedAt: Timestamp;
   workspaceId: string;
 }
 
@@ -855,6 +872,7 @@ export interface DB {
   alert: Alert;
   alertChannel: AlertChannel;
   alertFirstChannel: AlertFirstChannel;
+  alertIncident: AlertIncident;
   alertMessage: AlertMessage;
   alertMessageContent: AlertMessageContent;
   apiToken: ApiToken;

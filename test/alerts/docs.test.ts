@@ -27,7 +27,10 @@ afterEach(async () => {
 
 it('runs every command of docs/alerts.md', async () => {
   const blocks = examplesIn(readFileSync('docs/alerts.md', 'utf8'))
-  const [functions, told, channels, confirm, webhook, quiet] = blocks as [string, ...string[]]
+  const [functions, told, incidents, channels, confirm, webhook, quiet] = blocks as [
+    string,
+    ...string[],
+  ]
   const shell = startShell({ TOKEN: alice.token })
   const run = (block = 'false') =>
     shell.run(
@@ -40,6 +43,7 @@ it('runs every command of docs/alerts.md', async () => {
   await run(functions)
   await portreeve.raise(alice.id, '8.8.4.4')
   expect(await run(told)).toContain('8.8.4.4 is listed')
+  expect(await run(incidents)).toContain('8.8.4.4 is listed')
   await until(
     () => sink.mails,
     (mails) => mails.length === 1,
@@ -56,6 +60,6 @@ it('runs every command of docs/alerts.md', async () => {
     'channel.test',
   ])
   expect(await run(quiet)).toContain('Europe/Berlin')
-  expect(blocks.length).toBe(6)
+  expect(blocks.length).toBe(7)
   await shell.end()
 }, 60_000)

@@ -95,6 +95,9 @@ describe('an alert by email', () => {
       await raiseAlert(trx, {
         workspaceId: alice.id,
         kind: 'a.b',
+        incident: null,
+        phase: 'once',
+        severity: 'info',
         key: 'k',
         title: 't',
         text: 'x',

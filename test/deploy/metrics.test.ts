@@ -121,6 +121,9 @@ describe('the metrics', () => {
     await raiseAlert(db, {
       workspaceId: id,
       kind: 'blacklist.listed',
+      incident: null,
+      phase: 'once',
+      severity: 'info',
       key: 'one',
       ...words,
       at: new Date(),

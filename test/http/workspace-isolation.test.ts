@@ -18,6 +18,7 @@ type Route = { method: string; path: string }
 const OBJECTS: Record<string, Record<string, string> | null> = {
   '/api/v1/abuse/tokens/{token}': { token: 'select id from abuse_token' },
   '/api/v1/alerts/channels/{id}': { id: 'select id from alert_channel' },
+  '/api/v1/alerts/incidents/{id}': { id: 'select id from alert_incident' },
   '/api/v1/delisting/{id}': {
     id: 'select id from delisting_process',
     stepId: 'select id from delisting_step',
@@ -240,7 +241,7 @@ async function contentOfTables(): Promise<Record<string, string>> {
   const { rows: tables } = await database.pool.query<{ name: string }>(
     `select oid::regclass::text as name from pg_class
      where relnamespace = 'public'::regnamespace and relkind = 'r'
-       and relname !~ '^(api_token|session|request_rate|password_attempt|auth_rate_limit|audit_entry|alert|alert_message.*)$'`,
+       and relname !~ '^(api_token|session|request_rate|password_attempt|auth_rate_limit|audit_entry|alert|alert_incident|alert_message.*)$'`,
   )
   const content: Record<string, string> = {}
   for (const { name } of tables) {

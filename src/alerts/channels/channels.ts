@@ -6,12 +6,14 @@ import { encrypt } from '../../store/encryption.ts'
 import type { DB } from '../../store/tables.ts'
 import { MAX_CHANNELS_PER_WORKSPACE } from '../limits.ts'
 import { TEST_ALERT } from '../messages.ts'
+import { closeIncident } from '../incidents/store.ts'
 import { requireTimeZone } from '../quiet-hours.ts'
 import type { NewChannelBody } from '../shapes.ts'
 import type { SendDeps } from './channel-type.ts'
 import { claimMailOf, createCode, sendFirstCode } from './confirmation.ts'
 import { CHANNEL_TYPES } from './registry.ts'
 import {
+  channelIncident,
   countChannels,
   createChannelId,
   findChannel,
@@ -78,6 +80,7 @@ export async function changeChannel(
 ): Promise<ChannelRow> {
   if (settings.quietHours) requireTimeZone(settings.quietHours)
   const channel = (await updateChannel(db, workspaceId, id, settings)) ?? channelNotFound()
+  if (settings.enabled !== undefined) await closeIncident(db, workspaceId, channelIncident(id))
   await notifyChange(db, workspaceId, 'alerts', id)
   return channel
 }

@@ -58,6 +58,11 @@ export function secretContext(channelId: string): string {
   return `alert-channel/${channelId}`
 }
 
+/** The incident of a channel that the service disabled. */
+export function channelIncident(channelId: string): string {
+  return `channel/${channelId}`
+}
+
 /** Creates an ID before the row exists, because the secret is encrypted under it. */
 export async function createChannelId(db: Db): Promise<string> {
   const { rows } = await sql<{ id: string }>`select uuid_v7() as id`.execute(db)

@@ -5,7 +5,12 @@ import { mayHaveBeenAccepted } from '../../net/smtp.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { SendDeps } from '../channels/channel-type.ts'
 import { CHANNEL_TYPES } from '../channels/registry.ts'
-import { disableChannel, recordChannelFailure, type ChannelRow } from '../channels/store.ts'
+import {
+  channelIncident,
+  disableChannel,
+  recordChannelFailure,
+  type ChannelRow,
+} from '../channels/store.ts'
 import {
   DISABLE_AFTER_MS,
   MESSAGE_LEASE_SECONDS,
@@ -180,6 +185,9 @@ async function disableAndAlert(
       workspaceId,
       kind: 'channel.disabled',
       key: `channel.disabled ${id} ${Date.now()}`,
+      incident: channelIncident(id),
+      phase: 'open',
+      severity: 'error',
       ...describeDisabledChannel(CHANNEL_TYPES[type].describeTarget(target), reason),
       path: '/alerts/channels',
       at: new Date(),

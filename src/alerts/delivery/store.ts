@@ -109,14 +109,15 @@ export async function claimMessages(
 }
 
 async function listContent(db: Db, messageId: string): Promise<AlertRow[]> {
-  return db
+  const rows = await db
     .selectFrom('alertMessageContent as content')
     .innerJoin('alert', 'alert.id', 'content.alertId')
-    .select(['alert.id', 'kind', 'title', 'text', 'nextStep', 'path', 'at'])
+    .select(['alert.id', 'kind', 'title', 'text', 'nextStep', 'path', 'at', 'phase', 'severity'])
     .where('content.messageId', '=', messageId)
     .orderBy('at')
     .orderBy('alert.id')
     .execute()
+  return rows as AlertRow[]
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { NewAlert } from '../../alerts/raise.ts'
+import type { Severity } from '../../alerts/severity.ts'
 import type { Blocklist } from '../../protocols/dnsbl/catalogue.ts'
 import type { HostRow } from '../store.ts'
 import type { ListingChange } from '../blocklists/evaluate.ts'
@@ -22,6 +23,9 @@ function listedAlert(host: HostRow, { ip, listing, since }: ListingChange, at: D
     workspaceId: host.workspaceId,
     kind: 'blacklist.listed',
     key: keyOf('listed', host, ip, list, since),
+    incident: incidentOf(ip, list),
+    phase: 'open',
+    severity: SEVERITY[list.category],
     title: `${titleOf(host, ip)} is listed on ${list.name}`,
     text: text.filter((line) => line !== null).join('\n'),
     nextStep: nextStepOf(list, ip),
@@ -36,6 +40,9 @@ function clearedAlert(host: HostRow, { ip, listing, since }: ListingChange, at: 
     workspaceId: host.workspaceId,
     kind: 'blacklist.cleared',
     key: keyOf('cleared', host, ip, list, since),
+    incident: incidentOf(ip, list),
+    phase: 'resolved',
+    severity: 'info',
     title: `Resolved: ${titleOf(host, ip)} was removed from ${list.name}`,
     text: `${nameOf(host, ip)} is no longer on the blocklist ${list.name} (${list.zone}). First seen at ${clock(since)}, confirmed at ${clock(at)}.`,
     nextStep: '',
@@ -49,6 +56,17 @@ const USE: Record<Blocklist['category'], string> = {
   major: 'which many mail servers use: they reject some email from this address',
   minor: 'which few mail servers use',
   informational: 'which mail servers rarely use to reject email',
+}
+
+const SEVERITY: Record<Blocklist['category'], Severity> = {
+  critical: 'critical',
+  major: 'error',
+  minor: 'warning',
+  informational: 'info',
+}
+
+function incidentOf(ip: string, { zone }: Blocklist): string {
+  return ['blacklist', ip, zone].join('/')
 }
 
 /**

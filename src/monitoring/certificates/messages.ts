@@ -1,4 +1,5 @@
 import type { NewAlert } from '../../alerts/raise.ts'
+import type { Severity } from '../../alerts/severity.ts'
 import type { Fact } from '../facts/observation.ts'
 import type { HostRow } from '../store.ts'
 import type { CertificateDetail, CertificateState } from './check.ts'
@@ -27,6 +28,9 @@ export function certificateAlert(
     workspaceId,
     kind: `certificate.${to}`,
     key: `certificate ${workspaceId} ${host} ${port} ${to} ${fact.detail.fingerprint256} ${fact.since.toISOString()}`,
+    incident: `certificate/${host}/${port}`,
+    phase: to === 'valid' ? 'resolved' : 'open',
+    severity: SEVERITY[to],
     title,
     text: `${text}\n${describeCertificate(fact.detail)}`,
     nextStep,
@@ -43,6 +47,16 @@ export function describeCertificate({ issuer, validTo }: CertificateDetail): str
 /** Whole days until the certificate expires, rounded down. */
 export function daysLeft({ validTo }: CertificateDetail, at: Date): number {
   return Math.floor((Date.parse(validTo) - at.getTime()) / DAY_MS)
+}
+
+const SEVERITY: Record<CertificateState, Severity> = {
+  valid: 'info',
+  expiring: 'warning',
+  'expiring-soon': 'error',
+  expired: 'critical',
+  'not-yet-valid': 'critical',
+  'wrong-host': 'error',
+  untrusted: 'error',
 }
 
 type AlertText = { title: string; text: string; nextStep: string }

@@ -23,6 +23,9 @@ export function recordsAlert(
     workspaceId,
     kind: 'dns.changed',
     key: `dns ${workspaceId} ${changes.map(({ subject }) => subject).join(',')} ${since.toISOString()}`,
+    incident: null,
+    phase: 'once',
+    severity: 'warning',
     title: `DNS records of ${host} changed: ${[...new Set(types)].join(', ')}`,
     text: changes.map(describe).join('\n\n'),
     nextStep:

@@ -113,6 +113,9 @@ function quotaAlert(
     workspaceId,
     kind: 'storage.captures',
     key: `storage.captures ${level} ${limit} ${at.toISOString().slice(0, 7)}`,
+    incident: null,
+    phase: 'once',
+    severity: level === 'full' ? 'error' : 'warning',
     ...texts[level],
     nextStep:
       'Export the requests you need, delete endpoints you no longer use, or ask for a larger plan.',

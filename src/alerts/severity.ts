@@ -1,0 +1,14 @@
+/** How urgent an alert is, from the most to the least urgent. */
+export const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const
+export type Severity = (typeof SEVERITIES)[number]
+
+/**
+ * What an alert says about its incident: it begins, changes or ends. `once` is an event without an
+ * end.
+ */
+export const PHASES = ['open', 'update', 'resolved', 'once'] as const
+export type Phase = (typeof PHASES)[number]
+
+export function isAtLeastAsSevere(severity: Severity, least: Severity): boolean {
+  return SEVERITIES.indexOf(severity) <= SEVERITIES.indexOf(least)
+}
