@@ -354,6 +354,26 @@ export interface DelistingStep {
   zone: string;
 }
 
+export interface DigestSubscription {
+  accountId: string;
+  attemptAt: Timestamp | null;
+  attempts: Generated<number>;
+  claimedUntil: Timestamp | null;
+  coveredUntil: Timestamp | null;
+  createdAt: Generated<Timestamp>;
+  dueAt: Timestamp | null;
+  error: string | null;
+  frequency: string;
+  hour: number;
+  outcome: string | null;
+  outcomeAt: Timestamp | null;
+  run: Generated<number>;
+  state: Generated<string>;
+  timeZone: string;
+  weekday: number;
+  workspaceId: string;
+}
+
 export interface DmarcAddress {
   address: string;
   askedAt: Timestamp | null;
@@ -883,6 +903,7 @@ export interface DB {
   delistingProcess: DelistingProcess;
   delistingRequest: DelistingRequest;
   delistingStep: DelistingStep;
+  digestSubscription: DigestSubscription;
   dmarcAddress: DmarcAddress;
   dmarcDelivery: DmarcDelivery;
   dmarcDomain: DmarcDomain;

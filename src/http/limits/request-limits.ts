@@ -51,6 +51,11 @@ export const ACCOUNT_LIMITS = {
     rate: { requests: 300, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 2,
   },
+  'digest previews': {
+    noun: 'digest previews and tests',
+    rate: { requests: 120, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 1,
+  },
   'account exports': {
     noun: 'account exports',
     rate: { requests: 6, windowSeconds: HOUR_SECONDS },
