@@ -50,9 +50,15 @@ export function createDomainsModule({ db, hostSweep, sendsMail, ...options }: Do
 async function recordVerdict(
   db: Kysely<DB>,
   workspaceId: string,
-  { domain, verdict, checkedAt }: DomainReport,
+  { domain, verdict, stages, checkedAt }: DomainReport,
 ): Promise<void> {
   const { state, sentence } = verdict
-  const row = { domain, state, sentence, checkedAt: new Date(checkedAt) }
+  const row = {
+    domain,
+    state,
+    sentence,
+    stages: stages.map(({ name, state: of }) => ({ name, state: of })),
+    checkedAt: new Date(checkedAt),
+  }
   if (await saveVerdict(db, workspaceId, row)) await notifyChange(db, workspaceId, 'checks')
 }

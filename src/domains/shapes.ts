@@ -95,6 +95,10 @@ export const DomainStage = Type.Object({
 })
 export type DomainStage = Static<typeof DomainStage>
 
+/** A stage without its lines. */
+const StageState = Type.Object({ name: Type.Enum([...STAGE_NAMES]), state: State })
+export type StageState = Static<typeof StageState>
+
 export const DomainReport = Type.Object({
   domain: Type.String({ description: 'The checked name, in A-labels.' }),
   unicodeDomain: Type.String({ description: 'The same name in Unicode.' }),
@@ -179,7 +183,12 @@ export type RecordState = Static<typeof RecordState>
 
 // --- domains of a workspace ---
 
-export const DomainQuery = Type.Object(PageQuery.properties)
+export const DomainQuery = Type.Object({
+  ...PageQuery.properties,
+  watched: Type.Optional(
+    Type.Boolean({ description: 'Only watched domains, or only those that are not.' }),
+  ),
+})
 
 export const DomainSummary = Type.Object({
   domain: Type.String({
@@ -191,6 +200,11 @@ export const DomainSummary = Type.Object({
       'Of the last whole check if the domain is watched, and `bad` while a monitored host of it is listed. Otherwise `unknown`.',
   }),
   sentence: Nullable(Type.String({ description: 'The verdict of the last whole check.' })),
+  stages: Nullable(
+    Type.Array(StageState, {
+      description: 'The mail path of the last whole check of a watched domain, in its order.',
+    }),
+  ),
   checkedAt: Nullable(Timestamp),
   dmarcDomainId: Nullable(Uuid),
   hosts: Type.Array(

@@ -5,8 +5,9 @@ import { responses, Done, paginationOf, sliceOf, Success, Uuid } from '../http/s
 import type { App } from '../http/server.ts'
 import { notifyChange } from '../store/changes.ts'
 import { listFacts } from './facts/store.ts'
-import { availabilityOf, availableSince } from './history/availability.ts'
+import { availableSince } from './history/availability.ts'
 import { countEvents, listEvents, listPeriods } from './history/store.ts'
+import { summarizeHosts } from './history/summaries.ts'
 import {
   addHost,
   changeHost,
@@ -46,15 +47,15 @@ export function monitoringRoutes(app: App, deps: MonitoringRoutesDeps): void {
 }
 
 async function respondWithDetail({ db, blocklists }: MonitoringRoutesDeps, row: HostRow) {
-  const [availability, addresses, facts, periods] = await Promise.all([
-    availabilityOf(db, [row.id]),
+  const [summaryOf, addresses, facts, periods] = await Promise.all([
+    summarizeHosts(db, [row.id]),
     listAddresses(db, [row.id]),
     listFacts(db, [row.id]),
     listPeriods(db, row.id, availableSince()),
   ])
   return {
     success: true,
-    data: presentHostDetail(row, availability(row.id), { addresses, facts, periods }, blocklists),
+    data: presentHostDetail(row, summaryOf(row.id), { addresses, facts, periods }, blocklists),
   }
 }
 
@@ -71,11 +72,11 @@ function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
     },
     async (request) => {
       const rows = await listHosts(db, callerOf(request).workspaceId)
-      const availability = await availabilityOf(
+      const summaryOf = await summarizeHosts(
         db,
         rows.map(({ id }) => id),
       )
-      return { success: true, data: rows.map((row) => presentHost(row, availability(row.id))) }
+      return { success: true, data: rows.map((row) => presentHost(row, summaryOf(row.id))) }
     },
   )
   app.post(

@@ -63,6 +63,11 @@ const AvailabilityShape = Type.Object(
   },
 )
 
+const CertificateState = Type.String({
+  description:
+    '`valid`, `expiring`, `expiring-soon`, `expired`, `not-yet-valid`, `wrong-host`, `untrusted`.',
+})
+
 export const MonitoredHost = Type.Object({
   id: Uuid,
   host: Type.String(),
@@ -84,6 +89,19 @@ export const MonitoredHost = Type.Object({
   tlsPorts: Type.Array(Type.Integer()),
   dnsRecords: Type.Boolean(),
   availability: AvailabilityShape,
+  days: Type.Array(Type.Enum(['clean', 'listed', 'unknown', 'none']), {
+    description:
+      'State on each UTC day of `availability`, oldest first, today last. `listed`: for a part of the day. `none`: not monitored yet.',
+  }),
+  certificate: Nullable(
+    Type.Object(
+      { state: CertificateState, daysRemaining: Type.Integer() },
+      {
+        description:
+          'Of its certificates with a problem, or else of all, the one that expires first.',
+      },
+    ),
+  ),
 })
 
 const ListingShape = Type.Object({
@@ -104,10 +122,7 @@ const ListingShape = Type.Object({
 
 const CertificateShape = Type.Object({
   port: Type.Integer(),
-  state: Type.String({
-    description:
-      '`valid`, `expiring`, `expiring-soon`, `expired`, `not-yet-valid`, `wrong-host`, `untrusted`.',
-  }),
+  state: CertificateState,
   daysRemaining: Type.Integer(),
   validTo: Timestamp,
   issuer: Type.String(),

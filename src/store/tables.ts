@@ -800,6 +800,7 @@ export interface WatchedDomain {
   records: Generated<Json>;
   recordsAt: Timestamp | null;
   sentence: string | null;
+  stages: Json | null;
   state: string | null;
   workspaceId: string;
 }

@@ -44,6 +44,8 @@ const own = createRoute({
   id: 'own',
   component: WorkspaceFrame,
   pendingComponent: PendingAccountFrame,
+  // The pending frame is replaced, with the dialogs that were opened in it: not a moment later.
+  pendingMinMs: 0,
   errorComponent: ErrorPage,
   beforeLoad: async ({ context, location }) => {
     const account = await context.queries.ensureQueryData(accountQuery)

@@ -36,11 +36,13 @@ function listRoute(app: App, { db }: WatchDeps): void {
       },
     },
     async (request) => {
-      const all = await listWorkspaceDomains(
+      const { watched } = request.query
+      const every = await listWorkspaceDomains(
         db,
         callerOf(request).workspaceId,
         readableParts(request),
       )
+      const all = every.filter(({ isWatched }) => watched === undefined || isWatched === watched)
       const { limit, offset } = sliceOf(request.query)
       const pagination = paginationOf(request.query, all.length)
       return { success: true, data: { domains: all.slice(offset, offset + limit), pagination } }

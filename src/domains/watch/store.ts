@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import type { LineState } from '../shapes.ts'
+import type { LineState, StageState } from '../shapes.ts'
 
 /** The last known records of one name and type, and a change that was seen once. */
 export type KnownRecord = { values: string[]; suspect: string[] | null }
@@ -16,6 +16,7 @@ export type WatchedDomainRow = {
   recordsAt: Date | null
   state: LineState | null
   sentence: string | null
+  stages: StageState[] | null
   checkedAt: Date | null
   createdAt: Date
 }
@@ -29,6 +30,7 @@ const WATCHED = [
   'recordsAt',
   'state',
   'sentence',
+  'stages',
   'checkedAt',
   'createdAt',
 ] as const
@@ -93,12 +95,18 @@ export async function deleteWatched(db: Db, workspaceId: string, domain: string)
 export async function saveVerdict(
   db: Db,
   workspaceId: string,
-  verdict: { domain: string; state: LineState; sentence: string; checkedAt: Date },
+  verdict: {
+    domain: string
+    state: LineState
+    sentence: string
+    stages: StageState[]
+    checkedAt: Date
+  },
 ): Promise<boolean> {
-  const { domain, ...values } = verdict
+  const { domain, stages, ...values } = verdict
   const { numUpdatedRows } = await db
     .updateTable('watchedDomain')
-    .set(values)
+    .set({ ...values, stages: JSON.stringify(stages) })
     .where('workspaceId', '=', workspaceId)
     .where('domain', '=', domain)
     .executeTakeFirst()
@@ -108,7 +116,7 @@ export async function saveVerdict(
 /** Domains whose records were not checked since then, one of each workspace in turn. */
 export async function listDue(db: Db, since: Date, limit: number): Promise<WatchedDomainRow[]> {
   const { rows } = await sql<WatchedDomainRow>`
-    select id, workspace_id, domain, hosts, records, records_at, state, sentence, checked_at, created_at
+    select id, workspace_id, domain, hosts, records, records_at, state, sentence, stages, checked_at, created_at
     from (
       select *, row_number() over (partition by workspace_id order by records_at nulls first, id) as turn
       from watched_domain where records_at is null or records_at < ${since}) as due

@@ -154,6 +154,26 @@ export async function sumPeriods(db: Db, hostIds: string[], since: Date) {
   return rows
 }
 
+export type DayRow = { hostId: string; day: string; state: Period }
+
+/**
+ * Lists the state of each host on each UTC day since then: listed if it was for a part of the day,
+ * else clean if it was for a part of it. Days before the first check are left out.
+ */
+export async function listDays(db: Db, hostIds: string[], since: Date): Promise<DayRow[]> {
+  const { rows } = await sql<DayRow>`
+    select host_id, to_char(day, 'YYYY-MM-DD') as day,
+      case when bool_or(state = 'listed') then 'listed' when bool_or(state = 'clean') then 'clean' else 'unknown' end as state
+    from (
+      select host_id, state, began_at, coalesce(lead(began_at) over (partition by host_id order by began_at), now()) as ended_at
+      from monitored_period where host_id = any(${hostIds})) as period
+    cross join lateral generate_series(
+      date_trunc('day', greatest(began_at, ${since}) at time zone 'UTC'), ended_at at time zone 'UTC', interval '1 day') as day
+    where ended_at > ${since}
+    group by host_id, day`.execute(db)
+  return rows
+}
+
 /** Lists the periods of a host since then, oldest first; the current one ends now. */
 export async function listPeriods(db: Db, hostId: string, since: Date): Promise<PeriodRow[]> {
   const { rows } = await sql<PeriodRow>`

@@ -277,6 +277,7 @@ export const report = {
   unnamed: 'an unnamed reporter',
   loading: 'Loading the report…',
   reporterError: (error: string) => `Reporter’s message: ${error}`,
+  details: 'Details',
   policy: 'Published policy',
   authenticity: 'Authenticity',
   id: 'Report ID',

@@ -93,6 +93,19 @@ export const domainsQuery = queryOptions({
     ).data,
 })
 
+/** The first watched domains of the workspace, those with problems first. */
+export const watchedDomainsQuery = (limit: number) =>
+  queryOptions({
+    queryKey: [ROOT, 'watched', limit],
+    queryFn: async () =>
+      (
+        await request<ApiResponse<Static<typeof DomainPage>>>(
+          'GET',
+          `/api/v1/domains?watched=true&limit=${limit}`,
+        )
+      ).data,
+  })
+
 export const historyQuery = (domain: string) =>
   queryOptions({
     queryKey: [ROOT, 'history', domain],

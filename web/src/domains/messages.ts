@@ -27,6 +27,15 @@ export const stageTitles: Record<StageName, string> = {
   reputation: 'Reputation',
 }
 
+/** The stages in one short word, below the marks of a card. */
+export const shortStageTitles: Record<StageName, string> = {
+  sender: 'Sender',
+  authentication: 'Auth',
+  mx: 'MX',
+  tls: 'TLS',
+  reputation: 'Lists',
+}
+
 export const stateNames: Record<LineState, string> = {
   good: 'Good',
   warning: 'Warning',
@@ -80,7 +89,12 @@ export const list = {
   watched: 'Watched',
   notWatched: 'Not watched',
   hosts: (count: number) => counted(count, 'monitored host'),
-  lastChecked: 'Last checked',
+  checked: 'Checked',
+  /** The verdict below the name of its domain, which it need not repeat. */
+  verdict: (domain: string, sentence: string) => {
+    const rest = sentence.startsWith(`${domain} `) ? sentence.slice(domain.length + 1) : sentence
+    return rest.charAt(0).toUpperCase() + rest.slice(1)
+  },
   more: (shown: number, total: number) =>
     `Showing ${numberText(shown)} of ${numberText(total)} domains.`,
 } as const

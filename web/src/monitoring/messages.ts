@@ -31,6 +31,23 @@ export const hosts = {
   command: 'the command',
 } as const
 
+/** Texts of the cards of the overview. */
+export const cards = {
+  noLabel: 'No label',
+} as const
+
+/** A certificate in a few words: its days, or its problem. */
+export function certificateText(certificate: NonNullable<Host['certificate']>): string {
+  return `Certificate: ${certificateFact(certificate)}`
+}
+
+/** `12 days`, or the problem of a certificate. */
+export function certificateFact(certificate: NonNullable<Host['certificate']>): string {
+  const { state, daysRemaining } = certificate
+  const isEnding = state === 'valid' || state.startsWith('expiring')
+  return isEnding ? counted(daysRemaining, 'day') : certificateState(state).word.toLowerCase()
+}
+
 export const create = {
   title: 'Monitor a host',
   submit: 'Start monitoring',
@@ -52,6 +69,7 @@ export const host = {
   certificates: 'Certificates',
   records: 'DNS records',
   addresses: 'Addresses',
+  checks: 'Checks',
   stats: {
     clean: (days: number) => `Clean, last ${counted(days, 'day')}`,
     listedFor: 'Listed for',
@@ -257,6 +275,7 @@ export function spanText(seconds: number): string {
 
 /** Texts of the strip of days. */
 export const days = {
+  listedDay: (name: string) => `${name}: listed`,
   listed: (name: string, seconds: number) => `${name}: listed for ${spanText(seconds)}`,
   clean: (name: string) => `${name}: not listed`,
   unknown: (name: string) => `${name}: unknown`,

@@ -15,7 +15,7 @@ import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { CheckField, Form, TextField } from '../ui/forms/form.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Card, Page, Section, Muted, Stack } from '../ui/layout/page.tsx'
+import { Columns, Card, Page, Section, Muted, Stack } from '../ui/layout/page.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
 import { numberText } from '../ui/text/format.ts'
@@ -23,10 +23,12 @@ import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   return (
-    <Page title={messages.title} lead={messages.lead}>
+    <Page wide title={messages.title} lead={messages.lead}>
       <AttackViews />
-      <NewServer />
-      <Servers />
+      <Columns>
+        <NewServer />
+        <Servers />
+      </Columns>
     </Page>
   )
 }

@@ -24,6 +24,20 @@ export function Screen() {
       wide
       title={shared.title}
       lead={messages.lead}
+      rail={
+        <>
+          <Section title={messages.add}>
+            <Card>
+              <NewDomain />
+            </Card>
+          </Section>
+          {domains && domains.length > 0 && (
+            <Section title={upload.title}>
+              <Upload />
+            </Section>
+          )}
+        </>
+      }
       aside={
         <Row>
           {domains?.length !== 0 && (
@@ -39,17 +53,7 @@ export function Screen() {
         {messages.loading}
       </LoadingOrError>
       {domains && domains.length > 0 && <DomainTable domains={domains} />}
-      <Section title={messages.add}>
-        <Card>
-          <NewDomain />
-        </Card>
-      </Section>
       {domains?.length === 0 && <NoDomain />}
-      {domains && domains.length > 0 && (
-        <Section title={upload.title}>
-          <Upload />
-        </Section>
-      )}
     </Page>
   )
 }

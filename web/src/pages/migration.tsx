@@ -35,6 +35,13 @@ export function Screen() {
           : messages.untitled
       }
       above={<BackLink to="/migrations">{messages.back}</BackLink>}
+      rail={
+        data ? (
+          <Section title={messages.settings}>
+            <Settings migration={data} />
+          </Section>
+        ) : null
+      }
       aside={
         <Row>
           {follows && <ConnectionStatus link={link} />}
@@ -76,9 +83,6 @@ function Progress({ migration }: { migration: Migration }) {
           <FolderTable migration={migration} />
         </Section>
       )}
-      <Section title={messages.settings}>
-        <Settings migration={migration} />
-      </Section>
     </>
   )
 }

@@ -26,13 +26,13 @@ export function Screen() {
       wide
       title={messages.title}
       lead={messages.lead}
+      rail={<NewHost />}
       aside={<ButtonLink to="/monitoring/lists">{messages.blocklists}</ButtonLink>}
     >
       <LoadingOrError there={hosts} error={error} lines={4} shape="table">
         {messages.loading}
       </LoadingOrError>
       {hosts && hosts.length > 0 && <Hosts hosts={hosts} />}
-      <NewHost />
       {hosts?.length === 0 && <NoHost />}
     </Page>
   )

@@ -11,7 +11,7 @@ import { Snippet } from '../ui/actions/copy.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
 import { DateText } from '../ui/text/date-text.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Card, Page, Section, Muted, Stack } from '../ui/layout/page.tsx'
+import { Columns, SectionList, Card, Page, Section, Muted, Stack } from '../ui/layout/page.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { TextWithCode } from '../ui/text/text-with-code.tsx'
@@ -23,17 +23,21 @@ export function Screen() {
   // Admins see the tokens of all members.
   const hasOthers = tokens.some(({ createdBy }) => createdBy.accountId !== account?.id)
   return (
-    <Page title={messages.title} lead={messages.lead}>
-      <NewToken />
-      <p>
-        <Muted>
-          {messages.reportTokensBefore}{' '}
-          <Link to="/attacks/servers">{messages.reportTokensLink}</Link>.
-        </Muted>
-      </p>
-      <Section title={hasOthers ? messages.all : messages.yours}>
-        <TokenList />
-      </Section>
+    <Page wide title={messages.title} lead={messages.lead}>
+      <Columns>
+        <SectionList>
+          <NewToken />
+          <p>
+            <Muted>
+              {messages.reportTokensBefore}{' '}
+              <Link to="/attacks/servers">{messages.reportTokensLink}</Link>.
+            </Muted>
+          </p>
+        </SectionList>
+        <Section title={hasOthers ? messages.all : messages.yours}>
+          <TokenList />
+        </Section>
+      </Columns>
     </Page>
   )
 }

@@ -17,8 +17,7 @@ import { useAccess } from '../workspaces/roles.ts'
 export function Screen() {
   const { data: all, error } = useQuery(endpointsQuery)
   return (
-    <Page title={endpoints.title} lead={endpoints.lead}>
-      <NewEndpoint />
+    <Page wide title={endpoints.title} lead={endpoints.lead} rail={<NewEndpoint />}>
       <LoadingOrError there={all} error={error} lines={3}>
         {endpoints.loading}
       </LoadingOrError>
