@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { MAX_IMPORT_ENTRIES } from '../http/import.ts'
 import {
   DayOrMoment,
   nameComponents,
@@ -19,6 +20,17 @@ const Day = Type.String({ format: 'date' })
 export const NewDomain = Type.Object(
   { domain: Type.String({ minLength: 1, maxLength: 300 }) },
   { examples: [{ domain: 'example.com' }] },
+)
+
+/** Domains to add at once. An entry that is no domain has a result of its own. */
+export const NewDomains = Type.Object(
+  {
+    entries: Type.Array(Type.Object({ domain: Type.String({ maxLength: 300 }) }), {
+      minItems: 1,
+      maxItems: MAX_IMPORT_ENTRIES,
+    }),
+  },
+  { examples: [{ entries: [{ domain: 'example.com' }] }] },
 )
 
 const DOMAIN = {
@@ -574,6 +586,7 @@ export const Mailbox = Type.Object({
 
 nameComponents({
   NewDmarcDomain: NewDomain,
+  NewDmarcDomains: NewDomains,
   DmarcDomain,
   PublishedDomain,
   AggregateReport,
