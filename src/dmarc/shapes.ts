@@ -1,5 +1,4 @@
 import { Type, type Static } from 'typebox'
-import { MAX_IMPORT_ENTRIES } from '../http/import.ts'
 import {
   DayOrMoment,
   nameComponents,
@@ -10,6 +9,7 @@ import {
   Timestamp,
   Uuid,
 } from '../http/schema.ts'
+import { MAX_IMPORT_ENTRIES } from '../http/shapes.ts'
 import { MAX_DELIVERY_BYTES, MAX_UPLOAD_FILES } from './limits.ts'
 
 const Text = Type.String()

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { Receipt } from '../diagnostics/shapes.ts'
-import { MAX_IMPORT_ENTRIES } from '../http/import.ts'
 import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
+import { MAX_IMPORT_ENTRIES } from '../http/shapes.ts'
 
 /**
  * `unknown`: it could not be checked, which is never counted as good. A line about an optional

@@ -1,35 +1,5 @@
-import { Type, type Static } from 'typebox'
 import { Fault } from '../errors.ts'
-import { nameComponents, Nullable, Uuid } from './schema.ts'
-
-/** Entries of one import: one transaction, which must not keep others waiting. */
-export const MAX_IMPORT_ENTRIES = 500
-
-const IMPORT_STATUSES = ['added', 'exists', 'invalid', 'limit'] as const
-export type ImportStatus = (typeof IMPORT_STATUSES)[number]
-
-export const ImportResult = Type.Object({
-  input: Type.String({ description: 'The entry as it was sent.' }),
-  name: Nullable(Type.String(), { description: 'Its canonical form; null if it is invalid.' }),
-  id: Nullable(Uuid, { description: 'The id of what was added.' }),
-  status: Type.Enum([...IMPORT_STATUSES], {
-    description:
-      '`exists`: the workspace, or an earlier entry, has it already. `limit`: the workspace has no room for it.',
-  }),
-  message: Nullable(Type.String({ description: 'Why it was not added.' })),
-})
-export type ImportResult = Static<typeof ImportResult>
-
-/** The results of an import, in the order of its entries, and how many there are of each. */
-export const ImportReport = Type.Object({
-  results: Type.Array(ImportResult, { maxItems: MAX_IMPORT_ENTRIES }),
-  added: Type.Integer(),
-  exists: Type.Integer(),
-  invalid: Type.Integer(),
-  limit: Type.Integer(),
-})
-
-nameComponents({ ImportResult, ImportReport })
+import type { ImportReport, ImportResult, ImportStatus } from './shapes.ts'
 
 /** An entry that was read: its canonical name, or why it is invalid. */
 export type ReadEntry<T> = { entry: T; input: string } & (
@@ -93,7 +63,7 @@ export function reportImport<T>(
   planned: PlannedEntry<T>[],
   ids: ReadonlyMap<string, string>,
   { limitMessage, existsMessage }: ImportRules,
-): Static<typeof ImportReport> {
+): ImportReport {
   const results = planned.map(({ input, name, status: plan, message }): ImportResult => {
     const id = plan === 'added' && name !== null ? (ids.get(name) ?? null) : null
     const status = plan === 'added' && id === null ? 'exists' : plan
@@ -114,7 +84,7 @@ export function reportImport<T>(
 const MAX_AUDITED_NAMES = 20
 
 /** What the audit entry of an import says. */
-export function auditOfImport({ results, added }: Static<typeof ImportReport>) {
+export function auditOfImport({ results, added }: ImportReport) {
   const names = results.filter(({ status }) => status === 'added').map(({ name }) => name)
   return { added, names: names.slice(0, MAX_AUDITED_NAMES).join(', ') }
 }

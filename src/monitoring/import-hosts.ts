@@ -1,5 +1,5 @@
-import type { Static } from 'typebox'
-import { planImport, readEntries, reportImport, type ImportReport } from '../http/import.ts'
+import { planImport, readEntries, reportImport } from '../http/import.ts'
+import type { ImportReport } from '../http/shapes.ts'
 import { notifyChange } from '../store/changes.ts'
 import { alreadyMonitored, HOSTS_LIMIT_MESSAGE, readHost, type HostDeps } from './hosts.ts'
 import { MAX_HOSTS_PER_WORKSPACE } from './limits.ts'
@@ -15,7 +15,7 @@ export async function importHosts(
   { db, queue, sweep }: HostDeps,
   workspaceId: string,
   entries: HostEntry[],
-): Promise<Static<typeof ImportReport>> {
+): Promise<ImportReport> {
   const read = readEntries(
     entries,
     ({ host }) => host,

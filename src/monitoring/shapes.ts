@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { MAX_IMPORT_ENTRIES } from '../http/import.ts'
 import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
+import { MAX_IMPORT_ENTRIES } from '../http/shapes.ts'
 import { LIST_CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
 import { MONITORED_KINDS } from './facts/store.ts'
 import { LIST_MODES } from './blocklists/modes.ts'

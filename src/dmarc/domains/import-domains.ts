@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import type { Static } from 'typebox'
-import { planImport, readEntries, reportImport, type ImportReport } from '../../http/import.ts'
+import { planImport, readEntries, reportImport } from '../../http/import.ts'
+import type { ImportReport } from '../../http/shapes.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import { MAX_DOMAINS } from '../limits.ts'
@@ -12,7 +12,7 @@ export async function importDomains(
   db: Kysely<DB>,
   workspaceId: string,
   entries: { domain: string }[],
-): Promise<Static<typeof ImportReport>> {
+): Promise<ImportReport> {
   const read = readEntries(entries, ({ domain }) => domain, registrable)
   const names = read.flatMap(({ name }) => (name === null ? [] : [name]))
   return db.transaction().execute(async (trx) => {

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import type { Static } from 'typebox'
-import { planImport, readEntries, reportImport, type ImportReport } from '../../http/import.ts'
+import { planImport, readEntries, reportImport } from '../../http/import.ts'
+import type { ImportReport } from '../../http/shapes.ts'
 import type { Job } from '../../jobs/job.ts'
 import type { Queue } from '../../jobs/queue.ts'
 import { notifyChange } from '../../store/changes.ts'
@@ -25,7 +25,7 @@ export async function importWatchedDomains(
   { db, queue, completeWatches }: ImportDeps,
   workspaceId: string,
   entries: { domain: string }[],
-): Promise<Static<typeof ImportReport>> {
+): Promise<ImportReport> {
   const nameOf = (text: string) => parseDomain(text).name
   const read = readEntries(entries, ({ domain }) => domain, nameOf)
   const names = read.flatMap(({ name }) => (name === null ? [] : [name]))
