@@ -60,6 +60,13 @@ export const overview = {
   command: 'the command',
 } as const
 
+export const importing = {
+  label: 'Add several',
+  title: 'Add several domains',
+  hint: 'Up to 500 domains. Web and email addresses count as their domain.',
+  submit: (count: number) => (count === 0 ? 'Add domains' : `Add ${counted(count, 'domain')}`),
+} as const
+
 export const upload = {
   title: 'Upload reports',
   choose: 'Choose report files',

@@ -85,6 +85,13 @@ export const list = {
     `Showing ${numberText(shown)} of ${numberText(total)} domains.`,
 } as const
 
+export const importing = {
+  label: 'Watch several',
+  title: 'Watch several domains',
+  hint: 'Up to 500 domains. Web and email addresses count as their domain. Their mail servers, DMARC reports and alerts follow within minutes.',
+  submit: (count: number) => (count === 0 ? 'Watch domains' : `Watch ${counted(count, 'domain')}`),
+} as const
+
 export const watching = {
   watch: 'Watch this domain',
   explanation:
