@@ -81,6 +81,24 @@ export const list = {
   notWatched: 'Not watched',
   hosts: (count: number) => counted(count, 'monitored host'),
   lastChecked: 'Last checked',
+  never: 'never',
+  filter: 'Filter by domain or result',
+  view: 'View',
+  views: [
+    { value: 'cards', name: 'Cards' },
+    { value: 'table', name: 'Table' },
+  ] satisfies { value: 'cards' | 'table'; name: string }[],
+  columns: {
+    domain: 'Domain',
+    state: 'State',
+    result: 'Result',
+    watched: 'Watched',
+    hosts: 'Monitored hosts',
+  },
+  watch: 'Watch',
+  unwatch: 'Stop watching',
+  unwatchTitle: (count: number) => `Stop watching ${counted(count, 'domain')}?`,
+  unwatchText: 'The history of their records is deleted. Monitored hosts and DMARC reports stay.',
   more: (shown: number, total: number) =>
     `Showing ${numberText(shown)} of ${numberText(total)} domains.`,
 } as const
