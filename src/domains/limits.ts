@@ -37,6 +37,10 @@ export const MAX_FIXES = 40
 
 export const MAX_WATCHED_DOMAINS = 1_000
 
+/** Imported domains that are completed at once, and in one run of the job. */
+export const PARALLEL_WATCHES = 4
+export const MAX_COMPLETED_WATCHES = 2_000
+
 /** Milliseconds after which the records of a watched domain are checked again. */
 export const RECORDS_INTERVAL_MS = 14 * MINUTE_MS
 /** Domains of one sweep, and of these at once; the next sweep continues with the rest. */

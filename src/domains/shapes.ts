@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { Receipt } from '../diagnostics/shapes.ts'
 import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
+import { MAX_IMPORT_ENTRIES } from '../http/shapes.ts'
 
 /**
  * `unknown`: it could not be checked, which is never counted as good. A line about an optional
@@ -232,6 +233,17 @@ export const WatchedDomain = Type.Object({
   }),
 })
 
+/** Domains to watch at once. An entry that is no domain has a result of its own. */
+export const DomainImport = Type.Object(
+  {
+    entries: Type.Array(Type.Object({ domain: Type.String({ maxLength: 300 }) }), {
+      minItems: 1,
+      maxItems: MAX_IMPORT_ENTRIES,
+    }),
+  },
+  { examples: [{ entries: [{ domain: 'example.com' }, { domain: 'example.net' }] }] },
+)
+
 export const HISTORY_KINDS = ['record', 'listing', 'certificate'] as const
 
 export const DomainHistory = Type.Object({
@@ -260,6 +272,7 @@ export const DomainHistory = Type.Object({
 export type DomainHistory = Static<typeof DomainHistory>
 
 nameComponents({
+  DomainImport,
   DomainSummary,
   WatchedDomain,
   DomainHistory,

@@ -1,7 +1,10 @@
 import { Type } from 'typebox'
 import { closeIncidentsOf } from '../alerts/incidents/store.ts'
+import { addAuditDetails } from '../accounts/audit/record.ts'
 import { callerOf } from '../http/auth.ts'
+import { auditOfImport } from '../http/import.ts'
 import { responses, Done, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
+import { ImportReport } from '../http/shapes.ts'
 import type { App } from '../http/server.ts'
 import { notifyChange } from '../store/changes.ts'
 import { listFacts } from './facts/store.ts'
@@ -17,6 +20,7 @@ import {
   requireList,
   type HostDeps,
 } from './hosts.ts'
+import { importHosts } from './import-hosts.ts'
 import { listAddresses, listWorkspaceModes, setWorkspaceMode } from './blocklists/store.ts'
 import type { HostCheckDeps } from './checks/deps.ts'
 import {
@@ -27,6 +31,7 @@ import {
   MonitoredHost,
   MonitoredHostDetail,
   NewHost,
+  NewHosts,
   WatchedList,
 } from './shapes.ts'
 import { deleteHost, listHosts, type HostRow } from './store.ts'
@@ -41,6 +46,7 @@ const OneHost = Success(MonitoredHostDetail)
 /** `/api/v1/monitoring/…`: monitored hosts, their history, and the modes of the blocklists. */
 export function monitoringRoutes(app: App, deps: MonitoringRoutesDeps): void {
   hostsRoutes(app, deps)
+  importRoute(app, deps)
   hostRoutes(app, deps)
   historyRoute(app, deps)
   listRoutes(app, deps)
@@ -94,6 +100,30 @@ function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
     async (request, reply) => {
       const row = await addHost(deps, callerOf(request).workspaceId, request.body)
       return reply.code(201).send(await respondWithDetail(deps, row))
+    },
+  )
+}
+
+function importRoute(app: App, deps: MonitoringRoutesDeps): void {
+  app.post(
+    '/api/v1/monitoring/hosts/import',
+    {
+      config: { limit: 'imports' },
+      schema: {
+        summary: 'Create several monitored hosts',
+        operationId: 'importHosts',
+        description:
+          'Adds up to 500 hosts at once. `results` has one result for each entry; valid entries are added whatever the others are.',
+        tags,
+        body: NewHosts,
+        response: responses(Success(ImportReport)),
+      },
+    },
+    async (request) => {
+      const { workspaceId } = callerOf(request)
+      const data = await importHosts(deps, workspaceId, request.body.entries)
+      addAuditDetails(request, auditOfImport(data))
+      return { success: true, data }
     },
   )
 }

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
+import { MAX_IMPORT_ENTRIES } from '../http/shapes.ts'
 import { LIST_CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
 import { MONITORED_KINDS } from './facts/store.ts'
 import { LIST_MODES } from './blocklists/modes.ts'
@@ -45,6 +46,20 @@ export const NewHost = Type.Object(
     ...Settings,
   },
   { examples: [{ host: 'mail.example.com', label: 'outgoing mail' }] },
+)
+
+/** Hosts to add at once. An entry that is no host has a result of its own. */
+export const NewHosts = Type.Object(
+  {
+    entries: Type.Array(
+      Type.Object({
+        host: Type.String({ maxLength: 300, description: 'A host name or a public IP address.' }),
+        label: Type.Optional(Label),
+      }),
+      { minItems: 1, maxItems: MAX_IMPORT_ENTRIES },
+    ),
+  },
+  { examples: [{ entries: [{ host: 'mail.example.com', label: 'outgoing mail' }] }] },
 )
 
 export const HostChanges = Type.Object(Settings)
@@ -199,6 +214,7 @@ export const ListChoice = Type.Object({
 
 nameComponents({
   NewHost,
+  NewHosts,
   HostChanges,
   MonitoredHost,
   MonitoredHostDetail,

@@ -26,3 +26,10 @@ export function oneOf<const T extends string | number>(
 ): T | undefined {
   return choices.find((choice) => choice === value)
 }
+
+/** Sorting and filter of a data table: `?sort=-status&q=mail`. */
+export type TableSearch = { sort?: string | undefined; q?: string | undefined }
+
+export function tableSearch({ sort, q }: Search): TableSearch {
+  return { sort: searchText(sort), q: searchText(q) }
+}

@@ -51,6 +51,55 @@ export async function saveWatched(
   return row as unknown as WatchedDomainRow
 }
 
+/** Those of the names that the workspace watches. */
+export async function listKnownWatched(
+  db: Db,
+  workspaceId: string,
+  names: string[],
+): Promise<string[]> {
+  if (names.length === 0) return []
+  const rows = await db
+    .selectFrom('watchedDomain')
+    .select('domain')
+    .where('workspaceId', '=', workspaceId)
+    .where('domain', 'in', names)
+    .execute()
+  return rows.map(({ domain }) => domain)
+}
+
+/**
+ * Inserts domains whose hosts are not known yet, in one statement.
+ * @returns those that the workspace did not watch
+ */
+export async function insertWatchedDomains(
+  db: Db,
+  workspaceId: string,
+  domains: string[],
+): Promise<{ id: string; domain: string }[]> {
+  if (domains.length === 0) return []
+  return db
+    .insertInto('watchedDomain')
+    .values(domains.map((domain) => ({ workspaceId, domain, hosts: [] })))
+    .onConflict((conflict) => conflict.columns(['workspaceId', 'domain']).doNothing())
+    .returning(['id', 'domain'])
+    .execute()
+}
+
+/** Domains whose hosts are not known yet, without the tried ones, one of each workspace in turn. */
+export async function listIncomplete(
+  db: Db,
+  tried: string[],
+  limit: number,
+): Promise<WatchedDomainRow[]> {
+  const { rows } = await sql<WatchedDomainRow>`
+    select id, workspace_id, domain, hosts, records, records_at, state, sentence, checked_at, created_at
+    from (
+      select *, row_number() over (partition by workspace_id order by id) as turn
+      from watched_domain where hosts = '{}' and id <> all(${tried})) as incomplete
+    order by turn, id limit ${limit}`.execute(db)
+  return rows
+}
+
 /** Counts the watched domains of a workspace, which is locked until the transaction ends. */
 export async function countWatched(db: Db, workspaceId: string): Promise<number> {
   await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forUpdate().execute()

@@ -66,6 +66,11 @@ export const ACCOUNT_LIMITS = {
     rate: { requests: 600, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 5,
   },
+  imports: {
+    noun: 'imports',
+    rate: { requests: 120, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 2,
+  },
   'report uploads': {
     noun: 'report uploads',
     rate: { requests: 6_000, windowSeconds: HOUR_SECONDS },

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Static } from 'typebox'
+import type { ImportReport } from '../../../src/http/shapes.ts'
 import type {
   AggregateRecord,
   AggregateReport,
@@ -59,6 +60,12 @@ export const dmarc = {
   register: async (domain: string) =>
     (await request<ApiResponse<PublishedDomain>>('POST', `${BASE}/domains`, { body: { domain } }))
       .data,
+  registerSeveral: async (entries: { domain: string }[]) =>
+    (
+      await request<ApiResponse<ImportReport>>('POST', `${BASE}/domains/import`, {
+        body: { entries },
+      })
+    ).data,
   verify: async (id: string) =>
     (await request<ApiResponse<PublishedDomain>>('POST', `${BASE}/domains/${id}/verify`)).data,
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/domains/${id}`),

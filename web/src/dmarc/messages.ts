@@ -51,6 +51,15 @@ export const overview = {
   tlsReport: 'TLS report',
   failureReport: 'failure report',
   rejectedToday: (count: number) => `${counted(count, 'item')} rejected today`,
+  filter: 'Filter by domain',
+  verifyNow: 'Verify now',
+  verifyFailed: (failed: number, all: number) =>
+    `${numberText(failed)} of ${counted(all, 'domain')} couldn’t be verified:`,
+  delete: 'Delete',
+  deleting: (domains: string[]) =>
+    domains.length === 1
+      ? `Deleting ${domains[0]}, its reports and statistics…`
+      : `Deleting ${counted(domains.length, 'domain')} with their reports and statistics…`,
   add: 'Add a domain',
   addDomain: 'Add domain',
   domainExample: 'example.com',
@@ -58,6 +67,13 @@ export const overview = {
   empty: 'No domains yet',
   emptyHint: 'Add yours above to get the record to publish. Or use the API:',
   command: 'the command',
+} as const
+
+export const importing = {
+  label: 'Add several',
+  title: 'Add several domains',
+  hint: 'Up to 500 domains. Web and email addresses count as their domain.',
+  submit: (count: number) => (count === 0 ? 'Add domains' : `Add ${counted(count, 'domain')}`),
 } as const
 
 export const upload = {
@@ -158,7 +174,9 @@ export const senders = {
   title: 'Senders',
   explanation:
     'Who sends as this domain. Mark unknown senders, so that we can tell whether a stricter policy is safe.',
-  columns: ['Sender', 'Messages', 'Passed', 'Whose is it?'],
+  sender: 'sender',
+  filter: 'Filter by sender',
+  columns: ['Sender', 'Messages', 'Passed', 'Whose is it?'] as const,
   kinds: {
     service: 'Mail service',
     own: 'Hosts below this domain',
@@ -169,10 +187,10 @@ export const senders = {
   unmarked: 'Unknown',
   assumed: 'Mine (passes)',
   marks: [
-    { value: 'mine', name: 'Mine' },
-    { value: 'not-mine', name: 'Not mine' },
-    { value: 'forwarder', name: 'Forwarder' },
-  ] satisfies { value: NonNullable<Sender['mark']>; name: string }[],
+    { value: 'mine', name: 'Mine', action: 'Mark as mine' },
+    { value: 'not-mine', name: 'Not mine', action: 'Mark as not mine' },
+    { value: 'forwarder', name: 'Forwarder', action: 'Mark as forwarder' },
+  ] satisfies { value: NonNullable<Sender['mark']>; name: string; action: string }[],
 }
 
 export const sources = {

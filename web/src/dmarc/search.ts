@@ -17,9 +17,17 @@ export function daysParameterSince(instant: string): SummaryDays | undefined {
   return daysParameter(SUMMARY_DAYS.find((span) => span >= 30 && span > days + 1) ?? 365)
 }
 
-/** The URL parameters of a summary. */
-export function summarySearch({ days }: Search): { days?: SummaryDays | undefined } {
-  return { days: oneOf(days, SUMMARY_DAYS) }
+/** The URL parameters of a summary; `senders` sorts its senders, and `sender` filters them. */
+export function summarySearch({ days, senders, sender }: Search): {
+  days?: SummaryDays | undefined
+  senders?: string | undefined
+  sender?: string | undefined
+} {
+  return {
+    days: oneOf(days, SUMMARY_DAYS),
+    senders: searchText(senders),
+    sender: searchText(sender),
+  }
 }
 
 export function reportsSearch({ orgName, result, page }: Search): ReportFilter {

@@ -95,8 +95,34 @@ export const list = {
     const rest = sentence.startsWith(`${domain} `) ? sentence.slice(domain.length + 1) : sentence
     return rest.charAt(0).toUpperCase() + rest.slice(1)
   },
+  lastChecked: 'Last checked',
+  never: 'never',
+  filter: 'Filter by domain or result',
+  view: 'View',
+  views: [
+    { value: 'cards', name: 'Cards' },
+    { value: 'table', name: 'Table' },
+  ] satisfies { value: 'cards' | 'table'; name: string }[],
+  columns: {
+    domain: 'Domain',
+    state: 'State',
+    result: 'Result',
+    watched: 'Watched',
+    hosts: 'Monitored hosts',
+  },
+  watch: 'Watch',
+  unwatch: 'Stop watching',
+  unwatchTitle: (count: number) => `Stop watching ${counted(count, 'domain')}?`,
+  unwatchText: 'The history of their records is deleted. Monitored hosts and DMARC reports stay.',
   more: (shown: number, total: number) =>
     `Showing ${numberText(shown)} of ${numberText(total)} domains.`,
+} as const
+
+export const importing = {
+  label: 'Watch several',
+  title: 'Watch several domains',
+  hint: 'Up to 500 domains. Web and email addresses count as their domain. Their mail servers, DMARC reports and alerts follow within minutes.',
+  submit: (count: number) => (count === 0 ? 'Watch domains' : `Watch ${counted(count, 'domain')}`),
 } as const
 
 export const watching = {

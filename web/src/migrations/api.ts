@@ -33,7 +33,7 @@ export const migrations = {
   start: (draft: MigrationDraft) =>
     request<Static<typeof CreatedMigration>>('POST', `${BASE}/migrate`, { body: draft }),
   list: async (page: number) =>
-    (await request<ApiResponse<MigrationList>>('GET', `${BASE}/migrations?page=${page}&limit=20`))
+    (await request<ApiResponse<MigrationList>>('GET', `${BASE}/migrations?page=${page}&limit=100`))
       .data,
   find: (id: string) => request<Migration>('GET', `${BASE}/migrate/${id}`),
   cancel: (id: string) => request<Migration>('POST', `${BASE}/migrate/${id}/cancel`),

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Static } from 'typebox'
+import type { ImportReport } from '../../../src/http/shapes.ts'
 import type {
   History,
   HistoryQuery,
@@ -8,6 +9,7 @@ import type {
   MonitoredHost,
   MonitoredHostDetail,
   NewHost,
+  NewHosts,
   WatchedList,
 } from '../../../src/monitoring/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
@@ -30,6 +32,12 @@ export const monitoring = {
     (await request<ApiResponse<HostDetail>>('GET', `${BASE}/hosts/${id}`)).data,
   add: async (wanted: Static<typeof NewHost>) =>
     (await request<ApiResponse<HostDetail>>('POST', `${BASE}/hosts`, { body: wanted })).data,
+  addSeveral: async (entries: Static<typeof NewHosts>['entries']) =>
+    (
+      await request<ApiResponse<ImportReport>>('POST', `${BASE}/hosts/import`, {
+        body: { entries },
+      })
+    ).data,
   change: async (id: string, changes: HostSettings) =>
     (await request<ApiResponse<HostDetail>>('PATCH', `${BASE}/hosts/${id}`, { body: changes }))
       .data,

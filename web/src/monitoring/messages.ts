@@ -12,7 +12,7 @@ export const hosts = {
   blocklists: 'Blocklists',
   loading: 'Loading hosts…',
   caption: 'Your hosts',
-  columns: ['Host', 'Status', 'Last 30 days', 'Last checked'],
+  columns: ['Host', 'Status', 'Last 30 days', 'Last checked'] as const,
   notChecked: 'not yet',
   clean: (percent: string) => `${percent} clean`,
   noAvailability: 'no data yet',
@@ -25,7 +25,16 @@ export const hosts = {
     { value: 'clean', name: 'Clean' },
   ] satisfies { value: Host['status'] | ''; name: string }[],
   count: (count: number) => counted(count, 'host'),
-  more: 'Show more',
+  listings: 'Listings',
+  unknown: 'Unknown results',
+  checkNow: 'Check now',
+  checkFailed: (failed: number, all: number) =>
+    `${numberText(failed)} of ${counted(all, 'host')} couldn’t be checked:`,
+  stop: 'Stop monitoring',
+  removing: (names: string[]) =>
+    names.length === 1
+      ? `Deleting ${names[0]} and its history…`
+      : `Deleting ${counted(names.length, 'host')} and their history…`,
   empty: 'No monitored hosts yet',
   emptyHint: 'Start with the server that sends your mail. Or use the API:',
   command: 'the command',
@@ -55,6 +64,13 @@ export const create = {
   enterHost: 'Enter a host name or an IP address.',
   label: 'Label',
   labelExample: 'outgoing mail',
+} as const
+
+export const importing = {
+  label: 'Add several',
+  title: 'Add several hosts',
+  hint: 'Up to 500 host names or addresses. A label can follow after a comma.',
+  submit: (count: number) => (count === 0 ? 'Add hosts' : `Add ${counted(count, 'host')}`),
 } as const
 
 export const host = {

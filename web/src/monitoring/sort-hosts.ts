@@ -1,6 +1,7 @@
 import type { Host } from './api.ts'
 
-const ORDER: Host['status'][] = ['listed', 'unknown', 'pending', 'clean']
+/** From the worst to the best. */
+export const STATUS_ORDER: Host['status'][] = ['listed', 'unknown', 'pending', 'clean']
 
 /** Listed hosts first, then those whose certificate has a problem. */
 export function worstFirst(hosts: Host[]): Host[] {
@@ -9,5 +10,5 @@ export function worstFirst(hosts: Host[]): Host[] {
 
 function rank({ status, certificate }: Host): number {
   const hasProblem = certificate !== null && certificate.state !== 'valid'
-  return status !== 'listed' && hasProblem ? 0.5 : ORDER.indexOf(status)
+  return status !== 'listed' && hasProblem ? 0.5 : STATUS_ORDER.indexOf(status)
 }

@@ -34,7 +34,9 @@ export function Screen() {
       aside={
         <DaysChoice
           days={days}
-          onChange={(to) => void navigate({ search: { days: to }, replace: true })}
+          onChange={(to) =>
+            void navigate({ search: (before) => ({ ...before, days: to }), replace: true })
+          }
         />
       }
     >

@@ -8,7 +8,7 @@ import { migration as messages } from '../migrations/messages.ts'
 import { NoteTable } from '../migrations/note-table.tsx'
 import { RetryForm } from '../migrations/retry-form.tsx'
 import { useMigration } from '../migrations/use-migration.ts'
-import { isCancelled, describeStatus, verdictOf } from '../migrations/status.ts'
+import { countMessages, isCancelled, describeStatus, verdictOf } from '../migrations/status.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
@@ -91,6 +91,7 @@ function Progress({ migration }: { migration: Migration }) {
 function Headline({ migration }: { migration: Migration }) {
   const { progress, status } = migration
   const { messagesDone, messagesTotal, bytesDone, bytesTotal, foldersDone, foldersTotal } = progress
+  const { copied, alreadyThere, failed } = countMessages(migration)
   const tone = isCancelled(migration) ? 'warn' : describeStatus(migration).tone
   const isRunning = status === 'running'
   return (
@@ -111,7 +112,7 @@ function Headline({ migration }: { migration: Migration }) {
         <>
           <ProgressBar
             size="thick"
-            label={messages.copied}
+            label={messages.processed}
             done={messagesDone}
             total={messagesTotal}
             tone={isRunning ? undefined : tone}
@@ -122,8 +123,11 @@ function Headline({ migration }: { migration: Migration }) {
                 messages.stats.messages,
                 messages.of(numberText(messagesDone), numberText(messagesTotal)),
               ],
+              [messages.stats.copied, numberText(copied)],
+              [messages.stats.alreadyThere, alreadyThere > 0 && numberText(alreadyThere)],
+              [messages.stats.failed, failed > 0 && numberText(failed)],
               [
-                messages.stats.copied,
+                messages.stats.data,
                 bytesTotal === null
                   ? sizeText(bytesDone)
                   : messages.of(sizeText(bytesDone), sizeText(bytesTotal)),
