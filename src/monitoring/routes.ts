@@ -9,6 +9,7 @@ import type { App } from '../http/server.ts'
 import { notifyChange } from '../store/changes.ts'
 import { listFacts } from './facts/store.ts'
 import { availableSince } from './history/availability.ts'
+import { timelineRoutes } from './history/timeline-routes.ts'
 import { countEvents, listEvents, listPeriods } from './history/store.ts'
 import { summarizeHosts } from './history/summaries.ts'
 import {
@@ -49,6 +50,7 @@ export function monitoringRoutes(app: App, deps: MonitoringRoutesDeps): void {
   importRoute(app, deps)
   hostRoutes(app, deps)
   historyRoute(app, deps)
+  timelineRoutes(app, deps)
   listRoutes(app, deps)
 }
 
@@ -218,7 +220,12 @@ function historyRoute(app: App, deps: MonitoringRoutesDeps): void {
     },
     async (request) => {
       const { id } = await requireHost(deps, callerOf(request).workspaceId, request.params.id)
-      const { page, limit, ...filter } = request.query
+      const { page, limit, kind, from, to } = request.query
+      const filter = {
+        kind,
+        from: from === undefined ? undefined : new Date(from),
+        to: to === undefined ? undefined : new Date(to),
+      }
       const total = await countEvents(db, id, filter)
       const events = await listEvents(db, id, filter, sliceOf({ page, limit }))
       const pagination = paginationOf({ page, limit }, total)

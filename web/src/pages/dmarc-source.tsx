@@ -72,7 +72,7 @@ export function Screen() {
         <>
           <Stats stats={mailStats(detail.source)} />
           <SourceAdviceList {...detail} />
-          <DailyMessages days={detail.days} totals={detail.source} />
+          <DailyMessages id={id} days={detail.days} totals={detail.source} />
           <SourceIdentities identities={detail.identities} />
           <RelatedSources id={id} days={days} source={detail.source} />
           <SourceRecords id={id} address={address} days={days} filter={filter} onFilter={go} />

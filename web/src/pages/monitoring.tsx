@@ -6,6 +6,7 @@ import { ImportButton } from '../imports/import-dialog.tsx'
 import { hostsQuery, monitoring, type Host } from '../monitoring/api.ts'
 import { HostDataTable } from '../monitoring/host-data-table.tsx'
 import { create, hosts as messages, importing, summarizeHosts } from '../monitoring/messages.ts'
+import { WorkspaceTimelineSection } from '../monitoring/timelines.tsx'
 import { worstFirst } from '../monitoring/sort-hosts.ts'
 import { useOwnDomain } from '../queries.ts'
 import { ButtonLink } from '../ui/actions/button.tsx'
@@ -37,6 +38,7 @@ export function Screen() {
         {messages.loading}
       </LoadingOrError>
       {hosts && hosts.length > 0 && <Hosts hosts={hosts} />}
+      {hosts && hosts.length > 0 && <WorkspaceTimelineSection />}
       {hosts?.length === 0 && <NoHost />}
     </Page>
   )
