@@ -1,4 +1,4 @@
-import pg from 'pg'
+import { Client } from 'pg'
 import { aggregate, daysAgo } from '../dmarc/reports.ts'
 import type { Person, TestService } from '../service.ts'
 
@@ -8,7 +8,7 @@ export type ChartData = { domain: string; host: string; migration: string }
 
 /** Fills the charts of a workspace: 40 days of DMARC, listings, a migration, and attacks. */
 export async function fillCharts(portreeve: TestService, person: Person): Promise<ChartData> {
-  const client = new pg.Client(portreeve.databaseUrl)
+  const client = new Client(portreeve.databaseUrl)
   await client.connect()
   try {
     const domain = await addReports(portreeve, person, client)
@@ -32,7 +32,7 @@ const SOURCES: [ip: string, name: string | null, count: number][] = [
 async function addReports(
   portreeve: TestService,
   { token }: Person,
-  client: pg.Client,
+  client: Client,
 ): Promise<string> {
   const created = await portreeve.request('/api/v1/dmarc/domains', {
     method: 'POST',
@@ -79,7 +79,7 @@ async function addReports(
 }
 
 /** A host that was listed twice, three quieter ones, and their history. */
-async function addTimelines(client: pg.Client, { id: workspaceId }: Person): Promise<string> {
+async function addTimelines(client: Client, { id: workspaceId }: Person): Promise<string> {
   const ago = (days: number) => new Date(Date.now() - days * DAY_MS)
   const add = async (host: string, status: string, periods: [state: string, days: number][]) => {
     const { rows } = await client.query<{ id: string }>(
@@ -141,7 +141,7 @@ async function addTimelines(client: pg.Client, { id: workspaceId }: Person): Pro
 }
 
 /** A migration that ran for twenty minutes, was slowed down, and lost a connection. */
-async function addMigration(client: pg.Client, { id: workspaceId }: Person): Promise<string> {
+async function addMigration(client: Client, { id: workspaceId }: Person): Promise<string> {
   const points = Array.from({ length: 150 }, (_, step) => {
     const isThrottled = step > 60 && step < 72
     const isAway = step > 100 && step < 108
@@ -207,7 +207,7 @@ const NETWORKS = [
 ]
 const SERVICES = ['ssh', 'smtp', 'imap', 'wordpress', 'ftp', 'rdp', 'mysql', 'sip']
 
-async function addAttacks(client: pg.Client): Promise<void> {
+async function addAttacks(client: Client): Promise<void> {
   for (const [n, name] of NETWORKS.entries())
     for (const [s, service] of SERVICES.entries()) {
       const reports = Math.round(2_400 / (1 + n) / (1 + s * s * 0.6)) - ((n * 7 + s * 13) % 9) * 3
