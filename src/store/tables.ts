@@ -565,6 +565,7 @@ export interface DomainEvent {
   after: string[];
   at: Timestamp;
   before: string[];
+  detail: string | null;
   domainId: string;
   id: Generated<number>;
   name: string;
@@ -802,6 +803,8 @@ export interface Verification {
 }
 
 export interface WatchedDomain {
+  checkClaimedUntil: Timestamp | null;
+  checkDueAt: Generated<Timestamp>;
   checkedAt: Timestamp | null;
   createdAt: Generated<Timestamp>;
   domain: string;
@@ -809,9 +812,11 @@ export interface WatchedDomain {
   id: Generated<string>;
   records: Generated<Json>;
   recordsAt: Timestamp | null;
+  report: Json | null;
   sentence: string | null;
   stages: Json | null;
   state: string | null;
+  states: Generated<Json>;
   workspaceId: string;
 }
 
