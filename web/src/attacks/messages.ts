@@ -114,7 +114,7 @@ export const network = {
     `${counted(sum, 'report')} in ${days} days${peak ? `, the most on ${peak.day}: ${numberText(peak.count)}` : ''}.`,
   reports: 'Reports',
   table: 'Show as table',
-  dayColumns: ['Day', 'Reports'],
+  dayColumns: ['Day (UTC)', 'Reports'],
   services: 'Most attacked services',
   moreServices: 'Other attacked services',
   more: (count: number) => `${numberText(count)} more`,
