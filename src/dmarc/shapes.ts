@@ -427,6 +427,30 @@ export const Summary = Success(
     readiness: Readiness,
   }),
 )
+const DayCounts = Type.Object({ day: Day, messages: Count, pass: Count })
+const DailyCounts = {
+  messages: Count,
+  pass: Count,
+  days: Type.Array(DayCounts, { description: 'Days with messages, in order.' }),
+}
+export const SenderDays = Success(
+  Type.Object({
+    from: Day,
+    to: Type.String({ format: 'date', description: 'The last day, inclusive.' }),
+    days: Type.Array(DayCounts, { description: 'All senders together: days with messages.' }),
+    senders: Type.Array(
+      Type.Object({
+        id: Text,
+        name: Text,
+        kind: Type.Enum([...SENDER_KINDS]),
+        mark: Nullable(Type.Enum([...SENDER_MARKS])),
+        ...DailyCounts,
+      }),
+      { description: 'Most messages first.' },
+    ),
+    others: Type.Object(DailyCounts),
+  }),
+)
 export const SummaryQuery = Type.Object({
   from: Type.Optional(
     Type.String({

@@ -4,6 +4,7 @@ import { responses, Done, paginationOf, sliceOf, Success, Uuid } from '../http/s
 import type { App } from '../http/server.ts'
 import { notifyChange } from '../store/changes.ts'
 import { listFacts } from './facts/store.ts'
+import { timelineRoutes } from './history/timeline-routes.ts'
 import { availabilityOf, availableSince } from './history/availability.ts'
 import { countEvents, listEvents, listPeriods } from './history/store.ts'
 import {
@@ -41,6 +42,7 @@ export function monitoringRoutes(app: App, deps: MonitoringRoutesDeps): void {
   hostsRoutes(app, deps)
   hostRoutes(app, deps)
   historyRoute(app, deps)
+  timelineRoutes(app, deps)
   listRoutes(app, deps)
 }
 
@@ -185,7 +187,12 @@ function historyRoute(app: App, deps: MonitoringRoutesDeps): void {
     },
     async (request) => {
       const { id } = await requireHost(deps, callerOf(request).workspaceId, request.params.id)
-      const { page, limit, ...filter } = request.query
+      const { page, limit, kind, from, to } = request.query
+      const filter = {
+        kind,
+        from: from === undefined ? undefined : new Date(from),
+        to: to === undefined ? undefined : new Date(to),
+      }
       const total = await countEvents(db, id, filter)
       const events = await listEvents(db, id, filter, sliceOf({ page, limit }))
       const pagination = paginationOf({ page, limit }, total)

@@ -1,5 +1,13 @@
 import { Type, type Static } from 'typebox'
-import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
+import {
+  DayOrMoment,
+  nameComponents,
+  Nullable,
+  PageQuery,
+  Pagination,
+  Timestamp,
+  Uuid,
+} from '../http/schema.ts'
 import { LIST_CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
 import { MONITORED_KINDS } from './facts/store.ts'
 import { LIST_MODES } from './blocklists/modes.ts'
@@ -148,6 +156,8 @@ export type MonitoredHostDetail = Static<typeof MonitoredHostDetail>
 export const HistoryQuery = Type.Object({
   ...PageQuery.properties,
   kind: Type.Optional(Type.Enum([...MONITORED_KINDS])),
+  from: Type.Optional(Type.String({ ...DayOrMoment, description: 'Changes from then on.' })),
+  to: Type.Optional(Type.String({ ...DayOrMoment, description: 'Changes up to then.' })),
 })
 
 const Change = Type.Object({
@@ -168,6 +178,49 @@ const Change = Type.Object({
 export const History = Type.Object({
   events: Type.Array(Change),
   pagination: Pagination,
+})
+
+const SpanShape = Type.Object({
+  state: Type.Enum(['clean', 'listed', 'unknown']),
+  from: Timestamp,
+  to: Timestamp,
+})
+const HostSpans = Type.Array(SpanShape, {
+  description:
+    'States on critical and major blocklists, in order. Time that no span covers was not monitored.',
+})
+
+export const HostTimeline = Type.Object({
+  from: Timestamp,
+  to: Timestamp,
+  periods: HostSpans,
+  lists: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      dnsbl: Type.String(),
+      spans: Type.Array(SpanShape, { description: 'Listed or unknown, in order.' }),
+    }),
+    { description: 'Blocklists with a listing in this time, the latest first.' },
+  ),
+  marks: Type.Array(
+    Type.Object({
+      at: Timestamp,
+      kind: Type.Enum(['certificate', 'dns']),
+      name: Type.String(),
+      from: Type.String(),
+      to: Type.String(),
+    }),
+    { description: 'Changes of certificates and DNS records, in order.' },
+  ),
+})
+
+export const WorkspaceTimeline = Type.Object({
+  from: Timestamp,
+  to: Timestamp,
+  hosts: Type.Array(
+    Type.Object({ id: Uuid, host: Type.String(), label: Type.String(), periods: HostSpans }),
+  ),
+  total: Type.Integer({ description: 'Hosts of the workspace.' }),
 })
 
 export const WatchedList = Type.Object({
@@ -191,6 +244,8 @@ nameComponents({
   HostCertificate: CertificateShape,
   HostRecord: RecordShape,
   HostEvent: Change,
+  HostTimeline,
+  WorkspaceTimeline,
   WatchedList,
   ListChoice,
 })

@@ -90,6 +90,24 @@ export async function listHosts(db: Db, workspaceId: string): Promise<HostRow[]>
   return rows as HostRow[]
 }
 
+/** Lists hosts, listed ones first, then those that could not be checked, and counts all of them. */
+export async function listHostsByStatus(
+  db: Db,
+  workspaceId: string,
+  limit: number,
+): Promise<{ hosts: Pick<HostRow, 'id' | 'host' | 'label'>[]; total: number }> {
+  const total = await countHosts(db, workspaceId)
+  const hosts = await db
+    .selectFrom('monitoredHost')
+    .select(['id', 'host', 'label'])
+    .where('workspaceId', '=', workspaceId)
+    .orderBy(sql`array_position(array['listed', 'unknown'], status)`)
+    .orderBy('host')
+    .limit(limit)
+    .execute()
+  return { hosts, total }
+}
+
 export async function findHost(
   db: Db,
   workspaceId: string,

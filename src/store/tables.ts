@@ -133,6 +133,15 @@ export interface AbuseSnapshotHold {
   single: Generated<boolean>;
 }
 
+export interface AbuseSystemCount {
+  day: string;
+  lane: number;
+  name: string;
+  network: string;
+  reports: number;
+  service: string;
+}
+
 export interface AbuseToken {
   createdAt: Generated<Timestamp>;
   hash: Buffer;
@@ -577,6 +586,7 @@ export interface Migration {
   stalls: Generated<number>;
   startedAt: Timestamp | null;
   status: Generated<string>;
+  throughput: Json | null;
   workspaceId: string;
 }
 
@@ -849,6 +859,7 @@ export interface DB {
   abuseSnapshotChange: AbuseSnapshotChange;
   abuseSnapshotFile: AbuseSnapshotFile;
   abuseSnapshotHold: AbuseSnapshotHold;
+  abuseSystemCount: AbuseSystemCount;
   abuseToken: AbuseToken;
   abuseTokenCount: AbuseTokenCount;
   account: Account;

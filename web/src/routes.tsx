@@ -18,7 +18,7 @@ import { RootFrame } from './frame/root-frame.tsx'
 import { ScreenSkeleton } from './ui/feedback/skeleton.tsx'
 import type { ListSearch } from './pages/attack-list.tsx'
 import { historySearch, hostsSearch } from './monitoring/search.ts'
-import { pageOf, searchText, type Search } from './search.ts'
+import { dayOf, pageOf, searchText, type Search } from './search.ts'
 import type { InspectorSearch } from './pages/webhook-endpoint.tsx'
 import { accountQuery } from './queries.ts'
 import { WorkspaceFrame } from './workspaces/workspace-frame.tsx'
@@ -140,7 +140,7 @@ const screens = root.addChildren([
     ownScreen('/migrations', () => import('./pages/migrations.tsx'), pageSearch),
     ownScreen('/migrations/new', () => import('./pages/new-migration.tsx')),
     ownScreen('/migrations/$id', () => import('./pages/migration.tsx')),
-    ownScreen('/attacks', () => import('./pages/attacks.tsx'), addressSearch),
+    ownScreen('/attacks', () => import('./pages/attacks.tsx'), attacksSearch),
     ownScreen('/attacks/servers', () => import('./pages/attack-servers.tsx')),
     ownScreen('/attacks/list', () => import('./pages/attack-list.tsx'), listSearch),
     ownScreen('/attacks/administration', () => import('./pages/attack-administration.tsx')),
@@ -184,6 +184,11 @@ function actsSearch({ q, ...rest }: Search): { q?: string; page?: number } {
 
 function addressSearch({ ip }: Search): { ip?: string } {
   return { ip: searchText(ip) }
+}
+
+/** An address to look up, and the day of the map. */
+function attacksSearch({ ip, day }: Search): { ip?: string; day?: string } {
+  return { ip: searchText(ip), day: dayOf(day) }
 }
 
 function listSearch({ format, service }: Search): ListSearch {

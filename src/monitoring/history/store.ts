@@ -24,7 +24,12 @@ export async function insertEvents(db: Db, hostId: string, events: EventRow[]): 
     .execute()
 }
 
-export type EventFilter = { kind?: MonitoredKind | undefined }
+export type EventFilter = {
+  kind?: MonitoredKind | undefined
+  /** Both inclusive. */
+  from?: Date | undefined
+  to?: Date | undefined
+}
 
 export async function countEvents(db: Db, hostId: string, filter: EventFilter): Promise<number> {
   const { count } = await eventsOf(db, hostId, filter)
@@ -92,9 +97,12 @@ export async function listEventsOfHosts(
   return rows as (EventRow & { hostId: string })[]
 }
 
-function eventsOf(db: Db, hostId: string, { kind }: EventFilter) {
-  const all = db.selectFrom('monitoredEvent').where('hostId', '=', hostId)
-  return kind === undefined ? all : all.where('kind', '=', kind)
+function eventsOf(db: Db, hostId: string, { kind, from, to }: EventFilter) {
+  let all = db.selectFrom('monitoredEvent').where('hostId', '=', hostId)
+  if (kind !== undefined) all = all.where('kind', '=', kind)
+  if (from) all = all.where('at', '>=', from)
+  if (to) all = all.where('at', '<=', to)
+  return all
 }
 
 /** Counts the changes of one name since then, without those of the first check. */
@@ -164,4 +172,39 @@ export async function listPeriods(db: Db, hostId: string, since: Date): Promise<
     where ended_at > ${since}
     order by began_at`.execute(db)
   return rows
+}
+
+/**
+ * Lists the newest periods of each host since then, in order; the current one ends now.
+ * @param limit per host
+ */
+export async function listPeriodsOfHosts(
+  db: Db,
+  hostIds: string[],
+  since: Date,
+  limit: number,
+): Promise<(PeriodRow & { hostId: string })[]> {
+  const { rows } = await sql<PeriodRow & { hostId: string }>`
+    select given.id as host_id, period.state, greatest(period.began_at, ${since}) as "from", period.ended_at as "to"
+    from unnest(${hostIds}::uuid[]) as given (id)
+    cross join lateral (
+      select state, began_at, coalesce(lead(began_at) over (order by began_at), now()) as ended_at
+      from (select state, began_at from monitored_period
+        where host_id = given.id and began_at >= coalesce(
+          (select max(began_at) from monitored_period where host_id = given.id and began_at <= ${since}), ${since})
+        order by began_at desc limit ${limit}) as newest) as period
+    where period.ended_at > ${since}
+    order by given.id, period.began_at`.execute(db)
+  return rows
+}
+
+/** Lists the newest changes of a host since then, oldest first. */
+export async function listEventsSince(
+  db: Db,
+  hostId: string,
+  since: Date,
+  limit: number,
+): Promise<EventRow[]> {
+  const newest = await listEvents(db, hostId, { from: since }, { limit, offset: 0 })
+  return newest.toReversed()
 }

@@ -119,9 +119,30 @@ export const summary = {
   validSignatures: (share: string) => `${share} of signatures valid`,
   daily: 'Messages per day',
   chart: 'Messages per day, passed and failed',
-  table: 'Show as table',
+  openDay: (day: string) => `Show the reports of ${day}`,
   day: 'Day (UTC)',
 } as const
+
+export const senderRates = {
+  title: 'Pass rate by sender',
+  loading: 'Loading the senders…',
+  view: 'Chart',
+  views: [
+    { value: 'rate', name: 'Pass rate' },
+    { value: 'volume', name: 'Volume' },
+  ] satisfies { value: 'rate' | 'volume'; name: string }[],
+  rateHint: 'Line: messages that passed. Bars: messages sent. Days without messages are gaps.',
+  volumeHint: 'Messages per day, passed and failed.',
+  others: 'All other senders',
+  rate: 'Pass rate',
+  none: 'No messages',
+  rateOf: (name: string) => `Pass rate of ${name} per day`,
+  volumeOf: (name: string) => `Messages of ${name} per day`,
+  summary: (share: string, count: string) => `${share} of ${count} passed`,
+  volumeText: (pass: string, fail: string) => `${pass} passed, ${fail} failed.`,
+  columns: ['Sender', 'Day (UTC)', 'Messages', 'Pass rate'],
+  openDay: (day: string) => `Show the reports of ${day}`,
+}
 
 /** The daily chart in a sentence. */
 export function describeDays({
@@ -268,6 +289,7 @@ export const records = {
 export const reports = {
   withFailures: 'With failures',
   allPassed: 'All passed',
+  allDays: (day: string) => `${day}: show all days`,
   otherDomains: (count: number) => `${numberText(count)} of other domains`,
 } as const
 

@@ -1,4 +1,4 @@
-import { oneOf, pageOf, searchText, type Search } from '../search.ts'
+import { dayOf, oneOf, pageOf, searchText, type Search } from '../search.ts'
 import type { ReportFilter, SourceFilter } from './api.ts'
 
 export const SUMMARY_DAYS = [7, 30, 90, 365] as const
@@ -22,8 +22,13 @@ export function summarySearch({ days }: Search): { days?: SummaryDays | undefine
   return { days: oneOf(days, SUMMARY_DAYS) }
 }
 
-export function reportsSearch({ orgName, result, page }: Search): ReportFilter {
-  return { orgName: searchText(orgName), result: oneOf(result, ['fail']), page: pageOf(page) }
+export function reportsSearch({ orgName, result, day, page }: Search): ReportFilter {
+  return {
+    orgName: searchText(orgName),
+    result: oneOf(result, ['fail']),
+    day: dayOf(day),
+    page: pageOf(page),
+  }
 }
 
 export function sourceSearch({

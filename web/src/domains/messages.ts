@@ -104,6 +104,8 @@ export const history = {
     `${numberText(pass)} of ${counted(total, 'message')} passed.`,
   passed: 'Passed',
   failed: 'Failed',
+  dayColumns: ['Day (UTC)', 'Passed', 'Failed'],
+  openDay: (day: string) => `Show the reports of ${day}`,
   noEvents: 'No changes recorded.',
   kinds: { record: 'Record', listing: 'Blocklist', certificate: 'Certificate' } satisfies Record<
     DomainHistory['events'][number]['kind'],

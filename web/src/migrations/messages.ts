@@ -205,3 +205,14 @@ export const retry = {
     `Destination: ${secret} of ${account(user, host)}`,
   submit: 'Retry',
 } as const
+
+export const throughput = {
+  title: 'Throughput',
+  messages: 'Messages/s',
+  megabytes: 'MB/s',
+  data: 'Data',
+  perSecond: (size: string) => `${size}/s`,
+  marks: { throttled: 'Server asked to slow down', lost: 'Connection lost' },
+  text: (seconds: number) => `Each bar is the average of ${counted(seconds, 'second')}.`,
+  columns: ['Time', 'Messages/s', 'Data', 'Interruptions'],
+}

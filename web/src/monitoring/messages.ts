@@ -88,6 +88,9 @@ export const history = {
   ] satisfies { value: MonitoredKind | 'all'; name: string }[],
   loading: 'Loading changes…',
   empty: 'No changes yet.',
+  emptyDay: 'No changes on this day.',
+  allDays: (day: string) => `${day}: show all days`,
+  openDay: (day: string) => `Show the changes of ${day}`,
   columns: ['Item', 'Change', 'Time'],
   firstCheck: 'at the first check',
 } as const
@@ -255,8 +258,40 @@ export function spanText(seconds: number): string {
     : counted(Math.round(seconds / DAY_SECONDS), 'day')
 }
 
+export const timeline = {
+  title: 'Listings, last 90 days',
+  loading: 'Loading the timeline…',
+  importantLists: 'Critical and major lists',
+  certificates: 'Certificates',
+  records: 'DNS records',
+  absent: 'none',
+  states: { clean: 'Not listed', listed: 'Listed', unknown: 'Unknown' },
+  legend: [
+    { name: 'Listed', look: 'bad' as const },
+    { name: 'Not listed', look: 'good' as const },
+    { name: 'Unknown', look: 'unknown' as const },
+    { name: 'Not monitored', look: 'none' as const },
+  ],
+  span: (state: string, duration: string) => `${state} for ${duration}`,
+  period: (from: string, to: string) => `${from} to ${to}`,
+  openHost: (name: string) => `Show ${name}`,
+  hostText: (lists: number) =>
+    lists === 0 ? 'No known listings.' : `Listings on ${countedLists(lists)}.`,
+  workspaceText: (listed: number, all: number, more: number) =>
+    [
+      listed === 0
+        ? 'No known listings.'
+        : `Listings on ${numberText(listed)} of ${counted(all, 'host')}.`,
+      more > 0 && `${counted(more, 'more host')} not shown.`,
+    ]
+      .filter(Boolean)
+      .join(' '),
+  columns: ['Row', 'Status', 'Time'],
+}
+
 /** Texts of the strip of days. */
 export const days = {
+  label: 'Listings by day',
   listed: (name: string, seconds: number) => `${name}: listed for ${spanText(seconds)}`,
   clean: (name: string) => `${name}: not listed`,
   unknown: (name: string) => `${name}: unknown`,

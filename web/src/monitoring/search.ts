@@ -1,4 +1,4 @@
-import { oneOf, pageOf, searchText, type Search } from '../search.ts'
+import { dayOf, oneOf, pageOf, searchText, type Search } from '../search.ts'
 import type { Host, MonitoredKind } from './api.ts'
 
 const STATUSES: Host['status'][] = ['listed', 'unknown', 'pending', 'clean']
@@ -12,8 +12,13 @@ export function hostsSearch({ q, status }: Search): HostsSearch {
 }
 
 /** Filter and page of a host’s history. */
-export type HistorySearch = { kind?: MonitoredKind | undefined; page?: number | undefined }
+export type HistorySearch = {
+  kind?: MonitoredKind | undefined
+  page?: number | undefined
+  /** Changes on this UTC day. */
+  day?: string | undefined
+}
 
-export function historySearch({ kind, page }: Search): HistorySearch {
-  return { kind: oneOf(kind, KINDS), page: pageOf(page) }
+export function historySearch({ kind, page, day }: Search): HistorySearch {
+  return { kind: oneOf(kind, KINDS), page: pageOf(page), day: dayOf(day) }
 }

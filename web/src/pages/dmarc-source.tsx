@@ -63,7 +63,7 @@ export function Screen() {
         <>
           <Stats stats={mailStats(detail.source)} />
           <SourceAdviceList {...detail} />
-          <DailyMessages days={detail.days} totals={detail.source} />
+          <DailyMessages id={id} days={detail.days} totals={detail.source} />
           <Section title={messages.details}>
             <SourceFacts source={detail.source} />
           </Section>

@@ -7,6 +7,7 @@ import { FolderTable } from '../migrations/folder-table.tsx'
 import { migration as messages } from '../migrations/messages.ts'
 import { NoteTable } from '../migrations/note-table.tsx'
 import { RetryForm } from '../migrations/retry-form.tsx'
+import { ThroughputSection } from '../migrations/throughput.tsx'
 import { useMigration } from '../migrations/use-migration.ts'
 import { isCancelled, describeStatus, verdictOf } from '../migrations/status.ts'
 import { Ago } from '../ui/text/ago.tsx'
@@ -55,6 +56,7 @@ function Progress({ migration }: { migration: Migration }) {
   return (
     <>
       <Headline migration={migration} />
+      {!dryRun && <ThroughputSection id={migration.migrationId} />}
       <MigrationWarnings warnings={progress.warnings} />
       {status === 'failed' && !dryRun && (
         <Section title={isCancelled(migration) ? messages.resume : messages.retry}>

@@ -3,18 +3,22 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { hostQuery, hostsQuery, monitoring, type HostDetail } from '../monitoring/api.ts'
 import { describeDayStrip } from '../monitoring/day-strip.ts'
-import { HistorySection } from '../monitoring/history.tsx'
+import { CHANGES, HistorySection } from '../monitoring/history.tsx'
 import { ListingTable } from '../monitoring/listing-table.tsx'
 import {
   availabilityText,
+  days as dayMessages,
+  history as historyMessages,
   certificateProblems,
   host as messages,
   hostState,
   spanText,
   summarizeHost,
 } from '../monitoring/messages.ts'
+import { HostTimelineSection } from '../monitoring/timelines.tsx'
 import { Addresses, Certificates, Records } from '../monitoring/host-details.tsx'
 import { deleteWithUndo } from '../deletions.ts'
+import { utcDayText } from '../ui/text/dates.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Button, ButtonLink } from '../ui/actions/button.tsx'
@@ -116,6 +120,7 @@ function HostSections({ host }: { host: HostDetail }) {
           <ListingTable host={host} />
         </Section>
       )}
+      {host.lastCheckAt !== null && <HostTimelineSection id={host.id} />}
       {certificates.length > 0 && (
         <Section title={messages.certificates}>
           <Certificates host={host} />
@@ -155,7 +160,17 @@ function Summary({ host }: { host: HostDetail }) {
         </Notice>
       </div>
       {host.periods.length > 0 && (
-        <DayStrip {...describeDayStrip(host.periods, days, Date.now())} />
+        <DayStrip
+          label={dayMessages.label}
+          {...describeDayStrip(host.periods, days, Date.now())}
+          open={(day) => ({
+            to: '/monitoring/$id',
+            params: { id: host.id },
+            search: { day },
+            hash: CHANGES,
+            label: historyMessages.openDay(utcDayText(day)),
+          })}
+        />
       )}
       <Stats
         stats={[

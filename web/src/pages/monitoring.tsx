@@ -6,6 +6,7 @@ import { hostsQuery, monitoring, type Host } from '../monitoring/api.ts'
 import { HostTable } from '../monitoring/host-table.tsx'
 import type { HostsSearch } from '../monitoring/search.ts'
 import { create, hosts as messages, summarizeHosts } from '../monitoring/messages.ts'
+import { WorkspaceTimelineSection } from '../monitoring/timelines.tsx'
 import { worstFirst } from '../monitoring/sort-hosts.ts'
 import { useOwnDomain } from '../queries.ts'
 import { Button, ButtonLink } from '../ui/actions/button.tsx'
@@ -32,6 +33,7 @@ export function Screen() {
         {messages.loading}
       </LoadingOrError>
       {hosts && hosts.length > 0 && <Hosts hosts={hosts} />}
+      {hosts && hosts.length > 0 && <WorkspaceTimelineSection />}
       <NewHost />
       {hosts?.length === 0 && <NoHost />}
     </Page>

@@ -16,6 +16,13 @@ export const messages = {
   form: { showPassword: 'Show password' },
   steps: { change: '(change)' },
   dayStrip: { today: 'today' },
+  chart: {
+    /** Read by screen readers in place of “application”. */
+    role: 'interactive chart',
+    hint: 'Use the arrow keys to move between points, Enter to open one, Escape to close.',
+    table: 'Show as table',
+    value: (name: string, value: string) => `${name} ${value}`,
+  },
   time: {
     justNow: 'just now',
     minutesAgo: (minutes: number) => `${minutes} min ago`,

@@ -66,17 +66,20 @@ function useArrival() {
 
 /** A part of a screen under its own heading. */
 export function Section({
+  id,
   title,
   aside,
   children,
 }: {
+  /** The anchor of links to it. */
+  id?: string
   title: string
   aside?: ReactNode
   children: ReactNode
 }) {
   const heading = useId()
   return (
-    <section className={classes.section} aria-labelledby={heading}>
+    <section id={id} className={classes.section} aria-labelledby={heading}>
       <div className={classes.sectionHead}>
         <h2 id={heading}>{title}</h2>
         {aside}
