@@ -4,14 +4,17 @@ import type { Routes } from '../http/scopes.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
 import { createDomainLists } from '../protocols/dnsbl/domain-lists.ts'
-import { notifyChange } from '../store/changes.ts'
+import type { FutureTimestamp } from '../store/clock.ts'
 import type { DB } from '../store/tables.ts'
 import { createRegistrationLookup } from './registration-lookup.ts'
-import { domainRoutes, type DomainRoutesDeps } from './routes.ts'
+import { domainRoutes, forWorkspace, type DomainRoutesDeps } from './routes.ts'
 import type { DomainReport } from './shapes.ts'
+import { DAY_SECONDS } from '../time.ts'
+import { checkDomainsJob } from './watch/daily-check.ts'
+import { CHECK_LEASE_SECONDS } from './limits.ts'
 import { cleanUpDomainEventsJob, sweepDomainsJob } from './watch/jobs.ts'
 import { watchRoutes } from './watch/routes.ts'
-import { saveVerdict } from './watch/store.ts'
+import { recordCheck } from './watch/record-check.ts'
 
 export type DomainsOptions = Omit<
   DomainRoutesDeps,
@@ -31,12 +34,29 @@ export function createDomainsModule({ db, hostSweep, sendsMail, ...options }: Do
     ...options,
     domainLists: createDomainLists(blocklists),
     registrations: createRegistrationLookup(options),
-    onVerdict: (workspaceId: string, report: DomainReport) =>
-      recordVerdict(db, workspaceId, report),
+    onVerdict: (workspaceId: string, report: DomainReport) => recordCheck(db, workspaceId, report),
   }
   const { selectorsSeen: _selectorsSeen, reportEmailOf: _reportEmailOf, ...checks } = deps
   return {
-    jobs: [sweepDomainsJob({ db, resolver }), cleanUpDomainEventsJob({ db })] as Job[],
+    jobs: [
+      sweepDomainsJob({ db, resolver }),
+      checkDomainsJob({ db, depsOf: (workspaceId) => forWorkspace(deps, workspaceId) }),
+      cleanUpDomainEventsJob({ db }),
+    ] as Job[],
+    futureTimestamps: [
+      {
+        table: 'watched_domain',
+        column: 'check_due_at',
+        maxAheadSeconds: 2 * DAY_SECONDS,
+        clock: 'service',
+      },
+      {
+        table: 'watched_domain',
+        column: 'check_claimed_until',
+        maxAheadSeconds: CHECK_LEASE_SECONDS,
+        clock: 'database',
+      },
+    ] as FutureTimestamp[],
     routes: {
       account(app, { events, queue }) {
         domainRoutes(app, { ...deps, events })
@@ -45,14 +65,4 @@ export function createDomainsModule({ db, hostSweep, sendsMail, ...options }: Do
       },
     } satisfies Routes<{ events: EventStreams; queue: Queue }>,
   }
-}
-
-async function recordVerdict(
-  db: Kysely<DB>,
-  workspaceId: string,
-  { domain, verdict, checkedAt }: DomainReport,
-): Promise<void> {
-  const { state, sentence } = verdict
-  const row = { domain, state, sentence, checkedAt: new Date(checkedAt) }
-  if (await saveVerdict(db, workspaceId, row)) await notifyChange(db, workspaceId, 'checks')
 }

@@ -519,6 +519,7 @@ export interface DomainEvent {
   after: string[];
   at: Timestamp;
   before: string[];
+  detail: string | null;
   domainId: string;
   id: Generated<number>;
   name: string;
@@ -755,6 +756,8 @@ export interface Verification {
 }
 
 export interface WatchedDomain {
+  checkClaimedUntil: Timestamp | null;
+  checkDueAt: Generated<Timestamp>;
   checkedAt: Timestamp | null;
   createdAt: Generated<Timestamp>;
   domain: string;
@@ -762,8 +765,10 @@ export interface WatchedDomain {
   id: Generated<string>;
   records: Generated<Json>;
   recordsAt: Timestamp | null;
+  report: Json | null;
   sentence: string | null;
   state: string | null;
+  states: Generated<Json>;
   workspaceId: string;
 }
 

@@ -105,9 +105,12 @@ export const history = {
   passed: 'Passed',
   failed: 'Failed',
   noEvents: 'No changes recorded.',
-  kinds: { record: 'Record', listing: 'Blocklist', certificate: 'Certificate' } satisfies Record<
-    DomainHistory['events'][number]['kind'],
-    string
-  >,
+  kinds: {
+    record: 'Record',
+    listing: 'Blocklist',
+    certificate: 'Certificate',
+    verdict: 'Verdict',
+    line: 'Check',
+  } satisfies Record<DomainHistory['events'][number]['kind'], string>,
   change: (before: string, after: string) => `${before || 'none'} → ${after || 'none'}`,
 } as const
