@@ -32,6 +32,8 @@ export type Wish = {
   failures?: Record<string, DnsFailure>
   resolver?: Resolver
   lists: { address: string; port: number }
+  /** Milliseconds for a query of an address list, where these are slow. */
+  listTimeoutMs?: number
   registrations?: RegistrationLookup
   allowPrivate?: PrivateTargets
   ports?: Partial<Record<ServiceName, number>>
@@ -53,7 +55,8 @@ const FAR = new Date(Date.now() + 300 * 86_400_000)
 
 /** Checks a domain with these records and lists. Nothing listens on the ports without a wish. */
 export function checkWith(wish: Wish): Promise<DomainReport> {
-  const blocklists = open(wish.lists)
+  const { listTimeoutMs } = wish
+  const blocklists = open(wish.lists, listTimeoutMs ? { timeoutMs: listTimeoutMs } : {})
   const deps: DomainDeps = {
     resolver: wish.resolver ?? mapResolver(wish.records, wish.failures),
     blocklists,

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DomainHistory, DomainReport, DomainSummary } from '../../src/domains/shapes.ts'
 import { compareRecords } from '../../src/domains/watch/records.ts'
@@ -35,6 +36,8 @@ beforeAll(async () => {
     DNSBL_SERVERS: `127.0.0.1:${lists.port}`,
   })
   database = openDatabase(portreeve.databaseUrl)
+  // The service must not check the domains at the next full minute.
+  await sql`delete from pgboss.schedule where name = 'domains.check'`.execute(database.db)
   alice = await portreeve.addPerson('Alice')
   bob = await portreeve.addPerson('Bob')
 })

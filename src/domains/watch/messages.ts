@@ -55,7 +55,7 @@ export function worseAlert(
   }
 }
 
-/** The alert about a domain that has no problem or warning any more. */
+/** The alert about a domain whose lines are as good as before they got worse. */
 export function recoveredAlert(
   workspaceId: string,
   { domain, unicodeDomain, verdict, checkedAt }: DomainReport,
@@ -65,7 +65,7 @@ export function recoveredAlert(
     kind: 'domain.recovered',
     key: `domain-recovered ${workspaceId} ${domain} ${checkedAt}`,
     incident: incidentOf(domain),
-    title: `Resolved: ${unicodeDomain} is in order again`,
+    title: `Resolved: ${unicodeDomain} has recovered`,
     text: verdict.sentence,
     nextStep: '',
     path: PATH,

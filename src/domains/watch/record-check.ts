@@ -92,13 +92,23 @@ async function alertAbout(
   { report, changes, states, expiry }: Found,
 ): Promise<void> {
   const at = new Date(report.checkedAt)
-  // The end of a registration has an alert of its own.
-  const ofLines = changes.filter(({ subject }) => subject !== 'registration')
-  const worse = ofLines.filter((change) => isWorse(change) && change.subject !== 'verdict')
+  const worse = changes.filter((change) => isWorse(change) && hasAlert(change.subject))
   if (worse.length > 0) await raiseAlert(trx, worseAlert(workspaceId, report, worse, at))
-  else if (states.verdict?.state === 'good')
+  else if (changes.length > 0 && !isAnyWorse(states))
     await raiseResolved(trx, recoveredAlert(workspaceId, report))
   if (expiry) await alertAboutExpiry(trx, workspaceId, report.registeredDomain, expiry, at)
+}
+
+/** The verdict follows from the lines, and the end of a registration has an alert of its own. */
+function hasAlert(subject: StateChange['subject']): boolean {
+  return subject !== 'verdict' && subject !== 'registration'
+}
+
+function isAnyWorse(states: KnownStates): boolean {
+  return Object.entries(states).some(
+    ([subject, { baseline }]) =>
+      baseline !== undefined && hasAlert(subject as StateChange['subject']),
+  )
 }
 
 async function alertAboutExpiry(

@@ -6,6 +6,8 @@ export type KnownState = {
   state: LineState
   /** `at` is in ISO 8601. */
   suspect: { state: LineState; at: string } | null
+  /** The state before it got worse; absent once it has recovered. */
+  baseline?: LineState
 }
 /** By the name of a line, and `verdict`. */
 export type KnownStates = Partial<Record<LineName | 'verdict', KnownState>>
@@ -41,13 +43,14 @@ export function compareStates(known: KnownStates, report: DomainReport): StateCo
   for (const { subject, title, summary, state } of observationsOf(report)) {
     if (state === 'unknown') continue
     const before = known[subject]
-    if (!before || before.state === state) states[subject] = { state, suspect: null }
+    if (!before) states[subject] = { state, suspect: null }
+    else if (before.state === state) states[subject] = { ...before, suspect: null }
     else if (!isConfirmed(before, state, report.checkedAt))
       states[subject] = { ...before, suspect: suspectOf(before, state, report.checkedAt) }
     else {
       const since = before.suspect?.at ?? report.checkedAt
       changes.push({ subject, title, summary, before: before.state, after: state, since })
-      states[subject] = { state, suspect: null }
+      states[subject] = stateAfter(before, state)
     }
   }
   const isOpen = Object.values(states).some(({ suspect }) => suspect !== null)
@@ -67,6 +70,11 @@ function isConfirmed({ suspect }: KnownState, state: LineState, at: string): boo
 
 function suspectOf({ suspect }: KnownState, state: LineState, at: string): KnownState['suspect'] {
   return suspect?.state === state ? suspect : { state, at }
+}
+
+function stateAfter({ state: last, baseline = last }: KnownState, state: LineState): KnownState {
+  const isStillWorse = isWorse({ before: baseline, after: state })
+  return { state, suspect: null, ...(isStillWorse && { baseline }) }
 }
 
 const SEVERITY: Record<LineState, number> = { good: 0, unknown: 0, warning: 1, bad: 2 }
