@@ -41,7 +41,11 @@ const OPEN: Screen[] = [
 
 /** Screens of an account, one per line. Ids that begin with `:` are created below. */
 const OWN: Screen[] = [
-  { at: '/home', shows: 'Your hosts' },
+  {
+    at: '/home',
+    shows: 'Monitored hosts',
+    acts: [(page) => page.getByText('Watched domains').waitFor()],
+  },
   { at: '/domains', shows: 'Type a domain to see everything' },
   { at: '/domains/example.test', shows: 'example.test', except: /status of 4\d\d/ },
   { at: '/check', shows: 'Domain or IPv4 address' },
@@ -232,6 +236,7 @@ async function makeThings({ request }: Page): Promise<Record<string, string>> {
   const domain = await post<MadeData>('/api/v1/dmarc/domains', { domain: 'example.test' })
   const watched = { host: 'example.test', label: 'outgoing mail', tlsPorts: [] }
   const host = await post<MadeData>('/api/v1/monitoring/hosts', watched)
+  await post('/api/v1/domains/example.test/watch', {})
   return {
     hook: hook.endpoint.id,
     waiting: waiting.endpoint.id,

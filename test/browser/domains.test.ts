@@ -64,7 +64,41 @@ describe('a domain', () => {
     await page.getByRole('button', { name: 'Stop watching' }).waitFor()
     await page.getByRole('link', { name: 'Domains', exact: true }).first().click()
     await page.getByRole('link', { name: 'example.com' }).waitFor()
-    await page.getByText('Watched', { exact: false }).first().waitFor()
+  })
+
+  it('shows the last check at once while a new one runs', async () => {
+    await page.goto('/domains/example.com')
+    await page.getByText('19 of 19 checks done').waitFor({ state: 'hidden' })
+    await page.getByText(/example\.com works, with 1 warning/).waitFor()
+    let release = () => {}
+    const held = new Promise<void>((resolve) => (release = resolve))
+    await page.route('**/api/v1/domains/example.com/events', async (route) => {
+      await held
+      await route.continue()
+    })
+    await page.reload()
+    await page.getByText(/example\.com works, with 1 warning: DMARC\./).waitFor()
+    await page.getByText('0 of 19 checks done').waitFor()
+    expect(await page.getByRole('region', { name: 'MX' }).getByRole('listitem').count()).toBe(3)
+    release()
+    await page.getByText(/of 19 checks done/).waitFor({ state: 'hidden' })
+    await page.unroute('**/api/v1/domains/example.com/events')
+  })
+
+  it('is shared as a report that opens without an account and prints on two pages', async () => {
+    await page.getByRole('button', { name: 'Share', exact: true }).click()
+    const link = await page.getByText(/\/shared\/[A-Za-z0-9]{24}$/).textContent()
+    const stranger = await (await browser.newContext()).newPage()
+    await stranger.goto(link ?? '')
+    await heading(stranger, 'Check of example.com').waitFor()
+    await stranger.getByText(/example\.com works, with 1 warning: DMARC\./).waitFor()
+    await stranger.getByRole('list', { name: 'Mail path' }).getByText('Warning').waitFor()
+    expect(await stranger.getByLabel('Publish this').textContent()).toContain('pct=50')
+    // A stranger cannot ask the name servers, and has nothing to copy.
+    expect(await stranger.getByRole('button', { name: /Copy/ }).count()).toBe(0)
+    const pdf = await stranger.pdf({ format: 'A4' })
+    expect(pdf.toString('latin1').match(/\/Type\s*\/Page\b(?!s)/g)?.length).toBe(2)
+    await stranger.context().close()
   })
 
   it('says that a name does not exist', async () => {

@@ -10,7 +10,14 @@ let browser: Browser
 let dns: DnsServer
 let portreeve: TestService
 beforeAll(async () => {
-  dns = await startDns({ records: { '. NS': ['a.root-servers.test'], 'people.test MX': ['0 .'] } })
+  dns = await startDns({
+    records: {
+      'alpha.test A': ['127.0.0.1'],
+      'zulu.test A': ['127.0.0.1'],
+      '. NS': ['a.root-servers.test'],
+      'people.test MX': ['0 .'],
+    },
+  })
   portreeve = await startTestService({
     DNS_SERVERS: `127.0.0.1:${dns.port}`,
     DNSBL_SERVERS: `127.0.0.1:${dns.port}`,
@@ -57,6 +64,46 @@ describe('the overview', () => {
     await page.keyboard.press('j')
     await page.keyboard.press('Enter')
     await heading(page, 'Migration of old.mailbox').waitFor()
+  })
+
+  it('shows watched domains with their mail path and hosts with their days, problems first', async () => {
+    const post = async <T>(path: string, data: object = {}) => {
+      const answer = await page.request.post(path, { data, headers: { origin: portreeve.url } })
+      expect([path, answer.ok()]).toEqual([path, true])
+      return (await answer.json()) as T
+    }
+    await post('/api/v1/domains/alpha.test/watch')
+    await post('/api/v1/domains/zulu.test/watch')
+    await page.request.get('/api/v1/domains/zulu.test')
+    await page.goto('/home')
+    const domains = page.getByRole('region', { name: 'Watched domains' }).getByRole('heading')
+    // The heading of the section comes first. The other domain is not checked yet.
+    expect(await domains.nth(1).textContent()).toBe('zulu.test')
+    const path = page.getByRole('list', { name: 'Mail path' }).first().getByRole('listitem')
+    expect(await path.count()).toBe(5)
+    await page.getByRole('region', { name: 'Monitored hosts' }).waitFor()
+    await page
+      .getByRole('img', { name: /^\d+ days?:/ })
+      .first()
+      .waitFor()
+    await page.getByRole('link', { name: 'alpha.test' }).first().click()
+    await page.waitForURL('**/domains/alpha.test')
+  })
+
+  it('has its rail beside the cards on a wide screen, and below them on others', async () => {
+    await page.goto('/home')
+    const cards = page.getByRole('region', { name: 'Watched domains' })
+    const activity = page.getByRole('region', { name: 'Recent activity' })
+    const places = async (width: number) => {
+      await page.setViewportSize({ width, height: 900 })
+      const [one, other] = [await cards.boundingBox(), await activity.boundingBox()]
+      if (!one || !other) throw new Error('The overview is not shown.')
+      return { isBeside: other.x >= one.x + one.width, isBelow: other.y >= one.y + one.height }
+    }
+    expect(await places(1440)).toEqual({ isBeside: true, isBelow: false })
+    expect(await places(1199)).toEqual({ isBeside: false, isBelow: true })
+    expect(await places(390)).toEqual({ isBeside: false, isBelow: true })
+    await page.setViewportSize({ width: 1440, height: 900 })
   })
 
   it('hides it from other accounts', async () => {

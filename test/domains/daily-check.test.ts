@@ -107,7 +107,7 @@ const eventsOf = async () =>
 describe('the daily check of a watched domain', () => {
   it('stores the whole picture, which its workspace alone can read', async () => {
     await saveWatched(database.db, { workspaceId: alice.id, domain: 'example.com', hosts: [] })
-    expect((await get('domains/example.com/stored', alice.token)).status).toBe(404)
+    expect((await get('domains/example.com/stored', alice.token)).data).toBeNull()
     expect(await run()).toBe(1)
     const { data } = await get<DomainReport>('domains/example.com/stored', alice.token)
     expect(data.lines).toHaveLength(19)
@@ -117,7 +117,7 @@ describe('the daily check of a watched domain', () => {
       sentence: data.verdict.sentence,
       checkedAt: data.checkedAt,
     })
-    expect((await get('domains/example.com/stored', bob.token)).status).toBe(404)
+    expect((await get('domains/example.com/stored', bob.token)).data).toBeNull()
     expect((await get('domains/example.com/stored')).status).toBe(401)
   })
 

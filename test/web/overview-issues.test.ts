@@ -3,11 +3,12 @@ import {
   findIssues,
   findInProgress,
   issuesTitle,
-  type OverviewData,
+  type IssueData,
 } from '../../web/src/overview/issues.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00Z')
-const NOTHING: OverviewData = {
+const NOTHING: IssueData = {
+  watched: { domains: [], total: 0 },
   hosts: [],
   cases: [],
   migrations: [],
@@ -19,15 +20,22 @@ const NOTHING: OverviewData = {
   candidates: 0,
 }
 
-type Host = OverviewData['hosts'][number]
-type Case = OverviewData['cases'][number]
-type Domain = OverviewData['domains'][number]
-type Mailbox = OverviewData['mailboxes'][number]
-type Channel = OverviewData['channels'][number]
-type Listed = OverviewData['migrations'][number]
+type Host = IssueData['hosts'][number]
+type Case = IssueData['cases'][number]
+type Domain = IssueData['domains'][number]
+type Mailbox = IssueData['mailboxes'][number]
+type Channel = IssueData['channels'][number]
+type Listed = IssueData['migrations'][number]
 
-const host = (status: Host['status']) =>
-  ({ id: 'h', host: 'mail.example.com', status, listedCount: 2 }) as Host
+const host = (status: Host['status'], certificate: Host['certificate'] = null) =>
+  ({ id: 'h', host: 'mail.example.com', status, listedCount: 2, certificate }) as Host
+type Summary = IssueData['watched']['domains'][number]
+const watched = (...domains: Partial<Summary>[]) => ({
+  domains: domains.map(
+    (domain) => ({ domain: 'example.com', hosts: [], stages: null, ...domain }) as Summary,
+  ),
+  total: domains.length,
+})
 const migration = (more: Partial<Listed>) =>
   ({
     migrationId: 'm',
@@ -45,7 +53,7 @@ const delisting = (...needs: (string | null)[]) =>
     steps: needs.map((each) => ({ needs: each })),
   }) as Case
 
-const sentences = (things: Partial<OverviewData>) =>
+const sentences = (things: Partial<IssueData>) =>
   findIssues({ ...NOTHING, ...things }, NOW).map(({ sentence }) => sentence)
 
 describe('issues on the overview', () => {
@@ -60,6 +68,32 @@ describe('issues on the overview', () => {
     expect(sentences({ cases: [delisting('submit', 'send')], hosts: [host('listed')] })).toEqual([
       'mail.example.com is on 2 blocklists.',
       'Delisting 192.0.2.1: 2 steps need your action.',
+    ])
+  })
+  it('include certificates with a problem, and how long others are valid', () => {
+    const hosts = [
+      host('clean', { state: 'valid', daysRemaining: 60 }),
+      host('clean', { state: 'expiring', daysRemaining: 12 }),
+      host('clean', { state: 'wrong-host', daysRemaining: 60 }),
+    ]
+    expect(sentences({ hosts })).toEqual([
+      'Certificate of mail.example.com: for another host.',
+      'Certificate of mail.example.com: 12 days left.',
+    ])
+  })
+  it('include a broken domain, unless a listed host says the same', () => {
+    const hosts = [{ id: 'h', host: 'mail.example.com', status: 'listed' as const }]
+    const sentence = 'example.com has 1 problem: SPF.'
+    const stages = (authentication: 'good' | 'bad') => [
+      { name: 'authentication' as const, state: authentication },
+      { name: 'reputation' as const, state: 'bad' as const },
+    ]
+    expect(sentences({ watched: watched({ state: 'bad', sentence }) })).toEqual([sentence])
+    expect(sentences({ watched: watched({ state: 'warning', sentence }) })).toEqual([])
+    const listed = { state: 'bad' as const, sentence, hosts }
+    expect(sentences({ watched: watched({ ...listed, stages: stages('good') }) })).toEqual([])
+    expect(sentences({ watched: watched({ ...listed, stages: stages('bad') }) })).toEqual([
+      sentence,
     ])
   })
   it('include a failed migration for two weeks, but no dry run', () => {
@@ -100,8 +134,8 @@ describe('issues on the overview', () => {
     expect(sentences({ channels: [mail, hook] })).toEqual([])
   })
   it('include appeals and a held list for administrators', () => {
-    const appeals = [{ status: 'open' }, { status: 'upheld' }] as OverviewData['appeals']
-    const hold = { approved: false } as OverviewData['hold']
+    const appeals = [{ status: 'open' }, { status: 'upheld' }] as IssueData['appeals']
+    const hold = { approved: false } as IssueData['hold']
     expect(sentences({ appeals, hold, candidates: 2 })).toEqual([
       'The new attack blocklist is on hold: it differs too much from the last one.',
       '1 appeal to review.',

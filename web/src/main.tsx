@@ -5,7 +5,7 @@ import { createRoot } from 'react-dom/client'
 import { isTemporary } from './api.ts'
 import { sendDeletionsOnLeave } from './deletions.ts'
 import { followBrowserConnection, watchReachability } from './reachability.ts'
-import { createDashboard } from './routes.tsx'
+import { createDashboard, preloadScreen } from './routes.tsx'
 import { UiProvider } from './ui/theme/ui-provider.tsx'
 
 // Queries pause while the service does not answer, and continue once it does.
@@ -17,6 +17,8 @@ const queries: QueryClient = new QueryClient({
   defaultOptions: { queries: { retry: (count, error) => count < 2 && isTemporary(error) } },
 })
 const router = createDashboard(queries)
+// The file of the first screen loads while the service is asked whose session it is.
+void preloadScreen(router)
 
 createRoot(document.getElementById('app') as HTMLElement).render(
   <StrictMode>

@@ -242,6 +242,12 @@ export function createDashboard(queries: QueryClient) {
   })
 }
 
+/** Loads the file of the screen at this address. What goes wrong is shown when it is opened. */
+export async function preloadScreen(router: ReturnType<typeof createDashboard>): Promise<void> {
+  const [, , foundRoute] = router.getMatchedRoutes(window.location.pathname)
+  if (foundRoute) await Promise.resolve(router.loadRouteChunk(foundRoute)).catch(() => undefined)
+}
+
 declare module '@tanstack/react-router' {
   interface Register {
     router: ReturnType<typeof createDashboard>

@@ -4,7 +4,7 @@ import { Fault } from '../../errors.ts'
 import { hasScope, type Module } from '../../http/access.ts'
 import { callerOf } from '../../http/auth.ts'
 import { auditOfImport } from '../../http/import.ts'
-import { Done, paginationOf, responses, sliceOf, Success } from '../../http/schema.ts'
+import { Done, Nullable, paginationOf, responses, sliceOf, Success } from '../../http/schema.ts'
 import { ImportReport } from '../../http/shapes.ts'
 import type { App } from '../../http/server.ts'
 import { notifyChange } from '../../store/changes.ts'
@@ -72,16 +72,15 @@ function storedRoute(app: App, { db }: WatchDeps): void {
         summary: 'Get the last whole check of a watched domain',
         operationId: 'getStoredDomainCheck',
         description:
-          'Watched domains are checked once a day, and by each request for a check. Returns 404 for a domain without a stored check.',
+          'Watched domains are checked once a day, and by each request for a check. Null for a domain without a stored check.',
         tags,
         params: DomainParams,
-        response: responses(Success(DomainReport)),
+        response: responses(Success(Nullable(DomainReport))),
       },
     },
     async (request) => {
       const { name } = parseDomain(request.params.domain)
       const data = await findStoredReport(db, callerOf(request).workspaceId, name)
-      if (!data) throw new Fault('not_found', `${name} has no stored check.`)
       return { success: true, data }
     },
   )

@@ -23,8 +23,6 @@ type ShareBarProps = {
 
 /** The actions on the results of a target: share them by a link, or print them. */
 export function ShareBar({ target, children }: ShareBarProps) {
-  const access = useAccess()
-  const queries = useQueryClient()
   const kinds = checksFor(target)
   const answers = useQueries({ queries: kinds.map((kind) => checkQuery(kind, target.name)) })
   const results = answers.flatMap(({ data: answer }, index) => {
@@ -33,6 +31,25 @@ export function ShareBar({ target, children }: ShareBarProps) {
     return [{ check, data: answer.data as Record<string, unknown>, receipt: answer.receipt }]
   })
   const isChecking = useIsFetching({ queryKey: ['check'] }) > 0
+  return (
+    <ShareActions results={results} isChecking={isChecking}>
+      {children}
+    </ShareActions>
+  )
+}
+
+type ShareActionsProps = {
+  /** Results with their receipts; empty where none is complete. */
+  results: Parameters<typeof shares.create>[0]
+  isChecking: boolean
+  /** More buttons for this result. */
+  children?: ReactNode
+}
+
+/** Shares these results by a link, or prints the page. */
+export function ShareActions({ results, isChecking, children }: ShareActionsProps) {
+  const access = useAccess()
+  const queries = useQueryClient()
   const [state, setState] = useState<{ busy: boolean; created?: Share; problem?: string }>({
     busy: false,
   })

@@ -113,6 +113,14 @@ export const watchedDomainsQuery = (limit: number) =>
       ).data,
   })
 
+/** The last whole check of a watched domain; null where there is none. */
+export const storedCheckQuery = (domain: string) =>
+  queryOptions({
+    queryKey: [ROOT, 'stored', domain],
+    queryFn: async () =>
+      (await request<ApiResponse<DomainReport | null>>('GET', `${pathOf(domain)}/stored`)).data,
+  })
+
 export const historyQuery = (domain: string) =>
   queryOptions({
     queryKey: [ROOT, 'history', domain],

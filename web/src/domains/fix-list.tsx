@@ -12,7 +12,12 @@ import classes from './fix-list.module.css'
 import { fixes as messages } from './messages.ts'
 import { diffRecords } from './record-diff.ts'
 
-type FixListProps = { domain: string; fixes: DomainFix[]; onPublished: () => void }
+type FixListProps = {
+  domain: string
+  fixes: DomainFix[]
+  /** Called once a record is published. Without it, records are only shown. */
+  onPublished?: () => void
+}
 
 /** The records to publish, most urgent first: each complete, as a difference, with its reasons. */
 export function FixList({ domain, fixes, onPublished }: FixListProps) {
@@ -26,7 +31,7 @@ export function FixList({ domain, fixes, onPublished }: FixListProps) {
             key={`${fix.name} ${fix.type}`}
             domain={domain}
             fix={fix}
-            onPublished={onPublished}
+            {...(onPublished && { onPublished })}
           />
         ))}
       </Stack>
@@ -36,11 +41,10 @@ export function FixList({ domain, fixes, onPublished }: FixListProps) {
 
 const SEVERITY_TONES = { bad: 'bad', warning: 'warn', suggestion: 'info' } as const
 
-type FixCardProps = { domain: string; fix: DomainFix; onPublished: () => void }
+type FixCardProps = { domain: string; fix: DomainFix; onPublished?: () => void }
 
 function FixCard({ domain, fix, onPublished }: FixCardProps) {
-  const { name, type, severity, value, changes, caution } = fix
-  const [isWatching, setWatching] = useState(false)
+  const { name, type, severity, changes, caution } = fix
   return (
     <Card>
       <Stack>
@@ -57,19 +61,29 @@ function FixCard({ domain, fix, onPublished }: FixCardProps) {
           ))}
         </BulletList>
         {caution && <Notice tone="info">{caution}</Notice>}
-        <Row>
-          <span onClick={() => setWatching(true)}>
-            <CopyButton text={value} what={messages.copyRecord(name)} />
-          </span>
-          <Button size="small" kind="quiet" onClick={() => setWatching(!isWatching)}>
-            {isWatching ? messages.stop : messages.watch}
-          </Button>
-        </Row>
-        <div role="status">
-          {isWatching && <RecordWatch domain={domain} fix={fix} onPublished={onPublished} />}
-        </div>
+        {onPublished && <Publication domain={domain} fix={fix} onPublished={onPublished} />}
       </Stack>
     </Card>
+  )
+}
+
+/** Copies the record, and follows it until it is published. */
+function Publication({ domain, fix, onPublished }: Required<FixCardProps>) {
+  const [isWatching, setWatching] = useState(false)
+  return (
+    <>
+      <Row>
+        <span onClick={() => setWatching(true)}>
+          <CopyButton text={fix.value} what={messages.copyRecord(fix.name)} />
+        </span>
+        <Button size="small" kind="quiet" onClick={() => setWatching(!isWatching)}>
+          {isWatching ? messages.stop : messages.watch}
+        </Button>
+      </Row>
+      <div role="status">
+        {isWatching && <RecordWatch domain={domain} fix={fix} onPublished={onPublished} />}
+      </div>
+    </>
   )
 }
 
@@ -103,7 +117,7 @@ function RecordDiff({ fix: { published, value } }: { fix: DomainFix }) {
 }
 
 /** Asks the name servers of the zone until they publish the record. */
-function RecordWatch({ domain, fix, onPublished }: FixCardProps) {
+function RecordWatch({ domain, fix, onPublished }: Required<FixCardProps>) {
   const { data: record, error } = useQuery(recordQuery(domain, fix))
   if (error) return <Notice tone="unknown">{error.message}</Notice>
   if (!record) return <Notice tone="info">{messages.looking}</Notice>

@@ -1,6 +1,7 @@
 import { Icon } from '../ui/brand/icons.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Muted } from '../ui/layout/page.tsx'
+import { PrintOnly } from '../ui/layout/print-only.tsx'
 import { BulletList } from '../ui/lists/bullet-list.tsx'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import type { DomainLine } from './api.ts'
@@ -8,6 +9,9 @@ import classes from './line-list.module.css'
 import { lines as messages, stageTitles, stateNames } from './messages.ts'
 import { STAGES, type StageName } from './stages.ts'
 import { LINE_TONES } from './tones.ts'
+
+/** Results of a line that are printed, as the style sheet has it. */
+const PRINTED = 4
 
 /** Every line of a check, below its stage, as soon as it is known. */
 export function LineList({ lines }: { lines: DomainLine[] }) {
@@ -55,6 +59,9 @@ function Line({ title, state, isUsed, summary, details, evidence }: DomainLine) 
               </BulletList>
             )}
             {evidence.length > 0 && <EvidenceList evidence={evidence} />}
+            {evidence.length > PRINTED && (
+              <PrintOnly>{messages.notPrinted(evidence.length - PRINTED)}</PrintOnly>
+            )}
           </Disclosure>
         )}
       </div>

@@ -53,6 +53,7 @@ export const lines = {
   title: 'All checks',
   notUsed: 'Not used',
   details: 'Details',
+  notPrinted: (count: number) => `… and ${numberText(count)} more`,
   showAll: (count: number) => `Show ${counted(count, 'check')} without problems`,
   hide: 'Hide checks without problems',
 } as const

@@ -50,11 +50,13 @@ export function certificateText(certificate: NonNullable<Host['certificate']>): 
   return `Certificate: ${certificateFact(certificate)}`
 }
 
-/** `12 days`, or the problem of a certificate. */
+/** `12 days left`, or the problem of a certificate. */
 export function certificateFact(certificate: NonNullable<Host['certificate']>): string {
   const { state, daysRemaining } = certificate
   const isEnding = state === 'valid' || state.startsWith('expiring')
-  return isEnding ? counted(daysRemaining, 'day') : certificateState(state).word.toLowerCase()
+  return isEnding
+    ? `${counted(daysRemaining, 'day')} left`
+    : certificateState(state).word.toLowerCase()
 }
 
 export const create = {

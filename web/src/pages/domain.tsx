@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { domainCheckQuery, type DomainCheck } from '../domains/api.ts'
+import { ShareActions } from '../check/share-bar.tsx'
+import type { DomainReport } from '../domains/api.ts'
 import { DomainBox } from '../domains/domain-box.tsx'
 import { DomainHistory } from '../domains/domain-history.tsx'
 import { FixList } from '../domains/fix-list.tsx'
@@ -9,29 +9,23 @@ import { MailPath } from '../domains/mail-path.tsx'
 import { domainPages as messages, lines as lineMessages } from '../domains/messages.ts'
 import { WatchPanel } from '../domains/watch-panel.tsx'
 import { LINE_COUNT } from '../domains/stages.ts'
-import { LINE_TONES } from '../domains/tones.ts'
+import { useDomainCheck } from '../domains/use-domain-check.ts'
+import { VerdictNotice } from '../domains/verdict-notice.tsx'
 import { Button } from '../ui/actions/button.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
 import { Page, Section } from '../ui/layout/page.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
-import { Ago } from '../ui/text/ago.tsx'
-
-const NOTHING_YET: DomainCheck = { lines: [], report: null, receipt: null }
 
 /** Everything about the mail of a domain: the verdict, the mail path, what to change, and why. */
 export function Screen() {
   const { domain } = useParams({ from: '/own/domains/$domain' })
-  const {
-    data: check = NOTHING_YET,
-    error,
-    isFetching,
-    refetch,
-  } = useQuery(domainCheckQuery(domain))
+  const { check, done, error, isFetching, refetch } = useDomainCheck(domain)
+  const { report, receipt } = check
   const again = () => void refetch()
   return (
     <Page
-      title={check.report?.unicodeDomain ?? domain}
+      title={report?.unicodeDomain ?? domain}
       above={<BackLink to="/domains">{messages.title}</BackLink>}
       aside={
         <Button busy={isFetching} onClick={again}>
@@ -45,12 +39,16 @@ export function Screen() {
         <Notice tone="unknown">{error.message}</Notice>
       ) : (
         <>
-          <Verdict check={check} />
+          <Verdict report={report} isChecking={isFetching} done={done} />
           <MailPath check={check} />
-          {check.report && <WatchPanel domain={check.report.domain} />}
-          {check.report && (
-            <FixList domain={domain} fixes={check.report.fixes} onPublished={again} />
+          {report && (
+            <ShareActions
+              results={receipt === null ? [] : [{ check: 'domain', data: { ...report }, receipt }]}
+              isChecking={isFetching}
+            />
           )}
+          {report && <WatchPanel domain={report.domain} />}
+          {report && <FixList domain={domain} fixes={report.fixes} onPublished={again} />}
           <Section title={lineMessages.title}>
             <LineList lines={check.lines} />
           </Section>
@@ -61,24 +59,21 @@ export function Screen() {
   )
 }
 
-function Verdict({ check: { report, lines } }: { check: DomainCheck }) {
+type VerdictProps = { report: DomainReport | null; isChecking: boolean; done: number }
+
+/** The verdict, and below it how far a check is. */
+function Verdict({ report, isChecking, done }: VerdictProps) {
+  const progress = (
+    <ProgressBar label={messages.progress(done, LINE_COUNT)} done={done} total={LINE_COUNT} />
+  )
   return (
     <div role="status">
       {report ? (
-        <Notice tone={LINE_TONES[report.verdict.state]}>
-          <strong>{report.verdict.sentence}</strong>
-          <p>
-            {messages.checkedAt} <Ago at={report.checkedAt} />
-          </p>
-        </Notice>
+        <VerdictNotice report={report}>{isChecking && progress}</VerdictNotice>
       ) : (
         <Notice tone="info">
           <strong>{messages.checking}</strong>
-          <ProgressBar
-            label={messages.progress(lines.length, LINE_COUNT)}
-            done={lines.length}
-            total={LINE_COUNT}
-          />
+          {progress}
         </Notice>
       )}
     </div>

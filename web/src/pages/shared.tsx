@@ -4,11 +4,16 @@ import { sharedQuery, type Shared } from '../check/api.ts'
 import { findCheckKind } from '../check/kinds/check-kinds.ts'
 import { check as checkMessages, shared as messages } from '../check/messages.ts'
 import { CheckResult } from '../check/check-result.tsx'
+import type { DomainReport } from '../domains/api.ts'
+import { DomainPicture } from '../domains/domain-picture.tsx'
 import { Button } from '../ui/actions/button.tsx'
 import { DateText, ExactTime } from '../ui/text/date-text.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Card, Page, Section, Muted } from '../ui/layout/page.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
+
+/** The name of the whole check of a domain. */
+const DOMAIN_CHECK = 'domain'
 
 /** Results this close together show one common time. */
 const SAME_TIME_MS = 60_000
@@ -38,9 +43,15 @@ export function Screen() {
       <Results shared={shared} />
       <p>
         <Muted>{messages.current}</Muted>{' '}
-        <Link to="/check" search={{ q: shared.target }}>
-          {messages.checkAgain(shared.target)}
-        </Link>
+        {shared.results.some(({ check }) => check === DOMAIN_CHECK) ? (
+          <Link to="/domains/$domain" params={{ domain: shared.target }}>
+            {messages.checkAgain(shared.target)}
+          </Link>
+        ) : (
+          <Link to="/check" search={{ q: shared.target }}>
+            {messages.checkAgain(shared.target)}
+          </Link>
+        )}
       </p>
     </Page>
   )
@@ -58,9 +69,13 @@ function Results({ shared: { results, createdAt, expiresAt } }: { shared: Shared
           {messages.asOf} <ExactTime at={first} />. {messages.snapshot} <DateText at={expiresAt} />.
         </p>
       </Notice>
-      {results.map(({ check, data, madeAt }) => (
-        <SharedResult key={check} name={check} data={data} madeAt={isOneTime ? null : madeAt} />
-      ))}
+      {results.map(({ check, data, madeAt }) =>
+        check === DOMAIN_CHECK ? (
+          <DomainPicture key={check} report={data as DomainReport} />
+        ) : (
+          <SharedResult key={check} name={check} data={data} madeAt={isOneTime ? null : madeAt} />
+        ),
+      )}
     </>
   )
 }
