@@ -18,6 +18,7 @@ import { findMailbox, listMailboxIds, type MailboxRow } from './mailboxes/store.
 import { describeFailureRise, describeMailboxFailure, describeMailboxRecovery } from './messages.ts'
 import { lookUpNames } from './names/look-up-names.ts'
 import { deleteUnusedAddresses } from './names/store.ts'
+import { watchSenders } from './new-senders/watch-senders.ts'
 import type { DmarcDeps, WatchDeps } from './route-deps.ts'
 import { watchSilence } from './silence/watch-silence.ts'
 import { withdrawReports } from './statistics/withdraw.ts'
@@ -188,6 +189,18 @@ export function silenceJob(deps: WatchDeps): Job {
     uniqueBy: () => 'all',
     retry: { limit: 0 },
     run: (_data, { signal }) => watchSilence(deps, signal),
+  })
+}
+
+/** Raises alerts about senders that a domain never had before, every hour. */
+export function senderJob(deps: WatchDeps): Job {
+  return defineJob({
+    name: 'dmarc.new-senders',
+    schedule: '53 * * * *',
+    concurrency: 1,
+    uniqueBy: () => 'all',
+    retry: { limit: 0 },
+    run: (_data, { signal }) => watchSenders(deps, signal),
   })
 }
 

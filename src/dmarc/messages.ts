@@ -86,6 +86,35 @@ export function describeResumedReports(domain: string, since: Date, until: Date)
   }
 }
 
+type NewSender = { name: string; messages: number; pass: number; fail: number }
+
+/** Senders that one alert names. */
+const MAX_NAMED_SENDERS = 10
+
+/** The alert about senders that a domain never had before, at least one. */
+export function describeNewSenders(domain: string, senders: NewSender[]): AlertText {
+  const named = senders.toSorted((a, b) => b.messages - a.messages).slice(0, MAX_NAMED_SENDERS)
+  const [first] = named
+  const lines = named.map(
+    ({ name, messages, pass }) =>
+      `- ${name}: ${messages.toLocaleString('en')} ${messages === 1 ? 'message' : 'messages'}, ${percent(pass / messages)} passed DMARC`,
+  )
+  const more = senders.length - named.length
+  return {
+    title:
+      senders.length === 1
+        ? `New sender for ${domain}: ${first?.name}`
+        : `${senders.length} new senders for ${domain}`,
+    text: [
+      `Reports name senders that ${domain} never had before:`,
+      ...lines,
+      ...(more > 0 ? [`And ${more} more.`] : []),
+    ].join('\n'),
+    nextStep:
+      'Open the domain and mark each sender as yours or not yours. Set up DKIM or SPF for one that is yours and fails.',
+  }
+}
+
 type FailureRise = {
   domain: string
   day: string

@@ -20,6 +20,7 @@ import {
   mailboxJob,
   nameJob,
   verifyJob,
+  senderJob,
   silenceJob,
   watchJob,
 } from './jobs.ts'
@@ -94,6 +95,7 @@ export function createDmarcModule(options: DmarcOptions) {
     mailbox,
     watchJob(deps),
     silenceJob(deps),
+    senderJob(deps),
     cleanUpReportsJob(deps),
   ]
   return {
