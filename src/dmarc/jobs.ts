@@ -2,8 +2,7 @@ import { Type } from 'typebox'
 import type { NewAlert, ResolvingAlert } from '../alerts/raise.ts'
 import { defineJob, type Job } from '../jobs/job.ts'
 import { createDnsQueries } from '../protocols/dns-queries.ts'
-import type { Db } from '../store/database.ts'
-import { reportEmailOf } from './domains/routes.ts'
+import { reportEmailOf } from './domains/report-email.ts'
 import { listUnchecked, type DomainRow } from './domains/store.ts'
 import { verifyDomain } from './domains/verify.ts'
 import { deleteUsageBefore } from './usage/store.ts'
@@ -19,7 +18,9 @@ import { findMailbox, listMailboxIds, type MailboxRow } from './mailboxes/store.
 import { describeFailureRise, describeMailboxFailure, describeMailboxRecovery } from './messages.ts'
 import { lookUpNames } from './names/look-up-names.ts'
 import { deleteUnusedAddresses } from './names/store.ts'
-import type { DmarcDeps } from './route-deps.ts'
+import { watchSenders } from './new-senders/watch-senders.ts'
+import type { DmarcDeps, WatchDeps } from './route-deps.ts'
+import { watchSilence } from './silence/watch-silence.ts'
 import { withdrawReports } from './statistics/withdraw.ts'
 import {
   deleteExpiredReports,
@@ -30,13 +31,8 @@ import {
 import { DAY_MS, HOUR_MS, HOUR_SECONDS } from '../time.ts'
 
 export type Retention = { reportMonths: number; fileDays: number }
-export type RaiseAlert = (db: Db, alert: NewAlert) => Promise<boolean>
-/** Raises an alert that resolves an incident, only where that is open. */
-export type RaiseResolved = (db: Db, alert: ResolvingAlert) => Promise<boolean>
-type JobDeps = DmarcDeps & {
+type JobDeps = WatchDeps & {
   kept: Retention
-  raiseAlert?: RaiseAlert | undefined
-  raiseResolved?: RaiseResolved | undefined
   /** Milliseconds for one read of a mailbox. */
   pollLimitMs?: number | undefined
 }
@@ -181,6 +177,30 @@ export function watchJob({ db, raiseAlert }: JobDeps): Job {
         })
       }
     },
+  })
+}
+
+/** Raises alerts about domains whose reports stopped or came back, every hour. */
+export function silenceJob(deps: WatchDeps): Job {
+  return defineJob({
+    name: 'dmarc.silence',
+    schedule: '47 * * * *',
+    concurrency: 1,
+    uniqueBy: () => 'all',
+    retry: { limit: 0 },
+    run: (_data, { signal }) => watchSilence(deps, signal),
+  })
+}
+
+/** Raises alerts about senders that a domain never had before, every hour. */
+export function senderJob(deps: WatchDeps): Job {
+  return defineJob({
+    name: 'dmarc.new-senders',
+    schedule: '53 * * * *',
+    concurrency: 1,
+    uniqueBy: () => 'all',
+    retry: { limit: 0 },
+    run: (_data, { signal }) => watchSenders(deps, signal),
   })
 }
 

@@ -56,6 +56,9 @@ export const MAX_DAILY_DAYS = 366
 /** Marked senders per domain. */
 export const MAX_SENDER_MARKS = 1_000
 
+/** Known senders per domain. A domain with more raises no alerts about new ones. */
+export const MAX_KNOWN_SENDERS = 5_000
+
 /** Newest records of a source from which its identities are taken: enough for its current setup. */
 export const MAX_SOURCE_RECORDS = 2_000
 

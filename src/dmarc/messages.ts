@@ -1,4 +1,5 @@
 import { bytesText } from '../accounts/own-data/quotas.ts'
+import { DAY_MS } from '../time.ts'
 
 type AlertText = { title: string; text: string; nextStep: string }
 
@@ -22,6 +23,95 @@ export function describeMailboxRecovery(user: string): AlertText {
     title: `Resolved: the report mailbox ${user} can be read again`,
     text: 'Its reports are counted again, also those that arrived meanwhile.',
     nextStep: '',
+  }
+}
+
+/** The stations of a report on its way to the service, and what is known about each. */
+export type DeliveryPath = {
+  reportEmail: string
+  /** Whether the last report was sent to `reportEmail`, not to a mailbox or uploaded. */
+  arrivedByEmail: boolean
+  /** Whether the domain’s own record names `reportEmail`; null if DNS did not respond. */
+  isConfigured: boolean | null
+  /** Whether the domain’s own record names any address for reports. */
+  hasRua: boolean
+  /** Name of the DNS record that is missing at the domain of `reportEmail`. */
+  missingConsent: string | null
+  mailboxes: { username: string; failingSince: Date | null }[]
+}
+
+/** The alert about a domain whose regular reports stopped. */
+export function describeSilence(domain: string, lastAt: Date, path: DeliveryPath): AlertText {
+  return {
+    title: `No DMARC reports about ${domain} for three days`,
+    text: [
+      `Reports used to arrive almost daily; the last one did on ${lastAt.toISOString().slice(0, 10)}.`,
+      describeRecord(domain, path),
+      ...describeAddress(path),
+      ...path.mailboxes.map(({ username, failingSince }) =>
+        failingSince === null
+          ? `The report mailbox ${username} can be read.`
+          : `The report mailbox ${username} can’t be read since ${failingSince.toISOString()}.`,
+      ),
+    ].join('\n'),
+    nextStep:
+      'Check that the domain still sends email, and that its DMARC record names the address that receives reports. The page of the domain shows the record to publish.',
+  }
+}
+
+function describeRecord(domain: string, path: DeliveryPath): string {
+  const { isConfigured, hasRua, arrivedByEmail, reportEmail } = path
+  if (isConfigured === null) return `The DMARC record of ${domain} is unknown: DNS did not respond.`
+  if (isConfigured) return `The DMARC record sends reports to ${reportEmail}.`
+  if (!hasRua) return `${domain} has no DMARC record with an address for reports (rua).`
+  return arrivedByEmail
+    ? `The DMARC record doesn’t send reports to ${reportEmail}.`
+    : 'The DMARC record names an address for reports (rua), which isn’t one of this service.'
+}
+
+function describeAddress({ arrivedByEmail, missingConsent }: DeliveryPath): string[] {
+  if (!arrivedByEmail) return []
+  return missingConsent === null
+    ? []
+    : [`Reporters may not send to that address: the record ${missingConsent} is missing.`]
+}
+
+/** The alert about a domain whose reports came back. */
+export function describeResumedReports(domain: string, since: Date, until: Date): AlertText {
+  const days = Math.round((until.getTime() - since.getTime()) / DAY_MS)
+  return {
+    title: `Resolved: DMARC reports about ${domain} arrive again`,
+    text: `The first one arrived on ${until.toISOString().slice(0, 10)}, after ${days} ${days === 1 ? 'day' : 'days'} without reports.`,
+    nextStep: '',
+  }
+}
+
+type NewSender = { name: string; messages: number; pass: number; fail: number }
+
+/** Senders that one alert names. */
+const MAX_NAMED_SENDERS = 10
+
+/** The alert about senders that a domain never had before, at least one. */
+export function describeNewSenders(domain: string, senders: NewSender[]): AlertText {
+  const named = senders.toSorted((a, b) => b.messages - a.messages).slice(0, MAX_NAMED_SENDERS)
+  const [first] = named
+  const lines = named.map(
+    ({ name, messages, pass }) =>
+      `- ${name}: ${messages.toLocaleString('en')} ${messages === 1 ? 'message' : 'messages'}, ${percent(pass / messages)} passed DMARC`,
+  )
+  const more = senders.length - named.length
+  return {
+    title:
+      senders.length === 1
+        ? `New sender for ${domain}: ${first?.name}`
+        : `${senders.length} new senders for ${domain}`,
+    text: [
+      `Reports name senders that ${domain} never had before:`,
+      ...lines,
+      ...(more > 0 ? [`And ${more} more.`] : []),
+    ].join('\n'),
+    nextStep:
+      'Open the domain and mark each sender as yours or not yours. Set up DKIM or SPF for one that is yours and fails.',
   }
 }
 

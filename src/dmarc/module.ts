@@ -9,7 +9,7 @@ import type { Resolver } from '../net/dns.ts'
 import type { SmtpServer } from '../net/smtp-server.ts'
 import type { AsnTable } from '../protocols/networks/asn-table.ts'
 import type { DB } from '../store/tables.ts'
-import { reportEmailOf } from './domains/routes.ts'
+import { reportEmailOf } from './domains/report-email.ts'
 import { findDomainByName } from './domains/store.ts'
 import type { OnReports } from './intake/ingest.ts'
 import type { IntakeLimits } from './limits.ts'
@@ -20,11 +20,12 @@ import {
   mailboxJob,
   nameJob,
   verifyJob,
+  senderJob,
+  silenceJob,
   watchJob,
-  type RaiseAlert,
-  type RaiseResolved,
 } from './jobs.ts'
 import { encryptionContext } from './mailboxes/fetch.ts'
+import type { RaiseAlert, RaiseResolved } from './route-deps.ts'
 import { dmarcRoutes } from './routes.ts'
 import { listFileUsage } from './storage/store.ts'
 import { listWorkspaceSelectors } from './summary/store.ts'
@@ -93,6 +94,8 @@ export function createDmarcModule(options: DmarcOptions) {
     fetchJob(deps, mailbox),
     mailbox,
     watchJob(deps),
+    silenceJob(deps),
+    senderJob(deps),
     cleanUpReportsJob(deps),
   ]
   return {

@@ -1,10 +1,12 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
+import type { NewAlert, ResolvingAlert } from '../alerts/raise.ts'
 import type { PrivateTargets } from '../config.ts'
 import { Uuid } from '../http/schema.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
 import type { Resolver } from '../net/dns.ts'
+import type { Db } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
 import type { FindAsn } from './summary/summary.ts'
 import type { OnReports } from './intake/ingest.ts'
@@ -19,6 +21,16 @@ export type DmarcDeps = {
   reportDomain: string
   findAsn: FindAsn
   onReports?: OnReports | undefined
+}
+
+export type RaiseAlert = (db: Db, alert: NewAlert) => Promise<boolean>
+/** Raises an alert that resolves an incident, only where that is open. */
+export type RaiseResolved = (db: Db, alert: ResolvingAlert) => Promise<boolean>
+
+/** Dependencies of jobs that raise alerts. */
+export type WatchDeps = DmarcDeps & {
+  raiseAlert?: RaiseAlert | undefined
+  raiseResolved?: RaiseResolved | undefined
 }
 
 /** Dependencies of routes. */

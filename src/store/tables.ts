@@ -411,6 +411,8 @@ export interface DmarcDomain {
   lastReportAt: Timestamp | null;
   mailbox: string;
   riseTold: string | null;
+  sendersCheckedAt: Timestamp | null;
+  silentSince: Timestamp | null;
   totalFailureReports: Generated<number>;
   totalReports: Generated<number>;
   totalTlsReports: Generated<number>;
@@ -431,6 +433,12 @@ export interface DmarcIntakeDay {
   scopeId: string;
   unpackedBytes: Generated<number>;
   unreadable: Generated<number>;
+}
+
+export interface DmarcKnownSender {
+  domainId: string;
+  firstSeenAt: Generated<Timestamp>;
+  sender: string;
 }
 
 export interface DmarcMailbox {
@@ -559,6 +567,12 @@ export interface DmarcTlsReport {
   reportId: string;
   skippedPolicies: Generated<number>;
   successful: number;
+}
+
+export interface DmarcWatch {
+  id: Generated<boolean>;
+  lastPassAt: Generated<Timestamp>;
+  watchedSince: Generated<Timestamp>;
 }
 
 export interface DomainEvent {
@@ -925,6 +939,7 @@ export interface DB {
   dmarcDelivery: DmarcDelivery;
   dmarcDomain: DmarcDomain;
   dmarcIntakeDay: DmarcIntakeDay;
+  dmarcKnownSender: DmarcKnownSender;
   dmarcMailbox: DmarcMailbox;
   dmarcRecords: DmarcRecords;
   dmarcReport: DmarcReport;
@@ -935,6 +950,7 @@ export interface DB {
   dmarcSourceDay: DmarcSourceDay;
   dmarcSourceMonth: DmarcSourceMonth;
   dmarcTlsReport: DmarcTlsReport;
+  dmarcWatch: DmarcWatch;
   domainEvent: DomainEvent;
   installation: Installation;
   invitation: Invitation;

@@ -4,7 +4,7 @@ import { createIdentify } from '../../src/accounts/tokens/identify.ts'
 import { issueToken } from '../../src/accounts/tokens/tokens.ts'
 import { readConfig } from '../../src/config.ts'
 import { createDmarcModule } from '../../src/dmarc/module.ts'
-import type { RaiseAlert } from '../../src/dmarc/jobs.ts'
+import type { RaiseAlert, RaiseResolved } from '../../src/dmarc/route-deps.ts'
 import type { IntakeLimits } from '../../src/dmarc/limits.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
 import { addRoutes } from '../../src/http/scopes.ts'
@@ -33,6 +33,7 @@ type Options = {
   resolver?: Resolver
   env?: Record<string, string>
   raiseAlert?: RaiseAlert
+  raiseResolved?: RaiseResolved
   intakeLimits?: IntakeLimits
   pollLimitMs?: number
   works?: boolean
@@ -48,6 +49,7 @@ export async function startDmarc({
   resolver = mapResolver(),
   env,
   raiseAlert,
+  raiseResolved,
   intakeLimits,
   pollLimitMs,
   works = false,
@@ -77,6 +79,7 @@ export async function startDmarc({
     intakeLimits,
     pollLimitMs,
     ...(raiseAlert && { raiseAlert }),
+    ...(raiseResolved && { raiseResolved }),
   })
   const queue = await openQueue({ pool, jobs: dmarc.jobs, log })
   const worker = works ? startWorker({ queue, jobs: dmarc.jobs, notifications, log }) : null

@@ -86,6 +86,6 @@ it('does what docs/monitoring.md says: first check, listing alert, delisting, re
     `${IP} (outgoing mail) is listed on SpamCop SCBL`,
     `Resolved: ${IP} (outgoing mail) was removed from SpamCop SCBL`,
   ])
-  expect(blocks.length).toBe(8)
+  expect(blocks.length).toBe(9)
   await shell.end()
 }, 90_000)

@@ -47,6 +47,13 @@ const mailed = () => sink.mails.map(({ subject }) => subject)
 const posted = () =>
   receiver.received.map(({ body }) => (JSON.parse(body) as { data: { title: string } }).data.title)
 
+async function incidents() {
+  const { json } = await portreeve.callAs<{
+    incidents: { key: string; state: string; kind: string; alerts: number }[]
+  }>(portreeve.owner().token, 'GET', 'alerts/incidents')
+  return json.data.incidents
+}
+
 describe('a monitored address', () => {
   it('raises one alert when it is listed, with reason and next step, and one when it is removed', async () => {
     const host = await portreeve.add(IP, { label: 'outgoing mail' })
@@ -118,19 +125,54 @@ describe('a monitored address', () => {
     ])
   })
 
-  it('raises no alert for listings found by the first check, only for their removal', async () => {
-    await lists.setZones({ [BARRACUDA]: listed('127.0.0.2 since long') })
-    const host = await portreeve.add(IP)
-    await portreeve.seen(host, ({ status: now }) => now === 'listed')
+  it('raises one alert for all listings of the first check; the last removal resolves it', async () => {
+    const zones = {
+      [BARRACUDA]: listed('127.0.0.2 since long'),
+      [SPAMCOP]: listed('127.0.0.2 old'),
+    }
+    await lists.setZones(zones)
+    const host = await portreeve.add(IP, { label: 'relay' })
+    await portreeve.seen(host, ({ listedCount }) => listedCount === 2)
     await portreeve.checked(host, 3)
-    expect(mailed()).toEqual([])
-    expect(await portreeve.history(host)).toMatchObject([
-      { dnsbl: BARRACUDA, from: 'unknown', to: 'listed', baseline: true },
+    const title = `${IP} (relay) is already on 2 blocklists`
+    expect(mailed()).toEqual([title])
+    const { text = '' } = sink.mails[0] ?? {}
+    expect(text).toContain(`- ${nameOf(SPAMCOP)} (${SPAMCOP}): “old”`)
+    expect(text).toContain(`- ${nameOf(BARRACUDA)} (${BARRACUDA}): “since long”`)
+    expect(text).toContain(`start delisting ${IP}`)
+    expect((await portreeve.history(host)).map(({ baseline }) => baseline)).toEqual([true, true])
+    expect(await incidents()).toMatchObject([
+      { key: `blacklist/${host.id}/initial`, state: 'open', kind: 'blacklist.already-listed' },
     ])
-    await lists.setZones({ [BARRACUDA]: {} })
+
+    await lists.setZones({ [BARRACUDA]: {}, [SPAMCOP]: zones[SPAMCOP] ?? {} })
+    await portreeve.seen(host, ({ listedCount }) => listedCount === 1)
+    await portreeve.checked(host)
+    expect(await incidents()).toMatchObject([{ state: 'open', alerts: 1 }])
+    await lists.setZones({ [BARRACUDA]: {}, [SPAMCOP]: {} })
     await portreeve.seen(host, ({ status: now }) => now === 'clean')
     await portreeve.checked(host)
-    expect(mailed()).toEqual([`Resolved: ${IP} was removed from ${nameOf(BARRACUDA)}`])
+    expect(mailed()).toEqual([
+      title,
+      ...[BARRACUDA, SPAMCOP].map(
+        (zone) => `Resolved: ${IP} (relay) was removed from ${nameOf(zone)}`,
+      ),
+    ])
+    expect(await incidents()).toMatchObject([{ state: 'resolved', alerts: 2 }])
+  })
+
+  it('raises no second alert for a host with the listed address of another one', async () => {
+    dns.records['mail.again.test A'] = [IP]
+    await lists.setZones({ [SPAMCOP]: listed('127.0.0.2 twice') })
+    const one = await portreeve.add(IP)
+    await portreeve.seen(one, ({ status: now }) => now === 'listed')
+    const two = await portreeve.add('mail.again.test', { tlsPorts: [] })
+    await portreeve.seen(two, ({ status: now }) => now === 'listed')
+    expect(await portreeve.alertTitles()).toEqual([`${IP} is already on 1 blocklist`])
+    await lists.setZones({ [SPAMCOP]: {} })
+    for (const host of [one, two]) await portreeve.seen(host, ({ status: now }) => now === 'clean')
+    expect(await incidents()).toMatchObject([{ state: 'resolved' }])
+    expect(await portreeve.alertTitles()).toHaveLength(2)
   })
 
   it('raises no alert for a listing that is gone at the second check', async () => {
@@ -221,7 +263,7 @@ describe('blocklists without a usable answer', () => {
       expect(unsure.addresses[0]?.unknownLists.toSorted()).toEqual([BARRACUDA, SPAMCOP].toSorted())
       await portreeve.checked(host, 3)
       expect(await portreeve.read(host.id)).toMatchObject({ status: 'listed', listedCount: 1 })
-      expect(await portreeve.alertTitles()).toEqual([])
+      expect(await portreeve.alertTitles()).toEqual([`${IP} is already on 1 blocklist`])
       expect(await portreeve.history(host, 'kind=blacklist')).toHaveLength(1)
     },
   )

@@ -1,3 +1,4 @@
+import { reportEmailOf } from './report-email.ts'
 import { Type } from 'typebox'
 import { addAuditDetails } from '../../accounts/audit/record.ts'
 import { callerOf } from '../../http/auth.ts'
@@ -138,14 +139,6 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
       return { success: true }
     },
   )
-}
-
-/** The address that receives a domain's reports. */
-export function reportEmailOf(
-  { mailbox }: Pick<DomainRow, 'mailbox'>,
-  reportDomain: string,
-): string {
-  return `${mailbox}@${reportDomain}`
 }
 
 type Rejected = Awaited<ReturnType<typeof listRejectedToday>>

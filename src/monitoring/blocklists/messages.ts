@@ -1,15 +1,18 @@
 import type { NewAlert } from '../../alerts/raise.ts'
-import type { Severity } from '../../alerts/severity.ts'
+import { SEVERITIES, type Severity } from '../../alerts/severity.ts'
 import type { Blocklist } from '../../protocols/dnsbl/catalogue.ts'
 import type { HostRow } from '../store.ts'
 import type { ListingChange } from '../blocklists/evaluate.ts'
 
+/** An alert about listings always belongs to an incident. */
+type ListingAlert = NewAlert & { incident: string }
+
 /** The alert about a listing that was added or removed. */
-export function listingAlert(host: HostRow, change: ListingChange, at: Date): NewAlert {
+export function listingAlert(host: HostRow, change: ListingChange, at: Date): ListingAlert {
   return change.to === 'listed' ? listedAlert(host, change, at) : clearedAlert(host, change, at)
 }
 
-function listedAlert(host: HostRow, { ip, listing, since }: ListingChange, at: Date): NewAlert {
+function listedAlert(host: HostRow, { ip, listing, since }: ListingChange, at: Date): ListingAlert {
   const { list, codes, meanings, reason } = listing
   const text = [
     `${nameOf(host, ip)} is on the blocklist ${list.name} (${list.zone}), ${USE[list.category]}.`,
@@ -23,7 +26,7 @@ function listedAlert(host: HostRow, { ip, listing, since }: ListingChange, at: D
     workspaceId: host.workspaceId,
     kind: 'blacklist.listed',
     key: keyOf('listed', host, ip, list, since),
-    incident: incidentOf(ip, list),
+    incident: listingIncidentOf(ip, list),
     phase: 'open',
     severity: SEVERITY[list.category],
     title: `${titleOf(host, ip)} is listed on ${list.name}`,
@@ -34,13 +37,17 @@ function listedAlert(host: HostRow, { ip, listing, since }: ListingChange, at: D
   }
 }
 
-function clearedAlert(host: HostRow, { ip, listing, since }: ListingChange, at: Date): NewAlert {
+function clearedAlert(
+  host: HostRow,
+  { ip, listing, since }: ListingChange,
+  at: Date,
+): ListingAlert {
   const { list } = listing
   return {
     workspaceId: host.workspaceId,
     kind: 'blacklist.cleared',
     key: keyOf('cleared', host, ip, list, since),
-    incident: incidentOf(ip, list),
+    incident: listingIncidentOf(ip, list),
     phase: 'resolved',
     severity: 'info',
     title: `Resolved: ${titleOf(host, ip)} was removed from ${list.name}`,
@@ -49,6 +56,56 @@ function clearedAlert(host: HostRow, { ip, listing, since }: ListingChange, at: 
     path: `/monitoring/${host.id}`,
     at,
   }
+}
+
+/** Listings that the text of one alert names. */
+const MAX_NAMED = 20
+
+/** The alert about all listings that the first check of a host found. */
+export function alreadyListedAlert(
+  host: HostRow,
+  changes: ListingChange[],
+  at: Date,
+): ListingAlert {
+  const sorted = changes.toSorted(
+    (a, b) => SEVERITIES.indexOf(severityOf(a)) - SEVERITIES.indexOf(severityOf(b)),
+  )
+  const [first] = sorted
+  const count = sorted.length === 1 ? '1 blocklist' : `${sorted.length} blocklists`
+  const lines = sorted.slice(0, MAX_NAMED).map((change) => alreadyListedLine(host, change))
+  const more = sorted.length - lines.length
+  return {
+    workspaceId: host.workspaceId,
+    kind: 'blacklist.already-listed',
+    key: `already-listed ${host.id} ${at.toISOString()}`,
+    incident: initialIncidentOf(host),
+    phase: 'open',
+    severity: first ? severityOf(first) : 'info',
+    title: `${host.label ? `${host.host} (${host.label})` : host.host} is already on ${count}`,
+    text: [
+      'The first check of this host found these listings:',
+      ...lines,
+      ...(more > 0 ? [`And ${more} more. The page of the host shows all.`] : []),
+    ].join('\n'),
+    nextStep: `Find and fix the cause, for example a hacked mailbox, then start delisting ${first?.ip ?? host.host}. An address removed too early is listed again.`,
+    path: `/monitoring/${host.id}`,
+    at,
+  }
+}
+
+function severityOf({ listing }: ListingChange): Severity {
+  return SEVERITY[listing.list.category]
+}
+
+function alreadyListedLine({ host }: HostRow, { ip, listing }: ListingChange): string {
+  const { list, reason } = listing
+  const name = host === ip ? list.name : `${ip}: ${list.name}`
+  return `- ${name} (${list.zone})${reason === null ? '' : `: “${reason}”`}`
+}
+
+/** Name of the incident of all listings that the first check of a host found. */
+export function initialIncidentOf({ id }: HostRow): string {
+  return ['blacklist', id, 'initial'].join('/')
 }
 
 const USE: Record<Blocklist['category'], string> = {
@@ -65,7 +122,8 @@ const SEVERITY: Record<Blocklist['category'], Severity> = {
   informational: 'info',
 }
 
-function incidentOf(ip: string, { zone }: Blocklist): string {
+/** Name of the incident of a listing that began while the host was monitored. */
+export function listingIncidentOf(ip: string, { zone }: Blocklist): string {
   return ['blacklist', ip, zone].join('/')
 }
 

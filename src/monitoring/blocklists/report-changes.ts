@@ -1,22 +1,32 @@
 import type { Transaction } from 'kysely'
+import { closeIncident, isIncidentOpen } from '../../alerts/incidents/store.ts'
 import { raiseAlert } from '../../alerts/raise.ts'
+import type { Blocklist } from '../../protocols/dnsbl/catalogue.ts'
 import type { DB } from '../../store/tables.ts'
 import type { ClaimedHost } from '../checks/store.ts'
+import type { FactRow } from '../facts/store.ts'
 import { insertEvents, type EventRow } from '../history/store.ts'
 import { subjectOf } from './check.ts'
-import type { ListingChange } from './evaluate.ts'
-import { listingAlert } from './messages.ts'
+import { ipOf, zoneOf, type ListingChange, type ListingUpdates } from './evaluate.ts'
+import {
+  alreadyListedAlert,
+  initialIncidentOf,
+  listingAlert,
+  listingIncidentOf,
+} from './messages.ts'
 import { modeOf } from './modes.ts'
 import { isListedElsewhere, lockListingAlerts } from './store.ts'
 
 /**
  * Inserts all changes into the history, and raises alerts for those on blocklists with mode
- * `alert`.
+ * `alert`: one for all that the first check found, and one for each later change.
+ * @param lists the blocklists that are not muted for this host
  */
 export async function reportListingChanges(
   trx: Transaction<DB>,
   host: ClaimedHost,
-  changes: ListingChange[],
+  { changes, listed }: Pick<ListingUpdates, 'changes' | 'listed'>,
+  lists: readonly Blocklist[],
   at: Date,
 ): Promise<void> {
   await insertEvents(
@@ -24,16 +34,76 @@ export async function reportListingChanges(
     host.id,
     changes.map((change) => listingEvent(change, at)),
   )
-  const toAlert = changes.filter(
-    ({ listing, baseline }) =>
-      modeOf(listing.list, host.lists, host.workspaceModes) === 'alert' && !baseline,
+  const candidates = changes.filter(
+    (change) =>
+      raisesAlert(change.listing.list, host) && (!change.baseline || isFirst(change, host)),
   )
-  if (toAlert.length > 0) await lockListingAlerts(trx, host.workspaceId)
-  for (const change of toAlert) {
+  if (candidates.length === 0) return
+  await lockListingAlerts(trx, host.workspaceId)
+  const toAlert = await withoutListedElsewhere(trx, host, candidates)
+  const initial = toAlert.filter(({ baseline }) => baseline)
+  if (initial.length > 0) await raiseAlert(trx, alreadyListedAlert(host, initial, at))
+  const later = toAlert.filter(({ baseline }) => !baseline)
+  const endsInitial = await hasInitialEnded(trx, host, listed, lists)
+  for (const change of later)
+    await raiseAlert(trx, await alertOf(trx, host, change, endsInitial, at))
+  // Without an alert of this host: another host of the workspace has the same listing.
+  if (endsInitial) await closeIncident(trx, host.workspaceId, initialIncidentOf(host))
+}
+
+function raisesAlert(list: Blocklist, { lists, workspaceModes }: ClaimedHost): boolean {
+  return modeOf(list, lists, workspaceModes) === 'alert'
+}
+
+/** Whether the listing was there when the host was added: not one of a list that was muted. */
+function isFirst({ ip, listing }: ListingChange, { lastCheckAt, addresses }: ClaimedHost): boolean {
+  if (lastCheckAt === null) return true
+  return addresses.some((known) => known.ip === ip && known.unknown.includes(listing.list.zone))
+}
+
+async function withoutListedElsewhere(
+  trx: Transaction<DB>,
+  host: ClaimedHost,
+  changes: ListingChange[],
+): Promise<ListingChange[]> {
+  const remaining: ListingChange[] = []
+  for (const change of changes) {
     const subject = subjectOf(change.ip, change.listing.list.zone)
-    if (!(await isListedElsewhere(trx, host, subject)))
-      await raiseAlert(trx, listingAlert(host, change, at))
+    if (!(await isListedElsewhere(trx, host, subject))) remaining.push(change)
   }
+  return remaining
+}
+
+/** Whether the incident of the first check is open, but each of its listings was removed. */
+async function hasInitialEnded(
+  trx: Transaction<DB>,
+  host: ClaimedHost,
+  listed: FactRow[],
+  lists: readonly Blocklist[],
+): Promise<boolean> {
+  const { workspaceId } = host
+  if (!(await isIncidentOpen(trx, workspaceId, initialIncidentOf(host)))) return false
+  for (const fact of listed) {
+    const list = lists.find(({ zone }) => zone === zoneOf(fact))
+    if (!list || !raisesAlert(list, host)) continue
+    if (!(await isIncidentOpen(trx, workspaceId, listingIncidentOf(ipOf(fact), list)))) return false
+  }
+  return true
+}
+
+/** The removal of the last listing of the first check resolves its incident. */
+async function alertOf(
+  trx: Transaction<DB>,
+  host: ClaimedHost,
+  change: ListingChange,
+  endsInitial: boolean,
+  at: Date,
+) {
+  const alert = listingAlert(host, change, at)
+  const endsOwn = await isIncidentOpen(trx, host.workspaceId, alert.incident)
+  return alert.phase === 'resolved' && endsInitial && !endsOwn
+    ? { ...alert, incident: initialIncidentOf(host) }
+    : alert
 }
 
 function listingEvent(

@@ -20,6 +20,8 @@ export type CertificateDetail = {
   fingerprint256: string
   /** OpenSSL’s error code for the chain. */
   trustError: string | null
+  /** Milliseconds that the one before had left when this one replaced it, if it was in its last third. */
+  renewedWithLeftMs?: number | undefined
 }
 
 export type CertificateDeps = { resolver: Resolver; allowPrivate: PrivateTargets }

@@ -1,4 +1,4 @@
-import type { NewAlert } from '../../alerts/raise.ts'
+import type { NewAlert, ResolvingAlert } from '../../alerts/raise.ts'
 import type { Severity } from '../../alerts/severity.ts'
 import type { Fact } from '../facts/observation.ts'
 import type { HostRow } from '../store.ts'
@@ -28,12 +28,60 @@ export function certificateAlert(
     workspaceId,
     kind: `certificate.${to}`,
     key: `certificate ${workspaceId} ${host} ${port} ${to} ${fact.detail.fingerprint256} ${fact.since.toISOString()}`,
-    incident: `certificate/${host}/${port}`,
+    incident: incidentOf(host, port),
     phase: to === 'valid' ? 'resolved' : 'open',
     severity: SEVERITY[to],
     title,
     text: `${text}\n${describeCertificate(fact.detail)}`,
     nextStep,
+    path: `/monitoring/${id}`,
+    at,
+  }
+}
+
+function incidentOf(host: string, port: number): string {
+  return `certificate/${host}/${port}`
+}
+
+type Renewal = { port: number; detail: CertificateDetail }
+
+/** The alert about a valid certificate that should have been renewed by now. */
+export function renewalDueAlert(
+  { id, host, workspaceId }: HostRow,
+  { port, detail }: Renewal,
+  at: Date,
+): NewAlert {
+  const days = count(daysLeft(detail, at))
+  return {
+    workspaceId,
+    kind: 'certificate.renewal-due',
+    key: `certificate ${workspaceId} ${host} ${port} renewal-due ${detail.fingerprint256}`,
+    incident: incidentOf(host, port),
+    phase: 'open',
+    severity: 'warning',
+    title: `The certificate of ${host}, port ${port} wasn’t renewed`,
+    text: `The certificate of ${host}, port ${port} is valid for ${days} more, but its renewal was due.\n${describeCertificate(detail)}`,
+    nextStep:
+      'Check why automatic renewal failed. On most servers: `certbot renew --dry-run` shows the error. After a renewal, reload the service.',
+    path: `/monitoring/${id}`,
+    at,
+  }
+}
+
+/** The alert about a certificate that was renewed late, but before it became a problem. */
+export function renewedAlert(
+  { id, host, workspaceId }: HostRow,
+  { port, detail }: Renewal,
+  at: Date,
+): ResolvingAlert {
+  return {
+    workspaceId,
+    kind: 'certificate.valid',
+    key: `certificate ${workspaceId} ${host} ${port} renewed ${detail.fingerprint256}`,
+    incident: incidentOf(host, port),
+    title: `Resolved: the certificate of ${host}, port ${port} was renewed`,
+    text: describeCertificate(detail),
+    nextStep: '',
     path: `/monitoring/${id}`,
     at,
   }

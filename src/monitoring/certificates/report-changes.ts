@@ -1,10 +1,10 @@
 import type { Transaction } from 'kysely'
-import { raiseAlert } from '../../alerts/raise.ts'
+import { raiseAlert, raiseResolved } from '../../alerts/raise.ts'
 import type { DB } from '../../store/tables.ts'
 import type { ClaimedHost } from '../checks/store.ts'
 import { insertEvents } from '../history/store.ts'
 import type { CertificateUpdates } from './evaluate.ts'
-import { certificateAlert, describeCertificate } from './messages.ts'
+import { certificateAlert, describeCertificate, renewalDueAlert, renewedAlert } from './messages.ts'
 
 /**
  * Inserts all changes into the history, and raises an alert for each that is not of the first
@@ -13,7 +13,7 @@ import { certificateAlert, describeCertificate } from './messages.ts'
 export async function reportCertificateChanges(
   trx: Transaction<DB>,
   host: ClaimedHost,
-  { changes }: CertificateUpdates,
+  { changes, renewals }: CertificateUpdates,
   at: Date,
 ): Promise<void> {
   await insertEvents(
@@ -34,5 +34,10 @@ export async function reportCertificateChanges(
   )
   for (const change of changes) {
     if (!change.baseline) await raiseAlert(trx, certificateAlert(host, change, at))
+  }
+  for (const renewal of renewals) {
+    // Every check of a certificate that is due gets here: its alert is raised once.
+    if (renewal.event === 'due') await raiseAlert(trx, renewalDueAlert(host, renewal, at))
+    else await raiseResolved(trx, renewedAlert(host, renewal, at))
   }
 }

@@ -73,7 +73,7 @@ export async function recordCheck(
       intervals,
       now,
     )
-    await reportListingChanges(trx, host, updates.listings.changes, now)
+    await reportListingChanges(trx, host, updates.listings, observations.listings.lists, now)
     await reportCertificateChanges(trx, host, updates.certificates, now)
     await reportRecordChanges(trx, host, updates.records, now)
     await notifyChange(trx, host.workspaceId, 'monitoring', host.id)
