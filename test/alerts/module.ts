@@ -130,7 +130,7 @@ export async function startAlertsContext(
 }
 
 /** Emails collect no further alerts and follow one another at once. */
-export const AT_ONCE: Batching = { holdMs: 0, gapMs: 0 }
+export const AT_ONCE: Batching = { holdMs: 0, gapMs: 0, burstHoldMs: 0 }
 
 /** One instance with the alerts alone; several may share a database. */
 export async function startAlerts(databaseUrl: string, options: AlertsTestOptions = {}) {
