@@ -5,11 +5,14 @@ import { accountUsagesRoute, usageRoute } from './accounts/own-data/usage-routes
 import { installedWorkspacesRoutes } from './accounts/workspaces/administration-routes.ts'
 import { createAlertsModule } from './alerts/module.ts'
 import { raiseAlert, raiseResolved } from './alerts/raise.ts'
+import { digestOfDelistings } from './delisting/digest/store.ts'
 import { createDelistingModule } from './delisting/module.ts'
 import { createCheckServices } from './diagnostics/check-services.ts'
 import { healthRoute } from './diagnostics/health/health.ts'
 import { createDiagnosticsModule } from './diagnostics/module.ts'
+import { createDigestModule } from './digest/module.ts'
 import { createDmarcModule } from './dmarc/module.ts'
+import { digestOfDomains } from './domains/digest/store.ts'
 import { createDomainsModule } from './domains/module.ts'
 import type { AuthHooks } from './http/auth.ts'
 import { changeRoute } from './http/events/change-route.ts'
@@ -130,6 +133,8 @@ export async function createModules(
       onAttempt: metrics?.countAlertAttempt,
     }),
   )
+  const digestReaders = { domains: digestOfDomains, delistings: digestOfDelistings }
+  add(createDigestModule({ db, readers: digestReaders, secretKey, config, log }))
   const webhooks = add(
     createWebhooksModule({
       ...context,

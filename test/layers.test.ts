@@ -9,7 +9,7 @@ const LAYERS = [
   ['module.ts'],
   ['accounts', 'alerts'],
   ['diagnostics', 'dmarc', 'monitoring', 'migration', 'abuse', 'webhooks'],
-  ['delisting', 'domains'],
+  ['delisting', 'digest', 'domains'],
   ['modules.ts'],
   ['app.ts'],
   ['cli'],

@@ -15,6 +15,8 @@ import { MAX_CONCURRENT_GROUPS } from './intake/group-commit.ts'
 import { createIntake } from './intake/intake.ts'
 import { ensurePartitions } from './intake/partitions.ts'
 import { openRanges } from './ranges/ranges.ts'
+import { createAttackMap } from './lookup/attack-map.ts'
+import { attackerNetworkOf } from './reputation/attacker-network.ts'
 import { createReporters } from './reputation/reporter.ts'
 import { serviceOf } from './services.ts'
 import { createStandings } from './reputation/standings.ts'
@@ -85,6 +87,7 @@ export async function createAbuseServices(options: AbuseOptions) {
       ranges,
       standings,
       traitsOf: serviceOf,
+      networkOfAttacker: (key) => attackerNetworkOf(systems, key),
       lane: 2 * randomInt(1, 10_000),
     },
     clock,
@@ -107,6 +110,7 @@ export async function createAbuseServices(options: AbuseOptions) {
     reporterOf: createReporters(pseudonyms, (ip) => systems.find(ip)),
     lookup: createLookup(db),
     stats: createStats(db, clock),
+    attackMap: createAttackMap(db, clock),
     async close(): Promise<void> {
       await intake.close()
       await lookups.end()

@@ -6,7 +6,7 @@ import { NIGHTLY_STATEMENT_TIMEOUT_MS, withStatementTimeout } from '../store/dat
 import { standingOf } from './reputation/standing.ts'
 import { notifyStandingsChanged } from './reputation/standings.ts'
 import { listHistories, updateStanding } from './reputation/store.ts'
-import { deleteOld, foldCounts } from './store.ts'
+import { deleteOld, foldCounts, foldSystemCounts } from './store.ts'
 import { DAY_MS } from '../time.ts'
 
 /** The background work of attack reporting, for the queue. */
@@ -31,6 +31,7 @@ function retentionJob(db: Kysely<DB>): Job {
       await withStatementTimeout(db, NIGHTLY_STATEMENT_TIMEOUT_MS, async (connection) => {
         await deleteOld(connection, limits)
         await foldCounts(connection, new Date(Math.floor(now / DAY_MS) * DAY_MS - 8 * DAY_MS))
+        await foldSystemCounts(connection, new Date(Math.floor(now / DAY_MS) * DAY_MS))
       })
       log.info({ dropped }, 'old reports dropped')
     },

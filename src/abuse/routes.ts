@@ -13,6 +13,8 @@ import { exportRoute } from './export/route.ts'
 import { attackReportRoutes } from './intake/report-routes.ts'
 import {
   Appeal,
+  AttackMap,
+  AttackMapQuery,
   CheckAnswer,
   CheckQuery,
   IssuedToken,
@@ -48,7 +50,7 @@ export function abuseRoutes(
 }
 
 function lookupRoutes(app: App, abuse: AbuseServices): void {
-  const { lookup, stats, clock } = abuse
+  const { lookup, stats, attackMap, clock } = abuse
   app.get(
     '/api/v1/abuse/report',
     {
@@ -93,6 +95,21 @@ function lookupRoutes(app: App, abuse: AbuseServices): void {
       },
     },
     async () => ({ success: true, data: await stats() }),
+  )
+  app.get(
+    '/api/v1/abuse/networks',
+    {
+      config: { limit: 'public pages' },
+      schema: {
+        summary: 'Count reports by network of the attackers and service',
+        description:
+          'Accepted reports without duplicates, of the networks with most of them. Up to 15 seconds old.',
+        tags: TAGS,
+        querystring: AttackMapQuery,
+        response: responses(AttackMap),
+      },
+    },
+    async ({ query }) => ({ success: true, data: await attackMap(query.day) }),
   )
 }
 

@@ -232,6 +232,39 @@ export const StatsAnswer = Success(
   }),
 )
 
+export const AttackMapQuery = Type.Object({
+  day: Type.Optional(
+    Type.String({
+      format: 'date',
+      maxLength: 10,
+      description: 'One UTC day of the last 30. Default: the last seven days, with today.',
+    }),
+  ),
+})
+export const AttackMap = Success(
+  Type.Object({
+    from: Type.String({ format: 'date' }),
+    to: Type.String({ format: 'date', description: 'The last day, inclusive.' }),
+    reports: Count,
+    networks: Type.Array(
+      Type.Object({
+        network: Type.String({
+          description:
+            'The autonomous system (`AS64500`) of the attackers, or the IPv4 /16 or IPv6 /32 around them.',
+        }),
+        name: Type.String({ description: 'The name of the system; empty if it is not known.' }),
+        reports: Count,
+        services: ServiceCounts,
+      }),
+      { maxItems: 24, description: 'Most reports first.' },
+    ),
+    others: Type.Object(
+      { networks: Count, reports: Count, services: ServiceCounts },
+      { description: 'All other networks together.' },
+    ),
+  }),
+)
+
 export const ExportQuery = Type.Object({
   service: Type.Optional(
     Type.String({

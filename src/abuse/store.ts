@@ -273,6 +273,42 @@ export async function sumReportsPerDay(
   return rows
 }
 
+/** Reports of a network by service; `network` is null for all networks that are not shown. */
+export type SystemCountRow = {
+  network: string | null
+  name: string
+  service: string
+  reports: number
+  /** How many networks the row stands for. */
+  networks: number
+}
+
+/** Accepted reports by network of the attacker and service, networks with most reports first. */
+export async function countAttackersBySystem(
+  db: Db,
+  { from, to }: { from: string; to: string },
+  limit: number,
+): Promise<SystemCountRow[]> {
+  const { rows } = await sql<SystemCountRow>`
+    with counted as materialized (
+      select network, service, max(name) as name, sum(reports) as reports from abuse_system_count
+      where day between ${from} and ${to} group by network, service
+    ),
+    ranked as (
+      select network, max(name) as name, row_number() over (order by sum(reports) desc, network) as place
+      from counted group by network
+    ),
+    placed as (
+      select case when place <= ${limit} then place end as place, network, ranked.name, service, reports
+      from counted join ranked using (network)
+    )
+    select case when place is not null then min(network) end as network,
+      case when place is not null then min(placed.name) else '' end as name, service, sum(reports)::bigint as reports,
+      (select greatest(0, count(*) - ${limit}) from ranked)::integer as networks
+    from placed group by place, service order by place, reports desc, service`.execute(db)
+  return rows
+}
+
 // --- expiry ---
 
 /** Deletes rows that are no longer used, and addresses without a report for a month. */
@@ -287,6 +323,9 @@ export async function deleteOld(
     .where('state', '<>', 'listed')
     .execute()
   await db.deleteFrom('abuseRate').where('startedAt', '<', before.rates).execute()
+  await sql`delete from abuse_system_count where day < (${before.month}::timestamptz at time zone 'UTC')::date`.execute(
+    db,
+  )
   await db.deleteFrom('abuseRefutation').where('at', '<', before.month).execute()
   await db.deleteFrom('abuseAppeal').where('createdAt', '<', before.quarter).execute()
   await db.deleteFrom('abuseNetwork').where('lastSeenAt', '<', before.halfYear).execute()
@@ -304,6 +343,21 @@ export async function foldCounts(db: Db, before: Date): Promise<void> {
     insert into abuse_count as kept (hour, service, lane, reports)
     select date_trunc('day', hour, 'UTC'), service, 0, sum(reports) from folded group by 1, 2
     on conflict (hour, service, lane) do update set reports = kept.reports + excluded.reports`.execute(
+    db,
+  )
+}
+
+/** Combines the counters of all instances into one, for days before a day. */
+export async function foldSystemCounts(db: Db, before: Date): Promise<void> {
+  await sql`
+    with folded as (
+      delete from abuse_system_count
+      where day < (${before}::timestamptz at time zone 'UTC')::date and lane <> 0
+      returning day, network, name, service, reports
+    )
+    insert into abuse_system_count as kept (day, network, name, service, lane, reports)
+    select day, network, max(name), service, 0, sum(reports) from folded group by day, network, service
+    on conflict (day, network, service, lane) do update set reports = kept.reports + excluded.reports`.execute(
     db,
   )
 }

@@ -44,6 +44,15 @@ export const MAX_SUMMARY_DAYS = 800
 export const MAX_SUMMARY_SOURCES = 500
 export const MAX_SUMMARY_REPORTERS = 100
 
+/** Senders with a series of their own in the daily counts; the others are one series. */
+export const MAX_DAILY_SENDERS = 8
+
+/** Sources with most messages, from which the senders of the daily counts are named. */
+export const MAX_DAILY_SOURCES = 200
+
+/** Days of the daily counts by sender. Each day and source is a look-up in an index. */
+export const MAX_DAILY_DAYS = 366
+
 /** Marked senders per domain. */
 export const MAX_SENDER_MARKS = 1_000
 

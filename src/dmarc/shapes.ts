@@ -9,6 +9,7 @@ import {
   Timestamp,
   Uuid,
 } from '../http/schema.ts'
+import { MAX_IMPORT_ENTRIES } from '../http/shapes.ts'
 import { MAX_DELIVERY_BYTES, MAX_UPLOAD_FILES } from './limits.ts'
 
 const Text = Type.String()
@@ -19,6 +20,17 @@ const Day = Type.String({ format: 'date' })
 export const NewDomain = Type.Object(
   { domain: Type.String({ minLength: 1, maxLength: 300 }) },
   { examples: [{ domain: 'example.com' }] },
+)
+
+/** Domains to add at once. An entry that is no domain has a result of its own. */
+export const NewDomains = Type.Object(
+  {
+    entries: Type.Array(Type.Object({ domain: Type.String({ maxLength: 300 }) }), {
+      minItems: 1,
+      maxItems: MAX_IMPORT_ENTRIES,
+    }),
+  },
+  { examples: [{ entries: [{ domain: 'example.com' }] }] },
 )
 
 const DOMAIN = {
@@ -427,6 +439,30 @@ export const Summary = Success(
     readiness: Readiness,
   }),
 )
+const DayCounts = Type.Object({ day: Day, messages: Count, pass: Count })
+const DailyCounts = {
+  messages: Count,
+  pass: Count,
+  days: Type.Array(DayCounts, { description: 'Days with messages, in order.' }),
+}
+export const SenderDays = Success(
+  Type.Object({
+    from: Day,
+    to: Type.String({ format: 'date', description: 'The last day, inclusive.' }),
+    days: Type.Array(DayCounts, { description: 'All senders together: days with messages.' }),
+    senders: Type.Array(
+      Type.Object({
+        id: Text,
+        name: Text,
+        kind: Type.Enum([...SENDER_KINDS]),
+        mark: Nullable(Type.Enum([...SENDER_MARKS])),
+        ...DailyCounts,
+      }),
+      { description: 'Most messages first.' },
+    ),
+    others: Type.Object(DailyCounts),
+  }),
+)
 export const SummaryQuery = Type.Object({
   from: Type.Optional(
     Type.String({
@@ -574,6 +610,7 @@ export const Mailbox = Type.Object({
 
 nameComponents({
   NewDmarcDomain: NewDomain,
+  NewDmarcDomains: NewDomains,
   DmarcDomain,
   PublishedDomain,
   AggregateReport,

@@ -9,6 +9,7 @@ import type { DB } from '../store/tables.ts'
 import { createRegistrationLookup } from './registration-lookup.ts'
 import { domainRoutes, type DomainRoutesDeps } from './routes.ts'
 import type { DomainReport } from './shapes.ts'
+import { completeWatchesJob } from './watch/complete-watches.ts'
 import { cleanUpDomainEventsJob, sweepDomainsJob } from './watch/jobs.ts'
 import { watchRoutes } from './watch/routes.ts'
 import { saveVerdict } from './watch/store.ts'
@@ -35,13 +36,23 @@ export function createDomainsModule({ db, hostSweep, sendsMail, ...options }: Do
       recordVerdict(db, workspaceId, report),
   }
   const { selectorsSeen: _selectorsSeen, reportEmailOf: _reportEmailOf, ...checks } = deps
+  const completeWatches = completeWatchesJob({
+    ...checks,
+    db,
+    monitoring: { db, sweep: hostSweep, blocklists },
+    sendsMail,
+  })
   return {
-    jobs: [sweepDomainsJob({ db, resolver }), cleanUpDomainEventsJob({ db })] as Job[],
+    jobs: [
+      completeWatches,
+      sweepDomainsJob({ db, resolver }),
+      cleanUpDomainEventsJob({ db }),
+    ] as Job[],
     routes: {
       account(app, { events, queue }) {
         domainRoutes(app, { ...deps, events })
         const monitoring = { db, queue, sweep: hostSweep, blocklists }
-        watchRoutes(app, { ...checks, db, monitoring, sendsMail })
+        watchRoutes(app, { ...checks, db, queue, monitoring, sendsMail, completeWatches })
       },
     } satisfies Routes<{ events: EventStreams; queue: Queue }>,
   }
@@ -50,9 +61,15 @@ export function createDomainsModule({ db, hostSweep, sendsMail, ...options }: Do
 async function recordVerdict(
   db: Kysely<DB>,
   workspaceId: string,
-  { domain, verdict, checkedAt }: DomainReport,
+  { domain, verdict, stages, checkedAt }: DomainReport,
 ): Promise<void> {
   const { state, sentence } = verdict
-  const row = { domain, state, sentence, checkedAt: new Date(checkedAt) }
+  const row = {
+    domain,
+    state,
+    sentence,
+    stages: stages.map(({ name, state: of }) => ({ name, state: of })),
+    checkedAt: new Date(checkedAt),
+  }
   if (await saveVerdict(db, workspaceId, row)) await notifyChange(db, workspaceId, 'checks')
 }

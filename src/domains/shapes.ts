@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { Receipt } from '../diagnostics/shapes.ts'
 import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
+import { MAX_IMPORT_ENTRIES } from '../http/shapes.ts'
 
 /**
  * `unknown`: it could not be checked, which is never counted as good. A line about an optional
@@ -95,6 +96,10 @@ export const DomainStage = Type.Object({
 })
 export type DomainStage = Static<typeof DomainStage>
 
+/** A stage without its lines. */
+const StageState = Type.Object({ name: Type.Enum([...STAGE_NAMES]), state: State })
+export type StageState = Static<typeof StageState>
+
 export const DomainReport = Type.Object({
   domain: Type.String({ description: 'The checked name, in A-labels.' }),
   unicodeDomain: Type.String({ description: 'The same name in Unicode.' }),
@@ -179,7 +184,12 @@ export type RecordState = Static<typeof RecordState>
 
 // --- domains of a workspace ---
 
-export const DomainQuery = Type.Object(PageQuery.properties)
+export const DomainQuery = Type.Object({
+  ...PageQuery.properties,
+  watched: Type.Optional(
+    Type.Boolean({ description: 'Only watched domains, or only those that are not.' }),
+  ),
+})
 
 export const DomainSummary = Type.Object({
   domain: Type.String({
@@ -191,6 +201,11 @@ export const DomainSummary = Type.Object({
       'Of the last whole check if the domain is watched, and `bad` while a monitored host of it is listed. Otherwise `unknown`.',
   }),
   sentence: Nullable(Type.String({ description: 'The verdict of the last whole check.' })),
+  stages: Nullable(
+    Type.Array(StageState, {
+      description: 'The mail path of the last whole check of a watched domain, in its order.',
+    }),
+  ),
   checkedAt: Nullable(Timestamp),
   dmarcDomainId: Nullable(Uuid),
   hosts: Type.Array(
@@ -217,6 +232,17 @@ export const WatchedDomain = Type.Object({
     description: 'Parts that could not be switched on. Repeat the request when they are mended.',
   }),
 })
+
+/** Domains to watch at once. An entry that is no domain has a result of its own. */
+export const DomainImport = Type.Object(
+  {
+    entries: Type.Array(Type.Object({ domain: Type.String({ maxLength: 300 }) }), {
+      minItems: 1,
+      maxItems: MAX_IMPORT_ENTRIES,
+    }),
+  },
+  { examples: [{ entries: [{ domain: 'example.com' }, { domain: 'example.net' }] }] },
+)
 
 export const HISTORY_KINDS = ['record', 'listing', 'certificate'] as const
 
@@ -246,6 +272,7 @@ export const DomainHistory = Type.Object({
 export type DomainHistory = Static<typeof DomainHistory>
 
 nameComponents({
+  DomainImport,
   DomainSummary,
   WatchedDomain,
   DomainHistory,

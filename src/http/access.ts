@@ -40,6 +40,7 @@ export const ACCESS_BY_PATH: Record<string, Access> = {
   '/api/v1/alerts': 'alerts',
   '/api/v1/blacklist-check': 'checks',
   '/api/v1/delisting': 'delisting',
+  '/api/v1/digest': 'alerts',
   '/api/v1/dmarc': 'dmarc',
   '/api/v1/dmarc-check': 'checks',
   '/api/v1/dns-check': 'checks',

@@ -16,6 +16,8 @@ const PAGE_CONTENT_SECURITY_POLICY = [
   "img-src 'self'",
   "font-src 'self'",
   "connect-src 'self'",
+  // The preview of a digest, which is sandboxed.
+  "frame-src 'self'",
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",

@@ -10,6 +10,7 @@ import type { MigrationAccount } from './engine/connections/connection-pair.ts'
 import { SLOT_LIMITS, type SlotLimits } from './limits.ts'
 import { migrateMailbox } from './engine/migrate.ts'
 import type { MigrationProgress } from './engine/progress/progress.ts'
+import { createThroughputRecorder, type Throughput } from './run/throughput.ts'
 import { createRowJournal, LostClaim } from './run/row-journal.ts'
 import { resolveAccount, type NetDeps } from './accounts.ts'
 import {
@@ -62,7 +63,7 @@ export function migrationJob(deps: MigrationJobDeps): Job<MigrationData> {
   })
 }
 
-type Claimed = MigrationRow & { sealed: string | null }
+type Claimed = MigrationRow & { sealed: string | null; throughput: Throughput | null }
 
 async function runClaimed(
   row: Claimed,
@@ -88,6 +89,7 @@ async function runClaimed(
       notes: row.progress.notes,
       signal: stop,
       log,
+      onConnectionLost: () => life.connectionLost(),
       onProgress(news) {
         life.report(news)
         // A dry run completes no messages. It has a time limit for the whole run instead.
@@ -95,7 +97,9 @@ async function runClaimed(
       },
     })
     await life.stop()
-    await db.transaction().execute((trx) => end(trx, row, state, progress, null))
+    await db
+      .transaction()
+      .execute((trx) => end(trx, row, state, { progress, throughput: life.throughput() }, null))
     log.info(
       { state, messages: progress.messagesDone, errors: progress.errorCount },
       'a migration ended',
@@ -187,7 +191,8 @@ async function endFailed(
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await addErrors(trx, row.id, [failure])
-    await end(trx, row, 'failed', { ...progress, errorCount: progress.errorCount + 1 }, failure)
+    const counted = { ...progress, errorCount: progress.errorCount + 1 }
+    await end(trx, row, 'failed', { progress: counted, throughput: null }, failure)
   })
 }
 
@@ -196,17 +201,20 @@ async function end(
   trx: Transaction<DB>,
   row: Claimed,
   state: 'completed' | 'failed',
-  progress: MigrationProgress,
+  written: { progress: MigrationProgress; throughput: Throughput | null },
   failure: CopyFailure | null,
 ): Promise<void> {
-  const hasEnded = await markEnded(trx, row, state, progress)
+  const hasEnded = await markEnded(trx, row, state, written)
   if (!hasEnded) return
-  if (state === 'failed') await raiseAlert(trx, failureAlert(row, progress, failure))
+  if (state === 'failed') await raiseAlert(trx, failureAlert(row, written.progress, failure))
   else await raiseResolved(trx, completionAlert(row))
 }
 
 type Life = {
   report(progress: MigrationProgress): void
+  connectionLost(): void
+  /** The series of the migration. */
+  throughput(): Throughput
   /** The latest reported progress. */
   last(): MigrationProgress | null
   /** Consecutive stalls before this run; 0 once this run has completed something. */
@@ -221,20 +229,22 @@ type Life = {
  */
 function showLife(
   db: Kysely<DB>,
-  run: Run & { stalls: number },
+  run: Run & Pick<Claimed, 'stalls' | 'throughput'>,
   log: Logger,
   onLost: () => void,
 ): Life {
   let news: MigrationProgress | null = null
   let last: MigrationProgress | null = null
   let { stalls } = run
+  const throughput = createThroughputRecorder(run.throughput)
   let writing: Promise<void> = Promise.resolve()
 
   async function write(): Promise<void> {
     const progress = news
     news = null
+    const written = progress && { progress, throughput: throughput.changed() }
     try {
-      if (!(await markAlive(db, run, progress))) onLost()
+      if (!(await markAlive(db, run, written))) onLost()
     } catch (error) {
       news ??= progress
       log.debug({ err: error }, 'could not store the progress')
@@ -245,7 +255,12 @@ function showLife(
     writing = writing.then(write)
   }, HEARTBEAT_MS)
   return {
-    report: (progress) => (last = news = progress),
+    report(progress) {
+      throughput.record(progress)
+      last = news = progress
+    },
+    connectionLost: () => throughput.connectionLost(),
+    throughput: () => throughput.series(),
     last: () => last,
     stalls: () => stalls,
     forgetStalls() {

@@ -23,6 +23,7 @@ import {
   FoundMigration,
   Migration,
   MigrationPage,
+  MigrationThroughput,
   NewMigration,
   Retry,
 } from './shapes.ts'
@@ -41,7 +42,9 @@ import {
   submitMigration,
   type SubmitDeps,
 } from './submit.ts'
-import { presentMigration, presentMigrationWithErrors } from './view.ts'
+import { findThroughput } from './run/store.ts'
+import { MAX_THROUGHPUT_POINTS } from './run/throughput.ts'
+import { presentMigration, presentMigrationWithErrors, presentThroughput } from './view.ts'
 
 export type MigrationRoutesDeps = SubmitDeps & {
   reauthenticate: Reauthenticate
@@ -214,6 +217,24 @@ function statusRoutes(
       success: true,
       ...(await found(deps, callerOf(request).workspaceId, request.params.id)),
     }),
+  )
+  app.get(
+    '/api/v1/imap/migrate/:id/throughput',
+    {
+      schema: {
+        summary: 'Get the throughput of a migration over time',
+        description: `Up to ${MAX_THROUGHPUT_POINTS} points; the longer a migration takes, the longer their steps.`,
+        tags,
+        params,
+        response: responses(MigrationThroughput),
+      },
+    },
+    async (request) => {
+      const { workspaceId } = callerOf(request)
+      const series = await findThroughput(deps.db, workspaceId, request.params.id)
+      if (series === undefined) throw new Fault('not_found', 'The migration was not found.')
+      return { success: true, data: series && presentThroughput(series) }
+    },
   )
   app.get(
     '/api/v1/imap/migrate/:id/events',

@@ -175,6 +175,26 @@ const ProgressFields = {
   notes: Type.Array(Note, { description: 'The first hundred changes to copied messages.' }),
 }
 
+export const MigrationThroughput = Type.Object({
+  success: Type.Literal(true),
+  data: Nullable(
+    Type.Object({
+      startedAt: Timestamp,
+      stepSeconds: Type.Integer({ description: 'The length of each step.' }),
+      points: Type.Array(
+        Type.Object({
+          step: Type.Integer({ description: 'Steps since the start. Others have no report.' }),
+          messages: Type.Integer({ description: 'Messages copied, skipped or failed in it.' }),
+          bytes: Type.Integer(),
+          throttled: Type.Boolean({ description: 'A server asked us to wait.' }),
+          connectionLost: Type.Boolean(),
+        }),
+        { maxItems: 240 },
+      ),
+    }),
+  ),
+})
+
 const MigrationFields = {
   migrationId: Uuid,
   status: Status,

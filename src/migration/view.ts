@@ -1,4 +1,5 @@
 import type { CopyFailure } from './engine/journal/journal.ts'
+import type { Throughput } from './run/throughput.ts'
 import type { MigrationRow } from './store.ts'
 
 /**
@@ -50,4 +51,18 @@ export function presentMigrationWithErrors(row: MigrationRow, errors: readonly C
 
 function withoutNulls(failure: CopyFailure): object {
   return Object.fromEntries(Object.entries(failure).filter(([, value]) => value !== null))
+}
+
+export function presentThroughput({ startedAt, stepSeconds, points }: Throughput) {
+  return {
+    startedAt: new Date(startedAt),
+    stepSeconds,
+    points: points.map(([step, messages, bytes, throttled, lost]) => ({
+      step,
+      messages,
+      bytes,
+      throttled: throttled === 1,
+      connectionLost: lost === 1,
+    })),
+  }
 }

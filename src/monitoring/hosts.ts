@@ -19,7 +19,12 @@ import {
   type HostSettings,
 } from './store.ts'
 
-export type HostDeps = { db: Kysely<DB>; queue: Queue; sweep: Job; blocklists: Blocklists }
+export type HostDeps = {
+  db: Kysely<DB>
+  queue: Pick<Queue, 'enqueue'>
+  sweep: Job
+  blocklists: Blocklists
+}
 
 /** Ports of a new name whose certificates are monitored by default. */
 const DEFAULT_TLS_PORTS = [443]
@@ -33,28 +38,35 @@ export async function addHost(
   workspaceId: string,
   { host: text, ...settings }: HostSettings & { host: string },
 ): Promise<HostRow> {
-  const host = parseHost(text)
-  const reason = host.kind === 'ip' ? notPublicReason(host.address) : null
-  if (reason) {
-    throw new Fault('invalid_request', `${text} ${reason}.`, {
-      details: [{ path: 'host', message: reason }],
-    })
-  }
+  const { name, tlsPorts } = readHost(text)
   requireLists(settings, blocklists)
-  if ((await countHosts(db, workspaceId)) >= MAX_HOSTS_PER_WORKSPACE) {
-    throw new Fault(
-      'conflict',
-      `A workspace can have up to ${MAX_HOSTS_PER_WORKSPACE} monitored hosts. Remove one first.`,
-    )
-  }
-  const name = host.kind === 'ip' ? host.address : host.name
-  const tlsPorts = host.kind === 'ip' ? [] : DEFAULT_TLS_PORTS
+  if ((await countHosts(db, workspaceId)) >= MAX_HOSTS_PER_WORKSPACE)
+    throw new Fault('conflict', HOSTS_LIMIT_MESSAGE)
   return db.transaction().execute(async (trx) => {
     const row = await insertHost(trx, { workspaceId, host: name, tlsPorts, ...settings })
-    if (!row) throw new Fault('conflict', `${name} is already monitored.`)
+    if (!row) throw new Fault('conflict', alreadyMonitored(name))
     await queue.enqueue(trx, sweep, {})
     await notifyChange(trx, workspaceId, 'monitoring', row.id)
     return row
+  })
+}
+
+export const HOSTS_LIMIT_MESSAGE = `A workspace can have up to ${MAX_HOSTS_PER_WORKSPACE} monitored hosts. Remove one first.`
+
+export const alreadyMonitored = (name: string) => `${name} is already monitored.`
+
+/**
+ * Reads a host as the user typed it.
+ * @returns its canonical name, and the ports of its certificates that are monitored by default
+ * @throws Fault `invalid_request`
+ */
+export function readHost(text: string): { name: string; tlsPorts: number[] } {
+  const host = parseHost(text)
+  if (host.kind === 'name') return { name: host.name, tlsPorts: DEFAULT_TLS_PORTS }
+  const reason = notPublicReason(host.address)
+  if (reason === null) return { name: host.address, tlsPorts: [] }
+  throw new Fault('invalid_request', `${text} ${reason}.`, {
+    details: [{ path: 'host', message: reason }],
   })
 }
 

@@ -63,6 +63,13 @@ export const FREQUENT_CHANGES_WINDOW_MS = 7 * DAY_MS
 /** Days over which availability is computed. */
 export const AVAILABILITY_DAYS = 30
 
+/** Days of a timeline, hosts of the workspace’s timeline, and what one host adds to it. */
+export const TIMELINE_DAYS = 90
+export const MAX_TIMELINE_HOSTS = 50
+export const MAX_TIMELINE_PERIODS = 400
+export const MAX_TIMELINE_EVENTS = 1_000
+export const MAX_TIMELINE_LISTS = 100
+
 export const HISTORY_RETENTION_MS = 400 * DAY_MS
 
 export const MAX_HOSTS_PER_WORKSPACE = 10_000

@@ -1,12 +1,17 @@
 import { Type } from 'typebox'
 import { closeIncidentsOf } from '../alerts/incidents/store.ts'
+import { addAuditDetails } from '../accounts/audit/record.ts'
 import { callerOf } from '../http/auth.ts'
+import { auditOfImport } from '../http/import.ts'
 import { responses, Done, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
+import { ImportReport } from '../http/shapes.ts'
 import type { App } from '../http/server.ts'
 import { notifyChange } from '../store/changes.ts'
 import { listFacts } from './facts/store.ts'
-import { availabilityOf, availableSince } from './history/availability.ts'
+import { availableSince } from './history/availability.ts'
+import { timelineRoutes } from './history/timeline-routes.ts'
 import { countEvents, listEvents, listPeriods } from './history/store.ts'
+import { summarizeHosts } from './history/summaries.ts'
 import {
   addHost,
   changeHost,
@@ -16,6 +21,7 @@ import {
   requireList,
   type HostDeps,
 } from './hosts.ts'
+import { importHosts } from './import-hosts.ts'
 import { listAddresses, listWorkspaceModes, setWorkspaceMode } from './blocklists/store.ts'
 import type { HostCheckDeps } from './checks/deps.ts'
 import {
@@ -26,6 +32,7 @@ import {
   MonitoredHost,
   MonitoredHostDetail,
   NewHost,
+  NewHosts,
   WatchedList,
 } from './shapes.ts'
 import { deleteHost, listHosts, type HostRow } from './store.ts'
@@ -40,21 +47,23 @@ const OneHost = Success(MonitoredHostDetail)
 /** `/api/v1/monitoring/…`: monitored hosts, their history, and the modes of the blocklists. */
 export function monitoringRoutes(app: App, deps: MonitoringRoutesDeps): void {
   hostsRoutes(app, deps)
+  importRoute(app, deps)
   hostRoutes(app, deps)
   historyRoute(app, deps)
+  timelineRoutes(app, deps)
   listRoutes(app, deps)
 }
 
 async function respondWithDetail({ db, blocklists }: MonitoringRoutesDeps, row: HostRow) {
-  const [availability, addresses, facts, periods] = await Promise.all([
-    availabilityOf(db, [row.id]),
+  const [summaryOf, addresses, facts, periods] = await Promise.all([
+    summarizeHosts(db, [row.id]),
     listAddresses(db, [row.id]),
     listFacts(db, [row.id]),
     listPeriods(db, row.id, availableSince()),
   ])
   return {
     success: true,
-    data: presentHostDetail(row, availability(row.id), { addresses, facts, periods }, blocklists),
+    data: presentHostDetail(row, summaryOf(row.id), { addresses, facts, periods }, blocklists),
   }
 }
 
@@ -71,11 +80,11 @@ function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
     },
     async (request) => {
       const rows = await listHosts(db, callerOf(request).workspaceId)
-      const availability = await availabilityOf(
+      const summaryOf = await summarizeHosts(
         db,
         rows.map(({ id }) => id),
       )
-      return { success: true, data: rows.map((row) => presentHost(row, availability(row.id))) }
+      return { success: true, data: rows.map((row) => presentHost(row, summaryOf(row.id))) }
     },
   )
   app.post(
@@ -93,6 +102,30 @@ function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
     async (request, reply) => {
       const row = await addHost(deps, callerOf(request).workspaceId, request.body)
       return reply.code(201).send(await respondWithDetail(deps, row))
+    },
+  )
+}
+
+function importRoute(app: App, deps: MonitoringRoutesDeps): void {
+  app.post(
+    '/api/v1/monitoring/hosts/import',
+    {
+      config: { limit: 'imports' },
+      schema: {
+        summary: 'Create several monitored hosts',
+        operationId: 'importHosts',
+        description:
+          'Adds up to 500 hosts at once. `results` has one result for each entry; valid entries are added whatever the others are.',
+        tags,
+        body: NewHosts,
+        response: responses(Success(ImportReport)),
+      },
+    },
+    async (request) => {
+      const { workspaceId } = callerOf(request)
+      const data = await importHosts(deps, workspaceId, request.body.entries)
+      addAuditDetails(request, auditOfImport(data))
+      return { success: true, data }
     },
   )
 }
@@ -187,7 +220,12 @@ function historyRoute(app: App, deps: MonitoringRoutesDeps): void {
     },
     async (request) => {
       const { id } = await requireHost(deps, callerOf(request).workspaceId, request.params.id)
-      const { page, limit, ...filter } = request.query
+      const { page, limit, kind, from, to } = request.query
+      const filter = {
+        kind,
+        from: from === undefined ? undefined : new Date(from),
+        to: to === undefined ? undefined : new Date(to),
+      }
       const total = await countEvents(db, id, filter)
       const events = await listEvents(db, id, filter, sliceOf({ page, limit }))
       const pagination = paginationOf({ page, limit }, total)

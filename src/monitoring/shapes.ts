@@ -1,5 +1,14 @@
 import { Type, type Static } from 'typebox'
-import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
+import {
+  DayOrMoment,
+  nameComponents,
+  Nullable,
+  PageQuery,
+  Pagination,
+  Timestamp,
+  Uuid,
+} from '../http/schema.ts'
+import { MAX_IMPORT_ENTRIES } from '../http/shapes.ts'
 import { LIST_CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
 import { MONITORED_KINDS } from './facts/store.ts'
 import { LIST_MODES } from './blocklists/modes.ts'
@@ -47,6 +56,20 @@ export const NewHost = Type.Object(
   { examples: [{ host: 'mail.example.com', label: 'outgoing mail' }] },
 )
 
+/** Hosts to add at once. An entry that is no host has a result of its own. */
+export const NewHosts = Type.Object(
+  {
+    entries: Type.Array(
+      Type.Object({
+        host: Type.String({ maxLength: 300, description: 'A host name or a public IP address.' }),
+        label: Type.Optional(Label),
+      }),
+      { minItems: 1, maxItems: MAX_IMPORT_ENTRIES },
+    ),
+  },
+  { examples: [{ entries: [{ host: 'mail.example.com', label: 'outgoing mail' }] }] },
+)
+
 export const HostChanges = Type.Object(Settings)
 
 const AvailabilityShape = Type.Object(
@@ -62,6 +85,11 @@ const AvailabilityShape = Type.Object(
       'Share of the known time without a listing on a critical or major blocklist; null while nothing is known.',
   },
 )
+
+const CertificateState = Type.String({
+  description:
+    '`valid`, `expiring`, `expiring-soon`, `expired`, `not-yet-valid`, `wrong-host`, `untrusted`.',
+})
 
 export const MonitoredHost = Type.Object({
   id: Uuid,
@@ -84,6 +112,19 @@ export const MonitoredHost = Type.Object({
   tlsPorts: Type.Array(Type.Integer()),
   dnsRecords: Type.Boolean(),
   availability: AvailabilityShape,
+  days: Type.Array(Type.Enum(['clean', 'listed', 'unknown', 'none']), {
+    description:
+      'State on each UTC day of `availability`, oldest first, today last. `listed`: for a part of the day. `none`: not monitored yet.',
+  }),
+  certificate: Nullable(
+    Type.Object(
+      { state: CertificateState, daysRemaining: Type.Integer() },
+      {
+        description:
+          'Of its certificates with a problem, or else of all, the one that expires first.',
+      },
+    ),
+  ),
 })
 
 const ListingShape = Type.Object({
@@ -104,10 +145,7 @@ const ListingShape = Type.Object({
 
 const CertificateShape = Type.Object({
   port: Type.Integer(),
-  state: Type.String({
-    description:
-      '`valid`, `expiring`, `expiring-soon`, `expired`, `not-yet-valid`, `wrong-host`, `untrusted`.',
-  }),
+  state: CertificateState,
   daysRemaining: Type.Integer(),
   validTo: Timestamp,
   issuer: Type.String(),
@@ -148,6 +186,8 @@ export type MonitoredHostDetail = Static<typeof MonitoredHostDetail>
 export const HistoryQuery = Type.Object({
   ...PageQuery.properties,
   kind: Type.Optional(Type.Enum([...MONITORED_KINDS])),
+  from: Type.Optional(Type.String({ ...DayOrMoment, description: 'Changes from then on.' })),
+  to: Type.Optional(Type.String({ ...DayOrMoment, description: 'Changes up to then.' })),
 })
 
 const Change = Type.Object({
@@ -170,6 +210,49 @@ export const History = Type.Object({
   pagination: Pagination,
 })
 
+const SpanShape = Type.Object({
+  state: Type.Enum(['clean', 'listed', 'unknown']),
+  from: Timestamp,
+  to: Timestamp,
+})
+const HostSpans = Type.Array(SpanShape, {
+  description:
+    'States on critical and major blocklists, in order. Time that no span covers was not monitored.',
+})
+
+export const HostTimeline = Type.Object({
+  from: Timestamp,
+  to: Timestamp,
+  periods: HostSpans,
+  lists: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      dnsbl: Type.String(),
+      spans: Type.Array(SpanShape, { description: 'Listed or unknown, in order.' }),
+    }),
+    { description: 'Blocklists with a listing in this time, the latest first.' },
+  ),
+  marks: Type.Array(
+    Type.Object({
+      at: Timestamp,
+      kind: Type.Enum(['certificate', 'dns']),
+      name: Type.String(),
+      from: Type.String(),
+      to: Type.String(),
+    }),
+    { description: 'Changes of certificates and DNS records, in order.' },
+  ),
+})
+
+export const WorkspaceTimeline = Type.Object({
+  from: Timestamp,
+  to: Timestamp,
+  hosts: Type.Array(
+    Type.Object({ id: Uuid, host: Type.String(), label: Type.String(), periods: HostSpans }),
+  ),
+  total: Type.Integer({ description: 'Hosts of the workspace.' }),
+})
+
 export const WatchedList = Type.Object({
   name: Type.String(),
   dnsbl: Type.String(),
@@ -184,6 +267,7 @@ export const ListChoice = Type.Object({
 
 nameComponents({
   NewHost,
+  NewHosts,
   HostChanges,
   MonitoredHost,
   MonitoredHostDetail,
@@ -191,6 +275,8 @@ nameComponents({
   HostCertificate: CertificateShape,
   HostRecord: RecordShape,
   HostEvent: Change,
+  HostTimeline,
+  WorkspaceTimeline,
   WatchedList,
   ListChoice,
 })

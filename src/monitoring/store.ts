@@ -79,6 +79,43 @@ export async function countHosts(db: Db, workspaceId: string): Promise<number> {
   return count
 }
 
+/** Counts like `countHosts`, and locks the workspace until the transaction ends. */
+export async function lockAndCountHosts(db: Db, workspaceId: string): Promise<number> {
+  await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forUpdate().execute()
+  return countHosts(db, workspaceId)
+}
+
+/** Those of the names that the workspace monitors. */
+export async function listKnownHosts(
+  db: Db,
+  workspaceId: string,
+  names: string[],
+): Promise<string[]> {
+  if (names.length === 0) return []
+  const rows = await db
+    .selectFrom('monitoredHost')
+    .select('host')
+    .where('workspaceId', '=', workspaceId)
+    .where('host', 'in', names)
+    .execute()
+  return rows.map(({ host }) => host)
+}
+
+/** Inserts hosts in one statement. @returns those that the workspace did not have */
+export async function insertHosts(
+  db: Db,
+  workspaceId: string,
+  hosts: { host: string; label: string; tlsPorts: number[] }[],
+): Promise<{ id: string; host: string }[]> {
+  if (hosts.length === 0) return []
+  return db
+    .insertInto('monitoredHost')
+    .values(hosts.map((host) => ({ workspaceId, lists: '{}', ...host })))
+    .onConflict((conflict) => conflict.doNothing())
+    .returning(['id', 'host'])
+    .execute()
+}
+
 /** Lists the hosts of a workspace, oldest first. */
 export async function listHosts(db: Db, workspaceId: string): Promise<HostRow[]> {
   const rows = await db
@@ -88,6 +125,24 @@ export async function listHosts(db: Db, workspaceId: string): Promise<HostRow[]>
     .orderBy('id')
     .execute()
   return rows as HostRow[]
+}
+
+/** Lists hosts, listed ones first, then those that could not be checked, and counts all of them. */
+export async function listHostsByStatus(
+  db: Db,
+  workspaceId: string,
+  limit: number,
+): Promise<{ hosts: Pick<HostRow, 'id' | 'host' | 'label'>[]; total: number }> {
+  const total = await countHosts(db, workspaceId)
+  const hosts = await db
+    .selectFrom('monitoredHost')
+    .select(['id', 'host', 'label'])
+    .where('workspaceId', '=', workspaceId)
+    .orderBy(sql`array_position(array['listed', 'unknown'], status)`)
+    .orderBy('host')
+    .limit(limit)
+    .execute()
+  return { hosts, total }
 }
 
 export async function findHost(

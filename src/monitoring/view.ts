@@ -2,8 +2,8 @@ import type { Blocklist } from '../protocols/dnsbl/catalogue.ts'
 import type { Blocklists } from '../protocols/dnsbl/blocklists.ts'
 import type { CertificateDetail } from './certificates/check.ts'
 import { daysLeft } from './certificates/messages.ts'
+import type { HostSummary } from './history/summaries.ts'
 import type { FactRow } from './facts/store.ts'
-import type { Availability } from './history/availability.ts'
 import type { EventRow, PeriodRow } from './history/store.ts'
 import { ipOf, zoneOf, type ListingDetail } from './blocklists/evaluate.ts'
 import type { HostAddressRow } from './blocklists/store.ts'
@@ -11,22 +11,22 @@ import { defaultMode, type ListModes } from './blocklists/modes.ts'
 import type { RecordDetail } from './records/check.ts'
 import type { HostRow } from './store.ts'
 
-export function presentHost(row: HostRow, availability: Availability) {
+export function presentHost(row: HostRow, summary: HostSummary) {
   const times = [row.graveDueAt, row.fullDueAt, row.recheckAt ?? row.graveDueAt]
-  return { ...row, nextCheckAt: new Date(Math.min(...times.map(Number))), availability }
+  return { ...row, nextCheckAt: new Date(Math.min(...times.map(Number))), ...summary }
 }
 
 /** Presents a host with its addresses, facts and periods. */
 export function presentHostDetail(
   row: HostRow,
-  availability: Availability,
+  summary: HostSummary,
   known: { addresses: HostAddressRow[]; facts: FactRow[]; periods: PeriodRow[] },
   { lists }: Blocklists,
 ) {
   const { addresses, facts, periods } = known
   const of = (kind: FactRow['kind']) => facts.filter((fact) => fact.kind === kind)
   return {
-    ...presentHost(row, availability),
+    ...presentHost(row, summary),
     addresses: addresses.map(({ ip, unknown }) => ({ ip, unknownLists: unknown })),
     listings: of('blacklist').flatMap((fact) => presentListing(fact, lists)),
     certificates: of('certificate').map(presentCertificate),

@@ -14,13 +14,14 @@ export type Relay = {
 }
 
 /**
- * A mail in plain text to one address. `messageId` with its angle brackets; one is made where there
- * is none.
+ * A mail to one address in plain text, or with `html` as its alternative. `messageId` with its angle
+ * brackets; one is made where there is none.
  */
 export type OutgoingMail = {
   to: string
   subject: string
   text: string
+  html?: string
   messageId?: string
   headers?: Record<string, string>
 }

@@ -133,6 +133,15 @@ export interface AbuseSnapshotHold {
   single: Generated<boolean>;
 }
 
+export interface AbuseSystemCount {
+  day: string;
+  lane: number;
+  name: string;
+  network: string;
+  reports: number;
+  service: string;
+}
+
 export interface AbuseToken {
   createdAt: Generated<Timestamp>;
   hash: Buffer;
@@ -368,6 +377,26 @@ export interface DelistingStep {
   status: Generated<string>;
   tries: Generated<number>;
   zone: string;
+}
+
+export interface DigestSubscription {
+  accountId: string;
+  attemptAt: Timestamp | null;
+  attempts: Generated<number>;
+  claimedUntil: Timestamp | null;
+  coveredUntil: Timestamp | null;
+  createdAt: Generated<Timestamp>;
+  dueAt: Timestamp | null;
+  error: string | null;
+  frequency: string;
+  hour: number;
+  outcome: string | null;
+  outcomeAt: Timestamp | null;
+  run: Generated<number>;
+  state: Generated<string>;
+  timeZone: string;
+  weekday: number;
+  workspaceId: string;
 }
 
 export interface DmarcAddress {
@@ -610,6 +639,7 @@ export interface Migration {
   stalls: Generated<number>;
   startedAt: Timestamp | null;
   status: Generated<string>;
+  throughput: Json | null;
   workspaceId: string;
 }
 
@@ -796,6 +826,7 @@ export interface WatchedDomain {
   records: Generated<Json>;
   recordsAt: Timestamp | null;
   sentence: string | null;
+  stages: Json | null;
   state: string | null;
   workspaceId: string;
 }
@@ -882,6 +913,7 @@ export interface DB {
   abuseSnapshotChange: AbuseSnapshotChange;
   abuseSnapshotFile: AbuseSnapshotFile;
   abuseSnapshotHold: AbuseSnapshotHold;
+  abuseSystemCount: AbuseSystemCount;
   abuseToken: AbuseToken;
   abuseTokenCount: AbuseTokenCount;
   account: Account;
@@ -900,6 +932,7 @@ export interface DB {
   delistingProcess: DelistingProcess;
   delistingRequest: DelistingRequest;
   delistingStep: DelistingStep;
+  digestSubscription: DigestSubscription;
   dmarcAddress: DmarcAddress;
   dmarcDelivery: DmarcDelivery;
   dmarcDomain: DmarcDomain;

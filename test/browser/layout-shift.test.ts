@@ -21,6 +21,7 @@ const OPEN = ['/', '/sign-in', '/forgot-password', '/address', '/network', '/sig
 /** Every screen of an account. Ids that begin with `:` are created below. */
 const OWN = [
   '/home',
+  '/domains',
   '/check',
   '/hooks',
   '/hooks/:hook',
@@ -49,11 +50,17 @@ const OWN = [
   '/attacks/list',
   '/attacks/administration',
   '/tokens',
+  '/workspace',
+  '/workspace/members',
+  '/workspace/invitations',
+  '/workspace/audit',
+  '/workspaces',
   '/alerts',
   '/alerts/channels',
   '/account',
   '/administration',
   '/administration/accounts',
+  '/administration/workspaces',
   '/administration/audit',
 ]
 
@@ -112,6 +119,8 @@ async function fillAccount(): Promise<Record<string, string>> {
   const host = await call<Made>('/api/v1/monitoring/hosts', { host: NAME, label: 'outgoing mail' })
   await call('/api/v1/monitoring/hosts', { host: '9.9.9.9', label: 'shop' })
   await call(`/api/v1/monitoring/hosts/${host.data.id}/check`, {})
+  // The overview has its cards of domains, whatever of them works.
+  await call('/api/v1/domains/example.test/watch', {})
   const delisting = await call<Made>('/api/v1/delisting', { ip: IP })
   const { endpoint } = await call<{ endpoint: { id: string; token: string } }>(
     '/api/webhook/endpoints',

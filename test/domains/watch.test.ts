@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { DomainHistory, DomainSummary } from '../../src/domains/shapes.ts'
+import type { DomainHistory, DomainReport, DomainSummary } from '../../src/domains/shapes.ts'
 import { compareRecords } from '../../src/domains/watch/records.ts'
 import { sweepDomains } from '../../src/domains/watch/jobs.ts'
 import { insertDomainEvents, listDomainEvents, listDue } from '../../src/domains/watch/store.ts'
@@ -152,16 +152,34 @@ describe('the list of domains', () => {
 
   it('shows the verdict of the last check of a watched domain', async () => {
     await watch('other.com')
-    const check = await ask<{ verdict: { state: string; sentence: string } }>(
-      'domains/other.com',
-      alice.token,
-    )
-    const { verdict } = check.body.data
+    const check = await ask<DomainReport>('domains/other.com', alice.token)
+    const { verdict, stages } = check.body.data
     const { domains } = await domainsOf(alice.token)
     expect(domains.find(({ domain }) => domain === 'other.com')).toMatchObject({
       state: verdict.state,
       sentence: verdict.sentence,
+      stages: stages.map(({ name, state }) => ({ name, state })),
     })
+  })
+
+  it('can be limited to watched domains, which count alone then', async () => {
+    await ask('domains/example.com', alice.token)
+    await database.pool.query(
+      `insert into monitored_host (workspace_id, host) values ($1, 'www.unwatched.test')`,
+      [alice.id],
+    )
+    const listed = async (search: string) => {
+      const { body } = await ask<{ domains: DomainSummary[]; pagination: { total: number } }>(
+        `domains?${search}`,
+        alice.token,
+      )
+      return [body.data.domains.map(({ domain }) => domain).toSorted(), body.data.pagination.total]
+    }
+    expect(await listed('watched=true')).toEqual([['example.com', 'other.com'], 2])
+    expect(await listed('watched=false')).toEqual([['unwatched.test'], 1])
+    expect(await listed('watched=true&limit=1')).toMatchObject([expect.any(Array), 2])
+    expect((await ask('domains?watched=maybe', alice.token)).status).toBe(400)
+    await database.pool.query(`delete from monitored_host where host = 'www.unwatched.test'`)
   })
 })
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { deleteFact, saveFact } from '../../src/monitoring/facts/store.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { enabled, IP, startLists } from '../servers/blacklists.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
@@ -140,6 +141,61 @@ describe('monitored hosts', () => {
     expect(availability.percent).toBeCloseTo(83.333, 1)
     expect(availability.listedSeconds).toBe(36_000)
     expect(availability.unknownSeconds).toBe(144_000)
+  })
+
+  it('have a state for each of the last 30 UTC days: a listing counts for its whole day', async () => {
+    const host = await portreeve.add(IP)
+    await portreeve.seen(host, ({ lastCheckAt }) => lastCheckAt !== null)
+    await portreeve.db.deleteFrom('monitoredPeriod').where('hostId', '=', host.id).execute()
+    const midnight = Math.floor(Date.now() / 86_400_000) * 86_400_000
+    const at = (days: number, hours: number) =>
+      new Date(midnight - days * 86_400_000 + hours * 3_600_000)
+    const periods = [
+      { state: 'clean', beganAt: at(9, 12) },
+      { state: 'listed', beganAt: at(6, 23) },
+      { state: 'unknown', beganAt: at(5, 1) },
+      { state: 'clean', beganAt: at(3, 20) },
+    ]
+    await portreeve.db
+      .insertInto('monitoredPeriod')
+      .values(periods.map((period) => ({ hostId: host.id, ...period })))
+      .execute()
+    const { json } = await portreeve.call<Host[]>('GET', 'hosts')
+    const { days, certificate } = json.data.find(({ id }) => id === host.id) as Host
+    expect(days).toHaveLength(30)
+    expect(days.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 'none'))
+    expect(days.slice(20).join(' ')).toBe(
+      'clean clean clean listed listed unknown clean clean clean clean',
+    )
+    expect(certificate).toBeNull()
+  })
+
+  it('have the certificate that needs attention first, not the one that expires first', async () => {
+    const host = await portreeve.add(IP)
+    await portreeve.seen(host, ({ lastCheckAt }) => lastCheckAt !== null)
+    const inDays = (days: number) => new Date(Date.now() + (days + 0.5) * 86_400_000).toISOString()
+    const certificates = [
+      { subject: '25', state: 'valid', validTo: inDays(40) },
+      { subject: '993', state: 'wrong-host', validTo: inDays(80) },
+    ]
+    for (const { subject, state, validTo } of certificates)
+      await saveFact(portreeve.db, {
+        hostId: host.id,
+        kind: 'certificate',
+        subject,
+        state,
+        detail: { validTo, issuer: '', names: [] },
+        since: new Date(),
+        suspect: null,
+        suspectAt: null,
+      })
+    const shown = async () => {
+      const { json } = await portreeve.call<Host[]>('GET', 'hosts')
+      return json.data.find(({ id }) => id === host.id)?.certificate
+    }
+    expect(await shown()).toEqual({ state: 'wrong-host', daysRemaining: 80 })
+    await deleteFact(portreeve.db, { hostId: host.id, kind: 'certificate', subject: '993' })
+    expect(await shown()).toEqual({ state: 'valid', daysRemaining: 40 })
   })
 
   it('count time without checks as unknown', async () => {

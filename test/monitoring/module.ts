@@ -51,6 +51,8 @@ export type Host = {
   }[]
   certificates: { port: number; state: string; daysRemaining: number }[]
   records: { name: string; type: string; values: string[] }[]
+  days: string[]
+  certificate: { state: string; daysRemaining: number } | null
   availability: { percent: number | null; listedSeconds: number; unknownSeconds: number }
   periods: { state: string; from: string; to: string }[]
 }

@@ -1,6 +1,7 @@
 import type { Query, QueryClient, QueryKey } from '@tanstack/react-query'
 import { messages } from './messages.ts'
 import { showToast } from './toasts.ts'
+import { runEach, type RowFailure } from './ui/lists/run-each.ts'
 
 /** Milliseconds during which a deletion can be undone. */
 const UNDO_MS = 8_000
@@ -27,58 +28,76 @@ type Deletion = {
   send: () => Promise<unknown>
 }
 
-/** Deletions whose request is not sent yet. */
-const pending = new Map<string, () => Promise<void>>()
+/** Hides one object at once, and offers to undo that; see `deleteAllWithUndo`. */
+export function deleteWithUndo(queries: QueryClient, { id, send, ...rest }: Deletion): void {
+  const failed = (failures: RowFailure<{ id: string }>[]) =>
+    messages.notDeleted(failures[0]?.reason ?? '')
+  deleteAllWithUndo(queries, { rows: [{ id }], send, failed, ...rest })
+}
+
+type Deletions<T> = {
+  rows: T[]
+  text: string
+  list: QueryKey
+  send: (row: T) => Promise<unknown>
+  /** Says which rows could not be deleted, and why. */
+  failed: (failures: RowFailure<T>[]) => string
+}
 
 /**
- * Hides an object at once, and offers to undo that. The request is sent when the toast closes, when
- * the user signs out, or when the page is left. If it fails, the object comes back with the reason.
+ * Deletions whose requests are not sent yet, by a key of their own. `isLeaving`: the page is going
+ * away, so that no request can wait for another one.
  */
-export function deleteWithUndo(queries: QueryClient, { id, text, list, send }: Deletion): void {
+const pending = new Map<symbol, (isLeaving: boolean) => Promise<void>>()
+
+/**
+ * Hides objects at once, and offers to undo that. The requests are sent when the toast closes, when
+ * the user signs out, or when the page is left. Objects whose request fails come back, with the
+ * reason.
+ */
+export function deleteAllWithUndo<T extends { id: string }>(
+  queries: QueryClient,
+  { rows, text, list, send, failed }: Deletions<T>,
+): void {
+  const key = Symbol(text)
   // The screen of a deleted object may still be open.
   const predicate = ({ queryKey }: Query) => !queryKey.some(isDeleted)
   const refresh = () => void queries.invalidateQueries({ queryKey: [list[0]], predicate })
-  function restore(): void {
-    deleted.delete(id)
-    refresh()
-  }
-  async function commit(): Promise<void> {
-    if (!pending.delete(id)) return
+  async function commit(isLeaving: boolean): Promise<void> {
+    if (!pending.delete(key)) return
     close()
-    try {
-      await send()
-      refresh()
-    } catch (error) {
-      restore()
-      showToast({ isProblem: true, text: messages.notDeleted((error as Error).message) })
-    }
+    const failures = await runEach(rows, send, undefined, isLeaving ? rows.length : undefined)
+    failures.forEach(({ row }) => deleted.delete(row.id))
+    refresh()
+    if (failures.length > 0) showToast({ isProblem: true, text: failed(failures) })
   }
   function undo(): void {
-    if (!pending.delete(id)) return
+    if (!pending.delete(key)) return
     close()
-    restore()
+    rows.forEach(({ id }) => deleted.delete(id))
+    refresh()
   }
 
-  deleted.add(id)
-  pending.set(id, commit)
-  void hide(queries, list, id)
+  rows.forEach(({ id }) => deleted.add(id))
+  pending.set(key, commit)
+  void hide(queries, list)
   const close = showToast({
     text,
     action: { label: messages.undo, run: undo },
     lastsMs: UNDO_MS,
-    onExpire: () => void commit(),
+    onExpire: () => void commit(false),
   })
 }
 
-/** A response from before would show the object again. */
-async function hide(queries: QueryClient, queryKey: QueryKey, id: string): Promise<void> {
+/** A response from before would show the objects again. */
+async function hide(queries: QueryClient, queryKey: QueryKey): Promise<void> {
   await queries.cancelQueries({ queryKey })
-  queries.setQueryData<{ id: string }[]>(queryKey, (rows) => rows?.filter((row) => row.id !== id))
+  queries.setQueryData<{ id: string }[]>(queryKey, (rows) => rows && withoutDeleted(rows))
 }
 
 /** Sends all pending deletions now. Requests that began here outlive the page (`keepalive`). */
 export async function sendDeletions(): Promise<void> {
-  await Promise.all([...pending.values()].map((commit) => commit()))
+  await Promise.all([...pending.values()].map((commit) => commit(true)))
 }
 
 /** Sends pending deletions when the page is left. Called once per tab. */

@@ -1,3 +1,6 @@
+/** Failures that a message names one by one. */
+const MAX_LISTED = 5
+
 /** Texts that no single module owns. */
 export const messages = {
   /** The service cannot be reached at all. */
@@ -18,5 +21,12 @@ export const messages = {
   undo: 'Undo',
   /** The deleted object is back in its list. */
   notDeleted: (reason: string) => `Not deleted. ${reason}`,
+  /** Some of several deleted objects are back in their list. */
+  someNotDeleted: (all: number, failures: { name: string; reason: string }[]) => {
+    const listed = failures.slice(0, MAX_LISTED).map(({ name, reason }) => `${name}: ${reason}`)
+    const rest = failures.length - listed.length
+    const more = rest > 0 ? ` And ${rest} more.` : ''
+    return `${failures.length} of ${all} could not be deleted: ${listed.join(' ')}${more}`
+  },
   shortcutsOnThisScreen: 'On this screen',
 } as const

@@ -23,6 +23,7 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
   requests: () => [['webhooks', 'all']],
   attacks: () => [
     ['attacks', 'network'],
+    ['attacks', 'map'],
     ['attacks', 'tokens'],
     ['attacks', 'address'],
   ],

@@ -18,7 +18,15 @@ import { RootFrame } from './frame/root-frame.tsx'
 import { ScreenSkeleton } from './ui/feedback/skeleton.tsx'
 import type { ListSearch } from './pages/attack-list.tsx'
 import { historySearch, hostsSearch } from './monitoring/search.ts'
-import { pageOf, searchText, type Search } from './search.ts'
+import {
+  dayOf,
+  oneOf,
+  pageOf,
+  searchText,
+  tableSearch,
+  type Search,
+  type TableSearch,
+} from './search.ts'
 import type { InspectorSearch } from './pages/webhook-endpoint.tsx'
 import { accountQuery } from './queries.ts'
 import { WorkspaceFrame } from './workspaces/workspace-frame.tsx'
@@ -44,6 +52,8 @@ const own = createRoute({
   id: 'own',
   component: WorkspaceFrame,
   pendingComponent: PendingAccountFrame,
+  // The pending frame is replaced, with the dialogs that were opened in it: not a moment later.
+  pendingMinMs: 0,
   errorComponent: ErrorPage,
   beforeLoad: async ({ context, location }) => {
     const account = await context.queries.ensureQueryData(accountQuery)
@@ -112,12 +122,12 @@ const screens = root.addChildren([
       () => import('./pages/check.tsx'),
       ({ q }): { q?: string } => ({ q: searchText(q) }),
     ),
-    ownScreen('/domains', () => import('./pages/domains.tsx')),
+    ownScreen('/domains', () => import('./pages/domains.tsx'), domainsSearch),
     ownScreen('/domains/$domain', () => import('./pages/domain.tsx')),
-    ownScreen('/hooks', () => import('./pages/webhook-endpoints.tsx')),
+    ownScreen('/hooks', () => import('./pages/webhook-endpoints.tsx'), tableSearch),
     ownScreen('/hooks/$id', () => import('./pages/webhook-endpoint.tsx'), inspectorSearch),
     ownScreen('/hooks/$id/settings', () => import('./pages/webhook-endpoint-settings.tsx')),
-    ownScreen('/dmarc', () => import('./pages/dmarc.tsx')),
+    ownScreen('/dmarc', () => import('./pages/dmarc.tsx'), tableSearch),
     ownScreen('/dmarc/rejected', () => import('./pages/dmarc-rejected.tsx'), pageSearch),
     ownScreen('/dmarc/mailboxes', () => import('./pages/dmarc-mailboxes.tsx')),
     ownScreen('/dmarc/$id', () => import('./pages/dmarc-domain.tsx'), summarySearch),
@@ -137,14 +147,14 @@ const screens = root.addChildren([
     ownScreen('/delisting', () => import('./pages/delisting.tsx'), delistingsSearch),
     ownScreen('/delisting/new', () => import('./pages/new-delisting.tsx'), newDelistingSearch),
     ownScreen('/delisting/$id', () => import('./pages/delisting-detail.tsx')),
-    ownScreen('/migrations', () => import('./pages/migrations.tsx'), pageSearch),
+    ownScreen('/migrations', () => import('./pages/migrations.tsx'), pagedTableSearch),
     ownScreen('/migrations/new', () => import('./pages/new-migration.tsx')),
     ownScreen('/migrations/$id', () => import('./pages/migration.tsx')),
-    ownScreen('/attacks', () => import('./pages/attacks.tsx'), addressSearch),
-    ownScreen('/attacks/servers', () => import('./pages/attack-servers.tsx')),
+    ownScreen('/attacks', () => import('./pages/attacks.tsx'), attacksSearch),
+    ownScreen('/attacks/servers', () => import('./pages/attack-servers.tsx'), tableSearch),
     ownScreen('/attacks/list', () => import('./pages/attack-list.tsx'), listSearch),
     ownScreen('/attacks/administration', () => import('./pages/attack-administration.tsx')),
-    ownScreen('/tokens', () => import('./pages/tokens.tsx')),
+    ownScreen('/tokens', () => import('./pages/tokens.tsx'), tableSearch),
     ownScreen('/workspace', () => import('./pages/workspace.tsx')),
     ownScreen('/workspace/members', () => import('./pages/workspace-members.tsx')),
     ownScreen('/workspace/invitations', () => import('./pages/workspace-invitations.tsx')),
@@ -186,8 +196,21 @@ function addressSearch({ ip }: Search): { ip?: string } {
   return { ip: searchText(ip) }
 }
 
+/** An address to look up, and the day of the map. */
+function attacksSearch({ ip, day }: Search): { ip?: string; day?: string } {
+  return { ip: searchText(ip), day: dayOf(day) }
+}
+
 function listSearch({ format, service }: Search): ListSearch {
   return { format: searchText(format), service: searchText(service) }
+}
+
+function domainsSearch({ view, ...rest }: Search): TableSearch & { view?: 'table' | undefined } {
+  return { ...tableSearch(rest), view: oneOf(view, ['table']) }
+}
+
+function pagedTableSearch(search: Search): TableSearch & { page?: number } {
+  return { ...tableSearch(search), ...pageSearch(search) }
 }
 
 /** The page of a long list. */

@@ -12,6 +12,12 @@ export function pageOf(value: unknown): number | undefined {
   return Number.isInteger(value) && (value as number) > 1 ? (value as number) : undefined
 }
 
+/** A UTC day such as `2026-11-21`. */
+export function dayOf(value: unknown): string | undefined {
+  const isDay = typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value)
+  return isDay && !Number.isNaN(Date.parse(value)) ? value : undefined
+}
+
 /** Builds the query string of a request from the given fields. */
 export function searchOf(fields: Record<string, string | number | null | undefined>): string {
   const given = Object.entries(fields).filter(
@@ -25,4 +31,11 @@ export function oneOf<const T extends string | number>(
   choices: readonly T[],
 ): T | undefined {
   return choices.find((choice) => choice === value)
+}
+
+/** Sorting and filter of a data table: `?sort=-status&q=mail`. */
+export type TableSearch = { sort?: string | undefined; q?: string | undefined }
+
+export function tableSearch({ sort, q }: Search): TableSearch {
+  return { sort: searchText(sort), q: searchText(q) }
 }

@@ -1,4 +1,5 @@
 import type { Ranges } from '../ranges/ranges.ts'
+import type { AttackerNetwork } from '../reputation/attacker-network.ts'
 import type { Reporter } from '../reputation/reporter.ts'
 import type { Standing, TraitsOf } from '../scoring/score.ts'
 import type { Standings } from '../reputation/standings.ts'
@@ -8,7 +9,13 @@ import { RATE, takeOne, type Allowance } from './rate.ts'
 import { applyReport, type AppliedOutcome, type AttackReport } from './record.ts'
 import type { Changes, Found, AttackReportRow, RateUsage } from './store.ts'
 
-export type LedgerDeps = { ranges: Ranges; standings: Standings; traitsOf: TraitsOf }
+export type LedgerDeps = {
+  ranges: Ranges
+  standings: Standings
+  traitsOf: TraitsOf
+  /** The network of an attacker, by the key of its address. */
+  networkOfAttacker: (key: string) => AttackerNetwork
+}
 
 /** The reporter, its weight for this report, and its token. */
 export type Sender = { reporter: Reporter; standing: Standing; tokenId: string | null }
@@ -110,6 +117,7 @@ export function createLedger(found: Found, deps: LedgerDeps, now: number): Ledge
       })),
       reports,
       counts: countServices(counted),
+      systemCounts: countSystems(counted, deps.networkOfAttacker),
       tokenCounts: countTokens(counted),
       networks: standings
         .unseen([...networks.keys()], now)
@@ -124,6 +132,21 @@ export function createLedger(found: Found, deps: LedgerDeps, now: number): Ledge
 function countServices(reports: AttackReportRow[]): { service: string; reports: number }[] {
   const byService = Map.groupBy(reports, ({ service }) => service)
   return [...byService].map(([service, those]) => ({ service, reports: those.length }))
+}
+
+function countSystems(
+  reports: AttackReportRow[],
+  networkOf: LedgerDeps['networkOfAttacker'],
+): Changes['systemCounts'] {
+  const located = reports.map((report) => ({ ...report, attacker: networkOf(report.address) }))
+  const byNetwork = Map.groupBy(located, ({ attacker }) => attacker.network)
+  return [...byNetwork].flatMap(([network, those]) =>
+    countServices(those).map((count) => ({
+      ...count,
+      network,
+      name: those[0]?.attacker.name ?? '',
+    })),
+  )
 }
 
 function countTokens(reports: AttackReportRow[]): Changes['tokenCounts'] {

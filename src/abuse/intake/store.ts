@@ -2,6 +2,7 @@ import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
 import type { Pool } from 'pg'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
+import type { AttackerNetwork } from '../reputation/attacker-network.ts'
 import type { Refutation } from '../reputation/store.ts'
 import { restored, upsertAddresses, type AddressRow } from '../store.ts'
 import { DAY_MS } from '../../time.ts'
@@ -97,6 +98,7 @@ export type Changes = {
   usages: { before: RateUsage | undefined; after: RateUsage }[]
   reports: AttackReportRow[]
   counts: { service: string; reports: number }[]
+  systemCounts: (AttackerNetwork & { service: string; reports: number })[]
   tokenCounts: { tokenId: string; service: string; reports: number }[]
   /** Networks to be marked as seen. */
   networks: { network: string; origin: string }[]
@@ -113,7 +115,8 @@ export async function writeGroup(
   changes: Changes,
   { now, lane }: { now: Date; lane: number },
 ): Promise<void> {
-  const { addresses, usages, reports, counts, tokenCounts, networks, refutations } = changes
+  const { addresses, usages, reports, counts, systemCounts, tokenCounts, networks, refutations } =
+    changes
   const query = sql`
     with written_address as (${upsertAddresses(addresses)} returning 1),
     usage as (
@@ -131,6 +134,7 @@ export async function writeGroup(
     ),
     reported as (${insertReports(reports, now)}),
     counted as (${addCounts(counts, lane, now)}),
+    system_counted as (${addSystemCounts(systemCounts, lane, now)}),
     token_counted as (${addTokenCounts(tokenCounts, now)}),
     seen as (${markNetworksSeen(networks, now)}),
     refuted as (${insertRefutations(refutations, now)})
@@ -178,6 +182,17 @@ function addCounts(counts: Changes['counts'], lane: number, now: Date) {
     select date_trunc('hour', ${now}::timestamptz, 'UTC'), service, ${lane}::integer, reports
     from json_to_recordset(${JSON.stringify(counts)}::json) as given (service text, reports bigint) order by service
     on conflict (hour, service, lane) do update set reports = kept.reports + excluded.reports`
+}
+
+function addSystemCounts(counts: Changes['systemCounts'], lane: number, now: Date) {
+  return sql`
+    insert into abuse_system_count as kept (day, network, name, service, lane, reports)
+    select (${now}::timestamptz at time zone 'UTC')::date, network, name, service, ${lane}::integer, reports
+    from json_to_recordset(${JSON.stringify(counts)}::json)
+      as given (network text, name text, service text, reports bigint)
+    order by network, service
+    on conflict (day, network, service, lane) do update
+      set reports = kept.reports + excluded.reports, name = excluded.name`
 }
 
 function addTokenCounts(counts: Changes['tokenCounts'], now: Date) {

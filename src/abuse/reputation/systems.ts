@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { AsnTable } from '../../protocols/networks/asn-table.ts'
+import type { AsnTable, AutonomousSystem } from '../../protocols/networks/asn-table.ts'
 import { readShippedTable } from '../../protocols/networks/load-asn-table.ts'
 import { ROOT } from '../../version.ts'
 
@@ -10,6 +10,8 @@ export type Systems = {
   date: string | null
   /** One number for all autonomous systems of the operator that announces an address, or null. */
   find(address: string): number | null
+  /** The system that announces an address, with the name that the table has. */
+  systemOf?(address: string): AutonomousSystem | null
 }
 
 const SHIPPED = join(ROOT, 'data', 'asn', 'table.bin.br')
@@ -34,5 +36,6 @@ export function readSystems(configured: AsnTable | 'none' | null): Systems {
       const number = table.find(address)?.number
       return number === undefined ? null : (shipped?.operatorOf?.(number) ?? number)
     },
+    systemOf: (address) => table.find(address),
   }
 }

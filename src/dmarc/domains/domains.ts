@@ -21,18 +21,23 @@ export async function registerDomain(
 ): Promise<DomainRow> {
   const domain = registrable(text)
   return db.transaction().execute(async (trx) => {
-    if ((await countDomains(trx, workspaceId)) >= MAX_DOMAINS) {
-      throw new Fault(
-        'conflict',
-        `A workspace can have up to ${MAX_DOMAINS.toLocaleString('en')} domains. Delete one first.`,
-      )
-    }
-    const challenge = randomBytes(16).toString('hex')
-    const row = await insertDomain(trx, { workspaceId, domain, mailbox: newMailbox(), challenge })
-    if (!row) throw new Fault('conflict', `${domain} is already registered in your workspace.`)
+    if ((await countDomains(trx, workspaceId)) >= MAX_DOMAINS)
+      throw new Fault('conflict', DOMAINS_LIMIT_MESSAGE)
+    const row = await insertDomain(trx, { workspaceId, domain, ...newProof() })
+    if (!row) throw new Fault('conflict', alreadyRegistered(domain))
     await notifyChange(trx, workspaceId, 'dmarc', row.id)
     return row
   })
+}
+
+export const DOMAINS_LIMIT_MESSAGE = `A workspace can have up to ${MAX_DOMAINS.toLocaleString('en')} domains. Delete one first.`
+
+export const alreadyRegistered = (domain: string) =>
+  `${domain} is already registered in your workspace.`
+
+/** The report address of a new domain, and the text that proves its ownership. */
+export function newProof(): { mailbox: string; challenge: string } {
+  return { mailbox: newMailbox(), challenge: randomBytes(16).toString('hex') }
 }
 
 /** @throws Fault `not_found` */
@@ -50,7 +55,7 @@ export async function requireDomain(db: Db, workspaceId: string, id: string): Pr
  * The domain in A-labels.
  * @throws Fault `invalid_request` for an IP address, a single label or a public suffix
  */
-function registrable(text: string): string {
+export function registrable(text: string): string {
   const host = parseHost(text, 'domain')
   const why = host.kind === 'ip' ? 'is an IP address, not a domain' : whyNotDomain(host.name)
   if (host.kind === 'name' && why === null) return host.name

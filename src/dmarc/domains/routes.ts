@@ -1,14 +1,18 @@
 import { Type } from 'typebox'
+import { addAuditDetails } from '../../accounts/audit/record.ts'
 import { callerOf } from '../../http/auth.ts'
+import { auditOfImport } from '../../http/import.ts'
 import { responses, Success } from '../../http/schema.ts'
+import { ImportReport } from '../../http/shapes.ts'
 import type { App } from '../../http/server.ts'
 import { createDnsQueries } from '../../protocols/dns-queries.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { DNS_TIMEOUT_MS } from '../limits.ts'
 import { byId, tags, type DmarcDeps, type RouteDeps } from '../route-deps.ts'
-import { DmarcDomain, NewDomain, PublishedDomain } from '../shapes.ts'
+import { DmarcDomain, NewDomain, NewDomains, PublishedDomain } from '../shapes.ts'
 import { registerDomain, requireDomain } from './domains.ts'
 import { listRejectedToday } from '../usage/store.ts'
+import { importDomains } from './import-domains.ts'
 import { findPublication } from './publication.ts'
 import { DELETION_TIMEOUT_MS, withStatementTimeout } from '../../store/database.ts'
 import { deleteDomain, listDomains, type DomainRow } from './store.ts'
@@ -53,6 +57,26 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     async (request, reply) => {
       const row = await registerDomain(db, callerOf(request).workspaceId, request.body.domain)
       return reply.code(201).send({ success: true, data: await shownPublication(row, null, deps) })
+    },
+  )
+  app.post(
+    '/api/v1/dmarc/domains/import',
+    {
+      config: { limit: 'imports' },
+      schema: {
+        summary: 'Add several DMARC domains',
+        operationId: 'importDmarcDomains',
+        description:
+          'Adds up to 500 domains at once. `results` has one result for each entry; valid entries are added whatever the others are.',
+        tags,
+        body: NewDomains,
+        response: responses(Success(ImportReport)),
+      },
+    },
+    async (request) => {
+      const data = await importDomains(db, callerOf(request).workspaceId, request.body.entries)
+      addAuditDetails(request, auditOfImport(data))
+      return { success: true, data }
     },
   )
   app.get(

@@ -5,9 +5,11 @@ import { Done, Nullable, responses, Uuid } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { requireDomain } from '../domains/domains.ts'
-import { MAX_SENDER_MARKS } from '../limits.ts'
-import { tags, type RouteDeps } from '../route-deps.ts'
-import { SENDER_MARKS } from '../shapes.ts'
+import { MAX_DAILY_DAYS, MAX_DAILY_SENDERS, MAX_SENDER_MARKS } from '../limits.ts'
+import { byId, tags, type RouteDeps } from '../route-deps.ts'
+import { SENDER_MARKS, SenderDays, SummaryQuery } from '../shapes.ts'
+import { parseRange } from '../summary/summary.ts'
+import { describeSenderDays } from './daily.ts'
 import { countMarks, deleteMark, saveMark } from './store.ts'
 
 const params = Type.Object({
@@ -19,8 +21,26 @@ const params = Type.Object({
   }),
 })
 
-/** `…/senders/{sender}`: whether a sender belongs to the owner of the domain. */
+/** `…/senders/{sender}`: daily counts by sender, and whether a sender belongs to the owner of the domain. */
 export function senderRoutes(app: App, { db }: Pick<RouteDeps, 'db'>): void {
+  app.get(
+    '/api/v1/dmarc/domains/:id/senders/daily',
+    {
+      schema: {
+        summary: 'Count messages by sender and day',
+        description: `The ${MAX_DAILY_SENDERS} senders with most messages each, and the others together. Up to ${MAX_DAILY_DAYS} days.`,
+        tags,
+        params: byId,
+        querystring: SummaryQuery,
+        response: responses(SenderDays),
+      },
+    },
+    async (request) => {
+      const domain = await requireDomain(db, callerOf(request).workspaceId, request.params.id)
+      const range = parseRange(request.query, new Date())
+      return { success: true, data: await describeSenderDays(db, domain, range) }
+    },
+  )
   app.put(
     '/api/v1/dmarc/domains/:id/senders/:sender',
     {

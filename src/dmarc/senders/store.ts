@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { daysAndMonths, GROUP, SUMS, type DayRange, type SourceRow } from '../summary/store.ts'
 import type { SenderMark } from './senders.ts'
 
 /** The marks of a domain’s senders, by the sender’s id. */
@@ -40,4 +42,51 @@ export async function deleteMark(db: Db, domainId: string, sender: string): Prom
     .where('domainId', '=', domainId)
     .where('sender', '=', sender)
     .execute()
+}
+
+export type VolumeRow = Pick<
+  SourceRow,
+  'source' | 'group' | 'reverseName' | 'confirmed' | 'messages' | 'aligned'
+>
+
+/** The sources with most messages, and their names. */
+export async function listSourcesByVolume(
+  db: Db,
+  domainId: string,
+  range: DayRange,
+  limit: number,
+): Promise<VolumeRow[]> {
+  const { rows } = await sql<VolumeRow>`
+    with summed as (
+      select source, ${SUMS} from (${daysAndMonths(domainId, range)}) as counted group by source
+      order by messages desc, source limit ${limit})
+    select host(source) as source, ${GROUP} as "group", messages, aligned, a.reverse_name,
+      coalesce(a.confirmed, false) as confirmed
+    from summed left join dmarc_address a on a.address = source
+    order by messages desc, source`.execute(db)
+  return rows
+}
+
+/** The counts of one sender on one day; days without messages are missing. */
+export type SenderDayRow = { day: string; sender: string; messages: number; pass: number }
+
+/**
+ * Sums sources by sender and day, in order. Looks up each day and source in the index, because a
+ * domain may have a million other addresses per day.
+ */
+export async function sumSendersByDay(
+  db: Db,
+  domainId: string,
+  sources: { source: string; sender: string }[],
+  { from, to }: DayRange,
+): Promise<SenderDayRow[]> {
+  const { rows } = await sql<SenderDayRow>`
+    select seen.day, given.sender, sum(seen.messages)::bigint as messages, sum(seen.aligned)::bigint as pass
+    from json_to_recordset(${JSON.stringify(sources)}::json) as given (source inet, sender text)
+    cross join generate_series(${from}::date, ${to}::date, interval '1 day') as asked (at)
+    cross join lateral (
+      select day, messages, aligned from dmarc_source_day s
+      where s.domain_id = ${domainId} and s.day = asked.at::date and s.source = given.source offset 0) as seen
+    group by seen.day, given.sender order by seen.day, given.sender`.execute(db)
+  return rows
 }

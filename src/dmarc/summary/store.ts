@@ -98,7 +98,7 @@ export async function sumBySource(
 }
 
 /** Each day of the range once: as part of its month if the range contains the whole month. */
-function daysAndMonths(domainId: string, range: DayRange) {
+export function daysAndMonths(domainId: string, range: DayRange) {
   const months = wholeMonths(range)
   const days = (from: string, before: string) => sql`
     select source, day as first_day, day as last_day, ${NAMED} from dmarc_source_day

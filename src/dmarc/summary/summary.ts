@@ -54,7 +54,8 @@ function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10)
 }
 
-function daysIn({ from, to }: DayRange): number {
+/** Days of a range, including both ends. */
+export function daysIn({ from, to }: DayRange): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1
 }
 

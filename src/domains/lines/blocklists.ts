@@ -3,8 +3,13 @@ import { joinItems } from '../../protocols/advice.ts'
 import type { Listing } from '../../protocols/dnsbl/blocklists.ts'
 import { sweepAddress } from '../../protocols/dnsbl/sweep-address.ts'
 import type { DomainContext } from '../domain-context.ts'
-import { MAX_BLOCKLIST_ADDRESSES } from '../limits.ts'
-import { singleAddresses } from '../senders.ts'
+import {
+  BLOCKLIST_STARTS_MS,
+  MAX_BLOCKLIST_ADDRESSES,
+  PARALLEL_BLOCKLIST_ADDRESSES,
+  SMALL_NETWORK_BITS,
+} from '../limits.ts'
+import { addressesOfNetwork, singleAddresses, type SenderNetwork } from '../senders.ts'
 import type { Evidence, LineState } from '../shapes.ts'
 import { counted, unused, worstOf, type Line, type LineResult } from './line.ts'
 
@@ -18,33 +23,55 @@ type Sweep = { ip: string; listings: Listing[] }
 
 async function checkBlocklists(context: DomainContext): Promise<LineResult> {
   const { addresses, omitted, isIncomplete } = await chooseAddresses(context)
-  const notChecked =
-    omitted > 0 ? [`${counted(omitted, 'more address', 'more addresses')} not checked.`] : []
   if (addresses.length === 0)
     return omitted > 0 || isIncomplete
       ? {
           state: 'unknown',
           summary: 'No single address could be chosen to check.',
-          details: notChecked,
+          details: notChecked(omitted),
         }
       : unused('The domain has no public mail server address.')
   const { blocklists } = context.deps
-  const sweeps = await Promise.all(
-    addresses.map(async (ip) => ({
-      ip,
-      listings: await sweepAddress(ip, blocklists, context.signal),
-    })),
-  )
+  const sweeps = await sweepAll(addresses, context)
+  const late = addresses.length - sweeps.length
   const states = sweeps.map(stateOf)
+  const isOpen = isIncomplete || late > 0
   return {
-    state: worstOf([...states, ...(isIncomplete ? (['unknown'] as const) : [])]),
+    state: worstOf([...states, ...(isOpen ? (['unknown'] as const) : [])]),
     summary: summaryOf(sweeps, blocklists.lists.length),
-    details: [...sweeps.flatMap(detailsOf), ...notChecked],
+    details: [...sweeps.flatMap(detailsOf), ...notChecked(omitted), ...lateOf(late)],
     evidence: sweeps.map((sweep, index) => evidenceOf(sweep, states[index] ?? 'unknown')),
   }
 }
 
-/** Addresses of mail servers and single senders by turns; networks are only counted. */
+function notChecked(count: number): string[] {
+  return count > 0 ? [`${counted(count, 'more address', 'more addresses')} not checked.`] : []
+}
+
+function lateOf(count: number): string[] {
+  return count > 0
+    ? [
+        `${counted(count, 'address was', 'addresses were')} not checked: the blocklists answer slowly.`,
+      ]
+    : []
+}
+
+/** Sweeps a few addresses at a time, in their order, as long as there is time. */
+async function sweepAll(addresses: string[], { deps, signal }: DomainContext): Promise<Sweep[]> {
+  const lastStart = performance.now() + BLOCKLIST_STARTS_MS
+  const sweeps: Sweep[] = []
+  const waiting = addresses.entries()
+  const work = async () => {
+    for (const [index, ip] of waiting) {
+      if (signal.aborted || performance.now() > lastStart) return
+      sweeps[index] = { ip, listings: await sweepAddress(ip, deps.blocklists, signal) }
+    }
+  }
+  await Promise.all(Array.from({ length: PARALLEL_BLOCKLIST_ADDRESSES }, work))
+  return sweeps.filter((sweep) => sweep !== undefined)
+}
+
+/** Addresses of mail servers and single senders by turns, then small networks. */
 async function chooseAddresses(context: DomainContext) {
   const [{ hosts, omittedHosts }, senders] = await Promise.all([
     context.mailHosts(),
@@ -56,12 +83,13 @@ async function chooseAddresses(context: DomainContext) {
     own[index],
     single[index],
   ])
-  const candidates = [...new Set(turns.flat())].filter(
+  const small = senders.networks.filter(isSmall).flatMap(addressesOfNetwork)
+  const candidates = [...new Set([...turns.flat(), ...small])].filter(
     (ip) => ip !== undefined && classify(ip).public,
   ) as string[]
   const addresses = candidates.slice(0, MAX_BLOCKLIST_ADDRESSES)
   const inNetworks = senders.networks
-    .filter(({ family, prefix }) => family === 4 && prefix < 32)
+    .filter((network) => network.family === 4 && !isSmall(network))
     .reduce((sum, { prefix }) => sum + 2 ** (32 - prefix), 0)
   const omittedOfHosts = hosts.reduce((sum, host) => sum + host.omittedAddresses, omittedHosts)
   return {
@@ -69,6 +97,10 @@ async function chooseAddresses(context: DomainContext) {
     omitted: candidates.length - addresses.length + inNetworks + omittedOfHosts,
     isIncomplete: hosts.some(({ failure }) => failure !== null) || senders.failedTerms.length > 0,
   }
+}
+
+function isSmall({ family, prefix }: SenderNetwork): boolean {
+  return (family === 4 ? 32 : 128) - prefix <= SMALL_NETWORK_BITS
 }
 
 const isGrave = ({ list }: Listing) => list.category === 'critical' || list.category === 'major'
@@ -97,7 +129,8 @@ function summaryOf(sweeps: Sweep[], listCount: number): string {
         listings.filter(countsAsListed).map(({ list }) => list.name),
       ),
     )
-    return `${listed.length} of ${counted(sweeps.length, 'address is', 'addresses are')} listed: ${joinItems([...names], 4)}.`
+    const verb = listed.length === 1 ? 'is' : 'are'
+    return `${listed.length} of ${counted(sweeps.length, 'address', 'addresses')} ${verb} listed: ${joinItems([...names], 4)}.`
   }
   const open = sweeps.filter((sweep) => stateOf(sweep) === 'unknown')
   return open.length > 0

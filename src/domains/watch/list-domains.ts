@@ -76,6 +76,7 @@ function summarize(domain: string, { watched, dmarcDomainId, hosts }: Parts): Do
     isWatched: watched !== undefined,
     state: isListed ? 'bad' : (watched?.state ?? 'unknown'),
     sentence: watched?.sentence ?? null,
+    stages: watched?.stages ?? null,
     checkedAt: watched?.checkedAt?.toISOString() ?? null,
     dmarcDomainId,
     hosts: hosts.slice(0, MAX_SHOWN_HOSTS).map(({ id, host, status }) => ({ id, host, status })),

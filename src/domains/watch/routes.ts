@@ -1,13 +1,24 @@
 import type { FastifyRequest } from 'fastify'
+import { addAuditDetails } from '../../accounts/audit/record.ts'
 import { Fault } from '../../errors.ts'
 import { hasScope, type Module } from '../../http/access.ts'
 import { callerOf } from '../../http/auth.ts'
+import { auditOfImport } from '../../http/import.ts'
 import { Done, paginationOf, responses, sliceOf, Success } from '../../http/schema.ts'
+import { ImportReport } from '../../http/shapes.ts'
 import type { App } from '../../http/server.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { parseDomain } from '../check-domain.ts'
-import { DomainHistory, DomainPage, DomainParams, DomainQuery, WatchedDomain } from '../shapes.ts'
+import {
+  DomainHistory,
+  DomainImport,
+  DomainPage,
+  DomainParams,
+  DomainQuery,
+  WatchedDomain,
+} from '../shapes.ts'
 import { readHistory, type ReadableParts } from './history.ts'
+import { importWatchedDomains, type ImportDeps } from './import-domains.ts'
 import { listWorkspaceDomains } from './list-domains.ts'
 import { deleteWatched } from './store.ts'
 import { watchDomain, type WatchDeps } from './watch-domain.ts'
@@ -15,10 +26,11 @@ import { watchDomain, type WatchDeps } from './watch-domain.ts'
 const tags = ['Domains']
 
 /** `/api/v1/domains` and `…/{domain}/watch`, `…/history`: the domains of a workspace. */
-export function watchRoutes(app: App, deps: WatchDeps): void {
+export function watchRoutes(app: App, deps: WatchDeps & ImportDeps): void {
   listRoute(app, deps)
   historyRoute(app, deps)
   watchRoute(app, deps)
+  importRoute(app, deps)
   unwatchRoute(app, deps)
 }
 
@@ -36,11 +48,13 @@ function listRoute(app: App, { db }: WatchDeps): void {
       },
     },
     async (request) => {
-      const all = await listWorkspaceDomains(
+      const { watched } = request.query
+      const every = await listWorkspaceDomains(
         db,
         callerOf(request).workspaceId,
         readableParts(request),
       )
+      const all = every.filter(({ isWatched }) => watched === undefined || isWatched === watched)
       const { limit, offset } = sliceOf(request.query)
       const pagination = paginationOf(request.query, all.length)
       return { success: true, data: { domains: all.slice(offset, offset + limit), pagination } }
@@ -96,6 +110,31 @@ function watchRoute(app: App, deps: WatchDeps): void {
       const { row, problems } = await watchDomain(deps, workspaceId, name, gone.signal)
       const { domain, hosts, createdAt } = row
       return { success: true, data: { domain, hosts, createdAt, problems } }
+    },
+  )
+}
+
+function importRoute(app: App, deps: ImportDeps): void {
+  app.post(
+    '/api/v1/domains/import',
+    {
+      config: { limit: 'imports' },
+      schema: {
+        summary: 'Watch several domains',
+        operationId: 'importDomains',
+        description:
+          'Watches up to 500 domains at once. `results` has one result for each entry; valid entries are added whatever the others are. Their mail servers, reports and alerts follow in the background, as for one watched domain. An API token needs the scopes `monitoring:write`, `dmarc:write` and `alerts:write` too.',
+        tags,
+        body: DomainImport,
+        response: responses(Success(ImportReport)),
+      },
+    },
+    async (request) => {
+      requireWriteScopes(request)
+      const { workspaceId } = callerOf(request)
+      const data = await importWatchedDomains(deps, workspaceId, request.body.entries)
+      addAuditDetails(request, auditOfImport(data))
+      return { success: true, data }
     },
   )
 }

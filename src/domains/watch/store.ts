@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import type { LineState } from '../shapes.ts'
+import type { LineState, StageState } from '../shapes.ts'
 
 /** The last known records of one name and type, and a change that was seen once. */
 export type KnownRecord = { values: string[]; suspect: string[] | null }
@@ -16,6 +16,7 @@ export type WatchedDomainRow = {
   recordsAt: Date | null
   state: LineState | null
   sentence: string | null
+  stages: StageState[] | null
   checkedAt: Date | null
   createdAt: Date
 }
@@ -29,6 +30,7 @@ const WATCHED = [
   'recordsAt',
   'state',
   'sentence',
+  'stages',
   'checkedAt',
   'createdAt',
 ] as const
@@ -47,6 +49,55 @@ export async function saveWatched(
     .returning(WATCHED)
     .executeTakeFirstOrThrow()
   return row as unknown as WatchedDomainRow
+}
+
+/** Those of the names that the workspace watches. */
+export async function listKnownWatched(
+  db: Db,
+  workspaceId: string,
+  names: string[],
+): Promise<string[]> {
+  if (names.length === 0) return []
+  const rows = await db
+    .selectFrom('watchedDomain')
+    .select('domain')
+    .where('workspaceId', '=', workspaceId)
+    .where('domain', 'in', names)
+    .execute()
+  return rows.map(({ domain }) => domain)
+}
+
+/**
+ * Inserts domains whose hosts are not known yet, in one statement.
+ * @returns those that the workspace did not watch
+ */
+export async function insertWatchedDomains(
+  db: Db,
+  workspaceId: string,
+  domains: string[],
+): Promise<{ id: string; domain: string }[]> {
+  if (domains.length === 0) return []
+  return db
+    .insertInto('watchedDomain')
+    .values(domains.map((domain) => ({ workspaceId, domain, hosts: [] })))
+    .onConflict((conflict) => conflict.columns(['workspaceId', 'domain']).doNothing())
+    .returning(['id', 'domain'])
+    .execute()
+}
+
+/** Domains whose hosts are not known yet, without the tried ones, one of each workspace in turn. */
+export async function listIncomplete(
+  db: Db,
+  tried: string[],
+  limit: number,
+): Promise<WatchedDomainRow[]> {
+  const { rows } = await sql<WatchedDomainRow>`
+    select id, workspace_id, domain, hosts, records, records_at, state, sentence, checked_at, created_at
+    from (
+      select *, row_number() over (partition by workspace_id order by id) as turn
+      from watched_domain where hosts = '{}' and id <> all(${tried})) as incomplete
+    order by turn, id limit ${limit}`.execute(db)
+  return rows
 }
 
 /** Counts the watched domains of a workspace, which is locked until the transaction ends. */
@@ -93,12 +144,18 @@ export async function deleteWatched(db: Db, workspaceId: string, domain: string)
 export async function saveVerdict(
   db: Db,
   workspaceId: string,
-  verdict: { domain: string; state: LineState; sentence: string; checkedAt: Date },
+  verdict: {
+    domain: string
+    state: LineState
+    sentence: string
+    stages: StageState[]
+    checkedAt: Date
+  },
 ): Promise<boolean> {
-  const { domain, ...values } = verdict
+  const { domain, stages, ...values } = verdict
   const { numUpdatedRows } = await db
     .updateTable('watchedDomain')
-    .set(values)
+    .set({ ...values, stages: JSON.stringify(stages) })
     .where('workspaceId', '=', workspaceId)
     .where('domain', '=', domain)
     .executeTakeFirst()
@@ -108,7 +165,7 @@ export async function saveVerdict(
 /** Domains whose records were not checked since then, one of each workspace in turn. */
 export async function listDue(db: Db, since: Date, limit: number): Promise<WatchedDomainRow[]> {
   const { rows } = await sql<WatchedDomainRow>`
-    select id, workspace_id, domain, hosts, records, records_at, state, sentence, checked_at, created_at
+    select id, workspace_id, domain, hosts, records, records_at, state, sentence, stages, checked_at, created_at
     from (
       select *, row_number() over (partition by workspace_id order by records_at nulls first, id) as turn
       from watched_domain where records_at is null or records_at < ${since}) as due

@@ -41,6 +41,7 @@ const MAX_TLS_PORTS = 8
  * Switches on everything that watches a domain: the changes of its records, monitoring of the
  * domain and its mail servers, its DMARC reports and an alert channel. Parts that are on already
  * stay as they are, so it can be repeated.
+ * @param options `onlyIfWatched`: completes a watch, unless the domain is no longer watched by then
  * @throws Fault `not_found` for a domain that does not exist; `conflict` beyond the limit
  */
 export async function watchDomain(
@@ -48,6 +49,7 @@ export async function watchDomain(
   workspaceId: string,
   name: DomainName,
   stop: AbortSignal,
+  { onlyIfWatched = false } = {},
 ): Promise<WatchResult> {
   const signal = AbortSignal.any([stop, AbortSignal.timeout(DOMAIN_DEADLINE_MS)])
   const context = createDomainContext(name, deps, signal)
@@ -56,10 +58,8 @@ export async function watchDomain(
     throw new Fault('not_found', `${name.unicode} does not exist in the DNS (NXDOMAIN).`)
   const { receives, error } = await context.mailUse()
   const wanted = await findWantedHosts(context)
-  const row = await insertWatched(deps, workspaceId, {
-    domain: name.name,
-    hosts: wanted.map(({ host }) => host),
-  })
+  const watched = { domain: name.name, hosts: wanted.map(({ host }) => host) }
+  const row = await insertWatched(deps, workspaceId, watched, onlyIfWatched)
   const problems = [
     ...(receives === 'unknown'
       ? [
@@ -74,18 +74,19 @@ export async function watchDomain(
   return { row, problems }
 }
 
+export const WATCH_LIMIT_MESSAGE = `A workspace can watch up to ${MAX_WATCHED_DOMAINS.toLocaleString('en')} domains. Remove one first.`
+
 async function insertWatched(
   { db }: WatchDeps,
   workspaceId: string,
   wanted: Pick<WatchedDomainRow, 'domain' | 'hosts'>,
+  onlyIfWatched: boolean,
 ): Promise<WatchedDomainRow> {
   return db.transaction().execute(async (trx) => {
     const count = await countWatched(trx, workspaceId)
     const known = await findWatched(trx, workspaceId, wanted.domain)
-    if (!known && count >= MAX_WATCHED_DOMAINS) {
-      const max = MAX_WATCHED_DOMAINS.toLocaleString('en')
-      throw new Fault('conflict', `A workspace can watch up to ${max} domains. Remove one first.`)
-    }
+    if (!known && onlyIfWatched) throw new Fault('not_found', `${wanted.domain} is not watched.`)
+    if (!known && count >= MAX_WATCHED_DOMAINS) throw new Fault('conflict', WATCH_LIMIT_MESSAGE)
     return saveWatched(trx, { workspaceId, ...wanted })
   })
 }

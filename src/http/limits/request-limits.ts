@@ -51,6 +51,11 @@ export const ACCOUNT_LIMITS = {
     rate: { requests: 300, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 2,
   },
+  'digest previews': {
+    noun: 'digest previews and tests',
+    rate: { requests: 120, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 1,
+  },
   'account exports': {
     noun: 'account exports',
     rate: { requests: 6, windowSeconds: HOUR_SECONDS },
@@ -60,6 +65,11 @@ export const ACCOUNT_LIMITS = {
     noun: 'shared checks',
     rate: { requests: 600, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 5,
+  },
+  imports: {
+    noun: 'imports',
+    rate: { requests: 120, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 2,
   },
   'report uploads': {
     noun: 'report uploads',

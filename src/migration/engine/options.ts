@@ -42,5 +42,7 @@ export type MigrateDeps = {
   log: Logger
   /** Called at most every `LIMITS.progressIntervalMs`, and at the end. */
   onProgress?: (progress: MigrationProgress) => void
+  /** Called when a connection that was signed in has to be replaced. */
+  onConnectionLost?: () => void
   waitTimes?: WaitTimes
 }

@@ -3,6 +3,7 @@ import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import type { SavedFolder } from '../engine/journal/journal.ts'
 import type { MigrationProgress } from '../engine/progress/progress.ts'
+import type { Throughput } from './throughput.ts'
 import { COLUMNS, eraseSecret, notifyMigration, type MigrationRow } from '../store.ts'
 
 /** Seconds without a heartbeat after which a worker counts as dead. */
@@ -15,7 +16,9 @@ const HEARTBEAT_TIMEOUT_SECONDS = 15
 export async function claimMigration(
   db: Db,
   id: string,
-): Promise<(MigrationRow & { sealed: string | null }) | 'busy' | undefined> {
+): Promise<
+  (MigrationRow & { sealed: string | null; throughput: Throughput | null }) | 'busy' | undefined
+> {
   const claimed = await db
     .updateTable('migration')
     .set({
@@ -29,7 +32,7 @@ export async function claimMigration(
     .where(
       sql<boolean>`(alive_at is null or alive_at < now() - make_interval(secs => ${HEARTBEAT_TIMEOUT_SECONDS}))`,
     )
-    .returning(COLUMNS)
+    .returning([...COLUMNS, 'throughput'])
     .executeTakeFirst()
   if (!claimed) return (await isOpen(db, id)) ? 'busy' : undefined
   const secret = await db
@@ -39,7 +42,7 @@ export async function claimMigration(
     .executeTakeFirst()
   await notifyMigration(db, claimed.workspaceId, id)
   return {
-    ...(claimed as Omit<MigrationRow, 'queue'>),
+    ...(claimed as Omit<MigrationRow, 'queue'> & { throughput: Throughput | null }),
     queue: null,
     sealed: secret?.sealed ?? null,
   }
@@ -57,13 +60,24 @@ async function isOpen(db: Db, id: string): Promise<boolean> {
 
 export type Run = { id: string; run: number }
 
+type Written = { progress: MigrationProgress; throughput: Throughput | null }
+
+/** A series that did not change is not written again. */
+function columnsOf({ progress, throughput }: Written) {
+  return {
+    progress: JSON.stringify(progress),
+    errorCount: progress.errorCount,
+    ...(throughput && { throughput: JSON.stringify(throughput) }),
+  }
+}
+
 /** Writes a heartbeat, with or without progress; false when the worker has lost the migration. */
 export async function markAlive(
   db: Db,
   { id, run }: Run,
-  progress: MigrationProgress | null,
+  written: Written | null,
 ): Promise<boolean> {
-  const news = progress && { progress: JSON.stringify(progress), errorCount: progress.errorCount }
+  const news = written && columnsOf(written)
   const row = await db
     .updateTable('migration')
     .set({ aliveAt: sql<Date>`now()`, ...news })
@@ -138,9 +152,9 @@ export async function markEnded(
   db: Transaction<DB>,
   { id, run }: Run,
   status: 'completed' | 'failed',
-  progress: MigrationProgress,
+  written: Written,
 ): Promise<boolean> {
-  const news = { progress: JSON.stringify(progress), errorCount: progress.errorCount }
+  const news = columnsOf(written)
   const row = await db
     .updateTable('migration')
     .set({ status, completedAt: sql<Date>`now()`, aliveAt: null, ...news })
@@ -182,4 +196,19 @@ export async function saveFolder(
     on conflict (migration_id, folder) do update set state = excluded.state
     returning migration_id`.execute(db)
   return rows.length > 0
+}
+
+/** The series of a migration; null before its first point, undefined if it is not found. */
+export async function findThroughput(
+  db: Db,
+  workspaceId: string,
+  id: string,
+): Promise<Throughput | null | undefined> {
+  const row = await db
+    .selectFrom('migration')
+    .select('throughput')
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row && (row.throughput as Throughput | null)
 }

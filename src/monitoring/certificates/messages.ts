@@ -45,7 +45,7 @@ export function describeCertificate({ issuer, validTo }: CertificateDetail): str
 }
 
 /** Whole days until the certificate expires, rounded down. */
-export function daysLeft({ validTo }: CertificateDetail, at: Date): number {
+export function daysLeft({ validTo }: Pick<CertificateDetail, 'validTo'>, at: Date): number {
   return Math.floor((Date.parse(validTo) - at.getTime()) / DAY_MS)
 }
 

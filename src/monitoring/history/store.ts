@@ -24,7 +24,12 @@ export async function insertEvents(db: Db, hostId: string, events: EventRow[]): 
     .execute()
 }
 
-export type EventFilter = { kind?: MonitoredKind | undefined }
+export type EventFilter = {
+  kind?: MonitoredKind | undefined
+  /** Both inclusive. */
+  from?: Date | undefined
+  to?: Date | undefined
+}
 
 export async function countEvents(db: Db, hostId: string, filter: EventFilter): Promise<number> {
   const { count } = await eventsOf(db, hostId, filter)
@@ -92,9 +97,12 @@ export async function listEventsOfHosts(
   return rows as (EventRow & { hostId: string })[]
 }
 
-function eventsOf(db: Db, hostId: string, { kind }: EventFilter) {
-  const all = db.selectFrom('monitoredEvent').where('hostId', '=', hostId)
-  return kind === undefined ? all : all.where('kind', '=', kind)
+function eventsOf(db: Db, hostId: string, { kind, from, to }: EventFilter) {
+  let all = db.selectFrom('monitoredEvent').where('hostId', '=', hostId)
+  if (kind !== undefined) all = all.where('kind', '=', kind)
+  if (from) all = all.where('at', '>=', from)
+  if (to) all = all.where('at', '<=', to)
+  return all
 }
 
 /** Counts the changes of one name since then, without those of the first check. */
@@ -154,6 +162,26 @@ export async function sumPeriods(db: Db, hostIds: string[], since: Date) {
   return rows
 }
 
+export type DayRow = { hostId: string; day: string; state: Period }
+
+/**
+ * Lists the state of each host on each UTC day since then: listed if it was for a part of the day,
+ * else clean if it was for a part of it. Days before the first check are left out.
+ */
+export async function listDays(db: Db, hostIds: string[], since: Date): Promise<DayRow[]> {
+  const { rows } = await sql<DayRow>`
+    select host_id, to_char(day, 'YYYY-MM-DD') as day,
+      case when bool_or(state = 'listed') then 'listed' when bool_or(state = 'clean') then 'clean' else 'unknown' end as state
+    from (
+      select host_id, state, began_at, coalesce(lead(began_at) over (partition by host_id order by began_at), now()) as ended_at
+      from monitored_period where host_id = any(${hostIds})) as period
+    cross join lateral generate_series(
+      date_trunc('day', greatest(began_at, ${since}) at time zone 'UTC'), ended_at at time zone 'UTC', interval '1 day') as day
+    where ended_at > ${since}
+    group by host_id, day`.execute(db)
+  return rows
+}
+
 /** Lists the periods of a host since then, oldest first; the current one ends now. */
 export async function listPeriods(db: Db, hostId: string, since: Date): Promise<PeriodRow[]> {
   const { rows } = await sql<PeriodRow>`
@@ -164,4 +192,39 @@ export async function listPeriods(db: Db, hostId: string, since: Date): Promise<
     where ended_at > ${since}
     order by began_at`.execute(db)
   return rows
+}
+
+/**
+ * Lists the newest periods of each host since then, in order; the current one ends now.
+ * @param limit per host
+ */
+export async function listPeriodsOfHosts(
+  db: Db,
+  hostIds: string[],
+  since: Date,
+  limit: number,
+): Promise<(PeriodRow & { hostId: string })[]> {
+  const { rows } = await sql<PeriodRow & { hostId: string }>`
+    select given.id as host_id, period.state, greatest(period.began_at, ${since}) as "from", period.ended_at as "to"
+    from unnest(${hostIds}::uuid[]) as given (id)
+    cross join lateral (
+      select state, began_at, coalesce(lead(began_at) over (order by began_at), now()) as ended_at
+      from (select state, began_at from monitored_period
+        where host_id = given.id and began_at >= coalesce(
+          (select max(began_at) from monitored_period where host_id = given.id and began_at <= ${since}), ${since})
+        order by began_at desc limit ${limit}) as newest) as period
+    where period.ended_at > ${since}
+    order by given.id, period.began_at`.execute(db)
+  return rows
+}
+
+/** Lists the newest changes of a host since then, oldest first. */
+export async function listEventsSince(
+  db: Db,
+  hostId: string,
+  since: Date,
+  limit: number,
+): Promise<EventRow[]> {
+  const newest = await listEvents(db, hostId, { from: since }, { limit, offset: 0 })
+  return newest.toReversed()
 }

@@ -13,6 +13,7 @@ export const fields = {
 
 export const account = {
   title: 'Account',
+  loading: 'Loading your account…',
   email: 'Email',
   plan: 'Plan',
   role: 'Role',

@@ -1,10 +1,9 @@
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Form, PasswordField, TextField } from '../ui/forms/form.tsx'
-import { fields, signUpForm as messages } from './messages.ts'
-
-const MIN_PASSWORD_LENGTH = 10
+import { Form } from '../ui/forms/form.tsx'
+import { signUpForm as messages } from './messages.ts'
+import { checkNewAccount, NewAccountFields } from './new-account-fields.tsx'
 
 /** Creates an account, which the link in an email confirms. */
 export function SignUpForm() {
@@ -22,30 +21,8 @@ export function SignUpForm() {
       </div>
     )
   return (
-    <Form onSubmit={signUp} check={missing} submit={messages.submit} kind="plain">
-      <TextField name="name" label={messages.name} autoComplete="name" maxLength={200} />
-      <TextField
-        name="email"
-        label={fields.email}
-        type="email"
-        autoComplete="username"
-        spellCheck={false}
-      />
-      <PasswordField
-        name="password"
-        label={fields.password}
-        hint={fields.passwordHint}
-        autoComplete="new-password"
-      />
+    <Form onSubmit={signUp} check={checkNewAccount} submit={messages.submit} kind="plain">
+      <NewAccountFields name={{ label: messages.name }} />
     </Form>
   )
-}
-
-function missing({ email = '', password = '' }: Record<string, string>): Record<string, string> {
-  return {
-    ...(!/^[^\s@]+@[^\s@]+$/.test(email.trim()) && { email: fields.enterEmail }),
-    ...(password.length < MIN_PASSWORD_LENGTH && {
-      password: fields.minLength(MIN_PASSWORD_LENGTH),
-    }),
-  }
 }

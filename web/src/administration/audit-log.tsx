@@ -1,24 +1,48 @@
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { FilterField } from '../ui/forms/filter-field.tsx'
-import { Muted, Row } from '../ui/layout/page.tsx'
+import { Muted, Page, Row } from '../ui/layout/page.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { Ago } from '../ui/text/ago.tsx'
 import type { AuditEntryRow, AuditFilter, AuditLogPage } from './api.ts'
 import { audit as messages, describeDetails } from './messages.ts'
 
-type AuditLogProps = {
-  caption: string
-  /** The text of a log without entries. */
-  empty: string
+/** The texts of one of the two logs. */
+type LogTexts = { title: string; lead: string; caption: string; empty: string }
+
+type AuditScreenProps = {
+  texts: LogTexts
+  /** The links to the screens beside it. */
+  navigation: ReactNode
   filter: AuditFilter
-  data: AuditLogPage | undefined
-  error: Error | null
-  onGo: (change: AuditFilter) => void
+  result: Pick<UseQueryResult<AuditLogPage>, 'data' | 'error'>
+  onGo: (search: AuditFilter) => void
 }
 
-/** A page of an audit log, of the service or of a workspace, with its filter. */
-export function AuditLog({ caption, empty, filter, data, error, onGo }: AuditLogProps) {
+/** The screen of an audit log, of the service or of a workspace. */
+export function AuditScreen({ texts, navigation, filter, result, onGo }: AuditScreenProps) {
+  return (
+    <Page wide title={texts.title}>
+      {navigation}
+      <Muted>{texts.lead}</Muted>
+      <AuditLog
+        {...texts}
+        {...result}
+        filter={filter}
+        // Another filter starts at the first page.
+        onGo={(changed) => onGo({ ...filter, page: undefined, ...changed })}
+      />
+    </Page>
+  )
+}
+
+type AuditLogProps = Pick<LogTexts, 'caption' | 'empty'> &
+  Pick<AuditScreenProps, 'filter' | 'onGo'> &
+  AuditScreenProps['result']
+
+function AuditLog({ caption, empty, filter, data, error, onGo }: AuditLogProps) {
   return (
     <>
       <Row>

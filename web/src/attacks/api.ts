@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import type {
   Appeal as AppealShape,
   AppealPage,
+  AttackMap,
   CandidatePage,
   CheckAnswer,
   HoldAnswer,
@@ -17,6 +18,7 @@ import { request, type ApiResponse } from '../api.ts'
 
 export type AddressFacts = Static<typeof CheckAnswer>['data']
 export type NetworkFacts = Static<typeof StatsAnswer>['data']
+export type AttackMapFacts = Static<typeof AttackMap>['data']
 export type Services = Static<typeof ServiceList>['data']['services']
 export type ReportToken = Static<typeof TokenList>['data'][number]
 export type NewReportToken = Static<typeof IssuedToken>
@@ -66,6 +68,14 @@ export const networkQuery = queryOptions({
   queryFn: () => ask<NetworkFacts>('stats'),
   staleTime: 5_000,
 })
+
+/** @param day one UTC day; by default the last seven */
+export const attackMapQuery = (day: string | undefined) =>
+  queryOptions({
+    queryKey: ['attacks', 'map', day],
+    queryFn: () => ask<AttackMapFacts>(day === undefined ? 'networks' : `networks?day=${day}`),
+    staleTime: 5_000,
+  })
 
 /** What can be attacked, with the words for it; it changes with a release only. */
 export const servicesQuery = queryOptions({

@@ -113,6 +113,7 @@ export const network = {
   chartText: (sum: number, days: number, peak: { day: string; count: number } | null) =>
     `${counted(sum, 'report')} in ${days} days${peak ? `, the most on ${peak.day}: ${numberText(peak.count)}` : ''}.`,
   reports: 'Reports',
+  openDay: (day: string) => `Show the networks of ${day}`,
   table: 'Show as table',
   dayColumns: ['Day', 'Reports'],
   services: 'Most attacked services',
@@ -125,6 +126,24 @@ export const network = {
   command: 'the command',
   oneAddress: 'A single address:',
   lookup: 'address lookup',
+} as const
+
+export const attackMap = {
+  title: 'Attacks by network and service, last 7 days',
+  titleOfDay: (day: string) => `Attacks by network and service on ${day}`,
+  lastDays: 'Show the last 7 days',
+  loading: 'Loading the networks…',
+  empty: 'No reports in this time.',
+  reports: 'Reports',
+  network: 'Network',
+  otherServices: 'Other services',
+  others: (count: number) => counted(count, 'other network'),
+  cell: (name: string, service: string) => `${name}: ${service}`,
+  serviceCount: (service: string, count: string) => `${service} ${count}`,
+  text: (reports: number, networks: number) =>
+    `${counted(reports, 'report')} of attackers in ${counted(networks, 'network')}.`,
+  open: (service: string) => `Show the blocklist for ${service}`,
+  columns: ['Network', 'Reports', 'Services'],
 } as const
 
 export const appeals = {
@@ -246,12 +265,14 @@ export const servers = {
   manual: 'Report without fail2ban',
   loading: 'Loading your servers…',
   reports: 'Reports from your servers',
-  columns: ['Server', 'Reports', 'Last 7 days', 'Listed now', 'Token'],
+  columns: ['Server', 'Reports', 'Last 7 days', 'Listed now', 'Token'] as const,
   columnLabels: { reports: 'Reports', week: 'Last 7 days', listed: 'Listed now' },
   unnamed: 'Unnamed server',
   masked: (lastFour: string) => `ar_…${lastFour}`,
   revoke: 'Revoke',
   revokeTitle: (name: string) => `Revoke the token of “${name}”?`,
+  filter: 'Filter by name',
+  revokeSeveral: (count: number) => `Revoke ${counted(count, 'token')}?`,
   revokeText: 'Further reports from this server count as anonymous. Its statistics are deleted.',
   empty: 'No servers yet',
   emptyText:

@@ -1,26 +1,34 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { DailyChart } from '../ui/charts/daily-chart.tsx'
 import { utcDayBefore, utcDayText } from '../ui/text/dates.ts'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Stats } from '../ui/lists/stats.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Muted, Stack } from '../ui/layout/page.tsx'
+import { Muted, Row, Stack } from '../ui/layout/page.tsx'
 import { PercentageBar } from '../ui/charts/percentage-bar.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
 import { numberText } from '../ui/text/format.ts'
 import { networkQuery, type NetworkFacts } from './api.ts'
-import { network as messages } from './messages.ts'
+import { AttackMap, mapTitle } from './attack-map.tsx'
+import { attackMap as mapMessages, network as messages } from './messages.ts'
 import { useLabels } from './use-labels.ts'
 
 /** Services in the first table; the others are in a closed disclosure. */
 const MAX_SHOWN = 8
 
-/**
- * Statistics of attack reporting: listed addresses, reports per day, attacked services.
- * @param every milliseconds between two requests, where no change stream is open
- */
-export function NetworkPanel({ every = false }: { every?: number | false }) {
+type NetworkPanelProps = {
+  /** Milliseconds between two requests, where no change stream is open. */
+  every?: number | false
+  /** The UTC day of the map. */
+  day?: string | undefined
+  /** Whether charts lead to screens that need an account. */
+  opens?: boolean
+}
+
+/** Statistics of attack reporting: listed addresses, reports per day, attacked networks and services. */
+export function NetworkPanel({ every = false, day, opens = false }: NetworkPanelProps) {
   const { data, error } = useQuery({ ...networkQuery, refetchInterval: every })
   if (error) return <Notice tone="bad">{error.message}</Notice>
   if (!data) return <Loading lines={5}>{messages.loading}</Loading>
@@ -39,17 +47,33 @@ export function NetworkPanel({ every = false }: { every?: number | false }) {
         <Muted>{messages.empty}</Muted>
       ) : (
         <>
-          <ReportChart {...data} />
-          <Attacked {...data} />
+          <ReportChart {...data} opens={opens} />
+          <Stack>
+            <Row>
+              <h3 id={MAP}>{mapTitle(day)}</h3>
+              {day !== undefined && (
+                <Link to="/attacks" search={{}}>
+                  {mapMessages.lastDays}
+                </Link>
+              )}
+            </Row>
+            <AttackMap day={day} opens={opens} every={every} />
+          </Stack>
+          <Attacked {...data} opens={opens} />
         </>
       )}
     </Stack>
   )
 }
 
+type Opens = { opens: boolean }
+
+/** The anchor of the map. */
+const MAP = 'map'
+
 const DAYS = 30
 
-function ReportChart({ perDay }: NetworkFacts) {
+function ReportChart({ perDay, opens }: NetworkFacts & Opens) {
   const counts = new Map(perDay.map(({ day, count }) => [day, count]))
   const days = Array.from({ length: DAYS }, (_, ago) => utcDayBefore(DAYS - 1 - ago))
   const most = perDay.reduce((one, other) => (other.count > one.count ? other : one), {
@@ -67,6 +91,16 @@ function ReportChart({ perDay }: NetworkFacts) {
         series={[
           { name: messages.reports, look: 'main', counts: days.map((day) => counts.get(day) ?? 0) },
         ]}
+        open={(day) =>
+          opens
+            ? {
+                to: '/attacks',
+                search: { day },
+                hash: MAP,
+                label: messages.openDay(utcDayText(day)),
+              }
+            : undefined
+        }
       />
       <Disclosure summary={messages.table}>
         <Table caption={messages.perDay} quiet columns={[...messages.dayColumns]}>
@@ -82,7 +116,7 @@ function ReportChart({ perDay }: NetworkFacts) {
   )
 }
 
-function Attacked({ byService, totalReports }: NetworkFacts) {
+function Attacked({ byService, totalReports, opens }: NetworkFacts & Opens) {
   const rest = byService.slice(MAX_SHOWN)
   return (
     <>
@@ -90,25 +124,43 @@ function Attacked({ byService, totalReports }: NetworkFacts) {
         caption={messages.services}
         services={byService.slice(0, MAX_SHOWN)}
         total={totalReports}
+        opens={opens}
       />
       {rest.length > 0 && (
         <Disclosure summary={messages.more(rest.length)}>
-          <ServiceTable caption={messages.moreServices} services={rest} total={totalReports} />
+          <ServiceTable
+            caption={messages.moreServices}
+            services={rest}
+            total={totalReports}
+            opens={opens}
+          />
         </Disclosure>
       )}
     </>
   )
 }
 
-type ServiceTableProps = { caption: string; services: NetworkFacts['byService']; total: number }
+type ServiceTableProps = Opens & {
+  caption: string
+  services: NetworkFacts['byService']
+  total: number
+}
 
-function ServiceTable({ caption, services, total }: ServiceTableProps) {
+function ServiceTable({ caption, services, total, opens }: ServiceTableProps) {
   const labelOf = useLabels()
   return (
     <Table caption={caption} columns={[...messages.serviceColumns]}>
       {services.map(({ service, count }) => (
         <tr key={service}>
-          <th scope="row">{labelOf(service)}</th>
+          <th scope="row">
+            {opens ? (
+              <Link to="/attacks/list" search={{ service }}>
+                {labelOf(service)}
+              </Link>
+            ) : (
+              labelOf(service)
+            )}
+          </th>
           <td data-label={messages.reports}>{numberText(count)}</td>
           <td>
             <PercentageBar part={count} whole={total} />

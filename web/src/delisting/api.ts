@@ -62,7 +62,7 @@ export const isDelistingOpen = ({ status }: Pick<Delisting, 'status'>) =>
 export const delistingsQuery = (filter: DelistingFilter) =>
   queryOptions({
     queryKey: ['delisting', 'list', filter],
-    queryFn: () => delisting.list(filter, 20),
+    queryFn: () => delisting.list(filter, 100),
   })
 
 export const delistingQuery = (id: string) =>

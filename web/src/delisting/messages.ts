@@ -17,13 +17,14 @@ export const list = {
     failed: 'Partly delisted',
   } satisfies Record<Delisting['status'] | 'all', string>,
   total: (delistings: number) => counted(delistings, 'delisting'),
-  noMatch: 'No matches.',
   empty: 'No delistings yet',
   emptyHint:
     'Start one: Portreeve checks every blocklist and creates a step for each listing. Or use the API:',
   command: 'the command',
   caption: 'Delistings',
-  columns: ['IP address', 'Blocklists', 'Status', 'Started'],
+  columns: ['IP address', 'Blocklists', 'Status', 'Started'] as const,
+  removed: 'Blocklists that removed it',
+  listings: 'Listings at the start',
   relisted: 'listed again',
   progress: (ip: string) => `Blocklists that removed ${ip}`,
   delistedFrom: (completed: number, listings: number) =>

@@ -1,5 +1,6 @@
-import { queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Static } from 'typebox'
+import type { ImportReport } from '../../../src/http/shapes.ts'
 import type {
   AggregateRecord,
   AggregateReport,
@@ -9,6 +10,7 @@ import type {
   PublishedDomain,
   RecordPage,
   RejectedPage,
+  SenderDays as SenderDaysShape,
   ReportPage,
   SourceDetail as SourceDetailShape,
   SourceRecordPage,
@@ -19,13 +21,14 @@ import type {
 import { request, type ApiResponse } from '../api.ts'
 import { withoutDeleted } from '../deletions.ts'
 import { searchOf } from '../search.ts'
-import { utcDayBefore } from '../ui/text/dates.ts'
+import { utcDayBefore, utcDayRange } from '../ui/text/dates.ts'
 import { inWorkspace } from '../workspace-choice.ts'
 
 export type ReportDomain = Static<typeof DmarcDomain>
 export type PublishedDomain = Static<typeof PublishedDomain>
 export type Summary = Static<typeof SummaryShape>['data']
 export type Source = Summary['sources'][number]
+export type SenderDays = Static<typeof SenderDaysShape>['data']
 export type Sender = Summary['senders'][number]
 export type SourceGroup = Source['group']
 export type SourceDetail = Static<typeof SourceDetailShape>['data']
@@ -40,6 +43,8 @@ export type ReportMailbox = Static<typeof MailboxShape>
 export type ReportFilter = {
   orgName?: string | undefined
   result?: 'fail' | undefined
+  /** Reports that cover this UTC day. */
+  day?: string | undefined
   page?: number | undefined
 }
 
@@ -59,6 +64,12 @@ export const dmarc = {
   register: async (domain: string) =>
     (await request<ApiResponse<PublishedDomain>>('POST', `${BASE}/domains`, { body: { domain } }))
       .data,
+  registerSeveral: async (entries: { domain: string }[]) =>
+    (
+      await request<ApiResponse<ImportReport>>('POST', `${BASE}/domains/import`, {
+        body: { entries },
+      })
+    ).data,
   verify: async (id: string) =>
     (await request<ApiResponse<PublishedDomain>>('POST', `${BASE}/domains/${id}/verify`)).data,
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/domains/${id}`),
@@ -68,6 +79,13 @@ export const dmarc = {
       await request<ApiResponse<Summary>>(
         'GET',
         `${BASE}/domains/${id}/summary?from=${utcDayBefore(days - 1)}`,
+      )
+    ).data,
+  senderDays: async (id: string, days: number) =>
+    (
+      await request<ApiResponse<SenderDays>>(
+        'GET',
+        `${BASE}/domains/${id}/senders/daily?from=${utcDayBefore(days - 1)}`,
       )
     ).data,
   markSender: (id: string, sender: string, mark: Sender['mark']) =>
@@ -86,11 +104,11 @@ export const dmarc = {
     const path = `${sourcePath(id, address)}/records?${search}`
     return (await request<Static<typeof SourceRecordPage>>('GET', path)).data
   },
-  reports: async (id: string, filter: ReportFilter) =>
+  reports: async (id: string, { day, ...filter }: ReportFilter) =>
     (
       await request<Static<typeof ReportPage>>(
         'GET',
-        `${BASE}/domains/${id}/reports?${searchOf({ ...filter })}`,
+        `${BASE}/domains/${id}/reports?${searchOf({ ...filter, ...(day && utcDayRange(day)) })}`,
       )
     ).data,
   report: async (id: string, reportId: string) =>
@@ -146,6 +164,13 @@ export const domainQuery = (id: string) =>
 
 export const summaryQuery = (id: string, days: number) =>
   queryOptions({ queryKey: [ROOT, 'summary', id, days], queryFn: () => dmarc.summary(id, days) })
+
+export const senderDaysQuery = (id: string, days: number) =>
+  queryOptions({
+    queryKey: [ROOT, 'sender-days', id, days],
+    queryFn: () => dmarc.senderDays(id, days),
+    placeholderData: keepPreviousData,
+  })
 
 export const sourceQuery = (id: string, address: string, days: number) =>
   queryOptions({

@@ -51,6 +51,15 @@ export const overview = {
   tlsReport: 'TLS report',
   failureReport: 'failure report',
   rejectedToday: (count: number) => `${counted(count, 'item')} rejected today`,
+  filter: 'Filter by domain',
+  verifyNow: 'Verify now',
+  verifyFailed: (failed: number, all: number) =>
+    `${numberText(failed)} of ${counted(all, 'domain')} couldn’t be verified:`,
+  delete: 'Delete',
+  deleting: (domains: string[]) =>
+    domains.length === 1
+      ? `Deleting ${domains[0]}, its reports and statistics…`
+      : `Deleting ${counted(domains.length, 'domain')} with their reports and statistics…`,
   add: 'Add a domain',
   addDomain: 'Add domain',
   domainExample: 'example.com',
@@ -58,6 +67,13 @@ export const overview = {
   empty: 'No domains yet',
   emptyHint: 'Add yours above to get the record to publish. Or use the API:',
   command: 'the command',
+} as const
+
+export const importing = {
+  label: 'Add several',
+  title: 'Add several domains',
+  hint: 'Up to 500 domains. Web and email addresses count as their domain.',
+  submit: (count: number) => (count === 0 ? 'Add domains' : `Add ${counted(count, 'domain')}`),
 } as const
 
 export const upload = {
@@ -119,9 +135,30 @@ export const summary = {
   validSignatures: (share: string) => `${share} of signatures valid`,
   daily: 'Messages per day',
   chart: 'Messages per day, passed and failed',
-  table: 'Show as table',
+  openDay: (day: string) => `Show the reports of ${day}`,
   day: 'Day (UTC)',
 } as const
+
+export const senderRates = {
+  title: 'Pass rate by sender',
+  loading: 'Loading the senders…',
+  view: 'Chart',
+  views: [
+    { value: 'rate', name: 'Pass rate' },
+    { value: 'volume', name: 'Volume' },
+  ] satisfies { value: 'rate' | 'volume'; name: string }[],
+  rateHint: 'Line: messages that passed. Bars: messages sent. Days without messages are gaps.',
+  volumeHint: 'Messages per day, passed and failed.',
+  others: 'All other senders',
+  rate: 'Pass rate',
+  none: 'No messages',
+  rateOf: (name: string) => `Pass rate of ${name} per day`,
+  volumeOf: (name: string) => `Messages of ${name} per day`,
+  summary: (share: string, count: string) => `${share} of ${count} passed`,
+  volumeText: (pass: string, fail: string) => `${pass} passed, ${fail} failed.`,
+  columns: ['Sender', 'Day (UTC)', 'Messages', 'Pass rate'],
+  openDay: (day: string) => `Show the reports of ${day}`,
+}
 
 /** The daily chart in a sentence. */
 export function describeDays({
@@ -158,7 +195,9 @@ export const senders = {
   title: 'Senders',
   explanation:
     'Who sends as this domain. Mark unknown senders, so that we can tell whether a stricter policy is safe.',
-  columns: ['Sender', 'Messages', 'Passed', 'Whose is it?'],
+  sender: 'sender',
+  filter: 'Filter by sender',
+  columns: ['Sender', 'Messages', 'Passed', 'Whose is it?'] as const,
   kinds: {
     service: 'Mail service',
     own: 'Hosts below this domain',
@@ -169,10 +208,10 @@ export const senders = {
   unmarked: 'Unknown',
   assumed: 'Mine (passes)',
   marks: [
-    { value: 'mine', name: 'Mine' },
-    { value: 'not-mine', name: 'Not mine' },
-    { value: 'forwarder', name: 'Forwarder' },
-  ] satisfies { value: NonNullable<Sender['mark']>; name: string }[],
+    { value: 'mine', name: 'Mine', action: 'Mark as mine' },
+    { value: 'not-mine', name: 'Not mine', action: 'Mark as not mine' },
+    { value: 'forwarder', name: 'Forwarder', action: 'Mark as forwarder' },
+  ] satisfies { value: NonNullable<Sender['mark']>; name: string; action: string }[],
 }
 
 export const sources = {
@@ -268,6 +307,7 @@ export const records = {
 export const reports = {
   withFailures: 'With failures',
   allPassed: 'All passed',
+  allDays: (day: string) => `${day}: show all days`,
   otherDomains: (count: number) => `${numberText(count)} of other domains`,
 } as const
 
@@ -277,6 +317,7 @@ export const report = {
   unnamed: 'an unnamed reporter',
   loading: 'Loading the report…',
   reporterError: (error: string) => `Reporter’s message: ${error}`,
+  details: 'Details',
   policy: 'Published policy',
   authenticity: 'Authenticity',
   id: 'Report ID',

@@ -1,4 +1,4 @@
-import { oneOf, pageOf, searchText, type Search } from '../search.ts'
+import { dayOf, oneOf, pageOf, searchText, type Search } from '../search.ts'
 import type { ReportFilter, SourceFilter } from './api.ts'
 
 export const SUMMARY_DAYS = [7, 30, 90, 365] as const
@@ -17,13 +17,26 @@ export function daysParameterSince(instant: string): SummaryDays | undefined {
   return daysParameter(SUMMARY_DAYS.find((span) => span >= 30 && span > days + 1) ?? 365)
 }
 
-/** The URL parameters of a summary. */
-export function summarySearch({ days }: Search): { days?: SummaryDays | undefined } {
-  return { days: oneOf(days, SUMMARY_DAYS) }
+/** The URL parameters of a summary; `senders` sorts its senders, and `sender` filters them. */
+export function summarySearch({ days, senders, sender }: Search): {
+  days?: SummaryDays | undefined
+  senders?: string | undefined
+  sender?: string | undefined
+} {
+  return {
+    days: oneOf(days, SUMMARY_DAYS),
+    senders: searchText(senders),
+    sender: searchText(sender),
+  }
 }
 
-export function reportsSearch({ orgName, result, page }: Search): ReportFilter {
-  return { orgName: searchText(orgName), result: oneOf(result, ['fail']), page: pageOf(page) }
+export function reportsSearch({ orgName, result, day, page }: Search): ReportFilter {
+  return {
+    orgName: searchText(orgName),
+    result: oneOf(result, ['fail']),
+    day: dayOf(day),
+    page: pageOf(page),
+  }
 }
 
 export function sourceSearch({

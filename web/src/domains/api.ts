@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Static } from 'typebox'
+import type { ImportReport } from '../../../src/http/shapes.ts'
 import type {
   DomainFix,
   DomainHistory,
@@ -75,6 +76,12 @@ function complete({ data, receipt }: ReportAnswer): DomainCheck {
 export const domains = {
   watch: async (domain: string) =>
     (await request<ApiResponse<WatchedDomain>>('POST', `${pathOf(domain)}/watch`)).data,
+  watchSeveral: async (entries: { domain: string }[]) =>
+    (
+      await request<ApiResponse<ImportReport>>('POST', '/api/v1/domains/import', {
+        body: { entries },
+      })
+    ).data,
   unwatch: (domain: string) => request<unknown>('DELETE', `${pathOf(domain)}/watch`),
 }
 
@@ -92,6 +99,19 @@ export const domainsQuery = queryOptions({
       )
     ).data,
 })
+
+/** The first watched domains of the workspace, those with problems first. */
+export const watchedDomainsQuery = (limit: number) =>
+  queryOptions({
+    queryKey: [ROOT, 'watched', limit],
+    queryFn: async () =>
+      (
+        await request<ApiResponse<Static<typeof DomainPage>>>(
+          'GET',
+          `/api/v1/domains?watched=true&limit=${limit}`,
+        )
+      ).data,
+  })
 
 export const historyQuery = (domain: string) =>
   queryOptions({

@@ -3,10 +3,15 @@ import { guessTarget } from '../check/guess-target.ts'
 import { SearchForm } from '../ui/forms/search-form.tsx'
 import { domainPages as messages } from './messages.ts'
 
-type DomainBoxProps = { initial?: string; autoFocus?: boolean }
+type DomainBoxProps = {
+  initial?: string
+  autoFocus?: boolean
+  /** Small, for the heading of a screen. */
+  compact?: boolean
+}
 
 /** One input for a domain, a web address or an email address. Addresses open the check page. */
-export function DomainBox({ initial = '', autoFocus = false }: DomainBoxProps) {
+export function DomainBox({ initial = '', autoFocus = false, compact = false }: DomainBoxProps) {
   const navigate = useNavigate()
 
   function open(typed: string): string | null {
@@ -25,6 +30,7 @@ export function DomainBox({ initial = '', autoFocus = false }: DomainBoxProps) {
       placeholder={messages.fieldExample}
       defaultValue={initial}
       autoFocus={autoFocus}
+      compact={compact}
       onAsk={open}
     />
   )

@@ -1,45 +1,54 @@
 import { Link } from '@tanstack/react-router'
-import { Status } from '../ui/feedback/status.tsx'
-import { Muted } from '../ui/layout/page.tsx'
+import { CardGrid, LinkCard } from '../ui/layout/card-grid.tsx'
 import { Ago } from '../ui/text/ago.tsx'
 import type { DomainSummary } from './api.ts'
-import classes from './domain-grid.module.css'
 import { list as messages, stateNames } from './messages.ts'
+import { SmallMailPath } from './small-mail-path.tsx'
 import { LINE_TONES } from './tones.ts'
 
-/** Domains as cards, each with the verdict of its last check. */
-export function DomainGrid({ domains }: { domains: DomainSummary[] }) {
+/** Domains as cards, each with its mail path and the verdict of its last check. */
+export function DomainGrid({
+  domains,
+  short = false,
+}: {
+  domains: DomainSummary[]
+  /** Fewer cards on a phone. */
+  short?: boolean
+}) {
   return (
-    <ul className={classes.grid} data-rows>
+    <CardGrid short={short}>
       {domains.map((domain) => (
         <DomainCard key={domain.domain} {...domain} />
       ))}
-    </ul>
+    </CardGrid>
   )
 }
 
-function DomainCard({ domain, isWatched, state, sentence, checkedAt, hosts }: DomainSummary) {
+function DomainCard(summary: DomainSummary) {
+  const { domain, isWatched, state, sentence, stages, checkedAt, hosts } = summary
   return (
-    <li className={classes.card} data-tone={LINE_TONES[state]}>
-      <div className={classes.head}>
-        <h3>
-          <Link to="/domains/$domain" params={{ domain }}>
-            {domain}
-          </Link>
-        </h3>
-        <Status tone={LINE_TONES[state]}>{stateNames[state]}</Status>
-      </div>
-      {sentence !== null && <p>{sentence}</p>}
-      <Muted>
-        {isWatched ? messages.watched : messages.notWatched}
-        {hosts.length > 0 && ` · ${messages.hosts(hosts.length)}`}
-        {checkedAt !== null && (
-          <>
-            {' '}
-            · {messages.lastChecked} <Ago at={checkedAt} />
-          </>
-        )}
-      </Muted>
-    </li>
+    <LinkCard
+      title={
+        <Link to="/domains/$domain" params={{ domain }} title={domain}>
+          {domain}
+        </Link>
+      }
+      status={{ tone: LINE_TONES[state], word: stateNames[state] }}
+      text={state === 'good' || sentence === null ? null : messages.verdict(domain, sentence)}
+      foot={
+        <>
+          {!isWatched && <span>{messages.notWatched}</span>}
+          {checkedAt !== null ? (
+            <span>
+              {messages.checked} <Ago at={checkedAt} />
+            </span>
+          ) : (
+            hosts.length > 0 && <span>{messages.hosts(hosts.length)}</span>
+          )}
+        </>
+      }
+    >
+      {isWatched && <SmallMailPath stages={stages} />}
+    </LinkCard>
   )
 }

@@ -27,6 +27,15 @@ export const stageTitles: Record<StageName, string> = {
   reputation: 'Reputation',
 }
 
+/** The stages in one short word, below the marks of a card. */
+export const shortStageTitles: Record<StageName, string> = {
+  sender: 'Sender',
+  authentication: 'Auth',
+  mx: 'MX',
+  tls: 'TLS',
+  reputation: 'Lists',
+}
+
 export const stateNames: Record<LineState, string> = {
   good: 'Good',
   warning: 'Warning',
@@ -80,9 +89,40 @@ export const list = {
   watched: 'Watched',
   notWatched: 'Not watched',
   hosts: (count: number) => counted(count, 'monitored host'),
+  checked: 'Checked',
+  /** The verdict below the name of its domain, which it need not repeat. */
+  verdict: (domain: string, sentence: string) => {
+    const rest = sentence.startsWith(`${domain} `) ? sentence.slice(domain.length + 1) : sentence
+    return rest.charAt(0).toUpperCase() + rest.slice(1)
+  },
   lastChecked: 'Last checked',
+  never: 'never',
+  filter: 'Filter by domain or result',
+  view: 'View',
+  views: [
+    { value: 'cards', name: 'Cards' },
+    { value: 'table', name: 'Table' },
+  ] satisfies { value: 'cards' | 'table'; name: string }[],
+  columns: {
+    domain: 'Domain',
+    state: 'State',
+    result: 'Result',
+    watched: 'Watched',
+    hosts: 'Monitored hosts',
+  },
+  watch: 'Watch',
+  unwatch: 'Stop watching',
+  unwatchTitle: (count: number) => `Stop watching ${counted(count, 'domain')}?`,
+  unwatchText: 'The history of their records is deleted. Monitored hosts and DMARC reports stay.',
   more: (shown: number, total: number) =>
     `Showing ${numberText(shown)} of ${numberText(total)} domains.`,
+} as const
+
+export const importing = {
+  label: 'Watch several',
+  title: 'Watch several domains',
+  hint: 'Up to 500 domains. Web and email addresses count as their domain. Their mail servers, DMARC reports and alerts follow within minutes.',
+  submit: (count: number) => (count === 0 ? 'Watch domains' : `Watch ${counted(count, 'domain')}`),
 } as const
 
 export const watching = {
@@ -104,6 +144,8 @@ export const history = {
     `${numberText(pass)} of ${counted(total, 'message')} passed.`,
   passed: 'Passed',
   failed: 'Failed',
+  dayColumns: ['Day (UTC)', 'Passed', 'Failed'],
+  openDay: (day: string) => `Show the reports of ${day}`,
   noEvents: 'No changes recorded.',
   kinds: { record: 'Record', listing: 'Blocklist', certificate: 'Certificate' } satisfies Record<
     DomainHistory['events'][number]['kind'],

@@ -33,7 +33,9 @@ export function useFrameShortcuts({ openPalette, openSheet }: FrameKeys): void {
 function stepRow(by: 1 | -1): boolean {
   const ways = [...document.querySelectorAll<HTMLElement>('main [data-rows] > *')].flatMap(
     (row) => {
-      const way = row.querySelector<HTMLElement>('a, button, input')
+      // What the row is about, not its checkbox.
+      const way =
+        row.querySelector<HTMLElement>('th a') ?? row.querySelector<HTMLElement>('a, button, input')
       return way ? [{ row, way }] : []
     },
   )

@@ -8,6 +8,7 @@ import type {
   FolderList,
   Migration as MigrationShape,
   MigrationPage,
+  MigrationThroughput,
   NewMigration,
   Retry,
 } from '../../../src/migration/shapes.ts'
@@ -18,6 +19,7 @@ export type Folder = Static<typeof FolderShape>
 export type Folders = Static<typeof FolderList>
 export type Migration = Static<typeof MigrationShape>
 export type MigrationList = Static<typeof MigrationPage>
+export type Throughput = NonNullable<Static<typeof MigrationThroughput>['data']>
 export type Listed = MigrationList['migrations'][number]
 export type MigrationDraft = Static<typeof NewMigration>
 
@@ -33,9 +35,11 @@ export const migrations = {
   start: (draft: MigrationDraft) =>
     request<Static<typeof CreatedMigration>>('POST', `${BASE}/migrate`, { body: draft }),
   list: async (page: number) =>
-    (await request<ApiResponse<MigrationList>>('GET', `${BASE}/migrations?page=${page}&limit=20`))
+    (await request<ApiResponse<MigrationList>>('GET', `${BASE}/migrations?page=${page}&limit=100`))
       .data,
   find: (id: string) => request<Migration>('GET', `${BASE}/migrate/${id}`),
+  throughput: async (id: string) =>
+    (await request<ApiResponse<Throughput | null>>('GET', `${BASE}/migrate/${id}/throughput`)).data,
   cancel: (id: string) => request<Migration>('POST', `${BASE}/migrate/${id}/cancel`),
   retry: (id: string, secrets: Static<typeof Retry>) =>
     request<Migration>('POST', `${BASE}/migrate/${id}/retry`, { body: secrets }),
@@ -53,3 +57,10 @@ export const migrationsQuery = (page: number) =>
 
 export const migrationQuery = (id: string) =>
   queryOptions({ queryKey: ['migration', id], queryFn: () => migrations.find(id) })
+
+/** Updated with the migration, whose key its own begins with. */
+export const throughputQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['migration', id, 'throughput'],
+    queryFn: () => migrations.throughput(id),
+  })

@@ -20,7 +20,8 @@ export const verdicts = {
   running: (done: number, total: number) => `${numberText(done)} of ${counted(total, 'message')}`,
   throttled: 'The server asked for a pause.',
   remaining: (seconds: number) => `about ${durationText(seconds)} left`,
-  cancelled: (done: number) => `Stopped after ${counted(done, 'message')}. Copied messages stay.`,
+  cancelled: (done: number) =>
+    `Stopped after ${counted(done, 'message')} ${done === 1 ? 'was' : 'were'} copied. Copied messages stay.`,
   nothingCopied: 'No messages were copied. The errors are below.',
   dryRunFailed: 'Some folders can’t be read. The errors are below. No messages were copied.',
   failed: (errors: number) =>
@@ -28,8 +29,8 @@ export const verdicts = {
   dryRunDone: (messages: number) =>
     `${counted(messages, 'message')} to copy. No messages were copied yet.`,
   completed: (messages: number) => `All ${counted(messages, 'message')} are copied and verified.`,
-  skipped: (messages: number) =>
-    ` ${messages === 1 ? '1 was' : `${numberText(messages)} were`} already at the destination.`,
+  completedWithSkipped: (messages: number, copied: number, alreadyThere: number) =>
+    `All ${counted(messages, 'message')} are at the destination and verified: ${numberText(copied)} copied, ${numberText(alreadyThere)} already there.`,
 } as const
 
 /** Names of folders with a special use (RFC 6154), by attribute. */
@@ -53,12 +54,19 @@ export const list = {
   emptyText: 'Start one with “New migration”, or in a terminal, without an account:',
   command: 'the command',
   yours: 'Your migrations',
-  columns: ['Mailboxes', 'Progress', 'Status', 'Created'],
+  columns: ['Mailboxes', 'Progress', 'Status', 'Created'] as const,
+  filter: 'Filter by mailbox',
+  messages: 'Messages',
+  stopSeveral: (count: number) => `Stop ${counted(count, 'migration')}?`,
+  stopText: 'Copied messages stay. You can resume each migration later, from where it stopped.',
   account,
   destination: (user: string, host: string) => `to ${account(user, host)}`,
   dryRun: 'dry run',
   progressOf: (user: string) => `Messages of ${user}`,
   done: (done: number, total: number) => `${numberText(done)} of ${counted(total, 'message')}`,
+  /** Failed messages are processed, but not copied. */
+  doneWithErrors: (done: number, total: number, errors: number) =>
+    `${numberText(done)} of ${counted(total, 'message')} processed, ${counted(errors, 'error')}`,
   total: (total: number) => counted(total, 'message'),
 } as const
 
@@ -142,10 +150,13 @@ export const migration = {
   notes: 'Changed messages',
   folders: 'Folders',
   settings: 'Settings',
-  copied: 'Messages copied',
+  processed: 'Messages processed',
   stats: {
-    messages: 'Messages',
+    messages: 'Messages processed',
     copied: 'Copied',
+    alreadyThere: 'Already there',
+    failed: 'Failed',
+    data: 'Data processed',
     folders: 'Folders',
     rate: 'Rate',
     remaining: 'Time left',
@@ -153,7 +164,7 @@ export const migration = {
   },
   of: (done: string, total: string) => `${done} of ${total}`,
   /** Announced to screen readers. */
-  percent: (percent: number) => `${percent}% copied.`,
+  percent: (percent: number) => `${percent}% processed.`,
   rate: (messagesPerSecond: number, bytesPerSecond: number) =>
     `${numberText(Math.round(messagesPerSecond))} messages/s · ${sizeText(bytesPerSecond)}/s`,
   source: 'Source',
@@ -205,3 +216,14 @@ export const retry = {
     `Destination: ${secret} of ${account(user, host)}`,
   submit: 'Retry',
 } as const
+
+export const throughput = {
+  title: 'Throughput',
+  messages: 'Messages/s',
+  megabytes: 'MB/s',
+  data: 'Data',
+  perSecond: (size: string) => `${size}/s`,
+  marks: { throttled: 'Server asked to slow down', lost: 'Connection lost' },
+  text: (seconds: number) => `Each bar is the average of ${counted(seconds, 'second')}.`,
+  columns: ['Time', 'Messages/s', 'Data', 'Interruptions'],
+}

@@ -18,7 +18,7 @@ export function describeStatus({ status, dryRun, errorCount }: Listed): {
 /** The verdict on a migration, in one sentence. */
 export function verdictOf(migration: Migration): string {
   const { status, dryRun, queue, progress, totalMessages, errorCount } = migration
-  const { messagesDone, skippedByDedup } = progress
+  const { skippedByDedup } = progress
   if (status === 'pending') {
     return queue && queue.position > 1
       ? verdicts.queued(queue.position - 1, queue.totalInQueue)
@@ -26,13 +26,32 @@ export function verdictOf(migration: Migration): string {
   }
   if (status === 'running')
     return dryRun || totalMessages === 0 ? verdicts.scanning : runningText(migration)
-  if (isCancelled(migration)) return verdicts.cancelled(messagesDone)
+  if (isCancelled(migration)) return verdicts.cancelled(countMessages(migration).copied)
   if (status === 'failed' && totalMessages === 0) return verdicts.nothingCopied
   if (status === 'failed') return dryRun ? verdicts.dryRunFailed : verdicts.failed(errorCount)
   if (dryRun) return verdicts.dryRunDone(totalMessages)
-  return (
-    verdicts.completed(totalMessages) + (skippedByDedup > 0 ? verdicts.skipped(skippedByDedup) : '')
-  )
+  return skippedByDedup > 0
+    ? verdicts.completedWithSkipped(totalMessages, countMessages(migration).copied, skippedByDedup)
+    : verdicts.completed(totalMessages)
+}
+
+/**
+ * The processed messages by what became of them. `messagesDone` counts all of them, those that
+ * failed too.
+ */
+export function countMessages({
+  progress: { messagesDone, skippedByDedup, errors },
+  errorCount,
+}: Pick<Migration, 'errorCount'> & {
+  progress: Pick<Migration['progress'], 'messagesDone' | 'skippedByDedup'> & {
+    errors: Pick<Migration['progress']['errors'][number], 'uid'>[]
+  }
+}): { copied: number; alreadyThere: number; failed: number } {
+  // Errors without a UID are about a folder or the whole migration. Only the first 1,000 are listed.
+  const listed = errors.filter(({ uid }) => uid !== undefined).length
+  const failed = Math.min(messagesDone, listed + Math.max(0, errorCount - errors.length))
+  const alreadyThere = Math.min(skippedByDedup, messagesDone - failed)
+  return { copied: messagesDone - alreadyThere - failed, alreadyThere, failed }
 }
 
 function runningText({

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Static } from 'typebox'
+import type { ImportReport } from '../../../src/http/shapes.ts'
 import type {
   History,
   HistoryQuery,
@@ -8,10 +9,16 @@ import type {
   MonitoredHost,
   MonitoredHostDetail,
   NewHost,
+  NewHosts,
+  HostTimeline as HostTimelineShape,
   WatchedList,
+  WorkspaceTimeline as WorkspaceTimelineShape,
 } from '../../../src/monitoring/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
 import { withoutDeleted } from '../deletions.ts'
+import { searchOf } from '../search.ts'
+import { utcDayRange } from '../ui/text/dates.ts'
+import type { HistorySearch } from './search.ts'
 
 export type Host = Static<typeof MonitoredHost>
 export type HostDetail = Static<typeof MonitoredHostDetail>
@@ -20,6 +27,9 @@ export type HostChange = Static<typeof History>['events'][number]
 export type MonitoredKind = NonNullable<Static<typeof HistoryQuery>['kind']>
 export type HostSettings = Static<typeof HostChanges>
 export type MonitoredList = Static<typeof WatchedList>
+export type HostTimeline = Static<typeof HostTimelineShape>
+export type WorkspaceTimeline = Static<typeof WorkspaceTimelineShape>
+export type TimelineSpan = HostTimeline['periods'][number]
 export type ListMode = MonitoredList['mode']
 
 const BASE = '/api/v1/monitoring'
@@ -30,6 +40,12 @@ export const monitoring = {
     (await request<ApiResponse<HostDetail>>('GET', `${BASE}/hosts/${id}`)).data,
   add: async (wanted: Static<typeof NewHost>) =>
     (await request<ApiResponse<HostDetail>>('POST', `${BASE}/hosts`, { body: wanted })).data,
+  addSeveral: async (entries: Static<typeof NewHosts>['entries']) =>
+    (
+      await request<ApiResponse<ImportReport>>('POST', `${BASE}/hosts/import`, {
+        body: { entries },
+      })
+    ).data,
   change: async (id: string, changes: HostSettings) =>
     (await request<ApiResponse<HostDetail>>('PATCH', `${BASE}/hosts/${id}`, { body: changes }))
       .data,
@@ -37,13 +53,19 @@ export const monitoring = {
   /** Runs all checks; takes some seconds. */
   check: async (id: string) =>
     (await request<ApiResponse<HostDetail>>('POST', `${BASE}/hosts/${id}/check`)).data,
-  history: async (id: string, kind: MonitoredKind | undefined, page: number) =>
-    (
+  history: async (id: string, { day, ...filter }: HistorySearch) => {
+    const search = searchOf({ ...filter, limit: 20, ...(day && utcDayRange(day)) })
+    return (
       await request<ApiResponse<Static<typeof History>>>(
         'GET',
-        `${BASE}/hosts/${id}/history?page=${page}&limit=20${kind ? `&kind=${kind}` : ''}`,
+        `${BASE}/hosts/${id}/history?${search}`,
       )
-    ).data,
+    ).data
+  },
+  timeline: async (id: string) =>
+    (await request<ApiResponse<HostTimeline>>('GET', `${BASE}/hosts/${id}/timeline`)).data,
+  workspaceTimeline: async () =>
+    (await request<ApiResponse<WorkspaceTimeline>>('GET', `${BASE}/timeline`)).data,
   lists: async () => (await request<ApiResponse<MonitoredList[]>>('GET', `${BASE}/lists`)).data,
   choose: async (dnsbl: string, mode: Static<typeof ListChoice>['mode']) =>
     (
@@ -67,16 +89,22 @@ export const hostQuery = (id: string) =>
   })
 
 /** @param lastCheckAt of the host: a new check may have added changes */
-export const historyQuery = (
-  id: string,
-  kind: MonitoredKind | undefined,
-  page: number,
-  lastCheckAt: string | null,
-) =>
+export const historyQuery = (id: string, filter: HistorySearch, lastCheckAt: string | null) =>
   queryOptions({
-    queryKey: ['monitoring', 'history', id, kind, page, lastCheckAt],
-    queryFn: () => monitoring.history(id, kind, page),
+    queryKey: ['monitoring', 'history', id, filter, lastCheckAt],
+    queryFn: () => monitoring.history(id, filter),
   })
+
+export const hostTimelineQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['monitoring', 'timeline', id],
+    queryFn: () => monitoring.timeline(id),
+  })
+
+export const workspaceTimelineQuery = queryOptions({
+  queryKey: ['monitoring', 'timeline'],
+  queryFn: monitoring.workspaceTimeline,
+})
 
 export const listsQuery = queryOptions({
   queryKey: ['monitoring', 'lists'],

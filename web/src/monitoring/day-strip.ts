@@ -1,6 +1,6 @@
 import { utcDay, utcDayText } from '../ui/text/dates.ts'
 import type { StripDay } from '../ui/charts/day-strip.tsx'
-import type { HostDetail } from './api.ts'
+import type { Host, HostDetail } from './api.ts'
 import { days as messages } from './messages.ts'
 
 const DAY_MS = 86_400_000
@@ -20,14 +20,39 @@ export function describeDayStrip(
   const strip = Array.from({ length: days }, (_, index) =>
     dayOf(periods, today - (days - 1 - index) * DAY_MS),
   )
+  return { text: summarize(strip), days: strip }
+}
+
+/**
+ * The strip from the state of each UTC day, today last.
+ * @param now milliseconds since 1970
+ */
+export function describeDays(
+  states: Host['days'],
+  now: number,
+): { text: string; days: StripDay[] } {
+  const strip = states.map((state, index) => {
+    const day = utcDay(now - (states.length - 1 - index) * DAY_MS)
+    return { day, ...LOOKS[state](utcDayText(day)) }
+  })
+  return { text: summarize(strip), days: strip }
+}
+
+const LOOKS: Record<Host['days'][number], (name: string) => Omit<StripDay, 'day'>> = {
+  listed: (name) => ({ look: 'bad', title: messages.listedDay(name) }),
+  clean: (name) => ({ look: 'good', title: messages.clean(name) }),
+  unknown: (name) => ({ look: 'unknown', title: messages.unknown(name) }),
+  none: (name) => ({ look: 'none', title: messages.none(name) }),
+}
+
+function summarize(strip: StripDay[]): string {
   const count = (look: StripDay['look']) => strip.filter((each) => each.look === look).length
-  const text = messages.summary({
-    all: days - count('none'),
+  return messages.summary({
+    all: strip.length - count('none'),
     listed: count('bad'),
     clean: count('good'),
     unknown: count('unknown'),
   })
-  return { text, days: strip }
 }
 
 /** One listed minute makes a listed day; one clean hour outweighs unknown hours. */

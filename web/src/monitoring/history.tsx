@@ -2,7 +2,9 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Ago } from '../ui/text/ago.tsx'
 import { Choice } from '../ui/forms/choice.tsx'
-import { Section, Muted } from '../ui/layout/page.tsx'
+import { Button } from '../ui/actions/button.tsx'
+import { utcDayText } from '../ui/text/dates.ts'
+import { Section, Muted, Row } from '../ui/layout/page.tsx'
 import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
@@ -10,31 +12,42 @@ import { historyQuery, type HostChange, type HostDetail } from './api.ts'
 import type { HistorySearch } from './search.ts'
 import { describeChange, history as messages } from './messages.ts'
 
+/** The anchor of the change log. */
+export const CHANGES = 'changes'
+
 /** Changes of a host, newest first. */
 export function HistorySection({ host: { id, lastCheckAt } }: { host: HostDetail }) {
-  const { kind, page = 1 } = useSearch({ from: '/own/monitoring/$id' })
+  const { kind, page = 1, day } = useSearch({ from: '/own/monitoring/$id' })
   const navigate = useNavigate({ from: '/monitoring/$id' })
   const { data, error } = useQuery({
-    ...historyQuery(id, kind, page, lastCheckAt),
+    ...historyQuery(id, { kind, page, day }, lastCheckAt),
     placeholderData: keepPreviousData,
   })
   const go = (search: HistorySearch) => void navigate({ search, replace: true, resetScroll: false })
   return (
     <Section
+      id={CHANGES}
       title={messages.title}
       aside={
-        <Choice
-          label={messages.kind}
-          choices={messages.kinds}
-          value={kind ?? 'all'}
-          onChange={(value) => go({ kind: value === 'all' ? undefined : value })}
-        />
+        <Row>
+          {day && (
+            <Button size="small" onClick={() => go({ kind })}>
+              {messages.allDays(utcDayText(day))}
+            </Button>
+          )}
+          <Choice
+            label={messages.kind}
+            choices={messages.kinds}
+            value={kind ?? 'all'}
+            onChange={(value) => go({ day, kind: value === 'all' ? undefined : value })}
+          />
+        </Row>
       }
     >
       <LoadingOrError there={data} error={error} lines={3}>
         {messages.loading}
       </LoadingOrError>
-      {data?.events.length === 0 && <Muted>{messages.empty}</Muted>}
+      {data?.events.length === 0 && <Muted>{day ? messages.emptyDay : messages.empty}</Muted>}
       {data && data.events.length > 0 && (
         <div>
           <Table caption={messages.title} quiet columns={messages.columns}>
@@ -42,7 +55,7 @@ export function HistorySection({ host: { id, lastCheckAt } }: { host: HostDetail
               <ChangeRow key={`${change.at} ${index}`} change={change} />
             ))}
           </Table>
-          <PaginationLinks {...data.pagination} onGo={(to) => go({ kind, page: to })} />
+          <PaginationLinks {...data.pagination} onGo={(to) => go({ kind, day, page: to })} />
         </div>
       )}
     </Section>

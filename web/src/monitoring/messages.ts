@@ -12,7 +12,7 @@ export const hosts = {
   blocklists: 'Blocklists',
   loading: 'Loading hosts…',
   caption: 'Your hosts',
-  columns: ['Host', 'Status', 'Last 30 days', 'Last checked'],
+  columns: ['Host', 'Status', 'Last 30 days', 'Last checked'] as const,
   notChecked: 'not yet',
   clean: (percent: string) => `${percent} clean`,
   noAvailability: 'no data yet',
@@ -25,11 +25,37 @@ export const hosts = {
     { value: 'clean', name: 'Clean' },
   ] satisfies { value: Host['status'] | ''; name: string }[],
   count: (count: number) => counted(count, 'host'),
-  more: 'Show more',
+  listings: 'Listings',
+  unknown: 'Unknown results',
+  checkNow: 'Check now',
+  checkFailed: (failed: number, all: number) =>
+    `${numberText(failed)} of ${counted(all, 'host')} couldn’t be checked:`,
+  stop: 'Stop monitoring',
+  removing: (names: string[]) =>
+    names.length === 1
+      ? `Deleting ${names[0]} and its history…`
+      : `Deleting ${counted(names.length, 'host')} and their history…`,
   empty: 'No monitored hosts yet',
   emptyHint: 'Start with the server that sends your mail. Or use the API:',
   command: 'the command',
 } as const
+
+/** Texts of the cards of the overview. */
+export const cards = {
+  noLabel: 'No label',
+} as const
+
+/** A certificate in a few words: its days, or its problem. */
+export function certificateText(certificate: NonNullable<Host['certificate']>): string {
+  return `Certificate: ${certificateFact(certificate)}`
+}
+
+/** `12 days`, or the problem of a certificate. */
+export function certificateFact(certificate: NonNullable<Host['certificate']>): string {
+  const { state, daysRemaining } = certificate
+  const isEnding = state === 'valid' || state.startsWith('expiring')
+  return isEnding ? counted(daysRemaining, 'day') : certificateState(state).word.toLowerCase()
+}
 
 export const create = {
   title: 'Monitor a host',
@@ -38,6 +64,13 @@ export const create = {
   enterHost: 'Enter a host name or an IP address.',
   label: 'Label',
   labelExample: 'outgoing mail',
+} as const
+
+export const importing = {
+  label: 'Add several',
+  title: 'Add several hosts',
+  hint: 'Up to 500 host names or addresses. A label can follow after a comma.',
+  submit: (count: number) => (count === 0 ? 'Add hosts' : `Add ${counted(count, 'host')}`),
 } as const
 
 export const host = {
@@ -52,6 +85,7 @@ export const host = {
   certificates: 'Certificates',
   records: 'DNS records',
   addresses: 'Addresses',
+  checks: 'Checks',
   stats: {
     clean: (days: number) => `Clean, last ${counted(days, 'day')}`,
     listedFor: 'Listed for',
@@ -88,6 +122,9 @@ export const history = {
   ] satisfies { value: MonitoredKind | 'all'; name: string }[],
   loading: 'Loading changes…',
   empty: 'No changes yet.',
+  emptyDay: 'No changes on this day.',
+  allDays: (day: string) => `${day}: show all days`,
+  openDay: (day: string) => `Show the changes of ${day}`,
   columns: ['Item', 'Change', 'Time'],
   firstCheck: 'at the first check',
 } as const
@@ -255,8 +292,41 @@ export function spanText(seconds: number): string {
     : counted(Math.round(seconds / DAY_SECONDS), 'day')
 }
 
+export const timeline = {
+  title: 'Listings, last 90 days',
+  loading: 'Loading the timeline…',
+  importantLists: 'Critical and major lists',
+  certificates: 'Certificates',
+  records: 'DNS records',
+  absent: 'none',
+  states: { clean: 'Not listed', listed: 'Listed', unknown: 'Unknown' },
+  legend: [
+    { name: 'Listed', look: 'bad' as const },
+    { name: 'Not listed', look: 'good' as const },
+    { name: 'Unknown', look: 'unknown' as const },
+    { name: 'Not monitored', look: 'none' as const },
+  ],
+  span: (state: string, duration: string) => `${state} for ${duration}`,
+  period: (from: string, to: string) => `${from} to ${to}`,
+  openHost: (name: string) => `Show ${name}`,
+  hostText: (lists: number) =>
+    lists === 0 ? 'No known listings.' : `Listings on ${countedLists(lists)}.`,
+  workspaceText: (listed: number, all: number, more: number) =>
+    [
+      listed === 0
+        ? 'No known listings.'
+        : `Listings on ${numberText(listed)} of ${counted(all, 'host')}.`,
+      more > 0 && `${counted(more, 'more host')} not shown.`,
+    ]
+      .filter(Boolean)
+      .join(' '),
+  columns: ['Row', 'Status', 'Time'],
+}
+
 /** Texts of the strip of days. */
 export const days = {
+  listedDay: (name: string) => `${name}: listed`,
+  label: 'Listings by day',
   listed: (name: string, seconds: number) => `${name}: listed for ${spanText(seconds)}`,
   clean: (name: string) => `${name}: not listed`,
   unknown: (name: string) => `${name}: unknown`,

@@ -1,12 +1,14 @@
 import type { LinkProps } from '@tanstack/react-router'
-import type { Channel } from '../alerts/api.ts'
+import type { Alert, Channel } from '../alerts/api.ts'
 import { targetOf } from '../alerts/targets.ts'
 import type { Appeals, Hold } from '../attacks/api.ts'
 import type { Delisting } from '../delisting/api.ts'
 import { stepsNeedingAction } from '../delisting/delisting-status.ts'
+import type { DomainSummary } from '../domains/api.ts'
 import type { ReportDomain, ReportMailbox } from '../dmarc/api.ts'
 import { isMigrationOpen, type Listed } from '../migrations/api.ts'
 import type { Host } from '../monitoring/api.ts'
+import { certificateFact, certificateState } from '../monitoring/messages.ts'
 import { issues as messages, overview } from './messages.ts'
 
 /** Something that needs the user, and the screen to do it on. */
@@ -19,11 +21,15 @@ export type Issue = {
   link: Pick<LinkProps, 'to' | 'params' | 'search'>
 }
 
+export type OverviewDomains = { domains: DomainSummary[]; total: number }
+
 /**
- * The objects of all modules. Appeals, a held list and candidates are loaded for administrators
+ * The objects of all modules that may have issues. Appeals, a held list and candidates are loaded for administrators
  * only.
  */
-export type OverviewData = {
+export type IssueData = {
+  /** The first watched domains, those with problems first, and how many there are. */
+  watched: OverviewDomains
   hosts: Host[]
   cases: Delisting[]
   migrations: Listed[]
@@ -36,15 +42,22 @@ export type OverviewData = {
   candidates: number
 }
 
+export type OverviewData = IssueData & {
+  /** The latest alerts. */
+  alerts: Alert[]
+}
+
 /** Days for which a failed migration counts as an issue. */
 const FAILED_MIGRATION_DAYS = 14
 
 /** The issues that need the user, the worst first. */
-export function findIssues(data: OverviewData, now = Date.now()): Issue[] {
+export function findIssues(data: IssueData, now = Date.now()): Issue[] {
   const isRecent = ({ createdAt }: Listed) =>
     now - Date.parse(createdAt) < FAILED_MIGRATION_DAYS * 86_400_000
   const issues = [
     ...data.hosts.filter(({ status }) => status === 'listed').map(listedHost),
+    ...data.watched.domains.filter(isBroken).map(brokenDomain),
+    ...data.hosts.flatMap(failingCertificate),
     ...data.migrations
       .filter((it) => it.status === 'failed' && !it.dryRun && isRecent(it))
       .map(failedMigration),
@@ -67,6 +80,37 @@ function listedHost({ id, host, listedCount }: Host): Issue {
     action: messages.viewListings,
     link: { to: '/monitoring/$id', params: { id } },
   }
+}
+
+/** A domain is a problem of its own unless a listed host, an issue already, is its only one. */
+function isBroken({ state, stages, hosts }: DomainSummary): boolean {
+  const isListed = hosts.some(({ status }) => status === 'listed')
+  const isOther = stages?.some((stage) => stage.state === 'bad' && stage.name !== 'reputation')
+  return state === 'bad' && (!isListed || isOther === true)
+}
+
+function brokenDomain({ domain, sentence }: DomainSummary): Issue {
+  return {
+    key: domain,
+    tone: 'bad',
+    sentence: sentence ?? messages.brokenDomain(domain),
+    action: messages.viewDomain,
+    link: { to: '/domains/$domain', params: { domain } },
+  }
+}
+
+function failingCertificate({ id, host, certificate }: Host): Issue[] {
+  const tone = certificate === null ? 'good' : certificateState(certificate.state).tone
+  if (certificate === null || (tone !== 'bad' && tone !== 'warn')) return []
+  return [
+    {
+      key: `${id} certificate`,
+      tone,
+      sentence: messages.certificate(host, certificateFact(certificate)),
+      action: messages.viewHost,
+      link: { to: '/monitoring/$id', params: { id } },
+    },
+  ]
 }
 
 function failedMigration({ migrationId: id, srcUser, errorCount }: Listed): Issue {
@@ -145,7 +189,7 @@ function unverifiedDomain({ id, domain }: ReportDomain): Issue {
   }
 }
 
-function administrationIssues({ appeals, hold, candidates }: OverviewData): Issue[] {
+function administrationIssues({ appeals, hold, candidates }: IssueData): Issue[] {
   const link = { to: '/attacks/administration' } as const
   const open = appeals.filter(({ status }) => status === 'open').length
   const held = messages.heldList
@@ -184,7 +228,7 @@ export function issuesTitle(issues: readonly Issue[]): string {
 }
 
 /** Migrations and delistings that run without the user. */
-export function findInProgress({ cases, migrations }: Pick<OverviewData, 'cases' | 'migrations'>): {
+export function findInProgress({ cases, migrations }: Pick<IssueData, 'cases' | 'migrations'>): {
   cases: Delisting[]
   migrations: Listed[]
 } {

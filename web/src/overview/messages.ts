@@ -11,9 +11,11 @@ export const overview = {
   inProgress: 'In progress',
   recentActivity: 'Recent activity',
   allActivity: 'All activity',
-  hosts: 'Your hosts',
-  allHosts: (count: number) => `All ${count} hosts`,
-  monitoring: 'Monitoring',
+  domains: 'Watched domains',
+  allDomains: (count: number) => `Show all ${numberText(count)}`,
+  hosts: 'Monitored hosts',
+  allHosts: (count: number) => `Show all ${numberText(count)}`,
+  moreIssues: (count: number) => `Show ${counted(count, 'more issue')}`,
 } as const
 
 /** Issues that need the user's attention: a sentence, and the button beside it. */
@@ -21,6 +23,10 @@ export const issues = {
   listedHost: (host: string, blocklists: number) =>
     `${host} is on ${counted(blocklists, 'blocklist')}.`,
   viewListings: 'View listings',
+  brokenDomain: (domain: string) => `${domain} has a problem.`,
+  viewDomain: 'View fixes',
+  certificate: (host: string, fact: string) => `Certificate of ${host}: ${fact}.`,
+  viewHost: 'View host',
   failedMigration: (user: string, errors: number) =>
     `Migration of ${user} failed with ${counted(errors, 'error')}.`,
   reviewMigration: 'Review migration',

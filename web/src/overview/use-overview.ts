@@ -1,13 +1,15 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
-import { channelsQuery } from '../alerts/api.ts'
+import { alertsQuery, channelsQuery } from '../alerts/api.ts'
 import { appealsQuery, candidatesQuery, holdQuery } from '../attacks/api.ts'
 import { delistingsQuery } from '../delisting/api.ts'
+import { watchedDomainsQuery } from '../domains/api.ts'
 import { domainsQuery, mailboxesQuery } from '../dmarc/api.ts'
 import { migrationsQuery } from '../migrations/api.ts'
 import { hostsQuery } from '../monitoring/api.ts'
 import { accountQuery } from '../queries.ts'
 import { endpointsQuery } from '../webhooks/api.ts'
 import type { OverviewData } from './issues.ts'
+import { MAX_CARDS } from './limits.ts'
 
 /** The modules that have something of this workspace. */
 export type Progress = Record<'domains' | 'hosts' | 'migrations' | 'endpoints', boolean>
@@ -28,6 +30,8 @@ export function useOverview(): Overview {
   const enabled = account?.admin === true
   return useQueries({
     queries: [
+      watchedDomainsQuery(MAX_CARDS),
+      alertsQuery({}),
       hostsQuery,
       delistingsQuery({}),
       migrationsQuery(1),
@@ -41,6 +45,8 @@ export function useOverview(): Overview {
     ],
     combine: (all) => {
       const [
+        watched,
+        alerts,
         hosts,
         cases,
         migrations,
@@ -54,6 +60,11 @@ export function useOverview(): Overview {
       ] = all
       const problems = new Set(all.flatMap(({ error }) => (error ? [error.message] : [])))
       const data = {
+        watched: {
+          domains: watched.data?.domains ?? [],
+          total: watched.data?.pagination.total ?? 0,
+        },
+        alerts: alerts.data?.alerts ?? [],
         hosts: hosts.data ?? [],
         cases: cases.data?.processes ?? [],
         migrations: migrations.data?.migrations ?? [],
@@ -65,6 +76,7 @@ export function useOverview(): Overview {
         candidates: candidates.data?.pagination.total ?? 0,
       }
       const collections = [
+        data.watched.domains,
         data.hosts,
         data.cases,
         data.migrations,
@@ -76,7 +88,7 @@ export function useOverview(): Overview {
         data: all.some(({ isLoading }) => isLoading) ? null : data,
         isNew: collections.every(({ length }) => length === 0),
         progress: {
-          domains: data.domains.length > 0,
+          domains: data.domains.length > 0 || data.watched.total > 0,
           hosts: data.hosts.length > 0,
           migrations: data.migrations.length > 0,
           endpoints: (endpoints.data ?? []).length > 0,

@@ -17,36 +17,65 @@ import { accountQuery, serviceQuery } from '../queries.ts'
 import { Button } from '../ui/actions/button.tsx'
 import { Facts } from '../ui/lists/facts.tsx'
 import { CheckField } from '../ui/forms/form.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Page, Section } from '../ui/layout/page.tsx'
+import { Columns, SectionList, Page, Section } from '../ui/layout/page.tsx'
 import { ThemeSwitch } from '../ui/theme/theme-switch.tsx'
 import { account as messages } from '../account/messages.ts'
 
 export function Screen() {
   const { data: account } = useQuery(accountQuery)
-  const { data: service } = useQuery(serviceQuery)
-  const { data: methods } = useQuery(methodsQuery)
-  if (!account) return <Page title={messages.title} />
+  const { data: methods, isPending } = useQuery(methodsQuery)
+  if (!account || isPending)
+    return (
+      <Page wide title={messages.title}>
+        <Loading shape="form" lines={4}>
+          {messages.loading}
+        </Loading>
+      </Page>
+    )
   if (account.secondFactorNeeded) return <SecondFactorNeeded />
   return (
-    <Page title={messages.title}>
-      <Facts
-        facts={[
-          [messages.email, account.email],
-          [messages.plan, <Plan key="plan" name={account.plan} />],
-          [messages.role, account.admin ? messages.administrator : null],
-        ]}
-      />
-      <Section title={messages.storage}>
-        <Storage />
-      </Section>
+    <Page wide title={messages.title}>
+      <Columns>
+        <SectionList>
+          <Profile account={account} hasPassword={methods?.password === true} />
+        </SectionList>
+        <SectionList>
+          <Facts
+            facts={[
+              [messages.email, account.email],
+              [messages.plan, <Plan key="plan" name={account.plan} />],
+              [messages.role, account.admin ? messages.administrator : null],
+            ]}
+          />
+          <Section title={messages.storage}>
+            <Storage />
+          </Section>
+          <Section title={messages.sessions}>
+            <Sessions />
+            <SignOut />
+          </Section>
+          <Section title={messages.yourData}>
+            <YourData account={account} />
+          </Section>
+        </SectionList>
+      </Columns>
+    </Page>
+  )
+}
+
+function Profile({ account, hasPassword }: { account: Account; hasPassword: boolean }) {
+  const { data: service } = useQuery(serviceQuery)
+  return (
+    <>
       <Section title={messages.name}>
         <NameForm account={account} />
       </Section>
       <Section title={messages.emailSection}>
         <EmailForm />
       </Section>
-      {methods?.password && (
+      {hasPassword && (
         <Section title={messages.password}>
           <PasswordForm />
         </Section>
@@ -62,10 +91,6 @@ export function Screen() {
           <SingleSignOn />
         </Section>
       )}
-      <Section title={messages.sessions}>
-        <Sessions />
-        <SignOut />
-      </Section>
       <Section title={messages.theme}>
         <div>
           <ThemeSwitch />
@@ -80,10 +105,7 @@ export function Screen() {
           onChoose={enableShortcuts}
         />
       </Section>
-      <Section title={messages.yourData}>
-        <YourData account={account} />
-      </Section>
-    </Page>
+    </>
   )
 }
 

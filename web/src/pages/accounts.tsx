@@ -15,7 +15,15 @@ export function Screen() {
   const navigate = useNavigate({ from: '/administration/accounts' })
   const { data, error } = useQuery({ ...accountsQuery(page), placeholderData: keepPreviousData })
   return (
-    <Page wide title={messages.title}>
+    <Page
+      wide
+      title={messages.title}
+      rail={
+        <Section title={newAccount.title}>
+          <NewAccountForm />
+        </Section>
+      }
+    >
       <AdministrationNavigation />
       <LoadingOrError there={data} error={error} lines={4} shape="table">
         {messages.loading}
@@ -29,9 +37,6 @@ export function Screen() {
           />
         </div>
       )}
-      <Section title={newAccount.title}>
-        <NewAccountForm />
-      </Section>
     </Page>
   )
 }

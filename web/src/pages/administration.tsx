@@ -21,7 +21,7 @@ import { sizeText } from '../ui/text/format.ts'
 export function Screen() {
   const { data: health, error } = useQuery(healthQuery)
   return (
-    <Page wide title={messages.title}>
+    <Page wide title={messages.title} rail={health ? <ServiceFacts {...health} /> : null}>
       <AdministrationNavigation />
       <LoadingOrError there={health} error={error} lines={5}>
         {messages.loading}
@@ -31,7 +31,7 @@ export function Screen() {
   )
 }
 
-function HealthReport({ findings, version, upSince, database, jobs }: Health) {
+function HealthReport({ findings, jobs }: Health) {
   const { tone, sentence } = describeHealth(findings)
   return (
     <>
@@ -46,16 +46,21 @@ function HealthReport({ findings, version, upSince, database, jobs }: Health) {
       <Section title={messages.queue}>
         <Queue jobs={jobs} />
       </Section>
-      <Section title={messages.service}>
-        <Facts
-          facts={[
-            [messages.version, version],
-            [messages.upSince, <Ago key="up" at={upSince} />],
-            [messages.database, messages.databaseText(database.version, sizeText(database.bytes))],
-          ]}
-        />
-      </Section>
     </>
+  )
+}
+
+function ServiceFacts({ version, upSince, database }: Health) {
+  return (
+    <Section title={messages.service}>
+      <Facts
+        facts={[
+          [messages.version, version],
+          [messages.upSince, <Ago key="up" at={upSince} />],
+          [messages.database, messages.databaseText(database.version, sizeText(database.bytes))],
+        ]}
+      />
+    </Section>
   )
 }
 

@@ -8,7 +8,7 @@ import { RangeSection } from '../attacks/range-section.tsx'
 import { accountQuery } from '../queries.ts'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Page, Section } from '../ui/layout/page.tsx'
+import { Columns, Page, Section } from '../ui/layout/page.tsx'
 
 export function Screen() {
   const { data: account } = useQuery(accountQuery)
@@ -31,18 +31,20 @@ function Sections() {
       <Section title={candidates.title}>
         <CandidateList />
       </Section>
-      <RangeSection
-        list="whitelist"
-        title={ranges.allowlist}
-        text={ranges.allowlistText}
-        empty={ranges.allowlistEmpty}
-      />
-      <RangeSection
-        list="sensors"
-        title={ranges.sensors}
-        text={ranges.sensorsText}
-        empty={ranges.sensorsEmpty}
-      />
+      <Columns>
+        <RangeSection
+          list="whitelist"
+          title={ranges.allowlist}
+          text={ranges.allowlistText}
+          empty={ranges.allowlistEmpty}
+        />
+        <RangeSection
+          list="sensors"
+          title={ranges.sensors}
+          text={ranges.sensorsText}
+          empty={ranges.sensorsEmpty}
+        />
+      </Columns>
     </>
   )
 }

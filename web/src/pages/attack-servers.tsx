@@ -1,32 +1,27 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import {
-  attacks,
-  reportTokensQuery,
-  type NewReportToken,
-  type ReportToken,
-} from '../attacks/api.ts'
+import { attacks, reportTokensQuery, type NewReportToken } from '../attacks/api.ts'
 import { AttackViews } from '../attacks/attack-views.tsx'
 import { installCommand, reportCommand, reviewedInstallCommands } from '../attacks/commands.ts'
 import { servers as messages } from '../attacks/messages.ts'
-import { ConfirmButton } from '../ui/actions/confirm.tsx'
+import { ServerTable } from '../attacks/server-table.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { CheckField, Form, TextField } from '../ui/forms/form.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Card, Page, Section, Muted, Stack } from '../ui/layout/page.tsx'
-import { Table } from '../ui/lists/table.tsx'
+import { Columns, Card, Page, Section, Muted, Stack } from '../ui/layout/page.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
-import { numberText } from '../ui/text/format.ts'
 import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   return (
-    <Page title={messages.title} lead={messages.lead}>
+    <Page wide title={messages.title} lead={messages.lead}>
       <AttackViews />
-      <NewServer />
-      <Servers />
+      <Columns>
+        <NewServer />
+        <Servers />
+      </Columns>
     </Page>
   )
 }
@@ -84,55 +79,8 @@ function Servers() {
   if (tokens.length === 0) return <NoServer />
   return (
     <Section title={messages.reports}>
-      <Table caption={messages.title} quiet columns={[...messages.columns]}>
-        {tokens.map((token) => (
-          <ServerRow key={token.id} {...token} />
-        ))}
-      </Table>
+      <ServerTable tokens={tokens} />
     </Section>
-  )
-}
-
-function ServerRow({
-  id,
-  label,
-  lastFour,
-  totalReports,
-  last7d,
-  currentlyListedFromMyReports,
-}: ReportToken) {
-  const access = useAccess()
-  const queries = useQueryClient()
-  const name = label || messages.unnamed
-
-  async function revoke(): Promise<void> {
-    await attacks.revokeToken(id)
-    await queries.invalidateQueries(reportTokensQuery)
-  }
-
-  return (
-    <tr>
-      <th scope="row">
-        {name}
-        <small>
-          <code>{messages.masked(lastFour)}</code>
-        </small>
-      </th>
-      <td data-label={messages.columnLabels.reports}>{numberText(totalReports)}</td>
-      <td data-label={messages.columnLabels.week}>{numberText(last7d)}</td>
-      <td data-label={messages.columnLabels.listed}>{numberText(currentlyListedFromMyReports)}</td>
-      <td>
-        <ConfirmButton
-          {...access}
-          label={messages.revoke}
-          about={name}
-          title={messages.revokeTitle(name)}
-          onConfirm={revoke}
-        >
-          {messages.revokeText}
-        </ConfirmButton>
-      </td>
-    </tr>
   )
 }
 

@@ -8,7 +8,7 @@ import { CopyButton } from '../ui/actions/copy.tsx'
 import { Card, Page, Row, Section, Stack } from '../ui/layout/page.tsx'
 
 export function Screen() {
-  const { ip } = useSearch({ from: '/own/attacks' })
+  const { ip, day } = useSearch({ from: '/own/attacks' })
   const navigate = useNavigate({ from: '/attacks' })
   return (
     <Page title={messages.title} lead={messages.lead}>
@@ -18,7 +18,7 @@ export function Screen() {
         {ip !== undefined && <AddressCard ip={ip} />}
       </Stack>
       <Section title={messages.network}>
-        <NetworkPanel />
+        <NetworkPanel day={day} opens />
       </Section>
     </Page>
   )

@@ -16,8 +16,10 @@ export function Screen() {
   const target = guessTarget(q)
   return (
     <Page
+      wide
       title={target ? messages.titleOf(target.name) : messages.title}
       lead={target ? undefined : messages.lead}
+      rail={target?.kind === 'address' ? <AttackReports ip={target.name} /> : undefined}
     >
       <CheckBox initial={q} autoFocus={!target} />
       {target ? <Panels key={target.name} target={target} /> : <SharedResultList />}
@@ -38,13 +40,16 @@ function Panels({ target }: { target: CheckTarget }) {
       {checksFor(target).map((kind) => (
         <CheckPanel key={kind.name} kind={kind} target={target.name} />
       ))}
-      {target.kind === 'address' && (
-        <Section title={messages.attackReports}>
-          <Card>
-            <AddressPanel ip={target.name} />
-          </Card>
-        </Section>
-      )}
     </>
+  )
+}
+
+function AttackReports({ ip }: { ip: string }) {
+  return (
+    <Section title={messages.attackReports}>
+      <Card>
+        <AddressPanel ip={ip} />
+      </Card>
+    </Section>
   )
 }

@@ -23,6 +23,14 @@ export function Screen() {
   const { data, error } = useQuery(delistingQuery(id))
   return (
     <Page
+      wide
+      rail={
+        data ? (
+          <Section title={detail.summary}>
+            <Summary delisting={data} />
+          </Section>
+        ) : null
+      }
       title={data ? detail.title(data.ip) : list.title}
       above={<BackLink to="/delisting">{list.title}</BackLink>}
     >
@@ -63,9 +71,6 @@ function Content({ delisting }: { delisting: DelistingWithHistory }) {
       <Steps title={detail.inProgress} delisting={delisting} steps={open} />
       <Steps title={detail.failed} delisting={delisting} steps={failed} />
       <Steps title={detail.completed} delisting={delisting} steps={done} />
-      <Section title={detail.summary}>
-        <Summary delisting={delisting} />
-      </Section>
       <Section title={detail.activity}>
         <Activity delisting={delisting} />
       </Section>

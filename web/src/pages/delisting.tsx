@@ -1,20 +1,16 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { postCommand } from '../check/curl-commands.ts'
-import { delistingsQuery, type Delisting, type DelistingFilter } from '../delisting/api.ts'
+import { delistingsQuery, type DelistingFilter } from '../delisting/api.ts'
+import { DelistingTable } from '../delisting/delisting-table.tsx'
 import { list } from '../delisting/messages.ts'
-import { stepsNeedingAction, describeStatus } from '../delisting/delisting-status.ts'
-import { Ago } from '../ui/text/ago.tsx'
-import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
 import { ButtonLink } from '../ui/actions/button.tsx'
 import { Choice } from '../ui/forms/choice.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { FilterField } from '../ui/forms/filter-field.tsx'
-import { Page, Row, Muted, Stack } from '../ui/layout/page.tsx'
+import { Page, Muted, Stack } from '../ui/layout/page.tsx'
 import { PaginationLinks } from '../ui/navigation/pagination.tsx'
-import { Status } from '../ui/feedback/status.tsx'
-import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { useAccess } from '../workspaces/roles.ts'
 
@@ -45,8 +41,12 @@ export function Screen() {
       {data && data.pagination.total === 0 && !isFiltered && <NoDelistings />}
       {data && (data.pagination.total > 0 || isFiltered) && (
         <Stack>
-          <Filters isAddress={isAddress} total={data.pagination.total} />
-          <DelistingTable delistings={data.processes} />
+          <DelistingTable
+            delistings={data.processes}
+            filters={<Filters isAddress={isAddress} />}
+            total={data.pagination.total}
+            isPaged={data.pagination.totalPages > 1}
+          />
           <Pages {...data.pagination} />
         </Stack>
       )}
@@ -73,11 +73,11 @@ const STATUSES = Object.entries(list.statuses).map(([value, name]) => ({
   name,
 }))
 
-function Filters({ isAddress, total }: { isAddress: boolean; total: number }) {
+function Filters({ isAddress }: { isAddress: boolean }) {
   const { ip = '', status } = useSearch({ from: '/own/delisting' })
   const go = useFilter()
   return (
-    <Row>
+    <>
       <FilterField
         label={list.filter}
         value={ip}
@@ -90,8 +90,8 @@ function Filters({ isAddress, total }: { isAddress: boolean; total: number }) {
         value={status ?? 'all'}
         onChange={(value) => go({ status: value === 'all' ? undefined : value })}
       />
-      <Muted>{isAddress ? list.total(total) : list.filterHint}</Muted>
-    </Row>
+      {!isAddress && <Muted>{list.filterHint}</Muted>}
+    </>
   )
 }
 
@@ -109,52 +109,4 @@ function NoDelistings() {
       <Snippet what={list.command} text={postCommand('/api/v1/delisting', { ip: '8.8.4.4' })} />
     </Empty>
   )
-}
-
-function DelistingTable({ delistings }: { delistings: Delisting[] }) {
-  if (delistings.length === 0) return <Muted>{list.noMatch}</Muted>
-  return (
-    <Table caption={list.caption} quiet columns={[...list.columns]}>
-      {delistings.map((it) => (
-        <DelistingRow key={it.id} delisting={it} />
-      ))}
-    </Table>
-  )
-}
-
-function DelistingRow({ delisting }: { delisting: Delisting }) {
-  const { id, ip, stepsCompleted, totalListings, createdAt, relistedAfter } = delisting
-  const { tone, word } = describeStatus(delisting)
-  return (
-    <tr>
-      <th scope="row">
-        <Link to="/delisting/$id" params={{ id }}>
-          {ip}
-        </Link>
-        {relistedAfter && <small>{list.relisted}</small>}
-      </th>
-      <td>
-        <ProgressBar
-          label={list.progress(ip)}
-          done={stepsCompleted}
-          total={totalListings}
-          tone={barTone(delisting)}
-        />
-        <small>{list.delistedFrom(stepsCompleted, totalListings)}</small>
-      </td>
-      <td>
-        <Status tone={tone}>{word}</Status>
-      </td>
-      <td>
-        <Muted>
-          <Ago at={createdAt} />
-        </Muted>
-      </td>
-    </tr>
-  )
-}
-
-function barTone(delisting: Delisting) {
-  if (delisting.status === 'completed') return 'good'
-  return stepsNeedingAction(delisting).length > 0 ? 'warn' : undefined
 }

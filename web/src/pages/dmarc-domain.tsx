@@ -7,6 +7,7 @@ import { mailStats } from '../dmarc/summary/mail-stats.ts'
 import { RecordInstructions } from '../dmarc/domains/record-instructions.tsx'
 import { readinessTitle, shared, summary as messages } from '../dmarc/messages.ts'
 import { DEFAULT_DAYS, daysParameter, type SummaryDays } from '../dmarc/search.ts'
+import { SenderRates } from '../dmarc/summary/sender-rates.tsx'
 import { SenderTable } from '../dmarc/sources/sender-table.tsx'
 import { SourceTables } from '../dmarc/sources/source-tables.tsx'
 import { DaysChoice } from '../dmarc/summary/days-choice.tsx'
@@ -34,7 +35,9 @@ export function Screen() {
       aside={
         <DaysChoice
           days={days}
-          onChange={(to) => void navigate({ search: { days: to }, replace: true })}
+          onChange={(to) =>
+            void navigate({ search: (before) => ({ ...before, days: to }), replace: true })
+          }
         />
       }
     >
@@ -69,7 +72,8 @@ function Results({
       ) : (
         <>
           <Totals summary={summary} />
-          <DailyMessages {...summary} />
+          <DailyMessages id={id} {...summary} />
+          <SenderRates id={id} days={days ?? DEFAULT_DAYS} />
           <SenderTable
             id={id}
             queryKey={summaryQuery(id, days ?? DEFAULT_DAYS).queryKey}

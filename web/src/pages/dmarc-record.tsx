@@ -20,23 +20,30 @@ export function Screen() {
   const { id } = useParams({ from: '/own/dmarc/$id/record' })
   const { data: domain, error } = useQuery(domainQuery(id))
   return (
-    <DomainPage id={id} part={domainPage.record}>
+    <DomainPage
+      id={id}
+      part={domainPage.record}
+      rail={
+        domain ? (
+          <>
+            <Ownership domain={domain} />
+            <Section title={messages.deleteTitle}>
+              <Muted>{messages.deleteEffect}</Muted>
+              <div>
+                <Remove domain={domain} />
+              </div>
+            </Section>
+          </>
+        ) : null
+      }
+    >
       <LoadingOrError there={domain} error={error} lines={5} slow>
         {messages.checkingDns}
       </LoadingOrError>
       {domain && (
-        <>
-          <Section title={messages.title}>
-            <RecordInstructions domain={domain} />
-          </Section>
-          <Ownership domain={domain} />
-          <Section title={messages.deleteTitle}>
-            <Muted>{messages.deleteEffect}</Muted>
-            <div>
-              <Remove domain={domain} />
-            </div>
-          </Section>
-        </>
+        <Section title={messages.title}>
+          <RecordInstructions domain={domain} />
+        </Section>
       )}
     </DomainPage>
   )

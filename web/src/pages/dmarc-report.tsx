@@ -27,6 +27,13 @@ export function Screen() {
   return (
     <Page
       wide
+      rail={
+        report ? (
+          <Section title={messages.details}>
+            <ReportFacts report={report} />
+          </Section>
+        ) : null
+      }
       title={report ? messages.title(report.orgName || messages.unnamed) : messages.untitled}
       above={
         <BackLink to="/dmarc/$id/reports" params={{ id }}>
@@ -54,7 +61,6 @@ function ReportContent({ report }: { report: Report }) {
           ))}
         </Notice>
       </div>
-      <ReportFacts report={report} />
       <Records report={report} />
     </>
   )

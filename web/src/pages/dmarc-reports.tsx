@@ -4,6 +4,8 @@ import { reportsQuery, type Report, type ReportFilter } from '../dmarc/api.ts'
 import { DomainPage } from '../dmarc/domains/domain-page.tsx'
 import { domainPage, reports as messages, shared } from '../dmarc/messages.ts'
 import { PeriodText } from '../dmarc/reports/period.tsx'
+import { Button } from '../ui/actions/button.tsx'
+import { utcDayText } from '../ui/text/dates.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { Choice } from '../ui/forms/choice.tsx'
 import { FilterField } from '../ui/forms/filter-field.tsx'
@@ -46,6 +48,11 @@ export function Screen() {
             value={filter.result ?? 'all'}
             onChange={(value) => go({ result: value === 'fail' ? value : undefined })}
           />
+          {filter.day && (
+            <Button size="small" onClick={() => go({ day: undefined })}>
+              {messages.allDays(utcDayText(filter.day))}
+            </Button>
+          )}
           {data && <Muted>{counted(data.pagination.total, shared.report)}</Muted>}
         </Row>
       </div>

@@ -53,6 +53,15 @@ export function Screen() {
           {messages.of(domain)}
         </BackLink>
       }
+      rail={
+        detail
+          ? detail.source && (
+              <Section title={messages.details}>
+                <SourceFacts source={detail.source} />
+              </Section>
+            )
+          : null
+      }
       aside={<DaysChoice days={days} onChange={(to) => go({ days: to })} />}
     >
       <LoadingOrError there={detail} error={error} lines={6}>
@@ -63,10 +72,7 @@ export function Screen() {
         <>
           <Stats stats={mailStats(detail.source)} />
           <SourceAdviceList {...detail} />
-          <DailyMessages days={detail.days} totals={detail.source} />
-          <Section title={messages.details}>
-            <SourceFacts source={detail.source} />
-          </Section>
+          <DailyMessages id={id} days={detail.days} totals={detail.source} />
           <SourceIdentities identities={detail.identities} />
           <RelatedSources id={id} days={days} source={detail.source} />
           <SourceRecords id={id} address={address} days={days} filter={filter} onFilter={go} />

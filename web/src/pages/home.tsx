@@ -1,46 +1,71 @@
 import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { DomainBox } from '../domains/domain-box.tsx'
+import { DomainsSection } from '../overview/domains-section.tsx'
 import { FirstSteps } from '../overview/first-steps.tsx'
-import { RecentActivity } from '../overview/recent-activity.tsx'
-import { IssueList } from '../overview/issue-list.tsx'
-import { findIssues, findInProgress, issuesTitle } from '../overview/issues.ts'
-import { InProgress } from '../overview/in-progress.tsx'
-import { useOverview } from '../overview/use-overview.ts'
 import { HostsSection } from '../overview/hosts-section.tsx'
+import { InProgress } from '../overview/in-progress.tsx'
+import { IssueList } from '../overview/issue-list.tsx'
+import { findInProgress, findIssues, issuesTitle, type OverviewData } from '../overview/issues.ts'
+import { overview as messages } from '../overview/messages.ts'
+import { OverviewSkeleton } from '../overview/overview-skeleton.tsx'
+import { RecentActivity } from '../overview/recent-activity.tsx'
+import { useOverview, type Progress } from '../overview/use-overview.ts'
 import { accountQuery } from '../queries.ts'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Page } from '../ui/layout/page.tsx'
-import { Loading } from '../ui/feedback/loading.tsx'
-import { overview as messages } from '../overview/messages.ts'
 
-/** Issues first, then work in progress, monitored hosts and recent activity. */
+/** Issues first, then the domains and hosts; work in progress and recent activity beside them. */
 export function Screen() {
-  const { data: account } = useQuery(accountQuery)
   const { data, isNew, progress, problems } = useOverview()
-  const greeting = messages.greeting(account?.name)
-  if (!data) {
-    return (
-      <Page title={messages.title}>
-        <Loading lines={4}>{messages.loading}</Loading>
-      </Page>
-    )
-  }
-  // A new account has no issues yet.
-  const issues = isNew ? [] : findIssues(data)
+  if (!data) return <OverviewSkeleton />
+  const failures = problems.map((problem) => (
+    <Notice key={problem} tone="unknown">
+      {problem}
+    </Notice>
+  ))
+  return isNew ? (
+    <Welcome progress={progress}>{failures}</Welcome>
+  ) : (
+    <Overview data={data} progress={progress}>
+      {failures}
+    </Overview>
+  )
+}
+
+type PartProps = { progress: Progress; children: ReactNode }
+
+/** A new account has no issues yet. */
+function Welcome({ progress, children }: PartProps) {
+  const { data: account } = useQuery(accountQuery)
   return (
-    <Page title={isNew ? greeting : issuesTitle(issues)}>
-      {problems.map((problem) => (
-        <Notice key={problem} tone="unknown">
-          {problem}
-        </Notice>
-      ))}
-      {issues.length > 0 && <IssueList issues={issues} />}
-      {isNew && <FirstSteps isNew progress={progress} />}
+    <Page wide title={messages.greeting(account?.name)}>
+      {children}
       <DomainBox />
-      <InProgress {...findInProgress(data)} />
+      <FirstSteps isNew progress={progress} />
+    </Page>
+  )
+}
+
+function Overview({ data, progress, children }: PartProps & { data: OverviewData }) {
+  const issues = findIssues(data)
+  return (
+    <Page
+      wide
+      title={issuesTitle(issues)}
+      aside={<DomainBox compact />}
+      rail={
+        <>
+          <InProgress {...findInProgress(data)} />
+          <RecentActivity alerts={data.alerts} />
+          <FirstSteps isNew={false} progress={progress} />
+        </>
+      }
+    >
+      {children}
+      {issues.length > 0 && <IssueList issues={issues} />}
+      <DomainsSection {...data.watched} />
       <HostsSection hosts={data.hosts} />
-      <RecentActivity />
-      {!isNew && <FirstSteps isNew={false} progress={progress} />}
     </Page>
   )
 }

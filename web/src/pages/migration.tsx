@@ -7,8 +7,9 @@ import { FolderTable } from '../migrations/folder-table.tsx'
 import { migration as messages } from '../migrations/messages.ts'
 import { NoteTable } from '../migrations/note-table.tsx'
 import { RetryForm } from '../migrations/retry-form.tsx'
+import { ThroughputSection } from '../migrations/throughput.tsx'
 import { useMigration } from '../migrations/use-migration.ts'
-import { isCancelled, describeStatus, verdictOf } from '../migrations/status.ts'
+import { countMessages, isCancelled, describeStatus, verdictOf } from '../migrations/status.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
@@ -35,6 +36,13 @@ export function Screen() {
           : messages.untitled
       }
       above={<BackLink to="/migrations">{messages.back}</BackLink>}
+      rail={
+        data ? (
+          <Section title={messages.settings}>
+            <Settings migration={data} />
+          </Section>
+        ) : null
+      }
       aside={
         <Row>
           {follows && <ConnectionStatus link={link} />}
@@ -55,6 +63,7 @@ function Progress({ migration }: { migration: Migration }) {
   return (
     <>
       <Headline migration={migration} />
+      {!dryRun && <ThroughputSection id={migration.migrationId} />}
       <MigrationWarnings warnings={progress.warnings} />
       {status === 'failed' && !dryRun && (
         <Section title={isCancelled(migration) ? messages.resume : messages.retry}>
@@ -76,9 +85,6 @@ function Progress({ migration }: { migration: Migration }) {
           <FolderTable migration={migration} />
         </Section>
       )}
-      <Section title={messages.settings}>
-        <Settings migration={migration} />
-      </Section>
     </>
   )
 }
@@ -87,6 +93,7 @@ function Progress({ migration }: { migration: Migration }) {
 function Headline({ migration }: { migration: Migration }) {
   const { progress, status } = migration
   const { messagesDone, messagesTotal, bytesDone, bytesTotal, foldersDone, foldersTotal } = progress
+  const { copied, alreadyThere, failed } = countMessages(migration)
   const tone = isCancelled(migration) ? 'warn' : describeStatus(migration).tone
   const isRunning = status === 'running'
   return (
@@ -107,7 +114,7 @@ function Headline({ migration }: { migration: Migration }) {
         <>
           <ProgressBar
             size="thick"
-            label={messages.copied}
+            label={messages.processed}
             done={messagesDone}
             total={messagesTotal}
             tone={isRunning ? undefined : tone}
@@ -118,8 +125,11 @@ function Headline({ migration }: { migration: Migration }) {
                 messages.stats.messages,
                 messages.of(numberText(messagesDone), numberText(messagesTotal)),
               ],
+              [messages.stats.copied, numberText(copied)],
+              [messages.stats.alreadyThere, alreadyThere > 0 && numberText(alreadyThere)],
+              [messages.stats.failed, failed > 0 && numberText(failed)],
               [
-                messages.stats.copied,
+                messages.stats.data,
                 bytesTotal === null
                   ? sizeText(bytesDone)
                   : messages.of(sizeText(bytesDone), sizeText(bytesTotal)),

@@ -15,7 +15,7 @@ import { portsOf, wrongPorts } from '../monitoring/ports.ts'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { CheckField, Form, TextField } from '../ui/forms/form.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Page, Section, Muted } from '../ui/layout/page.tsx'
+import { Columns, Page, Section, Muted } from '../ui/layout/page.tsx'
 import { LoadingOrError, Loading } from '../ui/feedback/loading.tsx'
 import { useAccess } from '../workspaces/roles.ts'
 
@@ -36,8 +36,12 @@ export function Screen() {
       <LoadingOrError there={host} error={error} lines={6} shape="form">
         {messages.loading}
       </LoadingOrError>
-      {host && <Settings host={host} />}
-      {host && <Lists host={host} />}
+      {host && (
+        <Columns>
+          <Settings host={host} />
+          <Lists host={host} />
+        </Columns>
+      )}
     </Page>
   )
 }

@@ -3,22 +3,27 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { hostQuery, hostsQuery, monitoring, type HostDetail } from '../monitoring/api.ts'
 import { describeDayStrip } from '../monitoring/day-strip.ts'
-import { HistorySection } from '../monitoring/history.tsx'
+import { CHANGES, HistorySection } from '../monitoring/history.tsx'
 import { ListingTable } from '../monitoring/listing-table.tsx'
 import {
   availabilityText,
+  days as dayMessages,
+  history as historyMessages,
   certificateProblems,
   host as messages,
   hostState,
   spanText,
   summarizeHost,
 } from '../monitoring/messages.ts'
+import { HostTimelineSection } from '../monitoring/timelines.tsx'
 import { Addresses, Certificates, Records } from '../monitoring/host-details.tsx'
 import { deleteWithUndo } from '../deletions.ts'
+import { utcDayText } from '../ui/text/dates.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Button, ButtonLink } from '../ui/actions/button.tsx'
 import { DayStrip } from '../ui/charts/day-strip.tsx'
+import { Facts } from '../ui/lists/facts.tsx'
 import { Stats } from '../ui/lists/stats.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Page, Row, Section } from '../ui/layout/page.tsx'
@@ -37,6 +42,7 @@ export function Screen() {
       above={<BackLink to="/monitoring">{messages.back}</BackLink>}
       lead={host?.label}
       aside={host && <HostActions host={host} />}
+      rail={host ? <About host={host} /> : null}
     >
       <LoadingOrError there={host} error={error} lines={5}>
         {messages.loading}
@@ -116,6 +122,7 @@ function HostSections({ host }: { host: HostDetail }) {
           <ListingTable host={host} />
         </Section>
       )}
+      {host.lastCheckAt !== null && <HostTimelineSection id={host.id} />}
       {certificates.length > 0 && (
         <Section title={messages.certificates}>
           <Certificates host={host} />
@@ -127,7 +134,26 @@ function HostSections({ host }: { host: HostDetail }) {
           <Records host={host} />
         </Section>
       )}
-      {host.addresses.length > 0 && (
+    </>
+  )
+}
+
+/** The last check of the host: when, from how many lists, and of which addresses. */
+function About({ host }: { host: HostDetail }) {
+  const { totalChecked, unknownCount, lastCheckAt, nextCheckAt, addresses } = host
+  return (
+    <>
+      <Section title={messages.checks}>
+        <Facts
+          facts={[
+            [messages.stats.lastChecked, lastCheckAt && <Ago key="last" at={lastCheckAt} />],
+            [messages.stats.nextCheck, lastCheckAt && <DueTime key="next" at={nextCheckAt} />],
+            [messages.stats.results, totalChecked > 0 && numberText(totalChecked)],
+            [messages.stats.unknown, unknownCount > 0 && numberText(unknownCount)],
+          ]}
+        />
+      </Section>
+      {addresses.length > 0 && (
         <Section title={messages.addresses}>
           <Addresses host={host} />
         </Section>
@@ -138,8 +164,7 @@ function HostSections({ host }: { host: HostDetail }) {
 
 /** The verdict, then the recent past. */
 function Summary({ host }: { host: HostDetail }) {
-  const { detail, status, totalChecked, unknownCount, lastCheckAt, nextCheckAt, availability } =
-    host
+  const { detail, status, availability } = host
   const { percent, listedSeconds, unknownSeconds, days } = availability
   const { tone } = hostState(host)
   const problems = certificateProblems(host)
@@ -155,17 +180,23 @@ function Summary({ host }: { host: HostDetail }) {
         </Notice>
       </div>
       {host.periods.length > 0 && (
-        <DayStrip {...describeDayStrip(host.periods, days, Date.now())} />
+        <DayStrip
+          label={dayMessages.label}
+          {...describeDayStrip(host.periods, days, Date.now())}
+          open={(day) => ({
+            to: '/monitoring/$id',
+            params: { id: host.id },
+            search: { day },
+            hash: CHANGES,
+            label: historyMessages.openDay(utcDayText(day)),
+          })}
+        />
       )}
       <Stats
         stats={[
           [messages.stats.clean(days), percent !== null && availabilityText(availability)],
           [messages.stats.listedFor, listedSeconds > 0 && spanText(listedSeconds)],
           [messages.stats.unknownFor, unknownSeconds > 0 && spanText(unknownSeconds)],
-          [messages.stats.results, totalChecked > 0 && numberText(totalChecked)],
-          [messages.stats.unknown, unknownCount > 0 && numberText(unknownCount)],
-          [messages.stats.lastChecked, lastCheckAt && <Ago key="last" at={lastCheckAt} />],
-          [messages.stats.nextCheck, lastCheckAt && <DueTime key="next" at={nextCheckAt} />],
         ]}
       />
     </>

@@ -2,17 +2,17 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { postCommand } from '../check/curl-commands.ts'
+import { ImportButton } from '../imports/import-dialog.tsx'
 import { hostsQuery, monitoring, type Host } from '../monitoring/api.ts'
-import { HostTable } from '../monitoring/host-table.tsx'
-import type { HostsSearch } from '../monitoring/search.ts'
-import { create, hosts as messages, summarizeHosts } from '../monitoring/messages.ts'
+import { HostDataTable } from '../monitoring/host-data-table.tsx'
+import { create, hosts as messages, importing, summarizeHosts } from '../monitoring/messages.ts'
+import { WorkspaceTimelineSection } from '../monitoring/timelines.tsx'
 import { worstFirst } from '../monitoring/sort-hosts.ts'
 import { useOwnDomain } from '../queries.ts'
-import { Button, ButtonLink } from '../ui/actions/button.tsx'
+import { ButtonLink } from '../ui/actions/button.tsx'
 import { Choice } from '../ui/forms/choice.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
-import { FilterField } from '../ui/forms/filter-field.tsx'
 import { FieldRow, Form, TextField } from '../ui/forms/form.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Card, Page, Row, Section, Muted } from '../ui/layout/page.tsx'
@@ -26,15 +26,38 @@ export function Screen() {
       wide
       title={messages.title}
       lead={messages.lead}
-      aside={<ButtonLink to="/monitoring/lists">{messages.blocklists}</ButtonLink>}
+      rail={<NewHost />}
+      aside={
+        <Row>
+          <ButtonLink to="/monitoring/lists">{messages.blocklists}</ButtonLink>
+          <AddSeveral />
+        </Row>
+      }
     >
       <LoadingOrError there={hosts} error={error} lines={4} shape="table">
         {messages.loading}
       </LoadingOrError>
       {hosts && hosts.length > 0 && <Hosts hosts={hosts} />}
-      <NewHost />
+      {hosts && hosts.length > 0 && <WorkspaceTimelineSection />}
       {hosts?.length === 0 && <NoHost />}
     </Page>
+  )
+}
+
+function AddSeveral() {
+  const queries = useQueryClient()
+  return (
+    <ImportButton
+      {...importing}
+      kind="hosts"
+      onImport={async (entries) => {
+        const report = await monitoring.addSeveral(
+          entries.map(({ name, label }) => ({ host: name, label })),
+        )
+        await queries.invalidateQueries(hostsQuery)
+        return report
+      }}
+    />
   )
 }
 
@@ -91,21 +114,11 @@ function NoHost() {
   )
 }
 
-/** Number of hosts from which the filter is shown. */
-const HOSTS_TO_FILTER = 8
-/** Rows added by each “Show more”. */
-const PAGE_ROWS = 100
-
 function Hosts({ hosts }: { hosts: Host[] }) {
-  const { q = '', status } = useSearch({ from: '/own/monitoring' })
+  const { status } = useSearch({ from: '/own/monitoring' })
   const navigate = useNavigate({ from: '/monitoring' })
-  const [rows, setRows] = useState(PAGE_ROWS)
   const { tone, sentence } = summarizeHosts(hosts)
-  const found = worstFirst(hosts)
-    .filter((host) => !status || host.status === status)
-    .filter(({ host, label }) => `${host} ${label}`.toLowerCase().includes(q.toLowerCase()))
-  const go = (search: HostsSearch) =>
-    void navigate({ search: (before) => ({ ...before, ...search }), replace: true })
+  const found = worstFirst(hosts).filter((host) => !status || host.status === status)
   return (
     <>
       <div role="status">
@@ -113,29 +126,29 @@ function Hosts({ hosts }: { hosts: Host[] }) {
           <strong>{sentence}</strong>
         </Notice>
       </div>
-      {(hosts.length >= HOSTS_TO_FILTER || q !== '' || status) && (
-        <Row>
-          <FilterField
-            label={messages.filter}
-            value={q}
-            onFilter={(text) => go({ q: text || undefined })}
-          />
-          <Choice
-            size="normal"
-            label={messages.status}
-            choices={messages.statuses}
-            value={status ?? ''}
-            onChange={(value) => go({ status: value || undefined })}
-          />
-          <Muted>{messages.count(found.length)}</Muted>
-        </Row>
-      )}
-      <HostTable hosts={found.slice(0, rows)} />
-      {found.length > rows && (
-        <div>
-          <Button onClick={() => setRows(rows + PAGE_ROWS)}>{messages.more}</Button>
-        </div>
-      )}
+      <HostDataTable
+        hosts={found}
+        filters={
+          (hosts.length >= HOSTS_TO_FILTER || status) && (
+            <Choice
+              size="normal"
+              label={messages.status}
+              choices={messages.statuses}
+              value={status ?? ''}
+              onChange={(value) =>
+                void navigate({
+                  search: (before) => ({ ...before, status: value || undefined }),
+                  replace: true,
+                  resetScroll: false,
+                })
+              }
+            />
+          )
+        }
+      />
     </>
   )
 }
+
+/** Number of hosts from which they can be filtered by status. */
+const HOSTS_TO_FILTER = 8

@@ -3,13 +3,12 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { serviceQuery } from '../queries.ts'
-import { Form, PasswordField, TextField } from '../ui/forms/form.tsx'
+import { Form } from '../ui/forms/form.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Card, Page } from '../ui/layout/page.tsx'
-import { fields, setup as messages } from '../account/messages.ts'
+import { setup as messages } from '../account/messages.ts'
+import { checkNewAccount, NewAccountFields } from '../account/new-account-fields.tsx'
 import { TextWithCode } from '../ui/text/text-with-code.tsx'
-
-const MIN_PASSWORD_LENGTH = 10
 
 export function Screen() {
   const { data: service } = useQuery(serviceQuery)
@@ -32,7 +31,12 @@ function SetupForm({ token }: { token: string }) {
     email = '',
     password = '',
   }: Record<string, string>): Promise<void> {
-    await api.setUp({ token, email, password, ...(name && { name }) })
+    await api.setUp({
+      token,
+      email: email.trim(),
+      password,
+      ...(name.trim() && { name: name.trim() }),
+    })
     // Everything cached so far belongs to the signed-out state.
     queries.clear()
     await navigate({ to: '/home', replace: true })
@@ -40,39 +44,11 @@ function SetupForm({ token }: { token: string }) {
 
   return (
     <Card>
-      <Form onSubmit={setUp} check={missing} submit={messages.submit}>
-        <TextField
-          name="name"
-          label={messages.name}
-          hint={messages.nameHint}
-          autoComplete="name"
-          autoFocus
-        />
-        <TextField
-          name="email"
-          label={fields.email}
-          type="email"
-          autoComplete="username"
-          spellCheck={false}
-        />
-        <PasswordField
-          name="password"
-          label={fields.password}
-          hint={fields.passwordHint}
-          autoComplete="new-password"
-        />
+      <Form onSubmit={setUp} check={checkNewAccount} submit={messages.submit}>
+        <NewAccountFields name={{ label: messages.name, hint: messages.nameHint }} autoFocus />
       </Form>
     </Card>
   )
-}
-
-function missing({ email = '', password = '' }: Record<string, string>): Record<string, string> {
-  return {
-    ...(!/^\S+@\S+\.\S+$/.test(email) && { email: fields.enterEmail }),
-    ...(password.length < MIN_PASSWORD_LENGTH && {
-      password: fields.minLength(MIN_PASSWORD_LENGTH),
-    }),
-  }
 }
 
 function NoToken() {

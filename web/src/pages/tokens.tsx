@@ -1,20 +1,15 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api, type ApiToken, type NewApiToken, type WantedToken } from '../api.ts'
+import { api, type NewApiToken, type WantedToken } from '../api.ts'
 import { getCommand } from '../check/curl-commands.ts'
 import { accountQuery, tokensQuery, useOwnDomain } from '../queries.ts'
-import { describeScopes } from '../tokens/scopes.ts'
 import { TokenForm } from '../tokens/token-form.tsx'
-import { ConfirmButton } from '../ui/actions/confirm.tsx'
+import { TokenTable } from '../tokens/token-table.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
-import { List, ListItem } from '../ui/lists/list.tsx'
-import { DateText } from '../ui/text/date-text.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Card, Page, Section, Muted, Stack } from '../ui/layout/page.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
-import { Status } from '../ui/feedback/status.tsx'
-import { TextWithCode } from '../ui/text/text-with-code.tsx'
 import { tokens as messages } from '../tokens/messages.ts'
 
 export function Screen() {
@@ -23,14 +18,22 @@ export function Screen() {
   // Admins see the tokens of all members.
   const hasOthers = tokens.some(({ createdBy }) => createdBy.accountId !== account?.id)
   return (
-    <Page title={messages.title} lead={messages.lead}>
-      <NewToken />
-      <p>
-        <Muted>
-          {messages.reportTokensBefore}{' '}
-          <Link to="/attacks/servers">{messages.reportTokensLink}</Link>.
-        </Muted>
-      </p>
+    <Page
+      wide
+      title={messages.title}
+      lead={messages.lead}
+      rail={
+        <>
+          <NewToken />
+          <p>
+            <Muted>
+              {messages.reportTokensBefore}{' '}
+              <Link to="/attacks/servers">{messages.reportTokensLink}</Link>.
+            </Muted>
+          </p>
+        </>
+      }
+    >
       <Section title={hasOthers ? messages.all : messages.yours}>
         <TokenList />
       </Section>
@@ -87,70 +90,5 @@ function TokenList() {
       </Loading>
     )
   if (tokens.length === 0) return <Muted>{messages.empty}</Muted>
-  return (
-    <List>
-      {tokens.map((token) => (
-        <TokenItem key={token.id} {...token} />
-      ))}
-    </List>
-  )
-}
-
-function TokenItem(token: ApiToken) {
-  const queries = useQueryClient()
-  const { id, label, lastFour, scopes, expiresAt } = token
-  const name = label || messages.unnamed
-
-  async function revoke(): Promise<void> {
-    await api.revokeToken(id)
-    await queries.invalidateQueries(tokensQuery)
-  }
-
-  return (
-    <ListItem
-      title={name}
-      action={
-        <ConfirmButton
-          label={messages.revoke}
-          about={name}
-          title={messages.revokeTitle(name)}
-          onConfirm={revoke}
-        >
-          <TextWithCode text={messages.revokeEffect(lastFour)} />
-        </ConfirmButton>
-      }
-    >
-      {expiresAt && Date.parse(expiresAt) <= Date.now() && (
-        <Status tone="warn">{messages.expired}</Status>
-      )}
-      <div>{describeScopes(scopes)}</div>
-      <TokenDates {...token} />
-    </ListItem>
-  )
-}
-
-function TokenDates({ lastFour, createdAt, createdBy, expiresAt, lastUsedAt }: ApiToken) {
-  const { data: account } = useQuery(accountQuery)
-  const isOwn = createdBy.accountId === account?.id
-  return (
-    <>
-      <code>{messages.masked(lastFour)}</code> · {messages.createdLabel} <DateText at={createdAt} />
-      {!isOwn && ` ${messages.createdBy(createdBy.email)}`} ·{' '}
-      {expiresAt ? (
-        <>
-          {messages.expires} <DateText at={expiresAt} />
-        </>
-      ) : (
-        messages.neverExpires
-      )}{' '}
-      ·{' '}
-      {lastUsedAt ? (
-        <>
-          {messages.lastUsed} <DateText at={lastUsedAt} />
-        </>
-      ) : (
-        messages.neverUsed
-      )}
-    </>
-  )
+  return <TokenTable tokens={tokens} />
 }

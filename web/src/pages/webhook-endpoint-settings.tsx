@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Form } from '../ui/forms/form.tsx'
-import { Page, Section } from '../ui/layout/page.tsx'
+import { Columns, SectionList, Page, Section } from '../ui/layout/page.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { endpointQuery, endpointsQuery, webhooks, type Endpoint } from '../webhooks/api.ts'
 import { DeleteEndpoint } from '../webhooks/endpoint-head.tsx'
@@ -18,6 +18,7 @@ export function Screen() {
   const name = endpoint ? endpoint.label || endpoint.token : settings.unnamed
   return (
     <Page
+      wide
       title={settings.title(name)}
       above={
         <BackLink to="/hooks/$id" params={{ id }}>
@@ -47,7 +48,7 @@ function Settings({ endpoint }: { endpoint: Endpoint }) {
   }
 
   return (
-    <>
+    <Columns>
       <Form
         {...access}
         onSubmit={save}
@@ -57,10 +58,13 @@ function Settings({ endpoint }: { endpoint: Endpoint }) {
         <ResponseFields endpoint={endpoint} />
         <SignatureFields endpoint={endpoint} />
       </Form>
-      <ResponseSecret endpoint={endpoint} />
-      <Section title={settings.delete}>
-        <DeleteEndpoint endpoint={endpoint} />
-      </Section>
-    </>
+      <SectionList>
+        {' '}
+        <ResponseSecret endpoint={endpoint} />
+        <Section title={settings.delete}>
+          <DeleteEndpoint endpoint={endpoint} />
+        </Section>
+      </SectionList>
+    </Columns>
   )
 }

@@ -1,24 +1,21 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { StorageLine } from '../account/storage.tsx'
 import { postCommand } from '../check/curl-commands.ts'
-import { Ago } from '../ui/text/ago.tsx'
-import { CopyButton, Snippet } from '../ui/actions/copy.tsx'
+import { Snippet } from '../ui/actions/copy.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { Form, TextField } from '../ui/forms/form.tsx'
-import { List, ListItem } from '../ui/lists/list.tsx'
 import { Card, Page, Section, Muted } from '../ui/layout/page.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
-import { counted } from '../ui/text/format.ts'
-import { endpointsQuery, webhooks, type Endpoint } from '../webhooks/api.ts'
+import { endpointsQuery, webhooks } from '../webhooks/api.ts'
+import { EndpointTable } from '../webhooks/endpoint-table.tsx'
 import { endpoints } from '../webhooks/messages.ts'
 import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   const { data: all, error } = useQuery(endpointsQuery)
   return (
-    <Page title={endpoints.title} lead={endpoints.lead}>
-      <NewEndpoint />
+    <Page wide title={endpoints.title} lead={endpoints.lead} rail={<NewEndpoint />}>
       <LoadingOrError there={all} error={error} lines={3}>
         {endpoints.loading}
       </LoadingOrError>
@@ -26,11 +23,7 @@ export function Screen() {
       {all && all.length > 0 && (
         <Section title={endpoints.yours}>
           <StorageLine name="captures">{endpoints.storage}</StorageLine>
-          <List>
-            {all.toReversed().map((endpoint) => (
-              <EndpointItem key={endpoint.id} {...endpoint} />
-            ))}
-          </List>
+          <EndpointTable endpoints={all.toReversed()} />
         </Section>
       )}
     </Page>
@@ -72,31 +65,5 @@ function NoEndpoint() {
       </p>
       <Snippet what={endpoints.command} text={postCommand('/api/webhook/endpoints')} />
     </Empty>
-  )
-}
-
-function EndpointItem({
-  id,
-  label,
-  token,
-  url,
-  requestCount,
-  responseStatus,
-  createdAt,
-}: Endpoint) {
-  return (
-    <ListItem
-      title={
-        <Link to="/hooks/$id" params={{ id }}>
-          {label || token}
-        </Link>
-      }
-      action={<CopyButton text={url} what={endpoints.copyUrl(label || token)} />}
-    >
-      <code>{url}</code>
-      <br />
-      {counted(requestCount, 'request')} · {endpoints.responds(responseStatus)} ·{' '}
-      {endpoints.created} <Ago at={createdAt} />
-    </ListItem>
   )
 }

@@ -6,7 +6,7 @@ import { Snippet } from '../ui/actions/copy.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { FieldRow, Form, SelectField, TextField } from '../ui/forms/form.tsx'
-import { Card, Muted, Page, Section, Stack } from '../ui/layout/page.tsx'
+import { Columns, Card, Muted, Page, Section, Stack } from '../ui/layout/page.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
 import { DateText } from '../ui/text/date-text.tsx'
 import {
@@ -25,16 +25,19 @@ export function Screen() {
   const isAdmin = useHasRole('admin')
   const workspaceId = account?.workspace.id ?? ''
   return (
-    <Page title={messages.title}>
+    <Page wide title={messages.title}>
       <WorkspaceNavigation />
-      <Section title={messages.createSection}>
-        <NewInvitation workspaceId={workspaceId} />
-      </Section>
-      {isAdmin && (
-        <Section title={messages.openSection}>
-          <OpenInvitations workspaceId={workspaceId} />
+      <Columns>
+        {' '}
+        <Section title={messages.createSection}>
+          <NewInvitation workspaceId={workspaceId} />
         </Section>
-      )}
+        {isAdmin && (
+          <Section title={messages.openSection}>
+            <OpenInvitations workspaceId={workspaceId} />
+          </Section>
+        )}
+      </Columns>
     </Page>
   )
 }

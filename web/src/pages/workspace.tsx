@@ -22,7 +22,10 @@ export function Screen() {
   const { data: all, error } = useQuery(workspacesQuery)
   const current = all?.find(({ isCurrent }) => isCurrent)
   return (
-    <Page title={messages.title}>
+    <Page
+      title={messages.title}
+      rail={current ? <About workspace={current} /> : error ? undefined : null}
+    >
       <WorkspaceNavigation />
       <LoadingOrError there={all} error={error} lines={4}>
         {messages.loading}
@@ -53,7 +56,7 @@ export function Screen() {
 function Current({ workspace }: { workspace: Workspace }) {
   const queries = useQueryClient()
   const [isSaved, setSaved] = useState(false)
-  const { id, name, role, plan, members, createdAt } = workspace
+  const { id, name } = workspace
 
   async function rename({ name: wanted = '' }: Record<string, string>): Promise<void> {
     setSaved(false)
@@ -66,7 +69,24 @@ function Current({ workspace }: { workspace: Workspace }) {
   }
 
   return (
-    <>
+    <Section title={messages.nameSection}>
+      <Form onSubmit={rename} check={missingName} submit={messages.save} {...useAccess('admin')}>
+        <TextField
+          name="name"
+          label={messages.name}
+          defaultValue={name}
+          maxLength={200}
+          autoComplete="off"
+        />
+      </Form>
+      <div role="status">{isSaved && <Notice tone="good">{messages.saved}</Notice>}</div>
+    </Section>
+  )
+}
+
+function About({ workspace: { role, plan, members, createdAt } }: { workspace: Workspace }) {
+  return (
+    <Section title={messages.about}>
       <Facts
         facts={[
           [messages.facts.role, roles.names[role]],
@@ -75,19 +95,7 @@ function Current({ workspace }: { workspace: Workspace }) {
           [messages.facts.created, <DateText key="created" at={createdAt} />],
         ]}
       />
-      <Section title={messages.nameSection}>
-        <Form onSubmit={rename} check={missingName} submit={messages.save} {...useAccess('admin')}>
-          <TextField
-            name="name"
-            label={messages.name}
-            defaultValue={name}
-            maxLength={200}
-            autoComplete="off"
-          />
-        </Form>
-        <div role="status">{isSaved && <Notice tone="good">{messages.saved}</Notice>}</div>
-      </Section>
-    </>
+    </Section>
   )
 }
 

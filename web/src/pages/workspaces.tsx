@@ -20,7 +20,7 @@ export function Screen() {
   const [rows, setRows] = useState(PAGE_ROWS)
   const usable = all?.filter(({ deleteAfter }) => deleteAfter === null) ?? []
   return (
-    <Page title={messages.title} lead={messages.lead}>
+    <Page wide title={messages.title} lead={messages.lead}>
       <LoadingOrError there={all} error={error} lines={4}>
         {messages.loading}
       </LoadingOrError>

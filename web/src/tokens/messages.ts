@@ -1,3 +1,4 @@
+import { counted } from '../ui/text/format.ts'
 import type { Module } from './scopes.ts'
 
 /** Texts of the parts of the API that tokens are limited to. */
@@ -60,11 +61,19 @@ export const tokens = {
   revokeEffect: (lastFour: string) =>
     `Programs that use the token ending in \`${lastFour}\` lose access at once. This can’t be undone.`,
   masked: (lastFour: string) => `prv_…${lastFour}`,
-  createdLabel: 'created',
+  columns: {
+    token: 'Token',
+    access: 'Access',
+    creator: 'Created by',
+    created: 'Created',
+    expires: 'Expires',
+    used: 'Last used',
+    actions: 'Action',
+  },
+  filter: 'Filter by name or access',
+  revokeSeveral: (count: number) => `Revoke ${counted(count, 'token')}?`,
+  revokeSeveralEffect: 'Programs that use them lose access at once. This can’t be undone.',
   createdBy: (email: string) => `by ${email}`,
-  expires: 'expires',
   expired: 'Expired',
-  neverExpires: 'doesn’t expire',
-  lastUsed: 'last used',
-  neverUsed: 'never used',
+  never: 'never',
 } as const

@@ -1,3 +1,5 @@
+import { counted, numberText } from './text/format.ts'
+
 /** Texts of the shared components. */
 export const messages = {
   brand: 'Portreeve',
@@ -11,11 +13,48 @@ export const messages = {
     older: 'Older',
     position: (page: number, totalPages: number) => `Page ${page} of ${totalPages}`,
   },
+  table: {
+    actions: 'Actions for the selection',
+    selected: (rows: number) => `${numberText(rows)} selected`,
+    /** Completes the label of an action for screen readers. */
+    selectedRows: (rows: number) => `for ${counted(rows, 'selected row')}`,
+    select: (name: string) => `Select ${name}`,
+    selectShown: 'Select all shown',
+    selectAll: (rows: number) => `Select all ${numberText(rows)}`,
+    clear: 'Clear selection',
+    appliesToNone: 'Not available for the selected rows.',
+    progress: (label: string, done: number, all: number) =>
+      `${label}: ${numberText(done)} of ${numberText(all)} done…`,
+    failed: (failed: number, all: number) =>
+      `${numberText(failed)} of ${numberText(all)} could not be changed:`,
+    reason: (name: string, reason: string) => `${name}: ${reason}`,
+    moreFailures: (count: number) => `and ${numberText(count)} more`,
+    sortBy: 'Sort by',
+    defaultOrder: 'Default order',
+    ascending: (title: string) => `${title}, ascending`,
+    descending: (title: string) => `${title}, descending`,
+    exportCsv: 'Export CSV',
+    noMatch: 'No matches',
+    more: 'Show more',
+    keys: {
+      title: 'In tables',
+      select: 'Select the row with the focus',
+      actions: 'Go to the actions for the selection',
+      clear: 'Clear the selection',
+    },
+  },
   connection: { live: 'Live', connecting: 'Connecting', broken: 'Reconnecting' },
   theme: { label: 'Theme', light: 'Light', dark: 'Dark', auto: 'System' },
   form: { showPassword: 'Show password' },
   steps: { change: '(change)' },
   dayStrip: { today: 'today' },
+  chart: {
+    /** Read by screen readers in place of “application”. */
+    role: 'interactive chart',
+    hint: 'Use the arrow keys to move between points, Enter to open one, Escape to close.',
+    table: 'Show as table',
+    value: (name: string, value: string) => `${name} ${value}`,
+  },
   time: {
     justNow: 'just now',
     minutesAgo: (minutes: number) => `${minutes} min ago`,

@@ -14,8 +14,20 @@ export const endpoints = {
   emptyHint: 'Create one above, or with this command. The response contains its URL.',
   command: 'the command',
   copyUrl: (name: string) => `the URL of ${name}`,
-  responds: (status: number) => `responds ${status}`,
-  created: 'created',
+  filter: 'Filter by name or URL',
+  columns: {
+    name: 'Endpoint',
+    url: 'URL',
+    requests: 'Requests',
+    response: 'Response',
+    created: 'Created',
+    copy: 'Copy URL',
+  },
+  delete: 'Delete',
+  deleting: (names: string[]) =>
+    names.length === 1
+      ? `Deleting “${names[0]}” and all its requests…`
+      : `Deleting ${counted(names.length, 'endpoint')} and all their requests…`,
 } as const
 
 export const endpoint = {

@@ -56,6 +56,7 @@ export const navigation = {
 export const settings = {
   title: 'Workspace',
   loading: 'Loading the workspace…',
+  about: 'About',
   facts: { role: 'Your role', plan: 'Plan', members: 'Members', created: 'Created' },
   nameSection: 'Name',
   name: 'Workspace name',

@@ -1,11 +1,13 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Channel } from '../alerts/api.ts'
 import { request, type ApiResponse } from '../api.ts'
+import type { DomainSummary } from '../domains/api.ts'
 import type { Delisting } from '../delisting/api.ts'
 import type { ReportDomain, ReportMailbox } from '../dmarc/api.ts'
 import type { Listed } from '../migrations/api.ts'
 import type { Host } from '../monitoring/api.ts'
 import { findIssues } from '../overview/issues.ts'
+import { MAX_CARDS } from '../overview/limits.ts'
 
 /** Milliseconds for which the issues of another workspace are not loaded again. */
 const FRESH_MS = 60_000
@@ -29,7 +31,10 @@ export const workspaceIssuesQuery = (id: string) =>
 async function countIssues(workspace: string): Promise<number> {
   const get = async <T>(path: string) =>
     (await request<ApiResponse<T>>('GET', `/api/v1/${path}`, { workspace })).data
-  const [hosts, cases, migrations, domains, mailboxes, channels] = await Promise.all([
+  const [watched, hosts, cases, migrations, domains, mailboxes, channels] = await Promise.all([
+    get<{ domains: DomainSummary[]; pagination: { total: number } }>(
+      `domains?watched=true&limit=${MAX_CARDS}`,
+    ),
     get<Host[]>('monitoring/hosts'),
     get<{ processes: Delisting[] }>('delisting/status'),
     get<{ migrations: Listed[] }>('imap/migrations'),
@@ -39,6 +44,7 @@ async function countIssues(workspace: string): Promise<number> {
   ])
   const nothing = { appeals: [], hold: null, candidates: 0 }
   return findIssues({
+    watched: { domains: watched.domains, total: watched.pagination.total },
     hosts,
     cases: cases.processes,
     migrations: migrations.migrations,

@@ -42,6 +42,7 @@ export type ConnectionPairDeps = {
    * limit.
    */
   isOptional: () => boolean
+  onConnectionLost?: (() => void) | undefined
 }
 
 /** The server allows no more connections. The existing ones continue. */
@@ -96,6 +97,7 @@ function createReconnectingSession(
 
   async function connect(): Promise<Session> {
     const { gate, waitTimes, signal, log } = deps
+    if (current) deps.onConnectionLost?.()
     let deadline = performance.now() + waitTimes.unreachableMs
     for (
       let wait = waitTimes.reconnectMs.first;

@@ -84,6 +84,13 @@ export const ACCOUNT_LIMITS: Limit[] = [
     operations: ['createSharedCheck'],
   },
   {
+    name: 'imports',
+    requests: 120,
+    per: 'an hour',
+    atOnce: 2,
+    operations: ['importHosts', 'importDomains', 'importDmarcDomains'],
+  },
+  {
     name: 'report uploads',
     requests: 6_000,
     per: 'an hour',

@@ -16,11 +16,13 @@ type DomainPageProps = {
   /** Name of the screen, for the browser’s title; empty for the summary. */
   part?: string
   aside?: ReactNode
+  /** Details beside the content; null while they load. */
+  rail?: ReactNode
   children: ReactNode
 }
 
 /** A screen of one domain, with links to its other screens. */
-export function DomainPage({ id, part = '', aside, children }: DomainPageProps) {
+export function DomainPage({ id, part = '', aside, rail, children }: DomainPageProps) {
   const { data: domains, error } = useQuery(domainsQuery)
   const domain = domains?.find((each) => each.id === id)
   const isMissing = domains && !domain
@@ -31,6 +33,7 @@ export function DomainPage({ id, part = '', aside, children }: DomainPageProps) 
       title={part ? messages.title(part, name) : name}
       above={<BackLink to="/dmarc">{shared.title}</BackLink>}
       aside={aside}
+      rail={rail}
     >
       {error && <Notice tone="bad">{error.message}</Notice>}
       {isMissing && <Notice tone="bad">{messages.notFound}</Notice>}

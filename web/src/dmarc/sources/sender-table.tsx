@@ -5,7 +5,9 @@ import { Notice } from '../../ui/feedback/notice.tsx'
 import { Status } from '../../ui/feedback/status.tsx'
 import { Choice } from '../../ui/forms/choice.tsx'
 import { Muted, Section } from '../../ui/layout/page.tsx'
-import { Table } from '../../ui/lists/table.tsx'
+import type { Column } from '../../ui/lists/column.ts'
+import { DataTable } from '../../ui/lists/data-table.tsx'
+import type { RowAction } from '../../ui/lists/row-action.ts'
 import { counted } from '../../ui/text/format.ts'
 import { useAccess } from '../../workspaces/roles.ts'
 import { dmarc, type Sender, type Summary } from '../api.ts'
@@ -36,19 +38,107 @@ export function SenderTable({ id, queryKey, senders }: SenderTableProps) {
     <Section title={messages.title}>
       <Muted>{messages.explanation}</Muted>
       <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
-      <Table caption={messages.title} quiet columns={messages.columns}>
-        {senders.map((sender) => (
-          <SenderRow key={sender.id} sender={sender} onMark={(chosen) => mark(sender, chosen)} />
-        ))}
-      </Table>
+      <DataTable
+        caption={messages.title}
+        columns={columnsOf(mark)}
+        rows={senders}
+        rowId={(sender) => sender.id}
+        nameOf={({ name }) => name}
+        count={(rows) => counted(rows, messages.sender)}
+        filterLabel={messages.filter}
+        parameters={SENDER_PARAMETERS}
+        actions={useMarkActions(id)}
+        csvName="dmarc-senders"
+      />
     </Section>
   )
+}
+
+/** The sources below have the usual names. */
+const SENDER_PARAMETERS = { sort: 'senders', filter: 'sender' }
+
+function useMarkActions(id: string): RowAction<Sender>[] {
+  const access = useAccess()
+  const queries = useQueryClient()
+  return messages.marks.map(({ value, action }) => ({
+    ...access,
+    label: action,
+    send: (sender) => dmarc.markSender(id, sender.id, value),
+    onDone: () => queries.invalidateQueries({ queryKey: ['dmarc'] }),
+  }))
+}
+
+type OnMark = (sender: Sender, chosen: Sender['mark']) => void
+
+function columnsOf(onMark: OnMark): Column<Sender>[] {
+  const [sender, count, passed, owner] = messages.columns
+  return [
+    {
+      key: 'sender',
+      title: sender,
+      cell: (row) => <Name sender={row} />,
+      sort: ({ name }) => name,
+      csv: ({ name }) => name,
+    },
+    {
+      key: 'messages',
+      title: count,
+      cell: (row) => counted(row.messages, shared.message),
+      sort: (row) => row.messages,
+      descendsFirst: true,
+      csv: (row) => row.messages,
+    },
+    {
+      key: 'passed',
+      title: passed,
+      cell: (row) => (
+        <>
+          <Status tone={sourceTone(row)}>
+            {shared.passedShare(shareText(row.pass, row.messages))}
+          </Status>
+          {row.fail > 0 && <small>{shared.failedCount(row.fail)}</small>}
+        </>
+      ),
+      sort: ({ pass, messages: all }) => (all === 0 ? null : pass / all),
+      csv: ({ pass }) => pass,
+    },
+    { key: 'failed', title: shared.failed, csv: ({ fail }) => fail },
+    {
+      key: 'mark',
+      title: owner,
+      cell: (row) => <MarkChoice sender={row} onMark={(chosen) => onMark(row, chosen)} />,
+      sort: markName,
+      csv: markName,
+    },
+  ]
+}
+
+function Name({ sender: { name, docs, kind, sources: count } }: { sender: Sender }) {
+  return (
+    <>
+      {docs === null ? (
+        name
+      ) : (
+        <a href={docs} target="_blank" rel="noreferrer">
+          {name}
+        </a>
+      )}
+      <small>
+        {messages.kinds[kind]} · {counted(count, sources.source)}
+      </small>
+    </>
+  )
+}
+
+function markName({ mark, isMine }: Sender): string {
+  if (mark === null) return isMine ? messages.assumed : messages.unmarked
+  return messages.marks.find(({ value }) => value === mark)?.name ?? mark
 }
 
 const UNMARKED = 'unmarked'
 type Mark = NonNullable<Sender['mark']> | typeof UNMARKED
 
-function SenderRow({
+function MarkChoice({
   sender,
   onMark,
 }: {
@@ -56,41 +146,14 @@ function SenderRow({
   onMark: (chosen: Sender['mark']) => void
 }) {
   const access = useAccess()
-  const { name, kind, docs, mark, isMine, messages: count, pass, fail } = sender
+  const { name, mark } = sender
   return (
-    <tr>
-      <th scope="row">
-        {docs === null ? (
-          name
-        ) : (
-          <a href={docs} target="_blank" rel="noreferrer">
-            {name}
-          </a>
-        )}
-        <small>
-          {messages.kinds[kind]} · {counted(sender.sources, sources.source)}
-        </small>
-      </th>
-      <td>{counted(count, shared.message)}</td>
-      <td>
-        <Status tone={sourceTone(sender)}>{shared.passedShare(shareText(pass, count))}</Status>
-        {fail > 0 && <small>{shared.failedCount(fail)}</small>}
-      </td>
-      <td>
-        <Choice<Mark>
-          {...access}
-          label={messages.markOf(name)}
-          choices={[
-            {
-              value: UNMARKED,
-              name: isMine && mark === null ? messages.assumed : messages.unmarked,
-            },
-            ...messages.marks,
-          ]}
-          value={mark ?? UNMARKED}
-          onChange={(value) => onMark(value === UNMARKED ? null : value)}
-        />
-      </td>
-    </tr>
+    <Choice<Mark>
+      {...access}
+      label={messages.markOf(name)}
+      choices={[{ value: UNMARKED, name: markName({ ...sender, mark: null }) }, ...messages.marks]}
+      value={mark ?? UNMARKED}
+      onChange={(value) => onMark(value === UNMARKED ? null : value)}
+    />
   )
 }

@@ -5,12 +5,18 @@ import { Section } from '../../ui/layout/page.tsx'
 import { Table } from '../../ui/lists/table.tsx'
 import { counted } from '../../ui/text/format.ts'
 import type { Summary } from '../api.ts'
+import { messages as ui } from '../../ui/messages.ts'
 import { describeDays, shared, summary as messages } from '../messages.ts'
 
-type DailyMessagesProps = { days: Summary['days']; totals: { messages: number; fail: number } }
+type DailyMessagesProps = {
+  /** The domain, whose reports a day leads to. */
+  id: string
+  days: Summary['days']
+  totals: { messages: number; fail: number }
+}
 
 /** Passed and failed messages of each day, as a chart, a sentence and a table. */
-export function DailyMessages({ days, totals }: DailyMessagesProps) {
+export function DailyMessages({ id, days, totals }: DailyMessagesProps) {
   const columns = [messages.day, shared.messages, shared.passed, shared.failed]
   return (
     <Section title={messages.daily}>
@@ -22,8 +28,14 @@ export function DailyMessages({ days, totals }: DailyMessagesProps) {
           { name: shared.passed, look: 'main', counts: days.map(({ pass }) => pass) },
           { name: shared.failed, look: 'bad', counts: days.map(({ fail }) => fail) },
         ]}
+        open={(day) => ({
+          to: '/dmarc/$id/reports',
+          params: { id },
+          search: { day },
+          label: messages.openDay(utcDayText(day)),
+        })}
       />
-      <Disclosure summary={messages.table}>
+      <Disclosure summary={ui.chart.table}>
         <Table caption={messages.daily} quiet columns={columns}>
           {days.toReversed().map(({ day, messages: count, pass, fail }) => (
             <tr key={day}>

@@ -3,6 +3,7 @@ import { Button } from '../../ui/actions/button.tsx'
 import { Row, Muted, Stack } from '../../ui/layout/page.tsx'
 import { numberText } from '../../ui/text/format.ts'
 import type { Folder } from '../api.ts'
+import fieldClasses from '../../ui/forms/small-field.module.css'
 import classes from './folder-picker.module.css'
 import { folderPicker as texts, wizard } from '../messages.ts'
 import { folderUse } from '../status.ts'
@@ -44,7 +45,7 @@ export function FolderPicker({ folders, chosen, onChange }: FolderPickerProps) {
         </Button>
         {folders.length >= SEARCH_FROM && (
           <input
-            className={classes.find}
+            className={`${fieldClasses.field} ${classes.find}`}
             type="search"
             aria-label={texts.find}
             placeholder={texts.find}

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import classes from './icons.module.css'
 
 /**
  * Line drawings on a grid of 20, in the color of the text beside them, hidden from screen readers.
@@ -63,6 +64,7 @@ export type IconName = keyof typeof DRAWINGS
 export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
   return (
     <svg
+      className={classes.icon}
       viewBox="0 0 20 20"
       width={size}
       height={size}

@@ -1,10 +1,14 @@
 import { scaleBand, scaleLinear } from 'd3-scale'
 import { stack } from 'd3-shape'
 import { useId } from 'react'
-import classes from './daily-chart.module.css'
-import { useWidth } from './use-width.ts'
 import { utcDayText } from '../text/dates.ts'
 import { numberText } from '../text/format.ts'
+import { AXES, DayAxis, ValueAxis } from './axes.tsx'
+import { ChartFigure } from './chart-figure.tsx'
+import { ChartSurface, type DrillDown } from './chart-surface.tsx'
+import classes from './daily-chart.module.css'
+import { Hatches, hatchOf } from './hatches.tsx'
+import looks from './looks.module.css'
 
 /** Counts per day; `bad` is hatched, so that it can be distinguished without colour. */
 export type DaySeries = { name: string; look: 'main' | 'bad'; counts: number[] }
@@ -18,73 +22,113 @@ type DailyChartProps = {
   days: string[]
   /** From the bottom up, each with as many counts as there are days. */
   series: DaySeries[]
+  /** The screen that a day leads to. */
+  open?: ((day: string) => DrillDown | undefined) | undefined
 }
 
 const HEIGHT = 176
-const LEFT = 44
-const ABOVE = 8
-const BELOW = 24
 const TICKS = 3
-const COMPACT = new Intl.NumberFormat('en-GB', { notation: 'compact' })
 
 /** A stacked bar per day. The text below repeats it; place a table beside it. */
-export function DailyChart({ label, text, days, series }: DailyChartProps) {
-  const [place, width] = useWidth<HTMLDivElement>()
+export function DailyChart({ label, text, days, series, open }: DailyChartProps) {
   const [caption, hatch] = [useId(), useId()]
+  const points = days.map((day, index) => ({
+    title: utcDayText(day),
+    values: series.map(({ name, look, counts }) => ({
+      name,
+      look,
+      value: numberText(counts[index] ?? 0),
+    })),
+    open: open?.(day),
+  }))
+  const scale = (width: number) => dayScale(days.length, width - AXES.left)
+  const { layers, y } = stackDays(days.length, series)
   return (
-    <figure className={classes.chart}>
-      <div ref={place} className={classes.plot}>
-        {width > LEFT && (
+    <ChartFigure legend={series} text={text} textId={caption}>
+      <ChartSurface
+        label={label}
+        height={AXES.above + HEIGHT + AXES.below}
+        points={points}
+        hit={(x, _, width) => dayAt(x - AXES.left, days.length, width - AXES.left)}
+        anchor={(index, width) => ({
+          x: AXES.left + middleOf(scale(width), index),
+          y: AXES.above + y(layers.at(-1)?.[index]?.[1] ?? 0),
+        })}
+      >
+        {(width, active) => (
           <svg
             width={width}
-            height={ABOVE + HEIGHT + BELOW}
+            height={AXES.above + HEIGHT + AXES.below}
             role="img"
             aria-label={label}
             aria-describedby={caption}
           >
-            <Hatch id={hatch} />
-            <g transform={`translate(${LEFT} ${ABOVE})`}>
-              <Plot days={days} series={series} width={width - LEFT} hatch={hatch} />
+            <Hatches id={hatch} />
+            <g transform={`translate(${AXES.left} ${AXES.above})`}>
+              <Plot
+                days={days}
+                series={series}
+                width={width - AXES.left}
+                hatch={hatch}
+                active={active}
+              />
             </g>
           </svg>
         )}
-      </div>
-      <figcaption>
-        <ul className={classes.legend}>
-          {series.map(({ name, look }) => (
-            <li key={name}>
-              <svg width={14} height={14} aria-hidden="true">
-                <Part look={look} hatch={hatch} x={1} y={1} width={12} height={12} />
-              </svg>
-              {name}
-            </li>
-          ))}
-        </ul>
-        <p id={caption}>{text}</p>
-      </figcaption>
-    </figure>
+      </ChartSurface>
+    </ChartFigure>
   )
 }
 
-type PlotProps = Pick<DailyChartProps, 'days' | 'series'> & { width: number; hatch: string }
+/** A band for each day. */
+export function dayScale(days: number, width: number) {
+  return scaleBand<number>()
+    .domain(Array.from({ length: days }, (_, day) => day))
+    .range([0, Math.max(1, width)])
+    .paddingInner(0.25)
+}
 
-function Plot({ days, series, width, hatch }: PlotProps) {
+type DayScale = ReturnType<typeof dayScale>
+
+const middleOf = (x: DayScale, day: number) => (x(day) ?? 0) + x.bandwidth() / 2
+
+/** The day at a place; null beside the plot. */
+export function dayAt(x: number, days: number, width: number): number | null {
+  if (x < 0 || x > width || days === 0) return null
+  return Math.min(days - 1, Math.floor((x / width) * days))
+}
+
+function stackDays(days: number, series: DaySeries[]) {
   const layers = stack<number, number>()
     .keys(series.keys())
-    .value((day, index) => series[index]?.counts[day] ?? 0)([...days.keys()])
+    .value((day, index) => series[index]?.counts[day] ?? 0)(
+    Array.from({ length: days }, (_, day) => day),
+  )
   const highest = Math.max(1, ...(layers.at(-1)?.map(([, top]) => top) ?? []))
-  const x = scaleBand<number>().domain(days.keys()).range([0, width]).paddingInner(0.25)
   const y = scaleLinear().domain([0, highest]).nice(TICKS).range([HEIGHT, 0])
+  return { layers, y, ticks: y.ticks(Math.min(TICKS, highest)) }
+}
+
+type PlotProps = Pick<DailyChartProps, 'days' | 'series'> & {
+  width: number
+  hatch: string
+  active: number | null
+}
+
+function Plot({ days, series, width, hatch, active }: PlotProps) {
+  const { layers, y, ticks } = stackDays(days.length, series)
+  const x = dayScale(days.length, width)
   return (
     <>
-      {y.ticks(Math.min(TICKS, highest)).map((tick) => (
-        <g key={tick} transform={`translate(0 ${y(tick)})`}>
-          <line className={classes.line} x2={width} />
-          <text x={-8} dy="0.32em" textAnchor="end">
-            {COMPACT.format(tick)}
-          </text>
-        </g>
-      ))}
+      {active !== null && (
+        <rect
+          className={classes.active}
+          x={(x(active) ?? 0) - x.step() * 0.125}
+          width={x.step()}
+          height={HEIGHT}
+        />
+      )}
+      <ValueAxis ticks={ticks} y={y} width={width} />
       {layers.map((layer, index) =>
         layer.map(([bottom, top], day) => (
           <Part
@@ -99,12 +143,7 @@ function Plot({ days, series, width, hatch }: PlotProps) {
           />
         )),
       )}
-      {days.map((day, index) => (
-        <rect key={day} className={classes.day} x={x(index)} width={x.bandwidth()} height={HEIGHT}>
-          <title>{`${utcDayText(day)}: ${series.map(({ name, counts }) => `${name} ${numberText(counts[index] ?? 0)}`).join(', ')}`}</title>
-        </rect>
-      ))}
-      <Dates days={days} x={(day) => (x(day) ?? 0) + x.bandwidth() / 2} width={width} />
+      <DayAxis days={days} x={(day) => middleOf(x, day)} y={HEIGHT + 18} width={width} />
     </>
   )
 }
@@ -120,39 +159,5 @@ type PartProps = {
 
 function Part({ look, hatch, ...place }: PartProps) {
   if (place.height === 0) return null
-  if (look === 'main') return <rect {...place} className={classes.main} rx={1} />
-  return <rect {...place} className={classes.bad} fill={`url(#${hatch})`} />
-}
-
-function Hatch({ id }: { id: string }) {
-  return (
-    <pattern
-      id={id}
-      width={4}
-      height={4}
-      patternUnits="userSpaceOnUse"
-      patternTransform="rotate(45)"
-    >
-      <rect className={classes.ground} width={4} height={4} />
-      <line className={classes.hatch} y2={4} />
-    </pattern>
-  )
-}
-
-/** Pixels that a date needs for itself. */
-const DATE_WIDTH = 72
-
-function Dates({ days, x, width }: { days: string[]; x: (day: number) => number; width: number }) {
-  const every = Math.max(1, Math.ceil(days.length / Math.max(1, Math.floor(width / DATE_WIDTH))))
-  const last = days.length - 1
-  return days.map((day, index) => {
-    if ((last - index) % every !== 0) return null
-    const anchor = index === last ? 'end' : x(index) < DATE_WIDTH / 2 ? 'start' : 'middle'
-    const at = index === last ? width : anchor === 'start' ? 0 : x(index)
-    return (
-      <text key={day} x={at} y={HEIGHT + 18} textAnchor={anchor}>
-        {utcDayText(day)}
-      </text>
-    )
-  })
+  return <rect {...place} className={looks[look]} rx={1} fill={hatchOf(look, hatch)} />
 }

@@ -3,10 +3,10 @@ import classes from './skeleton.module.css'
 import { messages } from '../messages.ts'
 
 /**
- * What comes: paragraphs, rows of a table, items of a list, the fields of a form, cards, or a
- * chart.
+ * What comes: paragraphs, rows of a table, items of a list, the fields of a form, cards
+ * one below or beside the other, or a chart.
  */
-export type SkeletonShape = 'text' | 'table' | 'list' | 'form' | 'cards' | 'chart'
+export type SkeletonShape = 'text' | 'table' | 'list' | 'form' | 'cards' | 'grid' | 'chart'
 
 /** The outline of content that is loading, hidden from screen readers. */
 export function Skeleton({ shape = 'text', lines }: { shape?: SkeletonShape; lines: number }) {

@@ -1,4 +1,5 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import fieldClasses from './small-field.module.css'
 import classes from './filter-field.module.css'
 
 /** Milliseconds after the last key until the list is filtered. */
@@ -28,7 +29,7 @@ export function FilterField({ label, value, onFilter }: FilterFieldProps) {
   return (
     <input
       type="search"
-      className={classes.field}
+      className={`${fieldClasses.field} ${classes.field}`}
       aria-label={label}
       placeholder={label}
       value={text}

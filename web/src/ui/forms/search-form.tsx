@@ -11,12 +11,21 @@ type SearchFormProps = {
   placeholder: string
   defaultValue: string
   autoFocus: boolean
+  /** Small and with its label for screen readers only, for the heading of a screen. */
+  compact?: boolean
   /** Starts the search, or returns the problem of the input. */
   onAsk: (typed: string) => string | null
 }
 
 /** A large input with its button, the main action of a screen. */
-export function SearchForm({ name, label, submit, onAsk, ...rest }: SearchFormProps) {
+export function SearchForm({
+  name,
+  label,
+  submit,
+  onAsk,
+  compact = false,
+  ...rest
+}: SearchFormProps) {
   const [problem, setProblem] = useState<string | null>(null)
 
   function ask(event: FormEvent<HTMLFormElement>): void {
@@ -25,9 +34,9 @@ export function SearchForm({ name, label, submit, onAsk, ...rest }: SearchFormPr
   }
 
   return (
-    <form role="search" noValidate onSubmit={ask}>
+    <form role="search" noValidate onSubmit={ask} className={classes.form} data-compact={compact}>
       <TextInput
-        size="lg"
+        size={compact ? 'sm' : 'lg'}
         name={name}
         label={label}
         error={problem}
@@ -40,7 +49,11 @@ export function SearchForm({ name, label, submit, onAsk, ...rest }: SearchFormPr
         inputContainer={(input) => (
           <div className={classes.line}>
             {input}
-            <Button kind="primary" size="large" type="submit">
+            <Button
+              kind={compact ? 'plain' : 'primary'}
+              size={compact ? 'normal' : 'large'}
+              type="submit"
+            >
               {submit}
             </Button>
           </div>

@@ -1,4 +1,5 @@
 import { useEffect, useId, useRef, type ReactNode } from 'react'
+import { Skeleton } from '../feedback/skeleton.tsx'
 import classes from './page.module.css'
 
 type PageProps = {
@@ -12,6 +13,10 @@ type PageProps = {
   narrow?: boolean
   /** Full width, for tables. */
   wide?: boolean
+  /**
+   * Details beside the content on a wide screen, and below it on others. Null while they load.
+   */
+  rail?: ReactNode
   /** Fills the window; its panes scroll separately. */
   fill?: boolean
   children?: ReactNode
@@ -28,12 +33,19 @@ export function Page({
   aside,
   narrow = false,
   wide = false,
+  rail,
   fill = false,
   children,
 }: PageProps) {
   const heading = useArrival()
   return (
-    <div className={classes.page} data-narrow={narrow} data-wide={wide} data-fill={fill}>
+    <div
+      className={classes.page}
+      data-narrow={narrow}
+      data-wide={wide}
+      data-fill={fill}
+      data-rail={rail !== undefined}
+    >
       <title>{`${title} · Portreeve`}</title>
       <header className={classes.header}>
         {above}
@@ -45,7 +57,26 @@ export function Page({
         </div>
         {lead && <p className={classes.lead}>{lead}</p>}
       </header>
-      {children}
+      {rail === undefined ? (
+        children
+      ) : (
+        // New elements once the details are there: the old ones would be seen to move, when the
+        // heading gets a second line.
+        <Beside key={String(rail === null)} rail={rail}>
+          {children}
+        </Beside>
+      )}
+    </div>
+  )
+}
+
+function Beside({ rail, children }: { rail: ReactNode; children: ReactNode }) {
+  return (
+    <div className={classes.beside}>
+      <div className={classes.parts}>{children}</div>
+      <div className={classes.rail} data-pending={rail === null}>
+        {rail ?? <Skeleton lines={3} />}
+      </div>
     </div>
   )
 }
@@ -66,17 +97,20 @@ function useArrival() {
 
 /** A part of a screen under its own heading. */
 export function Section({
+  id,
   title,
   aside,
   children,
 }: {
+  /** The anchor of links to it. */
+  id?: string
   title: string
   aside?: ReactNode
   children: ReactNode
 }) {
   const heading = useId()
   return (
-    <section className={classes.section} aria-labelledby={heading}>
+    <section id={id} className={classes.section} aria-labelledby={heading}>
       <div className={classes.sectionHead}>
         <h2 id={heading}>{title}</h2>
         {aside}
@@ -103,6 +137,11 @@ export function Stack({ rows = false, children }: { rows?: boolean; children: Re
 /** Sections one below the other, where the page itself does not hold them. */
 export function SectionList({ children }: { children: ReactNode }) {
   return <div className={classes.parts}>{children}</div>
+}
+
+/** Sections in two columns where the screen is wide, for a page of settings. */
+export function Columns({ children }: { children: ReactNode }) {
+  return <div className={classes.columns}>{children}</div>
 }
 
 /** Controls side by side, wrapping where there is no room. */

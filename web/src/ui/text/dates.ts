@@ -26,6 +26,9 @@ const FORMATS = {
   utcMinute: format({ ...LONG_DAY, ...MINUTE, timeZone: 'UTC' }),
 }
 
+/** `14:05` */
+export const clockText = (date: Date) => FORMATS.clock.format(date)
+
 /** `21 November 2026` */
 export const dateText = (date: Date) => FORMATS.longDay.format(date)
 
@@ -97,6 +100,18 @@ export const utcDay = (at: number) => new Date(at).toISOString().slice(0, 10)
  * @param now milliseconds since 1970
  */
 export const utcDayBefore = (days: number, now = Date.now()) => utcDay(now - days * DAY_MS)
+
+/**
+ * The first and last instant of a UTC day. The first is a millisecond late: a period that ends at
+ * midnight does not cover the day that begins then.
+ */
+export function utcDayRange(day: string): { from: string; to: string } {
+  const begin = Date.parse(day)
+  return {
+    from: new Date(begin + 1).toISOString(),
+    to: new Date(begin + DAY_MS - 1).toISOString(),
+  }
+}
 
 /** The reader's time zone: `Europe/Berlin`. */
 export const viewerTimeZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone

@@ -8,6 +8,7 @@ import { Table } from '../../ui/lists/table.tsx'
 import { sizeText } from '../../ui/text/format.ts'
 import type { RequestDetails } from '../api.ts'
 import { decodeBody } from './decode-body.ts'
+import codeClasses from './code.module.css'
 import classes from './body-view.module.css'
 import { parseFormFields, type Field } from './form-fields.ts'
 import { HexView } from './hex-view.tsx'
@@ -75,7 +76,7 @@ function Pretty({ text }: { text: string }) {
 
 function Raw({ text }: { text: string }) {
   return (
-    <pre className={classes.raw} tabIndex={0} aria-label={body.raw}>
+    <pre className={`${codeClasses.code} ${classes.raw}`} tabIndex={0} aria-label={body.raw}>
       {text}
     </pre>
   )

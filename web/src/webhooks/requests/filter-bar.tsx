@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import type { RequestFilter } from '../api.ts'
+import fieldClasses from '../../ui/forms/small-field.module.css'
 import classes from './filter-bar.module.css'
 import type { Inbox } from './inbox.ts'
 import { filter as messages, list } from '../messages.ts'
@@ -43,7 +44,7 @@ export function FilterBar({
     <div className={classes.bar} role="search" aria-label={list.requests}>
       <input
         id={FIELD}
-        className={classes.field}
+        className={`${fieldClasses.field} ${classes.field}`}
         type="search"
         aria-label={messages.field}
         placeholder={messages.placeholder}
@@ -54,7 +55,7 @@ export function FilterBar({
         maxLength={200}
       />
       <select
-        className={classes.field}
+        className={`${fieldClasses.field} ${classes.field}`}
         aria-label={messages.method}
         value={method}
         onChange={(event) => filter({ method: event.currentTarget.value || undefined })}

@@ -5,6 +5,7 @@ import { Notice } from '../../../ui/feedback/notice.tsx'
 import { Muted, Stack } from '../../../ui/layout/page.tsx'
 import { Loading } from '../../../ui/feedback/loading.tsx'
 import { requestQuery, type RequestDetails } from '../../api.ts'
+import codeClasses from '../../body/code.module.css'
 import classes from './compare.module.css'
 import { diffLines, type LineChange } from './diff-lines.ts'
 import { formatJson, linesToText } from '../../body/format-json.ts'
@@ -41,7 +42,11 @@ function Changes({
           {compare.previous} <Ago at={before.receivedAt} />. {compare.legend}
         </Muted>
       </p>
-      <pre className={classes.changes} tabIndex={0} aria-label={compare.changes}>
+      <pre
+        className={`${codeClasses.code} ${classes.changes}`}
+        tabIndex={0}
+        aria-label={compare.changes}
+      >
         {changes.map((change, index) => (
           <ChangedLine key={index} {...change} />
         ))}

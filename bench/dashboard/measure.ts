@@ -1,0 +1,116 @@
+// Measures pages of a running dashboard with Lighthouse for phones and prints a Markdown table:
+// node bench/dashboard/measure.ts --url http://localhost:8080 --email E --password P /home /check
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs, promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** The version with which the table of bench/dashboard.md was measured. */
+const LIGHTHOUSE = 'lighthouse@13.5.0'
+
+/** Milliseconds after which a page counts as loaded: its event stream stays open. */
+const MAX_LOAD_MS = 12_000
+
+const { values, positionals: paths } = parseArgs({
+  allowPositionals: true,
+  options: {
+    url: { type: 'string', default: 'http://localhost:8080' },
+    email: { type: 'string' },
+    password: { type: 'string' },
+    runs: { type: 'string', default: '3' },
+    chrome: { type: 'string', default: '/usr/bin/chromium' },
+    /** An installed Lighthouse, instead of the one that npx downloads. */
+    lighthouse: { type: 'string' },
+  },
+})
+
+type Audit = {
+  displayValue?: string
+  numericValue?: number
+  score: number | null
+  details?: { items?: { node?: { selector?: string } }[] }
+}
+type Report = {
+  categories: Record<'performance' | 'accessibility' | 'best-practices', { score: number }>
+  audits: Record<string, Audit>
+}
+
+/** Signs in. @returns the value of the header `Cookie`; empty without an account */
+async function signIn(): Promise<string> {
+  const { url, email, password } = values
+  if (email === undefined) return ''
+  const answer = await fetch(new URL('/api/auth/sign-in/email', url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: url },
+    body: JSON.stringify({ email, password }),
+  })
+  if (!answer.ok) throw new Error(`Signing in as ${email} was answered ${answer.status}.`)
+  return answer.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';')[0])
+    .join('; ')
+}
+
+async function measure(path: string, folder: string): Promise<Report> {
+  const file = join(folder, 'report.json')
+  const [command, first] = values.lighthouse
+    ? [values.lighthouse, []]
+    : ['npx', ['--yes', LIGHTHOUSE]]
+  await run(
+    command,
+    [
+      ...first,
+      new URL(path, values.url).href,
+      '--quiet',
+      '--chrome-flags=--headless --no-sandbox',
+      '--only-categories=performance,accessibility,best-practices',
+      `--max-wait-for-load=${MAX_LOAD_MS}`,
+      `--extra-headers=${join(folder, 'headers.json')}`,
+      '--output=json',
+      `--output-path=${file}`,
+    ],
+    { env: { ...process.env, CHROME_PATH: values.chrome } },
+  )
+  return JSON.parse(await readFile(file, 'utf8')) as Report
+}
+
+const median = (numbers: number[]) =>
+  numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? NaN
+
+/** One row: the medians of all runs. */
+function row(path: string, reports: Report[]): string {
+  const score = (name: keyof Report['categories']) =>
+    Math.round(median(reports.map(({ categories }) => categories[name].score)) * 100)
+  const value = (name: string) =>
+    median(reports.map(({ audits }) => audits[name]?.numericValue ?? NaN))
+  return `| ${[
+    `\`${path}\``,
+    score('performance'),
+    score('accessibility'),
+    score('best-practices'),
+    value('cumulative-layout-shift').toFixed(3),
+    (value('largest-contentful-paint') / 1_000).toFixed(1),
+    Math.round(value('total-blocking-time')),
+    Math.round(value('total-byte-weight') / 1_000),
+  ].join(' | ')} |`
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'portreeve-lighthouse-'))
+try {
+  const cookie = await signIn()
+  await writeFile(join(folder, 'headers.json'), JSON.stringify(cookie ? { Cookie: cookie } : {}))
+  console.log(
+    '| page | performance | accessibility | best practices | CLS | LCP, s | blocking, ms | loaded, kB |',
+  )
+  console.log('| --- | --- | --- | --- | --- | --- | --- | --- |')
+  for (const path of paths) {
+    const reports: Report[] = []
+    for (let turn = 0; turn < Number(values.runs); turn++) reports.push(await measure(path, folder))
+    console.log(row(path, reports))
+  }
+} finally {
+  await rm(folder, { recursive: true })
+}

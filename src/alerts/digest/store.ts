@@ -1,0 +1,64 @@
+// What the digest shows of alerts and their channels.
+import { sql } from 'kysely'
+import { boundedOf, type Bounded, type Period } from '../../store/bounded.ts'
+import type { Db } from '../../store/database.ts'
+
+export type DigestAlert = {
+  id: string
+  kind: string
+  title: string
+  path: string
+  at: Date
+  isResolved: boolean
+}
+export type FailingChannel = { type: string; target: string; reason: string }
+
+/** Last words of the kinds of alerts that report the end of a problem. */
+const RESOLVED_KINDS = ['blacklist.cleared', 'certificate.valid', 'delisting.completed']
+
+/**
+ * Alerts of the period, newest first.
+ * @param topics first words of the kinds to leave out, because the digest shows their events itself
+ */
+export async function listAlertsOf(
+  db: Db,
+  workspaceId: string,
+  { from, to }: Period,
+  { without: topics, limit }: { without: string[]; limit: number },
+): Promise<Bounded<DigestAlert>> {
+  const { rows } = await sql<DigestAlert & { total: number }>`
+    select id, kind, title, path, at, kind = any(${RESOLVED_KINDS}) as is_resolved, count(*) over ()::int as total
+    from alert where workspace_id = ${workspaceId} and at >= ${from} and at < ${to}
+      and split_part(kind, '.', 1) <> all(${topics})
+    order by id desc limit ${limit}`.execute(db)
+  return boundedOf(rows)
+}
+
+export type AlertCounts = { raised: number; resolved: number }
+
+/** Counts the alerts of the period: new problems, and problems that ended. */
+export async function countAlertsOf(
+  db: Db,
+  workspaceId: string,
+  { from, to }: Period,
+): Promise<AlertCounts> {
+  const { rows } = await sql<AlertCounts>`
+    select (count(*) filter (where kind <> all(${RESOLVED_KINDS})))::int as raised,
+      (count(*) filter (where kind = any(${RESOLVED_KINDS})))::int as resolved
+    from alert where workspace_id = ${workspaceId} and at >= ${from} and at < ${to}`.execute(db)
+  return rows[0] ?? { raised: 0, resolved: 0 }
+}
+
+/** Channels that the service disabled, and channels whose attempts fail. */
+export async function listFailingChannels(
+  db: Db,
+  workspaceId: string,
+  limit: number,
+): Promise<Bounded<FailingChannel>> {
+  const { rows } = await sql<FailingChannel & { total: number }>`
+    select type, target, coalesce(disabled_reason, last_error, '') as reason, count(*) over ()::int as total
+    from alert_channel where workspace_id = ${workspaceId} and enabled
+      and (disabled_reason is not null or failing_since is not null)
+    order by created_at limit ${limit}`.execute(db)
+  return boundedOf(rows)
+}

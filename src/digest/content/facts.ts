@@ -1,0 +1,85 @@
+import type { AlertCounts, DigestAlert, FailingChannel } from '../../alerts/digest/store.ts'
+import type { ExpiringToken } from '../../accounts/digest/store.ts'
+import type { OwnReports } from '../../abuse/digest/store.ts'
+import type {
+  ChangedSource,
+  ComparedDays,
+  DomainComparison,
+  FailingMailbox,
+  SilentDomain,
+  UnprovenDomain,
+} from '../../dmarc/digest/store.ts'
+import type { EndedMigrations } from '../../migration/digest/store.ts'
+import type {
+  HostCertificate,
+  HostChange,
+  ListedHost,
+  UncheckedHost,
+} from '../../monitoring/digest/store.ts'
+import type { Bounded, Period } from '../../store/bounded.ts'
+import type { FailingEndpoint } from '../../webhooks/digest/store.ts'
+import type { Settings } from '../store.ts'
+
+export type BadDomain = { domain: string; sentence: string }
+export type DomainChange = {
+  domain: string
+  at: Date
+  name: string
+  type: string
+  before: string[]
+  after: string[]
+}
+export type WaitingDelisting = { id: string; ip: string; steps: number; lists: string[] }
+export type EndedDelisting = {
+  id: string
+  ip: string
+  status: 'completed' | 'failed'
+  steps: number
+  removed: number
+}
+
+/** What needs attention now. */
+export type OpenFacts = {
+  listed: Bounded<ListedHost>
+  certificates: Bounded<HostCertificate>
+  domains: Bounded<BadDomain>
+  delistings: Bounded<WaitingDelisting>
+  silentDomains: Bounded<SilentDomain>
+  unprovenDomains: Bounded<UnprovenDomain>
+  mailboxes: Bounded<FailingMailbox>
+  channels: Bounded<FailingChannel>
+  unchecked: Bounded<UncheckedHost>
+}
+
+/** What changed in the period. */
+export type ChangeFacts = {
+  counts: AlertCounts
+  alerts: Bounded<DigestAlert>
+  listings: Bounded<HostChange>
+  delistings: Bounded<EndedDelisting>
+  certificates: Bounded<HostChange>
+  renewed: Bounded<HostCertificate>
+  records: Bounded<HostChange>
+  domainRecords: Bounded<DomainChange>
+  migrations: EndedMigrations
+  webhooks: Bounded<FailingEndpoint>
+}
+
+/** Everything that one digest is composed from. */
+export type DigestFacts = {
+  workspaceId: string
+  workspace: string
+  settings: Settings
+  period: Period
+  /** The next digest; null for a test or a preview of a digest that is off. */
+  nextAt: Date | null
+  days: ComparedDays
+  open: OpenFacts
+  changes: ChangeFacts
+  dmarc: Bounded<DomainComparison>
+  /** Null when they could not be read in time. */
+  sources: ChangedSource[] | null
+  attacks: OwnReports
+  expiring: { certificates: Bounded<HostCertificate>; tokens: Bounded<ExpiringToken> }
+  monitored: { hosts: number; domains: number }
+}

@@ -1,0 +1,71 @@
+import { Fault } from '../../errors.ts'
+import { defineJob, type Enqueue, type Job } from '../../jobs/job.ts'
+import type { Logger } from '../../log.ts'
+import { notifyChange } from '../../store/changes.ts'
+import { parseDomain } from '../check-domain.ts'
+import { MAX_COMPLETED_WATCHES, PARALLEL_WATCHES } from '../limits.ts'
+import { listIncomplete, saveVerdict, type WatchedDomainRow } from './store.ts'
+import { watchDomain, type WatchDeps } from './watch-domain.ts'
+
+export type CompleteDeps = Omit<WatchDeps, 'monitoring'> & {
+  monitoring: Omit<WatchDeps['monitoring'], 'queue'>
+}
+
+/**
+ * Switches on the rest of the watch of each imported domain: its hosts, reports and alerts. Domains
+ * that do not exist yet are tried again every 15 minutes.
+ */
+export function completeWatchesJob(deps: CompleteDeps): Job {
+  return defineJob({
+    name: 'domains.complete-watches',
+    schedule: '7-59/15 * * * *',
+    concurrency: 1,
+    uniqueBy: () => 'all',
+    retry: { limit: 0 },
+    async run(_data, { signal, log, enqueue }) {
+      const done = await completeWatches(deps, { signal, log, enqueue })
+      if (done > 0) log.debug({ done }, 'watches of imported domains completed')
+    },
+  })
+}
+
+type RunContext = { signal: AbortSignal; log: Logger; enqueue: Enqueue }
+
+/** @returns how many domains were tried */
+export async function completeWatches(
+  { monitoring, ...deps }: CompleteDeps,
+  { signal, log, enqueue }: RunContext,
+): Promise<number> {
+  const own: WatchDeps = { ...deps, monitoring: { ...monitoring, queue: { enqueue } } }
+  const tried: string[] = []
+  while (!signal.aborted && tried.length < MAX_COMPLETED_WATCHES) {
+    // A few at a time, one of each workspace in turn: a long import lets others go between.
+    const rows = await listIncomplete(deps.db, tried, PARALLEL_WATCHES)
+    if (rows.length === 0) break
+    tried.push(...rows.map(({ id }) => id))
+    await Promise.all(rows.map((row) => completeWatch(own, row, { signal, log })))
+  }
+  return tried.length
+}
+
+async function completeWatch(
+  deps: WatchDeps,
+  { workspaceId, domain }: WatchedDomainRow,
+  { signal, log }: Pick<RunContext, 'signal' | 'log'>,
+): Promise<void> {
+  try {
+    await watchDomain(deps, workspaceId, parseDomain(domain), signal, { onlyIfWatched: true })
+  } catch (error) {
+    if (signal.aborted) return
+    if (!(error instanceof Fault))
+      return log.warn({ err: error, domain }, 'the watch of a domain could not be completed')
+    const verdict = {
+      state: 'bad' as const,
+      sentence: error.message,
+      stages: [],
+      checkedAt: new Date(),
+    }
+    if (await saveVerdict(deps.db, workspaceId, { domain, ...verdict }))
+      await notifyChange(deps.db, workspaceId, 'checks')
+  }
+}

@@ -1,0 +1,101 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Muted } from '../ui/layout/page.tsx'
+import type { Column } from '../ui/lists/column.ts'
+import { DataTable } from '../ui/lists/data-table.tsx'
+import { Ago } from '../ui/text/ago.tsx'
+import type { Delisting } from './api.ts'
+import { describeStatus, stepsNeedingAction } from './delisting-status.ts'
+import { list } from './messages.ts'
+
+type DelistingTableProps = {
+  delistings: Delisting[]
+  filters: ReactNode
+  /** Number of delistings on all pages. */
+  total: number
+  /** They are one page of several. */
+  isPaged: boolean
+}
+
+/** Delistings with the number of blocklists that removed the address. */
+export function DelistingTable({ delistings, filters, total, isPaged }: DelistingTableProps) {
+  return (
+    <DataTable
+      caption={list.caption}
+      columns={COLUMNS}
+      rows={delistings}
+      rowId={({ id }) => id}
+      nameOf={({ ip }) => ip}
+      count={() => list.total(total)}
+      filters={filters}
+      csvName="delistings"
+      isPaged={isPaged}
+    />
+  )
+}
+
+const [address, blocklists, status, started] = list.columns
+
+const COLUMNS: Column<Delisting>[] = [
+  {
+    key: 'address',
+    title: address,
+    cell: ({ id, ip, relistedAfter }) => (
+      <>
+        <Link to="/delisting/$id" params={{ id }}>
+          {ip}
+        </Link>
+        {relistedAfter && <small>{list.relisted}</small>}
+      </>
+    ),
+    sort: ({ ip }) => ip,
+    csv: ({ ip }) => ip,
+  },
+  {
+    key: 'progress',
+    title: blocklists,
+    cell: (delisting) => (
+      <>
+        <ProgressBar
+          label={list.progress(delisting.ip)}
+          done={delisting.stepsCompleted}
+          total={delisting.totalListings}
+          tone={barTone(delisting)}
+        />
+        <small>{list.delistedFrom(delisting.stepsCompleted, delisting.totalListings)}</small>
+      </>
+    ),
+    sort: ({ stepsCompleted, totalListings }) => stepsCompleted - totalListings,
+  },
+  { key: 'removed', title: list.removed, csv: ({ stepsCompleted }) => stepsCompleted },
+  { key: 'listings', title: list.listings, csv: ({ totalListings }) => totalListings },
+  {
+    key: 'status',
+    title: status,
+    cell: (delisting) => {
+      const { tone, word } = describeStatus(delisting)
+      return <Status tone={tone}>{word}</Status>
+    },
+    sort: (delisting) => describeStatus(delisting).word,
+    csv: (delisting) => describeStatus(delisting).word,
+  },
+  {
+    key: 'started',
+    title: started,
+    cell: ({ createdAt }) => (
+      <Muted>
+        <Ago at={createdAt} />
+      </Muted>
+    ),
+    sort: ({ createdAt }) => createdAt,
+    descendsFirst: true,
+    csv: ({ createdAt }) => createdAt,
+  },
+]
+
+function barTone(delisting: Delisting) {
+  if (delisting.status === 'completed') return 'good'
+  return stepsNeedingAction(delisting).length > 0 ? 'warn' : undefined
+}

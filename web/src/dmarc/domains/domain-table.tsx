@@ -1,0 +1,123 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { deleteAllWithUndo } from '../../deletions.ts'
+import { messages as texts } from '../../messages.ts'
+import { Status } from '../../ui/feedback/status.tsx'
+import { Muted } from '../../ui/layout/page.tsx'
+import type { Column } from '../../ui/lists/column.ts'
+import { DataTable } from '../../ui/lists/data-table.tsx'
+import type { RowAction } from '../../ui/lists/row-action.ts'
+import { Ago } from '../../ui/text/ago.tsx'
+import { counted } from '../../ui/text/format.ts'
+import { useAccess } from '../../workspaces/roles.ts'
+import { dmarc, domainsQuery, type ReportDomain } from '../api.ts'
+import { overview as messages, shared } from '../messages.ts'
+
+/** The DMARC domains of the workspace. */
+export function DomainTable({ domains }: { domains: ReportDomain[] }) {
+  return (
+    <DataTable
+      caption={messages.yours}
+      columns={COLUMNS}
+      rows={domains}
+      rowId={({ id }) => id}
+      nameOf={({ domain }) => domain}
+      count={(rows) => counted(rows, 'domain')}
+      filterLabel={messages.filter}
+      actions={useDomainActions()}
+      csvName="dmarc-domains"
+    />
+  )
+}
+
+function useDomainActions(): RowAction<ReportDomain>[] {
+  const access = useAccess()
+  const queries = useQueryClient()
+  return [
+    {
+      ...access,
+      label: messages.verifyNow,
+      appliesTo: ({ verified }) => !verified,
+      send: ({ id }) => dmarc.verify(id),
+      onDone: () => queries.invalidateQueries(domainsQuery),
+      failed: messages.verifyFailed,
+    },
+    {
+      ...access,
+      label: messages.delete,
+      kind: 'quiet',
+      apply: (rows) =>
+        deleteAllWithUndo(queries, {
+          rows,
+          text: messages.deleting(rows.map(({ domain }) => domain)),
+          list: domainsQuery.queryKey,
+          send: ({ id }) => dmarc.remove(id),
+          failed: (failures) =>
+            texts.someNotDeleted(
+              rows.length,
+              failures.map(({ row, reason }) => ({ name: row.domain, reason })),
+            ),
+        }),
+    },
+  ]
+}
+
+const COLUMNS: Column<ReportDomain>[] = [
+  {
+    key: 'domain',
+    title: messages.domain,
+    cell: ({ id, domain }) => (
+      <Link to="/dmarc/$id" params={{ id }}>
+        {domain}
+      </Link>
+    ),
+    sort: ({ domain }) => domain,
+    csv: ({ domain }) => domain,
+  },
+  {
+    key: 'verified',
+    title: messages.verification,
+    cell: ({ id, verified }) =>
+      verified ? (
+        <Status tone="good">{shared.verified}</Status>
+      ) : (
+        <Link to="/dmarc/$id/record" params={{ id }}>
+          {shared.notVerified}
+        </Link>
+      ),
+    sort: ({ verified }) => Number(verified),
+    csv: ({ verified }) => (verified ? shared.verified : shared.notVerified),
+  },
+  {
+    key: 'reports',
+    title: shared.reports,
+    cell: ({ totalReports, totalTlsReports, totalFailureReports, rejectedToday }) => (
+      <>
+        {counted(totalReports, shared.report)}
+        <small>
+          {[
+            totalTlsReports > 0 && counted(totalTlsReports, messages.tlsReport),
+            totalFailureReports > 0 && counted(totalFailureReports, messages.failureReport),
+            rejectedToday.total > 0 && messages.rejectedToday(rejectedToday.total),
+          ]
+            .filter(Boolean)
+            .join(', ')}
+        </small>
+      </>
+    ),
+    sort: ({ totalReports }) => totalReports,
+    descendsFirst: true,
+    csv: ({ totalReports }) => totalReports,
+  },
+  {
+    key: 'last',
+    title: messages.lastReport,
+    labelled: true,
+    cell: ({ lastReportAt }) => (
+      <Muted>{lastReportAt ? <Ago at={lastReportAt} /> : messages.noReport}</Muted>
+    ),
+    sort: ({ lastReportAt }) => lastReportAt,
+    descendsFirst: true,
+    csv: ({ lastReportAt }) => lastReportAt,
+  },
+]

@@ -1,0 +1,59 @@
+import { useQueryClient } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { deleteAllWithUndo } from '../deletions.ts'
+import { messages as texts } from '../messages.ts'
+import { DataTable } from '../ui/lists/data-table.tsx'
+import type { RowAction } from '../ui/lists/row-action.ts'
+import { useAccess } from '../workspaces/roles.ts'
+import { hostsQuery, monitoring, type Host } from './api.ts'
+import { HOST_COLUMNS } from './host-columns.tsx'
+import { hosts as messages } from './messages.ts'
+
+/** Monitored hosts with what can be done with several of them. */
+export function HostDataTable({ hosts, filters }: { hosts: Host[]; filters: ReactNode }) {
+  return (
+    <DataTable
+      caption={messages.caption}
+      columns={HOST_COLUMNS}
+      rows={hosts}
+      rowId={({ id }) => id}
+      nameOf={({ host }) => host}
+      count={messages.count}
+      filterLabel={messages.filter}
+      filters={filters}
+      actions={useHostActions()}
+      csvName="monitored-hosts"
+    />
+  )
+}
+
+function useHostActions(): RowAction<Host>[] {
+  const access = useAccess()
+  const queries = useQueryClient()
+  return [
+    {
+      ...access,
+      label: messages.checkNow,
+      send: ({ id }) => monitoring.check(id),
+      onDone: () => queries.invalidateQueries(hostsQuery),
+      failed: messages.checkFailed,
+    },
+    {
+      ...access,
+      label: messages.stop,
+      kind: 'quiet',
+      apply: (rows) =>
+        deleteAllWithUndo(queries, {
+          rows,
+          text: messages.removing(rows.map(({ host }) => host)),
+          list: hostsQuery.queryKey,
+          send: ({ id }) => monitoring.remove(id),
+          failed: (failures) =>
+            texts.someNotDeleted(
+              rows.length,
+              failures.map(({ row, reason }) => ({ name: row.host, reason })),
+            ),
+        }),
+    },
+  ]
+}

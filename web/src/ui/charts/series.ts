@@ -1,0 +1,50 @@
+/** A value of a series; null where nothing is known. */
+export type MaybeNumber = number | null
+
+/** The runs of known values, as their indexes: a line is drawn within each, never across a gap. */
+export function segmentsOf(values: readonly MaybeNumber[]): number[][] {
+  const segments: number[][] = []
+  for (const [index, value] of values.entries()) {
+    if (value === null) continue
+    const last = segments.at(-1)
+    if (last?.at(-1) === index - 1) last.push(index)
+    else segments.push([index])
+  }
+  return segments
+}
+
+/** The share that passed, 0 to 100; null without messages, because nothing is not 0%. */
+export function rateOf(messages: number, pass: number): MaybeNumber {
+  return messages > 0 ? (pass / messages) * 100 : null
+}
+
+const DAY_MS = 86_400_000
+
+/** The UTC days from the first to the last, both inclusive: `2026-11-21`. */
+export function daysBetween(from: string, to: string): string[] {
+  const [first, last] = [Date.parse(from), Date.parse(to)]
+  const count = Math.max(0, Math.round((last - first) / DAY_MS) + 1)
+  return Array.from({ length: count }, (_, day) =>
+    new Date(first + day * DAY_MS).toISOString().slice(0, 10),
+  )
+}
+
+/** The pixels of a span of time within a plot, at least `least` wide and inside of it. */
+export function spanPixels(
+  span: { from: number; to: number },
+  time: { from: number; to: number },
+  width: number,
+  least = 3,
+): { x: number; width: number } {
+  const scale = width / Math.max(1, time.to - time.from)
+  const begin = Math.max(0, (span.from - time.from) * scale)
+  const end = Math.min(width, (span.to - time.from) * scale)
+  const wide = Math.max(least, end - begin)
+  return { x: Math.max(0, Math.min(begin, width - wide)), width: wide }
+}
+
+/** Shortens a text to what fits, with an ellipsis. */
+export function fitText(text: string, pixels: number, pixelsPerCharacter = 6.6): string {
+  const most = Math.max(1, Math.floor(pixels / pixelsPerCharacter))
+  return text.length <= most ? text : `${text.slice(0, most - 1).trimEnd()}…`
+}
