@@ -11,7 +11,6 @@ import type {
   ChannelGroup,
   ChannelType,
   OutgoingMessage,
-  PreparedChannel,
   SendDeps,
   SendResult,
 } from './channel-type.ts'
@@ -20,7 +19,7 @@ import { createHttp, type Http } from './http.ts'
 import { composeNotification, type Notification, type TextLimits } from './notification.ts'
 import { Dead, Rejected } from './outcomes.ts'
 import { channelSettings } from './settings.ts'
-import { secretContext, type ChannelRow } from './store.ts'
+import { secretContext, type ChannelRow, type PreparedChannel } from './store.ts'
 
 /** One message for a service; `title` and `text` are cut and not escaped. */
 export type Delivery = Notification & {
@@ -92,8 +91,11 @@ export function defineChannel<Fields extends TObject>(
     testDeadlineMs: WEBHOOK_DEADLINE_MS,
     prepare: (channelId, { settings = {} }, deps) =>
       prepare(definition, channelId, withDefaults(fields, settings), deps),
-    change: (channel, given, deps) =>
-      prepare(definition, channel.id, { ...open(channel, deps.secretKey), ...given }, deps),
+    change(channel, given, deps) {
+      const settings = open(channel, deps.secretKey)
+      requireSecretsAgain(fields, settings, given)
+      return prepare(definition, channel.id, { ...settings, ...given }, deps)
+    },
     secretOf: () => null,
     problem: () => null,
     maskTarget: () => '',
@@ -154,6 +156,22 @@ function requireValid(fields: TObject, settings: Settings): void {
   throw new Fault('invalid_request', `The field ${first.path} ${first.message}.`, { details })
 }
 
+/**
+ * Refuses to send stored secrets to another server: whoever may change a channel could read them
+ * there.
+ */
+function requireSecretsAgain(fields: TObject, settings: Settings, given: Settings): void {
+  const isMoved = selfHostedOf(fields).some(
+    (name) => given[name] !== undefined && given[name].trim() !== settings[name],
+  )
+  const missing = secretsOf(fields).find((name) => settings[name] && given[name] === undefined)
+  if (!isMoved || missing === undefined) return
+  const path = `settings.${missing}`
+  throw new Fault('invalid_request', `The server changes: enter ${path} again.`, {
+    details: [{ path, message: 'is required where the server changes' }],
+  })
+}
+
 function requireReachable(name: string, value: string | undefined, deps: SendDeps): void {
   if (value === undefined) return
   try {
@@ -177,11 +195,12 @@ function open({ id, settingsSealed }: ChannelRow, secretKey: string): Settings {
 }
 
 async function send<Fields extends TObject>(
-  { name, fields, limits, isIdempotent, send: sendOne }: ChannelDefinition<Fields>,
+  definition: ChannelDefinition<Fields>,
   { id, channel, alerts, ref, beforeHandover }: OutgoingMessage,
   deps: SendDeps,
   signal: AbortSignal,
 ): Promise<SendResult> {
+  const { name, fields, limits, isIdempotent } = definition
   const settings = open(channel, deps.secretKey)
   let words: string | undefined
   const http = createHttp({
@@ -202,7 +221,7 @@ async function send<Fields extends TObject>(
     incident: alerts.length === 1 ? (alert?.incident ?? null) : null,
     ref,
   }
-  const sent = await sendOne(delivery, settings as Static<Fields>, { http })
+  const sent = await definition.send(delivery, settings as Static<Fields>, { http })
   return { ref: sent?.ref, words }
 }
 
