@@ -70,7 +70,7 @@ function failureOf(service: Service, mode: Exclude<Mode, 'ok'>): Reply {
     return service.busy ?? { status: 429, body: 'slow down', headers: { 'retry-after': '7' } }
   // Some servers repeat the address or the token in an error.
   if (mode === 'down') return { status: 503, body: `no answer for ${service.secret}` }
-  return service[mode]
+  return service[mode] ?? { status: 500, body: 'this service never responds so' }
 }
 
 function textsIn(value: unknown): string[] {

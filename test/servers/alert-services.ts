@@ -23,7 +23,8 @@ export type Service = {
   secret: string
   /** Checks a request as the service does, and responds to a right one. */
   accept(request: ServiceRequest, demand: Demand): Reply
-  dead: Reply
+  /** Absent where the service never says so. */
+  dead?: Reply
   rejected: Reply
   /** Where it is not 429 with `Retry-After: 7`. */
   busy?: Reply
@@ -94,5 +95,81 @@ export const SERVICES: Record<string, Service> = {
     dead: { status: 404, body: { code: 10_015, message: 'Unknown Webhook' } },
     rejected: { status: 400, body: { code: 50_035, message: 'Invalid Form Body' } },
     busy: { status: 429, body: { retry_after: 7, global: false } },
+  },
+  telegram: {
+    origin: 'https://api.telegram.org',
+    settings: () => ({
+      token: '123456:ABC-DEF1234ghIkl-zyx57W2v',
+      chat: '-1001234567890',
+      topic: '7',
+    }),
+    secret: '123456:ABC-DEF1234ghIkl-zyx57W2v',
+    accept({ path, json }, demand) {
+      demand(path === '/bot123456:ABC-DEF1234ghIkl-zyx57W2v/sendMessage', 'path with the token')
+      demand(json.chat_id === '-1001234567890' && json.message_thread_id === 7, 'chat and topic')
+      demand(json.parse_mode === 'HTML', 'HTML')
+      const shown = json.text
+        .replaceAll(/<\/?b>|<a href="[^"<>]*">|<\/a>/g, '')
+        .replaceAll(/&(amp|lt|gt|quot);/g, '.')
+      demand(!/[<>&]/.test(shown), 'escaped text')
+      demand(within(shown, 1, 4_096), '4,096 after parsing')
+      return { status: 200, body: { ok: true, result: { message_id: 42 } } }
+    },
+    dead: {
+      status: 403,
+      body: { ok: false, description: 'Forbidden: bot was blocked by the user' },
+    },
+    rejected: {
+      status: 400,
+      body: { ok: false, description: "Bad Request: can't parse entities" },
+    },
+    busy: { status: 429, body: { ok: false, parameters: { retry_after: 7 } } },
+  },
+  teams: {
+    origin: 'https://prod-01.westeurope.logic.azure.com',
+    settings: () => ({
+      url: 'https://prod-01.westeurope.logic.azure.com:443/workflows/ab12/triggers/manual/paths/invoke?sig=x7k2m9',
+    }),
+    secret: 'sig=x7k2m9',
+    accept({ path, json, texts }, demand) {
+      demand(path === '/workflows/ab12/triggers/manual/paths/invoke?sig=x7k2m9', 'URL of the flow')
+      demand(Buffer.byteLength(JSON.stringify(json)) <= 28_000, 'up to 28 KB')
+      const [{ contentType, content }] = json.attachments
+      demand(contentType === 'application/vnd.microsoft.card.adaptive', 'content type of the card')
+      demand(content.type === 'AdaptiveCard' && content.version === '1.4', 'card of version 1.4')
+      demand(!texts.includes('TextBlock'), 'no blocks that read Markdown')
+      return { status: 202, body: '' }
+    },
+    dead: { status: 404, body: { error: { code: 'WorkflowNotFound' } } },
+    rejected: { status: 400, body: { error: { code: 'TriggerInputSchemaMismatch' } } },
+  },
+  gotify: {
+    settings: (origin) => ({ server: `${origin}/push/`, token: 'AbCdEf0123456789' }),
+    secret: 'AbCdEf0123456789',
+    accept({ path, headers, json }, demand) {
+      demand(path === '/push/message', 'path below that of the server, without a token')
+      demand(headers['x-gotify-key'] === 'AbCdEf0123456789', 'token')
+      demand(within(json.message, 1, 100_000), 'a message')
+      demand(Number.isInteger(json.priority) && json.priority <= 10, 'priority')
+      demand(json.extras['client::display'].contentType === 'text/plain', 'no Markdown')
+      return { status: 200, body: { id: 25 } }
+    },
+    dead: { status: 401, body: { error: 'Unauthorized' } },
+    rejected: { status: 400, body: { error: 'Bad Request' } },
+  },
+  pagerduty: {
+    origin: 'https://events.eu.pagerduty.com',
+    settings: () => ({ key: '0123456789abcdef0123456789abcdef', region: 'EU' }),
+    secret: '0123456789abcdef0123456789abcdef',
+    accept({ path, json }, demand) {
+      demand(path === '/v2/enqueue', 'path')
+      demand(json.routing_key === '0123456789abcdef0123456789abcdef', 'key')
+      demand(['trigger', 'resolve'].includes(json.event_action), 'action')
+      demand(within(json.dedup_key, 1, 255), 'dedup_key up to 255')
+      demand(within(json.payload.summary, 1, 1_024), 'summary up to 1,024')
+      demand(['critical', 'error', 'warning', 'info'].includes(json.payload.severity), 'severity')
+      return { status: 202, body: { status: 'success', dedup_key: json.dedup_key } }
+    },
+    rejected: { status: 400, body: { status: 'invalid event' } },
   },
 }

@@ -225,9 +225,16 @@ async function send<Fields extends TObject>(
   return { ref: sent?.ref, words }
 }
 
-/** A secret, and of a URL also its path, which is what makes it one. */
+/** Shorter values in a URL, such as `v=1`, are no secrets. */
+const MIN_SECRET_LENGTH = 6
+
+/** A secret, and of a URL also its path and query, which are what makes it one. */
 function partsOf(secret = ''): string[] {
-  return URL.canParse(secret) ? [secret, new URL(secret).pathname] : [secret]
+  if (!URL.canParse(secret)) return [secret]
+  const { pathname, search, searchParams } = new URL(secret)
+  const values = [search.slice(1), ...search.slice(1).split('&'), ...searchParams.values()]
+  const isSecret = (value: string) => value.length >= MIN_SECRET_LENGTH
+  return [secret, pathname.length > 1 ? pathname : '', ...values.filter(isSecret)]
 }
 
 /**

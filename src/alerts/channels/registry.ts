@@ -2,12 +2,16 @@ import { Type } from 'typebox'
 import type { ChannelType } from './channel-type.ts'
 import { discord } from './discord.ts'
 import { email, EmailChannelBody } from './email.ts'
+import { gotify } from './gotify.ts'
 import { ntfy } from './ntfy.ts'
+import { pagerduty } from './pagerduty.ts'
 import { slack } from './slack.ts'
+import { teams } from './teams.ts'
+import { telegram } from './telegram.ts'
 import { webhook, WebhookChannelBody } from './webhook.ts'
 
 /** Types with encrypted settings, in the order of their names. */
-const SEALED_TYPES: ChannelType[] = [discord, ntfy, slack]
+const SEALED_TYPES: ChannelType[] = [discord, gotify, teams, ntfy, pagerduty, slack, telegram]
 
 /** All channel types, in the order of the form. */
 export const CHANNEL_TYPES: ChannelType[] = [email, webhook, ...SEALED_TYPES]

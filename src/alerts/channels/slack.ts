@@ -1,10 +1,8 @@
 import { Type } from 'typebox'
-import type { Severity } from '../severity.ts'
 import { defineChannel, requireSuccess } from './define-channel.ts'
 import { Secret } from './fields.ts'
+import { MARKS } from './marks.ts'
 import { cut } from './notification.ts'
-
-const EMOJI: Record<Severity, string> = { critical: '🚨', error: '🔴', warning: '🟠', info: '🔵' }
 
 /** Responses that mean that the webhook or its channel is gone; https://api.slack.com/messaging/webhooks. */
 const DEAD = new Set([
@@ -40,7 +38,7 @@ export const slack = defineChannel({
   }),
   limits: { title: 140, text: 2_800, perMinute: 30 },
   async send({ title, text, severity, phase, link }, { url }, { http }) {
-    const heading = `${phase === 'resolved' ? '✅' : EMOJI[severity]} ${title}`
+    const heading = `${MARKS[phase === 'resolved' ? 'resolved' : severity]} ${title}`
     const response = await http(url, {
       json: {
         text: escape(heading),

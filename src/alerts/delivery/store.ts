@@ -129,7 +129,7 @@ export async function listDue(
       select c.workspace_id, count(*) as count from alert_message m join alert_channel c on c.id = m.channel_id
       where m.state in ('sending', 'handed-over') group by c.workspace_id),
     ready as (
-      select m.id, m.due_at, m.channel_id, c.quiet_hours, c.critical_anytime, c.workspace_id,
+      select m.id, m.due_at, m.created_at, m.channel_id, c.quiet_hours, c.critical_anytime, c.workspace_id,
         ${JSON.stringify(perMinute)}::jsonb ? c.type as is_serial
       from alert_message m join alert_channel c on c.id = m.channel_id
       where m.state = 'waiting' and m.due_at <= now() and not ${isInDeletedWorkspace('c.workspace_id')}
@@ -142,7 +142,7 @@ export async function listDue(
           or ${tokensNow(perMinute)} >= 1
           and not exists (select from alert_message t where t.channel_id = c.id and t.state in ('sending', 'handed-over')))),
     first as (
-      select ready.*, row_number() over (partition by channel_id order by id) as turn from ready),
+      select ready.*, row_number() over (partition by channel_id order by created_at, id) as turn from ready),
     due as (
       select first.*, row_number() over (partition by workspace_id order by due_at, id) as place
       from first where not is_serial or turn = 1)
@@ -272,11 +272,11 @@ async function splitMessage(
       from alert_message_content c join message on message.id = c.message_id join alert a on a.id = c.alert_id
       where not c.dropped),
     others as (
-      select alert_id, uuid_v7() as new_id from content
-      where place > 1 and count <= ${maxUngrouped} order by place),
+      select alert_id, place, uuid_v7() as new_id from content
+      where place > 1 and count <= ${maxUngrouped}),
     inserted as (
       insert into alert_message (id, channel_id, collecting, due_at, created_at)
-      select new_id, channel_id, false, due_at, created_at from others, message order by new_id returning id),
+      select new_id, channel_id, false, due_at, created_at + place * interval '1 microsecond' from others, message returning id),
     removed as (
       delete from alert_message_content c using others, message
       where c.message_id = message.id and c.alert_id = others.alert_id)
