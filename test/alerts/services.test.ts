@@ -117,4 +117,11 @@ describe.each(types)('$name', (type) => {
     expect(shown).not.toContain(fake.service.secret)
     expect(channel.settingsSealed).not.toContain(fake.service.secret)
   })
+
+  it('sends stored secrets to no other server', () => {
+    if (!('server' in fake.settings)) return
+    const move = () => type.change?.(channel, { server: 'http://127.0.0.2:8080' }, deps)
+    expect(move).toThrow(/enter settings.token again/)
+    expect(() => type.change?.(channel, { token: 'another-token-0123' }, deps)).not.toThrow()
+  })
 })
