@@ -144,6 +144,12 @@ export const SETTINGS = {
       'Non-public addresses that checks, migrations and deliveries may connect to: `false`, `true`, or networks (CIDR, comma separated).',
     parse: privateTargets,
   }),
+  ALERT_PRIVATE_TARGETS: setting({
+    default: 'false',
+    description:
+      'Non-public addresses that alerts to self-hosted services (ntfy) may connect to, beside those of ALLOW_PRIVATE_TARGETS: `false`, `true`, or networks.',
+    parse: privateTargets,
+  }),
   SMTP_LISTEN: setting({
     default: '127.0.0.1:2525',
     description: 'Address of the SMTP server for incoming report mail, `address:port`, or `off`.',

@@ -14,6 +14,36 @@ export const RETRY_DELAYS_MS = [
   24 * HOUR_MS,
 ]
 
+/** Milliseconds before each retry at a chat or push service that names no time itself. */
+export const CHAT_RETRY_DELAYS_MS = [
+  5 * SECOND_MS,
+  30 * SECOND_MS,
+  2 * MINUTE_MS,
+  10 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  6 * HOUR_MS,
+]
+
+/** Milliseconds after which a chat no longer gets an alert; it gets their number instead. */
+export const CHAT_GIVE_UP_MS = 6 * HOUR_MS
+
+/** Milliseconds between two attempts to send that number. */
+export const SUMMARY_RETRY_MS = 10 * MINUTE_MS
+
+/** Limits in milliseconds of the time that a service names (`Retry-After`). */
+export const RETRY_AFTER_MS = { least: SECOND_MS, most: HOUR_MS }
+
+/**
+ * A service that says twice within this time that the settings no longer work is believed; the
+ * second attempt follows after the delay.
+ */
+export const DEAD_WINDOW_MS = 10 * MINUTE_MS
+export const DEAD_RETRY_MS = 30 * SECOND_MS
+
+/** Alerts of a burst that are still sent one by one. */
+export const MAX_UNGROUPED_ALERTS = 5
+
 /** Milliseconds without a success after which a channel is disabled. */
 export const DISABLE_AFTER_MS = 7 * DAY_MS
 
@@ -21,7 +51,7 @@ export const DISABLE_AFTER_MS = 7 * DAY_MS
  * Times for which a batched message collects alerts, and between two messages: a burst becomes one
  * digest.
  */
-export const BATCHING = { holdMs: MINUTE_MS, gapMs: 5 * MINUTE_MS }
+export const BATCHING = { holdMs: MINUTE_MS, gapMs: 5 * MINUTE_MS, burstHoldMs: 20 * SECOND_MS }
 
 /**
  * Milliseconds for one webhook request (Standard Webhooks: 15 to 30 s), and for one email with all

@@ -13,6 +13,14 @@ export const TEST_ALERT = {
   text: 'This is a test from your alert channel settings. No action needed.',
   nextStep: '',
   path: '/alerts/channels',
+  incident: null,
+  incidentId: null,
+}
+
+/** The two parts of a test: a problem that begins and ends. */
+export const TEST_RESOLVED = {
+  title: 'Resolved: test alert',
+  text: 'The end of the test. Alerts about problems that end look like this.',
 }
 
 /**
@@ -28,7 +36,32 @@ export function describeDisabledChannel(name: string, reason: string) {
   }
 }
 
+/** Several alerts in one message of a chat. */
+export const groupedAlerts = {
+  title: (begun: number, ended: number) =>
+    ended === 0
+      ? `${begun} alerts`
+      : begun === 0
+        ? `${ended} problems resolved`
+        : `${begun} alerts, ${ended} resolved`,
+  text: (titles: string[], hidden: number) =>
+    [
+      ...titles.map((title) => `• ${title}`),
+      ...(hidden > 0 ? [`And ${hidden} more in the dashboard.`] : []),
+    ].join('\n'),
+} as const
+
+/** The message after a time in which a service was away. */
+export const unsentAlerts = (count: number) => ({
+  title: `${count} ${count === 1 ? 'alert' : 'alerts'} could not be sent here`,
+  text: 'The service was unavailable for too long. The list of alerts in the dashboard has them.',
+})
+
+/** Error of the deliveries that it counts. */
+export const gaveUp = (error: string) => `Given up after six hours. Last error: ${error}`
+
 export const disabledReasons = {
+  dead: (words: string) => `The service no longer accepts these settings. ${words}`,
   gone: 'The receiver responded that it wants no more alerts (410).',
   failing: (error: string) => `Every attempt has failed for a week. Last error: ${error}`,
 } as const

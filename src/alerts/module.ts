@@ -21,10 +21,15 @@ export type AlertsOptions = {
   secretKey: string
   /** For the hosts of webhooks. */
   resolver: Resolver
-  config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'BASE_URL' | 'ALLOW_PRIVATE_TARGETS'>
+  config: Pick<
+    Config,
+    'SMTP_URL' | 'MAIL_FROM' | 'BASE_URL' | 'ALLOW_PRIVATE_TARGETS' | 'ALERT_PRIVATE_TARGETS'
+  >
   log: Logger
   batching?: Batching
   onAttempt?: DeliveryDeps['onAttempt'] | undefined
+  /** Other origins of hosted services, such as `https://hooks.slack.com`. */
+  origins?: ReadonlyMap<string, string>
   /** Milliseconds since 1970. */
   clock?: () => number
 }
@@ -56,13 +61,28 @@ const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
     maxAheadSeconds: MESSAGE_LEASE_SECONDS,
     clock: 'database',
   },
+  {
+    table: 'alert_channel',
+    column: 'retry_at',
+    maxAheadSeconds: MAX_RETRY_DELAY_SECONDS,
+    clock: 'database',
+  },
+  { table: 'alert_channel', column: 'tokens_at', maxAheadSeconds: 0, clock: 'database' },
   { table: 'alert_channel', column: 'last_sent_at', maxAheadSeconds: 0, clock: 'database' },
   { table: 'alert_channel', column: 'code_sent_at', maxAheadSeconds: 0, clock: 'database' },
 ]
 
 /** Alerts, their channels and their delivery. Other modules raise alerts with `raiseAlert`. */
 export function createAlertsModule(options: AlertsOptions) {
-  const { db, config, log, notifications, batching = BATCHING, clock = Date.now } = options
+  const {
+    db,
+    config,
+    log,
+    notifications,
+    batching = BATCHING,
+    clock = Date.now,
+    origins = new Map(),
+  } = options
   const relay = config.SMTP_URL ? { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM } : null
   const deps = {
     db,
@@ -71,6 +91,8 @@ export function createAlertsModule(options: AlertsOptions) {
     baseUrl: config.BASE_URL,
     resolver: options.resolver,
     allowPrivate: config.ALLOW_PRIVATE_TARGETS,
+    alertPrivate: config.ALERT_PRIVATE_TARGETS,
+    origins,
     batching,
     log,
     clock,
@@ -82,6 +104,7 @@ export function createAlertsModule(options: AlertsOptions) {
     futureTimestamps: FUTURE_TIMESTAMPS,
     encryptedColumns: [
       { table: 'alert_channel', id: 'id', column: 'secret', contextOf: secretContext },
+      { table: 'alert_channel', id: 'id', column: 'settings_sealed', contextOf: secretContext },
     ],
     routes: { account: (app) => alertRoutes(app, deps) } satisfies Routes<unknown>,
     /** Starts sending; any number of instances share the work. Returns how to stop it. */

@@ -59,10 +59,14 @@ export async function raiseAlert(db: Db, alert: NewAlert): Promise<boolean> {
   const id = await insertAlert(db, alert)
   if (id === null) return false
   const { incident } = alert
-  if (incident !== null && alert.phase !== 'once')
-    await assignIncident(db, id, await recordIncident(db, { ...alert, incident }))
+  const recorded =
+    incident !== null && alert.phase !== 'once'
+      ? await recordIncident(db, { ...alert, incident })
+      : { id: null, phase: alert.phase }
+  await assignIncident(db, id, recorded)
   await insertFirstChannel(db, alert.workspaceId)
-  await queueAlert(db, alert, id, BATCHED_TYPES)
+  const { id: incidentId, phase } = recorded
+  await queueAlert(db, { ...alert, phase, incidentId }, id, BATCHED_TYPES)
   await notify(db, ALERT_RAISED, alert.workspaceId)
   await notifyChange(db, alert.workspaceId, 'alerts', id)
   return true

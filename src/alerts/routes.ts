@@ -22,15 +22,17 @@ import {
   AlertQuery,
   Channel,
   ChannelChanges,
+  ChannelTypeInfo,
   Confirmation,
   CreatedChannel,
   Incident,
   IncidentPage,
   IncidentQuery,
   NewChannel,
+  TestResult,
 } from './shapes.ts'
 import { countAlerts, listAlerts } from './store.ts'
-import { presentAlerts, presentChannel, presentIncident } from './view.ts'
+import { presentAlerts, presentChannel, presentChannelTypes, presentIncident } from './view.ts'
 
 const tags = ['Alerts']
 const params = Type.Object({ id: Uuid })
@@ -141,6 +143,18 @@ function channelRoutes(app: App, deps: SendDeps): void {
       return { success: true, data: channels.map((channel) => present(channel, caller.role)) }
     },
   )
+  app.get(
+    '/api/v1/alerts/channel-types',
+    {
+      schema: {
+        summary: 'List the types of alert channels',
+        description: 'Each with the fields of its settings, for a form.',
+        tags,
+        response: responses(Success(Type.Array(ChannelTypeInfo))),
+      },
+    },
+    async () => ({ success: true, data: presentChannelTypes() }),
+  )
   app.post(
     '/api/v1/alerts/channels',
     {
@@ -208,18 +222,15 @@ function confirmationRoutes(app: App, deps: SendDeps): void {
       schema: {
         summary: 'Send a test alert',
         description:
-          'Responds when the test was accepted, else with the error of the relay or the receiver.',
+          'Responds when the test was accepted, else with the error of the relay or the receiver. Chat and push services get a problem that begins and ends.',
         tags,
         params,
-        response: responses(Done),
+        response: responses(Success(TestResult)),
       },
     },
     async (request) => {
-      await testChannel(
-        deps,
-        await requireChannel(deps, callerOf(request).workspaceId, request.params.id),
-      )
-      return { success: true }
+      const channel = await requireChannel(deps, callerOf(request).workspaceId, request.params.id)
+      return { success: true, data: { responses: await testChannel(deps, channel) } }
     },
   )
   app.post(

@@ -1,8 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
-import { NewChannel } from './channels/registry.ts'
+import { CHANNEL_TYPE_IDS, NewChannel } from './channels/registry.ts'
 import { channelSettings, Kinds, QuietHours } from './channels/settings.ts'
-import { CHANNEL_TYPE_NAMES } from './channels/store.ts'
 import { PHASES, SEVERITIES } from './severity.ts'
 
 export { NewChannel }
@@ -11,19 +10,38 @@ export type NewChannelBody = Static<typeof NewChannel>
 export const ChannelChanges = Type.Object({
   ...channelSettings,
   enabled: Type.Optional(Type.Boolean()),
+  settings: Type.Optional(
+    Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLength: 2000 }), {
+      maxProperties: 20,
+      description: 'Changed fields of the channel type; the others keep their values.',
+    }),
+  ),
 })
 
 export const Confirmation = Type.Object({ code: Type.String({ minLength: 1, maxLength: 20 }) })
 
+const SeverityName = Type.Enum([...SEVERITIES], {
+  description: 'From the most to the least urgent.',
+})
+
+const ChannelTypeId = Type.Enum(CHANNEL_TYPE_IDS)
+
 export const Channel = Type.Object({
   id: Uuid,
-  type: Type.Enum([...CHANNEL_TYPE_NAMES]),
+  type: ChannelTypeId,
+  name: Type.String({ description: 'Short name without secrets, such as `ntfy.sh/alerts`.' }),
+  settings: Nullable(Type.Record(Type.String(), Type.String()), {
+    description:
+      'Fields of the channel type; secrets as host and last four characters. Null for `email` and `webhook`.',
+  }),
   address: Nullable(Type.String()),
   url: Nullable(
     Type.String({ description: 'For the role `read-only` without its path, which is a secret.' }),
   ),
   label: Type.String(),
   kinds: Nullable(Kinds),
+  minSeverity: Nullable(SeverityName),
+  criticalAnytime: Type.Boolean(),
   quietHours: Nullable(QuietHours),
   enabled: Type.Boolean(),
   status: Type.Enum(['active', 'unconfirmed', 'off', 'disabled', 'undeliverable'], {
@@ -45,10 +63,6 @@ export const CreatedChannel = Type.Object({
   ),
 })
 
-const SeverityName = Type.Enum([...SEVERITIES], {
-  description: 'From the most to the least urgent.',
-})
-
 const PhaseName = Type.Enum([...PHASES], {
   description:
     '`open`, `update` and `resolved`: the incident begins, changes and ends. `once`: an event without an end.',
@@ -57,6 +71,32 @@ const PhaseName = Type.Enum([...PHASES], {
 const IncidentState = Type.Enum(['open', 'resolved'])
 
 const Kind = Type.String({ maxLength: 60, description: 'An alert kind, or its first word.' })
+
+const ChannelField = Type.Object({
+  name: Type.String(),
+  label: Type.String(),
+  help: Nullable(Type.String()),
+  placeholder: Nullable(Type.String()),
+  default: Nullable(Type.String()),
+  choices: Nullable(Type.Array(Type.String())),
+  required: Type.Boolean(),
+  secret: Type.Boolean({ description: 'Whether it is never shown again.' }),
+})
+
+export const ChannelTypeInfo = Type.Object({
+  id: ChannelTypeId,
+  name: Type.String(),
+  group: Type.Enum(['basic', 'chat', 'push', 'paging', 'other']),
+  docs: Type.String({ description: 'What to create at the service.' }),
+  fields: Type.Array(ChannelField, { description: 'Fields of the form, in their order.' }),
+  schema: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'JSON Schema of the settings.',
+  }),
+})
+
+export const TestResult = Type.Object({
+  responses: Type.Array(Type.String(), { description: 'The service’s own words.' }),
+})
 
 export const AlertQuery = Type.Object({
   ...PageQuery.properties,
@@ -76,10 +116,10 @@ export const IncidentQuery = Type.Object({
 
 const Delivery = Type.Object({
   channelId: Uuid,
-  type: Type.Enum([...CHANNEL_TYPE_NAMES]),
-  status: Type.Enum(['waiting', 'sending', 'sent', 'failed', 'uncertain'], {
+  type: ChannelTypeId,
+  status: Type.Enum(['waiting', 'sending', 'sent', 'failed', 'uncertain', 'dropped'], {
     description:
-      '`uncertain`: the relay may have accepted the email but did not confirm it; it is not sent again.',
+      '`uncertain`: the relay may have accepted the email but did not confirm it; it is not sent again. `dropped`: the problem had ended before it was sent.',
   }),
   at: Nullable(Timestamp),
   error: Nullable(Type.String()),
@@ -148,4 +188,6 @@ nameComponents({
   Alert,
   AlertDelivery: Delivery,
   AlertIncident: Incident,
+  AlertChannelType: ChannelTypeInfo,
+  AlertChannelField: ChannelField,
 })

@@ -13,16 +13,20 @@ export type AlertRow = {
   at: Date
   phase: Phase
   severity: Severity
-}
-
-/** An alert with its incident; null for events without one. */
-export type ListedAlertRow = AlertRow & {
+  /** The incident and its name; null for an event without an end. */
   incidentId: string | null
   incident: string | null
+}
+
+/** An alert with the state of its incident. */
+export type ListedAlertRow = AlertRow & {
   resolvedAt: Date | null
 }
 
-type AlertToInsert = Omit<AlertRow, 'id'> & { workspaceId: string; key: string }
+type AlertToInsert = Omit<AlertRow, 'id' | 'incidentId' | 'incident'> & {
+  workspaceId: string
+  key: string
+}
 
 /** @returns its ID; null when the workspace has an alert with this key */
 export async function insertAlert(db: Db, alert: AlertToInsert): Promise<string | null> {

@@ -1,7 +1,8 @@
 import { isAtLeast, type Role } from '../http/access.ts'
 import { alertLink } from './alert-link.ts'
 import type { SendDeps } from './channels/channel-type.ts'
-import { CHANNEL_TYPES } from './channels/registry.ts'
+import { CHANNEL_TYPES, channelTypeOf } from './channels/registry.ts'
+import { secretsOf } from './channels/fields.ts'
 import type { ChannelRow } from './channels/store.ts'
 import type { DeliveryRow } from './delivery/store.ts'
 import type { IncidentRow } from './incidents/store.ts'
@@ -9,14 +10,19 @@ import type { ListedAlertRow } from './store.ts'
 
 /** Presents a channel for the API, to a member of this role. */
 export function presentChannel(row: ChannelRow, deps: Pick<SendDeps, 'relay'>, role: Role) {
-  const type = CHANNEL_TYPES[row.type]
+  const type = channelTypeOf(row)
   const typeProblem = type.problem(deps)
   return {
     ...row,
     address: null,
     url: null,
-    [type.targetField]: isAtLeast(role, 'member') ? row.target : type.maskTarget(row.target),
+    ...(type.targetField !== null && {
+      [type.targetField]: isAtLeast(role, 'member') ? row.target : type.maskTarget(row.target),
+    }),
+    name: type.targetField === null ? type.nameOf(row) : type.maskTarget(row.target),
+    settings: row.settingsShown,
     secret: undefined,
+    settingsSealed: undefined,
     status: typeProblem ? ('undeliverable' as const) : statusOf(row),
     problem: typeProblem ?? row.disabledReason ?? row.lastError,
   }
@@ -55,6 +61,51 @@ function stateOf(resolvedAt: Date | null) {
   return resolvedAt === null ? 'open' : 'resolved'
 }
 
-function presentDelivery({ state, ...delivery }: DeliveryRow) {
+/** What the form of a channel type needs. */
+export function presentChannelTypes() {
+  return CHANNEL_TYPES.map(({ id, name, group, docs, fields }) => {
+    const required = new Set(fields.required as readonly string[] | undefined)
+    const secrets = new Set(secretsOf(fields))
+    return {
+      id,
+      name,
+      group,
+      docs,
+      fields: Object.entries(fields.properties).map(([field, schema]) =>
+        presentField(field, schema as FieldSchema, required.has(field), secrets.has(field)),
+      ),
+      schema: JSON.parse(JSON.stringify(fields)) as Record<string, unknown>,
+    }
+  })
+}
+
+type FieldSchema = {
+  'x-label'?: string
+  description?: string
+  examples?: string[]
+  default?: string
+  enum?: string[]
+}
+
+function presentField(
+  name: string,
+  { 'x-label': label, description, examples, default: value, enum: choices }: FieldSchema,
+  isRequired: boolean,
+  isSecret: boolean,
+) {
+  return {
+    name,
+    label: label ?? name,
+    help: description ?? null,
+    placeholder: examples?.[0] ?? null,
+    default: value ?? null,
+    choices: choices ?? null,
+    required: isRequired,
+    secret: isSecret,
+  }
+}
+
+function presentDelivery({ state, dropped, ...delivery }: DeliveryRow) {
+  if (dropped) return { ...delivery, status: 'dropped' as const }
   return { ...delivery, status: state === 'handed-over' ? 'sending' : state }
 }

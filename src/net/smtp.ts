@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { createTransport } from 'nodemailer'
 import { Fault, messageOf } from '../errors.ts'
+import { Unanswered } from './handover.ts'
 
 /** The operator's relay, `smtp://user:password@host:587` or `smtps://…`, and the sender. */
 export type Relay = {
@@ -66,16 +67,6 @@ export async function sendMail(
     throw faultOf(error as SmtpError, relay, signal, handover.isDone())
   }
 }
-
-/**
- * Whether a mail whose sending failed may have arrived: the relay received all of it and did not
- * respond.
- */
-export function mayHaveBeenAccepted(error: unknown): boolean {
-  return error instanceof Fault && error.cause instanceof Unanswered
-}
-
-class Unanswered extends Error {}
 
 function watchHandover(before: () => Promise<void>) {
   let isDone = false

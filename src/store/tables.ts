@@ -194,6 +194,8 @@ export interface AlertChannel {
   codeTries: Generated<number>;
   confirmedAt: Timestamp | null;
   createdAt: Generated<Timestamp>;
+  criticalAnytime: Generated<boolean>;
+  deadAt: Timestamp | null;
   disabledReason: string | null;
   enabled: Generated<boolean>;
   failingSince: Timestamp | null;
@@ -202,9 +204,15 @@ export interface AlertChannel {
   label: Generated<string>;
   lastError: string | null;
   lastSentAt: Timestamp | null;
+  minSeverity: string | null;
   quietHours: Json | null;
+  retryAt: Timestamp | null;
   secret: string | null;
+  settingsSealed: string | null;
+  settingsShown: Json | null;
   target: string;
+  tokens: number | null;
+  tokensAt: Timestamp | null;
   type: string;
   workspaceId: string;
 }
@@ -227,6 +235,12 @@ export interface AlertIncident {
   workspaceId: string;
 }
 
+export interface AlertIncidentRef {
+  channelId: string;
+  incidentId: string;
+  ref: string;
+}
+
 export interface AlertMessage {
   attempts: Generated<number>;
   channelId: string;
@@ -238,10 +252,12 @@ export interface AlertMessage {
   error: string | null;
   id: Generated<string>;
   state: Generated<string>;
+  summarises: Generated<number>;
 }
 
 export interface AlertMessageContent {
   alertId: string;
+  dropped: Generated<boolean>;
   messageId: string;
 }
 
@@ -924,6 +940,7 @@ export interface DB {
   alertChannel: AlertChannel;
   alertFirstChannel: AlertFirstChannel;
   alertIncident: AlertIncident;
+  alertIncidentRef: AlertIncidentRef;
   alertMessage: AlertMessage;
   alertMessageContent: AlertMessageContent;
   apiToken: ApiToken;

@@ -35,6 +35,8 @@ export type AlertsTestOptions = {
   /** Whether it sends alerts. */
   works?: boolean
   env?: Record<string, string>
+  /** Other origins of hosted services. */
+  origins?: ReadonlyMap<string, string>
 }
 
 export type AlertsTest = Awaited<ReturnType<typeof startAlerts>>
@@ -130,17 +132,18 @@ export async function startAlertsContext(
 }
 
 /** Emails collect no further alerts and follow one another at once. */
-export const AT_ONCE: Batching = { holdMs: 0, gapMs: 0 }
+export const AT_ONCE: Batching = { holdMs: 0, gapMs: 0, burstHoldMs: 0 }
 
 /** One instance with the alerts alone; several may share a database. */
 export async function startAlerts(databaseUrl: string, options: AlertsTestOptions = {}) {
-  const { batching = AT_ONCE, clock, works = true } = options
+  const { batching = AT_ONCE, clock, works = true, origins = new Map() } = options
   const context = await startAlertsContext(databaseUrl, options)
   const { db, app, authHooks } = context
   const alerts = createAlertsModule({
     ...context,
     secretKey: SECRET_KEY,
     batching,
+    origins,
     ...(clock && { clock }),
   })
   addRoutes(app, authHooks, [alerts.routes], {})

@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
-import type { TSchema } from 'typebox'
+import type { TObject, TSchema } from 'typebox'
 import type { PrivateTargets } from '../../config.ts'
 import type { Resolver } from '../../net/dns.ts'
 import type { Relay } from '../../net/smtp.ts'
 import type { DB } from '../../store/tables.ts'
 import type { AlertRow } from '../store.ts'
-import type { ChannelRow } from './store.ts'
+import type { ChannelRow, PreparedChannel } from './store.ts'
 
 /** Everything a channel type may need to validate a target and to send to it. */
 export type SendDeps = {
@@ -18,6 +18,10 @@ export type SendDeps = {
   /** For the hosts of webhooks. */
   resolver: Resolver
   allowPrivate: PrivateTargets
+  /** Private networks that self-hosted services of alerts may be in. */
+  alertPrivate: PrivateTargets
+  /** Other origins of hosted services, such as a proxy or a fake. */
+  origins: ReadonlyMap<string, string>
 }
 
 export type OutgoingMessage = {
@@ -26,45 +30,86 @@ export type OutgoingMessage = {
   channel: ChannelRow
   /** One alert, or several where the type collects them. */
   alerts: readonly AlertRow[]
+  /** The message at the service about the incident of the only alert; null where there is none. */
+  ref: string | null
   /**
    * Called right before the receiver may accept the message; throws where another sender has it.
    */
   beforeHandover: () => Promise<void>
 }
 
+export type SendResult = {
+  /** ID of the message at the service, where it can be changed later. */
+  ref?: string | undefined
+  /** The response of the service, for a test. */
+  words?: string | undefined
+}
+
+/** Where the dashboard lists a channel type. */
+export type ChannelGroup = 'basic' | 'chat' | 'push' | 'paging' | 'other'
+
 /**
- * One way to send alerts. A new type is a file that defines one of these, its name in
- * `CHANNEL_TYPE_NAMES`, and its two entries in `channels/registry.ts`.
+ * One way to send alerts. Types with encrypted settings are made by `defineChannel`; all are listed
+ * in `channels/registry.ts`.
  */
-export type ChannelType<Body = never> = {
-  /** Request body of a new channel: `type`, the target and the common settings. */
+export type ChannelType = {
+  id: string
+  name: string
+  group: ChannelGroup
+  /** What to create at the service, in a sentence. */
+  docs: string
+  /** The settings, as the form shows them. */
+  fields: TObject
+  /** Request body of a new channel: `type`, the settings and the common settings. */
   schema: TSchema
   /** The API field that shows the target; those of all other types are null. */
-  targetField: 'address' | 'url'
-  /** Whether alerts are collected into one message, or each is sent alone. */
-  isBatched: boolean
+  targetField: 'address' | 'url' | null
+  /**
+   * Whether alerts are collected into one message: always (`digest`), only when there are many
+   * (`bursts`), or never, as paging services need each alone.
+   */
+  grouping: 'digest' | 'bursts' | 'never'
+  /** Messages a minute; null without a limit. Messages of such a channel are sent in order. */
+  perMinute: number | null
+  /** Milliseconds before each retry; after the last one the message fails. */
+  retryDelaysMs: readonly number[]
+  /** Milliseconds after which a message is given up, and counted in a later one; null for never. */
+  giveUpAfterMs: number | null
+  /** Whether the receiver recognises a repeated message. */
+  isIdempotent: boolean
   /** Whether targets are email addresses, which are confirmed with a mailed code. */
   isEmail: boolean
   /** Milliseconds for one attempt, and for one that a person is waiting for. */
   deadlineMs: number
   testDeadlineMs: number
   /**
-   * Validates and normalizes the target of a new channel.
+   * Validates, normalizes and encrypts the settings of a new channel.
    * @throws Fault `invalid_request`, `target_not_allowed`
    */
-  parseTarget(body: Body, deps: Pick<SendDeps, 'allowPrivate'>): string
-  /** The secret that a new channel shows once; null where there is none. */
-  createSecret(): string | null
+  prepare(id: string, body: NewChannelRequest, deps: SendDeps): PreparedChannel
+  /**
+   * Merges changed settings into those of a channel.
+   * @throws Fault `invalid_request`, `target_not_allowed`
+   */
+  change?(channel: ChannelRow, given: Record<string, string>, deps: SendDeps): PreparedChannel
+  /** The key that a new channel shows once; null where there is none. */
+  secretOf(channel: ChannelRow, secretKey: string): string | null
   /** Why no channel of this type can send at the moment; null where it can. */
   problem(deps: Pick<SendDeps, 'relay'>): string | null
   /** The target without its secret parts, for members who may only read. */
   maskTarget(target: string): string
-  /** Short name of a target in alerts about the channel. */
-  describeTarget(target: string): string
-  /** @throws Fault with the receiver’s error where it did not accept the message */
-  send(message: OutgoingMessage, deps: SendDeps, signal: AbortSignal): Promise<void>
+  /** Short name of a channel, without secrets. */
+  nameOf(channel: Pick<ChannelRow, 'target' | 'settingsShown'>): string
+  /** @throws Fault, Later, Dead or Rejected where the receiver did not accept the message */
+  send(message: OutgoingMessage, deps: SendDeps, signal: AbortSignal): Promise<SendResult>
   /** Whether retrying after this error is pointless. */
   isFinal(error: unknown): boolean
   /** Whether the receiver wants no further messages, so that the channel is disabled. */
   isGone(error: unknown): boolean
+}
+
+export type NewChannelRequest = {
+  address?: string
+  url?: string
+  settings?: Record<string, string>
 }

@@ -2,16 +2,17 @@ import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { Fault } from '../../errors.ts'
 import { notifyChange } from '../../store/changes.ts'
-import { encrypt } from '../../store/encryption.ts'
 import type { DB } from '../../store/tables.ts'
 import { MAX_CHANNELS_PER_WORKSPACE } from '../limits.ts'
-import { TEST_ALERT } from '../messages.ts'
+import { TEST_ALERT, TEST_RESOLVED } from '../messages.ts'
 import { closeIncident } from '../incidents/store.ts'
 import { requireTimeZone } from '../quiet-hours.ts'
 import type { NewChannelBody } from '../shapes.ts'
-import type { SendDeps } from './channel-type.ts'
+import type { AlertRow } from '../store.ts'
+import type { SendDeps, SendResult } from './channel-type.ts'
 import { claimMailOf, createCode, sendFirstCode } from './confirmation.ts'
-import { CHANNEL_TYPES } from './registry.ts'
+import { Dead, Later, Rejected } from './outcomes.ts'
+import { channelTypeOf } from './registry.ts'
 import {
   channelIncident,
   countChannels,
@@ -19,8 +20,8 @@ import {
   findChannel,
   insertChannel,
   isMemberAddress,
-  secretContext,
   updateChannel,
+  updateEncryptedSettings,
   type ChannelRow,
   type ChannelSettings,
 } from './store.ts'
@@ -38,7 +39,7 @@ export async function createChannel(
   body: NewChannelBody,
 ): Promise<{ channel: ChannelRow; secret: string | null }> {
   const { db, secretKey } = deps
-  const type = CHANNEL_TYPES[body.type]
+  const type = channelTypeOf(body)
   if (body.quietHours) requireTimeZone(body.quietHours)
   if ((await countChannels(db, workspace.id)) >= MAX_CHANNELS_PER_WORKSPACE) {
     throw new Fault(
@@ -47,42 +48,63 @@ export async function createChannel(
     )
   }
   const id = await createChannelId(db)
-  const target = type.parseTarget(body as never, deps)
-  const secret = type.createSecret()
+  const prepared = type.prepare(id, body, deps)
+  const { target } = prepared
   const isConfirmed = !type.isEmail || (await isMemberAddress(db, workspace.id, target))
   const confirmation = isConfirmed ? null : createCode()
-  const { label = '', kinds = null, quietHours = null } = body
+  const { label = '', kinds = null, minSeverity = null, criticalAnytime = false } = body
   const channel = await insertChannel(db, {
     id,
     workspaceId: workspace.id,
     type: body.type,
-    target,
+    ...prepared,
     label,
     kinds,
-    quietHours,
-    secret: secret && encrypt(secret, secretKey, secretContext(id)),
+    minSeverity,
+    criticalAnytime,
+    quietHours: body.quietHours ?? null,
     confirmedAt: isConfirmed ? new Date() : null,
     codeHash: confirmation && confirmation.codeHash,
   })
-  if (!channel) throw new Fault('conflict', `A channel to ${target} already exists.`)
+  if (!channel) throw new Fault('conflict', `A channel to ${type.nameOf(prepared)} already exists.`)
   const problem =
     confirmation && deps.relay ? await sendFirstCode(deps, channel, confirmation.code) : null
   await notifyChange(db, workspace.id, 'alerts', id)
+  const secret = type.secretOf(channel, secretKey)
   return { channel: { ...channel, lastError: problem && problem.message }, secret }
 }
 
 /** @throws Fault `invalid_request`, `not_found` */
 export async function changeChannel(
-  { db }: { db: Kysely<DB> },
+  deps: SendDeps,
   workspaceId: string,
   id: string,
-  settings: ChannelSettings,
+  { settings: given, ...settings }: ChannelSettings & { settings?: Record<string, string> },
 ): Promise<ChannelRow> {
+  const { db } = deps
   if (settings.quietHours) requireTimeZone(settings.quietHours)
+  if (given) await changeSettings(deps, await requireChannel(deps, workspaceId, id), given)
   const channel = (await updateChannel(db, workspaceId, id, settings)) ?? channelNotFound()
   if (settings.enabled !== undefined) await closeIncident(db, workspaceId, channelIncident(id))
   await notifyChange(db, workspaceId, 'alerts', id)
   return channel
+}
+
+async function changeSettings(
+  deps: SendDeps,
+  channel: ChannelRow,
+  given: Record<string, string>,
+): Promise<void> {
+  const type = channelTypeOf(channel)
+  if (!type.change) {
+    const sentence = `A channel of type ${type.id} has no settings that can change. Create another.`
+    throw new Fault('invalid_request', sentence, {
+      details: [{ path: 'settings', message: 'cannot change' }],
+    })
+  }
+  const prepared = type.change(channel, given, deps)
+  if (!(await updateEncryptedSettings(deps.db, channel.id, prepared)))
+    throw new Fault('conflict', `A channel to ${type.nameOf(prepared)} already exists.`)
 }
 
 /** @throws Fault `not_found` */
@@ -103,15 +125,48 @@ function channelNotFound(): never {
  * @throws Fault `conflict` when the channel is not confirmed, `rate_limited`, and the receiver’s
  *   error
  */
-export async function testChannel(deps: SendDeps, channel: ChannelRow): Promise<void> {
+export async function testChannel(deps: SendDeps, channel: ChannelRow): Promise<string[]> {
   if (!channel.confirmedAt)
     throw new Fault('conflict', 'Confirm this address first, with the code from the email.')
-  const type = CHANNEL_TYPES[channel.type]
+  const type = channelTypeOf(channel)
   const problem = type.problem(deps)
   if (problem) throw new Fault('unavailable', problem)
   if (type.isEmail) await claimMailOf(deps, 'test', channel.workspaceId, channel.target)
+  const hasEnd = type.change !== undefined
+  try {
+    const opened = await sendTest(deps, channel, hasEnd ? { phase: 'open' } : {}, null)
+    if (!hasEnd) return words(opened)
+    const end = { ...TEST_RESOLVED, phase: 'resolved' as const }
+    const closed = await sendTest(deps, channel, end, opened.ref ?? null)
+    return [...words(opened), ...words(closed)]
+  } catch (error) {
+    throw testFault(error)
+  }
+}
+
+const words = ({ words: text }: SendResult) => (text === undefined ? [] : [text])
+
+function sendTest(
+  deps: SendDeps,
+  channel: ChannelRow,
+  more: Partial<AlertRow>,
+  ref: string | null,
+): Promise<SendResult> {
+  const type = channelTypeOf(channel)
   const id = randomUUID()
-  const alerts = [{ ...TEST_ALERT, id, at: new Date() }]
-  const message = { id, channel, alerts, beforeHandover: async () => {} }
-  await type.send(message, deps, AbortSignal.timeout(type.testDeadlineMs))
+  const incident = type.change ? { incident: `test/${channel.id}` } : {}
+  const alerts = [{ ...TEST_ALERT, id, at: new Date(), ...incident, ...more }]
+  const message = { id, channel, alerts, ref, beforeHandover: async () => {} }
+  return type.send(message, deps, AbortSignal.timeout(type.testDeadlineMs))
+}
+
+/** The service’s own words, as an error of the API. */
+function testFault(error: unknown): unknown {
+  if (error instanceof Later) {
+    const options = error.seconds === undefined ? {} : { retryAfter: Math.ceil(error.seconds) }
+    return new Fault('upstream_rejected', error.message, options)
+  }
+  return error instanceof Dead || error instanceof Rejected
+    ? new Fault('upstream_rejected', error.message)
+    : error
 }

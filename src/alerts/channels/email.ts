@@ -1,10 +1,11 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { parseHost } from '../../net/address.ts'
 import { sendMail, type Relay } from '../../net/smtp.ts'
-import { INTERACTIVE_MAIL_DEADLINE_MS, MAIL_DEADLINE_MS } from '../limits.ts'
+import { INTERACTIVE_MAIL_DEADLINE_MS, MAIL_DEADLINE_MS, RETRY_DELAYS_MS } from '../limits.ts'
 import { codeEmail, NO_RELAY } from '../messages.ts'
 import type { ChannelType, SendDeps } from './channel-type.ts'
+import { Text } from './fields.ts'
 import { composeEmail } from './compose-email.ts'
 import { channelSettings } from './settings.ts'
 
@@ -18,18 +19,41 @@ export const EmailChannelBody = Type.Object({
 const HEADERS = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' }
 
 /** Emails alerts through the installation’s relay, several of them as one digest. */
-export const email: ChannelType<Static<typeof EmailChannelBody>> = {
+export const email: ChannelType = {
+  id: 'email',
+  name: 'Email',
+  group: 'basic',
+  docs: 'Enter an address. Another than your own gets a confirmation code first.',
+  fields: Type.Object({
+    address: Text(
+      {
+        label: 'Email address',
+        help: 'An address other than your own gets a confirmation code first.',
+        placeholder: 'oncall@example.com',
+      },
+      { maxLength: 320 },
+    ),
+  }),
   schema: EmailChannelBody,
   targetField: 'address',
-  isBatched: true,
+  grouping: 'digest',
+  perMinute: null,
+  retryDelaysMs: RETRY_DELAYS_MS,
+  giveUpAfterMs: null,
+  isIdempotent: false,
   isEmail: true,
   deadlineMs: MAIL_DEADLINE_MS,
   testDeadlineMs: INTERACTIVE_MAIL_DEADLINE_MS,
-  parseTarget: ({ address }) => parseAddress(address),
-  createSecret: () => null,
+  prepare: (_id, { address = '' }) => ({
+    target: parseAddress(address),
+    secret: null,
+    settingsSealed: null,
+    settingsShown: null,
+  }),
+  secretOf: () => null,
   maskTarget: (address) => address,
   problem: ({ relay }) => (relay ? null : NO_RELAY),
-  describeTarget: (address) => address,
+  nameOf: ({ target }) => target,
   async send({ id, channel, alerts, beforeHandover }, deps, signal) {
     const relay = requireRelay(deps)
     const messageId = `<alert-${id}@${domainOf(relay.from)}>`
@@ -40,6 +64,7 @@ export const email: ChannelType<Static<typeof EmailChannelBody>> = {
       ...composeEmail(alerts, deps.baseUrl),
     }
     await sendMail({ ...relay, beforeMessage: beforeHandover }, message, signal)
+    return {}
   },
   // A relay’s 5xx is permanent (RFC 5321, section 4.2.1).
   isFinal: (error) => error instanceof Fault && error.code === 'upstream_rejected',

@@ -1,24 +1,58 @@
 import { Type } from 'typebox'
 import type { ChannelType } from './channel-type.ts'
+import { discord } from './discord.ts'
 import { email, EmailChannelBody } from './email.ts'
-import type { ChannelTypeName } from './store.ts'
+import { gotify } from './gotify.ts'
+import { ntfy } from './ntfy.ts'
+import { pagerduty } from './pagerduty.ts'
+import { slack } from './slack.ts'
+import { teams } from './teams.ts'
+import { telegram } from './telegram.ts'
 import { webhook, WebhookChannelBody } from './webhook.ts'
 
-/** All channel types. */
-export const CHANNEL_TYPES: Record<ChannelTypeName, ChannelType> = { email, webhook }
+/** Types with encrypted settings, in the order of their names. */
+const SEALED_TYPES: ChannelType[] = [discord, gotify, teams, ntfy, pagerduty, slack, telegram]
+
+/** All channel types, in the order of the form. */
+export const CHANNEL_TYPES: ChannelType[] = [email, webhook, ...SEALED_TYPES]
+
+const BY_ID = new Map(CHANNEL_TYPES.map((type) => [type.id, type]))
+
+/** The type of a stored channel. */
+export function channelTypeOf({ type }: { type: string }): ChannelType {
+  const found = BY_ID.get(type)
+  // A later version wrote it.
+  if (!found) throw new Error(`this version has no alert channels of type ${type}`)
+  return found
+}
+
+const idsOf = (holds: (type: ChannelType) => boolean) =>
+  CHANNEL_TYPES.filter(holds).map(({ id }) => id)
+
+export const CHANNEL_TYPE_IDS = CHANNEL_TYPES.map(({ id }) => id)
+
+/** Types that collect alerts into one message: all of them, and those of bursts only. */
+export const BATCHED_TYPES = idsOf(({ grouping }) => grouping !== 'never')
+export const BURST_TYPES = idsOf(({ grouping }) => grouping === 'bursts')
+
+/** Messages a minute of the types that have a limit. */
+export const MESSAGES_PER_MINUTE = Object.fromEntries(
+  CHANNEL_TYPES.flatMap(({ id, perMinute }) => (perMinute === null ? [] : [[id, perMinute]])),
+) as Record<string, number>
 
 /** Request body of a new channel. */
-export const NewChannel = Type.Union([EmailChannelBody, WebhookChannelBody], {
-  examples: [
-    {
-      type: 'webhook',
-      url: 'https://chat.example/hooks/portreeve',
-      quietHours: { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin' },
-    },
+export const NewChannel = Type.Union(
+  [EmailChannelBody, WebhookChannelBody, ...SEALED_TYPES.map(({ schema }) => schema)] as [
+    typeof EmailChannelBody,
+    typeof WebhookChannelBody,
   ],
-})
-
-/** Types that collect alerts into one message. */
-export const BATCHED_TYPES = Object.entries(CHANNEL_TYPES).flatMap(([name, type]) =>
-  type.isBatched ? [name] : [],
+  {
+    examples: [
+      {
+        type: 'webhook',
+        url: 'https://chat.example/hooks/portreeve',
+        quietHours: { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin' },
+      },
+    ],
+  },
 )

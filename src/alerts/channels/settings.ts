@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { Nullable } from '../../http/schema.ts'
+import { SEVERITIES } from '../severity.ts'
 
 const Clock = Type.String({
   pattern: '^([01]\\d|2[0-3]):[0-5]\\d$',
@@ -22,9 +23,18 @@ export const Kinds = Type.Array(Type.String({ pattern: '^[a-z][a-z-]{0,30}$', ma
     'First words of the alert kinds to send (`blacklist`, `certificate`, …); null for all.',
 })
 
+const MinSeverity = Type.Enum([...SEVERITIES], {
+  description:
+    'Alerts that are less urgent are not sent; null sends all. The end of a problem goes where its beginning went.',
+})
+
 /** Settings of a channel of any type. */
 export const channelSettings = {
   label: Type.Optional(Type.String({ pattern: '^[^\\p{Cc}]*$', maxLength: 100 })),
   kinds: Type.Optional(Nullable(Kinds)),
+  minSeverity: Type.Optional(Nullable(MinSeverity)),
+  criticalAnytime: Type.Optional(
+    Type.Boolean({ description: 'Whether critical alerts are sent during quiet hours.' }),
+  ),
   quietHours: Type.Optional(Nullable(QuietHours)),
 }

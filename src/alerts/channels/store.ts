@@ -2,18 +2,24 @@ import { sql, type Kysely } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import type { QuietHours } from '../quiet-hours.ts'
-
-/** Values of the column `type`: the names of the channel types. */
-export const CHANNEL_TYPE_NAMES = ['email', 'webhook'] as const
-export type ChannelTypeName = (typeof CHANNEL_TYPE_NAMES)[number]
+import type { Severity } from '../severity.ts'
 
 export type ChannelRow = {
   id: string
   workspaceId: string
-  type: ChannelTypeName
+  /** ID of a channel type. */
+  type: string
+  /** Address or URL; for types with encrypted settings a hash of them. */
   target: string
+  settingsSealed: string | null
+  /** What may be shown of the settings; null for types without encrypted ones. */
+  settingsShown: Record<string, string> | null
   label: string
   kinds: string[] | null
+  /** Alerts that are less urgent are not sent; null for all. */
+  minSeverity: Severity | null
+  /** Whether critical alerts are sent during quiet hours. */
+  criticalAnytime: boolean
   quietHours: QuietHours | null
   secret: string | null
   confirmedAt: Date | null
@@ -21,8 +27,17 @@ export type ChannelRow = {
   disabledReason: string | null
   failingSince: Date | null
   lastError: string | null
+  deadAt: Date | null
   lastSentAt: Date | null
   createdAt: Date
+}
+
+/** What distinguishes a channel from others of its workspace, and what is kept of its settings. */
+export type PreparedChannel = {
+  target: string
+  secret: string | null
+  settingsSealed: string | null
+  settingsShown: Record<string, string> | null
 }
 
 /** Columns of a `ChannelRow`. */
@@ -31,6 +46,11 @@ export const CHANNEL = [
   'workspaceId',
   'type',
   'target',
+  'settingsSealed',
+  'settingsShown',
+  'minSeverity',
+  'criticalAnytime',
+  'deadAt',
   'label',
   'kinds',
   'quietHours',
@@ -45,11 +65,21 @@ export const CHANNEL = [
 ] as const
 
 export type ChannelSettings = Partial<
-  Pick<ChannelRow, 'label' | 'kinds' | 'quietHours' | 'enabled'>
+  Pick<ChannelRow, 'label' | 'kinds' | 'quietHours' | 'enabled' | 'minSeverity' | 'criticalAnytime'>
 >
 
 export type ChannelToInsert = ChannelSettings &
-  Pick<ChannelRow, 'id' | 'workspaceId' | 'type' | 'target' | 'secret' | 'confirmedAt'> & {
+  Pick<
+    ChannelRow,
+    | 'id'
+    | 'workspaceId'
+    | 'type'
+    | 'target'
+    | 'secret'
+    | 'settingsSealed'
+    | 'settingsShown'
+    | 'confirmedAt'
+  > & {
     codeHash: Buffer | null
   }
 
@@ -106,7 +136,7 @@ export async function isMemberAddress(
  */
 export async function insertChannel(
   db: Kysely<DB>,
-  { quietHours = null, ...channel }: ChannelToInsert,
+  { quietHours = null, settingsShown, ...channel }: ChannelToInsert,
 ): Promise<ChannelRow | undefined> {
   return db.transaction().execute(async (trx) => {
     // Serialises two spellings of one address that are added at the same moment.
@@ -122,6 +152,7 @@ export async function insertChannel(
       .insertInto('alertChannel')
       .values({
         ...channel,
+        settingsShown: settingsShown && JSON.stringify(settingsShown),
         quietHours: quietHours && JSON.stringify(quietHours),
         codeSentAt: new Date(),
       })
@@ -191,7 +222,12 @@ export async function updateChannel(
     .set({
       ...settings,
       ...(quietHours !== undefined && { quietHours: quietHours && JSON.stringify(quietHours) }),
-      ...(settings.enabled === true && { disabledReason: null, failingSince: null }),
+      ...(settings.enabled === true && {
+        disabledReason: null,
+        failingSince: null,
+        retryAt: null,
+        deadAt: null,
+      }),
       id,
     })
     .where('workspaceId', '=', workspaceId)
@@ -199,6 +235,31 @@ export async function updateChannel(
     .returning(CHANNEL)
     .executeTakeFirst()
   return row as ChannelRow | undefined
+}
+
+/** Replaces the encrypted settings; false when the workspace has another channel with the same. */
+export async function updateEncryptedSettings(
+  db: Db,
+  id: string,
+  { target, settingsSealed, settingsShown }: PreparedChannel,
+): Promise<boolean> {
+  const row = await db
+    .updateTable('alertChannel')
+    .set({
+      target,
+      settingsSealed,
+      settingsShown: JSON.stringify(settingsShown),
+      retryAt: null,
+      deadAt: null,
+    })
+    .where('id', '=', id)
+    .where(
+      sql<boolean>`not exists (select from alert_channel other where other.target = ${target} and other.id <> ${id}
+        and other.workspace_id = alert_channel.workspace_id and other.type = alert_channel.type)`,
+    )
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 export async function deleteChannel(db: Db, workspaceId: string, id: string): Promise<boolean> {
@@ -258,15 +319,25 @@ export async function confirmChannel(
   return row !== undefined && row.confirmedAt !== null
 }
 
-/** @returns since when every attempt on this channel has failed */
+/**
+ * @param retryAt before which nothing is sent; null for a failure of one message only
+ * @param isDead whether the service said that the settings no longer work
+ * @returns since when every attempt on this channel has failed
+ */
 export async function recordChannelFailure(
   db: Db,
   channelId: string,
   error: string,
+  { retryAt, isDead }: { retryAt: Date | null; isDead: boolean },
 ): Promise<Date> {
   const row = await db
     .updateTable('alertChannel')
-    .set({ failingSince: sql<Date>`coalesce(failing_since, now())`, lastError: error })
+    .set({
+      failingSince: sql<Date>`coalesce(failing_since, now())`,
+      lastError: error,
+      retryAt,
+      ...(isDead && { deadAt: sql<Date>`now()` }),
+    })
     .where('id', '=', channelId)
     .returning('failingSince')
     .executeTakeFirst()

@@ -1,15 +1,16 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import type { PrivateTargets } from '../../config.ts'
 import { Fault } from '../../errors.ts'
 import { parseHost } from '../../net/address.ts'
 import { refuseAddress } from '../../net/guard.ts'
 import { post } from '../../net/http/post.ts'
-import { decrypt } from '../../store/encryption.ts'
+import { decrypt, encrypt } from '../../store/encryption.ts'
 import { alertLink } from '../alert-link.ts'
-import { WEBHOOK_DEADLINE_MS } from '../limits.ts'
+import { RETRY_DELAYS_MS, WEBHOOK_DEADLINE_MS } from '../limits.ts'
 import type { AlertRow } from '../store.ts'
 import type { ChannelType } from './channel-type.ts'
+import { Text } from './fields.ts'
 import { channelSettings } from './settings.ts'
 import { secretContext, type ChannelRow } from './store.ts'
 
@@ -22,30 +23,58 @@ export const WebhookChannelBody = Type.Object({
 const SECRET_PREFIX = 'whsec_'
 
 /** Posts each alert to a URL, signed as in the Standard Webhooks specification. */
-export const webhook: ChannelType<Static<typeof WebhookChannelBody>> = {
+export const webhook: ChannelType = {
+  id: 'webhook',
+  name: 'Webhook',
+  group: 'basic',
+  docs: 'Enter the URL of a program that accepts signed requests (Standard Webhooks).',
+  fields: Type.Object({
+    url: Text(
+      {
+        label: 'Webhook URL',
+        help: 'Each alert is sent as a POST request, signed as in Standard Webhooks.',
+        placeholder: 'https://chat.example.com/hooks/portreeve',
+      },
+      { maxLength: 2000 },
+    ),
+  }),
   schema: WebhookChannelBody,
   targetField: 'url',
-  isBatched: false,
+  grouping: 'never',
+  perMinute: null,
+  retryDelaysMs: RETRY_DELAYS_MS,
+  giveUpAfterMs: null,
+  // The receiver knows a repeated ID.
+  isIdempotent: true,
   isEmail: false,
   deadlineMs: WEBHOOK_DEADLINE_MS,
   testDeadlineMs: WEBHOOK_DEADLINE_MS,
-  parseTarget: ({ url }, { allowPrivate }) => parseUrl(url, allowPrivate),
-  createSecret: () => SECRET_PREFIX + randomBytes(32).toString('base64'),
+  prepare(id, { url = '' }, { allowPrivate, secretKey }) {
+    const target = parseUrl(url, allowPrivate)
+    const secret = SECRET_PREFIX + randomBytes(32).toString('base64')
+    return {
+      target,
+      secret: encrypt(secret, secretKey, secretContext(id)),
+      settingsSealed: null,
+      settingsShown: null,
+    }
+  },
+  secretOf,
   problem: () => null,
   // Who knows the URL of a chat room can write to it.
   maskTarget: (url) => `${new URL(url).origin}/…`,
-  describeTarget: (url) => new URL(url).host,
+  nameOf: ({ target }) => new URL(target).host,
   async send({ id, channel, alerts }, deps, signal) {
     const [alert] = alerts
-    if (!alert) return
+    if (!alert) return {}
     const url = new URL(channel.target)
     const body = bodyOf(alert, deps.baseUrl)
     const headers = {
       'content-type': 'application/json',
       ...sign(secretOf(channel, deps.secretKey), id, body),
     }
-    const status = await post(url, { headers, body }, deps, signal)
-    if (status >= 200 && status < 300) return
+    const { status } = await post(url, { headers, body }, deps, signal)
+    if (status >= 200 && status < 300) return {}
     throw new Fault('upstream_rejected', `${url.host} responded ${status}.`, { cause: status })
   },
   // An HTTP server that refuses may only be under maintenance.
@@ -58,8 +87,10 @@ function isGone(error: unknown): boolean {
   return error instanceof Fault && error.cause === 410
 }
 
-function bodyOf({ kind, at, path, ...texts }: AlertRow, baseUrl: string): string {
-  const data = { ...texts, url: alertLink({ path }, baseUrl) }
+function bodyOf({ kind, at, path, ...alert }: AlertRow, baseUrl: string): string {
+  const { id, title, text, nextStep, phase, severity, incident } = alert
+  const url = alertLink({ path }, baseUrl)
+  const data = { id, title, text, nextStep, phase, severity, incident, url }
   return JSON.stringify({ type: kind, timestamp: at.toISOString(), data })
 }
 

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault, messageOf } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
-import { mayHaveBeenAccepted } from '../../net/smtp.ts'
+import { mayHaveBeenAccepted } from '../../net/handover.ts'
 import { notifyChange } from '../../store/changes.ts'
-import type { SendDeps } from '../channels/channel-type.ts'
-import { CHANNEL_TYPES } from '../channels/registry.ts'
+import type { SendDeps, SendResult } from '../channels/channel-type.ts'
+import { Dead, Later } from '../channels/outcomes.ts'
+import { BURST_TYPES, channelTypeOf, MESSAGES_PER_MINUTE } from '../channels/registry.ts'
 import {
   channelIncident,
   disableChannel,
@@ -12,28 +13,43 @@ import {
   type ChannelRow,
 } from '../channels/store.ts'
 import {
+  DEAD_RETRY_MS,
+  DEAD_WINDOW_MS,
   DISABLE_AFTER_MS,
+  MAX_UNGROUPED_ALERTS,
   MESSAGE_LEASE_SECONDS,
   PARALLEL_MESSAGES,
   PARALLEL_MESSAGES_PER_WORKSPACE,
   POLL_INTERVAL_MS,
-  RETRY_DELAYS_MS,
+  RETRY_AFTER_MS,
+  SUMMARY_RETRY_MS,
 } from '../limits.ts'
-import { describeDisabledChannel, disabledReasons } from '../messages.ts'
+import { describeDisabledChannel, disabledReasons, gaveUp, unsentAlerts } from '../messages.ts'
 import { quietHoursEnd } from '../quiet-hours.ts'
 import { raiseAlert } from '../raise.ts'
+import type { AlertRow } from '../store.ts'
 import {
   claimMessages,
+  findRef,
+  giveUpMessage,
   listDue,
   markMessageEnded,
   markHandedOver,
   markPostponed,
   markSent,
   postponeMessage,
+  postponeUncritical,
   recoverMessages,
+  saveRef,
   type Batching,
   type ClaimedMessage,
+  type DueMessage,
 } from './store.ts'
+
+/** The page with all alerts and their deliveries. */
+const HISTORY_PATH = '/alerts'
+
+const TYPES = { bursts: BURST_TYPES, perMinute: MESSAGES_PER_MINUTE }
 
 export type DeliveryDeps = SendDeps & {
   batching: Batching
@@ -87,26 +103,34 @@ async function startDue(
   start: (message: ClaimedMessage) => void,
 ): Promise<number> {
   if (limit <= 0) return 0
-  const due = await listDue(deps.db, deps.batching, {
+  const due = await listDue(deps.db, deps.batching, TYPES, {
     limit,
     perWorkspace: PARALLEL_MESSAGES_PER_WORKSPACE,
   })
   const sendable = await postponeQuiet(due, deps)
-  const claimed = await claimMessages(deps.db, sendable, MESSAGE_LEASE_SECONDS)
+  const claimed = await claimMessages(
+    deps.db,
+    sendable,
+    MESSAGE_LEASE_SECONDS,
+    TYPES,
+    MAX_UNGROUPED_ALERTS,
+  )
   claimed.forEach(start)
   return claimed.length + due.length - sendable.length
 }
 
-/** Postpones the messages of channels in quiet hours; returns the IDs of all others. */
-async function postponeQuiet(
-  due: Awaited<ReturnType<typeof listDue>>,
-  { db, clock }: DeliveryDeps,
-): Promise<string[]> {
+/**
+ * Postpones the messages of channels in quiet hours, apart from critical alerts where the channel
+ * wants those; returns the IDs of all others.
+ */
+async function postponeQuiet(due: DueMessage[], { db, clock }: DeliveryDeps): Promise<string[]> {
   const sendable: string[] = []
-  for (const { id, quietHours } of due) {
+  for (const { id, quietHours, criticalAnytime, hasCritical } of due) {
     const until = quietHours && quietHoursEnd(quietHours, new Date(clock()))
-    if (until) await postponeMessage(db, id, until)
-    else sendable.push(id)
+    const isSentAnyway = criticalAnytime && hasCritical
+    if (until && isSentAnyway) await postponeUncritical(db, id, until)
+    else if (until) await postponeMessage(db, id, until)
+    if (!until || isSentAnyway) sendable.push(id)
   }
   return sendable
 }
@@ -119,11 +143,14 @@ async function deliver(
   const { db, log } = deps
   const { channel } = message
   try {
-    await send(message, deps, signal)
+    const { ref } = await send(message, deps, signal)
     await markSent(db, message)
+    const incidentId = incidentOf(message)
+    if (ref !== undefined && incidentId !== null)
+      await saveRef(db, { channelId: channel.id, incidentId, ref })
     deps.onAttempt?.(channel.type, 'sent')
   } catch (error) {
-    if (signal.aborted && !mayHaveBeenAccepted(error))
+    if (signal.aborted && !isUncertain(error, message))
       return markPostponed(db, message, new Date(), 'interrupted')
     deps.onAttempt?.(channel.type, 'failed')
     log.warn({ channel: channel.id, err: error }, 'an alert could not be sent')
@@ -136,10 +163,11 @@ async function send(
   message: ClaimedMessage,
   deps: DeliveryDeps,
   signal: AbortSignal,
-): Promise<void> {
-  const { id, channel, alerts } = message
-  if (alerts.length === 0) return
-  const type = CHANNEL_TYPES[channel.type]
+): Promise<SendResult> {
+  const { id, channel } = message
+  const alerts = message.summarises > 0 ? [summaryOf(message)] : message.alerts
+  if (alerts.length === 0) return {}
+  const type = channelTypeOf(channel)
   const problem = type.problem(deps)
   if (problem) throw new Fault('unavailable', problem)
   const beforeHandover = async () => {
@@ -147,7 +175,35 @@ async function send(
       throw new Fault('conflict', 'Another sender has this message.')
   }
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(type.deadlineMs)])
-  await type.send({ id, channel, alerts, beforeHandover }, deps, deadline)
+  const incidentId = incidentOf(message)
+  const ref = incidentId && (await findRef(deps.db, channel.id, incidentId))
+  return type.send({ id, channel, alerts, ref, beforeHandover }, deps, deadline)
+}
+
+/** The incident of the only alert of a message. */
+function incidentOf({ alerts }: ClaimedMessage): string | null {
+  return alerts.length === 1 ? (alerts[0]?.incidentId ?? null) : null
+}
+
+/** The message about alerts that could not be sent, in the form of an alert. */
+function summaryOf({ id, createdAt, summarises }: ClaimedMessage): AlertRow {
+  return {
+    id,
+    kind: 'channel.unsent',
+    ...unsentAlerts(summarises),
+    nextStep: '',
+    path: HISTORY_PATH,
+    at: createdAt,
+    phase: 'once',
+    severity: 'warning',
+    incident: null,
+    incidentId: null,
+  }
+}
+
+/** Whether the receiver may have the message, and would not know it again. */
+function isUncertain(error: unknown, { channel }: ClaimedMessage): boolean {
+  return mayHaveBeenAccepted(error) && !channelTypeOf(channel).isIdempotent
 }
 
 async function recordFailure(
@@ -156,29 +212,72 @@ async function recordFailure(
   deps: DeliveryDeps,
 ): Promise<void> {
   const { db } = deps
-  const { channel, attempts } = message
-  const type = CHANNEL_TYPES[channel.type]
+  const { channel } = message
+  const type = channelTypeOf(channel)
   if (error instanceof Fault && error.code === 'conflict') return
   const sentence = messageOf(error)
   if (type.problem(deps)) return markMessageEnded(db, message, 'failed', sentence)
-  const failingSince = await recordChannelFailure(db, channel.id, sentence)
-  const delayMs = RETRY_DELAYS_MS[attempts - 1]
-  if (mayHaveBeenAccepted(error)) await markMessageEnded(db, message, 'uncertain', sentence)
-  else if (delayMs === undefined || type.isFinal(error))
-    await markMessageEnded(db, message, 'failed', sentence)
-  else await markPostponed(db, message, new Date(Date.now() + delayMs), sentence)
+  const isOnlyThisMessage = isUncertain(error, message) || type.isFinal(error)
+  const retryAt = isOnlyThisMessage ? null : nextAttemptAt(message, error)
+  const failingSince = await recordChannelFailure(db, channel.id, sentence, {
+    // A channel whose messages have an order waits as a whole.
+    retryAt: type.perMinute === null ? null : retryAt,
+    isDead: error instanceof Dead,
+  })
+  if (isUncertain(error, message)) await markMessageEnded(db, message, 'uncertain', sentence)
+  else if (type.isFinal(error)) await markMessageEnded(db, message, 'failed', sentence)
+  else await retryOrGiveUp(message, retryAt, sentence, deps)
   if (type.isGone(error)) await disableAndAlert(channel, disabledReasons.gone, deps)
+  else if (error instanceof Dead && wasDead(channel))
+    await disableAndAlert(channel, disabledReasons.dead(sentence), deps)
   else if (Date.now() - failingSince.getTime() > DISABLE_AFTER_MS) {
     await disableAndAlert(channel, disabledReasons.failing(sentence), deps)
   }
 }
 
+/** When a message is attempted again; null after its last attempt. */
+function nextAttemptAt({ channel, attempts, summarises }: ClaimedMessage, error: unknown) {
+  const { retryDelaysMs } = channelTypeOf(channel)
+  const delayMs = delayOf(error) ?? retryDelaysMs[attempts - 1]
+  if (delayMs !== undefined) return new Date(Date.now() + delayMs)
+  return summarises > 0 ? new Date(Date.now() + SUMMARY_RETRY_MS) : null
+}
+
+/** Milliseconds that the service named. */
+function delayOf(error: unknown): number | undefined {
+  if (error instanceof Dead) return DEAD_RETRY_MS
+  if (!(error instanceof Later) || error.seconds === undefined) return undefined
+  const { least, most } = RETRY_AFTER_MS
+  return Math.min(most, Math.max(least, error.seconds * 1000))
+}
+
+async function retryOrGiveUp(
+  message: ClaimedMessage,
+  retryAt: Date | null,
+  error: string,
+  { db }: DeliveryDeps,
+): Promise<void> {
+  const { giveUpAfterMs } = channelTypeOf(message.channel)
+  if (giveUpAfterMs === null || message.summarises > 0) {
+    if (retryAt) return markPostponed(db, message, retryAt, error)
+    return markMessageEnded(db, message, 'failed', error)
+  }
+  const isOver = (retryAt?.getTime() ?? Infinity) - message.createdAt.getTime() > giveUpAfterMs
+  if (retryAt && !isOver) return markPostponed(db, message, retryAt, error)
+  await giveUpMessage(db, message, gaveUp(error), new Date(Date.now() + SUMMARY_RETRY_MS))
+}
+
+function wasDead({ deadAt }: ChannelRow): boolean {
+  return deadAt !== null && Date.now() - deadAt.getTime() < DEAD_WINDOW_MS
+}
+
 /** Disables a channel and alerts the workspace on its other channels. */
 async function disableAndAlert(
-  { id, workspaceId, type, target }: ChannelRow,
+  channel: ChannelRow,
   reason: string,
   { db }: DeliveryDeps,
 ): Promise<void> {
+  const { id, workspaceId } = channel
   await db.transaction().execute(async (trx) => {
     if (!(await disableChannel(trx, id, reason))) return
     await raiseAlert(trx, {
@@ -188,7 +287,7 @@ async function disableAndAlert(
       incident: channelIncident(id),
       phase: 'open',
       severity: 'error',
-      ...describeDisabledChannel(CHANNEL_TYPES[type].describeTarget(target), reason),
+      ...describeDisabledChannel(channelTypeOf(channel).nameOf(channel), reason),
       path: '/alerts/channels',
       at: new Date(),
     })

@@ -3,12 +3,16 @@ import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { CHANNEL, type ChannelRow } from '../channels/store.ts'
 import type { QuietHours } from '../quiet-hours.ts'
+import { SEVERITIES, type Phase, type Severity } from '../severity.ts'
 import type { AlertRow } from '../store.ts'
 
 /** A message with its channel; `attempts` identifies this attempt. */
 export type ClaimedMessage = {
   id: string
   attempts: number
+  createdAt: Date
+  /** Above 0: a message about so many alerts that could not be sent. */
+  summarises: number
   channel: ChannelRow
   alerts: AlertRow[]
 }
@@ -20,32 +24,94 @@ export type Batching = {
    */
   holdMs: number
   gapMs: number
+  /** Milliseconds for which chats collect the alerts of a burst. */
+  burstHoldMs: number
+}
+
+type QueuedAlert = {
+  workspaceId: string
+  kind: string
+  severity: Severity
+  phase: Phase
+  incidentId: string | null
 }
 
 /**
- * Adds an alert to the next message of each channel of the workspace, unless it is deleted.
+ * Adds an alert to the next message of each channel of the workspace, unless it is deleted. The end
+ * of an incident goes only where something about it arrived.
  * @param batchedTypes channel types whose messages collect alerts; others get a message of their
  *   own
  */
 export async function queueAlert(
   db: Db,
-  { workspaceId, kind }: { workspaceId: string; kind: string },
+  alert: QueuedAlert,
   alertId: string,
   batchedTypes: string[],
 ): Promise<void> {
+  const { workspaceId, kind, severity, incidentId } = alert
+  const isEnd = alert.phase === 'resolved' && incidentId !== null
+  if (isEnd) await dropUnsent(db, incidentId, alertId)
+  const filter = isEnd
+    ? sql`exists (select from alert_message_content c
+        join alert_message m on m.id = c.message_id join alert a on a.id = c.alert_id
+        where m.channel_id = alert_channel.id and a.incident_id = ${incidentId} and a.id <> ${alertId}
+          and (not c.dropped and m.state <> 'failed' or c.dropped and m.state = 'waiting' and m.due_at > now()))`
+    : sql`(kinds is null or split_part(${kind}, '.', 1) = any(kinds))
+        and (min_severity is null or ${alert.phase} = 'resolved'
+          or array_position(${SEVERITIES}::text[], ${severity}) <= array_position(${SEVERITIES}::text[], min_severity))`
   await sql`
     with message as (
-      insert into alert_message (channel_id, collecting)
+      insert into alert_message as m (channel_id, collecting)
       select id, type = any(${batchedTypes}) from alert_channel
       where workspace_id = ${workspaceId} and enabled and disabled_reason is null and confirmed_at is not null
-        and (kinds is null or split_part(${kind}, '.', 1) = any(kinds))
+        and ${filter}
         and not ${isInDeletedWorkspace('workspace_id')}
       order by id
-      on conflict (channel_id) where collecting do update set collecting = true
+      on conflict (channel_id) where collecting do update set collecting = true,
+        due_at = case when ${severity} = 'critical' then least(m.due_at, now()) else m.due_at end
       returning id)
     insert into alert_message_content (message_id, alert_id) select id, ${alertId} from message`.execute(
     db,
   )
+}
+
+/**
+ * Takes the alerts of an incident that ended out of messages that were never attempted. Where those
+ * only wait for a moment, the end is not sent either; where they wait for the end of quiet hours,
+ * the end is the one line that remains.
+ */
+async function dropUnsent(db: Db, incidentId: string, endId: string): Promise<void> {
+  await sql`
+    with unsent as (
+      select c.message_id, c.alert_id from alert_message m join alert_message_content c on c.message_id = m.id
+      where m.state = 'waiting' and m.attempts = 0 and not c.dropped
+        and c.alert_id in (select id from alert where incident_id = ${incidentId})
+      for update of m),
+    dropped as (
+      update alert_message_content c set dropped = true from unsent u
+      where c.message_id = u.message_id and c.alert_id = u.alert_id returning c.message_id)
+    insert into alert_message_content (message_id, alert_id, dropped)
+    select distinct d.message_id, ${endId}::uuid, true from dropped d join alert_message m on m.id = d.message_id
+    where m.due_at <= now() and not exists (
+      select from alert_message_content c join alert_message sent on sent.id = c.message_id
+      where sent.channel_id = m.channel_id and sent.state <> 'waiting' and sent.state <> 'failed' and not c.dropped
+        and c.alert_id in (select id from alert where incident_id = ${incidentId}))
+    on conflict do nothing`.execute(db)
+}
+
+/** A message that is due, with what decides whether it is sent now. */
+export type DueMessage = {
+  id: string
+  quietHours: QuietHours | null
+  criticalAnytime: boolean
+  hasCritical: boolean
+}
+
+export type TypesByDelivery = {
+  /** Types that collect alerts for `burstHoldMs`. */
+  bursts: string[]
+  /** Messages a minute by type: those channels send one message after the other. */
+  perMinute: Record<string, number>
 }
 
 /**
@@ -54,24 +120,48 @@ export async function queueAlert(
  */
 export async function listDue(
   db: Db,
-  { holdMs, gapMs }: Batching,
+  { holdMs, gapMs, burstHoldMs }: Batching,
+  { bursts, perMinute }: TypesByDelivery,
   { limit, perWorkspace }: { limit: number; perWorkspace: number },
-) {
-  const { rows } = await sql<{ id: string; quietHours: QuietHours | null }>`
+): Promise<DueMessage[]> {
+  const { rows } = await sql<DueMessage>`
     with sending as (
       select c.workspace_id, count(*) as count from alert_message m join alert_channel c on c.id = m.channel_id
       where m.state in ('sending', 'handed-over') group by c.workspace_id),
-    due as (
-      select m.id, m.due_at, c.quiet_hours, c.workspace_id,
-        row_number() over (partition by c.workspace_id order by m.due_at, m.id) as place
+    ready as (
+      select m.id, m.due_at, m.created_at, m.channel_id, c.quiet_hours, c.critical_anytime, c.workspace_id,
+        ${JSON.stringify(perMinute)}::jsonb ? c.type as is_serial
       from alert_message m join alert_channel c on c.id = m.channel_id
       where m.state = 'waiting' and m.due_at <= now() and not ${isInDeletedWorkspace('c.workspace_id')}
-        and (not m.collecting or (m.created_at <= now() - ${holdMs} * interval '1 millisecond'
-          and coalesce(c.last_sent_at, '-infinity') <= now() - ${gapMs} * interval '1 millisecond')))
-    select due.id, due.quiet_hours from due left join sending using (workspace_id)
+        and coalesce(c.retry_at, '-infinity') <= now()
+        and (not m.collecting
+          or c.type = any(${bursts}) and m.created_at <= now() - ${burstHoldMs} * interval '1 millisecond'
+          or c.type <> all(${bursts}) and m.created_at <= now() - ${holdMs} * interval '1 millisecond'
+            and coalesce(c.last_sent_at, '-infinity') <= now() - ${gapMs} * interval '1 millisecond')
+        and (not ${JSON.stringify(perMinute)}::jsonb ? c.type
+          or ${tokensNow(perMinute)} >= 1
+          and not exists (select from alert_message t where t.channel_id = c.id and t.state in ('sending', 'handed-over')))),
+    first as (
+      select ready.*, row_number() over (partition by channel_id order by created_at, id) as turn from ready),
+    due as (
+      select first.*, row_number() over (partition by workspace_id order by due_at, id) as place
+      from first where not is_serial or turn = 1)
+    select due.id, due.quiet_hours, due.critical_anytime,
+      exists (select from alert_message_content c join alert a on a.id = c.alert_id
+        where c.message_id = due.id and not c.dropped and a.severity = 'critical' and a.phase <> 'resolved') as has_critical
+    from due left join sending using (workspace_id)
     where due.place + coalesce(sending.count, 0) <= ${perWorkspace}
     order by due.place + coalesce(sending.count, 0), due.due_at limit ${limit}`.execute(db)
   return rows
+}
+
+/** Messages that may be sent at once after a pause. */
+const BURST_TOKENS = 5
+
+/** The tokens of channel `c` at this time. */
+function tokensNow(perMinute: Record<string, number>) {
+  return sql`least(${BURST_TOKENS}, coalesce(c.tokens, ${BURST_TOKENS})
+    + extract(epoch from now() - coalesce(c.tokens_at, now())) * (${JSON.stringify(perMinute)}::jsonb ->> c.type)::real / 60)`
 }
 
 export async function postponeMessage(db: Db, id: string, dueAt: Date): Promise<void> {
@@ -83,28 +173,115 @@ export async function postponeMessage(db: Db, id: string, dueAt: Date): Promise<
     .execute()
 }
 
-/** Claims those of these messages that no other sender has claimed. */
+/** Moves the alerts of a waiting message that are not critical into one of a later time. */
+export async function postponeUncritical(db: Db, id: string, dueAt: Date): Promise<void> {
+  await sql`
+    with message as (
+      update alert_message set collecting = false where id = ${id} and state = 'waiting' returning id, channel_id),
+    uncritical as (
+      select c.message_id, c.alert_id from alert_message_content c
+      join message on message.id = c.message_id join alert a on a.id = c.alert_id
+      where not c.dropped and (a.severity <> 'critical' or a.phase = 'resolved')),
+    later as (
+      insert into alert_message (channel_id, collecting, due_at)
+      select channel_id, false, ${dueAt} from message where exists (select from uncritical) returning id)
+    update alert_message_content c set message_id = later.id from later, uncritical u
+    where c.message_id = u.message_id and c.alert_id = u.alert_id`.execute(db)
+}
+
+/**
+ * Claims those of these messages that no other sender has claimed. A message of a burst with few
+ * alerts becomes one for each, which follow in their order.
+ */
 export async function claimMessages(
   db: Db,
   ids: string[],
   leaseSeconds: number,
+  { bursts, perMinute }: TypesByDelivery,
+  maxUngrouped: number,
 ): Promise<ClaimedMessage[]> {
-  const { rows } = await sql<{ id: string; attempts: number; channelId: string }>`
+  const claimed: ClaimedMessage[] = []
+  for (const id of ids) {
+    const message = await db.transaction().execute(async (trx) => {
+      const channel = await lockChannelOf(trx, id)
+      if (!channel) return undefined
+      await splitMessage(trx, id, bursts, maxUngrouped)
+      const taken = await takeMessage(trx, id, leaseSeconds, perMinute)
+      return taken && { ...taken, channel, alerts: await listContent(trx, id) }
+    })
+    if (message) claimed.push(message)
+  }
+  return claimed
+}
+
+/**
+ * Serialises the senders of a channel, so that each sees what the one before it claimed. Alerts can
+ * be queued meanwhile.
+ */
+async function lockChannelOf(db: Db, messageId: string): Promise<ChannelRow | undefined> {
+  const row = await db
+    .selectFrom('alertChannel')
+    .select(CHANNEL)
+    .where('id', '=', (query) =>
+      query.selectFrom('alertMessage').select('channelId').where('id', '=', messageId),
+    )
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  return row as ChannelRow | undefined
+}
+
+/** Claims a message and a token of its channel; undefined where another sender has it. */
+async function takeMessage(
+  db: Db,
+  id: string,
+  leaseSeconds: number,
+  perMinute: Record<string, number>,
+): Promise<Omit<ClaimedMessage, 'channel' | 'alerts'> | undefined> {
+  const { rows } = await sql<Omit<ClaimedMessage, 'channel' | 'alerts'>>`
+    with picked as (
+      select m.id, m.channel_id from alert_message m join alert_channel c on c.id = m.channel_id
+      where m.id = ${id} and m.state = 'waiting' and m.due_at <= now()
+        and (not ${JSON.stringify(perMinute)}::jsonb ? c.type
+          or ${tokensNow(perMinute)} >= 1
+          and not exists (select from alert_message t where t.channel_id = c.id and t.state in ('sending', 'handed-over')))
+      for update of m skip locked),
+    taken as (
+      update alert_channel c set tokens = ${tokensNow(perMinute)} - 1, tokens_at = now()
+      from picked where c.id = picked.channel_id and ${JSON.stringify(perMinute)}::jsonb ? c.type)
     update alert_message set state = 'sending', collecting = false, attempts = attempts + 1,
       claimed_until = now() + ${leaseSeconds} * interval '1 second'
-    where id in (
-      select id from alert_message where id = any(${ids}) and state = 'waiting' and due_at <= now() for update skip locked)
-    returning id, attempts, channel_id`.execute(db)
-  return Promise.all(
-    rows.map(async ({ id, attempts, channelId }) => {
-      const channel = db.selectFrom('alertChannel').select(CHANNEL).where('id', '=', channelId)
-      return {
-        id,
-        attempts,
-        channel: (await channel.executeTakeFirstOrThrow()) as ChannelRow,
-        alerts: await listContent(db, id),
-      }
-    }),
+    where id in (select id from picked)
+    returning id, attempts, created_at, summarises`.execute(db)
+  return rows[0]
+}
+
+/** Keeps the first alert of a message with few, and gives each of the others its own message. */
+async function splitMessage(
+  db: Db,
+  id: string,
+  bursts: string[],
+  maxUngrouped: number,
+): Promise<void> {
+  await sql`
+    with message as (
+      update alert_message m set collecting = false from alert_channel c
+      where m.id = ${id} and m.state = 'waiting' and m.attempts = 0 and c.id = m.channel_id and c.type = any(${bursts})
+      returning m.id, m.channel_id, m.due_at, m.created_at),
+    content as (
+      select c.alert_id, row_number() over (order by a.at, a.id) as place, count(*) over () as count
+      from alert_message_content c join message on message.id = c.message_id join alert a on a.id = c.alert_id
+      where not c.dropped),
+    others as (
+      select alert_id, place, uuid_v7() as new_id from content
+      where place > 1 and count <= ${maxUngrouped}),
+    inserted as (
+      insert into alert_message (id, channel_id, collecting, due_at, created_at)
+      select new_id, channel_id, false, due_at, created_at + place * interval '1 microsecond' from others, message returning id),
+    removed as (
+      delete from alert_message_content c using others, message
+      where c.message_id = message.id and c.alert_id = others.alert_id)
+    insert into alert_message_content (message_id, alert_id) select new_id, alert_id from others`.execute(
+    db,
   )
 }
 
@@ -112,12 +289,43 @@ async function listContent(db: Db, messageId: string): Promise<AlertRow[]> {
   const rows = await db
     .selectFrom('alertMessageContent as content')
     .innerJoin('alert', 'alert.id', 'content.alertId')
-    .select(['alert.id', 'kind', 'title', 'text', 'nextStep', 'path', 'at', 'phase', 'severity'])
+    .leftJoin('alertIncident as incident', 'incident.id', 'alert.incidentId')
+    .select(['alert.id', 'alert.kind', 'alert.title', 'text', 'nextStep', 'alert.path', 'at'])
+    .select(['phase', 'alert.severity', 'alert.incidentId', 'incident.key as incident'])
     .where('content.messageId', '=', messageId)
+    .where('content.dropped', '=', false)
     .orderBy('at')
     .orderBy('alert.id')
     .execute()
   return rows as AlertRow[]
+}
+
+/** The message at the service about an incident; null where there is none. */
+export async function findRef(
+  db: Db,
+  channelId: string,
+  incidentId: string,
+): Promise<string | null> {
+  const row = await db
+    .selectFrom('alertIncidentRef')
+    .select('ref')
+    .where('channelId', '=', channelId)
+    .where('incidentId', '=', incidentId)
+    .executeTakeFirst()
+  return row?.ref ?? null
+}
+
+export async function saveRef(
+  db: Db,
+  row: { channelId: string; incidentId: string; ref: string },
+): Promise<void> {
+  await db
+    .insertInto('alertIncidentRef')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns(['channelId', 'incidentId']).doUpdateSet({ ref: row.ref }),
+    )
+    .execute()
 }
 
 /**
@@ -134,10 +342,17 @@ export async function markSent(db: Db, message: ClaimedMessage): Promise<void> {
     endedAt: new Date(),
     error: null,
   })
-  if (!isOurs) return
+  // All its alerts were dropped: nothing was sent.
+  if (!isOurs || (message.alerts.length === 0 && message.summarises === 0)) return
   await db
     .updateTable('alertChannel')
-    .set({ lastSentAt: sql<Date>`now()`, failingSince: null, lastError: null })
+    .set({
+      lastSentAt: sql<Date>`now()`,
+      failingSince: null,
+      lastError: null,
+      retryAt: null,
+      deadAt: null,
+    })
     .where('id', '=', message.channel.id)
     .execute()
 }
@@ -159,6 +374,23 @@ export async function markMessageEnded(
   error: string,
 ): Promise<void> {
   await changeClaimed(db, message, { state, endedAt: new Date(), error })
+}
+
+/** Fails a message, and counts its alerts in one that is sent once the service is back. */
+export async function giveUpMessage(
+  db: Db,
+  message: ClaimedMessage,
+  error: string,
+  summaryAt: Date,
+): Promise<void> {
+  const count = message.alerts.length + message.summarises
+  const isOurs = await changeClaimed(db, message, { state: 'failed', endedAt: new Date(), error })
+  if (!isOurs || count === 0) return
+  await sql`
+    insert into alert_message as m (channel_id, collecting, summarises, due_at)
+    values (${message.channel.id}, false, ${count}, ${summaryAt})
+    on conflict (channel_id) where summarises > 0 and state = 'waiting'
+    do update set summarises = m.summarises + excluded.summarises`.execute(db)
 }
 
 type MessageChange = { state: string; dueAt?: Date; endedAt?: Date; error?: string | null }
@@ -197,6 +429,7 @@ export type DeliveryRow = {
   channelId: string
   type: string
   state: string
+  dropped: boolean
   at: Date | null
   error: string | null
 }
@@ -208,7 +441,7 @@ export async function listDeliveries(db: Db, alertIds: string[]): Promise<Delive
     .selectFrom('alertMessageContent as content')
     .innerJoin('alertMessage as message', 'message.id', 'content.messageId')
     .innerJoin('alertChannel as channel', 'channel.id', 'message.channelId')
-    .select(['content.alertId', 'channel.id as channelId', 'channel.type'])
+    .select(['content.alertId', 'content.dropped', 'channel.id as channelId', 'channel.type'])
     .select(['message.state', 'message.endedAt as at', 'message.error'])
     .where('content.alertId', 'in', alertIds)
     .orderBy('message.id')

@@ -1,0 +1,71 @@
+import { Type } from 'typebox'
+import type { Severity } from '../severity.ts'
+import { defineChannel, requireSuccess } from './define-channel.ts'
+import { Secret } from './fields.ts'
+import type { ServiceResponse } from './http.ts'
+import { cut } from './notification.ts'
+
+const COLOR: Record<Severity, number> = {
+  critical: 0xb91c1c,
+  error: 0xdc2626,
+  warning: 0xd97706,
+  info: 0x2563eb,
+}
+const RESOLVED_COLOR = 0x16a34a
+
+const MAX_TITLE_LENGTH = 256
+const MAX_TEXT_LENGTH = 4_096
+
+/** Error codes: unknown webhook, invalid webhook token. */
+const DEAD_CODES = new Set<unknown>([10_015, 50_027])
+
+/** A message in a Discord channel, by a webhook; https://docs.discord.com/developers/resources/webhook. */
+export const discord = defineChannel({
+  id: 'discord',
+  name: 'Discord',
+  group: 'chat',
+  docs: 'In the settings of the channel, under “Integrations”, create a webhook and copy its URL.',
+  fields: Type.Object({
+    url: Secret(
+      {
+        label: 'Webhook URL',
+        help: 'From “Integrations”, “Webhooks” of the channel. Anyone who knows it can post.',
+        placeholder: 'https://discord.com/api/webhooks/…',
+      },
+      {
+        pattern:
+          '^https://((ptb|canary)\\.)?discord(app)?\\.com/api/(v\\d+/)?webhooks/\\d+/[A-Za-z0-9_-]+$',
+      },
+    ),
+  }),
+  limits: { title: 250, text: 3_500, perMinute: 25 },
+  async send({ title, text, severity, phase, link, at, ref }, { url }, { http }) {
+    const embed = {
+      title: cut(escape(title), MAX_TITLE_LENGTH),
+      description: cut(escape(text), MAX_TEXT_LENGTH),
+      color: phase === 'resolved' ? RESOLVED_COLOR : COLOR[severity],
+      timestamp: at.toISOString(),
+      ...(link !== null && { url: link }),
+    }
+    const json = { embeds: [embed], allowed_mentions: { parse: [] } }
+    const response = await http(`${url}?wait=true`, { json })
+    requireSuccess(response, isGone(response))
+    if (phase === 'resolved') {
+      // Edits notify no one, so the end is a message, too. Without the edit nothing is missing.
+      if (ref !== null)
+        await http(`${url}/messages/${ref}`, { method: 'PATCH', json }).catch(() => {})
+      return {}
+    }
+    const { id } = response.json
+    return { ref: typeof id === 'string' ? (ref ?? id) : undefined }
+  },
+})
+
+function isGone({ status, json }: ServiceResponse): boolean {
+  return (status === 404 || status === 401) && DEAD_CODES.has(json['code'])
+}
+
+/** Markdown of Discord. Mentions are off by `allowed_mentions`. */
+function escape(text: string): string {
+  return text.replaceAll(/[\\*_~`|>#[\]<@]/g, String.raw`\$&`)
+}

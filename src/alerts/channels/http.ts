@@ -1,0 +1,132 @@
+import type { PrivateTargets } from '../../config.ts'
+import { Fault } from '../../errors.ts'
+import type { Resolver } from '../../net/dns.ts'
+import { post } from '../../net/http/post.ts'
+import { Later } from './outcomes.ts'
+
+export type ServiceResponse = {
+  status: number
+  /** The body as text, and parsed where it is a JSON object; empty otherwise. */
+  body: string
+  json: Record<string, unknown>
+  /** Seconds of the header `Retry-After`. */
+  retryAfter: number | undefined
+  /** “Slack responded 404: no_service”, for errors: without anything secret. */
+  words: string
+}
+
+export type ServiceRequest = {
+  method?: 'POST' | 'PUT' | 'PATCH'
+  headers?: Record<string, string>
+  json: unknown
+}
+
+/** Sends one request; responses that mean “later” are thrown as `Later`. */
+export type Http = (url: string, request: ServiceRequest) => Promise<ServiceResponse>
+
+type HttpOptions = {
+  resolver: Resolver
+  allowPrivate: PrivateTargets
+  /** Name of the service, for errors. */
+  name: string
+  /** Texts that no error may contain. */
+  secrets: readonly string[]
+  /** Other origins of hosted services. */
+  origins: ReadonlyMap<string, string>
+  beforeRequest: () => Promise<void>
+  onResponse: (response: ServiceResponse) => void
+  signal: AbortSignal
+}
+
+/** Creates the only way out that a channel type has. */
+export function createHttp({
+  name,
+  secrets,
+  origins,
+  beforeRequest,
+  onResponse,
+  signal,
+  ...deps
+}: HttpOptions): Http {
+  return async (address, { method = 'POST', headers = {}, json }) => {
+    const url = new URL(address)
+    const origin = origins.get(url.origin)
+    const target = origin ? new URL(url.pathname + url.search, origin) : url
+    const sent = {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(json),
+      beforeRequest,
+    }
+    const answer = await post(target, sent, deps, signal).catch((error: unknown) => {
+      throw nameSetting(error)
+    })
+    const response: ServiceResponse = {
+      status: answer.status,
+      body: answer.body,
+      json: objectIn(answer.body),
+      retryAfter: secondsIn(answer.retryAfter),
+      words: describe(name, { ...answer, isPrivate: answer.isPrivate && !origin }, secrets),
+    }
+    onResponse(response)
+    if (answer.status === 429 || answer.status >= 500)
+      throw new Later(response.words, response.retryAfter ?? retryAfterIn(response.json))
+    return response
+  }
+}
+
+/** The setting that allows a private server for alerts alone. */
+function nameSetting(error: unknown): unknown {
+  if (!(error instanceof Fault) || error.code !== 'target_not_allowed') return error
+  const sentence = error.message.replace('ALLOW_PRIVATE_TARGETS', 'ALERT_PRIVATE_TARGETS')
+  return new Fault('target_not_allowed', sentence)
+}
+
+/** Seconds in `Retry-After`, which is a number or a date (RFC 9110, 10.2.3). */
+function secondsIn(header: string | null): number | undefined {
+  if (header === null) return undefined
+  const seconds = /^\d+(\.\d+)?$/.test(header) ? Number(header) : secondsUntil(header)
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined
+}
+
+function secondsUntil(date: string): number {
+  return (Date.parse(date) - Date.now()) / 1000
+}
+
+/** Discord and Telegram put the seconds into the body. */
+function retryAfterIn(json: Record<string, unknown>): number | undefined {
+  const { retry_after: direct, parameters } = json
+  const nested = (parameters as { retry_after?: unknown } | undefined)?.retry_after
+  const seconds = direct ?? nested
+  return typeof seconds === 'number' && seconds >= 0 ? seconds : undefined
+}
+
+function objectIn(body: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(body)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Characters of a response that an error shows. */
+const MAX_WORDS_LENGTH = 200
+
+function describe(
+  name: string,
+  { status, body, isPrivate }: { status: number; body: string; isPrivate: boolean },
+  secrets: readonly string[],
+): string {
+  const start = `${name} responded ${status}`
+  // A private server that is no such service must not be readable through this one.
+  if (isPrivate || body.trim() === '') return `${start}.`
+  return `${start}: ${redact(body, secrets).slice(0, MAX_WORDS_LENGTH)}`
+}
+
+/** One line without control characters and without these secrets. */
+function redact(text: string, secrets: readonly string[]): string {
+  let line = text.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()
+  for (const secret of secrets) if (secret !== '') line = line.replaceAll(secret, '[removed]')
+  return line
+}

@@ -1,0 +1,81 @@
+import { Type } from 'typebox'
+import type { Phase, Severity } from '../severity.ts'
+import { defineChannel, requireSuccess } from './define-channel.ts'
+import { Secret, SelfHosted, Text } from './fields.ts'
+import { cutBytes } from './notification.ts'
+import { Later } from './outcomes.ts'
+
+const PRIORITY: Record<Severity, number> = { critical: 5, error: 4, warning: 3, info: 2 }
+const TAGS: Record<Severity, string> = {
+  critical: 'rotating_light',
+  error: 'x',
+  warning: 'warning',
+  info: 'information_source',
+}
+
+/** ntfy counts UTF-8; a longer message becomes an attached file. */
+const MAX_TITLE_BYTES = 900
+const MAX_MESSAGE_BYTES = 3_900
+
+/** Push notifications by ntfy.sh or an own server; https://docs.ntfy.sh/publish/. */
+export const ntfy = defineChannel({
+  id: 'ntfy',
+  name: 'ntfy',
+  group: 'push',
+  docs: 'Choose a topic name that is hard to guess and subscribe to it in the ntfy app.',
+  fields: Type.Object({
+    server: SelfHosted('https://ntfy.sh', {
+      label: 'Server',
+      help: 'Your own server may be in a private network that ALERT_PRIVATE_TARGETS names.',
+    }),
+    topic: Text(
+      {
+        label: 'Topic',
+        help: 'Anyone who knows it can read the alerts, unless the server protects it.',
+        placeholder: 'portreeve-x7k2m9',
+      },
+      { maxLength: 64, pattern: '^[-_A-Za-z0-9]{1,64}$' },
+    ),
+    token: Type.Optional(
+      Secret({
+        label: 'Access token',
+        help: 'Needed where the topic is protected.',
+        placeholder: 'tk_…',
+      }),
+    ),
+  }),
+  limits: { title: 250, text: 3_900, perMinute: 12 },
+  nameOf: ({ server = '', topic = '' }) => `${hostOf(server)}/${topic}`,
+  // A repeated message replaces the first one: both have the same sequence ID.
+  isIdempotent: true,
+  async send({ title, text, severity, phase, link, ref, id }, { server, topic, token }, { http }) {
+    const sequence = ref ?? id
+    const response = await http(server, {
+      headers: token ? { authorization: `Bearer ${token}` } : {},
+      json: {
+        topic,
+        title: cutBytes(title, MAX_TITLE_BYTES),
+        message: cutBytes(text, MAX_MESSAGE_BYTES),
+        priority: phase === 'resolved' ? 2 : PRIORITY[severity],
+        tags: [phase === 'resolved' ? 'white_check_mark' : TAGS[severity]],
+        sequence_id: sequence,
+        ...(link !== null && {
+          click: link,
+          actions: [{ action: 'view', label: 'Open', url: link }],
+        }),
+      },
+    })
+    requireNoDayLimit(response.status, response.json, response.words)
+    requireSuccess(response, response.status === 401 || response.status === 403)
+    return { ref: phase === ('resolved' satisfies Phase) ? undefined : sequence }
+  },
+})
+
+/** Error 42908: the free messages of a day are used up. It is a 429 elsewhere. */
+function requireNoDayLimit(status: number, json: Record<string, unknown>, words: string): void {
+  if (status >= 400 && json['code'] === 42_908) throw new Later(words, 3_600)
+}
+
+function hostOf(server: string): string {
+  return URL.canParse(server) ? new URL(server).host : server
+}

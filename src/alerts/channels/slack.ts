@@ -1,0 +1,84 @@
+import { Type } from 'typebox'
+import { defineChannel, requireSuccess } from './define-channel.ts'
+import { Secret } from './fields.ts'
+import { MARKS } from './marks.ts'
+import { cut } from './notification.ts'
+
+/** Responses that mean that the webhook or its channel is gone; https://api.slack.com/messaging/webhooks. */
+const DEAD = new Set([
+  'no_service',
+  'no_service_id',
+  'no_active_hooks',
+  'channel_not_found',
+  'channel_is_archived',
+  'action_prohibited',
+  'team_disabled',
+  'invalid_token',
+])
+
+/** Characters of a header block and a section. Escaping lengthens `&` to five. */
+const MAX_HEADER_LENGTH = 150
+const MAX_SECTION_LENGTH = 3_000
+
+/** A message in a Slack channel, by an incoming webhook. */
+export const slack = defineChannel({
+  id: 'slack',
+  name: 'Slack',
+  group: 'chat',
+  docs: 'Create an app with an incoming webhook for the channel, and copy the webhook’s URL.',
+  fields: Type.Object({
+    url: Secret(
+      {
+        label: 'Webhook URL',
+        help: 'From “Incoming Webhooks” of your Slack app. Anyone who knows it can post.',
+        placeholder: 'https://hooks.slack.com/services/…',
+      },
+      { pattern: '^https://hooks\\.slack\\.com/(services|workflows|triggers)/[A-Za-z0-9/_-]+$' },
+    ),
+  }),
+  limits: { title: 140, text: 2_800, perMinute: 30 },
+  async send({ title, text, severity, phase, link }, { url }, { http }) {
+    const heading = `${MARKS[phase === 'resolved' ? 'resolved' : severity]} ${title}`
+    const response = await http(url, {
+      json: {
+        text: escape(heading),
+        blocks: [
+          // Plain text is not parsed, so it is not escaped.
+          {
+            type: 'header',
+            text: { type: 'plain_text', text: cut(heading, MAX_HEADER_LENGTH), emoji: true },
+          },
+          ...(text === ''
+            ? []
+            : [
+                {
+                  type: 'section',
+                  text: { type: 'mrkdwn', text: escapeTo(text, MAX_SECTION_LENGTH) },
+                },
+              ]),
+          ...(link === null ? [] : [openButton(link)]),
+        ],
+      },
+    })
+    requireSuccess(response, DEAD.has(response.body.trim()))
+  },
+})
+
+function openButton(url: string) {
+  return {
+    type: 'actions',
+    elements: [{ type: 'button', text: { type: 'plain_text', text: 'Open in Portreeve' }, url }],
+  }
+}
+
+/** Slack’s three characters; `<!channel>` and `<@user>` are then text. */
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+/** Escapes as much of a text as fits, without tearing an escape. */
+function escapeTo(text: string, limit: number): string {
+  let shorter = text
+  while (escape(shorter).length > limit) shorter = cut(shorter, Math.floor(shorter.length * 0.9))
+  return escape(shorter)
+}
