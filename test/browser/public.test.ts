@@ -74,7 +74,7 @@ describe('a visitor without an account', () => {
     await page.getByRole('link', { name: 'network statistics' }).click()
     await h1(page, 'Network statistics')
     await page.getByRole('img', { name: 'Reports per day' }).waitFor()
-    await page.getByText('Show as table').click()
+    await page.getByText('Show as table').first().click()
     await page.getByRole('table', { name: 'Reports per day' }).waitFor()
     await page.getByText(`${portreeve.url}/api/v1/abuse/fail2ban-install`).waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])

@@ -160,6 +160,7 @@ describe('an unauthenticated request', () => {
       'get /api/v1/abuse/export',
       'get /api/v1/abuse/fail2ban-config',
       'get /api/v1/abuse/fail2ban-install',
+      'get /api/v1/abuse/networks',
       'post /api/v1/abuse/report',
       'get /api/v1/abuse/report',
       'post /api/v1/abuse/report/bulk',

@@ -79,7 +79,8 @@ const PRESENTABLE = [
   `update delisting_process set reverse_dns = null`,
   `update dmarc_set_aside set via = 'upload'`,
   `update migration set options = options || '{"allMailOnce": false}', progress = progress ||
-     '{"notes": [], "warnings": [], "bytesTotal": null, "bytesPerSecond": 0, "folderProgress": {}}'`,
+     '{"notes": [], "warnings": [], "bytesTotal": null, "bytesPerSecond": 0, "folderProgress": {}}',
+     throughput = '{"startedAt": 0, "stepSeconds": 1, "points": [[0, 1, 2, 0, 1]]}'`,
   `update monitored_event set kind = 'blacklist'`,
 ]
 

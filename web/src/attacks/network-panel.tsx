@@ -30,6 +30,8 @@ type NetworkPanelProps = {
 /** Statistics of attack reporting: listed addresses, reports per day, attacked networks and services. */
 export function NetworkPanel({ every = false, day, opens = false }: NetworkPanelProps) {
   const { data, error } = useQuery({ ...networkQuery, refetchInterval: every })
+  // The public page has no section heading above.
+  const Heading = opens ? 'h3' : 'h2'
   if (error) return <Notice tone="bad">{error.message}</Notice>
   if (!data) return <Loading lines={5}>{messages.loading}</Loading>
   return (
@@ -50,7 +52,7 @@ export function NetworkPanel({ every = false, day, opens = false }: NetworkPanel
           <ReportChart {...data} opens={opens} />
           <Stack>
             <Row>
-              <h3 id={MAP}>{mapTitle(day)}</h3>
+              <Heading id={MAP}>{mapTitle(day)}</Heading>
               {day !== undefined && (
                 <Link to="/attacks" search={{}}>
                   {mapMessages.lastDays}

@@ -5,7 +5,7 @@ import { ChartSurface, type ChartPoint } from './chart-surface.tsx'
 import { moveInRows } from './cursor.ts'
 import looks from './looks.module.css'
 import classes from './matrix-chart.module.css'
-import { fitText } from './series.ts'
+import { fitText, fitTwoLines } from './series.ts'
 
 /** A cell with a count; cells of 0 are left out. */
 export type MatrixCell = { row: number; column: number; count: number; point: ChartPoint }
@@ -19,7 +19,7 @@ type MatrixChartProps = {
 }
 
 const ROW = 40
-const HEAD = 28
+const HEAD = 40
 const LABELS = { wide: 240, narrow: 116 }
 const NARROW = 560
 const MAX_SIDE = 34
@@ -112,11 +112,18 @@ function Labels({
 }: Pick<MatrixChartProps, 'rows' | 'columns'> & { layout: Layout; width: number }) {
   return (
     <>
-      {columns.map((name, at) => (
-        <text key={name} x={left + (at + 0.5) * column} y={16} textAnchor="middle">
-          {fitText(name, column - 4)}
-        </text>
-      ))}
+      {columns.map((name, at) =>
+        fitTwoLines(name, column - 8).map((line, index, { length }) => (
+          <text
+            key={`${name} ${index}`}
+            x={left + (at + 0.5) * column}
+            y={HEAD - 8 - (length - 1 - index) * 14}
+            textAnchor="middle"
+          >
+            {line}
+          </text>
+        )),
+      )}
       {rows.map(({ name, detail }, row) => (
         <g key={name} transform={`translate(0 ${HEAD + row * ROW})`}>
           <line className={classes.line} x2={width} />

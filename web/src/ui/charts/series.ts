@@ -1,3 +1,5 @@
+import { utcDay } from '../text/dates.ts'
+
 /** A value of a series; null where nothing is known. */
 export type MaybeNumber = number | null
 
@@ -24,9 +26,7 @@ const DAY_MS = 86_400_000
 export function daysBetween(from: string, to: string): string[] {
   const [first, last] = [Date.parse(from), Date.parse(to)]
   const count = Math.max(0, Math.round((last - first) / DAY_MS) + 1)
-  return Array.from({ length: count }, (_, day) =>
-    new Date(first + day * DAY_MS).toISOString().slice(0, 10),
-  )
+  return Array.from({ length: count }, (_, day) => utcDay(first + day * DAY_MS))
 }
 
 /** The pixels of a span of time within a plot, at least `least` wide and inside of it. */
@@ -41,6 +41,18 @@ export function spanPixels(
   const end = Math.min(width, (span.to - time.from) * scale)
   const wide = Math.max(least, end - begin)
   return { x: Math.max(0, Math.min(begin, width - wide)), width: wide }
+}
+
+/** Breaks a text into two lines at a space, each shortened to what fits. */
+export function fitTwoLines(text: string, pixels: number): string[] {
+  const words = text.split(' ')
+  let first = words.shift() ?? ''
+  while (
+    words[0] !== undefined &&
+    fitText(`${first} ${words[0]}`, pixels) === `${first} ${words[0]}`
+  )
+    first += ` ${words.shift()}`
+  return [first, words.join(' ')].filter(Boolean).map((line) => fitText(line, pixels))
 }
 
 /** Shortens a text to what fits, with an ellipsis. */
