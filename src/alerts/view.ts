@@ -80,7 +80,7 @@ export function presentChannelTypes() {
 }
 
 type FieldSchema = {
-  title?: string
+  'x-label'?: string
   description?: string
   examples?: string[]
   default?: string
@@ -89,13 +89,13 @@ type FieldSchema = {
 
 function presentField(
   name: string,
-  { title, description, examples, default: value, enum: choices }: FieldSchema,
+  { 'x-label': label, description, examples, default: value, enum: choices }: FieldSchema,
   isRequired: boolean,
   isSecret: boolean,
 ) {
   return {
     name,
-    label: title ?? name,
+    label: label ?? name,
     help: description ?? null,
     placeholder: examples?.[0] ?? null,
     default: value ?? null,

@@ -113,7 +113,7 @@ describe('an alert by email', () => {
   })
 
   it('becomes one digest when several alerts are raised at once', async () => {
-    const portreeve = await start({ batching: { holdMs: 400, gapMs: 0 } })
+    const portreeve = await start({ batching: { holdMs: 400, gapMs: 0, burstHoldMs: 0 } })
     alice = await portreeve.addPerson('Alice')
     for (const name of ['one.test', 'two.test', 'three.test']) await portreeve.raise(alice.id, name)
     const [mail] = await arrived(1)
@@ -135,7 +135,7 @@ describe('an alert by email', () => {
   })
 
   it('waits for the gap after the last email, and then contains all alerts since', async () => {
-    const portreeve = await start({ batching: { holdMs: 0, gapMs: 1_200 } })
+    const portreeve = await start({ batching: { holdMs: 0, gapMs: 1_200, burstHoldMs: 0 } })
     alice = await portreeve.addPerson('Alice')
     await portreeve.raise(alice.id, 'one.test')
     await arrived(1)

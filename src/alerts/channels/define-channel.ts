@@ -92,8 +92,11 @@ export function defineChannel<Fields extends TObject>(
     testDeadlineMs: WEBHOOK_DEADLINE_MS,
     prepare: (channelId, { settings = {} }, deps) =>
       prepare(definition, channelId, withDefaults(fields, settings), deps),
-    change: (channel, given, deps) =>
-      prepare(definition, channel.id, { ...open(channel, deps.secretKey), ...given }, deps),
+    change(channel, given, deps) {
+      const settings = open(channel, deps.secretKey)
+      requireSecretsAgain(fields, settings, given)
+      return prepare(definition, channel.id, { ...settings, ...given }, deps)
+    },
     secretOf: () => null,
     problem: () => null,
     maskTarget: () => '',
@@ -152,6 +155,22 @@ function requireValid(fields: TObject, settings: Settings): void {
   const [first] = details
   if (!first) return
   throw new Fault('invalid_request', `The field ${first.path} ${first.message}.`, { details })
+}
+
+/**
+ * Refuses to send stored secrets to another server: whoever may change a channel could read them
+ * there.
+ */
+function requireSecretsAgain(fields: TObject, settings: Settings, given: Settings): void {
+  const isMoved = selfHostedOf(fields).some(
+    (name) => given[name] !== undefined && given[name].trim() !== settings[name],
+  )
+  const missing = secretsOf(fields).find((name) => settings[name] && given[name] === undefined)
+  if (!isMoved || missing === undefined) return
+  const path = `settings.${missing}`
+  throw new Fault('invalid_request', `The server changes: enter ${path} again.`, {
+    details: [{ path, message: 'is required where the server changes' }],
+  })
 }
 
 function requireReachable(name: string, value: string | undefined, deps: SendDeps): void {

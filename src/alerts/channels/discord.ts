@@ -48,15 +48,16 @@ export const discord = defineChannel({
       ...(link !== null && { url: link }),
     }
     const json = { embeds: [embed], allowed_mentions: { parse: [] } }
-    if (ref !== null && phase === 'resolved') {
-      // An edit notifies no one, so the end is posted, too; a first message that was deleted is no failure.
-      const edited = await http(`${url}/messages/${ref}`, { method: 'PATCH', json })
-      if (isGone(edited)) requireSuccess(edited, true)
-    }
     const response = await http(`${url}?wait=true`, { json })
     requireSuccess(response, isGone(response))
+    if (phase === 'resolved') {
+      // Edits notify no one, so the end is a message, too. Without the edit nothing is missing.
+      if (ref !== null)
+        await http(`${url}/messages/${ref}`, { method: 'PATCH', json }).catch(() => {})
+      return {}
+    }
     const { id } = response.json
-    return { ref: phase !== 'resolved' && typeof id === 'string' ? (ref ?? id) : undefined }
+    return { ref: typeof id === 'string' ? (ref ?? id) : undefined }
   },
 })
 

@@ -10,7 +10,8 @@ export type FieldTexts = {
 type Length = { minLength?: number; maxLength?: number; pattern?: string }
 
 const shown = ({ label, help, placeholder }: FieldTexts) => ({
-  title: label,
+  // Not `title`, which names a component of the API document.
+  'x-label': label,
   ...(help !== undefined && { description: help }),
   ...(placeholder !== undefined && { examples: [placeholder] }),
 })

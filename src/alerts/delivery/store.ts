@@ -202,33 +202,57 @@ export async function claimMessages(
 ): Promise<ClaimedMessage[]> {
   const claimed: ClaimedMessage[] = []
   for (const id of ids) {
-    await splitMessage(db, id, bursts, maxUngrouped)
-    const { rows } = await sql<Omit<ClaimedMessage, 'channel' | 'alerts'> & { channelId: string }>`
-      with picked as (
-        select m.id, m.channel_id from alert_message m join alert_channel c on c.id = m.channel_id
-        where m.id = ${id} and m.state = 'waiting' and m.due_at <= now()
-          and (not ${JSON.stringify(perMinute)}::jsonb ? c.type
-            or ${tokensNow(perMinute)} >= 1
-            and not exists (select from alert_message t where t.channel_id = c.id and t.state in ('sending', 'handed-over')))
-        for update skip locked),
-      taken as (
-        update alert_channel c set tokens = ${tokensNow(perMinute)} - 1, tokens_at = now()
-        from picked where c.id = picked.channel_id and ${JSON.stringify(perMinute)}::jsonb ? c.type)
-      update alert_message set state = 'sending', collecting = false, attempts = attempts + 1,
-        claimed_until = now() + ${leaseSeconds} * interval '1 second'
-      where id in (select id from picked)
-      returning id, attempts, created_at, summarises, channel_id`.execute(db)
-    const [row] = rows
-    if (!row) continue
-    const { channelId, ...message } = row
-    const channel = db.selectFrom('alertChannel').select(CHANNEL).where('id', '=', channelId)
-    claimed.push({
-      ...message,
-      channel: (await channel.executeTakeFirstOrThrow()) as ChannelRow,
-      alerts: await listContent(db, id),
+    const message = await db.transaction().execute(async (trx) => {
+      const channel = await lockChannelOf(trx, id)
+      if (!channel) return undefined
+      await splitMessage(trx, id, bursts, maxUngrouped)
+      const taken = await takeMessage(trx, id, leaseSeconds, perMinute)
+      return taken && { ...taken, channel, alerts: await listContent(trx, id) }
     })
+    if (message) claimed.push(message)
   }
   return claimed
+}
+
+/**
+ * Serialises the senders of a channel, so that each sees what the one before it claimed. Alerts can
+ * be queued meanwhile.
+ */
+async function lockChannelOf(db: Db, messageId: string): Promise<ChannelRow | undefined> {
+  const row = await db
+    .selectFrom('alertChannel')
+    .select(CHANNEL)
+    .where('id', '=', ({ selectFrom }) =>
+      selectFrom('alertMessage').select('channelId').where('id', '=', messageId),
+    )
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  return row as ChannelRow | undefined
+}
+
+/** Claims a message and a token of its channel; undefined where another sender has it. */
+async function takeMessage(
+  db: Db,
+  id: string,
+  leaseSeconds: number,
+  perMinute: Record<string, number>,
+): Promise<Omit<ClaimedMessage, 'channel' | 'alerts'> | undefined> {
+  const { rows } = await sql<Omit<ClaimedMessage, 'channel' | 'alerts'>>`
+    with picked as (
+      select m.id, m.channel_id from alert_message m join alert_channel c on c.id = m.channel_id
+      where m.id = ${id} and m.state = 'waiting' and m.due_at <= now()
+        and (not ${JSON.stringify(perMinute)}::jsonb ? c.type
+          or ${tokensNow(perMinute)} >= 1
+          and not exists (select from alert_message t where t.channel_id = c.id and t.state in ('sending', 'handed-over')))
+      for update of m skip locked),
+    taken as (
+      update alert_channel c set tokens = ${tokensNow(perMinute)} - 1, tokens_at = now()
+      from picked where c.id = picked.channel_id and ${JSON.stringify(perMinute)}::jsonb ? c.type)
+    update alert_message set state = 'sending', collecting = false, attempts = attempts + 1,
+      claimed_until = now() + ${leaseSeconds} * interval '1 second'
+    where id in (select id from picked)
+    returning id, attempts, created_at, summarises`.execute(db)
+  return rows[0]
 }
 
 /** Keeps the first alert of a message with few, and gives each of the others its own message. */
