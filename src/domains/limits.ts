@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS, SECOND_MS } from '../time.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time.ts'
 
 /** Milliseconds within which a domain check responds, whatever the network does. */
 export const DOMAIN_DEADLINE_MS = 10 * SECOND_MS
@@ -65,3 +65,23 @@ export const MAX_KNOWN_CHARACTERS = 1_000
 export const MAX_DOMAIN_EVENTS = 500
 export const HISTORY_DAYS = 90
 export const EVENT_RETENTION_MS = 100 * DAY_MS
+
+/** Milliseconds between two checks that confirm a change of state, and until the second one. */
+export const CONFIRM_AFTER_MS = 10 * MINUTE_MS
+export const CONFIRM_IN_MS = 15 * MINUTE_MS
+
+/** Domains that one run claims and checks at once; each takes up to ten seconds. */
+export const CHECK_BATCH = 8
+export const PARALLEL_CHECKS = 4
+/** Seconds for one run, and milliseconds in which it claims domains. */
+export const CHECK_RUN_SECONDS = 600
+export const CHECK_CLAIMS_FOR_MS = 8 * MINUTE_MS
+/** Seconds after which another run may check a claimed domain. */
+export const CHECK_LEASE_SECONDS = 120
+export const FAILED_CHECK_RETRY_MS = HOUR_MS
+
+/** Characters of a stored picture, as JSON. */
+export const MAX_STORED_REPORT_CHARACTERS = 200_000
+
+/** Days before the end of a registration at which an alert is raised; 0 is the end itself. */
+export const EXPIRY_ALERT_DAYS = [30, 14, 7, 1, 0]

@@ -4,15 +4,18 @@ import type { Routes } from '../http/scopes.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
 import { createDomainLists } from '../protocols/dnsbl/domain-lists.ts'
-import { notifyChange } from '../store/changes.ts'
+import type { FutureTimestamp } from '../store/clock.ts'
 import type { DB } from '../store/tables.ts'
 import { createRegistrationLookup } from './registration-lookup.ts'
-import { domainRoutes, type DomainRoutesDeps } from './routes.ts'
+import { domainRoutes, forWorkspace, type DomainRoutesDeps } from './routes.ts'
 import type { DomainReport } from './shapes.ts'
 import { completeWatchesJob } from './watch/complete-watches.ts'
+import { DAY_SECONDS } from '../time.ts'
+import { checkDomainsJob } from './watch/daily-check.ts'
+import { CHECK_LEASE_SECONDS } from './limits.ts'
 import { cleanUpDomainEventsJob, sweepDomainsJob } from './watch/jobs.ts'
 import { watchRoutes } from './watch/routes.ts'
-import { saveVerdict } from './watch/store.ts'
+import { recordCheck } from './watch/record-check.ts'
 
 export type DomainsOptions = Omit<
   DomainRoutesDeps,
@@ -32,8 +35,7 @@ export function createDomainsModule({ db, hostSweep, sendsMail, ...options }: Do
     ...options,
     domainLists: createDomainLists(blocklists),
     registrations: createRegistrationLookup(options),
-    onVerdict: (workspaceId: string, report: DomainReport) =>
-      recordVerdict(db, workspaceId, report),
+    onVerdict: (workspaceId: string, report: DomainReport) => recordCheck(db, workspaceId, report),
   }
   const { selectorsSeen: _selectorsSeen, reportEmailOf: _reportEmailOf, ...checks } = deps
   const completeWatches = completeWatchesJob({
@@ -46,8 +48,23 @@ export function createDomainsModule({ db, hostSweep, sendsMail, ...options }: Do
     jobs: [
       completeWatches,
       sweepDomainsJob({ db, resolver }),
+      checkDomainsJob({ db, depsOf: (workspaceId) => forWorkspace(deps, workspaceId) }),
       cleanUpDomainEventsJob({ db }),
     ] as Job[],
+    futureTimestamps: [
+      {
+        table: 'watched_domain',
+        column: 'check_due_at',
+        maxAheadSeconds: 2 * DAY_SECONDS,
+        clock: 'service',
+      },
+      {
+        table: 'watched_domain',
+        column: 'check_claimed_until',
+        maxAheadSeconds: CHECK_LEASE_SECONDS,
+        clock: 'database',
+      },
+    ] as FutureTimestamp[],
     routes: {
       account(app, { events, queue }) {
         domainRoutes(app, { ...deps, events })
@@ -56,20 +73,4 @@ export function createDomainsModule({ db, hostSweep, sendsMail, ...options }: Do
       },
     } satisfies Routes<{ events: EventStreams; queue: Queue }>,
   }
-}
-
-async function recordVerdict(
-  db: Kysely<DB>,
-  workspaceId: string,
-  { domain, verdict, stages, checkedAt }: DomainReport,
-): Promise<void> {
-  const { state, sentence } = verdict
-  const row = {
-    domain,
-    state,
-    sentence,
-    stages: stages.map(({ name, state: of }) => ({ name, state: of })),
-    checkedAt: new Date(checkedAt),
-  }
-  if (await saveVerdict(db, workspaceId, row)) await notifyChange(db, workspaceId, 'checks')
 }

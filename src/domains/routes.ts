@@ -166,7 +166,11 @@ function recordRoute(app: App, deps: DomainRoutesDeps): void {
   )
 }
 
-function forWorkspace(deps: DomainRoutesDeps, workspaceId: string): DomainDeps {
+/** What checks for a workspace need. */
+export function forWorkspace(
+  deps: Omit<DomainRoutesDeps, 'onVerdict' | 'secretKey'>,
+  workspaceId: string,
+): DomainDeps {
   return {
     ...deps,
     selectorsSeen: (domain) => deps.selectorsSeen(workspaceId, domain),

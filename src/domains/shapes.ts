@@ -244,7 +244,7 @@ export const DomainImport = Type.Object(
   { examples: [{ entries: [{ domain: 'example.com' }, { domain: 'example.net' }] }] },
 )
 
-export const HISTORY_KINDS = ['record', 'listing', 'certificate'] as const
+export const HISTORY_KINDS = ['record', 'listing', 'certificate', 'verdict', 'line'] as const
 
 export const DomainHistory = Type.Object({
   from: Type.String({ description: 'The first day, `YYYY-MM-DD`.' }),
@@ -261,7 +261,7 @@ export const DomainHistory = Type.Object({
     Type.Object({
       at: Timestamp,
       kind: Type.Enum([...HISTORY_KINDS]),
-      name: Type.String({ description: 'The record, host or blocklist.' }),
+      name: Type.String({ description: 'The record, host, blocklist, or part of the check.' }),
       before: Type.String(),
       after: Type.String(),
       detail: Nullable(Type.String()),

@@ -581,6 +581,7 @@ export interface DomainEvent {
   after: string[];
   at: Timestamp;
   before: string[];
+  detail: string | null;
   domainId: string;
   id: Generated<number>;
   name: string;
@@ -818,6 +819,8 @@ export interface Verification {
 }
 
 export interface WatchedDomain {
+  checkClaimedUntil: Timestamp | null;
+  checkDueAt: Generated<Timestamp>;
   checkedAt: Timestamp | null;
   createdAt: Generated<Timestamp>;
   domain: string;
@@ -825,9 +828,11 @@ export interface WatchedDomain {
   id: Generated<string>;
   records: Generated<Json>;
   recordsAt: Timestamp | null;
+  report: Json | null;
   sentence: string | null;
   stages: Json | null;
   state: string | null;
+  states: Generated<Json>;
   workspaceId: string;
 }
 

@@ -149,7 +149,7 @@ describe('a user whose address is listed', () => {
     await page.goto('/delisting')
     await page.getByRole('row', { name: IP }).getByText('delisted from 1 of 4').waitFor()
     await page.getByLabel('Status').selectOption('Delisted')
-    await page.getByText('No matches.').waitFor()
+    await page.getByText('No matches').waitFor()
     await page.getByLabel('Status').selectOption('In progress')
     await page.getByLabel('Filter by IP address').fill('8.8.4')
     await page.getByText('Enter a complete IP address.').waitFor()

@@ -141,7 +141,7 @@ describe('the DMARC screens', () => {
   it('show the days as a chart, a sentence and a table', async () => {
     const chart = page.getByRole('img', { name: 'Messages per day, passed and failed' })
     expect(await chart.locator('title').count()).toBe(30)
-    await page.getByText('1,100 messages in 30 days, 85 failed. Worst day:').waitFor()
+    await page.getByText('1,100 messages in 30 days, 85 failed. Worst day (UTC):').waitFor()
     await page.getByText('Show as table').click()
     const day = page
       .getByRole('table', { name: 'Messages per day' })

@@ -276,10 +276,16 @@ describe('an object of a workspace', () => {
   it('is not changed by a member with the role read-only', async () => {
     const before = await contentOfTables()
     const changing = routes.filter((route) => !isReading(route) && !isForAdministrators(route))
-    // Members of every role may revoke their own tokens.
+    // Members of every role may revoke their own tokens, and have a digest of their own, whose
+    // settings and test this request gets wrong: test/digest/routes.test.ts.
+    const ownDigest: Record<string, string> = {
+      '/api/v1/digest': 'invalid_request',
+      '/api/v1/digest/test': 'unavailable',
+    }
     const isForbidden = (route: Route, [status, code]: [number, string | null]) =>
       (status === 403 && code === 'forbidden') ||
-      (route.path === '/api/v1/tokens/{id}' && code === 'not_found')
+      (route.path === '/api/v1/tokens/{id}' && code === 'not_found') ||
+      (code !== null && ownDigest[route.path] === code)
     const wrong = await deviations(changing, isForbidden, (route) => call(route, bearer(reader)))
     expect(wrong).toEqual([])
     expect(await contentOfTables()).toEqual(before)

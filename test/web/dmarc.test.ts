@@ -25,7 +25,7 @@ describe('the sentence of the daily chart', () => {
 
   it('names the worst day', () => {
     expect(text([day('2026-11-01', 10, 1), day('2026-11-02', 1_000, 70)], 1_010, 71)).toBe(
-      '1,010 messages in 2 days, 71 failed. Worst day: 2 Nov with 70.',
+      '1,010 messages in 2 days, 71 failed. Worst day (UTC): 2 Nov with 70.',
     )
   })
   it('reports when no message failed, and when there were none', () => {

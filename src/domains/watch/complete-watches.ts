@@ -4,7 +4,7 @@ import type { Logger } from '../../log.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { parseDomain } from '../check-domain.ts'
 import { MAX_COMPLETED_WATCHES, PARALLEL_WATCHES } from '../limits.ts'
-import { listIncomplete, saveVerdict, type WatchedDomainRow } from './store.ts'
+import { listIncomplete, saveFailure, type WatchedDomainRow } from './store.ts'
 import { watchDomain, type WatchDeps } from './watch-domain.ts'
 
 export type CompleteDeps = Omit<WatchDeps, 'monitoring'> & {
@@ -59,13 +59,7 @@ async function completeWatch(
     if (signal.aborted) return
     if (!(error instanceof Fault))
       return log.warn({ err: error, domain }, 'the watch of a domain could not be completed')
-    const verdict = {
-      state: 'bad' as const,
-      sentence: error.message,
-      stages: [],
-      checkedAt: new Date(),
-    }
-    if (await saveVerdict(deps.db, workspaceId, { domain, ...verdict }))
+    if (await saveFailure(deps.db, workspaceId, { domain, sentence: error.message }))
       await notifyChange(deps.db, workspaceId, 'checks')
   }
 }

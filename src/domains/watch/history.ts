@@ -8,12 +8,12 @@ import type { DB } from '../../store/tables.ts'
 import { DAY_MS } from '../../time.ts'
 import { HISTORY_DAYS, MAX_DOMAIN_EVENTS } from '../limits.ts'
 import type { DomainHistory } from '../shapes.ts'
-import { findWatched, listDomainEvents } from './store.ts'
+import { findWatched, listDomainEvents, type DomainEventRow } from './store.ts'
 
 /** Parts of the workspace’s data that the caller may read. */
 export type ReadableParts = { dmarc: boolean; monitoring: boolean }
 
-/** The last 90 days of a domain: pass rate per day, listings, certificates, record changes. */
+/** The last 90 days of a domain: pass rate per day, listings, certificates, changes of records and states. */
 export async function readHistory(
   db: Kysely<DB>,
   workspaceId: string,
@@ -31,18 +31,24 @@ export async function readHistory(
       : [],
     watched ? listDomainEvents(db, watched.id, since, MAX_DOMAIN_EVENTS) : [],
   ])
-  const records = recordEvents.map(({ at, name, type, before, after }) => ({
-    at: at.toISOString(),
-    kind: 'record' as const,
-    name: `${name} ${type}`,
-    before: before.join('\n'),
-    after: after.join('\n'),
-    detail: null,
-  }))
-  const events = [...records, ...hostEvents]
+  const own = recordEvents.map(presentEvent)
+  const events = [...own, ...hostEvents]
     .toSorted((one, other) => (one.at < other.at ? 1 : -1))
     .slice(0, MAX_DOMAIN_EVENTS)
   return { ...range, passRate, events }
+}
+
+function presentEvent(event: DomainEventRow): DomainHistory['events'][number] {
+  const { at, name, type, before, after, detail = null } = event
+  const isState = type === 'verdict' || type === 'line'
+  return {
+    at: at.toISOString(),
+    kind: isState ? type : 'record',
+    name: isState ? name : `${name} ${type}`,
+    before: before.join('\n'),
+    after: after.join('\n'),
+    detail,
+  }
 }
 
 function dayOf(date: Date): string {

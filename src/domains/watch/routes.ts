@@ -15,12 +15,13 @@ import {
   DomainPage,
   DomainParams,
   DomainQuery,
+  DomainReport,
   WatchedDomain,
 } from '../shapes.ts'
 import { readHistory, type ReadableParts } from './history.ts'
 import { importWatchedDomains, type ImportDeps } from './import-domains.ts'
 import { listWorkspaceDomains } from './list-domains.ts'
-import { deleteWatched } from './store.ts'
+import { deleteWatched, findStoredReport } from './store.ts'
 import { watchDomain, type WatchDeps } from './watch-domain.ts'
 
 const tags = ['Domains']
@@ -28,6 +29,7 @@ const tags = ['Domains']
 /** `/api/v1/domains` and `…/{domain}/watch`, `…/history`: the domains of a workspace. */
 export function watchRoutes(app: App, deps: WatchDeps & ImportDeps): void {
   listRoute(app, deps)
+  storedRoute(app, deps)
   historyRoute(app, deps)
   watchRoute(app, deps)
   importRoute(app, deps)
@@ -62,6 +64,29 @@ function listRoute(app: App, { db }: WatchDeps): void {
   )
 }
 
+function storedRoute(app: App, { db }: WatchDeps): void {
+  app.get(
+    '/api/v1/domains/:domain/stored',
+    {
+      schema: {
+        summary: 'Get the last whole check of a watched domain',
+        operationId: 'getStoredDomainCheck',
+        description:
+          'Watched domains are checked once a day, and by each request for a check. Returns 404 for a domain without a stored check.',
+        tags,
+        params: DomainParams,
+        response: responses(Success(DomainReport)),
+      },
+    },
+    async (request) => {
+      const { name } = parseDomain(request.params.domain)
+      const data = await findStoredReport(db, callerOf(request).workspaceId, name)
+      if (!data) throw new Fault('not_found', `${name} has no stored check.`)
+      return { success: true, data }
+    },
+  )
+}
+
 function historyRoute(app: App, { db }: WatchDeps): void {
   app.get(
     '/api/v1/domains/:domain/history',
@@ -69,7 +94,7 @@ function historyRoute(app: App, { db }: WatchDeps): void {
       schema: {
         summary: 'Get the last 90 days of a domain',
         description:
-          'Pass rate per day from DMARC reports; listings and certificates of monitored hosts; record changes of a watched domain.',
+          'Pass rate per day from DMARC reports; listings and certificates of monitored hosts; changes of records, lines and the verdict of a watched domain.',
         tags,
         params: DomainParams,
         response: responses(Success(DomainHistory)),

@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import type { LineState, StageState } from '../shapes.ts'
+import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
+import type { DomainReport, LineState, StageState } from '../shapes.ts'
+import type { KnownStates } from './states.ts'
 
 /** The last known records of one name and type, and a change that was seen once. */
 export type KnownRecord = { values: string[]; suspect: string[] | null }
@@ -18,6 +20,8 @@ export type WatchedDomainRow = {
   sentence: string | null
   stages: StageState[] | null
   checkedAt: Date | null
+  states: KnownStates
+  checkDueAt: Date
   createdAt: Date
 }
 
@@ -32,6 +36,8 @@ const WATCHED = [
   'sentence',
   'stages',
   'checkedAt',
+  'states',
+  'checkDueAt',
   'createdAt',
 ] as const
 
@@ -92,7 +98,7 @@ export async function listIncomplete(
   limit: number,
 ): Promise<WatchedDomainRow[]> {
   const { rows } = await sql<WatchedDomainRow>`
-    select id, workspace_id, domain, hosts, records, records_at, state, sentence, checked_at, created_at
+    select id, workspace_id, domain, hosts, records, records_at, state, sentence, stages, checked_at, states, check_due_at, created_at
     from (
       select *, row_number() over (partition by workspace_id order by id) as turn
       from watched_domain where hosts = '{}' and id <> all(${tried})) as incomplete
@@ -140,32 +146,124 @@ export async function deleteWatched(db: Db, workspaceId: string, domain: string)
   return numDeletedRows > 0n
 }
 
-/** Stores the verdict of a whole check, if the domain is watched. @returns whether it is */
-export async function saveVerdict(
+/** Finds a watched domain and locks it until the transaction ends. */
+export async function lockWatched(
   db: Db,
   workspaceId: string,
-  verdict: {
-    domain: string
-    state: LineState
-    sentence: string
-    stages: StageState[]
-    checkedAt: Date
-  },
+  domain: string,
+): Promise<WatchedDomainRow | undefined> {
+  const row = await db
+    .selectFrom('watchedDomain')
+    .select(WATCHED)
+    .where('workspaceId', '=', workspaceId)
+    .where('domain', '=', domain)
+    .forUpdate()
+    .executeTakeFirst()
+  return row as unknown as WatchedDomainRow | undefined
+}
+
+type SavedCheck = {
+  state: LineState
+  sentence: string
+  stages: StageState[]
+  checkedAt: Date
+  states: KnownStates
+  report: DomainReport | null
+  checkDueAt: Date
+}
+
+/** Saves a whole check and releases the domain. */
+export async function saveCheck(
+  db: Db,
+  id: string,
+  { stages, states, report, ...values }: SavedCheck,
+): Promise<void> {
+  await db
+    .updateTable('watchedDomain')
+    .set({
+      ...values,
+      stages: JSON.stringify(stages),
+      states: JSON.stringify(states),
+      report: report && JSON.stringify(report),
+      checkClaimedUntil: null,
+    })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Saves why a domain could not be checked at all, if it is watched. @returns whether it is */
+export async function saveFailure(
+  db: Db,
+  workspaceId: string,
+  { domain, sentence }: { domain: string; sentence: string },
 ): Promise<boolean> {
-  const { domain, stages, ...values } = verdict
   const { numUpdatedRows } = await db
     .updateTable('watchedDomain')
-    .set({ ...values, stages: JSON.stringify(stages) })
+    .set({ state: 'bad', sentence, stages: null, checkedAt: new Date() })
     .where('workspaceId', '=', workspaceId)
     .where('domain', '=', domain)
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }
 
+/** Moves the next whole check of a domain, and releases it. */
+export async function postponeCheck(db: Db, id: string, checkDueAt: Date): Promise<void> {
+  await db
+    .updateTable('watchedDomain')
+    .set({ checkDueAt, checkClaimedUntil: null })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Claims domains whose whole check is due, one of each workspace in turn. */
+export async function claimDueChecks(
+  db: Db,
+  limit: number,
+  leaseSeconds: number,
+): Promise<WatchedDomainRow[]> {
+  const isFree = sql<boolean>`coalesce(check_claimed_until, '-infinity') < now()`
+  const inTurn = sql<string>`(
+    select id from (
+      select id, check_due_at, row_number() over (partition by workspace_id order by check_due_at) as turn
+      from watched_domain
+      where check_due_at <= now() and ${isFree} and not ${isInDeletedWorkspace('workspace_id')}) as due
+    order by turn, check_due_at limit ${limit})`
+  const due = db
+    .selectFrom('watchedDomain')
+    .select('id')
+    .where('id', 'in', inTurn)
+    .where('checkDueAt', '<=', sql<Date>`now()`)
+    .where(isFree)
+    .forUpdate()
+    .skipLocked()
+  const rows = await db
+    .updateTable('watchedDomain')
+    .set({ checkClaimedUntil: sql<Date>`now() + ${leaseSeconds} * interval '1 second'` })
+    .where('id', 'in', due)
+    .returning(WATCHED)
+    .execute()
+  return rows as unknown as WatchedDomainRow[]
+}
+
+/** The stored picture of a watched domain; null before its first check. */
+export async function findStoredReport(
+  db: Db,
+  workspaceId: string,
+  domain: string,
+): Promise<DomainReport | null> {
+  const row = await db
+    .selectFrom('watchedDomain')
+    .select('report')
+    .where('workspaceId', '=', workspaceId)
+    .where('domain', '=', domain)
+    .executeTakeFirst()
+  return (row?.report ?? null) as DomainReport | null
+}
+
 /** Domains whose records were not checked since then, one of each workspace in turn. */
 export async function listDue(db: Db, since: Date, limit: number): Promise<WatchedDomainRow[]> {
   const { rows } = await sql<WatchedDomainRow>`
-    select id, workspace_id, domain, hosts, records, records_at, state, sentence, stages, checked_at, created_at
+    select id, workspace_id, domain, hosts, records, records_at, state, sentence, stages, checked_at, states, check_due_at, created_at
     from (
       select *, row_number() over (partition by workspace_id order by records_at nulls first, id) as turn
       from watched_domain where records_at is null or records_at < ${since}) as due
@@ -186,12 +284,16 @@ export async function saveRecords(
     .execute()
 }
 
+/** A change of a record, or of a state. */
 export type DomainEventRow = {
   at: Date
   name: string
+  /** A record type, `verdict` or `line`. */
   type: string
   before: string[]
   after: string[]
+  /** The sentence of a new state; null for records. */
+  detail?: string | null
 }
 
 /** Inserts changes of a domain, and deletes its oldest ones beyond the limit. */
@@ -222,7 +324,7 @@ export async function listDomainEvents(
 ): Promise<DomainEventRow[]> {
   return db
     .selectFrom('domainEvent')
-    .select(['at', 'name', 'type', 'before', 'after'])
+    .select(['at', 'name', 'type', 'before', 'after', 'detail'])
     .where('domainId', '=', domainId)
     .where('at', '>=', since)
     .orderBy('id', 'desc')

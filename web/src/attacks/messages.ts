@@ -115,7 +115,7 @@ export const network = {
   reports: 'Reports',
   openDay: (day: string) => `Show the networks of ${day}`,
   table: 'Show as table',
-  dayColumns: ['Day', 'Reports'],
+  dayColumns: ['Day (UTC)', 'Reports'],
   services: 'Most attacked services',
   moreServices: 'Other attacked services',
   more: (count: number) => `${numberText(count)} more`,

@@ -129,7 +129,7 @@ export const summary = {
   quarantinedOrRejected: 'Quarantined or rejected',
   policy: 'Policy',
   reporters: 'Reporters',
-  lastDay: 'Last day',
+  lastDay: 'Last day (UTC)',
   selectors: 'DKIM keys in use',
   selector: 'Selector',
   validSignatures: (share: string) => `${share} of signatures valid`,
@@ -170,7 +170,7 @@ export function describeDays({
   if (messages === 0) return `No messages in ${counted(days.length, 'day')}.`
   if (fail === 0) return `${total}, none failed.`
   const worst = days.reduce((before, day) => (day.fail > before.fail ? day : before))
-  return `${total}, ${numberText(fail)} failed. Worst day: ${utcDayText(worst.day)} with ${numberText(worst.fail)}.`
+  return `${total}, ${numberText(fail)} failed. Worst day (UTC): ${utcDayText(worst.day)} with ${numberText(worst.fail)}.`
 }
 
 /** Groups of sources, those that need attention first. */
@@ -217,7 +217,7 @@ export const senders = {
 export const sources = {
   source: 'source',
   authentication: 'Authentication',
-  seen: 'Seen',
+  seen: 'Seen (UTC)',
   stopped: (count: number) => `${numberText(count)} quarantined or rejected`,
   dkim: (share: string) => `DKIM ${share}`,
   spf: (share: string) => `SPF ${share}`,

@@ -147,9 +147,12 @@ export const history = {
   dayColumns: ['Day (UTC)', 'Passed', 'Failed'],
   openDay: (day: string) => `Show the reports of ${day}`,
   noEvents: 'No changes recorded.',
-  kinds: { record: 'Record', listing: 'Blocklist', certificate: 'Certificate' } satisfies Record<
-    DomainHistory['events'][number]['kind'],
-    string
-  >,
+  kinds: {
+    record: 'Record',
+    listing: 'Blocklist',
+    certificate: 'Certificate',
+    verdict: 'Verdict',
+    line: 'Check',
+  } satisfies Record<DomainHistory['events'][number]['kind'], string>,
   change: (before: string, after: string) => `${before || 'none'} → ${after || 'none'}`,
 } as const

@@ -15,12 +15,14 @@ import { describeStatus } from './status.ts'
 
 type MigrationTableProps = {
   migrations: Listed[]
+  /** Number of migrations on all pages. */
+  total: number
   /** They are one page of several. */
   isPaged: boolean
 }
 
 /** Migrations with their progress. */
-export function MigrationTable({ migrations, isPaged }: MigrationTableProps) {
+export function MigrationTable({ migrations, total, isPaged }: MigrationTableProps) {
   return (
     <DataTable
       caption={messages.yours}
@@ -28,7 +30,7 @@ export function MigrationTable({ migrations, isPaged }: MigrationTableProps) {
       rows={migrations}
       rowId={({ migrationId }) => migrationId}
       nameOf={sourceOf}
-      count={(rows) => counted(rows, 'migration')}
+      count={(rows) => counted(isPaged ? total : rows, 'migration')}
       filterLabel={messages.filter}
       actions={useMigrationActions()}
       csvName="migrations"

@@ -34,7 +34,11 @@ export function Screen() {
       {data && data.pagination.total === 0 && <NoMigration />}
       {data && data.migrations.length > 0 && (
         <div>
-          <MigrationTable migrations={data.migrations} isPaged={data.pagination.totalPages > 1} />
+          <MigrationTable
+            migrations={data.migrations}
+            total={data.pagination.total}
+            isPaged={data.pagination.totalPages > 1}
+          />
           <PaginationLinks
             {...data.pagination}
             onGo={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}

@@ -70,6 +70,13 @@ export const ACCOUNT_LIMITS: Limit[] = [
     operations: ['listWebhookEndpointRequests'],
   },
   {
+    name: 'digest previews and tests',
+    requests: 120,
+    per: 'an hour',
+    atOnce: 1,
+    operations: ['getDigestPreview', 'testDigest'],
+  },
+  {
     name: 'account exports',
     requests: 6,
     per: 'an hour',

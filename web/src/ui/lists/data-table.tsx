@@ -80,7 +80,8 @@ export function DataTable<T>(props: DataTableProps<T>) {
         filter={filter}
         filterLabel={hasFilter ? props.filterLabel : undefined}
         filters={props.filters}
-        csvName={props.csvName}
+        // A page alone would look like the whole list.
+        csvName={isPaged ? undefined : props.csvName}
         csvHref={props.csvHref}
         onSort={isPaged || rows.length < 2 ? undefined : sortBy}
         onFilter={filterBy}

@@ -1,0 +1,100 @@
+import type { Kysely } from 'kysely'
+import { messageOf } from '../../errors.ts'
+import { defineJob, type Job } from '../../jobs/job.ts'
+import type { Logger } from '../../log.ts'
+import type { DB } from '../../store/tables.ts'
+import { checkDomain } from '../check-domain.ts'
+import type { DomainDeps } from '../domain-context.ts'
+import {
+  CHECK_BATCH,
+  CHECK_CLAIMS_FOR_MS,
+  CHECK_LEASE_SECONDS,
+  CHECK_RUN_SECONDS,
+  FAILED_CHECK_RETRY_MS,
+  PARALLEL_CHECKS,
+} from '../limits.ts'
+import type { DomainReport } from '../shapes.ts'
+import { recordCheck, type Expiry } from './record-check.ts'
+import { claimDueChecks, postponeCheck, type WatchedDomainRow } from './store.ts'
+
+export type DailyCheckDeps = {
+  db: Kysely<DB>
+  /** What a check for this workspace needs. */
+  depsOf: (workspaceId: string) => DomainDeps
+  log: Logger
+}
+
+/**
+ * Checks watched domains as a whole, each once a day. Up to two runs share the domains by leases,
+ * so an instance that is killed delays its domains by minutes.
+ */
+export function checkDomainsJob(deps: Omit<DailyCheckDeps, 'log'>): Job {
+  return defineJob({
+    name: 'domains.check',
+    schedule: '* * * * *',
+    concurrency: 2,
+    uniqueBy: () => 'all',
+    deadline: CHECK_RUN_SECONDS,
+    retry: { limit: 0 },
+    async run(_data, { signal, log }) {
+      const until = performance.now() + CHECK_CLAIMS_FOR_MS
+      const checked = await checkDueDomains({ ...deps, log }, signal, until)
+      if (checked > 0) log.debug({ checked }, 'watched domains checked')
+    },
+  })
+}
+
+/**
+ * Checks the domains that are due, a few of each workspace in turn.
+ * @param until time of `performance.now()` after which no further domains are claimed
+ * @returns how many domains were checked
+ */
+export async function checkDueDomains(
+  deps: DailyCheckDeps,
+  signal: AbortSignal,
+  until = Infinity,
+): Promise<number> {
+  let checked = 0
+  while (!signal.aborted && performance.now() < until) {
+    const claimed = await claimDueChecks(deps.db, CHECK_BATCH, CHECK_LEASE_SECONDS)
+    if (claimed.length === 0) break
+    const waiting = claimed.values()
+    const work = async () => {
+      for (const row of waiting) if (!signal.aborted) await checkOne(row, deps, signal)
+    }
+    await Promise.all(Array.from({ length: PARALLEL_CHECKS }, work))
+    checked += claimed.length
+  }
+  return checked
+}
+
+/** The failure of one domain must not stop the others: it is checked again in an hour. */
+async function checkOne(
+  { id, workspaceId, domain }: WatchedDomainRow,
+  { db, depsOf, log }: DailyCheckDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const deps = depsOf(workspaceId)
+    const report = await checkDomain(domain, deps, signal)
+    // An aborted check has lines that are unknown for no reason of the domain.
+    if (signal.aborted) return
+    await recordCheck(db, workspaceId, report, await expiryOf(report, deps, signal))
+  } catch (error) {
+    if (signal.aborted) return
+    log.warn({ domainId: id }, `a watched domain could not be checked: ${messageOf(error)}`)
+    await postponeCheck(db, id, new Date(Date.now() + FAILED_CHECK_RETRY_MS))
+  }
+}
+
+/** The check has asked the registry; this is its answer from the cache. */
+async function expiryOf(
+  { registeredDomain }: DomainReport,
+  { registrations }: DomainDeps,
+  signal: AbortSignal,
+): Promise<Expiry | null> {
+  const result = await registrations.lookUp(registeredDomain, signal)
+  if (result.status !== 'found' || result.registration.expiresAt === null) return null
+  const { expiresAt, registrar } = result.registration
+  return { expiresAt, registrar }
+}

@@ -1,0 +1,135 @@
+// Texts of alerts about watched domains.
+import type { NewAlert, ResolvingAlert } from '../../alerts/raise.ts'
+import type { Severity } from '../../alerts/severity.ts'
+import { DAY_MS } from '../../time.ts'
+import type { DomainReport, LineState } from '../shapes.ts'
+import { counted } from '../lines/line.ts'
+import type { StateChange } from './states.ts'
+
+/** Names of states, as the dashboard has them. */
+export const STATE_NAMES: Record<LineState, string> = {
+  good: 'Good',
+  warning: 'Warning',
+  bad: 'Problem',
+  unknown: 'Not checked',
+}
+
+/** The page with the domain; its name must not be in the link. */
+const PATH = '/domains'
+
+function incidentOf(domain: string): string {
+  return `domain/${domain}`
+}
+
+function registrationOf(domain: string): string {
+  return `domain/${domain}/registration`
+}
+
+/** The alert about lines of a domain that became worse, all that were confirmed by one check. */
+export function worseAlert(
+  workspaceId: string,
+  { domain, unicodeDomain, verdict, fixes }: DomainReport,
+  changes: StateChange[],
+  at: Date,
+): NewAlert {
+  const keys = changes.map(({ subject, after, since }) => `${subject} ${after} ${since}`)
+  const lines = changes.map(
+    ({ title, before, after, summary }) =>
+      `${title}: ${STATE_NAMES[before]} → ${STATE_NAMES[after]}. ${summary}`,
+  )
+  return {
+    workspaceId,
+    kind: 'domain.worse',
+    key: `domain-worse ${workspaceId} ${domain} ${keys.join(',')}`,
+    incident: incidentOf(domain),
+    phase: 'open',
+    severity: changes.some(({ after }) => after === 'bad') ? 'error' : 'warning',
+    title: `${unicodeDomain} got worse: ${changes.map(({ title }) => title).join(', ')}`,
+    text: [verdict.sentence, ...lines].join('\n\n'),
+    nextStep:
+      fixes.length > 0
+        ? `Open the domain: it has ${counted(fixes.length, 'record')} to publish.`
+        : 'Open the domain to see the details.',
+    path: PATH,
+    at,
+  }
+}
+
+/** The alert about a domain that has no problem or warning any more. */
+export function recoveredAlert(
+  workspaceId: string,
+  { domain, unicodeDomain, verdict, checkedAt }: DomainReport,
+): ResolvingAlert {
+  return {
+    workspaceId,
+    kind: 'domain.recovered',
+    key: `domain-recovered ${workspaceId} ${domain} ${checkedAt}`,
+    incident: incidentOf(domain),
+    title: `Resolved: ${unicodeDomain} is in order again`,
+    text: verdict.sentence,
+    nextStep: '',
+    path: PATH,
+    at: new Date(checkedAt),
+  }
+}
+
+/** The alert about a registration that was extended. */
+export function renewedAlert(
+  workspaceId: string,
+  domain: string,
+  expiresAt: Date,
+  at: Date,
+): ResolvingAlert {
+  const day = expiresAt.toISOString().slice(0, 10)
+  return {
+    workspaceId,
+    kind: 'domain.renewed',
+    key: `domain-renewed ${workspaceId} ${domain} ${day}`,
+    incident: registrationOf(domain),
+    title: `Resolved: the registration of ${domain} was renewed`,
+    text: `It now ends on ${day}.`,
+    nextStep: '',
+    path: PATH,
+    at,
+  }
+}
+
+/** Days before the end of a registration from which an alert about it is an error, or critical. */
+const ERROR_DAYS = 14
+const CRITICAL_DAYS = 1
+
+function severityOf(threshold: number): Severity {
+  if (threshold <= CRITICAL_DAYS) return 'critical'
+  return threshold <= ERROR_DAYS ? 'error' : 'warning'
+}
+
+/** The alert about the end of a registration. */
+export function expiryAlert(
+  workspaceId: string,
+  domain: string,
+  { expiresAt, registrar }: { expiresAt: Date; registrar: string | null },
+  { threshold, at }: { threshold: number; at: Date },
+): NewAlert {
+  const day = expiresAt.toISOString().slice(0, 10)
+  const days = Math.floor((expiresAt.getTime() - at.getTime()) / DAY_MS)
+  const where = registrar === null ? 'at its registrar' : `at its registrar, ${registrar}`
+  return {
+    workspaceId,
+    kind: 'domain.expires',
+    key: `domain-expires ${workspaceId} ${domain} ${day} ${threshold}`,
+    incident: registrationOf(domain),
+    phase: 'open',
+    severity: severityOf(threshold),
+    title:
+      days < 0
+        ? `The registration of ${domain} has expired`
+        : `The registration of ${domain} ends ${days === 0 ? 'within a day' : `in ${counted(days, 'day')}`}`,
+    text:
+      days < 0
+        ? `It ended on ${day}. Mail and websites of the domain can stop at any time, and others may register it later.`
+        : `It ends on ${day}. After that, mail and websites of the domain stop working.`,
+    nextStep: `Renew it ${where}. If it renews automatically, check the payment method.`,
+    path: PATH,
+    at,
+  }
+}
