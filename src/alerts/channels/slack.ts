@@ -1,10 +1,8 @@
 import { Type } from 'typebox'
-import type { Severity } from '../severity.ts'
 import { defineChannel, requireSuccess } from './define-channel.ts'
+import { headingOf } from './appearance.ts'
 import { Secret } from './fields.ts'
 import { cut } from './notification.ts'
-
-const EMOJI: Record<Severity, string> = { critical: '🚨', error: '🔴', warning: '🟠', info: '🔵' }
 
 /** Responses that mean that the webhook or its channel is gone; https://api.slack.com/messaging/webhooks. */
 const DEAD = new Set([
@@ -28,6 +26,8 @@ export const slack = defineChannel({
   name: 'Slack',
   group: 'chat',
   docs: 'Create an app with an incoming webhook for the channel, and copy the webhook’s URL.',
+  ending: 'A new message says that the problem ended.',
+  disabling: 'The webhook was removed, or its channel was archived or deleted.',
   fields: Type.Object({
     url: Secret(
       {
@@ -39,8 +39,9 @@ export const slack = defineChannel({
     ),
   }),
   limits: { title: 140, text: 2_800, perMinute: 30 },
-  async send({ title, text, severity, phase, link }, { url }, { http }) {
-    const heading = `${phase === 'resolved' ? '✅' : EMOJI[severity]} ${title}`
+  async send(delivery, { url }, { http }) {
+    const { text, link } = delivery
+    const heading = headingOf(delivery)
     const response = await http(url, {
       json: {
         text: escape(heading),
