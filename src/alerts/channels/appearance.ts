@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Phase, Severity } from '../severity.ts'
+import { cut } from './notification.ts'
 
 type Appearance = { severity: Severity; phase: Phase }
 
@@ -30,6 +31,13 @@ export function problemKey({ incident, id }: { incident: string | null; id: stri
     .update(incident ?? id)
     .digest('hex')
     .slice(0, 32)
+}
+
+/** Escapes as much of a text as fits, without tearing an escape. */
+export function escapeTo(text: string, limit: number, escape: (text: string) => string): string {
+  let shorter = text
+  while (escape(shorter).length > limit) shorter = cut(shorter, Math.floor(shorter.length * 0.9))
+  return escape(shorter)
 }
 
 export function escapeHtml(text: string): string {

@@ -59,11 +59,11 @@ export type ChannelDefinition<Fields extends TObject> = {
    * @returns `ref` where the message can be changed later
    * @throws Later, Dead, Rejected
    */
-  send(
+  send: (
     delivery: Delivery,
     settings: Static<Fields>,
     tools: { http: Http },
-  ): Promise<{ ref?: string | undefined } | void>
+  ) => Promise<{ ref?: string | undefined } | void>
 }
 
 /** Makes a channel type whose settings are one encrypted JSON. */

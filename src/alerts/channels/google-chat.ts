@@ -1,7 +1,10 @@
 import { Type } from 'typebox'
-import { headingOf, problemKey } from './appearance.ts'
+import { escapeTo, headingOf, problemKey } from './appearance.ts'
 import { defineChannel, requireSuccess } from './define-channel.ts'
 import { Secret } from './fields.ts'
+
+/** Characters of the text in a message of 4,000. */
+const MAX_TEXT_LENGTH = 3_000
 
 const DEAD_STATUSES = new Set([401, 403, 404])
 
@@ -26,13 +29,13 @@ export const googleChat = defineChannel({
       },
     ),
   }),
-  // 4,000 for all parts. All apps of a space share 60 messages a minute.
-  limits: { title: 250, text: 3_000, perMinute: 20 },
+  // All apps of a space share 60 messages a minute.
+  limits: { title: 250, text: MAX_TEXT_LENGTH, perMinute: 20 },
   async send(delivery, { url }, { http }) {
     const { text, link } = delivery
     const target = new URL(url)
     target.searchParams.set('messageReplyOption', 'REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD')
-    const parts = [escape(headingOf(delivery)), escape(text), link ?? '']
+    const parts = [escape(headingOf(delivery)), escapeTo(text, MAX_TEXT_LENGTH, escape), link ?? '']
     const response = await http(target.href, {
       json: {
         text: parts.filter((part) => part !== '').join('\n\n'),

@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
-import { colorOf, escapeMarkdown, headingOf, OPEN_LABEL } from './appearance.ts'
+import { colorOf, escapeMarkdown, escapeTo, headingOf, OPEN_LABEL } from './appearance.ts'
 import { defineChannel, requireSuccess } from './define-channel.ts'
 import { SelfHostedSecret } from './fields.ts'
-import { cut } from './notification.ts'
 import { PRIVATE_SERVER_HELP } from './self-hosted.ts'
 
 const MAX_TEXT_LENGTH = 1_000
@@ -37,7 +36,7 @@ export const rocketChat = defineChannel({
         attachments: [
           {
             color: colorOf(delivery),
-            text: cut(escapeMarkdown(text), MAX_TEXT_LENGTH),
+            text: escapeTo(text, MAX_TEXT_LENGTH, escapeMarkdown),
             ...(link !== null && { title: OPEN_LABEL, title_link: link }),
           },
         ],

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { defineChannel, requireSuccess } from './define-channel.ts'
-import { headingOf } from './appearance.ts'
+import { escapeTo, headingOf, OPEN_LABEL } from './appearance.ts'
 import { Secret } from './fields.ts'
 import { cut } from './notification.ts'
 
@@ -56,7 +56,7 @@ export const slack = defineChannel({
             : [
                 {
                   type: 'section',
-                  text: { type: 'mrkdwn', text: escapeTo(text, MAX_SECTION_LENGTH) },
+                  text: { type: 'mrkdwn', text: escapeTo(text, MAX_SECTION_LENGTH, escape) },
                 },
               ]),
           ...(link === null ? [] : [openButton(link)]),
@@ -70,18 +70,11 @@ export const slack = defineChannel({
 function openButton(url: string) {
   return {
     type: 'actions',
-    elements: [{ type: 'button', text: { type: 'plain_text', text: 'Open in Portreeve' }, url }],
+    elements: [{ type: 'button', text: { type: 'plain_text', text: OPEN_LABEL }, url }],
   }
 }
 
 /** Slack’s three characters; `<!channel>` and `<@user>` are then text. */
 function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-}
-
-/** Escapes as much of a text as fits, without tearing an escape. */
-function escapeTo(text: string, limit: number): string {
-  let shorter = text
-  while (escape(shorter).length > limit) shorter = cut(shorter, Math.floor(shorter.length * 0.9))
-  return escape(shorter)
 }
