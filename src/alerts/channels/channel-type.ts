@@ -5,7 +5,7 @@ import type { Resolver } from '../../net/dns.ts'
 import type { Relay } from '../../net/smtp.ts'
 import type { DB } from '../../store/tables.ts'
 import type { AlertRow } from '../store.ts'
-import type { ChannelRow } from './store.ts'
+import type { ChannelRow, PreparedChannel } from './store.ts'
 
 /** Everything a channel type may need to validate a target and to send to it. */
 export type SendDeps = {
@@ -55,14 +55,6 @@ export type ChannelManual = {
   disabling: string
   /** Characters of title and text, and messages a minute. */
   limits: { title: number; text: number; perMinute: number }
-}
-
-/** What distinguishes a channel from others of its workspace, and what is kept of its settings. */
-export type PreparedChannel = {
-  target: string
-  secret: string | null
-  settingsSealed: string | null
-  settingsShown: Record<string, string> | null
 }
 
 /**

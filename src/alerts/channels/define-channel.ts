@@ -11,7 +11,6 @@ import type {
   ChannelGroup,
   ChannelType,
   OutgoingMessage,
-  PreparedChannel,
   SendDeps,
   SendResult,
 } from './channel-type.ts'
@@ -20,7 +19,7 @@ import { createHttp, type Http } from './http.ts'
 import { composeNotification, type Notification, type TextLimits } from './notification.ts'
 import { Dead, Rejected } from './outcomes.ts'
 import { channelSettings } from './settings.ts'
-import { secretContext, type ChannelRow } from './store.ts'
+import { secretContext, type ChannelRow, type PreparedChannel } from './store.ts'
 
 /** One message for a service; `title` and `text` are cut and not escaped. */
 export type Delivery = Notification & {
@@ -205,11 +204,12 @@ function open({ id, settingsSealed }: ChannelRow, secretKey: string): Settings {
 }
 
 async function send<Fields extends TObject>(
-  { name, fields, limits, isIdempotent, send: sendOne }: ChannelDefinition<Fields>,
+  definition: ChannelDefinition<Fields>,
   { id, channel, alerts, ref, beforeHandover }: OutgoingMessage,
   deps: SendDeps,
   signal: AbortSignal,
 ): Promise<SendResult> {
+  const { name, fields, limits, isIdempotent } = definition
   const settings = open(channel, deps.secretKey)
   let words: string | undefined
   const http = createHttp({
@@ -230,7 +230,7 @@ async function send<Fields extends TObject>(
     incident: alerts.length === 1 ? (alert?.incident ?? null) : null,
     ref,
   }
-  const sent = await sendOne(delivery, settings as Static<Fields>, { http })
+  const sent = await definition.send(delivery, settings as Static<Fields>, { http })
   return { ref: sent?.ref, words }
 }
 

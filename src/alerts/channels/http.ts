@@ -62,7 +62,7 @@ export function createHttp({
       body: answer.body,
       json: objectIn(answer.body),
       retryAfter: secondsIn(answer.retryAfter),
-      words: describe(name, answer, secrets),
+      words: describe(name, { ...answer, isPrivate: answer.isPrivate && !origin }, secrets),
     }
     onResponse(response)
     if (answer.status === 429 || answer.status >= 500)

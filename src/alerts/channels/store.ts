@@ -3,7 +3,6 @@ import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import type { QuietHours } from '../quiet-hours.ts'
 import type { Severity } from '../severity.ts'
-import type { PreparedChannel } from './channel-type.ts'
 
 export type ChannelRow = {
   id: string
@@ -31,6 +30,14 @@ export type ChannelRow = {
   deadAt: Date | null
   lastSentAt: Date | null
   createdAt: Date
+}
+
+/** What distinguishes a channel from others of its workspace, and what is kept of its settings. */
+export type PreparedChannel = {
+  target: string
+  secret: string | null
+  settingsSealed: string | null
+  settingsShown: Record<string, string> | null
 }
 
 /** Columns of a `ChannelRow`. */
@@ -246,17 +253,9 @@ export async function updateEncryptedSettings(
       deadAt: null,
     })
     .where('id', '=', id)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('alertChannel as other')
-            .select('other.id')
-            .whereRef('other.workspaceId', '=', 'alertChannel.workspaceId')
-            .whereRef('other.type', '=', 'alertChannel.type')
-            .where('other.target', '=', target)
-            .whereRef('other.id', '!=', 'alertChannel.id'),
-        ),
-      ),
+    .where(
+      sql<boolean>`not exists (select from alert_channel other where other.target = ${target} and other.id <> ${id}
+        and other.workspace_id = alert_channel.workspace_id and other.type = alert_channel.type)`,
     )
     .returning('id')
     .executeTakeFirst()

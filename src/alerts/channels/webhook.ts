@@ -88,8 +88,10 @@ function isGone(error: unknown): boolean {
   return error instanceof Fault && error.cause === 410
 }
 
-function bodyOf({ kind, at, path, incidentId: _, ...texts }: AlertRow, baseUrl: string): string {
-  const data = { ...texts, url: alertLink({ path }, baseUrl) }
+function bodyOf({ kind, at, path, ...alert }: AlertRow, baseUrl: string): string {
+  const { id, title, text, nextStep, phase, severity, incident } = alert
+  const url = alertLink({ path }, baseUrl)
+  const data = { id, title, text, nextStep, phase, severity, incident, url }
   return JSON.stringify({ type: kind, timestamp: at.toISOString(), data })
 }
 

@@ -46,6 +46,9 @@ import {
   type DueMessage,
 } from './store.ts'
 
+/** The page with all alerts and their deliveries. */
+const HISTORY_PATH = '/alerts'
+
 const TYPES = { bursts: BURST_TYPES, perMinute: MESSAGES_PER_MINUTE }
 
 export type DeliveryDeps = SendDeps & {
@@ -189,7 +192,7 @@ function summaryOf({ id, createdAt, summarises }: ClaimedMessage): AlertRow {
     kind: 'channel.unsent',
     ...unsentAlerts(summarises),
     nextStep: '',
-    path: '/alerts',
+    path: HISTORY_PATH,
     at: createdAt,
     phase: 'once',
     severity: 'warning',

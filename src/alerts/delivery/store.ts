@@ -222,8 +222,8 @@ async function lockChannelOf(db: Db, messageId: string): Promise<ChannelRow | un
   const row = await db
     .selectFrom('alertChannel')
     .select(CHANNEL)
-    .where('id', '=', ({ selectFrom }) =>
-      selectFrom('alertMessage').select('channelId').where('id', '=', messageId),
+    .where('id', '=', (query) =>
+      query.selectFrom('alertMessage').select('channelId').where('id', '=', messageId),
     )
     .forNoKeyUpdate()
     .executeTakeFirst()

@@ -42,6 +42,7 @@ const matrix: Contract = {
   },
   dead: { status: 401, body: { errcode: 'M_UNKNOWN_TOKEN', error: 'Invalid access token' } },
   rejected: { status: 413, body: { errcode: 'M_TOO_LARGE', error: 'event too large' } },
+  busy: { status: 429, body: { errcode: 'M_LIMIT_EXCEEDED', retry_after_ms: 7_000 } },
 }
 
 function contentOf(content: unknown): string {
@@ -52,16 +53,20 @@ function contentOf(content: unknown): string {
   return readHtml(html, /<\/?strong>|<a href="[^"<>]*">|<\/a>/g)
 }
 
+function attachedText(json: unknown, max: number): string {
+  const path = 'attachments.0.text'
+  return valueAt(json, path) === undefined ? '' : textAt(json, path, max)
+}
+
 const mattermost: Contract = {
   hosted: null,
   settings: (origin) => ({ url: `${origin}/hooks/xxgenerated1key2` }),
   accept({ method, url, json }) {
     requireThat(method === 'POST' && url.pathname === '/hooks/xxgenerated1key2', 'not found', 404)
     const text = textAt(json, 'text', 16_383)
-    const attached = valueAt(json, 'attachments.0.text')
-    if (attached !== undefined) textAt(json, 'attachments.0.text', 16_383)
+    const attached = attachedText(json, 16_383)
     linkAt(json, 'attachments.0.title_link')
-    const shown = `${readMarkdown(text)}\n${readMarkdown(String(attached ?? ''))}`
+    const shown = `${readMarkdown(text)}\n${readMarkdown(attached)}`
     return { shown, reply: { status: 200, body: 'ok' } }
   },
   dead: {
@@ -82,10 +87,9 @@ const rocketchat: Contract = {
   accept({ method, url, json }) {
     requireThat(method === 'POST' && url.pathname === ROCKET_PATH, { success: false }, 404)
     const text = readMarkdown(textAt(json, 'text', 1_000))
-    const attached = valueAt(json, 'attachments.0.text')
-    if (attached !== undefined) textAt(json, 'attachments.0.text', 1_000)
+    const attached = attachedText(json, 1_000)
     linkAt(json, 'attachments.0.title_link')
-    const shown = `${text}\n${readMarkdown(String(attached ?? ''))}`
+    const shown = `${text}\n${readMarkdown(attached)}`
     return { shown, reply: { status: 200, body: { success: true } } }
   },
   dead: {

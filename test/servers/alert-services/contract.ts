@@ -28,6 +28,8 @@ export type Contract = {
   dead: Reply
   /** Response to a message that the service never accepts. */
   rejected: Reply
+  /** Response to too many messages, for seven seconds; the header `Retry-After` elsewhere. */
+  busy?: Reply
 }
 
 export class Refused extends Error {

@@ -43,10 +43,9 @@ const gotify: Contract = {
   rejected: { status: 400, body: { error: 'Bad Request', errorCode: 400 } },
 }
 
-const PUSHOVER_FIELDS = new Set([
-  ...['token', 'user', 'device', 'title', 'message', 'priority', 'timestamp', 'url', 'url_title'],
-  ...['html', 'sound', 'ttl', 'tags', 'retry', 'expire'],
-])
+const PUSHOVER_FIELDS = new Set(
+  'token user device title message priority timestamp url url_title sound ttl tags'.split(' '),
+)
 
 const pushover: Contract = {
   hosted: 'https://api.pushover.net',

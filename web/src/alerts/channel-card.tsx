@@ -34,7 +34,7 @@ export function ChannelCard({ channel }: { channel: Channel }) {
       {status === 'unconfirmed' && <Code channel={channel} />}
       <Facts
         facts={[
-          [messages.facts.type, messages.types[type]],
+          [messages.facts.type, messages.types[type] ?? type],
           [messages.facts.label, label],
           [messages.facts.events, describeKinds(kinds)],
           [messages.facts.quietHours, describeQuietHours(quietHours)],

@@ -52,7 +52,7 @@ export const channels = {
 export const create = {
   submit: 'Add channel',
   type: 'Type',
-  types: { email: 'Email address', webhook: 'Webhook' } satisfies Record<Channel['type'], string>,
+  types: { email: 'Email address', webhook: 'Webhook' },
   address: 'Email address',
   addressHint: 'An address other than your own gets a confirmation code first.',
   enterAddress: 'Enter an email address.',
@@ -74,7 +74,7 @@ export const channel = {
     quietHours: 'Quiet hours',
     lastSent: 'Last sent',
   },
-  types: { email: 'Email', webhook: 'Webhook' } satisfies Record<Channel['type'], string>,
+  types: { email: 'Email', webhook: 'Webhook' } as Record<string, string>,
   sendTest: 'Send test',
   testAbout: (target: string) => `to ${target}`,
   testSent: 'Test sent.',
@@ -125,6 +125,7 @@ const DELIVERY_STATES: Record<Delivery['status'], State> = {
   sent: { tone: 'good', word: 'Sent' },
   failed: { tone: 'bad', word: 'Failed' },
   uncertain: { tone: 'unknown', word: 'Possibly sent' },
+  dropped: { tone: 'unknown', word: 'Ended before it was sent' },
 }
 
 export function deliveryState({ status }: Delivery): State {

@@ -1,8 +1,12 @@
 import type { Channel } from './api.ts'
 
-/** The address or URL that a channel sends to. */
-export function targetOf({ address, url }: Pick<Channel, 'address' | 'url'>): string {
-  return address ?? url ?? ''
+/** The address or URL that a channel sends to, or its short name. */
+export function targetOf({
+  address,
+  url,
+  name,
+}: Pick<Channel, 'address' | 'url' | 'name'>): string {
+  return address ?? url ?? name
 }
 
 /** The path of an alert’s page, for whichever host name this dashboard was opened under. */
