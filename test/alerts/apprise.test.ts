@@ -23,11 +23,15 @@ afterEach(() => service.close())
  * services in what both of them have.
  */
 describe.skipIf(!existsSync(APPRISE))('Apprise, where Debian’s package is installed', () => {
-  it.each(Object.keys(URLS))('sends to the fake of %s', async (id) => {
-    service = await startAlertService(id)
-    const url = URLS[id]?.(new URL(service.origin).host) ?? ''
-    await run(APPRISE, ['-vv', '-t', 'Title of it', '-b', 'Body of it', url], { timeout: 30_000 })
-    expect(service.violations).toEqual([])
-    expect(service.shown.join()).toContain('Body of it')
-  }, 40_000)
+  it.each(Object.keys(URLS))(
+    'sends to the fake of %s',
+    async (id) => {
+      service = await startAlertService(id)
+      const url = URLS[id]?.(new URL(service.origin).host) ?? ''
+      await run(APPRISE, ['-vv', '-t', 'Title of it', '-b', 'Body of it', url], { timeout: 30_000 })
+      expect(service.violations).toEqual([])
+      expect(service.shown.join()).toContain('Body of it')
+    },
+    40_000,
+  )
 })

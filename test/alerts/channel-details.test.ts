@@ -148,7 +148,7 @@ describe('Custom webhook', () => {
     [{ body: '{}', headers: 'X-A: 1\nHost: evil.test' }, /header host is set/],
     [{ body: '{}', headers: 'X-A: 1|'.repeat(11) }, /Up to 10 headers/],
     [{ body: '{}', method: 'GET' }, /settings\.method/],
-    [{ body: `"${'x'.repeat(4_001)}"` }, /settings\.body/],
+    [{ body: `"${'x'.repeat(2_001)}"` }, /settings\.body/],
   ])('rejects %j', (settings, message) => {
     expect(() => prepare('template', { url, ...settings })).toThrow(message)
   })

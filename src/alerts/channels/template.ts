@@ -40,7 +40,7 @@ export const template = defineChannel({
         help: `Placeholders: ${TEMPLATE_VALUES.map((name) => `{{${name}}}`).join(', ')}.`,
         placeholder: '{"text": "{{title}}: {{link}}"} or to=123&text={{title}}',
       },
-      { maxLength: 4_000, pattern: '^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]*$' },
+      { maxLength: 2_000, pattern: '^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]*$' },
     ),
   }),
   limits: { title: 250, text: 4_000, perMinute: 30 },
