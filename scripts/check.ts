@@ -25,6 +25,7 @@ const REAL_PARTS = {
   '/usr/bin/shellcheck': 'shellcheck',
   '/usr/bin/curl': 'curl',
   '/usr/bin/swaks': 'swaks',
+  '/usr/bin/apprise': 'apprise',
   // Required by swaks for TLS. Its path depends on the processor.
   '/usr/share/doc/libnet-ssleay-perl/copyright': 'libnet-ssleay-perl',
   '/usr/bin/tmux': 'tmux',

@@ -49,7 +49,7 @@ export const RULES: { pattern: RegExp; instead: string; kinds?: Text['kind'][] }
 
 /** Every text of the interface, the server's messages, the command line and the docs. */
 export function readTexts(): Text[] {
-  const docs = [...DOCS, ...globSync('docs/*.md')]
+  const docs = [...DOCS, ...globSync('docs/**/*.md')]
   const sources = globSync(['src/**/*.ts', 'web/src/**/*.{ts,tsx}']).filter(
     (file) => !isGenerated(file),
   )

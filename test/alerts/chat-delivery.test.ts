@@ -59,7 +59,10 @@ async function startWithChannel(options: AlertsTestOptions = {}) {
   return { portreeve, id, messages, channelNow }
 }
 
-const titles = () => discord.requests.map(({ json }) => (json.embeds[0] as { title: string }).title)
+type Message = { embeds: [{ title: string }] }
+const titles = () => discord.calls.map(({ json }) => (json as Message).embeds[0].title)
+
+const DEAD = { status: 404, body: { code: 10_015, message: 'Unknown Webhook' } }
 
 function raiseResolved(portreeve: AlertsTest, name: string) {
   return portreeve.raise(alice.id, name, {
@@ -139,7 +142,7 @@ describe('a chat channel', () => {
     // The end is a message of its own, and the first one is edited.
     await until(titles, (all) => all.length === 3)
     expect(titles()).toEqual(['major is listed', 'major is off the list', 'major is off the list'])
-    expect(discord.requests.at(-1)?.path).toMatch(/messages\/900100$/)
+    expect(discord.calls.map(({ method }) => method)).toEqual(['POST', 'POST', 'PATCH'])
   })
 
   it('is turned off when its settings are dead twice, with an alert on other channels', async () => {
@@ -147,7 +150,7 @@ describe('a chat channel', () => {
     const other = await startReceiver(status(204))
     const url = `${other.origin}/hook`
     await portreeve.call(alice.token, 'POST', 'alerts/channels', { type: 'webhook', url })
-    discord.respondAs('dead')
+    discord.respond(DEAD)
     await portreeve.raise(alice.id, 'one')
     await until(messages, ([first]) => first?.error !== null && first?.state === 'waiting')
     expect(await channelNow()).toMatchObject({ status: 'active' })
@@ -159,13 +162,13 @@ describe('a chat channel', () => {
       () => other.received.map(({ body }) => body),
       (all) => all.some((body) => body.includes('channel.disabled')),
     )
-    expect(told.join(' ')).not.toContain(discord.service.secret)
+    expect(told.join(' ')).not.toContain(new URL(discord.settings['url'] ?? '').pathname)
     await other.close()
   })
 
   it('counts the alerts that it missed while the service was away for a day', async () => {
     const { portreeve, messages } = await startWithChannel()
-    discord.respondAs('down')
+    discord.respond({ status: 503 })
     await portreeve.raise(alice.id, 'one')
     await until(messages, ([first]) => first?.error !== null && first?.state === 'waiting')
     await portreeve.db
@@ -176,7 +179,7 @@ describe('a chat channel', () => {
     const [failed] = await until(messages, (all) => all.length === 2)
     expect(failed).toMatchObject({ state: 'failed' })
     expect(failed?.error).toMatch(/^Given up after six hours/)
-    discord.respondAs('ok')
+    discord.respond(null)
     await portreeve.db
       .updateTable('alertMessage')
       .set({ dueAt: new Date() })
@@ -204,7 +207,7 @@ describe('a chat channel', () => {
     const test = () =>
       portreeve.call<{ responses: string[] }>(alice.token, 'POST', `alerts/channels/${id}/test`)
     expect((await test()).json.data.responses).toHaveLength(2)
-    discord.respondAs('dead')
+    discord.respond(DEAD)
     const { status: code, json } = await test()
     expect([code, json.code]).toEqual([422, 'upstream_rejected'])
     expect(json.error).toMatch('Unknown Webhook')

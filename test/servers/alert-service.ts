@@ -1,79 +1,83 @@
-import { SERVICES, type Reply, type Service, type ServiceRequest } from './alert-services.ts'
-import { startReceiver, type Received } from './receiver.ts'
+import { startReceiver, type Receiver } from './receiver.ts'
+import { CHAT_SERVICES } from './alert-services/chat.ts'
+import { HOSTED_CHAT_SERVICES } from './alert-services/hosted-chat.ts'
+import { OTHER_SERVICES } from './alert-services/other.ts'
+import { PAGING_SERVICES } from './alert-services/paging.ts'
+import { PUSH_SERVICES } from './alert-services/push.ts'
+import { Refused, type Call, type Contract, type Reply } from './alert-services/contract.ts'
 
-/** How a fake responds: as the service does when all is well, or in one of its kinds of failure. */
-export type Mode = 'ok' | 'busy' | 'down' | 'dead' | 'rejected'
+/** The contract of each service, by the ID of its channel type. */
+export const CONTRACTS: Record<string, Contract> = {
+  ...CHAT_SERVICES,
+  ...HOSTED_CHAT_SERVICES,
+  ...OTHER_SERVICES,
+  ...PAGING_SERVICES,
+  ...PUSH_SERVICES,
+}
 
-/** A fake of a service, which records each request that the service would refuse. */
+/** A fake of one service, which accepts only what the real one would. */
 export type AlertService = {
-  service: Service
+  /** Settings of a channel that leads here, together with `origins`. */
   settings: Record<string, string>
-  /** Redirects the origins of a hosted service to this fake. */
-  origins: ReadonlyMap<string, string>
-  requests: ServiceRequest[]
-  /** What is wrong with the requests so far. */
+  /** Other origins of hosted services, for `SendDeps`. */
+  origins: Map<string, string>
+  origin: string
+  calls: Call[]
+  /** Accepted messages as people see them. */
+  shown: string[]
+  /** Why the service would have rejected requests. */
   violations: string[]
-  respondAs(mode: Mode): void
+  /** Responds so to everything from now on; null as the service does. */
+  respond(reply: Reply | null): void
   close(): Promise<void>
 }
 
-/** Starts the fake of a channel type; throws where there is none. */
-export async function startAlertService(type: string): Promise<AlertService> {
-  const service = SERVICES[type]
-  if (!service) throw new Error(`test/servers/alert-services.ts has no fake of ${type}`)
-  const requests: ServiceRequest[] = []
-  const violations: string[] = []
-  let mode: Mode = 'ok'
-  const receiver = await startReceiver((response, received) => {
-    const request = parse(received)
-    requests.push(request)
-    const {
-      status,
-      body,
-      headers = {},
-    } = mode === 'ok' ? accept(service, request, violations) : failureOf(service, mode)
-    response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body))
+export async function startAlertService(id: string): Promise<AlertService> {
+  const contract = CONTRACTS[id]
+  if (!contract) throw new Error(`Channel type ${id} has no contract in test/servers.`)
+  let fixed: Reply | null = null
+  const [calls, shown, violations] = [[] as Call[], [] as string[], [] as string[]]
+  function answer(call: Call): Reply {
+    calls.push(call)
+    if (fixed) return fixed
+    try {
+      requireWellFormed(call)
+      const accepted = contract?.accept(call) ?? { shown: '', reply: { status: 500 } }
+      shown.push(accepted.shown)
+      return accepted.reply
+    } catch (error) {
+      violations.push(String(error))
+      return error instanceof Refused ? error.reply : { status: 400 }
+    }
+  }
+  const receiver: Receiver = await startReceiver((response, { method, path, headers, body }) => {
+    const url = new URL(path, 'http://service.test')
+    const reply = answer({ method, url, headers, body, json: parse(body) })
+    response
+      .writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers })
+      .end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body ?? {}))
   })
   return {
-    service,
-    settings: service.settings(receiver.origin),
-    origins: new Map(service.origin ? [[service.origin, receiver.origin]] : []),
-    requests,
+    settings: contract.settings(receiver.origin),
+    origins: new Map(contract.hosted ? [[contract.hosted, receiver.origin]] : []),
+    origin: receiver.origin,
+    calls,
+    shown,
     violations,
-    respondAs: (next) => void (mode = next),
+    respond: (reply) => void (fixed = reply),
     close: () => receiver.close(),
   }
 }
 
-function parse({ path, headers, body }: Received): ServiceRequest {
-  const json: ServiceRequest['json'] = JSON.parse(body)
-  return { path, headers, json, texts: textsIn(json) }
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body) as unknown
+  } catch {
+    return null
+  }
 }
 
-/** A wrong request is refused, as the service would, and fails the test. */
-function accept(service: Service, request: ServiceRequest, violations: string[]): Reply {
-  const wrong: string[] = []
-  const demand = (holds: boolean, what: string) => void (holds || wrong.push(what))
-  demand(request.headers['content-type'] === 'application/json', 'Content-Type is JSON')
-  demand(
-    request.texts.every((text) => text.isWellFormed()),
-    'no half of a surrogate pair',
-  )
-  demand(!request.texts.some((text) => /[\u202A-\u202E\u2066-\u2069]/u.test(text)), 'no RTL marks')
-  const reply = service.accept(request, demand)
-  violations.push(...wrong)
-  return wrong.length === 0 ? reply : { status: 400, body: wrong.join('; ') }
-}
-
-function failureOf(service: Service, mode: Exclude<Mode, 'ok'>): Reply {
-  if (mode === 'busy')
-    return service.busy ?? { status: 429, body: 'slow down', headers: { 'retry-after': '7' } }
-  // Some servers repeat the address or the token in an error.
-  if (mode === 'down') return { status: 503, body: `no answer for ${service.secret}` }
-  return service[mode] ?? { status: 500, body: 'this service never responds so' }
-}
-
-function textsIn(value: unknown): string[] {
-  if (typeof value === 'string') return [value]
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+/** Half of an emoji arrives as U+FFFD, or as an escape in JSON. */
+function requireWellFormed({ body }: Call): void {
+  if (/\uFFFD|\\ud[89a-f]/i.test(body)) throw new Refused({ status: 400, body: 'torn character' })
 }

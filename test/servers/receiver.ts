@@ -8,7 +8,12 @@ import {
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-export type Received = { path: string; headers: IncomingHttpHeaders; body: string }
+export type Received = {
+  method: string
+  path: string
+  headers: IncomingHttpHeaders
+  body: string
+}
 
 /** What the receiver answers; without one it takes the request and stays silent. */
 export type Answer = (response: ServerResponse, request: Received) => void
@@ -35,7 +40,12 @@ export async function startReceiver(first: Answer): Promise<Receiver> {
   let answer = first
   const received: Received[] = []
   const take = async (request: IncomingMessage, response: ServerResponse) => {
-    const one = { path: request.url ?? '', headers: request.headers, body: await text(request) }
+    const one = {
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers: request.headers,
+      body: await text(request),
+    }
     received.push(one)
     answer(response, one)
   }

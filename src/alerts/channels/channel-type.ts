@@ -48,6 +48,15 @@ export type SendResult = {
 /** Where the dashboard lists a channel type. */
 export type ChannelGroup = 'basic' | 'chat' | 'push' | 'paging' | 'other'
 
+export type ChannelManual = {
+  /** What the end of a problem does, in a sentence. */
+  ending: string
+  /** Responses that disable the channel, in a sentence. */
+  disabling: string
+  /** Characters of title and text, and messages a minute. */
+  limits: { title: number; text: number; perMinute: number }
+}
+
 /**
  * One way to send alerts. Types with encrypted settings are made by `defineChannel`; all are listed
  * in `channels/registry.ts`.
@@ -58,6 +67,8 @@ export type ChannelType = {
   group: ChannelGroup
   /** What to create at the service, in a sentence. */
   docs: string
+  /** What only the docs page says; null where the type has no page of its own. */
+  manual: ChannelManual | null
   /** The settings, as the form shows them. */
   fields: TObject
   /** Request body of a new channel: `type`, the settings and the common settings. */

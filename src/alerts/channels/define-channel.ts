@@ -38,11 +38,17 @@ export type ChannelDefinition<Fields extends TObject> = {
   group: ChannelGroup
   /** What to create at the service, in a sentence. */
   docs: string
+  /** What the end of a problem does, in a sentence, for the docs page. */
+  ending: string
+  /** Responses that disable the channel, in a sentence, for the docs page. */
+  disabling: string
   fields: Fields
   /** Characters of title and text, and messages a minute. */
   limits: TextLimits & { perMinute: number }
   /** Short name of a channel with these settings, where the shown ones do not tell. */
   nameOf?: (shown: Partial<Static<Fields>>) => string
+  /** Why settings that fit the fields cannot work, in a sentence; null where they can. */
+  problemWith?: (settings: Static<Fields>) => string | null
   /** Whether each alert is sent alone, as paging services need it. */
   isPaging?: boolean
   /** Whether the service recognises a repeated message, so that it can be repeated in doubt. */
@@ -52,11 +58,11 @@ export type ChannelDefinition<Fields extends TObject> = {
    * @returns `ref` where the message can be changed later
    * @throws Later, Dead, Rejected
    */
-  send(
+  send: (
     delivery: Delivery,
     settings: Static<Fields>,
     tools: { http: Http },
-  ): Promise<{ ref?: string | undefined } | void>
+  ) => Promise<{ ref?: string | undefined } | void>
 }
 
 /** Makes a channel type whose settings are one encrypted JSON. */
@@ -79,6 +85,7 @@ export function defineChannel<Fields extends TObject>(
     group,
     docs,
     fields,
+    manual: { ending: definition.ending, disabling: definition.disabling, limits },
     schema: Type.Object({ type: Type.Literal(id), settings: fields, ...channelSettings }),
     targetField: null,
     grouping: isPaging ? 'never' : 'bursts',
@@ -117,7 +124,7 @@ function nameOf<Fields extends TObject>(
 }
 
 function prepare<Fields extends TObject>(
-  { id: type, fields }: ChannelDefinition<Fields>,
+  { id: type, fields, problemWith }: ChannelDefinition<Fields>,
   id: string,
   given: Settings,
   deps: SendDeps,
@@ -127,6 +134,8 @@ function prepare<Fields extends TObject>(
     names.flatMap((name) => (given[name] ? [[name, given[name].trim()]] : [])),
   )
   requireValid(fields, settings)
+  const problem = problemWith?.(settings as Static<Fields>) ?? null
+  if (problem !== null) throw new Fault('invalid_request', problem)
   for (const name of selfHostedOf(fields)) requireReachable(name, settings[name], deps)
   const sorted = JSON.stringify(names.toSorted().map((name) => [name, settings[name] ?? '']))
   return {

@@ -1,17 +1,9 @@
 import { Type } from 'typebox'
-import type { Severity } from '../severity.ts'
 import { defineChannel, requireSuccess } from './define-channel.ts'
+import { colorOf } from './appearance.ts'
 import { Secret } from './fields.ts'
 import type { ServiceResponse } from './http.ts'
 import { cut } from './notification.ts'
-
-const COLOR: Record<Severity, number> = {
-  critical: 0xb91c1c,
-  error: 0xdc2626,
-  warning: 0xd97706,
-  info: 0x2563eb,
-}
-const RESOLVED_COLOR = 0x16a34a
 
 const MAX_TITLE_LENGTH = 256
 const MAX_TEXT_LENGTH = 4_096
@@ -25,6 +17,8 @@ export const discord = defineChannel({
   name: 'Discord',
   group: 'chat',
   docs: 'In the settings of the channel, under “Integrations”, create a webhook and copy its URL.',
+  ending: 'The first message is edited and turns green, and a new message says so, too.',
+  disabling: 'The webhook was deleted (errors 10015 and 50027).',
   fields: Type.Object({
     url: Secret(
       {
@@ -39,11 +33,12 @@ export const discord = defineChannel({
     ),
   }),
   limits: { title: 250, text: 3_500, perMinute: 25 },
-  async send({ title, text, severity, phase, link, at, ref }, { url }, { http }) {
+  async send(delivery, { url }, { http }) {
+    const { title, text, phase, link, at, ref } = delivery
     const embed = {
       title: cut(escape(title), MAX_TITLE_LENGTH),
       description: cut(escape(text), MAX_TEXT_LENGTH),
-      color: phase === 'resolved' ? RESOLVED_COLOR : COLOR[severity],
+      color: Number.parseInt(colorOf(delivery).slice(1), 16),
       timestamp: at.toISOString(),
       ...(link !== null && { url: link }),
     }

@@ -35,6 +35,7 @@ export const email: ChannelType = {
     ),
   }),
   schema: EmailChannelBody,
+  manual: null,
   targetField: 'address',
   grouping: 'digest',
   perMinute: null,

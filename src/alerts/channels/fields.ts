@@ -38,14 +38,28 @@ export const Secret = (texts: FieldTexts, limits: Length = {}) =>
     writeOnly: true,
   })
 
-/** The URL of a server that users may run themselves, also inside their network. */
-export const SelfHosted = (url: string, texts: FieldTexts) =>
+/**
+ * The URL of a server that users may run themselves, also inside their network.
+ * @param url the usual server; null where there is none
+ */
+export const SelfHosted = (url: string | null, texts: FieldTexts) =>
   Type.String({
     maxLength: 500,
     pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$',
-    default: url,
+    ...(url !== null && { default: url }),
     ...shown(texts),
     format: 'uri',
+  })
+
+/** The URL of a webhook of such a server, which is a secret: anyone who knows it can post. */
+export const SelfHostedSecret = (texts: FieldTexts, limits: Length = {}) =>
+  Type.String({
+    maxLength: 1000,
+    pattern: '^https?://[^\\s/?#@]+/[\\x21-\\x7e]+$',
+    ...limits,
+    ...shown(texts),
+    format: 'uri',
+    writeOnly: true,
   })
 
 /** One of several values; the first is the default. */

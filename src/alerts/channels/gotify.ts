@@ -2,32 +2,38 @@ import { Type } from 'typebox'
 import type { Severity } from '../severity.ts'
 import { defineChannel, requireSuccess } from './define-channel.ts'
 import { Secret, SelfHosted } from './fields.ts'
+import { PRIVATE_SERVER_HELP, urlAt } from './self-hosted.ts'
 
 const PRIORITY: Record<Severity, number> = { critical: 8, error: 6, warning: 4, info: 2 }
+const RESOLVED_PRIORITY = 2
 
-/** Push notifications by an own Gotify server; https://gotify.net/docs/pushmsg. */
+/** Push notifications by a Gotify server; https://gotify.net/docs/pushmsg. */
 export const gotify = defineChannel({
   id: 'gotify',
   name: 'Gotify',
   group: 'push',
   docs: 'In Gotify, under “Apps”, create an application and copy its token.',
+  ending: 'A new message of low priority says that the problem ended.',
+  disabling: 'The token belongs to no application (401, 403).',
   fields: Type.Object({
-    server: SelfHosted('https://gotify.example.com', {
+    server: SelfHosted(null, {
       label: 'Server',
-      help: 'It may be in a private network that ALERT_PRIVATE_TARGETS names.',
+      help: PRIVATE_SERVER_HELP,
+      placeholder: 'https://gotify.example.com',
     }),
-    token: Secret({ label: 'Application token', placeholder: 'A…' }),
+    token: Secret({ label: 'Application token', placeholder: 'A…' }, { maxLength: 100 }),
   }),
-  limits: { title: 250, text: 4_000, perMinute: 60 },
-  nameOf: ({ server = '' }) => `Gotify (${URL.canParse(server) ? new URL(server).host : server})`,
+  limits: { title: 250, text: 4_000, perMinute: 30 },
+  nameOf: ({ server = '' }) => `Gotify ${server}`,
   async send({ title, text, severity, phase, link }, { server, token }, { http }) {
-    const response = await http(`${server.replace(/\/+$/, '')}/message`, {
+    const response = await http(urlAt(server, '/message'), {
+      // A token in the URL would be in the logs of proxies.
       headers: { 'x-gotify-key': token },
       json: {
         title,
-        // Gotify refuses an empty message.
+        // Gotify rejects an empty message.
         message: text === '' ? title : text,
-        priority: phase === 'resolved' ? 2 : PRIORITY[severity],
+        priority: phase === 'resolved' ? RESOLVED_PRIORITY : PRIORITY[severity],
         extras: {
           'client::display': { contentType: 'text/plain' },
           ...(link !== null && { 'client::notification': { click: { url: link } } }),

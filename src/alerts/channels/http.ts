@@ -18,8 +18,7 @@ export type ServiceResponse = {
 export type ServiceRequest = {
   method?: 'POST' | 'PUT' | 'PATCH'
   headers?: Record<string, string>
-  json: unknown
-}
+} & ({ json: unknown } | { form: URLSearchParams })
 
 /** Sends one request; responses that mean “later” are thrown as `Later`. */
 export type Http = (url: string, request: ServiceRequest) => Promise<ServiceResponse>
@@ -48,16 +47,13 @@ export function createHttp({
   signal,
   ...deps
 }: HttpOptions): Http {
-  return async (address, { method = 'POST', headers = {}, json }) => {
+  return async (address, request) => {
     const url = new URL(address)
     const origin = origins.get(url.origin)
     const target = origin ? new URL(url.pathname + url.search, origin) : url
-    const sent = {
-      method,
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(json),
-      beforeRequest,
-    }
+    const { type, body } = encode(request)
+    const { method = 'POST', headers } = request
+    const sent = { method, headers: { 'content-type': type, ...headers }, body, beforeRequest }
     const answer = await post(target, sent, deps, signal).catch((error: unknown) => {
       throw nameSetting(error)
     })
@@ -73,6 +69,12 @@ export function createHttp({
       throw new Later(response.words, response.retryAfter ?? retryAfterIn(response.json))
     return response
   }
+}
+
+function encode(request: ServiceRequest): { type: string; body: string } {
+  return 'form' in request
+    ? { type: 'application/x-www-form-urlencoded', body: request.form.toString() }
+    : { type: 'application/json', body: JSON.stringify(request.json) }
 }
 
 /** The setting that allows a private server for alerts alone. */
@@ -93,11 +95,11 @@ function secondsUntil(date: string): number {
   return (Date.parse(date) - Date.now()) / 1000
 }
 
-/** Discord and Telegram put the seconds into the body. */
+/** Discord and Telegram put the seconds into the body, Matrix milliseconds. */
 function retryAfterIn(json: Record<string, unknown>): number | undefined {
-  const { retry_after: direct, parameters } = json
+  const { retry_after: direct, retry_after_ms: milliseconds, parameters } = json
   const nested = (parameters as { retry_after?: unknown } | undefined)?.retry_after
-  const seconds = direct ?? nested
+  const seconds = typeof milliseconds === 'number' ? milliseconds / 1000 : (direct ?? nested)
   return typeof seconds === 'number' && seconds >= 0 ? seconds : undefined
 }
 

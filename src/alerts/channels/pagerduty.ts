@@ -1,43 +1,54 @@
 import { Type } from 'typebox'
-import { defineChannel, requireSuccess } from './define-channel.ts'
+import { OPEN_LABEL, problemKey } from './appearance.ts'
+import { defineChannel, requireSuccess, type Delivery } from './define-channel.ts'
 import { OneOf, Secret } from './fields.ts'
 
-const HOSTS = { US: 'events.pagerduty.com', EU: 'events.eu.pagerduty.com' }
+const HOSTS = { US: 'https://events.pagerduty.com', EU: 'https://events.eu.pagerduty.com' }
 
-/** An incident in PagerDuty, which its end resolves; Events API v2. */
-export const pagerduty = defineChannel({
+/** An event of a PagerDuty service; https://developer.pagerduty.com/docs/send-alert-event. */
+export const pagerDuty = defineChannel({
   id: 'pagerduty',
   name: 'PagerDuty',
   group: 'paging',
-  docs: 'Add an “Events API V2” integration to a service and copy its integration key.',
+  docs: 'Add the integration “Events API V2” to a service and copy its integration key.',
+  ending: 'The PagerDuty incident is resolved.',
+  disabling: 'PagerDuty does not know the integration key (400).',
   fields: Type.Object({
     key: Secret(
       { label: 'Integration key', help: '32 characters.' },
       { pattern: '^[A-Za-z0-9]{32}$' },
     ),
-    region: OneOf(['US', 'EU'], { label: 'Region' }),
+    region: OneOf(['US', 'EU'], {
+      label: 'Service region',
+      help: 'EU where the address of your account ends with eu.pagerduty.com.',
+    }),
   }),
-  limits: { title: 1_000, text: 4_000, perMinute: 60 },
+  limits: { title: 1_000, text: 15_000, perMinute: 60 },
   isPaging: true,
-  // A repeated event has the same key.
+  // Events with the same key are one alert at PagerDuty.
   isIdempotent: true,
   async send(delivery, { key, region }, { http }) {
-    const { title, text, severity, phase, link, at, incident, id } = delivery
-    const response = await http(`https://${HOSTS[region]}/v2/enqueue`, {
-      json: {
-        routing_key: key,
-        event_action: phase === 'resolved' ? 'resolve' : 'trigger',
-        dedup_key: (incident ?? id).slice(0, 255),
-        payload: {
-          summary: title,
-          source: 'Portreeve',
-          severity,
-          timestamp: at.toISOString(),
-          custom_details: { text },
-        },
-        ...(link !== null && { client: 'Portreeve', client_url: link }),
-      },
-    })
-    requireSuccess(response, false)
+    const event = {
+      routing_key: key,
+      dedup_key: problemKey(delivery),
+      ...(delivery.phase === 'resolved' ? { event_action: 'resolve' } : triggerOf(delivery)),
+    }
+    const response = await http(`${HOSTS[region]}/v2/enqueue`, { json: event })
+    requireSuccess(response, /routing[_ ]key/i.test(response.body))
   },
 })
+
+function triggerOf({ title, text, severity, at, link }: Delivery) {
+  return {
+    event_action: 'trigger',
+    payload: {
+      summary: title,
+      source: 'Portreeve',
+      severity,
+      timestamp: at.toISOString(),
+      custom_details: { text },
+    },
+    client: 'Portreeve',
+    ...(link !== null && { client_url: link, links: [{ href: link, text: OPEN_LABEL }] }),
+  }
+}

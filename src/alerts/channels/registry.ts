@@ -1,17 +1,41 @@
 import { Type } from 'typebox'
 import type { ChannelType } from './channel-type.ts'
+import { apprise } from './apprise.ts'
 import { discord } from './discord.ts'
 import { email, EmailChannelBody } from './email.ts'
+import { googleChat } from './google-chat.ts'
 import { gotify } from './gotify.ts'
+import { jsm } from './jsm.ts'
+import { matrix } from './matrix.ts'
+import { mattermost } from './mattermost.ts'
 import { ntfy } from './ntfy.ts'
-import { pagerduty } from './pagerduty.ts'
+import { pagerDuty } from './pagerduty.ts'
+import { pushover } from './pushover.ts'
+import { rocketChat } from './rocketchat.ts'
 import { slack } from './slack.ts'
 import { teams } from './teams.ts'
 import { telegram } from './telegram.ts'
+import { template } from './template.ts'
 import { webhook, WebhookChannelBody } from './webhook.ts'
 
 /** Types with encrypted settings, in the order of their names. */
-const SEALED_TYPES: ChannelType[] = [discord, gotify, teams, ntfy, pagerduty, slack, telegram]
+const SEALED_TYPES: ChannelType[] = [
+  apprise,
+  template,
+  discord,
+  googleChat,
+  gotify,
+  jsm,
+  matrix,
+  mattermost,
+  teams,
+  ntfy,
+  pagerDuty,
+  pushover,
+  rocketChat,
+  slack,
+  telegram,
+]
 
 /** All channel types, in the order of the form. */
 export const CHANNEL_TYPES: ChannelType[] = [email, webhook, ...SEALED_TYPES]

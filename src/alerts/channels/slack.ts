@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { defineChannel, requireSuccess } from './define-channel.ts'
+import { escapeTo, headingOf, OPEN_LABEL } from './appearance.ts'
 import { Secret } from './fields.ts'
-import { MARKS } from './marks.ts'
 import { cut } from './notification.ts'
 
 /** Responses that mean that the webhook or its channel is gone; https://api.slack.com/messaging/webhooks. */
@@ -26,6 +26,8 @@ export const slack = defineChannel({
   name: 'Slack',
   group: 'chat',
   docs: 'Create an app with an incoming webhook for the channel, and copy the webhook’s URL.',
+  ending: 'A new message says that the problem ended.',
+  disabling: 'The webhook was removed, or its channel was archived or deleted.',
   fields: Type.Object({
     url: Secret(
       {
@@ -37,8 +39,9 @@ export const slack = defineChannel({
     ),
   }),
   limits: { title: 140, text: 2_800, perMinute: 30 },
-  async send({ title, text, severity, phase, link }, { url }, { http }) {
-    const heading = `${MARKS[phase === 'resolved' ? 'resolved' : severity]} ${title}`
+  async send(delivery, { url }, { http }) {
+    const { text, link } = delivery
+    const heading = headingOf(delivery)
     const response = await http(url, {
       json: {
         text: escape(heading),
@@ -53,7 +56,7 @@ export const slack = defineChannel({
             : [
                 {
                   type: 'section',
-                  text: { type: 'mrkdwn', text: escapeTo(text, MAX_SECTION_LENGTH) },
+                  text: { type: 'mrkdwn', text: escapeTo(text, MAX_SECTION_LENGTH, escape) },
                 },
               ]),
           ...(link === null ? [] : [openButton(link)]),
@@ -67,18 +70,11 @@ export const slack = defineChannel({
 function openButton(url: string) {
   return {
     type: 'actions',
-    elements: [{ type: 'button', text: { type: 'plain_text', text: 'Open in Portreeve' }, url }],
+    elements: [{ type: 'button', text: { type: 'plain_text', text: OPEN_LABEL }, url }],
   }
 }
 
 /** Slack’s three characters; `<!channel>` and `<@user>` are then text. */
 function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-}
-
-/** Escapes as much of a text as fits, without tearing an escape. */
-function escapeTo(text: string, limit: number): string {
-  let shorter = text
-  while (escape(shorter).length > limit) shorter = cut(shorter, Math.floor(shorter.length * 0.9))
-  return escape(shorter)
 }

@@ -1,58 +1,91 @@
 import { Type } from 'typebox'
 import type { Severity } from '../severity.ts'
-import { defineChannel, requireSuccess } from './define-channel.ts'
+import { headingOf, OPEN_LABEL } from './appearance.ts'
+import { defineChannel, requireSuccess, type Delivery } from './define-channel.ts'
 import { Secret } from './fields.ts'
 
-/** Colors of an adaptive card. */
-const COLOR: Record<Severity, string> = {
-  critical: 'Attention',
-  error: 'Attention',
-  warning: 'Warning',
-  info: 'Accent',
+const STYLE: Record<Severity, string> = {
+  critical: 'attention',
+  error: 'attention',
+  warning: 'warning',
+  info: 'accent',
 }
 
-/** A card in a Microsoft Teams channel, by a workflow. Office 365 connectors ended in May 2026. */
+/** Lines that are blocks of their own; further ones are joined, as each block has a size. */
+const MAX_BLOCKS = 40
+
+/** Responses to the URL of a workflow that was deleted or disabled, or got a new key. */
+const DEAD_STATUSES = new Set([401, 403, 404, 410])
+
+const RETIRED = /^https:\/\/([a-z0-9-]+\.)*(webhook\.office\.com|outlook\.office(365)?\.com)\//i
+
+/** An Adaptive Card in a Microsoft Teams channel or chat, by a Power Automate workflow. */
 export const teams = defineChannel({
   id: 'teams',
   name: 'Microsoft Teams',
   group: 'chat',
-  docs: 'In the channel, under “Workflows”, choose “Send webhook alerts to a channel” and copy its URL.',
+  docs: 'In the channel’s menu, under “Workflows”, add “Send webhook alerts to a channel” and copy its URL.',
+  ending: 'A new card says that the problem ended.',
+  disabling:
+    'The workflow was deleted or disabled, or its URL was renewed (401, 403, 404, 410). A workflow also ends with the account of its owner.',
   fields: Type.Object({
     url: Secret(
       {
         label: 'Workflow URL',
-        help: 'URLs of Office 365 connectors (webhook.office.com) no longer work. A workflow stops when its owner leaves.',
-        placeholder: 'https://….environment.api.powerplatform.com/…',
+        help: 'Anyone who knows it can post. URLs at webhook.office.com no longer work.',
+        placeholder: 'https://….environment.api.powerplatform.com/powerautomate/…',
       },
       {
+        // Retired URLs are let through to the sentence that explains them.
         pattern:
-          '^https://[A-Za-z0-9.-]+\\.(logic\\.azure\\.com|environment\\.api\\.powerplatform\\.com)(:443)?/[\\x21-\\x7e]+$',
+          '^https://[a-z0-9.-]+\\.(logic\\.azure\\.(com|us)|api\\.(gov\\.)?powerplatform\\.(com|microsoft\\.us)|webhook\\.office\\.com|office(365)?\\.com)(:443)?/[\\x21-\\x7e]+$',
       },
     ),
   }),
-  limits: { title: 250, text: 4_000, perMinute: 30 },
-  async send({ title, text, severity, phase, link }, { url }, { http }) {
-    const color = phase === 'resolved' ? 'Good' : COLOR[severity]
-    const content = {
-      $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
-      type: 'AdaptiveCard',
-      version: '1.4',
-      body: [
-        block(title, { size: 'Medium', weight: 'Bolder', color }),
-        ...(text === '' ? [] : [block(text, {})]),
-      ],
-      actions:
-        link === null ? [] : [{ type: 'Action.OpenUrl', title: 'Open in Portreeve', url: link }],
+  limits: { title: 250, text: 3_000, perMinute: 30 },
+  problemWith: ({ url }) =>
+    !/\.(azure\.(com|us)|powerplatform\.(com|microsoft\.us))(:443)?\//i.test(url) ||
+    RETIRED.test(url)
+      ? 'Microsoft retired the connectors at webhook.office.com. Create a workflow in Teams and enter its URL.'
+      : null,
+  async send(delivery, { url }, { http }) {
+    const attachment = {
+      contentType: 'application/vnd.microsoft.card.adaptive',
+      contentUrl: null,
+      content: cardOf(delivery),
     }
-    const contentType = 'application/vnd.microsoft.card.adaptive'
-    const response = await http(url, {
-      json: { type: 'message', attachments: [{ contentType, content }] },
-    })
-    requireSuccess(response, response.status === 404 || response.status === 410)
+    const response = await http(url, { json: { type: 'message', attachments: [attachment] } })
+    requireSuccess(response, DEAD_STATUSES.has(response.status))
   },
 })
 
-/** A text run shows its text as it is; a text block would read Markdown. */
-function block(text: string, style: Record<string, string>) {
-  return { type: 'RichTextBlock', inlines: [{ type: 'TextRun', text, ...style }] }
+/** Text is in `TextRun`s, which, unlike `TextBlock`s, are not Markdown. */
+function cardOf(delivery: Delivery) {
+  const { text, link, severity, phase } = delivery
+  return {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    msteams: { width: 'Full' },
+    body: [
+      {
+        type: 'Container',
+        style: phase === 'resolved' ? 'good' : STYLE[severity],
+        bleed: true,
+        items: [line(headingOf(delivery), { weight: 'Bolder', size: 'Medium' })],
+      },
+      ...linesOf(text).map((one) => line(one)),
+    ],
+    ...(link !== null && { actions: [{ type: 'Action.OpenUrl', title: OPEN_LABEL, url: link }] }),
+  }
+}
+
+function line(text: string, look: object = {}) {
+  return { type: 'RichTextBlock', inlines: [{ type: 'TextRun', text, ...look }] }
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.split('\n').filter((one) => one.trim() !== '')
+  const rest = lines.slice(MAX_BLOCKS - 1).join(' ')
+  return [...lines.slice(0, MAX_BLOCKS - 1), ...(rest === '' ? [] : [rest])]
 }

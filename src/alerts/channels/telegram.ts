@@ -1,60 +1,96 @@
 import { Type } from 'typebox'
-import { defineChannel, requireSuccess } from './define-channel.ts'
+import { escapeHtml, headingOf, OPEN_LABEL } from './appearance.ts'
+import { defineChannel, requireSuccess, type Delivery } from './define-channel.ts'
 import { Secret, Text } from './fields.ts'
-import { MARKS } from './marks.ts'
+import type { Http, ServiceResponse } from './http.ts'
 
-/** Descriptions of errors after which the bot can no longer write to the chat. */
-const DEAD = /blocked|kicked|chat not found|deactivated|unauthorized/i
+const API = 'https://api.telegram.org'
+
+/** Reasons of a response 400 that means that the chat or its topic is gone. */
+const GONE =
+  /chat not found|message thread not found|topic_(closed|deleted)|group chat was deleted/i
 
 /** A message of a Telegram bot; https://core.telegram.org/bots/api#sendmessage. */
 export const telegram = defineChannel({
   id: 'telegram',
   name: 'Telegram',
   group: 'chat',
-  docs: 'Create a bot with @BotFather, add it to the chat, and enter its token and the ID of the chat.',
+  docs: 'Create a bot with @BotFather, add it to the chat, and copy its token and the ID of the chat.',
+  ending: 'The first message is edited, and a reply to it says that the problem ended.',
+  disabling:
+    'The token was revoked, the bot was blocked or removed from the chat, or the chat or topic was deleted.',
   fields: Type.Object({
     token: Secret(
-      { label: 'Bot token', help: 'From @BotFather.', placeholder: '123456:ABC-DEF1234ghIkl' },
-      { pattern: '^\\d{3,20}:[A-Za-z0-9_-]{20,100}$' },
+      { label: 'Bot token', help: 'From @BotFather.', placeholder: '123456789:AA…' },
+      { pattern: '^\\d{5,15}:[A-Za-z0-9_-]{20,100}$' },
     ),
     chat: Text(
       {
         label: 'Chat ID',
-        help: 'A number, negative for groups, or the @name of a public channel.',
+        help: 'A number, which is negative for groups, or the @name of a public channel.',
         placeholder: '-1001234567890',
       },
-      { pattern: '^(-?\\d{1,20}|@[A-Za-z0-9_]{3,40})$' },
+      { maxLength: 40, pattern: '^(-?\\d{1,20}|@[A-Za-z0-9_]{4,32})$' },
     ),
     topic: Type.Optional(
-      Text({ label: 'Topic ID', help: 'Only for groups with topics.' }, { pattern: '^\\d{1,12}$' }),
+      Text(
+        { label: 'Topic ID', help: 'Only for groups with topics.', placeholder: '42' },
+        { maxLength: 15, pattern: '^\\d{1,15}$' },
+      ),
     ),
   }),
-  // 4,096 after parsing, without the markup. A group gets up to 20 messages a minute.
+  // The text is 4,096 characters with its heading, link and what HTML does not count.
   limits: { title: 250, text: 3_500, perMinute: 18 },
   nameOf: ({ chat = '' }) => `Telegram ${chat}`,
-  async send({ title, text, severity, phase, link }, { token, chat, topic }, { http }) {
-    const heading = `${MARKS[phase === 'resolved' ? 'resolved' : severity]} <b>${escape(title)}</b>`
-    const last = link === null ? [] : [`<a href="${escape(link)}">Open in Portreeve</a>`]
-    const response = await http(`https://api.telegram.org/bot${token}/sendMessage`, {
-      json: {
-        chat_id: chat,
-        ...(topic !== undefined && { message_thread_id: Number(topic) }),
-        text: [heading, ...(text === '' ? [] : [escape(text)]), ...last].join('\n\n'),
-        parse_mode: 'HTML',
-        link_preview_options: { is_disabled: true },
-      },
-    })
-    const { status, json } = response
-    const isDead = status === 401 || status === 403 || DEAD.test(String(json['description']))
-    requireSuccess(response, isDead)
+  async send(delivery, { token, chat, topic }, { http }) {
+    const { ref, phase } = delivery
+    const bot = `${API}/bot${token}`
+    const content = contentOf(delivery)
+    const json = {
+      ...content,
+      ...(topic !== undefined && { message_thread_id: Number(topic) }),
+      ...(ref !== null && {
+        reply_parameters: { message_id: Number(ref), allow_sending_without_reply: true },
+      }),
+    }
+    const response = await sendTo(http, `${bot}/sendMessage`, chat, json)
+    requireSuccess(response, isDead(response))
+    if (phase === 'resolved') {
+      // Edits notify no one, so the end is a message, too. Without the edit nothing is missing.
+      if (ref !== null) {
+        const edit = { ...content, message_id: Number(ref) }
+        await sendTo(http, `${bot}/editMessageText`, chat, edit).catch(() => {})
+      }
+      return {}
+    }
+    const { message_id: id } = (response.json['result'] ?? {}) as { message_id?: unknown }
+    return { ref: ref ?? (typeof id === 'number' ? String(id) : undefined) }
   },
 })
 
-/** The four characters of HTML that Telegram parses. */
-function escape(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
+function contentOf(delivery: Delivery) {
+  const { text, link } = delivery
+  const parts = [`<b>${escapeHtml(headingOf(delivery))}</b>`]
+  if (text !== '') parts.push(escapeHtml(text))
+  if (link !== null) parts.push(`<a href="${escapeHtml(link)}">${OPEN_LABEL}</a>`)
+  return {
+    text: parts.join('\n\n'),
+    parse_mode: 'HTML',
+    link_preview_options: { is_disabled: true },
+  }
+}
+
+/** Sends to a chat, or to the supergroup that it has become. */
+async function sendTo(http: Http, url: string, chat: string, json: object) {
+  const response = await http(url, { json: { ...json, chat_id: chat } })
+  const moved = (response.json['parameters'] as { migrate_to_chat_id?: unknown } | undefined)
+    ?.migrate_to_chat_id
+  if (response.status !== 400 || !Number.isSafeInteger(moved)) return response
+  return http(url, { json: { ...json, chat_id: String(moved) } })
+}
+
+function isDead({ status, json }: ServiceResponse): boolean {
+  // 404 is the response to a token of a bot that does not exist.
+  if (status === 401 || status === 403 || status === 404) return true
+  return status === 400 && GONE.test(String(json['description']))
 }

@@ -39,6 +39,7 @@ export const webhook: ChannelType = {
     ),
   }),
   schema: WebhookChannelBody,
+  manual: null,
   targetField: 'url',
   grouping: 'never',
   perMinute: null,

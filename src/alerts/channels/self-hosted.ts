@@ -1,0 +1,8 @@
+/** Help of a field with the URL of a server that users may run themselves. */
+export const PRIVATE_SERVER_HELP =
+  'It may be in a private network that ALERT_PRIVATE_TARGETS names.'
+
+/** A path below the URL of a server, which may have a path of its own. */
+export function urlAt(server: string, path: string): string {
+  return server.replace(/\/+$/, '') + path
+}
