@@ -35,6 +35,8 @@ export type AlertsTestOptions = {
   /** Whether it sends alerts. */
   works?: boolean
   env?: Record<string, string>
+  /** Other origins of hosted services. */
+  origins?: ReadonlyMap<string, string>
 }
 
 export type AlertsTest = Awaited<ReturnType<typeof startAlerts>>
@@ -142,6 +144,7 @@ export async function startAlerts(databaseUrl: string, options: AlertsTestOption
     secretKey: SECRET_KEY,
     batching,
     ...(clock && { clock }),
+    ...(options.origins && { origins: options.origins }),
   })
   addRoutes(app, authHooks, [alerts.routes], {})
   await context.open()
