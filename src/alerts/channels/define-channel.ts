@@ -14,7 +14,14 @@ import type {
   SendDeps,
   SendResult,
 } from './channel-type.ts'
-import { maskSettings, secretsOf, selfHostedOf, withDefaults, type Settings } from './fields.ts'
+import {
+  maskSettings,
+  requestOf,
+  secretsOf,
+  selfHostedOf,
+  withDefaults,
+  type Settings,
+} from './fields.ts'
 import { createHttp, type Http } from './http.ts'
 import { composeNotification, type Notification, type TextLimits } from './notification.ts'
 import { Dead, Rejected } from './outcomes.ts'
@@ -86,7 +93,11 @@ export function defineChannel<Fields extends TObject>(
     docs,
     fields,
     manual: { ending: definition.ending, disabling: definition.disabling, limits },
-    schema: Type.Object({ type: Type.Literal(id), settings: fields, ...channelSettings }),
+    schema: Type.Object({
+      type: Type.Literal(id),
+      settings: requestOf(fields),
+      ...channelSettings,
+    }),
     targetField: null,
     grouping: isPaging ? 'never' : 'bursts',
     perMinute: limits.perMinute,

@@ -80,6 +80,19 @@ export function selfHostedOf(fields: TObject): string[] {
   return fieldsOf(fields).flatMap(([name, { format }]) => (format === 'uri' ? [name] : []))
 }
 
+/** The fields of a request, which may omit those with a default. */
+export function requestOf(fields: TObject): TObject {
+  const required = new Set(fields.required as readonly string[] | undefined)
+  return Type.Object(
+    Object.fromEntries(
+      Object.entries(fields.properties).map(([name, field]) => [
+        name,
+        required.has(name) && !('default' in field) ? field : Type.Optional(field),
+      ]),
+    ),
+  )
+}
+
 /** The given settings and the defaults of those that are not. */
 export function withDefaults(fields: TObject, given: Settings): Settings {
   const defaults = fieldsOf(fields).flatMap(([name, { default: value }]) =>
