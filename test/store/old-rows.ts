@@ -85,6 +85,7 @@ async function fill(pool: Pool, { name, partitioned, columns }: Table): Promise<
   if (rows.length > 0) return
   if (partitioned) await pool.query(partitionOfToday(name))
   const insert = (some: Column[]) => {
+    if (some.length === 0) return pool.query(`insert into ${name} default values`)
     const values = some.map((column) => valueOf(name, column)).join(', ')
     return pool.query(
       `insert into ${name} (${some.map((column) => column.name).join(', ')}) values (${values})`,
