@@ -78,10 +78,10 @@ describe('a domain', () => {
     })
     await page.reload()
     await page.getByText(/example\.com works, with 1 warning: DMARC\./).waitFor()
-    await page.getByText('0 of 19 checks done').waitFor()
+    await page.getByRole('progressbar').waitFor()
     expect(await page.getByRole('region', { name: 'MX' }).getByRole('listitem').count()).toBe(3)
     release()
-    await page.getByText(/of 19 checks done/).waitFor({ state: 'hidden' })
+    await page.getByRole('progressbar').waitFor({ state: 'hidden' })
     await page.unroute('**/api/v1/domains/example.com/events')
   })
 
