@@ -212,7 +212,10 @@ const NOBODYS = [
   'dmarc_intake_day',
   // Bytes that an endpoint had and has no more; its own trigger removes the row with the endpoint.
   'webhook_deleted',
+  // Counts of reports by network and service.
+  'abuse_system_count',
   // Of the service itself.
+  'dmarc_watch',
   'auth_rate_limit',
   'installation',
   'kept_key',

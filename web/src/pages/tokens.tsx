@@ -18,22 +18,14 @@ export function Screen() {
   // Admins see the tokens of all members.
   const hasOthers = tokens.some(({ createdBy }) => createdBy.accountId !== account?.id)
   return (
-    <Page
-      wide
-      title={messages.title}
-      lead={messages.lead}
-      rail={
-        <>
-          <NewToken />
-          <p>
-            <Muted>
-              {messages.reportTokensBefore}{' '}
-              <Link to="/attacks/servers">{messages.reportTokensLink}</Link>.
-            </Muted>
-          </p>
-        </>
-      }
-    >
+    <Page wide title={messages.title} lead={messages.lead}>
+      <NewToken />
+      <p>
+        <Muted>
+          {messages.reportTokensBefore}{' '}
+          <Link to="/attacks/servers">{messages.reportTokensLink}</Link>.
+        </Muted>
+      </p>
       <Section title={hasOthers ? messages.all : messages.yours}>
         <TokenList />
       </Section>
