@@ -82,14 +82,20 @@ export function presentChannelTypes() {
 type FieldSchema = {
   'x-label'?: string
   description?: string
-  examples?: string[]
+  'x-placeholder'?: string
   default?: string
   enum?: string[]
 }
 
 function presentField(
   name: string,
-  { 'x-label': label, description, examples, default: value, enum: choices }: FieldSchema,
+  {
+    'x-label': label,
+    'x-placeholder': placeholder,
+    description,
+    default: value,
+    enum: choices,
+  }: FieldSchema,
   isRequired: boolean,
   isSecret: boolean,
 ) {
@@ -97,7 +103,7 @@ function presentField(
     name,
     label: label ?? name,
     help: description ?? null,
-    placeholder: examples?.[0] ?? null,
+    placeholder: placeholder ?? null,
     default: value ?? null,
     choices: choices ?? null,
     required: isRequired,

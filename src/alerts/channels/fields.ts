@@ -13,7 +13,7 @@ const shown = ({ label, help, placeholder }: FieldTexts) => ({
   // Not `title`, which names a component of the API document.
   'x-label': label,
   ...(help !== undefined && { description: help }),
-  ...(placeholder !== undefined && { examples: [placeholder] }),
+  ...(placeholder !== undefined && { 'x-placeholder': placeholder }),
 })
 
 /** A text that everyone in the workspace may see. */
