@@ -85,7 +85,7 @@ describe('a domain', () => {
     await page.unroute('**/api/v1/domains/example.com/events')
   })
 
-  it('is shared as a report that opens without an account and prints on two pages', async () => {
+  it('is shared as a report that opens without an account and prints on at most two pages', async () => {
     await page.getByRole('button', { name: 'Share', exact: true }).click()
     const link = await page.getByText(/\/shared\/[A-Za-z0-9]{24}$/).textContent()
     const stranger = await (await browser.newContext()).newPage()
@@ -97,7 +97,7 @@ describe('a domain', () => {
     // A stranger cannot ask the name servers, and has nothing to copy.
     expect(await stranger.getByRole('button', { name: /Copy/ }).count()).toBe(0)
     const pdf = await stranger.pdf({ format: 'A4' })
-    expect(pdf.toString('latin1').match(/\/Type\s*\/Page\b(?!s)/g)?.length).toBe(2)
+    expect(pdf.toString('latin1').match(/\/Type\s*\/Page\b(?!s)/g)?.length).toBeLessThanOrEqual(2)
     await stranger.context().close()
   })
 
