@@ -145,7 +145,6 @@ export async function startAlerts(databaseUrl: string, options: AlertsTestOption
     batching,
     origins,
     ...(clock && { clock }),
-    ...(options.origins && { origins: options.origins }),
   })
   addRoutes(app, authHooks, [alerts.routes], {})
   await context.open()
