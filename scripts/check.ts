@@ -1,11 +1,12 @@
 // `npm run check`: what the tests need, then formatting, lint, types, tests. Ends with one line
 // that counts the tests.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { prepare } from '../test/servers/debian-package.ts'
-import { ROOT, run } from './run.ts'
+import { ROOT } from './run.ts'
 
 /** A program the tests start, and the Debian package that brings it. */
 const REAL_PARTS = {
@@ -51,18 +52,24 @@ const SCALED = [
   'test/accounts/own-data',
 ]
 
-/** More red test files than this are no matter of a busy machine. */
-const FEW = 3
+/** More failed test files than this are not caused by a busy machine. */
+const MAX_RETRIED_FILES = 3
 
 installRealParts()
 prepare()
-run('prettier', ['--check', '--log-level=warn', '.'])
-run('oxlint', ['--type-aware', '--deny-warnings'])
-run('node', ['scripts/licences.ts'])
-run('node', ['scripts/audit.ts', '--if-reachable'])
-run('tsc', ['-p', '.'])
-run('tsc', ['-p', 'web'])
-run('npm', ['run', '--silent', 'build:web'])
+// Side by side in two chains: prettier, the slowest, uses one processor.
+const chains = await Promise.all([
+  runAll([['prettier', '--check', '--log-level=warn', '.']]),
+  runAll([
+    ['oxlint', '--type-aware', '--deny-warnings'],
+    ['node', 'scripts/licences.ts'],
+    ['node', 'scripts/audit.ts', '--if-reachable'],
+    ['tsc', '-p', '.'],
+    ['tsc', '-p', 'web'],
+    ['npm', 'run', '--silent', 'build:web'],
+  ]),
+])
+if (chains.includes(false)) process.exit(1)
 test(['--config=test/scaled/vitest.config.ts'], SCALED)
 test()
 
@@ -89,24 +96,35 @@ function apt(...args: string[]): void {
   if (status !== 0) process.exit(status ?? 1)
 }
 
+/** Runs commands in this order until one fails. Returns whether all succeeded. */
+async function runAll(commands: [string, ...string[]][]): Promise<boolean> {
+  for (const [command, ...args] of commands) {
+    const [status] = await once(spawn(command, args, { cwd: ROOT, stdio: 'inherit' }), 'exit')
+    if (status === 0) continue
+    console.error(`${command} ${args.join(' ')} failed.`)
+    return false
+  }
+  return true
+}
+
 /**
  * Runs the tests. Files that wait for real servers can fail on a busy machine: up to three are run
  * again, alone, and named, so that they get fixed. A defect of the product fails there, too.
  */
 function test(options: string[] = [], files: string[] = []): void {
   const first = vitest([...options, ...files])
-  tell(first.counts)
+  reportCounts(first.counts)
   if (first.status === 0) return
-  const { red } = first
-  if (red.length === 0 || red.length > FEW) process.exit(first.status)
-  console.log(`Red among the others, so run once more alone:\n${red.join('\n')}`)
-  const again = vitest([...options, '--no-file-parallelism', ...red])
+  const { failedFiles } = first
+  if (failedFiles.length === 0 || failedFiles.length > MAX_RETRIED_FILES) process.exit(first.status)
+  console.log(`Failed among the others, so run again alone:\n${failedFiles.join('\n')}`)
+  const again = vitest([...options, '--no-file-parallelism', ...failedFiles])
   if (again.status !== 0) process.exit(again.status)
-  console.log(`Green alone, and to be mended:\n${red.join('\n')}`)
-  tell({ ...first.counts, passed: first.counts.passed + first.counts.failed, failed: 0 })
+  console.log(`Passed alone; fix the cause:\n${failedFiles.join('\n')}`)
+  reportCounts({ ...first.counts, passed: first.counts.passed + first.counts.failed, failed: 0 })
 }
 
-function tell({ passed, failed, skipped }: Outcome['counts']): void {
+function reportCounts({ passed, failed, skipped }: Outcome['counts']): void {
   console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`)
 }
 
@@ -114,7 +132,7 @@ type Outcome = {
   status: number
   counts: { passed: number; failed: number; skipped: number }
   /** Paths of the files in which a test failed. */
-  red: string[]
+  failedFiles: string[]
 }
 
 function vitest(args: string[]): Outcome {
@@ -128,14 +146,14 @@ function vitest(args: string[]): Outcome {
   const outcome: Outcome = {
     status: status ?? 1,
     counts: { passed: 0, failed: 0, skipped: 0 },
-    red: [],
+    failedFiles: [],
   }
   if (existsSync(results)) {
     const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(
       readFileSync(results, 'utf8'),
     )
     outcome.counts = { passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests }
-    outcome.red = testResults
+    outcome.failedFiles = testResults
       .filter((file: { status: string }) => file.status === 'failed')
       .map((file: { name: string }) => file.name)
   }
