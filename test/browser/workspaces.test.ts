@@ -193,7 +193,7 @@ describe('a read-only member', () => {
     const button = his.getByRole('button', { name: 'Start monitoring' })
     const isEnabled = () => button.isEnabled()
     await expect.poll(isEnabled).toBe(false)
-    await his.getByText(NO_ACCESS).first().waitFor()
+    await his.getByText(NO_ACCESS).filter({ visible: true }).first().waitFor()
     await hers.goto('/workspace/members')
     const role = hers.getByLabel('Role of bruno@people.test')
     await Promise.all([changed(hers), role.selectOption('member')])

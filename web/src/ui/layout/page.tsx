@@ -82,15 +82,24 @@ function Beside({ rail, children }: { rail: ReactNode; children: ReactNode }) {
 }
 
 /** Whether any screen was shown before: a page just loaded announces itself. */
-let arrivedBefore = false
+/** The last screen that was arrived at, and whether its heading took the focus. */
+let arrival = { path: '', hadFocus: false }
 
-/** Tells screen readers that the page changed, which a router does without a sound. */
+/**
+ * Tells screen readers that the page changed, which a router does without a sound. An outline that
+ * makes way for its content keeps the focus where it is.
+ */
 function useArrival() {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    const takesFocus = arrivedBefore && !document.activeElement?.matches('input')
+    const path = window.location.pathname
+    const focused = document.activeElement
+    const takesFocus =
+      path === arrival.path
+        ? arrival.hadFocus && focused === document.body
+        : arrival.path !== '' && !focused?.matches('input')
     if (takesFocus) heading.current?.focus({ preventScroll: true })
-    arrivedBefore = true
+    arrival = { path, hadFocus: takesFocus || (path === arrival.path && arrival.hadFocus) }
   }, [])
   return heading
 }
