@@ -104,7 +104,7 @@ export function createAlertsModule(options: AlertsOptions) {
     futureTimestamps: FUTURE_TIMESTAMPS,
     encryptedColumns: [
       { table: 'alert_channel', id: 'id', column: 'secret', contextOf: secretContext },
-      { table: 'alert_channel', id: 'id', column: 'settings_sealed', contextOf: secretContext },
+      { table: 'alert_channel', id: 'id', column: 'settings_encrypted', contextOf: secretContext },
     ],
     routes: { account: (app) => alertRoutes(app, deps) } satisfies Routes<unknown>,
     /** Starts sending; any number of instances share the work. Returns how to stop it. */

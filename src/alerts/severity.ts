@@ -8,7 +8,3 @@ export type Severity = (typeof SEVERITIES)[number]
  */
 export const PHASES = ['open', 'update', 'resolved', 'once'] as const
 export type Phase = (typeof PHASES)[number]
-
-export function isAtLeastAsSevere(severity: Severity, least: Severity): boolean {
-  return SEVERITIES.indexOf(severity) <= SEVERITIES.indexOf(least)
-}

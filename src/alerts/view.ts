@@ -22,7 +22,7 @@ export function presentChannel(row: ChannelRow, deps: Pick<SendDeps, 'relay'>, r
     name: type.targetField === null ? type.nameOf(row) : type.maskTarget(row.target),
     settings: row.settingsShown,
     secret: undefined,
-    settingsSealed: undefined,
+    settingsEncrypted: undefined,
     status: typeProblem ? ('undeliverable' as const) : statusOf(row),
     problem: typeProblem ?? row.disabledReason ?? row.lastError,
   }

@@ -208,7 +208,7 @@ export interface AlertChannel {
   quietHours: Json | null;
   retryAt: Timestamp | null;
   secret: string | null;
-  settingsSealed: string | null;
+  settingsEncrypted: string | null;
   settingsShown: Json | null;
   target: string;
   tokens: number | null;

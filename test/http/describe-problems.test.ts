@@ -71,14 +71,14 @@ describe('the problems of a request', () => {
     expect(told(Type.Array(Channel), list)).toEqual([
       '0.address must match format "email"',
       '1.url is required',
-      '2.type must be email or must be webhook',
+      '2.type must be email or webhook',
     ])
   })
 
   it('name the kind where it is missing or unknown', () => {
-    expect(told(Channel, {})).toEqual(['type must be email or must be webhook'])
+    expect(told(Channel, {})).toEqual(['type must be email or webhook'])
     expect(told(Channel, { type: 'pigeon', url: 5 })).toEqual([
-      'type must be email or must be webhook',
+      'type must be email or webhook',
     ])
   })
 
@@ -106,6 +106,6 @@ describe('the problems of a request', () => {
       told(Type.Object({ way: Type.Union([Type.Literal('in'), Type.Literal('out')]) }), {
         way: 'up',
       }),
-    ).toEqual(['way must be in or must be out'])
+    ).toEqual(['way must be in or out'])
   })
 })

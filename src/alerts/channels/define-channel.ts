@@ -152,7 +152,7 @@ function prepare<Fields extends TObject>(
   return {
     target: hashOf(deps.secretKey, `${type} ${sorted}`),
     secret: null,
-    settingsSealed: encrypt(JSON.stringify(settings), deps.secretKey, secretContext(id)),
+    settingsEncrypted: encrypt(JSON.stringify(settings), deps.secretKey, secretContext(id)),
     settingsShown: maskSettings(fields, settings),
   }
 }
@@ -210,8 +210,8 @@ function anyOf({ allowPrivate, alertPrivate }: SendDeps): PrivateTargets {
   return all.length > 0 ? all : false
 }
 
-function open({ id, settingsSealed }: ChannelRow, secretKey: string): Settings {
-  return JSON.parse(decrypt(settingsSealed ?? '', secretKey, secretContext(id))) as Settings
+function open({ id, settingsEncrypted }: ChannelRow, secretKey: string): Settings {
+  return JSON.parse(decrypt(settingsEncrypted ?? '', secretKey, secretContext(id))) as Settings
 }
 
 async function send<Fields extends TObject>(

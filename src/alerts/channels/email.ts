@@ -48,7 +48,7 @@ export const email: ChannelType = {
   prepare: (_id, { address = '' }) => ({
     target: parseAddress(address),
     secret: null,
-    settingsSealed: null,
+    settingsEncrypted: null,
     settingsShown: null,
   }),
   secretOf: () => null,

@@ -121,7 +121,7 @@ function describe(
   secrets: readonly string[],
 ): string {
   const start = `${name} responded ${status}`
-  // A private server that is no such service must not be readable through this one.
+  // Another server in the private network must not be readable through this one.
   if (isPrivate || body.trim() === '') return `${start}.`
   return `${start}: ${redact(body, secrets).slice(0, MAX_WORDS_LENGTH)}`
 }

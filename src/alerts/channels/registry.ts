@@ -19,7 +19,7 @@ import { template } from './template.ts'
 import { webhook, WebhookChannelBody } from './webhook.ts'
 
 /** Types with encrypted settings, in the order of their names. */
-const SEALED_TYPES: ChannelType[] = [
+const SERVICE_TYPES: ChannelType[] = [
   apprise,
   template,
   discord,
@@ -38,7 +38,7 @@ const SEALED_TYPES: ChannelType[] = [
 ]
 
 /** All channel types, in the order of the form. */
-export const CHANNEL_TYPES: ChannelType[] = [email, webhook, ...SEALED_TYPES]
+export const CHANNEL_TYPES: ChannelType[] = [email, webhook, ...SERVICE_TYPES]
 
 const BY_ID = new Map(CHANNEL_TYPES.map((type) => [type.id, type]))
 
@@ -66,7 +66,7 @@ export const MESSAGES_PER_MINUTE = Object.fromEntries(
 
 /** Request body of a new channel. */
 export const NewChannel = Type.Union(
-  [EmailChannelBody, WebhookChannelBody, ...SEALED_TYPES.map(({ schema }) => schema)] as [
+  [EmailChannelBody, WebhookChannelBody, ...SERVICE_TYPES.map(({ schema }) => schema)] as [
     typeof EmailChannelBody,
     typeof WebhookChannelBody,
   ],

@@ -11,7 +11,7 @@ export type ChannelRow = {
   type: string
   /** Address or URL; for types with encrypted settings a hash of them. */
   target: string
-  settingsSealed: string | null
+  settingsEncrypted: string | null
   /** What may be shown of the settings; null for types without encrypted ones. */
   settingsShown: Record<string, string> | null
   label: string
@@ -36,7 +36,7 @@ export type ChannelRow = {
 export type PreparedChannel = {
   target: string
   secret: string | null
-  settingsSealed: string | null
+  settingsEncrypted: string | null
   settingsShown: Record<string, string> | null
 }
 
@@ -46,7 +46,7 @@ export const CHANNEL = [
   'workspaceId',
   'type',
   'target',
-  'settingsSealed',
+  'settingsEncrypted',
   'settingsShown',
   'minSeverity',
   'criticalAnytime',
@@ -76,7 +76,7 @@ export type ChannelToInsert = ChannelSettings &
     | 'type'
     | 'target'
     | 'secret'
-    | 'settingsSealed'
+    | 'settingsEncrypted'
     | 'settingsShown'
     | 'confirmedAt'
   > & {
@@ -241,13 +241,13 @@ export async function updateChannel(
 export async function updateEncryptedSettings(
   db: Db,
   id: string,
-  { target, settingsSealed, settingsShown }: PreparedChannel,
+  { target, settingsEncrypted, settingsShown }: PreparedChannel,
 ): Promise<boolean> {
   const row = await db
     .updateTable('alertChannel')
     .set({
       target,
-      settingsSealed,
+      settingsEncrypted,
       settingsShown: JSON.stringify(settingsShown),
       retryAt: null,
       deadAt: null,

@@ -56,7 +56,7 @@ export const webhook: ChannelType = {
     return {
       target,
       secret: encrypt(secret, secretKey, secretContext(id)),
-      settingsSealed: null,
+      settingsEncrypted: null,
       settingsShown: null,
     }
   },

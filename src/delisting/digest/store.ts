@@ -12,8 +12,6 @@ export type EndedDelisting = {
   removed: number
 }
 
-export type ReadDelistings = typeof digestOfDelistings
-
 /** Delistings with steps that need the user’s action, most steps first. */
 async function listWaiting(
   db: Db,

@@ -13,8 +13,6 @@ export type DomainChange = {
   after: string[]
 }
 
-export type ReadDomains = typeof digestOfDomains
-
 /** Watched domains whose last check had a bad verdict. */
 async function listBadDomains(
   db: Db,

@@ -125,6 +125,17 @@ function merged(details: FaultDetail[]): FaultDetail[] {
     sentences.set(path, (sentences.get(path) ?? new Set()).add(message))
   return Array.from(sentences, ([path, messages]) => ({
     path,
-    message: [...messages].join(' or '),
+    message: inOneSentence([...messages]),
   }))
+}
+
+const MUST_BE = 'must be '
+
+/** Joins “must be a” and “must be b” to “must be a or b”. */
+function inOneSentence(messages: string[]): string {
+  const [first = '', ...others] = messages
+  if (!messages.every((message) => message.startsWith(MUST_BE))) return messages.join(' or ')
+  const rest = others.map((message) => message.slice(MUST_BE.length))
+  const last = rest.pop()
+  return last === undefined ? first : `${[first, ...rest].join(', ')} or ${last}`
 }

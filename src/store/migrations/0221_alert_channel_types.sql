@@ -2,7 +2,7 @@
 alter table alert_channel drop constraint alert_channel_type_check;
 alter table alert_channel
   add constraint alert_channel_type_check check (type = 'email' or type ~ '^[a-z][a-z0-9-]{1,30}$'),
-  add column settings_sealed text,
+  add column settings_encrypted text,
   -- What may be shown of the settings: secrets as host and last four characters.
   add column settings_shown jsonb,
   add column min_severity text check (min_severity in ('critical', 'error', 'warning', 'info')),
