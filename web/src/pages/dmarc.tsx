@@ -38,9 +38,7 @@ export function Screen() {
       }
       aside={
         <Row>
-          {domains?.length !== 0 && (
-            <ButtonLink to="/dmarc/rejected">{messages.rejected}</ButtonLink>
-          )}
+          <ButtonLink to="/dmarc/rejected">{messages.rejected}</ButtonLink>
           <ButtonLink icon="mail" to="/dmarc/mailboxes">
             {messages.mailboxes}
           </ButtonLink>
