@@ -77,9 +77,7 @@ describe('the problems of a request', () => {
 
   it('name the kind where it is missing or unknown', () => {
     expect(told(Channel, {})).toEqual(['type must be email or webhook'])
-    expect(told(Channel, { type: 'pigeon', url: 5 })).toEqual([
-      'type must be email or webhook',
-    ])
+    expect(told(Channel, { type: 'pigeon', url: 5 })).toEqual(['type must be email or webhook'])
   })
 
   it('name the alternatives where one of several fields is required', () => {
