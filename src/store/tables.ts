@@ -222,6 +222,8 @@ export interface AlertFirstChannel {
 }
 
 export interface AlertIncident {
+  acknowledgedAt: Timestamp | null;
+  acknowledgedBy: string | null;
   alerts: Generated<number>;
   id: Generated<string>;
   key: string;
@@ -230,6 +232,7 @@ export interface AlertIncident {
   path: Generated<string>;
   resolvedAt: Timestamp | null;
   severity: string;
+  snoozedUntil: Timestamp | null;
   title: string;
   updatedAt: Timestamp;
   workspaceId: string;
