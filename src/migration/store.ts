@@ -155,14 +155,15 @@ export async function findMigration(
   return row as MigrationRow | undefined
 }
 
-export const MIGRATION_ORDERS = ['createdAt', 'srcUser', 'status', 'messagesDone'] as const
+export const MIGRATION_ORDERS = ['createdAt', 'srcUser', 'status', 'progress'] as const
 export type MigrationOrder = Order<(typeof MIGRATION_ORDERS)[number]>
 
 const ORDER_COLUMNS = {
   createdAt: sql`id`,
   srcUser: sql`lower(source ->> 'user')`,
   status: sql`status`,
-  messagesDone: sql`(progress ->> 'messagesDone')::bigint`,
+  progress: sql`coalesce(
+    (progress ->> 'messagesDone')::float / nullif((progress ->> 'messagesTotal')::float, 0), 0)`,
 }
 
 /** Lists migrations, newest first unless ordered otherwise. */
