@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import type { Config } from '../config.ts'
 import { callerOf, requireFreshSession, type Identify } from '../http/auth.ts'
-import { responses, Done, PageQuery, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
+import { responses, Done, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
 import type { Routes } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
 import type { Logger } from '../log.ts'
@@ -34,6 +34,7 @@ import {
   Account,
   AccountChange,
   AccountPage,
+  AccountQuery,
   Myself,
   NewAccount,
   ServiceInfo,
@@ -147,13 +148,13 @@ function accountsRoutes(app: App, { db, config }: AccountRoutesOptions): void {
       schema: {
         summary: 'List accounts',
         ...common,
-        querystring: PageQuery,
+        querystring: AccountQuery,
         response: responses(Success(AccountPage)),
       },
     },
-    async ({ query: { page, limit } }) => {
-      const total = await countAccounts(db)
-      const accounts = await listAccounts(db, sliceOf({ page, limit }))
+    async ({ query: { page, limit, q, sort: order } }) => {
+      const total = await countAccounts(db, q)
+      const accounts = await listAccounts(db, { q, order }, sliceOf({ page, limit }))
       return { success: true, data: { accounts, pagination: paginationOf({ page, limit }, total) } }
     },
   )

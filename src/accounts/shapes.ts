@@ -1,8 +1,18 @@
 import { Type } from 'typebox'
 import { PLANS } from '../config.ts'
 import { ROLES, SCOPES } from '../http/access.ts'
-import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
+import {
+  nameComponents,
+  Nullable,
+  OrderOf,
+  PageQuery,
+  Pagination,
+  SearchText,
+  Timestamp,
+  Uuid,
+} from '../http/schema.ts'
 import { OVER_QUOTA_EFFECTS, QUOTAS } from './own-data/quotas.ts'
+import { ACCOUNT_ORDERS } from './store.ts'
 
 /**
  * PostgreSQL rejects NUL and lone surrogates, and a terminal may interpret the other control
@@ -120,6 +130,11 @@ export const AccountChange = Type.Object(
   { examples: [{ plan: 'business' }] },
 )
 
+export const AccountQuery = Type.Object({
+  ...PageQuery.properties,
+  q: SearchText,
+  sort: OrderOf(ACCOUNT_ORDERS),
+})
 export const AccountPage = Type.Object({ accounts: Type.Array(Account), pagination: Pagination })
 export const AuditEntry = Type.Object(
   {

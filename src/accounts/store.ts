@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { Plan } from '../config.ts'
 import type { Db } from '../store/database.ts'
+import { containsWords, orderTerm, type Order } from '../store/order.ts'
 import type { DB } from '../store/tables.ts'
 import { DAY_MS } from '../time.ts'
 import { insertWorkspace } from './workspaces/store.ts'
@@ -82,23 +83,45 @@ async function insertPassword(db: Db, accountId: string, password: string): Prom
   await db.insertInto('credential').values(credential).execute()
 }
 
-/** Oldest first; all of them, or one page. */
+export const ACCOUNT_ORDERS = ['createdAt', 'email', 'plan', 'admin'] as const
+export type AccountOrder = Order<(typeof ACCOUNT_ORDERS)[number]>
+
+const ORDER_COLUMNS = {
+  createdAt: sql`id`,
+  email: sql`lower(email)`,
+  plan: sql`plan`,
+  admin: sql`admin`,
+}
+
+export type AccountFilter = { q?: string | undefined; order?: AccountOrder | undefined }
+
+/** All accounts, or one page of them; oldest first unless ordered otherwise. */
 export async function listAccounts(
   db: Db,
+  { q = '', order = 'createdAt' }: AccountFilter = {},
   page?: { limit: number; offset: number },
 ): Promise<AccountRow[]> {
-  const all = db.selectFrom('account').select(ACCOUNT).orderBy('id')
+  const all = db
+    .selectFrom('account')
+    .select(ACCOUNT)
+    .where(containsWords(q, ACCOUNT_TEXT))
+    .orderBy(orderTerm(order, ORDER_COLUMNS))
+    .orderBy('id')
   const rows = await (page ? all.limit(page.limit).offset(page.offset) : all).execute()
   return rows as AccountRow[]
 }
 
-export async function countAccounts(db: Db): Promise<number> {
+export async function countAccounts(db: Db, q = ''): Promise<number> {
   const { count } = await db
     .selectFrom('account')
     .select(({ fn }) => fn.countAll().as('count'))
+    .where(containsWords(q, ACCOUNT_TEXT))
     .executeTakeFirstOrThrow()
   return Number(count)
 }
+
+/** What a search for accounts looks into. */
+const ACCOUNT_TEXT = sql`concat_ws(' ', email, name, plan)`
 
 /** @param email lower-cased */
 export async function findAccountByEmail(db: Db, email: string): Promise<AccountRow | undefined> {

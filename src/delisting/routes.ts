@@ -52,7 +52,7 @@ function processRoutes(app: App, deps: CreateDeps): void {
     {
       schema: {
         summary: 'List delistings',
-        description: 'Newest first.',
+        description: 'Newest first, unless ordered otherwise.',
         operationId: 'listDelistings',
         tags,
         querystring: ProcessQuery,
@@ -61,10 +61,15 @@ function processRoutes(app: App, deps: CreateDeps): void {
     },
     async (request) => {
       const { workspaceId } = callerOf(request)
-      const { page, limit, status, ip } = request.query
+      const { page, limit, status, ip, sort: order } = request.query
       const filter = { status, ip: ip && canonical(ip) }
       const total = await countProcesses(deps.db, workspaceId, filter)
-      const rows = await listProcesses(deps.db, workspaceId, filter, sliceOf({ page, limit }))
+      const rows = await listProcesses(
+        deps.db,
+        workspaceId,
+        { ...filter, order },
+        sliceOf({ page, limit }),
+      )
       const pagination = paginationOf({ page, limit }, total)
       return {
         success: true,

@@ -7,11 +7,12 @@ import {
   Pagination,
   Timestamp,
   Uuid,
+  OrderOf,
 } from '../http/schema.ts'
 import { LIST_CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
 import { NEEDS, OUTCOMES, STEP_STATUSES } from './steps/state-machine.ts'
 import { METHODS } from './steps/methods.ts'
-import { PROCESS_STATUSES } from './store.ts'
+import { PROCESS_ORDERS, PROCESS_STATUSES } from './store.ts'
 
 /**
  * Text without control characters, except line breaks and tabs: PostgreSQL does not store NUL, and
@@ -161,6 +162,7 @@ export const ProcessWithHistory = Type.Object({
 export const ProcessQuery = Type.Object({
   ip: Type.Optional(Type.String(IpAddress)),
   status: Type.Optional(Type.Enum([...PROCESS_STATUSES])),
+  sort: OrderOf(PROCESS_ORDERS),
   ...PageQuery.properties,
 })
 export type ProcessQuery = Static<typeof ProcessQuery>

@@ -1,5 +1,6 @@
 import { sql, type ExpressionBuilder } from 'kysely'
 import type { Db } from '../store/database.ts'
+import { orderTerm, type Order } from '../store/order.ts'
 import type { DB } from '../store/tables.ts'
 import type { ReverseDnsEvidence } from './evidence.ts'
 import type { NotPursued } from './steps/plan.ts'
@@ -148,15 +149,26 @@ export async function findProcess(
   return (await mine.executeTakeFirst()) as ProcessRow | undefined
 }
 
-/** Lists processes, newest first. */
+export const PROCESS_ORDERS = ['createdAt', 'ip', 'status', 'stepsCompleted'] as const
+export type ProcessOrder = Order<(typeof PROCESS_ORDERS)[number]>
+
+const ORDER_COLUMNS = {
+  createdAt: sql`delisting_process.id`,
+  ip: sql`delisting_process.ip`,
+  status: sql`delisting_process.status`,
+  stepsCompleted: sql`(select count(*) from delisting_step s where s.process_id = delisting_process.id and s.status = 'completed')`,
+}
+
+/** Lists processes, newest first unless ordered otherwise. */
 export async function listProcesses(
   db: Db,
   workspaceId: string,
-  filter: ProcessFilter,
+  { order = '-createdAt', ...filter }: ProcessFilter & { order?: ProcessOrder | undefined },
   page: { limit: number; offset: number },
 ): Promise<ProcessRow[]> {
   const rows = await selectProcesses(db)
     .where((eb) => eb.and(conditions(eb, workspaceId, filter)))
+    .orderBy(orderTerm(order, ORDER_COLUMNS))
     .orderBy('delistingProcess.id', 'desc')
     .limit(page.limit)
     .offset(page.offset)

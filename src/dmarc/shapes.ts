@@ -8,9 +8,11 @@ import {
   Success,
   Timestamp,
   Uuid,
+  OrderOf,
 } from '../http/schema.ts'
 import { MAX_IMPORT_ENTRIES } from '../http/shapes.ts'
 import { MAX_DELIVERY_BYTES, MAX_UPLOAD_FILES } from './limits.ts'
+import { REPORT_ORDERS } from './reports/store.ts'
 
 const Text = Type.String()
 const Count = Type.Integer({ minimum: 0 })
@@ -227,6 +229,7 @@ export const ReportQuery = Type.Object({
   to: Type.Optional(Type.String(DayOrMoment)),
   orgName: Type.Optional(Type.String({ maxLength: 255 })),
   result: Type.Optional(Type.Enum(['fail'], { description: 'Only reports with failed messages.' })),
+  sort: OrderOf(REPORT_ORDERS),
 })
 export const ReportPage = Success(
   Type.Object({ reports: Type.Array(AggregateReport), pagination: Pagination }),

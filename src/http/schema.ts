@@ -100,6 +100,19 @@ export const PageQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
 })
 
+/** The order of a list: one of these properties, with `-` in front for descending order. */
+export function OrderOf<const K extends string>(keys: readonly K[]) {
+  const orders = keys.flatMap((key): (K | `-${K}`)[] => [key, `-${key}`])
+  return Type.Optional(
+    Type.Enum(orders, { description: 'Order of the list; `-` in front of it reverses it.' }),
+  )
+}
+
+/** Words that all have to be part of a row. */
+export const SearchText = Type.Optional(
+  Type.String({ maxLength: 100, description: 'Only rows that contain these words.' }),
+)
+
 /** The position of a page in the whole list. */
 export const Pagination = Type.Object(
   { page: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() },

@@ -3,15 +3,7 @@ import { onAccessChangeOf } from '../accounts/account-changes.ts'
 import { Fault } from '../errors.ts'
 import { callerOf, type Reauthenticate } from '../http/auth.ts'
 import type { EventStreams } from '../http/events/event-streams.ts'
-import {
-  responses,
-  responsesAs,
-  PageQuery,
-  paginationOf,
-  sliceOf,
-  Success,
-  Uuid,
-} from '../http/schema.ts'
+import { responses, responsesAs, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Notifications } from '../store/notifications.ts'
 import { listAccount, testAccount } from './test-account.ts'
@@ -23,6 +15,7 @@ import {
   FoundMigration,
   Migration,
   MigrationPage,
+  MigrationQuery,
   MigrationThroughput,
   NewMigration,
   Retry,
@@ -185,20 +178,26 @@ function statusRoutes(
     '/api/v1/imap/migrations',
     {
       schema: {
-        summary: 'List migrations, newest first',
+        summary: 'List migrations',
+        description: 'Newest first, unless ordered otherwise.',
         tags,
-        querystring: PageQuery,
+        querystring: MigrationQuery,
         response: responses(Success(MigrationPage)),
       },
     },
     async (request) => {
       const { workspaceId, plan } = callerOf(request)
-      const { page, limit } = request.query
+      const { page, limit, q, sort: order } = request.query
       const { count: used } = await countThisMonth(deps.db, workspaceId)
       const perMonth = MAX_MIGRATIONS_PER_MONTH[plan]
       const month = { used, limit: Number.isFinite(perMonth) ? perMonth : null }
-      const total = await countMigrations(deps.db, workspaceId)
-      const rows = await listMigrations(deps.db, workspaceId, sliceOf({ page, limit }))
+      const total = await countMigrations(deps.db, workspaceId, q)
+      const rows = await listMigrations(
+        deps.db,
+        workspaceId,
+        { q, order },
+        sliceOf({ page, limit }),
+      )
       const pagination = paginationOf({ page, limit }, total)
       return { success: true, data: { migrations: rows.map(presentMigration), pagination, month } }
     },

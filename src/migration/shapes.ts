@@ -1,5 +1,15 @@
 import { Type, type Static } from 'typebox'
-import { nameComponents, Nullable, Pagination, Timestamp, Uuid } from '../http/schema.ts'
+import {
+  nameComponents,
+  Nullable,
+  OrderOf,
+  PageQuery,
+  Pagination,
+  SearchText,
+  Timestamp,
+  Uuid,
+} from '../http/schema.ts'
+import { MIGRATION_ORDERS } from './store.ts'
 
 /** PostgreSQL rejects NUL, and IMAP line breaks. No listed folder has either in its name. */
 const PLAIN = '^[^\\u0000-\\u001f\\u007f]*$'
@@ -223,6 +233,12 @@ export const Migration = Type.Object({
   progress: Type.Object({ ...ProgressFields, errors: Type.Array(MigrationError) }),
 })
 export const FoundMigration = Type.Object({ success: Type.Literal(true), ...Migration.properties })
+
+export const MigrationQuery = Type.Object({
+  ...PageQuery.properties,
+  q: SearchText,
+  sort: OrderOf(MIGRATION_ORDERS),
+})
 
 /** A page of migrations. Their errors are only counted. */
 export const MigrationPage = Type.Object({

@@ -1,8 +1,9 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type RawBuilder, type SqlBool, type Transaction } from 'kysely'
 import type { Plan } from '../config.ts'
 import type { Db } from '../store/database.ts'
 import { notifyChange } from '../store/changes.ts'
 import { notify } from '../store/notifications.ts'
+import { containsWords, orderTerm, type Order } from '../store/order.ts'
 import type { DB } from '../store/tables.ts'
 import { retryFailed, type CopyFailure, type SavedFolder } from './engine/journal/journal.ts'
 import type { MigrationProgress } from './engine/progress/progress.ts'
@@ -154,23 +155,49 @@ export async function findMigration(
   return row as MigrationRow | undefined
 }
 
-/** Lists migrations, newest first. */
+export const MIGRATION_ORDERS = ['createdAt', 'srcUser', 'status', 'progress'] as const
+export type MigrationOrder = Order<(typeof MIGRATION_ORDERS)[number]>
+
+const ORDER_COLUMNS = {
+  createdAt: sql`id`,
+  srcUser: sql`lower(source ->> 'user')`,
+  status: sql`status`,
+  progress: sql`coalesce(
+    (progress ->> 'messagesDone')::float / nullif((progress ->> 'messagesTotal')::float, 0), 0)`,
+}
+
+/** Lists migrations, newest first unless ordered otherwise. */
 export async function listMigrations(
   db: Db,
   workspaceId: string,
+  { q, order = '-createdAt' }: { q?: string | undefined; order?: MigrationOrder | undefined },
   page: { limit: number; offset: number },
 ): Promise<MigrationRow[]> {
-  const mine = selectMigrations(db).where('workspaceId', '=', workspaceId).orderBy('id', 'desc')
-  return (await mine.limit(page.limit).offset(page.offset).execute()) as MigrationRow[]
+  const rows = await selectMigrations(db)
+    .where(isFound(workspaceId, q))
+    .orderBy(orderTerm(order, ORDER_COLUMNS))
+    .orderBy('id', 'desc')
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute()
+  return rows as MigrationRow[]
 }
 
-export async function countMigrations(db: Db, workspaceId: string): Promise<number> {
+export async function countMigrations(db: Db, workspaceId: string, q?: string): Promise<number> {
   const { count } = await db
     .selectFrom('migration')
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
+    .where(isFound(workspaceId, q))
     .executeTakeFirstOrThrow()
   return count
+}
+
+/** The migrations of a workspace; with `q`, those whose accounts or status contain its words. */
+function isFound(workspaceId: string, q = ''): RawBuilder<SqlBool> {
+  return sql`workspace_id = ${workspaceId} and ${containsWords(
+    q,
+    sql`concat_ws(' ', source ->> 'user', source ->> 'host', destination ->> 'user', destination ->> 'host', status)`,
+  )}`
 }
 
 /**

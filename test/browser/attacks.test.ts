@@ -95,7 +95,8 @@ describe('an address without established reporters', () => {
         .waitFor()
       await page.getByText('6 reports from 6 networks of 0 known providers').waitFor()
       expect(await faultsAtAllWidths(page)).toEqual([])
-      await page.getByRole('button', { name: 'Discard reports 9.1.1.1' }).click()
+      await page.getByRole('checkbox', { name: 'Select 9.1.1.1' }).check()
+      await page.getByRole('button', { name: 'Discard reports for 1 selected row' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Discard reports' }).click()
       await page.getByText('No addresses are waiting.').waitFor()
       const kept = await database.db

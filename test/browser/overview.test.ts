@@ -246,7 +246,8 @@ describe('an administrator', () => {
       'business',
       true,
     ])
-    await row.getByRole('button', { name: 'Delete newcomer@people.test' }).click()
+    await row.getByRole('checkbox', { name: 'Select newcomer@people.test' }).check()
+    await page.getByRole('button', { name: 'Delete for 1 selected row' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await row.waitFor({ state: 'hidden' })
   })

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startChromium } from '../servers/chromium.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { storeMigration } from '../migration/stored.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { faultsAtAllWidths, overflow, signedIn, tabTo, type Visit } from './browsing.ts'
@@ -191,5 +193,50 @@ describe('a read-only member', () => {
     expect(await action.getAttribute('aria-disabled')).toBe('true')
     await action.focus()
     await page.getByRole('tooltip').filter({ hasText: 'read-only' }).first().waitFor()
+  })
+})
+
+describe('a user with several pages of migrations', () => {
+  const first = () => page.locator('tbody th a').first().textContent()
+
+  it('sorts and filters across the pages', async () => {
+    const { data: me } = await (await page.request.get('/api/v1/account')).json()
+    const { db, close } = openDatabase(portreeve.databaseUrl)
+    for (let at = 100; at < 230; at++)
+      await storeMigration(db, me.workspace.id, `user${at}`, {
+        status: at === 101 ? 'failed' : 'completed',
+      })
+    await close()
+    await page.goto('/migrations')
+    await page.getByText('130 migrations').waitFor()
+    await expect.poll(first).toBe('user229@old.test on imap.old.test')
+    await page.getByRole('button', { name: 'Next' }).click()
+    await expect.poll(first).toBe('user129@old.test on imap.old.test')
+    await page.getByRole('columnheader').getByRole('button', { name: 'Mailboxes' }).click()
+    await expect.poll(first).toBe('user100@old.test on imap.old.test')
+    expect(page.url()).not.toContain('page=')
+    await page.getByLabel('Filter by mailbox').fill('failed')
+    await page.getByText('1 migration', { exact: true }).waitFor()
+    expect(await first()).toBe('user101@old.test on imap.old.test')
+    await page.getByLabel('Filter by mailbox').fill('nobody')
+    await page.getByText('No matches').waitFor()
+    await page.getByLabel('Filter by mailbox').fill('')
+    await page.getByText('130 migrations').waitFor()
+  })
+
+  it('exports all pages, in this order', async () => {
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export CSV' }).click(),
+    ])
+    const lines = readFileSync(await file.path(), 'utf8')
+      .trim()
+      .split('\r\n')
+    expect(lines).toHaveLength(131)
+    expect([lines[1], lines[130]].map((line) => line?.split('@')[0])).toEqual([
+      'user100',
+      'user229',
+    ])
+    expect(await overflow(page)).toBe(0)
   })
 })

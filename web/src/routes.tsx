@@ -165,7 +165,7 @@ const screens = root.addChildren([
     ownScreen('/alerts/digest', () => import('./pages/digest.tsx')),
     ownScreen('/account', () => import('./pages/account.tsx')),
     ownScreen('/administration', () => import('./pages/administration.tsx')),
-    ownScreen('/administration/accounts', () => import('./pages/accounts.tsx'), pageSearch),
+    ownScreen('/administration/accounts', () => import('./pages/accounts.tsx'), pagedTableSearch),
     ownScreen(
       '/administration/workspaces',
       () => import('./pages/installed-workspaces.tsx'),

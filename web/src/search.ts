@@ -33,6 +33,15 @@ export function oneOf<const T extends string | number>(
   return choices.find((choice) => choice === value)
 }
 
+/** The `sort` parameter of a page as that of the API; undefined for a column the API cannot sort by. */
+export function orderOf<const K extends string>(
+  sort: string | undefined,
+  columns: readonly K[],
+): K | `-${K}` | undefined {
+  const column = oneOf(sort?.replace(/^-/, ''), columns)
+  return column && (sort?.startsWith('-') ? `-${column}` : column)
+}
+
 /** Sorting and filter of a data table: `?sort=-status&q=mail`. */
 export type TableSearch = { sort?: string | undefined; q?: string | undefined }
 

@@ -1,10 +1,10 @@
 import type { Plan } from '../../config.ts'
 import { callerOf } from '../../http/auth.ts'
-import { responses, PageQuery, paginationOf, sliceOf, Success } from '../../http/schema.ts'
+import { responses, paginationOf, sliceOf, Success } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import type { Db } from '../../store/database.ts'
 import { OVER_QUOTA_EFFECTS, QUOTA_BYTES, QUOTAS, type Quota } from './quotas.ts'
-import { AccountUsagePage, Usage } from '../shapes.ts'
+import { AccountQuery, AccountUsagePage, Usage } from '../shapes.ts'
 import { countAccounts, listAccounts } from '../store.ts'
 
 /** Reads the bytes that workspaces store of one kind; those that store nothing may be missing. */
@@ -45,14 +45,14 @@ export function accountUsagesRoute(
         operationId: 'listAccountUsages',
         summary: 'List the storage usage of accounts',
         tags: ['Accounts'],
-        description: 'Requires an administrator. Oldest account first.',
-        querystring: PageQuery,
+        description: 'Requires an administrator. In the order of the list of accounts.',
+        querystring: AccountQuery,
         response: responses(Success(AccountUsagePage)),
       },
     },
-    async ({ query: { page, limit } }) => {
-      const total = await countAccounts(db)
-      const rows = await listAccounts(db, sliceOf({ page, limit }))
+    async ({ query: { page, limit, q, sort: order } }) => {
+      const total = await countAccounts(db, q)
+      const rows = await listAccounts(db, { q, order }, sliceOf({ page, limit }))
       const ids = rows.map(({ id }) => id)
       const quotasOf = await readQuotas(readers, ids)
       const accounts = rows.map((row) => ({

@@ -55,7 +55,8 @@ function listRoutes(app: App, { db, findAsn }: RouteDeps): void {
     '/api/v1/dmarc/domains/:id/reports',
     {
       schema: {
-        summary: 'List aggregate reports, newest first',
+        summary: 'List aggregate reports',
+        description: 'Newest first, unless ordered otherwise.',
         tags,
         params: byId,
         querystring: ReportQuery,
@@ -63,7 +64,7 @@ function listRoutes(app: App, { db, findAsn }: RouteDeps): void {
       },
     },
     async (request) => {
-      const { from, to, orgName, result, ...page } = request.query
+      const { from, to, orgName, result, sort: order, ...page } = request.query
       const { id, domain } = await requireDomain(
         db,
         callerOf(request).workspaceId,
@@ -71,7 +72,7 @@ function listRoutes(app: App, { db, findAsn }: RouteDeps): void {
       )
       const filter = { from: dateOf(from), to: dateOf(to), orgName, failing: result === 'fail' }
       const total = await countReports(db, id, filter)
-      const rows = await listReports(db, id, filter, sliceOf(page))
+      const rows = await listReports(db, id, { ...filter, order }, sliceOf(page))
       return {
         success: true,
         data: {

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { AggregateRecord, AggregateReport } from '../../protocols/reports/aggregate-report.ts'
 import type { TlsReportPolicy } from '../../protocols/reports/tls-report.ts'
 import type { Db } from '../../store/database.ts'
+import { orderTerm, type Order } from '../../store/order.ts'
 import type { Authentication } from '../../protocols/mail/mail-authentication.ts'
 import type { Via } from '../intake/store.ts'
 
@@ -55,17 +56,31 @@ export type ReportFilter = {
   failing?: boolean
 }
 
-/** Newest first. `from` and `to` filter by the period of the report, not by its arrival. */
+export const REPORT_ORDERS = ['receivedAt', 'orgName', 'begin', 'messages', 'fail'] as const
+export type ReportOrder = Order<(typeof REPORT_ORDERS)[number]>
+
+const ORDER_COLUMNS = {
+  receivedAt: sql`r.received_at`,
+  orgName: sql`lower(r.org_name)`,
+  begin: sql`r.begins_at`,
+  messages: sql`r.messages`,
+  fail: sql`r.messages - r.aligned`,
+}
+
+/**
+ * Newest first unless ordered otherwise. `from` and `to` filter by the period of the report, not by
+ * its arrival.
+ */
 export async function listReports(
   db: Db,
   domainId: string,
-  filter: ReportFilter,
+  { order = '-receivedAt', ...filter }: ReportFilter & { order?: ReportOrder | undefined },
   page: PageSlice,
 ): Promise<ReportRow[]> {
   const { rows } = await selectReports(
     db,
     sql`${conditions(domainId, filter)}
-    order by r.received_at desc, r.id desc limit ${page.limit} offset ${page.offset}`,
+    order by ${orderTerm(order, ORDER_COLUMNS)}, r.id desc limit ${page.limit} offset ${page.offset}`,
   )
   return rows
 }

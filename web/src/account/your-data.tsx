@@ -108,7 +108,7 @@ function DeleteAccount({ account: { email, admin } }: { account: Account }) {
 function DeletedItems() {
   const { data: domains } = useQuery(domainsQuery)
   const { data: hosts } = useQuery(hostsQuery)
-  const { data: list } = useQuery(migrationsQuery(1))
+  const { data: list } = useQuery(migrationsQuery())
   const { data: hooks } = useQuery(endpointsQuery)
   const { data: tokens } = useQuery(tokensQuery)
   // A kind whose count is not loaded yet is listed without a number.

@@ -2,37 +2,51 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { updateOptimistically } from '../optimistic-update.ts'
 import { accountQuery } from '../queries.ts'
-import { Ago } from '../ui/text/ago.tsx'
-import { Choice } from '../ui/forms/choice.tsx'
-import { ConfirmButton } from '../ui/actions/confirm.tsx'
-import { Notice } from '../ui/feedback/notice.tsx'
-import { Muted } from '../ui/layout/page.tsx'
 import { Switch } from '../ui/actions/switch.tsx'
-import { Table } from '../ui/lists/table.tsx'
-import { sizeText } from '../ui/text/format.ts'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Choice } from '../ui/forms/choice.tsx'
+import { Muted } from '../ui/layout/page.tsx'
+import type { Column } from '../ui/lists/column.ts'
+import { DataTable } from '../ui/lists/data-table.tsx'
+import type { Paged } from '../ui/lists/paged.ts'
+import type { RowAction } from '../ui/lists/row-action.ts'
+import { Ago } from '../ui/text/ago.tsx'
+import { counted, sizeText } from '../ui/text/format.ts'
 import {
   administration,
   accountsQuery,
   accountsUsageQuery,
   type AccountEdit,
+  type AccountFilter,
   type AccountList,
   type ManagedAccount,
 } from './api.ts'
-import { PLANS } from './plans.ts'
 import { accounts as messages } from './messages.ts'
+import { PLANS } from './plans.ts'
+
+/** The columns that the API sorts by. */
+export const ACCOUNT_SORTS = ['email', 'plan', 'admin', 'createdAt'] as const
+
+type AccountTableProps = {
+  people: ManagedAccount[]
+  /** What the page of the list shows. */
+  filter: AccountFilter
+  paged: Paged<ManagedAccount>
+}
 
 /** The accounts of a page. Plan and role are changed in place. */
-export function AccountTable({ people, page }: { people: ManagedAccount[]; page: number }) {
+export function AccountTable({ people, filter, paged }: AccountTableProps) {
   const queries = useQueryClient()
-  const { queryKey } = accountsQuery(page)
-  const { data: usage } = useQuery(accountsUsageQuery(page))
+  const { data: me } = useQuery(accountQuery)
+  const { data: usage } = useQuery(accountsUsageQuery(filter))
   const [problem, setProblem] = useState('')
 
-  function change(id: string, changed: AccountEdit): void {
+  function change({ id }: ManagedAccount, changed: AccountEdit): void {
     const apply = (before: AccountList): AccountList => ({
       ...before,
       accounts: before.accounts.map((each) => (each.id === id ? { ...each, ...changed } : each)),
     })
+    const { queryKey } = accountsQuery(filter)
     setProblem('')
     updateOptimistically(queries, queryKey, apply, () => administration.change(id, changed)).then(
       () => queries.invalidateQueries(accountQuery),
@@ -43,26 +57,46 @@ export function AccountTable({ people, page }: { people: ManagedAccount[]; page:
   return (
     <>
       <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
-      <Table caption={messages.title} quiet columns={[...messages.columns]}>
-        {people.map((person) => (
-          <PersonRow
-            key={person.id}
-            person={person}
-            storedBytes={storedBytes(
-              usage?.accounts.find(({ accountId }) => accountId === person.id),
-            )}
-            onChange={(changed) => change(person.id, changed)}
-          />
-        ))}
-      </Table>
+      <DataTable
+        caption={messages.title}
+        columns={columnsOf({
+          myId: me?.id,
+          bytesOf: ({ id }) =>
+            storedBytes(usage?.accounts.find(({ accountId }) => accountId === id)),
+          change,
+        })}
+        rows={people}
+        rowId={({ id }) => id}
+        nameOf={({ email }) => email}
+        count={(rows) => counted(rows, 'account')}
+        filterLabel={messages.filter}
+        actions={useAccountActions(me?.id)}
+        csvName="accounts"
+        paged={paged}
+      />
     </>
   )
 }
 
-type PersonRowProps = {
-  person: ManagedAccount
-  storedBytes: number | null
-  onChange: (change: AccountEdit) => void
+function useAccountActions(myId: string | undefined): RowAction<ManagedAccount>[] {
+  const queries = useQueryClient()
+  const onDone = () => queries.invalidateQueries({ queryKey: ['people'] })
+  return [
+    ...PLANS.map(({ value, name }) => ({
+      label: messages.setPlan(name),
+      appliesTo: ({ plan }: ManagedAccount) => plan !== value,
+      send: ({ id }: ManagedAccount) => administration.change(id, { plan: value }),
+      onDone,
+    })),
+    {
+      label: messages.delete,
+      kind: 'danger',
+      appliesTo: ({ id }) => id !== myId,
+      confirm: { title: messages.deleteTitle, text: messages.deleteEffect },
+      send: ({ id }) => administration.remove(id),
+      onDone,
+    },
+  ]
 }
 
 /** Bytes of captured requests, report files and shared checks together; null until loaded. */
@@ -70,58 +104,74 @@ function storedBytes(usage: { quotas: { used: number }[] } | undefined): number 
   return usage ? usage.quotas.reduce((sum, { used }) => sum + used, 0) : null
 }
 
-function PersonRow({ person, storedBytes: bytes, onChange }: PersonRowProps) {
-  const { data: me } = useQuery(accountQuery)
-  const { id, email, name, plan, admin, createdAt } = person
-  return (
-    <tr>
-      <th scope="row">
-        {email}
-        <small>{id === me?.id ? messages.you(name) : name}</small>
-      </th>
-      <td>
+type ColumnOptions = {
+  myId: string | undefined
+  bytesOf: (account: ManagedAccount) => number | null
+  change: (account: ManagedAccount, changed: AccountEdit) => void
+}
+
+function columnsOf({ myId, bytesOf, change }: ColumnOptions): Column<ManagedAccount>[] {
+  const [account, plans, role, storage, created] = messages.columns
+  return [
+    {
+      key: 'email',
+      title: account,
+      cell: ({ id, email, name }) => (
+        <>
+          {email}
+          <small>{id === myId ? messages.you(name) : name}</small>
+        </>
+      ),
+      csv: ({ email }) => email,
+    },
+    { key: 'name', title: messages.name, csv: ({ name }) => name },
+    {
+      key: 'plan',
+      title: plans,
+      cell: (row) => (
         <Choice
-          label={messages.planOf(email)}
+          label={messages.planOf(row.email)}
           choices={PLANS}
-          value={plan}
-          onChange={(to) => onChange({ plan: to })}
+          value={row.plan}
+          onChange={(plan) => change(row, { plan })}
         />
-      </td>
-      <td>
+      ),
+      csv: ({ plan }) => plan,
+    },
+    {
+      key: 'admin',
+      title: role,
+      cell: (row) => (
         <Switch
           label={messages.administrator}
-          about={email}
-          checked={admin}
-          onChange={(to) => onChange({ admin: to })}
+          about={row.email}
+          checked={row.admin}
+          onChange={(admin) => change(row, { admin })}
         />
-      </td>
-      <td data-label={messages.storage}>{bytes !== null && sizeText(bytes)}</td>
-      <td data-label={messages.created}>
+      ),
+      descendsFirst: true,
+      csv: ({ admin }) => admin,
+    },
+    {
+      key: 'storage',
+      title: storage,
+      labelled: true,
+      cell: (row) => {
+        const bytes = bytesOf(row)
+        return bytes !== null && sizeText(bytes)
+      },
+    },
+    {
+      key: 'createdAt',
+      title: created,
+      labelled: true,
+      cell: ({ createdAt }) => (
         <Muted>
           <Ago at={createdAt} />
         </Muted>
-      </td>
-      <td>{id !== me?.id && <Remove person={person} />}</td>
-    </tr>
-  )
-}
-
-function Remove({ person: { id, email } }: { person: ManagedAccount }) {
-  const queries = useQueryClient()
-
-  async function remove(): Promise<void> {
-    await administration.remove(id)
-    await queries.invalidateQueries({ queryKey: ['people'] })
-  }
-
-  return (
-    <ConfirmButton
-      label={messages.delete}
-      about={email}
-      title={messages.deleteTitle(email)}
-      onConfirm={remove}
-    >
-      {messages.deleteEffect}
-    </ConfirmButton>
-  )
+      ),
+      descendsFirst: true,
+      csv: ({ createdAt }) => createdAt,
+    },
+  ]
 }

@@ -4,6 +4,7 @@ import type {
   Account as AccountShape,
   AccountChange,
   AccountPage,
+  AccountQuery,
   AccountUsagePage,
   AuditEntry,
   AuditPage,
@@ -18,6 +19,7 @@ export type InstalledWorkspaces = Static<typeof InstalledWorkspacePage>
 export type InstalledWorkspaceRow = InstalledWorkspaces['workspaces'][number]
 export type ManagedAccount = Static<typeof AccountShape>
 export type AccountList = Static<typeof AccountPage>
+export type AccountFilter = Partial<Static<typeof AccountQuery>>
 export type AccountEdit = Static<typeof AccountChange>
 export type AuditLogPage = Static<typeof AuditPage>
 export type AuditEntryRow = Static<typeof AuditEntry>
@@ -31,13 +33,18 @@ const ACCOUNTS = '/api/v1/accounts'
 export const administration = {
   /** Checks the resolvers and blocklists now, which takes a few seconds. */
   health: async () => (await request<ApiResponse<Health>>('GET', '/api/v1/service/health')).data,
-  accounts: async (page: number) =>
-    (await request<ApiResponse<AccountList>>('GET', `${ACCOUNTS}?page=${page}&limit=20`)).data,
-  usage: async (page: number) =>
+  accounts: async (filter: AccountFilter) =>
+    (
+      await request<ApiResponse<AccountList>>(
+        'GET',
+        `${ACCOUNTS}?${searchOf({ ...filter, limit: 100 })}`,
+      )
+    ).data,
+  usage: async (filter: AccountFilter) =>
     (
       await request<ApiResponse<Static<typeof AccountUsagePage>>>(
         'GET',
-        `${ACCOUNTS}/usage?page=${page}&limit=20`,
+        `${ACCOUNTS}/usage?${searchOf({ ...filter, limit: 100 })}`,
       )
     ).data,
   workspaces: async (page: number) =>
@@ -72,12 +79,15 @@ export const healthQuery = queryOptions({
   refetchInterval: HEALTH_REFRESH_MS,
 })
 
-export const accountsQuery = (page: number) =>
-  queryOptions({ queryKey: ['people', page], queryFn: () => administration.accounts(page) })
+export const accountsQuery = (filter: AccountFilter) =>
+  queryOptions({ queryKey: ['people', filter], queryFn: () => administration.accounts(filter) })
 
 /** Storage used by each account of a page of the list. */
-export const accountsUsageQuery = (page: number) =>
-  queryOptions({ queryKey: ['people', 'usage', page], queryFn: () => administration.usage(page) })
+export const accountsUsageQuery = (filter: AccountFilter) =>
+  queryOptions({
+    queryKey: ['people', 'usage', filter],
+    queryFn: () => administration.usage(filter),
+  })
 
 /** All workspaces of the service. */
 export const installedWorkspacesQuery = (page: number) =>

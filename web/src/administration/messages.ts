@@ -34,16 +34,17 @@ export const health = {
 export const accounts = {
   title: 'Accounts',
   loading: 'Loading accounts…',
-  columns: ['Account', 'Plan (migrations a month)', 'Role', 'Storage', 'Created', 'Delete'],
-  storage: 'Storage',
-  created: 'Created',
+  columns: ['Account', 'Plan (migrations a month)', 'Role', 'Storage', 'Created'] as const,
+  name: 'Name',
+  filter: 'Filter by email, name or plan',
+  setPlan: (plan: string) => `Set plan to ${plan}`,
   you: (name: string) => `${name} (you)`,
   planOf: (email: string) => `Plan for ${email}`,
   administrator: 'Administrator',
   delete: 'Delete',
-  deleteTitle: (email: string) => `Delete ${email}?`,
+  deleteTitle: (count: number) => `Delete ${counted(count, 'account')}?`,
   deleteEffect:
-    'Everything in this account is deleted with it: hosts, reports, migrations, webhooks and tokens. This can’t be undone.',
+    'Everything in these accounts is deleted with them: hosts, reports, migrations, webhooks and tokens. This can’t be undone.',
 } as const
 
 export const workspaces = {

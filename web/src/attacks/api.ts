@@ -48,6 +48,7 @@ export const attacks = {
 
   decide: (id: string, upheld: boolean) =>
     request<ApiResponse<Appeal>>('POST', `${BASE}/appeals/${id}/decision`, { body: { upheld } }),
+  candidates: (page: number) => ask<Candidates>(`candidates?page=${page}&limit=100`),
   decideCandidate: (ip: string, list: boolean) =>
     request<unknown>('POST', `${BASE}/candidates/decisions`, { body: { ip, list } }),
   addRange: (list: RangeList, range: Partial<NewRange>) =>
@@ -98,7 +99,7 @@ export const appealsQuery = (page: number) =>
 export const candidatesQuery = (page: number) =>
   queryOptions({
     queryKey: ['attacks', 'candidates', page],
-    queryFn: () => ask<Candidates>(`candidates?page=${page}&limit=${LIMIT}`),
+    queryFn: () => attacks.candidates(page),
   })
 
 export const rangesQuery = (list: RangeList, page: number) =>

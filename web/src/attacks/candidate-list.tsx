@@ -2,9 +2,11 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Ago } from '../ui/text/ago.tsx'
-import { ConfirmButton } from '../ui/actions/confirm.tsx'
-import { List, ListItem } from '../ui/lists/list.tsx'
-import { Row, Muted } from '../ui/layout/page.tsx'
+import type { Column } from '../ui/lists/column.ts'
+import { DataTable } from '../ui/lists/data-table.tsx'
+import type { RowAction } from '../ui/lists/row-action.ts'
+import { counted } from '../ui/text/format.ts'
+import { Muted } from '../ui/layout/page.tsx'
 import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { attacks, candidatesQuery, type Candidates } from './api.ts'
@@ -17,6 +19,8 @@ type Candidate = Candidates['candidates'][number]
 export function CandidateList() {
   const [page, setPage] = useState(1)
   const { data, error } = useQuery(candidatesQuery(page))
+  const labelOf = useLabels()
+  const decisions = useDecisions()
   return (
     <>
       <p>
@@ -27,11 +31,21 @@ export function CandidateList() {
       </LoadingOrError>
       {data?.candidates.length === 0 && <Muted>{messages.empty}</Muted>}
       {data && data.candidates.length > 0 && (
-        <List>
-          {data.candidates.map((candidate) => (
-            <CandidateItem key={candidate.address} candidate={candidate} />
-          ))}
-        </List>
+        <DataTable
+          caption={messages.title}
+          columns={columnsOf(labelOf)}
+          rows={data.candidates}
+          rowId={addressOf}
+          nameOf={addressOf}
+          count={(rows) => counted(rows, 'address', 'addresses')}
+          actions={decisions}
+          csvName="blocklist-candidates"
+          paged={{
+            total: data.pagination.total,
+            sorts: [],
+            loadPage: async (number) => (await attacks.candidates(number)).candidates,
+          }}
+        />
       )}
       {data && (
         <PaginationLinks page={page} totalPages={data.pagination.totalPages} onGo={setPage} />
@@ -45,55 +59,73 @@ function tableSentence(table: Candidates['networkTable'] | undefined): string {
   return table?.date ? `${messages.rule} ${messages.tableDate(table.date)}` : messages.rule
 }
 
-function CandidateItem({ candidate }: { candidate: Candidate }) {
-  const { address, reason, reports, networks, operators, services, lastReportedAt } = candidate
-  const labelOf = useLabels()
-  return (
-    <ListItem
-      title={
-        <Link to="/attacks" search={{ ip: address.replace(/\/\d+$/, '') }}>
-          {address}
-        </Link>
-      }
-      action={<Decide address={address} />}
-    >
-      {messages.reasons[reason]}
-      <br />
-      {messages.sources(reports, networks, operators)} · {services.map(labelOf).join(', ')} ·{' '}
-      <Ago at={lastReportedAt} />
-    </ListItem>
-  )
+const addressOf = ({ address }: Candidate) => address
+/** An address without the length of its network. */
+const hostOf = ({ address }: Candidate) => address.replace(/\/\d+$/, '')
+
+function useDecisions(): RowAction<Candidate>[] {
+  const queries = useQueryClient()
+  const onDone = () => queries.invalidateQueries({ queryKey: ['attacks'] })
+  return [
+    {
+      label: messages.list,
+      confirm: { title: messages.listTitle, text: messages.listText, keep: messages.wait },
+      send: (candidate) => attacks.decideCandidate(hostOf(candidate), true),
+      onDone,
+    },
+    {
+      label: messages.discard,
+      kind: 'danger',
+      confirm: { title: messages.discardTitle, text: messages.discardText, keep: messages.wait },
+      send: (candidate) => attacks.decideCandidate(hostOf(candidate), false),
+      onDone,
+    },
+  ]
 }
 
-function Decide({ address }: { address: string }) {
-  const queries = useQueryClient()
-
-  async function decide(list: boolean): Promise<void> {
-    await attacks.decideCandidate(address.replace(/\/\d+$/, ''), list)
-    await queries.invalidateQueries({ queryKey: ['attacks'] })
-  }
-
-  return (
-    <Row>
-      <ConfirmButton
-        label={messages.list}
-        about={address}
-        title={messages.listTitle(address)}
-        kind="plain"
-        keep={messages.wait}
-        onConfirm={() => decide(true)}
-      >
-        {messages.listText}
-      </ConfirmButton>
-      <ConfirmButton
-        label={messages.discard}
-        about={address}
-        title={messages.discardTitle(address)}
-        keep={messages.wait}
-        onConfirm={() => decide(false)}
-      >
-        {messages.discardText}
-      </ConfirmButton>
-    </Row>
-  )
+function columnsOf(labelOf: (service: string) => string): Column<Candidate>[] {
+  const [address, reason, reports, services, last] = messages.columns
+  return [
+    {
+      key: 'address',
+      title: address,
+      cell: (candidate) => (
+        <Link to="/attacks" search={{ ip: hostOf(candidate) }}>
+          {candidate.address}
+        </Link>
+      ),
+      csv: addressOf,
+    },
+    {
+      key: 'reason',
+      title: reason,
+      cell: (candidate) => messages.reasons[candidate.reason],
+      csv: (candidate) => messages.reasons[candidate.reason],
+    },
+    {
+      key: 'reports',
+      title: reports,
+      cell: ({ reports: count, networks, operators }) =>
+        messages.sources(count, networks, operators),
+      csv: ({ reports: count }) => count,
+    },
+    { key: 'networks', title: messages.networks, csv: ({ networks }) => networks },
+    { key: 'operators', title: messages.operators, csv: ({ operators }) => operators },
+    {
+      key: 'services',
+      title: services,
+      cell: ({ services: attacked }) => attacked.map(labelOf).join(', '),
+      csv: ({ services: attacked }) => attacked.map(labelOf).join(', '),
+    },
+    {
+      key: 'lastReportedAt',
+      title: last,
+      cell: ({ lastReportedAt }) => (
+        <Muted>
+          <Ago at={lastReportedAt} />
+        </Muted>
+      ),
+      csv: ({ lastReportedAt }) => lastReportedAt,
+    },
+  ]
 }

@@ -172,7 +172,7 @@ export const appeals = {
   accept: 'Delist',
   acceptTitle: (ip: string) => `Delist ${ip}?`,
   acceptText:
-    'The evidence is deleted, and the networks that reported the address lose reputation.',
+    'The evidence is deleted, and the networks that reported the addresses lose reputation.',
   reject: 'Keep listed',
   rejectTitle: (ip: string) => `Keep ${ip} listed?`,
   rejectText: 'The appeal is closed. Without new reports the listing ends within seven days.',
@@ -182,6 +182,9 @@ export const candidates = {
   title: 'Waiting for confirmation',
   loading: 'Loading addresses…',
   empty: 'No addresses are waiting.',
+  columns: ['Address', 'Reason', 'Reports', 'Services', 'Last report'] as const,
+  networks: 'Networks',
+  operators: 'Known providers',
   rule: 'These addresses have enough reports, but the reports may come from one person with rented servers.',
   noTable: 'Without a network table, every new listing waits here.',
   tableDate: (date: string) => `Providers are known as of ${date}.`,
@@ -196,11 +199,12 @@ export const candidates = {
     `${counted(reports, 'report')} from ${counted(networks, 'network')} of ${counted(operators, 'known provider')}`,
   wait: 'Decide later',
   list: 'List',
-  listTitle: (ip: string) => `List ${ip}?`,
+  listTitle: (count: number) => `List ${counted(count, 'address', 'addresses')}?`,
   listText:
-    'Everyone who uses the blocklist blocks it within minutes. The listing ends at the latest seven days after the last report.',
+    'Everyone who uses the blocklist blocks them within minutes. A listing ends at the latest seven days after the last report.',
   discard: 'Discard reports',
-  discardTitle: (ip: string) => `Discard the reports about ${ip}?`,
+  discardTitle: (count: number) =>
+    `Discard the reports about ${counted(count, 'address', 'addresses')}?`,
   discardText:
     'The evidence is deleted, and the networks that reported the address lose reputation.',
 } as const

@@ -6,6 +6,7 @@ import type {
   DelistingStep,
   NewProcess,
   ProcessPage,
+  ProcessQuery,
   ProcessWithHistory,
 } from '../../../src/delisting/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
@@ -16,12 +17,7 @@ export type DelistingWithHistory = Static<typeof ProcessWithHistory>
 export type Step = Static<typeof DelistingStep>
 export type StepAnswer = Step['lastAnswer']
 
-/** Filters of the list, as in the search parameters of the page. */
-export type DelistingFilter = {
-  ip?: string | undefined
-  status?: Delisting['status'] | undefined
-  page?: number | undefined
-}
+export type DelistingFilter = Partial<Static<typeof ProcessQuery>>
 
 const BASE = '/api/v1/delisting'
 

@@ -5,22 +5,19 @@ import { Status } from '../ui/feedback/status.tsx'
 import { Muted } from '../ui/layout/page.tsx'
 import type { Column } from '../ui/lists/column.ts'
 import { DataTable } from '../ui/lists/data-table.tsx'
+import type { Paged } from '../ui/lists/paged.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import type { Delisting } from './api.ts'
 import { describeStatus, stepsNeedingAction } from './delisting-status.ts'
 import { list } from './messages.ts'
 
-type DelistingTableProps = {
-  delistings: Delisting[]
-  filters: ReactNode
-  /** Number of delistings on all pages. */
-  total: number
-  /** They are one page of several. */
-  isPaged: boolean
-}
+/** The columns that the API sorts by. */
+export const DELISTING_SORTS = ['ip', 'stepsCompleted', 'status', 'createdAt'] as const
+
+type DelistingTableProps = { delistings: Delisting[]; filters: ReactNode; paged: Paged<Delisting> }
 
 /** Delistings with the number of blocklists that removed the address. */
-export function DelistingTable({ delistings, filters, total, isPaged }: DelistingTableProps) {
+export function DelistingTable({ delistings, filters, paged }: DelistingTableProps) {
   return (
     <DataTable
       caption={list.caption}
@@ -28,10 +25,10 @@ export function DelistingTable({ delistings, filters, total, isPaged }: Delistin
       rows={delistings}
       rowId={({ id }) => id}
       nameOf={({ ip }) => ip}
-      count={() => list.total(total)}
+      count={list.total}
       filters={filters}
       csvName="delistings"
-      isPaged={isPaged}
+      paged={paged}
     />
   )
 }
@@ -40,7 +37,7 @@ const [address, blocklists, status, started] = list.columns
 
 const COLUMNS: Column<Delisting>[] = [
   {
-    key: 'address',
+    key: 'ip',
     title: address,
     cell: ({ id, ip, relistedAfter }) => (
       <>
@@ -54,7 +51,7 @@ const COLUMNS: Column<Delisting>[] = [
     csv: ({ ip }) => ip,
   },
   {
-    key: 'progress',
+    key: 'stepsCompleted',
     title: blocklists,
     cell: (delisting) => (
       <>
@@ -82,7 +79,7 @@ const COLUMNS: Column<Delisting>[] = [
     csv: (delisting) => describeStatus(delisting).word,
   },
   {
-    key: 'started',
+    key: 'createdAt',
     title: started,
     cell: ({ createdAt }) => (
       <Muted>

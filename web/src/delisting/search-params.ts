@@ -1,5 +1,12 @@
 import { oneOf, pageOf, searchText, type Search, type TableSearch } from '../search.ts'
-import type { Delisting, DelistingFilter } from './api.ts'
+import type { Delisting } from './api.ts'
+
+/** The search parameters of the list. */
+type DelistingSearch = {
+  ip?: string | undefined
+  status?: Delisting['status'] | undefined
+  page?: number | undefined
+}
 
 const STATUSES: Delisting['status'][] = ['pending', 'in-progress', 'completed', 'failed']
 
@@ -8,7 +15,7 @@ export function delistingsSearch({
   status,
   page,
   sort,
-}: Search): DelistingFilter & Pick<TableSearch, 'sort'> {
+}: Search): DelistingSearch & Pick<TableSearch, 'sort'> {
   return {
     ip: searchText(ip),
     status: oneOf(status, STATUSES),

@@ -12,6 +12,7 @@ import type {
   RejectedPage,
   SenderDays as SenderDaysShape,
   ReportPage,
+  ReportQuery,
   SourceDetail as SourceDetailShape,
   SourceRecordPage,
   Summary as SummaryShape,
@@ -45,7 +46,9 @@ export type ReportFilter = {
   result?: 'fail' | undefined
   /** Reports that cover this UTC day. */
   day?: string | undefined
+  sort?: Static<typeof ReportQuery>['sort']
   page?: number | undefined
+  limit?: number
 }
 
 /** The filter of a source’s records. */

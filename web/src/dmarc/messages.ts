@@ -216,6 +216,11 @@ export const senders = {
 
 export const sources = {
   source: 'source',
+  filter: 'Filter by source',
+  address: 'IP address',
+  network: 'Network',
+  dkimAligned: 'DKIM aligned',
+  spfAligned: 'SPF aligned',
   authentication: 'Authentication',
   seen: 'Seen (UTC)',
   stopped: (count: number) => `${numberText(count)} quarantined or rejected`,
@@ -305,6 +310,8 @@ export const records = {
 } as const
 
 export const reports = {
+  reportId: 'Report ID',
+  end: 'End',
   withFailures: 'With failures',
   allPassed: 'All passed',
   allDays: (day: string) => `${day}: show all days`,

@@ -1,4 +1,4 @@
-import { dayOf, oneOf, pageOf, searchText, type Search } from '../search.ts'
+import { dayOf, oneOf, pageOf, searchText, type Search, type TableSearch } from '../search.ts'
 import type { ReportFilter, SourceFilter } from './api.ts'
 
 export const SUMMARY_DAYS = [7, 30, 90, 365] as const
@@ -18,24 +18,41 @@ export function daysParameterSince(instant: string): SummaryDays | undefined {
 }
 
 /** The URL parameters of a summary; `senders` sorts its senders, and `sender` filters them. */
-export function summarySearch({ days, senders, sender }: Search): {
-  days?: SummaryDays | undefined
-  senders?: string | undefined
-  sender?: string | undefined
-} {
+/** Sorting and filter of the tables of a summary: that of the senders, and one for each group of sources. */
+export const SUMMARY_TABLES = {
+  senders: { sort: 'senders', filter: 'sender' },
+  failing: { sort: 'failing', filter: 'failed' },
+  'partly-aligned': { sort: 'partial', filter: 'partly' },
+  'forwarder-like': { sort: 'forwarded', filter: 'forwarder' },
+  aligned: { sort: 'passing', filter: 'passed' },
+} as const
+
+type TableParameter = (typeof SUMMARY_TABLES)[keyof typeof SUMMARY_TABLES]['sort' | 'filter']
+type SummarySearch = { days?: SummaryDays | undefined } & {
+  [parameter in TableParameter]?: string | undefined
+}
+
+export function summarySearch(search: Search): SummarySearch {
+  const parameters = Object.values(SUMMARY_TABLES).flatMap(({ sort, filter }) => [sort, filter])
   return {
-    days: oneOf(days, SUMMARY_DAYS),
-    senders: searchText(senders),
-    sender: searchText(sender),
+    days: oneOf(search['days'], SUMMARY_DAYS),
+    ...Object.fromEntries(parameters.map((name) => [name, searchText(search[name])])),
   }
 }
 
-export function reportsSearch({ orgName, result, day, page }: Search): ReportFilter {
+export function reportsSearch({
+  orgName,
+  result,
+  day,
+  page,
+  sort,
+}: Search): Omit<ReportFilter, 'sort'> & Pick<TableSearch, 'sort'> {
   return {
     orgName: searchText(orgName),
     result: oneOf(result, ['fail']),
     day: dayOf(day),
     page: pageOf(page),
+    sort: searchText(sort),
   }
 }
 

@@ -8,11 +8,13 @@ import type {
   FolderList,
   Migration as MigrationShape,
   MigrationPage,
+  MigrationQuery,
   MigrationThroughput,
   NewMigration,
   Retry,
 } from '../../../src/migration/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
+import { searchOf } from '../search.ts'
 
 export type Connection = Static<typeof ConnectionShape>
 export type Folder = Static<typeof FolderShape>
@@ -22,6 +24,8 @@ export type MigrationList = Static<typeof MigrationPage>
 export type Throughput = NonNullable<Static<typeof MigrationThroughput>['data']>
 export type Listed = MigrationList['migrations'][number]
 export type MigrationDraft = Static<typeof NewMigration>
+
+export type MigrationFilter = Partial<Static<typeof MigrationQuery>>
 
 const BASE = '/api/v1/imap'
 
@@ -34,9 +38,13 @@ export const migrations = {
       .data,
   start: (draft: MigrationDraft) =>
     request<Static<typeof CreatedMigration>>('POST', `${BASE}/migrate`, { body: draft }),
-  list: async (page: number) =>
-    (await request<ApiResponse<MigrationList>>('GET', `${BASE}/migrations?page=${page}&limit=100`))
-      .data,
+  list: async (filter: MigrationFilter) =>
+    (
+      await request<ApiResponse<MigrationList>>(
+        'GET',
+        `${BASE}/migrations?${searchOf({ ...filter, limit: 100 })}`,
+      )
+    ).data,
   find: (id: string) => request<Migration>('GET', `${BASE}/migrate/${id}`),
   throughput: async (id: string) =>
     (await request<ApiResponse<Throughput | null>>('GET', `${BASE}/migrate/${id}/throughput`)).data,
@@ -49,10 +57,10 @@ export const migrations = {
 export const isMigrationOpen = ({ status }: Pick<Migration, 'status'>) =>
   status === 'pending' || status === 'running'
 
-export const migrationsQuery = (page: number) =>
+export const migrationsQuery = (filter: MigrationFilter = {}) =>
   queryOptions({
-    queryKey: ['migrations', page],
-    queryFn: () => migrations.list(page),
+    queryKey: ['migrations', filter],
+    queryFn: () => migrations.list(filter),
   })
 
 export const migrationQuery = (id: string) =>

@@ -5,6 +5,7 @@ import { Status } from '../ui/feedback/status.tsx'
 import { Muted } from '../ui/layout/page.tsx'
 import type { Column } from '../ui/lists/column.ts'
 import { DataTable } from '../ui/lists/data-table.tsx'
+import type { Paged } from '../ui/lists/paged.ts'
 import type { RowAction } from '../ui/lists/row-action.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { counted } from '../ui/text/format.ts'
@@ -13,16 +14,13 @@ import { isMigrationOpen, migrations as requests, type Listed } from './api.ts'
 import { list as messages, migration as texts } from './messages.ts'
 import { describeStatus } from './status.ts'
 
-type MigrationTableProps = {
-  migrations: Listed[]
-  /** Number of migrations on all pages. */
-  total: number
-  /** They are one page of several. */
-  isPaged: boolean
-}
+/** The columns that the API sorts by. */
+export const MIGRATION_SORTS = ['srcUser', 'progress', 'status', 'createdAt'] as const
+
+type MigrationTableProps = { migrations: Listed[]; paged: Paged<Listed> }
 
 /** Migrations with their progress. */
-export function MigrationTable({ migrations, total, isPaged }: MigrationTableProps) {
+export function MigrationTable({ migrations, paged }: MigrationTableProps) {
   return (
     <DataTable
       caption={messages.yours}
@@ -30,11 +28,11 @@ export function MigrationTable({ migrations, total, isPaged }: MigrationTablePro
       rows={migrations}
       rowId={({ migrationId }) => migrationId}
       nameOf={sourceOf}
-      count={(rows) => counted(isPaged ? total : rows, 'migration')}
+      count={(rows) => counted(rows, 'migration')}
       filterLabel={messages.filter}
       actions={useMigrationActions()}
       csvName="migrations"
-      isPaged={isPaged}
+      paged={paged}
     />
   )
 }
@@ -82,7 +80,7 @@ function Progress({ migration }: { migration: Listed }) {
 
 const COLUMNS: Column<Listed>[] = [
   {
-    key: 'source',
+    key: 'srcUser',
     title: mailboxes,
     cell: (migration) => (
       <>
@@ -128,7 +126,7 @@ const COLUMNS: Column<Listed>[] = [
     csv: (migration) => describeStatus(migration).word,
   },
   {
-    key: 'created',
+    key: 'createdAt',
     title: created,
     cell: ({ createdAt }) => (
       <Muted>

@@ -34,7 +34,7 @@ export function useOverview(): Overview {
       alertsQuery({}),
       hostsQuery,
       delistingsQuery({}),
-      migrationsQuery(1),
+      migrationsQuery(),
       domainsQuery,
       mailboxesQuery,
       channelsQuery,

@@ -129,7 +129,7 @@ function SecondFactorNeeded() {
 
 /** The plan, and how much of it is used. */
 function Plan({ name }: { name: Account['plan'] }) {
-  const { data } = useQuery(migrationsQuery(1))
+  const { data } = useQuery(migrationsQuery())
   return (
     <>
       <strong>{name}</strong>

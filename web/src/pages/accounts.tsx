@@ -1,9 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { AdministrationNavigation } from '../administration/administration-navigation.tsx'
-import { accountsQuery } from '../administration/api.ts'
+import { administration, accountsQuery } from '../administration/api.ts'
 import { NewAccountForm } from '../administration/new-account.tsx'
-import { AccountTable } from '../administration/account-table.tsx'
+import { ACCOUNT_SORTS, AccountTable } from '../administration/account-table.tsx'
+import { orderOf } from '../search.ts'
 import { Page, Section } from '../ui/layout/page.tsx'
 import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
@@ -11,9 +12,13 @@ import { accounts as messages, newAccount } from '../administration/messages.ts'
 
 /** All accounts of this service, with their plans and roles. */
 export function Screen() {
-  const { page = 1 } = useSearch({ from: '/own/administration/accounts' })
+  const { page, q, sort } = useSearch({ from: '/own/administration/accounts' })
+  const filter = { q, sort: orderOf(sort, ACCOUNT_SORTS) }
   const navigate = useNavigate({ from: '/administration/accounts' })
-  const { data, error } = useQuery({ ...accountsQuery(page), placeholderData: keepPreviousData })
+  const { data, error } = useQuery({
+    ...accountsQuery({ ...filter, page }),
+    placeholderData: keepPreviousData,
+  })
   return (
     <Page
       wide
@@ -30,10 +35,19 @@ export function Screen() {
       </LoadingOrError>
       {data && (
         <div>
-          <AccountTable people={data.accounts} page={page} />
+          <AccountTable
+            people={data.accounts}
+            filter={{ ...filter, page }}
+            paged={{
+              total: data.pagination.total,
+              sorts: ACCOUNT_SORTS,
+              loadPage: async (number) =>
+                (await administration.accounts({ ...filter, page: number })).accounts,
+            }}
+          />
           <PaginationLinks
             {...data.pagination}
-            onGo={(to) => void navigate({ search: { page: to } })}
+            onGo={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
           />
         </div>
       )}

@@ -1,26 +1,32 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { postCommand } from '../check/curl-commands.ts'
-import { delistingsQuery, type DelistingFilter } from '../delisting/api.ts'
-import { DelistingTable } from '../delisting/delisting-table.tsx'
+import { delisting, delistingsQuery, type DelistingFilter } from '../delisting/api.ts'
+import { DELISTING_SORTS, DelistingTable } from '../delisting/delisting-table.tsx'
 import { list } from '../delisting/messages.ts'
+import { orderOf } from '../search.ts'
 import { ButtonLink } from '../ui/actions/button.tsx'
 import { Choice } from '../ui/forms/choice.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { FilterField } from '../ui/forms/filter-field.tsx'
 import { Page, Muted, Stack } from '../ui/layout/page.tsx'
+import { CSV_PAGE_ROWS } from '../ui/lists/paged.ts'
 import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   const access = useAccess()
-  const { ip, status, page } = useSearch({ from: '/own/delisting' })
+  const { ip, status, page, sort } = useSearch({ from: '/own/delisting' })
   const isAddress = ip === undefined || looksLikeAddress(ip)
-  const filter = { ip: isAddress ? ip : undefined, status, page }
+  const filter = {
+    ip: isAddress ? ip : undefined,
+    status,
+    sort: orderOf(sort, DELISTING_SORTS),
+  }
   const { data, error } = useQuery({
-    ...delistingsQuery(filter),
+    ...delistingsQuery({ ...filter, page }),
     placeholderData: keepPreviousData,
   })
   const isFiltered = ip !== undefined || status !== undefined
@@ -44,8 +50,12 @@ export function Screen() {
           <DelistingTable
             delistings={data.processes}
             filters={<Filters isAddress={isAddress} />}
-            total={data.pagination.total}
-            isPaged={data.pagination.totalPages > 1}
+            paged={{
+              total: data.pagination.total,
+              sorts: DELISTING_SORTS,
+              loadPage: async (number) =>
+                (await delisting.list({ ...filter, page: number }, CSV_PAGE_ROWS)).processes,
+            }}
           />
           <Pages {...data.pagination} />
         </Stack>

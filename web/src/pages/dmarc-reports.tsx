@@ -1,118 +1,87 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { reportsQuery, type Report, type ReportFilter } from '../dmarc/api.ts'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { dmarc, reportsQuery, type ReportFilter } from '../dmarc/api.ts'
 import { DomainPage } from '../dmarc/domains/domain-page.tsx'
 import { domainPage, reports as messages, shared } from '../dmarc/messages.ts'
-import { PeriodText } from '../dmarc/reports/period.tsx'
+import { REPORT_SORTS, ReportTable } from '../dmarc/reports/report-table.tsx'
+import { orderOf } from '../search.ts'
 import { Button } from '../ui/actions/button.tsx'
-import { utcDayText } from '../ui/text/dates.ts'
-import { Ago } from '../ui/text/ago.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { Choice } from '../ui/forms/choice.tsx'
 import { FilterField } from '../ui/forms/filter-field.tsx'
-import { Row, Muted } from '../ui/layout/page.tsx'
+import { CSV_PAGE_ROWS } from '../ui/lists/paged.ts'
 import { PaginationLinks } from '../ui/navigation/pagination.tsx'
-import { Status } from '../ui/feedback/status.tsx'
-import { Table } from '../ui/lists/table.tsx'
-import { LoadingOrError } from '../ui/feedback/loading.tsx'
-import { counted } from '../ui/text/format.ts'
+import { utcDayText } from '../ui/text/dates.ts'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/dmarc/$id/reports' })
-  const filter = useSearch({ from: '/own/dmarc/$id/reports' })
-  const navigate = useNavigate({ from: '/dmarc/$id/reports' })
+  const { sort, page, ...search } = useSearch({ from: '/own/dmarc/$id/reports' })
+  const go = useFilter()
+  const filter = { ...search, sort: orderOf(sort, REPORT_SORTS) }
   const { data, error } = useQuery({
-    ...reportsQuery(id, filter),
+    ...reportsQuery(id, { ...filter, page }),
     placeholderData: keepPreviousData,
   })
-  const go = (changed: ReportFilter) =>
-    void navigate({
-      search: (before) => ({ ...before, page: undefined, ...changed }),
-      replace: true,
-    })
   return (
     <DomainPage id={id} part={domainPage.reports}>
-      <div>
-        <Row>
-          <FilterField
-            label={shared.reporterFilter}
-            value={filter.orgName ?? ''}
-            onFilter={(text) => go({ orgName: text || undefined })}
-          />
-          <Choice
-            size="normal"
-            label={shared.result}
-            choices={[
-              { value: 'all', name: shared.allResults },
-              { value: 'fail', name: messages.withFailures },
-            ]}
-            value={filter.result ?? 'all'}
-            onChange={(value) => go({ result: value === 'fail' ? value : undefined })}
-          />
-          {filter.day && (
-            <Button size="small" onClick={() => go({ day: undefined })}>
-              {messages.allDays(utcDayText(filter.day))}
-            </Button>
-          )}
-          {data && <Muted>{counted(data.pagination.total, shared.report)}</Muted>}
-        </Row>
-      </div>
       <LoadingOrError there={data} error={error} lines={5} shape="table">
         {shared.loadingReports}
       </LoadingOrError>
-      {data?.reports.length === 0 && <Muted>{shared.noMatches}</Muted>}
-      {data && data.reports.length > 0 && (
+      {data && (
         <div>
-          <ReportTable id={id} reports={data.reports} />
-          <PaginationLinks {...data.pagination} onGo={(page) => go({ page })} />
+          <ReportTable
+            id={id}
+            reports={data.reports}
+            filters={<Filters />}
+            paged={{
+              total: data.pagination.total,
+              sorts: REPORT_SORTS,
+              loadPage: async (number) =>
+                (await dmarc.reports(id, { ...filter, page: number, limit: CSV_PAGE_ROWS }))
+                  .reports,
+            }}
+          />
+          <PaginationLinks {...data.pagination} onGo={(to) => go({ page: to })} />
         </div>
       )}
     </DomainPage>
   )
 }
 
-function ReportTable({ id, reports }: { id: string; reports: Report[] }) {
-  return (
-    <Table
-      caption={shared.reports}
-      quiet
-      columns={[shared.reporter, shared.period, shared.messages, shared.result, shared.received]}
-    >
-      {reports.map((report) => (
-        <ReportRow key={report.id} id={id} report={report} />
-      ))}
-    </Table>
-  )
+function useFilter() {
+  const navigate = useNavigate({ from: '/dmarc/$id/reports' })
+  return (changed: Omit<ReportFilter, 'sort'>) =>
+    void navigate({
+      search: (before) => ({ ...before, page: undefined, ...changed }),
+      replace: true,
+    })
 }
 
-function ReportRow({ id, report }: { id: string; report: Report }) {
-  const { id: reportId, orgName, dateRange, totals, receivedAt } = report
-  const { messages: count, fail, outside } = totals
+function Filters() {
+  const { orgName = '', result, day } = useSearch({ from: '/own/dmarc/$id/reports' })
+  const go = useFilter()
   return (
-    <tr>
-      <th scope="row">
-        <Link to="/dmarc/$id/reports/$reportId" params={{ id, reportId }}>
-          {orgName || shared.unnamedReporter}
-        </Link>
-      </th>
-      <td>
-        <PeriodText {...dateRange} />
-      </td>
-      <td>
-        {counted(count, shared.message)}
-        {outside > 0 && <small>{messages.otherDomains(outside)}</small>}
-      </td>
-      <td>
-        {fail > 0 ? (
-          <Status tone="warn">{shared.failedCount(fail)}</Status>
-        ) : (
-          <Status tone="good">{messages.allPassed}</Status>
-        )}
-      </td>
-      <td data-label={shared.received}>
-        <Muted>
-          <Ago at={receivedAt} />
-        </Muted>
-      </td>
-    </tr>
+    <>
+      <FilterField
+        label={shared.reporterFilter}
+        value={orgName}
+        onFilter={(text) => go({ orgName: text || undefined })}
+      />
+      <Choice
+        size="normal"
+        label={shared.result}
+        choices={[
+          { value: 'all', name: shared.allResults },
+          { value: 'fail', name: messages.withFailures },
+        ]}
+        value={result ?? 'all'}
+        onChange={(value) => go({ result: value === 'fail' ? value : undefined })}
+      />
+      {day && (
+        <Button size="small" onClick={() => go({ day: undefined })}>
+          {messages.allDays(utcDayText(day))}
+        </Button>
+      )}
+    </>
   )
 }

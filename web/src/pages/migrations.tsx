@@ -1,9 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { migrationsQuery } from '../migrations/api.ts'
+import { migrations, migrationsQuery } from '../migrations/api.ts'
 import { list as messages } from '../migrations/messages.ts'
-import { MigrationTable } from '../migrations/migration-table.tsx'
+import { MIGRATION_SORTS, MigrationTable } from '../migrations/migration-table.tsx'
 import { MonthNote, MonthSpent } from '../migrations/month.tsx'
+import { orderOf } from '../search.ts'
 import { ButtonLink } from '../ui/actions/button.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
@@ -14,9 +15,13 @@ import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   const access = useAccess()
-  const { page = 1 } = useSearch({ from: '/own/migrations' })
+  const { page, q, sort } = useSearch({ from: '/own/migrations' })
+  const filter = { q, sort: orderOf(sort, MIGRATION_SORTS) }
   const navigate = useNavigate({ from: '/migrations' })
-  const { data, error } = useQuery({ ...migrationsQuery(page), placeholderData: keepPreviousData })
+  const { data, error } = useQuery({
+    ...migrationsQuery({ ...filter, page }),
+    placeholderData: keepPreviousData,
+  })
   return (
     <Page
       wide
@@ -31,13 +36,17 @@ export function Screen() {
       <LoadingOrError there={data} error={error} lines={4} shape="table">
         {messages.loading}
       </LoadingOrError>
-      {data && data.pagination.total === 0 && <NoMigration />}
-      {data && data.migrations.length > 0 && (
+      {data && data.pagination.total === 0 && !q && <NoMigration />}
+      {data && (data.pagination.total > 0 || q) && (
         <div>
           <MigrationTable
             migrations={data.migrations}
-            total={data.pagination.total}
-            isPaged={data.pagination.totalPages > 1}
+            paged={{
+              total: data.pagination.total,
+              sorts: MIGRATION_SORTS,
+              loadPage: async (number) =>
+                (await migrations.list({ ...filter, page: number })).migrations,
+            }}
           />
           <PaginationLinks
             {...data.pagination}

@@ -31,7 +31,7 @@ export function Screen() {
   const [step, setStep] = useState<StepName>('source')
   const [draft, setDraft] = useState(NOTHING)
   const { source, found, chosen, destination } = draft
-  const { data: list, error } = useQuery(migrationsQuery(1))
+  const { data: list, error } = useQuery(migrationsQuery())
 
   async function testSource(connection: ImapAccount): Promise<void> {
     const folders = await migrations.folders(connection)

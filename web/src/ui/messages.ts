@@ -9,8 +9,8 @@ export const messages = {
   copy: { copy: 'Copy', copied: 'Copied', announcement: 'Copied.' },
   pagination: {
     label: 'Pages',
-    newer: 'Newer',
-    older: 'Older',
+    previous: 'Previous',
+    next: 'Next',
     position: (page: number, totalPages: number) => `Page ${page} of ${totalPages}`,
   },
   table: {
@@ -34,6 +34,8 @@ export const messages = {
     ascending: (title: string) => `${title}, ascending`,
     descending: (title: string) => `${title}, descending`,
     exportCsv: 'Export CSV',
+    exportedSome: (rows: number, total: number) =>
+      `The file has the first ${numberText(rows)} of ${numberText(total)} rows. Filter the list to export the others.`,
     noMatch: 'No matches',
     more: 'Show more',
     keys: {

@@ -12,6 +12,7 @@ import { counted } from '../../ui/text/format.ts'
 import { useAccess } from '../../workspaces/roles.ts'
 import { dmarc, type Sender, type Summary } from '../api.ts'
 import { senders as messages, shared, sources } from '../messages.ts'
+import { SUMMARY_TABLES } from '../search.ts'
 import { shareText } from '../share-text.ts'
 import { sourceTone } from '../tones.ts'
 
@@ -46,16 +47,13 @@ export function SenderTable({ id, queryKey, senders }: SenderTableProps) {
         nameOf={({ name }) => name}
         count={(rows) => counted(rows, messages.sender)}
         filterLabel={messages.filter}
-        parameters={SENDER_PARAMETERS}
+        parameters={SUMMARY_TABLES.senders}
         actions={useMarkActions(id)}
         csvName="dmarc-senders"
       />
     </Section>
   )
 }
-
-/** The sources below have the usual names. */
-const SENDER_PARAMETERS = { sort: 'senders', filter: 'sender' }
 
 function useMarkActions(id: string): RowAction<Sender>[] {
   const access = useAccess()

@@ -1,17 +1,16 @@
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
-import { Button } from '../../ui/actions/button.tsx'
 import { utcDayText } from '../../ui/text/dates.ts'
 import { Status } from '../../ui/feedback/status.tsx'
 import { Section, Muted } from '../../ui/layout/page.tsx'
-import { Table } from '../../ui/lists/table.tsx'
+import type { Column } from '../../ui/lists/column.ts'
+import { DataTable } from '../../ui/lists/data-table.tsx'
 import { counted } from '../../ui/text/format.ts'
 import type { Source, SourceGroup, Summary } from '../api.ts'
 import { shared, sourceGroups, sources as messages } from '../messages.ts'
-import type { SummaryDays } from '../search.ts'
+import { SUMMARY_TABLES, type SummaryDays } from '../search.ts'
 import { shareText } from '../share-text.ts'
 import { sourceTone } from '../tones.ts'
-import { labelSource, sourceName } from './source-labels.ts'
+import { describeNetwork, labelSource, sourceName } from './source-labels.ts'
 
 /** The domain and period, for links to a source. */
 type SummaryLocation = { id: string; days: SummaryDays | undefined }
@@ -37,17 +36,6 @@ export function SourceTables({ at, summary }: { at: SummaryLocation; summary: Su
   )
 }
 
-const FIRST_ROWS = 10
-const MORE_ROWS = 50
-
-const COLUMNS = [
-  shared.source,
-  shared.messages,
-  shared.passed,
-  messages.authentication,
-  messages.seen,
-]
-
 type SourceTableProps = {
   at: SummaryLocation
   group: SourceGroup
@@ -56,79 +44,107 @@ type SourceTableProps = {
 }
 
 function SourceTable({ at, group, sources, count }: SourceTableProps) {
-  const [shown, setShown] = useState(FIRST_ROWS)
   if (sources.length === 0) return null
   const { title, explanation } = sourceGroups[group]
   return (
-    <Section
-      title={title}
-      aside={
-        <Muted>
-          {counted(count.sources, messages.source)}, {counted(count.messages, shared.message)}
-        </Muted>
-      }
-    >
+    <Section title={title} aside={<Muted>{counted(count.messages, shared.message)}</Muted>}>
       <Muted>{explanation}</Muted>
-      <Table caption={title} quiet even columns={COLUMNS}>
-        {sources.slice(0, shown).map((source) => (
-          <SourceRow key={source.sourceIp} at={at} source={source} />
-        ))}
-      </Table>
-      {sources.length > shown && (
-        <div>
-          <Button size="small" onClick={() => setShown(shown + MORE_ROWS)}>
-            {shared.showMore}
-          </Button>
-        </div>
-      )}
+      <DataTable
+        caption={title}
+        columns={columnsOf(at)}
+        rows={sources}
+        rowId={({ sourceIp }) => sourceIp}
+        nameOf={sourceName}
+        count={(rows) => counted(rows, messages.source)}
+        filterLabel={messages.filter}
+        parameters={SUMMARY_TABLES[group]}
+        csvName={`dmarc-sources-${group}`}
+        pageRows={FIRST_ROWS}
+      />
     </Section>
   )
 }
 
-function SourceRow({ at: { id, days }, source }: { at: SummaryLocation; source: Source }) {
-  const {
-    messages: count,
-    pass,
-    fail,
-    dkimAligned,
-    spfAligned,
-    disposition,
-    firstDay,
-    lastDay,
-  } = source
-  const stopped = disposition.quarantine + disposition.reject
-  const isOneDay = firstDay === lastDay
-  return (
-    <tr>
-      <th scope="row">
-        <Link
-          to="/dmarc/$id/sources/$address"
-          params={{ id, address: source.sourceIp }}
-          search={{ days }}
-        >
-          {sourceName(source)}
-        </Link>
-        <small>{labelSource(source)}</small>
-      </th>
-      <td>
-        {counted(count, shared.message)}
-        <small>{stopped > 0 ? messages.stopped(stopped) : ''}</small>
-      </td>
-      <td>
-        <Status tone={sourceTone(source)}>{shared.passedShare(shareText(pass, count))}</Status>
-        {fail > 0 && <small>{shared.failedCount(fail)}</small>}
-      </td>
-      <td>
-        <small>{messages.dkim(shareText(dkimAligned, count))}</small>
-        <small>{messages.spf(shareText(spfAligned, count))}</small>
-      </td>
-      <td>
+const FIRST_ROWS = 10
+
+function columnsOf({ id, days }: SummaryLocation): Column<Source>[] {
+  return [
+    {
+      key: 'source',
+      title: shared.source,
+      cell: (source) => (
+        <>
+          <Link
+            to="/dmarc/$id/sources/$address"
+            params={{ id, address: source.sourceIp }}
+            search={{ days }}
+          >
+            {sourceName(source)}
+          </Link>
+          <small>{labelSource(source)}</small>
+        </>
+      ),
+      sort: sourceName,
+      csv: sourceName,
+    },
+    { key: 'address', title: messages.address, csv: ({ sourceIp }) => sourceIp },
+    { key: 'network', title: messages.network, csv: (source) => describeNetwork(source) },
+    {
+      key: 'messages',
+      title: shared.messages,
+      cell: ({ messages: count, disposition }) => {
+        const stopped = disposition.quarantine + disposition.reject
+        return (
+          <>
+            {counted(count, shared.message)}
+            <small>{stopped > 0 ? messages.stopped(stopped) : ''}</small>
+          </>
+        )
+      },
+      sort: (source) => source.messages,
+      descendsFirst: true,
+      csv: (source) => source.messages,
+    },
+    {
+      key: 'passed',
+      title: shared.passed,
+      cell: (source) => (
+        <>
+          <Status tone={sourceTone(source)}>
+            {shared.passedShare(shareText(source.pass, source.messages))}
+          </Status>
+          {source.fail > 0 && <small>{shared.failedCount(source.fail)}</small>}
+        </>
+      ),
+      sort: ({ pass, messages: count }) => pass / count,
+      csv: ({ pass }) => pass,
+    },
+    { key: 'failed', title: shared.failed, csv: ({ fail }) => fail },
+    {
+      key: 'authentication',
+      title: messages.authentication,
+      cell: ({ dkimAligned, spfAligned, messages: count }) => (
+        <>
+          <small>{messages.dkim(shareText(dkimAligned, count))}</small>
+          <small>{messages.spf(shareText(spfAligned, count))}</small>
+        </>
+      ),
+    },
+    { key: 'dkim', title: messages.dkimAligned, csv: ({ dkimAligned }) => dkimAligned },
+    { key: 'spf', title: messages.spfAligned, csv: ({ spfAligned }) => spfAligned },
+    {
+      key: 'seen',
+      title: messages.seen,
+      cell: ({ firstDay, lastDay }) => (
         <Muted>
-          {isOneDay
+          {firstDay === lastDay
             ? utcDayText(lastDay)
             : messages.days(utcDayText(firstDay), utcDayText(lastDay))}
         </Muted>
-      </td>
-    </tr>
-  )
+      ),
+      sort: ({ lastDay }) => lastDay,
+      descendsFirst: true,
+      csv: ({ lastDay }) => lastDay,
+    },
+  ]
 }

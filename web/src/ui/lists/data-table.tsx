@@ -8,6 +8,7 @@ import { VisuallyHidden } from '../text/visually-hidden.tsx'
 import { filterRows, sortRows, type Column } from './column.ts'
 import classes from './data-table.module.css'
 import { DataRow, SelectShown } from './data-row.tsx'
+import type { Paged } from './paged.ts'
 import type { RowAction } from './row-action.ts'
 import type { RowFailure } from './run-each.ts'
 import { SelectionBar } from './selection-bar.tsx'
@@ -35,15 +36,14 @@ export type DataTableProps<T> = {
   actions?: RowAction<T>[]
   /** The name of the CSV file, without its ending. */
   csvName?: string
-  /** Where the service writes the CSV file of a list of which `rows` are a page. */
-  csvHref?: string | undefined
-  /** `rows` are one page of several: sorting and filtering them would hide the others. */
-  isPaged?: boolean
+  /** Rows shown at first, and added by each “Show more”; 100 by default. */
+  pageRows?: number
+  /** `rows` are one page of a list that the service sorts and filters. */
+  paged?: Paged<T>
 }
 
 /** Rows from which the filter is shown. */
 const ROWS_TO_FILTER = 8
-/** Rows added by each “Show more”. */
 const PAGE_ROWS = 100
 
 /**
@@ -51,11 +51,12 @@ const PAGE_ROWS = 100
  * a paragraph.
  */
 export function DataTable<T>(props: DataTableProps<T>) {
-  const { caption, columns, rows, rowId, nameOf, count, actions = [], isPaged = false } = props
+  const { caption, columns, rows, rowId, nameOf, count, actions = [], paged } = props
+  const { pageRows = PAGE_ROWS } = props
   const { sorting, filter, sortBy, filterBy } = useTableSearch(props.parameters)
-  const [limit, setLimit] = useState(PAGE_ROWS)
-  const matching = isPaged ? rows : filterRows(rows, columns, filter)
-  const sorted = isPaged ? rows : sortRows(matching, columns, sorting)
+  const [limit, setLimit] = useState(pageRows)
+  const matching = paged ? rows : filterRows(rows, columns, filter)
+  const sorted = paged ? rows : sortRows(matching, columns, sorting)
   const shown = sorted.slice(0, limit)
   const shownIds = shown.map(rowId)
   const shownColumns = columns.filter(({ cell }) => cell !== undefined)
@@ -68,22 +69,24 @@ export function DataTable<T>(props: DataTableProps<T>) {
     hasSelection: chosen.length > 0,
     clear: () => select([]),
   })
-  const hasFilter =
-    props.filterLabel !== undefined && !isPaged && (rows.length >= ROWS_TO_FILTER || filter !== '')
+  const total = paged?.total ?? rows.length
+  const hasFilter = total >= ROWS_TO_FILTER || filter !== ''
+  const isSortable = ({ key, sort }: Column<T>) =>
+    paged ? paged.sorts.includes(key) : sort !== undefined
 
   return (
     <div className={classes.frame} ref={body}>
       <TableTools
         columns={columns}
+        sortable={total > 1 ? columns.filter(isSortable) : []}
         sorted={sorted}
         sorting={sorting}
         filter={filter}
         filterLabel={hasFilter ? props.filterLabel : undefined}
         filters={props.filters}
-        // A page alone would look like the whole list.
-        csvName={isPaged ? undefined : props.csvName}
-        csvHref={props.csvHref}
-        onSort={isPaged || rows.length < 2 ? undefined : sortBy}
+        csvName={props.csvName}
+        paged={paged}
+        onSort={sortBy}
         onFilter={filterBy}
       />
       <SelectionBar
@@ -103,7 +106,7 @@ export function DataTable<T>(props: DataTableProps<T>) {
             onSelect={select}
           />
         )}
-        <Muted>{count(sorted.length)}</Muted>
+        <Muted>{count(paged?.total ?? sorted.length)}</Muted>
       </SelectionBar>
       <VisuallyHidden>
         <span role="status">{chosen.length > 0 ? messages.table.selected(chosen.length) : ''}</span>
@@ -132,7 +135,7 @@ export function DataTable<T>(props: DataTableProps<T>) {
                   key={column.key}
                   column={column}
                   sorting={sorting}
-                  onSort={isPaged ? undefined : sortBy}
+                  onSort={isSortable(column) ? sortBy : undefined}
                 />
               ))}
             </tr>
@@ -162,7 +165,7 @@ export function DataTable<T>(props: DataTableProps<T>) {
       )}
       {sorted.length > limit && (
         <div>
-          <Button onClick={() => setLimit(limit + PAGE_ROWS)}>{messages.table.more}</Button>
+          <Button onClick={() => setLimit(limit + pageRows)}>{messages.table.more}</Button>
         </div>
       )}
     </div>

@@ -10,15 +10,15 @@ type SortHeadingProps<T> = {
 
 /** A column heading; a button where the table can be sorted by the column. */
 export function SortHeading<T>({ column, sorting, onSort }: SortHeadingProps<T>) {
-  const { key, title, align, sort } = column
-  const isSorted = sorting?.key === key && sort !== undefined
+  const { key, title, align } = column
+  const isSorted = sorting?.key === key && onSort !== undefined
   return (
     <th
       scope="col"
       data-align={align}
       aria-sort={isSorted ? (sorting.descending ? 'descending' : 'ascending') : undefined}
     >
-      {sort && onSort ? (
+      {onSort ? (
         <button
           type="button"
           className={classes.sort}

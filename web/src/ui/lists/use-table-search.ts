@@ -12,7 +12,7 @@ export function useTableSearch(parameters = DEFAULT_PARAMETERS) {
   const search: Search = useSearch({ strict: false })
   const navigate = useNavigate()
   function change(changed: Search): void {
-    const apply = (before: Search) => ({ ...before, ...changed })
+    const apply = (before: Search) => ({ ...before, page: undefined, ...changed })
     void navigate({ to: '.', search: apply as never, replace: true, resetScroll: false })
   }
   return {

@@ -10,11 +10,11 @@ export function PaginationLinks({ page, totalPages, onGo }: PaginationProps) {
   return (
     <nav className={classes.pages} aria-label={messages.pagination.label}>
       <Button size="small" disabled={page <= 1} onClick={() => onGo(page - 1)}>
-        {messages.pagination.newer}
+        {messages.pagination.previous}
       </Button>
       <span>{messages.pagination.position(page, totalPages)}</span>
       <Button size="small" disabled={page >= totalPages} onClick={() => onGo(page + 1)}>
-        {messages.pagination.older}
+        {messages.pagination.next}
       </Button>
     </nav>
   )
