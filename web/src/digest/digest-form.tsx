@@ -11,7 +11,7 @@ const hourText = (hour: number) => `${String(hour).padStart(2, '0')}:00`
 export function DigestForm({ digest }: { digest: Digest }) {
   const queries = useQueryClient()
   const [saved, setSaved] = useState(false)
-  const [frequency, setFrequency] = useState<string>(digest.frequency)
+  const [chosen, setChosen] = useState<string>(digest.frequency)
   const timeZone = digest.frequency === 'off' ? viewerTimeZone() : digest.timeZone
   const timeZones = [...new Set([timeZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])]
 
@@ -37,10 +37,10 @@ export function DigestForm({ digest }: { digest: Digest }) {
           name="frequency"
           label={messages.frequency}
           defaultValue={digest.frequency}
-          onChoose={setFrequency}
+          onChoose={setChosen}
           choices={Object.entries(messages.frequencies).map(([value, label]) => ({ value, label }))}
         />
-        {frequency === 'weekly' && (
+        {chosen === 'weekly' && (
           <SelectField
             name="weekday"
             label={messages.weekday}
