@@ -63,8 +63,12 @@ export const MAIL_DEADLINE_MS = 5 * MINUTE_MS
 /** Milliseconds for an email that a person is waiting for: a code or a test. */
 export const INTERACTIVE_MAIL_DEADLINE_MS = 30 * SECOND_MS
 
-/** Seconds for which a sender claims a message: longer than every deadline. */
-export const MESSAGE_LEASE_SECONDS = 360
+/**
+ * Seconds for which a sender claims a message beyond the deadline of its channel type, and the
+ * longest of these times.
+ */
+export const LEASE_SLACK_SECONDS = 60
+export const MESSAGE_LEASE_SECONDS = MAIL_DEADLINE_MS / SECOND_MS + LEASE_SLACK_SECONDS
 
 /** Milliseconds between two queries for due messages. */
 export const POLL_INTERVAL_MS = 5 * SECOND_MS

@@ -7,6 +7,7 @@ import type { Resolver } from '../net/dns.ts'
 import type { FutureTimestamp } from '../store/clock.ts'
 import type { Notifications } from '../store/notifications.ts'
 import type { DB } from '../store/tables.ts'
+import { hashSettings } from './channels/define-channel.ts'
 import { secretContext } from './channels/store.ts'
 import { ALERT_RETENTION_MS, MESSAGE_LEASE_SECONDS, BATCHING, RETRY_DELAYS_MS } from './limits.ts'
 import type { DeliveryDeps } from './delivery/deliver.ts'
@@ -104,7 +105,13 @@ export function createAlertsModule(options: AlertsOptions) {
     futureTimestamps: FUTURE_TIMESTAMPS,
     encryptedColumns: [
       { table: 'alert_channel', id: 'id', column: 'secret', contextOf: secretContext },
-      { table: 'alert_channel', id: 'id', column: 'settings_encrypted', contextOf: secretContext },
+      {
+        table: 'alert_channel',
+        id: 'id',
+        column: 'settings_encrypted',
+        contextOf: secretContext,
+        derived: { column: 'target', of: hashSettings },
+      },
     ],
     routes: { account: (app) => alertRoutes(app, deps) } satisfies Routes<unknown>,
     /** Starts sending; any number of instances share the work. Returns how to stop it. */

@@ -17,6 +17,8 @@ export type EncryptedColumn = {
     /** Null when this key does not decrypt it. */
     decrypt(sealed: string, secretKey: string): Promise<string | null>
   }
+  /** Another column, with what the key makes of the decrypted text, such as a keyed hash. */
+  derived?: { column: string; of: (text: string, secretKey: string) => string }
 }
 
 export type SecretKeys = { secretKey: string; previousKey?: string | undefined }
@@ -58,7 +60,7 @@ async function pageAfter(
 
 async function reencryptRow(
   db: Db,
-  { table, id: idColumn, column, contextOf, cipher }: EncryptedColumn,
+  { table, id: idColumn, column, contextOf, cipher, derived }: EncryptedColumn,
   { id, sealed }: Row,
   { secretKey, previousKey }: SecretKeys,
   sum: { resealed: number; lost: number },
@@ -71,7 +73,8 @@ async function reencryptRow(
   if (text === null) return void (sum.lost += 1)
   const changed = await (cipher?.encrypt(text, secretKey) ?? encrypt(text, secretKey, context))
   // Only if it is unchanged: its owner may have entered another meanwhile.
-  await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${changed}
+  const also = derived ? sql`, ${sql.ref(derived.column)} = ${derived.of(text, secretKey)}` : sql``
+  await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${changed}${also}
     where ${sql.ref(idColumn)} = ${id}::uuid and ${sql.ref(column)} = ${sealed}`.execute(db)
   sum.resealed += 1
 }

@@ -853,6 +853,29 @@ export interface WatchedDomain {
   workspaceId: string;
 }
 
+export interface WebhookAlert {
+  badAlertAt: Timestamp | null;
+  badAt: Timestamp | null;
+  badCount: Generated<number>;
+  badReason: string | null;
+  badSignature: Generated<boolean>;
+  calledAt: Timestamp | null;
+  calledCount: Generated<number>;
+  calledEveryMinutes: number | null;
+  checkedCount: Generated<number>;
+  dueAt: Generated<Timestamp>;
+  endpointId: string;
+  goodAt: Timestamp | null;
+  lastRequestAt: Timestamp | null;
+  run: Generated<number>;
+  seenSeq: Generated<number>;
+  silentAfterMinutes: number | null;
+  silentCount: Generated<number>;
+  silentDay: string | null;
+  silentFrom: Generated<Timestamp>;
+  silentSince: Timestamp | null;
+}
+
 export interface WebhookDeleted {
   bytes: number;
   endpointId: string;
@@ -899,6 +922,12 @@ export interface WebhookRequest {
   storedBytes: number | null;
   surplus: Json | null;
   trailers: Json | null;
+}
+
+export interface WebhookWatch {
+  id: Generated<boolean>;
+  lastPassAt: Generated<Timestamp>;
+  watchedSince: Generated<Timestamp>;
 }
 
 export interface Workspace {
@@ -997,9 +1026,11 @@ export interface DB {
   usedSecret: UsedSecret;
   verification: Verification;
   watchedDomain: WatchedDomain;
+  webhookAlert: WebhookAlert;
   webhookDeleted: WebhookDeleted;
   webhookEndpoint: WebhookEndpoint;
   webhookRequest: WebhookRequest;
+  webhookWatch: WebhookWatch;
   workspace: Workspace;
   workspaceContact: WorkspaceContact;
   workspaceUsage: WorkspaceUsage;

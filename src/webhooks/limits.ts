@@ -121,3 +121,31 @@ export const MAX_TEMPLATE_VALUES = 100
 
 /** Milliseconds between two notifications of captured requests to all instances. */
 export const NOTIFY_INTERVAL_MS = 50
+
+/** Minutes that users choose: between two alerts about requests, and without a request. */
+export const MAX_ALERT_MINUTES = 43_200
+export const MIN_CALLED_MINUTES = 15
+export const MIN_SILENT_MINUTES = 5
+
+/** Alerts about silences of an endpoint in a day: a sender that is often late must not raise more. */
+export const MAX_SILENCES_PER_DAY = 24
+
+/** Milliseconds between two alerts about invalid signatures of an endpoint. */
+export const BAD_SIGNATURE_ALERT_GAP_MS = 60 * MINUTE_MS
+
+/** Seconds between two evaluations of an endpoint’s alerts: less than between two passes. */
+export const ALERT_EVALUATION_SECONDS = 30
+
+/** Endpoints that are evaluated together. */
+export const MAX_EVALUATED_ENDPOINTS = 100
+
+/**
+ * Requests of an endpoint, and bytes of bodies of an endpoint and of a workspace, whose signatures
+ * one pass verifies for alerts. The others follow in the next pass.
+ */
+export const MAX_VERIFIED_REQUESTS = 200
+export const MAX_VERIFIED_BYTES = 2 * MIB
+export const MAX_VERIFIED_BYTES_PER_WORKSPACE = 8 * MIB
+
+/** Seconds without a pass that count as a downtime of the service. */
+export const MAX_PASS_GAP_SECONDS = 180

@@ -10,8 +10,10 @@ import type { RouteContext } from '../module.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Logger } from '../log.ts'
 import type { Notifications } from '../store/notifications.ts'
+import type { FutureTimestamp } from '../store/clock.ts'
 import type { DB } from '../store/tables.ts'
 import { VERSION } from '../version.ts'
+import { webhookAlertJob } from './alerts/jobs.ts'
 import { createBatchedNotifier } from './batched-notifier.ts'
 import { CAPTURE_PATHS } from './capture/capture-paths.ts'
 import { createCapture } from './capture/capture.ts'
@@ -27,6 +29,7 @@ import {
   describeParseError,
 } from './capture/malformed-requests.ts'
 import { createMemoryBudget } from './capture/read-body.ts'
+import { ALERT_EVALUATION_SECONDS } from './limits.ts'
 import { watchDisk, type DiskOptions } from './retention/disk.ts'
 import { CAPTURE_QUOTAS, raiseOnce } from './retention/quota.ts'
 import { startTrimming, webhookCleanUpJob } from './retention/retention.ts'
@@ -51,6 +54,20 @@ export type WebhooksOptions = {
   /** Called with the free bytes of the database, where they are monitored. */
   onSpace?: ((freeBytes: number) => void) | undefined
 }
+
+const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
+  ['webhook_alert', 'due_at', ALERT_EVALUATION_SECONDS] as const,
+  ['webhook_alert', 'called_at', 0] as const,
+  ['webhook_alert', 'bad_alert_at', 0] as const,
+  ['webhook_alert', 'silent_from', 0] as const,
+  ['webhook_watch', 'last_pass_at', 0] as const,
+  ['webhook_watch', 'watched_since', 0] as const,
+].map(([table, column, maxAheadSeconds]) => ({
+  table,
+  column,
+  maxAheadSeconds,
+  clock: 'database',
+}))
 
 /**
  * Creates the webhooks module. Waiting responses and event streams end when the app closes; `close`
@@ -127,7 +144,8 @@ export function createWebhooksModule({
     paths: CAPTURE_PATHS,
   }
   return {
-    jobs: [webhookCleanUpJob(quotas)] as Job[],
+    jobs: [webhookCleanUpJob(quotas), webhookAlertJob({ db, secretKey })] as Job[],
+    futureTimestamps: FUTURE_TIMESTAMPS,
     encryptedColumns: ENCRYPTED_COLUMNS,
     capture,
     /** The bytes of captures that these workspaces store. */

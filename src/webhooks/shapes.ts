@@ -4,8 +4,11 @@ import { SIGNATURE_SCHEMES } from '../protocols/webhook-signature.ts'
 import {
   MAX_STORED_BODY_BYTES,
   REQUESTS_PER_ENDPOINT,
+  MAX_ALERT_MINUTES,
   MAX_DELAY_SECONDS,
   MAX_MALFORMED_BYTES,
+  MIN_CALLED_MINUTES,
+  MIN_SILENT_MINUTES,
 } from './limits.ts'
 
 const EXAMPLE = {
@@ -21,6 +24,7 @@ const EXAMPLE = {
   timeout: 0,
   requestCount: 12,
   signature: { scheme: 'github' },
+  alerts: { calledEveryMinutes: null, badSignature: true, silentAfterMinutes: 1_440 },
   createdAt: '2026-11-21T12:00:00.000Z',
 }
 
@@ -77,6 +81,31 @@ const Secret = Type.String({
   description: 'Stored encrypted, and never shown again.',
 })
 
+const CalledEveryMinutes = Nullable(
+  Type.Integer({ minimum: MIN_CALLED_MINUTES, maximum: MAX_ALERT_MINUTES }),
+  {
+    description:
+      'Minutes between two alerts `webhook.called`, each with the number of requests since the last one; null for none.',
+  },
+)
+const BadSignature = Type.Boolean({
+  description:
+    'Whether requests without a valid signature raise an alert, at most once an hour. Requires `signature`.',
+})
+const SilentAfterMinutes = Nullable(
+  Type.Integer({ minimum: MIN_SILENT_MINUTES, maximum: MAX_ALERT_MINUTES }),
+  {
+    description:
+      'Minutes without a request after which `webhook.silent` is raised, not before the first request; null for never.',
+  },
+)
+
+const WebhookAlerts = Type.Object({
+  calledEveryMinutes: CalledEveryMinutes,
+  badSignature: BadSignature,
+  silentAfterMinutes: SilentAfterMinutes,
+})
+
 /** A provider may prescribe the secret; without one, it is generated. */
 export const NewResponseSecret = Type.Object({
   secret: Type.Optional(
@@ -106,6 +135,7 @@ export const WebhookEndpoint = Type.Object(
       description: 'Requests since the endpoint was created or its requests were deleted.',
     }),
     signature: Nullable(Type.Object(SIGNATURE)),
+    alerts: WebhookAlerts,
     createdAt: Timestamp,
   },
   { examples: [EXAMPLE] },
@@ -127,6 +157,16 @@ export const WebhookSettings = Type.Object(
           { ...SIGNATURE, secret: Type.Optional(Secret) },
           { description: 'How the sender signs. Without `secret`, the stored one is kept.' },
         ),
+      ),
+    ),
+    alerts: Type.Optional(
+      Type.Object(
+        {
+          calledEveryMinutes: Type.Optional(CalledEveryMinutes),
+          badSignature: Type.Optional(BadSignature),
+          silentAfterMinutes: Type.Optional(SilentAfterMinutes),
+        },
+        { description: 'The alerts that the endpoint raises; none by default.' },
       ),
     ),
   },
@@ -359,6 +399,7 @@ export const HttpArchive = Type.Object({
 export const EndpointEvent = Type.Union([ListedRequest, WebhookEndpoint, Type.Object({})])
 
 nameComponents({
+  WebhookAlerts,
   WebhookEndpoint,
   WebhookSettings,
   WebhookRequest,

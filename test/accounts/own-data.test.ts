@@ -212,10 +212,13 @@ const NOBODYS = [
   'dmarc_intake_day',
   // Bytes that an endpoint had and has no more; its own trigger removes the row with the endpoint.
   'webhook_deleted',
+  // Alert settings of an endpoint; removed in the same way.
+  'webhook_alert',
   // Counts of reports by network and service.
   'abuse_system_count',
   // Of the service itself.
   'dmarc_watch',
+  'webhook_watch',
   'auth_rate_limit',
   'installation',
   'kept_key',

@@ -35,6 +35,7 @@ export type AlertsTestOptions = {
   /** Whether it sends alerts. */
   works?: boolean
   env?: Record<string, string>
+  secretKey?: string
   /** Other origins of hosted services. */
   origins?: ReadonlyMap<string, string>
 }
@@ -136,12 +137,18 @@ export const AT_ONCE: Batching = { holdMs: 0, gapMs: 0, burstHoldMs: 0 }
 
 /** One instance with the alerts alone; several may share a database. */
 export async function startAlerts(databaseUrl: string, options: AlertsTestOptions = {}) {
-  const { batching = AT_ONCE, clock, works = true, origins = new Map() } = options
+  const {
+    batching = AT_ONCE,
+    clock,
+    works = true,
+    origins = new Map(),
+    secretKey = SECRET_KEY,
+  } = options
   const context = await startAlertsContext(databaseUrl, options)
   const { db, app, authHooks } = context
   const alerts = createAlertsModule({
     ...context,
-    secretKey: SECRET_KEY,
+    secretKey,
     batching,
     origins,
     ...(clock && { clock }),

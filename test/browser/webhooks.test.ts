@@ -83,8 +83,20 @@ describe('a user who receives webhooks', () => {
     await page.getByRole('button', { name: 'Save settings' }).click()
     await page.getByText('Enter the secret').waitFor()
     await page.getByLabel('Secret', { exact: true }).fill(SECRET)
+    await page.getByLabel('Alert about requests without a valid signature').check()
+    await page.getByLabel('Alert without requests').selectOption('After 2 days')
+    await page
+      .getByLabel('Alert about requests', { exact: true })
+      .selectOption('Up to one per hour')
     await page.getByRole('button', { name: 'Save settings' }).click()
     await heading(page, 'shop orders').waitFor()
+    const id = new URL(page.url()).pathname.split('/')[2]
+    const saved = await page.request.get(`/api/webhook/endpoints/${id}`)
+    expect(await saved.json()).toMatchObject({
+      endpoint: {
+        alerts: { calledEveryMinutes: 60, badSignature: true, silentAfterMinutes: 2_880 },
+      },
+    })
 
     const body = '{"challenge": "echo", "id": 12345678901234567890}'
     const signature = `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`

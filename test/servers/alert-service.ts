@@ -1,4 +1,4 @@
-import { startReceiver, type Receiver } from './receiver.ts'
+import { startReceiver, type OnStep, type Receiver } from './receiver.ts'
 import { CHAT_SERVICES } from './alert-services/chat.ts'
 import { HOSTED_CHAT_SERVICES } from './alert-services/hosted-chat.ts'
 import { OTHER_SERVICES } from './alert-services/other.ts'
@@ -32,7 +32,7 @@ export type AlertService = {
   close(): Promise<void>
 }
 
-export async function startAlertService(id: string): Promise<AlertService> {
+export async function startAlertService(id: string, onStep?: OnStep): Promise<AlertService> {
   const contract = CONTRACTS[id]
   if (!contract) throw new Error(`Channel type ${id} has no contract in test/servers.`)
   let fixed: Reply | null = null
@@ -56,7 +56,7 @@ export async function startAlertService(id: string): Promise<AlertService> {
     response
       .writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers })
       .end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body ?? {}))
-  })
+  }, onStep)
   return {
     settings: contract.settings(receiver.origin),
     origins: new Map(contract.hosted ? [[contract.hosted, receiver.origin]] : []),

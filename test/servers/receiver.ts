@@ -5,7 +5,7 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 
 export type Received = {
@@ -36,7 +36,11 @@ export const status =
 
 export const silence: Answer = () => {}
 
-export async function startReceiver(first: Answer): Promise<Receiver> {
+/** Steps of a request, as the receiver sees them. */
+export type Step = 'connected' | 'received' | 'answered'
+export type OnStep = (step: Step, socket: Socket) => void
+
+export async function startReceiver(first: Answer, onStep: OnStep = () => {}): Promise<Receiver> {
   let answer = first
   const received: Received[] = []
   const take = async (request: IncomingMessage, response: ServerResponse) => {
@@ -47,9 +51,12 @@ export async function startReceiver(first: Answer): Promise<Receiver> {
       body: await text(request),
     }
     received.push(one)
+    response.on('finish', () => onStep('answered', request.socket))
+    onStep('received', request.socket)
     answer(response, one)
   }
   const server = createServer((request, response) => void take(request, response))
+  server.on('connection', (socket) => onStep('connected', socket))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {

@@ -58,6 +58,7 @@ describe('an endpoint', () => {
       timeout: 0,
       requestCount: 0,
       signature: null,
+      alerts: { calledEveryMinutes: null, badSignature: false, silentAfterMinutes: null },
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     })
   })

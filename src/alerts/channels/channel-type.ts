@@ -41,6 +41,8 @@ export type OutgoingMessage = {
 export type SendResult = {
   /** ID of the message at the service, where it can be changed later. */
   ref?: string | undefined
+  /** Settings that the service replaced, such as the ID of a group that became a supergroup. */
+  changed?: Record<string, string> | undefined
   /** The response of the service, for a test. */
   words?: string | undefined
 }

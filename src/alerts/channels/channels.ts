@@ -107,6 +107,20 @@ async function changeSettings(
     throw new Fault('conflict', `A channel to ${type.nameOf(prepared)} already exists.`)
 }
 
+/**
+ * Stores settings that the service replaced. Where a member changed them meanwhile, or has a channel
+ * with the same, the service says so again at the next message.
+ */
+export async function saveReplacedSettings(
+  deps: SendDeps,
+  channel: ChannelRow,
+  { changed }: SendResult,
+): Promise<void> {
+  const prepared = changed && channelTypeOf(channel).change?.(channel, changed, deps)
+  if (!prepared) return
+  await updateEncryptedSettings(deps.db, channel.id, prepared, channel.settingsEncrypted)
+}
+
 /** @throws Fault `not_found` */
 export async function requireChannel(
   { db }: { db: Kysely<DB> },
@@ -135,6 +149,7 @@ export async function testChannel(deps: SendDeps, channel: ChannelRow): Promise<
   const hasEnd = type.change !== undefined
   try {
     const opened = await sendTest(deps, channel, hasEnd ? { phase: 'open' } : {}, null)
+    await saveReplacedSettings(deps, channel, opened)
     if (!hasEnd) return words(opened)
     const end = { ...TEST_RESOLVED, phase: 'resolved' as const }
     const closed = await sendTest(deps, channel, end, opened.ref ?? null)

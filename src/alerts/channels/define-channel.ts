@@ -38,6 +38,11 @@ export type Delivery = Notification & {
   ref: string | null
 }
 
+type Sent<Fields extends TObject> = {
+  ref?: string | undefined
+  changed?: Partial<Static<Fields>> | undefined
+}
+
 export type ChannelDefinition<Fields extends TObject> = {
   /** Value of `type` in the API, and name of the file and the docs page. */
   id: string
@@ -62,14 +67,15 @@ export type ChannelDefinition<Fields extends TObject> = {
   isIdempotent?: boolean
   /**
    * Sends one message.
-   * @returns `ref` where the message can be changed later
+   * @returns `ref` where the message can be changed later, and `changed` with settings that the
+   *   service replaced
    * @throws Later, Dead, Rejected
    */
   send: (
     delivery: Delivery,
     settings: Static<Fields>,
     tools: { http: Http },
-  ) => Promise<{ ref?: string | undefined } | void>
+  ) => Promise<Sent<Fields> | void>
 }
 
 /** Makes a channel type whose settings are one encrypted JSON. */
@@ -135,7 +141,7 @@ function nameOf<Fields extends TObject>(
 }
 
 function prepare<Fields extends TObject>(
-  { id: type, fields, problemWith }: ChannelDefinition<Fields>,
+  { fields, problemWith }: ChannelDefinition<Fields>,
   id: string,
   given: Settings,
   deps: SendDeps,
@@ -148,18 +154,26 @@ function prepare<Fields extends TObject>(
   const problem = problemWith?.(settings as Static<Fields>) ?? null
   if (problem !== null) throw new Fault('invalid_request', problem)
   for (const name of selfHostedOf(fields)) requireReachable(name, settings[name], deps)
-  const sorted = JSON.stringify(names.toSorted().map((name) => [name, settings[name] ?? '']))
+  const text = JSON.stringify(settings)
   return {
-    target: hashOf(deps.secretKey, `${type} ${sorted}`),
+    target: hashSettings(text, deps.secretKey),
     secret: null,
-    settingsEncrypted: encrypt(JSON.stringify(settings), deps.secretKey, secretContext(id)),
+    settingsEncrypted: encrypt(text, deps.secretKey, secretContext(id)),
     settingsShown: maskSettings(fields, settings),
   }
 }
 
-/** Recognises the same settings without telling them. */
-function hashOf(secretKey: string, text: string): string {
-  return createHmac('sha256', `alert channel ${secretKey}`).update(text).digest('base64url')
+/**
+ * Recognises the same settings of channels of one type, without telling them.
+ * @param text the settings as JSON
+ */
+export function hashSettings(text: string, secretKey: string): string {
+  const sorted = Object.entries(JSON.parse(text) as Settings).toSorted(([a], [b]) =>
+    a < b ? -1 : 1,
+  )
+  return createHmac('sha256', `alert channel ${secretKey}`)
+    .update(JSON.stringify(sorted))
+    .digest('base64url')
 }
 
 /** @throws Fault `invalid_request`, which never contains a value */
@@ -242,7 +256,7 @@ async function send<Fields extends TObject>(
     ref,
   }
   const sent = await definition.send(delivery, settings as Static<Fields>, { http })
-  return { ref: sent?.ref, words }
+  return { ref: sent?.ref, changed: sent?.changed as Settings | undefined, words }
 }
 
 /** Shorter values in a URL, such as `v=1`, are no secrets. */

@@ -237,11 +237,15 @@ export async function updateChannel(
   return row as ChannelRow | undefined
 }
 
-/** Replaces the encrypted settings; false when the workspace has another channel with the same. */
+/**
+ * Replaces the encrypted settings; false when the workspace has another channel with the same.
+ * @param before the encrypted settings that are replaced; false when these are others meanwhile
+ */
 export async function updateEncryptedSettings(
   db: Db,
   id: string,
   { target, settingsEncrypted, settingsShown }: PreparedChannel,
+  before?: string | null,
 ): Promise<boolean> {
   const row = await db
     .updateTable('alertChannel')
@@ -253,6 +257,7 @@ export async function updateEncryptedSettings(
       deadAt: null,
     })
     .where('id', '=', id)
+    .$if(before !== undefined, (query) => query.where('settingsEncrypted', '=', before ?? null))
     .where(
       sql<boolean>`not exists (select from alert_channel other where other.target = ${target} and other.id <> ${id}
         and other.workspace_id = alert_channel.workspace_id and other.type = alert_channel.type)`,

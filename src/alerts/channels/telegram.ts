@@ -39,8 +39,9 @@ export const telegram = defineChannel({
       ),
     ),
   }),
-  // The text is 4,096 characters with its heading, link and what HTML does not count.
-  limits: { title: 250, text: 3_500, perMinute: 18 },
+  // The text is 4,096 characters with its heading, link and what HTML does not count. A group takes 20
+  // messages a minute, of which five may come at once.
+  limits: { title: 250, text: 3_500, perMinute: 15 },
   nameOf: ({ chat = '' }) => `Telegram ${chat}`,
   async send(delivery, { token, chat, topic }, { http }) {
     const { ref, phase } = delivery
@@ -53,18 +54,19 @@ export const telegram = defineChannel({
         reply_parameters: { message_id: Number(ref), allow_sending_without_reply: true },
       }),
     }
-    const response = await sendTo(http, `${bot}/sendMessage`, chat, json)
+    const { response, chat: current } = await sendTo(http, `${bot}/sendMessage`, chat, json)
     requireSuccess(response, isDead(response))
+    const changed = current === chat ? undefined : { chat: current }
     if (phase === 'resolved') {
       // Edits notify no one, so the end is a message, too. Without the edit nothing is missing.
       if (ref !== null) {
         const edit = { ...content, message_id: Number(ref) }
-        await sendTo(http, `${bot}/editMessageText`, chat, edit).catch(() => {})
+        await sendTo(http, `${bot}/editMessageText`, current, edit).catch(() => {})
       }
-      return {}
+      return { changed }
     }
     const { message_id: id } = (response.json['result'] ?? {}) as { message_id?: unknown }
-    return { ref: ref ?? (typeof id === 'number' ? String(id) : undefined) }
+    return { ref: ref ?? (typeof id === 'number' ? String(id) : undefined), changed }
   },
 })
 
@@ -80,13 +82,14 @@ function contentOf(delivery: Delivery) {
   }
 }
 
-/** Sends to a chat, or to the supergroup that it has become. */
+/** Sends to a chat, or to the supergroup that it has become; returns which of them it was. */
 async function sendTo(http: Http, url: string, chat: string, json: object) {
   const response = await http(url, { json: { ...json, chat_id: chat } })
   const moved = (response.json['parameters'] as { migrate_to_chat_id?: unknown } | undefined)
     ?.migrate_to_chat_id
-  if (response.status !== 400 || !Number.isSafeInteger(moved)) return response
-  return http(url, { json: { ...json, chat_id: String(moved) } })
+  if (response.status !== 400 || !Number.isSafeInteger(moved)) return { response, chat }
+  const current = String(moved)
+  return { response: await http(url, { json: { ...json, chat_id: current } }), chat: current }
 }
 
 function isDead({ status, json }: ServiceResponse): boolean {

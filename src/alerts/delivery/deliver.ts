@@ -6,6 +6,7 @@ import { notifyChange } from '../../store/changes.ts'
 import type { SendDeps, SendResult } from '../channels/channel-type.ts'
 import { Dead, Later } from '../channels/outcomes.ts'
 import { BURST_TYPES, channelTypeOf, MESSAGES_PER_MINUTE } from '../channels/registry.ts'
+import { saveReplacedSettings } from '../channels/channels.ts'
 import {
   channelIncident,
   disableChannel,
@@ -17,7 +18,7 @@ import {
   DEAD_WINDOW_MS,
   DISABLE_AFTER_MS,
   MAX_UNGROUPED_ALERTS,
-  MESSAGE_LEASE_SECONDS,
+  LEASE_SLACK_SECONDS,
   PARALLEL_MESSAGES,
   PARALLEL_MESSAGES_PER_WORKSPACE,
   POLL_INTERVAL_MS,
@@ -28,6 +29,7 @@ import { describeDisabledChannel, disabledReasons, gaveUp, unsentAlerts } from '
 import { quietHoursEnd } from '../quiet-hours.ts'
 import { raiseAlert } from '../raise.ts'
 import type { AlertRow } from '../store.ts'
+import { SECOND_MS } from '../../time.ts'
 import {
   claimMessages,
   findRef,
@@ -96,6 +98,14 @@ export async function deliverDue(
   }
 }
 
+/**
+ * Seconds for which a sender claims a message. The shorter they are, the earlier another instance
+ * takes over where one died.
+ */
+function leaseSecondsOf(channel: ChannelRow): number {
+  return channelTypeOf(channel).deadlineMs / SECOND_MS + LEASE_SLACK_SECONDS
+}
+
 /** @returns how many messages were started or postponed, so that others may be due behind them */
 async function startDue(
   deps: DeliveryDeps,
@@ -111,7 +121,7 @@ async function startDue(
   const claimed = await claimMessages(
     deps.db,
     sendable,
-    MESSAGE_LEASE_SECONDS,
+    leaseSecondsOf,
     TYPES,
     MAX_UNGROUPED_ALERTS,
   )
@@ -143,8 +153,10 @@ async function deliver(
   const { db, log } = deps
   const { channel } = message
   try {
-    const { ref } = await send(message, deps, signal)
+    const result = await send(message, deps, signal)
+    const { ref } = result
     await markSent(db, message)
+    await saveReplacedSettings(deps, channel, result)
     const incidentId = incidentOf(message)
     if (ref !== undefined && incidentId !== null)
       await saveRef(db, { channelId: channel.id, incidentId, ref })

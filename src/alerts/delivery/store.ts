@@ -196,7 +196,7 @@ export async function postponeUncritical(db: Db, id: string, dueAt: Date): Promi
 export async function claimMessages(
   db: Db,
   ids: string[],
-  leaseSeconds: number,
+  leaseSecondsOf: (channel: ChannelRow) => number,
   { bursts, perMinute }: TypesByDelivery,
   maxUngrouped: number,
 ): Promise<ClaimedMessage[]> {
@@ -206,7 +206,7 @@ export async function claimMessages(
       const channel = await lockChannelOf(trx, id)
       if (!channel) return undefined
       await splitMessage(trx, id, bursts, maxUngrouped)
-      const taken = await takeMessage(trx, id, leaseSeconds, perMinute)
+      const taken = await takeMessage(trx, id, leaseSecondsOf(channel), perMinute)
       return taken && { ...taken, channel, alerts: await listContent(trx, id) }
     })
     if (message) claimed.push(message)

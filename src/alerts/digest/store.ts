@@ -13,8 +13,9 @@ export type DigestAlert = {
 }
 export type FailingChannel = { type: string; target: string; reason: string }
 
-/** Last words of the kinds of alerts that report the end of a problem. */
+/** Kinds that report the end of a problem, of alerts from before these had a phase. */
 const RESOLVED_KINDS = ['blacklist.cleared', 'certificate.valid', 'delisting.completed']
+const IS_RESOLVED = sql<boolean>`(phase = 'resolved' or kind = any(${RESOLVED_KINDS}))`
 
 /**
  * Alerts of the period, newest first.
@@ -27,7 +28,7 @@ export async function listAlertsOf(
   { without: topics, limit }: { without: string[]; limit: number },
 ): Promise<Bounded<DigestAlert>> {
   const { rows } = await sql<DigestAlert & { total: number }>`
-    select id, kind, title, path, at, kind = any(${RESOLVED_KINDS}) as is_resolved, count(*) over ()::int as total
+    select id, kind, title, path, at, ${IS_RESOLVED} as is_resolved, count(*) over ()::int as total
     from alert where workspace_id = ${workspaceId} and at >= ${from} and at < ${to}
       and split_part(kind, '.', 1) <> all(${topics})
     order by id desc limit ${limit}`.execute(db)
@@ -43,8 +44,8 @@ export async function countAlertsOf(
   { from, to }: Period,
 ): Promise<AlertCounts> {
   const { rows } = await sql<AlertCounts>`
-    select (count(*) filter (where kind <> all(${RESOLVED_KINDS})))::int as raised,
-      (count(*) filter (where kind = any(${RESOLVED_KINDS})))::int as resolved
+    select (count(*) filter (where not ${IS_RESOLVED}))::int as raised,
+      (count(*) filter (where ${IS_RESOLVED}))::int as resolved
     from alert where workspace_id = ${workspaceId} and at >= ${from} and at < ${to}`.execute(db)
   return rows[0] ?? { raised: 0, resolved: 0 }
 }

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { closeIncident, closeIncidentsOf } from '../../alerts/incidents/store.ts'
 import { Fault, type FaultDetail } from '../../errors.ts'
 import type { SignatureScheme } from '../../protocols/webhook-signature.ts'
 import { notifyChange } from '../../store/changes.ts'
@@ -7,6 +8,14 @@ import type { EncryptedColumn } from '../../store/key-rotation.ts'
 import { encrypt, decrypt } from '../../store/encryption.ts'
 import { notify, type Notifications } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
+import { signatureIncident, silenceIncident } from '../alerts/evaluate.ts'
+import {
+  carryUnreportedCalls,
+  deleteAlertSettings,
+  NO_ALERTS,
+  saveAlertSettings,
+  type AlertSettings,
+} from '../alerts/store.ts'
 import { configuredResponse, type CaptureResponse } from '../capture/responses.ts'
 import { MAX_ENDPOINTS_PER_WORKSPACE, MAX_RESPONSE_BODY_BYTES } from '../limits.ts'
 import { deleteRequests } from '../requests/store.ts'
@@ -51,6 +60,7 @@ export type EndpointSettings = {
   cors?: boolean | undefined
   timeout?: number | undefined
   signature?: (SignatureScheme & { secret?: string | undefined }) | null | undefined
+  alerts?: { [K in keyof AlertSettings]?: AlertSettings[K] | undefined } | undefined
 }
 
 type Deps = { db: Kysely<DB>; secretKey: string }
@@ -84,7 +94,7 @@ export async function createEndpoint(
       const sentence = `A workspace can have up to ${MAX_ENDPOINTS_PER_WORKSPACE} webhook endpoints. Delete one that is no longer used.`
       throw new Fault('conflict', sentence)
     }
-    const { signature, ...plain } = settings
+    const { signature, alerts, ...plain } = settings
     const made = await insertEndpoint(trx, {
       workspaceId,
       token: newEndpointToken(),
@@ -93,7 +103,7 @@ export async function createEndpoint(
     const sealed = encryptSignature(signature, made.id, secretKey)
     const row = sealed ? await updateEndpoint(trx, workspaceId, made.id, sealed) : made
     await notifyEndpointChange(trx, workspaceId, made)
-    return row ?? made
+    return changeAlerts(trx, workspaceId, row ?? made, alerts)
   })
 }
 
@@ -108,7 +118,7 @@ export async function changeEndpoint(
   settings: EndpointSettings,
 ): Promise<EndpointRow> {
   validateSettings(settings)
-  const { signature, ...plain } = settings
+  const { signature, alerts, ...plain } = settings
   return db.transaction().execute(async (trx) => {
     const before = await requireEndpoint(trx, workspaceId, id)
     if (signature && signature.secret === undefined && before.signatureSecret === null)
@@ -118,8 +128,44 @@ export async function changeEndpoint(
     const row = await updateEndpoint(trx, workspaceId, id, change)
     if (!row) throw endpointNotFound()
     await notifyEndpointChange(trx, workspaceId, row)
-    return row
+    return changeAlerts(trx, workspaceId, row, alerts)
   })
+}
+
+/**
+ * Changes the given alert settings of an endpoint. An alert that is turned off ends its incident.
+ * @throws Fault `invalid_request` where signatures are not verified
+ */
+async function changeAlerts(
+  db: Db,
+  workspaceId: string,
+  endpoint: EndpointRow,
+  given: EndpointSettings['alerts'] = {},
+): Promise<EndpointRow> {
+  const { id, signature, alerts: before } = endpoint
+  if (given.badSignature === true && signature === null) throw signatureRequired()
+  const wanted = { ...before, ...definedOf(given) }
+  const alerts = { ...wanted, badSignature: wanted.badSignature && signature !== null }
+  if (isEqual(alerts, before)) return endpoint
+  // Before the incidents, which an evaluation locks in this order, too.
+  if (isEqual(alerts, NO_ALERTS)) await deleteAlertSettings(db, id)
+  else await saveAlertSettings(db, id, alerts)
+  if (alerts.silentAfterMinutes !== before.silentAfterMinutes)
+    await closeIncident(db, workspaceId, silenceIncident(id))
+  if (before.badSignature && !alerts.badSignature)
+    await closeIncident(db, workspaceId, signatureIncident(id))
+  return { ...endpoint, alerts }
+}
+
+function isEqual(one: AlertSettings, other: AlertSettings): boolean {
+  return (Object.keys(NO_ALERTS) as (keyof AlertSettings)[]).every(
+    (name) => one[name] === other[name],
+  )
+}
+
+function definedOf<T extends object>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const defined = Object.entries(values).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(defined) as { [K in keyof T]: Exclude<T[K], undefined> }
 }
 
 /** @throws Fault `not_found` */
@@ -131,6 +177,7 @@ export async function removeEndpoint(
   return db.transaction().execute(async (trx) => {
     const token = await deleteEndpoint(trx, workspaceId, id)
     if (token === undefined) throw endpointNotFound()
+    await closeIncidentsOf(trx, workspaceId, `/hooks/${id}`)
     await notifyEndpointChange(trx, workspaceId, { id, token })
     return token
   })
@@ -147,6 +194,8 @@ export async function clearRequests(
   id: string,
 ): Promise<number> {
   return db.transaction().execute(async (trx) => {
+    await requireEndpoint(trx, workspaceId, id)
+    await carryUnreportedCalls(trx, id)
     const row = await updateEndpoint(trx, workspaceId, id, { requestCount: 0 })
     if (!row) throw endpointNotFound()
     await notifyEndpointChange(trx, workspaceId, row)
@@ -219,7 +268,7 @@ export async function loadEndpoint(
 
 /** The secret that the sender signs with; null when none is set. */
 export function decryptSignatureSecret(
-  { id, signatureSecret }: EncryptedEndpoint,
+  { id, signatureSecret }: Pick<EncryptedEndpoint, 'id' | 'signatureSecret'>,
   secretKey: string,
 ): string | null {
   return signatureSecret === null ? null : decrypt(signatureSecret, secretKey, signatureContext(id))
@@ -279,7 +328,7 @@ async function notifyEndpointChange(
   await notifyChange(db, workspaceId, 'webhooks', id)
 }
 
-type Plain = Omit<EndpointSettings, 'signature'>
+type Plain = Omit<EndpointSettings, 'signature' | 'alerts'>
 
 /**
  * The settings that are stored as given. Other fields of a request, such as a workspace ID, must not
@@ -343,6 +392,12 @@ function secretRequired(): Fault {
   return new Fault('invalid_request', 'signature.secret is required: no secret is stored yet.', {
     details,
   })
+}
+
+function signatureRequired(): Fault {
+  const details = [{ path: 'alerts.badSignature', message: 'requires signature' }]
+  const sentence = 'alerts.badSignature requires signature: it says how the sender signs.'
+  return new Fault('invalid_request', sentence, { details })
 }
 
 function endpointNotFound(): Fault {

@@ -1,5 +1,6 @@
 import type { SignatureScheme } from '../../protocols/webhook-signature.ts'
 import type { Db } from '../../store/database.ts'
+import { ALERT_SETTINGS, type AlertSettings } from '../alerts/store.ts'
 
 export type EndpointRow = {
   id: string
@@ -13,21 +14,24 @@ export type EndpointRow = {
   timeout: number
   requestCount: number
   signature: SignatureScheme | null
+  alerts: AlertSettings
   createdAt: Date
 }
 
 /** An endpoint with its encrypted secrets, for verifying and signing only. */
-export type EncryptedEndpoint = EndpointRow & {
+export type EncryptedEndpoint = EndpointRow & EndpointSecrets
+
+export type EndpointSecrets = {
   workspaceId: string
   signatureSecret: string | null
   responseSecret: string | null
 }
 
 export type EndpointChange = Partial<
-  Omit<EncryptedEndpoint, 'id' | 'workspaceId' | 'token' | 'createdAt'>
+  Omit<EncryptedEndpoint, 'id' | 'workspaceId' | 'token' | 'alerts' | 'createdAt'>
 >
 
-const ENDPOINT = [
+const PLAIN = [
   'id',
   'token',
   'label',
@@ -41,12 +45,8 @@ const ENDPOINT = [
   'signature',
   'createdAt',
 ] as const
-const ENDPOINT_WITH_SECRETS = [
-  ...ENDPOINT,
-  'workspaceId',
-  'signatureSecret',
-  'responseSecret',
-] as const
+const ENDPOINT = [...PLAIN, ALERT_SETTINGS] as const
+const SECRETS = ['workspaceId', 'signatureSecret', 'responseSecret'] as const
 
 export async function insertEndpoint(
   db: Db,
@@ -92,23 +92,24 @@ export async function findEndpoint(
 ): Promise<EncryptedEndpoint | undefined> {
   const row = await db
     .selectFrom('webhookEndpoint')
-    .select(ENDPOINT_WITH_SECRETS)
+    .select([...ENDPOINT, ...SECRETS])
     .where('id', '=', id)
     .where('workspaceId', '=', workspaceId)
     .executeTakeFirst()
   return row as EncryptedEndpoint | undefined
 }
 
+/** Finds what a capture needs of an endpoint. */
 export async function findEndpointByToken(
   db: Db,
   token: string,
-): Promise<(EncryptedEndpoint & { workspaceId: string }) | undefined> {
+): Promise<Omit<EncryptedEndpoint, 'alerts'> | undefined> {
   const row = await db
     .selectFrom('webhookEndpoint')
-    .select([...ENDPOINT_WITH_SECRETS, 'workspaceId'])
+    .select([...PLAIN, ...SECRETS])
     .where('token', '=', token)
     .executeTakeFirst()
-  return row as (EncryptedEndpoint & { workspaceId: string }) | undefined
+  return row as Omit<EncryptedEndpoint, 'alerts'> | undefined
 }
 
 export async function updateEndpoint(

@@ -136,6 +136,25 @@ export async function findSeqBefore(
 }
 
 /**
+ * The number before the oldest of the newest requests after `seq`. Deleted requests stay in the index
+ * for a while, and finding it from the newest one passes none of them.
+ * @param newest number of requests
+ */
+export async function findStart(
+  db: Db,
+  endpointId: string,
+  seq: number,
+  newest: number,
+): Promise<number> {
+  const { rows } = await sql<{ first: number | null }>`
+    select min(seq) as first from (
+      select seq from webhook_request where endpoint_id = ${endpointId} and seq > ${seq}
+      order by seq desc limit ${newest}) kept`.execute(db)
+  const [{ first } = { first: null }] = rows
+  return first === null ? seq : first - 1
+}
+
+/**
  * Deletes all requests captured so far. Call it after the endpoint’s row was updated in the same
  * transaction, which locks out new ones.
  */

@@ -1,4 +1,5 @@
 import {
+  Refused,
   linkAt,
   readHtml,
   readMarkdown,
@@ -71,6 +72,9 @@ const telegramError = (status: number, description: string) => ({
   body: { ok: false, error_code: status, description },
 })
 
+/** A group that has become the supergroup of the settings. */
+export const TELEGRAM_OLD_GROUP = '-4567'
+
 const telegram: Contract = {
   hosted: 'https://api.telegram.org',
   settings: () => ({
@@ -84,6 +88,16 @@ const telegram: Contract = {
         url.pathname,
       ) ?? []
     requireThat(method === 'POST' && verb !== undefined, 'Not Found', 404)
+    if (valueAt(json, 'chat_id') === TELEGRAM_OLD_GROUP)
+      throw new Refused({
+        status: 400,
+        body: {
+          ok: false,
+          error_code: 400,
+          description: 'Bad Request: group chat was upgraded to a supergroup chat',
+          parameters: { migrate_to_chat_id: -1001234567890 },
+        },
+      })
     requireThat(valueAt(json, 'chat_id') === '-1001234567890', 'Bad Request: chat not found')
     requireThat(valueAt(json, 'parse_mode') === 'HTML', 'Bad Request: parse_mode')
     requireThat(valueAt(json, 'link_preview_options.is_disabled') === true, 'a preview')

@@ -15,6 +15,7 @@ export const ALERT_KINDS: Record<string, AlertKind> = {
   delisting: { name: 'Delisting', to: '/delisting' },
   dmarc: { name: 'DMARC', to: '/dmarc' },
   migration: { name: 'Migrations', to: '/migrations' },
+  webhook: { name: 'Webhooks', to: '/hooks' },
   channel: { name: 'Alert channels', to: '/alerts/channels' },
 }
 

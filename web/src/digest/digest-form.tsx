@@ -11,12 +11,15 @@ const hourText = (hour: number) => `${String(hour).padStart(2, '0')}:00`
 export function DigestForm({ digest }: { digest: Digest }) {
   const queries = useQueryClient()
   const [saved, setSaved] = useState(false)
+  const [chosen, setChosen] = useState<string>(digest.frequency)
   const timeZone = digest.frequency === 'off' ? viewerTimeZone() : digest.timeZone
   const timeZones = [...new Set([timeZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])]
 
   async function save(values: Record<string, string>): Promise<void> {
     const frequency = (values['frequency'] ?? 'off') as Digest['frequency']
-    const [weekday, hour] = [Number(values['weekday']), Number(values['hour'])]
+    // The day of a weekly digest is kept while it has none.
+    const weekday = Number(values['weekday'] ?? digest.weekday)
+    const hour = Number(values['hour'] ?? digest.hour)
     const zone = values['timeZone'] ?? 'UTC'
     const changed = await digests.change({ frequency, weekday, hour, timeZone: zone })
     queries.setQueryData(digestQuery.queryKey, changed)
@@ -34,14 +37,17 @@ export function DigestForm({ digest }: { digest: Digest }) {
           name="frequency"
           label={messages.frequency}
           defaultValue={digest.frequency}
+          onChoose={setChosen}
           choices={Object.entries(messages.frequencies).map(([value, label]) => ({ value, label }))}
         />
-        <SelectField
-          name="weekday"
-          label={messages.weekday}
-          defaultValue={String(digest.weekday)}
-          choices={messages.weekdays.map((label, index) => ({ value: String(index + 1), label }))}
-        />
+        {chosen === 'weekly' && (
+          <SelectField
+            name="weekday"
+            label={messages.weekday}
+            defaultValue={String(digest.weekday)}
+            choices={messages.weekdays.map((label, index) => ({ value: String(index + 1), label }))}
+          />
+        )}
         <SelectField
           name="hour"
           label={messages.hour}

@@ -7,7 +7,7 @@ import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { endpointQuery, endpointsQuery, webhooks, type Endpoint } from '../webhooks/api.ts'
 import { DeleteEndpoint } from '../webhooks/endpoint-head.tsx'
 import { ResponseSecret } from '../webhooks/response-secret.tsx'
-import { ResponseFields, SignatureFields } from '../webhooks/settings-fields.tsx'
+import { AlertFields, ResponseFields, SignatureFields } from '../webhooks/settings-fields.tsx'
 import { parseSettings, validateSettings } from '../webhooks/endpoint-settings.ts'
 import { settings } from '../webhooks/messages.ts'
 import { useAccess } from '../workspaces/roles.ts'
@@ -57,6 +57,7 @@ function Settings({ endpoint }: { endpoint: Endpoint }) {
       >
         <ResponseFields endpoint={endpoint} />
         <SignatureFields endpoint={endpoint} />
+        <AlertFields endpoint={endpoint} />
       </Form>
       <SectionList>
         {' '}

@@ -1,3 +1,4 @@
+import { counted, durationText } from '../ui/text/format.ts'
 import type { Endpoint, EndpointSettings } from './api.ts'
 import { settings } from './messages.ts'
 
@@ -26,8 +27,56 @@ export function parseSettings(values: Record<string, string>): EndpointSettings 
     cors: values['cors'] === 'on',
     timeout: Number(values['timeout'] || '0'),
     signature: signatureOf(values),
+    alerts: alertsOf(values),
   }
 }
+
+function alertsOf(values: Record<string, string>): NonNullable<EndpointSettings['alerts']> {
+  const minutes = (name: string) => (values[name] ? Number(values[name]) : null)
+  return {
+    calledEveryMinutes: minutes('alerts.calledEveryMinutes'),
+    silentAfterMinutes: minutes('alerts.silentAfterMinutes'),
+    badSignature: values['alerts.badSignature'] === 'on' && values['signature.scheme'] !== '',
+  }
+}
+
+type Choice = { value: string; label: string }
+
+const HOUR = 60
+const DAY = 24 * HOUR
+
+/** Minutes that are offered, with the current one of the endpoint, which the API may have set. */
+function minuteChoices(
+  none: string,
+  minutes: number[],
+  current: number | null,
+  label: (duration: string) => string,
+): Choice[] {
+  const all = current === null ? minutes : [...new Set([...minutes, current])]
+  return [
+    { value: '', label: none },
+    ...all
+      .toSorted((a, b) => a - b)
+      .map((count) => ({ value: String(count), label: label(intervalText(count)) })),
+  ]
+}
+
+/** Days from two of them on: nobody reads 168 hours. */
+const intervalText = (minutes: number) =>
+  minutes >= 2 * DAY && minutes % DAY === 0
+    ? counted(minutes / DAY, 'day')
+    : durationText(minutes * 60)
+
+export const calledChoices = (current: number | null) =>
+  minuteChoices(settings.noAlert, [15, HOUR, 6 * HOUR, DAY, 7 * DAY], current, settings.every)
+
+export const silentChoices = (current: number | null) =>
+  minuteChoices(
+    settings.noAlert,
+    [15, 30, HOUR, 2 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 30 * DAY],
+    current,
+    settings.after,
+  )
 
 function signatureOf(
   values: Record<string, string>,

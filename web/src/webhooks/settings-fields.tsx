@@ -9,7 +9,7 @@ import {
 } from '../ui/forms/form.tsx'
 import { Section, Stack } from '../ui/layout/page.tsx'
 import type { Endpoint } from './api.ts'
-import { SCHEMES } from './endpoint-settings.ts'
+import { calledChoices, SCHEMES, silentChoices } from './endpoint-settings.ts'
 import { settings } from './messages.ts'
 
 export function ResponseFields({ endpoint }: { endpoint: Endpoint }) {
@@ -72,7 +72,7 @@ export function ResponseFields({ endpoint }: { endpoint: Endpoint }) {
   )
 }
 
-export function SignatureFields({ endpoint: { signature } }: { endpoint: Endpoint }) {
+export function SignatureFields({ endpoint: { signature, alerts } }: { endpoint: Endpoint }) {
   const [scheme, setScheme] = useState<string>(signature?.scheme ?? '')
   const keeps = signature?.scheme === scheme
   return (
@@ -95,7 +95,38 @@ export function SignatureFields({ endpoint: { signature } }: { endpoint: Endpoin
           />
         )}
         {scheme === 'hmac' && <HmacFields signature={signature} />}
+        {scheme !== '' && (
+          <CheckField
+            name="alerts.badSignature"
+            label={settings.badSignature}
+            hint={settings.badSignatureHint}
+            defaultChecked={alerts.badSignature}
+          />
+        )}
       </Stack>
+    </Section>
+  )
+}
+
+export function AlertFields({ endpoint: { alerts } }: { endpoint: Endpoint }) {
+  return (
+    <Section title={settings.alerts}>
+      <FieldRow>
+        <SelectField
+          name="alerts.silentAfterMinutes"
+          label={settings.silent}
+          hint={settings.silentHint}
+          choices={silentChoices(alerts.silentAfterMinutes)}
+          defaultValue={String(alerts.silentAfterMinutes ?? '')}
+        />
+        <SelectField
+          name="alerts.calledEveryMinutes"
+          label={settings.called}
+          hint={settings.calledHint}
+          choices={calledChoices(alerts.calledEveryMinutes)}
+          defaultValue={String(alerts.calledEveryMinutes ?? '')}
+        />
+      </FieldRow>
     </Section>
   )
 }
