@@ -5,6 +5,7 @@ import { Status } from '../ui/feedback/status.tsx'
 import { Muted } from '../ui/layout/page.tsx'
 import type { Column } from '../ui/lists/column.ts'
 import { DataTable } from '../ui/lists/data-table.tsx'
+import type { PaginationProps } from '../ui/navigation/pagination.tsx'
 import { Ago } from '../ui/text/ago.tsx'
 import type { Delisting } from './api.ts'
 import { describeStatus, stepsNeedingAction } from './delisting-status.ts'
@@ -13,14 +14,12 @@ import { list } from './messages.ts'
 type DelistingTableProps = {
   delistings: Delisting[]
   filters: ReactNode
-  /** Number of delistings on all pages. */
-  total: number
-  /** They are one page of several. */
-  isPaged: boolean
+  /** The page that they are, and the number of delistings on all pages. */
+  pages: PaginationProps & { total: number }
 }
 
 /** Delistings with the number of blocklists that removed the address. */
-export function DelistingTable({ delistings, filters, total, isPaged }: DelistingTableProps) {
+export function DelistingTable({ delistings, filters, pages }: DelistingTableProps) {
   return (
     <DataTable
       caption={list.caption}
@@ -28,10 +27,10 @@ export function DelistingTable({ delistings, filters, total, isPaged }: Delistin
       rows={delistings}
       rowId={({ id }) => id}
       nameOf={({ ip }) => ip}
-      count={() => list.total(total)}
+      count={() => list.total(pages.total)}
       filters={filters}
       csvName="delistings"
-      isPaged={isPaged}
+      pages={pages}
     />
   )
 }

@@ -6,6 +6,7 @@ import { Muted } from '../ui/layout/page.tsx'
 import type { Column } from '../ui/lists/column.ts'
 import { DataTable } from '../ui/lists/data-table.tsx'
 import type { RowAction } from '../ui/lists/row-action.ts'
+import type { PaginationProps } from '../ui/navigation/pagination.tsx'
 import { Ago } from '../ui/text/ago.tsx'
 import { counted } from '../ui/text/format.ts'
 import { useAccess } from '../workspaces/roles.ts'
@@ -15,14 +16,12 @@ import { describeStatus } from './status.ts'
 
 type MigrationTableProps = {
   migrations: Listed[]
-  /** Number of migrations on all pages. */
-  total: number
-  /** They are one page of several. */
-  isPaged: boolean
+  /** The page that they are, and the number of migrations on all pages. */
+  pages: PaginationProps & { total: number }
 }
 
 /** Migrations with their progress. */
-export function MigrationTable({ migrations, total, isPaged }: MigrationTableProps) {
+export function MigrationTable({ migrations, pages }: MigrationTableProps) {
   return (
     <DataTable
       caption={messages.yours}
@@ -30,11 +29,11 @@ export function MigrationTable({ migrations, total, isPaged }: MigrationTablePro
       rows={migrations}
       rowId={({ migrationId }) => migrationId}
       nameOf={sourceOf}
-      count={(rows) => counted(isPaged ? total : rows, 'migration')}
+      count={(rows) => counted(pages.totalPages > 1 ? pages.total : rows, 'migration')}
       filterLabel={messages.filter}
       actions={useMigrationActions()}
       csvName="migrations"
-      isPaged={isPaged}
+      pages={pages}
     />
   )
 }

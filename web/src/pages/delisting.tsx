@@ -9,8 +9,7 @@ import { Choice } from '../ui/forms/choice.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { FilterField } from '../ui/forms/filter-field.tsx'
-import { Page, Muted, Stack } from '../ui/layout/page.tsx'
-import { PaginationLinks } from '../ui/navigation/pagination.tsx'
+import { Page, Muted } from '../ui/layout/page.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { useAccess } from '../workspaces/roles.ts'
 
@@ -23,6 +22,7 @@ export function Screen() {
     ...delistingsQuery(filter),
     placeholderData: keepPreviousData,
   })
+  const go = useFilter()
   const isFiltered = ip !== undefined || status !== undefined
   return (
     <Page
@@ -40,15 +40,11 @@ export function Screen() {
       </LoadingOrError>
       {data && data.pagination.total === 0 && !isFiltered && <NoDelistings />}
       {data && (data.pagination.total > 0 || isFiltered) && (
-        <Stack>
-          <DelistingTable
-            delistings={data.processes}
-            filters={<Filters isAddress={isAddress} />}
-            total={data.pagination.total}
-            isPaged={data.pagination.totalPages > 1}
-          />
-          <Pages {...data.pagination} />
-        </Stack>
+        <DelistingTable
+          delistings={data.processes}
+          filters={<Filters isAddress={isAddress} />}
+          pages={{ ...data.pagination, onGo: (to) => go({ page: to }) }}
+        />
       )}
     </Page>
   )
@@ -93,11 +89,6 @@ function Filters({ isAddress }: { isAddress: boolean }) {
       {!isAddress && <Muted>{list.filterHint}</Muted>}
     </>
   )
-}
-
-function Pages({ page, totalPages }: { page: number; totalPages: number }) {
-  const go = useFilter()
-  return <PaginationLinks page={page} totalPages={totalPages} onGo={(to) => go({ page: to })} />
 }
 
 function NoDelistings() {

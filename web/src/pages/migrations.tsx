@@ -8,7 +8,6 @@ import { ButtonLink } from '../ui/actions/button.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { Page, Muted } from '../ui/layout/page.tsx'
-import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { useAccess } from '../workspaces/roles.ts'
 
@@ -33,17 +32,13 @@ export function Screen() {
       </LoadingOrError>
       {data && data.pagination.total === 0 && <NoMigration />}
       {data && data.migrations.length > 0 && (
-        <div>
-          <MigrationTable
-            migrations={data.migrations}
-            total={data.pagination.total}
-            isPaged={data.pagination.totalPages > 1}
-          />
-          <PaginationLinks
-            {...data.pagination}
-            onGo={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
-          />
-        </div>
+        <MigrationTable
+          migrations={data.migrations}
+          pages={{
+            ...data.pagination,
+            onGo: (to) => void navigate({ search: (before) => ({ ...before, page: to }) }),
+          }}
+        />
       )}
       {data && <MonthSpent month={data.month} />}
       {data && <MonthNote month={data.month} />}

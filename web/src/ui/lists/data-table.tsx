@@ -4,6 +4,7 @@ import { Button } from '../actions/button.tsx'
 import { Notice } from '../feedback/notice.tsx'
 import { Muted } from '../layout/page.tsx'
 import { messages } from '../messages.ts'
+import { PaginationLinks, type PaginationProps } from '../navigation/pagination.tsx'
 import { VisuallyHidden } from '../text/visually-hidden.tsx'
 import { filterRows, sortRows, type Column } from './column.ts'
 import classes from './data-table.module.css'
@@ -37,8 +38,11 @@ export type DataTableProps<T> = {
   csvName?: string
   /** Where the service writes the CSV file of a list of which `rows` are a page. */
   csvHref?: string | undefined
-  /** `rows` are one page of several: sorting and filtering them would hide the others. */
-  isPaged?: boolean
+  /**
+   * The page that `rows` are of the whole list. With several pages there is no sorting and filtering,
+   * which would hide the others.
+   */
+  pages?: PaginationProps
 }
 
 /** Rows from which the filter is shown. */
@@ -51,7 +55,8 @@ const PAGE_ROWS = 100
  * a paragraph.
  */
 export function DataTable<T>(props: DataTableProps<T>) {
-  const { caption, columns, rows, rowId, nameOf, count, actions = [], isPaged = false } = props
+  const { caption, columns, rows, rowId, nameOf, count, actions = [], pages } = props
+  const isPaged = pages !== undefined && pages.totalPages > 1
   const { sorting, filter, sortBy, filterBy } = useTableSearch(props.parameters)
   const [limit, setLimit] = useState(PAGE_ROWS)
   const matching = isPaged ? rows : filterRows(rows, columns, filter)
@@ -165,6 +170,7 @@ export function DataTable<T>(props: DataTableProps<T>) {
           <Button onClick={() => setLimit(limit + PAGE_ROWS)}>{messages.table.more}</Button>
         </div>
       )}
+      {pages && <PaginationLinks {...pages} />}
     </div>
   )
 }
