@@ -1,5 +1,6 @@
 import { classify, parseAddress } from '../../net/address.ts'
 import { joinItems } from '../../protocols/advice.ts'
+import { mxProblems } from '../../protocols/mail/mx-problems.ts'
 import { isReachable, type DomainContext, type MailHost } from '../domain-context.ts'
 import type { LineState } from '../shapes.ts'
 import { failsValidation } from './dnssec.ts'
@@ -53,8 +54,7 @@ async function evaluateHost(
   { host, addresses, alias, failure }: MailHost,
   context: DomainContext,
 ): Promise<{ state: LineState; problem: string | null }> {
-  if (parseAddress(host))
-    return { state: 'bad', problem: `${host} is an address; an MX record must name a host.` }
+  if (parseAddress(host)) return { state: 'bad', problem: mxProblems.isAddress(host) }
   if (failure === 'SERVFAIL' && (await failsValidation(host, 'A', context)))
     return {
       state: 'bad',
@@ -65,8 +65,7 @@ async function evaluateHost(
       state: 'unknown',
       problem: `The address of ${host} could not be looked up (${failure}).`,
     }
-  if (addresses.length === 0)
-    return { state: 'bad', problem: `The mail server ${host} has no address.` }
+  if (addresses.length === 0) return { state: 'bad', problem: mxProblems.hasNoAddress(host) }
   const unreachable = addresses.find((address) => !isReachable(address, context.deps))
   if (unreachable !== undefined) {
     const reach = classify(unreachable)
@@ -80,6 +79,6 @@ async function evaluateHost(
     ? { state: 'good', problem: null }
     : {
         state: 'warning',
-        problem: `The mail server ${host} is an alias of ${alias}; an MX record must name the host itself (RFC 5321, 5.1).`,
+        problem: mxProblems.isAlias(host, alias),
       }
 }
