@@ -20,6 +20,8 @@ const REAL_PARTS = {
   '/usr/sbin/nginx': 'nginx',
   '/usr/bin/promtool': 'prometheus',
   '/usr/sbin/unbound-checkconf': 'unbound',
+  '/usr/bin/unbound-host': 'unbound-host',
+  '/usr/bin/ldns-signzone': 'ldnsutils',
   '/usr/sbin/ipset': 'ipset',
   '/usr/sbin/iptables': 'iptables',
   '/usr/sbin/ip': 'iproute2',

@@ -19,7 +19,7 @@ export const dns = {
 export const mailAuth = {
   nameNotFound,
   unknownDmarc: (error: string) =>
-    `Couldn’t look up the DMARC record (${error}). Check again later.`,
+    `The DMARC record could not be looked up (${error}). Check again later.`,
   noDmarc: 'No DMARC record: receivers don’t know how to treat spoofed mail.',
   policies: {
     reject: 'Enforced: receivers reject spoofed mail.',

@@ -51,18 +51,31 @@ export function tlsVerdict({
   return { state: 'good', sentence: trusted }
 }
 
+type BlocklistCounts = Pick<
+  BlacklistResult,
+  'ip' | 'listedCount' | 'cleanCount' | 'unknownCount' | 'totalChecked'
+> & { critical: number }
+
 /** An address is not called clean while a critical list gave no answer. */
-export function blacklistVerdict({
+export function blacklistVerdict(result: BlacklistResult): Verdict {
+  const critical = result.blacklists.filter(
+    ({ status, category }) => status === 'unknown' && category === 'critical',
+  ).length
+  return blocklistVerdict({ ...result, critical })
+}
+
+/**
+ * The verdict on an address from the numbers of its answers.
+ * @param counts `critical`: critical lists without a usable answer
+ */
+export function blocklistVerdict({
   ip,
   listedCount,
   cleanCount,
   unknownCount,
   totalChecked,
-  blacklists,
-}: BlacklistResult): Verdict {
-  const critical = blacklists.filter(
-    ({ status, category }) => status === 'unknown' && category === 'critical',
-  ).length
+  critical,
+}: BlocklistCounts): Verdict {
   const unchecked = unknownCount > 0 ? ` ${blocklists.unchecked(unknownCount, critical)}` : ''
   if (listedCount > 0) {
     return { state: 'bad', sentence: blocklists.listed(ip, listedCount, totalChecked) + unchecked }

@@ -9,7 +9,7 @@ import {
 import { Fault } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { canonical, isAllowed, parseHost, type DomainName } from '../net/address.ts'
-import { dataOf, type DnsFailure, type Resolver } from '../net/dns.ts'
+import { dataOf, type DnsAnswer, type DnsFailure, type Resolver } from '../net/dns.ts'
 import { checkTarget } from '../net/guard.ts'
 import { getSmall } from '../net/http/get-small.ts'
 import { probeTls, type TlsFacts } from '../net/tls/probe-tls.ts'
@@ -59,6 +59,8 @@ export type MailHost = {
   /** Where a CNAME leads; an MX must not be an alias (RFC 5321, 5.1). */
   alias: string | null
   failure: DnsFailure | null
+  /** Whether DNSSEC secures the addresses, and the CNAMEs on the way to them. */
+  isAuthenticated: boolean
 }
 
 export type MailHosts = { hosts: MailHost[]; omittedHosts: number }
@@ -85,8 +87,11 @@ export type DomainContext = DomainName & {
   dmarc: () => ReturnType<typeof gatherDmarc>
   mtaSts: () => ReturnType<typeof gatherMtaSts>
   bimi: () => ReturnType<typeof gatherBimi>
-  /** Whether the resolver validates DNSSEC: the root is signed. */
-  isValidating: () => Promise<boolean>
+  /**
+   * Whether the resolver that gave this answer validates DNSSEC: the root is signed. Of several
+   * resolvers, one may validate and another not.
+   */
+  isValidated: (answer: DnsAnswer) => Promise<boolean>
   addressesOf: (host: string) => Promise<MailHost>
   probe: (host: string, service: ServiceName) => Promise<Probe>
 }
@@ -132,10 +137,10 @@ export function createDomainContext(
     dmarc: once(() => gatherDmarc(domain, queries)),
     mtaSts: once(() => gatherMtaSts(domain, queries, fetchFile)),
     bimi: once(() => gatherBimi(domain, queries)),
-    isValidating: once(async () => {
-      const answer = await queries.query('.', 'SOA')
-      return answer.status === 'NOERROR' && answer.isAuthenticated
-    }),
+    async isValidated({ server }) {
+      const root = await queries.query('.', 'SOA')
+      return root.status === 'NOERROR' && root.isAuthenticated && root.server === server
+    },
     addressesOf,
     probe: (host, service) =>
       remember(probes, `${host} ${service}`, () =>
@@ -186,6 +191,9 @@ async function lookUpHost(host: string, queries: DnsQueries): Promise<MailHost> 
     omittedAddresses: Math.max(0, addresses.length - MAX_ADDRESSES_PER_HOST),
     alias: aliases.at(-1) ?? null,
     failure: addresses.length > 0 ? null : (dnsFailureOf(v4) ?? dnsFailureOf(v6)),
+    isAuthenticated: [v4, v6].every(
+      (answer) => answer.status !== 'FAILED' && answer.isAuthenticated,
+    ),
   }
 }
 

@@ -25,7 +25,7 @@ export const EXAMPLE_REPORT: DomainReport = {
       stage: 'authentication',
       state: 'warning',
       isUsed: true,
-      summary: 'Spoofed mail is delivered: the policy only monitors (p=none).',
+      summary: 'Not enforced: the policy “none” only monitors. Spoofed mail is still delivered.',
       details: [],
       evidence: [
         {

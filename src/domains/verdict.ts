@@ -1,5 +1,6 @@
 import { joinItems } from '../protocols/advice.ts'
 import { worstOf } from './lines/line.ts'
+import { STAGE_TITLES } from './messages.ts'
 import {
   LINES_BY_STAGE,
   STAGE_NAMES,
@@ -8,19 +9,10 @@ import {
   type DomainVerdict,
   type LineName,
   type LineState,
-  type StageName,
 } from './shapes.ts'
 
 /** Lines without which nothing good can be said about a domain. */
 const ESSENTIAL_LINES: readonly LineName[] = ['mx', 'spf', 'dmarc', 'smtp-tls', 'blocklists']
-
-const STAGE_TITLES: Record<StageName, string> = {
-  sender: 'Sender',
-  authentication: 'Authentication',
-  mx: 'MX',
-  tls: 'TLS',
-  reputation: 'Reputation',
-}
 
 /** The one verdict that the API, the dashboard and the command line share. */
 export function verdictOf(unicodeDomain: string, lines: readonly DomainLine[]): DomainVerdict {

@@ -1,9 +1,10 @@
 import { planImport, readEntries, reportImport } from '../http/import.ts'
 import type { ImportReport } from '../http/shapes.ts'
 import { notifyChange } from '../store/changes.ts'
+import { listKnownNames } from '../store/known-names.ts'
 import { alreadyMonitored, HOSTS_LIMIT_MESSAGE, readHost, type HostDeps } from './hosts.ts'
 import { MAX_HOSTS_PER_WORKSPACE } from './limits.ts'
-import { insertHosts, listKnownHosts, lockAndCountHosts } from './store.ts'
+import { insertHosts, lockAndCountHosts } from './store.ts'
 
 type HostEntry = { host: string; label?: string }
 
@@ -24,9 +25,8 @@ export async function importHosts(
   const names = read.flatMap(({ name }) => (name === null ? [] : [name]))
   return db.transaction().execute(async (trx) => {
     const free = MAX_HOSTS_PER_WORKSPACE - (await lockAndCountHosts(trx, workspaceId))
-    const known = new Set(await listKnownHosts(trx, workspaceId, names))
     const rules = {
-      known,
+      known: await listKnownNames(trx, 'monitoredHost', workspaceId, names),
       free,
       limitMessage: HOSTS_LIMIT_MESSAGE,
       existsMessage: alreadyMonitored,

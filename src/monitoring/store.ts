@@ -85,22 +85,6 @@ export async function lockAndCountHosts(db: Db, workspaceId: string): Promise<nu
   return countHosts(db, workspaceId)
 }
 
-/** Those of the names that the workspace monitors. */
-export async function listKnownHosts(
-  db: Db,
-  workspaceId: string,
-  names: string[],
-): Promise<string[]> {
-  if (names.length === 0) return []
-  const rows = await db
-    .selectFrom('monitoredHost')
-    .select('host')
-    .where('workspaceId', '=', workspaceId)
-    .where('host', 'in', names)
-    .execute()
-  return rows.map(({ host }) => host)
-}
-
 /** Inserts hosts in one statement. @returns those that the workspace did not have */
 export async function insertHosts(
   db: Db,

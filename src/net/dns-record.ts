@@ -6,6 +6,7 @@ export type RecordType =
   | 'AAAA'
   | 'CAA'
   | 'CNAME'
+  | 'DNSKEY'
   | 'DS'
   | 'MX'
   | 'NS'

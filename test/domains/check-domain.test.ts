@@ -173,11 +173,11 @@ describe('the check of a domain', () => {
     expect(matching).toMatchObject({ state: 'unknown', isUsed: true })
     const wrong = await check({ [name]: [`3 1 1 ${'0'.repeat(64)}`] })
     expect(lineOf(wrong, 'dane')).toMatchObject({
-      state: 'bad',
+      state: 'warning',
       summary: expect.stringMatching(/No TLSA record matches/),
     })
     expect(wrong.fixes).toMatchObject([
-      { name: '_25._tcp.mail.example.com', type: 'TLSA', value: TLSA, severity: 'bad' },
+      { name: '_25._tcp.mail.example.com', type: 'TLSA', value: TLSA, severity: 'warning' },
     ])
   })
 

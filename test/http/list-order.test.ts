@@ -95,9 +95,14 @@ async function storeReports(): Promise<string> {
   return `/api/v1/dmarc/domains/${data.id}/reports`
 }
 
+// oxlint-disable-next-line typescript/no-explicit-any -- lists of four shapes
+type Answer = any
 type Asked = { token?: string; body?: object | FormData; status?: number }
 
-async function ask(path: string, { token = alice.token, body, status = 0 }: Asked = {}) {
+async function ask(
+  path: string,
+  { token = alice.token, body, status = 0 }: Asked = {},
+): Promise<Answer> {
   const isForm = body instanceof FormData
   const response = await portreeve.request(path, {
     token,

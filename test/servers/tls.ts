@@ -25,7 +25,7 @@ export const SCRIPTS: Record<StartTls, Script> = {
     greeting: '220-mail.example.test ESMTP\r\n220 at your service\r\n',
     replies: [
       {
-        to: /^EHLO \[(127\.0\.0\.1|IPv6:::1)\]\r\n$/,
+        to: /^EHLO \[(127\.[\d.]+|IPv6:::1)\]\r\n$/,
         say: '250-mail.example.test\r\n250-PIPELINING\r\n250 STARTTLS\r\n',
       },
       { to: /^STARTTLS\r\n$/, say: '220 go ahead\r\n', upgrade: true },
@@ -46,25 +46,30 @@ export const SCRIPTS: Record<StartTls, Script> = {
   postgres: { replies: [{ to: /^\0\0\0\x08\x04\xd2\x16\x2f$/, say: 'S', upgrade: true }] },
 }
 
-/** A TLS server on loopback, at once or behind a script. `cert` is the chain as it is sent. */
+/**
+ * A TLS server on loopback, at once or behind a script. `cert` is the chain as it is sent.
+ * @param options `port`: a free one without
+ */
 export async function startTlsServer(
-  options: SecureContextOptions & { script?: Script; host?: string },
+  options: SecureContextOptions & { script?: Script; host?: string; port?: number },
 ): Promise<TcpServer> {
-  const { script, host = '127.0.0.1', ...context } = options
+  const { script, host = '127.0.0.1', port = 0, ...context } = options
   const secureContext = createSecureContext(context)
   const secure = (socket: Socket) => {
     const secured = new TLSSocket(socket, { isServer: true, secureContext })
     secured.on('error', () => {}).resume()
   }
-  return listen(host, (socket) => (script ? play(script, socket, secure) : secure(socket)))
+  return listen({ host, port }, (socket) =>
+    script ? play(script, socket, secure) : secure(socket),
+  )
 }
 
 /** A server without TLS: it sends its greeting, or nothing. */
 export async function startPlainServer(
   greeting: string | Buffer = '',
-  { hangUp = false } = {},
+  { hangUp = false, host = '127.0.0.1', port = 0 } = {},
 ): Promise<TcpServer> {
-  return listen('127.0.0.1', (socket) => {
+  return listen({ host, port }, (socket) => {
     if (hangUp) socket.end(greeting)
     else socket.write(greeting)
     socket.resume()
@@ -87,7 +92,10 @@ function play(
   socket.on('data', answer)
 }
 
-async function listen(host: string, serve: (socket: Socket) => void): Promise<TcpServer> {
+async function listen(
+  { host, port }: { host: string; port: number },
+  serve: (socket: Socket) => void,
+): Promise<TcpServer> {
   const sockets = new Set<Socket>()
   let connections = 0
   const server: Server = createServer((socket) => {
@@ -96,7 +104,7 @@ async function listen(host: string, serve: (socket: Socket) => void): Promise<Tc
     socket.on('error', () => {}).on('close', () => sockets.delete(socket))
     serve(socket)
   })
-  await once(server.listen(0, host), 'listening')
+  await once(server.listen(port, host), 'listening')
   return {
     port: (server.address() as AddressInfo).port,
     connections: () => connections,

@@ -85,6 +85,26 @@ export async function isIncidentOpen(db: Db, workspaceId: string, key: string): 
   return row !== undefined
 }
 
+/** Lists the open incidents with these keys, and those whose keys begin with these texts. */
+export async function listOpenByKey(
+  db: Db,
+  workspaceId: string,
+  { keys, prefixes }: { keys: string[]; prefixes: string[] },
+): Promise<Pick<IncidentRow, 'key' | 'title'>[]> {
+  if (keys.length === 0 && prefixes.length === 0) return []
+  return db
+    .selectFrom('alertIncident')
+    .select(['key', 'title'])
+    .where('workspaceId', '=', workspaceId)
+    .where('resolvedAt', 'is', null)
+    .where(
+      sql<boolean>`(key = any(${keys}) or exists (
+        select from unnest(${prefixes}::text[]) as prefix where starts_with(key, prefix)))`,
+    )
+    .orderBy('id')
+    .execute()
+}
+
 /** Closes an incident without an alert, where it is open. */
 export async function closeIncident(db: Db, workspaceId: string, key: string): Promise<void> {
   await db

@@ -2,6 +2,7 @@ import { readConfig } from '../../config.ts'
 import { createCheckServices } from '../../diagnostics/check-services.ts'
 import { checkDomain } from '../../domains/check-domain.ts'
 import { createRegistrationLookup } from '../../domains/registration-lookup.ts'
+import { FIXES_TITLE, SEVERITY_NAMES } from '../../domains/messages.ts'
 import type { DomainFix, DomainLine, DomainReport, LineState } from '../../domains/shapes.ts'
 import { Fault } from '../../errors.ts'
 import { createLog } from '../../log.ts'
@@ -70,7 +71,7 @@ export function domainReport(report: DomainReport): string {
       `  ${paint('bold', title)}`,
       ...lines.filter(({ stage }) => stage === name).flatMap((line) => lineRows(line, columns)),
     ]),
-    ...(fixes.length > 0 ? ['', `  ${paint('bold', 'Fix these in order')}`] : []),
+    ...(fixes.length > 0 ? ['', `  ${paint('bold', FIXES_TITLE)}`] : []),
     ...fixes.flatMap(fixRows),
     '',
   ].join('\n')
@@ -97,7 +98,7 @@ function fixRows(fix: DomainFix, index: number): string[] {
   const record = (sign: string, value: string) => `     ${sign} "${sanitizeForTerminal(value)}"`
   return [
     '',
-    `  ${index + 1}. ${paint('bold', `${sanitizeForTerminal(fix.name)}  ${fix.type}`)}`,
+    `  ${index + 1}. ${paint('bold', `${sanitizeForTerminal(fix.name)}  ${fix.type}`)}  ${paint('dim', SEVERITY_NAMES[fix.severity])}`,
     ...fix.published.map((value) => paint('red', record('-', value))),
     paint('green', record('+', fix.value)),
     ...reasons.map((reason) => `       ${sanitizeForTerminal(reason)}`),

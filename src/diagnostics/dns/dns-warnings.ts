@@ -1,5 +1,6 @@
 import { classify, parseAddress } from '../../net/address.ts'
 import type { Resolver } from '../../net/dns.ts'
+import { mxProblems } from '../../protocols/mail/mx-problems.ts'
 import type { DnsAnswers, DnsRecords } from './dns-answers.ts'
 
 /** Mail servers that are looked up. Of a domain with more, only the first are checked. */
@@ -102,18 +103,13 @@ async function exchangeWarning(
   resolver: Resolver,
   signal: AbortSignal,
 ): Promise<string | null> {
-  if (parseAddress(exchange))
-    return `The MX ${exchange} is an IP address, which many senders ignore. Use a host name.`
+  if (parseAddress(exchange)) return mxProblems.isAddress(exchange)
   const [v4, v6] = await Promise.all([
     resolver.query(exchange, 'A', signal),
     resolver.query(exchange, 'AAAA', signal),
   ])
   if (v4.status === 'FAILED' || v6.status === 'FAILED') return null
   const [target] = [...v4.cnames, ...v6.cnames]
-  if (target !== undefined) {
-    return `The MX ${exchange} is an alias for ${target}, which RFC 2181 forbids. Use ${target} in the MX record.`
-  }
-  return v4.records.length + v6.records.length > 0
-    ? null
-    : `The MX ${exchange} has no address, so mail cannot be delivered to it.`
+  if (target !== undefined) return mxProblems.isAlias(exchange, target)
+  return v4.records.length + v6.records.length > 0 ? null : mxProblems.hasNoAddress(exchange)
 }

@@ -2,10 +2,11 @@ import type { Kysely } from 'kysely'
 import { planImport, readEntries, reportImport } from '../../http/import.ts'
 import type { ImportReport } from '../../http/shapes.ts'
 import { notifyChange } from '../../store/changes.ts'
+import { listKnownNames } from '../../store/known-names.ts'
 import type { DB } from '../../store/tables.ts'
 import { MAX_DOMAINS } from '../limits.ts'
 import { alreadyRegistered, DOMAINS_LIMIT_MESSAGE, newProof, registrable } from './domains.ts'
-import { countDomains, insertDomains, listKnownDomains } from './store.ts'
+import { countDomains, insertDomains } from './store.ts'
 
 /** Registers several domains in one transaction. Each entry has its own result. */
 export async function importDomains(
@@ -18,7 +19,7 @@ export async function importDomains(
   return db.transaction().execute(async (trx) => {
     const free = MAX_DOMAINS - (await countDomains(trx, workspaceId))
     const rules = {
-      known: new Set(await listKnownDomains(trx, workspaceId, names)),
+      known: await listKnownNames(trx, 'dmarcDomain', workspaceId, names),
       free,
       limitMessage: DOMAINS_LIMIT_MESSAGE,
       existsMessage: alreadyRegistered,

@@ -52,22 +52,6 @@ export async function insertDomain(
   return row as DomainRow | undefined
 }
 
-/** Those of the names that the workspace has. */
-export async function listKnownDomains(
-  db: Db,
-  workspaceId: string,
-  names: string[],
-): Promise<string[]> {
-  if (names.length === 0) return []
-  const rows = await db
-    .selectFrom('dmarcDomain')
-    .select('domain')
-    .where('workspaceId', '=', workspaceId)
-    .where('domain', 'in', names)
-    .execute()
-  return rows.map(({ domain }) => domain)
-}
-
 /** Inserts domains in one statement. @returns those that the workspace did not have */
 export async function insertDomains(
   db: Db,

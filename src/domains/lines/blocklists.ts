@@ -1,3 +1,4 @@
+import { blocklistVerdict } from '../../diagnostics/verdict.ts'
 import { classify } from '../../net/address.ts'
 import { joinItems } from '../../protocols/advice.ts'
 import type { Listing } from '../../protocols/dnsbl/blocklists.ts'
@@ -121,7 +122,10 @@ function stateOf({ listings }: Sweep): LineState {
   return isOpen || isMostlyOpen || listings.length === 0 ? 'unknown' : 'good'
 }
 
+/** One address has the sentence of its own check. */
 function summaryOf(sweeps: Sweep[], listCount: number): string {
+  const [only, ...others] = sweeps
+  if (only && others.length === 0) return blocklistVerdict(countsOf(only)).sentence
   const listed = sweeps.filter(({ listings }) => listings.some(countsAsListed))
   if (listed.length > 0) {
     const names = new Set(
@@ -138,6 +142,21 @@ function summaryOf(sweeps: Sweep[], listCount: number): string {
     : `${counted(sweeps.length, 'address is', 'addresses are')} on none of ${listCount} blocklists.`
 }
 
+function countsOf({ ip, listings }: Sweep) {
+  const count = (wanted: Listing['status']) =>
+    listings.filter(({ status }) => status === wanted).length
+  return {
+    ip,
+    listedCount: count('listed'),
+    cleanCount: count('clean'),
+    unknownCount: count('unknown'),
+    totalChecked: listings.length,
+    critical: listings.filter(
+      ({ status, list }) => status === 'unknown' && list.category === 'critical',
+    ).length,
+  }
+}
+
 function detailsOf({ ip, listings }: Sweep): string[] {
   return listings
     .filter(({ status }) => status === 'listed')
@@ -147,9 +166,8 @@ function detailsOf({ ip, listings }: Sweep): string[] {
     })
 }
 
-function evidenceOf({ ip, listings }: Sweep, state: LineState): Evidence {
-  const count = (status: Listing['status']) =>
-    listings.filter((listing) => listing.status === status).length
-  const value = `${count('listed')} listed, ${count('clean')} not listed, ${count('unknown')} unknown`
+function evidenceOf(sweep: Sweep, state: LineState): Evidence {
+  const { ip, listedCount, cleanCount, unknownCount } = countsOf(sweep)
+  const value = `${listedCount} listed, ${cleanCount} not listed, ${unknownCount} unknown`
   return { label: ip, value, state }
 }

@@ -166,7 +166,8 @@ function evaluateFault(host: string, fault: Fault, service: ServiceName): Findin
   }
 }
 
-function obstacleOf({ code, cause }: Fault): Obstacle {
+/** Why a connection gave no certificate. */
+export function obstacleOf({ code, cause }: Fault): Obstacle {
   const { code: reason } = (cause ?? {}) as { code?: string }
   if (reason === 'ECONNREFUSED') return 'closed'
   if (code === 'upstream_rejected') return 'no-tls'

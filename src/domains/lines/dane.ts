@@ -1,6 +1,4 @@
-import { dataOf } from '../../net/dns.ts'
 import type { CertificateFacts } from '../../net/tls/certificate.ts'
-import { dnsFailureOf } from '../../protocols/dns-queries.ts'
 import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import {
   compareTlsa,
@@ -9,72 +7,73 @@ import {
   type TlsaRecord,
   type TlsaResult,
 } from '../../protocols/mail/tlsa.ts'
-import type { DomainContext } from '../domain-context.ts'
+import type { DomainContext, MailHost } from '../domain-context.ts'
 import { propose, type Proposal } from '../fixes/proposal.ts'
 import type { Evidence, LineState } from '../shapes.ts'
+import { obstacleOf } from './certificates.ts'
 import { counted, unused, worstOf, type Line, type LineResult } from './line.ts'
+import { lookUpTlsa, type Security, type TlsaLookup } from './tlsa-lookup.ts'
 
-type Finding = {
-  host: string
-  state: LineState
-  problem: string | null
-  evidence: Evidence[]
-  proposals: Proposal[]
-}
+type Verdict = { state: LineState; problem: string | null }
+type Finding = Verdict & { evidence: Evidence[]; proposals: Proposal[] }
 
 export const daneLine: Line = { name: 'dane', title: 'DANE', check: checkDane }
 
 async function checkDane(context: DomainContext): Promise<LineResult> {
   const { hosts } = await context.mailHosts()
-  const found = await Promise.all(hosts.map(({ host }) => checkHost(host, context)))
+  const found = await Promise.all(hosts.map((host) => checkHost(host, context)))
   const findings = found.filter((finding) => finding !== null)
   if (findings.length === 0) return unused('The mail servers do not use DANE.')
-  const state = worstOf(findings.map((finding) => finding.state))
   const problems = findings.flatMap(({ problem }) => problem ?? [])
-  const partial = hosts.length - findings.length
+  const without = hosts.length - findings.length
   return {
-    state,
+    state: worstOf(findings.map((finding) => finding.state)),
     summary:
       problems[0] ??
       `The TLSA records confirm the ${findings.length === 1 ? 'certificate' : 'certificates'} of ${counted(findings.length, 'mail server')}.`,
     details: [
       ...problems.slice(1),
-      ...(partial > 0
-        ? [`${counted(partial, 'mail server has', 'mail servers have')} no TLSA record.`]
+      ...(without > 0
+        ? [`${counted(without, 'mail server has', 'mail servers have')} no TLSA record.`]
         : []),
+      ...(await mxRemarks(context)),
     ],
     evidence: findings.flatMap(({ evidence }) => evidence),
     proposals: findings.flatMap(({ proposals }) => proposals),
   }
 }
 
+/** RFC 7672, 2.2.1: whoever can change unsigned MX records can lead senders past DANE. */
+async function mxRemarks(context: DomainContext): Promise<string[]> {
+  const mx = await context.queries.query(context.name, 'MX')
+  if (mx.status === 'FAILED' || mx.isAuthenticated || !(await context.isValidated(mx))) return []
+  return [
+    `The MX records of ${context.unicode} are not secured by DNSSEC, so DANE does not protect against an attacker who changes them.`,
+  ]
+}
+
 /** @returns null for a host without TLSA records */
-async function checkHost(host: string, context: DomainContext): Promise<Finding | null> {
-  const name = `_25._tcp.${host}`
-  const answer = await context.queries.query(name, 'TLSA')
-  const none = { host, evidence: [], proposals: [] }
-  const failure = dnsFailureOf(answer)
-  if (failure)
-    return { ...none, state: 'unknown', problem: `${name} could not be looked up (${failure}).` }
-  const records = dataOf(answer, 'TLSA')
-  if (records.length === 0) return null
-  const isSecure = answer.status !== 'FAILED' && answer.isAuthenticated
+async function checkHost(mailHost: MailHost, context: DomainContext): Promise<Finding | null> {
+  const { host } = mailHost
+  const lookup = await lookUpTlsa(mailHost, context)
+  if (lookup === null) return null
+  if ('failure' in lookup) return { ...lookup.failure, evidence: [], proposals: [] }
   const probe = await context.probe(host, 'smtp')
   const chain = 'facts' in probe ? sentChain(probe.facts) : null
-  const results = records.map((record) => compareTlsa(record, chain ?? []))
+  const names = [...new Set([lookup.base, host, context.name])]
+  const results = lookup.records.map((record) => compareTlsa(record, chain ?? [], names))
   const verdict = chain
-    ? verdictOf(host, results, { isSecure, isValidating: await context.isValidating() })
-    : {
-        state: 'unknown' as const,
-        problem: `The certificate of ${host} could not be read, so its TLSA records were not compared.`,
-      }
+    ? verdictOf(host, results, lookup.security)
+    : withoutCertificate(host, lookup.security, 'fault' in probe && obstacleOf(probe.fault) === 'no-tls') // prettier-ignore
+  const isWrong = chain !== null && lookup.security !== 'insecure' && !results.some(canBeUsed)
   return {
-    host,
     ...verdict,
-    evidence: results.map((result) => evidenceOf(name, result, chain !== null)),
-    proposals: chain && verdict.state === 'bad' ? proposalsFor(name, records, chain, context) : [],
+    evidence: results.map((result) => evidenceOf(lookup, result, chain !== null)),
+    proposals: isWrong ? proposalsFor(lookup, chain, verdict.state, context) : [],
   }
 }
+
+const canBeUsed = ({ status }: TlsaResult) => status !== 'mismatched'
 
 /** A trusted root comes from our own store, not from the server. */
 function sentChain({ chain, isTrusted }: { chain: CertificateFacts[]; isTrusted: boolean }) {
@@ -82,36 +81,61 @@ function sentChain({ chain, isTrusted }: { chain: CertificateFacts[]; isTrusted:
   return isTrusted && chain.length > 1 && last?.isSelfIssued ? chain.slice(0, -1) : chain
 }
 
-function verdictOf(
-  host: string,
-  results: TlsaResult[],
-  { isSecure, isValidating }: { isSecure: boolean; isValidating: boolean },
-): { state: LineState; problem: string | null } {
+const NOT_DELIVERED = 'Senders that use DANE do not deliver there.'
+
+function ignored(host: string): Verdict {
+  return {
+    state: 'warning',
+    problem: `The TLSA records of ${host} are not secured by DNSSEC, so senders ignore them.`,
+  }
+}
+
+function withoutCertificate(host: string, security: Security, hasNoTls: boolean): Verdict {
+  if (security === 'insecure') return ignored(host)
+  // RFC 7672, 2.2: with secure TLSA records, TLS is mandatory.
+  if (security === 'secure' && hasNoTls)
+    return {
+      state: 'bad',
+      problem: `${host} has TLSA records, but does not offer TLS. ${NOT_DELIVERED}`,
+    }
+  return {
+    state: 'unknown',
+    problem: `The certificate of ${host} could not be read, so its TLSA records were not compared.`,
+  }
+}
+
+function verdictOf(host: string, results: TlsaResult[], security: Security): Verdict {
   const usable = results.filter(({ status }) => status !== 'unusable')
   const isMatched = usable.some(({ status }) => status === 'matched')
-  if (!isSecure && isValidating)
-    return {
-      state: 'warning',
-      problem: `The TLSA records of ${host} are not secured by DNSSEC, so senders ignore them.`,
-    }
+  if (security === 'insecure') return ignored(host)
   if (usable.length === 0)
     return {
       state: 'warning',
       problem: `Senders cannot use the TLSA records of ${host}: ${results[0]?.reason ?? ''}.`,
     }
-  if (!isMatched)
-    return {
-      state: 'bad',
-      problem: `No TLSA record matches the certificate of ${host}. Senders that use DANE do not deliver there.`,
-    }
-  if (isSecure) return { state: 'good', problem: null }
+  if (!isMatched) return mismatch(host, usable, security)
+  if (security === 'secure') return { state: 'good', problem: null }
   return {
     state: 'unknown',
     problem: `The TLSA records match the certificate of ${host}, but the resolver of this service does not check DNSSEC.`,
   }
 }
 
-function evidenceOf(name: string, { record, status }: TlsaResult, isCompared: boolean): Evidence {
+function mismatch(host: string, usable: TlsaResult[], security: Security): Verdict {
+  const reason = usable.find((result) => result.reason !== null)?.reason
+  const what = `No TLSA record ${reason ? 'confirms' : 'matches'} the certificate of ${host}${reason ? `: ${reason}` : ''}.`
+  if (security === 'secure') return { state: 'bad', problem: `${what} ${NOT_DELIVERED}` }
+  return {
+    state: 'warning',
+    problem: `${what} If its zone is signed, senders that use DANE do not deliver there; the resolver of this service does not check DNSSEC.`,
+  }
+}
+
+function evidenceOf(
+  { name }: TlsaLookup,
+  { record, status }: TlsaResult,
+  isCompared: boolean,
+): Evidence {
   const states: Record<TlsaResult['status'], LineState> = {
     matched: 'good',
     mismatched: 'warning',
@@ -122,14 +146,13 @@ function evidenceOf(name: string, { record, status }: TlsaResult, isCompared: bo
 }
 
 function proposalsFor(
-  name: string,
-  records: TlsaRecord[],
+  { base, name, records }: { base: string; name: string; records: TlsaRecord[] },
   [leaf]: readonly CertificateFacts[],
+  severity: LineState,
   { registeredDomain: ours }: DomainContext,
 ): Proposal[] {
   const proposal = leaf && recommendedTlsa(leaf)
-  const host = name.replace(/^_25\._tcp\./, '')
-  if (!proposal || registeredDomain(host) !== ours) return []
+  if (!proposal || registeredDomain(base) !== ours) return []
   const published = records.map(formatTlsa)
   const value = formatTlsa(proposal)
   const reason = 'It does not match the certificate that the server presents.'
@@ -138,7 +161,7 @@ function proposalsFor(
       name,
       type: 'TLSA',
       line: 'dane',
-      severity: 'bad',
+      severity: severity === 'bad' ? 'bad' : 'warning',
       published,
       value,
       changes: [

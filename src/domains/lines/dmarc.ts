@@ -1,3 +1,4 @@
+import { mailAuth } from '../../diagnostics/messages.ts'
 import { usesMailAtAll } from '../../diagnostics/mail-auth/mail-auth-advice.ts'
 import { sortBySeverity } from '../../protocols/advice.ts'
 import { adviceOnDmarc } from '../../protocols/dmarc/dmarc-advice.ts'
@@ -9,7 +10,7 @@ import { messagesOf, stateOfAdvice, worstOf, type Line, type LineResult } from '
 export const dmarcLine: Line = { name: 'dmarc', title: 'DMARC', check: checkDmarc }
 
 async function checkDmarc(context: DomainContext): Promise<LineResult> {
-  const { name: domain, registeredDomain } = context
+  const { registeredDomain } = context
   const [{ dmarc, destinations }, own, mailUse, spf, dkim] = await Promise.all([
     context.dmarc(),
     context.own(),
@@ -30,7 +31,7 @@ async function checkDmarc(context: DomainContext): Promise<LineResult> {
   if (dmarc.error)
     return {
       state: 'unknown',
-      summary: `The DMARC record of ${domain} could not be looked up (${dmarc.error}).`,
+      summary: mailAuth.unknownDmarc(dmarc.error),
       details: messagesOf(advice),
       evidence,
     }
@@ -43,13 +44,9 @@ async function checkDmarc(context: DomainContext): Promise<LineResult> {
 }
 
 /** The policy of a record without problems. */
-function summaryOf({ effectivePolicy, domain, policyDomain, record }: DmarcDiscovery): string {
-  const inherited = policyDomain === domain ? '' : ` (inherited from ${policyDomain})`
-  if (effectivePolicy === 'reject') return `Spoofed mail is rejected (p=reject)${inherited}.`
-  if (effectivePolicy === 'quarantine')
-    return `Spoofed mail goes to spam (p=quarantine)${inherited}.`
-  const policy = record?.testing ? 't=y' : 'p=none'
-  return `Spoofed mail is delivered: the policy only monitors (${policy})${inherited}.`
+function summaryOf({ effectivePolicy, domain, policyDomain }: DmarcDiscovery): string {
+  const inherited = policyDomain === domain ? '' : ` It is inherited from ${policyDomain}.`
+  return `${mailAuth.policies[effectivePolicy ?? 'none']}${inherited}`
 }
 
 /** Without the database there is still the usual address. */

@@ -1,7 +1,9 @@
 import { classify, parseAddress } from '../../net/address.ts'
 import { joinItems } from '../../protocols/advice.ts'
+import { mxProblems } from '../../protocols/mail/mx-problems.ts'
 import { isReachable, type DomainContext, type MailHost } from '../domain-context.ts'
 import type { LineState } from '../shapes.ts'
+import { failsValidation } from './dnssec.ts'
 import { counted, unanswered, unused, worstOf, type Line, type LineResult } from './line.ts'
 
 export const mxLine: Line = { name: 'mx', title: 'MX', check: checkMx }
@@ -11,7 +13,9 @@ async function checkMx(context: DomainContext): Promise<LineResult> {
   if (receives === 'unknown') return unanswered('The MX records', error ?? 'no answer')
   if (receives === 'nothing') return unused('The domain receives no mail.')
   const { hosts, omittedHosts } = await context.mailHosts()
-  const findings = hosts.map((host) => ({ host, ...evaluateHost(host, context) }))
+  const findings = await Promise.all(
+    hosts.map(async (host) => ({ host, ...(await evaluateHost(host, context)) })),
+  )
   const problems = findings.flatMap(({ problem }) => problem ?? [])
   const withoutMx =
     receives === 'address'
@@ -46,20 +50,23 @@ function summaryOf(hosts: MailHost[]): string {
   return `Mail goes to ${names} (${counted(addresses, 'address', 'addresses')}).`
 }
 
-function evaluateHost(
+async function evaluateHost(
   { host, addresses, alias, failure }: MailHost,
-  { deps }: DomainContext,
-): { state: LineState; problem: string | null } {
-  if (parseAddress(host))
-    return { state: 'bad', problem: `${host} is an address; an MX record must name a host.` }
+  context: DomainContext,
+): Promise<{ state: LineState; problem: string | null }> {
+  if (parseAddress(host)) return { state: 'bad', problem: mxProblems.isAddress(host) }
+  if (failure === 'SERVFAIL' && (await failsValidation(host, 'A', context)))
+    return {
+      state: 'bad',
+      problem: `The DNSSEC signatures of ${host} are not valid, so resolvers that check them do not find it.`,
+    }
   if (failure)
     return {
       state: 'unknown',
       problem: `The address of ${host} could not be looked up (${failure}).`,
     }
-  if (addresses.length === 0)
-    return { state: 'bad', problem: `The mail server ${host} has no address.` }
-  const unreachable = addresses.find((address) => !isReachable(address, deps))
+  if (addresses.length === 0) return { state: 'bad', problem: mxProblems.hasNoAddress(host) }
+  const unreachable = addresses.find((address) => !isReachable(address, context.deps))
   if (unreachable !== undefined) {
     const reach = classify(unreachable)
     const why = reach.public ? 'not reachable' : reach.why
@@ -72,6 +79,6 @@ function evaluateHost(
     ? { state: 'good', problem: null }
     : {
         state: 'warning',
-        problem: `The mail server ${host} is an alias of ${alias}; an MX record must name the host itself (RFC 5321, 5.1).`,
+        problem: mxProblems.isAlias(host, alias),
       }
 }

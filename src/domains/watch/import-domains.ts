@@ -4,10 +4,11 @@ import type { ImportReport } from '../../http/shapes.ts'
 import type { Job } from '../../jobs/job.ts'
 import type { Queue } from '../../jobs/queue.ts'
 import { notifyChange } from '../../store/changes.ts'
+import { listKnownNames } from '../../store/known-names.ts'
 import type { DB } from '../../store/tables.ts'
 import { parseDomain } from '../check-domain.ts'
 import { MAX_WATCHED_DOMAINS } from '../limits.ts'
-import { countWatched, insertWatchedDomains, listKnownWatched } from './store.ts'
+import { countWatched, insertWatchedDomains } from './store.ts'
 import { WATCH_LIMIT_MESSAGE } from './watch-domain.ts'
 
 export type ImportDeps = {
@@ -32,7 +33,7 @@ export async function importWatchedDomains(
   return db.transaction().execute(async (trx) => {
     const free = MAX_WATCHED_DOMAINS - (await countWatched(trx, workspaceId))
     const rules = {
-      known: new Set(await listKnownWatched(trx, workspaceId, names)),
+      known: await listKnownNames(trx, 'watchedDomain', workspaceId, names),
       free,
       limitMessage: WATCH_LIMIT_MESSAGE,
       existsMessage: (name: string) => `${name} is already watched.`,

@@ -2,17 +2,10 @@
 import type { NewAlert, ResolvingAlert } from '../../alerts/raise.ts'
 import type { Severity } from '../../alerts/severity.ts'
 import { DAY_MS } from '../../time.ts'
-import type { DomainReport, LineState } from '../shapes.ts'
+import { STATE_NAMES } from '../messages.ts'
+import type { DomainReport } from '../shapes.ts'
 import { counted } from '../lines/line.ts'
 import type { StateChange } from './states.ts'
-
-/** Names of states, as the dashboard has them. */
-export const STATE_NAMES: Record<LineState, string> = {
-  good: 'Good',
-  warning: 'Warning',
-  bad: 'Problem',
-  unknown: 'Not checked',
-}
 
 function incidentOf(domain: string): string {
   return `domain/${domain}`
@@ -22,18 +15,27 @@ function registrationOf(domain: string): string {
   return `domain/${domain}/registration`
 }
 
-/** The alert about lines of a domain that became worse, all that were confirmed by one check. */
+/** A change that alerts of monitored hosts are about, with their titles. */
+export type CoveredChange = StateChange & { alerts: string[] }
+
+/** Alerts of monitored hosts that the text of one alert names. */
+const MAX_NAMED_ALERTS = 5
+
+/**
+ * The alert about lines of a domain that became worse, all that were confirmed by one check.
+ * @param covered lines that monitored hosts have alerts about; the text names them
+ */
 export function worseAlert(
   workspaceId: string,
   { domain, unicodeDomain, verdict, fixes }: DomainReport,
-  changes: StateChange[],
+  { changes, covered }: { changes: StateChange[]; covered: CoveredChange[] },
   at: Date,
 ): NewAlert {
   const keys = changes.map(({ subject, after, since }) => `${subject} ${after} ${since}`)
-  const lines = changes.map(
-    ({ title, before, after, summary }) =>
-      `${title}: ${STATE_NAMES[before]} → ${STATE_NAMES[after]}. ${summary}`,
-  )
+  const lines = [
+    ...changes.map((change) => `${describe(change)} ${change.summary}`),
+    ...covered.map((change) => `${describe(change)} Already alerted: ${named(change.alerts)}.`),
+  ]
   return {
     workspaceId,
     kind: 'domain.worse',
@@ -50,6 +52,15 @@ export function worseAlert(
     path: '/domains',
     at,
   }
+}
+
+function describe({ title, before, after }: StateChange): string {
+  return `${title}: ${STATE_NAMES[before]} → ${STATE_NAMES[after]}.`
+}
+
+function named(titles: string[]): string {
+  const more = titles.length - MAX_NAMED_ALERTS
+  return [...titles.slice(0, MAX_NAMED_ALERTS), ...(more > 0 ? [`${more} more`] : [])].join('; ')
 }
 
 /** The alert about a domain whose lines are as good as before they got worse. */

@@ -11,9 +11,11 @@ import {
   MAX_STORED_REPORT_CHARACTERS,
 } from '../limits.ts'
 import type { DomainReport } from '../shapes.ts'
-import { expiryAlert, recoveredAlert, renewedAlert, STATE_NAMES, worseAlert } from './messages.ts'
+import { STATE_NAMES } from '../messages.ts'
+import { expiryAlert, recoveredAlert, renewedAlert, worseAlert } from './messages.ts'
 import { nextCheckAt } from './schedule.ts'
-import { compareStates, isWorse, type KnownStates, type StateChange } from './states.ts'
+import { divideWorse, hasAlert, type DividedChanges } from './divide-worse.ts'
+import { compareStates, type KnownStates, type StateChange } from './states.ts'
 import {
   insertDomainEvents,
   lockWatched,
@@ -39,7 +41,10 @@ export async function recordCheck(
     const row = await lockWatched(trx, workspaceId, report.domain)
     const checkedAt = new Date(report.checkedAt)
     if (!row || (row.checkedAt !== null && row.checkedAt > checkedAt)) return
-    const { states, changes, isOpen } = compareStates(row.states, report)
+    const compared = compareStates(row.states, report)
+    const { changes, isOpen } = compared
+    const worse = await divideWorse(trx, workspaceId, { report, known: row.states, compared })
+    const states = worse.states
     await saveCheck(trx, row.id, {
       state: report.verdict.state,
       sentence: report.verdict.sentence,
@@ -53,7 +58,7 @@ export async function recordCheck(
     })
     const events = changes.map((change) => eventOf(change, checkedAt))
     await insertDomainEvents(trx, row.id, events, MAX_DOMAIN_EVENTS)
-    await alertAbout(trx, row, { report, changes, states, expiry })
+    await alertAbout(trx, row, { report, worse, hasChanged: changes.length > 0, expiry })
     await notifyChange(trx, workspaceId, 'checks')
   })
 }
@@ -81,33 +86,28 @@ function eventOf(
 
 type Found = {
   report: DomainReport
-  changes: StateChange[]
-  states: KnownStates
+  worse: DividedChanges
+  hasChanged: boolean
   expiry: Expiry | null
 }
 
 async function alertAbout(
   trx: Db,
   { workspaceId }: WatchedDomainRow,
-  { report, changes, states, expiry }: Found,
+  { report, worse, hasChanged, expiry }: Found,
 ): Promise<void> {
   const at = new Date(report.checkedAt)
-  const worse = changes.filter((change) => isWorse(change) && hasAlert(change.subject))
-  if (worse.length > 0) await raiseAlert(trx, worseAlert(workspaceId, report, worse, at))
-  else if (changes.length > 0 && !isAnyWorse(states))
+  if (worse.changes.length > 0) await raiseAlert(trx, worseAlert(workspaceId, report, worse, at))
+  else if (hasChanged && !isAnyWorse(worse.states))
     await raiseResolved(trx, recoveredAlert(workspaceId, report))
   if (expiry) await alertAboutExpiry(trx, workspaceId, report.registeredDomain, expiry, at)
 }
 
-/** The verdict follows from the lines, and the end of a registration has an alert of its own. */
-function hasAlert(subject: StateChange['subject']): boolean {
-  return subject !== 'verdict' && subject !== 'registration'
-}
-
+/** What a monitored host has an alert about, the host’s own alert resolves. */
 function isAnyWorse(states: KnownStates): boolean {
   return Object.entries(states).some(
-    ([subject, { baseline }]) =>
-      baseline !== undefined && hasAlert(subject as StateChange['subject']),
+    ([subject, { baseline, isCovered }]) =>
+      baseline !== undefined && !isCovered && hasAlert(subject as StateChange['subject']),
   )
 }
 

@@ -8,6 +8,8 @@ export type KnownState = {
   suspect: { state: LineState; at: string } | null
   /** The state before it got worse; absent once it has recovered. */
   baseline?: LineState
+  /** Set while it is worse only by what alerts of monitored hosts are about. */
+  isCovered?: true
 }
 /** By the name of a line, and `verdict`. */
 export type KnownStates = Partial<Record<LineName | 'verdict', KnownState>>
@@ -72,9 +74,16 @@ function suspectOf({ suspect }: KnownState, state: LineState, at: string): Known
   return suspect?.state === state ? suspect : { state, at }
 }
 
-function stateAfter({ state: last, baseline = last }: KnownState, state: LineState): KnownState {
+function stateAfter(
+  { state: last, baseline = last, isCovered }: KnownState,
+  state: LineState,
+): KnownState {
   const isStillWorse = isWorse({ before: baseline, after: state })
-  return { state, suspect: null, ...(isStillWorse && { baseline }) }
+  return {
+    state,
+    suspect: null,
+    ...(isStillWorse && { baseline, ...(isCovered && { isCovered }) }),
+  }
 }
 
 const SEVERITY: Record<LineState, number> = { good: 0, unknown: 0, warning: 1, bad: 2 }

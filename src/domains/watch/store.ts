@@ -57,22 +57,6 @@ export async function saveWatched(
   return row as unknown as WatchedDomainRow
 }
 
-/** Those of the names that the workspace watches. */
-export async function listKnownWatched(
-  db: Db,
-  workspaceId: string,
-  names: string[],
-): Promise<string[]> {
-  if (names.length === 0) return []
-  const rows = await db
-    .selectFrom('watchedDomain')
-    .select('domain')
-    .where('workspaceId', '=', workspaceId)
-    .where('domain', 'in', names)
-    .execute()
-  return rows.map(({ domain }) => domain)
-}
-
 /**
  * Inserts domains whose hosts are not known yet, in one statement.
  * @returns those that the workspace did not watch

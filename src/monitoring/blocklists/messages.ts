@@ -104,7 +104,7 @@ function alreadyListedLine({ host }: HostRow, { ip, listing }: ListingChange): s
 }
 
 /** Name of the incident of all listings that the first check of a host found. */
-export function initialIncidentOf({ id }: HostRow): string {
+export function initialIncidentOf({ id }: Pick<HostRow, 'id'>): string {
   return ['blacklist', id, 'initial'].join('/')
 }
 
@@ -123,7 +123,7 @@ const SEVERITY: Record<Blocklist['category'], Severity> = {
 }
 
 /** Name of the incident of a listing that began while the host was monitored. */
-export function listingIncidentOf(ip: string, { zone }: Blocklist): string {
+export function listingIncidentOf(ip: string, { zone }: Pick<Blocklist, 'zone'>): string {
   return ['blacklist', ip, zone].join('/')
 }
 

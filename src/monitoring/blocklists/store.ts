@@ -71,6 +71,20 @@ export async function isListedElsewhere(db: Db, host: HostRow, subject: string):
   return row !== undefined
 }
 
+/** Lists the monitored hosts of the workspace on which these addresses are listed. */
+export async function listListedHosts(
+  db: Db,
+  workspaceId: string,
+  ips: string[],
+): Promise<{ ip: string; hostId: string }[]> {
+  const { rows } = await sql<{ ip: string; hostId: string }>`
+    select distinct split_part(fact.subject, ' ', 1) as ip, fact.host_id
+    from monitored_fact fact join monitored_host host on host.id = fact.host_id
+    where host.workspace_id = ${workspaceId} and fact.kind = 'blacklist' and fact.state = 'listed'
+      and split_part(fact.subject, ' ', 1) = any(${ips})`.execute(db)
+  return rows
+}
+
 export type MonitoredIp = { workspaceId: string; ip: string; since: Date }
 
 /**

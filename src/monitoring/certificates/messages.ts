@@ -28,7 +28,7 @@ export function certificateAlert(
     workspaceId,
     kind: `certificate.${to}`,
     key: `certificate ${workspaceId} ${host} ${port} ${to} ${fact.detail.fingerprint256} ${fact.since.toISOString()}`,
-    incident: incidentOf(host, port),
+    incident: certificateIncidentOf(host, port),
     phase: to === 'valid' ? 'resolved' : 'open',
     severity: SEVERITY[to],
     title,
@@ -39,7 +39,8 @@ export function certificateAlert(
   }
 }
 
-function incidentOf(host: string, port: number): string {
+/** Name of the incident of a certificate. */
+export function certificateIncidentOf(host: string, port: number): string {
   return `certificate/${host}/${port}`
 }
 
@@ -56,7 +57,7 @@ export function renewalDueAlert(
     workspaceId,
     kind: 'certificate.renewal-due',
     key: `certificate ${workspaceId} ${host} ${port} renewal-due ${detail.fingerprint256}`,
-    incident: incidentOf(host, port),
+    incident: certificateIncidentOf(host, port),
     phase: 'open',
     severity: 'warning',
     title: `The certificate of ${host}, port ${port} wasn’t renewed`,
@@ -78,7 +79,7 @@ export function renewedAlert(
     workspaceId,
     kind: 'certificate.valid',
     key: `certificate ${workspaceId} ${host} ${port} renewed ${detail.fingerprint256}`,
-    incident: incidentOf(host, port),
+    incident: certificateIncidentOf(host, port),
     title: `Resolved: the certificate of ${host}, port ${port} was renewed`,
     text: describeCertificate(detail),
     nextStep: '',

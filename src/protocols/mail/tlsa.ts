@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, X509Certificate } from 'node:crypto'
 
 /** A TLSA record (RFC 6698, 2.1). */
 export type TlsaRecord = {
@@ -19,7 +19,7 @@ export type TlsaCertificate = { der: Buffer; publicKeyDer: Buffer | null }
 export type TlsaResult = {
   record: TlsaRecord
   status: 'matched' | 'mismatched' | 'unusable'
-  /** Why it is unusable. */
+  /** Why it is unusable, or why the matching issuer does not help; a clause. */
   reason: string | null
 }
 
@@ -34,16 +34,37 @@ const DIGESTS: Record<number, { algorithm: string; bytes: number }> = {
 }
 
 /**
- * Compares a TLSA record with the chain that a mail server sent (RFC 7672, 3.1).
+ * Compares a TLSA record with the chain that a mail server sent (RFC 7672, 3.1). With usage 2 the
+ * certificate must also be valid and for one of the names; with usage 3 neither counts.
  * @param chain the server’s certificate first, without roots that the server did not send
+ * @param names the names under which senders know the server (RFC 7672, 3.2.2)
  */
-export function compareTlsa(record: TlsaRecord, chain: readonly TlsaCertificate[]): TlsaResult {
-  const reason = whyUnusable(record)
-  if (reason !== null) return { record, status: 'unusable', reason }
-  const [leaf, ...issuers] = chain
-  const candidates = record.usage === DANE_EE ? [leaf] : [leaf, ...issuers]
-  const isMatch = candidates.some((found) => found !== undefined && isSame(record, found))
-  return { record, status: isMatch ? 'matched' : 'mismatched', reason: null }
+export function compareTlsa(
+  record: TlsaRecord,
+  chain: readonly TlsaCertificate[],
+  names: readonly string[],
+): TlsaResult {
+  const unusable = whyUnusable(record)
+  if (unusable !== null) return { record, status: 'unusable', reason: unusable }
+  const anchor = chain.findIndex((found) => isSame(record, found))
+  if (anchor === -1 || (record.usage === DANE_EE && anchor > 0))
+    return { record, status: 'mismatched', reason: null }
+  const reason = record.usage === DANE_TA ? whyUntrusted(chain.slice(0, anchor + 1), names) : null
+  return { record, status: reason === null ? 'matched' : 'mismatched', reason }
+}
+
+/** Why a chain to its own trust anchor does not pass (RFC 7672, 3.1.2). Null when it does. */
+function whyUntrusted(chain: readonly TlsaCertificate[], names: readonly string[]): string | null {
+  const [leaf, ...issuers] = chain.map(({ der }) => new X509Certificate(der))
+  if (!leaf) return 'the server sent no certificate'
+  if (!names.some((name) => leaf.checkHost(name) !== undefined))
+    return `the certificate is not for ${names[0]}`
+  const now = new Date()
+  const path = [leaf, ...issuers]
+  if (path.some(({ validFromDate, validToDate }) => now < validFromDate || now > validToDate))
+    return 'a certificate of the chain is not valid now'
+  const isBroken = issuers.some((issuer, index) => !path[index]?.verify(issuer.publicKey))
+  return isBroken ? 'the signatures of the chain are not valid' : null
 }
 
 function whyUnusable({ usage, selector, matchingType, certificate }: TlsaRecord): string | null {

@@ -12,6 +12,7 @@ import { makeAuthority, makeCertificate, type Certified } from '../../servers/ce
 const { intermediate } = makeAuthority()
 const leaf = makeCertificate({ subject: '/CN=mx.example.test', issuer: intermediate })
 const other = makeCertificate({ subject: '/CN=mx.example.test' })
+const NAMES = ['mx.example.test']
 const facts = ({ cert }: Certified) => certificateFacts(new X509Certificate(cert).raw)
 const chain = [facts(leaf), facts(intermediate)]
 
@@ -32,17 +33,17 @@ describe('a TLSA record', () => {
     (selector) => {
       for (const matchingType of [0, 1, 2]) {
         const parts: [number, number, number] = [3, selector, matchingType]
-        expect(compareTlsa(record(parts, leaf), chain).status).toBe('matched')
-        expect(compareTlsa(record(parts, other), chain).status).toBe('mismatched')
-        expect(compareTlsa(record(parts, intermediate), chain).status).toBe('mismatched')
+        expect(compareTlsa(record(parts, leaf), chain, NAMES).status).toBe('matched')
+        expect(compareTlsa(record(parts, other), chain, NAMES).status).toBe('mismatched')
+        expect(compareTlsa(record(parts, intermediate), chain, NAMES).status).toBe('mismatched')
       }
     },
   )
 
   it('of usage 2 matches an issuer that the server sent', () => {
     const found = record([2, 1, 1], intermediate)
-    expect(compareTlsa(found, chain).status).toBe('matched')
-    expect(compareTlsa(found, chain.slice(0, 1)).status).toBe('mismatched')
+    expect(compareTlsa(found, chain, NAMES).status).toBe('matched')
+    expect(compareTlsa(found, chain.slice(0, 1), NAMES).status).toBe('mismatched')
   })
 
   it('is unusable for mail with usage 0 or 1, an unknown type, or a digest of another length', () => {
@@ -54,7 +55,7 @@ describe('a TLSA record', () => {
       { ...good, matchingType: 3 },
       { ...good, certificate: good.certificate.subarray(1) },
     ])
-      expect(compareTlsa(wrong, chain)).toMatchObject({
+      expect(compareTlsa(wrong, chain, NAMES)).toMatchObject({
         status: 'unusable',
         reason: expect.any(String),
       })
@@ -62,11 +63,11 @@ describe('a TLSA record', () => {
 
   it('is recommended as 3 1 1 with the digest of the key, and matches', () => {
     const proposal = recommendedTlsa(facts(leaf))
-    expect(proposal && compareTlsa(proposal, chain).status).toBe('matched')
+    expect(proposal && compareTlsa(proposal, chain, NAMES).status).toBe('matched')
     expect(proposal && formatTlsa(proposal)).toMatch(/^3 1 1 [0-9a-f]{64}$/)
   })
 
   it('matches nothing without a certificate', () => {
-    expect(compareTlsa(record([3, 1, 1], leaf), []).status).toBe('mismatched')
+    expect(compareTlsa(record([3, 1, 1], leaf), [], NAMES).status).toBe('mismatched')
   })
 })

@@ -7,7 +7,6 @@ import { DataTable } from '../ui/lists/data-table.tsx'
 import type { RowAction } from '../ui/lists/row-action.ts'
 import { counted } from '../ui/text/format.ts'
 import { Muted } from '../ui/layout/page.tsx'
-import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { attacks, candidatesQuery, type Candidates } from './api.ts'
 import { candidates as messages } from './messages.ts'
@@ -41,14 +40,12 @@ export function CandidateList() {
           actions={decisions}
           csvName="blocklist-candidates"
           paged={{
-            total: data.pagination.total,
+            ...data.pagination,
+            onGo: setPage,
             sorts: [],
             loadPage: async (number) => (await attacks.candidates(number)).candidates,
           }}
         />
-      )}
-      {data && (
-        <PaginationLinks page={page} totalPages={data.pagination.totalPages} onGo={setPage} />
       )}
     </>
   )

@@ -5,6 +5,7 @@ import { CopyButton } from '../ui/actions/copy.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { Card, Muted, Row, Section, Stack } from '../ui/layout/page.tsx'
+import { PrintOnly } from '../ui/layout/print-only.tsx'
 import { BulletList } from '../ui/lists/bullet-list.tsx'
 import { ExactTime } from '../ui/text/date-text.tsx'
 import { recordQuery, type DomainFix, type RecordState } from './api.ts'
@@ -17,24 +18,26 @@ type FixListProps = {
   fixes: DomainFix[]
   /** Called once a record is published. Without it, records are only shown. */
   onPublished?: () => void
+  /** Records that are printed, from the first; all without it. */
+  printed?: number | undefined
 }
 
 /** The records to publish, most urgent first: each complete, as a difference, with its reasons. */
-export function FixList({ domain, fixes, onPublished }: FixListProps) {
+export function FixList({ domain, fixes, onPublished, printed = fixes.length }: FixListProps) {
   if (fixes.length === 0) return null
   return (
     <Section title={messages.title}>
       <Muted>{messages.explanation}</Muted>
-      <Stack>
-        {fixes.map((fix) => (
-          <FixCard
-            key={`${fix.name} ${fix.type}`}
-            domain={domain}
-            fix={fix}
-            {...(onPublished && { onPublished })}
-          />
+      <div className={classes.fixes}>
+        {fixes.map((fix, index) => (
+          <div key={`${fix.name} ${fix.type}`} data-unprinted={index >= printed || undefined}>
+            <FixCard domain={domain} fix={fix} {...(onPublished && { onPublished })} />
+          </div>
         ))}
-      </Stack>
+        {printed < fixes.length && (
+          <PrintOnly>{messages.notPrinted(fixes.slice(printed).map(({ name }) => name))}</PrintOnly>
+        )}
+      </div>
     </Section>
   )
 }

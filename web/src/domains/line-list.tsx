@@ -7,37 +7,52 @@ import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import type { DomainLine } from './api.ts'
 import classes from './line-list.module.css'
 import { lines as messages, stageTitles, stateNames } from './messages.ts'
+import type { PrintedLine, PrintPlan } from './print-plan.ts'
 import { STAGES, type StageName } from './stages.ts'
 import { LINE_TONES } from './tones.ts'
 
-/** Results of a line that are printed, as the style sheet has it. */
-const PRINTED = 4
+type LineListProps = {
+  lines: DomainLine[]
+  /** Without it, everything is printed. */
+  plan?: PrintPlan | null
+}
 
 /** Every line of a check, below its stage, as soon as it is known. */
-export function LineList({ lines }: { lines: DomainLine[] }) {
+export function LineList({ lines, plan }: LineListProps) {
   return (
     <div className={classes.stages}>
       {STAGES.map((name) => (
-        <StageLines key={name} name={name} lines={lines.filter(({ stage }) => stage === name)} />
+        <StageLines
+          key={name}
+          name={name}
+          lines={lines.filter(({ stage }) => stage === name)}
+          plan={plan}
+        />
       ))}
     </div>
   )
 }
 
-function StageLines({ name, lines }: { name: StageName; lines: DomainLine[] }) {
+function StageLines({ name, lines, plan }: LineListProps & { name: StageName }) {
   return (
     <section className={classes.stage} id={`stage-${name}`} aria-label={stageTitles[name]}>
       <h3>{stageTitles[name]}</h3>
       <ul className={classes.lines}>
         {lines.map((line) => (
-          <Line key={line.name} {...line} />
+          <Line key={line.name} line={line} printed={plan?.lines.get(line.name)} />
         ))}
       </ul>
     </section>
   )
 }
 
-function Line({ title, state, isUsed, summary, details, evidence }: DomainLine) {
+function Line({ line, printed }: { line: DomainLine; printed: PrintedLine | undefined }) {
+  const { title, state, isUsed, summary, details, evidence } = line
+  const { details: shownDetails, evidence: shownEvidence } = printed ?? {
+    details: details.length,
+    evidence: evidence.length,
+  }
+  const unprinted = details.length - shownDetails + evidence.length - shownEvidence
   const hasMore = details.length > 0 || evidence.length > 0
   return (
     <li className={classes.line} data-tone={isUsed ? LINE_TONES[state] : 'unused'}>
@@ -53,15 +68,15 @@ function Line({ title, state, isUsed, summary, details, evidence }: DomainLine) 
           <Disclosure summary={messages.details}>
             {details.length > 0 && (
               <BulletList>
-                {details.map((detail) => (
-                  <li key={detail}>{detail}</li>
+                {details.map((detail, index) => (
+                  <li key={detail} data-unprinted={index >= shownDetails || undefined}>
+                    {detail}
+                  </li>
                 ))}
               </BulletList>
             )}
-            {evidence.length > 0 && <EvidenceList evidence={evidence} />}
-            {evidence.length > PRINTED && (
-              <PrintOnly>{messages.notPrinted(evidence.length - PRINTED)}</PrintOnly>
-            )}
+            {evidence.length > 0 && <EvidenceList evidence={evidence} printed={shownEvidence} />}
+            {unprinted > 0 && <PrintOnly>{messages.notPrinted(unprinted)}</PrintOnly>}
           </Disclosure>
         )}
       </div>
@@ -69,11 +84,17 @@ function Line({ title, state, isUsed, summary, details, evidence }: DomainLine) 
   )
 }
 
-function EvidenceList({ evidence }: Pick<DomainLine, 'evidence'>) {
+type EvidenceProps = Pick<DomainLine, 'evidence'> & { printed: number }
+
+function EvidenceList({ evidence, printed }: EvidenceProps) {
   return (
     <dl className={classes.evidence}>
       {evidence.map(({ label, value, state }, index) => (
-        <div key={index} data-tone={LINE_TONES[state]}>
+        <div
+          key={index}
+          data-tone={LINE_TONES[state]}
+          data-unprinted={index >= printed || undefined}
+        >
           <dt>
             <Icon name={LINE_TONES[state]} size={14} />
             <VisuallyHidden>{stateNames[state]}</VisuallyHidden>

@@ -1,6 +1,21 @@
+import { FIXES_TITLE, NOT_USED, SEVERITY_NAMES } from '../../../src/domains/messages.ts'
 import { counted, numberText } from '../ui/text/format.ts'
-import type { DomainFix, DomainHistory, LineState } from './api.ts'
+import type { DomainHistory } from './api.ts'
+
+export {
+  STAGE_TITLES as stageTitles,
+  STATE_NAMES as stateNames,
+} from '../../../src/domains/messages.ts'
 import type { StageName } from './stages.ts'
+
+/** Names that a note lists. */
+const MAX_LISTED_NAMES = 5
+
+function shortList(names: string[]): string {
+  const more = names.length - MAX_LISTED_NAMES
+  const shown = names.slice(0, MAX_LISTED_NAMES).join(', ')
+  return more > 0 ? `${shown} and ${numberText(more)} more` : shown
+}
 
 export const domainPages = {
   title: 'Domains',
@@ -19,14 +34,6 @@ export const domainPages = {
   checkAddress: 'Check an address or host instead',
 } as const
 
-export const stageTitles: Record<StageName, string> = {
-  sender: 'Sender',
-  authentication: 'SPF, DKIM, DMARC',
-  mx: 'MX',
-  tls: 'TLS',
-  reputation: 'Reputation',
-}
-
 /** The stages in one short word, below the marks of a card. */
 export const shortStageTitles: Record<StageName, string> = {
   sender: 'Sender',
@@ -34,13 +41,6 @@ export const shortStageTitles: Record<StageName, string> = {
   mx: 'MX',
   tls: 'TLS',
   reputation: 'Lists',
-}
-
-export const stateNames: Record<LineState, string> = {
-  good: 'Good',
-  warning: 'Warning',
-  bad: 'Problem',
-  unknown: 'Not checked',
 }
 
 export const path = {
@@ -51,17 +51,19 @@ export const path = {
 
 export const lines = {
   title: 'All checks',
-  notUsed: 'Not used',
+  notUsed: NOT_USED,
   details: 'Details',
-  notPrinted: (count: number) => `… and ${numberText(count)} more`,
+  notPrinted: (count: number) => `… and ${numberText(count)} more, not printed`,
   showAll: (count: number) => `Show ${counted(count, 'check')} without problems`,
   hide: 'Hide checks without problems',
 } as const
 
 export const fixes = {
-  title: 'Fix these in order',
+  title: FIXES_TITLE,
   explanation: 'Each record below is complete: publish it as it is, in place of the old one.',
   none: 'No records to change.',
+  notPrinted: (names: string[]) =>
+    `${counted(names.length, 'more record')} not printed: ${shortList(names)}.`,
   record: (name: string, type: string) => `${name} ${type}`,
   copyRecord: (name: string) => `the record for ${name}`,
   published: 'Published now',
@@ -70,11 +72,7 @@ export const fixes = {
   why: 'Why',
   watch: 'Watch for the change',
   stop: 'Stop watching',
-  severities: {
-    bad: 'Fix now',
-    warning: 'Should be fixed',
-    suggestion: 'Suggestion',
-  } satisfies Record<DomainFix['severity'], string>,
+  severities: SEVERITY_NAMES,
   looking: 'Asking the name servers…',
   notYet: 'Not published yet. Checking every 10 seconds.',
   onSome: (matching: number, all: number) =>
@@ -139,6 +137,7 @@ export const watching = {
 
 export const history = {
   title: 'Last 90 days',
+  notPrinted: 'The history of the domain isn’t printed.',
   loading: 'Loading the history…',
   passRate: 'Messages that passed DMARC',
   chartText: (pass: number, total: number) =>

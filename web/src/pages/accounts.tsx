@@ -6,7 +6,6 @@ import { NewAccountForm } from '../administration/new-account.tsx'
 import { ACCOUNT_SORTS, AccountTable } from '../administration/account-table.tsx'
 import { orderOf } from '../search.ts'
 import { Page, Section } from '../ui/layout/page.tsx'
-import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { accounts as messages, newAccount } from '../administration/messages.ts'
 
@@ -34,22 +33,17 @@ export function Screen() {
         {messages.loading}
       </LoadingOrError>
       {data && (
-        <div>
-          <AccountTable
-            people={data.accounts}
-            filter={{ ...filter, page }}
-            paged={{
-              total: data.pagination.total,
-              sorts: ACCOUNT_SORTS,
-              loadPage: async (number) =>
-                (await administration.accounts({ ...filter, page: number })).accounts,
-            }}
-          />
-          <PaginationLinks
-            {...data.pagination}
-            onGo={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
-          />
-        </div>
+        <AccountTable
+          people={data.accounts}
+          filter={{ ...filter, page }}
+          paged={{
+            ...data.pagination,
+            onGo: (to) => void navigate({ search: (before) => ({ ...before, page: to }) }),
+            sorts: ACCOUNT_SORTS,
+            loadPage: async (number) =>
+              (await administration.accounts({ ...filter, page: number })).accounts,
+          }}
+        />
       )}
     </Page>
   )

@@ -10,9 +10,8 @@ import { Choice } from '../ui/forms/choice.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { FilterField } from '../ui/forms/filter-field.tsx'
-import { Page, Muted, Stack } from '../ui/layout/page.tsx'
+import { Page, Muted } from '../ui/layout/page.tsx'
 import { CSV_PAGE_ROWS } from '../ui/lists/paged.ts'
-import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { useAccess } from '../workspaces/roles.ts'
 
@@ -29,6 +28,7 @@ export function Screen() {
     ...delistingsQuery({ ...filter, page }),
     placeholderData: keepPreviousData,
   })
+  const go = useFilter()
   const isFiltered = ip !== undefined || status !== undefined
   return (
     <Page
@@ -46,19 +46,17 @@ export function Screen() {
       </LoadingOrError>
       {data && data.pagination.total === 0 && !isFiltered && <NoDelistings />}
       {data && (data.pagination.total > 0 || isFiltered) && (
-        <Stack>
-          <DelistingTable
-            delistings={data.processes}
-            filters={<Filters isAddress={isAddress} />}
-            paged={{
-              total: data.pagination.total,
-              sorts: DELISTING_SORTS,
-              loadPage: async (number) =>
-                (await delisting.list({ ...filter, page: number }, CSV_PAGE_ROWS)).processes,
-            }}
-          />
-          <Pages {...data.pagination} />
-        </Stack>
+        <DelistingTable
+          delistings={data.processes}
+          filters={<Filters isAddress={isAddress} />}
+          paged={{
+            ...data.pagination,
+            onGo: (to) => go({ page: to }),
+            sorts: DELISTING_SORTS,
+            loadPage: async (number) =>
+              (await delisting.list({ ...filter, page: number }, CSV_PAGE_ROWS)).processes,
+          }}
+        />
       )}
     </Page>
   )
@@ -103,11 +101,6 @@ function Filters({ isAddress }: { isAddress: boolean }) {
       {!isAddress && <Muted>{list.filterHint}</Muted>}
     </>
   )
-}
-
-function Pages({ page, totalPages }: { page: number; totalPages: number }) {
-  const go = useFilter()
-  return <PaginationLinks page={page} totalPages={totalPages} onGo={(to) => go({ page: to })} />
 }
 
 function NoDelistings() {

@@ -10,7 +10,6 @@ import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { Choice } from '../ui/forms/choice.tsx'
 import { FilterField } from '../ui/forms/filter-field.tsx'
 import { CSV_PAGE_ROWS } from '../ui/lists/paged.ts'
-import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { utcDayText } from '../ui/text/dates.ts'
 
 export function Screen() {
@@ -28,21 +27,18 @@ export function Screen() {
         {shared.loadingReports}
       </LoadingOrError>
       {data && (
-        <div>
-          <ReportTable
-            id={id}
-            reports={data.reports}
-            filters={<Filters />}
-            paged={{
-              total: data.pagination.total,
-              sorts: REPORT_SORTS,
-              loadPage: async (number) =>
-                (await dmarc.reports(id, { ...filter, page: number, limit: CSV_PAGE_ROWS }))
-                  .reports,
-            }}
-          />
-          <PaginationLinks {...data.pagination} onGo={(to) => go({ page: to })} />
-        </div>
+        <ReportTable
+          id={id}
+          reports={data.reports}
+          filters={<Filters />}
+          paged={{
+            ...data.pagination,
+            onGo: (to) => go({ page: to }),
+            sorts: REPORT_SORTS,
+            loadPage: async (number) =>
+              (await dmarc.reports(id, { ...filter, page: number, limit: CSV_PAGE_ROWS })).reports,
+          }}
+        />
       )}
     </DomainPage>
   )

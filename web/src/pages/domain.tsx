@@ -6,7 +6,12 @@ import { DomainHistory } from '../domains/domain-history.tsx'
 import { FixList } from '../domains/fix-list.tsx'
 import { LineList } from '../domains/line-list.tsx'
 import { MailPath } from '../domains/mail-path.tsx'
-import { domainPages as messages, lines as lineMessages } from '../domains/messages.ts'
+import {
+  domainPages as messages,
+  history as historyMessages,
+  lines as lineMessages,
+} from '../domains/messages.ts'
+import { planPrint } from '../domains/print-plan.ts'
 import { WatchPanel } from '../domains/watch-panel.tsx'
 import { LINE_COUNT } from '../domains/stages.ts'
 import { useDomainCheck } from '../domains/use-domain-check.ts'
@@ -14,6 +19,7 @@ import { VerdictNotice } from '../domains/verdict-notice.tsx'
 import { Button } from '../ui/actions/button.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
+import { PrintOnly } from '../ui/layout/print-only.tsx'
 import { Page, Section } from '../ui/layout/page.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 
@@ -23,6 +29,7 @@ export function Screen() {
   const { check, done, error, isFetching, refetch } = useDomainCheck(domain)
   const { report, receipt } = check
   const again = () => void refetch()
+  const plan = report && planPrint(report)
   return (
     <Page
       title={report?.unicodeDomain ?? domain}
@@ -47,12 +54,26 @@ export function Screen() {
               isChecking={isFetching}
             />
           )}
-          {report && <WatchPanel domain={report.domain} />}
-          {report && <FixList domain={domain} fixes={report.fixes} onPublished={again} />}
+          {report && (
+            <div data-unprinted>
+              <WatchPanel domain={report.domain} />
+            </div>
+          )}
+          {report && (
+            <FixList
+              domain={domain}
+              fixes={report.fixes}
+              onPublished={again}
+              printed={plan?.fixes}
+            />
+          )}
           <Section title={lineMessages.title}>
-            <LineList lines={check.lines} />
+            <LineList lines={check.lines} plan={plan} />
           </Section>
-          <DomainHistory domain={domain} />
+          <div data-unprinted>
+            <DomainHistory domain={domain} />
+          </div>
+          <PrintOnly>{historyMessages.notPrinted}</PrintOnly>
         </>
       )}
     </Page>

@@ -9,7 +9,6 @@ import { ButtonLink } from '../ui/actions/button.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { Page, Muted } from '../ui/layout/page.tsx'
-import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { useAccess } from '../workspaces/roles.ts'
 
@@ -38,21 +37,16 @@ export function Screen() {
       </LoadingOrError>
       {data && data.pagination.total === 0 && !q && <NoMigration />}
       {data && (data.pagination.total > 0 || q) && (
-        <div>
-          <MigrationTable
-            migrations={data.migrations}
-            paged={{
-              total: data.pagination.total,
-              sorts: MIGRATION_SORTS,
-              loadPage: async (number) =>
-                (await migrations.list({ ...filter, page: number })).migrations,
-            }}
-          />
-          <PaginationLinks
-            {...data.pagination}
-            onGo={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
-          />
-        </div>
+        <MigrationTable
+          migrations={data.migrations}
+          paged={{
+            ...data.pagination,
+            onGo: (to) => void navigate({ search: (before) => ({ ...before, page: to }) }),
+            sorts: MIGRATION_SORTS,
+            loadPage: async (number) =>
+              (await migrations.list({ ...filter, page: number })).migrations,
+          }}
+        />
       )}
       {data && <MonthSpent month={data.month} />}
       {data && <MonthNote month={data.month} />}

@@ -4,6 +4,7 @@ import { Button } from '../actions/button.tsx'
 import { Notice } from '../feedback/notice.tsx'
 import { Muted } from '../layout/page.tsx'
 import { messages } from '../messages.ts'
+import { PaginationLinks } from '../navigation/pagination.tsx'
 import { VisuallyHidden } from '../text/visually-hidden.tsx'
 import { filterRows, sortRows, type Column } from './column.ts'
 import classes from './data-table.module.css'
@@ -168,6 +169,7 @@ export function DataTable<T>(props: DataTableProps<T>) {
           <Button onClick={() => setLimit(limit + pageRows)}>{messages.table.more}</Button>
         </div>
       )}
+      {paged && <PaginationLinks {...paged} />}
     </div>
   )
 }

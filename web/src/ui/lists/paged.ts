@@ -1,8 +1,9 @@
 import { showToast } from '../../toasts.ts'
 import { messages } from '../messages.ts'
+import type { PaginationProps } from '../navigation/pagination.tsx'
 
-/** A list that the service sorts, filters and divides into pages. */
-export type Paged<T> = {
+/** The page of a list that the service sorts, filters and divides into pages. */
+export type Paged<T> = PaginationProps & {
   /** Rows on all pages. */
   total: number
   /** Keys of the columns that the service sorts by. */

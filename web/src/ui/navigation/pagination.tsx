@@ -2,7 +2,7 @@ import { Button } from '../actions/button.tsx'
 import classes from './pagination.module.css'
 import { messages } from '../messages.ts'
 
-type PaginationProps = { page: number; totalPages: number; onGo: (page: number) => void }
+export type PaginationProps = { page: number; totalPages: number; onGo: (page: number) => void }
 
 /** Buttons to the previous and next page of a list. */
 export function PaginationLinks({ page, totalPages, onGo }: PaginationProps) {

@@ -1,0 +1,32 @@
+import type { DomainFix, LineState, StageName } from './shapes.ts'
+
+/**
+ * Words about a domain that the API, the dashboard, the command line and alerts share. The dashboard
+ * imports this file, so it imports types alone.
+ */
+
+export const STATE_NAMES: Record<LineState, string> = {
+  good: 'Good',
+  warning: 'Warning',
+  bad: 'Problem',
+  unknown: 'Not checked',
+}
+
+/** The state of a line about an optional feature that the domain does not use. */
+export const NOT_USED = 'Not used'
+
+export const STAGE_TITLES: Record<StageName, string> = {
+  sender: 'Sender',
+  authentication: 'Authentication',
+  mx: 'MX',
+  tls: 'TLS',
+  reputation: 'Reputation',
+}
+
+export const FIXES_TITLE = 'Fix these in order'
+
+export const SEVERITY_NAMES: Record<DomainFix['severity'], string> = {
+  bad: 'Fix now',
+  warning: 'Should be fixed',
+  suggestion: 'Suggestion',
+}
