@@ -5,6 +5,12 @@ import { tmpdir } from 'node:os'
 
 export type Outcome = { code: number | null; out: string; err: string }
 
+/** Of commands that tests start: the path, and where compiled sources are kept. */
+export const SURROUNDINGS = {
+  PATH: process.env['PATH'],
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+}
+
 export const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'portreeve.js')
 
 /** Runs `portreeve` with these arguments, settings and standard input, and waits for its end. */
@@ -16,7 +22,7 @@ export async function runPortreeve(
   // Not in the checkout, which may contain a developer’s .env.
   const child = spawn(process.execPath, [PROGRAM, ...words], {
     cwd: tmpdir(),
-    env: { PATH: process.env['PATH'], ...env },
+    env: { ...SURROUNDINGS, ...env },
   })
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
   child.stdin.end(input)
