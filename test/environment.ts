@@ -1,6 +1,9 @@
 import { existsSync, readFileSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 
+/** Where compiled sources are kept. */
+export const COMPILED = join(import.meta.dirname, '../node_modules/.cache/compile')
+
 const MEMORY = '/dev/shm'
 
 /** Bytes that must be free there: a run uses less than one gigabyte at a time. */
@@ -15,7 +18,7 @@ const NEEDED = 4 * 1024 ** 3
  *   disk’s file system makes a third of the processor time of some tests.
  */
 export function prepareEnvironment(): void {
-  process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '../node_modules/.cache/compile')
+  process.env['NODE_COMPILE_CACHE'] ??= COMPILED
   if (process.env['TMPDIR'] === undefined && isMemoryUsable()) process.env['TMPDIR'] = MEMORY
 }
 

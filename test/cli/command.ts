@@ -2,14 +2,12 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { join } from 'node:path'
 import { tmpdir } from 'node:os'
+import { COMPILED } from '../environment.ts'
 
 export type Outcome = { code: number | null; out: string; err: string }
 
 /** Of commands that tests start: the path, and where compiled sources are kept. */
-export const SURROUNDINGS = {
-  PATH: process.env['PATH'],
-  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-}
+export const SURROUNDINGS = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: COMPILED }
 
 export const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'portreeve.js')
 
