@@ -1,9 +1,8 @@
-import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { prepareEnvironment } from './test/environment.ts'
 import { LongestFirst } from './test/longest-first.ts'
 
-// Every service that a test starts as a process of its own loads the same source: compiled once, it starts in half the time.
-const NODE_COMPILE_CACHE = join(import.meta.dirname, 'node_modules/.cache/compile')
+prepareEnvironment()
 
 export default defineConfig({
   test: {
@@ -13,7 +12,6 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     globalSetup: ['test/global.ts'],
     setupFiles: ['test/answers.ts'],
-    env: { NODE_COMPILE_CACHE },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },

@@ -2,7 +2,7 @@ import { abuseRoutes } from '../../src/abuse/routes.ts'
 import { createAbuseServices } from '../../src/abuse/create-services.ts'
 import type { Systems } from '../../src/abuse/reputation/systems.ts'
 import { sweepAndPublish } from '../../src/abuse/export/list-publisher.ts'
-import { createAccount } from '../../src/accounts/accounts.ts'
+import { addAccount } from '../people.ts'
 import { createAuth, ownOrigins } from '../../src/accounts/sign-in/auth.ts'
 import { createIdentify } from '../../src/accounts/tokens/identify.ts'
 import { issueToken } from '../../src/accounts/tokens/tokens.ts'
@@ -139,7 +139,7 @@ export async function startAbuse(
         plan: 'free' as const,
         admin,
       }
-      const { id } = await createAccount(db, person)
+      const { id } = await addAccount(db, person)
       return {
         id,
         token: (await issueToken(db, { accountId: id, workspaceId: id }, 'tests')).token,

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createExportFiles } from '../../src/accounts/own-data/export-files.ts'
 import { accountRoutes } from '../../src/accounts/routes.ts'
-import { createAccount } from '../../src/accounts/accounts.ts'
+import { addAccount } from '../people.ts'
 import { createAuth, ownOrigins } from '../../src/accounts/sign-in/auth.ts'
 import { createAuditWriter } from '../../src/accounts/audit/writer.ts'
 import { notifyAccountChange } from '../../src/accounts/account-changes.ts'
@@ -145,7 +145,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
     async addPerson(name: string, rights: { plan?: Plan; admin?: boolean } = {}): Promise<Person> {
       const email = `${name.toLowerCase()}@people.test`
       const password = `the password of ${name}`
-      const { id } = await createAccount(db, { email, password, name, plan: 'free', ...rights })
+      const { id } = await addAccount(db, { email, password, name, plan: 'free', ...rights })
       const { token } = await issueToken(db, { accountId: id, workspaceId: id }, 'tests')
       return { id, email, password, token }
     },

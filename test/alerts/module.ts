@@ -1,4 +1,4 @@
-import { createAccount } from '../../src/accounts/accounts.ts'
+import { addAccount } from '../people.ts'
 import { createAuth } from '../../src/accounts/sign-in/auth.ts'
 import { createIdentify } from '../../src/accounts/tokens/identify.ts'
 import { issueToken } from '../../src/accounts/tokens/tokens.ts'
@@ -115,7 +115,7 @@ export async function startAlertsContext(
         plan: 'free' as const,
         admin: false,
       }
-      const { id } = await createAccount(db, person)
+      const { id } = await addAccount(db, person)
       return {
         id,
         email,

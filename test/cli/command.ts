@@ -2,8 +2,12 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { join } from 'node:path'
 import { tmpdir } from 'node:os'
+import { COMPILED } from '../environment.ts'
 
 export type Outcome = { code: number | null; out: string; err: string }
+
+/** Of commands that tests start: the path, and where compiled sources are kept. */
+export const SURROUNDINGS = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: COMPILED }
 
 export const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'portreeve.js')
 
@@ -16,7 +20,7 @@ export async function runPortreeve(
   // Not in the checkout, which may contain a developer’s .env.
   const child = spawn(process.execPath, [PROGRAM, ...words], {
     cwd: tmpdir(),
-    env: { PATH: process.env['PATH'], ...env },
+    env: { ...SURROUNDINGS, ...env },
   })
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
   child.stdin.end(input)

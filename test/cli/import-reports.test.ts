@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { aggregate, mailWith, tlsReport } from '../dmarc/reports.ts'
 import { startDmarc, type Person, type DmarcTest } from '../dmarc/module.ts'
-import { runPortreeve, PROGRAM } from './command.ts'
+import { PROGRAM, runPortreeve, SURROUNDINGS } from './command.ts'
 
 describe('portreeve import-reports', () => {
   let portreeve: DmarcTest
@@ -62,7 +62,7 @@ describe('portreeve import-reports', () => {
   it('shows at a terminal how far it is', async () => {
     for (let day = 1; day <= 300; day++) put(`${day}.xml.gz`, gzipSync(aggregate()))
     const command = `"${process.execPath}" "${PROGRAM}" import-reports "${folder}"`
-    const env = { PATH: process.env['PATH'], DATABASE_URL: portreeve.databaseUrl }
+    const env = { ...SURROUNDINGS, DATABASE_URL: portreeve.databaseUrl }
     const { stdout } = await promisify(execFile)('script', ['-qec', command, '/dev/null'], {
       env,
       cwd: tmpdir(),

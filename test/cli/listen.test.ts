@@ -8,12 +8,9 @@ import {
 } from 'node:http'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startWebhooks, type WebhooksTest } from '../webhooks/module.ts'
-import { runPortreeve } from './command.ts'
-
-const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'portreeve.js')
+import { PROGRAM, runPortreeve, SURROUNDINGS } from './command.ts'
 
 let portreeve: WebhooksTest
 let local: Server
@@ -45,7 +42,7 @@ function listen(
   server = portreeve.portreeve.url,
 ) {
   const all = {
-    PATH: process.env['PATH'],
+    ...SURROUNDINGS,
     NO_COLOR: '1',
     PORTREEVE_API_TOKEN: portreeve.alice.token,
     ...env,

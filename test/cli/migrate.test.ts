@@ -9,8 +9,8 @@ import { accountOn, contents, fill, mail, read } from '../migration/mailbox.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { startProxy } from '../servers/proxy.ts'
+import { PROGRAM, SURROUNDINGS } from './command.ts'
 
-const BIN = join(import.meta.dirname, '../../bin/portreeve.js')
 const PASSWORDS = { PORTREEVE_SOURCE_PASSWORD: 'secret', PORTREEVE_DESTINATION_PASSWORD: 'secret' }
 
 describe('portreeve migrate', () => {
@@ -45,11 +45,15 @@ describe('portreeve migrate', () => {
       '--destination',
       `imap://${user}@localhost:${port}`,
     ]
-    const child = spawn(process.execPath, [BIN, 'migrate', ...sides, '--state', folder, ...args], {
-      cwd: folder,
-      env: { PATH: process.env['PATH'], ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
+    const child = spawn(
+      process.execPath,
+      [PROGRAM, 'migrate', ...sides, '--state', folder, ...args],
+      {
+        cwd: folder,
+        env: { ...SURROUNDINGS, ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    )
     const texts = Promise.all([
       consume.text(child.stdout),
       consume.text(child.stderr),

@@ -6,9 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { runPortreeve } from './command.ts'
-
-const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'portreeve.js')
+import { PROGRAM, runPortreeve, SURROUNDINGS } from './command.ts'
 
 let folder: string
 let env: Record<string, string>
@@ -17,7 +15,6 @@ const children: ChildProcess[] = []
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'portreeve-serve-'))
   env = {
-    PATH: process.env['PATH'] ?? '',
     DATA_DIR: folder,
     PORT: String(await freePort()),
     SMTP_LISTEN: 'off',
@@ -43,7 +40,10 @@ async function freePort(): Promise<number> {
 
 /** Starts the service like a user, and waits until it reports that it is running. */
 async function serve(): Promise<{ child: ChildProcess; said: () => string }> {
-  const child = spawn(process.execPath, [PROGRAM, 'serve'], { cwd: tmpdir(), env })
+  const child = spawn(process.execPath, [PROGRAM, 'serve'], {
+    cwd: tmpdir(),
+    env: { ...SURROUNDINGS, ...env },
+  })
   children.push(child)
   let output = ''
   for (const stream of [child.stdout, child.stderr])

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { SURROUNDINGS } from './command.ts'
 
 export type Terminal = {
   /** The lines on the screen, without trailing spaces. */
@@ -31,7 +32,7 @@ export function openTerminal(
   { env = {}, rows = 30, cwd = tmpdir() }: TerminalOptions = {},
 ): Terminal {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-terminal-'))
-  const base = { PATH: process.env['PATH'], HOME: folder, LANG: 'C.UTF-8', TERM: 'xterm-256color' }
+  const base = { ...SURROUNDINGS, HOME: folder, LANG: 'C.UTF-8', TERM: 'xterm-256color' }
   const tmux = (...args: string[]) =>
     execFileSync('tmux', ['-S', join(folder, 'socket'), '-f', '/dev/null', ...args], {
       env: { ...base, ...env },

@@ -1,4 +1,4 @@
-import { createAccount } from '../../src/accounts/accounts.ts'
+import { addAccount } from '../people.ts'
 import { createAuth } from '../../src/accounts/sign-in/auth.ts'
 import { createIdentify } from '../../src/accounts/tokens/identify.ts'
 import { issueToken } from '../../src/accounts/tokens/tokens.ts'
@@ -214,7 +214,7 @@ export async function startDelisting({
         plan: 'free',
         admin: false,
       } as const
-      const { id } = await createAccount(db, account)
+      const { id } = await addAccount(db, account)
       return (await issueToken(db, { accountId: id, workspaceId: id }, 'tests')).token
     },
     async stop(): Promise<void> {

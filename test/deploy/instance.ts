@@ -1,16 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { PROGRAM, SURROUNDINGS } from '../cli/command.ts'
 import { freePort } from '../free-port.ts'
-
-/** Where the compiled sources of one instance are found by the next. */
-const COMPILED = join(import.meta.dirname, '../../node_modules/.cache/compiled')
-
-const PROGRAM = join(import.meta.dirname, '../../bin/portreeve.js')
-
-const SURROUNDINGS = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: COMPILED }
 
 /** The service in a process of its own, which one may kill. */
 export type Instance = {

@@ -1,4 +1,4 @@
-import { createAccount } from '../../src/accounts/accounts.ts'
+import { addAccount } from '../people.ts'
 import { createAuth } from '../../src/accounts/sign-in/auth.ts'
 import { createIdentify } from '../../src/accounts/tokens/identify.ts'
 import { issueToken } from '../../src/accounts/tokens/tokens.ts'
@@ -127,7 +127,7 @@ export async function startDmarc({
         plan: 'free' as const,
         admin: false,
       }
-      const { id } = await createAccount(db, account)
+      const { id } = await addAccount(db, account)
       return {
         id,
         token: (await issueToken(db, { accountId: id, workspaceId: id }, 'tests')).token,

@@ -1,4 +1,4 @@
-import { createAccount } from '../../src/accounts/accounts.ts'
+import { addAccount } from '../people.ts'
 import { createIdentify } from '../../src/accounts/tokens/identify.ts'
 import { createAuth } from '../../src/accounts/sign-in/auth.ts'
 import { issueToken } from '../../src/accounts/tokens/tokens.ts'
@@ -96,7 +96,7 @@ export async function startMigrations(
     request,
     async addPerson(name: string, plan: Plan = 'enterprise'): Promise<Person> {
       const email = `${name.toLowerCase()}@people.test`
-      const { id } = await createAccount(db, {
+      const { id } = await addAccount(db, {
         email,
         password: `the password of ${name}`,
         name,

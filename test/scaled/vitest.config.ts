@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { prepareEnvironment } from '../environment.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-// As in the configuration of the other tests.
-const NODE_COMPILE_CACHE = join(root, 'node_modules/.cache/compile')
+prepareEnvironment()
 
 const BY_ITS_OWN_CLOCK = 'moves the clock of its own process'
 
@@ -41,7 +41,7 @@ export default defineConfig({
     maxWorkers: 3,
     globalSetup: ['test/global.ts'],
     setupFiles: ['test/answers.ts'],
-    env: { PORTREEVE_SCALED: '1', NODE_COMPILE_CACHE },
+    env: { PORTREEVE_SCALED: '1' },
     testTimeout: 120_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },

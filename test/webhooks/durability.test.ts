@@ -13,6 +13,7 @@ import { startEmbedded, type Embedded } from '../../src/store/embedded.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
 import { newEndpointToken } from '../../src/webhooks/endpoint-token.ts'
+import { SURROUNDINGS } from '../cli/command.ts'
 
 const SECRET_KEY = 'the key of a service that is going to be killed'
 /** Few enough for each endpoint that none is trimmed. */
@@ -44,7 +45,7 @@ afterAll(async () => {
 
 async function startChild(): Promise<{ child: ChildProcess; url: string }> {
   const env = {
-    PATH: process.env['PATH'],
+    ...SURROUNDINGS,
     DATABASE_URL: store.url,
     PORT: '0',
     ROLES: 'web',
