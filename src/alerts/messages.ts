@@ -44,6 +44,7 @@ export const groupedAlerts = {
       : begun === 0
         ? `${ended} problems resolved`
         : `${begun} alerts, ${ended} resolved`,
+  repeated: (title: string, count: number) => (count === 1 ? title : `${title} (${count} times)`),
   text: (titles: string[], hidden: number) =>
     [
       ...titles.map((title) => `• ${title}`),

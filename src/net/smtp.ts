@@ -61,11 +61,32 @@ export async function sendMail(
     done()
   })
   try {
-    const { messageId, response } = await transport.sendMail({ ...mail, from: relay.from, signal })
+    const sent = { ...mail, ...withEncodedSubject(mail), from: relay.from, signal }
+    const { messageId, response } = await transport.sendMail(sent)
     return { messageId, reply: response }
   } catch (error) {
     throw faultOf(error as SmtpError, relay, signal, handover.isDone())
   }
+}
+
+/** Bytes of a text whose encoded word has up to 75 characters (RFC 2047, section 2). */
+const MAX_WORD_BYTES = 45
+
+/**
+ * Encodes a subject that itself contains an encoded word: mail clients would show what a stranger
+ * put into it, which the sender leaves as it is when all of it is ASCII.
+ */
+function withEncodedSubject({ subject, headers }: OutgoingMail) {
+  if (!subject.includes('=?')) return {}
+  const words: string[] = ['']
+  for (const character of subject) {
+    const longer = (words.at(-1) ?? '') + character
+    if (Buffer.byteLength(longer) > MAX_WORD_BYTES) words.push(character)
+    else words[words.length - 1] = longer
+  }
+  const encoded = words.map((word) => `=?UTF-8?B?${Buffer.from(word).toString('base64')}?=`)
+  const value = { prepared: true, value: encoded.join('\r\n ') }
+  return { subject: undefined, headers: { ...headers, Subject: value } }
 }
 
 function watchHandover(before: () => Promise<void>) {

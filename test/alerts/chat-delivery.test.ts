@@ -96,6 +96,14 @@ describe('a chat channel', () => {
     await until(messages, (all) => all.every(({ state }) => state === 'sent'), 20)
     await aWhile()
     expect(titles()).toEqual(['1000 alerts'])
+    // One line for each object, as many as are readable.
+    const lines = discord.shown[0]?.split('\n') ?? []
+    expect(lines.slice(1, 3)).toEqual([
+      '• host-0 is listed (20 times)',
+      '• host-1 is listed (20 times)',
+    ])
+    expect(lines.filter((line) => line.startsWith('•'))).toHaveLength(20)
+    expect(lines.join()).toContain('And 600 more in the dashboard.')
     expect(discord.violations).toEqual([])
   })
 

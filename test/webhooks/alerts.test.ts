@@ -89,7 +89,7 @@ type Row = {
   workspaceId: string
 }
 
-async function alerts(): Promise<Row[]> {
+async function raised(): Promise<Row[]> {
   const { rows } = await database.pool.query<Row>(
     `select a.kind, a.phase, a.severity, a.title, a.text, a.path, a.workspace_id as "workspaceId",
       i.key as incident, i.resolved_at is null as "isOpen"
@@ -98,7 +98,7 @@ async function alerts(): Promise<Row[]> {
   return rows
 }
 
-const kinds = async () => (await alerts()).map(({ kind, phase }) => `${kind} ${phase}`)
+const kinds = async () => (await raised()).map(({ kind, phase }) => `${kind} ${phase}`)
 
 async function call({ url }: Endpoint, body = '{"order": 1}', headers = {}): Promise<void> {
   expect((await fetch(url, { method: 'POST', body, headers })).status).toBe(200)
@@ -152,9 +152,9 @@ describe('the alerts of an endpoint', () => {
     await call(endpoint)
     await pass()
     await pass(6)
-    expect(await alerts()).toMatchObject([{ kind: 'webhook.silent', isOpen: true }])
+    expect(await raised()).toMatchObject([{ kind: 'webhook.silent', isOpen: true }])
     await portreeve.api('DELETE', `/${endpoint.id}`)
-    expect(await alerts()).toMatchObject([{ isOpen: false }])
+    expect(await raised()).toMatchObject([{ isOpen: false }])
     expect((await database.pool.query('select from webhook_alert')).rowCount).toBe(0)
   })
 })
@@ -166,14 +166,14 @@ describe('webhook.called', () => {
       alerts: { calledEveryMinutes: 60 },
     })
     await pass()
-    expect(await alerts()).toEqual([])
+    expect(await raised()).toEqual([])
     await call(endpoint)
     await pass()
     await call(endpoint)
     await call(endpoint)
     await pass()
     await pass(30)
-    expect(await alerts()).toMatchObject([
+    expect(await raised()).toMatchObject([
       {
         kind: 'webhook.called',
         phase: 'once',
@@ -186,11 +186,11 @@ describe('webhook.called', () => {
     ])
     await call(endpoint)
     await pass(31)
-    const second = (await alerts())[1]
+    const second = (await raised())[1]
     expect(second?.title).toBe('shop orders received 3 requests')
     expect(second?.text).toMatch(/ since 20\d\d-.* UTC\. The last one arrived at /)
     await pass(120)
-    expect(await alerts()).toHaveLength(2)
+    expect(await raised()).toHaveLength(2)
   })
 
   it('counts requests that were deleted meanwhile, and none from before it was turned on', async () => {
@@ -203,7 +203,7 @@ describe('webhook.called', () => {
     await call(endpoint)
     await pass()
     await pass(5)
-    expect((await alerts()).map(({ title }) => title)).toEqual(['shop received 3 requests'])
+    expect((await raised()).map(({ title }) => title)).toEqual(['shop received 3 requests'])
   })
 
   it('is raised once by several instances', async () => {
@@ -214,7 +214,7 @@ describe('webhook.called', () => {
     )
     await Promise.all(made.map((endpoint) => call(endpoint)))
     await Promise.all([pass(), pass(), pass()])
-    expect(await alerts()).toHaveLength(20)
+    expect(await raised()).toHaveLength(20)
   })
 })
 
@@ -225,14 +225,14 @@ describe('webhook.silent', () => {
       alerts: { silentAfterMinutes: 60 },
     })
     await pass(120)
-    expect(await alerts()).toEqual([])
+    expect(await raised()).toEqual([])
     await call(endpoint)
     await pass()
     await pass(59)
-    expect(await alerts()).toEqual([])
+    expect(await raised()).toEqual([])
     await pass(2)
     await pass(200)
-    expect(await alerts()).toMatchObject([
+    expect(await raised()).toMatchObject([
       {
         kind: 'webhook.silent',
         phase: 'open',
@@ -246,7 +246,7 @@ describe('webhook.silent', () => {
     await call(endpoint)
     await pass()
     await pass()
-    expect((await alerts()).slice(1)).toMatchObject([
+    expect((await raised()).slice(1)).toMatchObject([
       {
         kind: 'webhook.resumed',
         phase: 'resolved',
@@ -279,12 +279,12 @@ describe('webhook.silent', () => {
     await database.pool.query(`update webhook_request set received_at = now() - interval '2 days'`)
     await portreeve.api('PUT', `/${endpoint.id}`, { alerts: { silentAfterMinutes: 60 } })
     await pass()
-    expect(await alerts()).toEqual([])
+    expect(await raised()).toEqual([])
     await database.pool.query(
       `update webhook_watch set last_pass_at = now() - interval '10 minutes'`,
     )
     await pass(70)
-    expect(await alerts()).toEqual([])
+    expect(await raised()).toEqual([])
     await database.pool.query(
       `update webhook_watch set watched_since = now() - interval '61 minutes'`,
     )
@@ -303,9 +303,9 @@ describe('webhook.silent', () => {
       const endpoint = { ...WATCHED, silentAfterMinutes: 5, newest, state }
       const verified = { seenSeq: minute, hasMore: false, bad: null, goodAt: null }
       const watched = { now: at(minute), watchedSince: at(0) }
-      const { alerts: raised, state: next } = evaluateEndpoint(endpoint, verified, watched)
+      const { alerts, state: next } = evaluateEndpoint(endpoint, verified, watched)
       state = next
-      raisedAt.push(...raised.map((alert) => alert.at.toISOString().slice(0, 10)))
+      raisedAt.push(...alerts.map((alert) => alert.at.toISOString().slice(0, 10)))
     }
     expect(raisedAt.filter((day) => day === '2026-11-24')).toHaveLength(24)
     expect(raisedAt.filter((day) => day === '2026-11-25')).toHaveLength(24)
@@ -318,7 +318,7 @@ describe('webhook.silent', () => {
     await pass(61)
     await portreeve.api('PUT', `/${endpoint.id}`, { alerts: { silentAfterMinutes: 1_440 } })
     await pass(60)
-    expect(await alerts()).toMatchObject([{ kind: 'webhook.silent', isOpen: false }])
+    expect(await raised()).toMatchObject([{ kind: 'webhook.silent', isOpen: false }])
   })
 })
 
@@ -334,13 +334,13 @@ describe('webhook.bad-signature', () => {
     const endpoint = await make()
     await call(endpoint, 'a', signed('a'))
     await pass()
-    expect(await alerts()).toEqual([])
+    expect(await raised()).toEqual([])
     await call(endpoint, 'b', signed('b', 'another secret'))
     await call(endpoint, 'c')
     await pass()
     await call(endpoint, 'd', signed('something else'))
     await pass(10)
-    expect(await alerts()).toMatchObject([
+    expect(await raised()).toMatchObject([
       {
         kind: 'webhook.bad-signature',
         phase: 'open',
@@ -353,15 +353,15 @@ describe('webhook.bad-signature', () => {
     ])
     await call(endpoint, 'e', signed('e'))
     await pass(51)
-    expect((await alerts())[1]).toMatchObject({
+    expect((await raised())[1]).toMatchObject({
       phase: 'update',
       title: 'shop received 1 request without a valid signature',
       isOpen: true,
     })
     await pass(30)
-    expect(await alerts()).toHaveLength(2)
+    expect(await raised()).toHaveLength(2)
     await pass(31)
-    expect((await alerts()).slice(2)).toMatchObject([
+    expect((await raised()).slice(2)).toMatchObject([
       { kind: 'webhook.good-signature', phase: 'resolved', isOpen: false },
     ])
   })
@@ -378,7 +378,7 @@ describe('webhook.bad-signature', () => {
     })
     await portreeve.captured(endpoint, 2)
     await pass()
-    expect(await alerts()).toEqual([])
+    expect(await raised()).toEqual([])
   })
 
   it('reads a burst in several passes, and reports each request once', async () => {
@@ -387,7 +387,7 @@ describe('webhook.bad-signature', () => {
     for (let sent = 0; sent < count; sent += 41)
       await Promise.all(Array.from({ length: Math.min(41, count - sent) }, () => call(endpoint)))
     for (const later of [0, 0, 0, 61]) await pass(later)
-    const counts = (await alerts()).map(({ title }) => Number(/\d+/.exec(title)?.[0]))
+    const counts = (await raised()).map(({ title }) => Number(/\d+/.exec(title)?.[0]))
     expect(counts).toEqual([MAX_VERIFIED_REQUESTS, count - MAX_VERIFIED_REQUESTS])
   })
 })

@@ -44,16 +44,17 @@ function composeOne(alert: AlertRow, baseUrl: string) {
   return { title, text: parts.join('\n\n'), severity, phase, at, link: alertLink(alert, baseUrl) }
 }
 
-/** Titles shown in a grouped message; the others are counted. */
+/** Different titles shown in a grouped message; the alerts with others are counted. */
 const MAX_TITLES = 20
 
 function composeGroup(alerts: readonly AlertRow[], baseUrl: string) {
   const ended = alerts.filter(({ phase }) => phase === 'resolved')
   const begun = alerts.filter(({ phase }) => phase !== 'resolved')
   const bySeverity = begun.toSorted((a, b) => rank(a) - rank(b))
-  const shown = [...bySeverity, ...ended].slice(0, MAX_TITLES)
-  const hidden = alerts.length - shown.length
-  const titles = shown.map(({ title }) => cut(oneLine(title), 120))
+  const byTitle = Map.groupBy([...bySeverity, ...ended], ({ title }) => cut(oneLine(title), 120))
+  const shown = [...byTitle].slice(0, MAX_TITLES)
+  const hidden = shown.reduce((left, [, same]) => left - same.length, alerts.length)
+  const titles = shown.map(([title, same]) => groupedAlerts.repeated(title, same.length))
   return {
     title: groupedAlerts.title(begun.length, ended.length),
     text: groupedAlerts.text(titles, hidden),

@@ -205,6 +205,7 @@ export async function claimMessages(
     const message = await db.transaction().execute(async (trx) => {
       const channel = await lockChannelOf(trx, id)
       if (!channel) return undefined
+      await lockMessage(trx, id)
       await splitMessage(trx, id, bursts, maxUngrouped)
       const taken = await takeMessage(trx, id, leaseSecondsOf(channel), perMinute)
       return taken && { ...taken, channel, alerts: await listContent(trx, id) }
@@ -228,6 +229,11 @@ async function lockChannelOf(db: Db, messageId: string): Promise<ChannelRow | un
     .forNoKeyUpdate()
     .executeTakeFirst()
   return row as ChannelRow | undefined
+}
+
+/** Waits for alerts that are being added, so that the next statement sees them. */
+async function lockMessage(db: Db, id: string): Promise<void> {
+  await db.selectFrom('alertMessage').select('id').where('id', '=', id).forUpdate().execute()
 }
 
 /** Claims a message and a token of its channel; undefined where another sender has it. */

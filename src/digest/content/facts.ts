@@ -17,7 +17,7 @@ import type {
   UncheckedHost,
 } from '../../monitoring/digest/store.ts'
 import type { Bounded, Period } from '../../store/bounded.ts'
-import type { FailingEndpoint } from '../../webhooks/digest/store.ts'
+import type { FailingEndpoint, SilentEndpoint } from '../../webhooks/digest/store.ts'
 import type { Settings } from '../store.ts'
 
 export type BadDomain = { domain: string; sentence: string }
@@ -47,6 +47,7 @@ export type OpenFacts = {
   silentDomains: Bounded<SilentDomain>
   unprovenDomains: Bounded<UnprovenDomain>
   mailboxes: Bounded<FailingMailbox>
+  silentEndpoints: Bounded<SilentEndpoint>
   channels: Bounded<FailingChannel>
   unchecked: Bounded<UncheckedHost>
 }

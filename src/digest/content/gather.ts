@@ -25,7 +25,7 @@ import type { Bounded, Period } from '../../store/bounded.ts'
 import { isDatabaseTimeout, withStatementTimeout, type Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import { DAY_MS } from '../../time.ts'
-import { listFailingEndpoints } from '../../webhooks/digest/store.ts'
+import { listFailingEndpoints, listSilentEndpoints } from '../../webhooks/digest/store.ts'
 import {
   COMPARED_DAYS,
   EXPIRY_AHEAD_MS,
@@ -133,6 +133,7 @@ async function gatherOpen(
     silentDomains: await listSilentDomains(db, workspaceId, now, SILENCE, MAX_ROWS),
     unprovenDomains: await listUnprovenDomains(db, workspaceId, MAX_ROWS),
     mailboxes: await listFailingMailboxes(db, workspaceId, MAX_ROWS),
+    silentEndpoints: await listSilentEndpoints(db, workspaceId, MAX_ROWS),
     channels: await listFailingChannels(db, workspaceId, MAX_ROWS),
     unchecked: await listUncheckedHosts(db, workspaceId, MAX_ROWS),
   }

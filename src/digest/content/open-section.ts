@@ -1,4 +1,4 @@
-import { open as messages } from '../messages.ts'
+import { open as messages, webhooks } from '../messages.ts'
 import type { Section } from './document.ts'
 import type { DigestFacts, OpenFacts } from './facts.ts'
 import type { DigestLinks } from './links.ts'
@@ -76,6 +76,13 @@ function reportRows({ open, settings: { timeZone } }: DigestFacts, links: Digest
       title: oneLine(messages.mailboxTitle(username)),
       detail: oneLine(lastError),
       url: links.page('/dmarc/mailboxes'),
+    })),
+    rowsOf(open.silentEndpoints, ({ id, label, silentSince }) => ({
+      tone: 'warning',
+      label: messages.endpoint,
+      title: oneLine(messages.endpointTitle(oneLine(label, 80) || webhooks.unnamed(id))),
+      detail: messages.endpointDetail(dayText(silentSince, timeZone)),
+      url: links.webhook(id),
     })),
   ]
 }

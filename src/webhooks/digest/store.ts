@@ -22,3 +22,19 @@ export async function listFailingEndpoints(
     order by c.rejected + c.aborted desc, e.id limit ${limit}`.execute(db)
   return boundedOf(rows)
 }
+
+export type SilentEndpoint = { id: string; label: string; silentSince: Date }
+
+/** Endpoints that an alert said receive no requests, those that wait longest first. */
+export async function listSilentEndpoints(
+  db: Db,
+  workspaceId: string,
+  limit: number,
+): Promise<Bounded<SilentEndpoint>> {
+  const { rows } = await sql<SilentEndpoint & { total: number }>`
+    select e.id, e.label, a.silent_since, count(*) over ()::int as total
+    from webhook_alert a join webhook_endpoint e on e.id = a.endpoint_id
+    where e.workspace_id = ${workspaceId} and a.silent_since is not null
+    order by a.silent_since, e.id limit ${limit}`.execute(db)
+  return boundedOf(rows)
+}
