@@ -22,6 +22,7 @@ export const ntfy = defineChannel({
   id: 'ntfy',
   name: 'ntfy',
   group: 'push',
+  keywords: 'iphone android',
   docs: 'Choose a topic name that is hard to guess and subscribe to it in the ntfy app.',
   ending: 'A new message of low priority replaces the first one; ntfy before 2.16 shows both.',
   disabling: 'The server rejects the access token, or the topic is protected (401, 403).',
