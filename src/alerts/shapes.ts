@@ -86,10 +86,6 @@ const ChannelField = Type.Object({
   required: Type.Boolean(),
   secret: Type.Boolean({ description: 'Whether it is never shown again.' }),
   multiline: Type.Boolean({ description: 'Whether it has several lines.' }),
-  selfHosted: Type.Boolean({
-    description:
-      'Whether it is the URL of a server that may be in a network of `ALERT_PRIVATE_TARGETS`.',
-  }),
 })
 
 export const ChannelTypeInfo = Type.Object({

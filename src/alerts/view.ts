@@ -2,7 +2,7 @@ import { isAtLeast, type Role } from '../http/access.ts'
 import { alertLink, type LinkTarget } from './alert-link.ts'
 import type { SendDeps } from './channels/channel-type.ts'
 import { CHANNEL_TYPES, channelTypeOf } from './channels/registry.ts'
-import { secretsOf, selfHostedOf } from './channels/fields.ts'
+import { secretsOf } from './channels/fields.ts'
 import type { ChannelRow } from './channels/store.ts'
 import type { DeliveryRow } from './delivery/store.ts'
 import type { IncidentRow } from './incidents/store.ts'
@@ -72,7 +72,6 @@ export function presentChannelTypes() {
     const { id, name, group, keywords, docs, manual, fields } = type
     const required = new Set(fields.required as readonly string[] | undefined)
     const secrets = new Set(secretsOf(fields))
-    const selfHosted = new Set(selfHostedOf(fields))
     return {
       id,
       name,
@@ -85,7 +84,6 @@ export function presentChannelTypes() {
         presentField(field, schema as FieldSchema, {
           required: required.has(field),
           secret: secrets.has(field),
-          selfHosted: selfHosted.has(field),
         }),
       ),
       schema: JSON.parse(JSON.stringify(fields)) as Record<string, unknown>,
@@ -112,7 +110,7 @@ function presentField(
     default: value,
     enum: choices,
   }: FieldSchema,
-  traits: { required: boolean; secret: boolean; selfHosted: boolean },
+  traits: { required: boolean; secret: boolean },
 ) {
   return {
     name,

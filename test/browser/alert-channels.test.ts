@@ -239,7 +239,9 @@ describe('errors', () => {
   it('of private servers name the setting', async () => {
     const { page } = bob
     await openForm(page, typeOf('gotify'))
-    await page.getByText('an administrator must list it in ALERT_PRIVATE_TARGETS').waitFor()
+    await page
+      .getByText('needs an entry in ALERT_PRIVATE_TARGETS, which an administrator sets')
+      .waitFor()
     await fill(page, typeOf('gotify'), { server: 'http://10.1.2.3' })
     await page.getByRole('button', { name: 'Add channel' }).click()
     await page

@@ -4,6 +4,7 @@ import { defineChannel, requireSuccess } from './define-channel.ts'
 import { Secret, SelfHosted, Text } from './fields.ts'
 import { cutBytes } from './notification.ts'
 import { Later } from './outcomes.ts'
+import { PRIVATE_SERVER_HELP } from './self-hosted.ts'
 
 const PRIORITY: Record<Severity, number> = { critical: 5, error: 4, warning: 3, info: 2 }
 const TAGS: Record<Severity, string> = {
@@ -29,7 +30,7 @@ export const ntfy = defineChannel({
   fields: Type.Object({
     server: SelfHosted('https://ntfy.sh', {
       label: 'Server',
-      help: 'Your own server may be in a private network that ALERT_PRIVATE_TARGETS names.',
+      help: PRIVATE_SERVER_HELP,
     }),
     topic: Text(
       {

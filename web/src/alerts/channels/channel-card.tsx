@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { Status } from '../../ui/feedback/status.tsx'
 import { TitledCard } from '../../ui/layout/titled-card.tsx'
@@ -25,8 +25,16 @@ export function ChannelCard({ channel }: { channel: Channel }) {
   const type = types.find(({ id }) => id === channel.type)
   const [isChanging, setChanging] = useState(false)
   const [tested, setTested] = useState<TestState>(null)
+  const actions = useRef<HTMLDivElement>(null)
   const { problem, status } = channel
   const { tone, word } = channelState(channel)
+
+  /** The form takes the focus with it. */
+  function stopChanging(): void {
+    setChanging(false)
+    actions.current?.focus()
+  }
+
   return (
     <TitledCard title={targetOf(channel)} aside={<Status tone={tone}>{word}</Status>}>
       {problem && (
@@ -37,15 +45,15 @@ export function ChannelCard({ channel }: { channel: Channel }) {
       )}
       {status === 'unconfirmed' && <ConfirmationCode channel={channel} />}
       <ChannelFacts channel={channel} type={type} />
-      {isChanging && type && (
-        <EditForm channel={channel} type={type} onDone={() => setChanging(false)} />
-      )}
-      <ChannelActions
-        channel={channel}
-        isChanging={isChanging}
-        onChange={() => setChanging(!isChanging)}
-        onTested={setTested}
-      />
+      {isChanging && type && <EditForm channel={channel} type={type} onDone={stopChanging} />}
+      <div ref={actions} tabIndex={-1}>
+        <ChannelActions
+          channel={channel}
+          isChanging={isChanging}
+          onChange={() => setChanging(!isChanging)}
+          onTested={setTested}
+        />
+      </div>
       <TestOutcome state={tested} type={type} />
     </TitledCard>
   )

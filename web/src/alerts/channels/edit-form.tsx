@@ -36,6 +36,7 @@ export function EditForm({ channel, type, onDone }: EditFormProps) {
     <Form {...access} onSubmit={save} submit={messages.save} check={check}>
       <TextField
         name="label"
+        autoFocus
         label={create.label}
         defaultValue={label}
         maxLength={100}

@@ -75,8 +75,6 @@ export const field = {
   saved: (shown: string) => `Saved: ${shown}. Enter a new one to replace it.`,
   savedHidden: 'Saved. Enter a new one to replace it.',
   remove: ({ label }: ChannelField) => `Remove: ${label}`,
-  privateServer:
-    'To reach a server in a private network, an administrator must list it in `ALERT_PRIVATE_TARGETS`.',
 } as const
 
 export const test = {

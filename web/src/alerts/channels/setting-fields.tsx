@@ -1,7 +1,4 @@
 import type { AlertChannelType } from '../api.ts'
-import { Muted } from '../../ui/layout/page.tsx'
-import { TextWithCode } from '../../ui/text/text-with-code.tsx'
-import { field as messages } from './messages.ts'
 import { SettingField } from './setting-field.tsx'
 
 type SettingFieldsProps = {
@@ -20,13 +17,6 @@ export function SettingFields({ type, required, saved }: SettingFieldsProps) {
       {fields.map((field) => (
         <SettingField key={field.name} type={type} field={field} saved={saved?.[field.name]} />
       ))}
-      {fields.some(({ selfHosted }) => selfHosted) && (
-        <p>
-          <Muted>
-            <TextWithCode text={messages.privateServer} />
-          </Muted>
-        </p>
-      )}
     </>
   )
 }
