@@ -39,6 +39,11 @@ export type RunningService = {
   stop(): Promise<void>
 }
 
+export type ServiceOptions = {
+  /** Other origins of hosted services of alerts, such as `https://hooks.slack.com`. */
+  alertOrigins?: ReadonlyMap<string, string> | undefined
+}
+
 /**
  * Starts the service: opens the database, creates the modules, then starts the jobs and listeners
  * of its roles.
@@ -49,6 +54,7 @@ export async function startService(
   config: Config,
   log: Logger,
   prepare?: (app: App) => void,
+  { alertOrigins }: ServiceOptions = {},
 ): Promise<RunningService> {
   await using undo = new AsyncDisposableStack()
   const named = (part: string, stop: () => Promise<void>) => reportSlowStop(log, part, stop)
@@ -58,7 +64,7 @@ export async function startService(
   const notifications = await openNotifications(databaseUrl, log)
   undo.defer(named('notifications', () => notifications.close()))
   const metrics = config.METRICS_LISTEN && createMetrics(VERSION)
-  const context = { config, log, db, pool, notifications, secretKey, metrics }
+  const context = { config, log, db, pool, notifications, secretKey, metrics, alertOrigins }
   const { all: modules, authHooks, capture } = await createModules(context, undo)
 
   if (config.SECRET_KEY_PREVIOUS) {

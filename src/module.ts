@@ -23,6 +23,8 @@ export type AppContext = {
   secretKey: string
   /** Null when METRICS_LISTEN is not set. */
   metrics: ServiceMetrics | null
+  /** Other origins of hosted services of alerts; undefined for their own. */
+  alertOrigins?: ReadonlyMap<string, string> | undefined
 }
 
 /** What all routes share. */

@@ -35,7 +35,7 @@ export async function createModules(
   context: AppContext,
   undo: AsyncDisposableStack,
 ): Promise<Modules> {
-  const { config, log, db, pool, notifications, secretKey, metrics } = context
+  const { config, log, db, pool, notifications, secretKey, metrics, alertOrigins } = context
   const all: Module[] = []
   function add<R extends Module>(module: R): R {
     undo.defer(async () => module.close?.())
@@ -131,6 +131,7 @@ export async function createModules(
       config,
       log,
       onAttempt: metrics?.countAlertAttempt,
+      ...(alertOrigins && { origins: alertOrigins }),
     }),
   )
   const digestReaders = { domains: digestOfDomains, delistings: digestOfDelistings }

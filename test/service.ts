@@ -7,7 +7,7 @@ import { readConfig, type Plan } from '../src/config.ts'
 import type { Role, Scope } from '../src/http/access.ts'
 import type { App } from '../src/http/app.ts'
 import { createLog } from '../src/log.ts'
-import { startService, type RunningService } from '../src/app.ts'
+import { startService, type RunningService, type ServiceOptions } from '../src/app.ts'
 import { findSetupLink } from '../src/accounts/registration/setup.ts'
 import type { DB } from '../src/store/tables.ts'
 import { freshDatabase } from './database.ts'
@@ -50,10 +50,12 @@ export const SERVICE_KEY = 'the secret key of the services that tests start'
  * Starts a whole service on a database of its own: in this process, or in a scaled run as three
  * behind nginx. Connections to this machine are allowed unless `env` differs.
  * @param prepare called with the HTTP server of this process, before its routes are registered
+ * @param options of a service in this process
  */
 export async function startTestService(
   env: Record<string, string> = {},
   prepare?: (app: App) => void,
+  options: ServiceOptions = {},
 ): Promise<TestService> {
   const database = await freshDatabase()
   const settings = {
@@ -66,7 +68,7 @@ export async function startTestService(
   }
   const service = await (isScaled
     ? startSeveral(settings, database.db)
-    : startOne(settings, prepare))
+    : startOne(settings, prepare, options))
   const addPerson: TestService['addPerson'] = async (
     name,
     { plan = 'free', admin = false } = {},
@@ -141,9 +143,13 @@ async function within<T>(milliseconds: number, awaited: string, work: Promise<T>
   return Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
 }
 
-async function startOne(env: Record<string, string>, prepare?: (app: App) => void) {
+async function startOne(
+  env: Record<string, string>,
+  prepare: ((app: App) => void) | undefined,
+  options: ServiceOptions,
+) {
   const config = readConfig({ HOST: '127.0.0.1', PORT: String(await freePort()), ...env })
-  const start = () => startService(config, createLog(config.LOG_LEVEL), prepare)
+  const start = () => startService(config, createLog(config.LOG_LEVEL), prepare, options)
   let service: RunningService | null = await start()
   const pause = async () => {
     await service?.stop()

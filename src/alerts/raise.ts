@@ -34,9 +34,9 @@ export type NewAlert = {
   /** What to do now; empty when no action is needed. */
   nextStep: string
   /**
-   * Page of the dashboard, from its root, such as `/delisting/ID`. Only lower-case words and IDs,
-   * so that no text chosen by a stranger gets into a link; a constraint of the database enforces
-   * this.
+   * Page of the dashboard, from its root, such as `/delisting/ID`. Only lower-case words, IDs and
+   * names of watched domains, so that no text chosen by a stranger gets into a link; a constraint of
+   * the database enforces this.
    */
   path: string
   /** Time of the event. */

@@ -51,6 +51,10 @@ export const Channel = Type.Object({
   problem: Nullable(
     Type.String({ description: 'Why the channel does not work, or why the last attempt failed.' }),
   ),
+  failingSince: Nullable(Timestamp, {
+    description: 'Since when every attempt failed; null after a success.',
+  }),
+  waiting: Type.Integer({ description: 'Alerts that wait to be sent.' }),
   lastSentAt: Nullable(Timestamp),
   createdAt: Timestamp,
 })
@@ -81,13 +85,30 @@ const ChannelField = Type.Object({
   choices: Nullable(Type.Array(Type.String())),
   required: Type.Boolean(),
   secret: Type.Boolean({ description: 'Whether it is never shown again.' }),
+  multiline: Type.Boolean({ description: 'Whether it has several lines.' }),
 })
 
 export const ChannelTypeInfo = Type.Object({
   id: ChannelTypeId,
   name: Type.String(),
   group: Type.Enum(['basic', 'chat', 'push', 'paging', 'other']),
+  keywords: Type.String({ description: 'Further words by which people look for it.' }),
   docs: Type.String({ description: 'What to create at the service.' }),
+  manual: Nullable(
+    Type.Object({
+      ending: Type.String({ description: 'What the end of a problem does.' }),
+      disabling: Type.String({ description: 'Responses that disable the channel.' }),
+      limits: Type.Object(
+        { title: Type.Integer(), text: Type.Integer(), perMinute: Type.Integer() },
+        { description: 'Characters of title and text, and messages a minute.' },
+      ),
+    }),
+    { description: 'Null for `email` and `webhook`.' },
+  ),
+  hasSettings: Type.Boolean({
+    description:
+      'Whether its fields are sent as `settings`, can change, and can be tested before the channel is created. The field of other types is one of the channel itself.',
+  }),
   fields: Type.Array(ChannelField, { description: 'Fields of the form, in their order.' }),
   schema: Type.Record(Type.String(), Type.Unknown(), {
     description: 'JSON Schema of the settings.',

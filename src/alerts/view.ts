@@ -1,5 +1,5 @@
 import { isAtLeast, type Role } from '../http/access.ts'
-import { alertLink } from './alert-link.ts'
+import { alertLink, type LinkTarget } from './alert-link.ts'
 import type { SendDeps } from './channels/channel-type.ts'
 import { CHANNEL_TYPES, channelTypeOf } from './channels/registry.ts'
 import { secretsOf } from './channels/fields.ts'
@@ -9,7 +9,11 @@ import type { IncidentRow } from './incidents/store.ts'
 import type { ListedAlertRow } from './store.ts'
 
 /** Presents a channel for the API, to a member of this role. */
-export function presentChannel(row: ChannelRow, deps: Pick<SendDeps, 'relay'>, role: Role) {
+export function presentChannel(
+  row: ChannelRow,
+  deps: Pick<SendDeps, 'relay'>,
+  { role, waiting }: { role: Role; waiting: number },
+) {
   const type = channelTypeOf(row)
   const typeProblem = type.problem(deps)
   return {
@@ -21,6 +25,7 @@ export function presentChannel(row: ChannelRow, deps: Pick<SendDeps, 'relay'>, r
     }),
     name: type.targetField === null ? type.nameOf(row) : type.maskTarget(row.target),
     settings: row.settingsShown,
+    waiting,
     secret: undefined,
     settingsEncrypted: undefined,
     status: typeProblem ? ('undeliverable' as const) : statusOf(row),
@@ -37,23 +42,23 @@ function statusOf({ enabled, disabledReason, confirmedAt }: ChannelRow) {
 export function presentAlerts(
   alerts: ListedAlertRow[],
   deliveries: DeliveryRow[],
-  baseUrl: string,
+  target: LinkTarget,
 ) {
   const byAlert = Map.groupBy(deliveries, ({ alertId }) => alertId)
   return alerts.map(({ resolvedAt, ...alert }) => ({
     ...alert,
     state: alert.incidentId === null ? null : stateOf(resolvedAt),
-    url: alertLink(alert, baseUrl),
+    url: alertLink(alert, target),
     deliveries: (byAlert.get(alert.id) ?? []).map(presentDelivery),
   }))
 }
 
-export function presentIncident({ resolvedAt, ...incident }: IncidentRow, baseUrl: string) {
+export function presentIncident({ resolvedAt, ...incident }: IncidentRow, target: LinkTarget) {
   return {
     ...incident,
     resolvedAt,
     state: stateOf(resolvedAt),
-    url: alertLink(incident, baseUrl),
+    url: alertLink(incident, target),
   }
 }
 
@@ -63,16 +68,23 @@ function stateOf(resolvedAt: Date | null) {
 
 /** What the form of a channel type needs. */
 export function presentChannelTypes() {
-  return CHANNEL_TYPES.map(({ id, name, group, docs, fields }) => {
+  return CHANNEL_TYPES.map((type) => {
+    const { id, name, group, keywords, docs, manual, fields } = type
     const required = new Set(fields.required as readonly string[] | undefined)
     const secrets = new Set(secretsOf(fields))
     return {
       id,
       name,
       group,
+      keywords,
       docs,
+      manual,
+      hasSettings: type.change !== undefined,
       fields: Object.entries(fields.properties).map(([field, schema]) =>
-        presentField(field, schema as FieldSchema, required.has(field), secrets.has(field)),
+        presentField(field, schema as FieldSchema, {
+          required: required.has(field),
+          secret: secrets.has(field),
+        }),
       ),
       schema: JSON.parse(JSON.stringify(fields)) as Record<string, unknown>,
     }
@@ -83,6 +95,7 @@ type FieldSchema = {
   'x-label'?: string
   description?: string
   'x-placeholder'?: string
+  'x-multiline'?: boolean
   default?: string
   enum?: string[]
 }
@@ -92,12 +105,12 @@ function presentField(
   {
     'x-label': label,
     'x-placeholder': placeholder,
+    'x-multiline': multiline = false,
     description,
     default: value,
     enum: choices,
   }: FieldSchema,
-  isRequired: boolean,
-  isSecret: boolean,
+  traits: { required: boolean; secret: boolean },
 ) {
   return {
     name,
@@ -106,8 +119,8 @@ function presentField(
     placeholder: placeholder ?? null,
     default: value ?? null,
     choices: choices ?? null,
-    required: isRequired,
-    secret: isSecret,
+    multiline,
+    ...traits,
   }
 }
 

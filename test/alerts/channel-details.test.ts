@@ -43,7 +43,12 @@ function send(
   alert: Partial<AlertRow> = {},
   origins = new Map<string, string>(),
 ) {
-  const channel = { id: 'channel', type, ...prepare(type, settings) } as ChannelRow
+  const channel = {
+    id: 'channel',
+    workspaceId: 'w',
+    type,
+    ...prepare(type, settings),
+  } as ChannelRow
   const alerts = [{ ...ALERT, ...alert }]
   const message = { id: randomUUID(), channel, alerts, ref: null, beforeHandover: async () => {} }
   return channelTypeOf({ type }).send(message, deps(origins), AbortSignal.timeout(10_000))
@@ -124,7 +129,7 @@ describe('Custom webhook', () => {
     expect([...new URLSearchParams(received?.body)]).toEqual([
       ['to', '+49123'],
       ['text', 'a&to=+1 {{link}} ä: open'],
-      ['link', 'https://portreeve.test/alerts'],
+      ['link', 'https://portreeve.test/alerts?workspace=w'],
     ])
   })
 

@@ -20,8 +20,9 @@ describe('the link of every kind of alert', () => {
     expect(paths).not.toEqual([])
     expect(paths).toHaveLength(foundBy(/^ +key(?:: (.*)|,$)/gm).length)
   })
-  it.each(paths)('leads to a page of the dashboard, with IDs only: %s', (path) => {
-    expect(screens).toContain(path.replaceAll(/\$\{(?:\w+\.)?(?:id|\w+Id)\}/g, '$id'))
+  it.each(paths)('leads to a page of the dashboard, with IDs and domains only: %s', (path) => {
+    const ids = path.replaceAll(/\$\{(?:\w+\.)?(?:id|\w+Id)\}/g, '$id')
+    expect(screens).toContain(ids.replace('/domains/${domain}', '/domains/$domain'))
   })
 })
 
@@ -42,20 +43,31 @@ describe('the link of an alert', () => {
     (await portreeve.call<{ alerts: { url: string | null }[] }>(alice.token, 'GET', 'alerts')).json
       .data.alerts
 
-  it('is an absolute URL, and null for alerts older than links', async () => {
+  it('is an absolute URL with the workspace, and null for alerts older than links', async () => {
     await portreeve.raise(alice.id, 'one.test', { path: '/dmarc/mailboxes' })
     const [alert] = await shown()
     expect(alert).toMatchObject({
       title: 'one.test is listed',
-      url: 'http://portreeve.test/dmarc/mailboxes',
+      url: `http://portreeve.test/dmarc/mailboxes?workspace=${alice.id}`,
     })
     expect(alert).not.toHaveProperty('path')
     await portreeve.db.updateTable('alert').set({ path: '' }).execute()
     expect(await shown()).toMatchObject([{ url: null }])
   })
 
+  it('may hold the name of a domain', async () => {
+    const path = '/domains/xn--mller-kva._mail.example.co.uk'
+    await portreeve.raise(alice.id, 'one.test', { path })
+    expect(await shown()).toMatchObject([
+      { url: `http://portreeve.test${path}?workspace=${alice.id}` },
+    ])
+  })
+
   it.each([
     '//evil.test',
+    '/evil.',
+    '/a..b',
+    '/.evil/a',
     '.evil.test',
     '@evil.test',
     'https://evil.test',

@@ -63,7 +63,7 @@ describe('an alert by email', () => {
     expect(mail?.subject).toBe('192.0.2.1 is listed')
     expect(mail?.text).toContain('The list says: “spam from 192.0.2.1”.')
     expect(mail?.text).toContain('Next step: Ask for removal.')
-    expect(mail?.text?.split('\n')).toContain(`Details: ${LINK}`)
+    expect(mail?.text?.split('\n')).toContain(`Details: ${LINK}?workspace=${alice.id}`)
     expect(mail?.headers.find(({ key }) => key === 'auto-submitted')?.value).toBe('auto-generated')
     const { alerts } = await until(
       () => shown(portreeve),
@@ -122,7 +122,7 @@ describe('an alert by email', () => {
     expect(mail?.subject).toBe('3 alerts: one.test is listed, …')
     for (const name of ['one.test', 'two.test', 'three.test'])
       expect(mail?.text).toContain(`spam from ${name}`)
-    expect(mail?.text?.split(`Details: ${LINK}\n`)).toHaveLength(4)
+    expect(mail?.text?.split(`Details: ${LINK}?workspace=${alice.id}\n`)).toHaveLength(4)
   })
 
   it('has no link when it is older than links', async () => {

@@ -86,7 +86,7 @@ describe('a webhook channel', () => {
           title: 'one.test is listed',
           text: expect.stringMatching('spam'),
           nextStep: 'Ask for removal.',
-          url: LINK,
+          url: `${LINK}?workspace=${alice.id}`,
         },
       },
       { type: 'blacklist.cleared', data: { title: 'two.test is listed' } },

@@ -215,7 +215,7 @@ describe('actions of the palette', () => {
     ['New migration', '/migrations/new', 'host'],
     ['New delisting', '/delisting/new', 'ip'],
     ['New API token', '/tokens', 'label'],
-    ['New alert channel', '/alerts/channels', 'type'],
+    ['New alert channel', '/alerts/channels/new', 'service'],
   ])('open the form of “%s”', async (name, path, field) => {
     await run(name)
     await dora.page.waitForURL(`**${path}`)

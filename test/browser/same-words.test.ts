@@ -243,7 +243,10 @@ describe('the words about a domain', () => {
       expect(alert !== undefined, name).toBe(worse.length > 0)
       if (!alert) continue
       expect(alert.title).toBe(`${name} got worse: ${worse.map(({ title }) => title).join(', ')}`)
-      const email = composeEmail([{ ...alert, at: new Date(alert.at) }], portreeve.url)
+      const email = composeEmail([{ ...alert, at: new Date(alert.at) }], {
+        baseUrl: portreeve.url,
+        workspaceId: alice.id,
+      })
       for (const text of [alert.text, email.text]) {
         expect(text).toContain(verdict.sentence)
         for (const { title, state, summary } of worse)

@@ -149,6 +149,8 @@ const SCREENS = [
   '/attacks/servers',
   '/hooks',
   '/alerts/channels',
+  '/alerts/channels/new/ntfy',
+  '/alerts/channels/guide/ntfy',
   '/workspace/members',
   '/workspace/invitations',
 ]

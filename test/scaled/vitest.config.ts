@@ -20,6 +20,7 @@ const WITHOUT: Record<string, string> = {
   'test/abuse/time': BY_ITS_OWN_CLOCK,
   'test/delisting/': BY_ITS_OWN_CLOCK,
   'test/monitoring/': 'looks every few milliseconds, where a service looks every few minutes',
+  'test/browser/alert-channels': 'hands fakes of services to its own process',
   'test/browser/reconnect': 'stops and starts its own process',
   'test/browser/undo': 'stops and starts its own process',
   'test/dmarc/domains': 'answers the questions about domains from a table in its own process',

@@ -17,6 +17,7 @@ export const apprise = defineChannel({
   id: 'apprise',
   name: 'Apprise API',
   group: 'other',
+  keywords: 'sms telegram signal anything bridge',
   docs: 'In the web page of your Apprise API server, store the services to notify under a key.',
   ending: 'A new message of the type “success” says that the problem ended.',
   disabling:

@@ -67,6 +67,8 @@ export type ChannelType = {
   id: string
   name: string
   group: ChannelGroup
+  /** Further words by which people look for it. */
+  keywords: string
   /** What to create at the service, in a sentence. */
   docs: string
   /** What only the docs page says; null where the type has no page of its own. */

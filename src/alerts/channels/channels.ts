@@ -161,6 +161,49 @@ export async function testChannel(deps: SendDeps, channel: ChannelRow): Promise<
 
 const words = ({ words: text }: SendResult) => (text === undefined ? [] : [text])
 
+/**
+ * Sends a test with the settings of a channel that does not exist.
+ * @throws Fault `invalid_request`, `target_not_allowed`, and the service’s error
+ */
+export async function testSettings(
+  deps: SendDeps,
+  workspaceId: string,
+  body: NewChannelBody,
+): Promise<string[]> {
+  const type = channelTypeOf(body)
+  if (!type.change) {
+    const sentence = `A channel of type ${type.id} can be tested once it is created.`
+    throw new Fault('invalid_request', sentence)
+  }
+  const id = randomUUID()
+  const now = new Date()
+  const channel: ChannelRow = {
+    ...UNSAVED,
+    ...type.prepare(id, body, deps),
+    id,
+    workspaceId,
+    type: body.type,
+    confirmedAt: now,
+    createdAt: now,
+  }
+  return testChannel(deps, channel)
+}
+
+/** Settings of a channel that do not matter to a test. */
+const UNSAVED = {
+  label: '',
+  kinds: null,
+  minSeverity: null,
+  criticalAnytime: false,
+  quietHours: null,
+  enabled: true,
+  disabledReason: null,
+  failingSince: null,
+  lastError: null,
+  deadAt: null,
+  lastSentAt: null,
+}
+
 function sendTest(
   deps: SendDeps,
   channel: ChannelRow,
@@ -181,7 +224,9 @@ function testFault(error: unknown): unknown {
     const options = error.seconds === undefined ? {} : { retryAfter: Math.ceil(error.seconds) }
     return new Fault('upstream_rejected', error.message, options)
   }
-  return error instanceof Dead || error instanceof Rejected
-    ? new Fault('upstream_rejected', error.message)
-    : error
+  if (error instanceof Dead) {
+    const details = [{ path: 'settings', message: 'are not accepted by the service' }]
+    return new Fault('upstream_rejected', error.message, { details })
+  }
+  return error instanceof Rejected ? new Fault('upstream_rejected', error.message) : error
 }

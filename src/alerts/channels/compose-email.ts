@@ -1,15 +1,14 @@
-import { alertLink } from '../alert-link.ts'
+import { alertLink, type LinkTarget } from '../alert-link.ts'
 import { MAX_ALERTS_PER_MAIL } from '../limits.ts'
 import { alertEmail } from '../messages.ts'
 import type { AlertRow } from '../store.ts'
 
 /**
  * Composes the email for these alerts, oldest first: the alert itself, or a digest of several.
- * @param baseUrl public URL of the service
  */
 export function composeEmail(
   alerts: readonly AlertRow[],
-  baseUrl: string,
+  target: LinkTarget,
 ): { subject: string; text: string } {
   const [first] = alerts
   if (!first) throw new RangeError('an email needs at least one alert')
@@ -19,17 +18,17 @@ export function composeEmail(
   const titles = shown.map(({ title }) => title)
   const sections = [
     ...(isDigest ? [alertEmail.digest(alerts.length, titles)] : []),
-    ...shown.map((alert) => section(alert, baseUrl)),
+    ...shown.map((alert) => section(alert, target)),
     ...(hidden > 0 ? [alertEmail.more(hidden)] : []),
-    alertEmail.footer(baseUrl),
+    alertEmail.footer(target.baseUrl),
   ]
   const subject = isDigest ? alertEmail.digestSubject(alerts.length, first.title) : first.title
   return { subject: oneLine(subject), text: `${sections.join('\n\n')}\n` }
 }
 
-function section(alert: AlertRow, baseUrl: string): string {
+function section(alert: AlertRow, target: LinkTarget): string {
   const { title, text, nextStep, at } = alert
-  const link = alertLink(alert, baseUrl)
+  const link = alertLink(alert, target)
   const parts = [
     `${title}\n${'='.repeat(Math.min(title.length, 72))}`,
     text,

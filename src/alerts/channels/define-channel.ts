@@ -43,11 +43,16 @@ type Sent<Fields extends TObject> = {
   changed?: Partial<Static<Fields>> | undefined
 }
 
+/** What is wrong with the value of a field, in a sentence without the value. */
+export type SettingsProblem = { field: string; sentence: string }
+
 export type ChannelDefinition<Fields extends TObject> = {
   /** Value of `type` in the API, and name of the file and the docs page. */
   id: string
   name: string
   group: ChannelGroup
+  /** Further words by which people look for it, such as the name of its maker. */
+  keywords?: string
   /** What to create at the service, in a sentence. */
   docs: string
   /** What the end of a problem does, in a sentence, for the docs page. */
@@ -59,8 +64,8 @@ export type ChannelDefinition<Fields extends TObject> = {
   limits: TextLimits & { perMinute: number }
   /** Short name of a channel with these settings, where the shown ones do not tell. */
   nameOf?: (shown: Partial<Static<Fields>>) => string
-  /** Why settings that fit the fields cannot work, in a sentence; null where they can. */
-  problemWith?: (settings: Static<Fields>) => string | null
+  /** Why settings that fit the fields cannot work; null where they can. */
+  problemWith?: (settings: Static<Fields>) => SettingsProblem | null
   /** Whether each alert is sent alone, as paging services need it. */
   isPaging?: boolean
   /** Whether the service recognises a repeated message, so that it can be repeated in doubt. */
@@ -86,6 +91,7 @@ export function defineChannel<Fields extends TObject>(
     id,
     name,
     group,
+    keywords = '',
     docs,
     fields,
     limits,
@@ -96,6 +102,7 @@ export function defineChannel<Fields extends TObject>(
     id,
     name,
     group,
+    keywords,
     docs,
     fields,
     manual: { ending: definition.ending, disabling: definition.disabling, limits },
@@ -152,7 +159,7 @@ function prepare<Fields extends TObject>(
   )
   requireValid(fields, settings)
   const problem = problemWith?.(settings as Static<Fields>) ?? null
-  if (problem !== null) throw new Fault('invalid_request', problem)
+  if (problem !== null) throw invalidField(problem.field, problem.sentence)
   for (const name of selfHostedOf(fields)) requireReachable(name, settings[name], deps)
   const text = JSON.stringify(settings)
   return {
@@ -161,6 +168,10 @@ function prepare<Fields extends TObject>(
     settingsEncrypted: encrypt(text, deps.secretKey, secretContext(id)),
     settingsShown: maskSettings(fields, settings),
   }
+}
+
+function invalidField(name: string, message: string): Fault {
+  return new Fault('invalid_request', message, { details: [{ path: `settings.${name}`, message }] })
 }
 
 /**
@@ -213,7 +224,8 @@ function requireReachable(name: string, value: string | undefined, deps: SendDep
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'target_not_allowed') throw error
     const sentence = error.message.replace('ALLOW_PRIVATE_TARGETS', 'ALERT_PRIVATE_TARGETS')
-    throw new Fault('target_not_allowed', sentence)
+    const details = [{ path: `settings.${name}`, message: sentence }]
+    throw new Fault('target_not_allowed', sentence, { details })
   }
 }
 
@@ -250,7 +262,7 @@ async function send<Fields extends TObject>(
   })
   const [alert] = alerts
   const delivery: Delivery = {
-    ...composeNotification(alerts, limits, deps.baseUrl),
+    ...composeNotification(alerts, limits, { ...channel, baseUrl: deps.baseUrl }),
     id,
     incident: alerts.length === 1 ? (alert?.incident ?? null) : null,
     ref,

@@ -16,6 +16,7 @@ export const discord = defineChannel({
   id: 'discord',
   name: 'Discord',
   group: 'chat',
+  keywords: 'server gaming',
   docs: 'In the settings of the channel, under “Integrations”, create a webhook and copy its URL.',
   ending: 'The first message is edited and turns green, and a new message says so, too.',
   disabling: 'The webhook was deleted (errors 10015 and 50027).',

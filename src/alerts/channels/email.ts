@@ -23,6 +23,7 @@ export const email: ChannelType = {
   id: 'email',
   name: 'Email',
   group: 'basic',
+  keywords: 'mail inbox smtp',
   docs: 'Enter an address. Another than your own gets a confirmation code first.',
   fields: Type.Object({
     address: Text(
@@ -62,7 +63,7 @@ export const email: ChannelType = {
       to: channel.target,
       messageId,
       headers: HEADERS,
-      ...composeEmail(alerts, deps.baseUrl),
+      ...composeEmail(alerts, { ...channel, baseUrl: deps.baseUrl }),
     }
     await sendMail({ ...relay, beforeMessage: beforeHandover }, message, signal)
     return {}

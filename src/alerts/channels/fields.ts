@@ -5,15 +5,18 @@ export type FieldTexts = {
   label: string
   help?: string
   placeholder?: string
+  /** Whether it has several lines, such as the body of a request. */
+  isMultiline?: boolean
 }
 
 type Length = { minLength?: number; maxLength?: number; pattern?: string }
 
-const shown = ({ label, help, placeholder }: FieldTexts) => ({
+const shown = ({ label, help, placeholder, isMultiline = false }: FieldTexts) => ({
   // Not `title`, which names a component of the API document.
   'x-label': label,
   ...(help !== undefined && { description: help }),
   ...(placeholder !== undefined && { 'x-placeholder': placeholder }),
+  ...(isMultiline && { 'x-multiline': true }),
 })
 
 /** A text that everyone in the workspace may see. */

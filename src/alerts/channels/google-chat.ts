@@ -13,6 +13,7 @@ export const googleChat = defineChannel({
   id: 'google-chat',
   name: 'Google Chat',
   group: 'chat',
+  keywords: 'workspace gsuite hangouts',
   docs: 'In the space’s menu, under “Apps & integrations”, add a webhook and copy its URL.',
   ending: 'A message in the thread of the first one says that the problem ended.',
   disabling: 'The webhook or its space was removed (401, 403, 404).',

@@ -12,6 +12,7 @@ export const gotify = defineChannel({
   id: 'gotify',
   name: 'Gotify',
   group: 'push',
+  keywords: 'android',
   docs: 'In Gotify, under “Apps”, create an application and copy its token.',
   ending: 'A new message of low priority says that the problem ended.',
   disabling: 'The token belongs to no application (401, 403).',

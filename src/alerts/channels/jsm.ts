@@ -23,6 +23,7 @@ export const jsm = defineChannel({
   id: 'jsm',
   name: 'Jira Service Management',
   group: 'paging',
+  keywords: 'opsgenie atlassian jsm',
   docs: 'Add an API integration to the team’s operations and copy its API key.',
   ending: 'The alert is closed.',
   disabling: 'The API key is not valid (401, 403, 422).',

@@ -12,6 +12,7 @@ export const matrix = defineChannel({
   id: 'matrix',
   name: 'Matrix',
   group: 'chat',
+  keywords: 'element synapse',
   docs: 'Create an account for alerts, let it join a room without encryption, and copy its access token.',
   ending: 'The first message is edited, and a new message says that the problem ended.',
   disabling: 'The access token is no longer valid, or the account left the room (401, 403).',

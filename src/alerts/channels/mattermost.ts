@@ -14,6 +14,7 @@ export const mattermost = defineChannel({
   id: 'mattermost',
   name: 'Mattermost',
   group: 'chat',
+  keywords: 'self-hosted',
   docs: 'Under “Integrations”, “Incoming Webhooks”, create a webhook for the channel and copy its URL.',
   ending: 'A new message says that the problem ended.',
   disabling: 'The webhook, its user or its channel was removed.',

@@ -1,4 +1,4 @@
-import { alertLink } from '../alert-link.ts'
+import { alertLink, dashboardLink, type LinkTarget } from '../alert-link.ts'
 import { alertEmail, groupedAlerts } from '../messages.ts'
 import { SEVERITIES, type Phase, type Severity } from '../severity.ts'
 import type { AlertRow } from '../store.ts'
@@ -25,11 +25,11 @@ export type TextLimits = { title: number; text: number }
 export function composeNotification(
   alerts: readonly AlertRow[],
   limits: TextLimits,
-  baseUrl: string,
+  target: LinkTarget,
 ): Notification {
   const [first] = alerts
   if (!first) throw new RangeError('a notification needs at least one alert')
-  const whole = alerts.length === 1 ? composeOne(first, baseUrl) : composeGroup(alerts, baseUrl)
+  const whole = alerts.length === 1 ? composeOne(first, target) : composeGroup(alerts, target)
   return {
     ...whole,
     title: cut(oneLine(whole.title), limits.title),
@@ -38,16 +38,16 @@ export function composeNotification(
   }
 }
 
-function composeOne(alert: AlertRow, baseUrl: string) {
+function composeOne(alert: AlertRow, target: LinkTarget) {
   const { title, text, nextStep, severity, phase, at } = alert
   const parts = [text, ...(nextStep ? [alertEmail.nextStep(nextStep)] : [])]
-  return { title, text: parts.join('\n\n'), severity, phase, at, link: alertLink(alert, baseUrl) }
+  return { title, text: parts.join('\n\n'), severity, phase, at, link: alertLink(alert, target) }
 }
 
 /** Different titles shown in a grouped message; the alerts with others are counted. */
 const MAX_TITLES = 20
 
-function composeGroup(alerts: readonly AlertRow[], baseUrl: string) {
+function composeGroup(alerts: readonly AlertRow[], target: LinkTarget) {
   const ended = alerts.filter(({ phase }) => phase === 'resolved')
   const begun = alerts.filter(({ phase }) => phase !== 'resolved')
   const bySeverity = begun.toSorted((a, b) => rank(a) - rank(b))
@@ -61,7 +61,7 @@ function composeGroup(alerts: readonly AlertRow[], baseUrl: string) {
     severity: bySeverity[0]?.severity ?? ('info' as const),
     phase: begun.length === 0 ? ('resolved' as const) : ('once' as const),
     at: (alerts.at(-1) as AlertRow).at,
-    link: `${baseUrl}/alerts`,
+    link: dashboardLink('/alerts', target),
   }
 }
 

@@ -4,6 +4,7 @@ import { defineChannel, requireSuccess } from './define-channel.ts'
 import { Secret, SelfHosted, Text } from './fields.ts'
 import { cutBytes } from './notification.ts'
 import { Later } from './outcomes.ts'
+import { PRIVATE_SERVER_HELP } from './self-hosted.ts'
 
 const PRIORITY: Record<Severity, number> = { critical: 5, error: 4, warning: 3, info: 2 }
 const TAGS: Record<Severity, string> = {
@@ -22,13 +23,14 @@ export const ntfy = defineChannel({
   id: 'ntfy',
   name: 'ntfy',
   group: 'push',
+  keywords: 'iphone android',
   docs: 'Choose a topic name that is hard to guess and subscribe to it in the ntfy app.',
   ending: 'A new message of low priority replaces the first one; ntfy before 2.16 shows both.',
   disabling: 'The server rejects the access token, or the topic is protected (401, 403).',
   fields: Type.Object({
     server: SelfHosted('https://ntfy.sh', {
       label: 'Server',
-      help: 'Your own server may be in a private network that ALERT_PRIVATE_TARGETS names.',
+      help: PRIVATE_SERVER_HELP,
     }),
     topic: Text(
       {

@@ -10,6 +10,7 @@ export const pagerDuty = defineChannel({
   id: 'pagerduty',
   name: 'PagerDuty',
   group: 'paging',
+  keywords: 'pager duty',
   docs: 'Add the integration “Events API V2” to a service and copy its integration key.',
   ending: 'The PagerDuty incident is resolved.',
   disabling: 'PagerDuty does not know the integration key (400).',

@@ -15,6 +15,7 @@ export const pushover = defineChannel({
   id: 'pushover',
   name: 'Pushover',
   group: 'push',
+  keywords: 'iphone android ios',
   docs: 'Create an application at pushover.net and copy its API token and your user or group key.',
   ending: 'A new, silent message says that the problem ended.',
   disabling: 'Pushover does not know the application, the user or the device (400).',

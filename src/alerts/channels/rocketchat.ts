@@ -11,6 +11,7 @@ export const rocketChat = defineChannel({
   id: 'rocketchat',
   name: 'Rocket.Chat',
   group: 'chat',
+  keywords: 'rocket self-hosted',
   docs: 'Under “Workspace”, “Integrations”, create an incoming integration and copy its webhook URL.',
   ending: 'A new message says that the problem ended.',
   disabling: 'The integration was removed or disabled (401, 404).',

@@ -194,6 +194,24 @@ export async function listChannels(db: Db, workspaceId: string): Promise<Channel
   return rows as ChannelRow[]
 }
 
+/** Counts the alerts that wait to be sent, by channel; channels without any are missing. */
+export async function countWaiting(
+  db: Db,
+  channelIds: readonly string[],
+): Promise<Map<string, number>> {
+  if (channelIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('alertMessage')
+    .innerJoin('alertMessageContent', 'messageId', 'alertMessage.id')
+    .select(['channelId', ({ fn }) => fn.countAll<number>().as('count')])
+    .where('channelId', 'in', [...channelIds])
+    .where('state', '=', 'waiting')
+    .where('dropped', '=', false)
+    .groupBy('channelId')
+    .execute()
+  return new Map(rows.map(({ channelId, count }) => [channelId, count]))
+}
+
 export async function findChannel(
   db: Db,
   workspaceId: string,

@@ -24,6 +24,7 @@ export const teams = defineChannel({
   id: 'teams',
   name: 'Microsoft Teams',
   group: 'chat',
+  keywords: 'office 365 ms power automate workflow',
   docs: 'In the channel’s menu, under “Workflows”, add “Send webhook alerts to a channel” and copy its URL.',
   ending: 'A new card says that the problem ended.',
   disabling:
@@ -46,7 +47,11 @@ export const teams = defineChannel({
   problemWith: ({ url }) =>
     !/\.(azure\.(com|us)|powerplatform\.(com|microsoft\.us))(:443)?\//i.test(url) ||
     RETIRED.test(url)
-      ? 'Microsoft retired the connectors at webhook.office.com. Create a workflow in Teams and enter its URL.'
+      ? {
+          field: 'url',
+          sentence:
+            'Microsoft retired the connectors at webhook.office.com. Create a workflow in Teams and enter its URL.',
+        }
       : null,
   async send(delivery, { url }, { http }) {
     const attachment = {

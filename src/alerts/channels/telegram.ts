@@ -15,6 +15,7 @@ export const telegram = defineChannel({
   id: 'telegram',
   name: 'Telegram',
   group: 'chat',
+  keywords: 'bot',
   docs: 'Create a bot with @BotFather, add it to the chat, and copy its token and the ID of the chat.',
   ending: 'The first message is edited, and a reply to it says that the problem ended.',
   disabling:

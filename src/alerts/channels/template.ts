@@ -10,6 +10,7 @@ export const template = defineChannel({
   id: 'template',
   name: 'Custom webhook',
   group: 'other',
+  keywords: 'http json form url sms gateway own service',
   docs: 'Look up the URL, the headers and the body that the other service expects.',
   ending: 'The same request is sent again; “phase” is then “resolved”.',
   disabling: 'The URL responds 410.',
@@ -37,6 +38,7 @@ export const template = defineChannel({
     body: Text(
       {
         label: 'Body',
+        isMultiline: true,
         help: `Placeholders: ${TEMPLATE_VALUES.map((name) => `{{${name}}}`).join(', ')}.`,
         placeholder: '{"text": "{{title}}: {{link}}"} or to=123&text={{title}}',
       },
@@ -45,7 +47,8 @@ export const template = defineChannel({
   }),
   limits: { title: 250, text: 4_000, perMinute: 30 },
   problemWith: ({ body, format, headers = '' }) =>
-    problemWithTemplate(body, format) ?? problemWithHeaders(headers),
+    problemIn('body', problemWithTemplate(body, format)) ??
+    problemIn('headers', problemWithHeaders(headers)),
   async send(delivery, { url, method, format, headers = '', body }, { http }) {
     const values = valuesOf(delivery)
     const content =
@@ -54,6 +57,10 @@ export const template = defineChannel({
     requireSuccess(response, response.status === 410)
   },
 })
+
+function problemIn(field: string, sentence: string | null) {
+  return sentence === null ? null : { field, sentence }
+}
 
 function valuesOf({ id, title, text, severity, phase, link, incident, at }: Delivery) {
   return {

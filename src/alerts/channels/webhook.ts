@@ -6,7 +6,7 @@ import { parseHost } from '../../net/address.ts'
 import { refuseAddress } from '../../net/guard.ts'
 import { post } from '../../net/http/post.ts'
 import { decrypt, encrypt } from '../../store/encryption.ts'
-import { alertLink } from '../alert-link.ts'
+import { alertLink, type LinkTarget } from '../alert-link.ts'
 import { RETRY_DELAYS_MS, WEBHOOK_DEADLINE_MS } from '../limits.ts'
 import type { AlertRow } from '../store.ts'
 import type { ChannelType } from './channel-type.ts'
@@ -27,6 +27,7 @@ export const webhook: ChannelType = {
   id: 'webhook',
   name: 'Webhook',
   group: 'basic',
+  keywords: 'http post url signed standard webhooks program script',
   docs: 'Enter the URL of a program that accepts signed requests (Standard Webhooks).',
   fields: Type.Object({
     url: Text(
@@ -69,7 +70,7 @@ export const webhook: ChannelType = {
     const [alert] = alerts
     if (!alert) return {}
     const url = new URL(channel.target)
-    const body = bodyOf(alert, deps.baseUrl)
+    const body = bodyOf(alert, { ...channel, baseUrl: deps.baseUrl })
     const headers = {
       'content-type': 'application/json',
       ...sign(secretOf(channel, deps.secretKey), id, body),
@@ -88,9 +89,9 @@ function isGone(error: unknown): boolean {
   return error instanceof Fault && error.cause === 410
 }
 
-function bodyOf({ kind, at, path, ...alert }: AlertRow, baseUrl: string): string {
+function bodyOf({ kind, at, path, ...alert }: AlertRow, target: LinkTarget): string {
   const { id, title, text, nextStep, phase, severity, incident } = alert
-  const url = alertLink({ path }, baseUrl)
+  const url = alertLink({ path }, target)
   const data = { id, title, text, nextStep, phase, severity, incident, url }
   return JSON.stringify({ type: kind, timestamp: at.toISOString(), data })
 }

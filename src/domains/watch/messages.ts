@@ -49,7 +49,7 @@ export function worseAlert(
       fixes.length > 0
         ? `Open the domain: it has ${counted(fixes.length, 'record')} to publish.`
         : 'Open the domain to see the details.',
-    path: '/domains',
+    path: `/domains/${domain}`,
     at,
   }
 }
@@ -76,7 +76,7 @@ export function recoveredAlert(
     title: `Resolved: ${unicodeDomain} has recovered`,
     text: verdict.sentence,
     nextStep: '',
-    path: '/domains',
+    path: `/domains/${domain}`,
     at: new Date(checkedAt),
   }
 }
@@ -97,7 +97,7 @@ export function renewedAlert(
     title: `Resolved: the registration of ${domain} was renewed`,
     text: `It now ends on ${day}.`,
     nextStep: '',
-    path: '/domains',
+    path: `/domains/${domain}`,
     at,
   }
 }
@@ -137,7 +137,7 @@ export function expiryAlert(
         ? `It ended on ${day}. Mail and websites of the domain can stop at any time, and others may register it later.`
         : `It ends on ${day}. After that, mail and websites of the domain stop working.`,
     nextStep: `Renew it ${where}. If it renews automatically, check the payment method.`,
-    path: '/domains',
+    path: `/domains/${domain}`,
     at,
   }
 }

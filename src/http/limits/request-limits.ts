@@ -56,6 +56,11 @@ export const ACCOUNT_LIMITS = {
     rate: { requests: 120, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 1,
   },
+  'alert tests': {
+    noun: 'test alerts',
+    rate: { requests: 300, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 5,
+  },
   'account exports': {
     noun: 'account exports',
     rate: { requests: 6, windowSeconds: HOUR_SECONDS },

@@ -5,8 +5,10 @@ import type {
   AlertPage,
   Channel as ChannelShape,
   ChannelChanges,
+  ChannelTypeInfo,
   CreatedChannel,
   NewChannel,
+  TestResult,
 } from '../../../src/alerts/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
 import { withoutDeleted } from '../deletions.ts'
@@ -16,6 +18,9 @@ export type Delivery = Alert['deliveries'][number]
 export type Channel = Static<typeof ChannelShape>
 export type CreatedAlertChannel = Static<typeof CreatedChannel>
 export type ChannelSettings = Static<typeof ChannelChanges>
+export type AlertChannelType = Static<typeof ChannelTypeInfo>
+export type ChannelField = AlertChannelType['fields'][number]
+export type NewAlertChannel = Static<typeof NewChannel>
 export type QuietHours = NonNullable<Channel['quietHours']>
 
 /** Filter of the list, as in the page’s URL. */
@@ -32,7 +37,9 @@ export const alerts = {
       )
     ).data,
   channels: async () => (await request<ApiResponse<Channel[]>>('GET', `${BASE}/channels`)).data,
-  add: async (channel: Static<typeof NewChannel>) =>
+  channelTypes: async () =>
+    (await request<ApiResponse<AlertChannelType[]>>('GET', `${BASE}/channel-types`)).data,
+  add: async (channel: NewAlertChannel) =>
     (await request<ApiResponse<CreatedAlertChannel>>('POST', `${BASE}/channels`, { body: channel }))
       .data,
   change: async (id: string, changes: ChannelSettings) =>
@@ -40,7 +47,16 @@ export const alerts = {
       .data,
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/channels/${id}`),
   /** Resolves when the receiver accepted the test; throws with its error otherwise. */
-  test: (id: string) => request<unknown>('POST', `${BASE}/channels/${id}/test`),
+  test: async (id: string) =>
+    (await request<ApiResponse<Static<typeof TestResult>>>('POST', `${BASE}/channels/${id}/test`))
+      .data.responses,
+  /** Tests settings that are not saved. */
+  testNew: async (channel: NewAlertChannel) =>
+    (
+      await request<ApiResponse<Static<typeof TestResult>>>('POST', `${BASE}/channels/test`, {
+        body: channel,
+      })
+    ).data.responses,
   sendCode: (id: string) => request<unknown>('POST', `${BASE}/channels/${id}/code`),
   confirm: async (id: string, code: string) =>
     (
@@ -59,4 +75,11 @@ export const alertsQuery = (filter: AlertFilter) =>
 export const channelsQuery = queryOptions({
   queryKey: ['alerts', 'channels'],
   queryFn: async () => withoutDeleted(await alerts.channels()),
+})
+
+/** What each service needs; the same for everyone until the service is updated. */
+export const channelTypesQuery = queryOptions({
+  queryKey: ['alerts', 'channel-types'],
+  queryFn: alerts.channelTypes,
+  staleTime: Infinity,
 })

@@ -67,6 +67,7 @@ export const palette = {
   addMailbox: 'Add a report mailbox',
   newToken: 'New API token',
   newChannel: 'New alert channel',
+  newChannelKeywords: 'add notification chat push phone paging email webhook',
   newEndpoint: 'New webhook endpoint',
   signOut: 'Sign out',
   signOutKeywords: 'log out logout',

@@ -1,21 +1,38 @@
 import { useQuery } from '@tanstack/react-query'
 import { channelsQuery } from '../alerts/api.ts'
-import { ChannelCard } from '../alerts/channel-card.tsx'
-import { NewChannelForm } from '../alerts/new-channel.tsx'
-import { channels as messages } from '../alerts/messages.ts'
+import { ChannelCard } from '../alerts/channels/channel-card.tsx'
+import { ChannelSuggestions } from '../alerts/channels/channel-suggestions.tsx'
+import { page as messages } from '../alerts/channels/messages.ts'
 import { AlertsSubNavigation } from '../alerts/sub-navigation.tsx'
-import { Card, Page, Section, Stack } from '../ui/layout/page.tsx'
+import { ButtonLink } from '../ui/actions/button.tsx'
+import { Empty } from '../ui/feedback/empty.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { Page, Section, Stack } from '../ui/layout/page.tsx'
+import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
+  const access = useAccess()
   const { data: channels, error } = useQuery(channelsQuery)
   return (
-    <Page title={messages.title} lead={messages.lead}>
+    <Page
+      title={messages.title}
+      lead={messages.lead}
+      aside={
+        <ButtonLink {...access} to="/alerts/channels/new" kind="primary" icon="plus">
+          {messages.add}
+        </ButtonLink>
+      }
+    >
       <AlertsSubNavigation />
       <LoadingOrError there={channels} error={error} lines={3} shape="cards">
         {messages.loading}
       </LoadingOrError>
-      {channels && (
+      {channels?.length === 0 && (
+        <Empty icon="bell" title={messages.none}>
+          <p>{messages.noneHint}</p>
+        </Empty>
+      )}
+      {channels && channels.length > 0 && (
         <Section title={messages.yours}>
           <Stack rows>
             {channels.map((channel) => (
@@ -24,11 +41,7 @@ export function Screen() {
           </Stack>
         </Section>
       )}
-      <Section title={messages.add}>
-        <Card>
-          <NewChannelForm />
-        </Card>
-      </Section>
+      {channels && channels.length < 2 && <ChannelSuggestions />}
     </Page>
   )
 }

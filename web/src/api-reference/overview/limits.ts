@@ -77,6 +77,13 @@ export const ACCOUNT_LIMITS: Limit[] = [
     operations: ['getDigestPreview', 'testDigest'],
   },
   {
+    name: 'test alerts',
+    requests: 300,
+    per: 'an hour',
+    atOnce: 5,
+    operations: ['testNewAlertChannel', 'testAlertChannel'],
+  },
+  {
     name: 'account exports',
     requests: 6,
     per: 'an hour',

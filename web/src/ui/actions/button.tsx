@@ -20,6 +20,8 @@ type ButtonProps = {
   /** Why the action is not available: disables the button, and is shown on focus and hover. */
   disabledReason?: string | undefined
   type?: 'button' | 'submit'
+  /** Tells the submit buttons of a form apart. */
+  name?: string
   onClick?: (() => void) | undefined
   children: ReactNode
 }

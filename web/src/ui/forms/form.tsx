@@ -18,6 +18,9 @@ import { messages } from '../messages.ts'
 type Problem = { message: string; fields: Record<string, string> }
 
 const NO_PROBLEM: Problem = { message: '', fields: {} }
+/** Name of the second submit button. */
+const ALSO = 'also'
+
 const FieldProblems = createContext<Record<string, string>>({})
 
 type FormProps = {
@@ -31,6 +34,8 @@ type FormProps = {
   submit: string
   /** The kind of the submit button. */
   kind?: ButtonKind
+  /** A second way to submit the same values, such as a test before they are saved. */
+  also?: { submit: string; onSubmit: FormProps['onSubmit'] }
   /** Further buttons beside it. */
   aside?: ReactNode
   /** Why the form is not available: disables its fields, and is shown beside its button. */
@@ -43,12 +48,13 @@ export function Form({
   check,
   submit,
   kind = 'primary',
+  also,
   aside,
   disabledReason,
   children,
 }: FormProps) {
   const [problem, setProblem] = useState(NO_PROBLEM)
-  const [busy, setBusy] = useState(false)
+  const [busy, setBusy] = useState<'main' | 'also' | null>(null)
   const said = useInView<HTMLDivElement>(
     problem.message && Object.keys(problem.fields).length === 0,
   )
@@ -56,22 +62,24 @@ export function Form({
   async function send(event: FormEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault()
     const form = event.currentTarget
+    const { submitter } = event.nativeEvent as SubmitEvent
+    const isAlso = submitter?.getAttribute('name') === ALSO
     const values = valuesOf(form)
     const fields = check?.(values) ?? {}
     setProblem({ message: '', fields })
     if (focusFirst(form, fields)) return
-    setBusy(true)
+    setBusy(isAlso ? 'also' : 'main')
     // After Enter in a field on a phone, the button that shows the progress may be below the
     // window.
-    ;(event.nativeEvent as SubmitEvent).submitter?.scrollIntoView({ block: 'nearest' })
+    submitter?.scrollIntoView({ block: 'nearest' })
     try {
-      await onSubmit(values)
+      await (isAlso && also ? also.onSubmit : onSubmit)(values)
     } catch (error) {
       const found = problemOf(error)
       setProblem(found)
       focusFirst(form, found.fields)
     } finally {
-      setBusy(false)
+      setBusy(null)
     }
   }
 
@@ -84,9 +92,19 @@ export function Form({
         {problem.message && <Notice tone="bad">{problem.message}</Notice>}
       </div>
       <div className={classes.ways}>
-        <Button kind={kind} type="submit" busy={busy} disabled={disabledReason !== undefined}>
+        <Button
+          kind={kind}
+          type="submit"
+          busy={busy === 'main'}
+          disabled={disabledReason !== undefined || busy === 'also'}
+        >
           {submit}
         </Button>
+        {also && !disabledReason && (
+          <Button type="submit" name={ALSO} busy={busy === 'also'} disabled={busy === 'main'}>
+            {also.submit}
+          </Button>
+        )}
         {disabledReason ? <span className={classes.description}>{disabledReason}</span> : aside}
       </div>
     </form>

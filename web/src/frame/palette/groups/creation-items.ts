@@ -31,7 +31,12 @@ const FORMS: Form[] = [
   { name: messages.newMigration, to: '/migrations/new', field: 'host' },
   { name: messages.newDelisting, to: '/delisting/new', field: 'ip' },
   { name: messages.newToken, to: '/tokens', field: 'label' },
-  { name: messages.newChannel, to: '/alerts/channels', field: 'type' },
+  {
+    name: messages.newChannel,
+    to: '/alerts/channels/new',
+    field: 'service',
+    keywords: messages.newChannelKeywords,
+  },
 ]
 
 /** New objects, and checks. */

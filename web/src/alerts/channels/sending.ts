@@ -1,24 +1,29 @@
-import type { ChannelSettings, QuietHours } from './api.ts'
-import { ALERT_KINDS, settings as messages } from './messages.ts'
+import { ALERT_KINDS } from '../messages.ts'
+import type { Channel, ChannelSettings, QuietHours } from '../api.ts'
+import { sending as messages } from './messages.ts'
+
+type Sending = Required<
+  Pick<ChannelSettings, 'label' | 'kinds' | 'minSeverity' | 'criticalAnytime' | 'quietHours'>
+>
 
 /** Name of the form field for a topic. */
 export const kindField = (kind: string) => `kind ${kind}`
 
 /**
- * Request body for the form’s values. All topics selected means null: topics of later versions,
- * too.
+ * Which alerts a channel sends, for the form’s values. All topics selected means null: topics of
+ * later versions, too.
  */
-export function settingsOf(
-  values: Record<string, string>,
-  before: string[] | null,
-): ChannelSettings {
+export function sendingOf(values: Record<string, string>, before: string[] | null): Sending {
   const chosen = Object.keys(ALERT_KINDS).filter((kind) => values[kindField(kind)] === 'on')
   const others = before?.filter((kind) => !(kind in ALERT_KINDS)) ?? []
   const isAll = chosen.length === Object.keys(ALERT_KINDS).length
+  const isQuiet = values['quiet'] === 'on'
   return {
     label: values['label']?.trim() ?? '',
     kinds: isAll ? null : [...chosen, ...others],
-    quietHours: values['quiet'] === 'on' ? hoursOf(values) : null,
+    minSeverity: (values['minSeverity'] || null) as Channel['minSeverity'],
+    quietHours: isQuiet ? hoursOf(values) : null,
+    criticalAnytime: isQuiet && values['criticalAnytime'] === 'on',
   }
 }
 
@@ -28,7 +33,7 @@ function hoursOf(values: Record<string, string>): QuietHours {
 }
 
 /** Error messages by field; empty when the input is valid. */
-export function wrongSettings(values: Record<string, string>): Record<string, string> {
+export function wrongSending(values: Record<string, string>): Record<string, string> {
   if (values['quiet'] !== 'on') return {}
   return {
     ...(!values['from'] && { from: messages.enterTime('22:00') }),
