@@ -34,6 +34,8 @@ type QueuedAlert = {
   severity: Severity
   phase: Phase
   incidentId: string | null
+  /** Restricts the channel types that get it; all without it. */
+  types?: { only: string[] } | { except: string[] }
 }
 
 /**
@@ -48,7 +50,9 @@ export async function queueAlert(
   alertId: string,
   batchedTypes: string[],
 ): Promise<void> {
-  const { workspaceId, kind, severity, incidentId } = alert
+  const { workspaceId, kind, severity, incidentId, types = { except: [] } } = alert
+  const hasType =
+    'only' in types ? sql`type = any(${types.only})` : sql`type <> all(${types.except})`
   const isEnd = alert.phase === 'resolved' && incidentId !== null
   if (isEnd) await dropUnsent(db, incidentId, alertId)
   const filter = isEnd
@@ -64,6 +68,7 @@ export async function queueAlert(
       insert into alert_message as m (channel_id, collecting)
       select id, type = any(${batchedTypes}) from alert_channel
       where workspace_id = ${workspaceId} and enabled and disabled_reason is null and confirmed_at is not null
+        and ${hasType}
         and ${filter}
         and not ${isInDeletedWorkspace('workspace_id')}
       order by id
