@@ -31,6 +31,8 @@ import {
   NewChannel,
   TestResult,
 } from './shapes.ts'
+import { silenceRoutes } from './silence/routes.ts'
+import { listHandling } from './silence/store.ts'
 import { countAlerts, listAlerts } from './store.ts'
 import { presentAlerts, presentChannel, presentChannelTypes, presentIncident } from './view.ts'
 
@@ -43,6 +45,7 @@ export function alertRoutes(app: App, deps: SendDeps): void {
   incidentRoutes(app, deps)
   channelRoutes(app, deps)
   confirmationRoutes(app, deps)
+  silenceRoutes(app, deps)
 }
 
 function listRoute(app: App, { db, relay, baseUrl }: SendDeps): void {
@@ -96,7 +99,12 @@ function incidentRoutes(app: App, { db, baseUrl }: SendDeps): void {
       const { page, limit, ...filter } = request.query
       const total = await countIncidents(db, workspaceId, filter)
       const rows = await listIncidents(db, workspaceId, filter, sliceOf({ page, limit }))
-      const incidents = rows.map((row) => presentIncident(row, baseUrl))
+      const handling = await listHandling(
+        db,
+        rows.map(({ id }) => id),
+      )
+      const byId = new Map(handling.map((row) => [row.id, row]))
+      const incidents = rows.map((row) => presentIncident(row, byId.get(row.id), baseUrl))
       return {
         success: true,
         data: { incidents, pagination: paginationOf({ page, limit }, total) },
@@ -118,7 +126,8 @@ function incidentRoutes(app: App, { db, baseUrl }: SendDeps): void {
       const { workspaceId } = callerOf(request)
       const row = await findIncident(db, workspaceId, request.params.id)
       if (!row) throw new Fault('not_found', 'Incident not found.')
-      return { success: true, data: presentIncident(row, baseUrl) }
+      const [handling] = await listHandling(db, [row.id])
+      return { success: true, data: presentIncident(row, handling, baseUrl) }
     },
   )
 }

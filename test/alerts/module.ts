@@ -1,4 +1,5 @@
 import { createAccount } from '../../src/accounts/accounts.ts'
+import { createAuditWriter } from '../../src/accounts/audit/writer.ts'
 import { createAuth } from '../../src/accounts/sign-in/auth.ts'
 import { createIdentify } from '../../src/accounts/tokens/identify.ts'
 import { issueToken } from '../../src/accounts/tokens/tokens.ts'
@@ -139,8 +140,10 @@ export async function startAlerts(databaseUrl: string, options: AlertsTestOption
   const { batching = AT_ONCE, clock, works = true, origins = new Map() } = options
   const context = await startAlertsContext(databaseUrl, options)
   const { db, app, authHooks } = context
+  const audit = createAuditWriter({ db, log: context.log })
   const alerts = createAlertsModule({
     ...context,
+    writeAudit: (entry) => audit.write(entry),
     secretKey: SECRET_KEY,
     batching,
     origins,
@@ -169,6 +172,7 @@ export async function startAlerts(databaseUrl: string, options: AlertsTestOption
       }),
     async stop() {
       await stopWork()
+      await audit.close()
       await context.stop()
     },
   }

@@ -13,6 +13,8 @@ export type ClaimedMessage = {
   createdAt: Date
   /** Above 0: a message about so many alerts that could not be sent. */
   summarises: number
+  /** The incident whose handling it shows; null for a message with alerts. */
+  handlingOf: string | null
   channel: ChannelRow
   alerts: AlertRow[]
 }
@@ -256,7 +258,7 @@ async function takeMessage(
     update alert_message set state = 'sending', collecting = false, attempts = attempts + 1,
       claimed_until = now() + ${leaseSeconds} * interval '1 second'
     where id in (select id from picked)
-    returning id, attempts, created_at, summarises`.execute(db)
+    returning id, attempts, created_at, summarises, handling_of`.execute(db)
   return rows[0]
 }
 

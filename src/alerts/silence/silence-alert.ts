@@ -1,7 +1,16 @@
 import type { Db } from '../../store/database.ts'
-import type { NewAlert } from '../raise.ts'
-import { isMuted } from './mutes/store.ts'
-import { markSilenced, unacknowledge, type IncidentBefore, type Silence } from './store.ts'
+import { HANDLING_TYPES } from '../channels/registry.ts'
+import type { Phase, Severity } from '../severity.ts'
+import { isMuted, type MutableAlert } from './mutes/store.ts'
+import {
+  markSilenced,
+  queueHandling,
+  unacknowledge,
+  type IncidentBefore,
+  type Silence,
+} from './store.ts'
+
+type SilenceableAlert = MutableAlert & { phase: Phase; severity: Severity }
 
 /**
  * Decides whether a new alert is only recorded, and records why. An incident that becomes critical
@@ -12,19 +21,21 @@ import { markSilenced, unacknowledge, type IncidentBefore, type Silence } from '
  */
 export async function silenceAlert(
   db: Db,
-  alert: NewAlert,
+  alert: SilenceableAlert,
   { alertId, incidentId }: { alertId: string; incidentId: string | null },
   before: IncidentBefore | undefined,
 ): Promise<Silence | null> {
   const silence = (await isMuted(db, alert)) ? 'muted' : silenceOf(alert, before)
   if (silence !== null) await markSilenced(db, alertId, silence)
-  else if (before?.isAcknowledged && alert.phase !== 'resolved' && incidentId !== null)
+  else if (before?.isAcknowledged && alert.phase !== 'resolved' && incidentId !== null) {
     await unacknowledge(db, alert.workspaceId, incidentId)
+    await queueHandling(db, alert.workspaceId, incidentId, HANDLING_TYPES)
+  }
   return silence
 }
 
 function silenceOf(
-  { phase, severity }: NewAlert,
+  { phase, severity }: SilenceableAlert,
   before: IncidentBefore | undefined,
 ): Silence | null {
   if (before?.isSnoozed) return 'snoozed'
