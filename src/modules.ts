@@ -43,7 +43,7 @@ export async function createModules(
     return module
   }
 
-  const { authHooks } = add(createAccountsModule(context))
+  const { authHooks, writeAudit } = add(createAccountsModule(context))
   const opened = createCheckServices(config, log, metrics?.countDnsQuery)
   undo.defer(() => opened.close())
   const { deps: checks } = opened
@@ -130,6 +130,7 @@ export async function createModules(
       resolver,
       config,
       log,
+      writeAudit,
       onAttempt: metrics?.countAlertAttempt,
       ...(alertOrigins && { origins: alertOrigins }),
     }),

@@ -11,6 +11,7 @@ import type { DB } from '../store/tables.ts'
 import { VERSION } from '../version.ts'
 import { createAuth, ownOrigins } from './sign-in/auth.ts'
 import { notifyAccountChange } from './account-changes.ts'
+import type { AuditEntry } from './audit/store.ts'
 import { createAuditWriter } from './audit/writer.ts'
 import { createExportFiles } from './own-data/export-files.ts'
 import { createIdentify } from './tokens/identify.ts'
@@ -112,6 +113,8 @@ export function createAccountsModule({
   const recovering = { db, mailer, notices, secretKey, baseUrl }
   return {
     authHooks: createAuthHooks(identify, origins),
+    /** Adds entries to the audit log that no request of an account caused. */
+    writeAudit: (entry: AuditEntry) => auditWriter.write(entry),
     jobs: [
       cleanUpAccountsJob({ db }),
       deleteAttemptsJob({ db }),

@@ -8,12 +8,16 @@ import type { FutureTimestamp } from '../store/clock.ts'
 import type { Notifications } from '../store/notifications.ts'
 import type { DB } from '../store/tables.ts'
 import { hashSettings } from './channels/define-channel.ts'
+import { MINUTE_SECONDS } from '../time.ts'
 import { secretContext } from './channels/store.ts'
 import { ALERT_RETENTION_MS, MESSAGE_LEASE_SECONDS, BATCHING, RETRY_DELAYS_MS } from './limits.ts'
 import type { DeliveryDeps } from './delivery/deliver.ts'
 import { startSender } from './delivery/sender.ts'
 import type { Batching } from './delivery/store.ts'
 import { alertRoutes } from './routes.ts'
+import type { WriteAudit } from './silence/links/act.ts'
+import { linkRoutes } from './silence/links/routes.ts'
+import { MUTE_MINUTES, SNOOZE_MINUTES } from './silence/limits.ts'
 import { deleteAlertsBefore } from './store.ts'
 
 export type AlertsOptions = {
@@ -24,8 +28,15 @@ export type AlertsOptions = {
   resolver: Resolver
   config: Pick<
     Config,
-    'SMTP_URL' | 'MAIL_FROM' | 'BASE_URL' | 'ALLOW_PRIVATE_TARGETS' | 'ALERT_PRIVATE_TARGETS'
+    | 'SMTP_URL'
+    | 'MAIL_FROM'
+    | 'BASE_URL'
+    | 'ALLOW_PRIVATE_TARGETS'
+    | 'ALERT_PRIVATE_TARGETS'
+    | 'SECRET_KEY_PREVIOUS'
   >
+  /** Adds an entry to the audit log, for actions by the links in messages. */
+  writeAudit: WriteAudit
   log: Logger
   batching?: Batching
   onAttempt?: DeliveryDeps['onAttempt'] | undefined
@@ -66,6 +77,18 @@ const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
     table: 'alert_channel',
     column: 'retry_at',
     maxAheadSeconds: MAX_RETRY_DELAY_SECONDS,
+    clock: 'database',
+  },
+  {
+    table: 'alert_incident',
+    column: 'snoozed_until',
+    maxAheadSeconds: SNOOZE_MINUTES.most * MINUTE_SECONDS,
+    clock: 'database',
+  },
+  {
+    table: 'alert_mute',
+    column: 'ends_at',
+    maxAheadSeconds: MUTE_MINUTES.most * MINUTE_SECONDS,
     clock: 'database',
   },
   { table: 'alert_channel', column: 'tokens_at', maxAheadSeconds: 0, clock: 'database' },
@@ -113,7 +136,17 @@ export function createAlertsModule(options: AlertsOptions) {
         derived: { column: 'target', of: hashSettings },
       },
     ],
-    routes: { account: (app) => alertRoutes(app, deps) } satisfies Routes<unknown>,
+    routes: {
+      public: (app) =>
+        linkRoutes(app, {
+          db,
+          secretKey: options.secretKey,
+          previousKey: config.SECRET_KEY_PREVIOUS,
+          baseUrl: config.BASE_URL,
+          writeAudit: options.writeAudit,
+        }),
+      account: (app) => alertRoutes(app, deps),
+    } satisfies Routes<unknown>,
     /** Starts sending; any number of instances share the work. Returns how to stop it. */
     startWork: () => startSender(deps, notifications),
     close: async () => {},

@@ -1,11 +1,13 @@
 import { notifyChange } from '../store/changes.ts'
 import type { Db } from '../store/database.ts'
 import { notify } from '../store/notifications.ts'
-import { BATCHED_TYPES } from './channels/registry.ts'
+import { BATCHED_TYPES, PAGING_TYPES } from './channels/registry.ts'
 import { insertFirstChannel } from './channels/store.ts'
 import { queueAlert } from './delivery/store.ts'
 import { openIncident, resolveIncident, isIncidentOpen } from './incidents/store.ts'
 import type { Phase, Severity } from './severity.ts'
+import { silenceAlert } from './silence/silence-alert.ts'
+import { lockIncident } from './silence/store.ts'
 import { assignIncident, insertAlert } from './store.ts'
 
 /** An event that a workspace is alerted about once. */
@@ -59,14 +61,20 @@ export async function raiseAlert(db: Db, alert: NewAlert): Promise<boolean> {
   const id = await insertAlert(db, alert)
   if (id === null) return false
   const { incident } = alert
-  const recorded =
-    incident !== null && alert.phase !== 'once'
-      ? await recordIncident(db, { ...alert, incident })
-      : { id: null, phase: alert.phase }
+  const hasIncident = incident !== null && alert.phase !== 'once'
+  const before = hasIncident ? await lockIncident(db, alert.workspaceId, incident) : undefined
+  const recorded = hasIncident
+    ? await recordIncident(db, { ...alert, incident })
+    : { id: null, phase: alert.phase }
   await assignIncident(db, id, recorded)
   await insertFirstChannel(db, alert.workspaceId)
   const { id: incidentId, phase } = recorded
-  await queueAlert(db, { ...alert, phase, incidentId }, id, BATCHED_TYPES)
+  const silence = await silenceAlert(db, alert, { alertId: id, incidentId }, before)
+  const queued = { ...alert, phase, incidentId }
+  if (silence === null) await queueAlert(db, queued, id, BATCHED_TYPES)
+  // A paging service would show the incident as open for ever.
+  else if (phase === 'resolved')
+    await queueAlert(db, { ...queued, types: { only: PAGING_TYPES } }, id, BATCHED_TYPES)
   await notify(db, ALERT_RAISED, alert.workspaceId)
   await notifyChange(db, alert.workspaceId, 'alerts', id)
   return true

@@ -8,6 +8,8 @@ import { channelRoutes } from './channels/routes.ts'
 import { listDeliveries } from './delivery/store.ts'
 import { countIncidents, findIncident, listIncidents } from './incidents/store.ts'
 import { AlertPage, AlertQuery, Incident, IncidentPage, IncidentQuery } from './shapes.ts'
+import { silenceRoutes } from './silence/routes.ts'
+import { listHandling } from './silence/store.ts'
 import { countAlerts, listAlerts } from './store.ts'
 import { presentAlerts, presentIncident } from './view.ts'
 
@@ -19,6 +21,7 @@ export function alertRoutes(app: App, deps: SendDeps): void {
   listRoute(app, deps)
   incidentRoutes(app, deps)
   channelRoutes(app, deps)
+  silenceRoutes(app, deps)
 }
 
 function listRoute(app: App, { db, relay, baseUrl }: SendDeps): void {
@@ -72,7 +75,14 @@ function incidentRoutes(app: App, { db, baseUrl }: SendDeps): void {
       const { page, limit, ...filter } = request.query
       const total = await countIncidents(db, workspaceId, filter)
       const rows = await listIncidents(db, workspaceId, filter, sliceOf({ page, limit }))
-      const incidents = rows.map((row) => presentIncident(row, { baseUrl, workspaceId }))
+      const handling = await listHandling(
+        db,
+        rows.map(({ id }) => id),
+      )
+      const byId = new Map(handling.map((row) => [row.id, row]))
+      const incidents = rows.map((row) =>
+        presentIncident(row, byId.get(row.id), { baseUrl, workspaceId }),
+      )
       return {
         success: true,
         data: { incidents, pagination: paginationOf({ page, limit }, total) },
@@ -94,7 +104,8 @@ function incidentRoutes(app: App, { db, baseUrl }: SendDeps): void {
       const { workspaceId } = callerOf(request)
       const row = await findIncident(db, workspaceId, request.params.id)
       if (!row) throw new Fault('not_found', 'Incident not found.')
-      return { success: true, data: presentIncident(row, { baseUrl, workspaceId }) }
+      const [handling] = await listHandling(db, [row.id])
+      return { success: true, data: presentIncident(row, handling, { baseUrl, workspaceId }) }
     },
   )
 }

@@ -3,6 +3,7 @@ import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from
 import { CHANNEL_TYPE_IDS, NewChannel } from './channels/registry.ts'
 import { channelSettings, Kinds, QuietHours } from './channels/settings.ts'
 import { PHASES, SEVERITIES } from './severity.ts'
+import { handlingFields, Silenced } from './silence/shapes.ts'
 
 export { NewChannel }
 export type NewChannelBody = Static<typeof NewChannel>
@@ -43,6 +44,9 @@ export const Channel = Type.Object({
   minSeverity: Nullable(SeverityName),
   criticalAnytime: Type.Boolean(),
   quietHours: Nullable(QuietHours),
+  actionLinks: Type.Boolean({
+    description: 'Whether messages contain links to acknowledge, snooze and mute.',
+  }),
   enabled: Type.Boolean(),
   status: Type.Enum(['active', 'unconfirmed', 'off', 'disabled', 'undeliverable'], {
     description:
@@ -169,6 +173,7 @@ export const Alert = Type.Object({
   ),
   incidentId: Nullable(Uuid),
   state: Nullable(IncidentState, { description: 'State of the incident.' }),
+  silenced: Nullable(Silenced, { description: 'Why it was not sent; null where it was.' }),
   deliveries: Type.Array(Delivery),
 })
 
@@ -186,6 +191,7 @@ export const Incident = Type.Object({
   openedAt: Timestamp,
   updatedAt: Timestamp,
   resolvedAt: Nullable(Timestamp),
+  ...handlingFields,
 })
 
 export const IncidentPage = Type.Object({

@@ -21,6 +21,8 @@ export type AlertRow = {
 /** An alert with the state of its incident. */
 export type ListedAlertRow = AlertRow & {
   resolvedAt: Date | null
+  /** Why it was not sent; null where it was. */
+  silenced: string | null
 }
 
 type AlertToInsert = Omit<AlertRow, 'id' | 'incidentId' | 'incident'> & {
@@ -80,6 +82,7 @@ export async function listAlerts(
   const rows = await alertsOf(db, workspaceId, filter)
     .select(['alert.id', 'alert.kind', 'alert.title', 'text', 'nextStep', 'alert.path', 'at'])
     .select(['phase', 'alert.severity', 'incidentId', 'incident.key as incident', 'resolvedAt'])
+    .select('alert.silenced')
     .orderBy('alert.id', 'desc')
     .limit(limit)
     .offset(offset)

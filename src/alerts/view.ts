@@ -6,6 +6,8 @@ import { secretsOf } from './channels/fields.ts'
 import type { ChannelRow } from './channels/store.ts'
 import type { DeliveryRow } from './delivery/store.ts'
 import type { IncidentRow } from './incidents/store.ts'
+import { presentHandling } from './silence/view.ts'
+import type { HandlingRow } from './silence/store.ts'
 import type { ListedAlertRow } from './store.ts'
 
 /** Presents a channel for the API, to a member of this role. */
@@ -53,9 +55,14 @@ export function presentAlerts(
   }))
 }
 
-export function presentIncident({ resolvedAt, ...incident }: IncidentRow, target: LinkTarget) {
+export function presentIncident(
+  { resolvedAt, ...incident }: IncidentRow,
+  handling: HandlingRow | undefined,
+  target: LinkTarget,
+) {
   return {
     ...incident,
+    ...presentHandling(handling),
     resolvedAt,
     state: stateOf(resolvedAt),
     url: alertLink(incident, target),

@@ -183,12 +183,14 @@ export interface Alert {
   path: Generated<string>;
   phase: Generated<string>;
   severity: Generated<string>;
+  silenced: string | null;
   text: string;
   title: string;
   workspaceId: string;
 }
 
 export interface AlertChannel {
+  actionLinks: Generated<boolean>;
   codeHash: Buffer | null;
   codeSentAt: Timestamp | null;
   codeTries: Generated<number>;
@@ -224,6 +226,7 @@ export interface AlertFirstChannel {
 export interface AlertIncident {
   acknowledgedAt: Timestamp | null;
   acknowledgedBy: string | null;
+  acknowledgedVia: string | null;
   alerts: Generated<number>;
   id: Generated<string>;
   key: string;
@@ -232,7 +235,10 @@ export interface AlertIncident {
   path: Generated<string>;
   resolvedAt: Timestamp | null;
   severity: string;
+  snoozedAt: Timestamp | null;
+  snoozedBy: string | null;
   snoozedUntil: Timestamp | null;
+  snoozedVia: string | null;
   title: string;
   updatedAt: Timestamp;
   workspaceId: string;
@@ -244,6 +250,13 @@ export interface AlertIncidentRef {
   ref: string;
 }
 
+export interface AlertLinkUse {
+  action: string;
+  alertId: string;
+  channelId: string;
+  usedAt: Generated<Timestamp>;
+}
+
 export interface AlertMessage {
   attempts: Generated<number>;
   channelId: string;
@@ -253,6 +266,7 @@ export interface AlertMessage {
   dueAt: Generated<Timestamp>;
   endedAt: Timestamp | null;
   error: string | null;
+  handlingOf: string | null;
   id: Generated<string>;
   state: Generated<string>;
   summarises: Generated<number>;
@@ -262,6 +276,19 @@ export interface AlertMessageContent {
   alertId: string;
   dropped: Generated<boolean>;
   messageId: string;
+}
+
+export interface AlertMute {
+  createdAt: Generated<Timestamp>;
+  createdBy: string | null;
+  createdVia: string | null;
+  endsAt: Timestamp | null;
+  id: Generated<string>;
+  kind: string | null;
+  label: Generated<string>;
+  object: string | null;
+  reason: Generated<string>;
+  workspaceId: string;
 }
 
 export interface ApiToken {
@@ -973,8 +1000,10 @@ export interface DB {
   alertFirstChannel: AlertFirstChannel;
   alertIncident: AlertIncident;
   alertIncidentRef: AlertIncidentRef;
+  alertLinkUse: AlertLinkUse;
   alertMessage: AlertMessage;
   alertMessageContent: AlertMessageContent;
+  alertMute: AlertMute;
   apiToken: ApiToken;
   auditEntry: AuditEntry;
   authRateLimit: AuthRateLimit;

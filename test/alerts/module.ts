@@ -1,4 +1,5 @@
 import { addAccount } from '../people.ts'
+import { createAuditWriter } from '../../src/accounts/audit/writer.ts'
 import { createAuth } from '../../src/accounts/sign-in/auth.ts'
 import { createIdentify } from '../../src/accounts/tokens/identify.ts'
 import { issueToken } from '../../src/accounts/tokens/tokens.ts'
@@ -146,9 +147,11 @@ export async function startAlerts(databaseUrl: string, options: AlertsTestOption
   } = options
   const context = await startAlertsContext(databaseUrl, options)
   const { db, app, authHooks } = context
+  const audit = createAuditWriter({ db, log: context.log })
   const alerts = createAlertsModule({
     ...context,
     secretKey,
+    writeAudit: (entry) => audit.write(entry),
     batching,
     origins,
     ...(clock && { clock }),
@@ -176,6 +179,7 @@ export async function startAlerts(databaseUrl: string, options: AlertsTestOption
       }),
     async stop() {
       await stopWork()
+      await audit.close()
       await context.stop()
     },
   }

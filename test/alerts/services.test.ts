@@ -51,10 +51,15 @@ const depsOf = ({ origins }: AlertService): SendDeps => ({
 })
 
 /** Sends as the delivery does, with settings that were encrypted as for a stored channel. */
-function send(type: ChannelType, alerts: AlertRow[], more: Partial<OutgoingMessage> = {}) {
+function send(
+  type: ChannelType,
+  alerts: AlertRow[],
+  more: Partial<OutgoingMessage> = {},
+  actionLinks = false,
+) {
   const deps = depsOf(service)
   const prepared = type.prepare(CHANNEL_ID, { settings: service.settings }, deps)
-  const channel = { id: CHANNEL_ID, type: type.id, ...prepared } as ChannelRow
+  const channel = { id: CHANNEL_ID, type: type.id, actionLinks, ...prepared } as ChannelRow
   const message = { id: randomUUID(), channel, alerts, ref: null, beforeHandover: async () => {} }
   return type.send({ ...message, ...more }, deps, AbortSignal.timeout(10_000))
 }
@@ -92,6 +97,39 @@ describe.each(TYPES.map((type) => [type.name, type] as const))('%s', (_name, typ
     expect(resolved.ref).toBeUndefined()
     expect(shown()).toContain(type.grouping === 'never' ? 'resolve ' : 'Delisted')
     if (ref !== undefined && type.id !== 'ntfy') expect(shown()).toContain('edited: ')
+  })
+
+  it('offers links only where it is a chat, the channel wants them and the problem is open', async () => {
+    const link = /https:\/\/portreeve\.test\/alerts\/act\/[0-9a-f]{112}/
+    await send(type, [ALERT])
+    await send(type, [{ ...ALERT, phase: 'resolved' }], {}, true)
+    if (type.grouping !== 'never') await send(type, [ALERT, ALERT], {}, true)
+    expect(service.calls.map(({ body }) => body).join('\n')).not.toMatch(link)
+    const text = `${FAMILY}<@everyone> \\*_~`.repeat(1_000)
+    await send(type, [{ ...ALERT, title: `<!channel> ${text}`, text }], {}, true)
+    const body = service.calls.at(-1)?.body ?? ''
+    expect(link.test(body)).toBe(type.hasActionLinks)
+    if (type.hasActionLinks) expect(body).toMatch(/Acknowledge[^]*Snooze[^]*Mute|do=mute/)
+    expect(service.violations).toEqual([])
+  })
+
+  it('shows who handles an incident where it can', async () => {
+    const line = 'Acknowledged by alice@people.test'
+    const { ref } = await send(type, [ALERT])
+    const before = service.calls.length
+    const handling = { state: 'acknowledged', line } as const
+    if (!type.showsHandling) return
+    const sent = await send(type, [{ ...ALERT, id: randomUUID() }], { ref: ref ?? null, handling })
+    expect(sent.ref).toBeUndefined()
+    expect(service.calls.length).toBe(before + 1)
+    expect(service.violations).toEqual([])
+    expect(shown()).toMatch(
+      type.group === 'paging' ? /acknowledge \w+/ : /edited: [^]*Acknowledged by alice@people.test/,
+    )
+    if (type.group === 'paging') {
+      await send(type, [ALERT], { ref: ref ?? null, handling: { state: 'open', line: null } })
+      expect(service.calls.length).toBe(before + 1)
+    }
   })
 
   it('sends several alerts, and an event without an end', async () => {

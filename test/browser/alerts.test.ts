@@ -151,7 +151,7 @@ describe('a user with alert channels', () => {
   it('goes from an alert to its page, also with the keyboard', async () => {
     const title = `Delisting ${IP}: action needed`
     await page.goto('/alerts')
-    await page.getByRole('link', { name: title }).waitFor()
+    await page.getByRole('link', { name: title }).first().waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
     await tabTo(page, title)
     await page.keyboard.press('Enter')

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { addRoutes } from '../../src/http/scopes.ts'
+import { createAuditWriter } from '../../src/accounts/audit/writer.ts'
 import { createAlertsModule } from '../../src/alerts/module.ts'
 import { raiseAlert } from '../../src/alerts/raise.ts'
 import type { HostPort } from '../../src/config.ts'
@@ -93,7 +94,13 @@ export async function startMonitoring(
   // Long enough for a machine that runs other tests meanwhile: a list that is late once counts as
   // failing for a minute.
   const blocklists = openLists(lists, { timeoutMs: 1_000 })
-  const alerts = createAlertsModule({ ...context, secretKey: SECRET_KEY, batching: AT_ONCE })
+  const audit = createAuditWriter({ db, log })
+  const alerts = createAlertsModule({
+    ...context,
+    secretKey: SECRET_KEY,
+    batching: AT_ONCE,
+    writeAudit: (entry) => audit.write(entry),
+  })
   const monitoring = createMonitoringModule({
     ...context,
     resolver,

@@ -18,6 +18,7 @@ const SECRET_FIELDS = new Set(['password', 'token', 'secret'])
  * name only, so that a secret of a new route cannot get into the log by omission.
  */
 const PUBLIC_FIELDS = new Set([
+  'actionLinks',
   'address',
   'allMailOnce',
   'cors',
@@ -34,9 +35,11 @@ const PUBLIC_FIELDS = new Set([
   'folders',
   'host',
   'ip',
+  'kind',
   'kinds',
   'label',
   'lists',
+  'minutes',
   'mode',
   'moveTo',
   'name',

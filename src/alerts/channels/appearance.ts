@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Phase, Severity } from '../severity.ts'
+import type { ActionLink } from '../silence/links/action-links.ts'
 import { cut } from './notification.ts'
 
 type Appearance = { severity: Severity; phase: Phase }
@@ -24,6 +25,26 @@ export function colorOf({ severity, phase }: Appearance): string {
 }
 
 export const OPEN_LABEL = 'Open in Portreeve'
+
+/** Characters that the links of a message may need, with their markup. */
+export const MAX_ACTIONS_LENGTH = 1_000
+
+/** The links of a message in one line of Markdown; null without links. */
+export function markdownActions(actions: readonly ActionLink[]): string | null {
+  const links = actions.map(({ label, url }) => `[${label}](${url})`)
+  return links.length === 0 ? null : links.join(' · ')
+}
+
+/** The links of a message in one line of HTML; null without links. */
+export function htmlActions(actions: readonly ActionLink[]): string | null {
+  const links = actions.map(({ label, url }) => `<a href="${escapeHtml(url)}">${label}</a>`)
+  return links.length === 0 ? null : links.join(' · ')
+}
+
+/** Joins the parts of a message that there are. */
+export function joined(parts: (string | null)[], between = '\n\n'): string {
+  return parts.filter((part) => part !== null && part !== '').join(between)
+}
 
 /** Names a problem, or a message that is about none, in 32 characters. */
 export function problemKey({ incident, id }: { incident: string | null; id: string }): string {

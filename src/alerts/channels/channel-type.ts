@@ -24,6 +24,13 @@ export type SendDeps = {
   origins: ReadonlyMap<string, string>
 }
 
+/** Who handles the incident of an alert that was sent before. */
+export type Handling = {
+  state: 'open' | 'acknowledged' | 'snoozed'
+  /** “Acknowledged by alice@example.com”; null where no one does. */
+  line: string | null
+}
+
 export type OutgoingMessage = {
   /** The same at every attempt, so that a receiver can recognise a duplicate. */
   id: string
@@ -32,6 +39,8 @@ export type OutgoingMessage = {
   alerts: readonly AlertRow[]
   /** The message at the service about the incident of the only alert; null where there is none. */
   ref: string | null
+  /** Only shows who handles the incident; a new message otherwise. */
+  handling?: Handling
   /**
    * Called right before the receiver may accept the message; throws where another sender has it.
    */
@@ -92,6 +101,10 @@ export type ChannelType = {
   giveUpAfterMs: number | null
   /** Whether the receiver recognises a repeated message. */
   isIdempotent: boolean
+  /** Whether the service can show who handles an incident: it is acknowledged, or a message edited. */
+  showsHandling: boolean
+  /** Whether messages have room for links with which people act on an incident. */
+  hasActionLinks: boolean
   /** Whether targets are email addresses, which are confirmed with a mailed code. */
   isEmail: boolean
   /** Milliseconds for one attempt, and for one that a person is waiting for. */

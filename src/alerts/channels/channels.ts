@@ -52,7 +52,13 @@ export async function createChannel(
   const { target } = prepared
   const isConfirmed = !type.isEmail || (await isMemberAddress(db, workspace.id, target))
   const confirmation = isConfirmed ? null : createCode()
-  const { label = '', kinds = null, minSeverity = null, criticalAnytime = false } = body
+  const {
+    label = '',
+    kinds = null,
+    minSeverity = null,
+    criticalAnytime = false,
+    actionLinks = true,
+  } = body
   const channel = await insertChannel(db, {
     id,
     workspaceId: workspace.id,
@@ -62,6 +68,7 @@ export async function createChannel(
     kinds,
     minSeverity,
     criticalAnytime,
+    actionLinks,
     quietHours: body.quietHours ?? null,
     confirmedAt: isConfirmed ? new Date() : null,
     codeHash: confirmation && confirmation.codeHash,
@@ -197,6 +204,7 @@ const UNSAVED = {
   criticalAnytime: false,
   quietHours: null,
   enabled: true,
+  actionLinks: false,
   disabledReason: null,
   failingSince: null,
   lastError: null,

@@ -1,14 +1,17 @@
 import { alertLink, type LinkTarget } from '../alert-link.ts'
 import { MAX_ALERTS_PER_MAIL } from '../limits.ts'
 import { alertEmail } from '../messages.ts'
+import { actionsLine } from '../silence/messages.ts'
 import type { AlertRow } from '../store.ts'
 
 /**
  * Composes the email for these alerts, oldest first: the alert itself, or a digest of several.
+ * @param actionPageOf the page on which people act on the incident of an alert; null for none
  */
 export function composeEmail(
   alerts: readonly AlertRow[],
   target: LinkTarget,
+  actionPageOf: (alert: AlertRow) => string | null = () => null,
 ): { subject: string; text: string } {
   const [first] = alerts
   if (!first) throw new RangeError('an email needs at least one alert')
@@ -18,7 +21,7 @@ export function composeEmail(
   const titles = shown.map(({ title }) => title)
   const sections = [
     ...(isDigest ? [alertEmail.digest(alerts.length, titles)] : []),
-    ...shown.map((alert) => section(alert, target)),
+    ...shown.map((alert) => section(alert, target, actionPageOf(alert))),
     ...(hidden > 0 ? [alertEmail.more(hidden)] : []),
     alertEmail.footer(target.baseUrl),
   ]
@@ -26,7 +29,7 @@ export function composeEmail(
   return { subject: oneLine(subject), text: `${sections.join('\n\n')}\n` }
 }
 
-function section(alert: AlertRow, target: LinkTarget): string {
+function section(alert: AlertRow, target: LinkTarget, actionPage: string | null): string {
   const { title, text, nextStep, at } = alert
   const link = alertLink(alert, target)
   const parts = [
@@ -34,6 +37,7 @@ function section(alert: AlertRow, target: LinkTarget): string {
     text,
     ...(nextStep ? [alertEmail.nextStep(nextStep)] : []),
     ...(link ? [alertEmail.link(link)] : []),
+    ...(actionPage ? [actionsLine(actionPage)] : []),
   ]
   return `${parts.join('\n\n')}\n\n${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }

@@ -10,6 +10,7 @@ import { CHAT_GIVE_UP_MS, CHAT_RETRY_DELAYS_MS, WEBHOOK_DEADLINE_MS } from '../l
 import type {
   ChannelGroup,
   ChannelType,
+  Handling,
   OutgoingMessage,
   SendDeps,
   SendResult,
@@ -23,6 +24,7 @@ import {
   type Settings,
 } from './fields.ts'
 import { createHttp, type Http } from './http.ts'
+import { actionLinksOf, type ActionLink } from '../silence/links/action-links.ts'
 import { composeNotification, type Notification, type TextLimits } from './notification.ts'
 import { Dead, Rejected } from './outcomes.ts'
 import { channelSettings } from './settings.ts'
@@ -32,6 +34,8 @@ import { secretContext, type ChannelRow, type PreparedChannel } from './store.ts
 export type Delivery = Notification & {
   /** The same at every attempt. */
   id: string
+  /** Links with which people act on the incident; empty where there are none. */
+  actions: readonly ActionLink[]
   /** Names the problem (`blacklist/8.8.4.4/zone`); null for an event without an end, or a group. */
   incident: string | null
   /** What an earlier message about this incident returned; null where there is none. */
@@ -81,6 +85,15 @@ export type ChannelDefinition<Fields extends TObject> = {
     settings: Static<Fields>,
     tools: { http: Http },
   ) => Promise<Sent<Fields> | void>
+  /**
+   * Shows who handles an incident, without notifying anyone; `delivery` is its last alert. Edits of
+   * messages may fail unnoticed.
+   */
+  showHandling?: (
+    delivery: Delivery & { handling: Handling },
+    settings: Static<Fields>,
+    tools: { http: Http },
+  ) => Promise<void>
 }
 
 /** Makes a channel type whose settings are one encrypted JSON. */
@@ -117,6 +130,8 @@ export function defineChannel<Fields extends TObject>(
     retryDelaysMs: CHAT_RETRY_DELAYS_MS,
     giveUpAfterMs: CHAT_GIVE_UP_MS,
     isIdempotent,
+    showsHandling: definition.showHandling !== undefined,
+    hasActionLinks: group === 'chat',
     isEmail: false,
     deadlineMs: WEBHOOK_DEADLINE_MS,
     testDeadlineMs: WEBHOOK_DEADLINE_MS,
@@ -242,7 +257,7 @@ function open({ id, settingsEncrypted }: ChannelRow, secretKey: string): Setting
 
 async function send<Fields extends TObject>(
   definition: ChannelDefinition<Fields>,
-  { id, channel, alerts, ref, beforeHandover }: OutgoingMessage,
+  { id, channel, alerts, ref, handling, beforeHandover }: OutgoingMessage,
   deps: SendDeps,
   signal: AbortSignal,
 ): Promise<SendResult> {
@@ -264,8 +279,13 @@ async function send<Fields extends TObject>(
   const delivery: Delivery = {
     ...composeNotification(alerts, limits, { ...channel, baseUrl: deps.baseUrl }),
     id,
+    actions: actionLinksOf(alerts, channel, deps),
     incident: alerts.length === 1 ? (alert?.incident ?? null) : null,
     ref,
+  }
+  if (handling) {
+    await definition.showHandling?.({ ...delivery, handling }, settings as Static<Fields>, { http })
+    return { words }
   }
   const sent = await definition.send(delivery, settings as Static<Fields>, { http })
   return { ref: sent?.ref, changed: sent?.changed as Settings | undefined, words }

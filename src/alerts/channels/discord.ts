@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { defineChannel, requireSuccess } from './define-channel.ts'
-import { colorOf } from './appearance.ts'
+import { defineChannel, requireSuccess, type Delivery } from './define-channel.ts'
+import { colorOf, joined, markdownActions, MAX_ACTIONS_LENGTH } from './appearance.ts'
 import { Secret } from './fields.ts'
 import type { ServiceResponse } from './http.ts'
 import { cut } from './notification.ts'
@@ -35,15 +35,8 @@ export const discord = defineChannel({
   }),
   limits: { title: 250, text: 3_500, perMinute: 25 },
   async send(delivery, { url }, { http }) {
-    const { title, text, phase, link, at, ref } = delivery
-    const embed = {
-      title: cut(escape(title), MAX_TITLE_LENGTH),
-      description: cut(escape(text), MAX_TEXT_LENGTH),
-      color: Number.parseInt(colorOf(delivery).slice(1), 16),
-      timestamp: at.toISOString(),
-      ...(link !== null && { url: link }),
-    }
-    const json = { embeds: [embed], allowed_mentions: { parse: [] } }
+    const { phase, ref } = delivery
+    const json = messageOf(delivery, null)
     const response = await http(`${url}?wait=true`, { json })
     requireSuccess(response, isGone(response))
     if (phase === 'resolved') {
@@ -55,7 +48,27 @@ export const discord = defineChannel({
     const { id } = response.json
     return { ref: typeof id === 'string' ? (ref ?? id) : undefined }
   },
+  async showHandling(delivery, { url }, { http }) {
+    const { ref, handling } = delivery
+    if (ref === null) return
+    const json = messageOf(delivery, handling.line)
+    await http(`${url}/messages/${ref}`, { method: 'PATCH', json }).catch(() => {})
+  },
 })
+
+/** @param note a line at the end */
+function messageOf(delivery: Delivery, note: string | null) {
+  const { title, text, link, at, actions } = delivery
+  const escaped = cut(escape(text), MAX_TEXT_LENGTH - MAX_ACTIONS_LENGTH)
+  const embed = {
+    title: cut(escape(title), MAX_TITLE_LENGTH),
+    description: joined([escaped, note && escape(note), markdownActions(actions)]),
+    color: Number.parseInt(colorOf(delivery).slice(1), 16),
+    timestamp: at.toISOString(),
+    ...(link !== null && { url: link }),
+  }
+  return { embeds: [embed], allowed_mentions: { parse: [] } }
+}
 
 function isGone({ status, json }: ServiceResponse): boolean {
   return (status === 404 || status === 401) && DEAD_CODES.has(json['code'])

@@ -7,6 +7,7 @@ import { codeEmail, NO_RELAY } from '../messages.ts'
 import type { ChannelType, SendDeps } from './channel-type.ts'
 import { Text } from './fields.ts'
 import { composeEmail } from './compose-email.ts'
+import { actionPageOf } from '../silence/links/action-links.ts'
 import { channelSettings } from './settings.ts'
 
 export const EmailChannelBody = Type.Object({
@@ -43,6 +44,8 @@ export const email: ChannelType = {
   retryDelaysMs: RETRY_DELAYS_MS,
   giveUpAfterMs: null,
   isIdempotent: false,
+  showsHandling: false,
+  hasActionLinks: true,
   isEmail: true,
   deadlineMs: MAIL_DEADLINE_MS,
   testDeadlineMs: INTERACTIVE_MAIL_DEADLINE_MS,
@@ -63,7 +66,9 @@ export const email: ChannelType = {
       to: channel.target,
       messageId,
       headers: HEADERS,
-      ...composeEmail(alerts, { ...channel, baseUrl: deps.baseUrl }),
+      ...composeEmail(alerts, { ...channel, baseUrl: deps.baseUrl }, (alert) =>
+        actionPageOf(alert, channel, deps),
+      ),
     }
     await sendMail({ ...relay, beforeMessage: beforeHandover }, message, signal)
     return {}

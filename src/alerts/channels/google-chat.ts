@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { escapeTo, headingOf, problemKey } from './appearance.ts'
+import { escapeTo, headingOf, joined, MAX_ACTIONS_LENGTH, problemKey } from './appearance.ts'
 import { defineChannel, requireSuccess } from './define-channel.ts'
 import { Secret } from './fields.ts'
 
@@ -33,13 +33,15 @@ export const googleChat = defineChannel({
   // All apps of a space share 60 messages a minute.
   limits: { title: 250, text: MAX_TEXT_LENGTH, perMinute: 20 },
   async send(delivery, { url }, { http }) {
-    const { text, link } = delivery
+    const { text, link, actions } = delivery
     const target = new URL(url)
     target.searchParams.set('messageReplyOption', 'REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD')
-    const parts = [escape(headingOf(delivery)), escapeTo(text, MAX_TEXT_LENGTH, escape), link ?? '']
+    const links = actions.map((action) => `<${action.url}|${action.label}>`).join(' · ')
+    const limit = MAX_TEXT_LENGTH - (links === '' ? 0 : MAX_ACTIONS_LENGTH)
+    const parts = [escape(headingOf(delivery)), escapeTo(text, limit, escape), link, links]
     const response = await http(target.href, {
       json: {
-        text: parts.filter((part) => part !== '').join('\n\n'),
+        text: joined(parts),
         thread: { threadKey: problemKey(delivery) },
       },
     })

@@ -51,6 +51,18 @@ export const jsm = defineChannel({
     )
     requireSuccess(response, isDead(response))
   },
+  async showHandling(delivery, { key, service }, { http }) {
+    const { state, line } = delivery.handling
+    if (state !== 'acknowledged') return
+    const response = await http(
+      `${ENDPOINTS[service]}/${problemKey(delivery)}/acknowledge?identifierType=alias`,
+      {
+        headers: { authorization: `GenieKey ${key}` },
+        json: { source: 'Portreeve', note: line ?? '' },
+      },
+    )
+    requireSuccess(response, isDead(response))
+  },
 })
 
 function alertOf({ title, text, severity, link }: Delivery, alias: string) {

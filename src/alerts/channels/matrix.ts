@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { escapeHtml, headingOf, OPEN_LABEL } from './appearance.ts'
+import { escapeHtml, headingOf, htmlActions, joined, OPEN_LABEL } from './appearance.ts'
 import { defineChannel, requireSuccess, type Delivery } from './define-channel.ts'
 import { Secret, SelfHosted, Text } from './fields.ts'
-import type { ServiceResponse } from './http.ts'
+import type { Http, ServiceResponse } from './http.ts'
 import { PRIVATE_SERVER_HELP, urlAt } from './self-hosted.ts'
 
 const DEAD_CODES = new Set<unknown>(['M_UNKNOWN_TOKEN', 'M_MISSING_TOKEN', 'M_FORBIDDEN'])
@@ -35,16 +35,9 @@ export const matrix = defineChannel({
   nameOf: ({ room = '' }) => `Matrix ${room}`,
   // The server recognises a repeated message by its transaction ID.
   isIdempotent: true,
-  async send(delivery, { server, room, token }, { http }) {
+  async send(delivery, settings, { http }) {
     const { id, ref, phase } = delivery
-    const put = (transaction: string, json: object) =>
-      http(
-        urlAt(
-          server,
-          `/_matrix/client/v3/rooms/${encodeURIComponent(room)}/send/m.room.message/${transaction}`,
-        ),
-        { method: 'PUT', headers: { authorization: `Bearer ${token}` }, json },
-      )
+    const put = putTo(http, settings)
     const content = contentOf(delivery)
     const response = await put(id, content)
     requireSuccess(response, isDead(response))
@@ -56,19 +49,44 @@ export const matrix = defineChannel({
     const { event_id: event } = response.json
     return { ref: ref ?? (typeof event === 'string' ? event : undefined) }
   },
+  async showHandling(delivery, settings, { http }) {
+    const { id, ref, handling } = delivery
+    if (ref === null) return
+    const content = replacement(ref, contentOf(delivery, handling.line))
+    await putTo(http, settings)(id, content).catch(() => {})
+  },
 })
 
-function contentOf(delivery: Delivery) {
-  const { text, link } = delivery
+type RoomSettings = { server: string; room: string; token: string }
+
+/** Sends a message of a transaction to a room. */
+function putTo(http: Http, { server, room, token }: RoomSettings) {
+  const base = `/_matrix/client/v3/rooms/${encodeURIComponent(room)}/send/m.room.message`
+  return (transaction: string, json: object) =>
+    http(urlAt(server, `${base}/${transaction}`), {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}` },
+      json,
+    })
+}
+
+/** @param note a line at the end */
+function contentOf(delivery: Delivery, note: string | null = null) {
+  const { text, link, actions } = delivery
   const heading = headingOf(delivery)
-  const html = [`<strong>${escapeHtml(heading)}</strong>`]
-  if (text !== '') html.push(escapeHtml(text).replaceAll('\n', '<br>'))
-  if (link !== null) html.push(`<a href="${escapeHtml(link)}">${OPEN_LABEL}</a>`)
+  const html = [
+    `<strong>${escapeHtml(heading)}</strong>`,
+    escapeHtml(text).replaceAll('\n', '<br>'),
+    note && escapeHtml(note),
+    link && `<a href="${escapeHtml(link)}">${OPEN_LABEL}</a>`,
+    htmlActions(actions),
+  ]
+  const links = actions.map(({ label, url }) => `${label}: ${url}`).join('\n')
   return {
     msgtype: 'm.text',
-    body: [heading, text, link ?? ''].filter((part) => part !== '').join('\n\n'),
+    body: joined([heading, text, note, link, links]),
     format: 'org.matrix.custom.html',
-    formatted_body: html.join('<br><br>'),
+    formatted_body: joined(html, '<br><br>'),
     // Without it, clients search the text for `@room` and names.
     'm.mentions': {},
   }

@@ -1,5 +1,12 @@
 import { Type } from 'typebox'
-import { colorOf, escapeMarkdown, headingOf, OPEN_LABEL } from './appearance.ts'
+import {
+  colorOf,
+  escapeMarkdown,
+  headingOf,
+  joined,
+  markdownActions,
+  OPEN_LABEL,
+} from './appearance.ts'
 import { defineChannel, requireSuccess } from './define-channel.ts'
 import { SelfHostedSecret } from './fields.ts'
 import type { ServiceResponse } from './http.ts'
@@ -39,7 +46,7 @@ export const mattermost = defineChannel({
           {
             fallback: heading,
             color: colorOf(delivery),
-            text: escapeMarkdown(delivery.text),
+            text: joined([escapeMarkdown(delivery.text), markdownActions(delivery.actions)]),
             ...(delivery.link !== null && {
               title: OPEN_LABEL,
               title_link: delivery.link,

@@ -37,6 +37,17 @@ export const pagerDuty = defineChannel({
     const response = await http(`${HOSTS[region]}/v2/enqueue`, { json: event })
     requireSuccess(response, /routing[_ ]key/i.test(response.body))
   },
+  // There is no event that takes an acknowledgement back.
+  async showHandling(delivery, { key, region }, { http }) {
+    if (delivery.handling.state !== 'acknowledged') return
+    const event = {
+      routing_key: key,
+      dedup_key: problemKey(delivery),
+      event_action: 'acknowledge',
+    }
+    const response = await http(`${HOSTS[region]}/v2/enqueue`, { json: event })
+    requireSuccess(response, /routing[_ ]key/i.test(response.body))
+  },
 })
 
 function triggerOf({ title, text, severity, at, link }: Delivery) {

@@ -59,6 +59,12 @@ export const CHANNEL_TYPE_IDS = CHANNEL_TYPES.map(({ id }) => id)
 export const BATCHED_TYPES = idsOf(({ grouping }) => grouping !== 'never')
 export const BURST_TYPES = idsOf(({ grouping }) => grouping === 'bursts')
 
+/** Services that keep an incident open until they get its end. */
+export const PAGING_TYPES = idsOf(({ group }) => group === 'paging')
+
+/** Services that can show who handles an incident. */
+export const HANDLING_TYPES = idsOf(({ showsHandling }) => showsHandling)
+
 /** Messages a minute of the types that have a limit. */
 export const MESSAGES_PER_MINUTE = Object.fromEntries(
   CHANNEL_TYPES.flatMap(({ id, perMinute }) => (perMinute === null ? [] : [[id, perMinute]])),

@@ -1,5 +1,12 @@
 import { Type } from 'typebox'
-import { colorOf, escapeMarkdown, escapeTo, headingOf, OPEN_LABEL } from './appearance.ts'
+import {
+  colorOf,
+  escapeMarkdown,
+  escapeTo,
+  headingOf,
+  markdownActions,
+  OPEN_LABEL,
+} from './appearance.ts'
 import { defineChannel, requireSuccess } from './define-channel.ts'
 import { SelfHostedSecret } from './fields.ts'
 import { PRIVATE_SERVER_HELP } from './self-hosted.ts'
@@ -29,7 +36,7 @@ export const rocketChat = defineChannel({
   }),
   limits: { title: 200, text: 900, perMinute: 30 },
   async send(delivery, { url }, { http }) {
-    const { text, link } = delivery
+    const { text, link, actions } = delivery
     const response = await http(url, {
       json: {
         alias: 'Portreeve',
@@ -40,6 +47,7 @@ export const rocketChat = defineChannel({
             text: escapeTo(text, MAX_TEXT_LENGTH, escapeMarkdown),
             ...(link !== null && { title: OPEN_LABEL, title_link: link }),
           },
+          ...(actions.length > 0 ? [{ text: markdownActions(actions) }] : []),
         ],
       },
     })

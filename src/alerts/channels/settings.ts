@@ -37,4 +37,10 @@ export const channelSettings = {
     Type.Boolean({ description: 'Whether critical alerts are sent during quiet hours.' }),
   ),
   quietHours: Type.Optional(Nullable(QuietHours)),
+  actionLinks: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether emails and chat messages contain links with which anyone who sees them can acknowledge, snooze or mute once, without signing in. Default true.',
+    }),
+  ),
 }

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { defineChannel, requireSuccess } from './define-channel.ts'
 import { escapeTo, headingOf, OPEN_LABEL } from './appearance.ts'
 import { Secret } from './fields.ts'
+import type { ActionLink } from '../silence/links/action-links.ts'
 import { cut } from './notification.ts'
 
 /** Responses that mean that the webhook or its channel is gone; https://api.slack.com/messaging/webhooks. */
@@ -40,7 +41,7 @@ export const slack = defineChannel({
   }),
   limits: { title: 140, text: 2_800, perMinute: 30 },
   async send(delivery, { url }, { http }) {
-    const { text, link } = delivery
+    const { text, link, actions } = delivery
     const heading = headingOf(delivery)
     const response = await http(url, {
       json: {
@@ -59,7 +60,7 @@ export const slack = defineChannel({
                   text: { type: 'mrkdwn', text: escapeTo(text, MAX_SECTION_LENGTH, escape) },
                 },
               ]),
-          ...(link === null ? [] : [openButton(link)]),
+          ...(link === null ? [] : [buttons([{ label: OPEN_LABEL, url: link }, ...actions])]),
         ],
       },
     })
@@ -67,10 +68,14 @@ export const slack = defineChannel({
   },
 })
 
-function openButton(url: string) {
+function buttons(links: ActionLink[]) {
   return {
     type: 'actions',
-    elements: [{ type: 'button', text: { type: 'plain_text', text: OPEN_LABEL }, url }],
+    elements: links.map(({ label, url }) => ({
+      type: 'button',
+      text: { type: 'plain_text', text: label },
+      url,
+    })),
   }
 }
 

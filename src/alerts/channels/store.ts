@@ -21,6 +21,8 @@ export type ChannelRow = {
   /** Whether critical alerts are sent during quiet hours. */
   criticalAnytime: boolean
   quietHours: QuietHours | null
+  /** Whether messages contain links with which anyone can act on an incident. */
+  actionLinks: boolean
   secret: string | null
   confirmedAt: Date | null
   enabled: boolean
@@ -54,6 +56,7 @@ export const CHANNEL = [
   'label',
   'kinds',
   'quietHours',
+  'actionLinks',
   'secret',
   'confirmedAt',
   'enabled',
@@ -65,7 +68,10 @@ export const CHANNEL = [
 ] as const
 
 export type ChannelSettings = Partial<
-  Pick<ChannelRow, 'label' | 'kinds' | 'quietHours' | 'enabled' | 'minSeverity' | 'criticalAnytime'>
+  Pick<
+    ChannelRow,
+    'label' | 'kinds' | 'quietHours' | 'enabled' | 'minSeverity' | 'criticalAnytime' | 'actionLinks'
+  >
 >
 
 export type ChannelToInsert = ChannelSettings &

@@ -66,7 +66,8 @@ export const teams = defineChannel({
 
 /** Text is in `TextRun`s, which, unlike `TextBlock`s, are not Markdown. */
 function cardOf(delivery: Delivery) {
-  const { text, link, severity, phase } = delivery
+  const { text, link, severity, phase, actions } = delivery
+  const links = link === null ? [] : [{ label: OPEN_LABEL, url: link }, ...actions]
   return {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
     type: 'AdaptiveCard',
@@ -81,7 +82,9 @@ function cardOf(delivery: Delivery) {
       },
       ...linesOf(text).map((one) => line(one)),
     ],
-    ...(link !== null && { actions: [{ type: 'Action.OpenUrl', title: OPEN_LABEL, url: link }] }),
+    ...(links.length > 0 && {
+      actions: links.map(({ label, url }) => ({ type: 'Action.OpenUrl', title: label, url })),
+    }),
   }
 }
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { escapeHtml, headingOf, OPEN_LABEL } from './appearance.ts'
+import { escapeHtml, headingOf, joined, OPEN_LABEL } from './appearance.ts'
 import { defineChannel, requireSuccess, type Delivery } from './define-channel.ts'
 import { Secret, Text } from './fields.ts'
 import type { Http, ServiceResponse } from './http.ts'
@@ -69,17 +69,29 @@ export const telegram = defineChannel({
     const { message_id: id } = (response.json['result'] ?? {}) as { message_id?: unknown }
     return { ref: ref ?? (typeof id === 'number' ? String(id) : undefined), changed }
   },
+  async showHandling(delivery, { token, chat }, { http }) {
+    const { ref, handling } = delivery
+    if (ref === null) return
+    const edit = { ...contentOf(delivery, handling.line), message_id: Number(ref) }
+    await sendTo(http, `${API}/bot${token}/editMessageText`, chat, edit).catch(() => {})
+  },
 })
 
-function contentOf(delivery: Delivery) {
-  const { text, link } = delivery
-  const parts = [`<b>${escapeHtml(headingOf(delivery))}</b>`]
-  if (text !== '') parts.push(escapeHtml(text))
-  if (link !== null) parts.push(`<a href="${escapeHtml(link)}">${OPEN_LABEL}</a>`)
+/** @param note a line at the end */
+function contentOf(delivery: Delivery, note: string | null = null) {
+  const { text, link, actions } = delivery
+  const parts = [
+    `<b>${escapeHtml(headingOf(delivery))}</b>`,
+    escapeHtml(text),
+    note && escapeHtml(note),
+    link && `<a href="${escapeHtml(link)}">${OPEN_LABEL}</a>`,
+  ]
+  const buttons = actions.map(({ label, url }) => ({ text: label, url }))
   return {
-    text: parts.join('\n\n'),
+    text: joined(parts),
     parse_mode: 'HTML',
     link_preview_options: { is_disabled: true },
+    ...(buttons.length > 0 && { reply_markup: { inline_keyboard: [buttons] } }),
   }
 }
 

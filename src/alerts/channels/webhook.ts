@@ -48,6 +48,8 @@ export const webhook: ChannelType = {
   giveUpAfterMs: null,
   // The receiver knows a repeated ID.
   isIdempotent: true,
+  showsHandling: false,
+  hasActionLinks: false,
   isEmail: false,
   deadlineMs: WEBHOOK_DEADLINE_MS,
   testDeadlineMs: WEBHOOK_DEADLINE_MS,

@@ -28,6 +28,8 @@ import {
 import { describeDisabledChannel, disabledReasons, gaveUp, unsentAlerts } from '../messages.ts'
 import { quietHoursEnd } from '../quiet-hours.ts'
 import { raiseAlert } from '../raise.ts'
+import { endOverdueSnoozes } from '../silence/end-snooze.ts'
+import { findHandled } from '../silence/handling.ts'
 import type { AlertRow } from '../store.ts'
 import { SECOND_MS } from '../../time.ts'
 import {
@@ -85,6 +87,7 @@ export async function deliverDue(
   try {
     for (;;) {
       await recoverMessages(deps.db)
+      await endOverdueSnoozes(deps.db)
       const count = stop.aborted
         ? 0
         : await startDue(deps, PARALLEL_MESSAGES - inTransit.size, start)
@@ -177,7 +180,9 @@ async function send(
   signal: AbortSignal,
 ): Promise<SendResult> {
   const { id, channel } = message
-  const alerts = message.summarises > 0 ? [summaryOf(message)] : message.alerts
+  const handled = message.handlingOf === null ? undefined : await findHandled(deps.db, message)
+  const own = message.summarises > 0 ? [summaryOf(message)] : message.alerts
+  const alerts = handled ? [handled.alert] : own
   if (alerts.length === 0) return {}
   const type = channelTypeOf(channel)
   const problem = type.problem(deps)
@@ -187,13 +192,14 @@ async function send(
       throw new Fault('conflict', 'Another sender has this message.')
   }
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(type.deadlineMs)])
-  const incidentId = incidentOf(message)
+  const incidentId = incidentOf({ alerts })
   const ref = incidentId && (await findRef(deps.db, channel.id, incidentId))
-  return type.send({ id, channel, alerts, ref, beforeHandover }, deps, deadline)
+  const outgoing = { id, channel, alerts, ref, beforeHandover }
+  return type.send({ ...outgoing, ...(handled && { handling: handled.handling }) }, deps, deadline)
 }
 
 /** The incident of the only alert of a message. */
-function incidentOf({ alerts }: ClaimedMessage): string | null {
+function incidentOf({ alerts }: Pick<ClaimedMessage, 'alerts'>): string | null {
   return alerts.length === 1 ? (alerts[0]?.incidentId ?? null) : null
 }
 

@@ -13,6 +13,8 @@ export type ClaimedMessage = {
   createdAt: Date
   /** Above 0: a message about so many alerts that could not be sent. */
   summarises: number
+  /** The incident whose handling it shows; null for a message with alerts. */
+  handlingOf: string | null
   channel: ChannelRow
   alerts: AlertRow[]
 }
@@ -34,6 +36,8 @@ type QueuedAlert = {
   severity: Severity
   phase: Phase
   incidentId: string | null
+  /** Restricts the channel types that get it; all without it. */
+  types?: { only: string[] } | { except: string[] }
 }
 
 /**
@@ -48,7 +52,9 @@ export async function queueAlert(
   alertId: string,
   batchedTypes: string[],
 ): Promise<void> {
-  const { workspaceId, kind, severity, incidentId } = alert
+  const { workspaceId, kind, severity, incidentId, types = { except: [] } } = alert
+  const hasType =
+    'only' in types ? sql`type = any(${types.only})` : sql`type <> all(${types.except})`
   const isEnd = alert.phase === 'resolved' && incidentId !== null
   if (isEnd) await dropUnsent(db, incidentId, alertId)
   const filter = isEnd
@@ -64,6 +70,7 @@ export async function queueAlert(
       insert into alert_message as m (channel_id, collecting)
       select id, type = any(${batchedTypes}) from alert_channel
       where workspace_id = ${workspaceId} and enabled and disabled_reason is null and confirmed_at is not null
+        and ${hasType}
         and ${filter}
         and not ${isInDeletedWorkspace('workspace_id')}
       order by id
@@ -257,7 +264,7 @@ async function takeMessage(
     update alert_message set state = 'sending', collecting = false, attempts = attempts + 1,
       claimed_until = now() + ${leaseSeconds} * interval '1 second'
     where id in (select id from picked)
-    returning id, attempts, created_at, summarises`.execute(db)
+    returning id, attempts, created_at, summarises, handling_of`.execute(db)
   return rows[0]
 }
 

@@ -1,6 +1,6 @@
 import type { DigestDocument, Item, PassRate, Section } from '../content/document.ts'
 import { footer as messages } from '../messages.ts'
-import { markup, type Html } from './escape.ts'
+import { markup, type Html } from '../../http/markup.ts'
 import { COLORS, FONT, STYLES, TONES } from './style.ts'
 
 /*

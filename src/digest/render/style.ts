@@ -1,5 +1,5 @@
 import type { Tone } from '../content/document.ts'
-import { Html } from './escape.ts'
+import { Html } from '../../http/markup.ts'
 
 // The dashboard’s colors (web/src/ui/theme/tokens.css), as sRGB: mail clients know no others.
 

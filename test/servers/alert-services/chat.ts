@@ -89,6 +89,8 @@ const rocketchat: Contract = {
     const text = readMarkdown(textAt(json, 'text', 1_000))
     const attached = attachedText(json, 1_000)
     linkAt(json, 'attachments.0.title_link')
+    const links = valueAt(json, 'attachments.1.text')
+    if (links !== undefined) readMarkdown(textAt(json, 'attachments.1.text', 1_000))
     const shown = `${text}\n${readMarkdown(attached)}`
     return { shown, reply: { status: 200, body: { success: true } } }
   },

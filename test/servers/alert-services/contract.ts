@@ -87,8 +87,12 @@ export function readHtml(html: string, tags: RegExp): string {
   })
 }
 
-/** Reads Markdown without any markup or mention. */
-export function readMarkdown(markdown: string): string {
+/** The links with which people act on an incident, in Markdown. */
+const ACTION_LINKS = /\[(Acknowledge|Snooze|Mute)\]\(https?:\/\/[^\s()]+\)/g
+
+/** Reads Markdown without any markup or mention, apart from the links of a message. */
+export function readMarkdown(source: string): string {
+  const markdown = source.replaceAll(ACTION_LINKS, '$1')
   const bare = markdown.replaceAll(/\\[!-/:-@[-`{-~]/g, '')
   const markup = /[*_~`[\]<>|#]/.exec(bare)
   requireThat(markup === null, `markup ${markup?.[0]} in ${bare.slice(0, 200)}`)

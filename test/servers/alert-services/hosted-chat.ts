@@ -27,8 +27,12 @@ const slack: Contract = {
       }
       if (type === 'section') return readHtml(textAt(block, 'text.text', 3_000, 1), /$^/g)
       requireThat(type === 'actions', 'invalid_blocks')
-      textAt(block, 'elements.0.text.text', 75, 1)
-      linkAt(block, 'elements.0.url', 3_000)
+      const elements = valueAt(block, 'elements')
+      requireThat(Array.isArray(elements) && elements.length <= 25, 'invalid_blocks')
+      for (const element of elements) {
+        textAt(element, 'text.text', 75, 1)
+        linkAt(element, 'url', 3_000)
+      }
       return ''
     })
     return { shown: shown.join('\n'), reply: { status: 200, body: 'ok' } }
@@ -103,6 +107,12 @@ const telegram: Contract = {
     requireThat(valueAt(json, 'link_preview_options.is_disabled') === true, 'a preview')
     const shown = readHtml(textAt(json, 'text', 100_000, 1), /<\/?b>|<a href="[^"<>]*">|<\/a>/g)
     requireThat(shown.length <= 4_096, 'Bad Request: message is too long')
+    const rows = valueAt(json, 'reply_markup.inline_keyboard') ?? []
+    requireThat(Array.isArray(rows), 'Bad Request: inline keyboard expected')
+    for (const button of rows.flat()) {
+      textAt(button, 'text', 64, 1)
+      requireThat(URL.canParse(textAt(button, 'url', 2_000)), 'Bad Request: BUTTON_URL_INVALID')
+    }
     if (verb === 'editMessageText') {
       requireThat(valueAt(json, 'message_id') === 77, 'Bad Request: message to edit not found')
       return { shown: `edited: ${shown}`, reply: { status: 200, body: { ok: true, result: {} } } }
@@ -137,7 +147,12 @@ const teams: Contract = {
     requireThat(valueAt(card, 'version') === '1.4', 'version')
     const blocks = valueAt(card, 'body')
     requireThat(Array.isArray(blocks), 'no body')
-    linkAt(card, 'actions.0.url')
+    const actions = valueAt(card, 'actions') ?? []
+    requireThat(Array.isArray(actions) && actions.length <= 6, 'too many actions')
+    for (const action of actions) {
+      requireThat(valueAt(action, 'type') === 'Action.OpenUrl', 'unknown action')
+      linkAt(action, 'url')
+    }
     return { shown: blocks.flatMap(linesOfBlock).join('\n'), reply: { status: 202, body: '' } }
   },
   dead: { status: 404, body: { error: { code: 'WorkflowNotFound' } } },
@@ -166,7 +181,10 @@ const googleChat: Contract = {
     const option = url.searchParams.get('messageReplyOption')
     requireThat(option === 'REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD', 'threads are ignored')
     textAt(json, 'thread.threadKey', 4_000, 1)
-    const text = textAt(json, 'text', 4_000, 1)
+    const text = textAt(json, 'text', 4_000, 1).replaceAll(
+      /<https?:\/\/[^\s<>|]+\|(Acknowledge|Snooze|Mute)>/g,
+      '$1',
+    )
     requireThat(!/<[^\s\u200B]/.test(text), 'a mention or link')
     requireThat(!/[*_~`][^\s\u200B]/.test(text.replaceAll(/https?:\S+/g, '')), 'markup')
     return { shown: text, reply: { status: 200, body: { name: 'spaces/AAAA_bbbb/messages/1' } } }

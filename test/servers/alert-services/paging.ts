@@ -16,7 +16,8 @@ const pagerduty: Contract = {
     const key = textAt(json, 'dedup_key', 32, 1)
     const action = textAt(json, 'event_action', 20)
     const reply = { status: 202, body: { status: 'success', dedup_key: key } }
-    if (action === 'resolve') return { shown: `resolve ${key}`, reply }
+    if (action === 'resolve' || action === 'acknowledge')
+      return { shown: `${action} ${key}`, reply }
     requireThat(action === 'trigger', invalidEvent("'event_action' is invalid"))
     const summary = textAt(json, 'payload.summary', 1_024, 1)
     textAt(json, 'payload.source', 1_024, 1)
@@ -50,11 +51,14 @@ const jsm: Contract = {
     requireThat(method === 'POST' && rest !== '/', 'not found', 404)
     requireThat(headers.authorization === 'GenieKey eb243592-faa2-4ba2-a551', 'key', 401)
     if (rest !== undefined) {
-      const [, alias] = /^\/([^/]{1,512})\/close$/.exec(rest) ?? []
+      const [, alias, action] = /^\/([^/]{1,512})\/(close|acknowledge)$/.exec(rest) ?? []
       requireThat(alias !== undefined, 'not found', 404)
       requireThat(url.searchParams.get('identifierType') === 'alias', 'not an alert ID', 422)
       textAt(json, 'note', 25_000)
-      return { shown: `resolve ${alias}`, reply: accepted }
+      return {
+        shown: `${action === 'close' ? 'resolve' : 'acknowledge'} ${alias}`,
+        reply: accepted,
+      }
     }
     const message = textAt(json, 'message', 130, 1)
     textAt(json, 'alias', 512, 1)

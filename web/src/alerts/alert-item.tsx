@@ -5,6 +5,7 @@ import { Status } from '../ui/feedback/status.tsx'
 import classes from './alert-item.module.css'
 import { AlertTitle } from './alert-title.tsx'
 import type { Alert, Channel } from './api.ts'
+import { SILENCED_NAMES } from './incidents/messages.ts'
 import { deliveryState, kindOf, list as messages } from './messages.ts'
 import { targetOf } from './targets.ts'
 
@@ -22,14 +23,14 @@ export function AlertList({ alerts, channels }: AlertsProps) {
 
 /** An alert with its next step and its deliveries. */
 function AlertItem({ alert, channels }: { alert: Alert; channels: Channel[] }) {
-  const { kind, text, nextStep, at, deliveries } = alert
+  const { kind, text, nextStep, at, deliveries, silenced } = alert
   const topic = kindOf(kind)
   return (
     <li className={classes.alert}>
       <div className={classes.head}>
-        <h2>
+        <h3>
           <AlertTitle alert={alert} />
-        </h2>
+        </h3>
         <Muted>
           {topic ? <Link to={topic.to}>{topic.name}</Link> : kind} · <Ago at={at} />
         </Muted>
@@ -37,6 +38,11 @@ function AlertItem({ alert, channels }: { alert: Alert; channels: Channel[] }) {
       <p className={classes.text}>{text}</p>
       {nextStep && <p>{nextStep}</p>}
       <ul className={classes.deliveries}>
+        {silenced && (
+          <li>
+            <Status tone="unknown">{SILENCED_NAMES[silenced]}</Status>
+          </li>
+        )}
         {deliveries.map((delivery) => {
           const { tone, word } = deliveryState(delivery)
           const channel = channels.find(({ id }) => id === delivery.channelId)

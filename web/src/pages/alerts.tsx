@@ -2,31 +2,44 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { AlertList } from '../alerts/alert-item.tsx'
 import { alertsQuery, channelsQuery, type AlertFilter } from '../alerts/api.ts'
+import { incidentsQuery, mutesQuery } from '../alerts/incidents/api.ts'
+import { IncidentsSection } from '../alerts/incidents/incidents-section.tsx'
+import { incidents as incidentMessages } from '../alerts/incidents/messages.ts'
+import { MutesSection } from '../alerts/incidents/mutes.tsx'
 import { AlertsSubNavigation } from '../alerts/sub-navigation.tsx'
 import { ALERT_KINDS, list as messages } from '../alerts/messages.ts'
 import { Choice } from '../ui/forms/choice.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Page, Row, Muted } from '../ui/layout/page.tsx'
+import { Page, Row, Section, Muted } from '../ui/layout/page.tsx'
 import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
 
 export function Screen() {
-  const filter = useSearch({ from: '/own/alerts' })
+  const { kind, page } = useSearch({ from: '/own/alerts' })
+  const filter = { kind, page }
   const navigate = useNavigate({ from: '/alerts' })
   const { data, error } = useQuery({ ...alertsQuery(filter), placeholderData: keepPreviousData })
   const { data: channels = [] } = useQuery(channelsQuery)
-  const go = (search: AlertFilter) => void navigate({ search, replace: true })
+  const { data: incidents, error: incidentsError } = useQuery(incidentsQuery)
+  const { data: muted, error: mutesError } = useQuery(mutesQuery)
+  const problem = error ?? incidentsError ?? mutesError
+  // All at once, so that nothing moves.
+  const isLoaded = data !== undefined && incidents !== undefined && muted !== undefined
+  const go = (changed: AlertFilter) =>
+    void navigate({ search: (before) => ({ ...before, ...changed }), replace: true })
   const isFiltered = filter.kind !== undefined
   return (
-    <Page title={messages.title} lead={messages.lead}>
+    <Page wide title={messages.title} lead={messages.lead}>
       <AlertsSubNavigation />
-      {error && <Notice tone="bad">{error.message}</Notice>}
+      {problem && <Notice tone="bad">{problem.message}</Notice>}
       {data && !data.mail && <NoEmail />}
-      {!data && !error && <Loading lines={4}>{messages.loading}</Loading>}
-      {data && data.pagination.total === 0 && !isFiltered && <NoAlerts />}
-      {data && (data.pagination.total > 0 || isFiltered) && (
-        <div>
+      {!isLoaded && !problem && <Loading lines={4}>{messages.loading}</Loading>}
+      {isLoaded && data.pagination.total === 0 && !isFiltered && <NoAlerts />}
+      {isLoaded && <IncidentsSection {...incidents} />}
+      {isLoaded && <MutesSection mutes={muted} />}
+      {isLoaded && (data.pagination.total > 0 || isFiltered) && (
+        <Section title={incidentMessages.history}>
           <Row>
             <Choice
               size="normal"
@@ -36,13 +49,13 @@ export function Screen() {
                 ...Object.entries(ALERT_KINDS).map(([value, { name }]) => ({ value, name })),
               ]}
               value={filter.kind ?? ''}
-              onChange={(kind) => go({ kind: kind || undefined })}
+              onChange={(topic) => go({ kind: topic || undefined, page: undefined })}
             />
             <Muted>{messages.count(data.pagination.total)}</Muted>
           </Row>
           <AlertList alerts={data.alerts} channels={channels} />
-          <PaginationLinks {...data.pagination} onGo={(page) => go({ ...filter, page })} />
-        </div>
+          <PaginationLinks {...data.pagination} onGo={(next) => go({ kind, page: next })} />
+        </Section>
       )}
     </Page>
   )

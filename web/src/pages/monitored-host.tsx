@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
+import { MuteButton } from '../alerts/incidents/mutes.tsx'
 import { hostQuery, hostsQuery, monitoring, type HostDetail } from '../monitoring/api.ts'
 import { describeDayStrip } from '../monitoring/day-strip.ts'
 import { CHANGES, HistorySection } from '../monitoring/history.tsx'
@@ -60,6 +61,7 @@ function HostActions({ host }: { host: HostDetail }) {
       <ButtonLink icon="settings" to="/monitoring/$id/settings" params={{ id }}>
         {messages.settings}
       </ButtonLink>
+      <MuteButton object={`/monitoring/${id}`} name={host.host} />
       <Remove host={host} />
     </Row>
   )

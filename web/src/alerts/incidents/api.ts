@@ -1,0 +1,51 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { Static } from 'typebox'
+import type { Incident as IncidentShape, IncidentPage } from '../../../../src/alerts/shapes.ts'
+import type { Mute as MuteShape, NewMute } from '../../../../src/alerts/silence/shapes.ts'
+import { request, type ApiResponse } from '../../api.ts'
+
+export type Incident = Static<typeof IncidentShape>
+export type Mute = Static<typeof MuteShape>
+
+const BASE = '/api/v1/alerts'
+
+/** Pages of 100 that the table loads. */
+const MAX_PAGES = 5
+
+export const incidents = {
+  /** All open incidents and the newest others, up to 500. */
+  async list(): Promise<{ incidents: Incident[]; total: number }> {
+    const found: Incident[] = []
+    for (let page = 1; ; page++) {
+      const { data } = await request<ApiResponse<Static<typeof IncidentPage>>>(
+        'GET',
+        `${BASE}/incidents?limit=100&page=${page}`,
+      )
+      found.push(...data.incidents)
+      const { total, totalPages } = data.pagination
+      if (page >= totalPages || page >= MAX_PAGES) return { incidents: found, total }
+    }
+  },
+  acknowledge: (id: string) => request('POST', `${BASE}/incidents/${id}/acknowledge`),
+  unacknowledge: (id: string) => request('DELETE', `${BASE}/incidents/${id}/acknowledge`),
+  snooze: (id: string, minutes: number) =>
+    request('POST', `${BASE}/incidents/${id}/snooze`, { body: { minutes } }),
+  unsnooze: (id: string) => request('DELETE', `${BASE}/incidents/${id}/snooze`),
+}
+
+export const mutes = {
+  list: async () => (await request<ApiResponse<Mute[]>>('GET', `${BASE}/mutes`)).data,
+  add: async (mute: Static<typeof NewMute>) =>
+    (await request<ApiResponse<Mute>>('POST', `${BASE}/mutes`, { body: mute })).data,
+  remove: (id: string) => request('DELETE', `${BASE}/mutes/${id}`),
+}
+
+export const incidentsQuery = queryOptions({
+  queryKey: ['alerts', 'incidents'],
+  queryFn: () => incidents.list(),
+})
+
+export const mutesQuery = queryOptions({
+  queryKey: ['alerts', 'mutes'],
+  queryFn: () => mutes.list(),
+})

@@ -1,0 +1,91 @@
+import { useQueryClient } from '@tanstack/react-query'
+import type { RowAction } from '../../ui/lists/row-action.ts'
+import { useAccess } from '../../workspaces/roles.ts'
+import { actWithUndo } from './act-with-undo.ts'
+import { incidents, mutes, type Incident } from './api.ts'
+import { done, incidents as messages } from './messages.ts'
+
+const isOpen = ({ state }: Incident) => state === 'open'
+const HOUR_MINUTES = 60
+const DAY_MINUTES = 24 * 60
+
+/** What can be done with several incidents; each action offers Undo. */
+export function useIncidentActions(): RowAction<Incident>[] {
+  const access = useAccess()
+  const queries = useQueryClient()
+  const act = (
+    text: (rows: Incident[]) => string,
+    send: (row: Incident) => Promise<() => Promise<unknown>>,
+  ) => ({
+    ...access,
+    kind: 'quiet' as const,
+    apply: (rows: Incident[]) =>
+      void actWithUndo(queries, { rows, text: text(rows), nameOf: ({ title }) => title, send }),
+  })
+  return [
+    {
+      ...act(done.acknowledged, async ({ id }) => {
+        await incidents.acknowledge(id)
+        return () => incidents.unacknowledge(id)
+      }),
+      label: messages.acknowledge,
+      appliesTo: (row) => isOpen(row) && row.acknowledgedAt === null,
+    },
+    {
+      ...act(done.snoozed, (row) => snooze(row, HOUR_MINUTES)),
+      label: messages.snoozeHour,
+      appliesTo: isOpen,
+    },
+    {
+      ...act(done.snoozed, (row) => snooze(row, DAY_MINUTES)),
+      label: messages.snoozeDay,
+      appliesTo: isOpen,
+    },
+    {
+      ...act(done.muted, mute),
+      label: messages.mute,
+      appliesTo: (row) => isOpen(row) && row.mute === null,
+    },
+    {
+      ...act(done.resumed, resume),
+      label: messages.resume,
+      appliesTo: (row) =>
+        isOpen(row) &&
+        (row.acknowledgedAt !== null || row.snoozedUntil !== null || row.mute !== null),
+    },
+  ]
+}
+
+async function snooze({ id }: Incident, minutes: number) {
+  await incidents.snooze(id, minutes)
+  return () => incidents.unsnooze(id)
+}
+
+async function mute({ key, title }: Incident) {
+  const { id } = await mutes.add({ object: key, label: title })
+  return () => mutes.remove(id)
+}
+
+/** Ends all that keeps alerts of an incident from being sent. */
+async function resume(row: Incident) {
+  const { id, key, title, mute: muted, snoozedUntil, acknowledgedAt } = row
+  const reverts: (() => Promise<unknown>)[] = []
+  if (muted) {
+    await mutes.remove(muted.id)
+    const again = { object: key, label: title, reason: muted.reason }
+    const { until } = muted
+    reverts.push(() => mutes.add({ ...again, ...(until !== null && { until }) }))
+  }
+  if (acknowledgedAt !== null) {
+    await incidents.unacknowledge(id)
+    reverts.push(() => incidents.acknowledge(id))
+  }
+  if (snoozedUntil !== null) {
+    const minutes = Math.max(15, Math.ceil((Date.parse(snoozedUntil) - Date.now()) / 60_000))
+    await incidents.unsnooze(id)
+    reverts.push(() => incidents.snooze(id, minutes))
+  }
+  return async () => {
+    for (const revert of reverts) await revert()
+  }
+}

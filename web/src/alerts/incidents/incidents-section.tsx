@@ -1,0 +1,76 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Notice } from '../../ui/feedback/notice.tsx'
+import { Choice } from '../../ui/forms/choice.tsx'
+import { Muted, Section } from '../../ui/layout/page.tsx'
+import { DataTable } from '../../ui/lists/data-table.tsx'
+import type { Incident } from './api.ts'
+import { useIncidentActions } from './incident-actions.ts'
+import { INCIDENT_COLUMNS } from './incident-columns.tsx'
+import { incidents as messages } from './messages.ts'
+
+type IncidentsProps = { incidents: Incident[]; total: number }
+
+/** The problems of a workspace as a table, with what can be done with several of them. */
+export function IncidentsSection({ incidents, total }: IncidentsProps) {
+  if (total === 0) return null
+  return (
+    <Section title={messages.title}>
+      <Incidents incidents={incidents} total={total} />
+    </Section>
+  )
+}
+
+function Incidents({ incidents, total }: IncidentsProps) {
+  const { state = 'open' } = useSearch({ from: '/own/alerts' })
+  const navigate = useNavigate({ from: '/alerts' })
+  const shown = incidents.filter((incident) => state === 'all' || incident.state === state)
+  return (
+    <>
+      <Summary incidents={incidents} />
+      <DataTable
+        caption={messages.caption}
+        columns={INCIDENT_COLUMNS}
+        rows={shown}
+        rowId={({ id }) => id}
+        nameOf={({ title }) => title}
+        count={messages.count}
+        filterLabel={messages.filter}
+        filters={
+          <Choice
+            size="normal"
+            label={messages.stateFilter}
+            choices={messages.states}
+            value={state}
+            onChange={(value) =>
+              void navigate({
+                search: (before) => ({ ...before, state: value === 'open' ? undefined : value }),
+                replace: true,
+                resetScroll: false,
+              })
+            }
+          />
+        }
+        actions={useIncidentActions()}
+        csvName="problems"
+      />
+      {total > incidents.length && <Muted>{messages.truncated(incidents.length, total)}</Muted>}
+    </>
+  )
+}
+
+function Summary({ incidents }: { incidents: Incident[] }) {
+  const open = incidents.filter(({ state }) => state === 'open')
+  const unhandled = open.filter(
+    ({ acknowledgedAt, snoozedUntil, mute }) =>
+      acknowledgedAt === null && snoozedUntil === null && mute === null,
+  )
+  const tone = unhandled.length > 0 ? 'bad' : open.length > 0 ? 'info' : 'good'
+  return (
+    <div role="status">
+      <Notice tone={tone}>
+        <strong>{open.length === 0 ? messages.none : messages.open(open.length)}</strong>
+        {open.length > 0 && <p>{messages.unhandled(unhandled.length)}</p>}
+      </Notice>
+    </div>
+  )
+}

@@ -1,0 +1,96 @@
+import type { Tone } from '../../ui/feedback/status.tsx'
+import { minuteText } from '../../ui/text/dates.ts'
+import { counted } from '../../ui/text/format.ts'
+import type { Incident, Mute } from './api.ts'
+
+export const incidents = {
+  title: 'Problems',
+  caption: 'Problems, open ones first',
+  loading: 'Loading problems…',
+  none: 'No open problems',
+  open: (count: number) => (count === 1 ? '1 open problem' : `${count} open problems`),
+  unhandled: (count: number) =>
+    count === 0 ? 'All are acknowledged, snoozed or muted.' : `${count} not acknowledged yet.`,
+  columns: ['Problem', 'State', 'Severity', 'Topic', 'Opened', 'Alerts'],
+  filter: 'Filter problems',
+  count: (rows: number) => counted(rows, 'problem'),
+  truncated: (shown: number, total: number) => `The newest ${shown} of ${total} problems.`,
+  stateFilter: 'State',
+  states: [
+    { value: 'open', name: 'Open' },
+    { value: 'resolved', name: 'Resolved' },
+    { value: 'all', name: 'All' },
+  ] as { value: 'open' | 'resolved' | 'all'; name: string }[],
+  acknowledge: 'Acknowledge',
+  snoozeHour: 'Snooze 1 hour',
+  snoozeDay: 'Snooze 1 day',
+  mute: 'Mute',
+  resume: 'Resume alerts',
+  failed: (failed: number, all: number) => `${failed} of ${all} problems couldn’t be changed`,
+  history: 'All alerts',
+} as const
+
+const named = (rows: { title: string }[]) =>
+  rows.length === 1 ? `“${rows[0]?.title ?? ''}”` : counted(rows.length, 'problem')
+
+export const done = {
+  acknowledged: (rows: Incident[]) => `Acknowledged ${named(rows)}.`,
+  snoozed: (rows: Incident[]) => `Snoozed ${named(rows)}.`,
+  muted: (rows: Incident[]) => `Muted ${named(rows)}.`,
+  resumed: (rows: Incident[]) => `Alerts about ${named(rows)} are sent again.`,
+  mutedObject: (name: string) => `Alerts about ${name} are muted.`,
+  unmutedObject: (name: string) => `Alerts about ${name} are sent again.`,
+  failed: (failures: { name: string; reason: string }[]) =>
+    failures.map(({ name, reason }) => `${name}: ${reason}`).join('\n'),
+} as const
+
+/** Who handles an incident, or that it is open or resolved. */
+export function incidentState({ state, mute, snoozedUntil, acknowledgedAt }: Incident): {
+  tone: Tone
+  word: string
+} {
+  if (state === 'resolved') return { tone: 'good', word: 'Resolved' }
+  if (mute) return { tone: 'unknown', word: 'Muted' }
+  if (snoozedUntil !== null) return { tone: 'unknown', word: 'Snoozed' }
+  if (acknowledgedAt !== null) return { tone: 'info', word: 'Acknowledged' }
+  return { tone: 'bad', word: 'Open' }
+}
+
+const untilText = (time: string | null) =>
+  time === null ? 'until unmuted' : `until ${minuteText(new Date(time))}`
+
+/** By whom and until when; null where no one handles it. */
+export function handlingText(incident: Incident): string | null {
+  const { state, mute, snoozedUntil, snoozedBy, acknowledgedAt, acknowledgedBy } = incident
+  if (state === 'open' && mute)
+    return [`By ${mute.by}, ${untilText(mute.until)}`, mute.reason].filter(Boolean).join(': ')
+  if (state === 'open' && snoozedUntil !== null)
+    return `By ${snoozedBy ?? ''}, ${untilText(snoozedUntil)}`
+  return acknowledgedAt === null ? null : `By ${acknowledgedBy ?? ''}`
+}
+
+export const SEVERITY_NAMES = {
+  critical: 'Critical',
+  error: 'Error',
+  warning: 'Warning',
+  info: 'Info',
+} as const
+
+export const mutes = {
+  title: 'Muted',
+  unmute: 'Unmute',
+  muteAlerts: 'Mute alerts',
+  unmuteAlerts: 'Unmute alerts',
+  nameOf: ({ label, object, kind }: Mute) =>
+    [label || object, kind].filter(Boolean).join(' · ') || '',
+  details: ({ createdBy, until, reason }: Mute) =>
+    [`By ${createdBy}, ${untilText(until)}`, reason].filter(Boolean).join(': '),
+} as const
+
+/** Why an alert was not sent. */
+export const SILENCED_NAMES = {
+  muted: 'Not sent: muted',
+  snoozed: 'On hold: snoozed',
+  acknowledged: 'Not sent: acknowledged',
+  summarised: 'Sent in a summary after the snooze',
+} as const
