@@ -55,7 +55,7 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
   const faults: string[] = []
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
-    await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor()
+    await page.locator(`html[data-theme=${colorScheme}]`).waitFor()
     const { violations } = await page.evaluate<{ violations: Violation[] }>(run(RULES[colorScheme]))
     for (const { id, nodes } of violations) {
       faults.push(
