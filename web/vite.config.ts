@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
+import { CHUNKS } from './build/chunks.ts'
+import { screenFiles } from './build/screen-files.ts'
 
 const page = (name: string) => join(import.meta.dirname, name)
 
@@ -10,7 +12,7 @@ const page = (name: string) => join(import.meta.dirname, name)
 const SERVICE = 'http://localhost:8080'
 
 export default defineConfig({
-  plugins: [react(), compressed()],
+  plugins: [react(), screenFiles(), compressed()],
   build: {
     outDir: 'dist',
     emptyOutDir: true,
@@ -19,7 +21,10 @@ export default defineConfig({
     // A data: address would need an exception in the content security policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rolldownOptions: { input: { index: page('index.html'), docs: page('docs.html') } },
+    rolldownOptions: {
+      input: { index: page('index.html'), docs: page('docs.html') },
+      output: { codeSplitting: { groups: CHUNKS } },
+    },
   },
   server: {
     proxy: Object.fromEntries(

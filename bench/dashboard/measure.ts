@@ -1,10 +1,12 @@
 // Measures pages of a running dashboard with Lighthouse for phones and prints a Markdown table:
 // node bench/dashboard/measure.ts --url http://localhost:8080 --email E --password P /home /check
+// Without paths, it measures every page, with the first object of each kind that the account has.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
+import { allPages } from './pages.ts'
 
 const run = promisify(execFile)
 
@@ -14,7 +16,7 @@ const LIGHTHOUSE = 'lighthouse@13.5.0'
 /** Milliseconds after which a page counts as loaded: its event stream stays open. */
 const MAX_LOAD_MS = 12_000
 
-const { values, positionals: paths } = parseArgs({
+const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     url: { type: 'string', default: 'http://localhost:8080' },
@@ -106,6 +108,7 @@ try {
     '| page | performance | accessibility | best practices | CLS | LCP, s | blocking, ms | loaded, kB |',
   )
   console.log('| --- | --- | --- | --- | --- | --- | --- | --- |')
+  const paths = positionals.length > 0 ? positionals : await allPages(values.url, cookie)
   for (const path of paths) {
     const reports: Report[] = []
     for (let turn = 0; turn < Number(values.runs); turn++) reports.push(await measure(path, folder))

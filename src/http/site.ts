@@ -2,12 +2,12 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fastifyStatic } from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { readScreenLinks } from './screen-files.ts'
 
 /**
  * Nothing inline, and nothing from other origins. The dashboard needs no `style-src` exception:
- * Mantine's variables and classes come from style sheets (`withCssVariables` and
- * `withGlobalClasses` are off), and React sets style properties through the CSSOM, which the policy
- * allows. No script may turn text into HTML either (`trusted-types 'none'`).
+ * React sets style properties through the CSSOM, which the policy allows. No script may turn text
+ * into HTML either (`trusted-types 'none'`).
  */
 const PAGE_CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -44,7 +44,8 @@ const DEFAULT_ROOT = join(import.meta.dirname, '../../web/dist')
 /** The API reference. Its operations are fragments, so that both addresses have the same links. */
 const REFERENCE_URLS = ['/docs', '/docs/']
 
-const PAGES = [['/', 'index.html'], ...REFERENCE_URLS.map((url) => [url, 'docs.html'])] as const
+/** Written by the build for the service, not for browsers. */
+const SCREENS = 'screens.json'
 
 const NOT_BUILT_TEXT =
   'Portreeve is running, but the dashboard is not built. Run npm run build:web, then restart.\n'
@@ -81,11 +82,20 @@ export function siteRoutes(app: FastifyInstance, { root = DEFAULT_ROOT } = {}): 
       sendFile(reply, root, name),
     )
   }
-  for (const [url, page] of PAGES) {
-    app.get(url, { schema: { hide: true } }, (_request, reply) => sendFile(reply, root, page))
+  for (const url of REFERENCE_URLS) {
+    app.get(url, { schema: { hide: true } }, (_request, reply) =>
+      sendFile(reply, root, 'docs.html'),
+    )
   }
+  const linksFor = readScreenLinks(join(root, SCREENS))
+  const sendDashboard = (request: FastifyRequest, reply: FastifyReply) => {
+    const links = linksFor(request.url.split('?', 1)[0] ?? '')
+    if (links) reply.header('link', links)
+    return sendFile(reply, root, 'index.html')
+  }
+  app.get('/', { schema: { hide: true } }, sendDashboard)
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.is404 && isNavigation(request)) sendFile(reply, root, 'index.html')
+    if (request.is404 && isNavigation(request)) sendDashboard(request, reply)
     else done()
   })
 }
@@ -93,7 +103,9 @@ export function siteRoutes(app: FastifyInstance, { root = DEFAULT_ROOT } = {}): 
 /** Files beside the pages, such as icon and robots.txt, without the pages and compressed copies. */
 function looseFiles(root: string): string[] {
   const files = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile())
-  return files.map(({ name }) => name).filter((name) => !/\.(html|br|gz)$/.test(name))
+  return files
+    .map(({ name }) => name)
+    .filter((name) => name !== SCREENS && !/\.(html|br|gz)$/.test(name))
 }
 
 function sendFile(reply: FastifyReply, root: string, name: string): FastifyReply {

@@ -125,10 +125,10 @@ describe('the API reference', () => {
       page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
     const light = await background()
     await page.getByLabel('Dark', { exact: true }).check()
-    await page.locator('html[data-mantine-color-scheme=dark]').waitFor()
+    await page.locator('html[data-theme=dark]').waitFor()
     expect(await background()).not.toBe(light)
     await page.goto('/')
-    await page.locator('html[data-mantine-color-scheme=dark]').waitFor()
+    await page.locator('html[data-theme=dark]').waitFor()
     await close()
   })
 

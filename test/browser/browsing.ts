@@ -56,8 +56,8 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
     // A page without the dashboard’s scripts has its colors at once.
-    if ((await page.locator('html[data-mantine-color-scheme]').count()) > 0)
-      await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor()
+    if ((await page.locator('html[data-theme]').count()) > 0)
+      await page.locator(`html[data-theme=${colorScheme}]`).waitFor()
     const { violations } = await page.evaluate<{ violations: Violation[] }>(run(RULES[colorScheme]))
     for (const { id, nodes } of violations) {
       faults.push(

@@ -109,7 +109,7 @@ describe('a new installation', () => {
   })
 
   it('applies the chosen theme from the first paint on', async () => {
-    const theme = () => page.evaluate('document.documentElement.dataset.mantineColorScheme')
+    const theme = () => page.evaluate('document.documentElement.dataset.theme')
     await page.getByTitle('Dark').click()
     expect(await theme()).toBe('dark')
     // Without the dashboard’s main script: the small one before it sets the theme.

@@ -195,7 +195,7 @@ describe('actions of the palette', () => {
   afterAll(() => dora.close())
 
   it('change the theme', async () => {
-    const theme = () => dora.page.evaluate('document.documentElement.dataset.mantineColorScheme')
+    const theme = () => dora.page.evaluate('document.documentElement.dataset.theme')
     await run('Dark mode')
     await expect.poll(theme).toBe('dark')
     await run('Light mode')

@@ -31,6 +31,13 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>')
   writeFileSync(join(folder, 'assets/main-abc.js'), 'let plain')
   writeFileSync(join(folder, 'assets/main-abc.js.br'), brotliCompressSync('let plain'))
+  writeFileSync(
+    join(folder, 'screens.json'),
+    JSON.stringify([
+      { path: '/hooks/new', files: ['assets/new.js'] },
+      { path: '/hooks/$id', files: ['assets/hook.js', 'assets/hook.css'] },
+    ]),
+  )
   app = await serve(folder)
 })
 afterAll(async () => {
@@ -48,6 +55,16 @@ describe('the built dashboard', () => {
       expect([response.statusCode, response.headers['cache-control']]).toEqual([200, 'no-cache'])
       expect(response.body).toContain('<title>Portreeve</title>')
     }
+  })
+  it('names the files of the screen, so that they load with the first script', async () => {
+    const links = async (url: string) => (await browse(url)).headers.link
+    expect(await links('/hooks/7?q=1')).toBe(
+      '</assets/hook.js>; rel=modulepreload; crossorigin, ' +
+        '</assets/hook.css>; rel=preload; as=style; crossorigin',
+    )
+    expect(await links('/hooks/new')).toBe('</assets/new.js>; rel=modulepreload; crossorigin')
+    expect(await links('/hooks')).toBeUndefined()
+    expect((await browse('/screens.json')).body).toContain('<title>Portreeve</title>')
   })
   it('allows scripts and styles of its own origin only, and no framing', async () => {
     for (const url of ['/', '/setup', '/assets/main-abc.js', '/favicon.svg']) {

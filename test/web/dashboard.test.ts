@@ -1,4 +1,5 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 const files = globSync('web/src/**/*.{ts,tsx}')
@@ -8,20 +9,38 @@ const importsOf = (file: string) =>
   )
 const imports = files.flatMap(importsOf)
 
+/** The files and packages that a file loads, and what these load, without dynamic imports. */
+function staticImports(entry: string): string[] {
+  const found = new Set([entry])
+  for (const file of found) {
+    if (!/^(web|src)\/.*\.tsx?$/.test(file)) continue
+    for (const { isType, source } of importsOf(file))
+      if (!isType) found.add(source.startsWith('.') ? join(dirname(file), source) : source)
+  }
+  return [...found].filter((source) => !source.startsWith('src/'))
+}
+
+const packageOf = (source: string) => source.split('/', source.startsWith('@') ? 2 : 1).join('/')
+
 describe('the source of the dashboard', () => {
-  it('knows Mantine in ui/ alone, so that it can be replaced there', () => {
-    const strangers = imports.filter(
-      ({ file, source }) => source.startsWith('@mantine/') && !/\/src\/ui\//.test(file),
-    )
-    expect(strangers).toEqual([])
-    expect(imports.filter(({ source }) => source.startsWith('@mantine/'))).not.toEqual([])
-  })
   it('imports only types from the shapes of the service, and the verdicts of checks', () => {
     const own = imports.filter(({ source }) => source.includes('../src/'))
     const allowed = ({ isType, source }: (typeof own)[number]) =>
       (isType && source.endsWith('/shapes.ts')) || source.endsWith('src/diagnostics/verdict.ts')
     expect(own.filter((one) => !allowed(one))).toEqual([])
     expect(own).not.toEqual([])
+  })
+  it('starts with these packages only, and without charts: others load with their screens', () => {
+    const loaded = staticImports('web/src/main.tsx')
+    const packages = loaded.filter((source) => !source.startsWith('web/')).map(packageOf)
+    expect([...new Set(packages)].toSorted()).toEqual([
+      '@tanstack/react-query',
+      '@tanstack/react-router',
+      'react',
+      'react-dom',
+    ])
+    expect(loaded).toContain('web/src/frame/account-frame.tsx')
+    expect(loaded.filter((file) => /\/(charts|pages)\//.test(file))).toEqual([])
   })
   it('gets nothing of the service with the verdicts but their sentences', () => {
     const shared = ['verdict', 'messages'].flatMap((name) =>
@@ -34,6 +53,9 @@ describe('the source of the dashboard', () => {
 
 const DIST = 'web/dist'
 
+/** A line of `screens.json`. */
+type Screen = { path: string; files: string[] }
+
 describe.skipIf(!existsSync(DIST))('the built dashboard', () => {
   const gzipped = (name: string) => statSync(`${DIST}/${name}.gz`).size
   const scripts = globSync('assets/*.js', { cwd: DIST })
@@ -41,30 +63,49 @@ describe.skipIf(!existsSync(DIST))('the built dashboard', () => {
   const reference = existsSync(DIST) ? readFileSync(`${DIST}/docs.html`, 'utf8') : ''
   const first = [...page.matchAll(/(?:src|href)="\/([^"]+\.js)"/g)].map(([, name = '']) => name)
 
-  it('loads at most 200 kB of script for its first page', () => {
-    expect(first).toContainEqual(expect.stringMatching(/^assets\/index-/))
-    const welcome = scripts.filter((name) => /\/welcome-/.test(name))
-    expect(welcome.length).toBe(1)
-    expect([...first, ...welcome].reduce((sum, name) => sum + gzipped(name), 0)).toBeLessThan(
-      200_000,
-    )
+  const brotli = (name: string) => statSync(`${DIST}/${name}.br`).size
+  const sum = (names: string[], size: (name: string) => number) =>
+    names.reduce((total, name) => total + size(name), 0)
+  const linked = [...page.matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].map(
+    ([, name = '']) => name,
+  )
+  const screens = existsSync(`${DIST}/screens.json`)
+    ? (JSON.parse(readFileSync(`${DIST}/screens.json`, 'utf8')) as Screen[])
+    : []
+
+  it('evaluates at most 130 kB of compressed script before its first content', () => {
+    expect(first).toContainEqual(expect.stringMatching(/^assets\/dashboard-/))
+    expect(sum(first, brotli)).toBeGreaterThan(60_000)
+    expect(sum(first, brotli)).toBeLessThan(130_000)
+  })
+  it('needs at most seven files before its first content', () => {
+    expect(linked.length).toBeGreaterThan(2)
+    expect(linked.length).toBeLessThanOrEqual(7)
+  })
+  it('loads at most 200 kB for the first view of any screen', () => {
+    const tooLarge = screens.filter(({ files }) => sum([...linked, ...files], brotli) > 200_000)
+    expect(tooLarge.map(({ path }) => path)).toEqual([])
+  })
+  it('loads at most 16 files more for any screen, and names them for the service', () => {
+    const paths = [
+      ...readFileSync('web/src/routes.tsx', 'utf8').matchAll(/(?:open|own)Screen\(\s*'([^']+)'/g),
+    ].map(([, path]) => path)
+    expect(paths.length).toBeGreaterThan(50)
+    expect(screens.map(({ path }) => path)).toEqual(paths)
+    expect(screens.filter(({ files }) => files.length === 0 || files.length > 16)).toEqual([])
   })
   it('adds at most 80 kB for any other screen', () => {
     const large = scripts.filter((name) => !first.includes(name) && gzipped(name) > 80_000)
     expect(large).toEqual([])
   })
-  it('loads at most 110 kB of script for the API reference, without Mantine', () => {
+  it('loads at most 110 kB of script for the API reference, and nothing of the dashboard alone', () => {
     const loaded = [...reference.matchAll(/(?:src|href)="\/([^"]+\.js)"/g)].map(
       ([, name = '']) => name,
     )
     expect(loaded).toContainEqual(expect.stringMatching(/^assets\/docs-/))
-    const total = loaded.reduce((sum, name) => sum + gzipped(name), 0)
-    expect(total).toBeGreaterThan(40_000)
-    expect(total).toBeLessThan(110_000)
-    const mentions = loaded.filter((name) =>
-      readFileSync(`${DIST}/${name}`, 'utf8').includes('MantineProvider'),
-    )
-    expect(mentions).toEqual([])
+    expect(loaded.filter((name) => /dashboard-|screen/.test(name))).toEqual([])
+    expect(sum(loaded, gzipped)).toBeGreaterThan(40_000)
+    expect(sum(loaded, gzipped)).toBeLessThan(110_000)
   })
   it('has nothing inline, which its content security policy would block', () => {
     for (const html of [page, reference])

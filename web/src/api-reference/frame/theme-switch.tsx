@@ -22,7 +22,7 @@ export function ThemeSwitch() {
     const system = matchMedia('(prefers-color-scheme: dark)')
     const apply = () => {
       const isDark = theme === 'dark' || (theme === 'auto' && system.matches)
-      document.documentElement.dataset['mantineColorScheme'] = isDark ? 'dark' : 'light'
+      document.documentElement.dataset['theme'] = isDark ? 'dark' : 'light'
     }
     apply()
     system.addEventListener('change', apply)

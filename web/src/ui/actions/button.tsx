@@ -1,4 +1,3 @@
-import { Button as MantineButton, type ButtonProps as MantineButtonProps } from '@mantine/core'
 import { createLink } from '@tanstack/react-router'
 import type { ComponentProps, ReactNode } from 'react'
 import classes from './button.module.css'
@@ -7,8 +6,7 @@ import { Icon, type IconName } from '../brand/icons.tsx'
 
 export type ButtonKind = 'primary' | 'plain' | 'quiet' | 'danger'
 
-const SIZES = { small: 'compact-sm', normal: 'sm', large: 'lg' }
-type Size = keyof typeof SIZES
+type Size = 'small' | 'normal' | 'large'
 
 type ButtonProps = {
   kind?: ButtonKind
@@ -31,22 +29,36 @@ export function Button({
   size = 'normal',
   icon,
   busy = false,
+  disabled = false,
   type = 'button',
   disabledReason,
-  ...rest
+  onClick,
+  children,
 }: ButtonProps) {
+  const content = <Content icon={icon}>{children}</Content>
   if (disabledReason) {
     return (
       <Explained reason={disabledReason}>
         {(described) => (
-          <MantineButton {...looks(kind, size, icon)} {...described} data-disabled>
-            {rest.children}
-          </MantineButton>
+          <button type="button" {...looks(kind, size, icon)} {...described}>
+            {content}
+          </button>
         )}
       </Explained>
     )
   }
-  return <MantineButton {...looks(kind, size, icon)} {...rest} type={type} loading={busy} />
+  return (
+    <button
+      type={type}
+      {...looks(kind, size, icon)}
+      disabled={disabled || busy}
+      aria-busy={busy || undefined}
+      onClick={() => onClick?.()}
+    >
+      {busy && <span className={classes.spinner} aria-hidden="true" />}
+      {content}
+    </button>
+  )
 }
 
 /** A link that looks like a button, because it leads to the page's main action. */
@@ -55,15 +67,20 @@ export const ButtonLink = createLink(function ButtonLink({
   size = 'normal',
   icon,
   disabledReason,
+  children,
   ...rest
 }: ComponentProps<'a'> & Pick<ButtonProps, 'kind' | 'size' | 'icon' | 'disabledReason'>) {
   if (disabledReason)
     return (
       <Button kind={kind} size={size} disabledReason={disabledReason} {...(icon && { icon })}>
-        {rest.children}
+        {children}
       </Button>
     )
-  return <MantineButton component="a" {...looks(kind, size, icon)} {...rest} />
+  return (
+    <a {...rest} {...looks(kind, size, icon)}>
+      <Content icon={icon}>{children}</Content>
+    </a>
+  )
 })
 
 /** A file to keep, from our own API. */
@@ -77,18 +94,30 @@ export function DownloadLink({
   children: ReactNode
 }) {
   return (
-    <MantineButton
-      component="a"
-      href={href}
-      download={name ?? true}
-      {...looks('quiet', 'small', 'download')}
-    >
-      {children}
-    </MantineButton>
+    <a href={href} download={name ?? true} {...looks('quiet', 'small', 'download')}>
+      <Content icon="download">{children}</Content>
+    </a>
   )
 }
 
-function looks(kind: ButtonKind, size: Size, icon: IconName | undefined): MantineButtonProps {
-  const leftSection = icon && <Icon name={icon} size={16} />
-  return { variant: kind, size: SIZES[size], leftSection, classNames: classes }
+function Content({ icon, children }: { icon: IconName | undefined; children: ReactNode }) {
+  return (
+    <span className={classes.inner}>
+      {icon && (
+        <span className={classes.icon}>
+          <Icon name={icon} size={16} />
+        </span>
+      )}
+      <span className={classes.label}>{children}</span>
+    </span>
+  )
+}
+
+function looks(kind: ButtonKind, size: Size, icon: IconName | undefined) {
+  return {
+    className: classes.button,
+    'data-kind': kind,
+    'data-size': size,
+    'data-icon': icon === undefined ? undefined : true,
+  }
 }

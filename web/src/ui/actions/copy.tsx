@@ -1,4 +1,4 @@
-import { useClipboard } from '@mantine/hooks'
+import { useEffect, useState } from 'react'
 import { Button } from './button.tsx'
 import classes from './copy.module.css'
 import { VisuallyHidden } from '../text/visually-hidden.tsx'
@@ -12,23 +12,38 @@ type CopyProps = {
   label?: string
 }
 
+/** Milliseconds for which a button shows that its text was copied. */
+const SHOWN_MS = 2_000
+
 export function CopyButton({ text, what, label }: CopyProps) {
-  const clipboard = useClipboard({ timeout: 2_000 })
+  const [isCopied, copy] = useCopied(text)
   return (
     <span className={classes.button}>
-      <Button
-        size="small"
-        icon={clipboard.copied ? 'done' : 'copy'}
-        onClick={() => clipboard.copy(text)}
-      >
-        {clipboard.copied ? messages.copy.copied : (label ?? messages.copy.copy)}{' '}
+      <Button size="small" icon={isCopied ? 'done' : 'copy'} onClick={copy}>
+        {isCopied ? messages.copy.copied : (label ?? messages.copy.copy)}{' '}
         {label === undefined && <VisuallyHidden>{what}</VisuallyHidden>}
       </Button>
       <span role="status">
-        <VisuallyHidden>{clipboard.copied ? messages.copy.announcement : ''}</VisuallyHidden>
+        <VisuallyHidden>{isCopied ? messages.copy.announcement : ''}</VisuallyHidden>
       </span>
     </span>
   )
+}
+
+/** @returns whether the text was copied just now, and what copies it */
+function useCopied(text: string): [boolean, () => void] {
+  const [copiedAt, setCopiedAt] = useState(0)
+  useEffect(() => {
+    if (copiedAt === 0) return undefined
+    const timer = setTimeout(() => setCopiedAt(0), SHOWN_MS)
+    return () => clearTimeout(timer)
+  }, [copiedAt])
+  const copy = () =>
+    void navigator.clipboard?.writeText(text).then(
+      () => setCopiedAt(performance.now()),
+      () => undefined,
+    )
+  return [copiedAt > 0, copy]
 }
 
 /** Text to copy, such as a record, a command or JSON. Its lines are not wrapped. */

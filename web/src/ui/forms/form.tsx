@@ -1,4 +1,3 @@
-import { NativeSelect, PasswordInput, Textarea, TextInput } from '@mantine/core'
 import {
   createContext,
   use,
@@ -10,7 +9,9 @@ import {
 } from 'react'
 import { Button, type ButtonKind } from '../actions/button.tsx'
 import classes from './form.module.css'
+import { Icon } from '../brand/icons.tsx'
 import { Notice } from '../feedback/notice.tsx'
+import { Labelled } from './labelled.tsx'
 import { useInView } from './use-in-view.ts'
 import { messages } from '../messages.ts'
 
@@ -152,56 +153,66 @@ type FieldProps = Pick<
 
 /** @param onType called with the current text, for content that depends on it */
 export function TextField({
+  label,
   hint,
   onType,
   ...rest
 }: FieldProps & { onType?: (text: string) => void }) {
-  const error = use(FieldProblems)[rest.name]
   return (
-    <TextInput
-      size="md"
-      classNames={classes}
-      description={hint}
-      error={error}
-      onChange={(event) => onType?.(event.currentTarget.value)}
-      {...rest}
-    />
+    <Labelled label={label} hint={hint} error={use(FieldProblems)[rest.name]}>
+      {(control) => (
+        <input
+          type="text"
+          {...rest}
+          {...control}
+          onChange={(event) => onType?.(event.currentTarget.value)}
+        />
+      )}
+    </Labelled>
   )
 }
 
 /** A password field with a button that shows the password, so that it need not be entered twice. */
-export function PasswordField({ hint, ...rest }: Omit<FieldProps, 'type'>) {
-  const error = use(FieldProblems)[rest.name]
+export function PasswordField({ label, hint, ...rest }: Omit<FieldProps, 'type'>) {
+  const [isShown, setShown] = useState(false)
   return (
-    <PasswordInput
-      size="md"
-      classNames={classes}
-      description={hint}
-      error={error}
-      visibilityToggleFocusable
-      visibilityToggleButtonProps={{ 'aria-label': messages.form.showPassword, variant: 'quiet' }}
-      {...rest}
-    />
+    <Labelled label={label} hint={hint} error={use(FieldProblems)[rest.name]}>
+      {(control) => (
+        <div className={classes.password}>
+          <input autoComplete="off" {...rest} {...control} type={isShown ? 'text' : 'password'} />
+          <button
+            type="button"
+            aria-label={messages.form.showPassword}
+            aria-pressed={isShown}
+            onClick={() => setShown(!isShown)}
+          >
+            <Icon name={isShown ? 'hidden' : 'shown'} size={22} />
+          </button>
+        </div>
+      )}
+    </Labelled>
   )
 }
 
 /** Text of several lines, such as a body; `prose` is for text that people read. */
 export function AreaField({
+  label,
   hint,
   rows = 5,
   prose = false,
   ...rest
 }: AreaProps & { rows?: number; prose?: boolean }) {
-  const error = use(FieldProblems)[rest.name]
   return (
-    <Textarea
-      size="md"
-      rows={rows}
-      classNames={{ ...classes, input: `${classes.input} ${prose ? classes.prose : classes.area}` }}
-      description={hint}
-      error={error}
-      {...rest}
-    />
+    <Labelled label={label} hint={hint} error={use(FieldProblems)[rest.name]}>
+      {({ className, ...control }) => (
+        <textarea
+          rows={rows}
+          {...rest}
+          {...control}
+          className={`${className} ${prose ? classes.prose : classes.area}`}
+        />
+      )}
+    </Labelled>
   )
 }
 type AreaProps = Pick<FieldProps, 'name' | 'label' | 'hint' | 'placeholder' | 'spellCheck'> & {
@@ -215,18 +226,24 @@ type SelectProps = Pick<FieldProps, 'name' | 'label' | 'hint'> & {
   onChoose?: (value: string) => void
 }
 
-export function SelectField({ hint, choices, onChoose, ...rest }: SelectProps) {
-  const error = use(FieldProblems)[rest.name]
+export function SelectField({ label, hint, choices, onChoose, ...rest }: SelectProps) {
   return (
-    <NativeSelect
-      size="md"
-      classNames={classes}
-      description={hint}
-      error={error}
-      data={choices}
-      onChange={(event) => onChoose?.(event.currentTarget.value)}
-      {...rest}
-    />
+    <Labelled label={label} hint={hint} error={use(FieldProblems)[rest.name]}>
+      {({ className, ...control }) => (
+        <select
+          {...rest}
+          {...control}
+          className={`${className} ${classes.select}`}
+          onChange={(event) => onChoose?.(event.currentTarget.value)}
+        >
+          {choices.map((choice) => (
+            <option key={choice.value} value={choice.value}>
+              {choice.label}
+            </option>
+          ))}
+        </select>
+      )}
+    </Labelled>
   )
 }
 

@@ -1,7 +1,7 @@
-import { TextInput } from '@mantine/core'
 import { useState, type FormEvent } from 'react'
 import { Button } from '../actions/button.tsx'
 import { valuesOf } from './form.tsx'
+import { Labelled } from './labelled.tsx'
 import classes from './search-form.module.css'
 
 type SearchFormProps = {
@@ -35,20 +35,20 @@ export function SearchForm({
 
   return (
     <form role="search" noValidate onSubmit={ask} className={classes.form} data-compact={compact}>
-      <TextInput
-        size={compact ? 'sm' : 'lg'}
-        name={name}
-        label={label}
-        error={problem}
-        classNames={classes}
-        autoCapitalize="none"
-        autoComplete="off"
-        autoCorrect="off"
-        spellCheck={false}
-        inputMode="url"
-        inputContainer={(input) => (
+      <Labelled label={label} error={problem} size={compact ? 'small' : 'large'}>
+        {(control) => (
           <div className={classes.line}>
-            {input}
+            <input
+              type="text"
+              name={name}
+              autoCapitalize="none"
+              autoComplete="off"
+              autoCorrect="off"
+              spellCheck={false}
+              inputMode="url"
+              {...rest}
+              {...control}
+            />
             <Button
               kind={compact ? 'plain' : 'primary'}
               size={compact ? 'normal' : 'large'}
@@ -58,8 +58,7 @@ export function SearchForm({
             </Button>
           </div>
         )}
-        {...rest}
-      />
+      </Labelled>
     </form>
   )
 }

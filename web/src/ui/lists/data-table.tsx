@@ -7,6 +7,7 @@ import { messages } from '../messages.ts'
 import { PaginationLinks } from '../navigation/pagination.tsx'
 import { VisuallyHidden } from '../text/visually-hidden.tsx'
 import { filterRows, sortRows, type Column } from './column.ts'
+import tableClasses from './table.module.css'
 import classes from './data-table.module.css'
 import { DataRow, SelectShown } from './data-row.tsx'
 import type { Paged } from './paged.ts'
@@ -116,7 +117,10 @@ export function DataTable<T>(props: DataTableProps<T>) {
       {sorted.length === 0 ? (
         <Muted>{messages.table.noMatch}</Muted>
       ) : (
-        <table className={classes.table} data-selectable={actions.length > 0}>
+        <table
+          className={`${tableClasses.table} ${classes.table}`}
+          data-selectable={actions.length > 0}
+        >
           <caption>{caption}</caption>
           <thead>
             <tr>

@@ -1,4 +1,4 @@
-import { SegmentedControl } from '@mantine/core'
+import { Segments } from '../actions/segments.tsx'
 import { Icon } from '../brand/icons.tsx'
 import { VisuallyHidden } from '../text/visually-hidden.tsx'
 import classes from './theme-switch.module.css'
@@ -9,15 +9,16 @@ import { THEMES, useTheme } from './use-theme.ts'
 export function ThemeSwitch() {
   const { theme, setTheme } = useTheme()
   return (
-    <SegmentedControl
-      aria-label={messages.theme.label}
-      classNames={classes}
+    <Segments
+      label={messages.theme.label}
+      round
       value={theme}
-      onChange={(value) => setTheme(value)}
-      data={THEMES.map(({ value, word, icon }) => ({
+      onChange={setTheme}
+      choices={THEMES.map(({ value, word, icon }) => ({
         value,
-        label: (
-          <span className={classes.choice} title={word}>
+        title: word,
+        name: (
+          <span className={classes.choice}>
             <Icon name={icon} size={16} />
             <VisuallyHidden>{word}</VisuallyHidden>
           </span>

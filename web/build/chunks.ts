@@ -1,0 +1,53 @@
+import { join } from 'node:path'
+
+/**
+ * How the modules are put into files. A phone on a slow network waits longer for thirty small files
+ * than for three larger ones:
+ *
+ * - `shared` has React and what the dashboard and the API reference both use.
+ * - `dashboard` has the rest of what every screen of the dashboard needs.
+ * - The folders of `src/` have one file each, with what several screens need.
+ */
+export const CHUNKS = [
+  { debugName: 'shared', name: sharedChunk },
+  { debugName: 'dashboard', name: dashboardChunk, tags: ['$initial' as const] },
+  { name: 'charts', test: /[\\/](?:ui[\\/]charts|node_modules[\\/]d3-\w+)[\\/]/ },
+  { name: 'ui', test: /[\\/]web[\\/]src[\\/]ui[\\/]/, minShareCount: 2 },
+  { debugName: 'folders', name: folderChunk, minShareCount: 2 },
+]
+
+type ModuleGraph = {
+  getModuleInfo: (id: string) => { importedIds: readonly string[] } | null
+}
+
+const REFERENCE = join(import.meta.dirname, '../src/api-reference')
+
+/** The modules of the API reference, found once. */
+let referenceModules: Set<string> | null = null
+
+function sharedChunk(id: string, graph: ModuleGraph): string | null {
+  if (isOwn(id)) return null
+  referenceModules ??= reachable(graph, join(REFERENCE, 'main.tsx'))
+  return referenceModules.has(id) ? 'shared' : null
+}
+
+function dashboardChunk(id: string): string | null {
+  return isOwn(id) ? null : 'dashboard'
+}
+
+/** Whether the module stays in the file of the API reference, or of a page. */
+function isOwn(id: string): boolean {
+  return id.startsWith(REFERENCE) || id.endsWith('.html')
+}
+
+function reachable(graph: ModuleGraph, from: string): Set<string> {
+  const found = new Set([from])
+  for (const id of found)
+    graph.getModuleInfo(id)?.importedIds.forEach((imported) => found.add(imported))
+  return found
+}
+
+function folderChunk(id: string): string | null {
+  const [, folder = null] = /\/web\/src\/([^/]+)\//.exec(id) ?? []
+  return folder === 'pages' ? null : folder
+}
