@@ -13,6 +13,9 @@ import type { DeliveryDeps } from './delivery/deliver.ts'
 import { startSender } from './delivery/sender.ts'
 import type { Batching } from './delivery/store.ts'
 import { alertRoutes } from './routes.ts'
+import { startEscalating } from './rules/escalate.ts'
+import { MAX_QUIET_MS, MAX_STEP_MINUTES } from './rules/limits.ts'
+import { ruleRoutes } from './rules/routes.ts'
 import { deleteAlertsBefore } from './store.ts'
 
 export type AlertsOptions = {
@@ -70,6 +73,12 @@ const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
   { table: 'alert_channel', column: 'tokens_at', maxAheadSeconds: 0, clock: 'database' },
   { table: 'alert_channel', column: 'last_sent_at', maxAheadSeconds: 0, clock: 'database' },
   { table: 'alert_channel', column: 'code_sent_at', maxAheadSeconds: 0, clock: 'database' },
+  {
+    table: 'alert_incident',
+    column: 'escalates_at',
+    maxAheadSeconds: MAX_QUIET_MS / 1000 + MAX_STEP_MINUTES * 60,
+    clock: 'database',
+  },
 ]
 
 /** Alerts, their channels and their delivery. Other modules raise alerts with `raiseAlert`. */
@@ -106,9 +115,17 @@ export function createAlertsModule(options: AlertsOptions) {
       { table: 'alert_channel', id: 'id', column: 'secret', contextOf: secretContext },
       { table: 'alert_channel', id: 'id', column: 'settings_encrypted', contextOf: secretContext },
     ],
-    routes: { account: (app) => alertRoutes(app, deps) } satisfies Routes<unknown>,
-    /** Starts sending; any number of instances share the work. Returns how to stop it. */
-    startWork: () => startSender(deps, notifications),
+    routes: {
+      account: (app) => {
+        alertRoutes(app, deps)
+        ruleRoutes(app, deps)
+      },
+    } satisfies Routes<unknown>,
+    /** Starts sending and escalating; any number of instances share the work. Returns how to stop it. */
+    startWork: () => {
+      const stops = [startSender(deps, notifications), startEscalating(deps)]
+      return async () => void (await Promise.all(stops.map((stop) => stop())))
+    },
     close: async () => {},
   }
 }

@@ -5,6 +5,7 @@ import { BATCHED_TYPES } from './channels/registry.ts'
 import { insertFirstChannel } from './channels/store.ts'
 import { queueAlert } from './delivery/store.ts'
 import { openIncident, resolveIncident, isIncidentOpen } from './incidents/store.ts'
+import { routeAlert } from './rules/route-alert.ts'
 import type { Phase, Severity } from './severity.ts'
 import { assignIncident, insertAlert } from './store.ts'
 
@@ -39,6 +40,11 @@ export type NewAlert = {
    * this.
    */
   path: string
+  /**
+   * Names of the object that it is about, such as a host and its address: rules compare them, and
+   * know its labels by them.
+   */
+  objects?: readonly string[]
   /** Time of the event. */
   at: Date
 }
@@ -66,7 +72,8 @@ export async function raiseAlert(db: Db, alert: NewAlert): Promise<boolean> {
   await assignIncident(db, id, recorded)
   await insertFirstChannel(db, alert.workspaceId)
   const { id: incidentId, phase } = recorded
-  await queueAlert(db, { ...alert, phase, incidentId }, id, BATCHED_TYPES)
+  const route = await routeAlert(db, alert, recorded)
+  await queueAlert(db, { ...alert, phase, incidentId }, id, BATCHED_TYPES, route)
   await notify(db, ALERT_RAISED, alert.workspaceId)
   await notifyChange(db, alert.workspaceId, 'alerts', id)
   return true

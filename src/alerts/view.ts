@@ -8,6 +8,8 @@ import type { DeliveryRow } from './delivery/store.ts'
 import type { IncidentRow } from './incidents/store.ts'
 import type { ListedAlertRow } from './store.ts'
 
+type ChannelStatus = 'active' | 'unconfirmed' | 'off' | 'disabled'
+
 /** Presents a channel for the API, to a member of this role. */
 export function presentChannel(row: ChannelRow, deps: Pick<SendDeps, 'relay'>, role: Role) {
   const type = channelTypeOf(row)
@@ -28,7 +30,7 @@ export function presentChannel(row: ChannelRow, deps: Pick<SendDeps, 'relay'>, r
   }
 }
 
-function statusOf({ enabled, disabledReason, confirmedAt }: ChannelRow) {
+function statusOf({ enabled, disabledReason, confirmedAt }: ChannelRow): ChannelStatus {
   if (disabledReason !== null) return 'disabled'
   if (!enabled) return 'off'
   return confirmedAt ? 'active' : 'unconfirmed'

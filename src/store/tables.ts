@@ -225,12 +225,15 @@ export interface AlertIncident {
   acknowledgedAt: Timestamp | null;
   acknowledgedBy: string | null;
   alerts: Generated<number>;
+  escalatesAt: Timestamp | null;
+  escalationStep: Generated<number>;
   id: Generated<string>;
   key: string;
   kind: string;
   openedAt: Timestamp;
   path: Generated<string>;
   resolvedAt: Timestamp | null;
+  ruleId: string | null;
   severity: string;
   snoozedUntil: Timestamp | null;
   title: string;
@@ -254,6 +257,8 @@ export interface AlertMessage {
   endedAt: Timestamp | null;
   error: string | null;
   id: Generated<string>;
+  ruleCollecting: Generated<boolean>;
+  ruleId: string | null;
   state: Generated<string>;
   summarises: Generated<number>;
 }
@@ -261,7 +266,25 @@ export interface AlertMessage {
 export interface AlertMessageContent {
   alertId: string;
   dropped: Generated<boolean>;
+  escalatedMinutes: number | null;
   messageId: string;
+}
+
+export interface AlertRule {
+  channels: string[];
+  createdAt: Generated<Timestamp>;
+  criticalAnytime: Generated<boolean>;
+  enabled: Generated<boolean>;
+  escalation: Json | null;
+  id: Generated<string>;
+  kinds: string[] | null;
+  labels: string[] | null;
+  minSeverity: string | null;
+  name: Generated<string>;
+  objects: string[] | null;
+  position: number;
+  quietHours: Json | null;
+  workspaceId: string;
 }
 
 export interface ApiToken {
@@ -427,6 +450,7 @@ export interface DmarcDomain {
   createdAt: Generated<Timestamp>;
   domain: string;
   id: Generated<string>;
+  labels: Generated<string[]>;
   lastReportAt: Timestamp | null;
   mailbox: string;
   riseTold: string | null;
@@ -729,6 +753,7 @@ export interface MonitoredHost {
   host: string;
   id: Generated<string>;
   label: Generated<string>;
+  labels: Generated<string[]>;
   lastCheckAt: Timestamp | null;
   listedCount: Generated<number>;
   lists: Generated<Json>;
@@ -843,6 +868,7 @@ export interface WatchedDomain {
   domain: string;
   hosts: Generated<string[]>;
   id: Generated<string>;
+  labels: Generated<string[]>;
   records: Generated<Json>;
   recordsAt: Timestamp | null;
   report: Json | null;
@@ -864,6 +890,7 @@ export interface WebhookEndpoint {
   createdAt: Generated<Timestamp>;
   id: Generated<string>;
   label: Generated<string>;
+  labels: Generated<string[]>;
   requestCount: Generated<number>;
   responseBody: Generated<string>;
   responseSecret: string | null;
@@ -946,6 +973,7 @@ export interface DB {
   alertIncidentRef: AlertIncidentRef;
   alertMessage: AlertMessage;
   alertMessageContent: AlertMessageContent;
+  alertRule: AlertRule;
   apiToken: ApiToken;
   auditEntry: AuditEntry;
   authRateLimit: AuthRateLimit;

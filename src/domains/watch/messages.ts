@@ -48,6 +48,7 @@ export function worseAlert(
         ? `Open the domain: it has ${counted(fixes.length, 'record')} to publish.`
         : 'Open the domain to see the details.',
     path: '/domains',
+    objects: [domain],
     at,
   }
 }
@@ -66,6 +67,7 @@ export function recoveredAlert(
     text: verdict.sentence,
     nextStep: '',
     path: '/domains',
+    objects: [domain],
     at: new Date(checkedAt),
   }
 }
@@ -87,6 +89,7 @@ export function renewedAlert(
     text: `It now ends on ${day}.`,
     nextStep: '',
     path: '/domains',
+    objects: [domain],
     at,
   }
 }
@@ -127,6 +130,7 @@ export function expiryAlert(
         : `It ends on ${day}. After that, mail and websites of the domain stop working.`,
     nextStep: `Renew it ${where}. If it renews automatically, check the payment method.`,
     path: '/domains',
+    objects: [domain],
     at,
   }
 }

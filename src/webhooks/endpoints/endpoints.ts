@@ -44,6 +44,7 @@ export type Endpoint = {
 /** The settings that an owner can change. Omitted settings stay unchanged. */
 export type EndpointSettings = {
   label?: string | undefined
+  labels?: string[] | undefined
   responseStatus?: number | undefined
   responseBody?: string | undefined
   responseType?: string | undefined
@@ -287,6 +288,7 @@ type Plain = Omit<EndpointSettings, 'signature'>
  */
 const PLAIN_FIELDS = [
   'label',
+  'labels',
   'responseStatus',
   'responseBody',
   'responseType',

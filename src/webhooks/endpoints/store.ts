@@ -5,6 +5,7 @@ export type EndpointRow = {
   id: string
   token: string
   label: string
+  labels: string[]
   responseStatus: number
   responseBody: string
   responseType: string
@@ -31,6 +32,7 @@ const ENDPOINT = [
   'id',
   'token',
   'label',
+  'labels',
   'responseStatus',
   'responseBody',
   'responseType',
