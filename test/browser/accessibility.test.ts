@@ -101,6 +101,15 @@ const OWN: Screen[] = [
     shows: 'Email not configured',
     acts: [(page) => page.getByRole('button', { name: 'Edit' }).click()],
   },
+  {
+    at: '/alerts/rules',
+    shows: 'No rules yet',
+    acts: [
+      (page) => page.getByLabel('Quiet hours').check(),
+      (page) => page.getByLabel('Escalation').check(),
+      (page) => page.getByRole('button', { name: 'Show channels' }).click(),
+    ],
+  },
   { at: '/attacks', shows: 'No reports yet' },
   { at: '/attacks/servers', shows: 'No servers yet' },
   { at: '/attacks/list?format=nftables', shows: 'Replaces two sets' },

@@ -57,6 +57,7 @@ const OWN = [
   '/workspaces',
   '/alerts',
   '/alerts/channels',
+  '/alerts/rules',
   '/account',
   '/administration',
   '/administration/accounts',

@@ -172,6 +172,7 @@ const SCREENS = [
   '/tokens',
   '/alerts',
   '/alerts/channels',
+  '/alerts/rules',
   '/account',
   '/administration',
   '/administration/accounts',

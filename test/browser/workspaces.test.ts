@@ -149,12 +149,13 @@ const SCREENS = [
   '/attacks/servers',
   '/hooks',
   '/alerts/channels',
+  '/alerts/rules',
   '/workspace/members',
   '/workspace/invitations',
 ]
 
 /** Buttons that change nothing, at least not on the service. */
-const HARMLESS = /^(Copy|Copied|Show password|)$/
+const HARMLESS = /^(Copy|Copied|Show password|Show channels|)$/
 
 const NO_ACCESS = 'You have read-only access to this workspace.'
 

@@ -162,6 +162,7 @@ const screens = root.addChildren([
     ownScreen('/workspaces', () => import('./pages/workspaces.tsx')),
     ownScreen('/alerts', () => import('./pages/alerts.tsx'), alertsSearch),
     ownScreen('/alerts/channels', () => import('./pages/alert-channels.tsx')),
+    ownScreen('/alerts/rules', () => import('./pages/alert-rules.tsx')),
     ownScreen('/alerts/digest', () => import('./pages/digest.tsx')),
     ownScreen('/account', () => import('./pages/account.tsx')),
     ownScreen('/administration', () => import('./pages/administration.tsx')),

@@ -67,6 +67,7 @@ export const palette = {
   addMailbox: 'Add a report mailbox',
   newToken: 'New API token',
   newChannel: 'New alert channel',
+  newRule: 'New alert rule',
   newEndpoint: 'New webhook endpoint',
   signOut: 'Sign out',
   signOutKeywords: 'log out logout',

@@ -18,7 +18,7 @@ import { messages } from '../messages.ts'
 type Problem = { message: string; fields: Record<string, string> }
 
 const NO_PROBLEM: Problem = { message: '', fields: {} }
-const FieldProblems = createContext<Record<string, string>>({})
+export const FieldProblems = createContext<Record<string, string>>({})
 
 type FormProps = {
   /**

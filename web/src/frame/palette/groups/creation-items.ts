@@ -32,6 +32,7 @@ const FORMS: Form[] = [
   { name: messages.newDelisting, to: '/delisting/new', field: 'ip' },
   { name: messages.newToken, to: '/tokens', field: 'label' },
   { name: messages.newChannel, to: '/alerts/channels', field: 'type' },
+  { name: messages.newRule, to: '/alerts/rules', field: 'name' },
 ]
 
 /** New objects, and checks. */
