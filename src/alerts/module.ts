@@ -15,6 +15,9 @@ import type { DeliveryDeps } from './delivery/deliver.ts'
 import { startSender } from './delivery/sender.ts'
 import type { Batching } from './delivery/store.ts'
 import { alertRoutes } from './routes.ts'
+import { startEscalating } from './rules/escalate.ts'
+import { MAX_QUIET_MS, MAX_STEP_MINUTES } from './rules/limits.ts'
+import { ruleRoutes } from './rules/routes.ts'
 import type { WriteAudit } from './silence/links/act.ts'
 import { linkRoutes } from './silence/links/routes.ts'
 import { MUTE_MINUTES, SNOOZE_MINUTES } from './silence/limits.ts'
@@ -94,6 +97,12 @@ const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
   { table: 'alert_channel', column: 'tokens_at', maxAheadSeconds: 0, clock: 'database' },
   { table: 'alert_channel', column: 'last_sent_at', maxAheadSeconds: 0, clock: 'database' },
   { table: 'alert_channel', column: 'code_sent_at', maxAheadSeconds: 0, clock: 'database' },
+  {
+    table: 'alert_incident',
+    column: 'escalates_at',
+    maxAheadSeconds: MAX_QUIET_MS / 1000 + MAX_STEP_MINUTES * 60,
+    clock: 'database',
+  },
 ]
 
 /** Alerts, their channels and their delivery. Other modules raise alerts with `raiseAlert`. */
@@ -145,10 +154,16 @@ export function createAlertsModule(options: AlertsOptions) {
           baseUrl: config.BASE_URL,
           writeAudit: options.writeAudit,
         }),
-      account: (app) => alertRoutes(app, deps),
+      account: (app) => {
+        alertRoutes(app, deps)
+        ruleRoutes(app, deps)
+      },
     } satisfies Routes<unknown>,
-    /** Starts sending; any number of instances share the work. Returns how to stop it. */
-    startWork: () => startSender(deps, notifications),
+    /** Starts sending and escalating; any number of instances share the work. Returns how to stop it. */
+    startWork: () => {
+      const stops = [startSender(deps, notifications), startEscalating(deps)]
+      return async () => void (await Promise.all(stops.map((stop) => stop())))
+    },
     close: async () => {},
   }
 }

@@ -5,6 +5,7 @@ import { BATCHED_TYPES, PAGING_TYPES } from './channels/registry.ts'
 import { insertFirstChannel } from './channels/store.ts'
 import { queueAlert } from './delivery/store.ts'
 import { openIncident, resolveIncident, isIncidentOpen } from './incidents/store.ts'
+import { routeAlert } from './rules/route-alert.ts'
 import type { Phase, Severity } from './severity.ts'
 import { silenceAlert } from './silence/silence-alert.ts'
 import { lockIncident } from './silence/store.ts'
@@ -41,6 +42,11 @@ export type NewAlert = {
    * the database enforces this.
    */
   path: string
+  /**
+   * Names of the object that it is about, such as a host and its address: rules compare them, and
+   * know its labels by them.
+   */
+  objects?: readonly string[]
   /** Time of the event. */
   at: Date
 }
@@ -71,7 +77,9 @@ export async function raiseAlert(db: Db, alert: NewAlert): Promise<boolean> {
   const { id: incidentId, phase } = recorded
   const silence = await silenceAlert(db, alert, { alertId: id, incidentId }, before)
   const queued = { ...alert, phase, incidentId }
-  if (silence === null) await queueAlert(db, queued, id, BATCHED_TYPES)
+  // The rule is recorded for the end of a snooze, too.
+  const route = silence === 'muted' ? undefined : await routeAlert(db, alert, recorded)
+  if (silence === null) await queueAlert(db, queued, id, BATCHED_TYPES, route)
   // A paging service would show the incident as open for ever.
   else if (phase === 'resolved')
     await queueAlert(db, { ...queued, types: { only: PAGING_TYPES } }, id, BATCHED_TYPES)

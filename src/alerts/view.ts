@@ -10,6 +10,8 @@ import { presentHandling } from './silence/view.ts'
 import type { HandlingRow } from './silence/store.ts'
 import type { ListedAlertRow } from './store.ts'
 
+type ChannelStatus = 'active' | 'unconfirmed' | 'off' | 'disabled'
+
 /** Presents a channel for the API, to a member of this role. */
 export function presentChannel(
   row: ChannelRow,
@@ -35,7 +37,7 @@ export function presentChannel(
   }
 }
 
-function statusOf({ enabled, disabledReason, confirmedAt }: ChannelRow) {
+function statusOf({ enabled, disabledReason, confirmedAt }: ChannelRow): ChannelStatus {
   if (disabledReason !== null) return 'disabled'
   if (!enabled) return 'off'
   return confirmedAt ? 'active' : 'unconfirmed'

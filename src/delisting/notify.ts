@@ -45,6 +45,7 @@ function endAlert(process: ProcessRow, steps: StepRow[], at: Date): NewAlert {
     key: `delisting/${id}/${at.toISOString()}`,
     incident: incidentOf(process),
     path: `/delisting/${id}`,
+    objects: [ip],
     at,
   }
   if (left.length === 0) {
@@ -92,6 +93,7 @@ function needAlert({ workspaceId, id, ip }: ProcessRow, steps: StepRow[], at: Da
     text: `${steps.length} ${steps.length === 1 ? 'step needs' : 'steps need'} your action: ${namesOf(steps)}.`,
     nextStep: steps.map((step) => `${step.name}: ${describeNextStep(step)}`).join('\n'),
     path: `/delisting/${id}`,
+    objects: [ip],
     at,
   }
 }

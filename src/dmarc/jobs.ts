@@ -137,6 +137,7 @@ function recoveryOfMailbox(row: MailboxRow): ResolvingAlert {
     incident: incidentOf(row),
     ...describeMailboxRecovery(row.username),
     path: '/dmarc/mailboxes',
+    objects: [row.username],
     at,
   }
 }
@@ -154,6 +155,7 @@ function alertOfMailbox(
     severity: 'error',
     ...describeMailboxFailure(row.username, { since, error }),
     path: '/dmarc/mailboxes',
+    objects: [row.username],
     at: new Date(),
   }
 }
@@ -222,6 +224,7 @@ function alertOf({
     severity: 'warning',
     ...describeFailureRise({ domain, day, messages, failing, before }),
     path: `/dmarc/${domainId}`,
+    objects: [domain],
     at: new Date(),
   }
 }

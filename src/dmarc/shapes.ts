@@ -10,6 +10,7 @@ import {
   Uuid,
   OrderOf,
 } from '../http/schema.ts'
+import { Labels } from '../http/labels.ts'
 import { MAX_IMPORT_ENTRIES } from '../http/shapes.ts'
 import { MAX_DELIVERY_BYTES, MAX_UPLOAD_FILES } from './limits.ts'
 import { REPORT_ORDERS } from './reports/store.ts'
@@ -73,6 +74,7 @@ const DOMAIN = {
         'Items sent to `reportEmail` today (UTC) that were not stored. `/dmarc/rejected` lists a sample.',
     },
   ),
+  labels: Labels,
   lastReportAt: Nullable(Timestamp),
   createdAt: Timestamp,
 }
@@ -86,6 +88,7 @@ const EXAMPLE_DOMAIN = {
   totalTlsReports: 31,
   totalFailureReports: 0,
   rejectedToday: { total: 3, unreadable: 2, otherDomain: 1, overLimit: 0 },
+  labels: ['production'],
   lastReportAt: '2026-11-21T06:12:44.310Z',
   createdAt: '2026-03-02T09:00:00.000Z',
 }

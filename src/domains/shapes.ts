@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Receipt } from '../diagnostics/shapes.ts'
+import { Labels } from '../http/labels.ts'
 import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 import { MAX_IMPORT_ENTRIES } from '../http/shapes.ts'
 
@@ -196,6 +197,7 @@ export const DomainSummary = Type.Object({
     description: 'A registered domain, or a watched or reported one below it.',
   }),
   isWatched: Type.Boolean(),
+  labels: { ...Labels, description: 'Labels of a watched domain; empty for others.' },
   state: Type.Enum([...LINE_STATES], {
     description:
       'Of the last whole check if the domain is watched, and `bad` while a monitored host of it is listed. Otherwise `unknown`.',

@@ -27,6 +27,7 @@ export function failureAlert(
     text: `From ${nameOf(source)}: ${failure?.message ?? whatIsLeft(progress)}`,
     nextStep: 'See the errors, fix their causes, and retry. Copied messages are not copied again.',
     path: `/migrations/${id}`,
+    objects: [source.user, destination.user],
     at: new Date(),
   }
 }
@@ -43,6 +44,7 @@ export function completionAlert(row: MigrationRow): ResolvingAlert {
     text: `From ${nameOf(source)}: everything that failed before has been copied.`,
     nextStep: '',
     path: `/migrations/${id}`,
+    objects: [source.user, destination.user],
     at: new Date(),
   }
 }

@@ -9,6 +9,7 @@ import {
   Uuid,
 } from '../http/schema.ts'
 import { MAX_IMPORT_ENTRIES } from '../http/shapes.ts'
+import { Labels } from '../http/labels.ts'
 import { LIST_CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
 import { MONITORED_KINDS } from './facts/store.ts'
 import { LIST_MODES } from './blocklists/modes.ts'
@@ -21,6 +22,7 @@ const ListModeShape = Type.Enum([...LIST_MODES], {
 
 const Settings = {
   label: Type.Optional(Label),
+  labels: Type.Optional(Labels),
   lists: Type.Optional(
     Type.Record(Type.String({ maxLength: 200 }), ListModeShape, {
       maxProperties: 200,
@@ -95,6 +97,7 @@ export const MonitoredHost = Type.Object({
   id: Uuid,
   host: Type.String(),
   label: Type.String(),
+  labels: Labels,
   status: Type.Enum(['pending', 'clean', 'listed', 'unknown'], {
     description:
       '`clean`: no critical or major blocklist has a listing. `unknown`: no listing is known, but some of them could not be queried.',

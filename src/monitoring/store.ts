@@ -9,6 +9,7 @@ export type HostRow = {
   workspaceId: string
   host: string
   label: string
+  labels: string[]
   lists: ListModes
   tlsPorts: number[]
   dnsRecords: boolean
@@ -32,6 +33,7 @@ export const HOST = [
   'workspaceId',
   'host',
   'label',
+  'labels',
   'lists',
   'tlsPorts',
   'dnsRecords',
@@ -49,7 +51,9 @@ export const HOST = [
   'run',
 ] as const
 
-export type HostSettings = Partial<Pick<HostRow, 'label' | 'lists' | 'tlsPorts' | 'dnsRecords'>>
+export type HostSettings = Partial<
+  Pick<HostRow, 'label' | 'labels' | 'lists' | 'tlsPorts' | 'dnsRecords'>
+>
 
 /** @returns undefined when the workspace already monitors this host */
 export async function insertHost(
@@ -143,22 +147,23 @@ export async function findHost(
   return row as HostRow | undefined
 }
 
-/**
- * Updates the given settings and makes a full check due, because they may change what is checked.
- */
+/** Updates the given settings, and makes a full check due where they change what is checked. */
 export async function updateHost(
   db: Db,
   workspaceId: string,
   id: string,
   { lists, ...settings }: HostSettings,
 ): Promise<HostRow | undefined> {
+  const changesChecks = [lists, settings.tlsPorts, settings.dnsRecords].some(
+    (setting) => setting !== undefined,
+  )
   const row = await db
     .updateTable('monitoredHost')
     .set({
       ...settings,
       ...(lists && { lists: JSON.stringify(lists) }),
-      fullDueAt: sql<Date>`now()`,
-      sideDueAt: sql<Date>`now()`,
+      ...(changesChecks && { fullDueAt: sql<Date>`now()`, sideDueAt: sql<Date>`now()` }),
+      id,
     })
     .where('workspaceId', '=', workspaceId)
     .where('id', '=', id)

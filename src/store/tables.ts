@@ -228,12 +228,15 @@ export interface AlertIncident {
   acknowledgedBy: string | null;
   acknowledgedVia: string | null;
   alerts: Generated<number>;
+  escalatesAt: Timestamp | null;
+  escalationStep: Generated<number>;
   id: Generated<string>;
   key: string;
   kind: string;
   openedAt: Timestamp;
   path: Generated<string>;
   resolvedAt: Timestamp | null;
+  ruleId: string | null;
   severity: string;
   snoozedAt: Timestamp | null;
   snoozedBy: string | null;
@@ -268,6 +271,8 @@ export interface AlertMessage {
   error: string | null;
   handlingOf: string | null;
   id: Generated<string>;
+  ruleCollecting: Generated<boolean>;
+  ruleId: string | null;
   state: Generated<string>;
   summarises: Generated<number>;
 }
@@ -275,6 +280,7 @@ export interface AlertMessage {
 export interface AlertMessageContent {
   alertId: string;
   dropped: Generated<boolean>;
+  escalatedMinutes: number | null;
   messageId: string;
 }
 
@@ -288,6 +294,23 @@ export interface AlertMute {
   label: Generated<string>;
   object: string | null;
   reason: Generated<string>;
+  workspaceId: string;
+}
+
+export interface AlertRule {
+  channels: string[];
+  createdAt: Generated<Timestamp>;
+  criticalAnytime: Generated<boolean>;
+  enabled: Generated<boolean>;
+  escalation: Json | null;
+  id: Generated<string>;
+  kinds: string[] | null;
+  labels: string[] | null;
+  minSeverity: string | null;
+  name: Generated<string>;
+  objects: string[] | null;
+  position: number;
+  quietHours: Json | null;
   workspaceId: string;
 }
 
@@ -454,6 +477,7 @@ export interface DmarcDomain {
   createdAt: Generated<Timestamp>;
   domain: string;
   id: Generated<string>;
+  labels: Generated<string[]>;
   lastReportAt: Timestamp | null;
   mailbox: string;
   riseTold: string | null;
@@ -756,6 +780,7 @@ export interface MonitoredHost {
   host: string;
   id: Generated<string>;
   label: Generated<string>;
+  labels: Generated<string[]>;
   lastCheckAt: Timestamp | null;
   listedCount: Generated<number>;
   lists: Generated<Json>;
@@ -870,6 +895,7 @@ export interface WatchedDomain {
   domain: string;
   hosts: Generated<string[]>;
   id: Generated<string>;
+  labels: Generated<string[]>;
   records: Generated<Json>;
   recordsAt: Timestamp | null;
   report: Json | null;
@@ -914,6 +940,7 @@ export interface WebhookEndpoint {
   createdAt: Generated<Timestamp>;
   id: Generated<string>;
   label: Generated<string>;
+  labels: Generated<string[]>;
   requestCount: Generated<number>;
   responseBody: Generated<string>;
   responseSecret: string | null;
@@ -1004,6 +1031,7 @@ export interface DB {
   alertMessage: AlertMessage;
   alertMessageContent: AlertMessageContent;
   alertMute: AlertMute;
+  alertRule: AlertRule;
   apiToken: ApiToken;
   auditEntry: AuditEntry;
   authRateLimit: AuthRateLimit;

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { Labels } from '../http/labels.ts'
 import { IpAddress, nameComponents, Nullable, Timestamp, Uuid } from '../http/schema.ts'
 import { SIGNATURE_SCHEMES } from '../protocols/webhook-signature.ts'
 import {
@@ -16,6 +17,7 @@ const EXAMPLE = {
   token: 'Ab3dE5fG7h',
   url: 'https://portreeve.example/webhooks/Ab3dE5fG7h',
   label: 'shop orders',
+  labels: ['production'],
   responseStatus: 200,
   responseBody: '{"ok":true}',
   responseType: 'application/json',
@@ -123,6 +125,7 @@ export const WebhookEndpoint = Type.Object(
     token: Type.String({ description: 'Ten letters and digits, part of the URL.' }),
     url: Type.String(),
     label: Type.String(),
+    labels: Labels,
     responseStatus: ResponseStatus,
     responseBody: Type.String(),
     responseType: Type.String(),
@@ -145,6 +148,7 @@ export const WebhookEndpoint = Type.Object(
 export const WebhookSettings = Type.Object(
   {
     label: Type.Optional(Label),
+    labels: Type.Optional(Labels),
     responseStatus: Type.Optional(ResponseStatus),
     responseBody: Type.Optional(Type.String({ maxLength: 65_536, description: 'Up to 64 KiB.' })),
     responseType: Type.Optional(Type.String({ maxLength: 1_000, description: 'A media type.' })),

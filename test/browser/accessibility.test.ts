@@ -104,6 +104,15 @@ const OWN: Screen[] = [
   { at: '/alerts/channels/new', shows: 'Microsoft Teams' },
   { at: '/alerts/channels/new/ntfy', shows: 'Topic' },
   { at: '/alerts/channels/guide/ntfy', shows: 'End of a problem' },
+  {
+    at: '/alerts/rules',
+    shows: 'No rules yet',
+    acts: [
+      (page) => page.getByLabel('Quiet hours').check(),
+      (page) => page.getByLabel('Escalation').check(),
+      (page) => page.getByRole('button', { name: 'Show channels' }).click(),
+    ],
+  },
   { at: '/attacks', shows: 'No reports yet' },
   { at: '/attacks/servers', shows: 'No servers yet' },
   { at: '/attacks/list?format=nftables', shows: 'Replaces two sets' },

@@ -216,6 +216,7 @@ describe('actions of the palette', () => {
     ['New delisting', '/delisting/new', 'ip'],
     ['New API token', '/tokens', 'label'],
     ['New alert channel', '/alerts/channels/new', 'service'],
+    ['New alert rule', '/alerts/rules', 'name'],
   ])('open the form of “%s”', async (name, path, field) => {
     await run(name)
     await dora.page.waitForURL(`**${path}`)

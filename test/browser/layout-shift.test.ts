@@ -60,6 +60,7 @@ const OWN = [
   '/alerts/channels/new',
   '/alerts/channels/new/ntfy',
   '/alerts/channels/guide/ntfy',
+  '/alerts/rules',
   '/account',
   '/administration',
   '/administration/accounts',

@@ -175,6 +175,7 @@ const SCREENS = [
   '/alerts/channels/new',
   '/alerts/channels/new/ntfy',
   '/alerts/channels/guide/ntfy',
+  '/alerts/rules',
   '/account',
   '/administration',
   '/administration/accounts',

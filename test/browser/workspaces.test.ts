@@ -151,12 +151,13 @@ const SCREENS = [
   '/alerts/channels',
   '/alerts/channels/new/ntfy',
   '/alerts/channels/guide/ntfy',
+  '/alerts/rules',
   '/workspace/members',
   '/workspace/invitations',
 ]
 
 /** Buttons that change nothing, at least not on the service. */
-const HARMLESS = /^(Copy|Copied|Show password|)$/
+const HARMLESS = /^(Copy|Copied|Show password|Show channels|)$/
 
 const NO_ACCESS = 'You have read-only access to this workspace.'
 

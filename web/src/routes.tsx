@@ -165,6 +165,7 @@ const screens = root.addChildren([
     ownScreen('/alerts/channels/new', () => import('./pages/new-alert-channel.tsx')),
     ownScreen('/alerts/channels/new/$type', () => import('./pages/new-alert-channel-form.tsx')),
     ownScreen('/alerts/channels/guide/$type', () => import('./pages/alert-channel-guide.tsx')),
+    ownScreen('/alerts/rules', () => import('./pages/alert-rules.tsx')),
     ownScreen('/alerts/digest', () => import('./pages/digest.tsx')),
     ownScreen('/account', () => import('./pages/account.tsx')),
     ownScreen('/administration', () => import('./pages/administration.tsx')),

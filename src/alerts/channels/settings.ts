@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { Nullable } from '../../http/schema.ts'
 import { SEVERITIES } from '../severity.ts'
 
-const Clock = Type.String({
+export const Clock = Type.String({
   pattern: '^([01]\\d|2[0-3]):[0-5]\\d$',
   maxLength: 5,
   description: '24 hours: `22:00`.',

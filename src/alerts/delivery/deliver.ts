@@ -28,6 +28,7 @@ import {
 import { describeDisabledChannel, disabledReasons, gaveUp, unsentAlerts } from '../messages.ts'
 import { quietHoursEnd } from '../quiet-hours.ts'
 import { raiseAlert } from '../raise.ts'
+import { ruleQuietEnd } from '../rules/quiet.ts'
 import { endOverdueSnoozes } from '../silence/end-snooze.ts'
 import { findHandled } from '../silence/handling.ts'
 import type { AlertRow } from '../store.ts'
@@ -133,13 +134,19 @@ async function startDue(
 }
 
 /**
- * Postpones the messages of channels in quiet hours, apart from critical alerts where the channel
+ * Postpones the messages of channels and rules in quiet hours, apart from critical alerts where the channel
  * wants those; returns the IDs of all others.
  */
 async function postponeQuiet(due: DueMessage[], { db, clock }: DeliveryDeps): Promise<string[]> {
   const sendable: string[] = []
-  for (const { id, quietHours, criticalAnytime, hasCritical } of due) {
-    const until = quietHours && quietHoursEnd(quietHours, new Date(clock()))
+  for (const { id, quietHours, ruleQuietHours, criticalAnytime, hasCritical } of due) {
+    const now = new Date(clock())
+    const heldUntil = ruleQuietHours && ruleQuietEnd(ruleQuietHours, now)
+    if (heldUntil) {
+      await postponeMessage(db, id, heldUntil)
+      continue
+    }
+    const until = quietHours && quietHoursEnd(quietHours, now)
     const isSentAnyway = criticalAnytime && hasCritical
     if (until && isSentAnyway) await postponeUncritical(db, id, until)
     else if (until) await postponeMessage(db, id, until)

@@ -1,9 +1,12 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { CHANNEL, type ChannelRow } from '../channels/store.ts'
 import type { QuietHours } from '../quiet-hours.ts'
 import { SEVERITIES, type Phase, type Severity } from '../severity.ts'
+import { escalatedAlert } from '../rules/messages.ts'
+import { DEFAULT_ROUTE, type AlertRoute } from '../rules/route-alert.ts'
+import type { RuleQuietHours } from '../rules/rule.ts'
 import type { AlertRow } from '../store.ts'
 
 /** A message with its channel; `attempts` identifies this attempt. */
@@ -45,41 +48,106 @@ type QueuedAlert = {
  * of an incident goes only where something about it arrived.
  * @param batchedTypes channel types whose messages collect alerts; others get a message of their
  *   own
+ * @param route channels that a rule names, instead of those whose settings fit
  */
 export async function queueAlert(
   db: Db,
   alert: QueuedAlert,
   alertId: string,
   batchedTypes: string[],
+  { channels, quietRuleId }: AlertRoute = DEFAULT_ROUTE,
 ): Promise<void> {
-  const { workspaceId, kind, severity, incidentId, types = { except: [] } } = alert
+  const { kind, severity, incidentId, types = { except: [] } } = alert
   const hasType =
     'only' in types ? sql`type = any(${types.only})` : sql`type <> all(${types.except})`
   const isEnd = alert.phase === 'resolved' && incidentId !== null
   if (isEnd) await dropUnsent(db, incidentId, alertId)
+  const settingsFit = sql`(kinds is null or split_part(${kind}, '.', 1) = any(kinds))
+        and (min_severity is null or ${alert.phase} = 'resolved'
+          or array_position(${SEVERITIES}::text[], ${severity}) <= array_position(${SEVERITIES}::text[], min_severity))`
   const filter = isEnd
     ? sql`exists (select from alert_message_content c
         join alert_message m on m.id = c.message_id join alert a on a.id = c.alert_id
         where m.channel_id = alert_channel.id and a.incident_id = ${incidentId} and a.id <> ${alertId}
           and (not c.dropped and m.state <> 'failed' or c.dropped and m.state = 'waiting' and m.due_at > now()))`
-    : sql`(kinds is null or split_part(${kind}, '.', 1) = any(kinds))
-        and (min_severity is null or ${alert.phase} = 'resolved'
-          or array_position(${SEVERITIES}::text[], ${severity}) <= array_position(${SEVERITIES}::text[], min_severity))`
-  await sql`
+    : channels === null
+      ? settingsFit
+      : sql`id = any(${channels}::uuid[])`
+  await insertContent(
+    db,
+    { ...alert, alertId, hasType, filter, quietRuleId, escalatedMinutes: null },
+    batchedTypes,
+  )
+}
+
+/**
+ * Adds an alert to the next message of channels again, because it was not acknowledged.
+ * @returns the number of channels that can receive it
+ */
+export async function queueEscalation(
+  db: Db,
+  alert: { workspaceId: string; severity: Severity; alertId: string; minutes: number },
+  channels: string[],
+  batchedTypes: string[],
+): Promise<number> {
+  const filter = sql`id = any(${channels}::uuid[])`
+  const content = {
+    ...alert,
+    hasType: sql`true`,
+    filter,
+    quietRuleId: null,
+    escalatedMinutes: alert.minutes,
+  }
+  return insertContent(db, content, batchedTypes)
+}
+
+type NewContent = {
+  workspaceId: string
+  severity: Severity
+  alertId: string
+  /** Conditions of the channels. */
+  hasType: RawBuilder<unknown>
+  filter: RawBuilder<unknown>
+  quietRuleId: string | null
+  escalatedMinutes: number | null
+}
+
+/**
+ * Alerts that may wait for the quiet hours of a rule collect in a message of their own.
+ * @returns the number of channels
+ */
+async function insertContent(
+  db: Db,
+  { workspaceId, severity, alertId, hasType, filter, quietRuleId, escalatedMinutes }: NewContent,
+  batchedTypes: string[],
+): Promise<number> {
+  const isBatched = sql`type = any(${batchedTypes})`
+  const [collecting, forRule, target] =
+    quietRuleId === null
+      ? [isBatched, sql`false`, sql`(channel_id) where collecting`]
+      : [
+          sql`false`,
+          isBatched,
+          sql`(channel_id, rule_id) where rule_collecting and state = 'waiting' and attempts = 0`,
+        ]
+  const { numAffectedRows = 0n } = await sql`
     with message as (
-      insert into alert_message as m (channel_id, collecting)
-      select id, type = any(${batchedTypes}) from alert_channel
+      insert into alert_message as m (channel_id, collecting, rule_id, rule_collecting)
+      select id, ${collecting}, ${quietRuleId}::uuid, ${forRule} from alert_channel
       where workspace_id = ${workspaceId} and enabled and disabled_reason is null and confirmed_at is not null
         and ${hasType}
         and ${filter}
         and not ${isInDeletedWorkspace('workspace_id')}
       order by id
-      on conflict (channel_id) where collecting do update set collecting = true,
+      on conflict ${target} do update set collecting = m.collecting,
         due_at = case when ${severity} = 'critical' then least(m.due_at, now()) else m.due_at end
       returning id)
-    insert into alert_message_content (message_id, alert_id) select id, ${alertId} from message`.execute(
+    insert into alert_message_content (message_id, alert_id, escalated_minutes)
+    select id, ${alertId}, ${escalatedMinutes}::int from message
+    on conflict (message_id, alert_id) do update set escalated_minutes = excluded.escalated_minutes`.execute(
     db,
   )
+  return Number(numAffectedRows)
 }
 
 /**
@@ -110,6 +178,8 @@ async function dropUnsent(db: Db, incidentId: string, endId: string): Promise<vo
 export type DueMessage = {
   id: string
   quietHours: QuietHours | null
+  /** Of the rule whose quiet hours it may wait for. */
+  ruleQuietHours: RuleQuietHours | null
   criticalAnytime: boolean
   hasCritical: boolean
 }
@@ -136,12 +206,12 @@ export async function listDue(
       select c.workspace_id, count(*) as count from alert_message m join alert_channel c on c.id = m.channel_id
       where m.state in ('sending', 'handed-over') group by c.workspace_id),
     ready as (
-      select m.id, m.due_at, m.created_at, m.channel_id, c.quiet_hours, c.critical_anytime, c.workspace_id,
+      select m.id, m.due_at, m.created_at, m.channel_id, c.quiet_hours, c.critical_anytime, c.workspace_id, m.rule_id,
         ${JSON.stringify(perMinute)}::jsonb ? c.type as is_serial
       from alert_message m join alert_channel c on c.id = m.channel_id
       where m.state = 'waiting' and m.due_at <= now() and not ${isInDeletedWorkspace('c.workspace_id')}
         and coalesce(c.retry_at, '-infinity') <= now()
-        and (not m.collecting
+        and (not (m.collecting or m.rule_collecting)
           or c.type = any(${bursts}) and m.created_at <= now() - ${burstHoldMs} * interval '1 millisecond'
           or c.type <> all(${bursts}) and m.created_at <= now() - ${holdMs} * interval '1 millisecond'
             and coalesce(c.last_sent_at, '-infinity') <= now() - ${gapMs} * interval '1 millisecond')
@@ -154,6 +224,7 @@ export async function listDue(
       select first.*, row_number() over (partition by workspace_id order by due_at, id) as place
       from first where not is_serial or turn = 1)
     select due.id, due.quiet_hours, due.critical_anytime,
+      (select r.quiet_hours from alert_rule r where r.id = due.rule_id) as rule_quiet_hours,
       exists (select from alert_message_content c join alert a on a.id = c.alert_id
         where c.message_id = due.id and not c.dropped and a.severity = 'critical' and a.phase <> 'resolved') as has_critical
     from due left join sending using (workspace_id)
@@ -268,7 +339,10 @@ async function takeMessage(
   return rows[0]
 }
 
-/** Keeps the first alert of a message with few, and gives each of the others its own message. */
+/**
+ * Keeps the first alert of a message with few, and gives each of the others its own message. What
+ * has waited for the quiet hours of a rule stays one summary.
+ */
 async function splitMessage(
   db: Db,
   id: string,
@@ -279,6 +353,7 @@ async function splitMessage(
     with message as (
       update alert_message m set collecting = false from alert_channel c
       where m.id = ${id} and m.state = 'waiting' and m.attempts = 0 and c.id = m.channel_id and c.type = any(${bursts})
+        and not (m.rule_collecting and m.due_at > m.created_at)
       returning m.id, m.channel_id, m.due_at, m.created_at),
     content as (
       select c.alert_id, row_number() over (order by a.at, a.id) as place, count(*) over () as count
@@ -305,12 +380,23 @@ async function listContent(db: Db, messageId: string): Promise<AlertRow[]> {
     .leftJoin('alertIncident as incident', 'incident.id', 'alert.incidentId')
     .select(['alert.id', 'alert.kind', 'alert.title', 'text', 'nextStep', 'alert.path', 'at'])
     .select(['phase', 'alert.severity', 'alert.incidentId', 'incident.key as incident'])
+    .select('content.escalatedMinutes')
     .where('content.messageId', '=', messageId)
     .where('content.dropped', '=', false)
     .orderBy('at')
     .orderBy('alert.id')
     .execute()
-  return rows as AlertRow[]
+  return rows.map(({ escalatedMinutes, ...row }) => asEscalated(row as AlertRow, escalatedMinutes))
+}
+
+function asEscalated(alert: AlertRow, minutes: number | null): AlertRow {
+  if (minutes === null) return alert
+  const { title, text } = alert
+  return {
+    ...alert,
+    title: escalatedAlert.title(title),
+    text: `${escalatedAlert.text(minutes)}\n\n${text}`,
+  }
 }
 
 /** The message at the service about an incident; null where there is none. */

@@ -6,6 +6,7 @@ import type { DB } from '../../store/tables.ts'
 import { BATCHED_TYPES, PAGING_TYPES } from '../channels/registry.ts'
 import { queueAlert } from '../delivery/store.ts'
 import { ALERT_RAISED } from '../raise.ts'
+import { findRouteOfIncident } from '../rules/store.ts'
 import { assignIncident, insertAlert } from '../store.ts'
 import { stillOpen } from './messages.ts'
 import {
@@ -98,5 +99,7 @@ async function raiseStillOpen(trx: Db, snooze: EndedSnooze, held: HeldBackAlert[
   if (alertId === null) return
   await assignIncident(trx, alertId, { id: incidentId, phase })
   await countAlertOf(trx, incidentId)
-  await queueAlert(trx, { workspaceId, kind, severity, phase, incidentId }, alertId, BATCHED_TYPES)
+  const route = (await findRouteOfIncident(trx, incidentId)) ?? undefined
+  const alert = { workspaceId, kind, severity, phase, incidentId } as const
+  await queueAlert(trx, alert, alertId, BATCHED_TYPES, route)
 }

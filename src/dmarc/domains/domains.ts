@@ -7,7 +7,7 @@ import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import { MAX_DOMAINS } from '../limits.ts'
-import { countDomains, findDomain, insertDomain, type DomainRow } from './store.ts'
+import { countDomains, findDomain, insertDomain, updateLabels, type DomainRow } from './store.ts'
 
 /**
  * Registers a domain and creates its report address.
@@ -42,13 +42,26 @@ export function newProof(): { mailbox: string; challenge: string } {
 
 /** @throws Fault `not_found` */
 export async function requireDomain(db: Db, workspaceId: string, id: string): Promise<DomainRow> {
-  const row = await findDomain(db, workspaceId, id)
-  if (!row)
-    throw new Fault(
-      'not_found',
-      'Domain not found in your workspace. List your domains for valid IDs.',
-    )
+  return (await findDomain(db, workspaceId, id)) ?? domainNotFound()
+}
+
+/** @throws Fault `not_found` */
+export async function changeLabels(
+  db: Db,
+  workspaceId: string,
+  id: string,
+  labels: string[],
+): Promise<DomainRow> {
+  const row = (await updateLabels(db, workspaceId, id, labels)) ?? domainNotFound()
+  await notifyChange(db, workspaceId, 'dmarc', id)
   return row
+}
+
+function domainNotFound(): never {
+  throw new Fault(
+    'not_found',
+    'Domain not found in your workspace. List your domains for valid IDs.',
+  )
 }
 
 /**

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { addAuditDetails } from '../../accounts/audit/record.ts'
 import { callerOf } from '../../http/auth.ts'
 import { auditOfImport } from '../../http/import.ts'
+import { LabelChanges } from '../../http/labels.ts'
 import { responses, Success } from '../../http/schema.ts'
 import { ImportReport } from '../../http/shapes.ts'
 import type { App } from '../../http/server.ts'
@@ -11,7 +12,7 @@ import { notifyChange } from '../../store/changes.ts'
 import { DNS_TIMEOUT_MS } from '../limits.ts'
 import { byId, tags, type DmarcDeps, type RouteDeps } from '../route-deps.ts'
 import { DmarcDomain, NewDomain, NewDomains, PublishedDomain } from '../shapes.ts'
-import { registerDomain, requireDomain } from './domains.ts'
+import { changeLabels, registerDomain, requireDomain } from './domains.ts'
 import { listRejectedToday } from '../usage/store.ts'
 import { importDomains } from './import-domains.ts'
 import { findPublication } from './publication.ts'
@@ -93,6 +94,24 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     async (request) => {
       const row = await requireDomain(db, callerOf(request).workspaceId, request.params.id)
       return { success: true, data: await shownPublication(row, null, deps) }
+    },
+  )
+  app.patch(
+    '/api/v1/dmarc/domains/:id',
+    {
+      schema: {
+        summary: 'Change the labels of a DMARC domain',
+        tags,
+        params: byId,
+        body: LabelChanges,
+        response: responses(Success(DmarcDomain)),
+      },
+    },
+    async (request) => {
+      const { workspaceId } = callerOf(request)
+      const row = await changeLabels(db, workspaceId, request.params.id, request.body.labels)
+      const rejected = await listRejectedToday(db, [row.id])
+      return { success: true, data: shownDomain(row, reportDomain, rejected) }
     },
   )
   app.post(

@@ -18,6 +18,7 @@ export type DomainRow = {
   totalFailureReports: number
   lastReportAt: Date | null
   riseTold: string | null
+  labels: string[]
   createdAt: Date
 }
 
@@ -36,6 +37,7 @@ const DOMAIN = [
   'totalFailureReports',
   'lastReportAt',
   'riseTold',
+  'labels',
   'createdAt',
 ] as const
 
@@ -115,6 +117,22 @@ export async function findDomainByName(
 export async function findDomainByMailbox(db: Db, mailbox: string): Promise<DomainRow | undefined> {
   const rows = db.selectFrom('dmarcDomain').select(DOMAIN).where('mailbox', '=', mailbox)
   return (await rows.executeTakeFirst()) as DomainRow | undefined
+}
+
+export async function updateLabels(
+  db: Db,
+  workspaceId: string,
+  id: string,
+  labels: string[],
+): Promise<DomainRow | undefined> {
+  const row = await db
+    .updateTable('dmarcDomain')
+    .set({ labels })
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '=', id)
+    .returning(DOMAIN)
+    .executeTakeFirst()
+  return row as DomainRow | undefined
 }
 
 /** Deletes a domain with its reports and statistics. */

@@ -84,6 +84,7 @@ function alertOf({ id, workspaceId, domain }: CheckedDomain, senders: Sender[]):
     severity: senders.some(({ pass, messages }) => pass * 2 < messages) ? 'warning' : 'info',
     ...describeNewSenders(domain, senders),
     path: `/dmarc/${id}`,
+    objects: [domain],
     at,
   }
 }

@@ -94,6 +94,7 @@ function silentAlert(start: SilenceStart, path: DeliveryPath): NewAlert {
     severity: 'warning',
     ...describeSilence(domain, lastAt, path),
     path: `/dmarc/${id}`,
+    objects: [domain],
     at: new Date(),
   }
 }
@@ -107,6 +108,7 @@ function resumedAlert(end: SilenceEnd): ResolvingAlert {
     incident: incidentOf(end),
     ...describeResumedReports(domain, silentSince, resumedAt),
     path: `/dmarc/${id}`,
+    objects: [domain],
     at: new Date(),
   }
 }

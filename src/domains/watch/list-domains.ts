@@ -74,6 +74,7 @@ function summarize(domain: string, { watched, dmarcDomainId, hosts }: Parts): Do
   return {
     domain,
     isWatched: watched !== undefined,
+    labels: watched?.labels ?? [],
     state: isListed ? 'bad' : (watched?.state ?? 'unknown'),
     sentence: watched?.sentence ?? null,
     stages: watched?.stages ?? null,

@@ -50,6 +50,7 @@ export function worseAlert(
         ? `Open the domain: it has ${counted(fixes.length, 'record')} to publish.`
         : 'Open the domain to see the details.',
     path: `/domains/${domain}`,
+    objects: [domain],
     at,
   }
 }
@@ -77,6 +78,7 @@ export function recoveredAlert(
     text: verdict.sentence,
     nextStep: '',
     path: `/domains/${domain}`,
+    objects: [domain],
     at: new Date(checkedAt),
   }
 }
@@ -98,6 +100,7 @@ export function renewedAlert(
     text: `It now ends on ${day}.`,
     nextStep: '',
     path: `/domains/${domain}`,
+    objects: [domain],
     at,
   }
 }
@@ -138,6 +141,7 @@ export function expiryAlert(
         : `It ends on ${day}. After that, mail and websites of the domain stop working.`,
     nextStep: `Renew it ${where}. If it renews automatically, check the payment method.`,
     path: `/domains/${domain}`,
+    objects: [domain],
     at,
   }
 }

@@ -4,6 +4,7 @@ import { Fault } from '../../errors.ts'
 import { hasScope, type Module } from '../../http/access.ts'
 import { callerOf } from '../../http/auth.ts'
 import { auditOfImport } from '../../http/import.ts'
+import { LabelChanges } from '../../http/labels.ts'
 import { Done, Nullable, paginationOf, responses, sliceOf, Success } from '../../http/schema.ts'
 import { ImportReport } from '../../http/shapes.ts'
 import type { App } from '../../http/server.ts'
@@ -21,7 +22,7 @@ import {
 import { readHistory, type ReadableParts } from './history.ts'
 import { importWatchedDomains, type ImportDeps } from './import-domains.ts'
 import { listWorkspaceDomains } from './list-domains.ts'
-import { deleteWatched, findStoredReport } from './store.ts'
+import { deleteWatched, findStoredReport, updateLabels } from './store.ts'
 import { watchDomain, type WatchDeps } from './watch-domain.ts'
 
 const tags = ['Domains']
@@ -33,6 +34,7 @@ export function watchRoutes(app: App, deps: WatchDeps & ImportDeps): void {
   historyRoute(app, deps)
   watchRoute(app, deps)
   importRoute(app, deps)
+  labelsRoute(app, deps)
   unwatchRoute(app, deps)
 }
 
@@ -159,6 +161,31 @@ function importRoute(app: App, deps: ImportDeps): void {
       const data = await importWatchedDomains(deps, workspaceId, request.body.entries)
       addAuditDetails(request, auditOfImport(data))
       return { success: true, data }
+    },
+  )
+}
+
+function labelsRoute(app: App, { db }: WatchDeps): void {
+  app.put(
+    '/api/v1/domains/:domain/labels',
+    {
+      schema: {
+        summary: 'Change the labels of a watched domain',
+        operationId: 'changeDomainLabels',
+        tags,
+        params: DomainParams,
+        body: LabelChanges,
+        response: responses(Success(LabelChanges)),
+      },
+    },
+    async (request) => {
+      const { name: domain, unicode } = parseDomain(request.params.domain)
+      const { workspaceId } = callerOf(request)
+      const { labels } = request.body
+      if (!(await updateLabels(db, { workspaceId, domain, labels })))
+        throw new Fault('not_found', `${unicode} is not watched.`)
+      await notifyChange(db, workspaceId, 'checks')
+      return { success: true, data: { labels } }
     },
   )
 }

@@ -22,6 +22,7 @@ export type WatchedDomainRow = {
   checkedAt: Date | null
   states: KnownStates
   checkDueAt: Date
+  labels: string[]
   createdAt: Date
 }
 
@@ -38,6 +39,7 @@ const WATCHED = [
   'checkedAt',
   'states',
   'checkDueAt',
+  'labels',
   'createdAt',
 ] as const
 
@@ -82,7 +84,7 @@ export async function listIncomplete(
   limit: number,
 ): Promise<WatchedDomainRow[]> {
   const { rows } = await sql<WatchedDomainRow>`
-    select id, workspace_id, domain, hosts, records, records_at, state, sentence, stages, checked_at, states, check_due_at, created_at
+    select id, workspace_id, domain, hosts, records, records_at, state, sentence, stages, checked_at, states, check_due_at, labels, created_at
     from (
       select *, row_number() over (partition by workspace_id order by id) as turn
       from watched_domain where hosts = '{}' and id <> all(${tried})) as incomplete
@@ -119,6 +121,20 @@ export async function findWatched(
     .where('domain', '=', domain)
     .executeTakeFirst()
   return row as unknown as WatchedDomainRow | undefined
+}
+
+/** @returns false where the workspace does not watch the domain */
+export async function updateLabels(
+  db: Db,
+  { workspaceId, domain, labels }: Pick<WatchedDomainRow, 'workspaceId' | 'domain' | 'labels'>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('watchedDomain')
+    .set({ labels })
+    .where('workspaceId', '=', workspaceId)
+    .where('domain', '=', domain)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
 }
 
 export async function deleteWatched(db: Db, workspaceId: string, domain: string): Promise<boolean> {
@@ -247,7 +263,7 @@ export async function findStoredReport(
 /** Domains whose records were not checked since then, one of each workspace in turn. */
 export async function listDue(db: Db, since: Date, limit: number): Promise<WatchedDomainRow[]> {
   const { rows } = await sql<WatchedDomainRow>`
-    select id, workspace_id, domain, hosts, records, records_at, state, sentence, stages, checked_at, states, check_due_at, created_at
+    select id, workspace_id, domain, hosts, records, records_at, state, sentence, stages, checked_at, states, check_due_at, labels, created_at
     from (
       select *, row_number() over (partition by workspace_id order by records_at nulls first, id) as turn
       from watched_domain where records_at is null or records_at < ${since}) as due

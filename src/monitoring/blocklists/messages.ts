@@ -33,6 +33,7 @@ function listedAlert(host: HostRow, { ip, listing, since }: ListingChange, at: D
     text: text.filter((line) => line !== null).join('\n'),
     nextStep: nextStepOf(list, ip),
     path: `/monitoring/${host.id}`,
+    objects: [host.host, ip],
     at,
   }
 }
@@ -54,6 +55,7 @@ function clearedAlert(
     text: `${nameOf(host, ip)} is no longer on the blocklist ${list.name} (${list.zone}). First seen at ${clock(since)}, confirmed at ${clock(at)}.`,
     nextStep: '',
     path: `/monitoring/${host.id}`,
+    objects: [host.host, ip],
     at,
   }
 }
@@ -89,6 +91,7 @@ export function alreadyListedAlert(
     ].join('\n'),
     nextStep: `Find and fix the cause, for example a hacked mailbox, then start delisting ${first?.ip ?? host.host}. An address removed too early is listed again.`,
     path: `/monitoring/${host.id}`,
+    objects: [host.host],
     at,
   }
 }

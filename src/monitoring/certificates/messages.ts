@@ -35,6 +35,7 @@ export function certificateAlert(
     text: `${text}\n${describeCertificate(fact.detail)}`,
     nextStep,
     path: `/monitoring/${id}`,
+    objects: [host],
     at,
   }
 }
@@ -65,6 +66,7 @@ export function renewalDueAlert(
     nextStep:
       'Check why automatic renewal failed. On most servers: `certbot renew --dry-run` shows the error. After a renewal, reload the service.',
     path: `/monitoring/${id}`,
+    objects: [host],
     at,
   }
 }
@@ -84,6 +86,7 @@ export function renewedAlert(
     text: describeCertificate(detail),
     nextStep: '',
     path: `/monitoring/${id}`,
+    objects: [host],
     at,
   }
 }

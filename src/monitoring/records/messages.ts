@@ -31,6 +31,7 @@ export function recordsAlert(
     nextStep:
       'If you made this change, no action is needed. If not, check who has access to this zone and restore the records.',
     path: `/monitoring/${id}`,
+    objects: [host],
     at,
   }
 }

@@ -53,6 +53,7 @@ export type Endpoint = {
 /** The settings that an owner can change. Omitted settings stay unchanged. */
 export type EndpointSettings = {
   label?: string | undefined
+  labels?: string[] | undefined
   responseStatus?: number | undefined
   responseBody?: string | undefined
   responseType?: string | undefined
@@ -336,6 +337,7 @@ type Plain = Omit<EndpointSettings, 'signature' | 'alerts'>
  */
 const PLAIN_FIELDS = [
   'label',
+  'labels',
   'responseStatus',
   'responseBody',
   'responseType',

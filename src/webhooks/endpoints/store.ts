@@ -6,6 +6,7 @@ export type EndpointRow = {
   id: string
   token: string
   label: string
+  labels: string[]
   responseStatus: number
   responseBody: string
   responseType: string
@@ -35,6 +36,7 @@ const PLAIN = [
   'id',
   'token',
   'label',
+  'labels',
   'responseStatus',
   'responseBody',
   'responseType',

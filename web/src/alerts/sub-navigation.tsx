@@ -1,3 +1,4 @@
+import { list as rules } from '../alert-rules/messages.ts'
 import { messages as digest } from '../digest/messages.ts'
 import { list as messages } from './messages.ts'
 import { EXACT_PATH, SubNavigationLink, SubNavigation } from '../ui/navigation/sub-navigation.tsx'
@@ -9,6 +10,7 @@ export function AlertsSubNavigation() {
         {messages.history}
       </SubNavigationLink>
       <SubNavigationLink to="/alerts/channels">{messages.channels}</SubNavigationLink>
+      <SubNavigationLink to="/alerts/rules">{rules.link}</SubNavigationLink>
       <SubNavigationLink to="/alerts/digest">{digest.title}</SubNavigationLink>
     </SubNavigation>
   )

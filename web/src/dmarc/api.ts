@@ -76,6 +76,8 @@ export const dmarc = {
   verify: async (id: string) =>
     (await request<ApiResponse<PublishedDomain>>('POST', `${BASE}/domains/${id}/verify`)).data,
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/domains/${id}`),
+  changeLabels: (id: string, labels: string[]) =>
+    request<unknown>('PATCH', `${BASE}/domains/${id}`, { body: { labels } }),
   /** @param days ending today */
   summary: async (id: string, days: number) =>
     (

@@ -82,6 +82,8 @@ export const domains = {
         body: { entries },
       })
     ).data,
+  changeLabels: (domain: string, labels: string[]) =>
+    request<unknown>('PUT', `${pathOf(domain)}/labels`, { body: { labels } }),
   unwatch: (domain: string) => request<unknown>('DELETE', `${pathOf(domain)}/watch`),
 }
 

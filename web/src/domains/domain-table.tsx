@@ -1,3 +1,4 @@
+import { LABELS_COLUMN, LabelLine } from '../labels/labels-column.tsx'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -67,10 +68,13 @@ const COLUMNS: Column<DomainSummary>[] = [
   {
     key: 'domain',
     title: messages.columns.domain,
-    cell: ({ domain }) => (
-      <Link to="/domains/$domain" params={{ domain }}>
-        {domain}
-      </Link>
+    cell: ({ domain, labels }) => (
+      <>
+        <Link to="/domains/$domain" params={{ domain }}>
+          {domain}
+        </Link>
+        <LabelLine labels={labels} />
+      </>
     ),
     sort: ({ domain }) => domain,
     csv: ({ domain }) => domain,
@@ -87,6 +91,7 @@ const COLUMNS: Column<DomainSummary>[] = [
     sort: ({ state }) => STATE_ORDER.indexOf(state),
     csv: ({ state }) => stateNames[state],
   },
+  LABELS_COLUMN,
   { key: 'result', title: messages.columns.result, csv: ({ sentence }) => sentence },
   {
     key: 'watched',

@@ -1,3 +1,6 @@
+import { LabelsForm } from '../labels/labels-form.tsx'
+import { labels as labelMessages } from '../labels/messages.ts'
+import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../ui/actions/button.tsx'
@@ -16,7 +19,8 @@ export function WatchPanel({ domain }: { domain: string }) {
   const queries = useQueryClient()
   const { data } = useQuery(domainsQuery)
   const [{ busy, watched, problem }, setState] = useState<State>({ busy: false })
-  const isWatched = data?.domains.some((one) => one.domain === domain && one.isWatched) ?? false
+  const known = data?.domains.find((one) => one.domain === domain && one.isWatched)
+  const isWatched = known !== undefined
 
   async function change(send: () => Promise<WatchedDomain | undefined>): Promise<void> {
     setState({ busy: true })
@@ -27,6 +31,11 @@ export function WatchPanel({ domain }: { domain: string }) {
     } catch (error) {
       setState({ busy: false, problem: (error as Error).message })
     }
+  }
+
+  async function saveLabels(labels: string[]): Promise<void> {
+    await domains.changeLabels(domain, labels)
+    await queries.invalidateQueries({ queryKey: ['domains'] })
   }
 
   return (
@@ -54,6 +63,11 @@ export function WatchPanel({ domain }: { domain: string }) {
         )}
         <Muted>{isWatched ? messages.on : messages.explanation}</Muted>
       </Row>
+      {known && (
+        <Disclosure summary={labelMessages.title}>
+          <LabelsForm labels={known.labels} save={saveLabels} />
+        </Disclosure>
+      )}
       <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
       <div role="status">{watched && <WatchResult {...watched} />}</div>
     </Stack>

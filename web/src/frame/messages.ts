@@ -68,6 +68,7 @@ export const palette = {
   newToken: 'New API token',
   newChannel: 'New alert channel',
   newChannelKeywords: 'add notification chat push phone paging email webhook',
+  newRule: 'New alert rule',
   newEndpoint: 'New webhook endpoint',
   signOut: 'Sign out',
   signOutKeywords: 'log out logout',

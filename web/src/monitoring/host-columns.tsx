@@ -1,3 +1,4 @@
+import { LABELS_COLUMN, LabelLine } from '../labels/labels-column.tsx'
 import { Link } from '@tanstack/react-router'
 import { Status } from '../ui/feedback/status.tsx'
 import { Muted } from '../ui/layout/page.tsx'
@@ -19,18 +20,20 @@ export const HOST_COLUMNS: Column<Host>[] = [
   {
     key: 'host',
     title: hostTitle,
-    cell: ({ id, host, label }) => (
+    cell: ({ id, host, label, labels }) => (
       <>
         <Link to="/monitoring/$id" params={{ id }}>
           {host}
         </Link>
         {label && <small>{label}</small>}
+        <LabelLine labels={labels} />
       </>
     ),
     sort: ({ host }) => host,
     csv: ({ host }) => host,
   },
   { key: 'label', title: create.label, csv: ({ label }) => label },
+  LABELS_COLUMN,
   {
     key: 'status',
     title: statusTitle,

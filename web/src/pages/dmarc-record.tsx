@@ -1,3 +1,5 @@
+import { LabelsForm } from '../labels/labels-form.tsx'
+import { labels as labelMessages } from '../labels/messages.ts'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -27,6 +29,7 @@ export function Screen() {
         domain ? (
           <>
             <Ownership domain={domain} />
+            <DomainLabels domain={domain} />
             <Section title={messages.deleteTitle}>
               <Muted>{messages.deleteEffect}</Muted>
               <div>
@@ -46,6 +49,20 @@ export function Screen() {
         </Section>
       )}
     </DomainPage>
+  )
+}
+
+function DomainLabels({ domain: { id, labels } }: { domain: PublishedDomain }) {
+  const queries = useQueryClient()
+  async function save(changed: string[]): Promise<void> {
+    await dmarc.changeLabels(id, changed)
+    queries.setQueryData(domainQuery(id).queryKey, (now) => now && { ...now, labels: changed })
+    await queries.invalidateQueries(domainsQuery)
+  }
+  return (
+    <Section title={labelMessages.title}>
+      <LabelsForm labels={labels} save={save} />
+    </Section>
   )
 }
 

@@ -1,3 +1,5 @@
+import { labelsOf, wrongLabels } from '../labels/labels.ts'
+import { LabelsField } from '../labels/labels-field.tsx'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -46,17 +48,27 @@ export function Screen() {
   )
 }
 
-function Settings({ host: { id, label, tlsPorts, dnsRecords, host } }: { host: HostDetail }) {
+function Settings({
+  host: { id, label, labels, tlsPorts, dnsRecords, host },
+}: {
+  host: HostDetail
+}) {
   const access = useAccess()
   const queries = useQueryClient()
   const navigate = useNavigate()
 
   async function save({
     label: text = '',
+    labels: labelsText,
     tlsPorts: ports = '',
     dnsRecords: records,
   }: Record<string, string>) {
-    const changes = { label: text.trim(), tlsPorts: portsOf(ports), dnsRecords: records === 'on' }
+    const changes = {
+      label: text.trim(),
+      labels: labelsOf(labelsText),
+      tlsPorts: portsOf(ports),
+      dnsRecords: records === 'on',
+    }
     queries.setQueryData(hostQuery(id).queryKey, await monitoring.change(id, changes))
     await queries.invalidateQueries({ queryKey: ['monitoring', 'hosts'] })
     await navigate({ to: '/monitoring/$id', params: { id } })
@@ -67,7 +79,7 @@ function Settings({ host: { id, label, tlsPorts, dnsRecords, host } }: { host: H
       {...access}
       onSubmit={save}
       submit={messages.save}
-      check={({ tlsPorts: ports = '' }) => wrongPorts(ports)}
+      check={(values) => ({ ...wrongPorts(values['tlsPorts'] ?? ''), ...wrongLabels(values) })}
     >
       <TextField
         name="label"
@@ -76,6 +88,7 @@ function Settings({ host: { id, label, tlsPorts, dnsRecords, host } }: { host: H
         maxLength={100}
         autoComplete="off"
       />
+      <LabelsField labels={labels} />
       <TextField
         name="tlsPorts"
         label={messages.ports}

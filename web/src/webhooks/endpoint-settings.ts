@@ -1,3 +1,4 @@
+import { labelsOf, wrongLabels } from '../labels/labels.ts'
 import { counted, durationText } from '../ui/text/format.ts'
 import type { Endpoint, EndpointSettings } from './api.ts'
 import { settings } from './messages.ts'
@@ -19,6 +20,7 @@ export const SCHEMES: { value: Scheme | ''; label: string }[] = [
 export function parseSettings(values: Record<string, string>): EndpointSettings {
   return {
     label: (values['label'] ?? '').trim(),
+    labels: labelsOf(values['labels']),
     responseStatus: Number(values['responseStatus']),
     responseType: (values['responseType'] ?? '').trim(),
     // Browsers send the line breaks of a text area as CRLF; the user typed LF.
@@ -106,6 +108,7 @@ export function validateSettings(
   const scheme = values['signature.scheme'] ?? ''
   const isNewScheme = scheme !== '' && scheme !== before.signature?.scheme
   return {
+    ...wrongLabels(values),
     ...(!(Number.isInteger(status) && status >= 200 && status <= 599) && {
       responseStatus: settings.wrongStatus,
     }),

@@ -1,3 +1,4 @@
+import { LABELS_COLUMN, LabelLine } from '../labels/labels-column.tsx'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { deleteAllWithUndo } from '../deletions.ts'
@@ -68,12 +69,14 @@ const COLUMNS: Column<Endpoint>[] = [
         <small>
           <code>{endpoint.url}</code>
         </small>
+        <LabelLine labels={endpoint.labels} />
       </>
     ),
     sort: nameOf,
     csv: ({ label }) => label,
   },
   { key: 'url', title: messages.columns.url, csv: ({ url }) => url },
+  LABELS_COLUMN,
   {
     key: 'requests',
     title: messages.columns.requests,

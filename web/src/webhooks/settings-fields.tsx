@@ -1,3 +1,4 @@
+import { LabelsField } from '../labels/labels-field.tsx'
 import { useState } from 'react'
 import {
   AreaField,
@@ -22,6 +23,7 @@ export function ResponseFields({ endpoint }: { endpoint: Endpoint }) {
         maxLength={100}
         autoComplete="off"
       />
+      <LabelsField labels={endpoint.labels} />
       <Section title={settings.response}>
         <Stack>
           <FieldRow>

@@ -1,3 +1,4 @@
+import { LABELS_COLUMN, LabelLine } from '../../labels/labels-column.tsx'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { deleteAllWithUndo } from '../../deletions.ts'
@@ -66,14 +67,18 @@ const COLUMNS: Column<ReportDomain>[] = [
   {
     key: 'domain',
     title: messages.domain,
-    cell: ({ id, domain }) => (
-      <Link to="/dmarc/$id" params={{ id }}>
-        {domain}
-      </Link>
+    cell: ({ id, domain, labels }) => (
+      <>
+        <Link to="/dmarc/$id" params={{ id }}>
+          {domain}
+        </Link>
+        <LabelLine labels={labels} />
+      </>
     ),
     sort: ({ domain }) => domain,
     csv: ({ domain }) => domain,
   },
+  LABELS_COLUMN,
   {
     key: 'verified',
     title: messages.verification,

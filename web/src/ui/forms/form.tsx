@@ -22,7 +22,7 @@ const NO_PROBLEM: Problem = { message: '', fields: {} }
 /** Name of the second submit button. */
 const ALSO = 'also'
 
-const FieldProblems = createContext<Record<string, string>>({})
+export const FieldProblems = createContext<Record<string, string>>({})
 
 type FormProps = {
   /**

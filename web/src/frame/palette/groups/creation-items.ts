@@ -37,6 +37,7 @@ const FORMS: Form[] = [
     field: 'service',
     keywords: messages.newChannelKeywords,
   },
+  { name: messages.newRule, to: '/alerts/rules', field: 'name' },
 ]
 
 /** New objects, and checks. */

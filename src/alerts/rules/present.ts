@@ -1,0 +1,58 @@
+import type { Role } from '../../http/access.ts'
+import type { Db } from '../../store/database.ts'
+import type { SendDeps } from '../channels/channel-type.ts'
+import { channelTypeOf } from '../channels/registry.ts'
+import { insertFirstChannel, listChannels, type ChannelRow } from '../channels/store.ts'
+import { presentChannel } from '../view.ts'
+import { describePreview, describeRule, ruleProblems } from './messages.ts'
+import { usableChannels, type Preview, type PreviewChannel } from './preview.ts'
+import type { RuleRow, RuleSettings } from './rule.ts'
+
+/** The channels of a workspace as rules and previews name them, to a member of this role. */
+export async function listNamedChannels(
+  deps: Pick<SendDeps, 'relay'> & { db: Db },
+  workspaceId: string,
+  role: Role,
+): Promise<PreviewChannel[]> {
+  await insertFirstChannel(deps.db, workspaceId)
+  const rows = await listChannels(deps.db, workspaceId)
+  return rows.map((row) => {
+    const { status } = presentChannel(row, deps, { role, waiting: 0 })
+    const { id, kinds, minSeverity, quietHours, criticalAnytime } = row
+    const name = nameOf(row, deps, role)
+    const isUsable = row.confirmedAt !== null && row.disabledReason === null
+    return { id, name, status, isUsable, kinds, minSeverity, quietHours, criticalAnytime }
+  })
+}
+
+function nameOf(row: ChannelRow, deps: Pick<SendDeps, 'relay'>, role: Role): string {
+  if (row.label !== '') return `${row.label} (${channelTypeOf(row).name})`
+  const { name, address, url } = presentChannel(row, deps, { role, waiting: 0 })
+  return address ?? url ?? name
+}
+
+export function presentRule(rule: RuleRow, channels: PreviewChannel[]) {
+  const usable = usableChannels(channels)
+  const isSkipped = rule.enabled && !rule.channels.some((id) => usable.has(id))
+  return {
+    ...rule,
+    sentence: sentenceOf(rule, channels),
+    problem: isSkipped ? ruleProblems.noChannel : null,
+  }
+}
+
+export function presentPreview<T extends RuleSettings & { id: string | null }>(
+  { rule, ...preview }: Preview<T>,
+  channels: PreviewChannel[],
+) {
+  return {
+    ...preview,
+    sentence: describePreview({ ruleName: rule && rule.name, hasRule: rule !== null, ...preview }),
+    rule: rule && { id: rule.id, name: rule.name, sentence: sentenceOf(rule, channels) },
+  }
+}
+
+function sentenceOf(rule: RuleSettings, channels: PreviewChannel[]): string {
+  const names = new Map(channels.map(({ id, name }) => [id, name]))
+  return describeRule(rule, (id) => names.get(id) ?? null)
+}

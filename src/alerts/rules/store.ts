@@ -1,0 +1,298 @@
+import { sql } from 'kysely'
+import type { Db } from '../../store/database.ts'
+import { covers } from '../silence/mutes/store.ts'
+import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
+import type { RuleRow, RuleSettings, Escalation, RuleQuietHours } from './rule.ts'
+
+const RULE = [
+  'id',
+  'name',
+  'enabled',
+  'kinds',
+  'objects',
+  'labels',
+  'minSeverity',
+  'channels',
+  'quietHours',
+  'criticalAnytime',
+  'escalation',
+  'createdAt',
+] as const
+
+/** Lists the rules of a workspace, in their order. */
+export async function listRules(db: Db, workspaceId: string): Promise<RuleRow[]> {
+  const rows = await db
+    .selectFrom('alertRule')
+    .select(RULE)
+    .where('workspaceId', '=', workspaceId)
+    .orderBy('position')
+    .orderBy('id')
+    .execute()
+  return rows as unknown as RuleRow[]
+}
+
+export async function findRuleById(
+  db: Db,
+  workspaceId: string,
+  id: string,
+): Promise<RuleRow | undefined> {
+  const row = await db
+    .selectFrom('alertRule')
+    .select(RULE)
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row as RuleRow | undefined
+}
+
+/** Counts the rules of a workspace, and serialises changes of their number and order. */
+export async function lockAndCountRules(db: Db, workspaceId: string): Promise<number> {
+  await db
+    .selectFrom('workspace')
+    .select('id')
+    .where('id', '=', workspaceId)
+    .forNoKeyUpdate()
+    .execute()
+  const { count } = await db
+    .selectFrom('alertRule')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('workspaceId', '=', workspaceId)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Inserts a rule after all others. */
+export async function insertRule(
+  db: Db,
+  workspaceId: string,
+  settings: RuleSettings,
+): Promise<RuleRow> {
+  const row = await db
+    .insertInto('alertRule')
+    .values({
+      workspaceId,
+      ...written(settings),
+      channels: settings.channels,
+      position: sql<number>`(select coalesce(max(position), 0) + 1 from alert_rule where workspace_id = ${workspaceId})`,
+    })
+    .returning(RULE)
+    .executeTakeFirstOrThrow()
+  return row as unknown as RuleRow
+}
+
+/** Updates the given settings, and makes what waits for the quiet hours of the rule due. */
+export async function updateRule(
+  db: Db,
+  workspaceId: string,
+  id: string,
+  settings: Partial<RuleSettings>,
+): Promise<RuleRow | undefined> {
+  const row = await db
+    .updateTable('alertRule')
+    // A statement needs something to set; setting the ID to itself changes nothing.
+    .set({ id, ...written(settings) })
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '=', id)
+    .returning(RULE)
+    .executeTakeFirst()
+  if (row) await releaseHeld(db, id)
+  return row as RuleRow | undefined
+}
+
+function written({ quietHours, escalation, ...settings }: Partial<RuleSettings>) {
+  return {
+    ...settings,
+    ...(quietHours !== undefined && { quietHours: quietHours && JSON.stringify(quietHours) }),
+    ...(escalation !== undefined && { escalation: escalation && JSON.stringify(escalation) }),
+  }
+}
+
+export async function deleteRule(db: Db, workspaceId: string, id: string): Promise<boolean> {
+  const rule = await findRuleById(db, workspaceId, id)
+  if (!rule) return false
+  await releaseHeld(db, id)
+  await db.deleteFrom('alertRule').where('id', '=', id).execute()
+  return true
+}
+
+/** Makes messages that wait for the quiet hours of a rule due; the sender checks them again. */
+async function releaseHeld(db: Db, ruleId: string): Promise<void> {
+  await sql`
+    update alert_message set due_at = now()
+    where rule_id = ${ruleId} and state = 'waiting' and attempts = 0 and due_at > now()`.execute(db)
+}
+
+/** Numbers the rules in this order. */
+export async function orderRules(db: Db, workspaceId: string, ids: string[]): Promise<void> {
+  await sql`
+    update alert_rule set position = array_position(${ids}::uuid[], id)
+    where workspace_id = ${workspaceId}`.execute(db)
+}
+
+/** IDs of channels that can receive alerts, or that a member turned off on purpose. */
+export async function listUsableChannels(db: Db, workspaceId: string): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('alertChannel')
+    .select('id')
+    .where('workspaceId', '=', workspaceId)
+    .where('confirmedAt', 'is not', null)
+    .where('disabledReason', 'is', null)
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Endpoints with the same name whose labels count. */
+const MAX_NAMESAKES = 20
+
+/** The labels of the objects of a workspace with one of these names, whatever they are. */
+export async function findLabels(
+  db: Db,
+  workspaceId: string,
+  names: readonly string[],
+): Promise<string[]> {
+  const isNamed = (column: string) =>
+    sql`workspace_id = ${workspaceId} and ${sql.ref(column)} = any(${names}::text[])`
+  const { rows } = await sql<{ label: string }>`
+    select distinct unnest(labels) as label from (
+      select labels from monitored_host where ${isNamed('host')}
+      union all select labels from watched_domain where ${isNamed('domain')}
+      union all select labels from dmarc_domain where ${isNamed('domain')}
+      union all select labels from webhook_endpoint where ${isNamed('token')}
+      union all (select labels from webhook_endpoint where ${isNamed('label')} limit ${MAX_NAMESAKES})
+    ) as named order by label`.execute(db)
+  return rows.map(({ label }) => label)
+}
+
+/** The labels that objects of a workspace have, with the number of objects. */
+export async function listLabels(
+  db: Db,
+  workspaceId: string,
+  limit: number,
+): Promise<{ label: string; objects: number }[]> {
+  const { rows } = await sql<{ label: string; objects: number }>`
+    select label, count(*)::int as objects from (
+      select unnest(labels) as label from monitored_host where workspace_id = ${workspaceId}
+      union all select unnest(labels) from watched_domain where workspace_id = ${workspaceId}
+      union all select unnest(labels) from dmarc_domain where workspace_id = ${workspaceId}
+      union all select unnest(labels) from webhook_endpoint where workspace_id = ${workspaceId}
+    ) as used group by label order by count(*) desc, label limit ${limit}`.execute(db)
+  return rows
+}
+
+/**
+ * Records the rule of an incident. Another rule than before starts its escalation, unless the
+ * incident is acknowledged or the workspace has too many that wait.
+ * @param escalatesAt when the first step is due; null without an escalation
+ */
+export async function assignRule(
+  db: Db,
+  incidentId: string,
+  { ruleId, escalatesAt }: { ruleId: string | null; escalatesAt: Date | null },
+  maxEscalating: number,
+): Promise<void> {
+  const isSame = sql`i.rule_id is not distinct from ${ruleId}::uuid`
+  await sql`
+    update alert_incident i set rule_id = ${ruleId}::uuid,
+      escalation_step = case when ${isSame} then escalation_step else 0 end,
+      escalates_at = case
+        when ${isSame} and (escalates_at is not null or escalation_step > 0) then escalates_at
+        when acknowledged_at is not null or (
+          select count(*) from alert_incident other
+          where other.workspace_id = i.workspace_id and other.escalates_at is not null) >= ${maxEscalating} then null
+        else ${escalatesAt}::timestamptz end
+    where id = ${incidentId} and (rule_id is not null or ${ruleId}::uuid is not null)`.execute(db)
+}
+
+/** Where the rule of an incident sends alerts about it; null for an incident without a rule. */
+export async function findRouteOfIncident(
+  db: Db,
+  incidentId: string,
+): Promise<{ channels: string[]; quietRuleId: string | null } | null> {
+  const row = await db
+    .selectFrom('alertIncident')
+    .innerJoin('alertRule', 'alertRule.id', 'alertIncident.ruleId')
+    .select(['alertRule.id', 'channels', 'quietHours'])
+    .where('alertIncident.id', '=', incidentId)
+    .where('enabled', '=', true)
+    .executeTakeFirst()
+  return row ? { channels: row.channels, quietRuleId: row.quietHours === null ? null : row.id } : null
+}
+
+/** The rule of an incident, if it has quiet hours. */
+export async function findQuietRule(db: Db, incidentId: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('alertIncident')
+    .innerJoin('alertRule', 'alertRule.id', 'alertIncident.ruleId')
+    .select('alertRule.id')
+    .where('alertIncident.id', '=', incidentId)
+    .where('quietHours', 'is not', null)
+    .executeTakeFirst()
+  return row?.id ?? null
+}
+
+/**
+ * Incidents whose next step is due. Workspaces take turns, so that thousands of one do not delay
+ * others; those of deleted ones wait.
+ */
+export async function listDueEscalations(db: Db, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    with due as (
+      select id, escalates_at, row_number() over (partition by workspace_id order by escalates_at, id) as turn
+      from alert_incident where escalates_at <= now() and not ${isInDeletedWorkspace('workspace_id')})
+    select id from due order by turn, escalates_at limit ${limit}`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/** An incident whose next step is due, with its rule. */
+export type DueEscalation = {
+  id: string
+  workspaceId: string
+  severity: RuleSettings['minSeverity']
+  kind: string
+  openedAt: Date
+  /** It is resolved, acknowledged or muted. */
+  isOver: boolean
+  snoozedUntil: Date | null
+  step: number
+  ruleId: string | null
+  enabled: boolean | null
+  escalation: Escalation | null
+  quietHours: RuleQuietHours | null
+  criticalAnytime: boolean | null
+  /** Its last alert that did not resolve it. */
+  alertId: string | null
+}
+
+/** Locks an incident whose step is due; undefined where another instance has taken the step. */
+export async function claimEscalation(db: Db, id: string): Promise<DueEscalation | undefined> {
+  const { rows } = await sql<DueEscalation>`
+    select i.id, i.workspace_id, i.severity, i.kind, i.opened_at,
+      i.resolved_at is not null or i.acknowledged_at is not null or exists (
+        select from alert_mute m where ${covers({
+          workspaceId: sql`i.workspace_id`,
+          kind: sql`i.kind`,
+          path: sql`i.path`,
+          key: sql`i.key`,
+        })}) as is_over,
+      case when i.snoozed_until > now() then i.snoozed_until end as snoozed_until,
+      i.escalation_step as step, r.id as rule_id, r.enabled, r.escalation, r.quiet_hours, r.critical_anytime,
+      (select a.id from alert a where a.incident_id = i.id and a.phase <> 'resolved'
+        order by a.id desc limit 1) as alert_id
+    from alert_incident i left join alert_rule r on r.id = i.rule_id
+    where i.id = ${id} and i.escalates_at <= now()
+    for update of i skip locked`.execute(db)
+  return rows[0]
+}
+
+/** @param at when the next step is due; null when none is left */
+export async function scheduleEscalation(
+  db: Db,
+  id: string,
+  { step, at }: { step: number; at: Date | null },
+): Promise<void> {
+  await db
+    .updateTable('alertIncident')
+    .set({ escalationStep: step, escalatesAt: at })
+    .where('id', '=', id)
+    .execute()
+}
