@@ -27,10 +27,8 @@ afterEach(async () => {
 
 it('runs every command of docs/alerts.md', async () => {
   const blocks = examplesIn(readFileSync('docs/alerts.md', 'utf8'))
-  const [functions, told, incidents, channels, confirm, webhook, quiet] = blocks as [
-    string,
-    ...string[],
-  ]
+  const [functions, told, incidents, channels, confirm, webhook, quiet, act, rule, preview] =
+    blocks as [string, ...string[]]
   const shell = startShell({ TOKEN: alice.token })
   const run = (block = 'false') =>
     shell.run(
@@ -60,6 +58,15 @@ it('runs every command of docs/alerts.md', async () => {
     'channel.test',
   ])
   expect(await run(quiet)).toContain('Europe/Berlin')
-  expect(blocks.length).toBe(7)
+  const acted = await run(act)
+  expect(acted).toContain('{"success":true}{"success":true}')
+  expect(acted).toContain('Delisting requested')
+  // Hosts belong to another module, and the example’s two channels exist only here.
+  const ruled = await run(
+    rule?.replace(/^call PATCH.*$/m, '').replace(/\$(CHAT|PAGER)/g, '$ONCALL'),
+  )
+  expect(ruled).toContain('after 15 minutes without acknowledgement')
+  expect(await run(preview)).toContain('oncall@example.com')
+  expect(blocks.length).toBe(10)
   await shell.end()
 }, 60_000)

@@ -19,6 +19,7 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
   '/api/v1/abuse/tokens/{token}': { token: 'select id from abuse_token' },
   '/api/v1/alerts/channels/{id}': { id: 'select id from alert_channel' },
   '/api/v1/alerts/incidents/{id}': { id: 'select id from alert_incident' },
+  '/api/v1/alerts/mutes/{id}': { id: 'select id from alert_mute' },
   '/api/v1/alerts/rules/{id}': { id: 'select id from alert_rule' },
   '/api/v1/delisting/{id}': {
     id: 'select id from delisting_process',
@@ -68,6 +69,7 @@ const BODIES: Record<string, object> = {
   'PUT /api/webhook/endpoints/{id}': { label: 'taken over' },
   'PATCH /api/v1/monitoring/hosts/{id}': { label: 'taken over' },
   'PATCH /api/v1/alerts/channels/{id}': { label: 'taken over' },
+  'POST /api/v1/alerts/incidents/{id}/snooze': { minutes: 60 },
   'PATCH /api/v1/alerts/rules/{id}': { name: 'taken over' },
   'PATCH /api/v1/dmarc/domains/{id}': { labels: ['taken-over'] },
   'PUT /api/webhook/endpoints/{id}/response-secret': { secret: 'taken over' },

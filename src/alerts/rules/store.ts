@@ -215,7 +215,9 @@ export async function findRouteOfIncident(
     .where('alertIncident.id', '=', incidentId)
     .where('enabled', '=', true)
     .executeTakeFirst()
-  return row ? { channels: row.channels, quietRuleId: row.quietHours === null ? null : row.id } : null
+  return row
+    ? { channels: row.channels, quietRuleId: row.quietHours === null ? null : row.id }
+    : null
 }
 
 /** The rule of an incident, if it has quiet hours. */

@@ -31,6 +31,7 @@ export function Button({
   busy = false,
   disabled = false,
   type = 'button',
+  name,
   disabledReason,
   onClick,
   children,
@@ -50,6 +51,7 @@ export function Button({
   return (
     <button
       type={type}
+      name={name}
       {...looks(kind, size, icon)}
       disabled={disabled || busy}
       aria-busy={busy || undefined}
