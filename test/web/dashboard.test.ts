@@ -83,7 +83,7 @@ describe.skipIf(!existsSync(DIST))('the built dashboard', () => {
     expect(linked.length).toBeLessThanOrEqual(7)
   })
   it('loads at most 200 kB for the first view of any screen', () => {
-    const tooLarge = screens.filter(({ files }) => sum([...linked, ...files], brotli) > 200_000)
+    const tooLarge = screens.filter((screen) => sum([...linked, ...screen.files], brotli) > 200_000)
     expect(tooLarge.map(({ path }) => path)).toEqual([])
   })
   it('loads at most 16 files more for any screen, and names them for the service', () => {
@@ -92,7 +92,9 @@ describe.skipIf(!existsSync(DIST))('the built dashboard', () => {
     ].map(([, path]) => path)
     expect(paths.length).toBeGreaterThan(50)
     expect(screens.map(({ path }) => path)).toEqual(paths)
-    expect(screens.filter(({ files }) => files.length === 0 || files.length > 16)).toEqual([])
+    expect(
+      screens.filter((screen) => screen.files.length === 0 || screen.files.length > 16),
+    ).toEqual([])
   })
   it('adds at most 80 kB for any other screen', () => {
     const large = scripts.filter((name) => !first.includes(name) && gzipped(name) > 80_000)
