@@ -65,7 +65,7 @@ it('runs every command of docs/alerts.md', async () => {
   const ruled = await run(
     rule?.replace(/^call PATCH.*$/m, '').replace(/\$(CHAT|PAGER)/g, '$ONCALL'),
   )
-  expect(ruled).toContain('after 15 minutes without acknowledgement')
+  expect(ruled).toContain('After 15 minutes')
   expect(await run(preview)).toContain('oncall@example.com')
   expect(blocks.length).toBe(10)
   await shell.end()

@@ -6,7 +6,7 @@ import { join } from 'node:path'
  *
  * - `shared` has React and what the dashboard and the API reference both use.
  * - `dashboard` has the rest of what every screen of the dashboard needs.
- * - The folders of `src/` have one file each, with what several screens need.
+ * - The folders of `src/`, and those of `alerts`, have one file each, with what several screens need.
  */
 export const CHUNKS = [
   { debugName: 'shared', name: sharedChunk },
@@ -48,6 +48,6 @@ function reachable(graph: ModuleGraph, from: string): Set<string> {
 }
 
 function folderChunk(id: string): string | null {
-  const [, folder = null] = /\/web\/src\/([^/]+)\//.exec(id) ?? []
-  return folder === 'pages' ? null : folder
+  const [, folder = null] = /\/web\/src\/(alerts\/\w+(?=\/)|[^/]+)\//.exec(id) ?? []
+  return folder === 'pages' ? null : (folder?.replace('/', '-') ?? null)
 }
