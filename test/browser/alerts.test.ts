@@ -98,7 +98,7 @@ describe('a user with alert channels', () => {
     await other.getByRole('button', { name: 'Save changes' }).click()
     await other.getByText('21:30 to 07:00, Europe/Berlin').waitFor()
     await other
-      .getByText('Blocklists, Certificates, Delisting, DMARC, Migrations, Alert channels')
+      .getByText('Blocklists, Certificates, Delisting, DMARC, Migrations, Webhooks, Alert channels')
       .waitFor()
   })
 

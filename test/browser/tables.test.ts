@@ -96,7 +96,7 @@ describe('a user with many hosts', () => {
     const file = await download
     expect(file.suggestedFilename()).toBe('monitored-hosts.csv')
     const lines = readFileSync(await file.path(), 'utf8').split('\r\n')
-    expect(lines[0]).toMatch(/^\uFEFFHost,Label,Status,Listings,/)
+    expect(lines[0]).toMatch(/^\uFEFFHost,Label,Labels,Status,Listings,/)
     expect(lines[1]).toMatch(/^mx10\.example\.test,,/)
     expect(lines[2]).toMatch(/^mx1\.example\.test,"'=the, first",/)
     expect(lines).toHaveLength(4)

@@ -95,7 +95,7 @@ describe('a monitored address', () => {
       'Reason given by the list: “Blocked - see https://www.spamcop.net/bl.shtml?8.8.4.4”',
     )
     expect(text).toContain(`start delisting ${IP}`)
-    expect(text).toContain(`/monitoring/${host.id}\n`)
+    expect(text).toContain(`/monitoring/${host.id}?workspace=`)
 
     await lists.setZones({ [SPAMCOP]: {} })
     await portreeve.seen(host, ({ status: now }) => now === 'clean')
