@@ -1,4 +1,4 @@
-import { Html, markup } from '../../../http/markup.ts'
+import { type Html, markup } from '../../../http/markup.ts'
 import { plainPage } from '../../../http/plain-page.ts'
 import { linkPage as messages, MUTE_CHOICES, SNOOZE_CHOICES } from '../messages.ts'
 import { ACTIONS, type Action } from './action-links.ts'
