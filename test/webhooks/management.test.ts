@@ -59,6 +59,7 @@ describe('an endpoint', () => {
       requestCount: 0,
       signature: null,
       alerts: { calledEveryMinutes: null, badSignature: false, silentAfterMinutes: null },
+      labels: [],
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     })
   })
