@@ -28,7 +28,9 @@ create index migration_open on migration (id) where status in ('pending', 'runni
 create table batch_mailbox (
   id uuid primary key default uuid_v7(),
   batch_id uuid not null references migration_batch on delete cascade,
+  -- The line of the file that it was read from, and its place among the lines of all files.
   line integer not null,
+  position bigint not null generated always as identity,
   state text not null
     check (state in ('invalid', 'ready', 'queued', 'syncing', 'in_sync', 'needs_attention', 'paused', 'done')),
   -- Host, port, security and user of each side; parts of an invalid line may be missing.
@@ -64,7 +66,7 @@ create table batch_mailbox (
   changed_at timestamptz not null default now()
 );
 create index on batch_mailbox (batch_id, state);
-create index on batch_mailbox (batch_id, line);
+create index on batch_mailbox (batch_id, position);
 create unique index batch_mailbox_source on batch_mailbox (batch_id, source_host, source_user) where state <> 'invalid';
 create index on batch_mailbox (queued_at) where state = 'queued' and active_id is null;
 create index on batch_mailbox (active_id) where active_id is not null;
