@@ -26,6 +26,7 @@ import {
 import { Stalled, watchForStall } from './run/stall-watch.ts'
 import { addErrors, type MigrationRow } from './store.ts'
 import { recordMailboxResult } from './batches/record-result.ts'
+import { lockBatch } from './batches/store.ts'
 import { decryptSecrets, type MigrationData } from './submit.ts'
 import { completionAlert, failureAlert } from './messages.ts'
 import { DAY_SECONDS, MINUTE_MS } from '../time.ts'
@@ -210,6 +211,8 @@ async function end(
   written: { progress: MigrationProgress; throughput: Throughput | null },
   failure: CopyFailure | null,
 ): Promise<void> {
+  // In the order of other changes of a batch: first the batch, then its migrations.
+  if (row.batchId !== null) await lockBatch(trx, row.workspaceId, row.batchId)
   const hasEnded = await markEnded(trx, row, state, written)
   if (!hasEnded) return
   // A batch raises one alert for all of its mailboxes.

@@ -162,6 +162,12 @@ export async function findMigration(
   return row as MigrationRow | undefined
 }
 
+/** Whether a migration is part of a batch. */
+export async function isOfBatch(db: Db, workspaceId: string, id: string): Promise<boolean> {
+  const row = await findMigration(db, workspaceId, id)
+  return row !== undefined && row.batchId !== null
+}
+
 export const MIGRATION_ORDERS = ['createdAt', 'srcUser', 'status', 'progress'] as const
 export type MigrationOrder = Order<(typeof MIGRATION_ORDERS)[number]>
 

@@ -374,6 +374,7 @@ export interface BatchMailbox {
   migrationId: string | null;
   pass: Generated<string>;
   passes: Generated<number>;
+  position: Generated<number>;
   problem: string | null;
   problemHost: string | null;
   queuedAt: Timestamp | null;

@@ -327,3 +327,15 @@ export async function listIdleBatches(
     .limit(100)
     .execute()
 }
+
+/** Whether a mailbox of a batch counts toward a month. */
+export async function hasCountedMigration(db: Db, batchId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('migration')
+    .select('id')
+    .where('batchId', '=', batchId)
+    .where('counted', '=', true)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}

@@ -32,6 +32,8 @@ export type ReadFile = {
   /** The first line, if it has the names of the columns. */
   header: string[] | null
   columns: (Field | null)[]
+  /** The cells of the first line of data; those that may be passwords are masked. */
+  sample: string[]
   mailboxes: ReadMailbox[]
 }
 
@@ -58,7 +60,17 @@ export function readMailboxes(text: string, options: ReadOptions = {}): ReadFile
   })
   compareMailboxes(mailboxes)
   const header = found.hasHeader ? first : null
-  return { format: found.format, delimiter, header, columns: found.columns, mailboxes }
+  const sample = (rows[0]?.cells ?? []).map((cell, at) => masked(cell, found.columns[at] ?? null))
+  return { format: found.format, delimiter, header, sample, columns: found.columns, mailboxes }
+}
+
+/** What no password looks like: an address, a host, a number, the security of a connection. */
+const NO_PASSWORD = /^[^\s@]+@[^\s@]+\.[^\s@]+$|^[a-z0-9-]+(?:\.[a-z0-9-]+)+$|^\d{1,5}$|^(?:ssl|tls|starttls)$/i
+
+function masked(cell: string, field: Field | null): string {
+  const isPassword = field?.toLowerCase().endsWith('password')
+  const isShown = field === null ? NO_PASSWORD.test(cell.trim()) : !isPassword
+  return isShown || cell === '' ? cell.slice(0, 100) : '••••••'
 }
 
 /** Columns that a person mapped replace those that were recognized. */
