@@ -59,8 +59,9 @@ const HOST = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)(?:\.[a-z0-9-]+)*$|^\[?[0-9a-f
 export function recognize(first: readonly string[]): Recognized {
   const cells = first.map((cell) => cell.trim())
   const columns = fieldsByHeader(cells)
-  const isHeader = columns.some((field) => field !== null)
-  if (!isHeader && isImapsync(cells))
+  // One name alone may be a password that looks like it.
+  const isHeader = columns.filter((field) => field !== null).length >= Math.min(2, cells.length)
+  if (isImapsync(cells) && (!isHeader || cells[0]?.includes('.')))
     return { format: 'imapsync', columns: padded(IMAPSYNC_COLUMNS, cells), hasHeader: false }
   const names = cells.map(normalizeHeader)
   const known = BY_HEADER.find(({ header }) => header.every((name, at) => names[at] === name))
