@@ -186,7 +186,10 @@ export async function endBatch(deps: BatchDeps, name: BatchName): Promise<void> 
  * Deletes a batch of which nothing was copied.
  * @throws Fault `conflict` when mailboxes were started, because they count toward the month
  */
-export async function removeBatch({ db }: BatchDeps, { workspaceId, id }: BatchName): Promise<void> {
+export async function removeBatch(
+  { db }: BatchDeps,
+  { workspaceId, id }: BatchName,
+): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await lockScheduling(trx)
     if (!(await lockBatch(trx, workspaceId, id)))

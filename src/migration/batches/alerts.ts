@@ -28,7 +28,14 @@ export async function raiseBatchAlert(
     const title = `Resolved: all mailboxes of ${batch.name} are copied`
     const text = `${mailboxes(counts.in_sync)} in sync.`
     const key = `migration.completed ${id} ${at.getTime()}`
-    await raiseResolved(trx, { ...about, kind: 'migration.completed', key, title, text, nextStep: '' })
+    await raiseResolved(trx, {
+      ...about,
+      kind: 'migration.completed',
+      key,
+      title,
+      text,
+      nextStep: '',
+    })
     return
   }
   const problems = (await listProblems(trx, id)).filter(({ code }) => code !== 'invalid')

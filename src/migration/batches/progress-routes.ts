@@ -60,7 +60,8 @@ function queueingRoutes(app: App, deps: BatchDeps): void {
     {
       schema: {
         ...describe('start', 'Start the mailboxes of a batch that are ready', QueuedMailboxes),
-        description: 'Each mailbox counts once towards the monthly limit, however often it is synchronized.',
+        description:
+          'Each mailbox counts once towards the monthly limit, however often it is synchronized.',
         body: StartOptions,
       },
     },
@@ -107,7 +108,11 @@ type SimpleRoute = {
   run: (deps: BatchDeps, name: BatchName) => Promise<void>
 }
 
-function simpleRoute(app: App, deps: BatchDeps, { action, summary, description, run }: SimpleRoute) {
+function simpleRoute(
+  app: App,
+  deps: BatchDeps,
+  { action, summary, description, run }: SimpleRoute,
+) {
   app.post(
     `/api/v1/imap/batches/:id/${action}`,
     { schema: { ...describe(action, summary, Batch), description } },

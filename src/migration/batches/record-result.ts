@@ -51,7 +51,11 @@ function problemOf(
     const message = `${errorCount.toLocaleString('en-US')} ${errorCount === 1 ? 'message or folder was' : 'messages or folders were'} not copied.`
     return { code: 'not_copied', host: null, message }
   }
-  return { code: error.code, host: hostOf(error.message, source, destination), message: error.message }
+  return {
+    code: error.code,
+    host: hostOf(error.message, source, destination),
+    message: error.message,
+  }
 }
 
 /** The host that an error is about: its sentence names it with its port, or alone. */

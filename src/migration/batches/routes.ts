@@ -15,13 +15,7 @@ import {
 } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import type { Notifications } from '../../store/notifications.ts'
-import {
-  addToBatch,
-  createBatch,
-  editBatch,
-  removeBatch,
-  type BatchDeps,
-} from './actions.ts'
+import { addToBatch, createBatch, editBatch, removeBatch, type BatchDeps } from './actions.ts'
 import { readList } from './add-mailboxes.ts'
 import { listChanged, listForReport } from './mailboxes/store.ts'
 import { mailboxRoutes } from './mailboxes/routes.ts'

@@ -55,7 +55,9 @@ const ListFields = {
     }),
   ),
   hasHeader: Type.Optional(
-    Type.Boolean({ description: 'Whether the first line has names of columns. Detected if left out.' }),
+    Type.Boolean({
+      description: 'Whether the first line has names of columns. Detected if left out.',
+    }),
   ),
   source: Type.Optional(SideDefaults),
   destination: Type.Optional(SideDefaults),
@@ -257,10 +259,9 @@ export const ListedBatch = Type.Object(BatchFields)
 
 export const Batch = Type.Object({
   ...BatchFields,
-  problems: Type.Array(
-    Type.Object({ ...Problem.properties, count: Type.Integer() }),
-    { description: 'Mailboxes that need attention, by cause.' },
-  ),
+  problems: Type.Array(Type.Object({ ...Problem.properties, count: Type.Integer() }), {
+    description: 'Mailboxes that need attention, by cause.',
+  }),
   heldHosts: Type.Array(
     Type.Object({
       host: Type.String(),

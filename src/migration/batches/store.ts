@@ -306,9 +306,7 @@ export async function finishBatch(db: Transaction<DB>, id: string): Promise<void
 }
 
 /** Lists batches that nobody has used for long and that have nothing left to do by themselves. */
-export async function listIdleBatches(
-  db: Db,
-): Promise<Pick<BatchRow, 'id' | 'workspaceId'>[]> {
+export async function listIdleBatches(db: Db): Promise<Pick<BatchRow, 'id' | 'workspaceId'>[]> {
   return db
     .selectFrom('migrationBatch as b')
     .select(['b.id', 'b.workspaceId'])

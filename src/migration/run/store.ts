@@ -4,7 +4,13 @@ import type { DB } from '../../store/tables.ts'
 import type { SavedFolder } from '../engine/journal/journal.ts'
 import type { MigrationProgress } from '../engine/progress/progress.ts'
 import type { Throughput } from './throughput.ts'
-import { COLUMNS, eraseSecret, notifyMigration, type MigrationRow, type StoredOptions } from '../store.ts'
+import {
+  COLUMNS,
+  eraseSecret,
+  notifyMigration,
+  type MigrationRow,
+  type StoredOptions,
+} from '../store.ts'
 import { markQueued, markSyncing, saveProgress } from '../batches/mailboxes/store.ts'
 import { notifyBatch } from '../batches/store.ts'
 
@@ -94,7 +100,8 @@ export async function markAlive(
     .executeTakeFirst()
   if (row && written) {
     await notifyMigration(db, row.workspaceId, id)
-    if (row.batchId !== null) await saveBatchProgress(db, { ...row, batchId: row.batchId, id }, written)
+    if (row.batchId !== null)
+      await saveBatchProgress(db, { ...row, batchId: row.batchId, id }, written)
   }
   return row !== undefined
 }

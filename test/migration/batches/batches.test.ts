@@ -125,7 +125,12 @@ describe('batches of migrations', () => {
       await start({})
       const good = await accounts(26)
       const wrong = await accounts(4)
-      const order = [...good.slice(0, 20), ...wrong.slice(0, 2), ...good.slice(20), ...wrong.slice(2)]
+      const order = [
+        ...good.slice(0, 20),
+        ...wrong.slice(0, 2),
+        ...good.slice(20),
+        ...wrong.slice(2),
+      ]
       const text = order
         .map((user) => `${user},${wrong.includes(user) ? 'wrong' : 'secret'}\n`)
         .join('')
@@ -138,7 +143,9 @@ describe('batches of migrations', () => {
       await settled(batch, { ready: 26, needs_attention: 4 })
       expect(await countInbox(good[0] as string)).toBe(0)
       const checked = (await list(batch)).filter(({ state }) => state === 'ready')
-      expect(checked.every(({ messagesTotal, verified }) => verified && messagesTotal === 3)).toBe(true)
+      expect(checked.every(({ messagesTotal, verified }) => verified && messagesTotal === 3)).toBe(
+        true,
+      )
 
       expect(await act(batch, 'start')).toMatchObject({ queued: 26 })
       await settled(batch, { in_sync: 26, needs_attention: 4 }, 60_000)
@@ -178,27 +185,31 @@ describe('batches of migrations', () => {
     },
   )
 
-  it('hold back mailboxes of a host that rejected three sign-ins in a row', { timeout: 60_000 }, async () => {
-    await start({ concurrency: 1 })
-    const users = await accounts(8)
-    const batch = await create(lines(users.slice(0, 7), 'wrong') + lines(users.slice(7)))
-    await act(batch, 'start')
-    const held = await vi.waitFor(
-      async () => {
-        const found = await find(batch)
-        expect(found.heldHosts).toHaveLength(1)
-        expect(found.counts['syncing']).toBe(0)
-        return found
-      },
-      { timeout: 20_000, interval: 200 },
-    )
-    // One that was already in the queue of migrations may have been tried as well.
-    expect(held.counts['needs_attention']).toBeGreaterThanOrEqual(3)
-    expect(held.counts['needs_attention']).toBeLessThanOrEqual(4)
-    expect(held.heldHosts[0]).toMatchObject({ host: '127.0.0.1' })
-    await act(batch, 'resume')
-    await settled(batch, { needs_attention: 7, in_sync: 1 })
-  })
+  it(
+    'hold back mailboxes of a host that rejected three sign-ins in a row',
+    { timeout: 60_000 },
+    async () => {
+      await start({ concurrency: 1 })
+      const users = await accounts(8)
+      const batch = await create(lines(users.slice(0, 7), 'wrong') + lines(users.slice(7)))
+      await act(batch, 'start')
+      const held = await vi.waitFor(
+        async () => {
+          const found = await find(batch)
+          expect(found.heldHosts).toHaveLength(1)
+          expect(found.counts['syncing']).toBe(0)
+          return found
+        },
+        { timeout: 20_000, interval: 200 },
+      )
+      // One that was already in the queue of migrations may have been tried as well.
+      expect(held.counts['needs_attention']).toBeGreaterThanOrEqual(3)
+      expect(held.counts['needs_attention']).toBeLessThanOrEqual(4)
+      expect(held.heldHosts[0]).toMatchObject({ host: '127.0.0.1' })
+      await act(batch, 'resume')
+      await settled(batch, { needs_attention: 7, in_sync: 1 })
+    },
+  )
 
   itAlone('a process is killed')(
     'continue where a killed process stopped, pause and resume, without a message twice',
@@ -221,7 +232,10 @@ describe('batches of migrations', () => {
         interval: 50,
       })
       await act(batch, 'pause')
-      expect(await find(batch)).toMatchObject({ status: 'paused', counts: { syncing: 0, queued: 0 } })
+      expect(await find(batch)).toMatchObject({
+        status: 'paused',
+        counts: { syncing: 0, queued: 0 },
+      })
       slow.roundTrip = 0
       await act(batch, 'resume')
       await settled(batch, { in_sync: 6 }, 60_000)
@@ -238,29 +252,25 @@ describe('batches of migrations', () => {
     return child
   }
 
-  it(
-    'never exceed the limit of a host, over two instances',
-    { timeout: 90_000 },
-    async () => {
-      await start({}, {})
-      const users = await accounts(8)
-      slow.roundTrip = 30
-      const batch = await create(lines(users), { ...hosts(slow.port), sourceLimit: 2 })
-      await act(batch, 'start')
-      let most = 0
-      await vi.waitFor(
-        async () => {
-          const { rows } = await portreeve().pool.query(
-            `select count(*)::int as open from migration where status in ('pending', 'running')`,
-          )
-          most = Math.max(most, rows[0].open as number)
-          expect((await find(batch)).counts['in_sync']).toBe(8)
-        },
-        { timeout: 60_000, interval: 30 },
-      )
-      expect(most).toBe(2)
-    },
-  )
+  it('never exceed the limit of a host, over two instances', { timeout: 90_000 }, async () => {
+    await start({}, {})
+    const users = await accounts(8)
+    slow.roundTrip = 30
+    const batch = await create(lines(users), { ...hosts(slow.port), sourceLimit: 2 })
+    await act(batch, 'start')
+    let most = 0
+    await vi.waitFor(
+      async () => {
+        const { rows } = await portreeve().pool.query(
+          `select count(*)::int as open from migration where status in ('pending', 'running')`,
+        )
+        most = Math.max(most, rows[0].open as number)
+        expect((await find(batch)).counts['in_sync']).toBe(8)
+      },
+      { timeout: 60_000, interval: 30 },
+    )
+    expect(most).toBe(2)
+  })
 
   it('belong to their workspace, and refuse what does not fit their state', async () => {
     await start({ works: false })
@@ -269,16 +279,25 @@ describe('batches of migrations', () => {
     expect((await call(`/${batch.id}`, undefined, 'GET', charlie)).status).toBe(404)
     expect((await call(`/${batch.id}/start`, {}, 'POST', charlie)).status).toBe(404)
     const [, invalid] = await list(batch)
-    expect(invalid).toMatchObject({ state: 'invalid', problem: { message: 'The source password is missing. The destination password is missing.' } })
+    expect(invalid).toMatchObject({
+      state: 'invalid',
+      problem: { message: 'The source password is missing. The destination password is missing.' },
+    })
     const one = `/${batch.id}/mailboxes/${invalid?.id}`
     const password = { password: 'secret' }
-    expect((await call(one, { source: password }, 'PATCH')).data).toMatchObject({ state: 'invalid' })
-    expect((await call(one, { destination: password }, 'PATCH')).data).toMatchObject({ state: 'ready' })
+    expect((await call(one, { source: password }, 'PATCH')).data).toMatchObject({
+      state: 'invalid',
+    })
+    expect((await call(one, { destination: password }, 'PATCH')).data).toMatchObject({
+      state: 'ready',
+    })
     await act(batch, 'start')
     expect((await call(one, { source: password }, 'PATCH')).status).toBe(200)
     expect((await call(`/${batch.id}`, undefined, 'DELETE')).status).toBe(409)
     await act(batch, 'pause')
-    expect((await call(`/${batch.id}/start`, {})).error).toBe('The batch is paused. Resume it first.')
+    expect((await call(`/${batch.id}/start`, {})).error).toBe(
+      'The batch is paused. Resume it first.',
+    )
     expect((await call(one, undefined, 'DELETE')).status).toBe(200)
     expect((await call(`/${batch.id}`, undefined, 'DELETE')).status).toBe(200)
     const unknown = await call('', { name: 'x', text: 'a@b.example;c\n' })

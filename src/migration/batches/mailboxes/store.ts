@@ -133,7 +133,14 @@ function isFound(batchId: string, filter: MailboxFilter): RawBuilder<SqlBool> {
     and ${containsWords(q, sql`concat_ws(' ', source_user, source_host, destination_user, destination_host, message)`)}`
 }
 
-export const MAILBOX_ORDERS = ['line', 'sourceUser', 'state', 'messages', 'bytes', 'errors'] as const
+export const MAILBOX_ORDERS = [
+  'line',
+  'sourceUser',
+  'state',
+  'messages',
+  'bytes',
+  'errors',
+] as const
 export type MailboxOrder = Order<(typeof MAILBOX_ORDERS)[number]>
 
 const ORDER_COLUMNS = {
@@ -257,7 +264,11 @@ export async function queueMailboxes(
   batchId: string,
   states: readonly MailboxState[],
   pass: Pass | null,
-  filter: { problem?: string | undefined; host?: string | undefined; ids?: string[] | undefined } = {},
+  filter: {
+    problem?: string | undefined
+    host?: string | undefined
+    ids?: string[] | undefined
+  } = {},
 ): Promise<number> {
   const { problem, host, ids } = filter
   const { numUpdatedRows } = await db
@@ -290,7 +301,13 @@ export async function pauseMailboxes(db: Db, batchId: string): Promise<void> {
   )
   await db
     .updateTable('batchMailbox')
-    .set({ state: 'paused', activeId: null, changedAt: NOW, messagesPerSecond: 0, bytesPerSecond: 0 })
+    .set({
+      state: 'paused',
+      activeId: null,
+      changedAt: NOW,
+      messagesPerSecond: 0,
+      bytesPerSecond: 0,
+    })
     .where('batchId', '=', batchId)
     .where('state', 'in', ['queued', 'syncing'])
     .execute()

@@ -65,8 +65,7 @@ export function recognize(first: readonly string[]): Recognized {
     return { format: 'imapsync', columns: padded(IMAPSYNC_COLUMNS, cells), hasHeader: false }
   const names = cells.map(normalizeHeader)
   const known = BY_HEADER.find(({ header }) => header.every((name, at) => names[at] === name))
-  if (known)
-    return { format: known.format, columns: padded(known.columns, cells), hasHeader: true }
+  if (known) return { format: known.format, columns: padded(known.columns, cells), hasHeader: true }
   if (!isHeader) return { format: 'unknown', columns: cells.map(() => null), hasHeader: false }
   const isWiz = names.includes('sourceemail') && names.includes('destinationemail')
   return { format: isWiz ? 'migrationwiz' : 'headers', columns, hasHeader: true }

@@ -65,7 +65,8 @@ export function readMailboxes(text: string, options: ReadOptions = {}): ReadFile
 }
 
 /** What no password looks like: an address, a host, a number, the security of a connection. */
-const NO_PASSWORD = /^[^\s@]+@[^\s@]+\.[^\s@]+$|^[a-z0-9-]+(?:\.[a-z0-9-]+)+$|^\d{1,5}$|^(?:ssl|tls|starttls)$/i
+const NO_PASSWORD =
+  /^[^\s@]+@[^\s@]+\.[^\s@]+$|^[a-z0-9-]+(?:\.[a-z0-9-]+)+$|^\d{1,5}$|^(?:ssl|tls|starttls)$/i
 
 function masked(cell: string, field: Field | null): string {
   const isPassword = field?.toLowerCase().endsWith('password')
@@ -79,7 +80,10 @@ function withOptions(
   first: readonly string[],
   { columns, hasHeader }: ReadOptions,
 ): Recognized {
-  const mapped = columns && { format: 'mapped' as const, columns: first.map((_, at) => columns[at] ?? null) }
+  const mapped = columns && {
+    format: 'mapped' as const,
+    columns: first.map((_, at) => columns[at] ?? null),
+  }
   return { ...found, ...mapped, ...(hasHeader !== undefined && { hasHeader }) }
 }
 
@@ -143,7 +147,8 @@ function compareMailboxes(mailboxes: ReadMailbox[]): void {
     sources.set(source, mailbox.line)
     const shared = destinations.get(destination)
     if (shared === undefined) destinations.set(destination, mailbox.line)
-    else mailbox.warning = joined(mailbox.warning, `The destination is the same as in line ${shared}.`)
+    else
+      mailbox.warning = joined(mailbox.warning, `The destination is the same as in line ${shared}.`)
   }
 }
 

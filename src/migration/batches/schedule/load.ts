@@ -38,7 +38,8 @@ export function createLoad(open: readonly OpenMigration[], perWorkspace: number)
     take(candidate) {
       const { batchId, sourceHost, destinationHost, workspaceId } = candidate
       if (workspaces.of(workspaceId) >= perWorkspace) full.workspaces.add(workspaceId)
-      if (sources.of(sourceHost) >= candidate.sourceLimit) full.sources.add(`${batchId} ${sourceHost}`)
+      if (sources.of(sourceHost) >= candidate.sourceLimit)
+        full.sources.add(`${batchId} ${sourceHost}`)
       if (destinations.of(destinationHost) >= candidate.destinationLimit)
         full.destinations.add(`${batchId} ${destinationHost}`)
       const isFull =

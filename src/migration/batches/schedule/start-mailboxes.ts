@@ -125,4 +125,3 @@ async function readMonth(trx: Transaction<DB>, workspaceId: string): Promise<Mon
   const limit = MAX_MIGRATIONS_PER_MONTH[plan]
   return { limit, left: limit - count }
 }
-
