@@ -152,11 +152,7 @@ const screens = root.addChildren([
     ownScreen('/migrations/new', () => import('./pages/new-migration.tsx')),
     ownScreen('/migrations/batches', () => import('./pages/migration-batches.tsx'), pageSearch),
     ownScreen('/migrations/batches/new', () => import('./pages/new-migration-batch.tsx')),
-    ownScreen(
-      '/migrations/batches/$id',
-      () => import('./pages/migration-batch.tsx'),
-      batchSearch,
-    ),
+    ownScreen('/migrations/batches/$id', () => import('./pages/migration-batch.tsx'), batchSearch),
     ownScreen('/migrations/$id', () => import('./pages/migration.tsx')),
     ownScreen('/attacks', () => import('./pages/attacks.tsx'), attacksSearch),
     ownScreen('/attacks/servers', () => import('./pages/attack-servers.tsx'), tableSearch),

@@ -134,8 +134,7 @@ function Problems({ batch: { id, problems, finishedAt } }: { batch: Batch }) {
               params={{ id }}
               search={{ problem: code, ...(host !== null && { host }) }}
             >
-              {messages.show}{' '}
-              <VisuallyHidden>{messages.problem(count, code, host)}</VisuallyHidden>
+              {messages.show} <VisuallyHidden>{messages.problem(count, code, host)}</VisuallyHidden>
             </Link>
             {code !== 'invalid' && finishedAt === null && (
               <Button

@@ -37,7 +37,9 @@ export function Screen() {
       }
       above={
         data?.batchId ? (
-          <BackLink to="/migrations/batches/$id" params={{ id: data.batchId }}>{messages.backToBatch}</BackLink>
+          <BackLink to="/migrations/batches/$id" params={{ id: data.batchId }}>
+            {messages.backToBatch}
+          </BackLink>
         ) : (
           <BackLink to="/migrations">{messages.back}</BackLink>
         )

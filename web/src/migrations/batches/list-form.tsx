@@ -61,7 +61,9 @@ export function ListForm({ submit, disabledReason, before, after, onSubmit }: Li
       <Muted>{messages.serversHint}</Muted>
       <ServerFields
         side="source"
-        onChange={(source) => setServers((all) => ({ ...all, source: { ...all.source, ...source } }))}
+        onChange={(source) =>
+          setServers((all) => ({ ...all, source: { ...all.source, ...source } }))
+        }
       />
       <ServerFields
         side="destination"

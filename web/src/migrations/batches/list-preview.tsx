@@ -78,9 +78,7 @@ function Line({ mailbox }: { mailbox: ReadLine }) {
 
 function verdictOf({ problem, warning }: ReadLine): { tone: Tone; word: string } {
   if (problem) return { tone: 'bad', word: messages.invalid }
-  return warning
-    ? { tone: 'warn', word: messages.warning }
-    : { tone: 'good', word: messages.ready }
+  return warning ? { tone: 'warn', word: messages.warning } : { tone: 'good', word: messages.ready }
 }
 
 const IGNORE = ''

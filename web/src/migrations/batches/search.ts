@@ -1,4 +1,11 @@
-import { oneOf, pageOf, searchText, tableSearch, type Search, type TableSearch } from '../../search.ts'
+import {
+  oneOf,
+  pageOf,
+  searchText,
+  tableSearch,
+  type Search,
+  type TableSearch,
+} from '../../search.ts'
 import type { MailboxState } from './api.ts'
 import { states } from './messages.ts'
 

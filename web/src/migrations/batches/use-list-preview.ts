@@ -22,5 +22,9 @@ export function useListPreview(draft: ListDraft | null) {
     gcTime: 0,
     retry: false,
   })
-  return { read: draft === null ? undefined : data, error, isReading: isFetching || text !== settled }
+  return {
+    read: draft === null ? undefined : data,
+    error,
+    isReading: isFetching || text !== settled,
+  }
 }
