@@ -312,15 +312,9 @@ export async function listIdleBatches(db: Db): Promise<Pick<BatchRow, 'id' | 'wo
     .select(['b.id', 'b.workspaceId'])
     .where('b.finishedAt', 'is', null)
     .where('b.usedAt', '<', sql<Date>`now() - make_interval(days => ${BATCH_LIMITS.idleDays})`)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('batchMailbox as m')
-            .select('m.id')
-            .whereRef('m.batchId', '=', 'b.id')
-            .where('m.activeId', 'is not', null),
-        ),
-      ),
+    .where(
+      sql<boolean>`not exists (
+      select from batch_mailbox m where m.batch_id = b.id and m.active_id is not null)`,
     )
     .limit(100)
     .execute()

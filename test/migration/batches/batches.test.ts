@@ -89,12 +89,18 @@ describe('batches of migrations', () => {
   const lines = (users: string[], password = 'secret') =>
     users.map((user) => `${user},${password}\n`).join('')
 
-  async function call<T>(path: string, body?: unknown, method?: string, person = alice) {
+  type Answer<T> = { status: number; data: T; error: string }
+  async function call<T>(
+    path: string,
+    body?: unknown,
+    method?: string,
+    person = alice,
+  ): Promise<Answer<T>> {
     const { token } = person
     const asked = { token, ...(body !== undefined && { body }), ...(method && { method }) }
     const response = await portreeve().request(`batches${path}`, asked)
-    const answer = (await response.json()) as { data: T; error: string }
-    return { status: response.status, ...answer }
+    const answer = (await response.json()) as Answer<T>
+    return { ...answer, status: response.status }
   }
   async function create(text: string, more: object = {}): Promise<Batch> {
     const body = { name: 'Example Ltd', text: `user,password\n${text}`, ...hosts(), ...more }

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { batches, type BatchDraft, type ListDraft } from '../migrations/batches/api.ts'
+import { batches, type ListDraft } from '../migrations/batches/api.ts'
 import { ListForm } from '../migrations/batches/list-form.tsx'
 import { form as messages } from '../migrations/batches/messages.ts'
 import { CheckField, FieldRow, TextField } from '../ui/forms/form.tsx'
@@ -15,7 +15,7 @@ export function Screen() {
   const queries = useQueryClient()
 
   async function create(list: ListDraft, values: Record<string, string>): Promise<void> {
-    const { batch } = await batches.create({ ...list, ...optionsOf(values) } as BatchDraft)
+    const { batch } = await batches.create({ ...list, ...optionsOf(values) })
     await queries.invalidateQueries({ queryKey: ['batches', 'list'] })
     await navigate({ to: '/migrations/batches/$id', params: { id: batch.id } })
   }

@@ -83,7 +83,13 @@ export function ListForm({ submit, disabledReason, before, after, onSubmit }: Li
         onChoose={(tlsVerify) => setServers((all) => ({ ...all, tlsVerify }))}
       />
       {draft !== null && (
-        <Preview read={read} error={error} isReading={isReading} onColumns={setColumns} />
+        <Preview
+          read={read}
+          chosen={columns}
+          error={error}
+          isReading={isReading}
+          onColumns={setColumns}
+        />
       )}
       {after}
     </Form>
@@ -92,12 +98,13 @@ export function ListForm({ submit, disabledReason, before, after, onSubmit }: Li
 
 type PreviewProps = {
   read: ReadMailboxes | undefined
+  chosen: (Field | null)[] | null
   error: Error | null
   isReading: boolean
   onColumns: (columns: (Field | null)[]) => void
 }
 
-function Preview({ read, error, isReading, onColumns }: PreviewProps) {
+function Preview({ read, chosen, error, isReading, onColumns }: PreviewProps) {
   return (
     <>
       <h2>{messages.preview}</h2>
@@ -107,7 +114,7 @@ function Preview({ read, error, isReading, onColumns }: PreviewProps) {
         </div>
       )}
       {!read && !error && <Muted>{messages.reading}</Muted>}
-      {read && !error && <ListPreview read={read} onColumns={onColumns} />}
+      {read && !error && <ListPreview read={read} chosen={chosen} onColumns={onColumns} />}
     </>
   )
 }
@@ -164,7 +171,7 @@ function draftOf(
     destination: { ...sideOf(destination), tlsVerify },
     samePassword,
     ...(columns && { columns }),
-  } as ListDraft
+  }
 }
 
 /** An empty port is the default one. */

@@ -8,11 +8,13 @@ import classes from './batches.module.css'
 
 type PreviewProps = {
   read: ReadMailboxes
+  /** The columns that were chosen since; null for those that were read. */
+  chosen: (Field | null)[] | null
   onColumns: (columns: (Field | null)[]) => void
 }
 
 /** What was read from a list: its columns, which can be changed, and the problem of each line. */
-export function ListPreview({ read, onColumns }: PreviewProps) {
+export function ListPreview({ read, chosen, onColumns }: PreviewProps) {
   const { format, valid, invalid, total, mailboxes } = read
   return (
     <div className={classes.input}>
@@ -25,7 +27,7 @@ export function ListPreview({ read, onColumns }: PreviewProps) {
           </Notice>
         )}
       </div>
-      <ColumnMapping read={read} onColumns={onColumns} />
+      <ColumnMapping read={read} chosen={chosen} onColumns={onColumns} />
       {format !== 'unknown' && (
         <div
           className={classes.preview}
@@ -87,7 +89,9 @@ const CHOICES = [
   ...Object.entries(messages.fields).map(([value, name]) => ({ value, name })),
 ]
 
-function ColumnMapping({ read: { columns, header, sample }, onColumns }: PreviewProps) {
+function ColumnMapping({ read, chosen, onColumns }: PreviewProps) {
+  const { header, sample } = read
+  const columns = chosen ?? read.columns
   return (
     <fieldset className={classes.columns}>
       <legend>{messages.columnsTitle}</legend>

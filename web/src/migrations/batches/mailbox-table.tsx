@@ -93,7 +93,7 @@ function StateFilter({ batch: { counts, mailboxes }, state, onChange }: FilterPr
           .filter((one) => (counts[one] ?? 0) > 0 || one === state)
           .map((one) => ({ value: one, name: messages.state(one, counts[one] ?? 0) })),
       ]}
-      onChange={(chosen) => onChange(chosen === ANY ? undefined : (chosen as MailboxState))}
+      onChange={(chosen) => onChange(chosen === ANY ? undefined : chosen)}
     />
   )
 }
