@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import { raiseAlert, raiseResolved } from '../../alerts/raise.ts'
 import type { DB } from '../../store/tables.ts'
-import { findBatch, listProblems, NO_TOTALS, readTotals } from './store.ts'
+import { findBatch, listHeldHosts, listProblems, NO_TOTALS, readTotals } from './store.ts'
 
 /**
  * Raises one alert for a batch when none of its mailboxes waits or runs any more: mailboxes of a
@@ -13,7 +13,9 @@ export async function raiseBatchAlert(
   id: string,
 ): Promise<void> {
   const { counts } = (await readTotals(trx, [id])).get(id) ?? NO_TOTALS
-  if (counts.queued + counts.syncing > 0) return
+  // Mailboxes of a host that rejected sign-ins wait for a person.
+  const held = (await listHeldHosts(trx, id)).reduce((sum, { mailboxes: n }) => sum + n, 0)
+  if (counts.syncing + counts.queued > held) return
   const batch = await findBatch(trx, workspaceId, id)
   if (!batch) return
   const at = new Date()
@@ -24,7 +26,7 @@ export async function raiseBatchAlert(
     objects: [batch.name],
     at,
   }
-  if (counts.needs_attention === 0) {
+  if (counts.needs_attention + held === 0) {
     const title = `Resolved: all mailboxes of ${batch.name} are copied`
     const text = `${mailboxes(counts.in_sync)} in sync.`
     const key = `migration.completed ${id} ${at.getTime()}`

@@ -27,7 +27,7 @@ export async function correctMailbox(
   if (row.state === 'done') return 'The batch is finished.'
   if (row.verified && changesAccount(changes))
     return 'Messages of this mailbox may have been copied already: only its passwords can change.'
-  const before = row.sealed ? decryptPasswords(row.sealed, secretKey, id) : NO_PASSWORDS
+  const before = readPasswords(row.sealed, secretKey, id)
   const source = readChanged('source', row, before, changes)
   const destination = readChanged('destination', row, before, changes)
   const problems = [...source.problems, ...destination.problems]
@@ -46,7 +46,15 @@ export async function correctMailbox(
   return null
 }
 
-const NO_PASSWORDS: Passwords = { source: '', destination: '' }
+/** Passwords that were deleted or cannot be decrypted are entered again. */
+function readPasswords(sealed: string | null, secretKey: string, id: string): Passwords {
+  try {
+    if (sealed !== null) return decryptPasswords(sealed, secretKey, id)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+  }
+  return { source: '', destination: '' }
+}
 
 function changesAccount({ source, destination }: MailboxChanges): boolean {
   return [source, destination].some((side) => side && (side.host ?? side.user) !== undefined)

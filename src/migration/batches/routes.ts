@@ -82,7 +82,7 @@ function listRoutes(app: App, deps: BatchRoutesDeps): void {
   app.post(
     '/api/v1/imap/batches/read',
     {
-      config: { limit: 'imports', unaudited: true },
+      config: { limit: 'verifications', unaudited: true },
       bodyLimit: BODY_BYTES,
       schema: {
         summary: 'Read a list of mailboxes without storing it',

@@ -311,8 +311,20 @@ describe('batches of migrations', () => {
       400,
       'The columns were not recognized. Name them in “columns”.',
     ])
+    const other = await create('c,secret\n')
     const preview = await call('/read', { text: 'user,password\na,secret\n', ...hosts() })
     expect(JSON.stringify(preview.data)).not.toContain('secret')
+    const events = await portreeve().request(`batches/${other.id}/events`, alice)
+    const reader = (events.body as ReadableStream<Uint8Array>).getReader()
+    let stream = ''
+    const decoder = new TextDecoder()
+    const until = async (text: string) => {
+      while (!stream.includes(text)) stream += decoder.decode((await reader.read()).value)
+    }
+    await until('event: batch\ndata: {"batch":{')
+    await act(other, 'start')
+    await until('"state":"queued"')
+    await reader.cancel()
     expect(preview.data).toMatchObject({ format: 'headers', valid: 1, sample: ['a', '••••••'] })
   })
 })

@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Plan } from '../../../config.ts'
+import { Fault } from '../../../errors.ts'
 import type { Enqueue, Job } from '../../../jobs/job.ts'
 import type { DB } from '../../../store/tables.ts'
 import { countThisMonth, insertMigration, lockPlan, reopenMigration } from '../../store.ts'
@@ -8,6 +9,7 @@ import {
   MAX_MIGRATIONS_PER_MONTH,
   noProgress,
   type MigrationData,
+  type Secrets,
 } from '../../submit.ts'
 import { BATCH_LIMITS } from '../limits.ts'
 import { markProblem, markStarted } from '../mailboxes/store.ts'
@@ -70,11 +72,15 @@ async function startOne(
     await markProblem(trx, [id], { code: 'no_password', message: 'Its passwords were deleted.' })
     return false
   }
+  const secrets = readSecrets(sealed, secretKey, id)
+  if (secrets === null) {
+    const message = 'Its passwords cannot be decrypted with this SECRET_KEY. Enter them again.'
+    await markProblem(trx, [id], { code: 'no_password', message })
+    return false
+  }
   const known = pass === 'sync' ? candidate.migrationId : candidate.dryRunId
   if (known === null && pass === 'sync' && !(await takeOfMonth(trx, candidate, months)))
     return false
-  const { source, destination } = decryptPasswords(sealed, secretKey, id)
-  const secrets = { source: { password: source }, destination: { password: destination } }
   const migrationId = known ?? (await insertFor(trx, candidate, secretKey, secrets))
   if (known !== null)
     await reopenMigration(trx, known, candidate, encryptSecrets(secrets, secretKey, known))
@@ -83,11 +89,22 @@ async function startOne(
   return true
 }
 
+/** One mailbox with unreadable passwords must not stop the others. */
+function readSecrets(sealed: string, secretKey: string, id: string): Secrets | null {
+  try {
+    const { source, destination } = decryptPasswords(sealed, secretKey, id)
+    return { source: { password: source }, destination: { password: destination } }
+  } catch (error) {
+    if (error instanceof Fault) return null
+    throw error
+  }
+}
+
 async function insertFor(
   trx: Transaction<DB>,
   { batchId, workspaceId, source, destination, options, pass }: Candidate,
   secretKey: string,
-  secrets: Parameters<typeof encryptSecrets>[0],
+  secrets: Secrets,
 ): Promise<string> {
   const { destPrefix, ...copied } = options
   const row = {
