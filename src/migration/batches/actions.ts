@@ -6,13 +6,9 @@ import type { DB } from '../../store/tables.ts'
 import { addMailboxes, readListToAdd } from './add-mailboxes.ts'
 import { correctMailbox } from './correct-mailbox.ts'
 import { BATCH_LIMITS, DEFAULT_HOST_LIMIT } from './limits.ts'
-import {
-  deleteMailbox,
-  findMailbox,
-  pauseMailboxes,
-  queueMailboxes,
-  type MailboxFilter,
-} from './mailboxes/store.ts'
+import { resetRejections } from './hosts/store.ts'
+import { deleteMailbox, findMailbox, type MailboxFilter } from './mailboxes/store.ts'
+import { pauseMailboxes, queueMailboxes } from './progress/store.ts'
 import { lockScheduling } from './schedule/store.ts'
 import type { BatchChanges, MailboxChanges, MoreMailboxes, NewBatch } from './shapes.ts'
 import {
@@ -25,7 +21,6 @@ import {
   notifyBatch,
   NO_TOTALS,
   readTotals,
-  resetRejections,
   updateBatch,
   type BatchRow,
 } from './store.ts'

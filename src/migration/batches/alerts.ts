@@ -1,7 +1,8 @@
 import type { Transaction } from 'kysely'
 import { raiseAlert, raiseResolved } from '../../alerts/raise.ts'
 import type { DB } from '../../store/tables.ts'
-import { findBatch, listHeldHosts, listProblems, NO_TOTALS, readTotals } from './store.ts'
+import { listHeldHosts } from './hosts/store.ts'
+import { findBatch, listProblems, NO_TOTALS, readTotals } from './store.ts'
 
 /**
  * Raises one alert for a batch when none of its mailboxes waits or runs any more: mailboxes of a

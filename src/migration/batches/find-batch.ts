@@ -1,13 +1,7 @@
 import { Fault } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
-import {
-  findBatch,
-  listHeldHosts,
-  listProblems,
-  readTotals,
-  totalsOf,
-  type BatchRow,
-} from './store.ts'
+import { listHeldHosts } from './hosts/store.ts'
+import { findBatch, listProblems, readTotals, totalsOf, type BatchRow } from './store.ts'
 import { presentFullBatch } from './view.ts'
 
 type BatchName = { workspaceId: string; id: string }

@@ -4,8 +4,9 @@ import type { CopyFailure } from '../engine/journal/journal.ts'
 import type { MigrationProgress } from '../engine/progress/progress.ts'
 import { findMainError, type AccountAddress, type MigrationRow } from '../store.ts'
 import { raiseBatchAlert } from './alerts.ts'
-import { findActive, saveResult, type MailboxResult } from './mailboxes/store.ts'
-import { addRejection, notifyBatch, resetRejections } from './store.ts'
+import { findActive, saveResult, type MailboxResult } from './progress/store.ts'
+import { addRejection, resetRejections } from './hosts/store.ts'
+import { notifyBatch } from './store.ts'
 
 /** The code of an error after which a sign-in must not be repeated with the same password. */
 const WRONG_PASSWORD = 'sign_in'

@@ -1,7 +1,8 @@
 import type { AccountAddress } from '../store.ts'
+import type { HeldHost } from './hosts/store.ts'
 import type { MailboxRow } from './mailboxes/store.ts'
 import type { ReadFile, ReadMailbox } from './parse/read-mailboxes.ts'
-import type { BatchRow, BatchTotals, HeldHost, ProblemGroup } from './store.ts'
+import type { BatchRow, BatchTotals, ProblemGroup } from './store.ts'
 
 /** Lines of a list that a preview shows. */
 const MAX_PREVIEW_LINES = 500

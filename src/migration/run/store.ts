@@ -11,7 +11,7 @@ import {
   type MigrationRow,
   type StoredOptions,
 } from '../store.ts'
-import { markQueued, markSyncing, saveProgress } from '../batches/mailboxes/store.ts'
+import { markQueued, markSyncing, saveProgress } from '../batches/progress/store.ts'
 import { notifyBatch } from '../batches/store.ts'
 
 /** Seconds without a heartbeat after which a worker counts as dead. */

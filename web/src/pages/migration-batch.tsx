@@ -105,14 +105,16 @@ function HeldHosts({ batch: { id, heldHosts } }: { batch: Batch }) {
       {heldHosts.map(({ host, rejections, mailboxes }) => (
         <p key={host}>{messages.held(host, rejections, mailboxes)}</p>
       ))}
-      <Button
-        {...access}
-        size="small"
-        busy={isBusy}
-        onClick={() => void run(() => batches.resume(id))}
-      >
-        {messages.continue}
-      </Button>
+      <Row>
+        <Button
+          {...access}
+          size="small"
+          busy={isBusy}
+          onClick={() => void run(() => batches.resume(id))}
+        >
+          {messages.continue}
+        </Button>
+      </Row>
     </Notice>
   )
 }

@@ -12,7 +12,7 @@ import {
   type Secrets,
 } from '../../submit.ts'
 import { BATCH_LIMITS } from '../limits.ts'
-import { markProblem, markStarted } from '../mailboxes/store.ts'
+import { markProblem, markStarted } from '../progress/store.ts'
 import { decryptPasswords } from '../passwords.ts'
 import { notifyBatch } from '../store.ts'
 import { listCandidates, listOpenMigrations, lockScheduling, type Candidate } from './store.ts'
