@@ -85,6 +85,7 @@ describe('a user who moves a company', () => {
       await button('Start 2 mailboxes').click()
       await page
         .getByText('1 mailbox: wrong user or password (127.0.0.1)')
+        .first()
         .waitFor({ timeout: COPYING })
       await page
         .getByText('1 of 3 mailboxes in sync. 1 needs attention.')
@@ -103,6 +104,9 @@ describe('a user who moves a company', () => {
       await button('Finish').click()
       await page.getByRole('dialog').getByRole('button', { name: 'Finish' }).click()
       await page.getByText('3 of 3 mailboxes were copied.').waitFor()
+      await page.getByRole('link', { name: 'Batches' }).first().click()
+      await page.getByText('3 of 3 mailboxes in sync').waitFor()
+      expect(await faultsAtAllWidths(page)).toEqual([])
     },
   )
 
