@@ -8,6 +8,8 @@ import { freePort } from '../free-port.ts'
 import { PROGRAM } from './command.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 
+const JSON_LINE = /^\{"level":.*\}$/
+
 let folder: string
 let port: number
 let env: Record<string, string>
@@ -69,9 +71,9 @@ describe('portreeve serve at a terminal', { timeout: 180_000 }, () => {
     // Polls, because a line can still be incomplete.
     const others = () =>
       terminal
-        .screen()
+        ?.screen()
         .split('\n')
-        .filter((line) => !/^\{"level":.*\}$/.test(line))
+        .filter((line) => !JSON_LINE.test(line))
     await expect.poll(others).toEqual([])
   })
 
