@@ -262,10 +262,13 @@ export interface AlertLinkUse {
 
 export interface AlertMessage {
   attempts: Generated<number>;
-  channelId: string;
+  channelId: string | null;
   claimedUntil: Timestamp | null;
   collecting: boolean;
   createdAt: Generated<Timestamp>;
+  deletedChannelName: string | null;
+  deletedChannelType: string | null;
+  deletedChannelWorkspace: string | null;
   dueAt: Generated<Timestamp>;
   endedAt: Timestamp | null;
   error: string | null;
