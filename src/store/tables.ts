@@ -268,7 +268,6 @@ export interface AlertMessage {
   createdAt: Generated<Timestamp>;
   deletedChannelName: string | null;
   deletedChannelType: string | null;
-  deletedChannelWorkspace: string | null;
   dueAt: Generated<Timestamp>;
   endedAt: Timestamp | null;
   error: string | null;
@@ -278,6 +277,7 @@ export interface AlertMessage {
   ruleId: string | null;
   state: Generated<string>;
   summarises: Generated<number>;
+  workspaceId: string | null;
 }
 
 export interface AlertMessageContent {

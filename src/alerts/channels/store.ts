@@ -307,7 +307,7 @@ export async function deleteChannel(
     await trx.selectFrom('alertChannel').select('id').where('id', '=', id).forUpdate().execute()
     await sql`
       update alert_message set channel_id = null, collecting = false, rule_collecting = false,
-        deleted_channel_workspace = ${workspaceId}, deleted_channel_type = ${type}, deleted_channel_name = ${name},
+        workspace_id = ${workspaceId}, deleted_channel_type = ${type}, deleted_channel_name = ${name},
         state = case state when 'waiting' then 'failed' else state end,
         ended_at = case state when 'waiting' then now() else ended_at end,
         error = case state when 'waiting' then ${CHANNEL_DELETED} else error end

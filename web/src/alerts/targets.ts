@@ -9,10 +9,9 @@ export function targetOf({
   return address ?? url ?? name
 }
 
-/** The name that a member gave a channel, with what it sends to. */
+/** The name that a member gave a channel, or what it sends to. */
 export function channelName(channel: Pick<Channel, 'address' | 'url' | 'name' | 'label'>): string {
-  const target = targetOf(channel)
-  return channel.label ? `${channel.label} (${target})` : target
+  return channel.label || targetOf(channel)
 }
 
 /** The path of an alert’s page, for whichever host name this dashboard was opened under. */
