@@ -116,25 +116,21 @@ describe('the problems of a workspace', () => {
     await close()
   })
 
-  it.each(['dmarc', 'hooks', 'domains'])(
-    'are muted by object, such as one of /%s',
-    async (path) => {
-      const { page, close } = await openAs(alice, '/alerts')
-      const headers = { origin: portreeve.url }
-      const sent = {
-        dmarc: ['/api/v1/dmarc/domains', { domain: 'example.com' }],
-        hooks: ['/api/webhook/endpoints', { label: 'shop' }],
-        domains: ['/api/v1/domains', { domain: 'example.com' }],
-      }[path] as [string, object]
-      const answer = await page.request.post(sent[0], { data: sent[1], headers })
-      const { data } = (await answer.json()) as { data: { id?: string } }
-      await page.goto(`/${path}/${path === 'domains' ? 'example.com' : data.id}`)
-      await action(page, 'Mute alerts').click()
-      await action(page, 'Unmute alerts').click()
-      await action(page, 'Mute alerts').waitFor()
-      await close()
-    },
-  )
+  it.each(['dmarc', 'hooks'])('are muted by object, such as one of /%s', async (path) => {
+    const { page, close } = await openAs(alice, '/alerts')
+    const headers = { origin: portreeve.url }
+    const sent = {
+      dmarc: ['/api/v1/dmarc/domains', { domain: 'example.com' }],
+      hooks: ['/api/webhook/endpoints', { label: 'shop' }],
+    }[path] as [string, object]
+    const answer = await page.request.post(sent[0], { data: sent[1], headers })
+    const [, id] = /"id":"([^"]+)"/.exec(await answer.text()) ?? []
+    await page.goto(`/${path}/${id}`)
+    await action(page, 'Mute alerts').click()
+    await action(page, 'Unmute alerts').click()
+    await action(page, 'Mute alerts').waitFor()
+    await close()
+  })
 
   it('change on other screens at once', async () => {
     const { page, close } = await openAs(rosa, `/alerts?workspace=${alice.id}`)
