@@ -93,7 +93,7 @@ describe('a chat channel', () => {
           at: new Date(),
         })
     })
-    await until(messages, (all) => all.every(({ state }) => state === 'sent'), 20)
+    await until(messages, (all) => all.every(({ state }) => state === 'sent'), 60)
     await aWhile()
     expect(titles()).toEqual(['1000 alerts'])
     // One line for each object, as many as are readable.
@@ -105,7 +105,7 @@ describe('a chat channel', () => {
     expect(lines.filter((line) => line.startsWith('•'))).toHaveLength(20)
     expect(lines.join()).toContain('And 600 more in the dashboard.')
     expect(discord.violations).toEqual([])
-  })
+  }, 240_000)
 
   it('gets each of a few alerts once, in their order, from several instances', async () => {
     const batching = { ...AT_ONCE, burstHoldMs: 300 }
