@@ -153,6 +153,30 @@ describe('a chat channel', () => {
     expect(discord.calls.map(({ method }) => method)).toEqual(['POST', 'POST', 'PATCH'])
   })
 
+  it('leaves its deliveries with its name when it is deleted, and what waits has failed', async () => {
+    const { portreeve, id, messages } = await startWithChannel()
+    await portreeve.call(alice.token, 'PATCH', `alerts/channels/${id}`, { label: '#ops' })
+    await portreeve.raise(alice.id, 'one')
+    await until(messages, ([first]) => first?.state === 'sent')
+    discord.respond({ status: 503 })
+    await portreeve.raise(alice.id, 'two')
+    await until(messages, (all) => all.some(({ error }) => error !== null))
+    await portreeve.call(alice.token, 'DELETE', `alerts/channels/${id}`)
+    const { json } = await portreeve.call<{
+      alerts: { deliveries: { channelId: string; channel: string; status: string }[] }[]
+    }>(alice.token, 'GET', 'alerts')
+    const named = { channelId: null, channel: '#ops (Discord)', type: 'discord' }
+    const [two, one] = json.data.alerts.map(({ deliveries }) =>
+      deliveries.find(({ channelId }) => channelId === null),
+    )
+    expect(one).toMatchObject({ ...named, status: 'sent', error: null })
+    expect(two).toMatchObject({ ...named, status: 'failed', error: 'The channel was deleted.' })
+    await portreeve.raise(alice.id, 'three')
+    // With its workspace, nothing is left.
+    await portreeve.db.deleteFrom('workspace').where('id', '=', alice.id).execute()
+    expect(await portreeve.db.selectFrom('alertMessage').select('id').execute()).toEqual([])
+  })
+
   it('is turned off when its settings are dead twice, with an alert on other channels', async () => {
     const { portreeve, messages, channelNow } = await startWithChannel()
     const other = await startReceiver(status(204))

@@ -512,37 +512,51 @@ async function changeClaimed(
 
 /**
  * Recovers the messages of senders that died: they are sent again unless the receiver may have
- * them, in which case they end as uncertain.
+ * them, in which case they end as uncertain, or their channel was deleted.
  */
 export async function recoverMessages(db: Db): Promise<void> {
   await sql`
     update alert_message set
-      state = case state when 'sending' then 'waiting' else 'uncertain' end,
-      ended_at = case state when 'sending' then null else now() end,
+      state = case when state = 'handed-over' then 'uncertain' when channel_id is null then 'failed' else 'waiting' end,
+      ended_at = case when state = 'sending' and channel_id is not null then null else now() end,
       error = 'The service stopped while sending.'
     where state in ('sending', 'handed-over') and claimed_until < now()`.execute(db)
 }
 
 export type DeliveryRow = {
   alertId: string
-  channelId: string
-  type: string
+  channel:
+    | Pick<ChannelRow, 'id' | 'type' | 'target' | 'settingsShown' | 'label'>
+    /** It was deleted. */
+    | { type: string; name: string }
   state: string
   dropped: boolean
   at: Date | null
   error: string | null
 }
 
-/** Lists the deliveries of these alerts on each channel. */
+/** Lists the deliveries of these alerts on each channel, also on deleted ones. */
 export async function listDeliveries(db: Db, alertIds: string[]): Promise<DeliveryRow[]> {
   if (alertIds.length === 0) return []
-  return db
+  const rows = await db
     .selectFrom('alertMessageContent as content')
     .innerJoin('alertMessage as message', 'message.id', 'content.messageId')
-    .innerJoin('alertChannel as channel', 'channel.id', 'message.channelId')
-    .select(['content.alertId', 'content.dropped', 'channel.id as channelId', 'channel.type'])
-    .select(['message.state', 'message.endedAt as at', 'message.error'])
+    .leftJoin('alertChannel as channel', 'channel.id', 'message.channelId')
+    .select(['content.alertId', 'content.dropped', 'message.state', 'message.endedAt as at'])
+    .select(['message.error', 'channel.id', 'channel.type', 'channel.target', 'channel.label'])
+    .select(['channel.settingsShown', 'deletedChannelType', 'deletedChannelName'])
     .where('content.alertId', 'in', alertIds)
     .orderBy('message.id')
     .execute()
+  return rows.map(({ deletedChannelType, deletedChannelName, ...row }) => {
+    const { id, type, target, label, settingsShown, ...delivery } = row
+    const channel = { id, type, target, label, settingsShown }
+    return {
+      ...delivery,
+      channel:
+        id === null
+          ? { type: deletedChannelType ?? '', name: deletedChannelName ?? '' }
+          : (channel as Extract<DeliveryRow['channel'], { id: string }>),
+    }
+  })
 }
