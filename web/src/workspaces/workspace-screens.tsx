@@ -5,10 +5,10 @@ import { PasswordPrompt } from '../account/password-prompt.tsx'
 import { SignInPrompt } from '../account/sign-in/sign-in-prompt.tsx'
 import { useLiveTab } from '../live-updates.ts'
 import { accountQuery } from '../queries.ts'
-import { choiceCount, returnToFirst, useLostWorkspace, useSwitches } from '../workspace-choice.ts'
+import { choiceCount, returnToFirst, useLostWorkspace } from '../workspace-choice.ts'
 import { useSwitchWorkspace } from './use-switch-workspace.ts'
 
-/** The screens of a workspace, which start anew with every switch. */
+/** The screens of a workspace, its changes as they happen, and its questions to the user. */
 export function WorkspaceScreens() {
   const lostAt = useLostWorkspace()
   const switchWorkspace = useSwitchWorkspace()
@@ -17,10 +17,6 @@ export function WorkspaceScreens() {
     if (lostAt > 0) openFirst()
   }, [lostAt])
   useLossOfFirst()
-  return <Screens key={useSwitches()} />
-}
-
-function Screens() {
   useLiveTab()
   return (
     <>
