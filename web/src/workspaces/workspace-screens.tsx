@@ -5,10 +5,10 @@ import { PasswordPrompt } from '../account/password-prompt.tsx'
 import { SignInPrompt } from '../account/sign-in/sign-in-prompt.tsx'
 import { useLiveTab } from '../live-updates.ts'
 import { accountQuery } from '../queries.ts'
-import { choiceCount, returnToFirst, useLostWorkspace } from '../workspace-choice.ts'
+import { choiceCount, returnToFirst, useLostWorkspace, useSwitches } from '../workspace-choice.ts'
 import { useSwitchWorkspace } from './use-switch-workspace.ts'
 
-/** The screens of a workspace, its changes as they happen, and its questions to the user. */
+/** The screens of a workspace, which start anew with every switch. */
 export function WorkspaceScreens() {
   const lostAt = useLostWorkspace()
   const switchWorkspace = useSwitchWorkspace()
@@ -17,6 +17,10 @@ export function WorkspaceScreens() {
     if (lostAt > 0) openFirst()
   }, [lostAt])
   useLossOfFirst()
+  return <Screens key={useSwitches()} />
+}
+
+function Screens() {
   useLiveTab()
   return (
     <>
@@ -34,12 +38,13 @@ export function WorkspaceScreens() {
 function useLossOfFirst(): void {
   const { data: account } = useQuery(accountQuery)
   const id = account?.workspace.id
-  const seen = useRef({ id, choices: choiceCount() })
+  const accountId = account?.id
+  const seen = useRef({ id, accountId, choices: choiceCount() })
   useEffect(() => {
     if (id === undefined) return
     const before = seen.current
-    seen.current = { id, choices: choiceCount() }
-    const isOther = before.id !== undefined && before.id !== id
+    seen.current = { id, accountId, choices: choiceCount() }
+    const isOther = before.id !== undefined && before.id !== id && before.accountId === accountId
     if (isOther && before.choices === choiceCount()) returnToFirst()
-  }, [id])
+  }, [id, accountId])
 }
