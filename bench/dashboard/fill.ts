@@ -55,7 +55,8 @@ export async function fill(url: string, databaseUrl: string, accountId: string):
       body: isForm ? body : JSON.stringify(body),
     })
     if (!answer.ok) throw new Error(`${path} was answered ${answer.status}: ${await answer.text()}`)
-    return (await answer.json()) as T
+    const text = await answer.text()
+    return (text ? JSON.parse(text) : null) as T
   }
 
   for (const domain of DOMAINS) {
@@ -70,11 +71,7 @@ export async function fill(url: string, databaseUrl: string, accountId: string):
   for (const { host } of HOSTS.slice(2)) await call('/api/v1/monitoring/hosts', { host })
   await call('/api/v1/delisting', { ip: LISTED_ADDRESS })
   await call('/api/v1/abuse/tokens', { label: 'mail server' })
-  await call('/api/v1/alerts/channels', {
-    type: 'ntfy',
-    name: 'On call',
-    settings: { topic: 'portreeve-on-call' },
-  }).catch(console.error)
+  await call('/api/v1/alerts/channels', { type: 'webhook', url: 'http://127.0.0.1:1/alerts' })
   const reports = Array.from({ length: ATTACKERS }, (_, at) =>
     JSON.stringify({ ip: `8.8.${at}.7`, service: at % 3 ? 'ssh' : 'imap', count: 50 + at }),
   )

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { Wordmark } from '../ui/brand/logo.tsx'
 import { ThemeSwitch } from '../ui/theme/theme-switch.tsx'
 import { LostWorkspace } from '../workspaces/lost-workspace.tsx'
+import { useSwitches } from '../workspace-choice.ts'
 import { CommandPalette } from './palette/command-palette.tsx'
 import { CurrentAccount } from './current-account.tsx'
 import { MoreSheet } from './more-sheet.tsx'
@@ -14,13 +15,14 @@ import { frame } from './messages.ts'
 
 /**
  * The frame of screens behind the sign-in: navigation at the side, or at the bottom on a phone. It
- * is shown before the account is known, and stays.
+ * is shown before the account is known, and stays. Its navigation starts anew with every switch to
+ * another workspace or account.
  */
 export function AccountFrame({ children }: { children: ReactNode }) {
   return (
     <div className={classes.frame}>
       <SkipLink />
-      <div className={classes.side}>
+      <div key={useSwitches()} className={classes.side}>
         <header className={classes.header}>
           <Link to="/home" className={classes.name}>
             <Wordmark />

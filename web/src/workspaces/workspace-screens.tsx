@@ -38,12 +38,13 @@ function Screens() {
 function useLossOfFirst(): void {
   const { data: account } = useQuery(accountQuery)
   const id = account?.workspace.id
-  const seen = useRef({ id, choices: choiceCount() })
+  const accountId = account?.id
+  const seen = useRef({ id, accountId, choices: choiceCount() })
   useEffect(() => {
     if (id === undefined) return
     const before = seen.current
-    seen.current = { id, choices: choiceCount() }
-    const isOther = before.id !== undefined && before.id !== id
+    seen.current = { id, accountId, choices: choiceCount() }
+    const isOther = before.id !== undefined && before.id !== id && before.accountId === accountId
     if (isOther && before.choices === choiceCount()) returnToFirst()
-  }, [id])
+  }, [id, accountId])
 }
