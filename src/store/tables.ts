@@ -350,6 +350,51 @@ export interface AuthRateLimit {
   lastRequest: number;
 }
 
+export interface BatchHost {
+  batchId: string;
+  host: string;
+  rejections: Generated<number>;
+}
+
+export interface BatchMailbox {
+  activeId: string | null;
+  batchId: string;
+  bytesDone: Generated<number>;
+  bytesPerSecond: Generated<number>;
+  bytesTotal: number | null;
+  changedAt: Generated<Timestamp>;
+  destination: Json;
+  destinationHost: Generated<string | null>;
+  destinationUser: Generated<string | null>;
+  dryRunId: string | null;
+  errorCount: Generated<number>;
+  id: Generated<string>;
+  line: number;
+  message: string | null;
+  messagesDone: Generated<number>;
+  messagesPerSecond: Generated<number>;
+  messagesTotal: Generated<number>;
+  migrationId: string | null;
+  pass: Generated<string>;
+  passes: Generated<number>;
+  position: Generated<number>;
+  problem: string | null;
+  problemHost: string | null;
+  queuedAt: Timestamp | null;
+  source: Json;
+  sourceHost: Generated<string | null>;
+  sourceUser: Generated<string | null>;
+  state: string;
+  syncedAt: Timestamp | null;
+  verified: Generated<boolean>;
+  warning: string | null;
+}
+
+export interface BatchMailboxSecret {
+  mailboxId: string;
+  sealed: string;
+}
+
 export interface Credential {
   accessToken: string | null;
   accessTokenExpiresAt: Timestamp | null;
@@ -695,6 +740,7 @@ export interface Membership {
 
 export interface Migration {
   aliveAt: Timestamp | null;
+  batchId: string | null;
   completedAt: Timestamp | null;
   counted: boolean;
   createdAt: Generated<Timestamp>;
@@ -712,6 +758,19 @@ export interface Migration {
   startedAt: Timestamp | null;
   status: Generated<string>;
   throughput: Json | null;
+  workspaceId: string;
+}
+
+export interface MigrationBatch {
+  createdAt: Generated<Timestamp>;
+  destinationLimit: number;
+  finishedAt: Timestamp | null;
+  id: Generated<string>;
+  name: string;
+  options: Json;
+  pausedAt: Timestamp | null;
+  sourceLimit: number;
+  usedAt: Generated<Timestamp>;
   workspaceId: string;
 }
 
@@ -1038,6 +1097,9 @@ export interface DB {
   apiToken: ApiToken;
   auditEntry: AuditEntry;
   authRateLimit: AuthRateLimit;
+  batchHost: BatchHost;
+  batchMailbox: BatchMailbox;
+  batchMailboxSecret: BatchMailboxSecret;
   credential: Credential;
   delistingEvent: DelistingEvent;
   delistingProcess: DelistingProcess;
@@ -1067,6 +1129,7 @@ export interface DB {
   knownNetwork: KnownNetwork;
   membership: Membership;
   migration: Migration;
+  migrationBatch: MigrationBatch;
   migrationError: MigrationError;
   migrationFolder: MigrationFolder;
   migrationSecret: MigrationSecret;

@@ -16,6 +16,7 @@ import { loadScreen } from './frame/load-screen.ts'
 import { OWN, RootFrame } from './frame/root-frame.tsx'
 import { ScreenSkeleton } from './ui/feedback/skeleton.tsx'
 import type { ListSearch } from './pages/attack-list.tsx'
+import { batchSearch } from './migrations/batches/search.ts'
 import { historySearch, hostsSearch } from './monitoring/search.ts'
 import {
   dayOf,
@@ -146,6 +147,9 @@ const screens = root.addChildren([
     ownScreen('/delisting/$id', () => import('./pages/delisting-detail.tsx')),
     ownScreen('/migrations', () => import('./pages/migrations.tsx'), pagedTableSearch),
     ownScreen('/migrations/new', () => import('./pages/new-migration.tsx')),
+    ownScreen('/migrations/batches', () => import('./pages/migration-batches.tsx'), pageSearch),
+    ownScreen('/migrations/batches/new', () => import('./pages/new-migration-batch.tsx')),
+    ownScreen('/migrations/batches/$id', () => import('./pages/migration-batch.tsx'), batchSearch),
     ownScreen('/migrations/$id', () => import('./pages/migration.tsx')),
     ownScreen('/attacks', () => import('./pages/attacks.tsx'), attacksSearch),
     ownScreen('/attacks/servers', () => import('./pages/attack-servers.tsx'), tableSearch),
