@@ -53,6 +53,7 @@ class View implements MailboxView {
   readonly #options: MailboxViewOptions
   readonly #commands = new WeakSet<Command>()
   #opening: Opening | undefined
+  #starting: Promise<OpenedMailbox> | undefined
   /** Of the first opening; undefined before it. */
   #uidValidity: number | null | undefined
 
@@ -75,7 +76,9 @@ class View implements MailboxView {
   }
 
   async opened(): Promise<OpenedMailbox> {
-    return this.#opening && !this.#opening.hasFailed ? this.#opening.described : this.reopen()
+    if (this.#opening && !this.#opening.hasFailed) return this.#opening.described
+    this.#starting ??= this.reopen().finally(() => (this.#starting = undefined))
+    return this.#starting
   }
 
   async reopen(): Promise<OpenedMailbox> {
