@@ -45,8 +45,7 @@ export async function run(options: Options = TARGETS): Promise<string> {
   ]
   try {
     const service = serviceAt(portreeve.url, store.apiToken)
-    for (const shape of options.shapes)
-      lines.push(...(await measureShape(shape, service, options)))
+    for (const shape of options.shapes) lines.push(...(await measureShape(shape, service, options)))
     return [...lines, '', `resident: ${portreeve.residentMb()} MB at the end`].join('\n')
   } finally {
     await portreeve.stop()
@@ -78,7 +77,12 @@ async function measureShape(
     ].filter(({ name }) => !options.without.includes(name))
     const lines: string[] = []
     for (const delay of options.delays.filter((ms) => SHAPES[shape].delays.includes(ms))) {
-      const times = await measureDelay(delay, contenders, { source, destination, messages }, options)
+      const times = await measureDelay(
+        delay,
+        contenders,
+        { source, destination, messages },
+        options,
+      )
       lines.push(lineOf(`${SHAPES[shape].title}, ${delay} ms`, times))
       console.error(lines.at(-1))
     }

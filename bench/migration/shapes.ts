@@ -15,7 +15,11 @@ const ALL_DELAYS = [0, 30, 150]
 export const SHAPES = {
   '14x1': { title: '14 folders of 1 message', counts: () => even(14, 1), delays: ALL_DELAYS },
   '200x5': { title: '200 folders of 5', counts: () => even(200, 5), delays: ALL_DELAYS },
-  '300in14': { title: '300 messages in 14 folders', counts: () => typical(300), delays: ALL_DELAYS },
+  '300in14': {
+    title: '300 messages in 14 folders',
+    counts: () => typical(300),
+    delays: ALL_DELAYS,
+  },
   '3000in14': {
     title: '3,000 messages in 14 folders',
     counts: () => typical(3_000),

@@ -130,10 +130,7 @@ function countWaiting({ folder, folderState, waiting }: FolderCopy): number {
 }
 
 /** False when no folder has enough messages left. */
-async function helpLargest(
-  pair: ConnectionPair,
-  copies: readonly FolderCopy[],
-): Promise<boolean> {
+async function helpLargest(pair: ConnectionPair, copies: readonly FolderCopy[]): Promise<boolean> {
   const running = copies.filter(({ state }) => state === 'running')
   await Promise.all(running.map(({ opened }) => opened))
   const [most] = running.toSorted((a, b) => b.waiting - a.waiting)

@@ -159,7 +159,7 @@ export class FolderCopier {
       permanentFlags: opened.permanentFlags,
       synchronising: literals.mustSynchronize,
       shapes: literals.shapes,
-      discardsLiterals: discardsRejectedLiterals(wire),
+      ...(!literals.mustSynchronize && { discardsLiterals: discardsRejectedLiterals(wire) }),
     })
     appenders.set(wire, appender)
     return appender

@@ -31,9 +31,7 @@ async function runProbe(wire: Wire): Promise<boolean> {
   const appended = await wire.withWriter(async (writer, begin) => {
     const command = begin()
     command.guardLiteral()
-    await writer.write(
-      `${command.tag} APPEND "${folder}" {${LITERAL.length}+}\r\n${LITERAL}\r\n`,
-    )
+    await writer.write(`${command.tag} APPEND "${folder}" {${LITERAL.length}+}\r\n${LITERAL}\r\n`)
     return command
   })
   // Only the response to a later command shows that the literal had none.

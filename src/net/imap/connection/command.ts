@@ -2,9 +2,9 @@ import type { CommandPart } from './command-encoding.ts'
 import type { CommandWriter } from './command-writer.ts'
 import type { Listener } from './listener.ts'
 import { classifyRefusal, ImapRefused, type ImapLost } from './refusals.ts'
-import type { ResponseCode } from './response.ts'
+import type { CommandResult } from './command-result.ts'
 
-export type CommandResult = { status: 'OK' | 'NO' | 'BAD'; code: ResponseCode | null; text: string }
+export type { CommandResult } from './command-result.ts'
 
 /** A command in flight, as its sender sees it. */
 export type Command = {

@@ -1,4 +1,4 @@
-import type { CommandResult } from './command.ts'
+import type { CommandResult } from './command-result.ts'
 import type { ImapLost } from './refusals.ts'
 import type { ResponseCode, Value } from './response.ts'
 

@@ -1,9 +1,4 @@
-import {
-  resultOf,
-  writeCommand,
-  type Command,
-  type CommandResult,
-} from '../connection/command.ts'
+import { resultOf, writeCommand, type Command, type CommandResult } from '../connection/command.ts'
 import type { CommandPart } from '../connection/command-encoding.ts'
 import type { Listener } from '../connection/listener.ts'
 import type { Wire } from '../connection/wire.ts'
@@ -159,8 +154,7 @@ function guarded(listener: Listener, opening: Opening): Listener {
     mailbox: opening,
     data: (values) => opening.isValid && listener.data?.(values) === true,
     code: (code) => listener.code?.(code),
-    literal: (head, size) =>
-      opening.isValid ? listener.literal?.(head, size) : DISCARDING_SINK,
+    literal: (head, size) => (opening.isValid ? listener.literal?.(head, size) : DISCARDING_SINK),
     ...(listener.end && { end: (result) => listener.end?.(result) }),
   }
 }
