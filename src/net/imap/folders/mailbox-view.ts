@@ -91,24 +91,24 @@ class View implements MailboxView {
     const known = this.#opening
     if (known && !isAnew && !known.hasFailed && latest.get(this.#wire) === known) return known
     const { verb, name } = this.#options
-    const { parts, listener, end } = createOpening(verb, name)
+    const sent = createOpening(verb, name)
     const opening = { isValid: false, hasFailed: false } as Opening
     const command = this.#begin(begin, {
-      ...listener,
+      ...sent.listener,
       mailbox: opening,
       end: (result) => {
-        opening.isValid = result.status === 'OK' && this.#hasSameUids(end(result))
+        opening.isValid = result.status === 'OK' && this.#hasSameUids(sent.end(result))
         opening.hasFailed = !opening.isValid
       },
     })
-    opening.described = resultOf(command, parts).then((result) => {
-      if (opening.isValid) return end(result)
+    opening.described = resultOf(command, sent.parts).then((result) => {
+      if (opening.isValid) return sent.end(result)
       throw this.#options.changed()
     })
     opening.described.catch(() => (opening.hasFailed = true))
     this.#opening = opening
     latest.set(this.#wire, opening)
-    await writeCommand(writer, command, parts)
+    await writeCommand(writer, command, sent.parts)
     return opening
   }
 
