@@ -7,6 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const LONGEST = [
   'test/browser/accessibility',
   'test/browser/layout-shift',
+  'test/migration/batches/batches',
   'test/accounts/guessing',
   'test/cli/serve',
   'test/jobs/jobs',

@@ -262,10 +262,12 @@ export interface AlertLinkUse {
 
 export interface AlertMessage {
   attempts: Generated<number>;
-  channelId: string;
+  channelId: string | null;
   claimedUntil: Timestamp | null;
   collecting: boolean;
   createdAt: Generated<Timestamp>;
+  deletedChannelName: string | null;
+  deletedChannelType: string | null;
   dueAt: Generated<Timestamp>;
   endedAt: Timestamp | null;
   error: string | null;
@@ -275,6 +277,7 @@ export interface AlertMessage {
   ruleId: string | null;
   state: Generated<string>;
   summarises: Generated<number>;
+  workspaceId: string | null;
 }
 
 export interface AlertMessageContent {
