@@ -62,7 +62,7 @@ function reachable(graph: ModuleGraph, from: string): Set<string> {
 }
 
 function folderChunk(id: string, graph: ModuleGraph): string | null {
-  const [, folder = null] = /\/web\/src\/(alerts\/\w+(?=\/)|[^/]+)\//.exec(id) ?? []
+  const [, folder = null] = /\/web\/src\/((?:alerts|migrations)\/\w+(?=\/)|[^/]+)\//.exec(id) ?? []
   if (folder === null || folder === 'pages') return null
   const name = folder.replace('/', '-')
   return [...reachable(graph, id)].some((each) => CHARTS.test(each)) ? `${name}-charts` : name
