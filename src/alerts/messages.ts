@@ -58,6 +58,9 @@ export const unsentAlerts = (count: number) => ({
   text: 'The service was unavailable for too long. The list of alerts in the dashboard has them.',
 })
 
+/** Error of what waited for a channel that was deleted. */
+export const CHANNEL_DELETED = 'The channel was deleted.'
+
 /** Error of the deliveries that it counts. */
 export const gaveUp = (error: string) => `Given up after six hours. Last error: ${error}`
 

@@ -113,6 +113,9 @@ export const ChannelTypeInfo = Type.Object({
     description:
       'Whether its fields are sent as `settings`, can change, and can be tested before the channel is created. The field of other types is one of the channel itself.',
   }),
+  hasActionLinks: Type.Boolean({
+    description: 'Whether its messages can contain links to acknowledge, snooze and mute.',
+  }),
   fields: Type.Array(ChannelField, { description: 'Fields of the form, in their order.' }),
   schema: Type.Record(Type.String(), Type.Unknown(), {
     description: 'JSON Schema of the settings.',
@@ -140,7 +143,8 @@ export const IncidentQuery = Type.Object({
 })
 
 const Delivery = Type.Object({
-  channelId: Uuid,
+  channelId: Nullable(Uuid, { description: 'Null where the channel was deleted.' }),
+  channel: Type.String({ description: 'Name of the channel, without secrets.' }),
   type: ChannelTypeId,
   status: Type.Enum(['waiting', 'sending', 'sent', 'failed', 'uncertain', 'dropped'], {
     description:

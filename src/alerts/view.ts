@@ -1,6 +1,7 @@
 import { isAtLeast, type Role } from '../http/access.ts'
 import { alertLink, type LinkTarget } from './alert-link.ts'
 import type { SendDeps } from './channels/channel-type.ts'
+import { channelNameOf, targetNameOf } from './channels/channel-name.ts'
 import { CHANNEL_TYPES, channelTypeOf } from './channels/registry.ts'
 import { secretsOf } from './channels/fields.ts'
 import type { ChannelRow } from './channels/store.ts'
@@ -27,7 +28,7 @@ export function presentChannel(
     ...(type.targetField !== null && {
       [type.targetField]: isAtLeast(role, 'member') ? row.target : type.maskTarget(row.target),
     }),
-    name: type.targetField === null ? type.nameOf(row) : type.maskTarget(row.target),
+    name: targetNameOf(row),
     settings: row.settingsShown,
     waiting,
     secret: undefined,
@@ -78,7 +79,7 @@ function stateOf(resolvedAt: Date | null) {
 /** What the form of a channel type needs. */
 export function presentChannelTypes() {
   return CHANNEL_TYPES.map((type) => {
-    const { id, name, group, keywords, docs, manual, fields } = type
+    const { id, name, group, keywords, docs, manual, hasActionLinks, fields } = type
     const required = new Set(fields.required as readonly string[] | undefined)
     const secrets = new Set(secretsOf(fields))
     return {
@@ -89,6 +90,7 @@ export function presentChannelTypes() {
       docs,
       manual,
       hasSettings: type.change !== undefined,
+      hasActionLinks,
       fields: Object.entries(fields.properties).map(([field, schema]) =>
         presentField(field, schema as FieldSchema, {
           required: required.has(field),
@@ -133,7 +135,11 @@ function presentField(
   }
 }
 
-function presentDelivery({ state, dropped, ...delivery }: DeliveryRow) {
-  if (dropped) return { ...delivery, status: 'dropped' as const }
-  return { ...delivery, status: state === 'handed-over' ? 'sending' : state }
+function presentDelivery({ state, dropped, channel, at, error }: DeliveryRow) {
+  const named =
+    'name' in channel
+      ? { channelId: null, type: channel.type, channel: channel.name }
+      : { channelId: channel.id, type: channel.type, channel: channelNameOf(channel) }
+  const status = dropped ? 'dropped' : state === 'handed-over' ? 'sending' : state
+  return { ...named, status, at, error }
 }

@@ -25,6 +25,8 @@ import {
 } from './run/store.ts'
 import { Stalled, watchForStall } from './run/stall-watch.ts'
 import { addErrors, type MigrationRow } from './store.ts'
+import { recordMailboxResult } from './batches/record-result.ts'
+import { lockBatch } from './batches/store.ts'
 import { decryptSecrets, type MigrationData } from './submit.ts'
 import { completionAlert, failureAlert } from './messages.ts'
 import { DAY_SECONDS, MINUTE_MS } from '../time.ts'
@@ -34,6 +36,8 @@ export type MigrationJobDeps = NetDeps & {
   secretKey: string
   concurrency: number
   slots?: SlotLimits
+  /** The job that starts further mailboxes of a batch when one has ended. */
+  batchScheduler?: () => Job
 }
 
 /** Milliseconds between two heartbeats. They carry the progress. */
@@ -55,10 +59,13 @@ export function migrationJob(deps: MigrationJobDeps): Job<MigrationData> {
     accountOf: ({ workspaceId }) => workspaceId ?? 'all',
     deadline: DAY_SECONDS,
     retry: { limit: MAX_RUNS, delay: 2, maxDelay: 30 },
-    async run({ migrationId }, { signal, log }) {
+    async run({ migrationId }, { signal, log, enqueue }) {
       const claimed = await claimMigration(deps.db, migrationId)
       if (claimed === 'busy') throw new Error('another worker is still running this migration')
-      if (claimed) await runClaimed(claimed, deps, signal, log.child({ migrationId }))
+      if (!claimed) return
+      await runClaimed(claimed, deps, signal, log.child({ migrationId }))
+      if (claimed.batchId !== null && deps.batchScheduler)
+        await enqueue(deps.db, deps.batchScheduler(), {})
     },
   })
 }
@@ -83,8 +90,8 @@ async function runClaimed(
     if (!sides) return
     const { state, progress } = await migrateMailbox({
       ...sides,
-      folders: row.folders,
-      options: { ...row.options, prefix: row.destPrefix },
+      folders: row.folders.length === 0 ? 'all' : row.folders,
+      options: { ...row.options, prefix: row.destPrefix, withNewMail: row.batchId !== null },
       journal: createRowJournal(db, row),
       notes: row.progress.notes,
       signal: stop,
@@ -204,8 +211,13 @@ async function end(
   written: { progress: MigrationProgress; throughput: Throughput | null },
   failure: CopyFailure | null,
 ): Promise<void> {
+  // In the order of other changes of a batch: first the batch, then its migrations.
+  if (row.batchId !== null) await lockBatch(trx, row.workspaceId, row.batchId)
   const hasEnded = await markEnded(trx, row, state, written)
   if (!hasEnded) return
+  // A batch raises one alert for all of its mailboxes.
+  if (row.batchId !== null)
+    return await recordMailboxResult(trx, row, state, { ...written, failure })
   if (state === 'failed') await raiseAlert(trx, failureAlert(row, written.progress, failure))
   else await raiseResolved(trx, completionAlert(row))
 }

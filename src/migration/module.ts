@@ -3,6 +3,9 @@ import type { RouteContext } from '../module.ts'
 import type { Routes } from '../http/scopes.ts'
 import type { FutureTimestamp } from '../store/clock.ts'
 import type { Notifications } from '../store/notifications.ts'
+import { BATCH_ENCRYPTED_COLUMNS } from './batches/passwords.ts'
+import { batchRoutes } from './batches/routes.ts'
+import { batchSchedulerJob } from './batches/scheduler.ts'
 import { migrationJob, type MigrationJobDeps } from './jobs.ts'
 import { migrationRoutes } from './routes.ts'
 import { ENCRYPTED_COLUMNS } from './submit.ts'
@@ -18,18 +21,22 @@ const FUTURE_TIMESTAMPS: FutureTimestamp[] = ['alive_at', 'queued_at'].map((colu
   clock: 'database',
 }))
 
-/** Creates the migration module: its job and its routes. */
+/** Creates the migration module: its jobs and its routes. */
 export function createMigrationModule({
   notifications,
   ...deps
 }: MigrationJobDeps & { notifications: Notifications }) {
-  const job = migrationJob(deps)
+  const job = migrationJob({ ...deps, batchScheduler: () => scheduler })
+  const scheduler = batchSchedulerJob({ ...deps, job })
   return {
-    jobs: [job] as Job[],
-    encryptedColumns: ENCRYPTED_COLUMNS,
+    jobs: [job, scheduler] as Job[],
+    encryptedColumns: [...ENCRYPTED_COLUMNS, ...BATCH_ENCRYPTED_COLUMNS],
     futureTimestamps: FUTURE_TIMESTAMPS,
     routes: {
-      account: (app, context) => migrationRoutes(app, { ...deps, ...context, job, notifications }),
+      account: (app, context) => {
+        migrationRoutes(app, { ...deps, ...context, job, notifications })
+        batchRoutes(app, { ...deps, ...context, scheduler, notifications })
+      },
     } satisfies Routes<Pick<RouteContext, 'queue' | 'events' | 'reauthenticate'>>,
   }
 }

@@ -26,6 +26,7 @@ import {
   countMigrations,
   countThisMonth,
   findMigration,
+  isOfBatch,
   listErrors,
   listMigrations,
 } from './store.ts'
@@ -159,6 +160,8 @@ function submitRoutes(app: App, deps: MigrationRoutesDeps): void {
       const { workspaceId } = callerOf(request)
       const { id } = request.params
       const before = await found(deps, workspaceId, id)
+      if (await isOfBatch(deps.db, workspaceId, id))
+        throw new Fault('conflict', 'This migration is part of a batch. Pause the batch.')
       if (!(await deps.db.transaction().execute((trx) => cancelMigration(trx, workspaceId, id)))) {
         throw new Fault(
           'conflict',

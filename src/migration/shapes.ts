@@ -145,7 +145,9 @@ export type NewMigration = Static<typeof NewMigration>
 const Queue = Nullable(
   Type.Object({ position: Type.Integer({ minimum: 1 }), totalInQueue: Type.Integer() }),
 )
-const Status = Type.Enum(['pending', 'running', 'completed', 'failed'])
+const Status = Type.Enum(['pending', 'running', 'paused', 'completed', 'failed'], {
+  description: '`paused`: the batch that it is part of is paused.',
+})
 
 export const CreatedMigration = Type.Object({
   success: Type.Literal(true),
@@ -245,7 +247,7 @@ const MigrationFields = {
   dstHost: Type.String(),
   dstUser: Type.String(),
   destPrefix: Type.String(),
-  folders: Type.Array(Type.String()),
+  folders: Type.Array(Type.String(), { description: 'Empty: all folders.' }),
   totalFolders: Type.Integer(),
   totalMessages: Type.Integer(),
   errorCount: Type.Integer(),
@@ -255,6 +257,10 @@ const MigrationFields = {
   folderMap: Type.Record(Type.String(), Type.String()),
   srcSignIn: UsedSignIn,
   dstSignIn: UsedSignIn,
+  specialUse: Type.Boolean({
+    description: 'Special-use folders are copied to the destination’s folder of the same use.',
+  }),
+  batchId: Nullable(Uuid, { description: 'The batch that it is part of.' }),
   startedAt: Nullable(Timestamp),
   completedAt: Nullable(Timestamp),
   createdAt: Timestamp,

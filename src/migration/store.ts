@@ -24,16 +24,22 @@ export type StoredOptions = {
   allMailOnce: boolean
   dryRun: boolean
   folderMap: Record<string, string>
+  /** Copies special-use folders to the destination’s folder of the same use. */
+  specialUse?: boolean
 }
-export type MigrationStatus = 'pending' | 'running' | 'completed' | 'failed'
+/** `paused`: of a batch that is paused. */
+export type MigrationStatus = 'pending' | 'running' | 'paused' | 'completed' | 'failed'
 
 export type MigrationRow = {
   id: string
   workspaceId: string
+  /** The batch that it is part of; null otherwise. */
+  batchId: string | null
   status: MigrationStatus
   source: AccountAddress
   destination: AccountAddress
   destPrefix: string
+  /** Empty: all folders. */
   folders: string[]
   options: StoredOptions
   progress: MigrationProgress
@@ -50,7 +56,7 @@ export type MigrationRow = {
 type NewRow = Pick<
   MigrationRow,
   'workspaceId' | 'source' | 'destination' | 'destPrefix' | 'folders' | 'options' | 'progress'
->
+> & { batchId?: string }
 
 /** The notification of a changed migration. Its payload is the id. */
 export const CHANGED = 'migration.changed'
@@ -68,6 +74,7 @@ export const ERRORS_KEPT = 1_000
 export const COLUMNS = [
   'id',
   'workspaceId',
+  'batchId',
   'status',
   'source',
   'destination',
@@ -158,6 +165,12 @@ export async function findMigration(
   return row as MigrationRow | undefined
 }
 
+/** Whether a migration is part of a batch. */
+export async function isOfBatch(db: Db, workspaceId: string, id: string): Promise<boolean> {
+  const row = await findMigration(db, workspaceId, id)
+  return row !== undefined && row.batchId !== null
+}
+
 export const MIGRATION_ORDERS = ['createdAt', 'srcUser', 'status', 'progress'] as const
 export type MigrationOrder = Order<(typeof MIGRATION_ORDERS)[number]>
 
@@ -195,9 +208,9 @@ export async function countMigrations(db: Db, workspaceId: string, q?: string): 
   return count
 }
 
-/** The migrations of a workspace; with `q`, those whose accounts or status contain its words. */
+/** The single migrations of a workspace, without those of batches; with `q`, those whose accounts or status contain its words. */
 function isFound(workspaceId: string, q = ''): RawBuilder<SqlBool> {
-  return sql`workspace_id = ${workspaceId} and ${containsWords(
+  return sql`workspace_id = ${workspaceId} and batch_id is null and ${containsWords(
     q,
     sql`concat_ws(' ', source ->> 'user', source ->> 'host', destination ->> 'user', destination ->> 'host', status)`,
   )}`
@@ -281,20 +294,60 @@ export async function requeueMigration(
 ): Promise<boolean> {
   const row = await db
     .updateTable('migration')
-    .set({
-      status: 'pending',
-      queuedAt: sql<Date>`now()`,
-      startedAt: null,
-      completedAt: null,
-      errorCount: 0,
-      stalls: 0,
-    })
+    .set(QUEUED_AGAIN)
     .where('id', '=', id)
     .where('workspaceId', '=', workspaceId)
+    .where('batchId', 'is', null)
     .where('status', '=', 'failed')
     .returning('id')
     .executeTakeFirst()
   if (!row) return false
+  await retryFailedMessages(db, id)
+  await db.insertInto('migrationSecret').values({ migrationId: id, sealed }).execute()
+  await notifyMigration(db, workspaceId, id)
+  return true
+}
+
+/**
+ * Queues a migration of a batch for a further pass, whether it failed, completed or was paused. Its
+ * journal stays.
+ */
+export async function reopenMigration(
+  db: Transaction<DB>,
+  id: string,
+  { source, destination }: Pick<MigrationRow, 'source' | 'destination'>,
+  sealed: string,
+): Promise<void> {
+  await db
+    .updateTable('migration')
+    .set({
+      ...QUEUED_AGAIN,
+      source: JSON.stringify(source),
+      destination: JSON.stringify(destination),
+    })
+    .where('id', '=', id)
+    .where('status', 'not in', ['pending', 'running'])
+    .execute()
+  await retryFailedMessages(db, id)
+  await db
+    .insertInto('migrationSecret')
+    .values({ migrationId: id, sealed })
+    .onConflict((conflict) => conflict.column('migrationId').doUpdateSet({ sealed }))
+    .execute()
+}
+
+/** Columns of a migration that is queued again. */
+const QUEUED_AGAIN = {
+  status: 'pending',
+  queuedAt: sql<Date>`now()`,
+  startedAt: null,
+  completedAt: null,
+  errorCount: 0,
+  stalls: 0,
+}
+
+/** Leaves failed messages to be copied again, and forgets their errors. */
+async function retryFailedMessages(db: Transaction<DB>, id: string): Promise<void> {
   const folders = await db
     .selectFrom('migrationFolder')
     .select(['folder', 'state'])
@@ -310,9 +363,18 @@ export async function requeueMigration(
       .execute()
   }
   await db.deleteFrom('migrationError').where('migrationId', '=', id).execute()
-  await db.insertInto('migrationSecret').values({ migrationId: id, sealed }).execute()
-  await notifyMigration(db, workspaceId, id)
-  return true
+}
+
+/** The last error of a whole migration, as opposed to one of a folder or a message. */
+export async function findMainError(db: Db, id: string): Promise<CopyFailure | undefined> {
+  return db
+    .selectFrom('migrationError')
+    .select(['folder', 'uid', 'messageId', 'size', 'code', 'message', 'attempts'])
+    .where('migrationId', '=', id)
+    .where('folder', '=', '')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
 }
 
 /** Stores errors, up to `ERRORS_KEPT` of a migration. */

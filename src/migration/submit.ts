@@ -142,7 +142,8 @@ function requireDistinct(folders: readonly string[]): void {
   throw new Fault('invalid_request', 'folders must contain every folder only once.', { details })
 }
 
-function noProgress(folders: readonly string[]): MigrationProgress {
+/** The progress of a migration that was not started. */
+export function noProgress(folders: readonly string[]): MigrationProgress {
   return {
     currentFolder: '',
     foldersDone: 0,
@@ -181,6 +182,8 @@ export async function retryMigration(
   return db.transaction().execute(async (trx) => {
     const row = await findMigration(trx, workspaceId, id)
     if (!row) throw new Fault('not_found', 'The migration was not found.')
+    if (row.batchId !== null)
+      throw new Fault('conflict', 'This migration is part of a batch. Retry it there.')
     if (!(await requeueMigration(trx, workspaceId, id, encryptSecrets(secrets, secretKey, id)))) {
       throw new Fault(
         'conflict',

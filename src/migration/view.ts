@@ -29,6 +29,8 @@ export function presentMigration(row: MigrationRow) {
     destPrefix,
     folders,
     ...options,
+    specialUse: options.specialUse ?? false,
+    batchId: row.batchId,
     errorCount,
     createdAt,
     startedAt,

@@ -16,5 +16,7 @@ export const ADVISORY_LOCKS = {
   blocklistAlert: 7_402_161,
   /** With the recipient: one delisting request at a time. */
   delistingRecipient: 7_402_170,
+  /** One instance at a time starts mailboxes of batches. */
+  batchScheduling: 7_402_180,
   outgoingMail: 7_301_509,
 } as const

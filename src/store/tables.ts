@@ -262,10 +262,12 @@ export interface AlertLinkUse {
 
 export interface AlertMessage {
   attempts: Generated<number>;
-  channelId: string;
+  channelId: string | null;
   claimedUntil: Timestamp | null;
   collecting: boolean;
   createdAt: Generated<Timestamp>;
+  deletedChannelName: string | null;
+  deletedChannelType: string | null;
   dueAt: Generated<Timestamp>;
   endedAt: Timestamp | null;
   error: string | null;
@@ -275,6 +277,7 @@ export interface AlertMessage {
   ruleId: string | null;
   state: Generated<string>;
   summarises: Generated<number>;
+  workspaceId: string | null;
 }
 
 export interface AlertMessageContent {
@@ -345,6 +348,51 @@ export interface AuthRateLimit {
   id: Generated<string>;
   key: string;
   lastRequest: number;
+}
+
+export interface BatchHost {
+  batchId: string;
+  host: string;
+  rejections: Generated<number>;
+}
+
+export interface BatchMailbox {
+  activeId: string | null;
+  batchId: string;
+  bytesDone: Generated<number>;
+  bytesPerSecond: Generated<number>;
+  bytesTotal: number | null;
+  changedAt: Generated<Timestamp>;
+  destination: Json;
+  destinationHost: Generated<string | null>;
+  destinationUser: Generated<string | null>;
+  dryRunId: string | null;
+  errorCount: Generated<number>;
+  id: Generated<string>;
+  line: number;
+  message: string | null;
+  messagesDone: Generated<number>;
+  messagesPerSecond: Generated<number>;
+  messagesTotal: Generated<number>;
+  migrationId: string | null;
+  pass: Generated<string>;
+  passes: Generated<number>;
+  position: Generated<number>;
+  problem: string | null;
+  problemHost: string | null;
+  queuedAt: Timestamp | null;
+  source: Json;
+  sourceHost: Generated<string | null>;
+  sourceUser: Generated<string | null>;
+  state: string;
+  syncedAt: Timestamp | null;
+  verified: Generated<boolean>;
+  warning: string | null;
+}
+
+export interface BatchMailboxSecret {
+  mailboxId: string;
+  sealed: string;
 }
 
 export interface Credential {
@@ -692,6 +740,7 @@ export interface Membership {
 
 export interface Migration {
   aliveAt: Timestamp | null;
+  batchId: string | null;
   completedAt: Timestamp | null;
   counted: boolean;
   createdAt: Generated<Timestamp>;
@@ -709,6 +758,19 @@ export interface Migration {
   startedAt: Timestamp | null;
   status: Generated<string>;
   throughput: Json | null;
+  workspaceId: string;
+}
+
+export interface MigrationBatch {
+  createdAt: Generated<Timestamp>;
+  destinationLimit: number;
+  finishedAt: Timestamp | null;
+  id: Generated<string>;
+  name: string;
+  options: Json;
+  pausedAt: Timestamp | null;
+  sourceLimit: number;
+  usedAt: Generated<Timestamp>;
   workspaceId: string;
 }
 
@@ -1035,6 +1097,9 @@ export interface DB {
   apiToken: ApiToken;
   auditEntry: AuditEntry;
   authRateLimit: AuthRateLimit;
+  batchHost: BatchHost;
+  batchMailbox: BatchMailbox;
+  batchMailboxSecret: BatchMailboxSecret;
   credential: Credential;
   delistingEvent: DelistingEvent;
   delistingProcess: DelistingProcess;
@@ -1064,6 +1129,7 @@ export interface DB {
   knownNetwork: KnownNetwork;
   membership: Membership;
   migration: Migration;
+  migrationBatch: MigrationBatch;
   migrationError: MigrationError;
   migrationFolder: MigrationFolder;
   migrationSecret: MigrationSecret;

@@ -93,7 +93,7 @@ describe('a chat channel', () => {
           at: new Date(),
         })
     })
-    await until(messages, (all) => all.every(({ state }) => state === 'sent'), 20)
+    await until(messages, (all) => all.every(({ state }) => state === 'sent'), 60)
     await aWhile()
     expect(titles()).toEqual(['1000 alerts'])
     // One line for each object, as many as are readable.
@@ -105,7 +105,7 @@ describe('a chat channel', () => {
     expect(lines.filter((line) => line.startsWith('•'))).toHaveLength(20)
     expect(lines.join()).toContain('And 600 more in the dashboard.')
     expect(discord.violations).toEqual([])
-  })
+  }, 240_000)
 
   it('gets each of a few alerts once, in their order, from several instances', async () => {
     const batching = { ...AT_ONCE, burstHoldMs: 300 }
@@ -151,6 +151,30 @@ describe('a chat channel', () => {
     await until(titles, (all) => all.length === 3)
     expect(titles()).toEqual(['major is listed', 'major is off the list', 'major is off the list'])
     expect(discord.calls.map(({ method }) => method)).toEqual(['POST', 'POST', 'PATCH'])
+  })
+
+  it('leaves its deliveries with its name when it is deleted, and what waits has failed', async () => {
+    const { portreeve, id, messages } = await startWithChannel()
+    await portreeve.call(alice.token, 'PATCH', `alerts/channels/${id}`, { label: '#ops' })
+    await portreeve.raise(alice.id, 'one')
+    await until(messages, ([first]) => first?.state === 'sent')
+    discord.respond({ status: 503 })
+    await portreeve.raise(alice.id, 'two')
+    await until(messages, (all) => all.some(({ error }) => error !== null))
+    await portreeve.call(alice.token, 'DELETE', `alerts/channels/${id}`)
+    const { json } = await portreeve.call<{
+      alerts: { deliveries: { channelId: string; channel: string; status: string }[] }[]
+    }>(alice.token, 'GET', 'alerts')
+    const named = { channelId: null, channel: '#ops (Discord)', type: 'discord' }
+    const [two, one] = json.data.alerts.map(({ deliveries }) =>
+      deliveries.find(({ channelId }) => channelId === null),
+    )
+    expect(one).toMatchObject({ ...named, status: 'sent', error: null })
+    expect(two).toMatchObject({ ...named, status: 'failed', error: 'The channel was deleted.' })
+    await portreeve.raise(alice.id, 'three')
+    // With its workspace, nothing is left.
+    await portreeve.db.deleteFrom('workspace').where('id', '=', alice.id).execute()
+    expect(await portreeve.db.selectFrom('alertMessage').select('id').execute()).toEqual([])
   })
 
   it('is turned off when its settings are dead twice, with an alert on other channels', async () => {

@@ -148,10 +148,10 @@ describe.each(TYPES.map((type) => [type.name, type] as const))('%s', (_name, typ
   })
 
   it('waits as long as the service wants, and after an error of the server', async () => {
-    service.respond(contract?.busy ?? { status: 429, headers: { 'retry-after': '7' } })
+    service.respond(contract?.busy ?? { status: 429, headers: { 'retry-after': '60' } })
     const limited = await send(type, [ALERT]).catch((error: unknown) => error)
     expect(limited).toBeInstanceOf(Later)
-    expect(limited).toMatchObject({ seconds: 7 })
+    expect(limited).toMatchObject({ seconds: 60 })
     // Some servers repeat the request in an error.
     service.respond({ status: 503, body: `unavailable: ${secrets(type).join(' ')}` })
     const failed = await send(type, [ALERT]).catch((error: unknown) => error)

@@ -62,7 +62,7 @@ describe('a user with alert rules', () => {
     await tryIt.getByLabel('Object').fill('mail.example.com')
     await tryIt.getByRole('button', { name: 'Show channels' }).click()
     await tryIt.getByText(/The rule “Production” applies/).waitFor()
-    await tryIt.getByText('Gets it at once').waitFor()
+    await tryIt.getByText('Gets it at once', { exact: true }).waitFor()
     await tryIt.getByLabel('Severity').selectOption('warning')
     await tryIt.getByRole('button', { name: 'Show channels' }).click()
     await tryIt.getByText(/No rule applies/).waitFor()

@@ -98,7 +98,9 @@ describe('a user with alert channels', () => {
     await other.getByRole('button', { name: 'Save changes' }).click()
     await other.getByText('21:30 to 07:00, Europe/Berlin').waitFor()
     await other
-      .getByText('Blocklists, Certificates, Delisting, DMARC, Migrations, Webhooks, Alert channels')
+      .getByText(
+        'Blocklists, Certificates, Domains, Delisting, DMARC, Migrations, Webhooks, Storage, Alert channels',
+      )
       .waitFor()
   })
 
@@ -135,7 +137,7 @@ describe('a user with alert channels', () => {
     await alert.getByRole('link', { name: 'Delisting', exact: true }).waitFor()
     await alert
       .getByRole('listitem')
-      .filter({ hasText: hook })
+      .filter({ hasText: `${new URL(hook).origin}/…` })
       .getByText('Sent')
       .waitFor({ timeout: PATIENCE })
     await alert

@@ -40,7 +40,7 @@ export async function visit(browser: Browser, baseURL: string, width = 1440): Pr
   page.on('console', (message) => {
     const isComplaint =
       ['error', 'warning'].includes(message.type()) && !message.text().includes('status of 401')
-    if (isComplaint) complaints.push(message.text())
+    if (isComplaint) complaints.push(`${message.text()} (${message.location().url})`)
   })
   return { page, complaints, close: () => context.close() }
 }

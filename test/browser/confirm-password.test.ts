@@ -74,13 +74,16 @@ describe('an administrator who signed in a while ago', () => {
   })
 
   it('sees the prompt in front of an open confirmation, once', async () => {
-    await page.getByRole('button', { name: 'Delete dora@people.test' }).click()
+    const dora = page.getByRole('checkbox', { name: 'Select dora@people.test' })
+    await dora.check()
+    await page
+      .getByRole('group', { name: 'Actions' })
+      .getByRole('button', { name: 'Delete' })
+      .click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
     await confirmWith('the password of Adele')
     await expect.poll(accounts).toHaveLength(1)
-    await page
-      .getByRole('button', { name: 'Delete dora@people.test' })
-      .waitFor({ state: 'detached' })
+    await dora.waitFor({ state: 'detached' })
   })
 
   it('downloads the export after the password', async () => {

@@ -67,7 +67,8 @@ async function print(page: Page): Promise<{ pages: number; text: string }> {
   const pages = pdf.toString('latin1').match(/\/Type\s*\/Page\b(?!s)/g)?.length ?? 0
   await page.emulateMedia({ media: 'print' })
   const text = await page.locator('main').innerText()
-  await page.emulateMedia({ media: 'screen' })
+  // Not `screen`, in which the next PDF would be printed.
+  await page.emulateMedia({ media: null })
   return { pages, text }
 }
 

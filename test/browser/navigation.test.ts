@@ -55,6 +55,23 @@ describe.each(WINDOWS)('the “More” sheet $name', ({ name, width, height }) =
     expect(await sheet().isVisible()).toBe(false)
   })
 
+  it('stays open when the account becomes known', async () => {
+    const answer = Promise.withResolvers<void>()
+    await page.route('**/api/v1/account', async (route) => {
+      await answer.promise
+      await route.continue()
+    })
+    await page.goto('/home')
+    await open()
+    const link = await sheet().getByRole('link', { name: 'DMARC', exact: true }).elementHandle()
+    answer.resolve()
+    await heading(page, `Good to see you, Alice.${width}`).waitFor()
+    expect(await sheet().isVisible()).toBe(true)
+    expect(await link?.evaluate((element) => element.isConnected)).toBe(true)
+    await page.unroute('**/api/v1/account')
+    await page.keyboard.press('Escape')
+  })
+
   it('shows whose account it is, and every entry by scrolling the sheet alone', async () => {
     await open()
     await sheet().getByText(`alice.${width}@people.test`).waitFor()

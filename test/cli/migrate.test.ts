@@ -27,7 +27,14 @@ describe('portreeve migrate', () => {
       flags: ['\\Seen'],
     }))
     await fill(accountOn(from.port), { INBOX: letters, 'Sent/2024': [{}] })
-    for (const user of ['one', 'two', 'three', 'four']) await to.addUser(user, 'secret')
+    for (const user of ['one', 'two', 'three', 'four', 'five']) await to.addUser(user, 'secret')
+    for (const [user, letter] of [
+      ['small', [{}, {}]],
+      ['small2', [{}]],
+    ] as const) {
+      await from.addUser(user, 'secret')
+      await fill(accountOn(from.port, user), { INBOX: [...letter] })
+    }
   })
   afterAll(async () => {
     await Promise.all([from.stop(), to.stop()])
@@ -62,6 +69,33 @@ describe('portreeve migrate', () => {
     return { child, done: texts.then(([out, err, [code]]) => ({ out, err, code: code as number })) }
   }
   const run = (...asked: Parameters<typeof start>) => start(...asked).done
+
+  it('copies the mailboxes of a file, and names the line of each that failed', async () => {
+    const file = join(folder, 'company.csv')
+    const batch = async (lines: string[]) => {
+      writeFileSync(file, ['source_user;destination_user;password', ...lines].join('\n'))
+      const servers = [from, to].map(({ port }) => `imap://127.0.0.1:${port}`)
+      const args = ['--batch', file, '--source', servers[0] as string]
+      const child = spawn(
+        process.execPath,
+        [PROGRAM, 'migrate', ...args, '--destination', servers[1] as string, '--state', folder],
+        { env: SURROUNDINGS, stdio: ['ignore', 'pipe', 'pipe'] },
+      )
+      const [out, [code]] = await Promise.all([consume.text(child.stdout), once(child, 'exit')])
+      return { out, code: code as number }
+    }
+    const failing = await batch(['small;five;secret', 'small2;five;wrong', 'small;six;'])
+    expect(failing.code).toBe(1)
+    expect(failing.out).toMatch(/copied line 2, small on 127\.0\.0\.1 → five on .*, 2 messages\n/)
+    expect(failing.out).toMatch(/failed line 3, .*refused the user name or password/)
+    expect(failing.out).toMatch(/invalid line 4, .*The source password is missing/)
+    expect(failing.out).toMatch(/\n1 of 3 mailboxes, 2 messages, in \d+ s\. 2 failed: .*\n$/)
+    expect(await batch(['small;five;secret', 'small2;five;secret'])).toEqual({
+      code: 0,
+      out: expect.stringMatching(/\n2 of 2 mailboxes, 3 messages, in \d+ s\.\n$/),
+    })
+    expect((await read(accountOn(to.port, 'five')))['INBOX']).toHaveLength(3)
+  })
 
   it('shows the folders with their sizes, copies them, and reports the verification', async () => {
     const { out, err, code } = await run('one', ['--all'])

@@ -32,6 +32,10 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
   },
   '/api/v1/dmarc/mailboxes/{id}': { id: 'select id from dmarc_mailbox' },
   '/api/v1/dmarc/rejected/{id}': { id: 'select id from dmarc_set_aside' },
+  '/api/v1/imap/batches/{id}': {
+    id: 'select id from migration_batch',
+    mailboxId: 'select id from batch_mailbox',
+  },
   '/api/v1/imap/migrate/{id}': { id: 'select id from migration' },
   '/api/v1/monitoring/hosts/{id}': { id: 'select id from monitored_host' },
   // The name of a blocklist, of which each workspace has its own choice.
@@ -62,6 +66,7 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
 const BODIES: Record<string, object> = {
   'POST /api/v1/alerts/channels/{id}/confirm': { code: '123456' },
   'POST /api/v1/delisting/{id}/steps/{stepId}/confirm': { cause: 'A cause.', fix: 'A fix.' },
+  'POST /api/v1/imap/batches/{id}/rows': { text: 'user,password\nalice,secret' },
   'POST /api/v1/imap/migrate/{id}/retry': {
     source: { password: 'secret' },
     destination: { password: 'secret' },
@@ -86,6 +91,8 @@ const PRESENTABLE = [
   `update migration set options = options || '{"allMailOnce": false}', progress = progress ||
      '{"notes": [], "warnings": [], "bytesTotal": null, "bytesPerSecond": 0, "folderProgress": {}}',
      throughput = '{"startedAt": 0, "stepSeconds": 1, "points": [[0, 1, 2, 0, 1]]}'`,
+  `update migration_batch set options = '{"specialUse": true, "deduplicate": false, "allMailOnce": false,
+     "destPrefix": "", "folderMap": {}}'`,
   `update monitored_event set kind = 'blacklist'`,
   `update alert_rule set quiet_hours = null, escalation = null`,
 ]

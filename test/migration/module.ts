@@ -6,11 +6,13 @@ import { readConfig, type Plan } from '../../src/config.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
 import { createEventStreams } from '../../src/http/events/event-streams.ts'
 import { addRoutes } from '../../src/http/scopes.ts'
-import { createServer } from '../../src/http/server.ts'
+import { createServer, type App } from '../../src/http/server.ts'
 import { openQueue } from '../../src/jobs/queue.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
 import type { Job } from '../../src/jobs/job.ts'
 import { createLog } from '../../src/log.ts'
+import { batchRoutes } from '../../src/migration/batches/routes.ts'
+import { batchSchedulerJob } from '../../src/migration/batches/scheduler.ts'
 import { migrationJob } from '../../src/migration/jobs.ts'
 import type { SlotLimits } from '../../src/migration/limits.ts'
 import { migrationRoutes } from '../../src/migration/routes.ts'
@@ -49,8 +51,14 @@ export async function startMigrations(
   const authHooks = createAuthHooks(identify, [])
   const resolver = createResolver({ servers: [] })
   const deps = { db, secretKey: SECRET_KEY, resolver, allowPrivate: config.ALLOW_PRIVATE_TARGETS }
-  const job = migrationJob({ ...deps, concurrency, ...(slots && { slots }) })
-  const jobs = [job as unknown as Job]
+  const job = migrationJob({
+    ...deps,
+    concurrency,
+    ...(slots && { slots }),
+    batchScheduler: () => scheduler,
+  })
+  const scheduler = batchSchedulerJob({ ...deps, concurrency, job })
+  const jobs = [job, scheduler] as Job[]
   const queue = await openQueue({ pool, jobs, log })
   const worker = works ? startWorker({ queue, jobs, notifications, log }) : null
   const app = await createServer({
@@ -62,8 +70,12 @@ export async function startMigrations(
   })
   const events = createEventStreams(app)
   const { reauthenticate } = authHooks
-  const options = { ...deps, queue, job, reauthenticate, events, notifications }
-  addRoutes(app, authHooks, [{ account: (scope) => migrationRoutes(scope, options) }], {})
+  const options = { ...deps, queue, job, scheduler, reauthenticate, events, notifications }
+  const account = (scope: App) => {
+    migrationRoutes(scope, options)
+    batchRoutes(scope, options)
+  }
+  addRoutes(app, authHooks, [{ account }], {})
   const listener = await listenForTests(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
   const { url } = listener
 

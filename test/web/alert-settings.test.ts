@@ -10,11 +10,13 @@ import {
 } from '../../web/src/alerts/channels/setting-values.ts'
 import { ALERT_KINDS } from '../../web/src/alerts/messages.ts'
 
+const CHAT = { hasActionLinks: true }
+const PUSH = { hasActionLinks: false }
 const all = Object.fromEntries(Object.keys(ALERT_KINDS).map((kind) => [kindField(kind), 'on']))
 
 describe('the settings of a channel', () => {
   it('include every kind, also future ones, when every kind is chosen', () => {
-    expect(sendingOf({ ...all, label: ' on call ' }, null)).toEqual({
+    expect(sendingOf({ ...all, label: ' on call ' }, null, PUSH)).toEqual({
       label: 'on call',
       kinds: null,
       minSeverity: null,
@@ -23,22 +25,30 @@ describe('the settings of a channel', () => {
     })
   })
   it('keep a selected kind that is not shown', () => {
-    expect(sendingOf({ [kindField('dns')]: 'on' }, ['dns', 'special']).kinds).toEqual([
+    expect(sendingOf({ [kindField('dns')]: 'on' }, ['dns', 'special'], PUSH).kinds).toEqual([
       'dns',
       'special',
     ])
-    expect(sendingOf({}, ['dns']).kinds).toEqual([])
+    expect(sendingOf({}, ['dns'], PUSH).kinds).toEqual([])
   })
   it('have a severity and critical alerts in quiet hours where they are chosen', () => {
     const values = { ...all, minSeverity: 'error', criticalAnytime: 'on' }
-    expect(sendingOf(values, null)).toMatchObject({ minSeverity: 'error', criticalAnytime: false })
+    expect(sendingOf(values, null, PUSH)).toMatchObject({
+      minSeverity: 'error',
+      criticalAnytime: false,
+    })
     const quiet = { ...values, quiet: 'on', from: '22:00', to: '07:00', timeZone: 'UTC' }
-    expect(sendingOf(quiet, null)).toMatchObject({ criticalAnytime: true })
+    expect(sendingOf(quiet, null, PUSH)).toMatchObject({ criticalAnytime: true })
+  })
+  it('have links for actions only where the service shows them', () => {
+    expect(sendingOf({ actionLinks: 'on' }, null, CHAT).actionLinks).toBe(true)
+    expect(sendingOf({}, null, CHAT).actionLinks).toBe(false)
+    expect(sendingOf({ actionLinks: 'on' }, null, PUSH)).not.toHaveProperty('actionLinks')
   })
   it('have quiet hours only where they are wished for', () => {
     const hours = { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin' }
-    expect(sendingOf({ ...hours, quiet: 'on' }, null).quietHours).toEqual(hours)
-    expect(sendingOf(hours, null).quietHours).toBeNull()
+    expect(sendingOf({ ...hours, quiet: 'on' }, null, PUSH).quietHours).toEqual(hours)
+    expect(sendingOf(hours, null, PUSH).quietHours).toBeNull()
     expect(wrongSending({ quiet: 'on', from: '', to: '07:00' })).toHaveProperty('from')
     expect(wrongSending({ from: '' })).toEqual({})
   })

@@ -43,6 +43,17 @@ describe('the source of the dashboard', () => {
     expect(loaded).toContain('web/src/frame/account-frame.tsx')
     expect(loaded.filter((file) => /\/(charts|pages)\//.test(file))).toEqual([])
   })
+  it('asks for the account before its scripts are loaded, except on screens that need none', () => {
+    const start = readFileSync('web/public/start.js', 'utf8')
+    const open = new RegExp(/const open =\s+\/(\^.*\$)\/$/m.exec(start)?.[1] ?? 'missing')
+    const screens = (kind: string) =>
+      [...readFileSync('web/src/routes.tsx', 'utf8').matchAll(/(open|own)Screen\(\s*'([^']+)'/g)]
+        .filter(([, found]) => found === kind)
+        .map(([, , path = '']) => path)
+    expect(screens('open').filter((path) => !open.test(path))).toEqual([])
+    expect(screens('own').filter((path) => open.test(path))).toEqual([])
+    expect(screens('own').length).toBeGreaterThan(40)
+  })
   it('gets nothing of the service with the verdicts but their sentences', () => {
     const shared = ['verdict', 'messages'].flatMap((name) =>
       importsOf(`src/diagnostics/${name}.ts`),

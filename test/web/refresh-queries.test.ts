@@ -118,6 +118,7 @@ const BY_ITSELF = new Set([
   'health',
   'attacks services',
   'attacks candidates',
+  'batches read',
   'webhooks',
   'attacks',
 ])

@@ -1,18 +1,28 @@
 import { join } from 'node:path'
 
+const CHARTS = /[\\/](?:ui[\\/]charts|node_modules[\\/]d3-\w+)[\\/]/
+
 /**
  * How the modules are put into files. A phone on a slow network waits longer for thirty small files
  * than for three larger ones:
  *
  * - `shared` has React and what the dashboard and the API reference both use.
  * - `dashboard` has the rest of what every screen of the dashboard needs.
- * - The folders of `src/`, and those of `alerts`, have one file each, with what several screens need.
+ * - `styles` has the style sheets of all screens: together they are smaller than one chart library.
+ * - `ui` has what most screens share, and `charts` what draws.
+ * - The other folders of `src/` have one file each, with what several screens need, and a second one
+ *   for what uses charts: a screen without charts does not load them.
  */
 export const CHUNKS = [
   { debugName: 'shared', name: sharedChunk },
   { debugName: 'dashboard', name: dashboardChunk, tags: ['$initial' as const] },
-  { name: 'charts', test: /[\\/](?:ui[\\/]charts|node_modules[\\/]d3-\w+)[\\/]/ },
-  { name: 'ui', test: /[\\/]web[\\/]src[\\/]ui[\\/]/, minShareCount: 2 },
+  { name: 'styles', test: isStyleSheet },
+  { name: 'charts', test: CHARTS },
+  {
+    name: 'ui',
+    test: /[\\/]web[\\/]src[\\/](?:ui|labels|account|imap|workspaces)[\\/]/,
+    minShareCount: 2,
+  },
   { debugName: 'folders', name: folderChunk, minShareCount: 2 },
 ]
 
@@ -35,6 +45,10 @@ function dashboardChunk(id: string): string | null {
   return isOwn(id) ? null : 'dashboard'
 }
 
+function isStyleSheet(id: string): boolean {
+  return id.endsWith('.css') && !isOwn(id)
+}
+
 /** Whether the module stays in the file of the API reference, or of a page. */
 function isOwn(id: string): boolean {
   return id.startsWith(REFERENCE) || id.endsWith('.html')
@@ -47,7 +61,9 @@ function reachable(graph: ModuleGraph, from: string): Set<string> {
   return found
 }
 
-function folderChunk(id: string): string | null {
+function folderChunk(id: string, graph: ModuleGraph): string | null {
   const [, folder = null] = /\/web\/src\/(alerts\/\w+(?=\/)|[^/]+)\//.exec(id) ?? []
-  return folder === 'pages' ? null : (folder?.replace('/', '-') ?? null)
+  if (folder === null || folder === 'pages') return null
+  const name = folder.replace('/', '-')
+  return [...reachable(graph, id)].some((each) => CHARTS.test(each)) ? `${name}-charts` : name
 }

@@ -6,6 +6,7 @@ import type {
   ServiceInfo,
   Token,
 } from '../../src/accounts/shapes.ts'
+import { takeEarlyAccount } from './early-account.ts'
 import { messages } from './messages.ts'
 import { passwordPrompt, type Prompt } from './prompt.ts'
 import { checkReachable } from './reachability.ts'
@@ -54,6 +55,8 @@ function messageOf({
     return messages.twoFactor[code as keyof typeof messages.twoFactor]
   return error ?? message
 }
+
+const ACCOUNT_PATH = '/api/v1/account'
 
 const UNREACHABLE = { error: messages.unreachable, code: 'unreachable' }
 
@@ -114,11 +117,14 @@ async function send<T>(method: string, path: string, options: Options): Promise<
   if (isForm) init.body = body
   else if (json) init.body = json
   if (signal) init.signal = signal
-  const response = await fetch(path, init).catch((error: unknown) => {
-    if (signal?.aborted) throw error
-    void checkReachable()
-    throw new ApiError(0, UNREACHABLE)
-  })
+  const early = path === ACCOUNT_PATH && method === 'GET' ? takeEarlyAccount(workspace) : undefined
+  const response =
+    (await early) ??
+    (await fetch(path, init).catch((error: unknown) => {
+      if (signal?.aborted) throw error
+      void checkReachable()
+      throw new ApiError(0, UNREACHABLE)
+    }))
   if (UNREACHABLE_STATUSES.includes(response.status)) void checkReachable()
   const answer: unknown = await response.json().catch(() => null)
   if (!response.ok) {
@@ -140,7 +146,7 @@ export const api = {
   account: async (): Promise<Account | null> => {
     const chosen = chosenWorkspace()
     try {
-      return (await send<ApiResponse<Account>>('GET', '/api/v1/account', {})).data
+      return (await send<ApiResponse<Account>>('GET', ACCOUNT_PATH, {})).data
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return null
       // That the chosen workspace is lost is known now; there is always a first one.

@@ -14,7 +14,12 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
   monitoring: () => [['monitoring'], ['domains']],
   dmarc: () => [['dmarc'], ['domains']],
   delisting: () => [['delisting']],
-  migrations: (id) => [['migrations'], ['migration', ...some(id)]],
+  migrations: (id) => [
+    ['migrations'],
+    ['migration', ...some(id)],
+    ['batches', 'list'],
+    ['batches', 'one', ...some(id)],
+  ],
   alerts: () => [['alerts']],
   webhooks: (id) => [
     ['webhooks', 'all'],

@@ -11,12 +11,12 @@ import { alertsSearch } from './alerts/search.ts'
 import { delistingsSearch, newDelistingSearch } from './delisting/search-params.ts'
 import { reportsSearch, sourceSearch, summarySearch } from './dmarc/search.ts'
 import { PublicFrame } from './frame/public-frame.tsx'
-import { PendingAccountFrame } from './frame/account-frame.tsx'
 import { ErrorPage, NotFoundPage, ScreenError } from './frame/error-pages.tsx'
 import { loadScreen } from './frame/load-screen.ts'
-import { RootFrame } from './frame/root-frame.tsx'
+import { OWN, RootFrame } from './frame/root-frame.tsx'
 import { ScreenSkeleton } from './ui/feedback/skeleton.tsx'
 import type { ListSearch } from './pages/attack-list.tsx'
+import { batchSearch } from './migrations/batches/search.ts'
 import { historySearch, hostsSearch } from './monitoring/search.ts'
 import {
   dayOf,
@@ -29,7 +29,7 @@ import {
 } from './search.ts'
 import type { InspectorSearch } from './pages/webhook-endpoint.tsx'
 import { accountQuery } from './queries.ts'
-import { WorkspaceFrame } from './workspaces/workspace-frame.tsx'
+import { WorkspaceScreens } from './workspaces/workspace-screens.tsx'
 
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({
   component: RootFrame,
@@ -46,15 +46,13 @@ const open = createRoute({
   errorComponent: ErrorPage,
 })
 
-/** The frame of screens that need a session. Other visitors sign in first and come back. */
+/** Screens that need a session, in `AccountFrame`. Other visitors sign in first and come back. */
 const own = createRoute({
   getParentRoute: () => root,
-  id: 'own',
-  component: WorkspaceFrame,
-  pendingComponent: PendingAccountFrame,
-  // The pending frame is replaced, with the dialogs that were opened in it: not a moment later.
+  id: OWN,
+  component: WorkspaceScreens,
+  // The outline is replaced as soon as the account is known.
   pendingMinMs: 0,
-  errorComponent: ErrorPage,
   beforeLoad: async ({ context, location }) => {
     const account = await context.queries.ensureQueryData(accountQuery)
     if (!account) throw redirect({ to: '/sign-in', search: { next: location.href } })
@@ -149,6 +147,9 @@ const screens = root.addChildren([
     ownScreen('/delisting/$id', () => import('./pages/delisting-detail.tsx')),
     ownScreen('/migrations', () => import('./pages/migrations.tsx'), pagedTableSearch),
     ownScreen('/migrations/new', () => import('./pages/new-migration.tsx')),
+    ownScreen('/migrations/batches', () => import('./pages/migration-batches.tsx'), pageSearch),
+    ownScreen('/migrations/batches/new', () => import('./pages/new-migration-batch.tsx')),
+    ownScreen('/migrations/batches/$id', () => import('./pages/migration-batch.tsx'), batchSearch),
     ownScreen('/migrations/$id', () => import('./pages/migration.tsx')),
     ownScreen('/attacks', () => import('./pages/attacks.tsx'), attacksSearch),
     ownScreen('/attacks/servers', () => import('./pages/attack-servers.tsx'), tableSearch),

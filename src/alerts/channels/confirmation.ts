@@ -32,11 +32,11 @@ export async function sendFirstCode(
   channel: ChannelRow,
   code: string,
 ): Promise<Fault | null> {
-  const { id, workspaceId, target } = channel
+  const { workspaceId, target } = channel
   try {
     await claimMailOf(deps, 'code', workspaceId, target)
   } catch (error) {
-    await deleteChannel(deps.db, workspaceId, id)
+    await deleteChannel(deps.db, channel, target)
     throw error
   }
   return trySendCode(deps, channel, code)

@@ -16,6 +16,7 @@ import {
 } from '../shapes.ts'
 import { presentChannel, presentChannelTypes } from '../view.ts'
 import type { SendDeps } from './channel-type.ts'
+import { channelNameOf } from './channel-name.ts'
 import {
   changeChannel,
   createChannel,
@@ -119,6 +120,7 @@ function managementRoutes(app: App, deps: SendDeps): void {
     {
       schema: {
         summary: 'Delete an alert channel',
+        description: 'Its deliveries stay in the list of alerts. What waits is not sent.',
         tags,
         params,
         response: responses(Done),
@@ -126,8 +128,9 @@ function managementRoutes(app: App, deps: SendDeps): void {
     },
     async (request) => {
       const { workspaceId } = callerOf(request)
-      const { id } = await requireChannel(deps, workspaceId, request.params.id)
-      await deleteChannel(db, workspaceId, id)
+      const channel = await requireChannel(deps, workspaceId, request.params.id)
+      const { id } = channel
+      await deleteChannel(db, channel, channelNameOf(channel))
       await closeIncident(db, workspaceId, channelIncident(id))
       await notifyChange(db, workspaceId, 'alerts', id)
       return { success: true }

@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
+import { CHANNEL_DELETED } from '../messages.ts'
 import type { QuietHours } from '../quiet-hours.ts'
 import type { Severity } from '../severity.ts'
 
@@ -210,6 +211,7 @@ export async function countWaiting(
     .selectFrom('alertMessage')
     .innerJoin('alertMessageContent', 'messageId', 'alertMessage.id')
     .select(['channelId', ({ fn }) => fn.countAll<number>().as('count')])
+    .$narrowType<{ channelId: string }>()
     .where('channelId', 'in', [...channelIds])
     .where('state', '=', 'waiting')
     .where('dropped', '=', false)
@@ -291,13 +293,31 @@ export async function updateEncryptedSettings(
   return row !== undefined
 }
 
-export async function deleteChannel(db: Db, workspaceId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('alertChannel')
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+/**
+ * Deletes a channel. What was sent stays with its name; what waits has failed.
+ * @param name without secrets
+ */
+export async function deleteChannel(
+  db: Kysely<DB>,
+  { id, workspaceId, type }: Pick<ChannelRow, 'id' | 'workspaceId' | 'type'>,
+  name: string,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    // Nothing more is queued for it.
+    await trx.selectFrom('alertChannel').select('id').where('id', '=', id).forUpdate().execute()
+    await sql`
+      update alert_message set channel_id = null, collecting = false, rule_collecting = false,
+        workspace_id = ${workspaceId}, deleted_channel_type = ${type}, deleted_channel_name = ${name},
+        state = case state when 'waiting' then 'failed' else state end,
+        ended_at = case state when 'waiting' then now() else ended_at end,
+        error = case state when 'waiting' then ${CHANNEL_DELETED} else error end
+      where channel_id = ${id}`.execute(trx)
+    await trx
+      .deleteFrom('alertChannel')
+      .where('workspaceId', '=', workspaceId)
+      .where('id', '=', id)
+      .execute()
+  })
 }
 
 /** Seconds until a new code may be sent; 0 or less when it may be sent now. */

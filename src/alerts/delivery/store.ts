@@ -1,11 +1,9 @@
-import { sql, type RawBuilder } from 'kysely'
+import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { CHANNEL, type ChannelRow } from '../channels/store.ts'
 import type { QuietHours } from '../quiet-hours.ts'
-import { SEVERITIES, type Phase, type Severity } from '../severity.ts'
 import { escalatedAlert } from '../rules/messages.ts'
-import { DEFAULT_ROUTE, type AlertRoute } from '../rules/route-alert.ts'
 import type { RuleQuietHours } from '../rules/rule.ts'
 import type { AlertRow } from '../store.ts'
 
@@ -31,147 +29,6 @@ export type Batching = {
   gapMs: number
   /** Milliseconds for which chats collect the alerts of a burst. */
   burstHoldMs: number
-}
-
-type QueuedAlert = {
-  workspaceId: string
-  kind: string
-  severity: Severity
-  phase: Phase
-  incidentId: string | null
-  /** Restricts the channel types that get it; all without it. */
-  types?: { only: string[] } | { except: string[] }
-}
-
-/**
- * Adds an alert to the next message of each channel of the workspace, unless it is deleted. The end
- * of an incident goes only where something about it arrived.
- * @param batchedTypes channel types whose messages collect alerts; others get a message of their
- *   own
- * @param route channels that a rule names, instead of those whose settings fit
- */
-export async function queueAlert(
-  db: Db,
-  alert: QueuedAlert,
-  alertId: string,
-  batchedTypes: string[],
-  { channels, quietRuleId }: AlertRoute = DEFAULT_ROUTE,
-): Promise<void> {
-  const { kind, severity, incidentId, types = { except: [] } } = alert
-  const hasType =
-    'only' in types ? sql`type = any(${types.only})` : sql`type <> all(${types.except})`
-  const isEnd = alert.phase === 'resolved' && incidentId !== null
-  if (isEnd) await dropUnsent(db, incidentId, alertId)
-  const settingsFit = sql`(kinds is null or split_part(${kind}, '.', 1) = any(kinds))
-        and (min_severity is null or ${alert.phase} = 'resolved'
-          or array_position(${SEVERITIES}::text[], ${severity}) <= array_position(${SEVERITIES}::text[], min_severity))`
-  const filter = isEnd
-    ? sql`exists (select from alert_message_content c
-        join alert_message m on m.id = c.message_id join alert a on a.id = c.alert_id
-        where m.channel_id = alert_channel.id and a.incident_id = ${incidentId} and a.id <> ${alertId}
-          and (not c.dropped and m.state <> 'failed' or c.dropped and m.state = 'waiting' and m.due_at > now()))`
-    : channels === null
-      ? settingsFit
-      : sql`id = any(${channels}::uuid[])`
-  await insertContent(
-    db,
-    { ...alert, alertId, hasType, filter, quietRuleId, escalatedMinutes: null },
-    batchedTypes,
-  )
-}
-
-/**
- * Adds an alert to the next message of channels again, because it was not acknowledged.
- * @returns the number of channels that can receive it
- */
-export async function queueEscalation(
-  db: Db,
-  alert: { workspaceId: string; severity: Severity; alertId: string; minutes: number },
-  channels: string[],
-  batchedTypes: string[],
-): Promise<number> {
-  const filter = sql`id = any(${channels}::uuid[])`
-  const content = {
-    ...alert,
-    hasType: sql`true`,
-    filter,
-    quietRuleId: null,
-    escalatedMinutes: alert.minutes,
-  }
-  return insertContent(db, content, batchedTypes)
-}
-
-type NewContent = {
-  workspaceId: string
-  severity: Severity
-  alertId: string
-  /** Conditions of the channels. */
-  hasType: RawBuilder<unknown>
-  filter: RawBuilder<unknown>
-  quietRuleId: string | null
-  escalatedMinutes: number | null
-}
-
-/**
- * Alerts that may wait for the quiet hours of a rule collect in a message of their own.
- * @returns the number of channels
- */
-async function insertContent(
-  db: Db,
-  { workspaceId, severity, alertId, hasType, filter, quietRuleId, escalatedMinutes }: NewContent,
-  batchedTypes: string[],
-): Promise<number> {
-  const isBatched = sql`type = any(${batchedTypes})`
-  const [collecting, forRule, target] =
-    quietRuleId === null
-      ? [isBatched, sql`false`, sql`(channel_id) where collecting`]
-      : [
-          sql`false`,
-          isBatched,
-          sql`(channel_id, rule_id) where rule_collecting and state = 'waiting' and attempts = 0`,
-        ]
-  const { numAffectedRows = 0n } = await sql`
-    with message as (
-      insert into alert_message as m (channel_id, collecting, rule_id, rule_collecting)
-      select id, ${collecting}, ${quietRuleId}::uuid, ${forRule} from alert_channel
-      where workspace_id = ${workspaceId} and enabled and disabled_reason is null and confirmed_at is not null
-        and ${hasType}
-        and ${filter}
-        and not ${isInDeletedWorkspace('workspace_id')}
-      order by id
-      on conflict ${target} do update set collecting = m.collecting,
-        due_at = case when ${severity} = 'critical' then least(m.due_at, now()) else m.due_at end
-      returning id)
-    insert into alert_message_content (message_id, alert_id, escalated_minutes)
-    select id, ${alertId}, ${escalatedMinutes}::int from message
-    on conflict (message_id, alert_id) do update set escalated_minutes = excluded.escalated_minutes`.execute(
-    db,
-  )
-  return Number(numAffectedRows)
-}
-
-/**
- * Takes the alerts of an incident that ended out of messages that were never attempted. Where those
- * only wait for a moment, the end is not sent either; where they wait for the end of quiet hours,
- * the end is the one line that remains.
- */
-async function dropUnsent(db: Db, incidentId: string, endId: string): Promise<void> {
-  await sql`
-    with unsent as (
-      select c.message_id, c.alert_id from alert_message m join alert_message_content c on c.message_id = m.id
-      where m.state = 'waiting' and m.attempts = 0 and not c.dropped
-        and c.alert_id in (select id from alert where incident_id = ${incidentId})
-      for update of m),
-    dropped as (
-      update alert_message_content c set dropped = true from unsent u
-      where c.message_id = u.message_id and c.alert_id = u.alert_id returning c.message_id)
-    insert into alert_message_content (message_id, alert_id, dropped)
-    select distinct d.message_id, ${endId}::uuid, true from dropped d join alert_message m on m.id = d.message_id
-    where m.due_at <= now() and not exists (
-      select from alert_message_content c join alert_message sent on sent.id = c.message_id
-      where sent.channel_id = m.channel_id and sent.state <> 'waiting' and sent.state <> 'failed' and not c.dropped
-        and c.alert_id in (select id from alert where incident_id = ${incidentId}))
-    on conflict do nothing`.execute(db)
 }
 
 /** A message that is due, with what decides whether it is sent now. */
@@ -512,37 +369,51 @@ async function changeClaimed(
 
 /**
  * Recovers the messages of senders that died: they are sent again unless the receiver may have
- * them, in which case they end as uncertain.
+ * them, in which case they end as uncertain, or their channel was deleted.
  */
 export async function recoverMessages(db: Db): Promise<void> {
   await sql`
     update alert_message set
-      state = case state when 'sending' then 'waiting' else 'uncertain' end,
-      ended_at = case state when 'sending' then null else now() end,
+      state = case when state = 'handed-over' then 'uncertain' when channel_id is null then 'failed' else 'waiting' end,
+      ended_at = case when state = 'sending' and channel_id is not null then null else now() end,
       error = 'The service stopped while sending.'
     where state in ('sending', 'handed-over') and claimed_until < now()`.execute(db)
 }
 
 export type DeliveryRow = {
   alertId: string
-  channelId: string
-  type: string
+  channel:
+    | Pick<ChannelRow, 'id' | 'type' | 'target' | 'settingsShown' | 'label'>
+    /** It was deleted. */
+    | { type: string; name: string }
   state: string
   dropped: boolean
   at: Date | null
   error: string | null
 }
 
-/** Lists the deliveries of these alerts on each channel. */
+/** Lists the deliveries of these alerts on each channel, also on deleted ones. */
 export async function listDeliveries(db: Db, alertIds: string[]): Promise<DeliveryRow[]> {
   if (alertIds.length === 0) return []
-  return db
+  const rows = await db
     .selectFrom('alertMessageContent as content')
     .innerJoin('alertMessage as message', 'message.id', 'content.messageId')
-    .innerJoin('alertChannel as channel', 'channel.id', 'message.channelId')
-    .select(['content.alertId', 'content.dropped', 'channel.id as channelId', 'channel.type'])
-    .select(['message.state', 'message.endedAt as at', 'message.error'])
+    .leftJoin('alertChannel as channel', 'channel.id', 'message.channelId')
+    .select(['content.alertId', 'content.dropped', 'message.state', 'message.endedAt as at'])
+    .select(['message.error', 'channel.id', 'channel.type', 'channel.target', 'channel.label'])
+    .select(['channel.settingsShown', 'deletedChannelType', 'deletedChannelName'])
     .where('content.alertId', 'in', alertIds)
     .orderBy('message.id')
     .execute()
+  return rows.map(({ deletedChannelType, deletedChannelName, ...row }) => {
+    const { id, type, target, label, settingsShown, ...delivery } = row
+    const channel = { id, type, target, label, settingsShown }
+    return {
+      ...delivery,
+      channel:
+        id === null
+          ? { type: deletedChannelType ?? '', name: deletedChannelName ?? '' }
+          : (channel as Extract<DeliveryRow['channel'], { id: string }>),
+    }
+  })
 }

@@ -1,8 +1,8 @@
 import type { Role } from '../../http/access.ts'
 import type { Db } from '../../store/database.ts'
 import type { SendDeps } from '../channels/channel-type.ts'
-import { channelTypeOf } from '../channels/registry.ts'
-import { insertFirstChannel, listChannels, type ChannelRow } from '../channels/store.ts'
+import { channelNameOf } from '../channels/channel-name.ts'
+import { insertFirstChannel, listChannels } from '../channels/store.ts'
 import { presentChannel } from '../view.ts'
 import { describePreview, describeRule, ruleProblems } from './messages.ts'
 import { usableChannels, type Preview, type PreviewChannel } from './preview.ts'
@@ -19,16 +19,18 @@ export async function listNamedChannels(
   return rows.map((row) => {
     const { status } = presentChannel(row, deps, { role, waiting: 0 })
     const { id, kinds, minSeverity, quietHours, criticalAnytime } = row
-    const name = nameOf(row, deps, role)
     const isUsable = row.confirmedAt !== null && row.disabledReason === null
-    return { id, name, status, isUsable, kinds, minSeverity, quietHours, criticalAnytime }
+    return {
+      id,
+      name: channelNameOf(row),
+      status,
+      isUsable,
+      kinds,
+      minSeverity,
+      quietHours,
+      criticalAnytime,
+    }
   })
-}
-
-function nameOf(row: ChannelRow, deps: Pick<SendDeps, 'relay'>, role: Role): string {
-  if (row.label !== '') return `${row.label} (${channelTypeOf(row).name})`
-  const { name, address, url } = presentChannel(row, deps, { role, waiting: 0 })
-  return address ?? url ?? name
 }
 
 export function presentRule(rule: RuleRow, channels: PreviewChannel[]) {

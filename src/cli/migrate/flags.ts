@@ -4,10 +4,23 @@ import type { Flags, FlagValues } from '../command.ts'
 export const MIGRATE_FLAGS = {
   source: {
     value: 'URL',
-    required: true,
     summary: 'imaps://user@host[:port] (TLS) or imap://user@host[:port] (STARTTLS)',
   },
-  destination: { value: 'URL', required: true, summary: 'the same for the destination' },
+  destination: { value: 'URL', summary: 'the same for the destination' },
+  batch: {
+    value: 'FILE',
+    completes: 'file',
+    summary: 'copy all mailboxes of a CSV file; --source and --destination are then servers',
+  },
+  parallel: {
+    value: 'N',
+    range: [1, 16],
+    default: '4',
+    summary: 'mailboxes of a batch at once',
+  },
+  'same-password': {
+    summary: 'use the source password at the destination where a line of the batch has none',
+  },
   all: { summary: 'copy all folders' },
   folder: { value: 'FOLDER', multiple: true, summary: 'copy this folder' },
   prefix: {

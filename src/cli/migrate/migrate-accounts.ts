@@ -49,7 +49,8 @@ export async function accountsOf(values: MigrateFlags): Promise<Accounts> {
 }
 
 /** `imaps://alice@example.org@imap.example.org:993`: the host is what follows the last @. */
-function addressOf(url: string, option: string) {
+function addressOf(url: string | undefined, option: string) {
+  if (url === undefined) throw new UsageError(`missing ${option} URL.`)
   const match = /^(imaps?):\/\/(.+)@(\[[^\]]+\]|[^@/:]+)(?::(\d{1,5}))?\/?$/i.exec(url)
   if (!match) throw new UsageError(`${option} must be imaps://user@host or imap://user@host.`)
   const [, scheme = '', user = '', host = '', port] = match
@@ -66,7 +67,8 @@ function addressOf(url: string, option: string) {
   }
 }
 
-function administratorOf(
+/** The administrator of a side, from its flags. */
+export function administratorOf(
   user: string | undefined,
   method: AdministratorMethod,
 ): { administrator?: Administrator } {

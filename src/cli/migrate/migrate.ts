@@ -3,11 +3,12 @@ import { MIGRATE_FLAGS } from './flags.ts'
 
 export const migrateCommand = defineCommand({
   name: 'migrate',
-  summary: 'Move a mailbox from one IMAP server to another',
+  summary: 'Move mailboxes from one IMAP server to another',
   description: [
     'It copies folders of one IMAP account to another and verifies every message. It needs no service and no database. Ctrl-C stops it. Run the same command again to continue, and later to copy new messages.',
     'Passwords come from the files named by flags, from PORTREEVE_SOURCE_PASSWORD and PORTREEVE_DESTINATION_PASSWORD, or from a prompt. For OAuth access tokens, set PORTREEVE_SOURCE_TOKEN and PORTREEVE_DESTINATION_TOKEN.',
     'With --source-admin or --destination-admin, the password is that of an administrator who opens the mailbox of the user in the URL. Methods: authzid (SASL PLAIN), cyrus (the same, after a check that the mailbox exists), master (user*administrator).',
+    'With --batch, it copies all mailboxes of a CSV file, several at once, and prints a line for each. Files of imapsync, Microsoft 365, MigrationWiz and NethServer are recognized, and any file with headers such as source_user and destination_password. After three rejected sign-ins in a row at a host, the remaining mailboxes of that host are skipped.',
   ],
   flags: MIGRATE_FLAGS,
   examples: [
@@ -20,6 +21,11 @@ export const migrateCommand = defineCommand({
       does: 'A dry run of one folder',
       command:
         'portreeve migrate --source imaps://alice@old.example.com --destination imaps://alice@new.example.com --folder INBOX --dry-run',
+    },
+    {
+      does: 'All mailboxes of a company',
+      command:
+        'portreeve migrate --batch company.csv --source imaps://old.example.com --destination imaps://new.example.com',
     },
   ],
   exitCodes: {

@@ -1,6 +1,4 @@
 import type { MigrateOptions } from '../../migration/engine/options.ts'
-import { createHash } from 'node:crypto'
-import { join } from 'node:path'
 import { readConfig } from '../../config.ts'
 import { Fault, messageOf } from '../../errors.ts'
 import { openFileJournal } from '../../migration/engine/journal/file-journal.ts'
@@ -12,20 +10,32 @@ import { createCommandLog } from '../terminal-log.ts'
 import type { MigrateFlags } from './flags.ts'
 import { accountsOf, type Accounts } from './migrate-accounts.ts'
 import { report, tableOf, type Reported } from './migrate-report.ts'
+import { journalPath } from './journal-path.ts'
 import { createBars } from './progress-bars.ts'
+import { runBatch } from './run-batch.ts'
 
 /** @returns the exit code: 0 when every message was copied */
 export async function runMigration(flags: MigrateFlags, json: boolean): Promise<number> {
-  const work = { folders: foldersOf(flags), options: optionsOf(flags) }
-  const accounts = await accountsOf(flags)
+  const { batch } = flags
+  if (batch !== undefined) refuseForBatch(flags)
+  const work = { folders: batch === undefined ? foldersOf(flags) : [], options: optionsOf(flags) }
+  const accounts = batch === undefined ? await accountsOf(flags) : null
   const stop = stopOnSignal()
   try {
-    return report(await copy(accounts, work, { ...flags, json }, stop), json)
+    if (accounts) return report(await copy(accounts, work, { ...flags, json }, stop), json)
+    return await runBatch({ ...flags, batch: batch ?? '' }, work.options, json, stop)
   } catch (error) {
     if (!stop.aborted) throw error
     console.error('Stopped. Run the same command to continue.')
     return 1
   }
+}
+
+/** A batch copies all folders, with the passwords of its file. */
+function refuseForBatch(flags: MigrateFlags): void {
+  const { folder, 'source-password-file': source, 'destination-password-file': destination } = flags
+  if (folder.length > 0 || source !== undefined || destination !== undefined)
+    throw new UsageError('--batch copies all folders, with the passwords of its file.')
 }
 
 type Work = { folders: string[] | 'all'; options: MigrateOptions }
@@ -110,24 +120,4 @@ async function copy(
     bars.end()
     journal.close()
   }
-}
-
-/** One file for each pair of accounts and each way of mapping between them. */
-function journalPath(
-  { source, destination }: Accounts,
-  { prefix, folderMap, specialUse }: MigrateOptions,
-  state = join(readConfig().DATA_DIR, 'migrations'),
-): string {
-  const ends = [source, destination].map(
-    ({ target, port, user }) => `${user}@${target.host}:${port}`,
-  )
-  const key = createHash('sha256')
-    .update(JSON.stringify([ends, prefix, folderMap, specialUse]))
-    .digest('hex')
-    .slice(0, 12)
-  const name = ends
-    .join('--')
-    .replace(/[^\w.@-]+/g, '_')
-    .slice(0, 120)
-  return join(state, `${name}-${key}.jsonl`)
 }

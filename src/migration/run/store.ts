@@ -4,7 +4,15 @@ import type { DB } from '../../store/tables.ts'
 import type { SavedFolder } from '../engine/journal/journal.ts'
 import type { MigrationProgress } from '../engine/progress/progress.ts'
 import type { Throughput } from './throughput.ts'
-import { COLUMNS, eraseSecret, notifyMigration, type MigrationRow } from '../store.ts'
+import {
+  COLUMNS,
+  eraseSecret,
+  notifyMigration,
+  type MigrationRow,
+  type StoredOptions,
+} from '../store.ts'
+import { markQueued, markSyncing, saveProgress } from '../batches/mailboxes/store.ts'
+import { notifyBatch } from '../batches/store.ts'
 
 /** Seconds without a heartbeat after which a worker counts as dead. */
 const HEARTBEAT_TIMEOUT_SECONDS = 15
@@ -41,6 +49,10 @@ export async function claimMigration(
     .where('migrationId', '=', id)
     .executeTakeFirst()
   await notifyMigration(db, claimed.workspaceId, id)
+  if (claimed.batchId !== null) {
+    await markSyncing(db, id)
+    await notifyBatch(db, claimed.workspaceId, claimed.batchId)
+  }
   return {
     ...(claimed as Omit<MigrationRow, 'queue'> & { throughput: Throughput | null }),
     queue: null,
@@ -84,10 +96,25 @@ export async function markAlive(
     .where('id', '=', id)
     .where('run', '=', run)
     .where('status', '=', 'running')
-    .returning('workspaceId')
+    .returning(['workspaceId', 'batchId', 'options'])
     .executeTakeFirst()
-  if (row && news) await notifyMigration(db, row.workspaceId, id)
+  if (row && written) {
+    await notifyMigration(db, row.workspaceId, id)
+    if (row.batchId !== null)
+      await saveBatchProgress(db, { ...row, batchId: row.batchId, id }, written)
+  }
   return row !== undefined
+}
+
+type OfBatch = { id: string; workspaceId: string; batchId: string; options: unknown }
+
+async function saveBatchProgress(
+  db: Db,
+  { id, workspaceId, batchId, options }: OfBatch,
+  { progress }: Written,
+): Promise<void> {
+  await saveProgress(db, id, progress, (options as StoredOptions).dryRun)
+  await notifyBatch(db, workspaceId, batchId)
 }
 
 /** Releases a migration, so that another worker can claim it at once. */
@@ -112,6 +139,7 @@ export async function markWaiting(
     .where('run', '=', run)
     .where('status', '=', 'running')
     .execute()
+  await markQueued(db, id)
   await notifyMigration(db, workspaceId, id)
 }
 
@@ -134,6 +162,7 @@ export async function markStalled(
     .where('run', '=', run)
     .where('status', '=', 'running')
     .execute()
+  await markQueued(db, id)
   await notifyMigration(db, workspaceId, id)
 }
 

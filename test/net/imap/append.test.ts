@@ -190,8 +190,9 @@ describe('a connection that is cut while appending', () => {
         const { wire } = await signInTo(proxy.port)
         const { exists, permanentFlags } = await select(wire, 'INBOX')
         const appender = createAppender(wire, 'INBOX', { permanentFlags, singly: true })
-        const batch = Array.from({ length: 100 }, (_, index) =>
-          outgoing(mail(`cut-${bytes}-${index}`, 'y'.repeat(78).concat('\r\n').repeat(50))),
+        // More than socket buffers hold, or a busy machine could send all of it before the cut.
+        const batch = Array.from({ length: 150 }, (_, index) =>
+          outgoing(mail(`cut-${bytes}-${index}`, 'y'.repeat(78).concat('\r\n').repeat(1_000))),
         )
         const states = (await (await appender.submit(batch)).outcomes).map(({ state }) => state)
         const count = (wanted: string) => states.filter((state) => state === wanted).length

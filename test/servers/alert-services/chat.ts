@@ -42,7 +42,7 @@ const matrix: Contract = {
   },
   dead: { status: 401, body: { errcode: 'M_UNKNOWN_TOKEN', error: 'Invalid access token' } },
   rejected: { status: 413, body: { errcode: 'M_TOO_LARGE', error: 'event too large' } },
-  busy: { status: 429, body: { errcode: 'M_LIMIT_EXCEEDED', retry_after_ms: 7_000 } },
+  busy: { status: 429, body: { errcode: 'M_LIMIT_EXCEEDED', retry_after_ms: 60_000 } },
 }
 
 function contentOf(content: unknown): string {

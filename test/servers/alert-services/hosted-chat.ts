@@ -68,7 +68,7 @@ const discord: Contract = {
   },
   dead: { status: 404, body: { message: 'Unknown Webhook', code: 10_015 } },
   rejected: { status: 400, body: { message: 'Invalid Form Body', code: 50_035 } },
-  busy: { status: 429, body: { retry_after: 7, global: false } },
+  busy: { status: 429, body: { retry_after: 60, global: false } },
 }
 
 const telegramError = (status: number, description: string) => ({
@@ -124,7 +124,7 @@ const telegram: Contract = {
   },
   dead: telegramError(403, 'Forbidden: bot was kicked from the supergroup chat'),
   rejected: telegramError(400, "Bad Request: can't parse entities"),
-  busy: { status: 429, body: { ok: false, error_code: 429, parameters: { retry_after: 7 } } },
+  busy: { status: 429, body: { ok: false, error_code: 429, parameters: { retry_after: 60 } } },
 }
 
 const TEAMS_HOST = 'https://prod-23.westeurope.logic.azure.com'

@@ -1,20 +1,6 @@
 import type { Tone } from '../ui/feedback/status.tsx'
 import type { Rule } from './api.ts'
 
-/** First words of alert kinds, as the form names them. */
-export const TOPICS: Record<string, string> = {
-  blacklist: 'Blocklists',
-  certificate: 'Certificates',
-  dns: 'DNS records',
-  domain: 'Domains',
-  dmarc: 'DMARC',
-  delisting: 'Delisting',
-  migration: 'Migrations',
-  webhook: 'Webhooks',
-  storage: 'Storage',
-  channel: 'Alert channels',
-}
-
 export const SEVERITIES = [
   { value: 'critical', label: 'Critical' },
   { value: 'error', label: 'Error and above' },
@@ -90,7 +76,7 @@ export const form = {
   chooseDay: 'Choose at least one day.',
   enterTime: (example: string) => `Enter a time, such as ${example}.`,
   escalation: 'Escalation',
-  escalationHint: 'Sends the alert to more channels while its incident is not acknowledged.',
+  escalationHint: 'Sends the alert to more channels until someone acknowledges it.',
   stepChannels: (place: number) => `Channels of step ${place}`,
   afterFirst: 'Minutes after the alert',
   afterStep: 'Minutes after the step before',

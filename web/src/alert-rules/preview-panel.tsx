@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { ALERT_KINDS } from '../alerts/messages.ts'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { FieldRow, Form, SelectField, TextField } from '../ui/forms/form.tsx'
@@ -7,7 +8,7 @@ import { Facts } from '../ui/lists/facts.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
 import { ExactTime } from '../ui/text/date-text.tsx'
 import { rules, type Preview, type PreviewBody, type PreviewedChannel } from './api.ts'
-import { ALERT_SEVERITIES, preview as messages, TOPICS } from './messages.ts'
+import { ALERT_SEVERITIES, preview as messages } from './messages.ts'
 
 /** Shows where an alert would go, without sending one. */
 export function PreviewPanel() {
@@ -32,7 +33,10 @@ export function PreviewPanel() {
           <SelectField
             name="topic"
             label={messages.topic}
-            choices={Object.entries(TOPICS).map(([value, label]) => ({ value, label }))}
+            choices={Object.entries(ALERT_KINDS).map(([value, { name }]) => ({
+              value,
+              label: name,
+            }))}
           />
           <SelectField name="severity" label={messages.severity} choices={[...ALERT_SEVERITIES]} />
           <TextField

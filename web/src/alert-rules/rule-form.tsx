@@ -1,6 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { channelsQuery, type Channel } from '../alerts/api.ts'
+import { channelName } from '../alerts/targets.ts'
+import { ALERT_KINDS } from '../alerts/messages.ts'
 import { Button } from '../ui/actions/button.tsx'
 import { CheckGroup } from '../ui/forms/check-group.tsx'
 import { AreaField, CheckField, FieldRow, Form, SelectField, TextField } from '../ui/forms/form.tsx'
@@ -8,7 +10,7 @@ import { Row } from '../ui/layout/page.tsx'
 import { viewerTimeZone } from '../ui/text/dates.ts'
 import { useAccess } from '../workspaces/roles.ts'
 import { labelsQuery, rules, rulesQuery, type Rule } from './api.ts'
-import { DAYS, form as messages, SEVERITIES, TOPICS } from './messages.ts'
+import { DAYS, form as messages, SEVERITIES } from './messages.ts'
 import { bodyOf, fields, wrongValues } from './values.ts'
 
 const MAX_STEPS = 5
@@ -60,7 +62,7 @@ export function RuleForm({ rule, onDone }: RuleFormProps) {
         legend={messages.channels}
         choices={channels.map((channel) => ({
           name: fields.channel(channel.id),
-          label: nameOf(channel),
+          label: channelName(channel),
           isChecked: rule?.channels.includes(channel.id) ?? false,
         }))}
       />
@@ -68,10 +70,6 @@ export function RuleForm({ rule, onDone }: RuleFormProps) {
       <EscalationFields rule={rule} channels={channels} steps={steps} onSteps={setSteps} />
     </Form>
   )
-}
-
-function nameOf({ label, name, address, url }: Channel): string {
-  return label || (address ?? url ?? name)
 }
 
 function ConditionFields({ rule }: { rule: Rule | null }) {
@@ -82,7 +80,7 @@ function ConditionFields({ rule }: { rule: Rule | null }) {
       <CheckGroup
         legend={messages.topics}
         hint={messages.topicsHint}
-        choices={Object.entries(TOPICS).map(([topic, label]) => ({
+        choices={Object.entries(ALERT_KINDS).map(([topic, { name: label }]) => ({
           name: fields.topic(topic),
           label,
           isChecked: rule?.kinds?.includes(topic) ?? false,
@@ -237,7 +235,7 @@ function StepFields({ step, rule, channels }: StepFieldsProps) {
         legend={messages.stepChannels(step + 1)}
         choices={channels.map((channel) => ({
           name: fields.stepChannel(step, channel.id),
-          label: nameOf(channel),
+          label: channelName(channel),
           isChecked: stored?.channels.includes(channel.id) ?? false,
         }))}
       />

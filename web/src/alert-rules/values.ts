@@ -1,5 +1,6 @@
+import { ALERT_KINDS } from '../alerts/messages.ts'
 import type { Rule, RuleBody } from './api.ts'
-import { DAYS, form as messages, TOPICS } from './messages.ts'
+import { DAYS, form as messages } from './messages.ts'
 
 type Values = Record<string, string>
 type Day = keyof typeof DAYS
@@ -30,8 +31,8 @@ export function bodyOf(values: Values, steps: number, before: Rule | null): Rule
 
 /** Kinds that the form does not offer are kept. */
 function kindsOf(values: Values, before: Rule | null): string[] {
-  const chosen = Object.keys(TOPICS).filter((topic) => values[fields.topic(topic)] === 'on')
-  const others = before?.kinds?.filter((kind) => !(kind in TOPICS)) ?? []
+  const chosen = Object.keys(ALERT_KINDS).filter((topic) => values[fields.topic(topic)] === 'on')
+  const others = before?.kinds?.filter((kind) => !(kind in ALERT_KINDS)) ?? []
   return [...chosen, ...others]
 }
 

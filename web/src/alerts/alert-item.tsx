@@ -4,25 +4,22 @@ import { Muted } from '../ui/layout/page.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import classes from './alert-item.module.css'
 import { AlertTitle } from './alert-title.tsx'
-import type { Alert, Channel } from './api.ts'
+import type { Alert, Delivery } from './api.ts'
 import { SILENCED_NAMES } from './incidents/messages.ts'
 import { deliveryState, kindOf, list as messages } from './messages.ts'
-import { targetOf } from './targets.ts'
 
-type AlertsProps = { alerts: Alert[]; channels: Channel[] }
-
-export function AlertList({ alerts, channels }: AlertsProps) {
+export function AlertList({ alerts }: { alerts: Alert[] }) {
   return (
     <ul className={classes.list} aria-label={messages.title} data-rows>
       {alerts.map((alert) => (
-        <AlertItem key={alert.id} alert={alert} channels={channels} />
+        <AlertItem key={alert.id} alert={alert} />
       ))}
     </ul>
   )
 }
 
 /** An alert with its next step and its deliveries. */
-function AlertItem({ alert, channels }: { alert: Alert; channels: Channel[] }) {
+function AlertItem({ alert }: { alert: Alert }) {
   const { kind, text, nextStep, at, deliveries, silenced } = alert
   const topic = kindOf(kind)
   return (
@@ -43,29 +40,30 @@ function AlertItem({ alert, channels }: { alert: Alert; channels: Channel[] }) {
             <Status tone="unknown">{SILENCED_NAMES[silenced]}</Status>
           </li>
         )}
-        {deliveries.map((delivery) => {
-          const { tone, word } = deliveryState(delivery)
-          const channel = channels.find(({ id }) => id === delivery.channelId)
-          return (
-            <li key={delivery.channelId}>
-              <Status tone={tone}>{word}</Status>
-              <Muted>
-                {channel
-                  ? targetOf(channel)
-                  : delivery.type === 'email'
-                    ? messages.byEmail
-                    : messages.byWebhook}
-                {delivery.at && (
-                  <>
-                    , <Ago at={delivery.at} />
-                  </>
-                )}
-                {delivery.error && `: ${delivery.error}`}
-              </Muted>
-            </li>
-          )
-        })}
+        {deliveries.map((delivery, index) => (
+          // An escalation sends an alert to a channel again.
+          <DeliveryItem key={index} delivery={delivery} />
+        ))}
       </ul>
+    </li>
+  )
+}
+
+function DeliveryItem({ delivery }: { delivery: Delivery }) {
+  const { channel, channelId, at, error } = delivery
+  const { tone, word } = deliveryState(delivery)
+  return (
+    <li>
+      <Status tone={tone}>{word}</Status>
+      <Muted>
+        {channelId === null ? messages.deletedChannel(channel) : channel}
+        {at && (
+          <>
+            , <Ago at={at} />
+          </>
+        )}
+        {error && `: ${error}`}
+      </Muted>
     </li>
   )
 }

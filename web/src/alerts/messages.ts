@@ -7,15 +7,17 @@ type State = { tone: Tone; word: string }
 
 type AlertKind = { name: string; to: NonNullable<LinkProps['to']> }
 
-/** First words of alert kinds: their topic and its page. */
+/** First words of alert kinds: their topic and its page, in the order of forms. */
 export const ALERT_KINDS: Record<string, AlertKind> = {
   blacklist: { name: 'Blocklists', to: '/monitoring' },
   certificate: { name: 'Certificates', to: '/monitoring' },
   dns: { name: 'DNS records', to: '/monitoring' },
+  domain: { name: 'Domains', to: '/domains' },
   delisting: { name: 'Delisting', to: '/delisting' },
   dmarc: { name: 'DMARC', to: '/dmarc' },
   migration: { name: 'Migrations', to: '/migrations' },
   webhook: { name: 'Webhooks', to: '/hooks' },
+  storage: { name: 'Storage', to: '/hooks' },
   channel: { name: 'Alert channels', to: '/alerts/channels' },
 }
 
@@ -26,7 +28,7 @@ export function kindOf(kind: string): AlertKind | undefined {
 
 export const list = {
   title: 'Alerts',
-  lead: 'Every alert from the last 180 days, and where it was delivered.',
+  lead: 'Open problems, and every alert from the last 180 days with its deliveries.',
   history: 'History',
   channels: 'Channels',
   loading: 'Loading alerts…',
@@ -38,8 +40,7 @@ export const list = {
   empty: 'No alerts yet',
   emptyHint: 'Monitor a host or a domain, then send a test to check that alerts reach you:',
   yourChannels: 'your channels',
-  byEmail: 'by email',
-  byWebhook: 'by webhook',
+  deletedChannel: (name: string) => `${name} (deleted)`,
 } as const
 
 const DELIVERY_STATES: Record<Delivery['status'], State> = {

@@ -9,6 +9,11 @@ export function targetOf({
   return address ?? url ?? name
 }
 
+/** The name that a member gave a channel, or what it sends to. */
+export function channelName(channel: Pick<Channel, 'address' | 'url' | 'name' | 'label'>): string {
+  return channel.label || targetOf(channel)
+}
+
 /** The path of an alert’s page, for whichever host name this dashboard was opened under. */
 export function pathOf(url: string): string {
   return new URL(url).pathname

@@ -13,6 +13,8 @@ export type PrintedLine = { details: number; evidence: number }
 const PAGES_PX = 1_500
 /** Of these for records to publish, so that the lines have a page. */
 const FIXES_PX = 700
+/** Of these for the details and results of one line, which no page break divides. */
+const LINE_PX = 400
 /** Lines are printed in two columns, whose ends stay partly empty. */
 const COLUMNS = 1.7
 const ROW_PX = 15
@@ -26,15 +28,16 @@ const MAX_EVIDENCE = 4
 /** Plans a report on two pages. Problems have more room than what is in order. */
 export function planPrint({ lines, fixes }: Pick<DomainReport, 'lines' | 'fixes'>): PrintPlan {
   const printed = countWithin(fixes.map(fixHeight), FIXES_PX)
-  const used = sum(fixes.slice(0, printed).map(fixHeight)) + sum(lines.map(lineHeight)) / COLUMNS
-  let free = (PAGES_PX - used) * COLUMNS
+  const taken = sum(fixes.slice(0, printed).map(fixHeight)) + sum(lines.map(lineHeight)) / COLUMNS
+  let free = (PAGES_PX - taken) * COLUMNS
   const plan = new Map<string, PrintedLine>()
   for (const line of lines.toSorted(byUrgency)) {
-    const details = countWithin(line.details.map(detailHeight), free)
-    free -= sum(line.details.slice(0, details).map(detailHeight))
+    const room = Math.min(free, LINE_PX)
+    const details = countWithin(line.details.map(detailHeight), room)
+    const used = sum(line.details.slice(0, details).map(detailHeight))
     const heights = line.evidence.slice(0, MAX_EVIDENCE).map(evidenceHeight)
-    const evidence = countWithin(heights, free)
-    free -= sum(heights.slice(0, evidence))
+    const evidence = countWithin(heights, room - used)
+    free -= used + sum(heights.slice(0, evidence))
     plan.set(line.name, { details, evidence })
   }
   return { fixes: printed, lines: plan }

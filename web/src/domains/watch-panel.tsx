@@ -1,6 +1,7 @@
 import { LabelsForm } from '../labels/labels-form.tsx'
 import { labels as labelMessages } from '../labels/messages.ts'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
+import { MuteButton } from '../alerts/incidents/mutes.tsx'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../ui/actions/button.tsx'
@@ -61,6 +62,7 @@ export function WatchPanel({ domain }: { domain: string }) {
             {messages.watch}
           </Button>
         )}
+        {isWatched && <MuteButton object={`/domains/${domain}`} name={domain} />}
         <Muted>{isWatched ? messages.on : messages.explanation}</Muted>
       </Row>
       {known && (

@@ -1,12 +1,9 @@
-import { Link, Outlet } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { PasswordPrompt } from '../account/password-prompt.tsx'
-import { SignInPrompt } from '../account/sign-in/sign-in-prompt.tsx'
-import { useLiveTab } from '../live-updates.ts'
 import { Wordmark } from '../ui/brand/logo.tsx'
-import { ScreenSkeleton } from '../ui/feedback/skeleton.tsx'
 import { ThemeSwitch } from '../ui/theme/theme-switch.tsx'
 import { LostWorkspace } from '../workspaces/lost-workspace.tsx'
+import { useSwitches } from '../workspace-choice.ts'
 import { CommandPalette } from './palette/command-palette.tsx'
 import { CurrentAccount } from './current-account.tsx'
 import { MoreSheet } from './more-sheet.tsx'
@@ -16,34 +13,16 @@ import classes from './account-frame.module.css'
 import { SkipLink } from './skip-link.tsx'
 import { frame } from './messages.ts'
 
-/** The frame of screens behind the sign-in: navigation at the side, or at the bottom on a phone. */
-export function AccountFrame() {
-  useLiveTab()
-  return (
-    <>
-      <Layout>
-        <Outlet />
-      </Layout>
-      <PasswordPrompt />
-      <SignInPrompt />
-    </>
-  )
-}
-
-/** The frame while the account is loading. */
-export function PendingAccountFrame() {
-  return (
-    <Layout>
-      <ScreenSkeleton />
-    </Layout>
-  )
-}
-
-function Layout({ children }: { children: ReactNode }) {
+/**
+ * The frame of screens behind the sign-in: navigation at the side, or at the bottom on a phone. It
+ * is shown before the account is known, and stays. Its navigation starts anew with every switch to
+ * another workspace or account.
+ */
+export function AccountFrame({ children }: { children: ReactNode }) {
   return (
     <div className={classes.frame}>
       <SkipLink />
-      <div className={classes.side}>
+      <div key={useSwitches()} className={classes.side}>
         <header className={classes.header}>
           <Link to="/home" className={classes.name}>
             <Wordmark />

@@ -1,12 +1,28 @@
-import { Outlet } from '@tanstack/react-router'
+import { Outlet, useMatches } from '@tanstack/react-router'
 import { ToastList } from '../ui/feedback/toast-list.tsx'
+import { AccountFrame } from './account-frame.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
 
-/** Around every screen: messages that belong to the whole tab. */
+/** The id of the route above all screens that need a session. */
+export const OWN = 'own'
+
+/**
+ * Around every screen: messages that belong to the whole tab. The frame of an account is here, and
+ * not in its route, so that menus stay open when the account becomes known.
+ */
 export function RootFrame() {
+  const isOwn = useMatches({
+    select: (matches) => matches.some(({ routeId }) => routeId === `/${OWN}`),
+  })
   return (
     <>
-      <Outlet />
+      {isOwn ? (
+        <AccountFrame>
+          <Outlet />
+        </AccountFrame>
+      ) : (
+        <Outlet />
+      )}
       <ConnectionBanner />
       <ToastList />
     </>

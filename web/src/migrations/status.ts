@@ -8,6 +8,7 @@ export function describeStatus({ status, dryRun, errorCount }: Listed): {
   word: string
 } {
   if (status === 'pending') return { tone: 'info', word: statuses.pending }
+  if (status === 'paused') return { tone: 'warn', word: statuses.paused }
   if (status === 'running')
     return { tone: 'info', word: dryRun ? statuses.dryRunning : statuses.copying }
   if (status === 'completed')
@@ -24,6 +25,7 @@ export function verdictOf(migration: Migration): string {
       ? verdicts.queued(queue.position - 1, queue.totalInQueue)
       : verdicts.next
   }
+  if (status === 'paused') return verdicts.paused
   if (status === 'running')
     return dryRun || totalMessages === 0 ? verdicts.scanning : runningText(migration)
   if (isCancelled(migration)) return verdicts.cancelled(countMessages(migration).copied)

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { AlertList } from '../alerts/alert-item.tsx'
-import { alertsQuery, channelsQuery, type AlertFilter } from '../alerts/api.ts'
+import { alertsQuery, type AlertFilter } from '../alerts/api.ts'
 import { incidentsQuery, mutesQuery } from '../alerts/incidents/api.ts'
 import { IncidentsSection } from '../alerts/incidents/incidents-section.tsx'
 import { incidents as incidentMessages } from '../alerts/incidents/messages.ts'
@@ -20,7 +20,6 @@ export function Screen() {
   const filter = { kind, page }
   const navigate = useNavigate({ from: '/alerts' })
   const { data, error } = useQuery({ ...alertsQuery(filter), placeholderData: keepPreviousData })
-  const { data: channels = [] } = useQuery(channelsQuery)
   const { data: incidents, error: incidentsError } = useQuery(incidentsQuery)
   const { data: muted, error: mutesError } = useQuery(mutesQuery)
   const problem = error ?? incidentsError ?? mutesError
@@ -53,7 +52,7 @@ export function Screen() {
             />
             <Muted>{messages.count(data.pagination.total)}</Muted>
           </Row>
-          <AlertList alerts={data.alerts} channels={channels} />
+          <AlertList alerts={data.alerts} />
           <PaginationLinks {...data.pagination} onGo={(next) => go({ kind, page: next })} />
         </Section>
       )}

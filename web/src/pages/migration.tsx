@@ -35,7 +35,15 @@ export function Screen() {
           ? (data.dryRun ? messages.dryRunTitle : messages.title)(data.srcUser)
           : messages.untitled
       }
-      above={<BackLink to="/migrations">{messages.back}</BackLink>}
+      above={
+        data?.batchId ? (
+          <BackLink to="/migrations/batches/$id" params={{ id: data.batchId }}>
+            {messages.backToBatch}
+          </BackLink>
+        ) : (
+          <BackLink to="/migrations">{messages.back}</BackLink>
+        )
+      }
       rail={
         data ? (
           <Section title={messages.settings}>
@@ -46,7 +54,7 @@ export function Screen() {
       aside={
         <Row>
           {follows && <ConnectionStatus link={link} />}
-          {data && isMigrationOpen(data) && <Cancel migration={data} />}
+          {data && data.batchId === null && isMigrationOpen(data) && <Cancel migration={data} />}
         </Row>
       }
     >
@@ -65,7 +73,7 @@ function Progress({ migration }: { migration: Migration }) {
       <Headline migration={migration} />
       {!dryRun && <ThroughputSection id={migration.migrationId} />}
       <MigrationWarnings warnings={progress.warnings} />
-      {status === 'failed' && !dryRun && (
+      {status === 'failed' && !dryRun && migration.batchId === null && (
         <Section title={isCancelled(migration) ? messages.resume : messages.retry}>
           <RetryForm migration={migration} />
         </Section>

@@ -8,7 +8,7 @@ import { orderOf } from '../search.ts'
 import { ButtonLink } from '../ui/actions/button.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
-import { Page, Muted } from '../ui/layout/page.tsx'
+import { Page, Muted, Row } from '../ui/layout/page.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { useAccess } from '../workspaces/roles.ts'
 
@@ -27,9 +27,12 @@ export function Screen() {
       title={messages.title}
       lead={messages.lead}
       aside={
-        <ButtonLink {...access} kind="primary" icon="plus" to="/migrations/new">
-          {messages.create}
-        </ButtonLink>
+        <Row>
+          <ButtonLink to="/migrations/batches">{messages.batches}</ButtonLink>
+          <ButtonLink {...access} kind="primary" icon="plus" to="/migrations/new">
+            {messages.create}
+          </ButtonLink>
+        </Row>
       }
     >
       <LoadingOrError there={data} error={error} lines={4} shape="table">

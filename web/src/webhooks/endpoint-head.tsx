@@ -3,6 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { StorageLine } from '../account/storage.tsx'
 import { useStreamState } from '../live-updates.ts'
 import { deleteWithUndo } from '../deletions.ts'
+import { MuteButton } from '../alerts/incidents/mutes.tsx'
 import { Button, ButtonLink, DownloadLink } from '../ui/actions/button.tsx'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { CopyButton } from '../ui/actions/copy.tsx'
@@ -61,6 +62,7 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
       >
         {messages.clearText(label || token)}
       </ConfirmButton>
+      <MuteButton size="small" object={`/hooks/${id}`} name={label || token} />
       <ButtonLink size="small" icon="settings" to="/hooks/$id/settings" params={{ id }}>
         {messages.settings}
       </ButtonLink>

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { Fault } from '../../../errors.ts'
 import type { DB } from '../../../store/tables.ts'
 import { MINUTE_MS } from '../../../time.ts'
-import { channelTypeOf } from '../../channels/registry.ts'
+import { targetNameOf } from '../../channels/channel-name.ts'
 import { acknowledgeIncident, muteAlerts, snoozeIncident } from '../actions.ts'
 import {
   auditActions,
@@ -31,11 +31,8 @@ export type WriteAudit = (entry: LinkAuditEntry) => Promise<void>
 /** What the form of the page sends; `minutes` is one of its choices. */
 export type LinkRequest = { action: Action; minutes?: string | undefined }
 
-/** A short name of the channel, without secrets. */
-export function channelNameOf({ channelType, channelTarget, settingsShown }: LinkTarget): string {
-  const type = channelTypeOf({ type: channelType })
-  const shown = type.targetField === null ? null : type.maskTarget(channelTarget)
-  return shown ?? type.nameOf({ target: channelTarget, settingsShown })
+function channelOf({ channelType, channelTarget, settingsShown }: LinkTarget): string {
+  return targetNameOf({ type: channelType, target: channelTarget, settingsShown })
 }
 
 /**
@@ -51,7 +48,7 @@ export async function actByLink(
   { action, minutes }: LinkRequest,
 ): Promise<string | null> {
   const { workspaceId, incidentId: id, key, title } = target
-  const actor = { accountId: null, via: channelNameOf(target) }
+  const actor = { accountId: null, via: channelOf(target) }
   const choice = choiceOf(action, minutes)
   const until = new Date(Date.now() + choice.minutes * MINUTE_MS)
   return db.transaction().execute(async (trx) => {
@@ -84,7 +81,7 @@ export function auditEntryOf(
   route: string,
 ): LinkAuditEntry {
   const { workspaceId, incidentId, title } = target
-  const actorEmail = auditActor(channelNameOf(target))
+  const actorEmail = auditActor(channelOf(target))
   const details = { incident: incidentId, title, ...(minutes !== undefined && { minutes }) }
   const what = auditActions[action]
   return { workspaceId, actorId: null, actorEmail, token: null, what, route, details }

@@ -14,6 +14,7 @@ import {
 import { Button } from '../../ui/actions/button.tsx'
 import { ConfirmDialog } from '../../ui/actions/confirm.tsx'
 import { Stack } from '../../ui/layout/page.tsx'
+import { announceSwitch } from '../../workspace-choice.ts'
 import { signInPrompt as messages } from '../messages.ts'
 import { CodeForm } from './code-form.tsx'
 import { CredentialsForm } from './credentials-form.tsx'
@@ -96,6 +97,7 @@ function useContinueSession(): () => Promise<SessionState> {
     queries.clear()
     router.history.replace('/home')
     await router.invalidate()
+    announceSwitch()
     return 'other account'
   }
 }

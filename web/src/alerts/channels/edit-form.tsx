@@ -27,7 +27,7 @@ export function EditForm({ channel, type, onDone }: EditFormProps) {
   async function save(values: Record<string, string>): Promise<void> {
     const settings = type.hasSettings ? changedSettings(type, shown, values) : {}
     const isChanged = Object.keys(settings).length > 0
-    await alerts.change(id, { ...sendingOf(values, kinds), ...(isChanged && { settings }) })
+    await alerts.change(id, { ...sendingOf(values, kinds, type), ...(isChanged && { settings }) })
     await queries.invalidateQueries(channelsQuery)
     onDone()
   }
@@ -48,7 +48,7 @@ export function EditForm({ channel, type, onDone }: EditFormProps) {
           <SettingFields type={type} required={false} saved={shown} />
         </>
       )}
-      <SendingFields settings={channel} />
+      <SendingFields type={type} settings={channel} />
     </Form>
   )
 }

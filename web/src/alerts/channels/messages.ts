@@ -153,6 +153,8 @@ export const sending = {
   quiet: 'Quiet hours',
   quietHint: 'No alerts are sent during these hours; you get all of them at the end.',
   criticalAnytime: 'Send critical alerts during quiet hours',
+  actionLinks: 'Add links to acknowledge, snooze and mute',
+  actionLinksHint: 'Anyone who can read a message can use its link once, without signing in.',
   from: 'From',
   to: 'To',
   timeZone: 'Time zone',

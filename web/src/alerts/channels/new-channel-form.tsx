@@ -62,7 +62,7 @@ export function NewChannelForm({ type, onCreated }: NewChannelFormProps) {
         <Disclosure summary={messages.more}>
           <Stack>
             <SettingFields type={type} required={false} />
-            <SendingFields settings={SENDS_ALL} />
+            <SendingFields type={type} settings={SENDS_ALL} />
           </Stack>
         </Disclosure>
       </Form>

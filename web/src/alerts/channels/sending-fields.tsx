@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { CheckField, FieldRow, SelectField, TextField } from '../../ui/forms/form.tsx'
 import { viewerTimeZone } from '../../ui/text/dates.ts'
-import type { Channel } from '../api.ts'
+import type { AlertChannelType, Channel } from '../api.ts'
 import { ALERT_KINDS } from '../messages.ts'
 import { sending as messages } from './messages.ts'
 import { kindField } from './sending.ts'
@@ -9,7 +9,7 @@ import classes from './sending-fields.module.css'
 
 export type SendingSettings = Pick<
   Channel,
-  'kinds' | 'minSeverity' | 'quietHours' | 'criticalAnytime'
+  'kinds' | 'minSeverity' | 'quietHours' | 'criticalAnytime' | 'actionLinks'
 >
 
 export const SENDS_ALL: SendingSettings = {
@@ -17,11 +17,14 @@ export const SENDS_ALL: SendingSettings = {
   minSeverity: null,
   quietHours: null,
   criticalAnytime: false,
+  actionLinks: true,
 }
 
+type SendingFieldsProps = { type: AlertChannelType; settings: SendingSettings }
+
 /** Which alerts a channel sends, and when. */
-export function SendingFields({ settings }: { settings: SendingSettings }) {
-  const { kinds, minSeverity } = settings
+export function SendingFields({ type, settings }: SendingFieldsProps) {
+  const { kinds, minSeverity, actionLinks } = settings
   return (
     <>
       <fieldset className={classes.kinds}>
@@ -45,6 +48,14 @@ export function SendingFields({ settings }: { settings: SendingSettings }) {
         ]}
       />
       <QuietFields settings={settings} />
+      {type.hasActionLinks && (
+        <CheckField
+          name="actionLinks"
+          label={messages.actionLinks}
+          hint={messages.actionLinksHint}
+          defaultChecked={actionLinks}
+        />
+      )}
     </>
   )
 }

@@ -1,10 +1,11 @@
 import { ALERT_KINDS } from '../messages.ts'
-import type { Channel, ChannelSettings, QuietHours } from '../api.ts'
+import type { AlertChannelType, Channel, ChannelSettings, QuietHours } from '../api.ts'
 import { sending as messages } from './messages.ts'
 
 type Sending = Required<
   Pick<ChannelSettings, 'label' | 'kinds' | 'minSeverity' | 'criticalAnytime' | 'quietHours'>
->
+> &
+  Pick<ChannelSettings, 'actionLinks'>
 
 /** Name of the form field for a topic. */
 export const kindField = (kind: string) => `kind ${kind}`
@@ -13,7 +14,11 @@ export const kindField = (kind: string) => `kind ${kind}`
  * Which alerts a channel sends, for the form’s values. All topics selected means null: topics of
  * later versions, too.
  */
-export function sendingOf(values: Record<string, string>, before: string[] | null): Sending {
+export function sendingOf(
+  values: Record<string, string>,
+  before: string[] | null,
+  { hasActionLinks }: Pick<AlertChannelType, 'hasActionLinks'>,
+): Sending {
   const chosen = Object.keys(ALERT_KINDS).filter((kind) => values[kindField(kind)] === 'on')
   const others = before?.filter((kind) => !(kind in ALERT_KINDS)) ?? []
   const isAll = chosen.length === Object.keys(ALERT_KINDS).length
@@ -24,6 +29,7 @@ export function sendingOf(values: Record<string, string>, before: string[] | nul
     minSeverity: (values['minSeverity'] || null) as Channel['minSeverity'],
     quietHours: isQuiet ? hoursOf(values) : null,
     criticalAnytime: isQuiet && values['criticalAnytime'] === 'on',
+    ...(hasActionLinks && { actionLinks: values['actionLinks'] === 'on' }),
   }
 }
 

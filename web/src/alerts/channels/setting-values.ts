@@ -22,7 +22,7 @@ export function newChannelOf(type: AlertChannelType, values: Values): NewAlertCh
   const fields = Object.fromEntries(filled) as Values
   const body = type.hasSettings ? { settings: fields } : fields
   // Which fields a type has is known at run time only.
-  return { type: type.id, ...body, ...sendingOf(values, null) } as unknown as NewAlertChannel
+  return { type: type.id, ...body, ...sendingOf(values, null, type) } as unknown as NewAlertChannel
 }
 
 /**

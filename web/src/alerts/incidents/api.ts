@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import type { Static } from 'typebox'
 import type { Incident as IncidentShape, IncidentPage } from '../../../../src/alerts/shapes.ts'
 import type { Mute as MuteShape, NewMute } from '../../../../src/alerts/silence/shapes.ts'
-import { request, type ApiResponse } from '../../api.ts'
+import { ApiError, request, type ApiResponse } from '../../api.ts'
 
 export type Incident = Static<typeof IncidentShape>
 export type Mute = Static<typeof MuteShape>
@@ -38,6 +38,25 @@ export const mutes = {
   add: async (mute: Static<typeof NewMute>) =>
     (await request<ApiResponse<Mute>>('POST', `${BASE}/mutes`, { body: mute })).data,
   remove: (id: string) => request('DELETE', `${BASE}/mutes/${id}`),
+}
+
+/** Ends a mute. @returns the request that takes it back */
+export async function endMute(mute: Mute): Promise<() => Promise<unknown>> {
+  const { id, object, kind, label, reason, until } = mute
+  try {
+    await mutes.remove(id)
+  } catch (error) {
+    // Another incident that it covers has ended it already.
+    if (!(error instanceof ApiError && error.code === 'not_found')) throw error
+  }
+  return () =>
+    mutes.add({
+      label,
+      reason,
+      ...(object !== null && { object }),
+      ...(kind !== null && { kind }),
+      ...(until !== null && { until }),
+    })
 }
 
 export const incidentsQuery = queryOptions({

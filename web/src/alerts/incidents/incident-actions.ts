@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import type { RowAction } from '../../ui/lists/row-action.ts'
 import { useAccess } from '../../workspaces/roles.ts'
 import { actWithUndo } from './act-with-undo.ts'
-import { incidents, mutes, type Incident } from './api.ts'
+import { endMute, incidents, mutes, type Incident } from './api.ts'
 import { done, incidents as messages } from './messages.ts'
 
 const isOpen = ({ state }: Incident) => state === 'open'
@@ -67,15 +67,11 @@ async function mute({ key, title }: Incident) {
 }
 
 /** Ends all that keeps alerts of an incident from being sent. */
-async function resume(row: Incident) {
-  const { id, key, title, mute: muted, snoozedUntil, acknowledgedAt } = row
+async function resume({ id, mute: covering, snoozedUntil, acknowledgedAt }: Incident) {
   const reverts: (() => Promise<unknown>)[] = []
-  if (muted) {
-    await mutes.remove(muted.id)
-    const again = { object: key, label: title, reason: muted.reason }
-    const { until } = muted
-    reverts.push(() => mutes.add({ ...again, ...(until !== null && { until }) }))
-  }
+  // A mute may cover more than this incident.
+  const muted = covering && (await mutes.list()).find((each) => each.id === covering.id)
+  if (muted) reverts.push(await endMute(muted))
   if (acknowledgedAt !== null) {
     await incidents.unacknowledge(id)
     reverts.push(() => incidents.acknowledge(id))

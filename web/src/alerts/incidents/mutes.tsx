@@ -5,7 +5,7 @@ import { List, ListItem } from '../../ui/lists/list.tsx'
 import { VisuallyHidden } from '../../ui/text/visually-hidden.tsx'
 import { useAccess } from '../../workspaces/roles.ts'
 import { actWithUndo } from './act-with-undo.ts'
-import { mutes, mutesQuery, type Mute } from './api.ts'
+import { endMute, mutes, mutesQuery, type Mute } from './api.ts'
 import { done, mutes as messages } from './messages.ts'
 
 /** The mutes in force; nothing without any. */
@@ -34,26 +34,30 @@ export function MutesSection({ mutes: shown }: { mutes: Mute[] }) {
   )
 }
 
-/**
- * Mutes and unmutes alerts about one object.
- * @param object its page, such as `/monitoring/ID`
- */
-export function MuteButton({ object, name }: { object: string; name: string }) {
+type MuteButtonProps = {
+  /** The page of the object, such as `/monitoring/ID`. */
+  object: string
+  name: string
+  size?: 'small'
+}
+
+/** Mutes and unmutes alerts about one object. */
+export function MuteButton({ object, name, size }: MuteButtonProps) {
   const { data } = useQuery(mutesQuery)
   const access = useAccess()
   const queries = useQueryClient()
   const unmute = useUnmute()
+  const look = { ...access, kind: 'quiet' as const, ...(size && { size }) }
   const muted = data?.find((mute) => mute.object === object && mute.kind === null)
   if (muted)
     return (
-      <Button {...access} kind="quiet" onClick={() => unmute(muted)}>
+      <Button {...look} onClick={() => unmute(muted)}>
         {messages.unmuteAlerts}
       </Button>
     )
   return (
     <Button
-      {...access}
-      kind="quiet"
+      {...look}
       onClick={() =>
         void actWithUndo(queries, {
           rows: [name],
@@ -78,15 +82,6 @@ function useUnmute() {
       rows: [mute],
       nameOf: messages.nameOf,
       text: done.unmutedObject(messages.nameOf(mute)),
-      async send({ id, object, kind, label, reason, until }) {
-        await mutes.remove(id)
-        const again = { label, reason, ...(until !== null && { until }) }
-        return () =>
-          mutes.add({
-            ...again,
-            ...(object !== null && { object }),
-            ...(kind !== null && { kind }),
-          })
-      },
+      send: endMute,
     })
 }

@@ -5,7 +5,7 @@ import { theme as messages } from '../messages.ts'
 import { useStoredChoice } from '../stored-choice.ts'
 import classes from './theme-switch.module.css'
 
-/** Where the dashboard saves the theme, and theme.js reads it before the first paint. */
+/** Where the dashboard saves the theme, and start.js reads it before the first paint. */
 const STORAGE_KEY = 'portreeve-theme'
 const CHOICES: { value: Theme; icon: IconName }[] = [
   { value: 'light', icon: 'sun' },

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { MuteButton } from '../../alerts/incidents/mutes.tsx'
 import { BackLink } from '../../ui/navigation/back-link.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
-import { Page } from '../../ui/layout/page.tsx'
+import { Page, Row } from '../../ui/layout/page.tsx'
 import {
   EXACT_PATH,
   SubNavigationLink,
@@ -32,7 +33,14 @@ export function DomainPage({ id, part = '', aside, rail, children }: DomainPageP
       wide
       title={part ? messages.title(part, name) : name}
       above={<BackLink to="/dmarc">{shared.title}</BackLink>}
-      aside={aside}
+      aside={
+        domain && (
+          <Row>
+            {aside}
+            <MuteButton object={`/dmarc/${id}`} name={name} />
+          </Row>
+        )
+      }
       rail={rail}
     >
       {error && <Notice tone="bad">{error.message}</Notice>}

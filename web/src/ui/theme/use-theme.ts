@@ -10,7 +10,7 @@ export const THEMES: { value: Theme; word: string; icon: IconName }[] = [
   { value: 'auto', word: messages.theme.auto, icon: 'system' },
 ]
 
-/** Where the theme is saved, and theme.js reads it before the first paint. */
+/** Where the theme is saved, and start.js reads it before the first paint. */
 const STORAGE_KEY = 'portreeve-theme'
 
 const watchers = new Set<() => void>()

@@ -1,12 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
+import { Outlet } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useRef } from 'react'
-import { AccountFrame } from '../frame/account-frame.tsx'
+import { PasswordPrompt } from '../account/password-prompt.tsx'
+import { SignInPrompt } from '../account/sign-in/sign-in-prompt.tsx'
+import { useLiveTab } from '../live-updates.ts'
 import { accountQuery } from '../queries.ts'
 import { choiceCount, returnToFirst, useLostWorkspace, useSwitches } from '../workspace-choice.ts'
 import { useSwitchWorkspace } from './use-switch-workspace.ts'
 
-/** The frame of a workspace, which starts anew with every switch. */
-export function WorkspaceFrame() {
+/** The screens of a workspace, which start anew with every switch. */
+export function WorkspaceScreens() {
   const lostAt = useLostWorkspace()
   const switchWorkspace = useSwitchWorkspace()
   const openFirst = useEffectEvent(() => void switchWorkspace(null))
@@ -14,7 +17,18 @@ export function WorkspaceFrame() {
     if (lostAt > 0) openFirst()
   }, [lostAt])
   useLossOfFirst()
-  return <AccountFrame key={useSwitches()} />
+  return <Screens key={useSwitches()} />
+}
+
+function Screens() {
+  useLiveTab()
+  return (
+    <>
+      <Outlet />
+      <PasswordPrompt />
+      <SignInPrompt />
+    </>
+  )
 }
 
 /**
@@ -24,12 +38,13 @@ export function WorkspaceFrame() {
 function useLossOfFirst(): void {
   const { data: account } = useQuery(accountQuery)
   const id = account?.workspace.id
-  const seen = useRef({ id, choices: choiceCount() })
+  const accountId = account?.id
+  const seen = useRef({ id, accountId, choices: choiceCount() })
   useEffect(() => {
     if (id === undefined) return
     const before = seen.current
-    seen.current = { id, choices: choiceCount() }
-    const isOther = before.id !== undefined && before.id !== id
+    seen.current = { id, accountId, choices: choiceCount() }
+    const isOther = before.id !== undefined && before.id !== id && before.accountId === accountId
     if (isOther && before.choices === choiceCount()) returnToFirst()
-  }, [id])
+  }, [id, accountId])
 }

@@ -1,0 +1,25 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { readConfig } from '../../config.ts'
+import type { MigrateOptions } from '../../migration/engine/options.ts'
+import type { Accounts } from './migrate-accounts.ts'
+
+/** One file for each pair of accounts and each way of mapping between them. */
+export function journalPath(
+  { source, destination }: Accounts,
+  { prefix, folderMap, specialUse }: MigrateOptions,
+  state = join(readConfig().DATA_DIR, 'migrations'),
+): string {
+  const ends = [source, destination].map(
+    ({ target, port, user }) => `${user}@${target.host}:${port}`,
+  )
+  const key = createHash('sha256')
+    .update(JSON.stringify([ends, prefix, folderMap, specialUse]))
+    .digest('hex')
+    .slice(0, 12)
+  const name = ends
+    .join('--')
+    .replace(/[^\w.@-]+/g, '_')
+    .slice(0, 120)
+  return join(state, `${name}-${key}.jsonl`)
+}

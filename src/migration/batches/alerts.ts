@@ -1,0 +1,59 @@
+import type { Transaction } from 'kysely'
+import { raiseAlert, raiseResolved } from '../../alerts/raise.ts'
+import type { DB } from '../../store/tables.ts'
+import { findBatch, listHeldHosts, listProblems, NO_TOTALS, readTotals } from './store.ts'
+
+/**
+ * Raises one alert for a batch when none of its mailboxes waits or runs any more: mailboxes of a
+ * batch raise no alerts of their own.
+ */
+export async function raiseBatchAlert(
+  trx: Transaction<DB>,
+  workspaceId: string,
+  id: string,
+): Promise<void> {
+  const { counts } = (await readTotals(trx, [id])).get(id) ?? NO_TOTALS
+  // Mailboxes of a host that rejected sign-ins wait for a person.
+  const held = (await listHeldHosts(trx, id)).reduce((sum, { mailboxes: n }) => sum + n, 0)
+  if (counts.syncing + counts.queued > held) return
+  const batch = await findBatch(trx, workspaceId, id)
+  if (!batch) return
+  const at = new Date()
+  const about = {
+    workspaceId,
+    incident: `migration-batch/${id}`,
+    path: `/migrations/batches/${id}`,
+    objects: [batch.name],
+    at,
+  }
+  if (counts.needs_attention + held === 0) {
+    const title = `Resolved: all mailboxes of ${batch.name} are copied`
+    const text = `${mailboxes(counts.in_sync)} in sync.`
+    const key = `migration.completed ${id} ${at.getTime()}`
+    await raiseResolved(trx, {
+      ...about,
+      kind: 'migration.completed',
+      key,
+      title,
+      text,
+      nextStep: '',
+    })
+    return
+  }
+  const problems = (await listProblems(trx, id)).filter(({ code }) => code !== 'invalid')
+  const causes = problems.slice(0, 3).map(({ count, message }) => `${mailboxes(count)}: ${message}`)
+  await raiseAlert(trx, {
+    ...about,
+    kind: 'migration.failed',
+    key: `migration.failed ${id} ${at.getTime()}`,
+    phase: 'open',
+    severity: 'error',
+    title: `${mailboxes(counts.needs_attention)} of the batch ${batch.name} ${counts.needs_attention === 1 ? 'needs' : 'need'} attention`,
+    text: causes.join('\n'),
+    nextStep: 'Fix the causes, and retry. Copied messages are not copied again.',
+  })
+}
+
+function mailboxes(count: number): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? 'mailbox' : 'mailboxes'}`
+}

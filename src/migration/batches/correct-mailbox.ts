@@ -1,0 +1,90 @@
+import type { Transaction } from 'kysely'
+import { Fault } from '../../errors.ts'
+import type { DB } from '../../store/tables.ts'
+import { listAccounts, lockMailbox, saveCorrection, type MailboxRow } from './mailboxes/store.ts'
+import { accountKey } from './parse/read-mailboxes.ts'
+import { readSide, type ReadSide, type SideDefaults, type SideName } from './parse/read-side.ts'
+import { decryptPasswords, encryptPasswords, type Passwords } from './passwords.ts'
+import type { MailboxChanges } from './shapes.ts'
+
+type Of = { batchId: string; secretKey: string; id: string }
+
+/**
+ * Corrects a mailbox that does not wait or run: passwords always, the accounts until both sides
+ * have accepted a sign-in. An invalid one becomes ready when nothing is wrong with it any more.
+ * @returns why it was not corrected; null when it was
+ * @throws Fault `not_found`
+ */
+export async function correctMailbox(
+  trx: Transaction<DB>,
+  { batchId, secretKey, id }: Of,
+  changes: MailboxChanges,
+): Promise<string | null> {
+  const row = await lockMailbox(trx, batchId, id)
+  if (!row) throw new Fault('not_found', 'The mailbox was not found.')
+  if (row.activeId !== null || row.state === 'syncing')
+    return 'The mailbox is being synchronized. Pause the batch first.'
+  if (row.state === 'done') return 'The batch is finished.'
+  if (row.verified && changesAccount(changes))
+    return 'Messages of this mailbox may have been copied already: only its passwords can change.'
+  const before = readPasswords(row.sealed, secretKey, id)
+  const source = readChanged('source', row, before, changes)
+  const destination = readChanged('destination', row, before, changes)
+  const problems = [...source.problems, ...destination.problems]
+  if (problems.length === 0 && (await isTaken(trx, row, source)))
+    problems.push('The batch has this source already.')
+  if (problems.length > 0 && row.state !== 'invalid') return problems.join(' ')
+  const passwords = { source: source.password, destination: destination.password }
+  const corrected = {
+    source: source.address,
+    destination: destination.address,
+    warning: row.warning,
+    message: problems.length > 0 ? problems.join(' ') : null,
+    state: stateAfter(row, problems),
+  }
+  await saveCorrection(trx, id, corrected, encryptPasswords(passwords, secretKey, id))
+  return null
+}
+
+/** Passwords that were deleted or cannot be decrypted are entered again. */
+function readPasswords(sealed: string | null, secretKey: string, id: string): Passwords {
+  try {
+    if (sealed !== null) return decryptPasswords(sealed, secretKey, id)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+  }
+  return { source: '', destination: '' }
+}
+
+function changesAccount({ source, destination }: MailboxChanges): boolean {
+  return [source, destination].some((side) => side && (side.host ?? side.user) !== undefined)
+}
+
+/** A side with its changes, checked like a line of a file. */
+function readChanged(
+  side: SideName,
+  row: MailboxRow,
+  before: Passwords,
+  changes: MailboxChanges,
+): ReadSide {
+  const given: SideDefaults = { password: before[side], ...row[side], ...changes[side] }
+  return readSide(side, () => '', given, { user: '', password: '' })
+}
+
+/** A mailbox that needed attention waits for the person to retry it. */
+function stateAfter({ state }: MailboxRow, problems: string[]): MailboxRow['state'] {
+  if (problems.length > 0) return 'invalid'
+  return state === 'invalid' || state === 'needs_attention' ? 'ready' : state
+}
+
+async function isTaken(
+  trx: Transaction<DB>,
+  { id, batchId }: MailboxRow,
+  { address }: ReadSide,
+): Promise<boolean> {
+  const accounts = await listAccounts(trx, batchId)
+  return accounts.some(
+    (one) =>
+      one.id !== id && one.state !== 'invalid' && accountKey(one.source) === accountKey(address),
+  )
+}

@@ -1,0 +1,465 @@
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import type { Db } from '../../../store/database.ts'
+import { containsWords, orderTerm, type Order } from '../../../store/order.ts'
+import type { MigrationProgress } from '../../engine/progress/progress.ts'
+import type { AccountAddress } from '../../store.ts'
+import type { MailboxState } from '../store.ts'
+import { BATCH_LIMITS } from '../limits.ts'
+
+export type Pass = 'dry_run' | 'sync'
+
+export type MailboxRow = {
+  id: string
+  batchId: string
+  line: number
+  state: MailboxState
+  source: Partial<AccountAddress>
+  destination: Partial<AccountAddress>
+  pass: Pass
+  verified: boolean
+  problem: string | null
+  problemHost: string | null
+  message: string | null
+  warning: string | null
+  dryRunId: string | null
+  migrationId: string | null
+  activeId: string | null
+  messagesDone: number
+  messagesTotal: number
+  bytesDone: number
+  bytesTotal: number | null
+  messagesPerSecond: number
+  bytesPerSecond: number
+  errorCount: number
+  passes: number
+  syncedAt: Date | null
+  changedAt: Date
+}
+
+const COLUMNS = [
+  'id',
+  'batchId',
+  'line',
+  'state',
+  'source',
+  'destination',
+  'pass',
+  'verified',
+  'problem',
+  'problemHost',
+  'message',
+  'warning',
+  'dryRunId',
+  'migrationId',
+  'activeId',
+  'messagesDone',
+  'messagesTotal',
+  'bytesDone',
+  'bytesTotal',
+  'messagesPerSecond',
+  'bytesPerSecond',
+  'errorCount',
+  'passes',
+  'syncedAt',
+  'changedAt',
+] as const
+
+/** `now()` would be the start of the transaction, before changes that were already sent. */
+const NOW = sql<Date>`clock_timestamp()`
+
+/** Columns of a mailbox without a problem. */
+const NO_PROBLEM = { problem: null, problemHost: null, message: null }
+
+export type NewMailbox = Pick<
+  MailboxRow,
+  'id' | 'line' | 'source' | 'destination' | 'message' | 'warning'
+> & { sealed: string }
+
+/** Rows of one statement: PostgreSQL takes up to 65,535 parameters. */
+const ROWS_PER_INSERT = 1_000
+
+/** Inserts mailboxes with their passwords; those with a message are invalid. */
+export async function insertMailboxes(
+  db: Db,
+  batchId: string,
+  mailboxes: readonly NewMailbox[],
+): Promise<void> {
+  for (let at = 0; at < mailboxes.length; at += ROWS_PER_INSERT) {
+    const part = mailboxes.slice(at, at + ROWS_PER_INSERT)
+    const rows = part.map(({ sealed: _sealed, source, destination, message, ...rest }) => ({
+      ...rest,
+      batchId,
+      message,
+      problem: message === null ? null : 'invalid',
+      state: message === null ? 'ready' : 'invalid',
+      source: JSON.stringify(source),
+      destination: JSON.stringify(destination),
+    }))
+    await db.insertInto('batchMailbox').values(rows).execute()
+    await db
+      .insertInto('batchMailboxSecret')
+      .values(part.map(({ id, sealed }) => ({ mailboxId: id, sealed })))
+      .execute()
+  }
+}
+
+/** The accounts of a batch, with the line of each. */
+export async function listAccounts(
+  db: Db,
+  batchId: string,
+): Promise<Pick<MailboxRow, 'id' | 'line' | 'state' | 'source' | 'destination'>[]> {
+  const rows = await db
+    .selectFrom('batchMailbox')
+    .select(['id', 'line', 'state', 'source', 'destination'])
+    .where('batchId', '=', batchId)
+    .orderBy('position')
+    .execute()
+  return rows as MailboxRow[]
+}
+
+export type MailboxFilter = {
+  state?: MailboxState | undefined
+  problem?: string | undefined
+  host?: string | undefined
+  q?: string | undefined
+}
+
+function isFound(batchId: string, filter: MailboxFilter): RawBuilder<SqlBool> {
+  const { state, problem, host, q = '' } = filter
+  return sql`batch_id = ${batchId}
+    and (${state ?? null}::text is null or state = ${state ?? null})
+    and (${problem ?? null}::text is null or (problem = ${problem ?? null} and state in ('invalid', 'needs_attention')))
+    and (${host ?? null}::text is null or problem_host = ${host ?? null})
+    and ${containsWords(q, sql`concat_ws(' ', source_user, source_host, destination_user, destination_host, message)`)}`
+}
+
+export const MAILBOX_ORDERS = [
+  'line',
+  'sourceUser',
+  'state',
+  'messages',
+  'bytes',
+  'errors',
+] as const
+export type MailboxOrder = Order<(typeof MAILBOX_ORDERS)[number]>
+
+const ORDER_COLUMNS = {
+  line: sql`position`,
+  sourceUser: sql`source_user`,
+  state: sql`state`,
+  messages: sql`messages_total`,
+  bytes: sql`coalesce(bytes_total, bytes_done)`,
+  errors: sql`error_count`,
+}
+
+/** Lists mailboxes of a batch, in the order of their lines unless ordered otherwise. */
+export async function listMailboxes(
+  db: Db,
+  batchId: string,
+  { order = 'line', ...filter }: MailboxFilter & { order?: MailboxOrder | undefined },
+  page: { limit: number; offset: number },
+): Promise<{ rows: MailboxRow[]; total: number }> {
+  const { total } = await db
+    .selectFrom('batchMailbox')
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .where(isFound(batchId, filter))
+    .executeTakeFirstOrThrow()
+  const rows = await db
+    .selectFrom('batchMailbox')
+    .select(COLUMNS)
+    .where(isFound(batchId, filter))
+    .orderBy(orderTerm(order, ORDER_COLUMNS))
+    .orderBy('position')
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute()
+  return { rows: rows as MailboxRow[], total }
+}
+
+/** Lists mailboxes that changed after a time, up to a number of them. */
+export async function listChanged(
+  db: Db,
+  batchId: string,
+  since: Date,
+  limit: number,
+): Promise<MailboxRow[]> {
+  const rows = await db
+    .selectFrom('batchMailbox')
+    .select(COLUMNS)
+    .where('batchId', '=', batchId)
+    .where('changedAt', '>', since)
+    .orderBy('changedAt', 'desc')
+    .limit(limit)
+    .execute()
+  return rows as MailboxRow[]
+}
+
+export async function findMailbox(
+  db: Db,
+  batchId: string,
+  id: string,
+): Promise<MailboxRow | undefined> {
+  const row = await db
+    .selectFrom('batchMailbox')
+    .select(COLUMNS)
+    .where('batchId', '=', batchId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row as MailboxRow | undefined
+}
+
+/** Finds a mailbox with its encrypted passwords, and locks it. Null when they were deleted. */
+export async function lockMailbox(
+  db: Db,
+  batchId: string,
+  id: string,
+): Promise<(MailboxRow & { sealed: string | null }) | undefined> {
+  const row = await db
+    .selectFrom('batchMailbox')
+    .leftJoin('batchMailboxSecret', 'mailboxId', 'id')
+    .select([...COLUMNS, 'sealed'])
+    .where('batchId', '=', batchId)
+    .where('id', '=', id)
+    .forUpdate('batchMailbox')
+    .executeTakeFirst()
+  return row as (MailboxRow & { sealed: string | null }) | undefined
+}
+
+/** Saves a corrected mailbox: what was wrong with it is forgotten. */
+export async function saveCorrection(
+  db: Db,
+  id: string,
+  corrected: Pick<MailboxRow, 'source' | 'destination' | 'state' | 'message' | 'warning'>,
+  sealed: string,
+): Promise<void> {
+  const { source, destination, state, message, warning } = corrected
+  await db
+    .updateTable('batchMailbox')
+    .set({
+      source: JSON.stringify(source),
+      destination: JSON.stringify(destination),
+      state,
+      warning,
+      problem: message === null ? null : 'invalid',
+      problemHost: null,
+      message,
+      changedAt: NOW,
+    })
+    .where('id', '=', id)
+    .execute()
+  await db
+    .insertInto('batchMailboxSecret')
+    .values({ mailboxId: id, sealed })
+    .onConflict((conflict) => conflict.column('mailboxId').doUpdateSet({ sealed }))
+    .execute()
+}
+
+export async function deleteMailbox(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('batchMailbox').where('id', '=', id).execute()
+}
+
+/** Queues mailboxes of a batch in these states. @returns how many */
+export async function queueMailboxes(
+  db: Db,
+  batchId: string,
+  states: readonly MailboxState[],
+  pass: Pass | null,
+  filter: {
+    problem?: string | undefined
+    host?: string | undefined
+    ids?: string[] | undefined
+  } = {},
+): Promise<number> {
+  const { problem, host, ids } = filter
+  const { numUpdatedRows } = await db
+    .updateTable('batchMailbox')
+    .set({
+      state: 'queued',
+      queuedAt: sql<Date>`now()`,
+      changedAt: NOW,
+      ...NO_PROBLEM,
+      ...(pass && { pass }),
+    })
+    .where('batchId', '=', batchId)
+    .where('state', 'in', states)
+    .$if(problem !== undefined, (query) => query.where('problem', '=', problem as string))
+    .$if(host !== undefined, (query) => query.where('problemHost', '=', host as string))
+    .$if(ids !== undefined, (query) => query.where('id', 'in', ids as string[]))
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
+}
+
+/**
+ * Pauses the queued and syncing mailboxes of a batch. Their workers notice within a second; what
+ * they have copied stays.
+ */
+export async function pauseMailboxes(db: Db, batchId: string): Promise<void> {
+  await sql`update migration set status = 'paused'
+    where status in ('pending', 'running') and id in (
+      select active_id from batch_mailbox where batch_id = ${batchId} and active_id is not null)`.execute(
+    db,
+  )
+  await db
+    .updateTable('batchMailbox')
+    .set({
+      state: 'paused',
+      activeId: null,
+      changedAt: NOW,
+      messagesPerSecond: 0,
+      bytesPerSecond: 0,
+    })
+    .where('batchId', '=', batchId)
+    .where('state', 'in', ['queued', 'syncing'])
+    .execute()
+}
+
+/** Records that a mailbox has a place in the queue of migrations. */
+export async function markStarted(
+  db: Db,
+  id: string,
+  pass: Pass,
+  migrationId: string,
+): Promise<void> {
+  await db
+    .updateTable('batchMailbox')
+    .set({
+      activeId: migrationId,
+      changedAt: NOW,
+      ...(pass === 'sync' ? { migrationId } : { dryRunId: migrationId }),
+    })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Records that a worker has claimed the migration of a mailbox. */
+export async function markSyncing(db: Db, activeId: string): Promise<void> {
+  await db
+    .updateTable('batchMailbox')
+    .set({ state: 'syncing', changedAt: NOW })
+    .where('activeId', '=', activeId)
+    .where('state', '=', 'queued')
+    .execute()
+}
+
+/** Records that the migration of a mailbox waits for a worker again. */
+export async function markQueued(db: Db, activeId: string): Promise<void> {
+  await db
+    .updateTable('batchMailbox')
+    .set({ state: 'queued', messagesPerSecond: 0, bytesPerSecond: 0, changedAt: NOW })
+    .where('activeId', '=', activeId)
+    .where('state', '=', 'syncing')
+    .execute()
+}
+
+/** The columns of a mailbox that follow the progress of its migration. */
+function progressColumns(progress: MigrationProgress, isDryRun: boolean) {
+  const { messagesDone, messagesTotal, bytesDone, bytesTotal, errorCount } = progress
+  return {
+    messagesTotal,
+    bytesTotal,
+    errorCount,
+    ...(!isDryRun && { messagesDone, bytesDone }),
+  }
+}
+
+/** Saves the progress of a running migration with its mailbox. */
+export async function saveProgress(
+  db: Db,
+  activeId: string,
+  progress: MigrationProgress,
+  isDryRun: boolean,
+): Promise<void> {
+  const { messagesPerSecond, bytesPerSecond } = progress
+  await db
+    .updateTable('batchMailbox')
+    .set({
+      ...progressColumns(progress, isDryRun),
+      messagesPerSecond,
+      bytesPerSecond,
+      changedAt: NOW,
+    })
+    .where('activeId', '=', activeId)
+    .execute()
+}
+
+/** The result of a migration of a mailbox. `problem` is null when it succeeded. */
+export type MailboxResult = {
+  pass: Pass
+  progress: MigrationProgress
+  /** Whether both sides have accepted the sign-in. */
+  verified: boolean
+  problem: { code: string; host: string | null; message: string } | null
+}
+
+/** Saves the result of a migration with its mailbox. */
+export async function saveResult(
+  db: Db,
+  activeId: string,
+  { pass, progress, verified, problem }: MailboxResult,
+): Promise<void> {
+  const done = pass === 'sync' ? ('in_sync' as const) : ('ready' as const)
+  const isSynced = pass === 'sync' && problem === null
+  await db
+    .updateTable('batchMailbox')
+    .set({
+      state: problem ? 'needs_attention' : done,
+      activeId: null,
+      problem: problem?.code ?? null,
+      problemHost: problem?.host ?? null,
+      message: problem?.message ?? null,
+      messagesPerSecond: 0,
+      bytesPerSecond: 0,
+      changedAt: NOW,
+      // A run that could not sign in knows nothing about the messages.
+      ...(verified && { verified, ...progressColumns(progress, pass === 'dry_run') }),
+      ...(isSynced && { syncedAt: NOW, passes: sql<number>`passes + 1` }),
+    })
+    .where('activeId', '=', activeId)
+    .execute()
+}
+
+/** Records a problem of mailboxes that were not started. */
+export async function markProblem(
+  db: Db,
+  ids: readonly string[],
+  problem: { code: string; message: string },
+): Promise<void> {
+  await db
+    .updateTable('batchMailbox')
+    .set({
+      state: 'needs_attention',
+      problem: problem.code,
+      problemHost: null,
+      message: problem.message,
+      changedAt: NOW,
+    })
+    .where('id', 'in', ids)
+    .where('state', '=', 'queued')
+    .execute()
+}
+
+/** The mailbox whose migration waits or runs. */
+export async function findActive(
+  db: Db,
+  activeId: string,
+): Promise<Pick<MailboxRow, 'id' | 'batchId' | 'pass' | 'verified' | 'passes'> | undefined> {
+  const row = await db
+    .selectFrom('batchMailbox')
+    .select(['id', 'batchId', 'pass', 'verified', 'passes'])
+    .where('activeId', '=', activeId)
+    .forUpdate()
+    .executeTakeFirst()
+  return row as MailboxRow | undefined
+}
+
+/** Reads all mailboxes of a batch for its report, in the order of the lines. */
+export async function listForReport(db: Db, batchId: string): Promise<MailboxRow[]> {
+  const rows = await db
+    .selectFrom('batchMailbox')
+    .select(COLUMNS)
+    .where('batchId', '=', batchId)
+    .orderBy('position')
+    .limit(BATCH_LIMITS.maxMailboxes)
+    .execute()
+  return rows as MailboxRow[]
+}

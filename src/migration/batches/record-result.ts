@@ -1,0 +1,65 @@
+import type { Transaction } from 'kysely'
+import type { DB } from '../../store/tables.ts'
+import type { CopyFailure } from '../engine/journal/journal.ts'
+import type { MigrationProgress } from '../engine/progress/progress.ts'
+import { findMainError, type AccountAddress, type MigrationRow } from '../store.ts'
+import { raiseBatchAlert } from './alerts.ts'
+import { findActive, saveResult, type MailboxResult } from './mailboxes/store.ts'
+import { addRejection, notifyBatch, resetRejections } from './store.ts'
+
+/** The code of an error after which a sign-in must not be repeated with the same password. */
+const WRONG_PASSWORD = 'sign_in'
+
+type Ended = Pick<MigrationRow, 'id' | 'workspaceId' | 'batchId' | 'source' | 'destination'>
+
+/**
+ * Records the end of a migration with its mailbox, in the transaction that ends it. Rejected
+ * sign-ins are counted by host: after some in a row, its unverified mailboxes wait, because a host
+ * may lock accounts or addresses out.
+ * @param failure the error that ended it before it started; null if there was none
+ */
+export async function recordMailboxResult(
+  trx: Transaction<DB>,
+  migration: Ended,
+  state: 'completed' | 'failed',
+  { progress, failure }: { progress: MigrationProgress; failure: CopyFailure | null },
+): Promise<void> {
+  const { id, batchId, workspaceId, source, destination } = migration
+  if (batchId === null) return
+  const mailbox = await findActive(trx, id)
+  if (!mailbox) return
+  const error = failure ?? (state === 'failed' ? await findMainError(trx, id) : undefined)
+  const problem = state === 'completed' ? null : problemOf(error, progress, migration)
+  // Folders are counted after both sides have accepted the sign-in.
+  const isSignedIn = state === 'completed' || progress.foldersTotal > 0
+  const verified = mailbox.verified || isSignedIn
+  await saveResult(trx, id, { pass: mailbox.pass, progress, verified, problem })
+  if (isSignedIn) await resetRejections(trx, batchId, [source.host, destination.host])
+  else if (problem?.code === WRONG_PASSWORD && problem.host && !mailbox.verified)
+    await addRejection(trx, batchId, problem.host)
+  await raiseBatchAlert(trx, workspaceId, batchId)
+  await notifyBatch(trx, workspaceId, batchId)
+}
+
+function problemOf(
+  error: CopyFailure | undefined,
+  progress: MigrationProgress,
+  { source, destination }: Ended,
+): NonNullable<MailboxResult['problem']> {
+  if (error === undefined) {
+    const { errorCount } = progress
+    const message = `${errorCount.toLocaleString('en-US')} ${errorCount === 1 ? 'message or folder was' : 'messages or folders were'} not copied.`
+    return { code: 'not_copied', host: null, message }
+  }
+  return {
+    code: error.code,
+    host: hostOf(error.message, source, destination),
+    message: error.message,
+  }
+}
+
+/** The host that an error is about: its sentence names it with its port, or alone. */
+function hostOf(sentence: string, ...sides: AccountAddress[]): string | null {
+  const named = sides.find(({ host, port }) => sentence.includes(`${host}:${port}`))
+  return (named ?? sides.find(({ host }) => sentence.includes(host)))?.host.toLowerCase() ?? null
+}

@@ -1,0 +1,35 @@
+import type { MailboxRow } from './mailboxes/store.ts'
+
+/** The columns of the report of a batch. */
+const COLUMNS: [title: string, valueOf: (row: MailboxRow) => string | number | null][] = [
+  ['line', ({ line }) => line],
+  ['state', ({ state }) => state],
+  ['source_host', ({ source }) => source.host ?? null],
+  ['source_user', ({ source }) => source.user ?? null],
+  ['destination_host', ({ destination }) => destination.host ?? null],
+  ['destination_user', ({ destination }) => destination.user ?? null],
+  ['messages_done', ({ messagesDone }) => messagesDone],
+  ['messages_total', ({ messagesTotal }) => messagesTotal],
+  ['bytes_done', ({ bytesDone }) => bytesDone],
+  ['bytes_total', ({ bytesTotal }) => bytesTotal],
+  ['errors', ({ errorCount }) => errorCount],
+  ['passes', ({ passes }) => passes],
+  ['last_sync', ({ syncedAt }) => syncedAt?.toISOString() ?? null],
+  ['problem', ({ problem }) => problem],
+  ['message', ({ message, warning }) => message ?? warning],
+]
+
+/** Renders the mailboxes of a batch as CSV (RFC 4180), without passwords. */
+export function renderReport(rows: readonly MailboxRow[]): string {
+  const lines = rows.map((row) => COLUMNS.map(([, valueOf]) => cell(valueOf(row))))
+  return [COLUMNS.map(([title]) => title), ...lines].map((line) => `${line.join(',')}\r\n`).join('')
+}
+
+/** A spreadsheet would run a text that begins like a formula. */
+const FORMULA = /^[=+\-@\t\r]/
+
+function cell(value: string | number | null): string {
+  if (typeof value !== 'string') return String(value ?? '')
+  const text = FORMULA.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

@@ -1,0 +1,264 @@
+import { Type } from 'typebox'
+import { onAccessChangeOf } from '../../accounts/account-changes.ts'
+import { addAuditDetails } from '../../accounts/audit/record.ts'
+import { callerOf, type Reauthenticate } from '../../http/auth.ts'
+import type { EventStreams } from '../../http/events/event-streams.ts'
+import {
+  Done,
+  PageQuery,
+  paginationOf,
+  responses,
+  responsesAs,
+  sliceOf,
+  Success,
+  Uuid,
+} from '../../http/schema.ts'
+import type { App } from '../../http/server.ts'
+import type { Notifications } from '../../store/notifications.ts'
+import { addToBatch, createBatch, editBatch, removeBatch, type BatchDeps } from './actions.ts'
+import { readList } from './add-mailboxes.ts'
+import { listChanged, listForReport } from './mailboxes/store.ts'
+import { mailboxRoutes } from './mailboxes/routes.ts'
+import { findFullBatch, requireBatch } from './find-batch.ts'
+import { BATCH_LIMITS } from './limits.ts'
+import { progressRoutes } from './progress-routes.ts'
+import { renderReport } from './report.ts'
+import {
+  AddedMailboxes,
+  Batch,
+  BatchChanges,
+  BatchEvent,
+  BatchPage,
+  CreatedBatch,
+  MailboxList,
+  MoreMailboxes,
+  NewBatch,
+  ReadList,
+} from './shapes.ts'
+import { BATCH_CHANGED, listBatches } from './store.ts'
+import { presentAdded, presentBatch, presentList, presentMailbox } from './view.ts'
+
+export type BatchRoutesDeps = BatchDeps & {
+  reauthenticate: Reauthenticate
+  events: EventStreams
+  notifications: Notifications
+}
+
+const tags = ['Migration batches']
+const params = Type.Object({ id: Uuid })
+
+/** Bytes of a list in JSON: base64 and escapes make it larger. */
+const BODY_BYTES = 2 * BATCH_LIMITS.maxFileBytes
+
+/** Registers `/api/v1/imap/batches…`: many mailboxes that move together. */
+export function batchRoutes(app: App, deps: BatchRoutesDeps): void {
+  listRoutes(app, deps)
+  batchRoute(app, deps)
+  progressRoutes(app, deps)
+  mailboxRoutes(app, deps)
+  readingRoutes(app, deps)
+}
+
+function listRoutes(app: App, deps: BatchRoutesDeps): void {
+  app.get(
+    '/api/v1/imap/batches',
+    {
+      schema: {
+        summary: 'List batches of migrations',
+        description: 'Newest first.',
+        operationId: 'listMigrationBatches',
+        tags,
+        querystring: PageQuery,
+        response: responses(Success(BatchPage)),
+      },
+    },
+    async (request) => {
+      const { workspaceId } = callerOf(request)
+      const { rows, total } = await listBatches(deps.db, workspaceId, sliceOf(request.query))
+      const pagination = paginationOf(request.query, total)
+      return { success: true, data: { batches: rows.map(presentBatch), pagination } }
+    },
+  )
+  app.post(
+    '/api/v1/imap/batches/read',
+    {
+      config: { limit: 'verifications', unaudited: true },
+      bodyLimit: BODY_BYTES,
+      schema: {
+        summary: 'Read a list of mailboxes without storing it',
+        description:
+          'Recognizes the format and the columns, and reports the problem of each line. No server is contacted. The response contains no passwords.',
+        operationId: 'readMailboxList',
+        tags,
+        body: MailboxList,
+        response: responses(Success(ReadList)),
+      },
+    },
+    async (request) => ({ success: true, data: presentList(readList(request.body)) }),
+  )
+  app.post(
+    '/api/v1/imap/batches',
+    {
+      config: { limit: 'imports' },
+      bodyLimit: BODY_BYTES,
+      schema: {
+        summary: 'Create a batch of migrations from a list',
+        description: `Stores up to ${BATCH_LIMITS.maxMailboxes.toLocaleString('en-US')} mailboxes. Lines with errors are stored as invalid, to be corrected, and never stop the others. Nothing is copied before the batch is started.`,
+        operationId: 'createMigrationBatch',
+        tags,
+        body: NewBatch,
+        response: responses(Success(CreatedBatch), 201),
+      },
+    },
+    async (request, reply) => {
+      const { workspaceId } = callerOf(request)
+      const { id, ...added } = await createBatch(deps, workspaceId, request.body)
+      const batch = await findFullBatch(deps.db, { workspaceId, id })
+      return reply.code(201).send({ success: true, data: { batch, ...presentAdded(added) } })
+    },
+  )
+}
+
+function batchRoute(app: App, deps: BatchRoutesDeps): void {
+  app.get(
+    '/api/v1/imap/batches/:id',
+    {
+      schema: {
+        summary: 'Get a batch with its sums and problems',
+        operationId: 'getMigrationBatch',
+        tags,
+        params,
+        response: responses(Success(Batch)),
+      },
+    },
+    async (request) => ({ success: true, data: await findFullBatch(deps.db, nameOf(request)) }),
+  )
+  app.patch(
+    '/api/v1/imap/batches/:id',
+    {
+      schema: {
+        summary: 'Change the name or the limits of a batch',
+        operationId: 'updateMigrationBatch',
+        tags,
+        params,
+        body: BatchChanges,
+        response: responses(Success(Batch)),
+      },
+    },
+    async (request) => {
+      await editBatch(deps, nameOf(request), request.body)
+      return { success: true, data: await findFullBatch(deps.db, nameOf(request)) }
+    },
+  )
+  app.delete(
+    '/api/v1/imap/batches/:id',
+    {
+      schema: {
+        summary: 'Delete a batch of which nothing was copied',
+        operationId: 'deleteMigrationBatch',
+        tags,
+        params,
+        response: responses(Done),
+      },
+    },
+    async (request) => {
+      const { name } = await requireBatch(deps.db, nameOf(request))
+      await removeBatch(deps, nameOf(request))
+      addAuditDetails(request, { name })
+      return { success: true }
+    },
+  )
+  app.post(
+    '/api/v1/imap/batches/:id/rows',
+    {
+      config: { limit: 'imports' },
+      bodyLimit: BODY_BYTES,
+      schema: {
+        summary: 'Add mailboxes to a batch, or update passwords',
+        operationId: 'addMailboxesToBatch',
+        tags,
+        params,
+        body: MoreMailboxes,
+        response: responses(Success(AddedMailboxes)),
+      },
+    },
+    async (request) => ({
+      success: true,
+      data: presentAdded(await addToBatch(deps, nameOf(request), request.body)),
+    }),
+  )
+}
+
+function readingRoutes(
+  app: App,
+  { db, events, notifications, reauthenticate }: BatchRoutesDeps,
+): void {
+  app.get(
+    '/api/v1/imap/batches/:id/report.csv',
+    {
+      schema: {
+        summary: 'Download the report of a batch',
+        description: 'One line per mailbox: state, messages, bytes, errors, last synchronization.',
+        operationId: 'downloadBatchReport',
+        tags,
+        params,
+        produces: ['text/csv'],
+        response: responsesAs('text/csv', Type.String()),
+      },
+    },
+    async (request, reply) => {
+      const { id } = await requireBatch(db, nameOf(request))
+      return reply
+        .type('text/csv; charset=utf-8; header=present')
+        .header('content-disposition', `attachment; filename="batch-${id}.csv"`)
+        .header('cache-control', 'no-store')
+        .send(renderReport(await listForReport(db, id)))
+    },
+  )
+  app.get(
+    '/api/v1/imap/batches/:id/events',
+    {
+      config: { limit: 'migration streams' },
+      schema: {
+        summary: 'Follow a batch (server-sent events)',
+        description: `Sends an event \`batch\` with the batch, then one per second at most with the batch and the mailboxes that changed, up to ${MAX_EVENT_MAILBOXES}.`,
+        operationId: 'followMigrationBatch',
+        tags,
+        params,
+        produces: ['text/event-stream'],
+        response: responsesAs('text/event-stream', BatchEvent, 'The data of each event'),
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const name = nameOf(request)
+      let since = new Date()
+      await events.stream(reply, {
+        name: 'batch',
+        async read() {
+          const before = since
+          // Transactions that commit later may have begun earlier.
+          since = new Date(Date.now() - COMMIT_DELAY_MS)
+          const changed = await listChanged(db, name.id, before, MAX_EVENT_MAILBOXES)
+          return { batch: await findFullBatch(db, name), mailboxes: changed.map(presentMailbox) }
+        },
+        recheckAccess: () => reauthenticate(request),
+        onAccessChange: (recheck) => onAccessChangeOf(notifications, caller, recheck),
+        subscribe: (wake) => {
+          const stops = [
+            notifications.on(BATCH_CHANGED, (changed) => changed === name.id && wake()),
+            notifications.onReconnect(wake),
+          ]
+          return () => stops.forEach((stop) => stop())
+        },
+      })
+    },
+  )
+}
+
+const MAX_EVENT_MAILBOXES = 500
+const COMMIT_DELAY_MS = 2_000
+
+function nameOf(request: Parameters<typeof callerOf>[0] & { params: { id: string } }) {
+  return { workspaceId: callerOf(request).workspaceId, id: request.params.id }
+}

@@ -1,0 +1,144 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { Plan } from '../../../config.ts'
+import { Fault } from '../../../errors.ts'
+import type { Enqueue, Job } from '../../../jobs/job.ts'
+import type { DB } from '../../../store/tables.ts'
+import { countThisMonth, insertMigration, lockPlan, reopenMigration } from '../../store.ts'
+import {
+  encryptSecrets,
+  MAX_MIGRATIONS_PER_MONTH,
+  noProgress,
+  type MigrationData,
+  type Secrets,
+} from '../../submit.ts'
+import { BATCH_LIMITS } from '../limits.ts'
+import { markProblem, markStarted } from '../mailboxes/store.ts'
+import { decryptPasswords } from '../passwords.ts'
+import { notifyBatch } from '../store.ts'
+import { listCandidates, listOpenMigrations, lockScheduling, type Candidate } from './store.ts'
+import { createLoad } from './load.ts'
+
+export type StartDeps = {
+  db: Kysely<DB>
+  secretKey: string
+  /** Migrations at once over all instances. */
+  concurrency: number
+  job: Job<MigrationData>
+}
+
+/**
+ * Starts queued mailboxes as far as the limits of their hosts and of their workspaces allow: each
+ * gets a migration, new or continued, in the queue of migrations. One instance at a time does this,
+ * so that the limits hold over all of them.
+ */
+export async function startMailboxes(deps: StartDeps, enqueue: Enqueue): Promise<void> {
+  await deps.db.transaction().execute(async (trx) => {
+    await lockScheduling(trx)
+    const load = createLoad(
+      await listOpenMigrations(trx),
+      deps.concurrency * BATCH_LIMITS.startedPerSlot,
+    )
+    const months = new Map<string, Month>()
+    const changed = new Map<string, string>()
+    for (let started = 0; started < BATCH_LIMITS.maxStartsPerPass;) {
+      const left = BATCH_LIMITS.maxStartsPerPass - started
+      const candidates = await listCandidates(trx, load.saturated(), left)
+      if (candidates.length === 0) break
+      for (const candidate of candidates) {
+        // A full host or workspace is left out of the next candidates.
+        if (!load.take(candidate)) continue
+        if (await startOne(trx, deps, enqueue, candidate, months)) started += 1
+        else load.release(candidate)
+        changed.set(candidate.batchId, candidate.workspaceId)
+      }
+    }
+    for (const [batchId, workspaceId] of changed) await notifyBatch(trx, workspaceId, batchId)
+  })
+}
+
+/** How many more migrations the plan of a workspace allows this month. */
+type Month = { left: number; limit: number }
+
+/** @returns false when it was not started, because it then needs attention */
+async function startOne(
+  trx: Transaction<DB>,
+  { secretKey, job }: StartDeps,
+  enqueue: Enqueue,
+  candidate: Candidate,
+  months: Map<string, Month>,
+): Promise<boolean> {
+  const { id, pass, workspaceId, sealed } = candidate
+  if (sealed === null) {
+    await markProblem(trx, [id], { code: 'no_password', message: 'Its passwords were deleted.' })
+    return false
+  }
+  const secrets = readSecrets(sealed, secretKey, id)
+  if (secrets === null) {
+    const message = 'Its passwords cannot be decrypted with this SECRET_KEY. Enter them again.'
+    await markProblem(trx, [id], { code: 'no_password', message })
+    return false
+  }
+  const known = pass === 'sync' ? candidate.migrationId : candidate.dryRunId
+  if (known === null && pass === 'sync' && !(await takeOfMonth(trx, candidate, months)))
+    return false
+  const migrationId = known ?? (await insertFor(trx, candidate, secretKey, secrets))
+  if (known !== null)
+    await reopenMigration(trx, known, candidate, encryptSecrets(secrets, secretKey, known))
+  await markStarted(trx, id, pass, migrationId)
+  await enqueue(trx, job, { migrationId, workspaceId })
+  return true
+}
+
+/** One mailbox with unreadable passwords must not stop the others. */
+function readSecrets(sealed: string, secretKey: string, id: string): Secrets | null {
+  try {
+    const { source, destination } = decryptPasswords(sealed, secretKey, id)
+    return { source: { password: source }, destination: { password: destination } }
+  } catch (error) {
+    if (error instanceof Fault) return null
+    throw error
+  }
+}
+
+async function insertFor(
+  trx: Transaction<DB>,
+  { batchId, workspaceId, source, destination, options, pass }: Candidate,
+  secretKey: string,
+  secrets: Secrets,
+): Promise<string> {
+  const { destPrefix, ...copied } = options
+  const row = {
+    batchId,
+    workspaceId,
+    source,
+    destination,
+    destPrefix,
+    // All folders, also those that a later pass finds.
+    folders: [],
+    options: { ...copied, dryRun: pass === 'dry_run' },
+    progress: noProgress([]),
+  }
+  return insertMigration(trx, row, (id) => encryptSecrets(secrets, secretKey, id))
+}
+
+/** Counts a mailbox toward the month; false when the plan allows no more. */
+async function takeOfMonth(
+  trx: Transaction<DB>,
+  { id, workspaceId }: Candidate,
+  months: Map<string, Month>,
+): Promise<boolean> {
+  const month = months.get(workspaceId) ?? (await readMonth(trx, workspaceId))
+  months.set(workspaceId, month)
+  month.left -= 1
+  if (month.left >= 0) return true
+  const message = `The plan allows ${month.limit} migrations per month. Retry next month, or change the plan.`
+  await markProblem(trx, [id], { code: 'monthly_limit', message })
+  return false
+}
+
+async function readMonth(trx: Transaction<DB>, workspaceId: string): Promise<Month> {
+  const plan: Plan = await lockPlan(trx, workspaceId)
+  const { count } = await countThisMonth(trx, workspaceId)
+  const limit = MAX_MIGRATIONS_PER_MONTH[plan]
+  return { limit, left: limit - count }
+}

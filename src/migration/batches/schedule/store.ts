@@ -1,0 +1,73 @@
+import { sql } from 'kysely'
+import type { Db } from '../../../store/database.ts'
+import type { AccountAddress } from '../../store.ts'
+import { ADVISORY_LOCKS } from '../../../store/advisory-locks.ts'
+import { BATCH_LIMITS } from '../limits.ts'
+import type { Pass } from '../mailboxes/store.ts'
+import type { BatchOptions } from '../store.ts'
+
+/** A queued mailbox that can be started. */
+export type Candidate = {
+  id: string
+  batchId: string
+  workspaceId: string
+  pass: Pass
+  source: AccountAddress
+  destination: AccountAddress
+  sourceHost: string
+  destinationHost: string
+  dryRunId: string | null
+  migrationId: string | null
+  options: BatchOptions
+  sourceLimit: number
+  destinationLimit: number
+  sealed: string | null
+}
+
+/** Holds the scheduling lock of all instances until the transaction ends. */
+export async function lockScheduling(db: Db): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.batchScheduling})`.execute(db)
+}
+
+/** Migrations of all workspaces that wait for a worker or run, also those of no batch. */
+export async function listOpenMigrations(
+  db: Db,
+): Promise<{ workspaceId: string; batchId: string | null; source: string; destination: string }[]> {
+  const { rows } = await sql<{
+    workspaceId: string
+    batchId: string | null
+    source: string
+    destination: string
+  }>`select workspace_id, batch_id, lower(source ->> 'host') as source, lower(destination ->> 'host') as destination
+    from migration where status in ('pending', 'running')`.execute(db)
+  return rows
+}
+
+/** Batches with a host at its limit (`id host`), and workspaces that can start no more mailboxes. */
+export type Saturated = { sources: string[]; destinations: string[]; workspaces: string[] }
+
+/**
+ * Lists the next mailboxes to start, workspaces in turn. A mailbox waits while its batch is paused,
+ * or while it was never signed in to and one of its hosts has rejected several sign-ins in a row.
+ * @param limit of all workspaces together
+ */
+export async function listCandidates(
+  db: Db,
+  { sources, destinations, workspaces }: Saturated,
+  limit: number,
+): Promise<Candidate[]> {
+  const { rows } = await sql<Candidate>`
+    select m.id, m.batch_id, b.workspace_id, m.pass, m.source, m.destination, m.source_host, m.destination_host,
+      m.dry_run_id, m.migration_id, b.options, b.source_limit, b.destination_limit, s.sealed
+    from batch_mailbox m join migration_batch b on b.id = m.batch_id
+    left join batch_mailbox_secret s on s.mailbox_id = m.id
+    where m.state = 'queued' and m.active_id is null and b.paused_at is null and b.finished_at is null
+      and not (concat_ws(' ', b.id, m.source_host) = any(${sources}::text[]))
+      and not (concat_ws(' ', b.id, m.destination_host) = any(${destinations}::text[]))
+      and not (b.workspace_id = any(${workspaces}::uuid[]))
+      and (m.verified or not exists (select from batch_host h where h.batch_id = m.batch_id
+        and h.host in (m.source_host, m.destination_host) and h.rejections >= ${BATCH_LIMITS.maxRejections}))
+    order by row_number() over (partition by b.workspace_id order by m.queued_at, m.position), m.queued_at
+    limit ${limit}`.execute(db)
+  return rows
+}

@@ -1,0 +1,151 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDatabase } from '../../src/store/database.ts'
+import { accountOn, fill, read } from '../migration/mailbox.ts'
+import { startChromium } from '../servers/chromium.ts'
+import { startDovecot } from '../servers/dovecot.ts'
+import type { MailServer } from '../servers/mail-server.ts'
+import { startTestService, type TestService } from '../service.ts'
+import { faultsAtAllWidths, heading, signedIn, type Visit } from './browsing.ts'
+
+/** Milliseconds: a batch with its verification, on a busy machine. */
+const PATIENCE = 60_000
+
+let server: MailServer
+let portreeve: TestService
+let browser: Browser
+let alice: Visit
+let page: Page
+beforeAll(async () => {
+  server = await startDovecot()
+  for (const user of ['one', 'two', 'three', 'new-one', 'new-two', 'new-three'])
+    await server.addUser(user, 'secret')
+  for (const user of ['one', 'two', 'three'])
+    await fill(accountOn(server.port, user), { INBOX: [{}, {}] })
+  portreeve = await startTestService({ DEFAULT_PLAN: 'enterprise' })
+  browser = await startChromium()
+  alice = await signedIn(browser, portreeve, 'Alice')
+  page = alice.page
+})
+afterAll(async () => {
+  await alice.close()
+  await browser.close()
+  await portreeve.stop()
+  await server.stop()
+})
+
+const button = (name: string | RegExp) => page.getByRole('button', { name })
+
+async function fillServers(): Promise<void> {
+  for (const side of ['Source', 'Destination']) {
+    await page.getByLabel(`${side} host`, { exact: true }).fill('127.0.0.1')
+    await page.getByLabel(`${side} security`).selectOption('STARTTLS')
+    await page.getByLabel(`${side} port`).fill(String(server.port))
+  }
+}
+
+/** A sequence: each step continues the one before. */
+describe('a user who moves a company', () => {
+  it('sees the problem of each line before anything is stored', { timeout: PATIENCE }, async () => {
+    await page.goto('/migrations')
+    await page.getByRole('link', { name: 'Batches' }).click()
+    await page.getByText('No batches yet').waitFor()
+    await page.getByRole('link', { name: 'New batch' }).click()
+    await heading(page, 'New batch').waitFor()
+    await page.getByLabel('Name', { exact: true }).fill('Example Ltd')
+    const file = 'one;new-one;secret\ntwo;new-two;wrong\nthree;new-three;\n'
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'company.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(`\uFEFF${file}`, 'utf16le'),
+    })
+    await page.getByText('The columns were not recognized').waitFor()
+    await page.getByLabel('Column 1').selectOption('Source user')
+    await page.getByLabel('Column 2').selectOption('Destination user')
+    await page.getByLabel('Column 3').selectOption('Password (both sides)')
+    await fillServers()
+    await page.getByText('2 mailboxes, 1 invalid line.').waitFor()
+    await page.getByRole('row', { name: /^3 three .*The source password is missing/ }).waitFor()
+    expect(await faultsAtAllWidths(page)).toEqual([])
+    await button('Create batch with 2 mailboxes').click()
+    await heading(page, 'Example Ltd').waitFor()
+    await page.getByText('0 of 3 mailboxes in sync. 2 ready to start.').waitFor()
+  })
+
+  it(
+    'corrects what is wrong, retries it, and sees everything copied',
+    { timeout: PATIENCE },
+    async () => {
+      await button('Start 2 mailboxes').click()
+      await page
+        .getByText('1 mailbox: wrong user or password (127.0.0.1)')
+        .waitFor({ timeout: PATIENCE })
+      await page
+        .getByText('1 of 3 mailboxes in sync. 1 needs attention.')
+        .waitFor({ timeout: PATIENCE })
+      expect(await faultsAtAllWidths(page)).toEqual([])
+      for (const user of ['two', 'three']) {
+        await button(`Correct ${user}`).click()
+        await page.getByLabel('Source password').fill('secret')
+        await page.getByLabel('Destination password').fill('secret')
+        await button('Save').click()
+        await page.getByRole('dialog').waitFor({ state: 'hidden' })
+      }
+      await button('Start 2 mailboxes').click()
+      await page.getByText('3 of 3 mailboxes in sync.').waitFor({ timeout: PATIENCE })
+      expect((await read(accountOn(server.port, 'new-three')))['INBOX']).toHaveLength(2)
+      await button('Finish').click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Finish' }).click()
+      await page.getByText('3 of 3 mailboxes were copied.').waitFor()
+    },
+  )
+
+  it(
+    'works with two thousand mailboxes, also while all of them change',
+    { timeout: PATIENCE },
+    async () => {
+      const rows = Array.from({ length: 2_000 }, (_, at) => `user${at}@example.com,secret`)
+      const side = { host: 'imap.example.com' }
+      const answer = await page.request.post('/api/v1/imap/batches', {
+        data: {
+          name: 'Large',
+          text: ['user,password', ...rows].join('\n'),
+          source: side,
+          destination: { host: 'imap.example.net' },
+        },
+      })
+      const { batch } = ((await answer.json()) as { data: { batch: { id: string } } }).data
+      const began = performance.now()
+      await page.goto(`/migrations/batches/${batch.id}`)
+      await page.getByRole('link', { name: 'Report (CSV)' }).waitFor()
+      await page.getByText('user99@example.com on imap.example.com').waitFor()
+      const opened = performance.now() - began
+      const { pool, close } = openDatabase(portreeve.databaseUrl)
+      await pool.query(
+        `update batch_mailbox set state = 'in_sync', messages_done = 10, messages_total = 10 where batch_id = $1`,
+        [batch.id],
+      )
+      const {
+        rows: [owner],
+      } = await pool.query<{ workspace_id: string }>(
+        'select workspace_id from migration_batch where id = $1',
+        [batch.id],
+      )
+      const changed = performance.now()
+      await pool.query(`select pg_notify('portreeve', $1)`, [
+        JSON.stringify(['changed', [[owner?.workspace_id, 'migrations', batch.id]]]),
+      ])
+      await page.getByText('2,000 of 2,000 mailboxes in sync.').waitFor()
+      const refreshed = performance.now() - changed
+      await page.getByLabel('Filter by mailbox').fill('user1999@')
+      await page.getByText('1 mailbox', { exact: true }).waitFor()
+      await page.getByLabel('Filter by mailbox').fill('')
+      await page.getByRole('button', { name: 'Next' }).click()
+      await page.getByText('user100@example.com on imap.example.com').waitFor()
+      if (process.env['SHOW_TIMES']) console.log({ opened, refreshed })
+      expect(opened).toBeLessThan(10_000)
+      expect(refreshed).toBeLessThan(5_000)
+      await close()
+    },
+  )
+})

@@ -1,0 +1,31 @@
+import type { Tone } from '../../ui/feedback/status.tsx'
+import type { Batch, MailboxState } from './api.ts'
+
+const STATE_TONES: Record<MailboxState, Tone> = {
+  invalid: 'bad',
+  ready: 'unknown',
+  queued: 'info',
+  syncing: 'info',
+  in_sync: 'good',
+  needs_attention: 'bad',
+  paused: 'warn',
+  done: 'good',
+}
+
+export const toneOfState = (state: MailboxState): Tone => STATE_TONES[state]
+
+const STATUS_TONES: Record<Batch['status'], Tone> = {
+  ready: 'unknown',
+  running: 'info',
+  paused: 'warn',
+  needs_attention: 'bad',
+  in_sync: 'good',
+  finished: 'good',
+}
+
+export const toneOfStatus = (status: Batch['status']): Tone => STATUS_TONES[status]
+
+/** Mailboxes of which all messages are copied. */
+export function countInSync({ counts }: Pick<Batch, 'counts'>): number {
+  return (counts['in_sync'] ?? 0) + (counts['done'] ?? 0)
+}
