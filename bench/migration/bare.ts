@@ -177,7 +177,7 @@ async function main(messages: number, roundTrip: number): Promise<void> {
   }
 }
 
-async function countOf(port: number, user: string): Promise<number> {
+export async function countOf(port: number, user: string): Promise<number> {
   const session = await bareSignIn(port, user)
   const { folders } = await listFolders(session)
   await session.wire.logout()

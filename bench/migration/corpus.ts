@@ -36,37 +36,55 @@ const FLAGS = [
 export type Corpus = { messages: number; bytes: number; folders: string[] }
 
 /** Fills an empty account, the same way for the same numbers. Folders are made as needed. */
-export async function fillAccount({ wire }: Session, messages: number): Promise<Corpus> {
+export async function fillAccount(session: Session, messages: number): Promise<Corpus> {
+  const counts = Object.entries(FOLDERS).map(
+    ([folder, share]) => [folder, Math.round(messages * share)] as const,
+  )
+  return fillFolders(session, new Map(counts), { messages })
+}
+
+type FillOptions = {
+  /** Of the random numbers. */
+  messages: number
+  /** Bytes of a message, in place of the usual sizes. */
+  size?: number
+}
+
+/** Fills folders with so many messages each. */
+export async function fillFolders(
+  { wire }: Session,
+  folders: ReadonlyMap<string, number>,
+  { messages, size }: FillOptions,
+): Promise<Corpus> {
   const random = randomFrom(messages)
   let bytes = 0
-  for (const [folder, share] of Object.entries(FOLDERS)) {
+  for (const [folder, count] of folders) {
     const name = encodeMailbox(folder)
     await createFolder(wire, name)
     const { permanentFlags } = await select(wire, name)
     const appender = createAppender(wire, name, { permanentFlags })
-    for await (const batch of groupIntoBatches(
-      mails(Math.round(messages * share), folder, random),
-      {
-        messages: 200,
-        bytes: 4e6,
-      },
-    )) {
+    const sizes = () => size ?? sizeFrom(random)
+    for await (const batch of groupIntoBatches(mails(count, folder, sizes, random), {
+      messages: 200,
+      bytes: 4e6,
+    })) {
       const { outcomes } = await appender.submit(batch)
       const refused = (await outcomes).find(({ state }) => state !== 'stored')
       if (refused) throw new Error(`the corpus was refused: ${JSON.stringify(refused)}`)
-      bytes += batch.reduce((sum, { size }) => sum + size, 0)
+      bytes += batch.reduce((sum, each) => sum + each.size, 0)
     }
   }
-  return { messages, bytes, folders: Object.keys(FOLDERS) }
+  return { messages, bytes, folders: [...folders.keys()] }
 }
 
 async function* mails(
   count: number,
   folder: string,
+  sizes: () => number,
   random: () => number,
 ): AsyncGenerator<AppendMessage> {
   for (let index = 0; index < count; index++) {
-    const body = mailOf(`${folder}-${index}`.replace(/[^\w-]/g, '_'), sizeFrom(random), random)
+    const body = mailOf(`${folder}-${index}`.replace(/[^\w-]/g, '_'), sizes(), random)
     const flags = FLAGS.filter(([, share]) => random() < share).map(([flag]) => flag)
     yield { size: body.length, body, flags, internalDate: dateFrom(random) }
   }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { issueToken } from '../../src/accounts/tokens/tokens.ts'
+import type { Plan } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { startEmbedded } from '../../src/store/embedded.ts'
@@ -49,7 +50,7 @@ function residentMb(pid: number | undefined): number {
 export type Store = { databaseUrl: string; apiToken: string; stop(): Promise<void> }
 
 /** Starts the bundled PostgreSQL with its default durability, and one account. */
-export async function startStore(): Promise<Store> {
+export async function startStore(plan: Plan = 'pro'): Promise<Store> {
   const dataDir = mkdtempSync(join(tmpdir(), 'portreeve-bench-'))
   const embedded = await startEmbedded({ dataDir, log: createLog('silent') })
   const { db, pool, close } = openDatabase(embedded.url)
@@ -57,7 +58,7 @@ export async function startStore(): Promise<Store> {
   const account = {
     email: 'bench@people.test',
     password: 'a long enough password',
-    plan: 'pro' as const,
+    plan,
   }
   const { id } = await createAccount(db, account)
   const { token } = await issueToken(db, { accountId: id, workspaceId: id })
@@ -73,7 +74,10 @@ export async function startStore(): Promise<Store> {
 }
 
 /** Starts the service on this database, on a free port. */
-export function startPortreeve({ databaseUrl }: Store): Promise<Program> {
+export function startPortreeve(
+  { databaseUrl }: Store,
+  settings: Record<string, string> = {},
+): Promise<Program> {
   return startProgram('service.ts', {
     DATABASE_URL: databaseUrl,
     PORT: '0',
@@ -82,5 +86,6 @@ export function startPortreeve({ databaseUrl }: Store): Promise<Program> {
     REQUEST_LIMITS: 'off',
     SECRET_KEY: 'the key of the benchmark, which is long enough',
     BASE_URL: 'http://bench.test',
+    ...settings,
   })
 }

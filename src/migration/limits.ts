@@ -8,6 +8,10 @@ export const ENGINE_LIMITS = {
   maxConnections: 4,
   /** A migration opens one more pair for each of these, because a sign-in takes time too. */
   messagesPerConnection: 250,
+  /** The same for folders: each costs the servers some commands. */
+  foldersPerConnection: 100,
+  /** Folders of one pair at a time: while one waits for a response, the others are copied. */
+  foldersInProgress: 32,
   /** Batches of one pair at a time: one is fetched while another is stored. */
   batchesInProgress: 3,
   /**

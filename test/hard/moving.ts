@@ -5,13 +5,22 @@ import { startDovecot } from '../servers/dovecot.ts'
 import { startProxy } from '../servers/proxy.ts'
 import type { Place } from './place.ts'
 
-/** Starts a slow migration between two accounts of a real mail server. */
+/** Folders beside INBOX, which are copied together. */
+const FILED = Array.from({ length: 20 }, (_, n) => `Filed/${n + 1}`)
+
+/**
+ * Starts a slow migration between two accounts of a real mail server. A quarter of the messages is
+ * in small folders.
+ */
 export async function startMoving(mails: number, roundTrip = 100) {
   const server = await startDovecot()
   const slow = await startProxy(server.port, { roundTrip })
   for (const user of ['alice', 'there']) await server.addUser(user, 'secret')
+  const filed = Math.floor(mails / 4 / FILED.length)
+  const letters = (count: number) => Array.from({ length: count }, () => ({ body: mail(6_000) }))
   await fill(accountOn(server.port), {
-    INBOX: Array.from({ length: mails }, () => ({ body: mail(6_000) })),
+    INBOX: letters(mails - filed * FILED.length),
+    ...Object.fromEntries(FILED.map((folder) => [folder, letters(filed)])),
   })
   const side = (user: string, port: number) => ({
     host: '127.0.0.1',
@@ -23,7 +32,7 @@ export async function startMoving(mails: number, roundTrip = 100) {
   const request = {
     source: side('alice', server.port),
     destination: side('there', slow.port),
-    folders: ['INBOX'],
+    folders: ['INBOX', ...FILED],
   }
   return {
     request,
@@ -34,8 +43,10 @@ export async function startMoving(mails: number, roundTrip = 100) {
     /** Waits for the end, and compares both sides. */
     async isWhole(place: Place, id: string): Promise<void> {
       expect(await endOf(place, id)).toMatchObject({ status: 'completed' })
-      const at = async (user?: string) =>
-        contents((await read(accountOn(server.port, user)))['INBOX'])
+      const at = async (user?: string) => {
+        const folders = await read(accountOn(server.port, user))
+        return ['INBOX', ...FILED].map((folder) => contents(folders[folder]))
+      }
       expect(await at('there')).toEqual(await at())
     },
     async stop() {

@@ -30,6 +30,12 @@ function letters(count: number): Letter[] {
   }))
 }
 
+/** Folders that are copied together, over one pair of connections. */
+function smallFolders(): Record<string, Letter[]> {
+  const folders = Array.from({ length: 24 }, (_, n) => [`Filed/${n}`, letters(3).slice(1)] as const)
+  return Object.fromEntries(folders)
+}
+
 describe('a migration whose connections break', () => {
   let from: MailServer
   let to: MailServer
@@ -45,6 +51,7 @@ describe('a migration whose connections break', () => {
     await fill(accountOn(from.port), {
       INBOX: [...letters(120), twin, twin, nameless, nameless],
       Sent: letters(60),
+      ...smallFolders(),
     })
   })
   afterAll(async () => {
@@ -70,8 +77,8 @@ describe('a migration whose connections break', () => {
       read(accountOn(from.port)),
       read(accountOn(to.port, user)),
     ])
-    for (const folder of ['INBOX', 'Sent'])
-      expect(contents(destination[folder])).toEqual(contents(source[folder]))
+    for (const [folder, stored] of Object.entries(source))
+      expect([folder, contents(destination[folder])]).toEqual([folder, contents(stored)])
   }
 
   it(
@@ -102,7 +109,7 @@ describe('a migration whose connections break', () => {
         expect(journal.failures).toEqual([])
         expect(outcome).toMatchObject({
           state: 'completed',
-          progress: { messagesDone: 184, messagesTotal: 184 },
+          progress: { messagesDone: 232, messagesTotal: 232 },
         })
         await expectEqual(user)
       }

@@ -53,7 +53,7 @@ describe('a migration between servers that misbehave', () => {
     let times = 0
     const tamper = startTamper(to.port, {
       toServer(text, { answer }) {
-        const tag = /^(P\d+) APPEND/.exec(text)?.[1]
+        const tag = /^(P\d+) APPEND (?!"portreeve-probe)/.exec(text)?.[1]
         if (tag && (times += 1) <= 2)
           answer(`${tag} NO Request is throttled. Suggested Backoff Time: 700 milliseconds`)
       },
@@ -75,7 +75,7 @@ describe('a migration between servers that misbehave', () => {
     await single.addUser(user, 'secret')
     const tamper = startTamper(single.port, {
       toServer(text, { answer }) {
-        const tag = /^(P\d+) APPEND/.exec(text)?.[1]
+        const tag = /^(P\d+) APPEND (?!"portreeve-probe)/.exec(text)?.[1]
         if (tag && text.includes(`{${off?.size}}`)) answer(`${tag} NO [INUSE] try again later`)
       },
     })

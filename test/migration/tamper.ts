@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { listen, type Listening } from '../servers/listen.ts'
 
-/** What a test may do with a piece of what passes. */
+/** What a test may do with a piece of what passes: a command, or a part of one. */
 export type Hands = {
   /** Ends the connection, the piece is not passed on. */
   cut: () => void
@@ -25,12 +25,24 @@ export async function startTamper(
     const upstream = connect({ port: target, host: '127.0.0.1', noDelay: true })
     const end = () => [client, upstream].forEach((socket) => socket.destroy())
     for (const socket of [client, upstream]) socket.on('error', end).on('close', end)
-    forward(client, upstream, client, meddle.toServer)
+    forward(client, upstream, client, meddle.toServer, commandsOf)
     forward(upstream, client, client, meddle.toClient)
   })
 }
 
-function forward(from: Socket, to: Socket, client: Socket, meddle?: Meddle): void {
+/** Splits a piece before each tag, because several commands can be sent together. */
+function commandsOf(chunk: Buffer): Buffer[] {
+  const pieces = chunk.toString('latin1').split(/(?<=\r\n)(?=P[1-9]\d* )/)
+  return pieces.map((piece) => Buffer.from(piece, 'latin1'))
+}
+
+function forward(
+  from: Socket,
+  to: Socket,
+  client: Socket,
+  meddle?: Meddle,
+  split = (chunk: Buffer) => [chunk],
+): void {
   let last: Promise<void> = Promise.resolve()
 
   async function pass(chunk: Buffer): Promise<void> {
@@ -51,7 +63,7 @@ function forward(from: Socket, to: Socket, client: Socket, meddle?: Meddle): voi
   }
 
   from.on('data', (chunk: Buffer) => {
-    last = last.then(() => pass(chunk))
+    for (const piece of split(chunk)) last = last.then(() => pass(piece))
   })
   from.on('end', () => {
     last = last.then(() => void to.end())

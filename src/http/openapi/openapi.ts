@@ -18,6 +18,7 @@ const TAGS = {
   Delisting: 'Removal of an address from blocklists.',
   Alerts: 'Alerts of the account, and the channels they are sent to.',
   Migration: 'Migration of mailboxes between IMAP servers.',
+  'Migration batches': 'Migration of many mailboxes from one list.',
   'Attack reporting': 'Reports of attackers, and the blocklist built from them.',
   Webhooks: 'Endpoints that capture requests.',
   Workspaces: 'Workspaces, their members and invitations.',

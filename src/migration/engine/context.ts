@@ -1,4 +1,5 @@
 import type { Logger } from '../../log.ts'
+import type { LiteralKnowledge } from '../../net/imap/append/append-header.ts'
 import type { AppendWindow } from '../../net/imap/append/append-window.ts'
 import type { Folder } from '../../net/imap/folders/list-folders.ts'
 import type { WaitTimes } from '../limits.ts'
@@ -12,8 +13,7 @@ import type { Journal } from './journal/journal.ts'
 export type MigrationContext = {
   journal: Journal
   gate: RateLimitGate
-  /** Keywords that the destination has accepted. */
-  shapes: Set<string>
+  literals: LiteralKnowledge
   /** Memory for message bodies, shared by all migrations of this process. */
   bodies: AppendWindow
   waitTimes: WaitTimes

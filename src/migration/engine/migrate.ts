@@ -69,11 +69,14 @@ async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
     const migration: MigrationContext = {
       ...shared,
       bodies,
-      shapes: new Set<string>(),
+      literals: { shapes: new Set<string>(), mustSynchronize: false },
       deduplicate: options.deduplicate ?? false,
       withNewMail: options.withNewMail ?? false,
       destination: plan.destination,
-      changed: () => reporter.scheduleReport(),
+      changed() {
+        reporter.scheduleReport()
+        pool.reassign()
+      },
       note: (note) => addNote(notes, note),
       before: [],
     }

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import type { DB } from '../../store/tables.ts'
-import type { Journal } from '../engine/journal/journal.ts'
+import type { CopyFailure, Journal, SavedFolder } from '../engine/journal/journal.ts'
 import { addErrors } from '../store.ts'
-import { findFolder, saveFolder, type Run } from './store.ts'
+import { findFolder, listFolders, saveFolders, type Run } from './store.ts'
 
 /**
  * Thrown when the migration has ended or another worker has claimed it: nothing more may be sent.
@@ -15,16 +15,48 @@ export class LostClaim extends Error {
 
 /** Creates a journal in the database, for the worker that has claimed the migration. */
 export function createRowJournal(db: Kysely<DB>, run: Run): Journal {
+  const saves = createSaveGroups(async (group) => {
+    const failures = group.flatMap((save) => save.failures)
+    if (failures.length === 0) return requireClaim(await saveFolders(db, run, group))
+    await db.transaction().execute(async (trx) => {
+      requireClaim(await saveFolders(trx, run, group))
+      await addErrors(trx, run.id, failures)
+    })
+  })
+  let saved: Promise<Set<string>> | undefined
   return {
-    load: (folder) => findFolder(db, run.id, folder),
-    async save(folder, state, failures) {
-      if (failures.length === 0) return requireClaim(await saveFolder(db, run, folder, state))
-      await db.transaction().execute(async (trx) => {
-        requireClaim(await saveFolder(trx, run, folder, state))
-        await addErrors(trx, run.id, failures)
-      })
+    async load(folder) {
+      // A new migration has none, and can have thousands of folders.
+      saved ??= listFolders(db, run.id)
+      return (await saved).has(folder) ? findFolder(db, run.id, folder) : null
     },
+    save: (folder, state, failures) => saves({ folder, state, failures }),
     report: (failure) => addErrors(db, run.id, [failure]),
+  }
+}
+
+type Save = { folder: string; state: SavedFolder; failures: readonly CopyFailure[] }
+
+/**
+ * Writes states of several folders at once: those saved during a write are written together by the
+ * next. A folder is saved once at a time, so a group has each folder once.
+ */
+function createSaveGroups(write: (group: Save[]) => Promise<void>): (save: Save) => Promise<void> {
+  let waiting: Save[] = []
+  let running: Promise<void> = Promise.resolve()
+  let next: Promise<void> | null = null
+
+  async function writeNext(): Promise<void> {
+    const group = waiting
+    waiting = []
+    next = null
+    await write(group)
+  }
+
+  return (save) => {
+    waiting.push(save)
+    next ??= running = running.then(writeNext, writeNext)
+    return next
   }
 }
 

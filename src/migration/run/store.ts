@@ -208,19 +208,30 @@ export async function findFolder(db: Db, id: string, folder: string): Promise<Sa
   return (row?.state as SavedFolder | undefined) ?? null
 }
 
+/** The folders that have a saved state. */
+export async function listFolders(db: Db, id: string): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('migrationFolder')
+    .select('folder')
+    .where('migrationId', '=', id)
+    .execute()
+  return new Set(rows.map(({ folder }) => folder))
+}
+
 /**
- * Saves the state of a folder in one statement, and so one round trip. False when the worker has
+ * Saves the states of folders in one statement, and so one round trip. False when the worker has
  * lost the migration.
  */
-export async function saveFolder(
+export async function saveFolders(
   db: Db,
   { id, run }: Run,
-  folder: string,
-  state: SavedFolder,
+  saves: readonly { folder: string; state: SavedFolder }[],
 ): Promise<boolean> {
+  const folders = saves.map(({ folder }) => folder)
+  const states = saves.map(({ state }) => JSON.stringify(state))
   const { rows } = await sql`
     insert into migration_folder (migration_id, folder, state)
-    select id, ${folder}, ${JSON.stringify(state)}::jsonb from migration
+    select id, folder, state::jsonb from migration, unnest(${folders}::text[], ${states}::text[]) as saved(folder, state)
     where id = ${id} and run = ${run} and status = 'running'
     on conflict (migration_id, folder) do update set state = excluded.state
     returning migration_id`.execute(db)

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault, messageOf } from '../../../errors.ts'
 import type { Logger } from '../../../log.ts'
-import { examine, type OpenedMailbox } from '../../../net/imap/folders/mailbox.ts'
+import type { OpeningVerb } from '../../../net/imap/folders/mailbox.ts'
+import { createMailboxView, type MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
 import { ImapLost, isTemporary } from '../../../net/imap/connection/refusals.ts'
 import { signIn, type Session } from '../../../net/imap/connection/session.ts'
@@ -9,7 +10,7 @@ import type { SignIn } from '../../../net/imap/connection/sign-in.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import type { RateLimitGate } from './rate-limit-gate.ts'
 import { ENGINE_LIMITS, type WaitTimes } from '../../limits.ts'
-import { refusalOf, Stop } from '../stop.ts'
+import { refusalOf, Reopen, Stop } from '../stop.ts'
 
 /** One side of a migration: an account, and a function that renews an expired access token. */
 export type MigrationAccount = { account: SignIn; freshToken?: () => Promise<string> }
@@ -18,17 +19,15 @@ export type MigrationAccount = { account: SignIn; freshToken?: () => Promise<str
 export type ConnectionPair = {
   source(): Promise<Session>
   destination(): Promise<Session>
-  /**
-   * Opens a folder for reading at the source, and returns the connection and the folder’s state.
-   */
-  openSource(folder: ByteString): Promise<OpenedSource>
+  /** The source connection as this folder sees it, to read the folder. */
+  sourceFolder(name: ByteString): Promise<MailboxView>
+  /** The destination connection as this folder sees it, to change the folder. */
+  destinationFolder(name: ByteString): Promise<MailboxView>
   /** Signs out. */
   close(): Promise<void>
   /** Closes both connections at once. An incomplete message is not stored. */
   destroy(): void
 }
-
-export type OpenedSource = { wire: Wire; folder: ByteString; opened: OpenedMailbox }
 
 export type ConnectionPairDeps = {
   source: MigrationAccount
@@ -51,19 +50,14 @@ export class ConnectionLimitReached extends Error {}
 export function createConnectionPair(deps: ConnectionPairDeps): ConnectionPair {
   const source = createReconnectingSession(deps.source, deps)
   const destination = createReconnectingSession(deps.destination, deps)
-  const turns = createMutex()
-  let open: OpenedSource | undefined
+  const sourceViews = createViews('EXAMINE', 'source')
+  const destinationViews = createViews('SELECT', 'destination')
 
   return {
     source: () => source.session(),
     destination: () => destination.session(),
-    openSource: (folder) =>
-      turns(async () => {
-        const { wire } = await source.session()
-        if (open?.wire === wire && open.folder === folder) return open
-        open = undefined
-        return (open = { wire, folder, opened: await examine(wire, folder) })
-      }),
+    sourceFolder: async (name) => sourceViews((await source.session()).wire, name),
+    destinationFolder: async (name) => destinationViews((await destination.session()).wire, name),
     async close() {
       await Promise.all([source.close(), destination.close()])
     },
@@ -74,13 +68,19 @@ export function createConnectionPair(deps: ConnectionPairDeps): ConnectionPair {
   }
 }
 
-/** Runs work one after another. */
-function createMutex(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const mine = last.then(work, work)
-    last = mine.catch(() => undefined)
-    return mine
+/** Returns one view of each folder on each connection. */
+function createViews(
+  verb: OpeningVerb,
+  side: string,
+): (wire: Wire, name: ByteString) => MailboxView {
+  const views = new WeakMap<Wire, Map<ByteString, MailboxView>>()
+  const changed = () => new Reopen(`The ${side} assigned new UIDs to its messages.`)
+  return (wire, name) => {
+    const ofWire = views.get(wire) ?? new Map<ByteString, MailboxView>()
+    views.set(wire, ofWire)
+    const view = ofWire.get(name) ?? createMailboxView(wire, { verb, name, changed })
+    ofWire.set(name, view)
+    return view
   }
 }
 

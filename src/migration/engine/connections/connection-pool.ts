@@ -5,6 +5,7 @@ import {
   type ConnectionPair,
   type ConnectionPairDeps,
 } from './connection-pair.ts'
+import { settledAll } from '../settled-all.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
 
 /** The connection pairs of one migration. */
@@ -17,6 +18,8 @@ export type ConnectionPool = {
    * @throws errors of the whole migration
    */
   copy(copies: readonly FolderCopy[], most: number): Promise<void>
+  /** Lets pairs with room begin further folders. Call it when messages were copied. */
+  reassign(): void
   destroy(): void
   /** Signs out all connections. */
   close(): Promise<void>
@@ -34,31 +37,39 @@ export function createConnectionPool(
   const pairs = [first]
   const working = [first]
 
+  let wake = Promise.withResolvers<void>()
+  const reassigned = () => wake.promise
+
+  function endAll(error: unknown): void {
+    if (!(error instanceof ConnectionLimitReached)) own.abort(error)
+  }
+
+  async function work(pair: ConnectionPair, copies: readonly FolderCopy[]): Promise<void> {
+    await copyFolders({ pair, copies, signal: deps.signal, endAll, reassigned }).catch(endAll)
+  }
+
   async function join(copies: readonly FolderCopy[]): Promise<void> {
     let isOptional = true
     const pair = createConnectionPair({ ...deps, isOptional: () => isOptional })
     pairs.push(pair)
-    await Promise.all([pair.source(), pair.destination()])
+    await settledAll([pair.source(), pair.destination()])
     isOptional = false
     working.push(pair)
-    await copyFolders(pair, copies, deps.signal)
+    await work(pair, copies)
   }
 
   return {
     first,
     async copy(copies, most) {
-      const messages = copies.reduce(
-        (sum, { folder }) => sum + (folder.messages ?? ENGINE_LIMITS.messagesPerConnection),
-        0,
-      )
-      const wanted = Math.min(most, Math.ceil(messages / ENGINE_LIMITS.messagesPerConnection))
-      const drives = working.map((pair) => copyFolders(pair, copies, deps.signal))
-      while (pairs.length < wanted) drives.push(join(copies))
-      const endAll = (error: unknown) => {
-        if (!(error instanceof ConnectionLimitReached)) own.abort(error)
-      }
-      await Promise.all(drives.map((driving) => driving.catch(endAll)))
+      const drives = working.map((pair) => work(pair, copies))
+      const wanted = Math.min(most, countWanted(copies))
+      while (pairs.length < wanted) drives.push(join(copies).catch(endAll))
+      await Promise.all(drives)
       if (own.signal.aborted) throw own.signal.reason
+    },
+    reassign() {
+      wake.resolve()
+      wake = Promise.withResolvers()
     },
     destroy: () => pairs.forEach((pair) => pair.destroy()),
     async close() {
@@ -67,22 +78,63 @@ export function createConnectionPool(
   }
 }
 
-/** Copies one folder after another, then helps with the folder that has the most messages left. */
-async function copyFolders(
-  pair: ConnectionPair,
-  copies: readonly FolderCopy[],
-  signal: AbortSignal,
-): Promise<void> {
+/** More pairs are worth their sign-in where there are many messages, or many folders. */
+function countWanted(copies: readonly FolderCopy[]): number {
+  const { messagesPerConnection, foldersPerConnection } = ENGINE_LIMITS
+  const messages = copies.reduce((sum, copy) => sum + countWaiting(copy), 0)
+  return Math.ceil(messages / messagesPerConnection + copies.length / foldersPerConnection)
+}
+
+type CopyDeps = {
+  pair: ConnectionPair
+  copies: readonly FolderCopy[]
+  signal: AbortSignal
+  /** Ends all pairs with an error of the whole migration. */
+  endAll: (error: unknown) => void
+  /** Resolves when there may be room for another folder. */
+  reassigned: () => Promise<void>
+}
+
+/**
+ * Copies folders, small ones together so that no round trip is waited for alone, then helps with
+ * the folder that has the most messages left.
+ */
+async function copyFolders(deps: CopyDeps): Promise<void> {
+  const { pair, copies, signal, endAll, reassigned } = deps
+  const inProgress = new Map<FolderCopy, Promise<void>>()
   for (;;) {
+    if (signal.aborted) await Promise.all(inProgress.values())
     signal.throwIfAborted()
     const next = copies.find(({ state }) => state === 'waiting')
-    if (next) await next.run(pair)
-    else {
-      const running = copies.filter(({ state }) => state === 'running')
-      await Promise.all(running.map(({ opened }) => opened))
-      const [most] = running.toSorted((a, b) => b.waiting - a.waiting)
-      if (!most || most.waiting < ENGINE_LIMITS.messagesPerConnection / 2) return
-      await most.help(pair)
-    }
+    if (next && hasRoom([...inProgress.keys()], next)) {
+      const copying = next.run(pair).catch(endAll)
+      inProgress.set(
+        next,
+        copying.finally(() => inProgress.delete(next)),
+      )
+    } else if (inProgress.size > 0) await Promise.race([...inProgress.values(), reassigned()])
+    else if (!(await helpLargest(pair, copies))) return
   }
+}
+
+function hasRoom(inProgress: readonly FolderCopy[], next: FolderCopy): boolean {
+  const { messagesPerConnection, foldersInProgress } = ENGINE_LIMITS
+  if (inProgress.length === 0) return true
+  const messages = [...inProgress, next].reduce((sum, copy) => sum + countWaiting(copy), 0)
+  return inProgress.length < foldersInProgress && messages <= messagesPerConnection
+}
+
+/** Messages that no batch has yet, as far as they are known. */
+function countWaiting({ folder, folderState, waiting }: FolderCopy): number {
+  return folderState ? waiting : (folder.messages ?? ENGINE_LIMITS.messagesPerConnection)
+}
+
+/** False when no folder has enough messages left. */
+async function helpLargest(pair: ConnectionPair, copies: readonly FolderCopy[]): Promise<boolean> {
+  const running = copies.filter(({ state }) => state === 'running')
+  await Promise.all(running.map(({ opened }) => opened))
+  const [most] = running.toSorted((a, b) => b.waiting - a.waiting)
+  if (!most || most.waiting < ENGINE_LIMITS.messagesPerConnection / 2) return false
+  await most.help(pair)
+  return true
 }

@@ -33,18 +33,16 @@ export async function listCopiedElsewhere(
   const elsewhere = new Set<string>()
   for (const { folder: other, folderState } of others) {
     if (!folderState) continue
-    const { wire } = await pair.openSource(other.pathAsListed)
     await identities(
-      wire,
+      await pair.sourceFolder(other.pathAsListed),
       folderState.saved.sourceUidNext,
       ({ uid, id }) => folderState.isDone(uid) && elsewhere.add(id),
     )
   }
   const shown: { uid: number; size: number }[] = []
   if (elsewhere.size === 0) return shown
-  const { wire } = await pair.openSource(folder.pathAsListed)
   await identities(
-    wire,
+    await pair.sourceFolder(folder.pathAsListed),
     uidNext,
     ({ uid, id, size }) => elsewhere.has(id) && shown.push({ uid, size }),
   )

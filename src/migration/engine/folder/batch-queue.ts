@@ -42,6 +42,8 @@ export type BatchQueue = {
 type BatchQueueOptions = {
   /** Ascending. */
   uids: readonly number[]
+  /** Metadata that is known already. */
+  known: ReadonlyMap<number, Metadata> | null
   pace: BatchSize
   /** Whether the destination already has the message. Called once per message, in order. */
   isThere: (row: Metadata) => boolean
@@ -51,6 +53,7 @@ type BatchQueueOptions = {
 
 export function createBatchQueue({
   uids,
+  known,
   pace,
   isThere,
   maxBatchMessages,
@@ -61,9 +64,7 @@ export function createBatchQueue({
 
   async function scan(reading: () => Promise<Wire>): Promise<void> {
     const segment = uids.slice(scanned, scanned + ENGINE_LIMITS.segmentMessages)
-    const found = new Map<number, Metadata>()
-    const [first = 0, last = 0] = [segment[0], segment.at(-1)]
-    for await (const row of fetchMetadata(await reading(), first, last)) found.set(row.uid, row)
+    const found = known ?? (await fetchSegment(reading, segment))
     scanned += segment.length
     // A server may omit messages that it cannot describe. The fetch of the body shows whether they
     // still exist.
@@ -109,6 +110,16 @@ export function createBatchQueue({
       return batch
     },
   }
+}
+
+async function fetchSegment(
+  reading: () => Promise<Wire>,
+  segment: readonly number[],
+): Promise<Map<number, Metadata>> {
+  const found = new Map<number, Metadata>()
+  const [first = 0, last = 0] = [segment[0], segment.at(-1)]
+  for await (const row of fetchMetadata(await reading(), first, last)) found.set(row.uid, row)
+  return found
 }
 
 function unknownMetadata(uid: number): Metadata {

@@ -45,9 +45,9 @@ export type MessageOutcome =
       next: RetryStrategy | null
     }
   /** Sent without a response: it may be at the destination. */
-  | { state: 'unknown'; row: Metadata; appender: Appender }
+  | { state: 'unknown'; row: Metadata; appender: Appender; isSuspect: boolean }
   /** Certainly not at the destination; it is sent again. */
-  | { state: 'unsent'; row: Metadata; appender: Appender }
+  | { state: 'unsent'; row: Metadata; appender: Appender; isSuspect: boolean }
   /** The source’s connection broke before this message. */
   | { state: 'unread'; row: Metadata }
 
@@ -232,5 +232,5 @@ function outcomeOf(
     const next = nextStrategy(strategy, row, outgoing)
     return { state: 'refused', row, refusal: outcome.refusal, strategy, next }
   }
-  return { state: outcome.state, row, appender }
+  return { state: outcome.state, row, appender, isSuspect: outcome.isSuspect }
 }

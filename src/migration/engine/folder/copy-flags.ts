@@ -3,7 +3,6 @@ import { formatUidSet } from '../../../net/imap/connection/command-encoding.ts'
 import { afterExpunges } from '../../../net/imap/fetch/retry-after-expunges.ts'
 import { fetchMetadata, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import { storableFlags } from '../../../net/imap/append/flags-and-dates.ts'
-import { select } from '../../../net/imap/folders/mailbox.ts'
 import { ImapRefused, isTemporary, describeRefusal } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import type { FolderCopier } from './folder-copier.ts'
@@ -53,8 +52,8 @@ async function bring(pair: ConnectionPair, at: OpenFolder, copier: FolderCopier)
     isCopied,
   )
   if (changed.size === 0) return 0
-  const { wire } = await pair.destination()
-  const { uidNext, permanentFlags } = await select(wire, destinationFolder.name)
+  const wire = await pair.destinationFolder(destinationFolder.name)
+  const { uidNext, permanentFlags } = await wire.reopen()
   const copies = await byMessageId(fetchMetadata(wire, first, (uidNext ?? 2 ** 32) - 1), (uid) =>
     folderState.isOwnCopy(uid),
   )

@@ -1,8 +1,11 @@
-import { createFolder, subscribe } from '../../../net/imap/folders/create-folder.ts'
-import { select, type OpenedMailbox } from '../../../net/imap/folders/mailbox.ts'
+import type { LiteralKnowledge } from '../../../net/imap/append/append-header.ts'
+import { discardsRejectedLiterals } from '../../../net/imap/append/literal-probe.ts'
+import { createFolder } from '../../../net/imap/folders/create-folder.ts'
+import type { OpenedMailbox } from '../../../net/imap/folders/mailbox.ts'
 import { encodeMailbox, type ByteString } from '../../../net/imap/folders/mailbox-name.ts'
 import { ImapRefused, isTemporary, describeRefusal } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
+import type { ConnectionPair } from '../connections/connection-pair.ts'
 import { simplerNames, uniqueName, type Hierarchy } from '../plan/mapping.ts'
 import { FolderStop } from '../stop.ts'
 
@@ -19,21 +22,32 @@ export type DestinationFolders = {
 }
 
 /**
- * Finds or creates the folder, under a simpler name where the server rejects the wanted one.
+ * Finds or creates the folder, under a simpler name where the server rejects the wanted one. It is
+ * created and opened in one round trip.
  * @throws FolderStop when it rejects all; ImapRefused for a temporary rejection; ImapLost
  */
 export async function openDestinationFolder(
-  wire: Wire,
+  pair: ConnectionPair,
   wanted: string,
-  destination: DestinationFolders,
-  isSubscribed: boolean,
+  { destination, literals }: { destination: DestinationFolders; literals: LiteralKnowledge },
 ): Promise<DestinationFolder> {
-  const path = await findOrCreate(wire, wanted, destination)
+  const { wire } = await pair.destination()
+  if (!literals.mustSynchronize) startLiteralProbe(wire, literals)
+  const finding = findOrCreate(wire, wanted, destination)
+  const ahead = pair.destinationFolder(nameOf(wanted, destination)).then((view) => view.opened())
+  ahead.catch(() => undefined)
+  const path = await finding
   const name = nameOf(path, destination)
   destination.listed.set(path, name)
   destination.taken.add(path)
-  if (isSubscribed) await subscribe(wire, name)
-  return { path, name, opened: await selectWritable(wire, path, name) }
+  return { path, name, opened: await openWritable(pair, path, name) }
+}
+
+/** Its result is needed when the first message is sent. */
+function startLiteralProbe(wire: Wire, literals: LiteralKnowledge): void {
+  discardsRejectedLiterals(wire).catch(() => {
+    if (wire.lost?.reason === 'protocol') literals.mustSynchronize = true
+  })
 }
 
 function nameOf(path: string, { listed }: DestinationFolders): ByteString {
@@ -80,9 +94,14 @@ function hasTwin(path: string, { taken, listed }: DestinationFolders): boolean {
   )
 }
 
-async function selectWritable(wire: Wire, path: string, name: ByteString): Promise<OpenedMailbox> {
+async function openWritable(
+  pair: ConnectionPair,
+  path: string,
+  name: ByteString,
+): Promise<OpenedMailbox> {
+  const view = await pair.destinationFolder(name)
   try {
-    const opened = await select(wire, name)
+    const opened = await view.opened()
     if (!opened.isReadOnly) return opened
   } catch (error) {
     if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error

@@ -1,6 +1,8 @@
 import type { MigrationContext } from '../context.ts'
 import { createAppender, type Appender } from '../../../net/imap/append/append.ts'
+import { discardsRejectedLiterals } from '../../../net/imap/append/literal-probe.ts'
 import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { copyBatch, type RetryStrategy } from './copy-batch.ts'
@@ -47,11 +49,11 @@ export class FolderCopier {
   }
 
   /** Returns a connection with the folder open, with the same UIDVALIDITY as when it was opened. */
-  async reading(pair: ConnectionPair, { sourceUidValidity }: OpenFolder): Promise<Wire> {
-    const { wire, opened } = await pair.openSource(this.folder.pathAsListed)
-    if (opened.uidValidity !== sourceUidValidity)
+  async reading(pair: ConnectionPair, { sourceUidValidity }: OpenFolder): Promise<MailboxView> {
+    const view = await pair.sourceFolder(this.folder.pathAsListed)
+    if ((await view.opened()).uidValidity !== sourceUidValidity)
       throw new Reopen('The source assigned new UIDs to its messages.')
-    return wire
+    return view
   }
 
   /**
@@ -151,11 +153,13 @@ export class FolderCopier {
   #appenderFor({ appenders, at }: Work, wire: Wire): Appender {
     const known = appenders.get(wire)
     if (known) return known
+    const { literals } = this.#migration
     const { name, opened } = at.destinationFolder
     const appender = createAppender(wire, name, {
       permanentFlags: opened.permanentFlags,
-      synchronising: this.evidence.needsSynchronizing,
-      shapes: this.#migration.shapes,
+      synchronising: literals.mustSynchronize,
+      shapes: literals.shapes,
+      ...(!literals.mustSynchronize && { discardsLiterals: discardsRejectedLiterals(wire) }),
     })
     appenders.set(wire, appender)
     return appender

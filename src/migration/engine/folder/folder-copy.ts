@@ -73,8 +73,10 @@ class ImapFolderCopy implements FolderCopy {
   async count(pair: ConnectionPair): Promise<void> {
     const { folder } = this
     try {
-      const reading = await withRetries(this.#migration, () => pair.openSource(folder.pathAsListed))
-      folder.messages = reading.opened.exists
+      const opened = await withRetries(this.#migration, async () =>
+        (await pair.sourceFolder(folder.pathAsListed)).opened(),
+      )
+      folder.messages = opened.exists
     } catch (error) {
       await this.#stop(error)
     }
@@ -158,10 +160,11 @@ class ImapFolderCopy implements FolderCopy {
 
   async #reconcile(pair: ConnectionPair, at: OpenFolder): Promise<void> {
     const { waitTimes, signal } = this.#migration
-    const { wire } = await pair.destination()
+    if (!at.folderState.hasIntents) return
+    const destination = await pair.destinationFolder(at.destinationFolder.name)
     const reading = () => this.#copier.reading(pair, at)
     const options = { settle: waitTimes.quietMs, signal }
-    await reconcile(at.folderState, reading, wire, at.destinationFolder.name, options)
+    await reconcile(at.folderState, reading, destination, at.destinationFolder.name, options)
   }
 
   async #copyRound(
@@ -172,6 +175,7 @@ class ImapFolderCopy implements FolderCopy {
     const copier = this.#copier
     const queue = createBatchQueue({
       uids,
+      known: at.rows,
       pace: copier.pace,
       maxBatchMessages,
       isThere: (row) => copier.isThere(at, row),

@@ -1,5 +1,10 @@
 import type { FolderCopy } from '../context.ts'
-import { fetchMetadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import type { LiteralKnowledge } from '../../../net/imap/append/append-header.ts'
+import {
+  fetchMetadata,
+  fetchSmallMailbox,
+  type Metadata,
+} from '../../../net/imap/fetch/fetch-metadata.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
 import {
@@ -17,6 +22,7 @@ import { blankFolder, type Journal, type SavedFolder } from '../journal/journal.
 import { identify, countMessages } from '../identify/identify.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import { FolderState } from '../journal/folder-state.ts'
+import { settledAll } from '../settled-all.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
 import {
   openDestinationFolder,
@@ -37,6 +43,10 @@ export type OpenFolder = {
   arrivals: StoredCopies
   /** UIDs of all source messages of this run, ascending. */
   uids: number[]
+  /** Their metadata by UID, where it was listed with them. */
+  rows: ReadonlyMap<number, Metadata> | null
+  /** The source has as many messages as it listed, so that the listing is complete. */
+  isCounted: boolean
   /** Messages of the destination that account for source messages; null without deduplication. */
   tally: FingerprintCounts | null
   /** Whether `tally` counts our own copies of an earlier run whose UIDs are unknown. */
@@ -46,6 +56,7 @@ export type OpenFolder = {
 type OpenDeps = {
   journal: Journal
   destination: DestinationFolders
+  literals: LiteralKnowledge
   deduplicate: boolean
   /** Also copy messages that arrived since the last run. */
   withNewMail: boolean
@@ -65,16 +76,13 @@ export async function openFolder(
   deps: OpenDeps,
 ): Promise<OpenFolder> {
   const saved = await deps.journal.load(folder.path)
-  const [{ wire: source, opened }, destination] = await Promise.all([
-    pair.openSource(folder.pathAsListed),
-    pair.destination().then((session) => session.wire),
+  const source = await pair.sourceFolder(folder.pathAsListed)
+  const [opened, rows, destinationFolder] = await settledAll([
+    source.opened(),
+    saved === null && isSmall(folder) ? fetchSmallMailbox(source) : null,
+    openDestinationFolder(pair, saved?.destination ?? wanted, deps),
   ])
-  const destinationFolder = await openDestinationFolder(
-    destination,
-    saved?.destination ?? wanted,
-    deps.destination,
-    folder.subscribed,
-  )
+  const destination = await pair.destinationFolder(destinationFolder.name)
   const sourceModseq = deps.withNewMail ? await highestModseq(source, folder.pathAsListed) : null
   const blank = {
     ...(await blankFor(folder, opened, source, destinationFolder, destination)),
@@ -89,7 +97,8 @@ export async function openFolder(
   initial.isDone = false
   const folderState = new FolderState(deps.journal, folder.path, initial)
   countUnansweredAsFailures(folderState)
-  const uids = hasNews ? await uidsBelow(source, initial.sourceUidNext) : []
+  const listed = hasNews ? await list(source, opened, rows, initial.sourceUidNext) : NOTHING_LISTED
+  const { uids } = listed
   const isAsked = folderState.start(uids).length > 0 && (isRematch || deps.deduplicate)
   const before = isRematch ? blank.destinationUidNext : initial.destinationUidNext
   const tally = isAsked ? await countMessages(destination, before) : null
@@ -111,10 +120,40 @@ export async function openFolder(
     sourceModseq,
     knownBelow,
     arrivals,
-    uids,
+    ...listed,
     tally,
     isRematch,
   }
+}
+
+/** Messages of the source, as far as their listing is known. */
+type Listing = Pick<OpenFolder, 'uids' | 'rows' | 'isCounted'>
+
+const NOTHING_LISTED: Listing = { uids: [], rows: null, isCounted: true }
+
+/**
+ * Lists the messages of this run.
+ * @param rows of a small folder that is listed already
+ */
+async function list(
+  source: Wire,
+  { exists, uidNext }: OpenedMailbox,
+  rows: readonly Metadata[] | null,
+  before: number,
+): Promise<Listing> {
+  const here = rows?.filter(({ uid }) => uid < before)
+  if (here && here.length === exists)
+    return {
+      uids: here.map(({ uid }) => uid),
+      rows: new Map(here.map((row) => [row.uid, row])),
+      isCounted: true,
+    }
+  const uids = await uidsBelow(source, before)
+  return { uids, rows: null, isCounted: before === uidNext && uids.length === exists }
+}
+
+function isSmall({ messages }: Folder): boolean {
+  return messages !== null && messages > 0 && messages <= ENGINE_LIMITS.segmentMessages
 }
 
 async function blankFor(

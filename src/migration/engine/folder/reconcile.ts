@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { examine, readStatus } from '../../../net/imap/folders/mailbox.ts'
+import { readStatus } from '../../../net/imap/folders/mailbox.ts'
+import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { identify } from '../identify/identify.ts'
@@ -14,7 +15,7 @@ import type { FolderState } from '../journal/folder-state.ts'
 export async function reconcile(
   folderState: FolderState,
   source: () => Promise<Wire>,
-  destination: Wire,
+  destination: MailboxView,
   name: ByteString,
   { settle, signal }: { settle: number; signal: AbortSignal },
 ): Promise<void> {
@@ -22,7 +23,7 @@ export async function reconcile(
   if (!open) return folderState.clearIntents()
   const uidNext = await settledUidNext(destination, name, settle, signal)
   if (uidNext === null || uidNext > open.uidNext)
-    await match(folderState, open, await source(), destination, name)
+    await match(folderState, open, await source(), destination)
   await folderState.clearIntents()
 }
 
@@ -48,10 +49,9 @@ async function match(
   folderState: FolderState,
   { uids, uidNext }: { uids: number[]; uidNext: number },
   source: Wire,
-  destination: Wire,
-  name: ByteString,
+  destination: MailboxView,
 ): Promise<void> {
-  const arrived = await arrivals(folderState, destination, name, uidNext)
+  const arrived = await arrivals(folderState, destination, uidNext)
   const unknown = new Set(uids)
   const tellsUids = destination.capabilities.has('UIDPLUS')
   // Without UIDs of our copies, the known copies must account for their own messages first.
@@ -75,11 +75,10 @@ async function match(
  */
 async function arrivals(
   folderState: FolderState,
-  destination: Wire,
-  name: ByteString,
+  destination: MailboxView,
   from: number,
 ): Promise<Map<string, number[]>> {
-  const { exists, uidNext } = await examine(destination, name)
+  const { exists, uidNext } = await destination.reopen()
   const arrived = new Map<string, number[]>()
   if (exists === 0) return arrived
   const last = uidNext === null ? 2 ** 32 - 1 : uidNext - 1

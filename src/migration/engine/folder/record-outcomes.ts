@@ -13,6 +13,7 @@ import {
   describeRefusal,
   type Refusal,
 } from '../../../net/imap/connection/refusals.ts'
+import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import type { MessageOutcome, RetryStrategy } from './copy-batch.ts'
 import { messageIdOf } from '../identify/fingerprint.ts'
@@ -31,8 +32,6 @@ export type FailureEvidence = {
   postponements: Map<number, number>
   /** Messages that the source listed but did not return. */
   missing: Set<number>
-  /** The destination has failed to parse an APPEND with a non-synchronizing literal. */
-  needsSynchronizing?: boolean
 }
 
 export type RecordDeps = {
@@ -44,7 +43,7 @@ export type RecordDeps = {
   evidence: FailureEvidence
   /** Keywords of this folder that the destination does not store. */
   leftOut: Set<string>
-  source: Wire
+  source: MailboxView
 }
 
 /** Records a message that the destination already has, as our copy or from before. */
@@ -71,7 +70,7 @@ export function recordOutcomes(outcomes: readonly MessageOutcome[], deps: Record
   suspectUnanswered(outcomes, deps)
   if (outcomes.some(({ state }) => state === 'copied') && troubles.length === 0)
     migration.gate.succeeded()
-  if (at.folderState.left === 0 || troubles.length > 0) at.folderState.save().catch(() => undefined)
+  if (troubles.length > 0) at.folderState.save().catch(() => undefined)
   migration.changed()
   // Errors of the whole migration take precedence over those of the folder.
   const [first] = troubles.toSorted(
@@ -217,26 +216,23 @@ function recordFailure(
   })
 }
 
-/**
- * Suspects the messages of the first unanswered batch, because a server processes commands in
- * order.
- */
+/** Suspects the messages of the command at which a connection was lost. */
 function suspectUnanswered(outcomes: readonly MessageOutcome[], deps: RecordDeps): void {
-  const unsent = outcomes.filter(
+  const unanswered = outcomes.filter(
     (outcome) => outcome.state === 'unknown' || outcome.state === 'unsent',
   )
-  for (const appender of new Set(unsent.map((outcome) => outcome.appender))) {
-    const { wire, mode } = appender
-    const its = unsent.filter((outcome) => outcome.appender === appender)
-    suspectMessages(wire, mode === 'multiappend' ? its : its.slice(0, 1), deps)
-    if (wire.lost?.reason === 'protocol') deps.evidence.needsSynchronizing = true
+  for (const { wire } of new Set(unanswered.map((outcome) => outcome.appender))) {
+    const its = unanswered.filter(({ appender, isSuspect }) => isSuspect && appender.wire === wire)
+    suspectMessages(wire, its, deps)
+    if (wire.lost?.reason === 'protocol') deps.migration.literals.mustSynchronize = true
   }
   // It is unknown which of them the source could not return: earlier output may be lost as well.
-  suspectMessages(
-    deps.source,
-    outcomes.filter(({ state }) => state === 'unread'),
-    deps,
-  )
+  if (deps.source.isSuspect())
+    suspectMessages(
+      deps.source,
+      outcomes.filter(({ state }) => state === 'unread'),
+      deps,
+    )
 }
 
 function suspectMessages(

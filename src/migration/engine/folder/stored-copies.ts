@@ -16,6 +16,9 @@ export type StoredCopy = { uid: number; to: number; bytes: number; moment: numbe
 /** The copies of this run whose UIDs the destination reported. */
 export type StoredCopies = {
   add(arrival: StoredCopy): void
+  readonly count: number
+  /** Whether a server may have changed one of their dates. */
+  readonly hasOddDates: boolean
   groups(): Generator<StoredCopy[]>
   clear(): void
 }
@@ -41,9 +44,22 @@ const MAX_COMPARED = 10
  */
 export function createStoredCopies(): StoredCopies {
   let numbers: number[] = []
+  let hasOddDates = false
   return {
-    add: ({ uid, to, bytes, moment }) => void numbers.push(uid, to, bytes, moment ?? NaN),
-    clear: () => void (numbers = []),
+    get count() {
+      return numbers.length / 4
+    },
+    get hasOddDates() {
+      return hasOddDates
+    },
+    add({ uid, to, bytes, moment }) {
+      numbers.push(uid, to, bytes, moment ?? NaN)
+      hasOddDates ||= isOdd(moment)
+    },
+    clear() {
+      numbers = []
+      hasOddDates = false
+    },
     *groups() {
       for (let at = 0; at < numbers.length; at += 4 * COPIES_PER_FETCH) {
         const some = numbers.slice(at, at + 4 * COPIES_PER_FETCH)

@@ -1,17 +1,21 @@
 import type { MigrationNote } from '../context.ts'
-import { examine, noop } from '../../../net/imap/folders/mailbox.ts'
+import type { Wire } from '../../../net/imap/connection/wire.ts'
+import { subscribe } from '../../../net/imap/folders/create-folder.ts'
+import { noop, readStatusWithSize } from '../../../net/imap/folders/mailbox.ts'
+import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import { bytesBesideLineEnds, compareStoredCopies, type Deviations } from './stored-copies.ts'
 import type { FolderCopier } from './folder-copier.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
+import { settledAll } from '../settled-all.ts'
 import { uidsBelow, type OpenFolder } from './open-folder.ts'
 import { FolderStop, Reopen } from '../stop.ts'
 
 type Noting = (note: MigrationNote) => void
 
 /**
- * Counts both folders again and compares sizes and dates of the copies with what was sent: true
- * when everything is accounted for, false when messages are left to copy.
+ * Verifies that all messages are accounted for: true when they are, false when messages are left to
+ * copy. Counts are read again only where the responses so far do not prove them.
  * @throws FolderStop when the destination has fewer messages than were copied; Reopen, ImapRefused,
  *   ImapLost
  */
@@ -21,18 +25,65 @@ export async function verify(
   copier: FolderCopier,
   note: Noting,
 ): Promise<boolean> {
-  const { folderState, destinationFolder } = at
-  const source = await copier.reading(pair, at)
-  if (at.uids.length > 0) {
-    // A server may list expunged messages until it has sent the EXPUNGE responses (RFC 3501,
-    // 7.4.1).
-    await noop(source)
-    const now = await uidsBelow(source, folderState.saved.sourceUidNext)
-    failMissing(at, copier, now)
-    if (now.some((uid) => !folderState.isDone(uid))) return false
-  }
+  if (!(await isSourceDone(pair, at, copier))) return false
   const { wire } = await pair.destination()
-  const { exists, uidValidity } = await examine(wire, destinationFolder.name)
+  const subscribing = copier.folder.subscribed ? subscribe(wire, at.destinationFolder.name) : null
+  const [isStored] = await settledAll([areCopiesStored(wire, at), subscribing])
+  if (isStored) return true
+  await at.folderState.save()
+  const destination = await pair.destinationFolder(at.destinationFolder.name)
+  const source = await copier.reading(pair, at)
+  const [, deviations] = await settledAll([
+    requireCount(destination, at),
+    compareStoredCopies(at.arrivals, source, destination),
+  ])
+  reportDeviations(deviations, at, copier, note)
+  return true
+}
+
+/**
+ * Whether every message of the source is processed. A complete listing, of which the source
+ * returned every message, proves that.
+ */
+async function isSourceDone(
+  pair: ConnectionPair,
+  at: OpenFolder,
+  copier: FolderCopier,
+): Promise<boolean> {
+  const { folderState } = at
+  if (at.uids.length === 0 || (at.isCounted && copier.evidence.missing.size === 0)) return true
+  at.isCounted = false
+  const source = await copier.reading(pair, at)
+  // A server may list expunged messages until it has sent the EXPUNGE responses (RFC 3501, 7.4.1).
+  await noop(source)
+  const now = await uidsBelow(source, folderState.saved.sourceUidNext)
+  failMissing(at, copier, now)
+  return now.every((uid) => folderState.isDone(uid))
+}
+
+/**
+ * Whether the counts of a folder that was empty prove that every message was stored in full: as
+ * many messages as were copied, with the sum of their sizes (RFC 8438).
+ * @throws ImapLost, and ImapRefused for a temporary rejection
+ */
+async function areCopiesStored(wire: Wire, at: OpenFolder): Promise<boolean> {
+  const { destinationFolder, folderState, arrivals } = at
+  const { copied, bytes } = folderState.saved
+  const wasEmpty = destinationFolder.opened.exists === 0 && arrivals.count === copied
+  if (!wasEmpty || arrivals.hasOddDates || !wire.capabilities.has('STATUS=SIZE')) return false
+  const stored = await readStatusWithSize(wire, destinationFolder.name)
+  return (
+    stored.messages === copied &&
+    stored.size === bytes &&
+    stored.uidValidity === destinationFolder.opened.uidValidity
+  )
+}
+
+async function requireCount(
+  destination: MailboxView,
+  { destinationFolder, folderState }: OpenFolder,
+): Promise<void> {
+  const { exists, uidValidity } = await destination.reopen()
   if (uidValidity !== destinationFolder.opened.uidValidity)
     throw new Reopen('The destination assigned new UIDs to its messages.')
   const { copied } = folderState.saved
@@ -42,8 +93,6 @@ export async function verify(
       `“${destinationFolder.path}” has ${exists} messages, but ${copied} were copied there.`,
     )
   }
-  reportDeviations(await compareStoredCopies(at.arrivals, source, wire), at, copier, note)
-  return true
 }
 
 /**

@@ -166,6 +166,11 @@ export class FolderState {
     }
   }
 
+  /** Whether batches are recorded as open. */
+  get hasIntents(): boolean {
+    return this.#openBatches.size > 0
+  }
+
   /** Removes the open batches once each of their messages is recorded or left to copy. */
   async clearIntents(): Promise<void> {
     this.#openBatches.clear()

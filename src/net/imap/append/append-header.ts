@@ -23,6 +23,14 @@ export function appendHeaderOf(
   return { text, shape: isUnusual ? null : [date !== null, ...flags.filter(isUserFlag)].join(' ') }
 }
 
+/** What is known of an account’s literals; shared by all its appenders. */
+export type LiteralKnowledge = {
+  /** Accepted headers: a set of keywords accepted once need not be tested again. */
+  shapes: Set<string>
+  /** The server has read a literal as commands: every literal waits for a continuation. */
+  mustSynchronize: boolean
+}
+
 /**
  * Decides which literals are sent without waiting for the server (RFC 7888). A server that rejects
  * a header answers BAD without reading the literal, and would then read the literal as commands.
@@ -31,11 +39,14 @@ export function appendHeaderOf(
 export type LiteralPolicy = {
   canSkipContinuation(header: AppendHeader, size: number): boolean
   recordAccepted(header: AppendHeader): void
+  /** The server was seen to discard the literals of commands that it rejects for their mailbox. */
+  trustMailbox(): void
 }
 
 /**
  * @param limit bytes up to which the server accepts literals without a continuation; below 0: none
- * @param shapes headers accepted in any mailbox; each mailbox must have accepted one as well
+ * @param shapes headers accepted in any mailbox; each mailbox must have accepted one as well, unless
+ *   it is trusted
  */
 export function createLiteralPolicy(limit: number, shapes: Set<string>): LiteralPolicy {
   let isOpen = false
@@ -46,6 +57,7 @@ export function createLiteralPolicy(limit: number, shapes: Set<string>): Literal
       isOpen = true
       if (shape !== null) shapes.add(shape)
     },
+    trustMailbox: () => (isOpen = true),
   }
 }
 

@@ -2,6 +2,7 @@ import { parseUidList } from '../connection/command-encoding.ts'
 import { classifyRefusal, ImapLost, type Refusal } from '../connection/refusals.ts'
 import { numberOf, stringOf, type ResponseCode } from '../connection/response.ts'
 import type { Command } from '../connection/command.ts'
+import type { Wire } from '../connection/wire.ts'
 
 /** The outcome of one message. */
 export type AppendOutcome =
@@ -11,11 +12,11 @@ export type AppendOutcome =
   | { state: 'refused'; refusal: Refusal }
   /**
    * The connection was lost after all bytes were sent and before the response: the message may be
-   * stored or not.
+   * stored or not. `isSuspect`: it was lost during this command.
    */
-  | { state: 'unknown'; lost: ImapLost }
+  | { state: 'unknown'; lost: ImapLost; isSuspect: boolean }
   /** Not all bytes were sent: the message is certainly not stored. */
-  | { state: 'unsent'; lost: ImapLost }
+  | { state: 'unsent'; lost: ImapLost; isSuspect: boolean }
 
 /** The state of one APPEND while it is written. */
 export type AppendAttempt = { command: Command | null; isCommitted: boolean; lost: ImapLost | null }
@@ -26,10 +27,15 @@ export type AppendAttempt = { command: Command | null; isCommitted: boolean; los
 export async function awaitOutcomes(
   attempt: AppendAttempt,
   messages: number,
+  wire: Wire,
 ): Promise<AppendOutcome[]> {
   const { command } = attempt
   const lostOutcomes = (lost: ImapLost): AppendOutcome[] =>
-    repeat(messages, { state: attempt.isCommitted ? 'unknown' : 'unsent', lost })
+    repeat(messages, {
+      state: attempt.isCommitted ? 'unknown' : 'unsent',
+      lost,
+      isSuspect: command !== null && command === wire.lostDuring,
+    })
   if (!command) return lostOutcomes(attempt.lost ?? new ImapLost('ours', 'It was not sent.'))
   try {
     const { status, code, text } = await command.answer

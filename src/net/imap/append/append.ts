@@ -56,6 +56,8 @@ export type AppenderOptions = {
    * not be tested again.
    */
   shapes?: Set<string>
+  /** Whether the server discards the literals of commands that it rejects for their mailbox. */
+  discardsLiterals?: Promise<boolean>
 }
 
 /**
@@ -79,6 +81,7 @@ class MailboxAppender implements Appender {
   readonly #sizeLimit: number
   readonly #canSendBinary: boolean
   readonly #literals: LiteralPolicy
+  readonly #discardsLiterals: Promise<boolean> | undefined
   readonly #window = createAppendWindow(IMAP_LIMITS.appendWindow)
 
   constructor(wire: Wire, mailbox: ByteString, options: AppenderOptions) {
@@ -88,6 +91,7 @@ class MailboxAppender implements Appender {
     this.#mailbox = astring(mailbox)
     this.#permanentFlags = permanentFlags
     this.#isMulti = !singly && wire.capabilities.has('MULTIAPPEND')
+    this.#discardsLiterals = options.discardsLiterals
     this.#sizeLimit = maxMessageBytes(wire)
     this.#canSendBinary = wire.capabilities.has('BINARY')
     this.#literals = createLiteralPolicy(nonSyncLimit, shapes)
@@ -95,6 +99,7 @@ class MailboxAppender implements Appender {
   }
 
   async submit(batch: readonly AppendMessage[]): Promise<SubmittedBatch> {
+    if (await this.#discardsLiterals?.catch(() => false)) this.#literals.trustMailbox()
     const parts: SubmittedBatch[] = []
     for (const messages of this.#splitIntoCommands(batch))
       parts.push(await this.#submitCommand(messages))
@@ -149,13 +154,13 @@ class MailboxAppender implements Appender {
     messages: readonly AppendMessage[],
     bytes: number,
   ): Promise<AppendOutcome[]> {
-    const outcomes = await awaitOutcomes(attempt, messages.length)
+    const outcomes = await awaitOutcomes(attempt, messages.length, this.wire)
     this.#window.release(bytes)
     if (messages.length === 1 || !mayBeOneMessagesFault(outcomes[0])) return outcomes
     // Nothing of it is stored (RFC 3502, 6.3.11), and the message at fault is unknown, so none
     // counts as rejected.
     const { lost } = this.wire
-    if (lost) return repeat(messages.length, { state: 'unsent', lost })
+    if (lost) return repeat(messages.length, { state: 'unsent', lost, isSuspect: false })
     const alone = await Promise.all(messages.map((message) => this.#submitCommand([message])))
     return (await Promise.all(alone.map((submitted) => submitted.outcomes))).flat()
   }

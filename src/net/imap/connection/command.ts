@@ -1,8 +1,10 @@
+import type { CommandPart } from './command-encoding.ts'
+import type { CommandWriter } from './command-writer.ts'
 import type { Listener } from './listener.ts'
-import type { ImapLost } from './refusals.ts'
-import type { ResponseCode } from './response.ts'
+import { classifyRefusal, ImapRefused, type ImapLost } from './refusals.ts'
+import type { CommandResult } from './command-result.ts'
 
-export type CommandResult = { status: 'OK' | 'NO' | 'BAD'; code: ResponseCode | null; text: string }
+export type { CommandResult } from './command-result.ts'
 
 /** A command in flight, as its sender sees it. */
 export type Command = {
@@ -59,6 +61,7 @@ export class CommandInFlight implements Command {
 
   complete(result: CommandResult): void {
     this.#hasEnded = true
+    this.listener.end?.(result)
     this.#resolve(result)
     this.#resolveContinuation(false)
   }
@@ -74,4 +77,37 @@ export class CommandInFlight implements Command {
     this.#continueWith = null
     next?.(may)
   }
+}
+
+/** Writes a command with its tag. Stops when the server answers instead of continuing it. */
+export async function writeCommand(
+  writer: CommandWriter,
+  command: Command,
+  parts: readonly CommandPart[],
+): Promise<void> {
+  await writer.write(`${command.tag} `)
+  for (const part of parts) {
+    if (typeof part === 'string') await writer.write(part)
+    else {
+      await writer.write(`{${part.length}}\r\n`)
+      if (!(await command.awaitContinuation())) return
+      await writer.write(part)
+    }
+  }
+  await writer.write('\r\n')
+}
+
+/**
+ * Waits for the tagged response.
+ * @throws ImapRefused on NO and BAD, ImapLost
+ */
+export async function resultOf(
+  command: Command,
+  parts: readonly CommandPart[],
+): Promise<CommandResult> {
+  const result = await command.answer
+  const { status, code, text } = result
+  if (status === 'OK') return result
+  const name = String(parts[0]).split(' ', 2).join(' ').trim()
+  throw new ImapRefused(name, classifyRefusal(status, code?.name ?? null, text))
 }

@@ -1,3 +1,4 @@
+import type { CommandResult } from './command-result.ts'
 import type { ImapLost } from './refusals.ts'
 import type { ResponseCode, Value } from './response.ts'
 
@@ -12,6 +13,11 @@ export type LiteralSink = { write(chunk: Buffer): void; fail(error: ImapLost): v
  * gets a response alone.
  */
 export type Listener = {
+  /**
+   * The opening of the mailbox that the command needs, where several mailboxes are opened in turn.
+   * The command gets no responses while commands of an earlier opening are in flight.
+   */
+  mailbox?: object
   /** Called for untagged data; true when the data belongs to this command. */
   data?(values: Value[]): boolean
   /** Called for an untagged OK or NO with a response code, such as `[UIDVALIDITY 7]`. */
@@ -21,4 +27,6 @@ export type Listener = {
    * a sink, the literal is buffered in memory.
    */
   literal?(head: Value[], size: number): LiteralSink | undefined
+  /** Called with the tagged response, before any later response is read. */
+  end?(result: CommandResult): void
 }

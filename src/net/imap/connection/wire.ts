@@ -1,11 +1,17 @@
 import type { Duplex } from 'node:stream'
-import { CommandInFlight, type Command, type CommandResult } from './command.ts'
+import {
+  CommandInFlight,
+  resultOf,
+  writeCommand,
+  type Command,
+  type CommandResult,
+} from './command.ts'
 import type { CommandPart } from './command-encoding.ts'
 import { TIMEOUTS } from '../limits.ts'
 import type { Listener } from './listener.ts'
 import { createResponseDispatcher } from './response-dispatcher.ts'
 import { NotImap } from './response-parser.ts'
-import { classifyRefusal, ImapLost, ImapRefused, sanitise, type Refusal } from './refusals.ts'
+import { classifyRefusal, ImapLost, sanitise, type Refusal } from './refusals.ts'
 import type { Response, ResponseCode, Value } from './response.ts'
 import { createWatchdog, type Watchdog } from './watchdog.ts'
 import { createCommandWriter, type CommandWriter } from './command-writer.ts'
@@ -20,6 +26,11 @@ export type Wire = {
   readonly capabilities: ReadonlySet<string>
   /** Null while the connection is open, then the reason of its loss. */
   readonly lost: ImapLost | null
+  /**
+   * The oldest command without a response when the connection was lost: a server processes commands
+   * in order, so it may be the reason. Null if there was none.
+   */
+  readonly lostDuring: Command | null
   /** Resolves with the reason when the connection is lost; never rejects. */
   readonly gone: Promise<ImapLost>
   /**
@@ -74,6 +85,7 @@ class ImapWire implements Wire {
   readonly capabilities: ReadonlySet<string>
   readonly gone: Promise<ImapLost>
   lost: ImapLost | null = null
+  lostDuring: Command | null = null
 
   readonly #socket: Duplex
   readonly #watchdog: Watchdog
@@ -100,7 +112,7 @@ class ImapWire implements Wire {
       this.#watchdog.markProgress()
     })
     this.#dispatcher = createResponseDispatcher(
-      () => [...this.#inFlight.values()].map(({ listener }) => listener),
+      () => this.#answerable(),
       (response) => this.#dispatch(response),
       () => this.#watchdog.markProgress(),
     )
@@ -108,16 +120,12 @@ class ImapWire implements Wire {
   }
 
   async run(parts: CommandPart[], listener?: Listener): Promise<CommandResult> {
-    const name = String(parts[0]).split(' ', 2).join(' ').trim()
     const command = await this.withWriter(async (to, begin) => {
       const started = begin(listener)
       await writeCommand(to, started, parts)
       return started
     })
-    const result = await command.answer
-    const { status, code, text } = result
-    if (status === 'OK') return result
-    throw new ImapRefused(name, classifyRefusal(status, code?.name ?? null, text))
+    return resultOf(command, parts)
   }
 
   async withWriter<T>(
@@ -158,6 +166,7 @@ class ImapWire implements Wire {
   destroy(reason: ImapLost): void {
     if (this.lost) return
     this.lost = reason
+    this.lostDuring = this.#inFlight.values().next().value ?? null
     this.#updateWatchdog()
     this.#socket.destroy()
     this.#dispatcher.fail(reason)
@@ -213,9 +222,21 @@ class ImapWire implements Wire {
     else this.#complete(response)
   }
 
+  /**
+   * The listeners that untagged responses can belong to, oldest first. Commands for another mailbox
+   * than the open one get none: their responses come after the mailbox was opened.
+   */
+  *#answerable(): Generator<Listener> {
+    let open: object | undefined
+    for (const { listener } of this.#inFlight.values()) {
+      open ??= listener.mailbox
+      if (listener.mailbox === undefined || listener.mailbox === open) yield listener
+    }
+  }
+
   /** Data belongs to the oldest command that accepts it. */
   #dispatchData(values: Value[]): void {
-    for (const { listener } of this.#inFlight.values())
+    for (const listener of this.#answerable())
       if (listener.data?.(values)) return this.#watchdog.markProgress()
   }
 
@@ -231,18 +252,28 @@ class ImapWire implements Wire {
   }
 
   #dispatchCode(code: ResponseCode): void {
-    for (const { listener } of this.#inFlight.values()) listener.code?.(code)
+    for (const listener of this.#answerable()) listener.code?.(code)
   }
 
   #complete({ tag, status, code, text }: StatusResponse): void {
     const command = this.#inFlight.get(tag)
     if (!command || status === 'BYE' || status === 'PREAUTH')
       throw new NotImap(`it answered ${tag}, which was not asked`)
+    if (this.#isOutOfOrder(command))
+      throw new NotImap('it answered for another mailbox than the open one')
     this.#inFlight.delete(tag)
     this.#watchdog.markProgress()
     command.complete({ status, code, text })
     if (status === 'BAD' && command.isGuarded) this.#destroyMisread(text)
     this.#updateWatchdog()
+  }
+
+  /** Commands for a mailbox must end before the next mailbox is opened (RFC 3501, 5.5). */
+  #isOutOfOrder({ listener: { mailbox } }: CommandInFlight): boolean {
+    if (mailbox === undefined) return false
+    for (const { listener } of this.#inFlight.values())
+      if (listener.mailbox !== undefined) return listener.mailbox !== mailbox
+    return false
   }
 
   #hasGuardedLiteral(): boolean {
@@ -260,23 +291,6 @@ class ImapWire implements Wire {
       ),
     )
   }
-}
-
-async function writeCommand(
-  writer: CommandWriter,
-  command: Command,
-  parts: CommandPart[],
-): Promise<void> {
-  await writer.write(`${command.tag} `)
-  for (const part of parts) {
-    if (typeof part === 'string') await writer.write(part)
-    else {
-      await writer.write(`{${part.length}}\r\n`)
-      if (!(await command.awaitContinuation())) return
-      await writer.write(part)
-    }
-  }
-  await writer.write('\r\n')
 }
 
 function closedText(bye: Refusal | null): string {

@@ -1,5 +1,6 @@
 import { createBodyChannel } from './channel.ts'
 import { IMAP_LIMITS } from '../limits.ts'
+import { ImapRefused, isTemporary } from '../connection/refusals.ts'
 import { numberOf, pairsOf, stringOf, stringsOf, type Value } from '../connection/response.ts'
 import { afterExpunges } from './retry-after-expunges.ts'
 import type { Wire } from '../connection/wire.ts'
@@ -86,6 +87,28 @@ async function scanRange(
   }
   await afterExpunges(wire, async () => wire.run([`UID FETCH ${first}:${last} ${items}`], { data }))
   return seen.size
+}
+
+/**
+ * Lists a small mailbox in one command, which can be sent together with its opening: ascending, or
+ * null when the server rejects it or has far more messages.
+ * @throws ImapRefused when the server asks to retry later, ImapLost
+ */
+export async function fetchSmallMailbox(wire: Wire): Promise<Metadata[] | null> {
+  const rows = new Map<number, Metadata>()
+  const data = (values: Value[]) => {
+    const row = values[1] === 'FETCH' ? metadataOf(values[2]) : null
+    if (row && rows.size <= IMAP_LIMITS.waitingRows) rows.set(row.uid, row)
+    return row !== null
+  }
+  try {
+    await wire.run([`UID FETCH 1:* ${ITEMS}`], { data })
+  } catch (error) {
+    if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
+    return null
+  }
+  if (rows.size > IMAP_LIMITS.waitingRows) return null
+  return [...rows.values()].toSorted((a, b) => a.uid - b.uid)
 }
 
 /** Null for unsolicited responses, such as a change of flags. */

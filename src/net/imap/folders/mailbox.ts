@@ -1,4 +1,6 @@
-import { astring, parseUidList } from '../connection/command-encoding.ts'
+import type { CommandResult } from '../connection/command.ts'
+import { astring, parseUidList, type CommandPart } from '../connection/command-encoding.ts'
+import type { Listener } from '../connection/listener.ts'
 import { afterExpunges } from '../fetch/retry-after-expunges.ts'
 import { IMAP_LIMITS } from '../limits.ts'
 import type { ByteString } from './mailbox-name.ts'
@@ -52,11 +54,21 @@ export async function select(wire: Wire, name: ByteString): Promise<OpenedMailbo
   return open(wire, 'SELECT', name)
 }
 
-async function open(
-  wire: Wire,
-  verb: 'SELECT' | 'EXAMINE',
-  name: ByteString,
-): Promise<OpenedMailbox> {
+async function open(wire: Wire, verb: OpeningVerb, name: ByteString): Promise<OpenedMailbox> {
+  const opening = createOpening(verb, name)
+  return opening.end(await wire.run(opening.parts, opening.listener))
+}
+
+export type OpeningVerb = 'SELECT' | 'EXAMINE'
+
+/** A command that opens a mailbox, and the mailbox as its responses describe it. */
+export type Opening = {
+  parts: CommandPart[]
+  listener: Listener
+  end(result: CommandResult): OpenedMailbox
+}
+
+export function createOpening(verb: OpeningVerb, name: ByteString): Opening {
   const opened: OpenedMailbox = {
     exists: 0,
     uidValidity: null,
@@ -64,16 +76,18 @@ async function open(
     permanentFlags: null,
     isReadOnly: false,
   }
-  const done = await wire.run([`${verb} `, astring(name)], {
-    data(values) {
-      if (values[1] !== 'EXISTS') return false
-      opened.exists = numberOf(values[0]) ?? 0
-      return true
+  return {
+    parts: [`${verb} `, astring(name)],
+    listener: {
+      data(values) {
+        if (values[1] !== 'EXISTS') return false
+        opened.exists = numberOf(values[0]) ?? 0
+        return true
+      },
+      code: (code) => applyCode(opened, code),
     },
-    code: (code) => applyCode(opened, code),
-  })
-  opened.isReadOnly = done.code?.name === 'READ-ONLY'
-  return opened
+    end: ({ code }) => ({ ...opened, isReadOnly: code?.name === 'READ-ONLY' }),
+  }
 }
 
 function applyCode(opened: OpenedMailbox, { name, args }: ResponseCode): void {
@@ -101,16 +115,31 @@ function isBad(error: unknown): boolean {
   return error instanceof ImapRefused && error.refusal.status === 'BAD'
 }
 
-async function runStatus(wire: Wire, name: ByteString, items: string): Promise<MailboxStatus> {
-  let found: MailboxStatus | undefined
+/**
+ * Reads the counts with the sum of all sizes (STATUS=SIZE, RFC 8438).
+ * @throws ImapRefused, ImapLost
+ */
+export async function readStatusWithSize(
+  wire: Wire,
+  name: ByteString,
+): Promise<MailboxStatus & { size: number | null }> {
+  return runStatus(wire, name, 'MESSAGES UIDNEXT UIDVALIDITY SIZE')
+}
+
+async function runStatus(
+  wire: Wire,
+  name: ByteString,
+  items: string,
+): Promise<MailboxStatus & { size: number | null }> {
+  let found: (MailboxStatus & { size: number | null }) | undefined
   await wire.run(['STATUS ', astring(name), ` (${items})`], {
     data(values) {
       if (values[0] !== 'STATUS' || !isSameName(stringOf(values[1]), name)) return false
-      found = parseStatus(values[2])
+      found = { ...parseStatus(values[2]), size: numberOf(pairsOf(values[2]).get('SIZE')) }
       return true
     },
   })
-  return found ?? { messages: null, unseen: null, uidNext: null, uidValidity: null }
+  return found ?? { messages: null, unseen: null, uidNext: null, uidValidity: null, size: null }
 }
 
 /**

@@ -1,0 +1,198 @@
+// Migrations through the service, from the request to `completed`, over mailboxes as people have
+// them, beside mbsync and the bare copy in the same run.
+// node bench/migration/service.ts [--shapes 14x1,200x5] [--delays 0,30] [--rounds 3] [--without bare]
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { signIn } from '../../src/net/imap/connection/session.ts'
+import { startDovecot } from '../../test/servers/dovecot.ts'
+import type { MailServer } from '../../test/servers/mail-server.ts'
+import { startProxy } from '../../test/servers/proxy.ts'
+import { startPortreeve, startStore } from '../webhooks/start.ts'
+import { bareCopy, countOf, mbsync } from './bare.ts'
+import { accountOn } from './ours.ts'
+import { fillShape, SHAPES, type ShapeName } from './shapes.ts'
+
+type Ports = readonly [source: number, destination: number]
+type Contender = { name: string; copy: (ports: Ports, user: string) => Promise<unknown> }
+type Service = { migrate(ports: Ports, user: string, folders: string[]): Promise<void> }
+
+type Options = {
+  shapes: ShapeName[]
+  /** Milliseconds of round trip, on both legs. */
+  delays: number[]
+  rounds: number
+  without: string[]
+}
+
+/** The figures of the targets. */
+const TARGETS: Options = {
+  shapes: ['14x1', '200x5', '300in14', '3000in14'],
+  delays: [0, 30],
+  rounds: 3,
+  without: [],
+}
+
+/** Takes some ten minutes; returns the printed table. */
+export async function run(options: Options = TARGETS): Promise<string> {
+  const store = await startStore('enterprise')
+  const portreeve = await startPortreeve(store, {
+    ROLES: 'web,worker',
+    ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+  })
+  const lines = [
+    '| mailbox, round trip | mbsync s | bare s | portreeve s | times mbsync | of bare |',
+    '| --- | --- | --- | --- | --- | --- |',
+  ]
+  try {
+    const service = serviceAt(portreeve.url, store.apiToken)
+    for (const shape of options.shapes) lines.push(...(await measureShape(shape, service, options)))
+    return [...lines, '', `resident: ${portreeve.residentMb()} MB at the end`].join('\n')
+  } finally {
+    await portreeve.stop()
+    await store.stop()
+  }
+}
+
+async function measureShape(
+  shape: ShapeName,
+  service: Service,
+  options: Options,
+): Promise<string[]> {
+  const [source, destination] = await Promise.all([startDovecot(), startDovecot()])
+  await source.addUser('source', 'secret')
+  try {
+    const filling = await signIn(accountOn(source.port, 'source'))
+    const { folders, messages } = await fillShape(filling, shape)
+    await filling.wire.logout()
+    const contenders = [
+      { name: 'mbsync', copy: (ports: Ports, user: string) => mbsync(...ports, user) },
+      {
+        name: 'bare',
+        copy: (ports: Ports, user: string) => bareCopy(...ports, user, { connections: 4 }),
+      },
+      {
+        name: 'portreeve',
+        copy: (ports: Ports, user: string) => service.migrate(ports, user, folders),
+      },
+    ].filter(({ name }) => !options.without.includes(name))
+    const lines: string[] = []
+    for (const delay of options.delays.filter((ms) => SHAPES[shape].delays.includes(ms))) {
+      const times = await measureDelay(
+        delay,
+        contenders,
+        { source, destination, messages },
+        options,
+      )
+      lines.push(lineOf(`${SHAPES[shape].title}, ${delay} ms`, times))
+      console.error(lines.at(-1))
+    }
+    return lines
+  } finally {
+    await Promise.all([source.stop(), destination.stop()])
+  }
+}
+
+type Sides = { source: MailServer; destination: MailServer; messages: number }
+
+/** Every contender once a round, in turn, each into a new account; seconds by name. */
+async function measureDelay(
+  roundTrip: number,
+  contenders: Contender[],
+  { source, destination, messages }: Sides,
+  { rounds }: Options,
+): Promise<Map<string, number[]>> {
+  const proxies = await Promise.all(
+    [source, destination].map(({ port }) => startProxy(port, { roundTrip })),
+  )
+  const [near = 0, far = 0] = proxies.map(({ port }) => port)
+  const ports = roundTrip > 0 ? ([near, far] as const) : ([source.port, destination.port] as const)
+  const times = new Map<string, number[]>(contenders.map(({ name }) => [name, []]))
+  try {
+    for (let round = 0; round < rounds; round++)
+      for (const { name, copy } of contenders) {
+        const user = `u${roundTrip}-${round}-${name}`
+        await destination.addUser(user, 'secret')
+        const began = performance.now()
+        await copy(ports, user)
+        times.get(name)?.push((performance.now() - began) / 1000)
+        const there = await countOf(destination.port, user)
+        if (there !== messages) throw new Error(`${name} copied ${there} of ${messages} messages`)
+      }
+    return times
+  } finally {
+    await Promise.all(proxies.map((proxy) => proxy.close()))
+  }
+}
+
+/** The API of a running service. */
+function serviceAt(url: string, token: string): Service {
+  const request = async (path: string, body?: unknown) => {
+    const response = await fetch(`${url}/api/v1/imap/${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    })
+    const answer = (await response.json()) as { migrationId: string; status: string }
+    if (!response.ok) throw new Error(JSON.stringify(answer))
+    return answer
+  }
+  const side = (port: number, user: string) => ({
+    host: '127.0.0.1',
+    port,
+    secure: false,
+    user,
+    password: 'secret',
+  })
+  return {
+    async migrate([near, far], user, folders) {
+      const { migrationId } = await request('migrate', {
+        source: side(near, 'source'),
+        destination: side(far, user),
+        folders,
+      })
+      for (;;) {
+        const row = await request(`migrate/${migrationId}`)
+        if (row.status === 'completed') return
+        if (row.status === 'failed') throw new Error(JSON.stringify(row))
+        await sleep(STATUS_INTERVAL_MS)
+      }
+    },
+  }
+}
+
+const STATUS_INTERVAL_MS = 20
+
+function lineOf(title: string, times: ReadonlyMap<string, number[]>): string {
+  const [peer, bare, own] = ['mbsync', 'bare', 'portreeve'].map((name) =>
+    medianOf(times.get(name) ?? []),
+  ) as [number, number, number]
+  const cells = [title, ...[peer, bare, own].map((seconds) => seconds.toFixed(2))]
+  return `| ${[...cells, (peer / own).toFixed(1), (bare / own).toFixed(2)].join(' | ')} |`
+}
+
+function medianOf(numbers: number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? NaN
+}
+
+function optionsOf(args: string[]): Options {
+  const { values } = parseArgs({
+    args,
+    options: {
+      shapes: { type: 'string', default: TARGETS.shapes.join(',') },
+      delays: { type: 'string', default: TARGETS.delays.join(',') },
+      rounds: { type: 'string', default: String(TARGETS.rounds) },
+      without: { type: 'string', default: '' },
+    },
+  })
+  return {
+    shapes: values.shapes.split(',') as ShapeName[],
+    delays: values.delays.split(',').map(Number),
+    rounds: Number(values.rounds),
+    without: values.without.split(','),
+  }
+}
+
+if (import.meta.main) console.log(await run(optionsOf(process.argv.slice(2))))
