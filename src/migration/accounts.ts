@@ -24,7 +24,7 @@ export async function resolveAccount(
   signal: AbortSignal,
   path = 'host',
 ): Promise<SignIn> {
-  const { port, secure, user, tlsVerify, password, accessToken } = connection
+  const { port, secure, user, tlsVerify, administrator, password, accessToken } = connection
   const target = await checkTarget(parseHost(connection.host, path), deps, signal)
   return {
     target,
@@ -32,6 +32,7 @@ export async function resolveAccount(
     secure,
     user,
     tlsVerify,
+    ...(administrator && { administrator }),
     ...(accessToken === undefined ? { password } : { accessToken }),
   }
 }
@@ -47,15 +48,24 @@ export function splitConnection(
   connection: Connection,
   side?: RequestSide,
 ): { reached: AccountAddress; secret: AccountSecret } {
-  const { port, secure, user, tlsVerify, password, accessToken } = connection
+  const { port, secure, user, tlsVerify, administrator, password, accessToken } = connection
   const host = parseHost(connection.host, pathOf(side, 'host'))
-  refuseControls({ user, password, accessToken }, side)
+  const named = {
+    'administrator.user': administrator?.user,
+    'administrator.separator': administrator?.separator,
+  }
+  refuseControls({ user, password, accessToken, ...named }, side)
+  if (administrator && password === undefined) {
+    const details = [{ path: pathOf(side, 'password'), message: 'is required' }]
+    throw new Fault('invalid_request', 'An administrator signs in with a password.', { details })
+  }
   const reached = {
     host: host.kind === 'ip' ? host.address : host.name,
     port,
     secure,
     user,
     tlsVerify,
+    ...(administrator && { administrator }),
   }
   return { reached, secret: requireSecret({ password, accessToken }, side) }
 }

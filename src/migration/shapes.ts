@@ -9,12 +9,34 @@ import {
   Timestamp,
   Uuid,
 } from '../http/schema.ts'
+import { ADMINISTRATOR_METHODS } from '../net/imap/connection/sign-in.ts'
 import { MIGRATION_ORDERS } from './store.ts'
 
 /** PostgreSQL rejects NUL, and IMAP line breaks. No listed folder has either in its name. */
 const PLAIN = '^[^\\u0000-\\u001f\\u007f]*$'
 const Path = Type.String({ minLength: 1, maxLength: 1_000, pattern: PLAIN })
 const Secret = Type.String({ minLength: 1, maxLength: 10_000 })
+
+export const Administrator = Type.Object(
+  {
+    user: Type.String({ minLength: 1, maxLength: 500 }),
+    method: Type.Enum([...ADMINISTRATOR_METHODS], {
+      description:
+        'authzid: SASL PLAIN with the user as authorization identity; cyrus: the same after a check that the mailbox exists; master: a combined name, user*administrator.',
+    }),
+    separator: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 5,
+        description: 'Of the method master, between user and administrator: * by default.',
+      }),
+    ),
+  },
+  {
+    description: 'Whose password opens the mailbox of `user`.',
+    examples: [{ user: 'admin', method: 'authzid' }],
+  },
+)
 
 /** An IMAP account and its credentials. */
 export const Connection = Type.Object(
@@ -30,6 +52,7 @@ export const Connection = Type.Object(
     accessToken: Type.Optional(
       Type.String({ ...Secret, description: 'For XOAUTH2, instead of a password.' }),
     ),
+    administrator: Type.Optional(Administrator),
     tlsVerify: Type.Boolean({ default: true }),
   },
   {
@@ -207,6 +230,15 @@ export const MigrationThroughput = Type.Object({
   ),
 })
 
+const UsedSignIn = Type.Object(
+  {
+    administrator: Nullable(
+      Type.String({ description: 'The administrator whose password is used.' }),
+    ),
+  },
+  { description: 'How the migration signs in. Secrets are never returned.' },
+)
+
 const MigrationFields = {
   migrationId: Uuid,
   status: Status,
@@ -223,6 +255,8 @@ const MigrationFields = {
   allMailOnce: Type.Boolean(),
   dryRun: Type.Boolean(),
   folderMap: Type.Record(Type.String(), Type.String()),
+  srcSignIn: UsedSignIn,
+  dstSignIn: UsedSignIn,
   specialUse: Type.Boolean({
     description: 'Special-use folders are copied to the destination’s folder of the same use.',
   }),
@@ -273,6 +307,7 @@ export const Retry = Type.Object(
 export type Retry = Static<typeof Retry>
 
 nameComponents({
+  Administrator,
   Connection,
   ConnectionTest,
   Folder,
@@ -283,6 +318,7 @@ nameComponents({
   FolderProgress,
   Migration,
   FoundMigration,
+  UsedSignIn,
   RenewedSecret: Renewed,
   MigrationRetry: Retry,
 })

@@ -3,6 +3,7 @@ import type { Plan } from '../config.ts'
 import type { Db } from '../store/database.ts'
 import { notifyChange } from '../store/changes.ts'
 import { notify } from '../store/notifications.ts'
+import type { Administrator } from '../net/imap/connection/sign-in.ts'
 import { containsWords, orderTerm, type Order } from '../store/order.ts'
 import type { DB } from '../store/tables.ts'
 import { retryFailed, type CopyFailure, type SavedFolder } from './engine/journal/journal.ts'
@@ -15,6 +16,8 @@ export type AccountAddress = {
   secure: boolean
   user: string
   tlsVerify: boolean
+  /** Whose password is used. */
+  administrator?: Administrator
 }
 export type StoredOptions = {
   deduplicate: boolean

@@ -1,6 +1,6 @@
 import type { CopyFailure } from './engine/journal/journal.ts'
 import type { Throughput } from './run/throughput.ts'
-import type { MigrationRow } from './store.ts'
+import type { AccountAddress, MigrationRow } from './store.ts'
 
 /**
  * Presents a migration for the API. Its fields are listed here, because events are not serialized
@@ -41,9 +41,15 @@ export function presentMigration(row: MigrationRow) {
     srcUser: source.user,
     dstHost: destination.host,
     dstUser: destination.user,
+    srcSignIn: presentSignIn(source),
+    dstSignIn: presentSignIn(destination),
     totalFolders: row.folders.length,
     totalMessages: progress.messagesTotal,
   }
+}
+
+function presentSignIn({ administrator }: AccountAddress) {
+  return { administrator: administrator?.user ?? null }
 }
 
 export function presentMigrationWithErrors(row: MigrationRow, errors: readonly CopyFailure[]) {

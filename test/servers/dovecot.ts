@@ -30,6 +30,8 @@ export type DovecotOptions = {
    * it, answers.
    */
   tokensAt?: string
+  /** Passwords of master users by name, who sign in as `user*master`. */
+  masters?: Record<string, string>
   /** Further lines of its configuration. */
   extra?: string
 }
@@ -56,6 +58,8 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<MailSe
     file('oauth2.conf'),
     `tokeninfo_url = ${options.tokensAt}\nusername_attribute = user\n`,
   )
+  const masters = Object.entries(options.masters ?? {})
+  writeFileSync(file('masters'), masters.map(([name, key]) => `${name}:{PLAIN}${key}\n`).join(''))
   const { cert, key } = localhostCertificate()
   writeFileSync(file('cert.pem'), cert)
   writeFileSync(file('key.pem'), key)
@@ -105,6 +109,7 @@ function configuration(
     quota,
     starttls = false,
     tokensAt,
+    masters,
     extra = '',
   } = options
   const user = serverUser()
@@ -152,6 +157,18 @@ ssl_key = <${folder}/key.pem
 disable_plaintext_auth = no
 auth_mechanisms = plain login ${tokensAt === undefined ? '' : 'xoauth2 oauthbearer'}
 auth_failure_delay = 0
+${
+  masters === undefined
+    ? ''
+    : `auth_master_user_separator = *
+passdb {
+  driver = passwd-file
+  args = ${folder}/masters
+  master = yes
+  # The user must exist too.
+  result_success = continue
+}`
+}
 passdb {
   driver = passwd-file
   args = username_format=%u ${folder}/users/%u

@@ -1,3 +1,4 @@
+import { ADMINISTRATOR_METHODS } from '../../net/imap/connection/sign-in.ts'
 import type { Flags, FlagValues } from '../command.ts'
 
 export const MIGRATE_FLAGS = {
@@ -59,6 +60,26 @@ export const MIGRATE_FLAGS = {
     value: 'FILE',
     completes: 'file',
     summary: 'file with the password of the destination',
+  },
+  'source-admin': {
+    value: 'USER',
+    summary: 'sign in to the source with the password of this administrator',
+  },
+  'source-admin-method': {
+    value: 'METHOD',
+    choices: ADMINISTRATOR_METHODS,
+    default: 'authzid',
+    summary: 'how that administrator opens the mailbox',
+  },
+  'destination-admin': {
+    value: 'USER',
+    summary: 'sign in to the destination with the password of this administrator',
+  },
+  'destination-admin-method': {
+    value: 'METHOD',
+    choices: ADMINISTRATOR_METHODS,
+    default: 'authzid',
+    summary: 'how that administrator opens the mailbox',
   },
 } as const satisfies Flags
 

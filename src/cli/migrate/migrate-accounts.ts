@@ -2,7 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { readCommandSecret, readConfig } from '../../config.ts'
 import { resolveAccount } from '../../migration/accounts.ts'
 import { createResolver } from '../../net/dns.ts'
-import type { SignIn } from '../../net/imap/connection/sign-in.ts'
+import type {
+  Administrator,
+  AdministratorMethod,
+  SignIn,
+} from '../../net/imap/connection/sign-in.ts'
 import { UsageError } from '../command.ts'
 import { askSecret } from '../prompt.ts'
 import type { MigrateFlags } from './flags.ts'
@@ -14,15 +18,17 @@ export type Accounts = { source: SignIn; destination: SignIn }
  * @throws UsageError, Fault
  */
 export async function accountsOf(values: MigrateFlags): Promise<Accounts> {
-  const source = addressOf(values.source, '--source')
-  const destination = addressOf(values.destination, '--destination')
+  const source = {
+    ...addressOf(values.source, '--source'),
+    ...administratorOf(values['source-admin'], values['source-admin-method']),
+  }
+  const destination = {
+    ...addressOf(values.destination, '--destination'),
+    ...administratorOf(values['destination-admin'], values['destination-admin-method']),
+  }
   const secrets = {
-    source: await secretFor('SOURCE', source.user, values['source-password-file']),
-    destination: await secretFor(
-      'DESTINATION',
-      destination.user,
-      values['destination-password-file'],
-    ),
+    source: await secretFor('SOURCE', source, values['source-password-file']),
+    destination: await secretFor('DESTINATION', destination, values['destination-password-file']),
   }
   const resolver = createResolver({ servers: readConfig().DNS_SERVERS })
   // The user of this terminal can connect to private addresses anyway.
@@ -61,8 +67,23 @@ function addressOf(url: string | undefined, option: string) {
   }
 }
 
-async function secretFor(side: 'SOURCE' | 'DESTINATION', user: string, file: string | undefined) {
-  const accessToken = readCommandSecret(`PORTREEVE_${side}_TOKEN`)
+/** The administrator of a side, from its flags. */
+export function administratorOf(
+  user: string | undefined,
+  method: AdministratorMethod,
+): { administrator?: Administrator } {
+  return user === undefined ? {} : { administrator: { user, method } }
+}
+
+type Named = { user: string; administrator?: Administrator }
+
+async function secretFor(
+  side: 'SOURCE' | 'DESTINATION',
+  { user: own, administrator }: Named,
+  file: string | undefined,
+) {
+  const user = administrator?.user ?? own
+  const accessToken = administrator ? undefined : readCommandSecret(`PORTREEVE_${side}_TOKEN`)
   if (accessToken !== undefined) return { accessToken }
   const given =
     file === undefined ? readCommandSecret(`PORTREEVE_${side}_PASSWORD`) : firstLineOf(file)

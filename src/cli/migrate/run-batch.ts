@@ -16,6 +16,7 @@ import { createCommandLog } from '../terminal-log.ts'
 import { paint, sanitizeForTerminal } from '../text.ts'
 import type { MigrateFlags } from './flags.ts'
 import { journalPath } from './journal-path.ts'
+import { administratorOf } from './migrate-accounts.ts'
 import { countText, timeText } from './progress-bars.ts'
 
 /** What became of one mailbox. */
@@ -79,14 +80,23 @@ function readList({
   destination,
   'no-verify': isUnverified,
   'same-password': samePassword,
+  ...admins
 }: MigrateFlags & { batch: string }): ReadMailbox[] {
   if (!existsSync(file)) throw new UsageError(`File not found: ${file}.`)
   if (statSync(file).size > BATCH_LIMITS.maxFileBytes)
     throw new UsageError(`${file} is larger than 2 MB. Split it.`)
   const tlsVerify = !isUnverified
   const list = readMailboxes(decodeText(readFileSync(file)), {
-    source: { ...serverOf(source, '--source'), tlsVerify },
-    destination: { ...serverOf(destination, '--destination'), tlsVerify },
+    source: {
+      ...serverOf(source, '--source'),
+      ...administratorOf(admins['source-admin'], admins['source-admin-method']),
+      tlsVerify,
+    },
+    destination: {
+      ...serverOf(destination, '--destination'),
+      ...administratorOf(admins['destination-admin'], admins['destination-admin-method']),
+      tlsVerify,
+    },
     samePassword,
   })
   if (list.columns.some((field) => field !== null)) return list.mailboxes

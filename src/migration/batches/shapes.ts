@@ -9,6 +9,7 @@ import {
   Timestamp,
   Uuid,
 } from '../../http/schema.ts'
+import { Administrator } from '../shapes.ts'
 import { BATCH_LIMITS, DEFAULT_HOST_LIMIT, MAX_HOST_LIMIT } from './limits.ts'
 import { MAILBOX_ORDERS } from './mailboxes/store.ts'
 import { FIELDS } from './parse/columns.ts'
@@ -29,6 +30,7 @@ const SideFields = {
   user: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_USER_CHARS })),
   password: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_PASSWORD_CHARS })),
   tlsVerify: Type.Optional(Type.Boolean()),
+  administrator: Type.Optional(Administrator),
 }
 
 /** One side of all mailboxes, for what a line does not have. */

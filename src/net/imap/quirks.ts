@@ -21,6 +21,11 @@ export function isCourierGreeting(greeting: string): boolean {
   return /\bCourier-IMAP\b/.test(greeting)
 }
 
+/** Whether a greeting is Cyrus’s, which may create a mailbox at the sign-in of a new name. */
+export function isCyrusGreeting(greeting: string): boolean {
+  return /\bCyrus IMAP\b/.test(greeting)
+}
+
 export function isCourierStandIn(body: Buffer): boolean {
   return body.length === COURIER_STAND_IN.length && body.equals(COURIER_STAND_IN)
 }

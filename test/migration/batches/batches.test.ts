@@ -48,7 +48,7 @@ describe('batches of migrations', () => {
 
   beforeAll(async () => {
     ;[from, to] = await Promise.all([
-      startDovecot({ extra: NO_PENALTY }),
+      startDovecot({ extra: NO_PENALTY, masters: { admin: 'the master password' } }),
       startDovecot({ extra: NO_PENALTY }),
     ])
     slow = await startProxy(to.port, { roundTrip: 0 })
@@ -123,6 +123,24 @@ describe('batches of migrations', () => {
     })
   const countInbox = async (user: string) =>
     (await read(accountOn(to.port, user)))['INBOX']?.length ?? 0
+
+  it('copy every mailbox with the password of one administrator', async () => {
+    await start({})
+    const users = await accounts(2)
+    const { host, port, secure } = side(from.port)
+    const source = { host, port, secure, password: 'the master password' }
+    const text = `user,destination_password\n${lines(users)}`
+    for (const method of ['authzid', 'master']) {
+      const administrator = { user: 'admin', method }
+      const batch = await create('', { text, source: { ...source, administrator } })
+      await act(batch, method === 'master' ? 'start' : 'dry-run')
+      await settled(batch, method === 'master' ? { in_sync: 2 } : { ready: 2 })
+      expect((await list(batch)).every(({ verified }) => verified)).toBe(true)
+    }
+    expect(await countInbox(users[1] as string)).toBe(2)
+    const stored = await portreeve().pool.query('select * from batch_mailbox, migration')
+    expect(JSON.stringify(stored.rows)).not.toContain('the master password')
+  })
 
   it(
     'copy every mailbox, group what failed by its cause, and copy the rest once it is corrected',

@@ -1,7 +1,14 @@
 import { account, secret as messages } from './messages.ts'
 
+/** How an administrator’s password opens a mailbox, as in the API. */
+export const ADMINISTRATOR_METHODS = ['authzid', 'cyrus', 'master'] as const
+export type AdministratorMethod = (typeof ADMINISTRATOR_METHODS)[number]
+
 /** A password, or an OAuth access token instead. */
 export type Secret = { password: string } | { accessToken: string }
+
+/** An administrator whose password opens the mailbox of the user. */
+export type Administrator = { user: string; method: AdministratorMethod }
 
 /** The server and user of an IMAP account. */
 export type ImapServer = {
@@ -10,6 +17,7 @@ export type ImapServer = {
   secure: boolean
   user: string
   tlsVerify: boolean
+  administrator?: Administrator
 }
 
 /** Everything needed to sign in to an IMAP account. */
@@ -27,7 +35,15 @@ export function serverOf(values: Record<string, string>): ImapServer {
     secure,
     user: (values['user'] ?? '').trim(),
     tlsVerify: values['tlsVerify'] === 'on',
+    ...administratorOf(values),
   }
+}
+
+/** Reads the administrator; none unless a method was chosen. */
+function administratorOf(values: Record<string, string>): Pick<ImapServer, 'administrator'> {
+  const method = ADMINISTRATOR_METHODS.find((known) => known === values['administrator.method'])
+  if (method === undefined) return {}
+  return { administrator: { user: (values['administrator.user'] ?? '').trim(), method } }
 }
 
 /** Reads the secret; a form has the field of either kind. */
@@ -50,6 +66,9 @@ export function wrongAccount(values: Record<string, string>): Record<string, str
     ...(!host?.trim() && { host: account.missingHost }),
     ...(!user?.trim() && { user: account.missingUser }),
     ...wrongSecret(values),
+    ...(values['administrator.user']?.trim() === '' && {
+      'administrator.user': account.missingAdministrator,
+    }),
     ...(!isPort && { port: account.wrongPort }),
   }
 }

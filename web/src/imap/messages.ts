@@ -6,6 +6,7 @@ export const account = {
   missingHost: 'Enter the name of the server, such as imap.example.com.',
   missingUser: 'Enter the user name you sign in with.',
   wrongPort: 'Enter a port from 1 to 65535.',
+  missingAdministrator: 'Enter the user name of the administrator.',
 } as const
 
 export const secret = {
@@ -27,4 +28,17 @@ export const connection = {
   port: 'Port',
   verify: 'Verify the certificate',
   verifyHint: 'Turn this off only for your own server with a certificate you know.',
+} as const
+
+export const administrator = {
+  summary: 'Sign in as an administrator',
+  method: 'Method',
+  none: 'No: sign in as the user',
+  methods: {
+    authzid: 'SASL PLAIN (Dovecot, Zimbra, Cyrus and others)',
+    cyrus: 'Cyrus that hides its name',
+    master: 'Combined name, user*administrator (Dovecot)',
+  },
+  hint: 'One administrator’s password can open all mailboxes of a server. Enter it as the password above.',
+  user: 'Administrator’s user name',
 } as const

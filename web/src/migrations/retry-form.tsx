@@ -14,7 +14,7 @@ const DESTINATION = 'destination.'
 /** Asks for the passwords or tokens again: they were deleted when the migration ended. */
 export function RetryForm({ migration }: { migration: Migration }) {
   const access = useAccess()
-  const { migrationId: id, srcUser, srcHost, dstUser, dstHost } = migration
+  const { migrationId: id, srcUser, srcHost, srcSignIn, dstUser, dstHost, dstSignIn } = migration
   const queries = useQueryClient()
 
   async function retry(values: Record<string, string>): Promise<void> {
@@ -35,11 +35,19 @@ export function RetryForm({ migration }: { migration: Migration }) {
         <FieldRow>
           <SecretField
             prefix={SOURCE}
-            labelOf={(secret) => messages.source(secret.toLowerCase(), srcUser, srcHost)}
+            labelOf={(secret) =>
+              messages.source(secret.toLowerCase(), srcSignIn.administrator ?? srcUser, srcHost)
+            }
           />
           <SecretField
             prefix={DESTINATION}
-            labelOf={(secret) => messages.destination(secret.toLowerCase(), dstUser, dstHost)}
+            labelOf={(secret) =>
+              messages.destination(
+                secret.toLowerCase(),
+                dstSignIn.administrator ?? dstUser,
+                dstHost,
+              )
+            }
           />
         </FieldRow>
       </Form>

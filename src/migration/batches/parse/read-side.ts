@@ -1,6 +1,7 @@
 import { Fault } from '../../../errors.ts'
 import { parseHost } from '../../../net/address.ts'
 import { breaksCommand } from '../../../net/imap/connection/command-encoding.ts'
+import type { Administrator } from '../../../net/imap/connection/sign-in.ts'
 import type { AccountAddress } from '../../store.ts'
 import type { Field } from './columns.ts'
 
@@ -17,6 +18,8 @@ export type SideDefaults = {
   user?: string
   password?: string
   tlsVerify?: boolean
+  /** Whose password opens the mailboxes. */
+  administrator?: Administrator
 }
 
 export type ReadSide = { address: PartialAddress; password: string; problems: string[] }
@@ -49,7 +52,8 @@ export function readSide(
   if (user.length > MAX_USER_CHARS) problems.push(`The ${side} user is too long.`)
   if (password === '') problems.push(`The ${side} password is missing.`)
   if (password.length > MAX_PASSWORD_CHARS) problems.push(`The ${side} password is too long.`)
-  if (breaksCommand(user) || breaksCommand(password))
+  const { user: administrator = '', separator = '' } = defaults.administrator ?? {}
+  if ([user, password, administrator, separator].some(breaksCommand))
     problems.push(`The ${side} user and password must not have control characters.`)
   const isImplicit = secure ?? port !== 143
   const address = {
@@ -58,6 +62,7 @@ export function readSide(
     secure: isImplicit,
     ...(user && { user: user.slice(0, MAX_USER_CHARS) }),
     tlsVerify: defaults.tlsVerify ?? true,
+    ...(defaults.administrator && { administrator: defaults.administrator }),
   }
   return { address, password, problems }
 }

@@ -1,15 +1,19 @@
 import type { Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
-import { ImapFlow } from 'imapflow'
+import type { ImapFlowOptions } from 'imapflow'
 import { Fault } from '../../../errors.ts'
 import { onAbort } from '../../abort.ts'
 import { classify } from '../../address.ts'
 import { openSocket } from '../../guard.ts'
+import { readStatus } from '../folders/mailbox.ts'
 import { TIMEOUTS } from '../limits.ts'
 import { isCourierGreeting } from '../quirks.ts'
 import type { ByteString } from '../folders/mailbox-name.ts'
-import type { SignIn } from './sign-in.ts'
-import { signInFault, signInTimeout } from './sign-in-fault.ts'
+import { requireCyrusUser } from './cyrus-user.ts'
+import { ImapClient, UNCHECKED_CYRUS_USER } from './imap-client.ts'
+import { ImapLost, ImapRefused, isTemporary } from './refusals.ts'
+import type { Administrator, SignIn } from './sign-in.ts'
+import { signInFault, signInTimeout, unreadableInboxFault } from './sign-in-fault.ts'
 import { createWire, type Wire } from './wire.ts'
 import { breaksCommand } from './command-encoding.ts'
 
@@ -40,6 +44,78 @@ export async function signIn(account: SignIn, signal?: AbortSignal): Promise<Ses
     AbortSignal.timeout(TIMEOUTS.signInMs),
     ...(signal ? [signal] : []),
   ])
+  return account.administrator
+    ? signInAsAdministrator(account, account.administrator, deadline)
+    : openSession(account, deadline)
+}
+
+/** Administrators whose LIST showed the mailbox: later connections of an account need no check. */
+const checkedUsers = new WeakSet<Administrator>()
+
+/** The session can read INBOX. Otherwise access rights would make the mailbox look empty. */
+async function signInAsAdministrator(
+  account: SignIn,
+  administrator: Administrator,
+  deadline: AbortSignal,
+): Promise<Session> {
+  if (administrator.method === 'cyrus' && !checkedUsers.has(administrator))
+    await checkCyrusUser(account, administrator, deadline)
+  const session = await openSession(account, deadline).catch(async (error: unknown) => {
+    if (!isUncheckedCyrus(error)) throw error
+    await checkCyrusUser(account, administrator, deadline)
+    return openSession(account, deadline)
+  })
+  await withWire(session, account, deadline, ({ wire }) => readStatus(wire, 'INBOX')).catch(
+    (error: unknown) => {
+      session.wire.destroy(new ImapLost('ours', 'INBOX cannot be read.'))
+      const isDenied = error instanceof ImapRefused && !isTemporary(error.refusal)
+      throw isDenied ? unreadableInboxFault(account, error) : error
+    },
+  )
+  return session
+}
+
+async function checkCyrusUser(
+  account: SignIn,
+  administrator: Administrator,
+  deadline: AbortSignal,
+): Promise<void> {
+  const { administrator: _, ...own } = account
+  const session = await openSession({ ...own, user: administrator.user }, deadline)
+  try {
+    await withWire(session, account, deadline, ({ wire }) =>
+      requireCyrusUser(wire, account.user, account.target.host),
+    )
+    checkedUsers.add(administrator)
+  } finally {
+    await session.wire.logout()
+  }
+}
+
+async function withWire<T>(
+  session: Session,
+  account: SignIn,
+  deadline: AbortSignal,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const tooLate = () => session.wire.destroy(new ImapLost('timeout', 'It did not answer in time.'))
+  const leave = onAbort([deadline], tooLate)
+  try {
+    return await work(session)
+  } catch (error) {
+    throw deadline.aborted ? signInTimeout(account) : error
+  } finally {
+    leave()
+  }
+}
+
+function isUncheckedCyrus(error: unknown): boolean {
+  return (
+    error instanceof Fault && (error.cause as Error | undefined)?.message === UNCHECKED_CYRUS_USER
+  )
+}
+
+async function openSession(account: SignIn, deadline: AbortSignal): Promise<Session> {
   const client = clientFor(account, await pickAddress(account, deadline))
   let socketError: Error | undefined
   // Without a listener, an error on the socket would end the process.
@@ -62,8 +138,15 @@ export async function signIn(account: SignIn, signal?: AbortSignal): Promise<Ses
 
 /** Rejects control characters, with which a user could inject commands into the protocol. */
 function rejectControlCharacters(account: SignIn): void {
-  for (const field of ['user', 'password', 'accessToken'] as const) {
-    const value = account[field]
+  const { user, password, accessToken, administrator } = account
+  const fields = {
+    user,
+    password,
+    accessToken,
+    'administrator.user': administrator?.user,
+    'administrator.separator': administrator?.separator,
+  }
+  for (const [field, value] of Object.entries(fields)) {
     if (value === undefined || !breaksCommand(value)) continue
     const message = 'must not have line breaks or NUL'
     throw new Fault('invalid_request', `The ${field} ${message}.`, {
@@ -85,10 +168,18 @@ async function pickAddress({ target, port }: SignIn, deadline: AbortSignal): Pro
   return address
 }
 
-function clientFor(account: SignIn, address: string): ImapFlow {
-  const { target, port, secure, user, password, accessToken, tlsVerify = true } = account
+function clientFor(account: SignIn, address: string): ImapClient {
+  const { administrator } = account
+  const isUserChecked = administrator !== undefined && checkedUsers.has(administrator)
+  return new ImapClient(optionsFor(account, address), account, { isUserChecked })
+}
+
+function optionsFor(
+  { target, port, secure, tlsVerify = true }: SignIn,
+  address: string,
+): Omit<ImapFlowOptions, 'auth'> {
   const mayBePlain = target.addresses.every((each) => !classify(each).public)
-  return new ImapFlow({
+  return {
     host: address,
     port,
     secure,
@@ -96,7 +187,6 @@ function clientFor(account: SignIn, address: string): ImapFlow {
     // Undefined: STARTTLS if offered. True: STARTTLS is required.
     doSTARTTLS: secure || mayBePlain ? undefined : true,
     tls: { rejectUnauthorized: tlsVerify, minVersion: 'TLSv1.2' },
-    auth: accessToken === undefined ? { user, pass: password } : { user, accessToken },
     clientInfo: { name: 'Portreeve' },
     logger: false,
     // ENABLE would change the encoding of names and the meaning of \Recent, LSUB and SEARCH.
@@ -110,10 +200,10 @@ function clientFor(account: SignIn, address: string): ImapFlow {
     maxLiteralSize: 64 * 1024,
     maxLineLength: 64 * 1024,
     maxResponseSize: 1024 * 1024,
-  })
+  }
 }
 
-function sessionOf(client: ImapFlow): Session {
+function sessionOf(client: ImapClient): Session {
   const capabilities = [...client.capabilities].map(([name, value]) =>
     value === true ? name : `${name}=${value}`,
   )

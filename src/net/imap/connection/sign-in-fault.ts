@@ -6,7 +6,9 @@ import {
   describeRefusal,
   type Refusal,
 } from './refusals.ts'
+import { NO_SASL_PLAIN, UNCHECKED_CYRUS_USER } from './imap-client.ts'
 import type { SignIn } from './sign-in.ts'
+import { describeChallenge } from './token-challenge.ts'
 
 /** The properties that ImapFlow and Node add to their errors. */
 type SignInError = Error & {
@@ -18,6 +20,9 @@ type SignInError = Error & {
   tlsFailed?: boolean
   /** The text of a BYE. */
   reason?: string
+  /** The whole response as text, in place of `responseText`. */
+  response?: unknown
+  /** The error challenge of a token sign-in. */
   oauthError?: unknown
 }
 
@@ -42,6 +47,9 @@ const NOT_ATTEMPTED: Record<string, string> = {
   // Applies to tokens only: a password that no mechanism accepts is sent with LOGIN.
   'Unsupported authentication mechanism':
     'takes no access tokens (it offers neither XOAUTH2 nor OAUTHBEARER)',
+  [NO_SASL_PLAIN]:
+    'does not offer SASL PLAIN (AUTH=PLAIN), so an administrator cannot sign in for a user',
+  [UNCHECKED_CYRUS_USER]: 'is a Cyrus server, whose mailboxes are checked first',
 }
 
 const NOT_IMAP =
@@ -93,19 +101,45 @@ export function signInTimeout({ target, port }: SignIn): Fault {
   return new Fault('upstream_timeout', `${target.host}:${port} did not answer in time.`)
 }
 
-function rejectedFault({ target, port, accessToken }: SignIn, error: SignInError): Fault {
+function rejectedFault(account: SignIn, error: SignInError): Fault {
+  const { target, port } = account
   const refusal = refusalOf(error)
   const cause = new ImapRefused('Signing in', refusal)
   const words = refusal.text === '' ? '' : ` The server said: “${describeRefusal(refusal)}”`
   const isSignIn =
     refusal.kind === 'sign_in' ||
     (SENTENCES[refusal.kind] === undefined && error.authenticationFailed)
-  const wrong =
-    accessToken === undefined
-      ? 'refused the user name or password.'
-      : 'refused the access token: it may have expired.'
-  const sentence = isSignIn ? wrong : (SENTENCES[refusal.kind] ?? 'does not want to talk.')
+  const sentence = isSignIn
+    ? whyRejected(account, error)
+    : (SENTENCES[refusal.kind] ?? 'does not want to talk.')
   return new Fault('upstream_rejected', `${target.host}:${port} ${sentence}${words}`, { cause })
+}
+
+/** Exchange accepts a token whose app may not open the mailbox, and rejects the next command. */
+const NOT_CONNECTED = /authenticated but not connected/i
+
+function whyRejected(
+  { user, accessToken, administrator }: SignIn,
+  { response, oauthError }: SignInError,
+): string {
+  if (NOT_CONNECTED.test(String(response)))
+    return `accepted the sign-in, but not for the mailbox of ${user}: IMAP is off for it, or the app or administrator has no permission (FullAccess).`
+  if (accessToken !== undefined) {
+    const meaning = describeChallenge(oauthError)
+    return `refused the access token: ${meaning ?? 'it may have expired'}.`
+  }
+  return administrator
+    ? `refused the administrator’s password, or the administrator may not sign in as ${user}.`
+    : 'refused the user name or password.'
+}
+
+/** The administrator signed in, and the server does not let them read the mailbox. */
+export function unreadableInboxFault({ target, user }: SignIn, cause: ImapRefused): Fault {
+  return new Fault(
+    'upstream_rejected',
+    `${target.host} accepted the administrator’s sign-in for ${user}, but not reading INBOX. Give the administrator access to the mailbox (ACL). The server said: “${describeRefusal(cause.refusal)}”`,
+    { cause },
+  )
 }
 
 const SENTENCES: Partial<Record<Refusal['kind'], string>> = {
@@ -121,7 +155,7 @@ function refusalOf(error: SignInError): Refusal {
   return classifyRefusal(
     status,
     error.serverResponseCode ?? null,
-    error.responseText ?? error.message,
+    error.responseText ?? (typeof error.response === 'string' ? error.response : error.message),
   )
 }
 

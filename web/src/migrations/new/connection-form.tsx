@@ -1,4 +1,5 @@
 import { accountOf, wrongAccount, type ImapAccount } from '../../imap/account.ts'
+import { AdministratorFields } from '../../imap/administrator-fields.tsx'
 import { AccountFields, ConnectionFields } from '../../imap/account-fields.tsx'
 import { Form } from '../../ui/forms/form.tsx'
 import { useAccess } from '../../workspaces/roles.ts'
@@ -25,6 +26,7 @@ export function ConnectionForm({ initial, submit, onSubmit }: ConnectionFormProp
       submit={submit}
     >
       <AccountFields initial={initial} takesTokens />
+      <AdministratorFields initial={initial?.administrator} />
       <ConnectionFields initial={initial} />
     </Form>
   )
