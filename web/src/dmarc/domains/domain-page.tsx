@@ -41,7 +41,8 @@ export function DomainPage({ id, part = '', aside, rail, children }: DomainPageP
           </Row>
         )
       }
-      rail={rail}
+      // Before the name in the heading is known, the rail would move down with it.
+      rail={rail && !domain ? null : rail}
     >
       {error && <Notice tone="bad">{error.message}</Notice>}
       {isMissing && <Notice tone="bad">{messages.notFound}</Notice>}
