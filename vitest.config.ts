@@ -12,7 +12,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     globalSetup: ['test/global.ts'],
     setupFiles: ['test/answers.ts'],
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },
   },

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Fault } from '../../errors.ts'
+import { acceptsGzip } from '../../http/accepts-gzip.ts'
 import type { App } from '../../http/server.ts'
 import type { AbuseServices } from '../create-services.ts'
 import { TAGS } from '../tags.ts'
@@ -71,9 +72,7 @@ function sendFile(
   reply: FastifyReply,
   { etag, size, gzip }: Packed,
 ): FastifyReply {
-  const compressed = /\bgzip\b(?!\s*;\s*q=0(\.0*)?(,|$))/.test(
-    request.headers['accept-encoding'] ?? '',
-  )
+  const compressed = acceptsGzip(request.headers)
   reply.header('etag', `"${etag}${compressed ? '-gzip' : ''}"`)
   if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
   if (compressed) return reply.header('content-encoding', 'gzip').send(gzip)

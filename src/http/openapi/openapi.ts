@@ -1,5 +1,8 @@
+import { gzipSync } from 'node:zlib'
 import { fastifySwagger } from '@fastify/swagger'
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
+import { acceptsGzip } from '../accepts-gzip.ts'
 import { completeDocument, type Paths } from './openapi-document.ts'
 import type { App } from '../app.ts'
 
@@ -75,9 +78,26 @@ export async function describeApi(app: App, { version, paths }: Described): Prom
       },
     },
   }
-  app.get(
-    '/openapi.json',
-    { schema },
-    async () => app.swagger() as object as Record<string, unknown>,
-  )
+  let encoded: EncodedDocument | undefined
+  app.get('/openapi.json', { schema }, async ({ headers }, reply) => {
+    encoded ??= encodeDocument(app.swagger())
+    return sendDocument(reply, encoded, acceptsGzip(headers))
+  })
+}
+
+type EncodedDocument = { json: string; gzip: Buffer }
+
+/** Encoded once: the document is large, and final once the service has started. */
+function encodeDocument(document: object): EncodedDocument {
+  const json = JSON.stringify(document)
+  return { json, gzip: gzipSync(json) }
+}
+
+function sendDocument(
+  reply: FastifyReply,
+  { json, gzip }: EncodedDocument,
+  isCompressed: boolean,
+): FastifyReply {
+  reply.type('application/json').header('vary', 'accept-encoding')
+  return isCompressed ? reply.header('content-encoding', 'gzip').send(gzip) : reply.send(json)
 }
