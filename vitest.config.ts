@@ -11,7 +11,7 @@ export default defineConfig({
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     globalSetup: ['test/global.ts'],
-    setupFiles: ['test/answers.ts'],
+    setupFiles: ['test/answers.ts', 'test/patience.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },
