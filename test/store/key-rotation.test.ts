@@ -41,6 +41,20 @@ beforeAll(async () => {
     idOf(1),
     of(`migration/${idOf(1)}`),
   ])
+  await pool.query(
+    `insert into migration_batch (id, workspace_id, name, options, source_limit, destination_limit)
+     values ($1, $2, 'company', '{}', 1, 1)`,
+    [idOf(1), id],
+  )
+  await pool.query(
+    `insert into batch_mailbox (id, batch_id, line, state, source, destination)
+     values ($1, $1, 1, 'ready', '{}', '{}')`,
+    [idOf(1)],
+  )
+  await pool.query('insert into batch_mailbox_secret values ($1, $2)', [
+    idOf(1),
+    of(`batch_mailbox/${idOf(1)}`),
+  ])
 })
 afterAll(() => database.drop())
 
@@ -78,10 +92,12 @@ describe('a new SECRET_KEY', () => {
     expect(opened).toEqual(
       endpoints.slice(0, -1).map(({ id }) => `what webhook/${id}/signature needs`),
     )
-    const [secret] = await sealedOf('migration_secret', 'sealed', 'migration_id')
-    expect(decrypt(secret?.sealed ?? '', NEW, `migration/${idOf(1)}`)).toBe(
-      `what migration/${idOf(1)} needs`,
-    )
+    for (const object of ['migration', 'batch_mailbox']) {
+      const id = object === 'migration' ? 'migration_id' : 'mailbox_id'
+      const [secret] = await sealedOf(`${object}_secret`, 'sealed', id)
+      const context = `${object}/${idOf(1)}`
+      expect(decrypt(secret?.sealed ?? '', NEW, context)).toBe(`what ${context} needs`)
+    }
   })
 
   it('keeps texts that neither key decrypts', async () => {
@@ -107,6 +123,7 @@ describe('a new SECRET_KEY', () => {
     const known = [
       'alert_channel.secret',
       'alert_channel.settings_encrypted',
+      'batch_mailbox_secret.sealed',
       'dmarc_mailbox.sealed',
       'kept_key.sealed',
       'migration_secret.sealed',
