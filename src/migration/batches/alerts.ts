@@ -19,34 +19,28 @@ export async function raiseBatchAlert(
   if (counts.syncing + counts.queued > held) return
   const batch = await findBatch(trx, workspaceId, id)
   if (!batch) return
+  const isCompleted = counts.needs_attention + held === 0
+  const kind = isCompleted ? 'migration.completed' : 'migration.failed'
   const at = new Date()
   const about = {
     workspaceId,
+    kind,
+    key: `${kind} ${id} ${at.getTime()}`,
     incident: `migration-batch/${id}`,
     path: `/migrations/batches/${id}`,
     objects: [batch.name],
     at,
   }
-  if (counts.needs_attention + held === 0) {
+  if (isCompleted) {
     const title = `Resolved: all mailboxes of ${batch.name} are copied`
     const text = `${mailboxes(counts.in_sync)} in sync.`
-    const key = `migration.completed ${id} ${at.getTime()}`
-    await raiseResolved(trx, {
-      ...about,
-      kind: 'migration.completed',
-      key,
-      title,
-      text,
-      nextStep: '',
-    })
+    await raiseResolved(trx, { ...about, title, text, nextStep: '' })
     return
   }
   const problems = (await listProblems(trx, id)).filter(({ code }) => code !== 'invalid')
   const causes = problems.slice(0, 3).map(({ count, message }) => `${mailboxes(count)}: ${message}`)
   await raiseAlert(trx, {
     ...about,
-    kind: 'migration.failed',
-    key: `migration.failed ${id} ${at.getTime()}`,
     phase: 'open',
     severity: 'error',
     title: `${mailboxes(counts.needs_attention)} of the batch ${batch.name} ${counts.needs_attention === 1 ? 'needs' : 'need'} attention`,
