@@ -28,10 +28,10 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const serve = (words = '', more: Record<string, string> = {}, rows = 30) =>
+const serve = (words = '', more: Record<string, string> = {}, size = {}) =>
   openTerminal(`"${process.execPath}" "${PROGRAM}" serve ${words}`, {
     env: { ...env, ...more },
-    rows,
+    ...size,
   })
 
 describe('portreeve serve at a terminal', { timeout: 180_000 }, () => {
@@ -52,7 +52,7 @@ describe('portreeve serve at a terminal', { timeout: 180_000 }, () => {
   })
 
   it('shows problems as sentences, and the setup link again when they push it out of view', async () => {
-    terminal = serve('', {}, 10)
+    terminal = serve('', {}, { rows: 10 })
     await terminal.until(/Press Ctrl-C to stop\./)
     const pidFile = join(folder, 'data', 'postgres', 'postmaster.pid')
     // The service reports that its database ended, and starts it again.
@@ -66,7 +66,8 @@ describe('portreeve serve at a terminal', { timeout: 180_000 }, () => {
   })
 
   it('writes only JSON lines with --json', async () => {
-    terminal = serve('--json')
+    // As wide as a stack trace in JSON, which would otherwise be cut where the history begins.
+    terminal = serve('--json', {}, { columns: 8_000 })
     await terminal.until(/"setupLink":"http:\/\/localhost:\d+\/setup#\S{43}"/)
     // Polls, because a line can still be incomplete.
     const others = () =>

@@ -21,15 +21,20 @@ export type Terminal = {
   close: () => void
 }
 
-type TerminalOptions = { env?: Record<string, string>; rows?: number; cwd?: string }
+type TerminalOptions = {
+  env?: Record<string, string>
+  columns?: number
+  rows?: number
+  cwd?: string
+}
 
 /** Time limit for a change of the screen. */
 const PATIENCE_MS = 60_000
 
-/** Runs a shell command in a terminal of 100 columns (tmux, with a server of its own). */
+/** Runs a shell command in a terminal (tmux, with a server of its own). */
 export function openTerminal(
   command: string,
-  { env = {}, rows = 30, cwd = tmpdir() }: TerminalOptions = {},
+  { env = {}, columns = 100, rows = 30, cwd = tmpdir() }: TerminalOptions = {},
 ): Terminal {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-terminal-'))
   const base = { ...SURROUNDINGS, HOME: folder, LANG: 'C.UTF-8', TERM: 'xterm-256color' }
@@ -41,7 +46,7 @@ export function openTerminal(
     })
   // The pane stays after the command, with its exit code on the last line.
   const kept = `${command}; echo "[exit $?]"; sleep 600`
-  tmux('new-session', '-d', '-x', '100', '-y', String(rows), kept)
+  tmux('new-session', '-d', '-x', String(columns), '-y', String(rows), kept)
   const screen = () => tmux('capture-pane', '-p', '-J').trimEnd()
   return {
     screen,
