@@ -13,8 +13,8 @@ import { ADMINISTRATOR_METHODS } from '../net/imap/connection/sign-in.ts'
 import { MIGRATION_ORDERS } from './store.ts'
 
 /** PostgreSQL rejects NUL, and IMAP line breaks. No listed folder has either in its name. */
-const PLAIN = '^[^\\u0000-\\u001f\\u007f]*$'
-const Path = Type.String({ minLength: 1, maxLength: 1_000, pattern: PLAIN })
+export const PLAIN = '^[^\\u0000-\\u001f\\u007f]*$'
+export const Path = Type.String({ minLength: 1, maxLength: 1_000, pattern: PLAIN })
 const Secret = Type.String({ minLength: 1, maxLength: 10_000 })
 
 export const Administrator = Type.Object(

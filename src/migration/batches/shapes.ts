@@ -9,7 +9,7 @@ import {
   Timestamp,
   Uuid,
 } from '../../http/schema.ts'
-import { Administrator } from '../shapes.ts'
+import { Administrator, Path, PLAIN } from '../shapes.ts'
 import { BATCH_LIMITS, DEFAULT_HOST_LIMIT, MAX_HOST_LIMIT } from './limits.ts'
 import { MAILBOX_ORDERS } from './mailboxes/store.ts'
 import { FIELDS } from './parse/columns.ts'
@@ -17,9 +17,6 @@ import { FORMATS } from './parse/formats.ts'
 import { MAX_PASSWORD_CHARS, MAX_USER_CHARS } from './parse/read-side.ts'
 import { DELIMITERS } from './parse/split-lines.ts'
 import { MAILBOX_STATES } from './store.ts'
-
-const PLAIN = '^[^\\u0000-\\u001f\\u007f]*$'
-const Path = Type.String({ minLength: 1, maxLength: 1_000, pattern: PLAIN })
 
 const SideFields = {
   host: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),

@@ -15,7 +15,7 @@ import { frame } from './messages.ts'
 
 /**
  * The frame of screens behind the sign-in: navigation at the side, or at the bottom on a phone. It
- * is shown before the account is known, and stays. Its navigation starts anew with every switch to
+ * is shown before the account is known, and stays. Its navigation restarts with every switch to
  * another workspace or account.
  */
 export function AccountFrame({ children }: { children: ReactNode }) {

@@ -8,7 +8,7 @@ import { accountQuery } from '../queries.ts'
 import { choiceCount, returnToFirst, useLostWorkspace, useSwitches } from '../workspace-choice.ts'
 import { useSwitchWorkspace } from './use-switch-workspace.ts'
 
-/** The screens of a workspace, which start anew with every switch. */
+/** The screens of a workspace, which restart with every switch. */
 export function WorkspaceScreens() {
   const lostAt = useLostWorkspace()
   const switchWorkspace = useSwitchWorkspace()
