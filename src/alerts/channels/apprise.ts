@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Severity } from '../severity.ts'
-import { defineChannel, requireSuccess, type Delivery } from './define-channel.ts'
+import { defineChannel, type Delivery } from './define-channel.ts'
+import { requireSuccess } from './outcomes.ts'
 import { Secret, SelfHosted, Text } from './fields.ts'
 import { Dead } from './outcomes.ts'
 import { PRIVATE_SERVER_HELP, urlAt } from './self-hosted.ts'

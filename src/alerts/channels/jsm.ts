@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import type { Severity } from '../severity.ts'
 import { problemKey } from './appearance.ts'
-import { defineChannel, requireSuccess, type Delivery } from './define-channel.ts'
+import { defineChannel, type Delivery } from './define-channel.ts'
+import { requireSuccess } from './outcomes.ts'
 import { OneOf, Secret } from './fields.ts'
 import type { ServiceResponse } from './http.ts'
 

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { OPEN_LABEL, problemKey } from './appearance.ts'
-import { defineChannel, requireSuccess, type Delivery } from './define-channel.ts'
+import { defineChannel, type Delivery } from './define-channel.ts'
+import { requireSuccess } from './outcomes.ts'
 import { OneOf, Secret } from './fields.ts'
 
 const HOSTS = { US: 'https://events.pagerduty.com', EU: 'https://events.eu.pagerduty.com' }
