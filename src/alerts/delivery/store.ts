@@ -18,17 +18,16 @@ export async function findRef(
   return row?.ref ?? null
 }
 
+/** Stores the message at the service about an incident, where both still exist. */
 export async function saveRef(
   db: Db,
-  row: { channelId: string; incidentId: string; ref: string },
+  { channelId, incidentId, ref }: { channelId: string; incidentId: string; ref: string },
 ): Promise<void> {
-  await db
-    .insertInto('alertIncidentRef')
-    .values(row)
-    .onConflict((conflict) =>
-      conflict.columns(['channelId', 'incidentId']).doUpdateSet({ ref: row.ref }),
-    )
-    .execute()
+  await sql`
+    insert into alert_incident_ref (channel_id, incident_id, ref)
+    select c.id, i.id, ${ref} from alert_channel c, alert_incident i
+    where c.id = ${channelId} and i.id = ${incidentId} for key share
+    on conflict (channel_id, incident_id) do update set ref = excluded.ref`.execute(db)
 }
 
 /**
@@ -91,7 +90,8 @@ export async function giveUpMessage(
   if (!isOurs || count === 0) return
   await sql`
     insert into alert_message as m (channel_id, collecting, summarises, due_at)
-    values (${message.channel.id}, false, ${count}, ${summaryAt})
+    select id, false, ${count}, ${summaryAt}::timestamptz from alert_channel
+    where id = ${message.channel.id} for key share
     on conflict (channel_id) where summarises > 0 and state = 'waiting'
     do update set summarises = m.summarises + excluded.summarises`.execute(db)
 }

@@ -94,9 +94,14 @@ export async function postponeMessage(db: Db, id: string, dueAt: Date): Promise<
 
 /** Moves the alerts of a waiting message that are not critical into one of a later time. */
 export async function postponeUncritical(db: Db, id: string, dueAt: Date): Promise<void> {
+  // The channel is locked first, as where it is deleted.
   await sql`
-    with message as (
-      update alert_message set collecting = false where id = ${id} and state = 'waiting' returning id, channel_id),
+    with channel as (
+      select c.id from alert_channel c where c.id = (select channel_id from alert_message where id = ${id})
+      for key share),
+    message as (
+      update alert_message m set collecting = false from channel
+      where m.id = ${id} and m.state = 'waiting' and m.channel_id = channel.id returning m.id, m.channel_id),
     uncritical as (
       select c.message_id, c.alert_id from alert_message_content c
       join message on message.id = c.message_id join alert a on a.id = c.alert_id

@@ -61,9 +61,8 @@ export async function queueHandling(
     select c.id, false, ${incidentId} from alert_channel c
     where c.workspace_id = ${workspaceId} and c.type = any(${types}) and c.enabled
       and c.disabled_reason is null and c.confirmed_at is not null
-      and exists (select from ${arrivedAt(sql.ref('c.id'), incidentId)} and m.state <> 'failed')`.execute(
-    db,
-  )
+      and exists (select from ${arrivedAt(sql.ref('c.id'), incidentId)} and m.state <> 'failed')
+    order by c.id for key share of c`.execute(db)
 }
 
 /** The last alert of an open incident that a channel got; undefined where there is none. */
