@@ -39,7 +39,7 @@ import {
 } from './store.ts'
 
 /** The page with all alerts and their deliveries. */
-const HISTORY_PATH = '/alerts'
+const HISTORY_PATH = '/alerts/history'
 
 const TYPES = { bursts: BURST_TYPES, perMinute: MESSAGES_PER_MINUTE }
 

@@ -1,7 +1,7 @@
 import { LabelsForm } from '../labels/labels-form.tsx'
 import { labels as labelMessages } from '../labels/messages.ts'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
-import { MuteButton } from '../alerts/incidents/mutes.tsx'
+import { MuteButton } from '../alerts/silence/mutes.tsx'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../ui/actions/button.tsx'
