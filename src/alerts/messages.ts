@@ -1,6 +1,6 @@
 // Texts of alerts about channels, and of the emails that carry alerts and codes.
-import { ALERT_RETENTION_MS } from './limits.ts'
-import { DAY_MS } from '../time.ts'
+import { DAY_MS, HOUR_MS } from '../time.ts'
+import { ALERT_RETENTION_MS, CHAT_GIVE_UP_MS } from './limits.ts'
 
 /** Reason why no email can be sent. */
 export const NO_RELAY = 'Email is not configured: this service has no mail relay (SMTP_URL).'
@@ -62,7 +62,8 @@ export const unsentAlerts = (count: number) => ({
 export const CHANNEL_DELETED = 'The channel was deleted.'
 
 /** Error of the deliveries that it counts. */
-export const gaveUp = (error: string) => `Given up after six hours. Last error: ${error}`
+export const gaveUp = (error: string) =>
+  `Given up after ${CHAT_GIVE_UP_MS / HOUR_MS} hours. Last error: ${error}`
 
 export const disabledReasons = {
   dead: (words: string) => `The service no longer accepts these settings. ${words}`,

@@ -210,7 +210,7 @@ describe('a chat channel', () => {
     await portreeve.db.updateTable('alertChannel').set({ retryAt: null }).execute()
     const [failed] = await until(messages, (all) => all.length === 2)
     expect(failed).toMatchObject({ state: 'failed' })
-    expect(failed?.error).toMatch(/^Given up after six hours/)
+    expect(failed?.error).toMatch(/^Given up after 25 hours/)
     discord.respond(null)
     await portreeve.db
       .updateTable('alertMessage')

@@ -5,7 +5,14 @@ import { createLinkToken } from '../../src/alerts/silence/links/token.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { SERVICE_KEY, startTestService, type Person, type TestService } from '../service.ts'
-import { accessibilityFaults, faultsAtAllWidths, overflow, visit, type Visit } from './browsing.ts'
+import {
+  accessibilityFaults,
+  chooseDuration,
+  faultsAtAllWidths,
+  overflow,
+  visit,
+  type Visit,
+} from './browsing.ts'
 
 let portreeve: TestService
 let database: ReturnType<typeof openDatabase>
@@ -27,11 +34,7 @@ afterAll(async () => {
   await portreeve.stop()
 })
 
-function raise(
-  name: string,
-  severity: 'critical' | 'error' = 'error',
-  more: { kind?: string; path?: string } = {},
-) {
+function raise(name: string, severity: 'critical' | 'error' = 'error') {
   return raiseAlert(database.db, {
     workspaceId: alice.id,
     kind: 'blacklist.listed',
@@ -44,7 +47,6 @@ function raise(
     nextStep: 'Start delisting.',
     path: '/monitoring',
     at: new Date(),
-    ...more,
   })
 }
 
@@ -61,13 +63,6 @@ async function openAs(person: Person, path: string, width?: number): Promise<Vis
 
 const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
 const action = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-/** Submits the dialog for a duration, or until a date and time: `2026-11-26T14:00`. */
-async function choose(page: Page, submit: 'Snooze' | 'Mute', duration: string, until?: string) {
-  const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Duration').selectOption(duration)
-  if (until !== undefined) await dialog.getByLabel('Until', { exact: true }).fill(until)
-  await dialog.getByRole('button', { name: submit, exact: true }).click()
-}
 const select = (page: Page, name: string) => row(page, name).getByRole('checkbox').check()
 
 describe('the problems of a workspace', () => {
@@ -85,15 +80,15 @@ describe('the problems of a workspace', () => {
 
     await select(page, '192.0.2.2')
     await action(page, 'Snooze').click()
-    await choose(page, 'Snooze', 'Until a date and time', '2020-01-01T10:00')
+    await chooseDuration(page, 'Snooze', 'Until a date and time', '2020-01-01T10:00')
     await page.getByText('Choose a time between 15 minutes and 30 days from now.').waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
-    await choose(page, 'Snooze', '4 hours')
+    await chooseDuration(page, 'Snooze', '4 hours')
     await row(page, '192.0.2.2').getByText('Snoozed').waitFor()
     await select(page, '192.0.2.3')
     await action(page, 'Mute').click()
     await page.getByLabel('Reason').fill('Delisting requested')
-    await choose(page, 'Mute', 'Until unmuted')
+    await chooseDuration(page, 'Mute', 'Until unmuted')
     await row(page, '192.0.2.3').getByText('until unmuted: Delisting requested').waitFor()
     const muted = page.getByRole('region', { name: 'Muted' })
     await muted.getByRole('button', { name: 'Unmute 192.0.2.3 is listed' }).waitFor()
@@ -145,37 +140,9 @@ describe('the problems of a workspace', () => {
     const [, id] = /"id":"([^"]+)"/.exec(await answer.text()) ?? []
     await page.goto(`/${path}/${id}`)
     await action(page, 'Mute alerts').click()
-    await choose(page, 'Mute', '1 week')
+    await chooseDuration(page, 'Mute', '1 week')
     await action(page, 'Unmute alerts').click()
     await action(page, 'Mute alerts').waitFor()
-    await close()
-  })
-
-  it('about a watched domain are muted until a chosen time, and recorded', async () => {
-    const { page, close, complaints } = await openAs(alice, '/alerts', 390)
-    const headers = { origin: portreeve.url }
-    const watched = await page.request.post('/api/v1/domains/example.com/watch', { headers })
-    expect(watched.ok()).toBe(true)
-    await page.goto('/domains/example.com')
-    await action(page, 'Mute alerts').click()
-    const nextYear = new Date().getFullYear() + 1
-    await choose(page, 'Mute', 'Until a date and time', `${nextYear}-01-02T03:04`)
-    await action(page, 'Unmute alerts').waitFor()
-    await raise('example.com', 'error', { kind: 'domain.worse', path: '/domains/example.com' })
-    await page.goto('/alerts')
-    await row(page, 'example.com').getByText(`until 2 January ${nextYear} at 03:04`).waitFor()
-    await page.getByRole('link', { name: 'History', exact: true }).click()
-    const alert = page.getByRole('listitem').filter({ hasText: 'example.com is listed' })
-    await alert.first().getByText('Not sent: muted').waitFor()
-    await page.goto('/domains/example.com')
-    await action(page, 'Unmute alerts').click()
-    await action(page, 'Mute alerts').waitFor()
-    await database.db
-      .updateTable('alertIncident')
-      .set({ resolvedAt: new Date() })
-      .where('kind', '=', 'domain.worse')
-      .execute()
-    expect(complaints).toEqual([])
     await close()
   })
 
@@ -184,14 +151,14 @@ describe('the problems of a workspace', () => {
     await select(page, '192.0.2.1')
     await action(page, 'Mute').click()
     await page.getByLabel('What to mute').selectOption('All alerts of the topic “Blocklists”')
-    await choose(page, 'Mute', '1 day')
+    await chooseDuration(page, 'Mute', '1 day')
     await page.getByText('All are acknowledged, snoozed or muted.').waitFor()
     const muted = page.getByRole('region', { name: 'Muted' })
     await muted.getByRole('button', { name: 'Unmute Topic Blocklists' }).click()
     await page.getByText('3 not acknowledged yet.').waitFor()
     await action(page, 'Mute a topic').click()
     await page.getByRole('dialog').getByLabel('Topic').selectOption('Certificates')
-    await choose(page, 'Mute', 'Until unmuted')
+    await chooseDuration(page, 'Mute', 'Until unmuted')
     await muted.getByRole('button', { name: 'Unmute Topic Certificates' }).click()
     await page.getByText('No alerts are muted.').waitFor()
     await close()

@@ -16,7 +16,7 @@ export const durations = {
 
 export const snoozeDialog = {
   title: (count: number) => (count === 1 ? 'Snooze this problem' : `Snooze ${count} problems`),
-  text: 'Nothing is sent until then. If the problem is still open, one message says so.',
+  text: 'No messages until then. If the problem is still open, you get a reminder.',
   submit: 'Snooze',
 } as const
 
