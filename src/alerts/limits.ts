@@ -36,8 +36,8 @@ export const SUMMARY_RETRY_MS = 10 * MINUTE_MS
 export const RETRY_AFTER_MS = { least: SECOND_MS, most: HOUR_MS }
 
 /**
- * A service that says twice within this time that the settings no longer work is believed; the
- * second attempt follows after the delay.
+ * Milliseconds within which a second rejection of the settings disables a channel, and before the
+ * attempt that may be the second one.
  */
 export const DEAD_WINDOW_MS = 10 * MINUTE_MS
 export const DEAD_RETRY_MS = 30 * SECOND_MS

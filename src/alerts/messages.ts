@@ -55,7 +55,7 @@ export const groupedAlerts = {
 /** The message after a time in which a service was away. */
 export const unsentAlerts = (count: number) => ({
   title: `${count} ${count === 1 ? 'alert' : 'alerts'} could not be sent here`,
-  text: 'The service was unavailable for too long. The list of alerts in the dashboard has them.',
+  text: 'The service was unavailable for too long. See the alert history in the dashboard.',
 })
 
 /** Error of what waited for a channel that was deleted. */
@@ -67,7 +67,7 @@ export const gaveUp = (error: string) =>
 
 export const disabledReasons = {
   dead: (words: string) => `The service no longer accepts these settings. ${words}`,
-  gone: 'The receiver responded that it wants no more alerts (410).',
+  gone: 'The receiver no longer accepts alerts (410 Gone).',
   failing: (error: string) => `Every attempt has failed for a week. Last error: ${error}`,
 } as const
 

@@ -32,7 +32,7 @@ export const jsm = defineChannel({
     key: Secret({ label: 'API key' }, { maxLength: 200 }),
     service: OneOf(['Jira Service Management', 'Opsgenie', 'Opsgenie EU'], {
       label: 'Service',
-      help: 'Atlassian ends the addresses of Opsgenie in April 2027.',
+      help: 'Atlassian shuts down the Opsgenie API in April 2027.',
     }),
   }),
   limits: { title: 130, text: 14_000, perMinute: 60 },

@@ -14,7 +14,7 @@ export const matrix = defineChannel({
   name: 'Matrix',
   group: 'chat',
   keywords: 'element synapse',
-  docs: 'Create an account for alerts, let it join a room without encryption, and copy its access token.',
+  docs: 'Create an account for alerts, join an unencrypted room with it, and copy its access token.',
   ending: 'The first message is edited, and a new message says that the problem ended.',
   disabling: 'The access token is no longer valid, or the account left the room (401, 403).',
   fields: Type.Object({

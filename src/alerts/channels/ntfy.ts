@@ -44,7 +44,7 @@ export const ntfy = defineChannel({
     token: Type.Optional(
       Secret({
         label: 'Access token',
-        help: 'Needed where the topic is protected.',
+        help: 'Required if the topic is protected.',
         placeholder: 'tk_…',
       }),
     ),

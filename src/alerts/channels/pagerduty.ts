@@ -22,7 +22,7 @@ export const pagerDuty = defineChannel({
     ),
     region: OneOf(['US', 'EU'], {
       label: 'Service region',
-      help: 'EU where the address of your account ends with eu.pagerduty.com.',
+      help: 'EU if the address of your account ends with eu.pagerduty.com.',
     }),
   }),
   limits: { title: 1_000, text: 15_000, perMinute: 60 },

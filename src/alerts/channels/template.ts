@@ -30,7 +30,7 @@ export const template = defineChannel({
       Secret(
         {
           label: 'Headers',
-          help: 'One in each line, or with | between them.',
+          help: 'One per line, or separated by |.',
           placeholder: 'Authorization: Bearer …',
         },
         { pattern: '^[\\x20-\\x7e\\r\\n]*$' },
