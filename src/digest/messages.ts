@@ -32,8 +32,7 @@ export const head = {
     `${name} of ${workspace}: ${verdict}`,
   open: (problems: number) =>
     problems === 0 ? 'No open problems' : count(problems, 'open problem'),
-  attention: (objects: number, problems: number) =>
-    `${count(objects, problems > 0 ? 'other issue needs' : 'issue needs', problems > 0 ? 'other issues need' : 'issues need')} attention.`,
+  attention: (objects: number) => `${count(objects, 'object needs', 'objects need')} attention.`,
   changes: (parts: string[], since: string) =>
     parts.length === 0 ? `Nothing changed since ${since}.` : `Since ${since}: ${listed(parts)}.`,
   raised: (alerts: number) => count(alerts, 'new alert'),

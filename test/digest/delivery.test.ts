@@ -77,7 +77,7 @@ describe('a digest', () => {
     expect(mail?.subject).toBe('Weekly digest of Alice: 2 open problems')
     // As the page of alerts counts them; each object is shown once.
     expect(await countIncidents(database.db, alice.id, { state: 'open' })).toBe(2)
-    expect(mail?.text).toContain('3 other issues need attention.')
+    expect(mail?.text).toContain('3 objects need attention.')
     const [, attention = ''] = /\nNeeds attention\n(.*?)\nDMARC/s.exec(mail?.text ?? '') ?? []
     expect(attention).toContain('- mail.example.com (main relay) is on 2 blocklists')
     expect(attention).not.toMatch(/certificate|SPF/)

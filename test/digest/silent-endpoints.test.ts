@@ -41,7 +41,7 @@ it('shows the endpoints of its workspace that receive no requests among what nee
   const request = { ...member, settings, period, nextAt: null }
   const { subject, text } = await composeDigestEmail(portreeve.deps, request, alice.email, null)
   expect(subject).toBe('Weekly digest of Alice: no open problems')
-  expect(text).toContain('1 issue needs attention.')
+  expect(text).toContain('1 object needs attention.')
   expect(text).toContain(
     '- nightly backup receives no requests\n  The last one arrived on 20 Nov 2026.',
   )

@@ -93,7 +93,7 @@ function verdictOf(facts: DigestFacts, since: string): DigestDocument['verdict']
     tone,
     title: head.open(problems),
     text: [
-      ...(attention > 0 ? [head.attention(attention, problems)] : []),
+      ...(attention > 0 ? [head.attention(attention)] : []),
       head.changes(parts, since),
       ...expirySentence(facts),
     ].join(' '),
