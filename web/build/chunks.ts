@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 
-const CHARTS = /[\\/](?:ui[\\/]charts|node_modules[\\/]d3-\w+)[\\/]/
+/** What draws; the small strip and the bar of cards and tables need none of it. */
+const CHARTS =
+  /[\\/](?:ui[\\/]charts[\\/](?!small-day-strip|percentage-bar)|node_modules[\\/]d3-\w+[\\/])/
 
 /**
  * How the modules are put into files. A phone on a slow network waits longer for thirty small files
@@ -10,6 +12,7 @@ const CHARTS = /[\\/](?:ui[\\/]charts|node_modules[\\/]d3-\w+)[\\/]/
  * - `dashboard` has the rest of what every screen of the dashboard needs.
  * - `styles` has the style sheets of all screens: together they are smaller than one chart library.
  * - `ui` has what most screens share, and `charts` what draws.
+ * - `api` has the requests of all folders: the overview needs many of them, but not their screens.
  * - The other folders of `src/` have one file each, with what several screens need, and a second one
  *   for what uses charts: a screen without charts does not load them.
  */
@@ -17,12 +20,10 @@ export const CHUNKS = [
   { debugName: 'shared', name: sharedChunk },
   { debugName: 'dashboard', name: dashboardChunk, tags: ['$initial' as const] },
   { name: 'styles', test: isStyleSheet },
+  // Before the charts, which would take along what they need of it.
+  { name: 'ui', test: isCommon, minShareCount: 2 },
   { name: 'charts', test: CHARTS },
-  {
-    name: 'ui',
-    test: /[\\/]web[\\/]src[\\/](?:ui|labels|account|imap|workspaces)[\\/]/,
-    minShareCount: 2,
-  },
+  { name: 'api', test: /[\\/]web[\\/]src[\\/].+[\\/]api\.ts$/, minShareCount: 2 },
   { debugName: 'folders', name: folderChunk, minShareCount: 2 },
 ]
 
@@ -43,6 +44,13 @@ function sharedChunk(id: string, graph: ModuleGraph): string | null {
 
 function dashboardChunk(id: string): string | null {
   return isOwn(id) ? null : 'dashboard'
+}
+
+const COMMON =
+  /[\\/](?:web[\\/]src[\\/](?:ui|labels|account|imap|workspaces)|node_modules[\\/]@tanstack)[\\/]|guess-target\.ts$/
+
+function isCommon(id: string): boolean {
+  return COMMON.test(id) && !CHARTS.test(id)
 }
 
 function isStyleSheet(id: string): boolean {

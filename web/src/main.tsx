@@ -4,6 +4,7 @@ import { startTransition, StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { isTemporary } from './api.ts'
 import { sendDeletionsOnLeave } from './deletions.ts'
+import { watchInteraction } from './interaction.ts'
 import { followBrowserConnection, watchReachability } from './reachability.ts'
 import { createDashboard, preloadScreen } from './routes.tsx'
 import { followTheme } from './ui/theme/use-theme.ts'
@@ -13,6 +14,7 @@ onlineManager.setEventListener(watchReachability)
 followBrowserConnection()
 sendDeletionsOnLeave()
 followTheme()
+watchInteraction()
 
 const queries: QueryClient = new QueryClient({
   defaultOptions: { queries: { retry: (count, error) => count < 2 && isTemporary(error) } },

@@ -1,0 +1,34 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { accountQuery, serviceQuery } from '../../queries.ts'
+import { Button } from '../../ui/actions/button.tsx'
+import { Stack } from '../../ui/layout/page.tsx'
+import { signInPrompt as messages } from '../messages.ts'
+import { CodeForm } from './code-form.tsx'
+import { CredentialsForm } from './credentials-form.tsx'
+import { OtherMethods, openOidcTab } from './other-methods.tsx'
+
+type MethodsProps = { onDone: () => Promise<void>; onCancel: () => void }
+
+/** The ways for the account on the screen to sign in again. */
+export function SignInAgain({ onDone, onCancel }: MethodsProps) {
+  const { data: account } = useQuery(accountQuery)
+  const { data: service } = useQuery(serviceQuery)
+  const [needsCode, setNeedsCode] = useState(false)
+  const cancel = <Button onClick={onCancel}>{messages.cancel}</Button>
+  if (needsCode) return <CodeForm onDone={onDone} onStartAgain={() => setNeedsCode(false)} />
+  return (
+    <Stack>
+      {service?.passwordSignIn !== false && (
+        <CredentialsForm
+          email={account?.email ?? ''}
+          onDone={onDone}
+          onCodeNeeded={() => setNeedsCode(true)}
+          aside={cancel}
+        />
+      )}
+      {service && <OtherMethods service={service} onDone={onDone} onOidc={openOidcTab} />}
+      {service?.passwordSignIn === false && cancel}
+    </Stack>
+  )
+}
