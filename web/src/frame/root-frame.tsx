@@ -1,4 +1,5 @@
 import { Outlet, useMatches } from '@tanstack/react-router'
+import { useDeferredValue } from 'react'
 import { ToastList } from '../ui/feedback/toast-list.tsx'
 import { AccountFrame } from './account-frame.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
@@ -14,6 +15,9 @@ export function RootFrame() {
   const isOwn = useMatches({
     select: (matches) => matches.some(({ routeId }) => routeId === `/${OWN}`),
   })
+  // The frame is rendered in short steps, between which the browser responds.
+  const isStarted = useDeferredValue(true, false)
+  if (!isStarted) return null
   return (
     <>
       {isOwn ? (
