@@ -81,7 +81,7 @@ async function call<T>(path: string, body?: object): Promise<T> {
 async function openPage(height: number, colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
   const context = await browser.newContext({
     baseURL: portreeve.url,
-    viewport: { width: 1280, height },
+    viewport: { width: 1440, height },
     colorScheme,
     reducedMotion: 'reduce',
   })
@@ -94,11 +94,12 @@ async function openPage(height: number, colorScheme: 'light' | 'dark' = 'light')
   return page
 }
 
+const PHONE = { width: 390, height: 844 }
+
 async function capture(page: Page, name: string): Promise<void> {
   // The picture shows no caret, hover or scroll bar.
   await page.mouse.move(0, 0)
   await page.screenshot({ path: join(FOLDER, `${name}.png`), caret: 'hide' })
-  await page.context().close()
 }
 
 it('a check of an address', async () => {
