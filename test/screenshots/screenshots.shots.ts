@@ -96,10 +96,17 @@ async function openPage(height: number, colorScheme: 'light' | 'dark' = 'light')
 
 const PHONE = { width: 390, height: 844 }
 
+/** Takes the picture NAME.png, and NAME-phone.png of the same page on a phone. */
 async function capture(page: Page, name: string): Promise<void> {
+  const take = (file: string) =>
+    page.screenshot({ path: join(FOLDER, `${file}.png`), caret: 'hide' })
   // The picture shows no caret, hover or scroll bar.
   await page.mouse.move(0, 0)
-  await page.screenshot({ path: join(FOLDER, `${name}.png`), caret: 'hide' })
+  await take(name)
+  await page.setViewportSize(PHONE)
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)))
+  await take(`${name}-phone`)
+  await page.context().close()
 }
 
 it('a check of an address', async () => {

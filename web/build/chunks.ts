@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 
 /** What draws; the small strip and the bar of cards and tables need none of it. */
-const CHARTS =
-  /[\\/](?:ui[\\/]charts[\\/](?!small-day-strip|percentage-bar)|node_modules[\\/]d3-\w+[\\/])/
+const CHARTS = /[\\/]ui[\\/]charts[\\/](?!small-day-strip|percentage-bar)/
+
+/** The scales of axes, which a timeline or a strip of days has none of. */
+const SCALES = /[\\/]node_modules[\\/]d3-\w+[\\/]/
 
 /**
  * How the modules are put into files. A phone on a slow network waits longer for thirty small files
@@ -11,7 +13,7 @@ const CHARTS =
  * - `shared` has React and what the dashboard and the API reference both use.
  * - `dashboard` has the rest of what every screen of the dashboard needs.
  * - `styles` has the style sheets of all screens: together they are smaller than one chart library.
- * - `ui` has what most screens share, and `charts` what draws.
+ * - `ui` has what most screens share, `charts` what draws, and `axes` what draws with scales.
  * - `api` has the requests of all folders: the overview needs many of them, but not their screens.
  * - The other folders of `src/` have one file each, with what several screens need, and a second one
  *   for what uses charts: a screen without charts does not load them.
@@ -22,7 +24,8 @@ export const CHUNKS = [
   { name: 'styles', test: isStyleSheet },
   // Before the charts, which would take along what they need of it.
   { name: 'ui', test: isCommon, minShareCount: 2 },
-  { name: 'charts', test: CHARTS },
+  { debugName: 'charts', name: chartChunk },
+  { name: 'axes', test: isChart },
   { name: 'api', test: /[\\/]web[\\/]src[\\/].+[\\/]api\.ts$/, minShareCount: 2 },
   { debugName: 'folders', name: folderChunk, minShareCount: 2 },
 ]
@@ -53,6 +56,15 @@ function isCommon(id: string): boolean {
   return COMMON.test(id) && !CHARTS.test(id)
 }
 
+function chartChunk(id: string, graph: ModuleGraph): string | null {
+  if (!CHARTS.test(id)) return null
+  return reaches(graph, id, SCALES) ? null : 'charts'
+}
+
+function isChart(id: string): boolean {
+  return CHARTS.test(id) || SCALES.test(id)
+}
+
 function isStyleSheet(id: string): boolean {
   return id.endsWith('.css') && !isOwn(id)
 }
@@ -69,9 +81,13 @@ function reachable(graph: ModuleGraph, from: string): Set<string> {
   return found
 }
 
+function reaches(graph: ModuleGraph, from: string, pattern: RegExp): boolean {
+  return [...reachable(graph, from)].some((id) => pattern.test(id))
+}
+
 function folderChunk(id: string, graph: ModuleGraph): string | null {
   const [, folder = null] = /\/web\/src\/((?:alerts|migrations)\/\w+(?=\/)|[^/]+)\//.exec(id) ?? []
   if (folder === null || folder === 'pages') return null
   const name = folder.replace('/', '-')
-  return [...reachable(graph, id)].some((each) => CHARTS.test(each)) ? `${name}-charts` : name
+  return reaches(graph, id, CHARTS) ? `${name}-charts` : name
 }
