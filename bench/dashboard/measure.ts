@@ -105,8 +105,15 @@ try {
   const paths = positionals.length > 0 ? positionals : await allPages(values.url, cookie)
   for (const path of paths) {
     const reports: Report[] = []
-    for (let turn = 0; turn < Number(values.runs); turn++) reports.push(await measure(path, folder))
-    console.log(row(path, reports))
+    for (let turn = 0; turn < Number(values.runs); turn++) {
+      try {
+        reports.push(await measure(path, folder))
+      } catch (error) {
+        // Lighthouse loses a page now and then; the others are still measured.
+        console.error(`${path} was not measured: ${(error as Error).message.split('\n')[1]}`)
+      }
+    }
+    if (reports.length > 0) console.log(row(path, reports))
   }
 } finally {
   await rm(folder, { recursive: true })

@@ -17,7 +17,7 @@ export function RootFrame() {
   })
   // The frame is rendered in short steps, between which the browser responds.
   const isStarted = useDeferredValue(true, false)
-  if (!isStarted) return null
+  if (!isStarted) return <Starting />
   return (
     <>
       {isOwn ? (
@@ -30,5 +30,14 @@ export function RootFrame() {
       <ConnectionBanner />
       <ToastList />
     </>
+  )
+}
+
+/** What index.html shows while the scripts load. */
+function Starting() {
+  return (
+    <p className="boot">
+      <img src="/favicon.svg" width={28} height={28} alt="" /> Portreeve
+    </p>
   )
 }
