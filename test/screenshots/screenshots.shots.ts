@@ -105,7 +105,7 @@ async function capture(page: Page, name: string, { alsoOnPhone = false } = {}): 
   await take(name)
   if (alsoOnPhone) {
     await page.setViewportSize(PHONE)
-    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)))
+    await page.evaluate('new Promise(requestAnimationFrame)')
     await take(`${name}-phone`)
   }
   await page.context().close()
