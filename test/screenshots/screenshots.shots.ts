@@ -47,7 +47,7 @@ beforeAll(async () => {
     dns.records[`${address.split('.').toReversed().join('.')}.in-addr.arpa PTR`] = [name]
   }
   dns.records['_dmarc.example.com TXT'] = ['v=DMARC1; p=none; rua=mailto:reports@example.com']
-  slow = await startProxy(destination.port, { roundTrip: 300 })
+  slow = await startProxy(destination.port, { roundTrip: 600 })
   portreeve = await startTestService({
     DNS_SERVERS: `127.0.0.1:${dns.port}`,
     DNSBL_SERVERS: `127.0.0.1:${lists.port}`,
@@ -232,7 +232,7 @@ it('a running migration, and the overview', async () => {
     .getByText(/messages\/s/)
     .first()
     .waitFor({ timeout: 60_000 })
-  await capture(migration, 'migration', { alsoOnPhone: true })
   await overview.getByText('In progress').first().waitFor()
   await capture(overview, 'overview', { alsoOnPhone: true })
+  await capture(migration, 'migration', { alsoOnPhone: true })
 })

@@ -3,6 +3,7 @@ import { useDeferredValue } from 'react'
 import { ToastList } from '../ui/feedback/toast-list.tsx'
 import { AccountFrame } from './account-frame.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
+import { frame } from './messages.ts'
 
 /** The id of the route above all screens that need a session. */
 export const OWN = 'own'
@@ -37,7 +38,7 @@ export function RootFrame() {
 function Starting() {
   return (
     <p className="boot">
-      <img src="/favicon.svg" width={28} height={28} alt="" /> Portreeve
+      <img src="/favicon.svg" width={28} height={28} alt="" /> {frame.name}
     </p>
   )
 }
