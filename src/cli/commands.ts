@@ -5,6 +5,7 @@ import { completionCommand } from './completion/completion.ts'
 import { doctorCommand } from './doctor/doctor.ts'
 import { helpCommand } from './help/help.ts'
 import { importReportsCommand } from './import-reports/import-reports.ts'
+import { imapsyncCommand } from './imapsync/imapsync.ts'
 import { listenCommand } from './listen/listen.ts'
 import { migrateCommand } from './migrate/migrate.ts'
 import { serveCommand } from './serve/serve.ts'
@@ -35,6 +36,7 @@ export const ROOT: CliCommand = defineGroup({
     serveCommand,
     checkCommand,
     migrateCommand,
+    imapsyncCommand,
     userCommand,
     workspaceCommand,
     tokenCommand,
