@@ -33,11 +33,11 @@ export function perlSubstitution(text: string, option: string): (name: string) =
   const open = text[1]
   if (text[0] !== 's' || open === undefined || /[\w\s]/.test(open)) throw wrong
   const close = PAIRS[open] ?? open
-  const from = readPart(text, 2, close)
+  const from = readPart(text, 2, open, close)
   if (!from) throw wrong
   const isPaired = close !== open
   if (isPaired && text[from.end] !== open) throw wrong
-  const to = readPart(text, from.end + (isPaired ? 1 : 0), close)
+  const to = readPart(text, from.end + (isPaired ? 1 : 0), open, close)
   const flags = to ? text.slice(to.end) : ''
   if (!to || !/^[gi]*$/.test(flags)) throw wrong
   const pattern = perlPattern(from.part, option, flags)
@@ -45,20 +45,20 @@ export function perlSubstitution(text: string, option: string): (name: string) =
   return (name) => name.replace(pattern, replacement)
 }
 
-/** Reads up to an end that no backslash precedes. */
+/** Reads up to the end, which no backslash precedes. Pairs of braces can be nested. */
 function readPart(
   text: string,
   start: number,
+  open: string,
   close: string,
 ): { part: string; end: number } | null {
-  let part = ''
+  let [part, depth] = ['', 0]
   for (let at = start; at < text.length; at++) {
     const character = text[at] as string
-    if (character === close) return { part, end: at + 1 }
-    if (character === '\\' && text[at + 1] === close && close === '/') {
-      part += close
-      at += 1
-    } else if (character === '\\') part += character + (text[(at += 1)] ?? '')
+    if (character === close && depth === 0) return { part, end: at + 1 }
+    if (open !== close) depth += Number(character === open) - Number(character === close)
+    if (character === '\\' && text[at + 1] === close && open === close) part += text[(at += 1)]
+    else if (character === '\\') part += character + (text[(at += 1)] ?? '')
     else part += character
   }
   return null

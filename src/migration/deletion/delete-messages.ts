@@ -96,8 +96,8 @@ async function listFolder(
 }
 
 /** @returns false when the messages are marked as deleted but still there */
-async function remove(wire: Wire, uids: readonly number[], remove: boolean): Promise<boolean> {
-  const canRemove = remove && wire.capabilities.has('UIDPLUS')
+async function remove(wire: Wire, uids: readonly number[], isRemoved: boolean): Promise<boolean> {
+  const canRemove = isRemoved && wire.capabilities.has('UIDPLUS')
   for (let at = 0; at < uids.length; at += UIDS_PER_STORE) {
     const set = formatUidSet(uids.slice(at, at + UIDS_PER_STORE))
     await wire.run([`UID STORE ${set} +FLAGS.SILENT (\\Deleted)`])
