@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import * as consume from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { imapsyncPage } from '../../scripts/imapsync-docs.ts'
 import { parseArguments } from '../../src/cli/imapsync/parse-arguments.ts'
@@ -68,13 +68,15 @@ describe('portreeve imapsync', () => {
       cwd: folder,
       env: { ...SURROUNDINGS, DATA_DIR: folder, ...env },
     })
-    const done = Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]).then(
-      ([out, err, [code]]) => ({
-        out: out + err,
-        code: code as number,
-        exit: MAILCOW.exec(out)?.slice(1),
-      }),
-    )
+    const done = Promise.all([
+      consume.text(child.stdout),
+      consume.text(child.stderr),
+      once(child, 'exit'),
+    ]).then(([out, err, [code]]) => ({
+      out: out + err,
+      code: code as number,
+      exit: MAILCOW.exec(out)?.slice(1),
+    }))
     return { child, done }
   }
   const run = (...asked: Parameters<typeof start>) => start(...asked).done

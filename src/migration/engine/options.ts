@@ -1,5 +1,6 @@
 import type { Logger } from '../../log.ts'
 import type { WaitTimes } from '../limits.ts'
+import type { RateLimit } from './connections/pacer.ts'
 import type { MigrationAccount } from './connections/connection-pair.ts'
 import type { MessageCopy, MigrationNote } from './context.ts'
 import type { MessageFilter } from './filter.ts'
@@ -35,9 +36,6 @@ export type MigrateOptions = {
   /** Limits the average rate. */
   rate?: RateLimit
 }
-
-/** The highest average rate of a migration; Infinity for no limit. */
-export type RateLimit = { bytesPerSecond: number; messagesPerSecond: number }
 
 export type MigrateDeps = {
   source: MigrationAccount

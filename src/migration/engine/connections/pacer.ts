@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RateLimit } from '../options.ts'
+
+/** The highest average rate of a migration; Infinity for no limit. */
+export type RateLimit = { bytesPerSecond: number; messagesPerSecond: number }
 
 /** Delays batches, so that a migration keeps its average rate. */
 export type Pacer = {
