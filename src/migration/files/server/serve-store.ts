@@ -1,0 +1,289 @@
+import { duplexPair, type Duplex } from 'node:stream'
+import { once } from 'node:events'
+import { formatUidSet } from '../../../net/imap/connection/command-encoding.ts'
+import { createWire } from '../../../net/imap/connection/wire.ts'
+import type { Session } from '../../../net/imap/connection/session.ts'
+import { epochMsOf } from '../../../net/imap/append/flags-and-dates.ts'
+import { decodeMailbox, encodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
+import { parseUidSet } from '../../engine/journal/uid-set.ts'
+import type {
+  IncomingMessage,
+  IncomingMeta,
+  MailStore,
+  StoredMessage,
+  StoreFolder,
+} from '../store.ts'
+import { createCommandReader, readName, type Command } from './read-commands.ts'
+
+const CAPABILITIES = [
+  'IMAP4REV1',
+  'UIDPLUS',
+  'MULTIAPPEND',
+  'LITERAL+',
+  'BINARY',
+  'LIST-EXTENDED',
+  'LIST-STATUS',
+  'STATUS=SIZE',
+  'ESEARCH',
+]
+
+const PERMANENT_FLAGS = '\\Answered \\Flagged \\Deleted \\Seen \\Draft \\*'
+
+/**
+ * Opens a session with mail in files. The engine speaks IMAP to it over a stream in memory, so that
+ * files are copied, resumed and verified as any server is.
+ */
+export function openStoreSession(store: MailStore): Session {
+  const [client, server] = duplexPair({ highWaterMark: 1024 * 1024 })
+  serve(store, server)
+  return {
+    wire: createWire(client, { capabilities: CAPABILITIES }),
+    namespace: { prefix: '', delimiter: '/' },
+    isEncrypted: true,
+    isCourier: false,
+  }
+}
+
+/** A message of an APPEND that is being read. */
+type Arrived = { incoming: IncomingMessage; meta: IncomingMeta }
+
+function serve(store: MailStore, socket: Duplex): void {
+  const session = new StoreSession(store, socket)
+  socket.on('data', (chunk: Buffer) => session.push(chunk))
+  socket.on('error', () => undefined)
+  socket.on('close', () => session.close())
+  socket.on('end', () => socket.destroy())
+}
+
+class StoreSession {
+  readonly #store: MailStore
+  readonly #socket: Duplex
+  readonly #reader: { push(chunk: Buffer): void }
+  #selected: StoreFolder | null = null
+  /** Messages of the APPEND that is being read. */
+  #arrived: Arrived[] = []
+  /** Commands run one after another. */
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(store: MailStore, socket: Duplex) {
+    this.#store = store
+    this.#socket = socket
+    this.#reader = createCommandReader({
+      onLiteral: (before, _size, isSynchronizing) => {
+        if (isSynchronizing) socket.write('+ OK\r\n')
+        return this.#receive(before)
+      },
+      onCommand: (command) => {
+        const arrived = this.#arrived
+        this.#arrived = []
+        this.#running = this.#running
+          .then(() => this.#run(command, arrived))
+          .catch((error: unknown) => void socket.destroy(error as Error))
+      },
+    })
+  }
+
+  push(chunk: Buffer): void {
+    this.#reader.push(chunk)
+  }
+
+  close(): void {
+    for (const { incoming } of this.#arrived) incoming.discard()
+    this.#arrived = []
+  }
+
+  /** Takes a message of an APPEND. Into a folder that does not exist, it is read and dropped. */
+  #receive(before: string): { write(chunk: Buffer): void; end(): void } {
+    const text = before.replace(/^\S+ \S+ /, '')
+    const [name] = readName(text)
+    const folder = this.#find(name)
+    const nothing = { write: () => undefined, end: () => undefined }
+    if (!folder || !this.#store.writer) return nothing
+    const incoming = this.#store.writer.begin(folder)
+    this.#arrived.push({ incoming, meta: metaOf(before) })
+    return { write: (chunk) => incoming.write(chunk), end: () => undefined }
+  }
+
+  async #run({ tag, verb, text }: Command, arrived: Arrived[]): Promise<void> {
+    const { status, before } = await this.#answer(verb, text, arrived)
+    await this.#send(`${before}${tag} ${status}\r\n`)
+    if (verb === 'LOGOUT') this.#socket.end()
+  }
+
+  async #answer(
+    verb: string,
+    text: string,
+    arrived: Arrived[],
+  ): Promise<{ status: string; before: string }> {
+    const done = (before = '', code = '') => ({ status: `OK ${code}Done.`, before })
+    const missing = { status: 'NO [TRYCREATE] The folder does not exist.', before: '' }
+    const [name, rest] = readName(text)
+    if (verb === 'LIST') return done(this.#list())
+    if (verb === 'STATUS') {
+      const folder = this.#find(name)
+      return folder ? done(statusLine(name, folder)) : missing
+    }
+    if (verb === 'SELECT' || verb === 'EXAMINE') {
+      this.#selected = this.#find(name) ?? null
+      const access = verb === 'SELECT' && this.#store.writer ? 'READ-WRITE' : 'READ-ONLY'
+      return this.#selected ? done(openingLines(this.#selected), `[${access}] `) : missing
+    }
+    if (verb === 'CREATE') {
+      const path = pathOf(name)
+      if (this.#store.folders.has(path))
+        return { status: 'NO [ALREADYEXISTS] The folder exists.', before: '' }
+      this.#store.writer?.create(path)
+      return done()
+    }
+    if (verb === 'APPEND') {
+      const folder = this.#find(name)
+      if (!folder || !this.#store.writer) return missing
+      const uids = await this.#store.writer.commit(folder, arrived)
+      const set = uids.join(',')
+      return done('', `[APPENDUID ${folder.uidValidity} ${set}] `)
+    }
+    if (verb === 'UID SEARCH') return done(searchLine(this.#selected, text))
+    if (verb === 'UID FETCH') {
+      await this.#fetch(name, rest)
+      return done()
+    }
+    if (verb === 'UID STORE') {
+      const flags = /\(([^)]*)\)/.exec(rest)?.[1]?.split(' ') ?? []
+      if (this.#selected)
+        this.#store.writer?.addFlags(this.#selected, new Set(parseUidSet(name)), flags)
+      return done()
+    }
+    return done(verb === 'LOGOUT' ? '* BYE Goodbye.\r\n' : '')
+  }
+
+  #find(name: string): StoreFolder | undefined {
+    return this.#store.folders.get(pathOf(name))
+  }
+
+  #list(): string {
+    return [...this.#store.folders.values()]
+      .map((folder) => {
+        const name = quoted(encodeMailbox(folder.path))
+        return `* LIST (\\Subscribed) "/" ${name}\r\n${statusLine(encodeMailbox(folder.path), folder)}`
+      })
+      .join('')
+  }
+
+  async #fetch(set: string, items: string): Promise<void> {
+    const folder = this.#selected
+    if (!folder) return
+    const { messages } = folder
+    const isBody = items.includes('BODY.PEEK[]')
+    const isHeader = items.includes('HEADER.FIELDS')
+    let waiting = ''
+    for (const [from, to] of rangesOf(set)) {
+      for (let at = firstFrom(messages, from); at < messages.length; at++) {
+        const message = messages[at] as StoredMessage
+        if (message.uid > to) break
+        if (isBody) await this.#sendBody(at + 1, message)
+        else {
+          waiting += rowOf(at + 1, message, isHeader)
+          if (waiting.length > 64 * 1024) {
+            await this.#send(waiting)
+            waiting = ''
+          }
+        }
+      }
+    }
+    if (waiting !== '') await this.#send(waiting)
+  }
+
+  /** A file that changed meanwhile has another size: the connection ends, and nothing is stored. */
+  async #sendBody(number: number, { uid, size, read }: StoredMessage): Promise<void> {
+    const head = `* ${number} FETCH (UID ${uid} BODY[] {${size}}\r\n`
+    let sent = 0
+    let parts: Buffer[] = [Buffer.from(head)]
+    let bytes = 0
+    for (const part of read()) {
+      sent += part.length
+      parts.push(part)
+      bytes += part.length
+      if (bytes < 256 * 1024) continue
+      await this.#sendParts(parts)
+      parts = []
+      bytes = 0
+    }
+    if (sent !== size)
+      throw new Error(`A file changed while it was read: ${sent} bytes of ${size}.`)
+    parts.push(Buffer.from(')\r\n'))
+    await this.#sendParts(parts)
+  }
+
+  async #sendParts(parts: Buffer[]): Promise<void> {
+    await this.#send(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts))
+  }
+
+  async #send(data: string | Buffer): Promise<void> {
+    const socket = this.#socket
+    if (socket.destroyed) throw new Error('The session has ended.')
+    const hasRoom = typeof data === 'string' ? socket.write(data, 'latin1') : socket.write(data)
+    if (!hasRoom) await Promise.race([once(socket, 'drain'), once(socket, 'close')])
+  }
+}
+
+const pathOf = (name: string) => (name.toUpperCase() === 'INBOX' ? 'INBOX' : decodeMailbox(name))
+
+const quoted = (name: string) => `"${name.replace(/["\\]/g, '\\$&')}"`
+
+function statusLine(name: string, { messages, uidNext, uidValidity, bytes }: StoreFolder): string {
+  return `* STATUS ${quoted(name)} (MESSAGES ${messages.length} UNSEEN 0 UIDNEXT ${uidNext} UIDVALIDITY ${uidValidity} SIZE ${bytes})\r\n`
+}
+
+function openingLines({ messages, uidNext, uidValidity }: StoreFolder): string {
+  return [
+    `* ${messages.length} EXISTS`,
+    `* OK [UIDVALIDITY ${uidValidity}] UIDs valid.`,
+    `* OK [UIDNEXT ${uidNext}] Next UID.`,
+    `* OK [PERMANENTFLAGS (${PERMANENT_FLAGS})] Flags stored.`,
+    '',
+  ].join('\r\n')
+}
+
+/** `UID SEARCH RETURN (ALL) UID 1:5`, or `ALL`. */
+function searchLine(folder: StoreFolder | null, criteria: string): string {
+  const [, set] = /\bUID (\S+)$/.exec(criteria) ?? []
+  const [first = [1, Infinity]] = set === undefined ? [] : rangesOf(set)
+  const uids = (folder?.messages ?? [])
+    .map(({ uid }) => uid)
+    .filter((uid) => uid >= (first[0] ?? 1) && uid <= (first[1] ?? Infinity))
+  return uids.length === 0 ? '* ESEARCH UID\r\n' : `* ESEARCH UID ALL ${formatUidSet(uids)}\r\n`
+}
+
+function rangesOf(set: string): [from: number, to: number][] {
+  return set.split(',').map((range) => {
+    const [from = '', to = from] = range.split(':')
+    return [Number(from), to === '*' ? Infinity : Number(to)]
+  })
+}
+
+/** The index of the first message with this UID or a larger one. */
+function firstFrom(messages: readonly StoredMessage[], uid: number): number {
+  let [low, high] = [0, messages.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((messages[middle]?.uid ?? 0) < uid) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function rowOf(number: number, message: StoredMessage, isHeader: boolean): string {
+  const { uid, flags, date, size, messageId } = message
+  const when = date === null ? 'NIL' : `"${date}"`
+  const head = `* ${number} FETCH (UID ${uid} FLAGS (${flags.join(' ')}) INTERNALDATE ${when} RFC822.SIZE ${size}`
+  if (!isHeader) return `${head})\r\n`
+  const field = messageId === null ? '\r\n' : `Message-ID: ${messageId}\r\n\r\n`
+  return `${head} BODY[HEADER.FIELDS (MESSAGE-ID)] {${field.length}}\r\n${field})\r\n`
+}
+
+/** The flags and the date in front of the last literal: ` (\Seen) " 1-Jul-2024 …" {}`. */
+function metaOf(before: string): IncomingMeta {
+  const [, flags = '', date] = /\(([^()]*)\)(?: "([^"]*)")? ~?\{\}$/.exec(before) ?? []
+  const moment = date === undefined ? null : epochMsOf(date)
+  return { flags: flags.split(' ').filter(Boolean), moment: moment ?? Date.now() }
+}
