@@ -3,6 +3,7 @@ import { checkCommand } from './check/check.ts'
 import { defineGroup, type CliCommand } from './command.ts'
 import { completionCommand } from './completion/completion.ts'
 import { doctorCommand } from './doctor/doctor.ts'
+import { importCommand } from './files/import.ts'
 import { helpCommand } from './help/help.ts'
 import { importReportsCommand } from './import-reports/import-reports.ts'
 import { imapsyncCommand } from './imapsync/imapsync.ts'
@@ -36,6 +37,7 @@ export const ROOT: CliCommand = defineGroup({
     serveCommand,
     checkCommand,
     migrateCommand,
+    importCommand,
     imapsyncCommand,
     userCommand,
     workspaceCommand,

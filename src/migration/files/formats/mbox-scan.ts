@@ -70,11 +70,12 @@ type Open = Omit<MboxEntry, 'end' | 'header' | 'lineEnd'> & {
  * Finds the messages of an mbox file, which is read once and never as a whole. A message begins at
  * a line `From … date` after a blank line or before a header field. A Content-Length counts only
  * where a message or the end of the file follows it.
+ * @param start where a message begins
  */
-export function* scanMbox(path: string): Generator<MboxEntry> {
+export function* scanMbox(path: string, start = 0): Generator<MboxEntry> {
   const fd = openSync(path, 'r')
   try {
-    yield* new MboxScanner(fd).scan()
+    yield* new MboxScanner(fd).scan(start)
   } finally {
     closeSync(fd)
   }
@@ -91,15 +92,15 @@ class MboxScanner {
     this.#fileSize = fstatSync(fd).size
   }
 
-  *scan(): Generator<MboxEntry> {
+  *scan(start: number): Generator<MboxEntry> {
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
-    let [filled, base, before, isLineStart] = [0, 0, LF, true]
+    let [filled, base, before, isLineStart] = [0, start, LF, true]
     for (let isEnd = false; !isEnd;) {
       filled += readSync(this.#fd, buffer, filled, buffer.length - filled, base + filled)
       isEnd = base + filled >= this.#fileSize || filled === 0
       const bytes = buffer.subarray(0, filled)
       let at = 0
-      if (base === 0) {
+      if (base === start) {
         this.#lineEnd = lineEndOf(bytes.subarray(0, 64 * 1024))
         at = startOf(bytes)
       }
