@@ -3,6 +3,7 @@ import { checkCommand } from './check/check.ts'
 import { defineGroup, type CliCommand } from './command.ts'
 import { completionCommand } from './completion/completion.ts'
 import { doctorCommand } from './doctor/doctor.ts'
+import { exportCommand } from './files/export.ts'
 import { importCommand } from './files/import.ts'
 import { helpCommand } from './help/help.ts'
 import { importReportsCommand } from './import-reports/import-reports.ts'
@@ -38,6 +39,7 @@ export const ROOT: CliCommand = defineGroup({
     checkCommand,
     migrateCommand,
     importCommand,
+    exportCommand,
     imapsyncCommand,
     userCommand,
     workspaceCommand,

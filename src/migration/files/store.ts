@@ -40,6 +40,8 @@ export type MailStore = {
 }
 
 export type StoreWriter = {
+  /** Whether the format has flags. */
+  hasFlags: boolean
   create(path: string): void
   begin(folder: StoreFolder): IncomingMessage
   /**

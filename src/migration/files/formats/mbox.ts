@@ -5,9 +5,12 @@ import { withCrlf } from './line-ends.ts'
 import { scanMbox, type MboxEntry } from './mbox-scan.ts'
 import type { FoundMessage } from './found-message.ts'
 
-/** Reads the messages of an mbox file, but not those that Thunderbird has deleted. */
-export function* readMbox(path: string): Generator<FoundMessage> {
-  for (const entry of scanMbox(path)) {
+/**
+ * Reads the messages of an mbox file, but not those that Thunderbird has deleted.
+ * @param start where a message begins
+ */
+export function* readMbox(path: string, start = 0): Generator<FoundMessage> {
+  for (const entry of scanMbox(path, start)) {
     const fields = parseHeader(entry.header)
     const { flags, isExpunged } = stateOf(fields)
     if (isExpunged) continue

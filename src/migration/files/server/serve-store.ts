@@ -126,7 +126,9 @@ class StoreSession {
     if (verb === 'SELECT' || verb === 'EXAMINE') {
       this.#selected = this.#find(name) ?? null
       const access = verb === 'SELECT' && this.#store.writer ? 'READ-WRITE' : 'READ-ONLY'
-      return this.#selected ? done(openingLines(this.#selected), `[${access}] `) : missing
+      return this.#selected
+        ? done(openingLines(this.#selected, this.#store.writer?.hasFlags ?? true), `[${access}] `)
+        : missing
     }
     if (verb === 'CREATE') {
       const path = pathOf(name)
@@ -234,12 +236,12 @@ function statusLine(name: string, { messages, uidNext, uidValidity, bytes }: Sto
   return `* STATUS ${quoted(name)} (MESSAGES ${messages.length} UNSEEN 0 UIDNEXT ${uidNext} UIDVALIDITY ${uidValidity} SIZE ${bytes})\r\n`
 }
 
-function openingLines({ messages, uidNext, uidValidity }: StoreFolder): string {
+function openingLines({ messages, uidNext, uidValidity }: StoreFolder, hasFlags: boolean): string {
   return [
     `* ${messages.length} EXISTS`,
     `* OK [UIDVALIDITY ${uidValidity}] UIDs valid.`,
     `* OK [UIDNEXT ${uidNext}] Next UID.`,
-    `* OK [PERMANENTFLAGS (${PERMANENT_FLAGS})] Flags stored.`,
+    `* OK [PERMANENTFLAGS (${hasFlags ? PERMANENT_FLAGS : ''})] Flags stored.`,
     '',
   ].join('\r\n')
 }
