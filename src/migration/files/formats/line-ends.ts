@@ -33,36 +33,78 @@ export function* withCrlf(
   lineEnd: LineEnd,
   isQuoted: boolean,
 ): Generator<Buffer> {
-  let before = LF
-  let isLineStart = true
+  const state: LineState = { before: LF, isLineStart: true }
   let carried: Buffer = Buffer.alloc(0)
-  const convert = (bytes: Buffer, isLast: boolean): Buffer => {
-    const out = Buffer.allocUnsafe(bytes.length * 2)
-    let [length, at] = [0, 0]
-    for (; at < bytes.length; at++) {
-      const byte = bytes[at] as number
-      if (isLineStart && isQuoted && byte === GREATER) {
-        if (!isLast && bytes.length - at < MAX_QUOTING) break
-        isLineStart = false
-        if (isQuotedFrom(bytes, at)) {
-          before = byte
-          continue
-        }
-      }
-      isLineStart = false
-      if (lineEnd === 'cr' ? byte === CR : byte === LF) {
-        if (lineEnd === 'cr' || before !== CR) out[length++] = CR
-        out[length++] = LF
-        isLineStart = true
-      } else out[length++] = byte
-      before = byte
-    }
-    carried = bytes.subarray(at)
-    return out.subarray(0, length)
-  }
   for (const part of parts) {
     const bytes = carried.length === 0 ? part : Buffer.concat([carried, part])
-    yield convert(bytes, false)
+    const out = Buffer.allocUnsafe(bytes.length * 2)
+    if (!isQuoted && lineEnd === 'lf') yield out.subarray(0, convertLf(bytes, out, state))
+    else {
+      const { length, taken } = convertQuoted(bytes, out, state, {
+        lineEnd,
+        isQuoted,
+        isLast: false,
+      })
+      carried = bytes.subarray(taken)
+      yield out.subarray(0, length)
+    }
   }
-  if (carried.length > 0) yield convert(carried, true)
+  if (carried.length === 0) return
+  const out = Buffer.allocUnsafe(carried.length * 2)
+  const { length } = convertQuoted(carried, out, state, { lineEnd, isQuoted, isLast: true })
+  yield out.subarray(0, length)
+}
+
+type LineState = { before: number; isLineStart: boolean }
+
+/** Returns the bytes written. */
+function convertLf(bytes: Buffer, out: Buffer, state: LineState): number {
+  let [length, start] = [0, 0]
+  for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
+    const before = end === 0 ? state.before : bytes[end - 1]
+    bytes.copy(out, length, start, end)
+    length += end - start
+    if (before !== CR) {
+      out[length] = CR
+      length += 1
+    }
+    out[length] = LF
+    length += 1
+    start = end + 1
+  }
+  bytes.copy(out, length, start)
+  length += bytes.length - start
+  state.before = bytes.at(-1) ?? state.before
+  return length
+}
+
+type Quoting = { lineEnd: LineEnd; isQuoted: boolean; isLast: boolean }
+
+/** Stops in front of a line whose quoting may go on in the next part. */
+function convertQuoted(
+  bytes: Buffer,
+  out: Buffer,
+  state: LineState,
+  { lineEnd, isQuoted, isLast }: Quoting,
+): { length: number; taken: number } {
+  let [length, at] = [0, 0]
+  let { before, isLineStart } = state
+  for (; at < bytes.length; at++) {
+    const byte = bytes[at] as number
+    if (isLineStart && isQuoted && byte === GREATER) {
+      if (!isLast && bytes.length - at < MAX_QUOTING) break
+      isLineStart = false
+      if (isQuotedFrom(bytes, at)) {
+        before = byte
+        continue
+      }
+    }
+    isLineStart = byte === (lineEnd === 'cr' ? CR : LF)
+    if (isLineStart && (lineEnd === 'cr' || before !== CR)) out[length++] = CR
+    out[length++] = isLineStart ? LF : byte
+    before = byte
+  }
+  state.before = before
+  state.isLineStart = isLineStart
+  return { length, taken: at }
 }

@@ -13,8 +13,10 @@ export type MboxEntry = {
   end: number
   /** Bytes of the body with CRLF line ends and without quoting. */
   bodySize: number
-  /** Whether its lines `>From ` are quoted. */
+  /** Whether it has lines `>From ` that are quoted. */
   isQuoted: boolean
+  /** Whether it has line ends to convert. */
+  hasBareEnds: boolean
   bodyCrc: number
   header: Buffer
   lineEnd: LineEnd
@@ -53,7 +55,7 @@ function isSeparator(bytes: Buffer, at: number, isAfterBlank: boolean): boolean 
 }
 
 /** The message that is being read. Places are those in the file. */
-type Open = Omit<MboxEntry, 'end' | 'header' | 'lineEnd'> & {
+type Open = Omit<MboxEntry, 'end' | 'header' | 'lineEnd' | 'hasBareEnds'> & {
   isInHeader: boolean
   headerParts: Buffer[]
   /** Up to here, lines that begin with `From ` belong to the body (Content-Length). */
@@ -94,7 +96,8 @@ class MboxScanner {
 
   *scan(start: number): Generator<MboxEntry> {
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
-    let [filled, base, before, isLineStart] = [0, start, LF, true]
+    let [filled, base, isLineStart] = [0, start, true]
+    const lines: PlainLines = { at: 0, bareEnds: 0, count: 0, before: LF, isLineStart: false }
     for (let isEnd = false; !isEnd;) {
       filled += readSync(this.#fd, buffer, filled, buffer.length - filled, base + filled)
       isEnd = base + filled >= this.#fileSize || filled === 0
@@ -104,21 +107,17 @@ class MboxScanner {
         this.#lineEnd = lineEndOf(bytes.subarray(0, 64 * 1024))
         at = startOf(bytes)
       }
-      const end = this.#lineEnd === 'cr' ? CR : LF
-      for (; at < filled; at++) {
+      while (at < filled) {
         if (isLineStart) {
           if (!isEnd && filled - at < LOOKAHEAD_BYTES) break
-          isLineStart = false
           const finished = this.#startLine(bytes, at, base)
           if (finished) yield finished
         }
-        const byte = bytes[at]
-        if (byte === end) {
-          if (this.#open && !this.#open.isInHeader && (end === CR || before !== CR))
-            this.#open.bareEnds += 1
-          isLineStart = true
-        }
-        before = byte as number
+        lines.at = at
+        skipPlainLines(bytes, lines, this.#lineEnd, this.#open?.isInHeader ?? false)
+        at = lines.at
+        isLineStart = lines.isLineStart
+        this.#countLines(lines)
       }
       this.#takeBytes(bytes, at, base)
       bytes.copyWithin(0, at)
@@ -127,6 +126,13 @@ class MboxScanner {
     }
     const last = this.#finish(this.#fileSize)
     if (last) yield last
+  }
+
+  #countLines({ bareEnds, count }: PlainLines): void {
+    const open = this.#open
+    if (!open || open.isInHeader) return
+    open.bareEnds += bareEnds
+    if (count > 0) open.blankAt = -1
   }
 
   /** Handles the beginning of a line. Returns the message that ends there. */
@@ -217,12 +223,58 @@ class MboxScanner {
       bodyStart,
       end,
       bodySize,
-      isQuoted,
+      isQuoted: isQuoted && open.quotedLines > 0,
+      hasBareEnds: open.bareEnds > 0,
       bodyCrc: open.bodyCrc,
       header: Buffer.concat(headerParts),
       lineEnd: this.#lineEnd,
     }
   }
+}
+
+/** Where `skipPlainLines` is: reused, because it is called for each line that may matter. */
+type PlainLines = {
+  at: number
+  /** Line ends that become CRLF. */
+  bareEnds: number
+  /** Lines that began and do not matter. */
+  count: number
+  /** The byte in front of the first one. */
+  before: number
+  /** Whether a line begins at `at`. */
+  isLineStart: boolean
+}
+
+/**
+ * Skips the rest of a line and following lines, up to one that may matter: a blank one, or one that
+ * begins with `F` or `>`.
+ */
+function skipPlainLines(
+  bytes: Buffer,
+  lines: PlainLines,
+  lineEnd: LineEnd,
+  isEveryLine: boolean,
+): void {
+  const end = lineEnd === 'cr' ? CR : LF
+  const length = bytes.length
+  let at = lines.at
+  let [bareEnds, count, isLineStart] = [0, 0, false]
+  for (let found = bytes.indexOf(end, at); found !== -1; found = bytes.indexOf(end, at)) {
+    const before = found === 0 ? lines.before : bytes[found - 1]
+    if (end === CR || before !== CR) bareEnds += 1
+    at = found + 1
+    const next = bytes[at]
+    isLineStart =
+      isEveryLine || at === length || next === LF || next === CR || next === F || next === GREATER
+    if (isLineStart) break
+    count += 1
+  }
+  if (!isLineStart) at = length
+  lines.at = at
+  lines.before = bytes[at - 1] as number
+  lines.bareEnds = bareEnds
+  lines.count = count
+  lines.isLineStart = isLineStart
 }
 
 /** Bytes of the blank line that begins here; 0 for any other line. */

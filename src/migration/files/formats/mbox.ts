@@ -29,9 +29,10 @@ export function* readMbox(path: string, start = 0): Generator<FoundMessage> {
 }
 
 function* readEntry(path: string, entry: Omit<MboxEntry, 'header'>): Generator<Buffer> {
-  const { headerStart, bodyStart, end, lineEnd, isQuoted } = entry
+  const { headerStart, bodyStart, end, lineEnd, isQuoted, hasBareEnds } = entry
   yield cleanHeader(Buffer.concat([...readPart(path, headerStart, bodyStart)]), true)
-  yield* withCrlf(readPart(path, bodyStart, end), lineEnd, isQuoted)
+  const body = readPart(path, bodyStart, end)
+  yield* hasBareEnds || isQuoted ? withCrlf(body, lineEnd, isQuoted) : body
 }
 
 const digestOf = (header: Buffer) =>

@@ -51,14 +51,13 @@ function headerLength(beginning: Buffer): number {
 }
 
 function sizeWithCrlf(path: string, { start, end }: Place, lineEnd: LineEnd): number {
-  let size = 0
-  let before = 0x0a
+  const ending = lineEnd === 'cr' ? 0x0d : 0x0a
+  let [size, before] = [0, 0]
   for (const part of readPart(path, start, end)) {
     size += part.length
-    for (const byte of part) {
-      if (lineEnd === 'cr' ? byte === 0x0d : byte === 0x0a && before !== 0x0d) size += 1
-      before = byte
-    }
+    for (let at = part.indexOf(ending); at !== -1; at = part.indexOf(ending, at + 1))
+      if (lineEnd === 'cr' || (at === 0 ? before : part[at - 1]) !== 0x0d) size += 1
+    before = part.at(-1) ?? before
   }
   return size
 }
