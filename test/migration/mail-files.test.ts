@@ -19,7 +19,7 @@ function put(name: string, content: string | Buffer): string {
   return path
 }
 
-const textOf = ({ read }: { read(): Iterable<Buffer> }) =>
+const textOf = ({ read }: { read: () => Iterable<Buffer> }) =>
   Buffer.concat([...read()]).toString('latin1')
 
 /** The messages of an mbox file. Every announced size must be that of the content. */

@@ -12,7 +12,7 @@ export type FoundFolder = {
   path: string
   /** The file or folder that it was found in. */
   origin: string
-  messages(): Iterable<FoundMessage>
+  messages: () => Iterable<FoundMessage>
 }
 
 /** What was found below a path. `left`: files that look like mail and cannot be read, and why. */

@@ -9,7 +9,7 @@ export type StoredMessage = {
   /** The value of its Message-ID field, with one character per byte. */
   messageId: string | null
   /** Reads it with CRLF line ends, in parts of limited size. */
-  read(): Iterable<Buffer>
+  read: () => Iterable<Buffer>
 }
 
 /** A folder of messages, ascending by UID. */

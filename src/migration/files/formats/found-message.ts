@@ -9,5 +9,5 @@ export type FoundMessage = {
   messageId: string | null
   /** The X-Gmail-Labels of an export by Google Takeout. */
   labels?: string | null
-  read(): Iterable<Buffer>
+  read: () => Iterable<Buffer>
 }

@@ -36,7 +36,7 @@ const FOLDER_OF_USE: Partial<Record<SpecialUse, string>> = {
 export function placeOf(labels: string, isEveryLabel: boolean): LabelledPlace {
   const all = splitLabels(decodeWords(labels))
   const keys = new Set(all.map(keyOf))
-  const has = (names: ReadonlySet<string>) => [...keys].some((key) => names.has(key))
+  const has = (known: ReadonlySet<string>) => [...keys].some((key) => known.has(key))
   const uses = new Map<SpecialUse, string>()
   const own: string[] = []
   for (const label of all) {

@@ -45,7 +45,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
  * Thunderbird’s `From - …` has the time of the download, and counts only where nothing else is.
  */
 export function dateInFromLine(line: string): string | null {
-  if (/^From -/.test(line)) return null
+  if (line.startsWith('From -')) return null
   const match =
     /\b([A-Z][a-z]{2}) +(\d{1,2}) +(\d{1,2}):(\d{2})(?::(\d{2}))?(?: +([+-]\d{4}|[A-Z]{1,4}))?(?: +([A-Z]{1,4}))? +(\d{4})(?: +([+-]\d{4}))?/.exec(
       line,

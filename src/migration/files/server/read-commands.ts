@@ -13,8 +13,8 @@ export type Command = {
 
 export type CommandEvents = {
   /** Called at each literal. Returns where its bytes go; null for a literal that is a name. */
-  onLiteral(before: string, size: number, isSynchronizing: boolean): LiteralSink
-  onCommand(command: Command): void
+  onLiteral: (before: string, size: number, isSynchronizing: boolean) => LiteralSink
+  onCommand: (command: Command) => void
 }
 
 /**

@@ -22,7 +22,7 @@ export type FormatWriter = {
 export type Spooled = IncomingMessage & {
   readonly file: string
   /** Makes it durable and closes it. */
-  end(): Promise<void>
+  end: () => Promise<void>
 }
 
 const makeDurable = promisify(fsync)
