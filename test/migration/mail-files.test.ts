@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findFolders } from '../../src/migration/files/find-folders.ts'
 import { placeOf } from '../../src/migration/files/formats/gmail-labels.ts'
-import { isMbox } from '../../src/migration/files/formats/mbox-scan.ts'
+import { isMbox } from '../../src/migration/files/formats/from-line.ts'
 import { dateInFromLine, readMbox } from '../../src/migration/files/formats/mbox.ts'
 import { openUidIndex } from '../../src/migration/files/uid-index.ts'
 

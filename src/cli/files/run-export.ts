@@ -74,7 +74,11 @@ async function copy(root: string, account: SignIn, deps: ExportDeps): Promise<nu
   const journal = openFileJournal(path, { retry: flags.retry, isDry: flags['dry-run'] })
   const bars = createBars(process.stderr)
   const began = performance.now()
-  const store = await openDestination(root, flags.format, { state, signal })
+  const store = await openDestination(root, flags.format, {
+    state,
+    signal,
+    isDry: flags['dry-run'],
+  })
   try {
     const outcome = await migrateMailbox({
       source: { account },

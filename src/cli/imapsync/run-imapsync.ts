@@ -1,33 +1,19 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
-import { isDeletionConfirmed, readConfig } from '../../config.ts'
+import { isDeletionConfirmed } from '../../config.ts'
 import { Fault, messageOf } from '../../errors.ts'
-import { deleteMessages } from '../../migration/deletion/delete-messages.ts'
 import type { Deletions } from '../../migration/deletion/plan-deletions.ts'
-import type { MigrationAccount } from '../../migration/engine/connections/connection-pair.ts'
-import { openFileJournal } from '../../migration/engine/journal/file-journal.ts'
-import { createMemoryJournal } from '../../migration/engine/journal/journal.ts'
-import { migrateMailbox, type MigrationOutcome } from '../../migration/engine/migrate.ts'
-import type { MigrateOptions } from '../../migration/engine/options.ts'
 import { sizesOf } from '../../migration/engine/plan/sizes.ts'
 import { ImapLost, ImapRefused } from '../../net/imap/connection/refusals.ts'
 import { listFolders, type Folder } from '../../net/imap/folders/list-folders.ts'
 import { VERSION } from '../../version.ts'
 import { UsageError } from '../command.ts'
-import { journalPath } from '../migrate/journal-path.ts'
-import { createCommandLog } from '../terminal-log.ts'
 import { sanitizeForTerminal } from '../text.ts'
 import { accountOf, openSide } from './accounts.ts'
+import { applyDeletions, copyFolders, type Sides, type Stopping } from './copy-folders.ts'
 import { EXIT_VALUES, ExitError, exitOfFailures, type Exit } from './exit-values.ts'
 import { createFolderChoice, migrateOptionsOf } from './folders.ts'
 import { OPTIONS } from './options.ts'
-import {
-  copyLine,
-  createOutput,
-  lastLine,
-  statisticsLines,
-  type Output,
-  type Summary,
-} from './output.ts'
+import { createOutput, lastLine, statisticsLines, type Output, type Summary } from './output.ts'
 import { parseArguments, type Arguments } from './parse-arguments.ts'
 
 const DEFAULT_MAX_ERRORS = 50
@@ -107,7 +93,16 @@ async function run(args: Arguments, output: Output, failures: string[]): Promise
     errors: 0,
   }
   try {
-    const outcome = await copy({ sides, folders, options, args, output, summary, stop, failures })
+    const outcome = await copyFolders({
+      sides,
+      folders,
+      options,
+      args,
+      output,
+      summary,
+      stop,
+      failures,
+    })
     if (outcome.state === 'completed' && deletions && !options.dryRun)
       summary.deleted = await applyDeletions(sides, outcome, deletions, output, stop.signal)
   } catch (error) {
@@ -152,8 +147,6 @@ function deletionsOf(args: Arguments): Deletions | null {
   )
 }
 
-type Stopping = { signal: AbortSignal; stop: (reason: ExitError) => void }
-
 function stopOnSignal(): Stopping {
   const controller = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
@@ -164,8 +157,6 @@ function stopOnSignal(): Stopping {
     )
   return { signal: controller.signal, stop: (reason) => controller.abort(reason) }
 }
-
-type Sides = readonly [source: MigrationAccount, destination: MigrationAccount]
 
 /** Signs in at both sides and lists the folders; null when that was all. */
 async function survey(
@@ -197,86 +188,4 @@ async function survey(
   } finally {
     await from.wire.logout()
   }
-}
-
-type CopyDeps = {
-  sides: Sides
-  folders: readonly Folder[]
-  options: MigrateOptions
-  args: Arguments
-  output: Output
-  summary: Summary
-  stop: Stopping
-  failures: string[]
-}
-
-async function copy(deps: CopyDeps): Promise<MigrationOutcome> {
-  const { sides, folders, options, args, output, summary, stop, failures } = deps
-  const [source, destination] = sides
-  const isKept = !options.filter?.none
-  const path = journalPath(
-    { source: source.account, destination: destination.account },
-    options,
-    args.valueOf('state'),
-    ['imapsync', args.valuesOf('regextrans2'), args.numberOf('maxsize'), args.numberOf('minsize')],
-  )
-  const journal = isKept ? openFileJournal(path, { retry: true, isDry: options.dryRun }) : null
-  const [maxBytes, maxErrors] = [args.numberOf('exitwhenover'), args.numberOf('errorsmax')]
-  const memory = journal ?? createMemoryJournal()
-  try {
-    const outcome = await migrateMailbox({
-      source,
-      destination,
-      folders: folders.map((folder) => folder.path),
-      options,
-      journal: memory,
-      signal: stop.signal,
-      log: createCommandLog(readConfig(), 'error'),
-      onCopied(message) {
-        summary.messages += 1
-        summary.bytes += message.size
-        output.print(copyLine(message, summary))
-        if (maxBytes !== undefined && summary.bytes > maxBytes)
-          stop.stop(new ExitError('exceeded', `More than ${maxBytes} bytes were transferred.`))
-      },
-      onProgress(progress) {
-        summary.progress = progress
-        if (maxErrors !== undefined && progress.errorCount > maxErrors)
-          stop.stop(new ExitError('maxErrors', `More than ${maxErrors} errors.`))
-      },
-    })
-    summary.progress = outcome.progress
-    // Messages that are too young now are copied by a later run, which must not skip them.
-    if (outcome.state === 'completed' && args.numberOf('minage') !== undefined)
-      rmSync(path, { force: true })
-    return outcome
-  } finally {
-    journal?.close()
-    for (const [index, failure] of memory.failures.entries()) {
-      failures.push(`${failure.code} ${failure.message}`)
-      const at = `${failure.folder}${failure.uid === null ? '' : `/${failure.uid}`}`
-      output.print(
-        `Err ${index + 1}/${memory.failures.length}: ${failure.code} ${sanitizeForTerminal(`${at}: ${failure.message}`)}`,
-      )
-    }
-  }
-}
-
-async function applyDeletions(
-  [source, destination]: Sides,
-  { folders }: MigrationOutcome,
-  deletions: Deletions,
-  output: Output,
-  signal: AbortSignal,
-): Promise<Summary['deleted']> {
-  const deleted = await deleteMessages({
-    source: source.account,
-    destination: destination.account,
-    folders,
-    deletions,
-    signal,
-  })
-  if (deleted.isMarkedOnly)
-    output.print('Some deleted messages are only marked as deleted: --noexpunge1, or no UIDPLUS.')
-  return deleted
 }

@@ -3,7 +3,7 @@ import { basename, extname, join, resolve } from 'node:path'
 import { decodeMailbox } from '../../net/imap/folders/mailbox-name.ts'
 import type { FoundMessage } from './formats/found-message.ts'
 import { isMaildir, readMaildir } from './formats/maildir.ts'
-import { isMbox } from './formats/mbox-scan.ts'
+import { isMbox } from './formats/from-line.ts'
 import { readMbox } from './formats/mbox.ts'
 import { readMessageFile } from './formats/message-file.ts'
 

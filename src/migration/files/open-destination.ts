@@ -23,12 +23,12 @@ const WRITERS: Record<ExportFormat, () => FormatWriter> = {
 export async function openDestination(
   root: string,
   format: ExportFormat,
-  { state, signal }: { state: string; signal: AbortSignal },
+  { state, signal, isDry }: { state: string; signal: AbortSignal; isDry: boolean },
 ): Promise<MailStore & { close(): void }> {
   const start = resolve(root)
-  mkdirSync(start, { recursive: true, mode: 0o700 })
-  if (format === 'mbox') finishMbox(start)
-  const found = findExported(start, format)
+  if (!isDry) mkdirSync(start, { recursive: true, mode: 0o700 })
+  if (!isDry && format === 'mbox') finishMbox(start)
+  const found = existsSync(start) ? findExported(start, format) : { folders: [], left: [] }
   const open = new Map<string, OpenFolder>()
   await readInto(open, found, { state, labels: 'ignore', signal })
   const folders = new Map([...open].map(([path, { folder }]) => [path, folder]))
@@ -41,7 +41,7 @@ export async function openDestination(
   }
 
   const place = (folder: StoreFolder) => (open.get(folder.path) as OpenFolder).origin
-  if (!folders.has('INBOX')) create('INBOX')
+  if (!isDry && !folders.has('INBOX')) create('INBOX')
   return {
     folders,
     close: () => open.forEach(({ index }) => index.close()),

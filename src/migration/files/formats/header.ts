@@ -48,8 +48,11 @@ const MOZILLA = { read: 0x1, replied: 0x2, marked: 0x4, expunged: 0x8, forwarded
 /** Reads the flags that programs store in mbox files: Status, X-Status, X-Mozilla-Status and keys. */
 export function stateOf(fields: HeaderFields): MessageState {
   const flags = new Set<string>()
-  const letters = `${fields.first('status') ?? ''} ${fields.first('x-status') ?? ''}`
-  const mozilla = Number.parseInt(fields.first('x-mozilla-status') ?? '0', 16) || 0
+  const status = fields.first('status')
+  const letters = `${status ?? ''} ${fields.first('x-status') ?? ''}`
+  // A message can have Thunderbird's field from an earlier copy; then the file has another one.
+  const mozilla =
+    status === null ? Number.parseInt(fields.first('x-mozilla-status') ?? '0', 16) || 0 : 0
   const has = (bit: number) => (mozilla & bit) !== 0
   if (letters.includes('R') || has(MOZILLA.read)) flags.add('\\Seen')
   if (letters.includes('A') || has(MOZILLA.replied)) flags.add('\\Answered')

@@ -1,7 +1,9 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
+import { isSeparator, LOOKAHEAD_BYTES, startOf } from './from-line.ts'
 import { isFrom, isQuotedFrom, lineEndOf, type LineEnd } from './line-ends.ts'
 import { MAX_HEADER_BYTES } from './header.ts'
+import { blankLineBytes, skipPlainLines, type PlainLines } from './skip-lines.ts'
 
 /** One message of an mbox file, by its place. */
 export type MboxEntry = {
@@ -23,37 +25,7 @@ export type MboxEntry = {
 }
 
 const CHUNK_BYTES = 4 * 1024 * 1024
-/** Bytes that decide whether a line begins a message: the line and the beginning of the next one. */
-const LOOKAHEAD_BYTES = 4096
-const [LF, CR, F, GREATER] = [0x0a, 0x0d, 0x46, 0x3e]
-
-const DATED_FROM =
-  /^From .*\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b.*\d{1,2}:\d{2}(?::\d{2})?\b.*\b\d{4}\b/
-const BARE_FROM = /^From (?:-\s*)?$/
-const FIELD = /^(?:>?From |[!-9;-~]+[ \t]*:)/
-
-/** Whether a file begins as an mbox file does, after blank lines and a byte order mark. */
-export function isMbox(beginning: Buffer): boolean {
-  const start = startOf(beginning)
-  return isFrom(beginning, start) && isSeparator(beginning, start, true)
-}
-
-function startOf(beginning: Buffer): number {
-  let at = beginning.subarray(0, 3).toString('latin1') === '\xef\xbb\xbf' ? 3 : 0
-  while (beginning[at] === LF || beginning[at] === CR) at += 1
-  return at
-}
-
-/** Whether the line at `at`, which begins with `From `, begins a message. */
-function isSeparator(bytes: Buffer, at: number, isAfterBlank: boolean): boolean {
-  const [line = '', next = ''] = bytes
-    .toString('latin1', at, at + LOOKAHEAD_BYTES)
-    .split(/\r\n|\r|\n/, 2)
-  const isField = FIELD.test(next)
-  if (DATED_FROM.test(line)) return isAfterBlank || isField
-  return BARE_FROM.test(line) && isAfterBlank && isField
-}
-
+const [LF, F, GREATER] = [0x0a, 0x46, 0x3e]
 /** The message that is being read. Places are those in the file. */
 type Open = Omit<MboxEntry, 'end' | 'header' | 'lineEnd' | 'hasBareEnds'> & {
   isInHeader: boolean
@@ -230,58 +202,6 @@ class MboxScanner {
       lineEnd: this.#lineEnd,
     }
   }
-}
-
-/** Where `skipPlainLines` is: reused, because it is called for each line that may matter. */
-type PlainLines = {
-  at: number
-  /** Line ends that become CRLF. */
-  bareEnds: number
-  /** Lines that began and do not matter. */
-  count: number
-  /** The byte in front of the first one. */
-  before: number
-  /** Whether a line begins at `at`. */
-  isLineStart: boolean
-}
-
-/**
- * Skips the rest of a line and following lines, up to one that may matter: a blank one, or one that
- * begins with `F` or `>`.
- */
-function skipPlainLines(
-  bytes: Buffer,
-  lines: PlainLines,
-  lineEnd: LineEnd,
-  isEveryLine: boolean,
-): void {
-  const end = lineEnd === 'cr' ? CR : LF
-  const length = bytes.length
-  let at = lines.at
-  let [bareEnds, count, isLineStart] = [0, 0, false]
-  for (let found = bytes.indexOf(end, at); found !== -1; found = bytes.indexOf(end, at)) {
-    const before = found === 0 ? lines.before : bytes[found - 1]
-    if (end === CR || before !== CR) bareEnds += 1
-    at = found + 1
-    const next = bytes[at]
-    isLineStart =
-      isEveryLine || at === length || next === LF || next === CR || next === F || next === GREATER
-    if (isLineStart) break
-    count += 1
-  }
-  if (!isLineStart) at = length
-  lines.at = at
-  lines.before = bytes[at - 1] as number
-  lines.bareEnds = bareEnds
-  lines.count = count
-  lines.isLineStart = isLineStart
-}
-
-/** Bytes of the blank line that begins here; 0 for any other line. */
-function blankLineBytes(bytes: Buffer, at: number, lineEnd: LineEnd): number {
-  if (lineEnd === 'cr') return bytes[at] === CR ? 1 : 0
-  if (bytes[at] === LF) return 1
-  return bytes[at] === CR && bytes[at + 1] === LF ? 2 : 0
 }
 
 function openMessage(bytes: Buffer, at: number, base: number): Open {

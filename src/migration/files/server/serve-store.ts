@@ -1,10 +1,8 @@
 import { duplexPair, type Duplex } from 'node:stream'
 import { once } from 'node:events'
-import { formatUidSet } from '../../../net/imap/connection/command-encoding.ts'
 import { createWire } from '../../../net/imap/connection/wire.ts'
 import type { Session } from '../../../net/imap/connection/session.ts'
-import { epochMsOf } from '../../../net/imap/append/flags-and-dates.ts'
-import { decodeMailbox, encodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
+import { encodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
 import { parseUidSet } from '../../engine/journal/uid-set.ts'
 import type {
   IncomingMessage,
@@ -14,6 +12,17 @@ import type {
   StoreFolder,
 } from '../store.ts'
 import { createCommandReader, readName, type Command } from './read-commands.ts'
+import {
+  firstFrom,
+  metaOf,
+  openingLines,
+  pathOf,
+  quoted,
+  rangesOf,
+  rowOf,
+  searchLine,
+  statusLine,
+} from './responses.ts'
 
 const CAPABILITIES = [
   'IMAP4REV1',
@@ -26,8 +35,6 @@ const CAPABILITIES = [
   'STATUS=SIZE',
   'ESEARCH',
 ]
-
-const PERMANENT_FLAGS = '\\Answered \\Flagged \\Deleted \\Seen \\Draft \\*'
 
 /**
  * Opens a session with mail in files. The engine speaks IMAP to it over a stream in memory, so that
@@ -226,66 +233,4 @@ class StoreSession {
     const hasRoom = typeof data === 'string' ? socket.write(data, 'latin1') : socket.write(data)
     if (!hasRoom) await Promise.race([once(socket, 'drain'), once(socket, 'close')])
   }
-}
-
-const pathOf = (name: string) => (name.toUpperCase() === 'INBOX' ? 'INBOX' : decodeMailbox(name))
-
-const quoted = (name: string) => `"${name.replace(/["\\]/g, '\\$&')}"`
-
-function statusLine(name: string, { messages, uidNext, uidValidity, bytes }: StoreFolder): string {
-  return `* STATUS ${quoted(name)} (MESSAGES ${messages.length} UNSEEN 0 UIDNEXT ${uidNext} UIDVALIDITY ${uidValidity} SIZE ${bytes})\r\n`
-}
-
-function openingLines({ messages, uidNext, uidValidity }: StoreFolder, hasFlags: boolean): string {
-  return [
-    `* ${messages.length} EXISTS`,
-    `* OK [UIDVALIDITY ${uidValidity}] UIDs valid.`,
-    `* OK [UIDNEXT ${uidNext}] Next UID.`,
-    `* OK [PERMANENTFLAGS (${hasFlags ? PERMANENT_FLAGS : ''})] Flags stored.`,
-    '',
-  ].join('\r\n')
-}
-
-/** `UID SEARCH RETURN (ALL) UID 1:5`, or `ALL`. */
-function searchLine(folder: StoreFolder | null, criteria: string): string {
-  const [, set] = /\bUID (\S+)$/.exec(criteria) ?? []
-  const [first = [1, Infinity]] = set === undefined ? [] : rangesOf(set)
-  const uids = (folder?.messages ?? [])
-    .map(({ uid }) => uid)
-    .filter((uid) => uid >= (first[0] ?? 1) && uid <= (first[1] ?? Infinity))
-  return uids.length === 0 ? '* ESEARCH UID\r\n' : `* ESEARCH UID ALL ${formatUidSet(uids)}\r\n`
-}
-
-function rangesOf(set: string): [from: number, to: number][] {
-  return set.split(',').map((range) => {
-    const [from = '', to = from] = range.split(':')
-    return [Number(from), to === '*' ? Infinity : Number(to)]
-  })
-}
-
-/** The index of the first message with this UID or a larger one. */
-function firstFrom(messages: readonly StoredMessage[], uid: number): number {
-  let [low, high] = [0, messages.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((messages[middle]?.uid ?? 0) < uid) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-function rowOf(number: number, message: StoredMessage, isHeader: boolean): string {
-  const { uid, flags, date, size, messageId } = message
-  const when = date === null ? 'NIL' : `"${date}"`
-  const head = `* ${number} FETCH (UID ${uid} FLAGS (${flags.join(' ')}) INTERNALDATE ${when} RFC822.SIZE ${size}`
-  if (!isHeader) return `${head})\r\n`
-  const field = messageId === null ? '\r\n' : `Message-ID: ${messageId}\r\n\r\n`
-  return `${head} BODY[HEADER.FIELDS (MESSAGE-ID)] {${field.length}}\r\n${field})\r\n`
-}
-
-/** The flags and the date in front of the last literal: ` (\Seen) " 1-Jul-2024 …" {}`. */
-function metaOf(before: string): IncomingMeta {
-  const [, flags = '', date] = /\(([^()]*)\)(?: "([^"]*)")? ~?\{\}$/.exec(before) ?? []
-  const moment = date === undefined ? null : epochMsOf(date)
-  return { flags: flags.split(' ').filter(Boolean), moment: moment ?? Date.now() }
 }
