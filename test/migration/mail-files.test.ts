@@ -20,7 +20,7 @@ function put(name: string, content: string | Buffer): string {
 }
 
 const textOf = ({ read }: { read: () => Iterable<Buffer> }) =>
-  Buffer.concat([...read()]).toString('latin1')
+  Buffer.concat(Array.from(read(), (part) => Buffer.from(part))).toString('latin1')
 
 /** The messages of an mbox file. Every announced size must be that of the content. */
 function messagesOf(content: string | Buffer) {

@@ -8,7 +8,7 @@ export type StoredMessage = {
   date: string | null
   /** The value of its Message-ID field, with one character per byte. */
   messageId: string | null
-  /** Reads it with CRLF line ends, in parts of limited size. */
+  /** Reads it with CRLF line ends, in parts of limited size that are valid until the next one. */
   read: () => Iterable<Buffer>
 }
 

@@ -24,9 +24,12 @@ export function isFrom(bytes: Buffer, at: number): boolean {
 /** A longer run of `>` in front of `From ` is not quoting. */
 const MAX_QUOTING = 256
 
+/** Shared by all conversions of this process: each part is copied before the next one. */
+const shared = Buffer.allocUnsafeSlow(512 * 1024)
+
 /**
  * Converts the parts of a message body to CRLF line ends, and removes one `>` in front of each line
- * `>From `, `>>From ` and so on (mboxrd).
+ * `>From `, `>>From ` and so on (mboxrd). Its parts are valid until the next one.
  */
 export function* withCrlf(
   parts: Iterable<Buffer>,
@@ -37,7 +40,7 @@ export function* withCrlf(
   let carried: Buffer = Buffer.alloc(0)
   for (const part of parts) {
     const bytes = carried.length === 0 ? part : Buffer.concat([carried, part])
-    const out = Buffer.allocUnsafe(bytes.length * 2)
+    const out = bytes.length * 2 <= shared.length ? shared : Buffer.allocUnsafe(bytes.length * 2)
     if (!isQuoted && lineEnd === 'lf') yield out.subarray(0, convertLf(bytes, out, state))
     else {
       const { length, taken } = convertQuoted(bytes, out, state, {
@@ -45,7 +48,7 @@ export function* withCrlf(
         isQuoted,
         isLast: false,
       })
-      carried = bytes.subarray(taken)
+      carried = Buffer.from(bytes.subarray(taken))
       yield out.subarray(0, length)
     }
   }

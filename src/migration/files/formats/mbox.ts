@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readPart } from './file-part.ts'
+import { closeSync, openSync, readSync } from 'node:fs'
+import { readFrom } from './file-part.ts'
 import { cleanHeader, dateInHeader, internalDateOf, parseHeader, stateOf } from './header.ts'
 import { withCrlf } from './line-ends.ts'
 import { scanMbox, type MboxEntry } from './mbox-scan.ts'
@@ -16,6 +17,8 @@ export function* readMbox(path: string, start = 0): Generator<FoundMessage> {
     if (isExpunged) continue
     const header = cleanHeader(entry.header, true)
     const labels = fields.first('x-gmail-labels')
+    const { headerStart, bodyStart, end, lineEnd, isQuoted, hasBareEnds } = entry
+    const place = { headerStart, bodyStart, end, lineEnd, isQuoted, hasBareEnds }
     yield {
       key: `${header.length + entry.bodySize}-${entry.bodyCrc.toString(36)}-${digestOf(header)}`,
       size: header.length + entry.bodySize,
@@ -23,16 +26,29 @@ export function* readMbox(path: string, start = 0): Generator<FoundMessage> {
       date: dateInFromLine(entry.fromLine) ?? dateInHeader(fields),
       messageId: fields.first('message-id'),
       labels,
-      read: () => readEntry(path, entry),
+      read: () => readEntry(path, place),
     }
   }
 }
 
-function* readEntry(path: string, entry: Omit<MboxEntry, 'header'>): Generator<Buffer> {
-  const { headerStart, bodyStart, end, lineEnd, isQuoted, hasBareEnds } = entry
-  yield cleanHeader(Buffer.concat([...readPart(path, headerStart, bodyStart)]), true)
-  const body = readPart(path, bodyStart, end)
-  yield* hasBareEnds || isQuoted ? withCrlf(body, lineEnd, isQuoted) : body
+type Place = Pick<
+  MboxEntry,
+  'headerStart' | 'bodyStart' | 'end' | 'lineEnd' | 'isQuoted' | 'hasBareEnds'
+>
+
+/** The parts of a message are valid until the next one. */
+function* readEntry(path: string, place: Place): Generator<Buffer> {
+  const { headerStart, bodyStart, end, lineEnd, isQuoted, hasBareEnds } = place
+  const fd = openSync(path, 'r')
+  try {
+    const header = Buffer.allocUnsafe(bodyStart - headerStart)
+    const length = readSync(fd, header, 0, header.length, headerStart)
+    yield cleanHeader(header.subarray(0, length), true)
+    const body = readFrom(fd, bodyStart, end)
+    yield* hasBareEnds || isQuoted ? withCrlf(body, lineEnd, isQuoted) : body
+  } finally {
+    closeSync(fd)
+  }
 }
 
 const digestOf = (header: Buffer) =>

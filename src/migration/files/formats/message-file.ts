@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
-import { readPart } from './file-part.ts'
+import { readPart, readWhole } from './file-part.ts'
 import type { FoundMessage } from './found-message.ts'
 import { dateInHeader, internalDateOf, MAX_HEADER_BYTES, parseHeader } from './header.ts'
 import { lineEndOf, withCrlf, type LineEnd } from './line-ends.ts'
@@ -24,9 +24,11 @@ export function readMessageFile(
   const place =
     extname(path).toLowerCase() === '.emlx' ? placeInEmlx(path, bytes) : wholeFile(bytes)
   if (!place || place.start >= place.end) return null
-  const beginning = Buffer.concat([
-    ...readPart(path, place.start, Math.min(place.end, place.start + MAX_HEADER_BYTES)),
-  ])
+  const beginning = readWhole(
+    path,
+    place.start,
+    Math.min(place.end, place.start + MAX_HEADER_BYTES),
+  )
   const headerBytes = headerLength(beginning)
   const fields = parseHeader(beginning.subarray(0, headerBytes))
   const lineEnd = lineEndOf(beginning)
@@ -75,9 +77,7 @@ function placeInEmlx(path: string, bytes: number): Place | null {
   if (line === undefined) return null
   const start = line.length
   const end = Math.min(bytes, start + Number(count))
-  const list = Buffer.concat([...readPart(path, end, Math.min(bytes, end + 64 * 1024))]).toString(
-    'latin1',
-  )
+  const list = readWhole(path, end, Math.min(bytes, end + 64 * 1024)).toString('latin1')
   const numberOf = (key: string) =>
     Number(new RegExp(`<key>${key}</key>\\s*<(?:integer|real)>(\\d+)`).exec(list)?.[1] ?? 0)
   const bits = numberOf('flags')

@@ -1,5 +1,4 @@
 import { duplexPair, type Duplex } from 'node:stream'
-import { once } from 'node:events'
 import { createWire } from '../../../net/imap/connection/wire.ts'
 import type { Session } from '../../../net/imap/connection/session.ts'
 import { encodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
@@ -51,6 +50,10 @@ export function openStoreSession(store: MailStore): Session {
   }
 }
 
+/** Larger messages are sent in parts. */
+const MAX_WHOLE_BYTES = 1024 * 1024
+const BODY_END = Buffer.from(')\r\n')
+
 /** A message of an APPEND that is being read. */
 type Arrived = { incoming: IncomingMessage; meta: IncomingMeta }
 
@@ -58,6 +61,7 @@ function serve(store: MailStore, socket: Duplex): void {
   const session = new StoreSession(store, socket)
   socket.on('data', (chunk: Buffer) => session.push(chunk))
   socket.on('error', () => undefined)
+  socket.on('drain', () => session.resume())
   socket.on('close', () => session.close())
   socket.on('end', () => socket.destroy())
 }
@@ -69,6 +73,8 @@ class StoreSession {
   #selected: StoreFolder | null = null
   /** Messages of the APPEND that is being read. */
   #arrived: Arrived[] = []
+  /** Continues sending. */
+  #resume: (() => void) | null = null
   /** Commands run one after another. */
   #running: Promise<void> = Promise.resolve()
 
@@ -94,9 +100,15 @@ class StoreSession {
     this.#reader.push(chunk)
   }
 
+  resume(): void {
+    this.#resume?.()
+    this.#resume = null
+  }
+
   close(): void {
     for (const { incoming } of this.#arrived) incoming.discard()
     this.#arrived = []
+    this.resume()
   }
 
   /** Takes a message of an APPEND. Into a folder that does not exist, it is read and dropped. */
@@ -202,35 +214,40 @@ class StoreSession {
     if (waiting !== '') await this.#send(waiting)
   }
 
-  /** A file that changed meanwhile has another size: the connection ends, and nothing is stored. */
   async #sendBody(number: number, { uid, size, read }: StoredMessage): Promise<void> {
-    const head = `* ${number} FETCH (UID ${uid} BODY[] {${size}}\r\n`
+    const head = Buffer.from(`* ${number} FETCH (UID ${uid} BODY[] {${size}}\r\n`)
+    if (size <= MAX_WHOLE_BYTES) return this.#send(wholeResponse(head, size, read()))
+    await this.#send(head)
     let sent = 0
-    let parts: Buffer[] = [Buffer.from(head)]
-    let bytes = 0
     for (const part of read()) {
       sent += part.length
-      parts.push(part)
-      bytes += part.length
-      if (bytes < 256 * 1024) continue
-      await this.#sendParts(parts)
-      parts = []
-      bytes = 0
+      await this.#send(Buffer.from(part))
     }
-    if (sent !== size)
-      throw new Error(`A file changed while it was read: ${sent} bytes of ${size}.`)
-    parts.push(Buffer.from(')\r\n'))
-    await this.#sendParts(parts)
-  }
-
-  async #sendParts(parts: Buffer[]): Promise<void> {
-    await this.#send(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts))
+    if (sent !== size) throw changedError()
+    await this.#send(BODY_END)
   }
 
   async #send(data: string | Buffer): Promise<void> {
     const socket = this.#socket
     if (socket.destroyed) throw new Error('The session has ended.')
     const hasRoom = typeof data === 'string' ? socket.write(data, 'latin1') : socket.write(data)
-    if (!hasRoom) await Promise.race([once(socket, 'drain'), once(socket, 'close')])
+    if (!hasRoom) await new Promise<void>((resolve) => (this.#resume = resolve))
   }
 }
+
+/** A response of one buffer, so that a small message needs no other. */
+function wholeResponse(head: Buffer, size: number, parts: Iterable<Buffer>): Buffer {
+  const end = head.length + size
+  const response = Buffer.allocUnsafe(end + BODY_END.length)
+  let at = head.copy(response)
+  for (const part of parts) {
+    if (at + part.length > end) throw changedError()
+    at += part.copy(response, at)
+  }
+  if (at !== end) throw changedError()
+  BODY_END.copy(response, at)
+  return response
+}
+
+/** The connection ends with it, and nothing of the message is stored. */
+const changedError = () => new Error('A file changed while it was read.')
