@@ -2,7 +2,7 @@
 // Plain JavaScript that an old Node understands too, so that it can say what to do.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const NEEDED = 24
@@ -21,7 +21,9 @@ async function run() {
   const source = join(root, 'src', 'cli', 'main.ts')
   const built = join(root, 'dist', 'cli', 'main.js')
   const { main } = await import(pathToFileURL(existsSync(source) ? source : built).href)
-  process.exitCode = await main(process.argv.slice(2))
+  // A symbolic link named imapsync is the command `portreeve imapsync`.
+  const isImapsync = basename(process.argv[1] ?? '') === 'imapsync'
+  process.exitCode = await main([...(isImapsync ? ['imapsync'] : []), ...process.argv.slice(2)])
 }
 
 /** Starts again under the Node that the checkout brings along, or says what is missing. */
@@ -35,9 +37,13 @@ function handOver() {
     process.exitCode = 1
     return
   }
-  const child = spawn(pinned, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
-    stdio: 'inherit',
-  })
+  const child = spawn(
+    pinned,
+    [process.argv[1] ?? fileURLToPath(import.meta.url), ...process.argv.slice(2)],
+    {
+      stdio: 'inherit',
+    },
+  )
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => {
     process.exitCode = signal ? 1 : (code ?? 1)

@@ -384,9 +384,17 @@ function conflicts({ OIDC_ISSUER, OIDC_CLIENT_ID }: Parsed): FaultDetail[] {
 
 /** Secrets of one command at a terminal; the service has no such settings. */
 export function readCommandSecret(
-  name: `PORTREEVE_${'SOURCE' | 'DESTINATION'}_${'PASSWORD' | 'TOKEN'}` | 'PORTREEVE_API_TOKEN',
+  name:
+    | `PORTREEVE_${'SOURCE' | 'DESTINATION'}_${'PASSWORD' | 'TOKEN'}`
+    | `IMAPSYNC_PASSWORD${1 | 2}`
+    | 'PORTREEVE_API_TOKEN',
 ): string | undefined {
   return environment()[name] || undefined
+}
+
+/** Whether PORTREEVE_CONFIRM_DELETION allows the deletions of `portreeve imapsync`. */
+export function isDeletionConfirmed(): boolean {
+  return ['yes', 'true', '1'].includes(environment()['PORTREEVE_CONFIRM_DELETION'] ?? '')
 }
 
 function withComputedDefaults(p: Parsed): Config {

@@ -78,6 +78,8 @@ type Description = {
 type CommandSpec<F extends Flags> = Description & {
   operands?: readonly Operand[]
   flags?: F
+  /** The command parses its arguments itself: they are its operands. It has no `--json`. */
+  hasOwnSyntax?: true
   /** What the codes 0 and 1 mean, where that needs words. Wrong usage is always 2. */
   exitCodes?: { readonly 0: string; readonly 1: string }
   /**
@@ -98,6 +100,7 @@ type GroupSpec = Description & {
 export type CliCommand = Description & {
   operands: readonly Operand[]
   flags: Flags
+  hasOwnSyntax?: true
   exitCodes?: { readonly 0: string; readonly 1: string }
   subcommands: readonly CliCommand[]
   route?: (argument: string) => string | undefined
@@ -124,7 +127,11 @@ export const COMMON_FLAGS = {
 } as const satisfies Flags
 
 /** The flags of a command and the common ones; a command can describe a common one itself. */
-export function allFlags({ flags }: Pick<CliCommand, 'flags'>): Flags {
+export function allFlags({
+  flags,
+  hasOwnSyntax,
+}: Pick<CliCommand, 'flags' | 'hasOwnSyntax'>): Flags {
+  if (hasOwnSyntax) return { ...flags, help: COMMON_FLAGS.help }
   return { ...flags, ...COMMON_FLAGS, ...flags }
 }
 

@@ -3,8 +3,11 @@ import { checkCommand } from './check/check.ts'
 import { defineGroup, type CliCommand } from './command.ts'
 import { completionCommand } from './completion/completion.ts'
 import { doctorCommand } from './doctor/doctor.ts'
+import { exportCommand } from './files/export.ts'
+import { importCommand } from './files/import.ts'
 import { helpCommand } from './help/help.ts'
 import { importReportsCommand } from './import-reports/import-reports.ts'
+import { imapsyncCommand } from './imapsync/imapsync.ts'
 import { listenCommand } from './listen/listen.ts'
 import { migrateCommand } from './migrate/migrate.ts'
 import { serveCommand } from './serve/serve.ts'
@@ -35,6 +38,9 @@ export const ROOT: CliCommand = defineGroup({
     serveCommand,
     checkCommand,
     migrateCommand,
+    importCommand,
+    exportCommand,
+    imapsyncCommand,
     userCommand,
     workspaceCommand,
     tokenCommand,

@@ -73,6 +73,7 @@ export function asksForHelp(args: readonly string[]): boolean {
  * @throws UsageError for unknown, missing and invalid ones
  */
 export function parseInput({ command, path, args }: Found): Input {
+  if (command.hasOwnSyntax) return { flags: {}, operands: args, json: false }
   const line = lineOf(path)
   const given = new Map<string, string[]>()
   const operands: string[] = []

@@ -4,17 +4,21 @@ import { readConfig } from '../../config.ts'
 import type { MigrateOptions } from '../../migration/engine/options.ts'
 import type { Accounts } from './migrate-accounts.ts'
 
-/** One file for each pair of accounts and each way of mapping between them. */
+/**
+ * One file for each pair of accounts and each way of mapping between them.
+ * @param further other options that decide which messages go where
+ */
 export function journalPath(
   { source, destination }: Accounts,
   { prefix, folderMap, specialUse }: MigrateOptions,
   state = join(readConfig().DATA_DIR, 'migrations'),
+  further: readonly unknown[] = [],
 ): string {
   const ends = [source, destination].map(
     ({ target, port, user }) => `${user}@${target.host}:${port}`,
   )
   const key = createHash('sha256')
-    .update(JSON.stringify([ends, prefix, folderMap, specialUse]))
+    .update(JSON.stringify([ends, prefix, folderMap, specialUse, ...further]))
     .digest('hex')
     .slice(0, 12)
   const name = ends

@@ -13,36 +13,56 @@ import type { MigrateFlags } from './flags.ts'
 
 export type Accounts = { source: SignIn; destination: SignIn }
 
+type Side = 'source' | 'destination'
+
+/** The flags of one side. */
+export type SideFlags = {
+  url: string | undefined
+  passwordFile: string | undefined
+  admin: string | undefined
+  adminMethod: AdministratorMethod
+  noVerify: boolean
+}
+
 /**
  * The two accounts of a migration with their credentials: from the environment, files, or prompts.
  * @throws UsageError, Fault
  */
 export async function accountsOf(values: MigrateFlags): Promise<Accounts> {
-  const source = {
-    ...addressOf(values.source, '--source'),
-    ...administratorOf(values['source-admin'], values['source-admin-method']),
+  const flagsOf = (side: Side): SideFlags => ({
+    url: values[side],
+    passwordFile: values[`${side}-password-file`],
+    admin: values[`${side}-admin`],
+    adminMethod: values[`${side}-admin-method`],
+    noVerify: values['no-verify'],
+  })
+  const [source, destination] = [flagsOf('source'), flagsOf('destination')]
+  // Both are checked before the first prompt.
+  addressOf(source.url, '--source')
+  addressOf(destination.url, '--destination')
+  return {
+    source: await accountOfSide('source', source),
+    destination: await accountOfSide('destination', destination),
   }
-  const destination = {
-    ...addressOf(values.destination, '--destination'),
-    ...administratorOf(values['destination-admin'], values['destination-admin-method']),
+}
+
+/**
+ * The account of one side.
+ * @throws UsageError, Fault
+ */
+export async function accountOfSide(side: Side, flags: SideFlags): Promise<SignIn> {
+  const address = {
+    ...addressOf(flags.url, `--${side}`),
+    ...administratorOf(flags.admin, flags.adminMethod),
   }
-  const secrets = {
-    source: await secretFor('SOURCE', source, values['source-password-file']),
-    destination: await secretFor('DESTINATION', destination, values['destination-password-file']),
-  }
+  const name = side === 'source' ? 'SOURCE' : 'DESTINATION'
+  const secret = await secretFor(name, address, flags.passwordFile)
   const resolver = createResolver({ servers: readConfig().DNS_SERVERS })
   // The user of this terminal can connect to private addresses anyway.
   const deps = { resolver, allowPrivate: true }
-  const [tlsVerify, signal] = [!values['no-verify'], AbortSignal.timeout(15_000)]
+  const account = { ...address, ...secret, tlsVerify: !flags.noVerify }
   try {
-    return {
-      source: await resolveAccount({ ...source, ...secrets.source, tlsVerify }, deps, signal),
-      destination: await resolveAccount(
-        { ...destination, ...secrets.destination, tlsVerify },
-        deps,
-        signal,
-      ),
-    }
+    return await resolveAccount(account, deps, AbortSignal.timeout(15_000))
   } finally {
     resolver.close()
   }

@@ -47,12 +47,6 @@ function foldersOf({ all, folder }: MigrateFlags): string[] | 'all' {
 }
 
 function optionsOf(values: MigrateFlags): MigrateOptions {
-  const pairs = values.map.map((text) => {
-    const at = text.indexOf('=')
-    if (at < 1 || at === text.length - 1)
-      throw new UsageError(`--map ${text} must have the form FROM=TO.`)
-    return [text.slice(0, at), text.slice(at + 1)]
-  })
   return {
     prefix: values.prefix,
     deduplicate: values.deduplicate,
@@ -60,13 +54,25 @@ function optionsOf(values: MigrateFlags): MigrateOptions {
     specialUse: values['special-use'],
     dryRun: values['dry-run'],
     connections: values.connections,
-    folderMap: Object.fromEntries(pairs),
+    folderMap: folderMapOf(values.map),
     withNewMail: true,
   }
 }
 
+/** The destinations that --map names, by source. */
+export function folderMapOf(pairs: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    pairs.map((text) => {
+      const at = text.indexOf('=')
+      if (at < 1 || at === text.length - 1)
+        throw new UsageError(`--map ${text} must have the form FROM=TO.`)
+      return [text.slice(0, at), text.slice(at + 1)]
+    }),
+  )
+}
+
 /** Aborts at the first Ctrl-C; a second one ends the process at once. */
-function stopOnSignal(): AbortSignal {
+export function stopOnSignal(): AbortSignal {
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
@@ -77,7 +83,7 @@ function stopOnSignal(): AbortSignal {
   return stop.signal
 }
 
-async function asFault<T>(work: Promise<T>): Promise<T> {
+export async function asFault<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {

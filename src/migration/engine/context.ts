@@ -3,9 +3,11 @@ import type { LiteralKnowledge } from '../../net/imap/append/append-header.ts'
 import type { AppendWindow } from '../../net/imap/append/append-window.ts'
 import type { Folder } from '../../net/imap/folders/list-folders.ts'
 import type { WaitTimes } from '../limits.ts'
+import type { Pacer } from './connections/pacer.ts'
 import type { ConnectionPair } from './connections/connection-pair.ts'
 import type { RateLimitGate } from './connections/rate-limit-gate.ts'
 import type { DestinationFolders } from './folder/destination-folder.ts'
+import type { MessageFilter } from './filter.ts'
 import type { FolderState } from './journal/folder-state.ts'
 import type { Journal } from './journal/journal.ts'
 
@@ -22,11 +24,24 @@ export type MigrationContext = {
   destination: DestinationFolders
   deduplicate: boolean
   withNewMail: boolean
+  filter: MessageFilter
+  subscribe: 'subscribed' | 'all' | 'none'
+  pacer: Pacer
+  onCopied: (copy: MessageCopy) => void
   /** Called when the progress has changed. */
   changed: () => void
   note: (note: MigrationNote) => void
   /** Folders copied before this one. Their messages are not copied again. */
   before: readonly FolderCopy[]
+}
+
+/** A message that was copied: its folders and UIDs at both sides (null where unknown). */
+export type MessageCopy = {
+  folder: string
+  uid: number
+  destination: string
+  to: number | null
+  size: number
 }
 
 /** A note about something that was not copied exactly. */

@@ -5,6 +5,7 @@ import { createAppendWindow, type AppendWindow } from '../../net/imap/append/app
 import { ImapLost, ImapRefused } from '../../net/imap/connection/refusals.ts'
 import { isAllMail } from './folder/all-mail.ts'
 import { createProgressReporter } from './progress/progress-reporter.ts'
+import { createPacer, UNLIMITED } from './connections/pacer.ts'
 import { createConnectionPool } from './connections/connection-pool.ts'
 import { createFolderCopy } from './folder/folder-copy.ts'
 import { createRateLimitGate } from './connections/rate-limit-gate.ts'
@@ -72,6 +73,10 @@ async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
       literals: { shapes: new Set<string>(), mustSynchronize: false },
       deduplicate: options.deduplicate ?? false,
       withNewMail: options.withNewMail ?? false,
+      filter: options.filter ?? {},
+      subscribe: options.subscribe ?? 'subscribed',
+      pacer: createPacer(options.rate ?? UNLIMITED),
+      onCopied: deps.onCopied ?? (() => undefined),
       destination: plan.destination,
       changed() {
         reporter.scheduleReport()

@@ -1,7 +1,9 @@
 import type { Logger } from '../../log.ts'
 import type { WaitTimes } from '../limits.ts'
+import type { RateLimit } from './connections/pacer.ts'
 import type { MigrationAccount } from './connections/connection-pair.ts'
-import type { MigrationNote } from './context.ts'
+import type { MessageCopy, MigrationNote } from './context.ts'
+import type { MessageFilter } from './filter.ts'
 import type { Journal } from './journal/journal.ts'
 import type { MigrationProgress } from './progress/progress.ts'
 
@@ -25,6 +27,14 @@ export type MigrateOptions = {
   withNewMail?: boolean
   /** Maximum number of connection pairs. */
   connections?: number
+  /** Copy only messages of this size and age. */
+  filter?: MessageFilter
+  /** Changes the destination path of a folder that no other option maps. */
+  renameFolder?: (path: string) => string
+  /** The folders to subscribe to: those that are subscribed at the source (default), or all. */
+  subscribe?: 'subscribed' | 'all' | 'none'
+  /** Limits the average rate. */
+  rate?: RateLimit
 }
 
 export type MigrateDeps = {
@@ -42,6 +52,8 @@ export type MigrateDeps = {
   log: Logger
   /** Called at most every `LIMITS.progressIntervalMs`, and at the end. */
   onProgress?: (progress: MigrationProgress) => void
+  /** Called for each message that was copied in this run. */
+  onCopied?: (copy: MessageCopy) => void
   /** Called when a connection that was signed in has to be replaced. */
   onConnectionLost?: () => void
   waitTimes?: WaitTimes

@@ -12,8 +12,15 @@ import type { RateLimitGate } from './rate-limit-gate.ts'
 import { ENGINE_LIMITS, type WaitTimes } from '../../limits.ts'
 import { refusalOf, Reopen, Stop } from '../stop.ts'
 
-/** One side of a migration: an account, and a function that renews an expired access token. */
-export type MigrationAccount = { account: SignIn; freshToken?: () => Promise<string> }
+/**
+ * One side of a migration: an account, and a function that renews an expired access token.
+ * `openSession` takes the place of signing in, for mail in files; the account then only names it.
+ */
+export type MigrationAccount = {
+  account: SignIn
+  freshToken?: () => Promise<string>
+  openSession?: () => Session
+}
 
 /** A source and a destination connection. A broken one is replaced. */
 export type ConnectionPair = {
@@ -109,7 +116,7 @@ function createReconnectingSession(
       await gate.pass(signal)
       deadline += performance.now() - before
       try {
-        current = await signIn(await withFreshToken(side), signal)
+        current = side.openSession?.() ?? (await signIn(await withFreshToken(side), signal))
         failures = -Infinity
         return current
       } catch (error) {

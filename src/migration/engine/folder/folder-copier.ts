@@ -8,6 +8,7 @@ import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { copyBatch, type RetryStrategy } from './copy-batch.ts'
 import { contentFingerprint, messageIdOf } from '../identify/fingerprint.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
+import { passesFilter } from '../filter.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { isTemporaryFailure } from '../connections/with-retries.ts'
@@ -57,10 +58,14 @@ export class FolderCopier {
   }
 
   /**
-   * Whether the destination already has a message with this Message-ID; if so, counts it as
-   * processed.
+   * Whether the destination already has a message with this Message-ID, or the filter leaves it
+   * out; if so, counts it as processed.
    */
   isThere(at: OpenFolder, row: Metadata): boolean {
+    if (!passesFilter(row, this.#migration.filter)) {
+      at.folderState.gone(row.uid, row.size ?? 0)
+      return true
+    }
     const id = at.tally && messageIdOf(row.messageIds)
     if (!at.tally || id === null || !at.tally.take(id)) return false
     recordExisting(at, row)
@@ -111,8 +116,13 @@ export class FolderCopier {
   }
 
   async #copyWithinMemory(work: Work, rows: Metadata[], turn: Turn): Promise<void> {
-    const { bodies } = this.#migration
+    const { bodies, pacer, signal } = this.#migration
     const bytes = countBodyBytes(rows)
+    await pacer.pass(
+      rows.length,
+      rows.reduce((sum, { size }) => sum + (size ?? 0), 0),
+      signal,
+    )
     await bodies.acquire(bytes)
     try {
       await this.#copy(work, rows, turn)

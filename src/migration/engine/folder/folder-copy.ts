@@ -122,7 +122,7 @@ class ImapFolderCopy implements FolderCopy {
     this.#markOpened()
     migration.changed()
     do await this.#copyRounds(pair, at)
-    while (!(await withRetries(migration, () => verify(pair, at, copier, migration.note))))
+    while (!(await withRetries(migration, () => verify(pair, at, copier, migration))))
     if (migration.withNewMail)
       await withRetries(migration, () => copyFlags(pair, at, copier, migration))
     await at.folderState.finish(at.sourceModseq)

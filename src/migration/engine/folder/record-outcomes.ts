@@ -96,6 +96,8 @@ function recordCopied(outcome: OutcomeOf<'copied'>, deps: RecordDeps): Reopen | 
   const { row, to, uidValidity, size, datedBy, date, announced, strategy } = outcome
   const { at, migration, folder } = deps
   at.folderState.copied([{ uid: row.uid, to, size }])
+  const { path: destination } = at.destinationFolder
+  migration.onCopied({ folder, uid: row.uid, destination, to, size })
   if (to !== null)
     at.arrivals.add({
       uid: row.uid,

@@ -1,4 +1,4 @@
-import type { MigrationNote } from '../context.ts'
+import type { MigrationContext, MigrationNote } from '../context.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { subscribe } from '../../../net/imap/folders/create-folder.ts'
 import { noop, readStatusWithSize } from '../../../net/imap/folders/mailbox.ts'
@@ -23,11 +23,13 @@ export async function verify(
   pair: ConnectionPair,
   at: OpenFolder,
   copier: FolderCopier,
-  note: Noting,
+  { note, subscribe: subscriptions }: MigrationContext,
 ): Promise<boolean> {
   if (!(await isSourceDone(pair, at, copier))) return false
   const { wire } = await pair.destination()
-  const subscribing = copier.folder.subscribed ? subscribe(wire, at.destinationFolder.name) : null
+  const isSubscribed = subscriptions === 'all' || copier.folder.subscribed
+  const subscribing =
+    isSubscribed && subscriptions !== 'none' ? subscribe(wire, at.destinationFolder.name) : null
   const [isStored] = await settledAll([areCopiesStored(wire, at), subscribing])
   if (isStored) return true
   await at.folderState.save()

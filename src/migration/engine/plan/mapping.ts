@@ -26,6 +26,8 @@ export type MappingOptions = {
    * to them; empty to ignore special use.
    */
   specialUse: ReadonlyMap<string, string>
+  /** Changes the path of a folder that the other options do not map. */
+  renameFolder?: (path: string) => string
 }
 
 /**
@@ -66,13 +68,12 @@ export function mapFolders(
         ? options.specialUse.get(folder.specialUse)
         : undefined
     const parts = splitPath(path, from)
-    const natural =
-      same ??
-      placeAt(
-        parts.map((part) => fit(part, to)),
-        to,
-        options.prefix,
-      )
+    const placed = placeAt(
+      parts.map((part) => fit(part, to)),
+      to,
+      options.prefix,
+    )
+    const natural = same ?? options.renameFolder?.(placed) ?? placed
     const destination = uniqueName(natural, taken)
     taken.add(destination)
     const isAsWas = destination === natural && parts.every((part) => fit(part, to) === part)

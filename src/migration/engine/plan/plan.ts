@@ -54,6 +54,7 @@ export async function planMigration(
     prefix: options.prefix ?? '',
     folderMap: options.folderMap ?? {},
     specialUse: new Map(options.specialUse ? uses : []),
+    ...(options.renameFolder && { renameFolder: options.renameFolder }),
   })
   if (isSameAccount(source, destination)) refuseOverlap(mapped)
   const { bytes, freeBytes } = await measureSizes(from.wire, to.wire, chosen, deps)

@@ -175,10 +175,11 @@ function clientFor(account: SignIn, address: string): ImapClient {
 }
 
 function optionsFor(
-  { target, port, secure, tlsVerify = true }: SignIn,
+  { target, port, secure, requireStartTls = false, tlsVerify = true }: SignIn,
   address: string,
 ): Omit<ImapFlowOptions, 'auth'> {
-  const mayBePlain = target.addresses.every((each) => !classify(each).public)
+  const mayBePlain =
+    !requireStartTls && target.addresses.every((each) => !classify(each).public)
   return {
     host: address,
     port,

@@ -10,6 +10,8 @@ export type SignIn = {
    * that are not public.
    */
   secure: boolean
+  /** Without `secure`: never plain text, whatever the address. */
+  requireStartTls?: boolean
   /** The user whose mailbox is opened. */
   user: string
   /** Either a password or a token. The token is for XOAUTH2 or OAUTHBEARER. */

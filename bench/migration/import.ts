@@ -1,0 +1,120 @@
+// Imports an mbox file into Dovecot, beside a bare APPEND of the same messages from memory.
+// node bench/migration/import.ts [megabytes]
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAppender } from '../../src/net/imap/append/append.ts'
+import { createFolder } from '../../src/net/imap/folders/create-folder.ts'
+import { select } from '../../src/net/imap/folders/mailbox.ts'
+import { signIn } from '../../src/net/imap/connection/session.ts'
+import { startDovecot } from '../../test/servers/dovecot.ts'
+
+const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'portreeve.js')
+const CONNECTIONS = 4
+const BATCH_MESSAGES = 40
+const LINE = 'A line of text that is about as long as the lines of mail are, or base64.\n'
+
+/** Messages of 1 to 118 kB, 60 kB on average. */
+function messageOf(number: number): string {
+  const lines = 1 + ((number * 7_919) % 1_600)
+  return `From: a@example.org\nTo: b@example.org\nMessage-ID: <m${number}@example.org>\nDate: Mon, 1 Jul 2024 08:09:10 +0200\nSubject: ${number}\n\n${LINE.repeat(lines)}`
+}
+
+function writeMbox(path: string, bytes: number): number {
+  const fd = openSync(path, 'w')
+  let [written, count] = [0, 0]
+  for (; written < bytes; count++) {
+    const message = `From a@example.org Mon Jul  1 06:09:10 2024\n${messageOf(count)}\n`
+    written += writeSync(fd, message)
+  }
+  closeSync(fd)
+  return count
+}
+
+/** Appends the messages over four connections, without reading or verifying anything. */
+async function bareAppend(port: number, count: number): Promise<number> {
+  const target = { host: 'localhost', servername: 'localhost', addresses: ['127.0.0.1'] }
+  const began = performance.now()
+  let next = 0
+  const work = async () => {
+    const { wire } = await signIn({ target, port, secure: false, user: 'bare', password: 'secret' })
+    await createFolder(wire, 'Mail')
+    const { permanentFlags } = await select(wire, 'Mail')
+    const appender = createAppender(wire, 'Mail', { permanentFlags })
+    const pending = []
+    while (next < count) {
+      const first = next
+      next = Math.min(count, next + BATCH_MESSAGES)
+      const batch = Array.from({ length: next - first }, (_, index) => {
+        const body = BODIES[(first + index) % BODIES.length] as Buffer
+        return { size: body.length, body, flags: [], internalDate: ' 1-Jul-2024 06:09:10 +0000' }
+      })
+      pending.push((await appender.submit(batch)).outcomes)
+    }
+    await Promise.all(pending)
+    await wire.logout()
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS }, work))
+  return (performance.now() - began) / 1_000
+}
+
+const BODIES = Array.from({ length: 1_600 }, (_, number) =>
+  Buffer.from(messageOf(number).replaceAll('\n', '\r\n')),
+)
+
+async function importFile(file: string, port: number, folder: string) {
+  const began = performance.now()
+  const child = spawn(
+    process.execPath,
+    [PROGRAM, 'import', file, '--destination', `imap://imported@127.0.0.1:${port}`, '--json'],
+    {
+      env: { ...process.env, DATA_DIR: folder, PORTREEVE_DESTINATION_PASSWORD: 'secret' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  let [peak, out] = [0, '']
+  child.stdout.on('data', (chunk) => (out += chunk))
+  const timer = setInterval(() => (peak = Math.max(peak, residentPeak(child.pid))), 100)
+  await once(child, 'exit')
+  clearInterval(timer)
+  const { status } = JSON.parse(out) as { status: string }
+  return { seconds: (performance.now() - began) / 1_000, peak, status }
+}
+
+function residentPeak(pid: number | undefined): number {
+  try {
+    return (
+      Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1_024
+    )
+  } catch {
+    return 0
+  }
+}
+
+export async function run(megabytes = 2_048): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'portreeve-import-'))
+  const server = await startDovecot()
+  try {
+    for (const user of ['bare', 'imported']) await server.addUser(user, 'secret')
+    const file = join(folder, 'Mail.mbox')
+    const count = writeMbox(file, megabytes * 1_024 * 1_024)
+    const bare = await bareAppend(server.port, count)
+    const imported = await importFile(file, server.port, folder)
+    const rate = (seconds: number) => `${(megabytes / seconds).toFixed(0)} MB/s`
+    return [
+      `| ${count} messages, ${megabytes} MB | seconds | rate |`,
+      '|---|---|---|',
+      `| bare APPEND, 4 connections | ${bare.toFixed(2)} | ${rate(bare)} |`,
+      `| portreeve import (${imported.status}) | ${imported.seconds.toFixed(2)} | ${rate(imported.seconds)} |`,
+      '',
+      `${(bare / imported.seconds).toFixed(2)} of the bare rate; at most ${imported.peak.toFixed(0)} MB resident.`,
+    ].join('\n')
+  } finally {
+    await server.stop()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+if (import.meta.main) console.log(await run(Number(process.argv[2] ?? 2_048)))

@@ -1,0 +1,150 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { readConfig } from '../../config.ts'
+import { openFileJournal } from '../../migration/engine/journal/file-journal.ts'
+import { migrateMailbox } from '../../migration/engine/migrate.ts'
+import { findFolders, type FoundFolders } from '../../migration/files/find-folders.ts'
+import { openSource, type LabelMode } from '../../migration/files/open-source.ts'
+import { openStoreSession } from '../../migration/files/server/serve-store.ts'
+import type { MailStore } from '../../migration/files/store.ts'
+import type { AdministratorMethod } from '../../net/imap/connection/sign-in.ts'
+import { UsageError } from '../command.ts'
+import { journalPath } from '../migrate/journal-path.ts'
+import { accountOfSide } from '../migrate/migrate-accounts.ts'
+import { report, tableOf } from '../migrate/migrate-report.ts'
+import { createBars } from '../migrate/progress-bars.ts'
+import { folderMapOf, stopOnSignal } from '../migrate/run-migration.ts'
+import { createCommandLog } from '../terminal-log.ts'
+import { paint, sanitizeForTerminal } from '../text.ts'
+import { filesAccount } from './files-account.ts'
+
+export type ImportFlags = {
+  destination: string
+  folder: string[]
+  prefix: string
+  map: string[]
+  'special-use': boolean
+  labels: LabelMode
+  deduplicate: boolean
+  retry: boolean
+  connections: number
+  'dry-run': boolean
+  'no-verify': boolean
+  state: string | undefined
+  'destination-password-file': string | undefined
+  'destination-admin': string | undefined
+  'destination-admin-method': AdministratorMethod
+}
+
+/** @returns the exit code: 0 when every message was copied */
+export async function runImport(
+  paths: readonly string[],
+  flags: ImportFlags,
+  json: boolean,
+): Promise<number> {
+  const roots = paths.map((path) => resolve(path))
+  const found = findAll(roots)
+  const account = await accountOfSide('destination', {
+    url: flags.destination,
+    passwordFile: flags['destination-password-file'],
+    admin: flags['destination-admin'],
+    adminMethod: flags['destination-admin-method'],
+    noVerify: flags['no-verify'],
+  })
+  const signal = stopOnSignal()
+  try {
+    return await copy(roots, found, { flags, json, account, signal })
+  } catch (error) {
+    if (!signal.aborted) throw error
+    console.error('Stopped. Run the same command to continue.')
+    return 1
+  }
+}
+
+function findAll(roots: readonly string[]): FoundFolders {
+  for (const root of roots)
+    if (!existsSync(root)) throw new UsageError(`File or folder not found: ${root}.`)
+  const all = roots.map(findFolders)
+  const found = {
+    folders: all.flatMap(({ folders }) => folders),
+    left: all.flatMap(({ left }) => left),
+  }
+  if (found.folders.length > 0) return found
+  const [first] = found.left
+  throw new UsageError(
+    first ? `${first.file}: ${first.reason}` : `No mail was found in ${roots.join(', ')}.`,
+  )
+}
+
+type ImportDeps = {
+  flags: ImportFlags
+  json: boolean
+  account: Awaited<ReturnType<typeof accountOfSide>>
+  signal: AbortSignal
+}
+
+async function copy(
+  roots: readonly string[],
+  found: FoundFolders,
+  { flags, json, account, signal }: ImportDeps,
+): Promise<number> {
+  const state = flags.state ?? join(readConfig().DATA_DIR, 'migrations')
+  const source = filesAccount(roots)
+  const options = {
+    prefix: flags.prefix,
+    folderMap: folderMapOf(flags.map),
+    specialUse: flags['special-use'],
+    deduplicate: flags.deduplicate,
+    dryRun: flags['dry-run'],
+    connections: flags.connections,
+    withNewMail: true,
+  }
+  const path = journalPath({ source, destination: account }, options, state, [flags.labels])
+  const journal = openFileJournal(path, { retry: flags.retry, isDry: flags['dry-run'] })
+  const bars = createBars(process.stderr)
+  const began = performance.now()
+  try {
+    for (const { file, reason } of found.left)
+      console.error(
+        `${paint('red', 'Left out:', process.stderr)} ${sanitizeForTerminal(file)}: ${reason}`,
+      )
+    if (!json) console.error('Reading the files …')
+    const store = await openSource(found, { state, labels: flags.labels, signal })
+    const folders = chooseFolders(store, flags.folder)
+    if (!json) console.error(tableOf(folders))
+    const outcome = await migrateMailbox({
+      source: { account: source, openSession: () => openStoreSession(store) },
+      destination: { account },
+      folders: folders.map((folder) => folder.path),
+      options,
+      sizes: new Map(folders.map((folder) => [folder.path, folder.bytes])),
+      journal,
+      signal,
+      log: createCommandLog(readConfig(), 'error'),
+      ...(!json && { onProgress: (progress) => bars.show(progress) }),
+    })
+    bars.end()
+    const seconds = (performance.now() - began) / 1_000
+    const code = report(
+      { ...outcome, isDry: flags['dry-run'], failures: journal.failures, seconds },
+      json,
+    )
+    return found.left.length > 0 ? 1 : code
+  } finally {
+    bars.end()
+    journal.close()
+  }
+}
+
+function chooseFolders({ folders }: MailStore, wanted: readonly string[]) {
+  for (const path of wanted)
+    if (!folders.has(path)) throw new UsageError(`Folder not found: ${path}.`)
+  return [...folders.values()]
+    .filter(({ path }) => wanted.length === 0 || wanted.includes(path))
+    .map(({ path, messages, bytes }) => ({
+      path,
+      messages: messages.length,
+      bytes,
+      specialUse: null,
+    }))
+}

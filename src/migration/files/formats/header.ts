@@ -1,0 +1,86 @@
+import { isKeyword, parseDateHeader } from '../../../net/imap/append/flags-and-dates.ts'
+
+/** A larger header is read up to here; its other fields are kept in the message. */
+export const MAX_HEADER_BYTES = 256 * 1024
+
+/** The unfolded values of header fields by lower-case name, with one character per byte. */
+export type HeaderFields = { first(name: string): string | null; all(name: string): string[] }
+
+/** Parses the fields of a header with any line ends. */
+export function parseHeader(raw: Buffer): HeaderFields {
+  const text = raw.toString('latin1').replace(/(?:\r\n|\r|\n)[ \t]+/g, ' ')
+  const fields = new Map<string, string[]>()
+  for (const line of text.split(/\r\n|\r|\n/)) {
+    const colon = line.indexOf(':')
+    if (colon < 1) continue
+    const name = line.slice(0, colon).trimEnd().toLowerCase()
+    const values = fields.get(name)
+    if (values) values.push(line.slice(colon + 1).trim())
+    else fields.set(name, [line.slice(colon + 1).trim()])
+  }
+  return {
+    first: (name) => fields.get(name)?.[0] ?? null,
+    all: (name) => fields.get(name) ?? [],
+  }
+}
+
+/** Fields in which programs store the state of a message in an mbox file. */
+const STATE_FIELDS =
+  /^(?:>?From [^:]|(?:Status|X-Status|X-Keywords|X-UID|X-IMAP|X-IMAPbase|X-Mozilla-Status2?|X-Mozilla-Keys|Content-Length)[ \t]*:)/i
+
+/** A header with CRLF line ends and, for mbox files, without the state of the message. */
+export function cleanHeader(raw: Buffer, isMbox: boolean): Buffer {
+  let isDropped = false
+  const lines = raw.toString('latin1').split(/\r\n|\r|\n/)
+  const end = lines.pop() ?? ''
+  const kept = lines.filter((line) => {
+    if (!/^[ \t]/.test(line)) isDropped = isMbox && STATE_FIELDS.test(line)
+    return !isDropped
+  })
+  return Buffer.from(kept.map((line) => `${line}\r\n`).join('') + end, 'latin1')
+}
+
+/** The state of a message in its fields. `isExpunged`: deleted in Thunderbird, but still there. */
+export type MessageState = { flags: string[]; isExpunged: boolean }
+
+const MOZILLA = { read: 0x1, replied: 0x2, marked: 0x4, expunged: 0x8, forwarded: 0x1000 }
+
+/** Reads the flags that programs store in mbox files: Status, X-Status, X-Mozilla-Status and keys. */
+export function stateOf(fields: HeaderFields): MessageState {
+  const flags = new Set<string>()
+  const status = fields.first('status')
+  const letters = `${status ?? ''} ${fields.first('x-status') ?? ''}`
+  // A message can have Thunderbird's field from an earlier copy; then the file has another one.
+  const mozilla =
+    status === null ? Number.parseInt(fields.first('x-mozilla-status') ?? '0', 16) || 0 : 0
+  const has = (bit: number) => (mozilla & bit) !== 0
+  if (letters.includes('R') || has(MOZILLA.read)) flags.add('\\Seen')
+  if (letters.includes('A') || has(MOZILLA.replied)) flags.add('\\Answered')
+  if (letters.includes('F') || has(MOZILLA.marked)) flags.add('\\Flagged')
+  if (letters.includes('T')) flags.add('\\Draft')
+  if (letters.includes('D')) flags.add('\\Deleted')
+  if (has(MOZILLA.forwarded)) flags.add('$Forwarded')
+  const keywords = [fields.first('x-mozilla-keys'), fields.first('x-keywords')].join(' ')
+  for (const keyword of keywords.split(/[\s,]+/)) if (isKeyword(keyword)) flags.add(keyword)
+  return { flags: [...flags], isExpunged: has(MOZILLA.expunged) }
+}
+
+/** The date of the topmost Received field, else of the Date field, as INTERNALDATE. */
+export function dateInHeader(fields: HeaderFields): string | null {
+  const received = fields.first('received')
+  const arrived =
+    received === null ? null : parseDateHeader(received.slice(received.lastIndexOf(';') + 1))
+  const sent = fields.first('date')
+  return arrived ?? (sent === null ? null : parseDateHeader(sent))
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** Formats milliseconds since 1970 as INTERNALDATE. */
+export function internalDateOf(moment: number): string {
+  const date = new Date(moment)
+  const two = (number: number) => String(number).padStart(2, '0')
+  const day = String(date.getUTCDate()).padStart(2)
+  const time = [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()].map(two).join(':')
+  return `${day}-${MONTHS[date.getUTCMonth()]}-${String(date.getUTCFullYear()).padStart(4, '0')} ${time} +0000`
+}

@@ -1,0 +1,253 @@
+import { duplexPair, type Duplex } from 'node:stream'
+import { createWire } from '../../../net/imap/connection/wire.ts'
+import type { Session } from '../../../net/imap/connection/session.ts'
+import { encodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
+import { parseUidSet } from '../../engine/journal/uid-set.ts'
+import type {
+  IncomingMessage,
+  IncomingMeta,
+  MailStore,
+  StoredMessage,
+  StoreFolder,
+} from '../store.ts'
+import { createCommandReader, readName, type Command } from './read-commands.ts'
+import {
+  firstFrom,
+  metaOf,
+  openingLines,
+  pathOf,
+  quoted,
+  rangesOf,
+  rowOf,
+  searchLine,
+  statusLine,
+} from './responses.ts'
+
+const CAPABILITIES = [
+  'IMAP4REV1',
+  'UIDPLUS',
+  'MULTIAPPEND',
+  'LITERAL+',
+  'BINARY',
+  'LIST-EXTENDED',
+  'LIST-STATUS',
+  'STATUS=SIZE',
+  'ESEARCH',
+]
+
+/**
+ * Opens a session with mail in files. The engine speaks IMAP to it over a stream in memory, so that
+ * files are copied, resumed and verified as any server is.
+ */
+export function openStoreSession(store: MailStore): Session {
+  const [client, server] = duplexPair({ highWaterMark: 1024 * 1024 })
+  serve(store, server)
+  return {
+    wire: createWire(client, { capabilities: CAPABILITIES }),
+    namespace: { prefix: '', delimiter: '/' },
+    isEncrypted: true,
+    isCourier: false,
+  }
+}
+
+/** Larger messages are sent in parts. */
+const MAX_WHOLE_BYTES = 1024 * 1024
+const BODY_END = Buffer.from(')\r\n')
+
+/** A message of an APPEND that is being read. */
+type Arrived = { incoming: IncomingMessage; meta: IncomingMeta }
+
+function serve(store: MailStore, socket: Duplex): void {
+  const session = new StoreSession(store, socket)
+  socket.on('data', (chunk: Buffer) => session.push(chunk))
+  socket.on('error', () => undefined)
+  socket.on('drain', () => session.resume())
+  socket.on('close', () => session.close())
+  socket.on('end', () => socket.destroy())
+}
+
+class StoreSession {
+  readonly #store: MailStore
+  readonly #socket: Duplex
+  readonly #reader: { push(chunk: Buffer): void }
+  #selected: StoreFolder | null = null
+  /** Messages of the APPEND that is being read. */
+  #arrived: Arrived[] = []
+  /** Continues sending. */
+  #resume: (() => void) | null = null
+  /** Commands run one after another. */
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(store: MailStore, socket: Duplex) {
+    this.#store = store
+    this.#socket = socket
+    this.#reader = createCommandReader({
+      onLiteral: (before, _size, isSynchronizing) => {
+        if (isSynchronizing) socket.write('+ OK\r\n')
+        return this.#receive(before)
+      },
+      onCommand: (command) => {
+        const arrived = this.#arrived
+        this.#arrived = []
+        this.#running = this.#running
+          .then(() => this.#run(command, arrived))
+          .catch((error: unknown) => void socket.destroy(error as Error))
+      },
+    })
+  }
+
+  push(chunk: Buffer): void {
+    this.#reader.push(chunk)
+  }
+
+  resume(): void {
+    this.#resume?.()
+    this.#resume = null
+  }
+
+  close(): void {
+    for (const { incoming } of this.#arrived) incoming.discard()
+    this.#arrived = []
+    this.resume()
+  }
+
+  /** Takes a message of an APPEND. Into a folder that does not exist, it is read and dropped. */
+  #receive(before: string): { write(chunk: Buffer): void; end(): void } {
+    const text = before.replace(/^\S+ \S+ /, '')
+    const [name] = readName(text)
+    const folder = this.#find(name)
+    const nothing = { write: () => undefined, end: () => undefined }
+    if (!folder || !this.#store.writer) return nothing
+    const incoming = this.#store.writer.begin(folder)
+    this.#arrived.push({ incoming, meta: metaOf(before) })
+    return { write: (chunk) => incoming.write(chunk), end: () => undefined }
+  }
+
+  async #run({ tag, verb, text }: Command, arrived: Arrived[]): Promise<void> {
+    const { status, before } = await this.#answer(verb, text, arrived)
+    await this.#send(`${before}${tag} ${status}\r\n`)
+    if (verb === 'LOGOUT') this.#socket.end()
+  }
+
+  async #answer(
+    verb: string,
+    text: string,
+    arrived: Arrived[],
+  ): Promise<{ status: string; before: string }> {
+    const done = (before = '', code = '') => ({ status: `OK ${code}Done.`, before })
+    const missing = { status: 'NO [TRYCREATE] The folder does not exist.', before: '' }
+    const [name, rest] = readName(text)
+    if (verb === 'LIST') return done(this.#list())
+    if (verb === 'STATUS') {
+      const folder = this.#find(name)
+      return folder ? done(statusLine(name, folder)) : missing
+    }
+    if (verb === 'SELECT' || verb === 'EXAMINE') {
+      this.#selected = this.#find(name) ?? null
+      const access = verb === 'SELECT' && this.#store.writer ? 'READ-WRITE' : 'READ-ONLY'
+      return this.#selected
+        ? done(openingLines(this.#selected, this.#store.writer?.hasFlags ?? true), `[${access}] `)
+        : missing
+    }
+    if (verb === 'CREATE') {
+      const path = pathOf(name)
+      if (this.#store.folders.has(path))
+        return { status: 'NO [ALREADYEXISTS] The folder exists.', before: '' }
+      this.#store.writer?.create(path)
+      return done()
+    }
+    if (verb === 'APPEND') {
+      const folder = this.#find(name)
+      if (!folder || !this.#store.writer) return missing
+      const uids = await this.#store.writer.commit(folder, arrived)
+      const set = uids.join(',')
+      return done('', `[APPENDUID ${folder.uidValidity} ${set}] `)
+    }
+    if (verb === 'UID SEARCH') return done(searchLine(this.#selected, text))
+    if (verb === 'UID FETCH') {
+      await this.#fetch(name, rest)
+      return done()
+    }
+    if (verb === 'UID STORE') {
+      const flags = /\(([^)]*)\)/.exec(rest)?.[1]?.split(' ') ?? []
+      if (this.#selected)
+        this.#store.writer?.addFlags(this.#selected, new Set(parseUidSet(name)), flags)
+      return done()
+    }
+    return done(verb === 'LOGOUT' ? '* BYE Goodbye.\r\n' : '')
+  }
+
+  #find(name: string): StoreFolder | undefined {
+    return this.#store.folders.get(pathOf(name))
+  }
+
+  #list(): string {
+    return [...this.#store.folders.values()]
+      .map((folder) => {
+        const name = quoted(encodeMailbox(folder.path))
+        return `* LIST (\\Subscribed) "/" ${name}\r\n${statusLine(encodeMailbox(folder.path), folder)}`
+      })
+      .join('')
+  }
+
+  async #fetch(set: string, items: string): Promise<void> {
+    const folder = this.#selected
+    if (!folder) return
+    const { messages } = folder
+    const isBody = items.includes('BODY.PEEK[]')
+    const isHeader = items.includes('HEADER.FIELDS')
+    let waiting = ''
+    for (const [from, to] of rangesOf(set)) {
+      for (let at = firstFrom(messages, from); at < messages.length; at++) {
+        const message = messages[at] as StoredMessage
+        if (message.uid > to) break
+        if (isBody) await this.#sendBody(at + 1, message)
+        else {
+          waiting += rowOf(at + 1, message, isHeader)
+          if (waiting.length > 64 * 1024) {
+            await this.#send(waiting)
+            waiting = ''
+          }
+        }
+      }
+    }
+    if (waiting !== '') await this.#send(waiting)
+  }
+
+  async #sendBody(number: number, { uid, size, read }: StoredMessage): Promise<void> {
+    const head = Buffer.from(`* ${number} FETCH (UID ${uid} BODY[] {${size}}\r\n`)
+    if (size <= MAX_WHOLE_BYTES) return this.#send(wholeResponse(head, size, read()))
+    await this.#send(head)
+    let sent = 0
+    for (const part of read()) {
+      sent += part.length
+      await this.#send(Buffer.from(part))
+    }
+    if (sent !== size) throw changedError()
+    await this.#send(BODY_END)
+  }
+
+  async #send(data: string | Buffer): Promise<void> {
+    const socket = this.#socket
+    if (socket.destroyed) throw new Error('The session has ended.')
+    const hasRoom = typeof data === 'string' ? socket.write(data, 'latin1') : socket.write(data)
+    if (!hasRoom) await new Promise<void>((resolve) => (this.#resume = resolve))
+  }
+}
+
+/** A response of one buffer, so that a small message needs no other. */
+function wholeResponse(head: Buffer, size: number, parts: Iterable<Buffer>): Buffer {
+  const end = head.length + size
+  const response = Buffer.allocUnsafe(end + BODY_END.length)
+  let at = head.copy(response)
+  for (const part of parts) {
+    if (at + part.length > end) throw changedError()
+    at += part.copy(response, at)
+  }
+  if (at !== end) throw changedError()
+  BODY_END.copy(response, at)
+  return response
+}
+
+/** The connection ends with it, and nothing of the message is stored. */
+const changedError = () => new Error('A file changed while it was read.')

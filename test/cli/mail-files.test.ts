@@ -1,0 +1,172 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { accountOn, contents, fill, mail, read } from '../migration/mailbox.ts'
+import { startDovecot } from '../servers/dovecot.ts'
+import type { MailServer } from '../servers/mail-server.ts'
+import { PROGRAM, runPortreeve, SURROUNDINGS } from './command.ts'
+
+const FROM = 'From a@b Tue Jan  2 03:04:05 2024'
+
+describe('mail in files', () => {
+  let server: MailServer
+  let folder: string
+  let env: Record<string, string>
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'portreeve-mail-files-'))
+    server = await startDovecot()
+    for (const user of ['alice', 'takeout', 'killed', 'mbox', 'maildir', 'eml'])
+      await server.addUser(user, 'secret')
+    env = {
+      DATA_DIR: folder,
+      PORTREEVE_SOURCE_PASSWORD: 'secret',
+      PORTREEVE_DESTINATION_PASSWORD: 'secret',
+    }
+  })
+  afterAll(async () => {
+    await server.stop()
+    rmSync(folder, { recursive: true })
+  })
+
+  const url = (user: string) => `imap://${user}@127.0.0.1:${server.port}`
+  const importing = (path: string, user: string, ...more: string[]) =>
+    runPortreeve(['import', path, '--destination', url(user), ...more], env)
+  const exporting = (path: string, user: string, ...more: string[]) =>
+    runPortreeve(['export', path, '--source', url(user), ...more], env)
+
+  it('goes from IMAP to each format and back, equal in content', { timeout: 120_000 }, async () => {
+    const tricky = (text: string) => ({ body: `Message-ID: <${text.length}@x>\r\n\r\n${text}\r\n` })
+    await fill(accountOn(server.port), {
+      INBOX: [
+        { flags: ['\\Seen', '$Label1'], date: ' 5-Feb-2020 10:11:12 +0000' },
+        { flags: ['\\Answered', '\\Flagged', '\\Draft'], body: mail(2_500_000) },
+        tricky('From here\r\n>From there\r\n\r\nFrom x Tue Jan  2 03:04:05 2024\r\nSubject: y'),
+        { body: 'Subject: no Message-ID\r\n\r\nText without an end' },
+      ],
+      'Work/v1.2 & Café': [{}, {}],
+      Empty: [],
+    })
+    const original = await read(accountOn(server.port))
+    for (const format of ['mbox', 'maildir', 'eml'] as const) {
+      const files = join(folder, format)
+      const out = await exporting(files, 'alice', '--format', format)
+      expect([format, out.err, out.out, out.code]).toEqual([
+        format,
+        expect.anything(),
+        expect.stringMatching(/Verified: 6 of 6 messages/),
+        0,
+      ])
+      const again = await exporting(
+        files,
+        'alice',
+        '--format',
+        format,
+        '--state',
+        join(folder, `again-${format}`),
+      )
+      expect([again.out, again.code]).toEqual([
+        expect.stringMatching(/6 of them skipped as duplicates/),
+        0,
+      ])
+      const back = await importing(files, format)
+      expect([back.err, back.out, back.code]).toEqual([
+        expect.anything(),
+        expect.stringMatching(/Verified: 6 of 6/),
+        0,
+      ])
+      const copied = await read(accountOn(server.port, format))
+      for (const path of ['INBOX', 'Work/v1.2 & Café']) {
+        const [there, here] = [copied[path], original[path]]
+        if (format === 'maildir') expect(contents(there)).toEqual(contents(here))
+        const hashes = (all = here) => all?.map(({ hash }) => hash).toSorted()
+        // An mbox file ends each message with a line end.
+        const isWhole = format !== 'mbox' || path !== 'INBOX'
+        expect(hashes(there)?.length).toBe(hashes()?.length)
+        if (isWhole) expect(hashes(there)).toEqual(hashes())
+        if (format === 'mbox')
+          expect(there?.map(({ flags }) => flags).toSorted()).toEqual(
+            here?.map(({ flags }) => flags).toSorted(),
+          )
+      }
+    }
+    expect(readdirSync(join(folder, 'maildir')).toSorted()).toContain('.Work.v1&AC4-2 &- Caf&AOk-')
+  })
+
+  it(
+    'comes from a Takeout by its labels, and only what is new later',
+    { timeout: 60_000 },
+    async () => {
+      const file = join(folder, 'All mail.mbox')
+      const message = (labels: string, id: number) =>
+        `${FROM}\r\nX-Gmail-Labels: ${labels}\r\nMessage-ID: <${id}@takeout>\r\nSubject: ${id}\r\n\r\nText\r\n\r\n`
+      const first = message('Inbox,Unread', 1) + message('Sent,Opened', 2) + message('Work', 3)
+      writeFileSync(file, first)
+      const dry = await importing(file, 'takeout', '--dry-run')
+      expect([dry.out, dry.code]).toEqual([
+        expect.stringMatching(/Dry run: 3 messages in 3 folders/),
+        0,
+      ])
+      expect((await importing(file, 'takeout')).out).toMatch(
+        /Verified: 3 of 3 messages in 3 folders/,
+      )
+      writeFileSync(file, message('Archived', 4) + first)
+      expect((await importing(file, 'takeout')).out).toMatch(
+        /Verified: 4 of 4 messages in 4 folders/,
+      )
+      const copied = await read(accountOn(server.port, 'takeout'))
+      expect(copied).toMatchObject({
+        INBOX: [{ flags: [], date: ' 2-Jan-2024 03:04:05 +0000' }],
+        Sent: [{ flags: ['\\Seen'] }],
+        Work: [{ flags: ['\\Seen'] }],
+        Archive: [{}],
+      })
+    },
+  )
+
+  it('is imported once although the import is killed', { timeout: 120_000 }, async () => {
+    const file = join(folder, 'killed.mbox')
+    const body = `${'A line of text as long as lines are in mail.\n'.repeat(100)}\n`
+    const text = Array.from(
+      { length: 3_000 },
+      (_, n) => `${FROM}\nSubject: ${n}\nMessage-ID: <k${n}@x>\n\n${body}`,
+    )
+    writeFileSync(file, text.join(''))
+    const args = [PROGRAM, 'import', file, '--destination', url('killed')]
+    const child = spawn(process.execPath, args, {
+      env: { ...SURROUNDINGS, ...env },
+      stdio: 'ignore',
+    })
+    const state = join(folder, 'migrations')
+    const journal = () => readdirSync(state).find((name) => /killed.*\.jsonl$/.test(name))
+    const isCopying = () => {
+      const name = existsSync(state) ? journal() : undefined
+      return name !== undefined && /"copied":[1-9]/.test(readFileSync(join(state, name), 'utf8'))
+    }
+    while (child.exitCode === null && !isCopying())
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    const { out, code } = await importing(file, 'killed')
+    expect([out, code]).toEqual([expect.stringMatching(/Verified: 3,000 of 3,000/), 0])
+    const { killed = [] } = await read(accountOn(server.port, 'killed'))
+    expect([killed.length, new Set(killed.map(({ hash }) => hash)).size]).toEqual([3_000, 3_000])
+  })
+
+  it('is refused plainly where it is no mail', async () => {
+    writeFileSync(join(folder, 'old.pst'), '!BDN')
+    writeFileSync(join(folder, 'text.mbox'), 'no mail')
+    expect(await importing(join(folder, 'old.pst'), 'alice')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('Outlook data files are not supported'),
+    })
+    expect(await importing(join(folder, 'text.mbox'), 'alice')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('It does not begin with a line “From …”'),
+    })
+    expect(await importing(join(folder, 'nothing'), 'alice')).toMatchObject({ code: 2 })
+  })
+})

@@ -1,0 +1,230 @@
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { findFolders } from '../../src/migration/files/find-folders.ts'
+import { placeOf } from '../../src/migration/files/formats/gmail-labels.ts'
+import { isMbox } from '../../src/migration/files/formats/from-line.ts'
+import { dateInFromLine, readMbox } from '../../src/migration/files/formats/mbox.ts'
+import { openUidIndex } from '../../src/migration/files/uid-index.ts'
+
+let folder: string
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'portreeve-files-'))))
+afterEach(() => rmSync(folder, { recursive: true }))
+
+function put(name: string, content: string | Buffer): string {
+  const path = join(folder, name)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, content, 'latin1')
+  return path
+}
+
+const textOf = ({ read }: { read: () => Iterable<Buffer> }) =>
+  Buffer.concat(Array.from(read(), (part) => Buffer.from(part))).toString('latin1')
+
+/** The messages of an mbox file. Every announced size must be that of the content. */
+function messagesOf(content: string | Buffer) {
+  return [...readMbox(put('test.mbox', content))].map((message) => {
+    const text = textOf(message)
+    expect(message.size).toBe(text.length)
+    return { ...message, text }
+  })
+}
+
+const FROM = 'From a@b Tue Jan  2 03:04:05 2024'
+
+describe('an mbox file', () => {
+  it('is divided at From_ lines only, and unquoted', () => {
+    const bodies = [
+      'Text\n>From here on\n>>From twice\n> From not\n\nFrom now on, no date\n',
+      'From the start, though.\nFrom a list: Tue Jan  2 2024\n',
+      '',
+      'no end of line',
+    ]
+    const mbox = bodies.map((body, n) => `${FROM}\nSubject: ${n}\n\n${body}`).join('\n')
+    expect(messagesOf(mbox).map(({ text }) => text)).toEqual([
+      'Subject: 0\r\n\r\nText\r\nFrom here on\r\n>From twice\r\n> From not\r\n\r\nFrom now on, no date\r\n',
+      'Subject: 1\r\n\r\nFrom the start, though.\r\nFrom a list: Tue Jan  2 2024\r\n',
+      'Subject: 2\r\n\r\n',
+      'Subject: 3\r\n\r\nno end of line',
+    ])
+    const crlf = messagesOf(mbox.replaceAll('\n', '\r\n')).map(({ text }) => text)
+    expect(crlf).toEqual(messagesOf(mbox).map(({ text }) => text))
+    const cr = messagesOf(mbox.replaceAll('\n', '\r')).map(({ text }) => text)
+    expect(cr).toEqual(crlf)
+  })
+
+  it('uses a Content-Length that a message or the end follows, and no other', () => {
+    const body = `Text\n\n${FROM}\nSubject: forwarded\n\n>From kept\n`
+    const message = (length: number) =>
+      `${FROM}\nContent-Length: ${length}\nSubject: x\n\n${body}\n`
+    expect(messagesOf(message(body.length) + message(body.length)).map(({ text }) => text)).toEqual(
+      Array.from({ length: 2 }, () => `Subject: x\r\n\r\n${body.replaceAll('\n', '\r\n')}`),
+    )
+    expect(messagesOf(message(body.length - 3) + message(9e9))).toHaveLength(4)
+  })
+
+  it('has flags, keywords and dates in the fields of mail programs', () => {
+    const [mutt, thunderbird, other, ...rest] = messagesOf(
+      [
+        `${FROM}\nStatus: RO\nX-Status: AF\nX-Keywords: one  two\nMessage-ID: <a@b>\nSubject: a\n\nText\n`,
+        'From - Mon Jan 01 00:00:00 2001\nX-Mozilla-Status: 1005\nX-Mozilla-Status2: 00000000\nX-Mozilla-Keys: $label1\nReceived: by x;\n Wed, 3 Jan 2024 04:05:06 +0100\nDate: Thu, 4 Jan 2024 00:00:00 +0000\n\nText\n',
+        'From \nDate: Thu, 4 Jan 2024 00:00:00 +0000\n\nText\n',
+        'From - Mon Jan 01 00:00:00 2001\nX-Mozilla-Status: 0009\nSubject: deleted\n\nText\n',
+      ].join('\n'),
+    )
+    expect(rest).toEqual([])
+    expect(mutt).toMatchObject({
+      flags: ['\\Seen', '\\Answered', '\\Flagged', 'one', 'two'],
+      date: ' 2-Jan-2024 03:04:05 +0000',
+      messageId: '<a@b>',
+      text: 'Message-ID: <a@b>\r\nSubject: a\r\n\r\nText\r\n',
+    })
+    expect(thunderbird).toMatchObject({
+      flags: ['\\Seen', '\\Flagged', '$Forwarded', '$label1'],
+      date: ' 3-Jan-2024 04:05:06 +0100',
+    })
+    expect(other).toMatchObject({ flags: [], date: ' 4-Jan-2024 00:00:00 +0000' })
+    expect(dateInFromLine('From x Tue Jan 02 03:04:05 +0100 2024')).toBe(
+      ' 2-Jan-2024 02:04:05 +0000',
+    )
+  })
+
+  it('is read whatever its bytes are, in the same size each time', () => {
+    const nul = `${FROM}\nSubject: nul\n\na\0b\r\n\xff\n`
+    expect(messagesOf(nul)[0]?.text).toBe('Subject: nul\r\n\r\na\0b\r\n\xff\r\n')
+    const huge = `${FROM}\nX-Huge: ${'x'.repeat(9_000_000)}\nSubject: late\n\nText\n`
+    for (const file of [huge + huge, `${huge}\n${huge}`])
+      expect(messagesOf(file).map(({ size }) => size)).toEqual([9_000_033, 9_000_033])
+    expect(messagesOf(`${FROM}\nSubject: cut`)[0]?.text).toBe('Subject: cut')
+    expect(messagesOf(FROM)).toEqual([expect.objectContaining({ size: 0 })])
+    for (const text of ['', 'Subject: x\n\n', 'From here\nto there\n', '%PDF-1.4'])
+      expect(isMbox(Buffer.from(text))).toBe(false)
+    // Pseudo-random files, longer than a buffer, of parts that matter to the parser.
+    const parts = [
+      '\n',
+      '\r\n',
+      '\r',
+      FROM,
+      '>From ',
+      '>',
+      'From ',
+      'a: b',
+      'x'.repeat(5_000),
+      '\n\n',
+    ]
+    let seed = 1
+    const next = () => (seed = (seed * 48_271) % 2_147_483_647)
+    for (let run = 0; run < 40; run++) {
+      const random = Array.from(
+        { length: run < 38 ? 60 : 8_000 },
+        () => parts[next() % parts.length],
+      )
+      messagesOf(`${FROM}\nSubject: x\n\n${random.join('')}`)
+    }
+  })
+
+  it('gives a message the same key after it was moved, marked or followed by another', () => {
+    const one = (status: string) => `${FROM}\nStatus: ${status}\nSubject: one\n\nText\n`
+    const other = `${FROM}\nSubject: two\n\nText\n`
+    const [alone] = messagesOf(one('O'))
+    const [, moved] = messagesOf(`${other}\n${one('RO')}\n`)
+    const [first] = messagesOf(`${one('RO')}\n${other}`)
+    expect([moved?.key, first?.key]).toEqual([alone?.key, alone?.key])
+  })
+})
+
+describe('mail in folders', () => {
+  const eml = 'Subject: x\nDate: Thu, 4 Jan 2024 00:00:00 +0000\n\nText\n'
+  const found = () => {
+    const { folders, left } = findFolders(folder)
+    const list = folders.map(({ path, messages }) => [path, [...messages()]] as const)
+    return { folders: Object.fromEntries(list), left: left.map(({ reason }) => reason) }
+  }
+
+  it('is found in profiles, exports and Maildirs', () => {
+    put('Inbox', `${FROM}\nSubject: x\n\nText\n`)
+    put('Inbox.msf', 'index')
+    put('Inbox.sbd/Work', `${FROM}\nSubject: x\n\nText\n`)
+    put('Apple.mbox/mbox', `${FROM}\nSubject: x\n\nText\n`)
+    put('Apple.mbox/table_of_contents', 'x')
+    const plist =
+      '<plist><dict><key>date-received</key><integer>1704240000</integer><key>flags</key><integer>17</integer></dict></plist>'
+    put(
+      'V10/Box.mbox/0A1B2C3D-0000-0000-0000-000000000000/Data/1/Messages/7.emlx',
+      `${eml.length}\n${eml}${plist}`,
+    )
+    put('V10/Box.mbox/0A1B2C3D-0000-0000-0000-000000000000/Data/1/Messages/8.partial.emlx', 'x')
+    put('Letters/2024/one.eml', eml.replaceAll('\n', '\r\n'))
+    put('Outlook.pst', '!BDN')
+    const { folders, left } = found()
+    expect(Object.keys(folders).toSorted()).toEqual(
+      ['Apple', 'INBOX', 'INBOX/Work', 'Letters/2024', 'V10/Box'].toSorted(),
+    )
+    expect(left).toEqual([
+      'Outlook data files are not supported. Export the mail from Outlook to IMAP.',
+      'Apple Mail did not download the whole message.',
+    ])
+    const [apple] = folders['V10/Box'] ?? []
+    expect(apple).toMatchObject({
+      flags: ['\\Seen', '\\Flagged'],
+      date: ' 3-Jan-2024 00:00:00 +0000',
+    })
+    expect(apple && textOf(apple)).toBe(eml.replaceAll('\n', '\r\n'))
+    expect(folders['Letters/2024']).toMatchObject([{ date: ' 4-Jan-2024 00:00:00 +0000' }])
+  })
+
+  it('is found in a Maildir with the flags of its names and the dates of its files', () => {
+    const path = put('cur/1.a:2,FSa', eml)
+    put('dovecot-keywords', '0 $Label1\n')
+    put('new/2.b', eml)
+    put('.Lists.Caf&AOk-/cur/3.c:2,RT', eml)
+    mkdirSync(join(folder, '.Lists.Caf&AOk-', 'new'))
+    utimesSync(path, 1_704_240_000, 1_704_240_000)
+    const { folders } = found()
+    expect(folders).toMatchObject({
+      INBOX: [
+        {
+          key: '1.a',
+          flags: ['\\Flagged', '\\Seen', '$Label1'],
+          date: ' 3-Jan-2024 00:00:00 +0000',
+        },
+        { key: '2.b', flags: [] },
+      ],
+      'Lists/Café': [{ flags: ['\\Answered', '\\Deleted'] }],
+    })
+  })
+})
+
+describe('labels of Gmail', () => {
+  it('choose folders and flags, in several languages', () => {
+    const place = (labels: string, every = false) =>
+      placeOf(Buffer.from(labels).toString('latin1'), every)
+    expect(place('Inbox,Important,Opened,Starred,"Work, home",Category Updates', true)).toEqual({
+      folders: ['INBOX', 'Work, home'],
+      flags: ['\\Seen', '\\Flagged'],
+    })
+    expect(place('=?UTF-8?Q?Entw=C3=BCrfe,Ungelesen,Caf=C3=A9?=')).toEqual({
+      folders: ['Drafts'],
+      flags: ['\\Draft'],
+    })
+    expect(place('Archiviert,Gelesen').folders).toEqual(['Gelesen'])
+    expect(place('Archived,Opened')).toEqual({ folders: ['Archive'], flags: ['\\Seen'] })
+    expect(place('Papierkorb,Posteingang').folders).toEqual(['Trash'])
+  })
+})
+
+describe('the index of UIDs', () => {
+  it('keeps UIDs over runs, and survives a killed one', async () => {
+    const open = () => openUidIndex(folder, '/mail', 'INBOX')
+    const index = open()
+    expect(['a', 'b', 'a'].map((key) => index.assign(key))).toEqual([1, 2, 3])
+    await index.save()
+    index.assign('lost')
+    index.close()
+    const again = open()
+    expect(again.uidValidity).toBe(index.uidValidity)
+    expect(['b', 'c', 'a', 'a'].map((key) => again.assign(key))).toEqual([2, 4, 1, 3])
+    again.close()
+  })
+})
