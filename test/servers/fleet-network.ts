@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { join } from 'node:path'
+import { ROOT } from '../../src/version.ts'
+import { openMachine, type Machine, type Outcome } from './machine.ts'
+
+/** The service’s address in the network, and that of the attackers’ machine. */
+export const SERVICE = '45.9.20.254'
+export const PORT = 8080
+export const REPORTS_URL = `http://${SERVICE}:${PORT}`
+const BLOCKER = '/usr/local/sbin/portreeve-blocklist'
+
+/** A network of its own: machines on one switch, a service, and a machine that attacks. */
+export type FleetNetwork = {
+  /** Connects a machine that was opened with `network`. */
+  connect(machine: Machine, address: string): void
+  /** Lets a machine follow the fleet list. @param env of the program, such as SSH_CONNECTION */
+  follow(machine: Machine, token: string, env?: Record<string, string>): () => void
+  /** Whether a new TCP connection from one of the attackers reaches a machine. */
+  knock(from: string, to: string): Promise<'let in' | 'dropped' | string>
+  close(): Promise<void>
+}
+
+/** No server listens there: allowed clients get a reset, dropped ones no response. */
+const KNOCK = `import socket, sys
+try:
+    socket.create_connection((sys.argv[2], 7000), 1, (sys.argv[1], 0))
+except ConnectionRefusedError:
+    print("let in")
+except socket.timeout:
+    print("dropped")`
+
+/**
+ * @param attackers addresses of the machine that attacks
+ * @param serverOf the HTTP server that receives connections to `REPORTS_URL`; undefined while there
+ *   is none
+ */
+export async function openFleetNetwork(
+  attackers: string[],
+  serverOf: () => Server | undefined,
+): Promise<FleetNetwork> {
+  const hub = await openMachine({ network: true })
+  const outside = await openMachine({ network: true })
+  sh(
+    hub,
+    `ip link add hub type bridge && ip link set hub up && ip address add ${SERVICE}/16 dev hub`,
+  )
+  let links = 0
+
+  function connect(machine: Machine, addresses: string[]): void {
+    const name = `port${(links += 1)}`
+    const adds = addresses.map((address) => `ip address add ${address}/16 dev wire`).join(' && ')
+    sh(hub, `ip link add ${name} type veth peer name wire netns ${machine.pid}`)
+    sh(hub, `ip link set ${name} master hub up`)
+    sh(machine, `${adds} && ip link set wire up`)
+  }
+
+  connect(outside, attackers)
+  const child = spawn(
+    '/usr/bin/nsenter',
+    ['-t', String(hub.pid), '-n', process.execPath, join(import.meta.dirname, 'fleet-network.child.ts'), SERVICE, String(PORT)], // prettier-ignore
+    { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], env: { PATH: process.env['PATH'] } },
+  )
+  child.on('message', (_message, socket: Socket | undefined) => {
+    const server = serverOf()
+    if (!socket) return
+    if (!server?.listening) return void socket.destroy()
+    server.emit('connection', socket)
+    socket.resume()
+  })
+  await once(child, 'message')
+
+  return {
+    connect: (machine, address) => connect(machine, [address]),
+    follow(machine, token, env = {}) {
+      machine.write(BLOCKER, readFileSync(join(ROOT, 'clients/fail2ban/portreeve-blocklist'), 'utf8'), 0o755) // prettier-ignore
+      machine.write('/etc/portreeve-client/token', `${token}\n`, 0o600)
+      const fleet = `[fleet]\nurl = ${REPORTS_URL}/api/v1/abuse/fleet\nbackend = nftables\n`
+      machine.write('/etc/portreeve-client/blocklist.conf', fleet)
+      const given = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+      const running = machine.start(['env', ...given, BLOCKER, 'follow'])
+      running.stdout?.resume()
+      running.stderr?.resume()
+      return () => void running.kill('SIGKILL')
+    },
+    async knock(from, to) {
+      const { stdout, stderr } = await outside.runAside(['python3', '-c', KNOCK, from, to])
+      return stdout.trim() || stderr
+    },
+    async close() {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      await outside.close()
+      await hub.close()
+    },
+  }
+}
+
+/** The addresses that a machine blocks now. */
+export function blockedBy(machine: Machine): string[] {
+  const sets = ['v4', 'v6'].map((set) =>
+    machine.run(['nft', '-j', 'list', 'set', 'inet', 'portreeve_fleet', set]),
+  )
+  return sets.flatMap(elementsOf).toSorted()
+}
+
+function elementsOf({ status, stdout }: Outcome): string[] {
+  if (status !== 0) return []
+  type Parts = { nftables: { set?: { elem?: { elem: { val: string } }[] } }[] }
+  const { nftables }: Parts = JSON.parse(stdout)
+  return nftables.flatMap(({ set }) => set?.elem ?? []).map(({ elem }) => elem.val)
+}
+
+function sh(machine: Machine, command: string): void {
+  const { status, stderr } = machine.run(['sh', '-c', command])
+  if (status !== 0) throw new Error(`${command}: ${stderr}`)
+}
