@@ -104,7 +104,16 @@ export async function createAbuseServices(options: AbuseOptions) {
     },
   )
   const urls = [baseUrl, reportsUrl]
-  const fleets = createFleets({ db, notifications, log, clock, ranges, urls, resolver })
+  const fleets = createFleets({
+    db,
+    notifications,
+    log,
+    clock,
+    ranges,
+    exports,
+    urls,
+    resolver,
+  })
   return {
     db,
     log,

@@ -6,6 +6,7 @@ import type { App } from '../http/server.ts'
 import { administratorRoutes } from './admin-routes.ts'
 import type { AbuseOptions, AbuseServices } from './create-services.ts'
 import { fleetRoutes } from './fleet/routes.ts'
+import { crowdsecRoutes } from './fleet/crowdsec/routes.ts'
 import { followerRoutes } from './fleet/feed/routes.ts'
 import { installerRoutes } from './installer/installer-routes.ts'
 import { TAGS } from './tags.ts'
@@ -46,6 +47,7 @@ export function abuseRoutes(
       appealRoute(app, services)
       installerRoutes(app, { reportsUrl })
       followerRoutes(app, services.fleets)
+      crowdsecRoutes(app, services.fleets)
     },
     account(app) {
       tokenRoutes(app, services)

@@ -734,6 +734,18 @@ export interface FleetBan {
   workspaceId: string;
 }
 
+export interface FleetBouncer {
+  address: string;
+  cursor: number | null;
+  metrics: Json | null;
+  metricsAt: Timestamp | null;
+  name: string;
+  pulledAt: Timestamp;
+  sharedAt: Timestamp | null;
+  sharedVersion: number | null;
+  tokenId: string;
+}
+
 export interface FleetChange {
   address: string;
   at: Generated<Timestamp>;
@@ -1176,6 +1188,7 @@ export interface DB {
   fleet: Fleet;
   fleetAllowed: FleetAllowed;
   fleetBan: FleetBan;
+  fleetBouncer: FleetBouncer;
   fleetChange: FleetChange;
   fleetServer: FleetServer;
   installation: Installation;

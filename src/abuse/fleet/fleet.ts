@@ -3,7 +3,10 @@ import type { Logger } from '../../log.ts'
 import type { Resolver } from '../../net/dns.ts'
 import type { Notifications } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
+import type { Exports } from '../export/exports.ts'
 import { createFleetRecorder } from './bans/recorder.ts'
+import { createBouncers } from './crowdsec/bouncers.ts'
+import { createSharedList } from './crowdsec/shared-list.ts'
 import { createFeeds } from './feed/feeds.ts'
 import { createFollowerAuth } from './feed/follower-auth.ts'
 import { createFollowerStreams } from './feed/follower-streams.ts'
@@ -17,6 +20,8 @@ export type FleetOptions = {
   log: Logger
   clock: () => number
   ranges: InstalledRanges
+  /** The shared list, for bouncers of workspaces that chose it. */
+  exports: Exports
   /** URLs of this service, whose addresses are never banned. */
   urls: string[]
   resolver: Pick<Resolver, 'query'> | undefined
@@ -34,6 +39,8 @@ export function createFleets({ urls, resolver, ...options }: FleetOptions) {
   const feeds = createFeeds({ db, notifications, log })
   const followers = createFollowerAuth(db, notifications)
   const presence = createPresence({ db, log })
+  const bouncers = createBouncers({ db, log })
+  const sharedList = createSharedList(db, options.exports)
   const streams = createFollowerStreams({ db, notifications, feeds, presence, log })
   return {
     ...deps,
@@ -42,10 +49,13 @@ export function createFleets({ urls, resolver, ...options }: FleetOptions) {
     followers,
     presence,
     streams,
+    bouncers,
+    sharedList,
     async close(): Promise<void> {
       for (const part of [streams, feeds, followers, serviceAddresses]) part.close()
       await recorder.close()
       await presence.close()
+      await bouncers.close()
     },
   }
 }

@@ -8,6 +8,7 @@ import { TAGS } from '../tags.ts'
 import { allowNetwork, removeAllowed } from './allowlist.ts'
 import { banAddress, unban } from './bans/bans.ts'
 import { listBans, listHistory, type Cause } from './bans/store.ts'
+import { listBouncers } from './crowdsec/store.ts'
 import type { Fleets } from './fleet.ts'
 import { changeSettings, readSettings } from './settings.ts'
 import {
@@ -15,6 +16,7 @@ import {
   Allowlist,
   BanPage,
   BanQuery,
+  BouncerList,
   HistoryPage,
   HistoryQuery,
   NewAllowedNetwork,
@@ -38,6 +40,7 @@ export function fleetRoutes(app: App, fleets: Fleets): void {
   historyRoute(app, fleets)
   allowlistRoutes(app, fleets)
   serverRoute(app, fleets)
+  bouncerRoute(app, fleets)
 }
 
 function settingsRoutes(app: App, { db }: Fleets): void {
@@ -264,6 +267,24 @@ function serverRoute(app: App, { db }: Fleets): void {
     async (request) => ({
       success: true,
       data: await listServers(db, callerOf(request).workspaceId),
+    }),
+  )
+}
+
+function bouncerRoute(app: App, { db }: Fleets): void {
+  app.get(
+    `${BASE}/bouncers`,
+    {
+      schema: {
+        operationId: 'listFleetBouncers',
+        summary: 'List the CrowdSec bouncers that read the fleet list, last seen first',
+        tags: TAGS,
+        response: responses(BouncerList),
+      },
+    },
+    async (request) => ({
+      success: true,
+      data: await listBouncers(db, callerOf(request).workspaceId),
     }),
   )
 }

@@ -177,6 +177,25 @@ export const ServerList = Success(
   ),
 )
 
+export const BouncerList = Success(
+  Type.Array(
+    Type.Object({
+      address: Type.String(),
+      name: Type.String({ description: 'As it names itself (User-Agent).' }),
+      label: Type.String({ description: 'The label of its token.' }),
+      pulledAt: Timestamp,
+      metricsAt: Nullable(Timestamp),
+      metrics: Nullable(
+        Type.Object({
+          type: Type.String(),
+          version: Type.String(),
+          values: Type.Record(Type.String(), Type.Number()),
+        }),
+      ),
+    }),
+  ),
+)
+
 // --- for servers ---
 
 export const FollowerHeaders = Type.Object({

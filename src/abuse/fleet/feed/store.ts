@@ -2,7 +2,14 @@ import { sql } from 'kysely'
 import type { Db } from '../../../store/database.ts'
 
 /** A banned address; `expiresAt` in milliseconds since 1970. */
-export type ListedAddress = { address: string; expiresAt: number }
+export type ListedAddress = {
+  address: string
+  expiresAt: number
+  /** The number of the change that banned it. */
+  change: number
+  /** The service of the report that banned it; empty when a member did. */
+  service: string
+}
 
 /** The difference between a state that a follower has and the present one. */
 export type FleetDelta = {
@@ -16,7 +23,7 @@ export type FleetDelta = {
 type Row = {
   cursor: number
   complete: boolean
-  rows: [address: string, isBanned: boolean, expiresAt: number | null][] | null
+  rows: [address: string, expiresAt: number | null, change: number, service: string][] | null
 }
 
 /**
@@ -34,12 +41,16 @@ export async function readDelta(
       from fleet where workspace_id = ${workspaceId}
     )
     select state.cursor, state.complete, case when state.complete then (
-      select json_agg(json_build_array(address, true, extract(epoch from expires_at) * 1000) order by address)
+      select json_agg(json_build_array(
+        address, extract(epoch from expires_at) * 1000, change, coalesce(sightings -> -1 ->> 'service', '')
+      ) order by address)
       from fleet_ban where workspace_id = ${workspaceId} and expires_at > now()
     ) else (
-      select json_agg(json_build_array(address, kind in ('banned', 'extended'), extract(epoch from expires_at) * 1000))
+      select json_agg(json_build_array(
+        address, extract(epoch from expires_at) * 1000, number, coalesce(cause ->> 'service', '')
+      ))
       from (
-        select distinct on (address) address, kind, expires_at from fleet_change
+        select distinct on (address) address, expires_at, number, cause from fleet_change
         where workspace_id = ${workspaceId} and number > ${since}::bigint order by address, number desc
       ) as latest
     ) end as rows
@@ -47,14 +58,12 @@ export async function readDelta(
   const [found] = rows
   if (!found) return { cursor: 0, complete: true, added: [], removed: [] }
   const { cursor, complete, rows: changes } = found
-  return {
-    cursor,
-    complete,
-    added: (changes ?? []).flatMap(([address, isBanned, expiresAt]) =>
-      isBanned && expiresAt !== null ? { address, expiresAt } : [],
-    ),
-    removed: (changes ?? []).flatMap(([address, isBanned]) => (isBanned ? [] : address)),
-  }
+  const [added, removed]: [ListedAddress[], string[]] = [[], []]
+  // Changes that end a ban have no end of their own.
+  for (const [address, expiresAt, change, service] of changes ?? [])
+    if (expiresAt === null) removed.push(address)
+    else added.push({ address, expiresAt, change, service })
+  return { cursor, complete, added, removed }
 }
 
 /** A report token, and the workspace whose list it follows. */
