@@ -19,8 +19,8 @@ export type FleetNetwork = {
   connect(machine: Machine, address: string): void
   /** Lets a machine follow the fleet list. @param env of the program, such as SSH_CONNECTION */
   follow(machine: Machine, token: string, env?: Record<string, string>): () => void
-  /** Whether a new TCP connection from one of the attackers reaches a machine. */
-  knock(from: string, to: string): Promise<'let in' | 'dropped' | string>
+  /** Tries a new TCP connection from one of the attackers: `let in`, `dropped`, or an error. */
+  knock(from: string, to: string): Promise<string>
   close(): Promise<void>
 }
 
@@ -66,10 +66,10 @@ export async function openFleetNetwork(
   )
   child.on('message', (_message, socket: Socket | undefined) => {
     const server = serverOf()
-    if (!socket) return
-    if (!server?.listening) return void socket.destroy()
-    server.emit('connection', socket)
-    socket.resume()
+    if (socket && server?.listening) {
+      server.emit('connection', socket)
+      socket.resume()
+    } else socket?.destroy()
   })
   await once(child, 'message')
 

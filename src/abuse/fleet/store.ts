@@ -28,7 +28,7 @@ export async function lockFleet(db: Transaction<DB>, workspaceId: string) {
     .selectFrom('fleet')
     .select(FLEET)
     .where('workspaceId', '=', workspaceId)
-    .where(({ not }) => not(isInDeletedWorkspace('fleet.workspace_id')))
+    .where((eb) => eb.not(isInDeletedWorkspace('fleet.workspace_id')))
     .forUpdate()
     .executeTakeFirst()
   return fleet as Fleet | undefined

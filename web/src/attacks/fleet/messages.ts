@@ -2,7 +2,7 @@ import { counted, durationText } from '../../ui/text/format.ts'
 
 export const fleet = {
   title: 'Fleet list',
-  lead: 'Addresses that your servers reported. All your servers block them within seconds, and nobody else sees them.',
+  lead: 'Addresses that your servers reported. All your servers block them within seconds. Only members of this workspace see them.',
   loading: 'Loading the fleet list…',
 } as const
 
