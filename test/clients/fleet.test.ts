@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type Person, type TestService } from '../service.ts'
 import { attack, bansOf, openFail2banMachine, startServer } from '../servers/fail2ban.ts'
 import {
+  ATTACKER6,
   blockedBy,
   openFleetNetwork,
   REPORTS_URL,
@@ -26,26 +27,29 @@ let followers: Machine[]
 let others: Machine
 let alice: Person
 let token: string
+let bob: Person
 let stopFirst: () => void
+/** Of server B, and of the server of Bob. */
+let ipv6: { first: string; others: string }
 
 beforeAll(async () => {
-  requirePackages('fail2ban', 'curl', 'nftables', 'iproute2')
+  requirePackages('fail2ban', 'curl', 'nftables', 'ipset', 'iptables', 'iproute2')
   portreeve = await startTestService({ REPORTS_URL, REQUEST_LIMITS: 'off' }, (started) => {
     app = started
   })
   alice = await portreeve.addPerson('Alice')
-  const bob = await portreeve.addPerson('Bob')
+  bob = await portreeve.addPerson('Bob')
   token = await makeToken(alice)
   network = await openFleetNetwork([FIRST, SECOND, ALLOWED, STRANGE], () => app?.server)
   serverA = await openFail2banMachine({ network: true })
   network.connect(serverA, SERVER_A)
   followers = await Promise.all(FOLLOWERS.map(() => openMachine({ network: true })))
-  followers.forEach((machine, at) => network.connect(machine, FOLLOWERS[at] ?? ''))
+  const [first = ''] = followers.map((machine, at) => network.connect(machine, FOLLOWERS[at] ?? ''))
   others = await openMachine({ network: true })
-  network.connect(others, OTHER)
+  ipv6 = { first, others: network.connect(others, OTHER) }
   stopFirst = network.follow(followers[0] as Machine, token)
   for (const machine of followers.slice(1)) network.follow(machine, token)
-  network.follow(others, await makeToken(bob))
+  network.follow(others, await makeToken(bob), { backend: 'ipset' })
 
   const script = `curl -fsS '${REPORTS_URL}/api/v1/abuse/fail2ban-install?token=${token}' | sh -s -- --yes`
   const installed = await serverA.runAside(['sh', '-c', script])
@@ -58,10 +62,10 @@ afterAll(async () => {
   await portreeve?.stop()
 })
 
-function ask(path: string, body?: object, method = body ? 'POST' : 'GET'): Promise<Response> {
+function ask(path: string, body?: object, method = body ? 'POST' : 'GET', person = alice) {
   return portreeve.request(`/api/v1/abuse/${path}`, {
     method,
-    token: alice.token,
+    token: person.token,
     ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
   })
 }
@@ -82,6 +86,7 @@ async function unban(address: string): Promise<void> {
 
 const blocksEverywhere = (address: string) =>
   followers.map((machine) => blockedBy(machine).includes(address))
+const setsOf = (machine: Machine) => machine.run(['ipset', 'list']).stdout
 const everywhere = FOLLOWERS.map(() => true)
 const nowhere = FOLLOWERS.map(() => false)
 
@@ -98,7 +103,7 @@ describe('a fleet of servers in networks of their own', () => {
     for (const address of FOLLOWERS) expect(await network.knock(FIRST, address)).toBe('dropped')
     for (const address of FOLLOWERS) expect(await network.knock(STRANGE, address)).toBe('let in')
     // Another workspace sees nothing.
-    expect(blockedBy(others)).toEqual([])
+    expect(setsOf(others)).not.toContain(FIRST)
     expect(await network.knock(FIRST, OTHER)).toBe('let in')
   })
 
@@ -114,6 +119,24 @@ describe('a fleet of servers in networks of their own', () => {
     await expect.poll(() => blocksEverywhere(SECOND)).toEqual(everywhere)
     expect(bansOf(serverA)).toContain(`sshd tcp ${ALLOWED}`)
     for (const machine of followers) expect(blockedBy(machine)).toEqual([SECOND])
+  })
+
+  it('blocks an IPv6 /64, in nftables and in ipset', async () => {
+    for (const [person, address] of [
+      [alice, ipv6.first],
+      [bob, ipv6.others],
+    ] as const) {
+      expect(await network.knock(ATTACKER6, address)).toBe('let in')
+      const ban = { ip: '2a00:1450:9:1::99', seconds: 3_600 }
+      expect((await ask('fleet/bans', ban, 'POST', person)).status).toBe(201)
+      await expect.poll(() => network.knock(ATTACKER6, address)).toBe('dropped')
+      await ask('fleet/bans', undefined, 'DELETE', person)
+      await expect.poll(() => network.knock(ATTACKER6, address)).toBe('let in')
+    }
+    await ask('fleet/bans', { ip: SECOND, seconds: 3_600 })
+    await ask('fleet/bans', { ip: SECOND, seconds: 3_600 }, 'POST', bob)
+    await expect.poll(() => network.knock(SECOND, OTHER)).toBe('dropped')
+    expect(setsOf(others)).toContain(SECOND)
   })
 
   it('keeps bans while the service is away, after a restart of the follower too', async () => {
@@ -137,7 +160,7 @@ describe('a fleet of servers in networks of their own', () => {
     stopFirst()
     machine.run(['sh', '-c', `ip address add ${own}/32 dev wire && ip route add default via ${gateway} dev wire onlink`]) // prettier-ignore
     machine.write('/etc/portreeve-client/allow.list', '45.70.0.0/16 # friends\n')
-    network.follow(machine, token, { SSH_CONNECTION: `${ssh} 50000 ${own} 22` })
+    network.follow(machine, token, { env: { SSH_CONNECTION: `${ssh} 50000 ${own} 22` } })
     for (const ip of [own, gateway, ssh, friend, STRANGE])
       expect((await ask('fleet/bans', { ip, seconds: 3_600 })).status).toBe(201)
     const all = [FIRST, own, gateway, ssh, friend, STRANGE].toSorted()

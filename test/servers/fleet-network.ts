@@ -10,19 +10,24 @@ import { openMachine, type Machine, type Outcome } from './machine.ts'
 /** The service’s address in the network, and that of the attackers’ machine. */
 export const SERVICE = '45.9.20.254'
 export const PORT = 8080
+/** The attackers’ machine in IPv6. */
+export const ATTACKER6 = '2a00:1450:9:1::1'
 export const REPORTS_URL = `http://${SERVICE}:${PORT}`
 const BLOCKER = '/usr/local/sbin/portreeve-blocklist'
 
 /** A network of its own: machines on one switch, a service, and a machine that attacks. */
 export type FleetNetwork = {
-  /** Connects a machine that was opened with `network`. */
-  connect(machine: Machine, address: string): void
-  /** Lets a machine follow the fleet list. @param env of the program, such as SSH_CONNECTION */
-  follow(machine: Machine, token: string, env?: Record<string, string>): () => void
+  /** Connects a machine that was opened with `network`. @returns its IPv6 address */
+  connect(machine: Machine, address: string): string
+  /** Lets a machine follow the fleet list. @returns stops it */
+  follow(machine: Machine, token: string, options?: FollowOptions): () => void
   /** Tries a new TCP connection from one of the attackers: `let in`, `dropped`, or an error. */
   knock(from: string, to: string): Promise<string>
   close(): Promise<void>
 }
+
+/** `env` of the program, such as SSH_CONNECTION. */
+type FollowOptions = { env?: Record<string, string>; backend?: 'nftables' | 'ipset' }
 
 /** No server listens there: allowed clients get a reset, dropped ones no response. */
 const KNOCK = `import socket, sys
@@ -50,12 +55,14 @@ export async function openFleetNetwork(
   )
   let links = 0
 
-  function connect(machine: Machine, addresses: string[]): void {
+  function connect(machine: Machine, addresses: string[]): string {
     const name = `port${(links += 1)}`
     const adds = addresses.map((address) => `ip address add ${address}/16 dev wire`).join(' && ')
     sh(hub, `ip link add ${name} type veth peer name wire netns ${machine.pid}`)
     sh(hub, `ip link set ${name} master hub up`)
-    sh(machine, `${adds} && ip link set wire up`)
+    const ipv6 = `2a00:1450:9:${links}::1`
+    sh(machine, `${adds} && ip address add ${ipv6}/48 dev wire nodad && ip link set wire up`)
+    return ipv6
   }
 
   connect(outside, attackers)
@@ -75,10 +82,10 @@ export async function openFleetNetwork(
 
   return {
     connect: (machine, address) => connect(machine, [address]),
-    follow(machine, token, env = {}) {
+    follow(machine, token, { env = {}, backend = 'nftables' } = {}) {
       machine.write(BLOCKER, readFileSync(join(ROOT, 'clients/fail2ban/portreeve-blocklist'), 'utf8'), 0o755) // prettier-ignore
       machine.write('/etc/portreeve-client/token', `${token}\n`, 0o600)
-      const fleet = `[fleet]\nurl = ${REPORTS_URL}/api/v1/abuse/fleet\nbackend = nftables\n`
+      const fleet = `[fleet]\nurl = ${REPORTS_URL}/api/v1/abuse/fleet\nbackend = ${backend}\n`
       machine.write('/etc/portreeve-client/blocklist.conf', fleet)
       const given = Object.entries(env).map(([name, value]) => `${name}=${value}`)
       const running = machine.start(['env', ...given, BLOCKER, 'follow'])

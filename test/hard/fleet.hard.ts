@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { App } from '../../src/http/app.ts'
+import { attack, bansOf, openFail2banMachine, startServer } from '../servers/fail2ban.ts'
+import { blockedBy, openFleetNetwork, REPORTS_URL, type FleetNetwork } from '../servers/fleet-network.ts' // prettier-ignore
+import { openMachine, requirePackages, type Machine } from '../servers/machine.ts'
+import { startTestService, type TestService } from '../service.ts'
+
+const ATTACKERS = ['45.9.20.7', '45.9.20.8', '45.9.20.9']
+const SERVERS = Array.from({ length: 19 }, (_, n) => `45.9.21.${n + 1}`)
+
+let app: App | undefined
+let portreeve: TestService
+let network: FleetNetwork
+let reporting: Machine
+let followers: Machine[] = []
+
+beforeAll(async () => {
+  requirePackages('fail2ban', 'curl', 'nftables', 'iproute2')
+  portreeve = await startTestService({ REPORTS_URL, REQUEST_LIMITS: 'off' }, (started) => {
+    app = started
+  })
+  const alice = await portreeve.addPerson('Alice')
+  const made = await portreeve.request('/api/v1/abuse/tokens', {
+    method: 'POST',
+    token: alice.token,
+  })
+  const { token } = (await made.json()) as { token: string }
+  network = await openFleetNetwork(ATTACKERS, () => app?.server)
+  reporting = await openFail2banMachine({ network: true })
+  network.connect(reporting, '45.9.20.11')
+  for (const address of SERVERS) {
+    const machine = await openMachine({ network: true })
+    network.connect(machine, address)
+    network.follow(machine, token)
+    followers = [...followers, machine]
+  }
+  const script = `curl -fsS '${REPORTS_URL}/api/v1/abuse/fail2ban-install?token=${token}' | sh -s -- --yes`
+  expect(await reporting.runAside(['sh', '-c', script])).toMatchObject({ status: 0, stderr: '' })
+  await startServer(reporting)
+}, 240_000)
+afterAll(async () => {
+  for (const machine of [reporting, ...followers]) await machine?.close()
+  await network?.close()
+  await portreeve?.stop()
+}, 120_000)
+
+it('blocks attackers of one server on twenty servers within five seconds', async () => {
+  for (const attacker of ATTACKERS) {
+    attack(reporting, 'sshd', [attacker])
+    await expect.poll(() => bansOf(reporting), { interval: 20 }).toContain(`sshd tcp ${attacker}`)
+    const bannedAt = performance.now()
+    await expect
+      .poll(() => followers.filter((one) => !blockedBy(one).includes(attacker)).length, {
+        interval: 20,
+      })
+      .toBe(0)
+    const milliseconds = performance.now() - bannedAt
+    console.log(
+      `${attacker} dropped on ${followers.length} servers after ${milliseconds.toFixed(0)} ms`,
+    )
+    expect(milliseconds).toBeLessThan(5_000)
+    for (const address of SERVERS) expect(await network.knock(attacker, address)).toBe('dropped')
+  }
+}, 180_000)
