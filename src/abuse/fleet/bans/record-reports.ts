@@ -93,13 +93,16 @@ function applyReports(
     const isNew = change === 'banned'
     const hasRoom = !isNew || room.active > 0
     if (isNew && hasRoom) room.active -= 1
+    const { bans: bansBefore = 0, banSeconds = null } = before ?? {}
     bans.set(address, {
       change: 0,
       reason: '',
       bannedAt: null,
       ...before,
-      ...(hasRoom ? state : { ...(before ?? state), expiresAt: null, sightings: state.sightings }),
+      ...state,
       ...(isNew && hasRoom && { bannedAt: now, reason: '' }),
+      // A full list remembers the report only.
+      ...(!hasRoom && { bans: bansBefore, banSeconds, expiresAt: null }),
       address,
       seenAt: now,
     })

@@ -15,8 +15,12 @@ export type Bouncers = {
 
 const MAX_REMEMBERED = 50_000
 const MAX_PER_TOKEN = 1_000
-/** What is not stored yet is sent again after a crash, which changes nothing for a bouncer. */
-const FLUSH_MS = 5_000
+/**
+ * Milliseconds until a state is stored, so that another instance can continue from it; longer when
+ * only the time of the request is new.
+ */
+const STORE_CHANGE_MS = 200
+const STORE_TIME_MS = 30_000
 
 const textOf = ({ tokenId, address, name }: BouncerKey) => `${tokenId} ${address} ${name}`
 
@@ -24,16 +28,26 @@ export function createBouncers({ db, log }: { db: Kysely<DB>; log: Logger }): Bo
   const states = new LRUCache<string, BouncerState>({ max: MAX_REMEMBERED })
   let waiting = new Map<string, BouncerKey & BouncerState>()
   let timer: NodeJS.Timeout | undefined
+  let dueAt = Infinity
   let flushing = Promise.resolve()
 
   async function flush(): Promise<void> {
     timer = undefined
+    dueAt = Infinity
     const batch = [...waiting.values()]
     waiting = new Map()
     if (batch.length === 0) return
     await saveBouncers(db, batch, { at: new Date(), most: MAX_PER_TOKEN }).catch((err: unknown) =>
       log.warn({ err }, 'bouncers could not be recorded'),
     )
+  }
+
+  function flushIn(milliseconds: number): void {
+    const due = performance.now() + milliseconds
+    if (due >= dueAt) return
+    clearTimeout(timer)
+    dueAt = due
+    timer = setTimeout(() => void (flushing = flushing.then(flush)), milliseconds)
   }
 
   return {
@@ -45,9 +59,12 @@ export function createBouncers({ db, log }: { db: Kysely<DB>; log: Logger }): Bo
       return stored
     },
     received(key, state) {
+      const before = states.get(textOf(key))
       states.set(textOf(key), state)
       waiting.set(textOf(key), { ...key, ...state })
-      timer ??= setTimeout(() => void (flushing = flushing.then(flush)), FLUSH_MS)
+      const isKnown =
+        before?.cursor === state.cursor && before.sharedVersion === state.sharedVersion
+      flushIn(isKnown ? STORE_TIME_MS : STORE_CHANGE_MS)
     },
     async close() {
       clearTimeout(timer)
