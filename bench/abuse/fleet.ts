@@ -95,9 +95,9 @@ async function measureFollowers({ url, cpu }: Server): Promise<string[]> {
   stopping.abort()
   const at = (q: number) => quantile(lags, q).toFixed(0)
   return [
-    `| ${FOLLOWERS} followers, ${REPORTS} reports, ms from sending a report to its event | p50 | p99 | most | received |`,
-    '|---|---|---|---|---|',
-    `| one instance, event stream | ${at(0.5)} | ${at(0.99)} | ${at(1)} | ${lags.length.toLocaleString('en')} |`,
+    `| ${FOLLOWERS} followers, ${REPORTS} reports, ms from sending a report to its event | p50 | p99 | received |`,
+    '|---|---|---|---|',
+    `| one instance, event stream | ${at(0.5)} | ${at(0.99)} | ${lags.length.toLocaleString('en')} |`,
     '',
     `Processor time of the instance per report: ${((used * 1000) / REPORTS).toFixed(1)} ms, for all followers together.`,
   ]

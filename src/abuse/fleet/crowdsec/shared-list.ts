@@ -13,7 +13,7 @@ import {
 /** The shared list as decisions, encoded once per version and not once per bouncer. */
 export type SharedList = {
   /** All decisions that pass a filter, in pieces of JSON without brackets. */
-  all(filter: DecisionFilter): Promise<{ version: number; pieces: Buffer[] }>
+  all(filter: DecisionFilter): { version: number; pieces: AsyncIterable<Buffer> }
   since(version: number, filter: DecisionFilter): Promise<SharedChanges>
   /** All decisions as ended ones, for a workspace that does not want the list any more. */
   ended(filter: DecisionFilter): Promise<string>
@@ -49,15 +49,15 @@ export function createSharedList(db: Kysely<DB>, exports: Exports): SharedList {
   }
 
   return {
-    async all(filter) {
+    all(filter) {
       const { version, ip, range } = encodeCurrent()
       // All of them have the same origin and scenario; only the scope differs.
       const passes = (address: string) => isWanted(sharedDecision(address), filter)
-      const pieces = [
-        ...(passes('192.0.2.1') ? await ip : []),
-        ...(passes('2001:db8::/64') ? await range : []),
-      ]
-      return { version, pieces }
+      async function* pieces() {
+        if (passes('192.0.2.1')) yield* await ip
+        if (passes('2001:db8::/64')) yield* await range
+      }
+      return { version, pieces: pieces() }
     },
     async since(version, filter) {
       const { version: current } = exports.current()

@@ -51,14 +51,17 @@ export async function streamDecisions(
   const shared = await readShared(deps, known, filter, fleet?.servesShared === true)
   return {
     body: Readable.from(
-      jsonOf([textOf(added), ...shared.added], [textOf(removed), ...shared.removed]),
+      jsonOf([[textOf(added)], shared.added], [[textOf(removed), ...shared.removed]]),
     ),
     state: { cursor: delta.cursor, ...shared.state },
   }
 }
 
+/** JSON of decisions without brackets; large lists arrive while the first ones are sent. */
+type Pieces = Iterable<string> | AsyncIterable<Buffer>
+
 type SharedPart = {
-  added: (string | Buffer)[]
+  added: Pieces
   removed: string[]
   state: Pick<BouncerState, 'sharedVersion' | 'sharedAt'>
 }
@@ -75,15 +78,14 @@ async function readShared(
     return { added: [], removed, state: { sharedVersion: null, sharedAt: null } }
   }
   if (sharedVersion === null || sharedAt === null || clock() - sharedAt > SHARED_AGAIN_MS) {
-    const { version, pieces } = await sharedList.all(filter)
+    const { version, pieces } = sharedList.all(filter)
     return { added: pieces, removed: [], state: { sharedVersion: version, sharedAt: clock() } }
   }
   const { version, added, removed } = await sharedList.since(sharedVersion, filter)
   return { added: [added], removed: [removed], state: { sharedVersion: version, sharedAt } }
 }
 
-/** The pieces are JSON without brackets; empty ones are left out. */
-function* jsonOf(added: (string | Buffer)[], removed: string[]): Generator<string | Buffer> {
+async function* jsonOf(added: Pieces[], removed: Pieces[]): AsyncGenerator<string | Buffer> {
   yield '{"new":['
   yield* separated(added)
   yield '],"deleted":['
@@ -91,12 +93,14 @@ function* jsonOf(added: (string | Buffer)[], removed: string[]): Generator<strin
   yield ']}\n'
 }
 
-function* separated(pieces: (string | Buffer)[]): Generator<string | Buffer> {
+async function* separated(parts: Pieces[]): AsyncGenerator<string | Buffer> {
   let isFirst = true
-  for (const piece of pieces) {
-    if (piece.length === 0) continue
-    if (!isFirst) yield ','
-    isFirst = false
-    yield piece
+  for (const part of parts) {
+    for await (const piece of part) {
+      if (piece.length === 0) continue
+      if (!isFirst) yield ','
+      isFirst = false
+      yield piece
+    }
   }
 }
