@@ -104,7 +104,7 @@ export const ADDRESS_LIMITS = {
     maxConcurrent: 10,
   },
   'fleet lists': {
-    noun: 'requests for fleet lists',
+    noun: 'fleet list requests',
     rate: { requests: 3_000, windowSeconds: MINUTE_SECONDS },
     // Streams count until they end. Each workspace has a limit of its own.
     maxConcurrent: 5_000,

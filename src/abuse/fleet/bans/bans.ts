@@ -94,6 +94,23 @@ export async function unban(
   return changeFleet(db, workspaceId, (trx, fleet) => unbanLocked(trx, fleet, which, cause, now))
 }
 
+/**
+ * Ends one ban on every server at once.
+ * @throws Fault `not_found` also for a ban of another workspace
+ */
+export async function unbanOne(
+  db: Kysely<DB>,
+  workspaceId: string,
+  id: string,
+  cause: Cause,
+  now: number,
+): Promise<void> {
+  await changeFleet(db, workspaceId, async (trx, fleet) => {
+    if ((await unbanLocked(trx, fleet, { id }, cause, now)) === 0)
+      throw new Fault('not_found', 'The ban was not found. It may have ended.')
+  })
+}
+
 /** Ends bans of a fleet that is locked. @returns how many there were */
 export async function unbanLocked(
   trx: Transaction<DB>,

@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { Fault } from '../../../errors.ts'
 import { callerOf, type Caller } from '../../../http/auth.ts'
 import { Done, paginationOf, responses, sliceOf, Uuid } from '../../../http/schema.ts'
 import type { App } from '../../../http/server.ts'
@@ -15,7 +14,7 @@ import {
   NewBanResult,
   Unbanned,
 } from '../shapes.ts'
-import { banAddress, unban } from './bans.ts'
+import { banAddress, unban, unbanOne } from './bans.ts'
 import { listBans, listHistory, type Cause } from './store.ts'
 
 const BASE = '/api/v1/abuse/fleet'
@@ -93,9 +92,7 @@ function unbanRoutes(app: App, { db, clock }: Fleets): void {
     },
     async (request) => {
       const caller = callerOf(request)
-      const which = { id: request.params.id }
-      if ((await unban(db, caller.workspaceId, which, causeOf(caller), clock())) === 0)
-        throw new Fault('not_found', 'The ban was not found. It may have ended.')
+      await unbanOne(db, caller.workspaceId, request.params.id, causeOf(caller), clock())
       return { success: true }
     },
   )
