@@ -47,7 +47,7 @@ export async function banAddress(
     const why = protection.reasonFor(address)
     if (why !== null) throw refuse(`${address} is ${why} and is never banned`)
     const [known] = await findBans(trx, workspaceId, [address])
-    const isActive = known?.expiresAt != null && known.expiresAt > now
+    const isActive = (known?.expiresAt ?? 0) > now
     const { active } = await countBans(trx, workspaceId)
     if (!isActive && active >= MAX_ACTIVE_BANS)
       throw new Fault(

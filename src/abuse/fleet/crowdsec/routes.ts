@@ -1,5 +1,5 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest, preValidationHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest, preValidationAsyncHookHandler } from 'fastify'
 import { finished } from 'node:stream'
 import type { Static, TSchema } from 'typebox'
 import { Fault } from '../../../errors.ts'
@@ -144,14 +144,12 @@ function metricsOf({ type = '', version = '', metrics = [] }: Component): Bounce
   return { type, version, values }
 }
 
-function authenticate({ followers }: Pick<Fleets, 'followers'>): preValidationHookHandler {
-  return (request, _reply, done) => {
+function authenticate({ followers }: Pick<Fleets, 'followers'>): preValidationAsyncHookHandler {
+  return async (request) => {
     const key = request.headers['x-api-key']
-    followers.find(typeof key === 'string' ? key : '').then((token) => {
-      if (!token) return done(new Fault('forbidden', 'access forbidden'))
-      TOKENS.set(request, token)
-      done()
-    }, done)
+    const token = await followers.find(typeof key === 'string' ? key : '')
+    if (!token) throw new Fault('forbidden', 'access forbidden')
+    TOKENS.set(request, token)
   }
 }
 

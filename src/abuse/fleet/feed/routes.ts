@@ -1,4 +1,4 @@
-import type { FastifyRequest, preValidationHookHandler } from 'fastify'
+import type { FastifyRequest, preValidationAsyncHookHandler } from 'fastify'
 import { startEventStream } from '../../../http/events/event-streams.ts'
 import { responses, responsesAs } from '../../../http/schema.ts'
 import type { App } from '../../../http/server.ts'
@@ -13,11 +13,8 @@ const TOKENS = new WeakMap<FastifyRequest, FollowerToken>()
 
 /** `/api/v1/abuse/fleet/list` and `…/events`, for servers that block what the fleet list contains. */
 export function followerRoutes(app: App, { feeds, followers, presence, streams }: Fleets): void {
-  const authenticate: preValidationHookHandler = (request, _reply, done) => {
-    followers.require(request.headers['x-report-token']).then((token) => {
-      TOKENS.set(request, token)
-      done()
-    }, done)
+  const authenticate: preValidationAsyncHookHandler = async (request) => {
+    TOKENS.set(request, await followers.require(request.headers['x-report-token']))
   }
   app.addHook('preClose', async () => streams.close())
   app.get(
