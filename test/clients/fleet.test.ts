@@ -84,19 +84,26 @@ async function unban(address: string): Promise<void> {
   for (const { id } of data.bans) await ask(`fleet/bans/${id}`, undefined, 'DELETE')
 }
 
+async function countFollowing(): Promise<number> {
+  type Servers = { data: { followedAt: string | null }[] }
+  const { data } = (await (await ask('fleet/servers')).json()) as Servers
+  return data.filter(({ followedAt }) => followedAt !== null).length
+}
+
 const blocksEverywhere = (address: string) =>
-  followers.map((machine) => blockedBy(machine).includes(address))
+  Promise.all(followers.map(async (machine) => (await blockedBy(machine)).includes(address)))
 const setsOf = (machine: Machine) => machine.run(['ipset', 'list']).stdout
 const everywhere = FOLLOWERS.map(() => true)
 const nowhere = FOLLOWERS.map(() => false)
 
 describe('a fleet of servers in networks of their own', () => {
   it('drops packets of an address everywhere within five seconds after fail2ban banned it on one', async () => {
+    await expect.poll(countFollowing).toBe(followers.length)
     expect(await network.knock(FIRST, FOLLOWERS[0] ?? '')).toBe('let in')
     attack(serverA, 'sshd', [FIRST])
-    await expect.poll(() => bansOf(serverA), { interval: 20 }).toContain(`sshd tcp ${FIRST}`)
+    await expect.poll(() => bansOf(serverA), { interval: 100 }).toContain(`sshd tcp ${FIRST}`)
     const bannedAt = performance.now()
-    await expect.poll(() => blocksEverywhere(FIRST), { interval: 20 }).toEqual(everywhere)
+    await expect.poll(() => blocksEverywhere(FIRST), { interval: 100 }).toEqual(everywhere)
     const milliseconds = performance.now() - bannedAt
     console.log(`dropped on ${followers.length} servers after ${milliseconds.toFixed(0)} ms`)
     expect(milliseconds).toBeLessThan(5_000)
@@ -109,7 +116,7 @@ describe('a fleet of servers in networks of their own', () => {
 
   it('lets an unbanned address in everywhere at once', async () => {
     await unban(FIRST)
-    await expect.poll(() => blocksEverywhere(FIRST), { interval: 20 }).toEqual(nowhere)
+    await expect.poll(() => blocksEverywhere(FIRST), { interval: 100 }).toEqual(nowhere)
     for (const address of FOLLOWERS) expect(await network.knock(FIRST, address)).toBe('let in')
   })
 
@@ -118,7 +125,7 @@ describe('a fleet of servers in networks of their own', () => {
     attack(serverA, 'sshd', [ALLOWED, SERVICE, SERVER_A, FOLLOWERS[1] ?? '', SECOND])
     await expect.poll(() => blocksEverywhere(SECOND)).toEqual(everywhere)
     expect(bansOf(serverA)).toContain(`sshd tcp ${ALLOWED}`)
-    for (const machine of followers) expect(blockedBy(machine)).toEqual([SECOND])
+    for (const machine of followers) expect(await blockedBy(machine)).toEqual([SECOND])
   })
 
   it('blocks an IPv6 /64, in nftables and in ipset', async () => {

@@ -5,7 +5,7 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { ROOT } from '../../src/version.ts'
-import { openMachine, type Machine, type Outcome } from './machine.ts'
+import { openMachine, type Machine } from './machine.ts'
 
 /** The service’s address in the network, and that of the attackers’ machine. */
 export const SERVICE = '45.9.20.254'
@@ -106,19 +106,15 @@ export async function openFleetNetwork(
   }
 }
 
-/** The addresses that a machine blocks now. */
-export function blockedBy(machine: Machine): string[] {
-  const sets = ['v4', 'v6'].map((set) =>
-    machine.run(['nft', '-j', 'list', 'set', 'inet', 'portreeve_fleet', set]),
-  )
-  return sets.flatMap(elementsOf).toSorted()
-}
-
-function elementsOf({ status, stdout }: Outcome): string[] {
+/** The addresses that a machine blocks now. The service in this process goes on meanwhile. */
+export async function blockedBy(machine: Machine): Promise<string[]> {
+  const list = ['nft', '-j', 'list', 'table', 'inet', 'portreeve_fleet']
+  const { status, stdout } = await machine.runAside(list)
   if (status !== 0) return []
   type Parts = { nftables: { set?: { elem?: { elem: { val: string } }[] } }[] }
   const { nftables }: Parts = JSON.parse(stdout)
-  return nftables.flatMap(({ set }) => set?.elem ?? []).map(({ elem }) => elem.val)
+  const elements = nftables.flatMap(({ set }) => set?.elem ?? [])
+  return elements.map(({ elem }) => elem.val).toSorted()
 }
 
 function sh(machine: Machine, command: string): void {
