@@ -6,7 +6,6 @@ import { MINUTE_MS } from '../../time.ts'
 /** The addresses of this service, which no server may ban. */
 export type ServiceAddresses = {
   list(): string[]
-  /** Whether it is one of them, as far as is known. */
   close(): void
 }
 
@@ -42,10 +41,18 @@ export function createServiceAddresses(
     list: () => [
       ...literal.map(canonical),
       ...[...resolved.values()].flat(),
-      ...Object.values(networkInterfaces())
-        .flatMap((those) => those ?? [])
-        .map(({ address }) => address.split('%', 1)[0] ?? ''),
+      ...interfaceAddresses(),
     ],
     close: () => clearInterval(timer),
+  }
+}
+
+/** None where the sandbox of the service hides them (`RestrictAddressFamilies` without netlink). */
+function interfaceAddresses(): string[] {
+  try {
+    const interfaces = Object.values(networkInterfaces()).flatMap((those) => those ?? [])
+    return interfaces.map(({ address }) => address.split('%', 1)[0] ?? '')
+  } catch {
+    return []
   }
 }
