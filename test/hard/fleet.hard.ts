@@ -3,13 +3,14 @@ import type { App } from '../../src/http/app.ts'
 import { attack, bansOf, openFail2banMachine, startServer } from '../servers/fail2ban.ts'
 import { blockedBy, openFleetNetwork, REPORTS_URL, type FleetNetwork } from '../servers/fleet-network.ts' // prettier-ignore
 import { openMachine, requirePackages, type Machine } from '../servers/machine.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { startTestService, type Person, type TestService } from '../service.ts'
 
 const ATTACKERS = ['45.9.20.7', '45.9.20.8', '45.9.20.9']
 const SERVERS = Array.from({ length: 19 }, (_, n) => `45.9.21.${n + 1}`)
 
 let app: App | undefined
 let portreeve: TestService
+let alice: Person
 let network: FleetNetwork
 let reporting: Machine
 let followers: Machine[] = []
@@ -19,7 +20,7 @@ beforeAll(async () => {
   portreeve = await startTestService({ REPORTS_URL, REQUEST_LIMITS: 'off' }, (started) => {
     app = started
   })
-  const alice = await portreeve.addPerson('Alice')
+  alice = await portreeve.addPerson('Alice')
   const made = await portreeve.request('/api/v1/abuse/tokens', {
     method: 'POST',
     token: alice.token,
@@ -44,17 +45,26 @@ afterAll(async () => {
   await portreeve?.stop()
 }, 120_000)
 
+const POLL = { interval: 100, timeout: 60_000 }
+
+async function countFollowing(): Promise<number> {
+  const answer = await portreeve.request('/api/v1/abuse/fleet/servers', { token: alice.token })
+  const { data } = (await answer.json()) as { data: { followedAt: string | null }[] }
+  return data.filter(({ followedAt }) => followedAt !== null).length
+}
+
 async function countMissing(attacker: string): Promise<number> {
   const lists = await Promise.all(followers.map(blockedBy))
   return lists.filter((list) => !list.includes(attacker)).length
 }
 
 it('blocks attackers of one server on twenty servers within five seconds', async () => {
+  await expect.poll(countFollowing, POLL).toBe(followers.length)
   for (const attacker of ATTACKERS) {
     attack(reporting, 'sshd', [attacker])
-    await expect.poll(() => bansOf(reporting), { interval: 100 }).toContain(`sshd tcp ${attacker}`)
+    await expect.poll(() => bansOf(reporting), POLL).toContain(`sshd tcp ${attacker}`)
     const bannedAt = performance.now()
-    await expect.poll(() => countMissing(attacker), { interval: 100 }).toBe(0)
+    await expect.poll(() => countMissing(attacker), POLL).toBe(0)
     const milliseconds = performance.now() - bannedAt
     console.log(
       `${attacker} dropped on ${followers.length} servers after ${milliseconds.toFixed(0)} ms`,
