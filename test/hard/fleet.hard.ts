@@ -45,7 +45,7 @@ afterAll(async () => {
   await portreeve?.stop()
 }, 120_000)
 
-const POLL = { interval: 100, timeout: 60_000 }
+const POLL = { interval: 300, timeout: 60_000 }
 
 async function countFollowing(): Promise<number> {
   const answer = await portreeve.request('/api/v1/abuse/fleet/servers', { token: alice.token })
@@ -53,9 +53,14 @@ async function countFollowing(): Promise<number> {
   return data.filter(({ followedAt }) => followedAt !== null).length
 }
 
-async function countMissing(attacker: string): Promise<number> {
-  const lists = await Promise.all(followers.map(blockedBy))
-  return lists.filter((list) => !list.includes(attacker)).length
+/** Looks only at machines that do not block it yet: looking takes processor time from them. */
+function createCountMissing(attacker: string): () => Promise<number> {
+  let missing = followers
+  return async () => {
+    const lists = await Promise.all(missing.map(blockedBy))
+    missing = missing.filter((_, index) => !lists[index]?.includes(attacker))
+    return missing.length
+  }
 }
 
 it('blocks attackers of one server on twenty servers within five seconds', async () => {
@@ -64,7 +69,7 @@ it('blocks attackers of one server on twenty servers within five seconds', async
     attack(reporting, 'sshd', [attacker])
     await expect.poll(() => bansOf(reporting), POLL).toContain(`sshd tcp ${attacker}`)
     const bannedAt = performance.now()
-    await expect.poll(() => countMissing(attacker), POLL).toBe(0)
+    await expect.poll(createCountMissing(attacker), POLL).toBe(0)
     const milliseconds = performance.now() - bannedAt
     console.log(
       `${attacker} dropped on ${followers.length} servers after ${milliseconds.toFixed(0)} ms`,
