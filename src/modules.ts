@@ -74,6 +74,7 @@ export async function createModules(
       reportsUrl,
       baseUrl,
       systems: readSystems(asnPath === 'none' ? 'none' : systems),
+      resolver,
       onReport: metrics?.countAttackReport,
     }),
   )

@@ -251,7 +251,7 @@ async function appeals(): Promise<void> {
   async function accuse(ip: string): Promise<void> {
     const reports = [{ subject: readSubject(ip), service: 'ssh', port: null, count: 60 }]
     for (const address of AT_SIX_PROVIDERS)
-      await services.intake.submit({
+      await services.submit({
         reporter: services.reporterOf(address),
         tokenHash: null,
         reports,

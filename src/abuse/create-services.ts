@@ -3,12 +3,15 @@ import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
 import { deriveKey } from '../accounts/keys.ts'
 import type { Logger } from '../log.ts'
+import type { Resolver } from '../net/dns.ts'
 import { loadStableKey } from '../store/key-rotation.ts'
 import { openLookups } from '../store/database.ts'
 import type { Notifications } from '../store/notifications.ts'
 import type { DB } from '../store/tables.ts'
 import { createLookup } from './lookup/check.ts'
 import { createExports } from './export/exports.ts'
+import { createFleets } from './fleet/fleet.ts'
+import { submitWithFleet } from './fleet/submit.ts'
 import { createStatsNotifier } from './lookup/stats-notifier.ts'
 import type { SubmissionResult } from './intake/commit.ts'
 import { MAX_CONCURRENT_GROUPS } from './intake/group-commit.ts'
@@ -40,6 +43,8 @@ export type AbuseOptions = {
    * and a young list asks an administrator.
    */
   systems?: Systems
+  /** Finds the addresses of this service, which fleet lists never contain. */
+  resolver?: Pick<Resolver, 'query'> | undefined
   /** Milliseconds since 1970. */
   clock?: () => number
   /** Called with the result of each report, for metrics. */
@@ -61,6 +66,8 @@ export async function createAbuseServices(options: AbuseOptions) {
     notifications,
     log,
     baseUrl,
+    reportsUrl,
+    resolver,
     systems = NO_SYSTEMS,
     onReport,
     clock = Date.now,
@@ -96,6 +103,17 @@ export async function createAbuseServices(options: AbuseOptions) {
       if (onReport) outcomesOf(receipt).forEach(onReport)
     },
   )
+  const urls = [baseUrl, reportsUrl]
+  const fleets = createFleets({
+    db,
+    notifications,
+    log,
+    clock,
+    ranges,
+    exports,
+    urls,
+    resolver,
+  })
   return {
     db,
     log,
@@ -103,7 +121,8 @@ export async function createAbuseServices(options: AbuseOptions) {
     ranges,
     standings,
     exports,
-    intake,
+    fleets,
+    submit: submitWithFleet(intake, fleets),
     clock,
     systems,
     traitsOf: serviceOf,
@@ -113,6 +132,7 @@ export async function createAbuseServices(options: AbuseOptions) {
     attackMap: createAttackMap(db, clock),
     async close(): Promise<void> {
       await intake.close()
+      await fleets.close()
       await lookups.end()
       statsNotifier.close()
       for (const part of [ranges, standings, exports]) part.close()

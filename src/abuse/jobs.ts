@@ -2,6 +2,9 @@ import type { Kysely } from 'kysely'
 import { defineJob, type Job } from '../jobs/job.ts'
 import type { DB } from '../store/tables.ts'
 import { dropOldPartitions, ensurePartitions } from './intake/partitions.ts'
+import { HISTORY_MS, MAX_CHANGES, MEMORY_MS } from './fleet/limits.ts'
+import { deleteOldBouncers } from './fleet/crowdsec/store.ts'
+import { deleteOldFleetRows } from './fleet/store.ts'
 import { NIGHTLY_STATEMENT_TIMEOUT_MS, withStatementTimeout } from '../store/database.ts'
 import { standingOf } from './reputation/standing.ts'
 import { notifyStandingsChanged } from './reputation/standings.ts'
@@ -30,6 +33,12 @@ function retentionJob(db: Kysely<DB>): Job {
       const limits = { rates: ago(2), month: ago(30), quarter: ago(90), halfYear: ago(180) }
       await withStatementTimeout(db, NIGHTLY_STATEMENT_TIMEOUT_MS, async (connection) => {
         await deleteOld(connection, limits)
+        await deleteOldFleetRows(connection, {
+          before: new Date(now - MEMORY_MS),
+          historyBefore: new Date(now - HISTORY_MS),
+          maxChanges: MAX_CHANGES,
+        })
+        await deleteOldBouncers(connection, limits.month)
         await foldCounts(connection, new Date(Math.floor(now / DAY_MS) * DAY_MS - 8 * DAY_MS))
         await foldSystemCounts(connection, new Date(Math.floor(now / DAY_MS) * DAY_MS))
       })

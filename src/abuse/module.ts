@@ -3,6 +3,7 @@ import type { Job } from '../jobs/job.ts'
 import { abuseJobs } from './jobs.ts'
 import { startListPublisher } from './export/list-publisher.ts'
 import { createAbuseServices, type AbuseOptions } from './create-services.ts'
+import { startFleetSweep } from './fleet/bans/sweep.ts'
 import { abuseRoutes } from './routes.ts'
 
 /** The attack reporting module. */
@@ -10,7 +11,7 @@ export type Abuse = {
   jobs: Job[]
   /** `/api/v1/abuse/…` */
   routes: Routes<unknown>
-  /** Publishes the blocklist, on one instance at a time. @returns stops it */
+  /** Publishes the blocklist, on one instance at a time, and ends bans of fleets. @returns stops it */
   startWork(): () => Promise<void>
   /** Waits for reports that are being stored. */
   close(): Promise<void>
@@ -24,7 +25,8 @@ export async function createAbuseModule(options: AbuseOptions): Promise<Abuse> {
     routes: abuseRoutes(services, options),
     startWork() {
       const publisher = startListPublisher(services)
-      return () => publisher.stop()
+      const sweep = startFleetSweep(services.fleets)
+      return async () => void (await Promise.all([publisher.stop(), sweep.stop()]))
     },
     close: () => services.close(),
   }

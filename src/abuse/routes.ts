@@ -5,6 +5,9 @@ import type { Routes } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
 import { administratorRoutes } from './admin-routes.ts'
 import type { AbuseOptions, AbuseServices } from './create-services.ts'
+import { fleetRoutes } from './fleet/routes.ts'
+import { crowdsecRoutes } from './fleet/crowdsec/routes.ts'
+import { followerRoutes } from './fleet/feed/routes.ts'
 import { installerRoutes } from './installer/installer-routes.ts'
 import { TAGS } from './tags.ts'
 import { appeal } from './appeals/appeals.ts'
@@ -43,8 +46,13 @@ export function abuseRoutes(
       tokenMetricsRoute(app, services)
       appealRoute(app, services)
       installerRoutes(app, { reportsUrl })
+      followerRoutes(app, services.fleets)
+      crowdsecRoutes(app, services.fleets)
     },
-    account: (app) => tokenRoutes(app, services),
+    account(app) {
+      tokenRoutes(app, services)
+      fleetRoutes(app, services.fleets)
+    },
     administrator: (app) => administratorRoutes(app, services),
   }
 }

@@ -704,6 +704,68 @@ export interface DomainEvent {
   type: string;
 }
 
+export interface Fleet {
+  cursor: Generated<number>;
+  rules: Json | null;
+  servesShared: Generated<boolean>;
+  trimmed: Generated<number>;
+  workspaceId: string;
+}
+
+export interface FleetAllowed {
+  createdAt: Generated<Timestamp>;
+  id: Generated<string>;
+  label: Generated<string>;
+  network: string;
+  workspaceId: string;
+}
+
+export interface FleetBan {
+  address: string;
+  bannedAt: Timestamp | null;
+  bans: Generated<number>;
+  banSeconds: number | null;
+  change: Generated<number>;
+  expiresAt: Timestamp | null;
+  id: Generated<string>;
+  reason: Generated<string>;
+  seenAt: Generated<Timestamp>;
+  sightings: Generated<Json>;
+  workspaceId: string;
+}
+
+export interface FleetBouncer {
+  address: string;
+  cursor: number | null;
+  metrics: Json | null;
+  metricsAt: Timestamp | null;
+  name: string;
+  pulledAt: Timestamp;
+  sharedAt: Timestamp | null;
+  sharedVersion: number | null;
+  tokenId: string;
+}
+
+export interface FleetChange {
+  address: string;
+  at: Generated<Timestamp>;
+  cause: Json;
+  expiresAt: Timestamp | null;
+  kind: string;
+  number: number;
+  workspaceId: string;
+}
+
+export interface FleetServer {
+  address: string;
+  client: Generated<string>;
+  createdAt: Generated<Timestamp>;
+  followedAt: Timestamp | null;
+  reportedAt: Timestamp | null;
+  tokenId: string | null;
+  workspaceId: string;
+}
+
 export interface Installation {
   id: Generated<string>;
   single: Generated<boolean>;
@@ -1123,6 +1185,12 @@ export interface DB {
   dmarcTlsReport: DmarcTlsReport;
   dmarcWatch: DmarcWatch;
   domainEvent: DomainEvent;
+  fleet: Fleet;
+  fleetAllowed: FleetAllowed;
+  fleetBan: FleetBan;
+  fleetBouncer: FleetBouncer;
+  fleetChange: FleetChange;
+  fleetServer: FleetServer;
   installation: Installation;
   invitation: Invitation;
   keptKey: KeptKey;

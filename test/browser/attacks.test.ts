@@ -232,6 +232,30 @@ describe('a server administrator', () => {
     expect(await page.getByRole('link', { name: 'Administration', exact: true }).count()).toBe(0)
   })
 
+  it('bans an address on all servers, unbans it, and allows a network', async () => {
+    const { page } = bob
+    await page.goto('/attacks/servers')
+    await page.getByRole('link', { name: 'Fleet list' }).click()
+    await h1(page, 'Fleet list')
+    // What this server reported belongs to a large resolver.
+    await page.getByText('No banned addresses').waitFor()
+    await page.getByLabel('IPv4 or IPv6 address').fill('9.3.1.1')
+    await page.getByLabel('Reason').fill('Scraper')
+    await page.getByRole('button', { name: 'Ban address' }).click()
+    await page.getByRole('row', { name: /9\.3\.1\.1 Banned by a member: Scraper/ }).waitFor()
+    await page.getByRole('button', { name: 'Unban 9.3.1.1' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Unban' }).click()
+    await page.getByRole('button', { name: 'Unban 9.3.1.1' }).waitFor({ state: 'detached' })
+    await page.getByLabel('Address or network').fill('9.3.0.0/16')
+    await page.getByRole('button', { name: 'Add network' }).click()
+    await item(page, '9.3.0.0/16').waitFor()
+    await page.getByText('Change the rule').click()
+    await page.getByLabel('Events that ban').fill('7')
+    await page.getByRole('button', { name: 'Save rule' }).click()
+    await page.getByText('All services: 7 events in 10 minutes ban an address').waitFor()
+    expect(await faultsAtAllWidths(page)).toEqual([])
+  })
+
   it('revokes the token of a server', async () => {
     const { page } = bob
     await page.goto('/attacks/servers')
@@ -276,6 +300,13 @@ describe('with the keyboard alone', () => {
     await page.keyboard.type('mail-1')
     await page.keyboard.press('Enter')
     await page.getByText('Run this on mail-1').waitFor()
+    await tabTo(page, 'Fleet list')
+    await page.keyboard.press('Enter')
+    await h1(page, 'Fleet list')
+    await tabTo(page, 'IPv4 or IPv6 address')
+    await page.keyboard.type('9.3.1.2')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Unban 9.3.1.2' }).waitFor()
     await tabTo(page, 'Blocklist')
     await page.keyboard.press('Enter')
     await h1(page, 'Blocklist')

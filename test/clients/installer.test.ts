@@ -76,7 +76,10 @@ describe('the installer', { timeout: 90_000 }, () => {
     expect(machine.read('/run/systemctl').trim().split('\n')).toEqual([
       'daemon-reload',
       'enable --now portreeve-blocklist.timer',
+      'enable portreeve-blocklist-follow.service',
+      'restart portreeve-blocklist-follow.service',
       'disable --now portreeve-blocklist.timer',
+      'disable --now portreeve-blocklist-follow.service',
       'stop portreeve-blocklist.service',
       'daemon-reload',
     ])

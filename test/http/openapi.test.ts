@@ -160,6 +160,8 @@ describe('an unauthenticated request', () => {
       'get /api/v1/abuse/export',
       'get /api/v1/abuse/fail2ban-config',
       'get /api/v1/abuse/fail2ban-install',
+      'get /api/v1/abuse/fleet/events',
+      'get /api/v1/abuse/fleet/list',
       'get /api/v1/abuse/networks',
       'post /api/v1/abuse/report',
       'get /api/v1/abuse/report',
@@ -176,6 +178,9 @@ describe('an unauthenticated request', () => {
       'get /healthz',
       'get /openapi.json',
       'get /readyz',
+      'get /v1/decisions',
+      'get /v1/decisions/stream',
+      'post /v1/usage-metrics',
     ])
   })
 

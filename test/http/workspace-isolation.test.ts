@@ -16,6 +16,8 @@ type Route = { method: string; path: string }
  * parameter with the query that finds its value. Null where the path names none.
  */
 const OBJECTS: Record<string, Record<string, string> | null> = {
+  '/api/v1/abuse/fleet/allowlist/{id}': { id: 'select id from fleet_allowed' },
+  '/api/v1/abuse/fleet/bans/{id}': { id: 'select id from fleet_ban' },
   '/api/v1/abuse/tokens/{token}': { token: 'select id from abuse_token' },
   '/api/v1/alerts/channels/{id}': { id: 'select id from alert_channel' },
   '/api/v1/alerts/incidents/{id}': { id: 'select id from alert_incident' },
@@ -85,6 +87,10 @@ const ANSWER = `'{"status": "listed", "at": "2026-01-01T00:00:00.000Z", "codes":
 
 /** Values that the routes can return, where no constraint of a table requires them. */
 const PRESENTABLE = [
+  `update fleet set rules = null`,
+  `update fleet_ban set expires_at = now() + interval '1 day'`,
+  `update fleet_change set cause = '{"by": "time"}'`,
+  `update fleet_bouncer set metrics = null`,
   `update delisting_step set category = 'major', first_answer = ${ANSWER}, last_answer = ${ANSWER}`,
   `update delisting_process set reverse_dns = null`,
   `update dmarc_set_aside set via = 'upload'`,

@@ -18,6 +18,8 @@ const WITHOUT: Record<string, string> = {
   'test/abuse/people': BY_ITS_OWN_CLOCK,
   'test/abuse/report': BY_ITS_OWN_CLOCK,
   'test/abuse/time': BY_ITS_OWN_CLOCK,
+  'test/clients/crowdsec': 'takes connections from network namespaces in its own process',
+  'test/clients/fleet': 'takes connections from network namespaces in its own process',
   'test/delisting/': BY_ITS_OWN_CLOCK,
   'test/monitoring/': 'looks every few milliseconds, where a service looks every few minutes',
   'test/browser/alert-channels': 'hands fakes of services to its own process',

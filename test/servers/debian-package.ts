@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Mail servers and what they need, by the name of the folder they are unpacked into. Debian allows
+ * Servers and programs with what they need, by the name of the folder they are unpacked into. Debian allows
  * only one IMAP server to be installed: these never are.
  */
 export const PACKAGES = {
@@ -41,6 +41,7 @@ export const PACKAGES = {
     'libpcre3',
   ],
   isync: ['isync'],
+  'crowdsec-firewall-bouncer': ['crowdsec-firewall-bouncer'],
   faketime: ['libfaketime'],
 } as const
 

@@ -45,10 +45,11 @@ const LINES: Record<JailName, (address: string, now: Date) => string> = {
 
 /**
  * A machine with Debian's fail2ban, three jails, and a ban action that leaves the firewall alone.
+ * @param network also a network of its own
  */
-export async function openFail2banMachine(): Promise<Machine> {
+export async function openFail2banMachine({ network = false } = {}): Promise<Machine> {
   requirePackages('fail2ban', 'curl', 'wget')
-  const machine = await openMachine()
+  const machine = await openMachine({ network })
   machine.write('/etc/fail2ban/jail.local', JAILS)
   machine.write('/etc/fail2ban/action.d/note.conf', NOTE)
   machine.write('/etc/fail2ban/jail.d/defaults-debian.conf', '')

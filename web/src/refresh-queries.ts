@@ -30,6 +30,7 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['attacks', 'network'],
     ['attacks', 'map'],
     ['attacks', 'tokens'],
+    ['attacks', 'fleet'],
     ['attacks', 'address'],
   ],
   checks: () => [['shares'], ['domains']],

@@ -153,6 +153,7 @@ const screens = root.addChildren([
     ownScreen('/migrations/$id', () => import('./pages/migration.tsx')),
     ownScreen('/attacks', () => import('./pages/attacks.tsx'), attacksSearch),
     ownScreen('/attacks/servers', () => import('./pages/attack-servers.tsx'), tableSearch),
+    ownScreen('/attacks/fleet', () => import('./pages/attack-fleet.tsx'), tableSearch),
     ownScreen('/attacks/list', () => import('./pages/attack-list.tsx'), listSearch),
     ownScreen('/attacks/administration', () => import('./pages/attack-administration.tsx')),
     ownScreen('/tokens', () => import('./pages/tokens.tsx'), tableSearch),

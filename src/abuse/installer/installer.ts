@@ -18,6 +18,7 @@ const REPORTING = { file_action: 'portreeve.conf', file_report: 'portreeve-repor
 const BLOCKING = {
   file_blocklist: 'portreeve-blocklist',
   file_service: 'portreeve-blocklist.service',
+  file_follow: 'portreeve-blocklist-follow.service',
   file_timer: 'portreeve-blocklist.timer',
   file_cron: 'portreeve-blocklist.cron',
 }
@@ -77,7 +78,12 @@ function settings(
   const lines = [
     `TOKEN=${quoted(token)}`,
     `BLOCK=${block ? 1 : 0}`,
-    ...(block ? [`BLOCKLIST_URL=${quoted(`${reportsUrl}/api/v1/abuse/export${query}`)}`] : []),
+    ...(block
+      ? [
+          `BLOCKLIST_URL=${quoted(`${reportsUrl}/api/v1/abuse/export${query}`)}`,
+          `FLEET_URL=${quoted(`${reportsUrl}/api/v1/abuse/fleet`)}`,
+        ]
+      : []),
     '# Services that can be reported, with aliases such as the stock jails.',
     `SERVICES='${serviceNames()}'`,
   ]

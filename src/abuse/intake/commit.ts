@@ -6,7 +6,7 @@ import type { Subject } from '../subject.ts'
 import { createLedger, type Ledger, type LedgerDeps } from './ledger.ts'
 import type { Allowance } from './rate.ts'
 import type { AppliedOutcome, AttackReport } from './record.ts'
-import { findForGroup, writeGroup, type Found, type Store } from './store.ts'
+import { findForGroup, writeGroup, type Found, type KnownToken, type Store } from './store.ts'
 
 /** One request: one report, or many of a bulk. */
 export type Submission = { reporter: Reporter; tokenHash: string | null; reports: AttackReport[] }
@@ -17,6 +17,7 @@ export type SubmissionResult = {
   outcomes: AppliedOutcome[]
   /** The token is unknown: the reports count as anonymous. */
   unknownToken: boolean
+  token: KnownToken | null
 }
 
 export type CommitDeps = LedgerDeps & {
@@ -65,15 +66,16 @@ function takeSubmission(
 ): SubmissionResult {
   const { reporter, tokenHash, reports } = submission
   const allowance = ledger.admit(reporter)
-  const tokenId = found.tokens.get(tokenHash ?? '') ?? null
-  const unknownToken = tokenHash !== null && tokenId === null
-  if (!allowance.allowed) return { allowance, unknownToken, outcomes: [] }
+  const token = found.tokens.get(tokenHash ?? '') ?? null
+  const tokenId = token?.id ?? null
+  const unknownToken = tokenHash !== null && token === null
+  if (!allowance.allowed) return { allowance, unknownToken, token, outcomes: [] }
   const isListed = reporter.key !== null && found.listed.has(reporter.key)
   const outcomes = reports.map((report) => {
     const standing = standingOf(reporter, report.subject, isListed, deps)
     return ledger.take(report, { reporter, tokenId, standing })
   })
-  return { allowance, unknownToken, outcomes }
+  return { allowance, unknownToken, token, outcomes }
 }
 
 /** The weight of a reporter: none for its own addresses, or when it is listed itself. */

@@ -66,7 +66,12 @@ export function createIntake(
 
 function rejectionUntil(until: number, now: number): SubmissionResult {
   const reset = Math.min(RATE.window / 1000, Math.max(1, Math.ceil((until - now) / 1000)))
-  return { allowance: { allowed: false, remaining: 0, reset }, outcomes: [], unknownToken: false }
+  return {
+    allowance: { allowed: false, remaining: 0, reset },
+    outcomes: [],
+    unknownToken: false,
+    token: null,
+  }
 }
 
 async function commitWithRetries(

@@ -29,7 +29,7 @@ export function attackReportRoutes(app: App, abuse: AbuseServices): void {
   bulkRoute(app, abuse)
 }
 
-function reportRoute(app: App, { intake, reporterOf }: AbuseServices): void {
+function reportRoute(app: App, { submit, reporterOf }: AbuseServices): void {
   app.post(
     '/api/v1/abuse/report',
     {
@@ -50,7 +50,7 @@ function reportRoute(app: App, { intake, reporterOf }: AbuseServices): void {
       const subject = readSubject(body.ip)
       const service = requireService(body.service)
       const report = { subject, service: service.id, port: body.port ?? null, count: body.count }
-      const receipt = await intake.submit({
+      const receipt = await submit({
         reporter: reporterOf(request.ip),
         tokenHash: tokenHashOf(request),
         reports: [report],
@@ -70,7 +70,7 @@ function reportRoute(app: App, { intake, reporterOf }: AbuseServices): void {
   )
 }
 
-function bulkRoute(app: App, { intake, reporterOf, clock }: AbuseServices): void {
+function bulkRoute(app: App, { submit, reporterOf, clock }: AbuseServices): void {
   // In a context of its own, because only here a body is lines of text.
   void app.register(async (scope) => {
     scope.removeContentTypeParser('application/json')
@@ -98,7 +98,7 @@ function bulkRoute(app: App, { intake, reporterOf, clock }: AbuseServices): void
       async (request, reply) => {
         const rows = readBulk(request.body, clock())
         const reports = rows.flatMap((row) => ('report' in row ? row.report : []))
-        const receipt = await intake.submit({
+        const receipt = await submit({
           reporter: reporterOf(request.ip),
           tokenHash: tokenHashOf(request),
           reports,

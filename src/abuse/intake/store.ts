@@ -21,15 +21,17 @@ export type Found = {
   usages: Map<string, RateUsage>
   /** The reporters’ addresses that are listed themselves. */
   listed: Set<string>
-  /** Ids of report tokens by their hashes. */
-  tokens: Map<string, string>
+  /** Report tokens by their hashes. */
+  tokens: Map<string, KnownToken>
 }
+
+export type KnownToken = { id: string; label: string; workspaceId: string }
 
 type FoundRow = {
   addresses: (Omit<AddressRow, Moment> & Record<Moment, string | null>)[]
   usages: RateUsage[]
   listed: string[]
-  tokens: { hash: string; id: string }[]
+  tokens: (KnownToken & { hash: string })[]
 }
 type Moment = 'firstReportedAt' | 'lastReportedAt' | 'dueAt' | 'probationUntil'
 
@@ -53,7 +55,7 @@ export async function findForGroup(
       (select coalesce(json_agg(address), '[]')
         from abuse_address where address = any(${asked.reporters}::inet[]) and state = 'listed') as listed,
       (select coalesce(json_agg(known), '[]') from (
-        select encode(hash, 'hex') as hash, id from abuse_token
+        select encode(hash, 'hex') as hash, id, label, workspace_id as "workspaceId" from abuse_token
         where hash in (select decode(given, 'hex') from unnest(${asked.tokens}::text[]) as given)
       ) as known) as tokens`
   const rows = await executePrepared('abuse.find', query, store)
@@ -62,7 +64,7 @@ export async function findForGroup(
     addresses: new Map(addresses.map((row) => [row.address, restored(withDates(row))])),
     usages: new Map(usages.map((usage) => [usage.source, usage])),
     listed: new Set(listed),
-    tokens: new Map(tokens.map(({ hash, id }) => [hash, id])),
+    tokens: new Map(tokens.map(({ hash, ...token }) => [hash, token])),
   }
 }
 

@@ -1,15 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import ipaddr from 'ipaddr.js'
 import type { Kysely } from 'kysely'
 import { Fault } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
-import { parseAddress } from '../../net/address.ts'
 import { notify, type Notifications } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
 import { ROOT } from '../../version.ts'
-import { networkOf } from '../subject.ts'
 import { createPrefixTable, type PrefixTable } from './prefix-table.ts'
+import { readNetwork } from './read-network.ts'
 import {
   deleteRange,
   insertRange,
@@ -31,9 +29,6 @@ export type Ranges = {
 }
 
 const CHANNEL = 'abuse.ranges'
-
-/** Bits of the widest range, which is wider than any operator’s. */
-const WIDEST = { 4: 8, 6: 16 }
 
 /** The shipped networks: large resolvers, root servers and the edges of content networks. */
 const WELL_KNOWN = readWellKnown()
@@ -89,7 +84,7 @@ export async function addRange(
   db: Kysely<DB>,
   { kind, cidr, label }: { kind: RangeKind; cidr: string; label: string },
 ): Promise<RangeRow> {
-  const network = readCidr(cidr)
+  const network = readNetwork(cidr)
   return db.transaction().execute(async (trx) => {
     const row = await insertRange(trx, { kind, cidr: network, label })
     if (!row) throw new Fault('conflict', `${network} is already on the list.`)
@@ -106,24 +101,5 @@ export async function removeRange(db: Kysely<DB>, id: string, kinds: RangeKind[]
     if (!row) throw new Fault('not_found', 'The range was not found.')
     await unmarkRange(trx, row)
     await notify(trx, CHANNEL, null)
-  })
-}
-
-/** `192.0.2.0/24`, or an address for itself alone; bits behind the prefix are cleared. */
-function readCidr(text: string): string {
-  const [address = '', length] = text.split('/')
-  const parsed = parseAddress(address)
-  const most = parsed?.family === 4 ? 32 : 128
-  const bits = length === undefined ? most : Number(length)
-  if (!parsed || !(length === undefined || /^\d{1,3}$/.test(length)) || bits > most)
-    throw refusal(text, 'is not a network such as 192.0.2.0/24 or 2001:db8::/32')
-  const widest = WIDEST[parsed.family]
-  if (bits < widest) throw refusal(text, `is wider than /${widest}`)
-  return networkOf(ipaddr.parse(parsed.address), bits)
-}
-
-function refusal(text: string, message: string): Fault {
-  return new Fault('invalid_request', `“${text}” ${message}.`, {
-    details: [{ path: 'cidr', message }],
   })
 }

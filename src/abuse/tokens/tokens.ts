@@ -2,6 +2,7 @@ import { hash, randomInt } from 'node:crypto'
 import { Fault } from '../../errors.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
+import { notify } from '../../store/notifications.ts'
 import {
   countListedOf,
   countReportTokens,
@@ -16,6 +17,9 @@ import { DAY_MS } from '../../time.ts'
 
 /** 32 letters and digits: 190 random bits. */
 export const TOKEN_PATTERN = '^ar_[A-Za-z0-9]{32}$'
+
+/** The channel on which instances hear that a report token was revoked. */
+export const TOKENS_CHANGED = 'abuse.tokens'
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const TOKENS_PER_WORKSPACE = 100
@@ -56,6 +60,7 @@ export async function issueReportToken(
 export async function revokeReportToken(db: Db, workspaceId: string, id: string): Promise<void> {
   if (!(await deleteReportToken(db, workspaceId, id)))
     throw new Fault('not_found', 'The report token was not found.')
+  await notify(db, TOKENS_CHANGED, null)
   await notifyChange(db, workspaceId, 'attacks', id)
 }
 

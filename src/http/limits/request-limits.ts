@@ -103,6 +103,12 @@ export const ADDRESS_LIMITS = {
     rate: { requests: 600, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 10,
   },
+  'fleet lists': {
+    noun: 'fleet list requests',
+    rate: { requests: 3_000, windowSeconds: MINUTE_SECONDS },
+    // Streams count until they end. Each workspace has a limit of its own.
+    maxConcurrent: 5_000,
+  },
   'public pages': {
     noun: 'public page requests',
     rate: { requests: 600, windowSeconds: MINUTE_SECONDS },

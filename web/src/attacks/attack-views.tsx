@@ -12,6 +12,7 @@ export function AttackViews() {
         {views.lookup}
       </SubNavigationLink>
       <SubNavigationLink to="/attacks/servers">{views.servers}</SubNavigationLink>
+      <SubNavigationLink to="/attacks/fleet">{views.fleet}</SubNavigationLink>
       <SubNavigationLink to="/attacks/list">{views.list}</SubNavigationLink>
       {account?.admin && (
         <SubNavigationLink to="/attacks/administration">{views.administration}</SubNavigationLink>

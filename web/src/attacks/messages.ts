@@ -4,6 +4,7 @@ export const views = {
   label: 'Attack reporting',
   lookup: 'Lookup',
   servers: 'Your servers',
+  fleet: 'Fleet list',
   list: 'Blocklist',
   administration: 'Administration',
 } as const
@@ -258,7 +259,8 @@ export const servers = {
   name: 'Server name',
   nameExample: 'web-1',
   block: 'Also block listed addresses',
-  blockHint: 'The firewall drops their packets before they reach any service.',
+  blockHint:
+    'The firewall drops new connections from the shared blocklist and from what your servers report.',
   created: (label: string) => `Run this on ${label || 'the server'}`,
   installCommand: 'the install command',
   command: 'the command',

@@ -132,6 +132,19 @@ export const ADDRESS_LIMITS: Limit[] = [
     operations: ['getAbuseCheck'],
   },
   {
+    name: 'fleet list requests',
+    requests: 3_000,
+    per: 'a minute',
+    atOnce: 5_000,
+    operations: [
+      'getFleetList',
+      'followFleetList',
+      'streamCrowdSecDecisions',
+      'listCrowdSecDecisions',
+      'sendCrowdSecMetrics',
+    ],
+  },
+  {
     name: 'list downloads',
     requests: 600,
     per: 'an hour',

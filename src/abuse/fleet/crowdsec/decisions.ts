@@ -1,0 +1,111 @@
+import { crc32 } from 'node:zlib'
+import type { ListedAddress } from '../feed/store.ts'
+
+/** A decision as CrowdSec’s local API serves it. */
+export type Decision = {
+  id: number
+  origin: string
+  type: 'ban'
+  scope: 'Ip' | 'Range'
+  value: string
+  /** As Go prints it; negative for a decision that ended. */
+  duration: string
+  scenario: string
+}
+
+export const FLEET_ORIGIN = 'portreeve-fleet'
+export const SHARED_ORIGIN = 'portreeve-shared'
+
+/**
+ * How long a bouncer keeps an address of the shared list, which it hears of again after a part of
+ * that time.
+ */
+export const SHARED_SECONDS = 7 * 86_400
+
+/** Ids of the shared list begin above those of any fleet list. */
+const FIRST_SHARED_ID = 2 ** 40
+
+export function fleetDecision(entry: ListedAddress, now: number): Decision {
+  const { address, expiresAt, change, service } = entry
+  return {
+    id: change,
+    origin: FLEET_ORIGIN,
+    type: 'ban',
+    ...scopeOf(address),
+    duration: goDuration(Math.max(1, Math.ceil((expiresAt - now) / 1000))),
+    scenario: service === '' ? 'portreeve/manual' : `portreeve/${service}`,
+  }
+}
+
+export function sharedDecision(address: string): Decision {
+  return {
+    id: FIRST_SHARED_ID + crc32(address),
+    origin: SHARED_ORIGIN,
+    type: 'ban',
+    ...scopeOf(address),
+    duration: goDuration(SHARED_SECONDS),
+    scenario: 'portreeve/shared-list',
+  }
+}
+
+/** The decision about an address that is banned no longer. */
+export function endedDecision(address: string, origin: string): Decision {
+  return {
+    ...sharedDecision(address),
+    origin,
+    duration: '-1s',
+    scenario: origin === SHARED_ORIGIN ? 'portreeve/shared-list' : 'portreeve/ended',
+  }
+}
+
+function scopeOf(address: string): Pick<Decision, 'scope' | 'value'> {
+  return { scope: address.includes('/') ? 'Range' : 'Ip', value: address }
+}
+
+/** `4h0m0s`, as time.Duration prints whole seconds. */
+function goDuration(seconds: number): string {
+  const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60]
+  if (h > 0) return `${h}h${m}m${s}s`
+  return m > 0 ? `${m}m${s}s` : `${s}s`
+}
+
+/** Which decisions a bouncer wants. */
+export type DecisionFilter = {
+  scopes: Set<string> | null
+  origins: Set<string> | null
+  containing: string[]
+  notContaining: string[]
+}
+
+export type FilterQuery = {
+  scopes?: string | undefined
+  origins?: string | undefined
+  scenarios_containing?: string | undefined
+  scenarios_not_containing?: string | undefined
+}
+
+export function filterOf(query: FilterQuery): DecisionFilter {
+  const set = (text: string | undefined) => (text ? new Set(partsOf(text.toLowerCase())) : null)
+  return {
+    scopes: set(query.scopes),
+    origins: set(query.origins),
+    containing: partsOf(query.scenarios_containing ?? ''),
+    notContaining: partsOf(query.scenarios_not_containing ?? ''),
+  }
+}
+
+const partsOf = (text: string) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
+export function isWanted({ scope, origin, scenario }: Decision, filter: DecisionFilter): boolean {
+  const { scopes, origins, containing, notContaining } = filter
+  return (
+    (scopes?.has(scope.toLowerCase()) ?? true) &&
+    (origins?.has(origin) ?? true) &&
+    (containing.length === 0 || containing.some((word) => scenario.includes(word))) &&
+    !notContaining.some((word) => scenario.includes(word))
+  )
+}

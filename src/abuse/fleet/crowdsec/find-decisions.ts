@@ -1,0 +1,66 @@
+import ipaddr from 'ipaddr.js'
+import type { Kysely } from 'kysely'
+import { Fault } from '../../../errors.ts'
+import { parseAddress } from '../../../net/address.ts'
+import type { DB } from '../../../store/tables.ts'
+import { networkOf } from '../../subject.ts'
+import { findFleet } from '../store.ts'
+import {
+  filterOf,
+  fleetDecision,
+  isWanted,
+  sharedDecision,
+  type Decision,
+  type FilterQuery,
+} from './decisions.ts'
+import { listBansIn, listPublishedIn } from './store.ts'
+
+export type DecisionQuery = FilterQuery & {
+  ip?: string | undefined
+  range?: string | undefined
+  scope?: string | undefined
+  value?: string | undefined
+  type?: string | undefined
+}
+
+/** Networks of both families: a query without an address returns everything. */
+const EVERYTHING = ['0.0.0.0/0', '::/0']
+
+/** The decisions that apply to an address or network, as CrowdSec’s `/v1/decisions` has them. */
+export async function findDecisions(
+  { db, clock }: { db: Kysely<DB>; clock: () => number },
+  workspaceId: string,
+  query: DecisionQuery,
+): Promise<Decision[]> {
+  const networks = networksOf(query)
+  if (query.type !== undefined && query.type !== 'ban') return []
+  const fleet = await findFleet(db, workspaceId)
+  const found: Decision[] = []
+  for (const network of networks) {
+    const bans = await listBansIn(db, workspaceId, network)
+    found.push(...bans.map((ban) => fleetDecision(ban, clock())))
+    if (fleet?.servesShared) found.push(...(await listPublishedIn(db, network)).map(sharedDecision))
+  }
+  const filter = filterOf(query)
+  return found.filter((decision) => isWanted(decision, filter))
+}
+
+/** None for a scope of which there are no decisions, such as user names. */
+function networksOf({ ip, range, scope, value }: DecisionQuery): string[] {
+  const text = ip ?? range ?? value
+  const isNetwork = scope === undefined || ['ip', 'range'].includes(scope.toLowerCase())
+  if (!isNetwork) return []
+  if (text === undefined) return EVERYTHING
+  const [address = '', bits, more] = text.split('/')
+  const parsed = parseAddress(address)
+  const most = parsed?.family === 4 ? 32 : 128
+  const isValid = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most)
+  if (!parsed || !isValid || more !== undefined)
+    throw new Fault(
+      'invalid_request',
+      `unable to parse '${text.slice(0, 60)}': not an address or range`,
+    )
+  // IPv6 is listed by /64: within one, every address has the same decisions.
+  const length = Math.min(Number(bits ?? most), parsed.family === 4 ? 32 : 64)
+  return [networkOf(ipaddr.parse(parsed.address), length)]
+}

@@ -1,0 +1,179 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest, preValidationAsyncHookHandler } from 'fastify'
+import { finished } from 'node:stream'
+import type { Static, TSchema } from 'typebox'
+import { Fault } from '../../../errors.ts'
+import type { App } from '../../../http/server.ts'
+import { isUnavailable } from '../../../store/database.ts'
+import { TAGS } from '../../tags.ts'
+import type { FollowerToken } from '../feed/store.ts'
+import type { Fleets } from '../fleet.ts'
+import { filterOf } from './decisions.ts'
+import { findDecisions } from './find-decisions.ts'
+import {
+  ApiFailure,
+  BouncerHeaders,
+  Decisions,
+  DecisionsQuery,
+  DecisionsStream,
+  StreamQuery,
+  UsageMetrics,
+} from './shapes.ts'
+import { saveBouncerMetrics, type BouncerKey, type BouncerMetrics } from './store.ts'
+import { streamDecisions } from './stream.ts'
+
+const TOKENS = new WeakMap<FastifyRequest, FollowerToken>()
+const MAX_NAME_CHARS = 100
+const MAX_METRICS = 50
+
+/**
+ * `/v1/…`: the part of CrowdSec’s local API that bouncers use, with the fleet list and, if the
+ * workspace chose it, the shared list. Paths, fields and failures are those of CrowdSec.
+ */
+export function crowdsecRoutes(app: App, fleets: Fleets): void {
+  void app.register(async (plain) => {
+    const scope = plain.withTypeProvider<TypeBoxTypeProvider>() as App
+    scope.setErrorHandler((error, request, reply) => sendFailure(error, request, reply))
+    streamRoute(scope, fleets)
+    decisionsRoute(scope, fleets)
+    metricsRoute(scope, fleets)
+  })
+}
+
+const failures: Record<string, TSchema> = { '4xx': ApiFailure, '5xx': ApiFailure }
+
+/** The document’s `null` type: a response without a body. */
+const STORED = { type: 'null', description: 'Stored.' } as TSchema
+
+const describe = (operationId: string, summary: string, success: Record<string, TSchema>) => ({
+  operationId,
+  summary,
+  tags: TAGS,
+  headers: BouncerHeaders,
+  response: { ...success, ...failures },
+})
+
+function streamRoute(app: App, fleets: Fleets): void {
+  app.get(
+    '/v1/decisions/stream',
+    {
+      config: { limit: 'fleet lists' },
+      preValidation: authenticate(fleets),
+      schema: {
+        ...describe('streamCrowdSecDecisions', 'Get decisions for CrowdSec bouncers', {
+          200: DecisionsStream,
+        }),
+        description:
+          'With `startup=true` the whole list, then the changes since the last request of this bouncer, which its key, ' +
+          'address and User-Agent identify.',
+        querystring: StreamQuery,
+      },
+    },
+    async (request, reply) => {
+      // A check whether the key is valid; it must not change what comes next.
+      if (request.method === 'HEAD') return reply.type('text/plain').send('')
+      const { startup, ...query } = request.query
+      const { token, bouncer } = bouncerOf(request, fleets)
+      const wanted = { token, bouncer, startup, filter: filterOf(query) }
+      const { body, state } = await streamDecisions(fleets, wanted)
+      // Only what arrived completely is not sent again.
+      finished(reply.raw, { readable: false }, (error) => {
+        if (!error) fleets.bouncers.received(bouncer, state)
+      })
+      return reply.type('application/json').send(body)
+    },
+  )
+}
+
+function decisionsRoute(app: App, fleets: Fleets): void {
+  app.get(
+    '/v1/decisions',
+    {
+      config: { limit: 'fleet lists' },
+      preValidation: authenticate(fleets),
+      schema: {
+        ...describe('listCrowdSecDecisions', 'Find the decisions about an address, for CrowdSec bouncers', { 200: Decisions }), // prettier-ignore
+        description: '`null` when there are none.',
+        querystring: DecisionsQuery,
+      },
+    },
+    async (request, reply) => {
+      const { token } = bouncerOf(request, fleets)
+      if (request.method === 'HEAD') return reply.type('text/plain').send('')
+      const found = await findDecisions(fleets, token.workspaceId, request.query)
+      return reply
+        .type('application/json')
+        .send(found.length === 0 ? 'null' : JSON.stringify(found))
+    },
+  )
+}
+
+function metricsRoute(app: App, { db, clock, ...fleets }: Fleets): void {
+  app.post(
+    '/v1/usage-metrics',
+    {
+      config: { limit: 'fleet lists' },
+      preValidation: authenticate(fleets),
+      schema: {
+        ...describe('sendCrowdSecMetrics', 'Store the metrics of a CrowdSec bouncer', {
+          201: STORED,
+        }),
+        body: UsageMetrics,
+      },
+    },
+    async (request, reply) => {
+      const [component] = request.body.remediation_components ?? []
+      if (!component) throw new Fault('invalid_request', 'Missing remediation component data')
+      const { bouncer } = bouncerOf(request, fleets)
+      await saveBouncerMetrics(db, bouncer, metricsOf(component), new Date(clock()))
+      return reply.code(201).send()
+    },
+  )
+}
+
+type Component = NonNullable<Static<typeof UsageMetrics>['remediation_components']>[number]
+
+/** Sums the figures of a bouncer by name and unit, over all origins. */
+function metricsOf({ type = '', version = '', metrics = [] }: Component): BouncerMetrics {
+  const values: Record<string, number> = {}
+  for (const { name = '', unit = '', value = 0 } of metrics.flatMap(({ items = [] }) => items)) {
+    const key = `${name} ${unit}`.trim()
+    if (key in values || Object.keys(values).length < MAX_METRICS)
+      values[key] = (values[key] ?? 0) + value
+  }
+  return { type, version, values }
+}
+
+function authenticate({ followers }: Pick<Fleets, 'followers'>): preValidationAsyncHookHandler {
+  return async (request) => {
+    const key = request.headers['x-api-key']
+    const token = await followers.find(typeof key === 'string' ? key : '')
+    if (!token) throw new Fault('forbidden', 'access forbidden')
+    TOKENS.set(request, token)
+  }
+}
+
+function bouncerOf(
+  request: FastifyRequest,
+  { presence }: Pick<Fleets, 'presence'>,
+): { token: FollowerToken; bouncer: BouncerKey } {
+  const token = TOKENS.get(request)
+  if (!token) throw new Error('a route reads its token but has no hook that authenticates')
+  const agent = (request.headers['user-agent'] ?? '').replace(/\p{Cc}/gu, '')
+  const name = agent.slice(0, MAX_NAME_CHARS)
+  presence.seen(token.workspaceId, { address: request.ip, tokenId: token.id, client: name })
+  return { token, bouncer: { tokenId: token.id, address: request.ip, name } }
+}
+
+/** Failures as bouncers read them: `{"message": …}`. */
+function sendFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { validation, message } = error as { validation?: unknown; message: string }
+  if (error instanceof Fault) {
+    if (error.retryAfter !== undefined) reply.header('retry-after', Math.ceil(error.retryAfter))
+    return reply.code(error.status).send({ message })
+  }
+  if (validation !== undefined) return reply.code(400).send({ message })
+  request.log.error({ reqId: request.id, err: error }, 'request failed')
+  const status = isUnavailable(error) ? 503 : ((error as { statusCode?: number }).statusCode ?? 500)
+  return reply.code(status).send({ message: status < 500 ? message : 'internal error' })
+}

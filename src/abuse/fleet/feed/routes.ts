@@ -1,0 +1,94 @@
+import type { FastifyRequest, preValidationAsyncHookHandler } from 'fastify'
+import { startEventStream } from '../../../http/events/event-streams.ts'
+import { responses, responsesAs } from '../../../http/schema.ts'
+import type { App } from '../../../http/server.ts'
+import { TAGS } from '../../tags.ts'
+import type { Fleets } from '../fleet.ts'
+import { Delta, FollowedList, FollowerHeaders, FollowerQuery } from '../shapes.ts'
+import type { SeenServer } from '../store.ts'
+import type { FollowerToken } from './store.ts'
+
+/** Requests to follow, with what their token belongs to. */
+const TOKENS = new WeakMap<FastifyRequest, FollowerToken>()
+
+/** `/api/v1/abuse/fleet/list` and `…/events`, for servers that block what the fleet list contains. */
+export function followerRoutes(app: App, { feeds, followers, presence, streams }: Fleets): void {
+  const authenticate: preValidationAsyncHookHandler = async (request) => {
+    TOKENS.set(request, await followers.require(request.headers['x-report-token']))
+  }
+  app.addHook('preClose', async () => streams.close())
+  app.get(
+    '/api/v1/abuse/fleet/list',
+    {
+      config: { limit: 'fleet lists' },
+      preValidation: authenticate,
+      schema: {
+        operationId: 'getFleetList',
+        summary: 'Get the fleet list with a report token, or its changes since a cursor',
+        description:
+          'The addresses that the servers of the workspace banned, with the remaining time of each ban.',
+        tags: TAGS,
+        headers: FollowerHeaders,
+        querystring: FollowerQuery,
+        response: responses(FollowedList),
+      },
+    },
+    async (request, reply) => {
+      const { workspaceId } = tokenOf(request)
+      presence.seen(workspaceId, serverOf(request))
+      const { text } = await feeds.read(workspaceId, request.query.since ?? null)
+      return reply.type('application/json').send(`{"success":true,"data":${text}}`)
+    },
+  )
+  app.get(
+    '/api/v1/abuse/fleet/events',
+    {
+      config: { limit: 'fleet lists' },
+      exposeHeadRoute: false,
+      preValidation: authenticate,
+      schema: {
+        operationId: 'followFleetList',
+        summary: 'Stream the fleet list with a report token',
+        description:
+          'Server-sent events. Each event `changes` has a cursor as its id. A stream begins with the changes since ' +
+          '`since` or `Last-Event-ID`, or with the whole list. Every 15 seconds there is a comment. ' +
+          'A workspace can have up to 1,000 streams.',
+        tags: TAGS,
+        headers: FollowerHeaders,
+        querystring: FollowerQuery,
+        produces: ['text/event-stream'],
+        response: responsesAs('text/event-stream', Delta, 'Changes'),
+      },
+    },
+    async (request, reply) => {
+      const since = cursorOf(request.headers['last-event-id']) ?? request.query.since ?? null
+      const server = serverOf(request)
+      await streams.open(() => startEventStream(reply).raw, {
+        token: tokenOf(request),
+        server,
+        since,
+      })
+    },
+  )
+}
+
+function tokenOf(request: FastifyRequest): FollowerToken {
+  const token = TOKENS.get(request)
+  if (!token) throw new Error('a route reads its token but has no hook that authenticates')
+  return token
+}
+
+const MAX_CLIENT_CHARS = 100
+
+function serverOf(request: FastifyRequest): SeenServer {
+  const client = (request.headers['user-agent'] ?? '').replace(/\p{Cc}/gu, '')
+  return {
+    address: request.ip,
+    tokenId: tokenOf(request).id,
+    client: client.slice(0, MAX_CLIENT_CHARS),
+  }
+}
+
+function cursorOf(header: unknown): number | null {
+  return typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : null
+}

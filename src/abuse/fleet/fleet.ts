@@ -1,0 +1,61 @@
+import type { Kysely } from 'kysely'
+import type { Logger } from '../../log.ts'
+import type { Resolver } from '../../net/dns.ts'
+import type { Notifications } from '../../store/notifications.ts'
+import type { DB } from '../../store/tables.ts'
+import type { Exports } from '../export/exports.ts'
+import { createFleetRecorder } from './bans/recorder.ts'
+import { createBouncers } from './crowdsec/bouncers.ts'
+import { createSharedList } from './crowdsec/shared-list.ts'
+import { createFeeds } from './feed/feeds.ts'
+import { createFollowerAuth } from './feed/follower-auth.ts'
+import { createFollowerStreams } from './feed/follower-streams.ts'
+import { createPresence } from './feed/presence.ts'
+import type { InstalledRanges } from './protection.ts'
+import { createServiceAddresses } from './service-addresses.ts'
+
+export type FleetOptions = {
+  db: Kysely<DB>
+  notifications: Notifications
+  log: Logger
+  clock: () => number
+  ranges: InstalledRanges
+  /** The shared list, for bouncers of workspaces that chose it. */
+  exports: Exports
+  /** URLs of this service, whose addresses are never banned. */
+  urls: string[]
+  resolver: Pick<Resolver, 'query'> | undefined
+}
+
+/** What the routes and jobs of fleet lists share. */
+export type Fleets = ReturnType<typeof createFleets>
+
+/** Creates the fleet lists: their reports, their followers, and what is never banned. */
+export function createFleets({ urls, resolver, ...options }: FleetOptions) {
+  const { db, notifications, log, clock } = options
+  const serviceAddresses = createServiceAddresses(urls, resolver)
+  const deps = { ...options, serviceAddresses }
+  const recorder = createFleetRecorder(deps, clock)
+  const feeds = createFeeds({ db, notifications, log })
+  const followers = createFollowerAuth(db, notifications)
+  const presence = createPresence({ db, log })
+  const bouncers = createBouncers({ db, log })
+  const sharedList = createSharedList(db, options.exports)
+  const streams = createFollowerStreams({ db, notifications, feeds, presence, log })
+  return {
+    ...deps,
+    recorder,
+    feeds,
+    followers,
+    presence,
+    streams,
+    bouncers,
+    sharedList,
+    async close(): Promise<void> {
+      for (const part of [streams, feeds, followers, serviceAddresses]) part.close()
+      await recorder.close()
+      await presence.close()
+      await bouncers.close()
+    },
+  }
+}

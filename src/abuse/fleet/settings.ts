@@ -1,0 +1,40 @@
+import type { Kysely } from 'kysely'
+import { notifyChange } from '../../store/changes.ts'
+import type { DB } from '../../store/tables.ts'
+import { requireService } from '../services.ts'
+import { changeFleet } from './bans/bans.ts'
+import { countBans } from './bans/store.ts'
+import { MAX_ACTIVE_BANS } from './limits.ts'
+import { DEFAULT_RULES, type FleetRule } from './rules.ts'
+import { findFleet, saveFleetSettings } from './store.ts'
+
+/** Changes the rules of a workspace; null restores the default ones. */
+export async function changeSettings(
+  db: Kysely<DB>,
+  workspaceId: string,
+  { rules, servesShared }: { rules?: FleetRule[] | null; servesShared?: boolean },
+): Promise<void> {
+  const named = rules && rules.map((rule) => ({ ...rule, services: rule.services.map(idOf) }))
+  await changeFleet(db, workspaceId, async (trx) => {
+    await saveFleetSettings(trx, workspaceId, {
+      ...(named !== undefined && { rules: named }),
+      ...(servesShared !== undefined && { servesShared }),
+    })
+    await notifyChange(trx, workspaceId, 'attacks')
+  })
+}
+
+const idOf = (name: string) => requireService(name).id
+
+/** The settings of a workspace’s list, and its size. */
+export async function readSettings(db: Kysely<DB>, workspaceId: string) {
+  const fleet = await findFleet(db, workspaceId)
+  const { active } = await countBans(db, workspaceId)
+  return {
+    rules: fleet?.rules ?? [...DEFAULT_RULES],
+    hasOwnRules: (fleet?.rules ?? null) !== null,
+    servesShared: fleet?.servesShared ?? false,
+    bans: active,
+    maxBans: MAX_ACTIVE_BANS,
+  }
+}

@@ -1,0 +1,30 @@
+import type { SubmissionResult, Submission } from '../intake/commit.ts'
+import type { Intake } from '../intake/intake.ts'
+import type { FleetRecorder } from './bans/recorder.ts'
+
+/**
+ * Submits reports to the shared list and, when they have a token, to the fleet list of its
+ * workspace. The shared list is the same with and without a token.
+ * @returns the result of the shared list; both lists are durable then
+ */
+export function submitWithFleet(
+  intake: Intake,
+  { recorder }: { recorder: FleetRecorder },
+): (submission: Submission) => Promise<SubmissionResult> {
+  return async (submission) => {
+    const receipt = await intake.submit(submission)
+    const { token, outcomes } = receipt
+    if (token === null || outcomes.length === 0) return receipt
+    const reports = submission.reports
+      .filter((_, index) => outcomes[index]?.ignored === false)
+      .map(({ subject, service, count }) => ({ address: subject.key, service, count }))
+    const { workspaceId, ...named } = token
+    await recorder.record({
+      workspaceId,
+      token: named,
+      server: submission.reporter.address,
+      reports,
+    })
+    return receipt
+  }
+}

@@ -1,0 +1,120 @@
+import { counted, durationText } from '../../ui/text/format.ts'
+
+export const fleet = {
+  title: 'Fleet list',
+  lead: 'Addresses that your servers reported. All your servers block them within seconds. Only members of this workspace see them.',
+  loading: 'Loading the fleet list…',
+} as const
+
+export const bans = {
+  title: 'Banned addresses',
+  empty: 'No banned addresses',
+  emptyText: 'An address appears here when one of your servers reports it.',
+  count: (rows: number) => counted(rows, 'address', 'addresses'),
+  filter: 'Filter by address',
+  columns: { address: 'Address', cause: 'Cause', ends: 'Ends', bans: 'Bans', action: 'Action' },
+  byMember: (reason: string) => (reason ? `Banned by a member: ${reason}` : 'Banned by a member'),
+  reported: (services: string, servers: string) =>
+    servers ? `${services}, reported by ${servers}` : services,
+  unnamed: 'an unnamed server',
+  unban: 'Unban',
+  unbanTitle: (address: string) => `Unban ${address}?`,
+  unbanSeveral: (count: number) => `Unban ${counted(count, 'address', 'addresses')}?`,
+  unbanText: 'All servers let it in again at once. It is banned again if it attacks again.',
+} as const
+
+export const newBan = {
+  title: 'Ban an address',
+  ip: 'IPv4 or IPv6 address',
+  seconds: 'Duration',
+  durations: [
+    { value: '3600', label: '1 hour' },
+    { value: '86400', label: '1 day' },
+    { value: '604800', label: '7 days' },
+    { value: '2592000', label: '30 days' },
+  ],
+  reason: 'Reason',
+  submit: 'Ban address',
+} as const
+
+export const allowlist = {
+  title: 'Never banned',
+  text: 'Your own networks. Addresses in them are unbanned at once, and never banned again.',
+  loading: 'Loading the allowlist…',
+  cidr: 'Address or network',
+  label: 'Description',
+  submit: 'Add network',
+  remove: 'Remove',
+  removeTitle: (network: string) => `Remove ${network}?`,
+  removeText: 'Reports of your servers can ban addresses in it again.',
+  automatic: 'Always included',
+  members: 'Members signed in',
+  servers: 'Your servers',
+  service: 'This service',
+} as const
+
+export const rules = {
+  title: 'Rules',
+  loading: 'Loading the rules…',
+  text: ({ services, minCount, windowSeconds, banSeconds, growth, maxBanSeconds }: RuleText) =>
+    [
+      `${services.length === 0 ? 'All services' : services.join(', ')}:`,
+      `${counted(minCount, 'event')} in ${durationText(windowSeconds)} ban an address`,
+      `for ${durationText(banSeconds)}, ${growth} times longer with each repetition,`,
+      `up to ${durationText(maxBanSeconds)}.`,
+    ].join(' '),
+  none: 'No rule: reports ban no address.',
+  change: 'Change the rule',
+  services: 'Services',
+  servicesHint: 'Names such as ssh, imap. Leave empty for all services.',
+  minCount: 'Events that ban',
+  window: 'Within minutes',
+  first: 'First ban, in hours',
+  growth: 'Factor per repetition',
+  longest: 'Longest ban, in hours',
+  submit: 'Save rule',
+  restore: 'Restore the default rule',
+  several: 'Change several rules with the API: PUT /api/v1/abuse/fleet.',
+} as const
+
+type RuleText = {
+  services: string[]
+  minCount: number
+  windowSeconds: number
+  banSeconds: number
+  growth: number
+  maxBanSeconds: number
+}
+
+export const servers = {
+  title: 'Servers that follow or report',
+  loading: 'Loading the servers…',
+  empty: 'No servers yet. Create an install command under “Your servers”, with blocking.',
+  columns: ['Address', 'Token', 'Last report', 'Last contact'],
+  never: 'Never',
+  revoked: 'Revoked',
+} as const
+
+export const crowdsec = {
+  title: 'CrowdSec bouncers',
+  text: 'A bouncer can read this list like that of a CrowdSec engine. Set these two in its configuration; a report token is the key.',
+  what: 'the configuration',
+  key: 'A REPORT TOKEN',
+  shared: 'Bouncers also block the shared blocklist',
+  columns: ['Bouncer', 'Address', 'Last request', 'Dropped'],
+  save: 'Save',
+} as const
+
+export const history = {
+  title: 'Recent changes',
+  loading: 'Loading the changes…',
+  empty: 'No changes yet.',
+  columns: ['Address', 'Change', 'Cause', 'Time'],
+  kinds: { banned: 'Banned', extended: 'Extended', unbanned: 'Unbanned', expired: 'Ended' },
+  report: (token: string, service: string, count: number) =>
+    `${token || bans.unnamed} reported ${counted(count, 'event')} on ${service}`,
+  member: (member: string, reason: string) => (reason ? `${member}: ${reason}` : member),
+  allowlist: (network: string) => `${network} was added to the allowlist`,
+  protection: (reason: string) => `It is ${reason}`,
+  time: 'Its time is over',
+} as const
