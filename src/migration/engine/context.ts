@@ -8,6 +8,7 @@ import type { RateLimitGate } from './connections/rate-limit-gate.ts'
 import type { DestinationFolders } from './folder/destination-folder.ts'
 import type { FolderState } from './journal/folder-state.ts'
 import type { Journal } from './journal/journal.ts'
+import type { SyncPlan } from './sync/sync-plan.ts'
 
 /** Everything that the folders of a migration share. */
 export type MigrationContext = {
@@ -22,6 +23,8 @@ export type MigrationContext = {
   destination: DestinationFolders
   deduplicate: boolean
   withNewMail: boolean
+  /** The pass of a synchronization; null for a migration that is not synchronized. */
+  sync: SyncPlan | null
   /** Called when the progress has changed. */
   changed: () => void
   note: (note: MigrationNote) => void

@@ -4,6 +4,7 @@ import type { MigrationAccount } from './connections/connection-pair.ts'
 import type { MigrationNote } from './context.ts'
 import type { Journal } from './journal/journal.ts'
 import type { MigrationProgress } from './progress/progress.ts'
+import type { SyncOptions } from './sync/sync-plan.ts'
 
 export type MigrateOptions = {
   /** Parent of all copied folders; levels with slashes. Default "". */
@@ -23,6 +24,8 @@ export type MigrateOptions = {
   dryRun?: boolean
   /** Also copy messages that arrived since an earlier run. */
   withNewMail?: boolean
+  /** Also follow flags, moves and deletions of messages that an earlier run copied. */
+  sync?: SyncOptions | undefined
   /** Maximum number of connection pairs. */
   connections?: number
 }

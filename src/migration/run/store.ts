@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
-import type { SavedFolder } from '../engine/journal/journal.ts'
+import { epochOf, type SavedFolder } from '../engine/journal/journal.ts'
 import type { MigrationProgress } from '../engine/progress/progress.ts'
 import type { Throughput } from './throughput.ts'
 import {
@@ -218,18 +218,36 @@ export async function listFolders(db: Db, id: string): Promise<Set<string>> {
   return new Set(rows.map(({ folder }) => folder))
 }
 
+/** The saved states of all folders. */
+export async function loadFolders(db: Db, id: string): Promise<Map<string, SavedFolder>> {
+  const rows = await db
+    .selectFrom('migrationFolder')
+    .select(['folder', 'state'])
+    .where('migrationId', '=', id)
+    .execute()
+  return new Map(rows.map(({ folder, state }) => [folder, state as SavedFolder]))
+}
+
 /**
- * Saves the states of folders in one statement, and so one round trip. False when the worker has
- * lost the migration.
+ * Saves the states of folders and their copy records in one statement, and so one round trip. False
+ * when the worker has lost the migration.
  */
 export async function saveFolders(
   db: Db,
   { id, run }: Run,
-  saves: readonly { folder: string; state: SavedFolder }[],
+  saves: readonly { folder: string; state: SavedFolder; copies?: Buffer | undefined }[],
 ): Promise<boolean> {
   const folders = saves.map(({ folder }) => folder)
   const states = saves.map(({ state }) => JSON.stringify(state))
+  const copied = saves.filter(({ copies }) => copies !== undefined)
   const { rows } = await sql`
+    with copied as (
+      insert into migration_copy (migration_id, folder, epoch, copies)
+      select id, folder, epoch, copies from migration, unnest(
+        ${copied.map(({ folder }) => folder)}::text[],
+        ${copied.map(({ state }) => epochOf(state))}::text[],
+        ${copied.map(({ copies }) => copies)}::bytea[]) as added(folder, epoch, copies)
+      where id = ${id} and run = ${run} and status = 'running')
     insert into migration_folder (migration_id, folder, state)
     select id, folder, state::jsonb from migration, unnest(${folders}::text[], ${states}::text[]) as saved(folder, state)
     where id = ${id} and run = ${run} and status = 'running'
