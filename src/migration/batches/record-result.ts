@@ -17,13 +17,18 @@ type Ended = Pick<MigrationRow, 'id' | 'workspaceId' | 'batchId' | 'source' | 'd
  * Records the end of a migration with its mailbox, in the transaction that ends it. Rejected
  * sign-ins are counted by host: after some in a row, its unverified mailboxes wait, because a host
  * may lock accounts or addresses out.
- * @param failure the error that ended it before it started; null if there was none
+ * @param ended `failure`: the error that ended it before it started; `isKnown`: an earlier pass
+ *   failed for the same reason, so that nobody has to be alerted
  */
 export async function recordMailboxResult(
   trx: Transaction<DB>,
   migration: Ended,
   state: 'completed' | 'failed',
-  { progress, failure }: { progress: MigrationProgress; failure: CopyFailure | null },
+  {
+    progress,
+    failure,
+    isKnown,
+  }: { progress: MigrationProgress; failure: CopyFailure | null; isKnown: boolean },
 ): Promise<void> {
   const { id, batchId, workspaceId, source, destination } = migration
   if (batchId === null) return
@@ -38,7 +43,7 @@ export async function recordMailboxResult(
   if (isSignedIn) await resetRejections(trx, batchId, [source.host, destination.host])
   else if (problem?.code === WRONG_PASSWORD && problem.host && !mailbox.verified)
     await addRejection(trx, batchId, problem.host)
-  await raiseBatchAlert(trx, workspaceId, batchId)
+  if (!isKnown) await raiseBatchAlert(trx, workspaceId, batchId)
   await notifyBatch(trx, workspaceId, batchId)
 }
 
