@@ -7,6 +7,8 @@ import { FolderTable } from '../migrations/folder-table.tsx'
 import { migration as messages } from '../migrations/messages.ts'
 import { NoteTable } from '../migrations/note-table.tsx'
 import { RetryForm } from '../migrations/retry-form.tsx'
+import { sync as syncMessages } from '../migrations/sync/messages.ts'
+import { MigrationSync } from '../migrations/sync/migration-sync.tsx'
 import { ThroughputSection } from '../migrations/throughput.tsx'
 import { useMigration } from '../migrations/use-migration.ts'
 import { countMessages, isCancelled, describeStatus, verdictOf } from '../migrations/status.ts'
@@ -76,6 +78,11 @@ function Progress({ migration }: { migration: Migration }) {
       {status === 'failed' && !dryRun && migration.batchId === null && (
         <Section title={isCancelled(migration) ? messages.resume : messages.retry}>
           <RetryForm migration={migration} />
+        </Section>
+      )}
+      {!dryRun && (migration.batchId === null || migration.sync) && !isCancelled(migration) && (
+        <Section title={syncMessages.title}>
+          <MigrationSync migration={migration} />
         </Section>
       )}
       {progress.errors.length > 0 && !isCancelled(migration) && (
