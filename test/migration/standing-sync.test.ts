@@ -214,6 +214,51 @@ describe('the standing synchronization of a migration', () => {
     expect((await sync())?.passes).toBe(3)
   })
 
+  it('synchronizes all mailboxes of a batch, and ends with it', async () => {
+    const names = [await newUser(), await newUser(), await newUser()]
+    const address = (port: number) => ({ host: '127.0.0.1', port, secure: false })
+    const { data, error } = await call('batches', 'POST', {
+      name: 'Example Ltd',
+      text: `user,password\n${names.map((user) => `${user},secret\n`).join('')}`,
+      source: address(from.port),
+      destination: address(to.port),
+      sync: { everyMinutes: 30 },
+    })
+    expect(error).toBeUndefined()
+    const { id } = (data as { batch: { id: string } }).batch
+    type Found = { sync: Sync | null; counts: Record<string, number>; isSynchronized: boolean }
+    const batch = async () => (await call(`batches/${id}`, 'GET')).data as Found
+    const allPassed = (passed: number) =>
+      vi.waitFor(
+        async () => {
+          const { rows } = await portreeve.pool.query(
+            `select passes from batch_mailbox where batch_id = $1 and state = 'in_sync'`,
+            [id],
+          )
+          expect(rows).toEqual(names.map(() => ({ passes: passed })))
+        },
+        { timeout: 40_000, interval: 100 },
+      )
+    await call(`batches/${id}/start`, 'POST', {})
+    await allPassed(1)
+    await fill(accountOn(from.port, names[1]), { INBOX: [{}] })
+    expect((await call(`batches/${id}/sync`, 'PUT', { everyMinutes: 60 }, charlie)).code).toBe(404)
+    expect((await call(`batches/${id}/sync`, 'PUT', { everyMinutes: 60 })).code).toBe(200)
+    await allPassed(2)
+    await expectEqual(names[1] as string)
+    expect(await batch()).toMatchObject({
+      isSynchronized: true,
+      sync: { everyMinutes: 60, synchronized: 3, failing: 0 },
+    })
+    expect((await call(`batches/${id}/finish`, 'POST', {})).code).toBe(200)
+    expect(await batch()).toMatchObject({ isSynchronized: false, sync: null })
+    const left = await portreeve.pool.query(
+      'select from migration_sync s join migration m on m.id = migration_id where m.batch_id = $1',
+      [id],
+    )
+    expect(left.rowCount).toBe(0)
+  })
+
   it(
     'has every message once when its worker is killed in a pass and between passes',
     { timeout: 120_000 },

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SyncChanges } from '../../migration/engine/sync/sync-plan.ts'
 import type { MigrateOptions } from '../../migration/engine/options.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../time.ts'
 import { UsageError } from '../command.ts'
 import { countText } from './progress-bars.ts'
 import type { MigrateFlags } from './flags.ts'
 
-const UNIT_MS = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS }
+const UNIT_MS = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS }
+const MIN_MS = 10 * SECOND_MS
 const MAX_MS = 7 * DAY_MS
 
 /**
@@ -23,10 +24,10 @@ export function intervalOf({
     return null
   }
   if (isDry) throw new UsageError('A dry run cannot be synchronized.')
-  const [, number = '', unit = ''] = /^(\d{1,5})([mhd])$/.exec(every) ?? []
+  const [, number = '', unit = ''] = /^(\d{1,5})([smhd])$/.exec(every) ?? []
   const interval = Number(number) * (UNIT_MS[unit as keyof typeof UNIT_MS] ?? 0)
-  if (interval < MINUTE_MS || interval > MAX_MS)
-    throw new UsageError('--every must be a time from 1m to 7d, such as 30m, 2h or 1d.')
+  if (interval < MIN_MS || interval > MAX_MS)
+    throw new UsageError('--every must be a time from 10s to 7d, such as 30m, 2h or 1d.')
   return interval
 }
 

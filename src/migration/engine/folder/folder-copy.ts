@@ -12,6 +12,7 @@ import { backOff, withRetries } from '../connections/with-retries.ts'
 import { reconcile } from './reconcile.ts'
 import { createBatchQueue, type BatchQueue } from './batch-queue.ts'
 import { codeOf, FolderStop, Reopen } from '../stop.ts'
+import type { FolderStatus } from '../sync/folder-status.ts'
 import type { Relocation } from '../sync/find-moves.ts'
 import { relocate } from '../sync/relocate.ts'
 import { syncFlags } from '../sync/sync-flags.ts'
@@ -133,7 +134,8 @@ class ImapFolderCopy implements FolderCopy {
     else if (migration.withNewMail)
       await withRetries(migration, () => copyFlags(pair, at, copier, migration))
     const status = synced?.status ?? null
-    await at.folderState.finish(status ? status.modseq : at.sourceModseq, status)
+    const modseq = status ? status.modseq : at.sourceModseq
+    await at.folderState.finish(modseq, status && isCovered(status, at) ? status : null)
   }
 
   /** Before anything is copied, so that a message that was moved is not copied again. */
@@ -211,6 +213,11 @@ class ImapFolderCopy implements FolderCopy {
       await Promise.all(this.#helpers)
     }
   }
+}
+
+/** Whether all messages that a status counts were listed. */
+function isCovered({ uidNext }: FolderStatus, { folderState }: OpenFolder): boolean {
+  return uidNext !== null && folderState.saved.sourceUidNext >= uidNext
 }
 
 /** Messages that are copied together. `isTrusted`: none of them has failed. */

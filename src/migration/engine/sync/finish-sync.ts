@@ -22,11 +22,12 @@ export async function finishSync(
   const open = await applicable()
   changes.deleted = open.filter(({ id }) => !known.has(id)).length
   const isComplete = copies.every(({ state }) => state === 'done')
+  const isSeen = copies.every(({ folderState }) => folderState?.saved.seen)
   const certain = plan.isSettled ? open : open.filter(({ id }) => known.has(id))
   // A message that was moved into a folder that failed is not there yet.
   if (sync?.deletions === 'apply' && isComplete && certain.length > 0)
     changes.applied = await withRetries(migration, () => applyDeletions(pair, certain, migration))
   const isLeft = sync?.deletions === 'apply' && (await applicable()).length > 0
-  const seen = isComplete && !isLeft ? digestOfStatuses(plan.statuses) : null
+  const seen = isComplete && isSeen && !isLeft ? digestOfStatuses(plan.statuses) : null
   return { changes, seen }
 }
