@@ -227,12 +227,16 @@ async function end(
   if (row.batchId !== null) await lockBatch(trx, row.workspaceId, row.batchId)
   const hasEnded = await markEnded(trx, row, state, ended)
   if (!hasEnded) return
-  const isKnown = await recordSyncPass(trx, row, state, ended)
+  const pass = await recordSyncPass(trx, row, state, ended)
   // A batch raises one alert for all of its mailboxes.
   if (row.batchId !== null)
-    return await recordMailboxResult(trx, row, state, { progress, failure, isKnown })
-  // The next pass of a synchronization fails for the same reason: one alert is enough.
-  if (state === 'failed' && isKnown) return
+    return await recordMailboxResult(trx, row, state, {
+      progress,
+      failure,
+      isLaterPass: pass?.isLater ?? false,
+    })
+  // Passes that fail for the same reason raise one alert.
+  if (pass?.isSameError) return
   if (state === 'failed') await raiseAlert(trx, failureAlert(row, progress, failure))
   else await raiseResolved(trx, completionAlert(row))
 }
@@ -249,25 +253,22 @@ type Ended = {
 /** Sign-ins are not repeated with a rejected password. */
 const HOLDING_CODES = ['sign_in', 'upstream_rejected']
 
-/**
- * Records a pass of a synchronization. @returns whether the one before failed for the same reason
- */
+/** Records a pass of a synchronization. */
 async function recordSyncPass(
   trx: Transaction<DB>,
   row: Claimed,
   state: 'completed' | 'failed',
   { progress, sync, stopped }: Ended,
-): Promise<boolean> {
+): ReturnType<typeof recordPass> {
   const { errorCount } = progress
   const left = `${errorCount.toLocaleString('en-US')} ${errorCount === 1 ? 'message or folder was' : 'messages or folders were'} not copied.`
-  const recorded = await recordPass(trx, row.id, {
+  return recordPass(trx, row.id, {
     startedAt: row.startedAt ?? new Date(),
     changes: sync?.changes ?? null,
     error: state === 'completed' ? null : (stopped?.message ?? left),
     seen: sync?.seen ?? null,
     isHeld: stopped !== null && HOLDING_CODES.includes(stopped.code),
   })
-  return recorded?.isSameError ?? false
 }
 
 type Life = {

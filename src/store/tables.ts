@@ -837,6 +837,7 @@ export interface MigrationSync {
   deletions: string;
   everyMinutes: number;
   failures: Generated<number>;
+  isNewError: Generated<boolean>;
   lastChanges: Json | null;
   lastEndedAt: Timestamp | null;
   lastError: string | null;

@@ -84,7 +84,7 @@ async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
       bodies,
       literals: { shapes: new Set<string>(), mustSynchronize: false },
       deduplicate: options.deduplicate ?? false,
-      withNewMail: options.withNewMail ?? options.sync !== undefined,
+      withNewMail: options.withNewMail === true || options.sync !== undefined,
       sync,
       destination: plan.destination,
       changed() {

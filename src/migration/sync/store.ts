@@ -95,22 +95,23 @@ export type Pass = {
 
 /**
  * Records the end of a pass and sets the time of the next one.
- * @returns null when the migration is not synchronized; otherwise whether the pass before failed for
- *   the same reason
+ * @returns null when the migration is not synchronized; otherwise whether it was not the first pass,
+ *   and whether the one before failed for the same reason
  */
 export async function recordPass(
   db: Db,
   migrationId: string,
   { startedAt, changes, error, seen, isHeld }: Pass,
-): Promise<{ isSameError: boolean } | null> {
+): Promise<{ isLater: boolean; isSameError: boolean } | null> {
   const before = await db
     .selectFrom('migrationSync')
-    .select('lastError')
+    .select(['lastError', 'passes'])
     .where('migrationId', '=', migrationId)
     .forUpdate()
     .executeTakeFirst()
   if (!before) return null
   const shown = changes && JSON.stringify(changes)
+  const isSameError = error !== null && before.lastError === error
   await db
     .updateTable('migrationSync')
     .set({
@@ -122,6 +123,7 @@ export async function recordPass(
       lastEndedAt: sql<Date>`now()`,
       lastChanges: shown,
       lastError: error,
+      ...(!isSameError && { isNewError: error !== null }),
     })
     .where('migrationId', '=', migrationId)
     .execute()
@@ -138,7 +140,16 @@ export async function recordPass(
       .execute()
     await removeOldPasses(db, migrationId)
   }
-  return { isSameError: error !== null && before.lastError === error }
+  return { isLater: before.passes > 0, isSameError }
+}
+
+/**
+ * Forgets which passes of a batch failed for a new reason. @returns whether there were any
+ */
+export async function takeNewErrors(db: Db, batchId: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`update migration_sync set is_new_error = false from migration
+    where migration.id = migration_id and batch_id = ${batchId} and is_new_error`.execute(db)
+  return (numAffectedRows ?? 0n) > 0n
 }
 
 async function removeOldPasses(db: Db, migrationId: string): Promise<void> {

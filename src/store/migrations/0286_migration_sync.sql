@@ -45,6 +45,8 @@ create table migration_sync (
   last_ended_at timestamptz,
   last_changes jsonb,
   last_error text,
+  -- Whether the batch has not alerted to it yet.
+  is_new_error boolean not null default false,
   -- Passes in a row that could not reach a server.
   failures integer not null default 0,
   created_at timestamptz not null default now()
