@@ -33,7 +33,7 @@ export function createRowJournal(db: Kysely<DB>, run: Run): Journal {
     },
     loadAll: () => loadFolders(db, run.id),
     save: (folder, state, failures, copies) => saves({ folder, state, failures, copies }),
-    copies: (folder, state) => readCopies(db, run.id, folder, state),
+    copies: (folder, state) => readCopies(db, run, folder, state),
     async saveDeletions(folder, state, deletions) {
       await db.transaction().execute(async (trx) => {
         requireClaim(await saveFolders(trx, run, [{ folder, state }]))

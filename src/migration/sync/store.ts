@@ -147,7 +147,8 @@ export async function recordPass(
  * Forgets which passes of a batch failed for a new reason. @returns whether there were any
  */
 export async function takeNewErrors(db: Db, batchId: string): Promise<boolean> {
-  const { numAffectedRows } = await sql`update migration_sync set is_new_error = false from migration
+  const { numAffectedRows } =
+    await sql`update migration_sync set is_new_error = false from migration
     where migration.id = migration_id and batch_id = ${batchId} and is_new_error`.execute(db)
   return (numAffectedRows ?? 0n) > 0n
 }

@@ -30,6 +30,8 @@ const HASH_BYTES = 8
 const DIGEST_BYTES = 32
 /** Bytes of a packed record: 100,000 messages need 7 MB. */
 const RECORD_BYTES = 5 * 4 + 2 * HASH_BYTES + DIGEST_BYTES
+/** Replaced records that are always left: packing again costs a transaction. */
+const MIN_WASTE_BYTES = 64 * 1024
 const NONE = Buffer.alloc(0)
 
 /** Packs records for the journal. */
@@ -63,6 +65,11 @@ function unpack(packed: Buffer, index: number): CopyRecord {
     objectId: bytes(20 + HASH_BYTES, HASH_BYTES),
     digest: bytes(20 + 2 * HASH_BYTES, DIGEST_BYTES),
   }
+}
+
+/** Whether so many records were replaced that it is worth to pack them again. */
+export function isWasteful(packed: Buffer, { size }: CopyRecords): boolean {
+  return packed.length > 2 * size * RECORD_BYTES + MIN_WASTE_BYTES
 }
 
 /** Unpacks one record. */

@@ -1,16 +1,58 @@
-import { sql } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import type { Db } from '../../../store/database.ts'
-import { packRecords, unpackRecord } from '../../engine/journal/copy-records.ts'
+import type { DB } from '../../../store/tables.ts'
+import {
+  isWasteful,
+  packRecords,
+  readRecords,
+  unpackRecord,
+} from '../../engine/journal/copy-records.ts'
 import type { Deletion, DeletionOutcome, NewDeletion } from '../../engine/journal/deletions.ts'
 import { epochOf, type SavedFolder } from '../../engine/journal/journal.ts'
+import type { Run } from '../store.ts'
 
-/** The copy records of a folder, in the order in which they were added. */
+/**
+ * The copy records of a folder, in the order in which they were added. Where many of them were
+ * replaced, the others are stored anew, so that they need no more space however often flags change.
+ */
 export async function readCopies(
-  db: Db,
-  id: string,
+  db: Kysely<DB>,
+  run: Run,
   folder: string,
   state: SavedFolder,
 ): Promise<Buffer> {
+  const packed = await findCopies(db, run.id, folder, state)
+  const records = readRecords(packed)
+  if (!isWasteful(packed, records)) return packed
+  return db.transaction().execute(async (trx) => {
+    // Nothing is added meanwhile. A worker that has lost the migration leaves it to the other.
+    if (!(await lockRun(trx, run))) return packed
+    const fewer = packRecords([...readRecords(await findCopies(trx, run.id, folder, state))])
+    await trx
+      .deleteFrom('migrationCopy')
+      .where('migrationId', '=', run.id)
+      .where('folder', '=', folder)
+      .where('epoch', '=', epochOf(state))
+      .execute()
+    const row = { migrationId: run.id, folder, epoch: epochOf(state), copies: fewer }
+    await trx.insertInto('migrationCopy').values(row).execute()
+    return fewer
+  })
+}
+
+async function lockRun(db: Db, { id, run }: Run): Promise<boolean> {
+  const row = await db
+    .selectFrom('migration')
+    .select('id')
+    .where('id', '=', id)
+    .where('run', '=', run)
+    .where('status', '=', 'running')
+    .forUpdate()
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+async function findCopies(db: Db, id: string, folder: string, state: SavedFolder): Promise<Buffer> {
   const rows = await db
     .selectFrom('migrationCopy')
     .select('copies')
