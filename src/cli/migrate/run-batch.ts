@@ -59,7 +59,8 @@ export async function runBatch(
   const run = { flags, options, resolver, stop, rejections: new Map<string, number>(), seen }
   try {
     let code = await runPass(mailboxes, run, json)
-    while (interval !== null && (await waitForPass(interval, stop))) {
+    if (interval === null) return code
+    while (await waitForPass(interval, stop)) {
       run.rejections.clear()
       code = await runPass(mailboxes, run, json)
     }

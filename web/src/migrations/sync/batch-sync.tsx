@@ -52,7 +52,7 @@ function Passes({ sync }: { sync: NonNullable<Batch['sync']> }) {
     <Facts
       facts={[
         [messages.every, messages.everyMinutes(everyMinutes)],
-        [messages.deletions, messages.deletionsOf[deletions as 'record' | 'apply']],
+        [messages.deletions, messages.deletionsOf[deletions]],
         [messages.lastPass, lastPassAt && <Ago key="last" at={lastPassAt} />],
         [messages.nextPass, nextPassAt && <Until key="next" at={nextPassAt} />],
         [messages.failing, failing > 0 && messages.failingMailboxes(failing)],

@@ -44,7 +44,7 @@ export const sync = {
   recordedMessages: (count: number) => `${counted(count, 'message')} with a copy`,
   describe: ({ copied, flags, moved, deleted, applied }: Changes) => {
     const parts = [
-      copied > 0 && `${counted(copied, 'new message')}`,
+      copied > 0 && counted(copied, 'new message'),
       flags > 0 && `flags of ${counted(flags, 'message')}`,
       moved > 0 && `${counted(moved, 'message')} moved`,
       deleted > 0 && `${counted(deleted, 'message')} deleted at the source`,

@@ -66,7 +66,7 @@ function Passes({
     <Facts
       facts={[
         [messages.every, messages.everyMinutes(everyMinutes)],
-        [messages.deletions, messages.deletionsOf[deletions as 'record' | 'apply']],
+        [messages.deletions, messages.deletionsOf[deletions]],
         [messages.lastPass, lastPass && <Ago key="last" at={lastPass.endedAt} />],
         [messages.changes, lastPass?.changes ? messages.describe(lastPass.changes) : null],
         [messages.error, lastPass?.error ?? null],
