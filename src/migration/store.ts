@@ -8,7 +8,7 @@ import { containsWords, orderTerm, type Order } from '../store/order.ts'
 import type { DB } from '../store/tables.ts'
 import { retryFailed, type CopyFailure, type SavedFolder } from './engine/journal/journal.ts'
 import type { MigrationProgress } from './engine/progress/progress.ts'
-import type { SyncRow } from './sync/store.ts'
+import type { SyncRow } from './sync/sync-row.ts'
 
 /** The address of an account, without its secret. */
 export type AccountAddress = {

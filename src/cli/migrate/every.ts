@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SyncChanges } from '../../migration/engine/sync/sync-plan.ts'
+import type { SyncChanges } from '../../migration/engine/sync/pass.ts'
 import type { MigrateOptions } from '../../migration/engine/options.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../time.ts'
 import { UsageError } from '../command.ts'

@@ -3,7 +3,7 @@ import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import { notify } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
-import type { SyncOptions } from '../engine/sync/sync-plan.ts'
+import type { SyncOptions } from '../engine/sync/pass.ts'
 import { deleteBatchSyncs } from '../sync/store.ts'
 import { BATCH_LIMITS } from './limits.ts'
 
@@ -294,17 +294,21 @@ export async function expireBatchSyncs(db: Db): Promise<void> {
 
 /** Lists batches that nobody has used for long and that have nothing left to do by themselves. */
 export async function listIdleBatches(db: Db): Promise<Pick<BatchRow, 'id' | 'workspaceId'>[]> {
-  return db
-    .selectFrom('migrationBatch as b')
-    .select(['b.id', 'b.workspaceId'])
-    .where('b.finishedAt', 'is', null)
-    .where('b.usedAt', '<', sql<Date>`now() - make_interval(days => ${BATCH_LIMITS.idleDays})`)
-    .where(
-      sql<boolean>`not exists (
+  return (
+    db
+      .selectFrom('migrationBatch as b')
+      .select(['b.id', 'b.workspaceId'])
+      .where('b.finishedAt', 'is', null)
+      // A synchronization ends by itself.
+      .where('b.syncMinutes', 'is', null)
+      .where('b.usedAt', '<', sql<Date>`now() - make_interval(days => ${BATCH_LIMITS.idleDays})`)
+      .where(
+        sql<boolean>`not exists (
       select from batch_mailbox m where m.batch_id = b.id and m.active_id is not null)`,
-    )
-    .limit(100)
-    .execute()
+      )
+      .limit(100)
+      .execute()
+  )
 }
 
 /** Whether a mailbox of a batch counts toward a month. */

@@ -8,7 +8,7 @@ import type { RateLimitGate } from './connections/rate-limit-gate.ts'
 import type { DestinationFolders } from './folder/destination-folder.ts'
 import type { FolderState } from './journal/folder-state.ts'
 import type { Journal } from './journal/journal.ts'
-import type { SyncPlan } from './sync/sync-plan.ts'
+import type { SyncPlan } from './sync/pass.ts'
 
 /** Everything that the folders of a migration share. */
 export type MigrationContext = {

@@ -17,7 +17,8 @@ import { planMigration, type MigrationPlan } from './plan/plan.ts'
 import type { MigrationProgress } from './progress/progress.ts'
 import { codeOf, Stop } from './stop.ts'
 import { finishSync } from './sync/finish-sync.ts'
-import { planSync, type SyncChanges, type SyncPlan } from './sync/sync-plan.ts'
+import type { SyncOutcome, SyncPlan } from './sync/pass.ts'
+import { planSync } from './sync/sync-plan.ts'
 import { createUnchangedFolder } from './sync/unchanged-folder.ts'
 
 /**
@@ -36,12 +37,6 @@ export type MigrationOutcome = {
   /** The error that ended it early; null otherwise. It can be resumed. */
   stopped: { code: string; message: string } | null
 }
-
-/**
- * What a pass changed, and a digest of the source’s status before it: as long as the source has the
- * same, another pass would find nothing. Null where another pass is needed anyway.
- */
-export type SyncOutcome = { changes: SyncChanges; seen: string | null }
 
 /** Memory for message bodies, shared by all migrations of this process. */
 const bodies: AppendWindow = createAppendWindow({

@@ -4,7 +4,7 @@ import type { MigrationAccount } from './connections/connection-pair.ts'
 import type { MigrationNote } from './context.ts'
 import type { Journal } from './journal/journal.ts'
 import type { MigrationProgress } from './progress/progress.ts'
-import type { SyncOptions } from './sync/sync-plan.ts'
+import type { SyncOptions } from './sync/pass.ts'
 
 export type MigrateOptions = {
   /** Parent of all copied folders; levels with slashes. Default "". */

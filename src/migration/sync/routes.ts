@@ -6,7 +6,8 @@ import type { App } from '../../http/server.ts'
 import { findMigration } from '../store.ts'
 import { setSync, stopSync, type SyncDeps } from './actions.ts'
 import { MigrationSync, MigrationSyncRequest, SyncPasses } from './shapes.ts'
-import { countDeletions, findSync, listPasses, type SyncRow } from './store.ts'
+import { countDeletions, findSync, listPasses } from './store.ts'
+import type { SyncRow } from './sync-row.ts'
 import { presentPass, presentSync } from './view.ts'
 
 const tags = ['Migration']

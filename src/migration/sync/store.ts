@@ -1,24 +1,9 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import type { SyncChanges, SyncOptions } from '../engine/sync/sync-plan.ts'
+import type { SyncChanges } from '../engine/sync/pass.ts'
 import type { AccountAddress } from '../store.ts'
 import { SYNC_LIMITS } from './limits.ts'
-
-/** How often a mailbox is synchronized, and what happens with deletions. */
-export type SyncSettings = { everyMinutes: number; deletions: SyncOptions['deletions'] }
-
-/** The standing synchronization of a mailbox. */
-export type SyncRow = SyncSettings & {
-  migrationId: string
-  /** Null while a pass waits or runs, or a person has to act first. */
-  nextAt: Date | null
-  until: Date
-  passes: number
-  lastStartedAt: Date | null
-  lastEndedAt: Date | null
-  lastChanges: SyncChanges | null
-  lastError: string | null
-}
+import type { SyncRow, SyncSettings } from './sync-row.ts'
 
 const COLUMNS = [
   'migrationId',

@@ -1,5 +1,6 @@
-import type { SyncChanges } from '../engine/sync/sync-plan.ts'
-import type { PassRow, SyncRow } from './store.ts'
+import type { SyncChanges } from '../engine/sync/pass.ts'
+import type { PassRow } from './store.ts'
+import type { SyncRow } from './sync-row.ts'
 
 /** Presents the synchronization of a migration. */
 export function presentSync(row: SyncRow) {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../store/database.ts'
-import type { SyncOptions } from '../../engine/sync/sync-plan.ts'
+import type { SyncOptions } from '../../engine/sync/pass.ts'
 import type { AccountAddress } from '../../store.ts'
 import { ADVISORY_LOCKS } from '../../../store/advisory-locks.ts'
 import { BATCH_LIMITS } from '../limits.ts'

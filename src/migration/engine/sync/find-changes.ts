@@ -2,18 +2,17 @@ import { fetchFlags } from '../../../net/imap/fetch/fetch-flags.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import { uidsBelow } from '../folder/open-folder.ts'
-import { readRecords, type CopyRecord, type CopyRecords } from '../journal/copy-records.ts'
+import {
+  flagBits,
+  readRecords,
+  type CopyRecord,
+  type CopyRecords,
+} from '../journal/copy-records.ts'
 import type { NewDeletion } from '../journal/deletions.ts'
 import { blankFolder, type Journal, type SavedFolder } from '../journal/journal.ts'
 import { createUidSet, parseUidSet } from '../journal/uid-set.ts'
 import type { FolderStatus } from './folder-status.ts'
-
-/** What changed in a folder of the source since the last pass, besides new messages. */
-export type FolderChanges = {
-  records: CopyRecords
-  /** The present flags of copied messages whose flags have or may have changed, by UID. */
-  flags: Map<number, string[]>
-}
+import type { FolderChanges } from './pass.ts'
 
 /**
  * Finds changed flags and vanished messages of a folder that was copied before, and records the
@@ -43,7 +42,19 @@ export async function findFolderChanges(
     ? copiesIn(records, vanished)
     : copiesWithout(records, await uidsBelow(source, saved.sourceUidNext))
   await recordGone(folder.path, saved, gone, 'expunged', journal)
-  return { records, flags }
+  return { records, flags: flagsThatDiffer(flags, records, saved) }
+}
+
+/** Of a source that does not count its changes, all flags were fetched. */
+function flagsThatDiffer(
+  flags: ReadonlyMap<number, string[]>,
+  records: CopyRecords,
+  { keywords = [] }: SavedFolder,
+): Map<number, string[]> {
+  const known = [...keywords]
+  const differs = ([uid, now]: [number, string[]]) =>
+    records.get(uid)?.flags !== flagBits(now, known)
+  return new Map([...flags].filter(differs))
 }
 
 /** Records all copies of a folder that the source does not have any more. */

@@ -8,9 +8,7 @@ import { recordOf, type CopyRecord } from '../journal/copy-records.ts'
 import type { Deletion } from '../journal/deletions.ts'
 import type { SavedFolder } from '../journal/journal.ts'
 import { ProcessedMessages } from '../journal/processed-messages.ts'
-
-/** A new message of the source, and the copy of the same message from where it was before. */
-export type Relocation = { row: Metadata; deletion: Deletion }
+import type { Relocation } from './pass.ts'
 
 /** A folder with new messages. */
 export type ChangedFolder = { folder: Folder; saved: SavedFolder | null; uidNext: number }

@@ -1,11 +1,10 @@
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import { withRetries } from '../connections/with-retries.ts'
 import type { FolderCopy, MigrationContext } from '../context.ts'
-import type { SyncOutcome } from '../migrate.ts'
 import type { MigrateOptions } from '../options.ts'
 import { applyDeletions, isApplicable } from './apply-deletions.ts'
 import { digestOfStatuses } from './folder-status.ts'
-import type { SyncPlan } from './sync-plan.ts'
+import type { SyncOutcome, SyncPlan } from './pass.ts'
 
 /** Ends a pass: applies deletions where that is wanted, and says what has changed. */
 export async function finishSync(

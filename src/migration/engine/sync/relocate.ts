@@ -8,7 +8,7 @@ import {
 import type { MigrationContext } from '../context.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import type { OpenFolder } from '../folder/open-folder.ts'
-import type { Relocation } from './find-moves.ts'
+import type { Relocation } from './pass.ts'
 
 /** Messages of one command. */
 const MESSAGES_PER_COMMAND = 500

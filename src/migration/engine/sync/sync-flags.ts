@@ -8,7 +8,7 @@ import type { MigrationContext } from '../context.ts'
 import type { OpenFolder } from '../folder/open-folder.ts'
 import { flagBits, flagsOf, readRecords, type CopyRecord } from '../journal/copy-records.ts'
 import { parseUidSet } from '../journal/uid-set.ts'
-import type { SyncedFolder } from './sync-plan.ts'
+import type { SyncedFolder } from './pass.ts'
 
 /** UIDs per STORE command. */
 const UIDS_PER_STORE = 500

@@ -8,47 +8,10 @@ import type { ConnectionPair } from '../connections/connection-pair.ts'
 import type { Deletion } from '../journal/deletions.ts'
 import type { Journal, SavedFolder } from '../journal/journal.ts'
 import { isApplicable } from './apply-deletions.ts'
-import { findFolderChanges, recordMissingFolder, type FolderChanges } from './find-changes.ts'
-import { findMoves, type Relocation } from './find-moves.ts'
+import { findFolderChanges, recordMissingFolder } from './find-changes.ts'
+import { findMoves } from './find-moves.ts'
+import type { FolderChanges, Relocation, SyncPlan } from './pass.ts'
 import { digestOfFlags, isSameStatus, statusOf, type FolderStatus } from './folder-status.ts'
-
-/** How a migration is synchronized again. */
-export type SyncOptions = {
-  /** What happens at the destination when a copied message is deleted at the source. */
-  deletions: 'record' | 'apply'
-}
-
-/** What a pass changed: messages copied, with changed flags, moved, deleted at either side. */
-export type SyncChanges = {
-  copied: number
-  flags: number
-  moved: number
-  /** Deleted at the source. */
-  deleted: number
-  /** Of them and earlier ones: deleted at the destination. */
-  applied: number
-}
-
-/** What a pass does in one folder. */
-export type SyncedFolder = {
-  status: FolderStatus
-  /** Null for a folder that was not copied before, or has new UIDs. */
-  changes: FolderChanges | null
-  relocations: ReadonlyMap<number, Relocation> | null
-}
-
-/** A pass of a synchronization. */
-export type SyncPlan = {
-  changes: SyncChanges
-  /** The state of a folder in which nothing has changed. */
-  unchanged: ReadonlyMap<string, SavedFolder>
-  statuses: ReadonlyMap<string, FolderStatus>
-  folder(path: string): SyncedFolder | null
-  /** Deletions that were open before this pass. */
-  before: readonly Deletion[]
-  /** Whether no message has arrived at the source while its changes were listed. */
-  isSettled: boolean
-}
 
 type PlanDeps = { journal: Journal; folders: readonly string[] | 'all' }
 
@@ -117,8 +80,10 @@ export async function readStatuses(
     const status = statuses.get(path) as FolderStatus
     const { modseq, uidNext, uidValidity } = status
     if (modseq !== null || uidNext === null || uidValidity === null) continue
-    const { flags } = await fetchFlags(await viewOf(pathAsListed), uidNext - 1)
-    status.flags = digestOfFlags(flags)
+    const found = await unlessRefused(async () =>
+      fetchFlags(await viewOf(pathAsListed), uidNext - 1),
+    )
+    status.flags = found && digestOfFlags(found.flags)
   }
   return statuses
 }
