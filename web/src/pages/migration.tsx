@@ -80,7 +80,7 @@ function Progress({ migration }: { migration: Migration }) {
           <RetryForm migration={migration} />
         </Section>
       )}
-      {!dryRun && (migration.batchId === null || migration.sync) && !isCancelled(migration) && (
+      {canShowSync(migration) && (
         <Section title={syncMessages.title}>
           <MigrationSync migration={migration} />
         </Section>
@@ -102,6 +102,11 @@ function Progress({ migration }: { migration: Migration }) {
       )}
     </>
   )
+}
+
+/** A failed migration is retried first. */
+function canShowSync({ sync, dryRun, status, batchId }: Migration): boolean {
+  return sync !== null || (!dryRun && batchId === null && status !== 'failed')
 }
 
 /** The verdict first, then progress and rate. */

@@ -24,6 +24,8 @@ export const sync = {
   applyHint: 'Only copies of this migration are deleted.',
   deletions: 'Deleted messages',
   deletionsOf: { record: 'Their copies stay', apply: 'Their copies are deleted' },
+  setUp: 'Set up',
+  changeSettings: 'Change',
   start: 'Synchronize',
   change: 'Save and synchronize now',
   end: 'End synchronization',

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { CheckField, FieldRow, Form, SelectField } from '../../ui/forms/form.tsx'
+import { Disclosure } from '../../ui/layout/disclosure.tsx'
 import { useAccess } from '../../workspaces/roles.ts'
 import { intervals, sync as messages } from './messages.ts'
 
@@ -22,39 +23,41 @@ export function SyncForm({ current, onSave, check, children }: SyncFormProps) {
   const own = current && !known ? [current.everyMinutes] : []
   const choices = [...own, ...intervals.map(({ minutes }) => minutes)]
   return (
-    <Form
-      {...access}
-      kind={current ? 'plain' : 'primary'}
-      check={check}
-      submit={current ? messages.change : messages.start}
-      onSubmit={(values) =>
-        onSave(
-          {
-            everyMinutes: Number(values['everyMinutes']),
-            deletions: values['apply'] === 'on' ? 'apply' : 'record',
-          },
-          values,
-        )
-      }
-    >
-      {children}
-      <FieldRow>
-        <SelectField
-          name="everyMinutes"
-          label={messages.every}
-          defaultValue={String(current?.everyMinutes ?? 30)}
-          choices={choices.map((minutes) => ({
-            value: String(minutes),
-            label: messages.everyMinutes(minutes),
-          }))}
+    <Disclosure summary={current ? messages.changeSettings : messages.setUp}>
+      <Form
+        {...access}
+        kind={current ? 'plain' : 'primary'}
+        check={check}
+        submit={current ? messages.change : messages.start}
+        onSubmit={(values) =>
+          onSave(
+            {
+              everyMinutes: Number(values['everyMinutes']),
+              deletions: values['apply'] === 'on' ? 'apply' : 'record',
+            },
+            values,
+          )
+        }
+      >
+        {children}
+        <FieldRow>
+          <SelectField
+            name="everyMinutes"
+            label={messages.every}
+            defaultValue={String(current?.everyMinutes ?? 30)}
+            choices={choices.map((minutes) => ({
+              value: String(minutes),
+              label: messages.everyMinutes(minutes),
+            }))}
+          />
+        </FieldRow>
+        <CheckField
+          name="apply"
+          label={messages.apply}
+          hint={messages.applyHint}
+          defaultChecked={current?.deletions === 'apply'}
         />
-      </FieldRow>
-      <CheckField
-        name="apply"
-        label={messages.apply}
-        hint={messages.applyHint}
-        defaultChecked={current?.deletions === 'apply'}
-      />
-    </Form>
+      </Form>
+    </Disclosure>
   )
 }
