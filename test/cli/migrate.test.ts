@@ -77,7 +77,7 @@ describe('portreeve migrate', () => {
     await fill(accountOn(from.port, 'standing'), { INBOX: [{}, {}] })
     const url = (port: number) => `imap://standing@localhost:${port}`
     const sides = ['--source', url(from.port), '--destination', url(to.port)]
-    const args = [...sides, '--state', folder, '--all', '--every', '10s', '--json']
+    const args = [...sides, '--state', folder, '--all', '--every', '5s', '--json']
     const child = spawn(process.execPath, [PROGRAM, 'migrate', ...args], {
       cwd: folder,
       env: { ...SURROUNDINGS, ...PASSWORDS },

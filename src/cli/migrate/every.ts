@@ -7,7 +7,7 @@ import { countText } from './progress-bars.ts'
 import type { MigrateFlags } from './flags.ts'
 
 const UNIT_MS = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS }
-const MIN_MS = 10 * SECOND_MS
+const MIN_MS = 5 * SECOND_MS
 const MAX_MS = 7 * DAY_MS
 
 /**
@@ -27,7 +27,7 @@ export function intervalOf({
   const [, number = '', unit = ''] = /^(\d{1,5})([smhd])$/.exec(every) ?? []
   const interval = Number(number) * (UNIT_MS[unit as keyof typeof UNIT_MS] ?? 0)
   if (interval < MIN_MS || interval > MAX_MS)
-    throw new UsageError('--every must be a time from 10s to 7d, such as 30m, 2h or 1d.')
+    throw new UsageError('--every must be a time from 5s to 7d, such as 30m, 2h or 1d.')
   return interval
 }
 
