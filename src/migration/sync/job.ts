@@ -2,7 +2,7 @@ import { defineJob, type Job } from '../../jobs/job.ts'
 import { expireBatchSyncs, notifyBatch } from '../batches/store.ts'
 import { SECOND_MS } from '../../time.ts'
 import { endSync } from './end-sync.ts'
-import { checkDueMailboxes, type CheckDeps } from './check-mailboxes.ts'
+import { checkDueMailboxes, type CheckDeps } from './checks/check-mailboxes.ts'
 import { listExpired } from './store.ts'
 
 /** Seconds of one run. The next one continues. */

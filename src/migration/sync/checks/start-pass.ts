@@ -1,10 +1,11 @@
 import type { Kysely } from 'kysely'
-import type { Enqueue, Job } from '../../jobs/job.ts'
-import type { DB } from '../../store/tables.ts'
-import { queueMailboxes } from '../batches/progress/store.ts'
-import { requeueForPass } from '../store.ts'
-import type { MigrationData } from '../submit.ts'
-import { markPassStarted, type DueMailbox } from './store.ts'
+import type { Enqueue, Job } from '../../../jobs/job.ts'
+import type { DB } from '../../../store/tables.ts'
+import { queueMailboxes } from '../../batches/progress/store.ts'
+import { requeueForPass } from '../../store.ts'
+import type { MigrationData } from '../../submit.ts'
+import { markPassStarted } from '../store.ts'
+import type { DueMailbox } from './store.ts'
 
 type StartDeps = { db: Kysely<DB>; job: Job<MigrationData>; batchScheduler: Job }
 

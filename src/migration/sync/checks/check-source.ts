@@ -1,12 +1,12 @@
-import { onAbort } from '../../net/abort.ts'
-import { listFolders } from '../../net/imap/folders/list-folders.ts'
-import { createMailboxView } from '../../net/imap/folders/mailbox-view.ts'
-import { ImapLost } from '../../net/imap/connection/refusals.ts'
-import { signIn } from '../../net/imap/connection/session.ts'
-import type { SignIn } from '../../net/imap/connection/sign-in.ts'
-import { chooseFolders } from '../engine/plan/plan.ts'
-import { digestOfStatuses } from '../engine/sync/folder-status.ts'
-import { readStatuses } from '../engine/sync/sync-plan.ts'
+import { onAbort } from '../../../net/abort.ts'
+import { listFolders } from '../../../net/imap/folders/list-folders.ts'
+import { createMailboxView } from '../../../net/imap/folders/mailbox-view.ts'
+import { ImapLost } from '../../../net/imap/connection/refusals.ts'
+import { signIn } from '../../../net/imap/connection/session.ts'
+import type { SignIn } from '../../../net/imap/connection/sign-in.ts'
+import { chooseFolders } from '../../engine/plan/plan.ts'
+import { digestOfStatuses } from '../../engine/sync/folder-status.ts'
+import { readStatuses } from '../../engine/sync/sync-plan.ts'
 
 /**
  * Reads a digest of the state of all folders of a source, as a pass stores it: one sign-in and one

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
-import type { DB } from '../../store/tables.ts'
-import { countThisMonth, lockPlan } from '../store.ts'
-import { MAX_MIGRATIONS_PER_MONTH } from '../submit.ts'
+import type { DB } from '../../../store/tables.ts'
+import { countThisMonth, lockPlan } from '../../store.ts'
+import { MAX_MIGRATIONS_PER_MONTH } from '../../submit.ts'
 import { holdUntilNextMonth, markCounted, type DueMailbox } from './store.ts'
 
 /**

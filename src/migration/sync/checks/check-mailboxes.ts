@@ -1,16 +1,16 @@
 import type { Kysely } from 'kysely'
-import { Fault, messageOf } from '../../errors.ts'
-import type { Enqueue, Job } from '../../jobs/job.ts'
-import type { Logger } from '../../log.ts'
-import type { DB } from '../../store/tables.ts'
-import { resolveAccount, type AccountSecret, type NetDeps } from '../accounts.ts'
-import { decryptPasswords } from '../batches/passwords.ts'
-import { notifyBatch } from '../batches/store.ts'
-import { notifyMigration } from '../store.ts'
-import { decryptSecrets, type MigrationData } from '../submit.ts'
+import { Fault, messageOf } from '../../../errors.ts'
+import type { Enqueue, Job } from '../../../jobs/job.ts'
+import type { Logger } from '../../../log.ts'
+import type { DB } from '../../../store/tables.ts'
+import { resolveAccount, type AccountSecret, type NetDeps } from '../../accounts.ts'
+import { decryptPasswords } from '../../batches/passwords.ts'
+import { notifyBatch } from '../../batches/store.ts'
+import { notifyMigration } from '../../store.ts'
+import { decryptSecrets, type MigrationData } from '../../submit.ts'
 import { readSourceDigest } from './check-source.ts'
 import { countTowardsMonth } from './count-month.ts'
-import { SYNC_LIMITS } from './limits.ts'
+import { SYNC_LIMITS } from '../limits.ts'
 import { startPass } from './start-pass.ts'
 import {
   claimDue,
@@ -60,7 +60,8 @@ export async function checkDueMailboxes(
       else await notifyMigration(deps.db, mailbox.workspaceId, mailbox.migrationId)
     } catch (error) {
       log.warn({ err: error, migrationId: mailbox.migrationId }, 'a mailbox could not be checked')
-      await releaseCheck(deps.db, mailbox.migrationId).catch(() => undefined)
+      // Otherwise it is claimed again after its lease.
+      if (signal.aborted) await releaseCheck(deps.db, mailbox.migrationId).catch(() => undefined)
     }
   }
   while (!signal.aborted) {
