@@ -85,21 +85,19 @@ async function moveLeft(
   at: OpenFolder,
   left: readonly Relocation[],
   view: Awaited<ReturnType<ConnectionPair['destinationFolder']>>,
-  { changed }: MigrationContext,
+  { changed, journal }: MigrationContext,
 ): Promise<Set<Relocation>> {
-  const moved = new Set<Relocation>()
   const intent = await at.folderState.recordIntent(left.map(({ row }) => row.uid))
   const uids = await moveMessages(view, uidsOf(left), at.destinationFolder.name)
-  for (const relocation of left) {
-    const to = uids.get(relocation.deletion.record.to)
-    if (to === undefined) continue
-    assign(at, relocation.row, to, relocation.deletion)
-    moved.add(relocation)
-  }
+  const moved = left.filter(({ deletion }) => uids.has(deletion.record.to))
+  // Before the messages count as copied: an interrupted pass finds those that have arrived.
+  await journal.closeDeletions(idsOf(moved), 'moved')
+  for (const { row, deletion } of moved)
+    assign(at, row, uids.get(deletion.record.to) as number, deletion)
   intent.conclude([])
   await at.folderState.save()
   changed()
-  return moved
+  return new Set(moved)
 }
 
 /** Records that a copy is the copy of this message now. Its flags are still those of before. */
