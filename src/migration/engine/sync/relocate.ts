@@ -74,7 +74,7 @@ async function moveHere(
   await migration.journal.closeDeletions(idsOf(arrived), 'moved')
   const absent = left.filter((each) => !moved.has(each))
   if (absent.length > 0) await migration.journal.closeDeletions(idsOf(absent), 'absent')
-  if (migration.sync) migration.sync.changes.moved += arrived.length
+  if (migration.sync) migration.sync.changes.moved += moved.size
 }
 
 /**
@@ -90,8 +90,9 @@ async function moveLeft(
   const intent = await at.folderState.recordIntent(left.map(({ row }) => row.uid))
   const uids = await moveMessages(view, uidsOf(left), at.destinationFolder.name)
   const moved = left.filter(({ deletion }) => uids.has(deletion.record.to))
-  // Before the messages count as copied: an interrupted pass finds those that have arrived.
-  await journal.closeDeletions(idsOf(moved), 'moved')
+  // Before the messages count as copied: an interrupted pass finds those that have arrived. Without
+  // MOVE, the copies at the former place are still to be deleted.
+  if (view.capabilities.has('MOVE')) await journal.closeDeletions(idsOf(moved), 'moved')
   for (const { row, deletion } of moved)
     assign(at, row, uids.get(deletion.record.to) as number, deletion)
   intent.conclude([])
