@@ -66,6 +66,8 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
 const BODIES: Record<string, object> = {
   'POST /api/v1/alerts/channels/{id}/confirm': { code: '123456' },
   'POST /api/v1/delisting/{id}/steps/{stepId}/confirm': { cause: 'A cause.', fix: 'A fix.' },
+  'PUT /api/v1/imap/batches/{id}/sync': { everyMinutes: 30 },
+  'PUT /api/v1/imap/migrate/{id}/sync': { everyMinutes: 30 },
   'POST /api/v1/imap/batches/{id}/rows': { text: 'user,password\nalice,secret' },
   'POST /api/v1/imap/migrate/{id}/retry': {
     source: { password: 'secret' },

@@ -114,6 +114,15 @@ describe('the standing synchronization of a migration', () => {
       for (const command of commands) await wire.run([command])
     })
 
+  /** Lets others take over at once from a killed worker, which its missing heartbeats would do. */
+  async function forgetWorker(id: string): Promise<void> {
+    await fresh.pool.query('update migration set alive_at = null where id = $1', [id])
+    await fresh.pool.query(
+      `update pgboss.job set state = 'retry', start_after = now() where state = 'active' and data ->> 'migrationId' = $1`,
+      [id],
+    )
+  }
+
   it('copies what is new until it is ended, shows what changed, and deletes the passwords then', async () => {
     const user = await newUser()
     const id = await submit(user, { everyMinutes: 30 })
@@ -308,6 +317,7 @@ describe('the standing synchronization of a migration', () => {
         )
         child.kill('SIGKILL')
         await once(child, 'exit')
+        await forgetWorker(id)
       }
       slow.roundTrip = 0
       await portreeve.stop()
