@@ -1,5 +1,5 @@
 // Runs four migrations at once and prints the peak memory: four.ts SOURCE_PORT DESTINATION_PORT
-import { createMemoryJournal } from '../../src/migration/engine/journal/journal.ts'
+import { createMemoryJournal } from '../../src/migration/engine/journal/memory-journal.ts'
 import { accountOn, ours } from './ours.ts'
 
 const [source, destination] = process.argv.slice(2).map(Number) as [number, number]

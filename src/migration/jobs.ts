@@ -9,12 +9,14 @@ import type { CopyFailure } from './engine/journal/journal.ts'
 import type { MigrationAccount } from './engine/connections/connection-pair.ts'
 import { SLOT_LIMITS, type SlotLimits } from './limits.ts'
 import { migrateMailbox } from './engine/migrate.ts'
+import type { SyncOutcome } from './engine/sync/pass.ts'
 import type { MigrationProgress } from './engine/progress/progress.ts'
 import { createThroughputRecorder, type Throughput } from './run/throughput.ts'
 import { createRowJournal, LostClaim } from './run/row-journal.ts'
 import { resolveAccount, type NetDeps } from './accounts.ts'
 import {
   claimMigration,
+  type ClaimedMigration as Claimed,
   forgetStalls,
   markAlive,
   markEnded,
@@ -24,7 +26,8 @@ import {
   type Run,
 } from './run/store.ts'
 import { Stalled, watchForStall } from './run/stall-watch.ts'
-import { addErrors, type MigrationRow } from './store.ts'
+import { addErrors } from './store.ts'
+import { recordPass } from './sync/store.ts'
 import { recordMailboxResult } from './batches/record-result.ts'
 import { lockBatch } from './batches/store.ts'
 import { decryptSecrets, type MigrationData } from './submit.ts'
@@ -70,8 +73,6 @@ export function migrationJob(deps: MigrationJobDeps): Job<MigrationData> {
   })
 }
 
-type Claimed = MigrationRow & { sealed: string | null; throughput: Throughput | null }
-
 async function runClaimed(
   row: Claimed,
   deps: MigrationJobDeps,
@@ -88,10 +89,15 @@ async function runClaimed(
       endUnopened(error, row, db, stop),
     )
     if (!sides) return
-    const { state, progress } = await migrateMailbox({
+    const { state, progress, sync, stopped } = await migrateMailbox({
       ...sides,
       folders: row.folders.length === 0 ? 'all' : row.folders,
-      options: { ...row.options, prefix: row.destPrefix, withNewMail: row.batchId !== null },
+      options: {
+        ...row.options,
+        prefix: row.destPrefix,
+        withNewMail: row.batchId !== null,
+        sync: row.sync ? { deletions: row.sync.deletions } : undefined,
+      },
       journal: createRowJournal(db, row),
       notes: row.progress.notes,
       signal: stop,
@@ -104,9 +110,15 @@ async function runClaimed(
       },
     })
     await life.stop()
-    await db
-      .transaction()
-      .execute((trx) => end(trx, row, state, { progress, throughput: life.throughput() }, null))
+    await db.transaction().execute((trx) =>
+      end(trx, row, state, {
+        progress,
+        throughput: life.throughput(),
+        failure: null,
+        sync,
+        stopped,
+      }),
+    )
     log.info(
       { state, messages: progress.messagesDone, errors: progress.errorCount },
       'a migration ended',
@@ -199,7 +211,8 @@ async function endFailed(
   await db.transaction().execute(async (trx) => {
     await addErrors(trx, row.id, [failure])
     const counted = { ...progress, errorCount: progress.errorCount + 1 }
-    await end(trx, row, 'failed', { progress: counted, throughput: null }, failure)
+    const nothing = { throughput: null, sync: null, stopped: failure }
+    await end(trx, row, 'failed', { progress: counted, failure, ...nothing })
   })
 }
 
@@ -208,18 +221,55 @@ async function end(
   trx: Transaction<DB>,
   row: Claimed,
   state: 'completed' | 'failed',
-  written: { progress: MigrationProgress; throughput: Throughput | null },
-  failure: CopyFailure | null,
+  ended: Ended,
 ): Promise<void> {
+  const { failure, progress } = ended
   // In the order of other changes of a batch: first the batch, then its migrations.
   if (row.batchId !== null) await lockBatch(trx, row.workspaceId, row.batchId)
-  const hasEnded = await markEnded(trx, row, state, written)
+  const hasEnded = await markEnded(trx, row, state, ended)
   if (!hasEnded) return
+  const pass = await recordSyncPass(trx, row, state, ended)
   // A batch raises one alert for all of its mailboxes.
   if (row.batchId !== null)
-    return await recordMailboxResult(trx, row, state, { ...written, failure })
-  if (state === 'failed') await raiseAlert(trx, failureAlert(row, written.progress, failure))
+    return await recordMailboxResult(trx, row, state, {
+      progress,
+      failure,
+      isLaterPass: pass?.isLater ?? false,
+    })
+  // Passes that fail for the same reason raise one alert.
+  if (pass?.isSameError) return
+  if (state === 'failed') await raiseAlert(trx, failureAlert(row, progress, failure))
   else await raiseResolved(trx, completionAlert(row))
+}
+
+type Ended = {
+  progress: MigrationProgress
+  throughput: Throughput | null
+  /** The error that ended it before it started. */
+  failure: CopyFailure | null
+  sync: SyncOutcome | null
+  stopped: { code: string; message: string } | null
+}
+
+/** Sign-ins are not repeated with a rejected password. */
+const HOLDING_CODES = ['sign_in', 'upstream_rejected']
+
+/** Records a pass of a synchronization. */
+async function recordSyncPass(
+  trx: Transaction<DB>,
+  row: Claimed,
+  state: 'completed' | 'failed',
+  { progress, sync, stopped }: Ended,
+): ReturnType<typeof recordPass> {
+  const { errorCount } = progress
+  const left = `${errorCount.toLocaleString('en-US')} ${errorCount === 1 ? 'message or folder was' : 'messages or folders were'} not copied.`
+  return recordPass(trx, row.id, {
+    startedAt: row.startedAt ?? new Date(),
+    changes: sync?.changes ?? null,
+    error: state === 'completed' ? null : (stopped?.message ?? left),
+    seen: sync?.seen ?? null,
+    isHeld: stopped !== null && HOLDING_CODES.includes(stopped.code),
+  })
 }
 
 type Life = {

@@ -11,6 +11,7 @@ import {
 } from '../http/schema.ts'
 import { ADMINISTRATOR_METHODS } from '../net/imap/connection/sign-in.ts'
 import { MIGRATION_ORDERS } from './store.ts'
+import { MigrationSync, SyncRequest } from './sync/shapes.ts'
 
 /** PostgreSQL rejects NUL, and IMAP line breaks. No listed folder has either in its name. */
 export const PLAIN = '^[^\\u0000-\\u001f\\u007f]*$'
@@ -128,6 +129,7 @@ export const NewMigration = Type.Object(
       description:
         'Maps folders and counts messages, but copies nothing. Does not count towards the monthly limit.',
     }),
+    sync: Type.Optional(SyncRequest),
   },
   {
     examples: [
@@ -261,6 +263,7 @@ const MigrationFields = {
     description: 'Special-use folders are copied to the destination’s folder of the same use.',
   }),
   batchId: Nullable(Uuid, { description: 'The batch that it is part of.' }),
+  sync: Nullable(MigrationSync, { description: 'Null unless it is synchronized again and again.' }),
   startedAt: Nullable(Timestamp),
   completedAt: Nullable(Timestamp),
   createdAt: Timestamp,

@@ -8,6 +8,7 @@ import { containsWords, orderTerm, type Order } from '../store/order.ts'
 import type { DB } from '../store/tables.ts'
 import { retryFailed, type CopyFailure, type SavedFolder } from './engine/journal/journal.ts'
 import type { MigrationProgress } from './engine/progress/progress.ts'
+import type { SyncRow } from './sync/sync-row.ts'
 
 /** The address of an account, without its secret. */
 export type AccountAddress = {
@@ -49,6 +50,8 @@ export type MigrationRow = {
   createdAt: Date
   startedAt: Date | null
   completedAt: Date | null
+  /** Null unless it is synchronized again and again. */
+  sync: SyncRow | null
   /** Null unless the migration is pending. */
   queue: { position: number; totalInQueue: number } | null
 }
@@ -102,8 +105,8 @@ export async function lockPlan(db: Transaction<DB>, workspaceId: string): Promis
 }
 
 /**
- * Counts the migrations of this calendar month (UTC) that count toward the limit; and the seconds
- * until the next month.
+ * Counts the migrations that count toward this calendar month (UTC): those created in it, and those
+ * that are synchronized in it; and the seconds until the next month.
  */
 export async function countThisMonth(
   db: Db,
@@ -120,7 +123,7 @@ export async function countThisMonth(
     ])
     .where('workspaceId', '=', workspaceId)
     .where('counted', '=', true)
-    .where('createdAt', '>=', month)
+    .where('countedAt', '>=', month)
     .executeTakeFirstOrThrow()
 }
 
@@ -162,7 +165,25 @@ export async function findMigration(
     .where('workspaceId', '=', workspaceId)
     .where('id', '=', id)
     .executeTakeFirst()
-  return row as MigrationRow | undefined
+  return row && rowOf(row)
+}
+
+/** Dates within JSON are texts. */
+function rowOf(row: object): MigrationRow {
+  const { sync, ...rest } = row as MigrationRow
+  if (!sync) return { ...rest, sync: null }
+  const dateOf = (value: Date | null) => value && new Date(value)
+  const { nextAt, until, lastStartedAt, lastEndedAt } = sync
+  return {
+    ...rest,
+    sync: {
+      ...sync,
+      nextAt: dateOf(nextAt),
+      until: new Date(until),
+      lastStartedAt: dateOf(lastStartedAt),
+      lastEndedAt: dateOf(lastEndedAt),
+    },
+  }
 }
 
 /** Whether a migration is part of a batch. */
@@ -196,7 +217,7 @@ export async function listMigrations(
     .limit(page.limit)
     .offset(page.offset)
     .execute()
-  return rows as MigrationRow[]
+  return rows.map(rowOf)
 }
 
 export async function countMigrations(db: Db, workspaceId: string, q?: string): Promise<number> {
@@ -235,6 +256,11 @@ function selectMigrations(db: Db) {
         'totalInQueue', count(*)
       ) from line, (select * from line where id = migration.id) own
     ) end`.as('queue'),
+    sql<MigrationRow['sync']>`(
+      select json_build_object('migrationId', migration_id, 'everyMinutes', every_minutes, 'deletions', deletions,
+        'nextAt', next_at, 'until', until, 'passes', passes, 'lastStartedAt', last_started_at,
+        'lastEndedAt', last_ended_at, 'lastChanges', last_changes, 'lastError', last_error)
+      from migration_sync where migration_id = migration.id)`.as('sync'),
   ])
 }
 
@@ -247,6 +273,31 @@ export async function listErrors(db: Db, id: string): Promise<CopyFailure[]> {
     .orderBy('id')
     .limit(ERRORS_KEPT)
     .execute()
+}
+
+/** Whether the secrets of a migration are stored. */
+export async function hasSecret(db: Db, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('migrationSecret')
+    .select('migrationId')
+    .where('migrationId', '=', id)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Stores the encrypted secrets of a migration, or replaces them. */
+export async function saveSecret(db: Db, id: string, sealed: string): Promise<void> {
+  await db
+    .insertInto('migrationSecret')
+    .values({ migrationId: id, sealed })
+    .onConflict((conflict) => conflict.column('migrationId').doUpdateSet({ sealed }))
+    .execute()
+}
+
+/** Deletes the secrets of a migration that neither waits nor runs. */
+export async function eraseEndedSecret(db: Db, id: string): Promise<void> {
+  await sql`delete from migration_secret where migration_id in (
+    select id from migration where id = ${id} and status in ('completed', 'failed'))`.execute(db)
 }
 
 /** Deletes the secrets of a migration. */
@@ -277,7 +328,27 @@ export async function cancelMigration(
   await addErrors(db, id, [
     { folder: '', code: 'cancelled', message: 'It was cancelled.', attempts: 1, ...none },
   ])
+  await db.deleteFrom('migrationSync').where('migrationId', '=', id).execute()
   await eraseSecret(db, id)
+  await notifyMigration(db, workspaceId, id)
+  return true
+}
+
+/** Queues an ended migration for a pass of its synchronization; false when it has not ended. */
+export async function requeueForPass(
+  db: Transaction<DB>,
+  workspaceId: string,
+  id: string,
+): Promise<boolean> {
+  const row = await db
+    .updateTable('migration')
+    .set(QUEUED_AGAIN)
+    .where('id', '=', id)
+    .where('status', 'in', ['completed', 'failed'])
+    .returning('id')
+    .executeTakeFirst()
+  if (!row) return false
+  await retryFailedMessages(db, id)
   await notifyMigration(db, workspaceId, id)
   return true
 }
@@ -303,7 +374,7 @@ export async function requeueMigration(
     .executeTakeFirst()
   if (!row) return false
   await retryFailedMessages(db, id)
-  await db.insertInto('migrationSecret').values({ migrationId: id, sealed }).execute()
+  await saveSecret(db, id, sealed)
   await notifyMigration(db, workspaceId, id)
   return true
 }
@@ -329,11 +400,7 @@ export async function reopenMigration(
     .where('status', 'not in', ['pending', 'running'])
     .execute()
   await retryFailedMessages(db, id)
-  await db
-    .insertInto('migrationSecret')
-    .values({ migrationId: id, sealed })
-    .onConflict((conflict) => conflict.column('migrationId').doUpdateSet({ sealed }))
-    .execute()
+  await saveSecret(db, id, sealed)
 }
 
 /** Columns of a migration that is queued again. */
@@ -354,7 +421,9 @@ async function retryFailedMessages(db: Transaction<DB>, id: string): Promise<voi
     .where('migrationId', '=', id)
     .execute()
   for (const { folder, state } of folders) {
-    const again = JSON.stringify(retryFailed(state as SavedFolder))
+    const retried = retryFailed(state as SavedFolder)
+    if (retried === state) continue
+    const again = JSON.stringify(retried)
     await db
       .updateTable('migrationFolder')
       .set({ state: again })

@@ -9,6 +9,7 @@ import type { DB } from '../store/tables.ts'
 import { isInbox } from './engine/plan/mapping.ts'
 import type { MigrationProgress } from './engine/progress/progress.ts'
 import type { NewMigration, Retry } from './shapes.ts'
+import { saveSyncs } from './sync/store.ts'
 import {
   resolveAccount,
   splitConnection,
@@ -80,7 +81,8 @@ export async function submitMigration(
   signal: AbortSignal,
 ): Promise<MigrationRow> {
   const { db, queue, job, secretKey } = deps
-  const { folders, deduplicate, allMailOnce, dryRun, folderMap } = request
+  const { folders, deduplicate, allMailOnce, dryRun, folderMap, sync } = request
+  if (sync && dryRun) throw new Fault('invalid_request', 'A dry run cannot be synchronized.')
   const [source, destination] = [
     splitConnection(request.source, 'source'),
     splitConnection(request.destination, 'destination'),
@@ -109,6 +111,10 @@ export async function submitMigration(
   return db.transaction().execute(async (trx) => {
     if (!dryRun) await requireLeft(trx, workspaceId)
     const id = await insertMigration(trx, row, (newId) => encryptSecrets(secrets, secretKey, newId))
+    if (sync) {
+      const { everyMinutes, deletions = 'record' } = sync
+      await saveSyncs(trx, [id], { workspaceId, everyMinutes, deletions, nextAt: null })
+    }
     await queue.enqueue(trx, job, { migrationId: id, workspaceId })
     return (await findMigration(trx, workspaceId, id)) as MigrationRow
   })

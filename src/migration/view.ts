@@ -1,6 +1,7 @@
 import type { CopyFailure } from './engine/journal/journal.ts'
 import type { Throughput } from './run/throughput.ts'
 import type { AccountAddress, MigrationRow } from './store.ts'
+import { presentSync } from './sync/view.ts'
 
 /**
  * Presents a migration for the API. Its fields are listed here, because events are not serialized
@@ -18,6 +19,7 @@ export function presentMigration(row: MigrationRow) {
     progress,
     errorCount,
     queue,
+    sync,
   } = row
   const { createdAt, startedAt, completedAt } = row
   // `errorCount` stands beside the progress, because failures outside a run are not part of the
@@ -36,6 +38,7 @@ export function presentMigration(row: MigrationRow) {
     startedAt,
     completedAt,
     queue,
+    sync: sync && presentSync(sync),
     progress: shownProgress,
     srcHost: source.host,
     srcUser: source.user,

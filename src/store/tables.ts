@@ -805,6 +805,7 @@ export interface Migration {
   batchId: string | null;
   completedAt: Timestamp | null;
   counted: boolean;
+  countedAt: Generated<Timestamp | null>;
   createdAt: Generated<Timestamp>;
   destination: Json;
   destPrefix: Generated<string>;
@@ -832,8 +833,32 @@ export interface MigrationBatch {
   options: Json;
   pausedAt: Timestamp | null;
   sourceLimit: number;
+  syncDeletions: string | null;
+  syncMinutes: number | null;
+  syncUntil: Timestamp | null;
   usedAt: Generated<Timestamp>;
   workspaceId: string;
+}
+
+export interface MigrationCopy {
+  copies: Buffer;
+  epoch: string;
+  folder: string;
+  id: Generated<number>;
+  migrationId: string;
+}
+
+export interface MigrationDeletion {
+  closedAt: Timestamp | null;
+  destination: string;
+  destinationUidValidity: number | null;
+  folder: string;
+  id: Generated<number>;
+  migrationId: string;
+  outcome: string | null;
+  reason: string;
+  record: Buffer;
+  recordedAt: Generated<Timestamp>;
 }
 
 export interface MigrationError {
@@ -854,9 +879,37 @@ export interface MigrationFolder {
   state: Json;
 }
 
+export interface MigrationPass {
+  changes: Json;
+  endedAt: Timestamp;
+  error: string | null;
+  id: Generated<number>;
+  migrationId: string;
+  startedAt: Timestamp;
+}
+
 export interface MigrationSecret {
   migrationId: string;
   sealed: string;
+}
+
+export interface MigrationSync {
+  claimedUntil: Timestamp | null;
+  createdAt: Generated<Timestamp>;
+  deletions: string;
+  everyMinutes: number;
+  failures: Generated<number>;
+  isNewError: Generated<boolean>;
+  lastChanges: Json | null;
+  lastEndedAt: Timestamp | null;
+  lastError: string | null;
+  lastStartedAt: Timestamp | null;
+  migrationId: string;
+  nextAt: Timestamp | null;
+  passes: Generated<number>;
+  seen: string | null;
+  until: Timestamp;
+  workspaceId: string;
 }
 
 export interface MonitoredAddress {
@@ -1198,9 +1251,13 @@ export interface DB {
   membership: Membership;
   migration: Migration;
   migrationBatch: MigrationBatch;
+  migrationCopy: MigrationCopy;
+  migrationDeletion: MigrationDeletion;
   migrationError: MigrationError;
   migrationFolder: MigrationFolder;
+  migrationPass: MigrationPass;
   migrationSecret: MigrationSecret;
+  migrationSync: MigrationSync;
   monitoredAddress: MonitoredAddress;
   monitoredEvent: MonitoredEvent;
   monitoredFact: MonitoredFact;

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as consume from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { accountOn, contents, fill, mail, read } from '../migration/mailbox.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
@@ -69,6 +70,35 @@ describe('portreeve migrate', () => {
     return { child, done: texts.then(([out, err, [code]]) => ({ out, err, code: code as number })) }
   }
   const run = (...asked: Parameters<typeof start>) => start(...asked).done
+
+  it('keeps mailboxes in sync with --every until Ctrl-C', async () => {
+    await from.addUser('standing', 'secret')
+    await to.addUser('standing', 'secret')
+    await fill(accountOn(from.port, 'standing'), { INBOX: [{}, {}] })
+    const url = (port: number) => `imap://standing@localhost:${port}`
+    const sides = ['--source', url(from.port), '--destination', url(to.port)]
+    const args = [...sides, '--state', folder, '--all', '--every', '5s', '--json']
+    const child = spawn(process.execPath, [PROGRAM, 'migrate', ...args], {
+      cwd: folder,
+      env: { ...SURROUNDINGS, ...PASSWORDS },
+    })
+    const passes: { changes?: object | null }[] = []
+    createInterface(child.stdout).on('line', (line) => {
+      if (line.startsWith('{"at"')) passes.push(JSON.parse(line))
+    })
+    const passed = (count: number) =>
+      vi.waitFor(() => expect(passes.length).toBeGreaterThanOrEqual(count), { timeout: 60_000 })
+    await passed(1)
+    await fill(accountOn(from.port, 'standing'), { INBOX: [{}] })
+    const known = passes.length
+    await passed(known + 1)
+    child.kill('SIGINT')
+    expect(await once(child, 'exit')).toEqual([0, null])
+    expect(passes[0]).toMatchObject({ changes: null, errors: 0 })
+    expect(passes.slice(known).some(({ changes }) => changes !== null)).toBe(true)
+    const there = await read(accountOn(to.port, 'standing'))
+    expect(there['INBOX']).toHaveLength(3)
+  })
 
   it('copies the mailboxes of a file, and names the line of each that failed', async () => {
     const file = join(folder, 'company.csv')

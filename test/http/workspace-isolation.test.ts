@@ -68,6 +68,8 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
 const BODIES: Record<string, object> = {
   'POST /api/v1/alerts/channels/{id}/confirm': { code: '123456' },
   'POST /api/v1/delisting/{id}/steps/{stepId}/confirm': { cause: 'A cause.', fix: 'A fix.' },
+  'PUT /api/v1/imap/batches/{id}/sync': { everyMinutes: 30 },
+  'PUT /api/v1/imap/migrate/{id}/sync': { everyMinutes: 30 },
   'POST /api/v1/imap/batches/{id}/rows': { text: 'user,password\nalice,secret' },
   'POST /api/v1/imap/migrate/{id}/retry': {
     source: { password: 'secret' },
@@ -85,6 +87,8 @@ const BODIES: Record<string, object> = {
 const ANSWER = `'{"status": "listed", "at": "2026-01-01T00:00:00.000Z", "codes": [], "meanings": [], "reason": null,
   "detail": null, "health": "healthy"}'`
 
+const CHANGES = `'{"copied": 1, "flags": 0, "moved": 0, "deleted": 0, "applied": 0}'`
+
 /** Values that the routes can return, where no constraint of a table requires them. */
 const PRESENTABLE = [
   `update fleet set rules = null`,
@@ -99,6 +103,8 @@ const PRESENTABLE = [
      throughput = '{"startedAt": 0, "stepSeconds": 1, "points": [[0, 1, 2, 0, 1]]}'`,
   `update migration_batch set options = '{"specialUse": true, "deduplicate": false, "allMailOnce": false,
      "destPrefix": "", "folderMap": {}}'`,
+  `update migration_sync set last_changes = ${CHANGES}`,
+  `update migration_pass set changes = ${CHANGES}`,
   `update monitored_event set kind = 'blacklist'`,
   `update alert_rule set quiet_hours = null, escalation = null`,
 ]

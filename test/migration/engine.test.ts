@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createMemoryJournal } from '../../src/migration/engine/journal/journal.ts'
+import { createMemoryJournal } from '../../src/migration/engine/journal/memory-journal.ts'
 import { stringOf } from '../../src/net/imap/connection/response.ts'
 import { startCourier } from '../servers/courier.ts'
 import { startCyrus } from '../servers/cyrus.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createMemoryJournal } from '../../src/migration/engine/journal/journal.ts'
+import { createMemoryJournal } from '../../src/migration/engine/journal/memory-journal.ts'
 import { startCourier } from '../servers/courier.ts'
 import { startCyrus } from '../servers/cyrus.ts'
 import { startDovecot } from '../servers/dovecot.ts'

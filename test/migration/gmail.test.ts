@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createMemoryJournal } from '../../src/migration/engine/journal/journal.ts'
+import { createMemoryJournal } from '../../src/migration/engine/journal/memory-journal.ts'
 import { startCyrus } from '../servers/cyrus.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import { startImapAccountFake, type FakeFolder } from '../servers/imap-account-fake.ts'

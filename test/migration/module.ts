@@ -16,6 +16,8 @@ import { batchSchedulerJob } from '../../src/migration/batches/scheduler.ts'
 import { migrationJob } from '../../src/migration/jobs.ts'
 import type { SlotLimits } from '../../src/migration/limits.ts'
 import { migrationRoutes } from '../../src/migration/routes.ts'
+import { syncJob } from '../../src/migration/sync/job.ts'
+import { syncRoutes } from '../../src/migration/sync/routes.ts'
 import { createResolver } from '../../src/net/dns.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
@@ -58,7 +60,8 @@ export async function startMigrations(
     batchScheduler: () => scheduler,
   })
   const scheduler = batchSchedulerJob({ ...deps, concurrency, job })
-  const jobs = [job, scheduler] as Job[]
+  const sync = syncJob({ ...deps, job, batchScheduler: scheduler })
+  const jobs = [job, scheduler, sync] as Job[]
   const queue = await openQueue({ pool, jobs, log })
   const worker = works ? startWorker({ queue, jobs, notifications, log }) : null
   const app = await createServer({
@@ -70,9 +73,19 @@ export async function startMigrations(
   })
   const events = createEventStreams(app)
   const { reauthenticate } = authHooks
-  const options = { ...deps, queue, job, scheduler, reauthenticate, events, notifications }
+  const options = {
+    ...deps,
+    queue,
+    job,
+    scheduler,
+    syncJob: sync,
+    reauthenticate,
+    events,
+    notifications,
+  }
   const account = (scope: App) => {
     migrationRoutes(scope, options)
+    syncRoutes(scope, options)
     batchRoutes(scope, options)
   }
   addRoutes(app, authHooks, [{ account }], {})

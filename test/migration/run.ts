@@ -1,10 +1,7 @@
 import type { MigrateOptions } from '../../src/migration/engine/options.ts'
 import { createLog } from '../../src/log.ts'
-import {
-  createMemoryJournal,
-  type CopyFailure,
-  type Journal,
-} from '../../src/migration/engine/journal/journal.ts'
+import type { CopyFailure, Journal } from '../../src/migration/engine/journal/journal.ts'
+import { createMemoryJournal } from '../../src/migration/engine/journal/memory-journal.ts'
 import { WAIT_TIMES, type WaitTimes } from '../../src/migration/limits.ts'
 import { migrateMailbox, type MigrationOutcome } from '../../src/migration/engine/migrate.ts'
 import type { MigrationProgress } from '../../src/migration/engine/progress/progress.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { freshDatabase } from '../database.ts'
 import { createLog } from '../../src/log.ts'
-import { createMemoryJournal } from '../../src/migration/engine/journal/journal.ts'
+import { createMemoryJournal } from '../../src/migration/engine/journal/memory-journal.ts'
 import { WAIT_TIMES } from '../../src/migration/limits.ts'
 import { migrateMailbox } from '../../src/migration/engine/migrate.ts'
 import { startDovecot } from '../servers/dovecot.ts'

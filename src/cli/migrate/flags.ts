@@ -37,6 +37,13 @@ export const MIGRATE_FLAGS = {
     summary: 'from Gmail’s All Mail, copy only messages that no other folder has',
   },
   retry: { summary: 'retry messages that failed before' },
+  every: {
+    value: 'TIME',
+    summary: 'synchronize again after each TIME, such as 30m or 2h, until Ctrl-C',
+  },
+  'apply-deletions': {
+    summary: 'with --every, delete copies of messages that were deleted at the source',
+  },
   connections: {
     value: 'N',
     range: [1, 16],

@@ -9,6 +9,7 @@ export const migrateCommand = defineCommand({
     'Passwords come from the files named by flags, from PORTREEVE_SOURCE_PASSWORD and PORTREEVE_DESTINATION_PASSWORD, or from a prompt. For OAuth access tokens, set PORTREEVE_SOURCE_TOKEN and PORTREEVE_DESTINATION_TOKEN.',
     'With --source-admin or --destination-admin, the password is that of an administrator who opens the mailbox of the user in the URL. Methods: authzid (SASL PLAIN), cyrus (the same, after a check that the mailbox exists), master (user*administrator).',
     'With --batch, it copies all mailboxes of a CSV file, several at once, and prints a line for each. Files of imapsync, Microsoft 365, MigrationWiz and NethServer are recognized, and any file with headers such as source_user and destination_password. After three rejected sign-ins in a row at a host, the remaining mailboxes of that host are skipped.',
+    'With --every, it goes on: after each TIME, it copies new messages and follows flags, moves and deletions of copied ones. Messages that were deleted at the source keep their copies, unless --apply-deletions is given. It deletes no message that it has not copied itself.',
   ],
   flags: MIGRATE_FLAGS,
   examples: [

@@ -10,10 +10,12 @@ import { openFileJournal } from '../../migration/engine/journal/file-journal.ts'
 import { migrateMailbox } from '../../migration/engine/migrate.ts'
 import type { MigrateOptions } from '../../migration/engine/options.ts'
 import type { AccountAddress } from '../../migration/store.ts'
+import { readSourceDigest } from '../../migration/sync/checks/check-source.ts'
 import { createResolver, type Resolver } from '../../net/dns.ts'
 import { UsageError } from '../command.ts'
 import { createCommandLog } from '../terminal-log.ts'
 import { paint, sanitizeForTerminal } from '../text.ts'
+import { describeChanges, intervalOf, waitForPass } from './every.ts'
 import type { MigrateFlags } from './flags.ts'
 import { journalPath } from './journal-path.ts'
 import { administratorOf } from './migrate-accounts.ts'
@@ -36,6 +38,8 @@ type BatchRun = {
   stop: AbortSignal
   /** Rejected sign-ins in a row, by host. */
   rejections: Map<string, number>
+  /** With `--every`: the state of the source before the last pass, by line. */
+  seen: Map<number, string | null>
 }
 
 /**
@@ -50,7 +54,29 @@ export async function runBatch(
 ): Promise<number> {
   const mailboxes = readList(flags)
   const resolver = createResolver({ servers: readConfig().DNS_SERVERS })
-  const run = { flags, options, resolver, stop, rejections: new Map<string, number>() }
+  const interval = intervalOf(flags)
+  const seen = new Map<number, string | null>()
+  const run = { flags, options, resolver, stop, rejections: new Map<string, number>(), seen }
+  try {
+    let code = await runPass(mailboxes, run, json)
+    if (interval === null) return code
+    while (await waitForPass(interval, stop)) {
+      run.rejections.clear()
+      code = await runPass(mailboxes, run, json)
+    }
+    return code
+  } finally {
+    resolver.close()
+  }
+}
+
+/** Copies every mailbox once. @returns the exit code */
+async function runPass(
+  mailboxes: readonly ReadMailbox[],
+  run: BatchRun,
+  json: boolean,
+): Promise<number> {
+  const { flags, stop } = run
   const began = performance.now()
   const results: Result[] = []
   const waiting = [...mailboxes]
@@ -62,11 +88,7 @@ export async function runBatch(
       print(result, { done: results.length, total: mailboxes.length, json })
     }
   }
-  try {
-    await Promise.all(Array.from({ length: flags.parallel }, work))
-  } finally {
-    resolver.close()
-  }
+  await Promise.all(Array.from({ length: flags.parallel }, work))
   if (stop.aborted) throw stop.reason
   const copied = results.filter(({ status }) => status === 'completed').length
   const seconds = (performance.now() - began) / 1_000
@@ -128,7 +150,10 @@ async function copyOne(mailbox: ReadMailbox, run: BatchRun): Promise<Result> {
   try {
     const from = await accountOf(source, passwords.source, run)
     const to = await accountOf(destination, passwords.destination, run)
-    const { flags, options, stop } = run
+    const { flags, options, stop, seen } = run
+    const before = seen.get(line) ?? null
+    if (before !== null && (await readSourceDigest(from, [], stop)) === before)
+      return { ...result, status: 'completed', messages: 0, message: 'nothing new' }
     const journal = openFileJournal(
       journalPath({ source: from, destination: to }, options, flags.state),
       {
@@ -137,7 +162,7 @@ async function copyOne(mailbox: ReadMailbox, run: BatchRun): Promise<Result> {
       },
     )
     try {
-      const { state, progress, stopped } = await migrateMailbox({
+      const { state, progress, sync, stopped } = await migrateMailbox({
         source: { account: from },
         destination: { account: to },
         folders: 'all',
@@ -150,7 +175,10 @@ async function copyOne(mailbox: ReadMailbox, run: BatchRun): Promise<Result> {
       const { messagesDone, messagesTotal, errorCount } = progress
       const messages = options.dryRun ? messagesTotal : messagesDone
       const failed = stopped?.message ?? `${countText(errorCount)} not copied.`
-      return { ...result, status: state, messages, message: state === 'failed' ? failed : null }
+      const isLater = seen.has(line)
+      if (sync) seen.set(line, sync.seen)
+      const message = isLater && sync ? describeChanges(sync.changes) : null
+      return { ...result, status: state, messages, message: state === 'failed' ? failed : message }
     } finally {
       journal.close()
     }

@@ -11,7 +11,10 @@ import type { MigrateFlags } from './flags.ts'
 import { accountsOf, type Accounts } from './migrate-accounts.ts'
 import { report, tableOf, type Reported } from './migrate-report.ts'
 import { journalPath } from './journal-path.ts'
-import { createBars } from './progress-bars.ts'
+import { readSourceDigest } from '../../migration/sync/checks/check-source.ts'
+import { sanitizeForTerminal } from '../text.ts'
+import { describeChanges, intervalOf, syncOptionsOf, waitForPass } from './every.ts'
+import { countText, createBars } from './progress-bars.ts'
 import { runBatch } from './run-batch.ts'
 
 /** @returns the exit code: 0 when every message was copied */
@@ -20,10 +23,14 @@ export async function runMigration(flags: MigrateFlags, json: boolean): Promise<
   if (batch !== undefined) refuseForBatch(flags)
   const work = { folders: batch === undefined ? foldersOf(flags) : [], options: optionsOf(flags) }
   const accounts = batch === undefined ? await accountsOf(flags) : null
+  const interval = intervalOf(flags)
   const stop = stopOnSignal()
   try {
-    if (accounts) return report(await copy(accounts, work, { ...flags, json }, stop), json)
-    return await runBatch({ ...flags, batch: batch ?? '' }, work.options, json, stop)
+    if (!accounts) return await runBatch({ ...flags, batch: batch ?? '' }, work.options, json, stop)
+    const first = await copy(accounts, work, { ...flags, json }, stop)
+    const code = report(first, json)
+    if (interval === null) return code
+    return await synchronize(accounts, work, { ...flags, json, interval }, first, stop)
   } catch (error) {
     if (!stop.aborted) throw error
     console.error('Stopped. Run the same command to continue.')
@@ -37,6 +44,45 @@ function refuseForBatch(flags: MigrateFlags): void {
   if (folder.length > 0 || source !== undefined || destination !== undefined)
     throw new UsageError('--batch copies all folders, with the passwords of its file.')
 }
+
+type Standing = MigrateFlags & { json: boolean; interval: number }
+
+/** Runs a pass after each interval until it is stopped. */
+async function synchronize(
+  accounts: Accounts,
+  work: Work,
+  flags: Standing,
+  first: Reported,
+  stop: AbortSignal,
+): Promise<number> {
+  let last = first
+  const folders = work.folders === 'all' ? [] : work.folders
+  while (await waitForPass(flags.interval, stop)) {
+    try {
+      const seen = last.sync?.seen ?? null
+      const isSame =
+        seen !== null && (await readSourceDigest(accounts.source, folders, stop)) === seen
+      if (!isSame) last = await copy(accounts, work, { ...flags, isQuiet: true }, stop)
+      printPass(isSame ? null : last, flags.json)
+    } catch (error) {
+      if (stop.aborted) break
+      // The next pass may succeed.
+      console.error(`${timeOfDay()} ${sanitizeForTerminal(messageOf(error))}`)
+    }
+  }
+  return last.state === 'completed' ? 0 : 1
+}
+
+function printPass(pass: Reported | null, json: boolean): void {
+  const changes = pass?.sync?.changes ?? null
+  if (json) return console.log(JSON.stringify({ at: new Date(), changes, errors: errorsOf(pass) }))
+  const errors = errorsOf(pass)
+  const failed = errors === 0 ? '' : `, ${countText(errors)} not copied`
+  console.log(`${timeOfDay()} ${describeChanges(changes)}${failed}`)
+}
+
+const errorsOf = (pass: Reported | null) => pass?.progress.errorCount ?? 0
+const timeOfDay = () => new Date().toTimeString().slice(0, 8)
 
 type Work = { folders: string[] | 'all'; options: MigrateOptions }
 
@@ -56,6 +102,7 @@ function optionsOf(values: MigrateFlags): MigrateOptions {
     connections: values.connections,
     folderMap: folderMapOf(values.map),
     withNewMail: true,
+    sync: syncOptionsOf(values),
   }
 }
 
@@ -95,10 +142,11 @@ export async function asFault<T>(work: Promise<T>): Promise<T> {
 async function copy(
   accounts: Accounts,
   { folders, options }: Work,
-  values: MigrateFlags & { json: boolean },
+  values: MigrateFlags & { json: boolean; isQuiet?: boolean },
   signal: AbortSignal,
 ): Promise<Reported> {
-  const { json, retry, state } = values
+  const { json: isJson, isQuiet = false, retry, state } = values
+  const json = isJson || isQuiet
   const surveyed = await asFault(listFolderSizes(accounts.source, signal))
   const chosen = surveyed.filter(({ path }) => folders === 'all' || folders.includes(path))
   if (!json) console.error(tableOf(chosen))

@@ -24,9 +24,16 @@ import {
   updateBatch,
   type BatchRow,
 } from './store.ts'
+import { syncColumns } from './sync-columns.ts'
 import type { AddedLines } from './view.ts'
 
-export type BatchDeps = { db: Kysely<DB>; queue: Queue; secretKey: string; scheduler: Job }
+export type BatchDeps = {
+  db: Kysely<DB>
+  queue: Queue
+  secretKey: string
+  scheduler: Job
+  syncJob: Job
+}
 
 /** A batch of a workspace. */
 export type BatchName = { workspaceId: string; id: string }
@@ -53,6 +60,7 @@ export async function createBatch(
       )
     const batch = { workspaceId, name, options, sourceLimit, destinationLimit }
     const id = await insertBatch(trx, batch)
+    if (request.sync) await updateBatch(trx, id, syncColumns(request.sync))
     const added = await addMailboxes(trx, { batchId: id, secretKey }, list)
     await notifyBatch(trx, workspaceId, id)
     return { id, ...added }
@@ -64,7 +72,7 @@ export async function createBatch(
  * readers.
  * @throws Fault `not_found`, `conflict` when it is finished
  */
-async function changeBatch<T>(
+export async function changeBatch<T>(
   { db, queue, scheduler }: BatchDeps,
   { workspaceId, id }: BatchName,
   work: (trx: Transaction<DB>, batch: BatchRow) => Promise<T>,

@@ -1,17 +1,20 @@
 import type { Transaction } from 'kysely'
 import { raiseAlert, raiseResolved } from '../../alerts/raise.ts'
 import type { DB } from '../../store/tables.ts'
+import { takeNewErrors } from '../sync/store.ts'
 import { listHeldHosts } from './hosts/store.ts'
 import { findBatch, listProblems, NO_TOTALS, readTotals } from './store.ts'
 
 /**
  * Raises one alert for a batch when none of its mailboxes waits or runs any more: mailboxes of a
- * batch raise no alerts of their own.
+ * batch raise no alerts of their own. Later passes of a synchronization alert only to failures that
+ * are new.
  */
 export async function raiseBatchAlert(
   trx: Transaction<DB>,
   workspaceId: string,
   id: string,
+  { isLaterPass }: { isLaterPass: boolean },
 ): Promise<void> {
   const { counts } = (await readTotals(trx, [id])).get(id) ?? NO_TOTALS
   // Mailboxes of a host that rejected sign-ins wait for a person.
@@ -19,6 +22,7 @@ export async function raiseBatchAlert(
   if (counts.syncing + counts.queued > held) return
   const batch = await findBatch(trx, workspaceId, id)
   if (!batch) return
+  const hasNewErrors = await takeNewErrors(trx, id)
   const isCompleted = counts.needs_attention + held === 0
   const kind = isCompleted ? 'migration.completed' : 'migration.failed'
   const at = new Date()
@@ -37,6 +41,7 @@ export async function raiseBatchAlert(
     await raiseResolved(trx, { ...about, title, text, nextStep: '' })
     return
   }
+  if (isLaterPass && !hasNewErrors) return
   const problems = (await listProblems(trx, id)).filter(({ code }) => code !== 'invalid')
   const causes = problems.slice(0, 3).map(({ count, message }) => `${mailboxes(count)}: ${message}`)
   await raiseAlert(trx, {

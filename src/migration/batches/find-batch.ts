@@ -2,6 +2,7 @@ import { Fault } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
 import { listHeldHosts } from './hosts/store.ts'
 import { findBatch, listProblems, readTotals, totalsOf, type BatchRow } from './store.ts'
+import { readBatchSync } from '../sync/store.ts'
 import { presentFullBatch } from './view.ts'
 
 type BatchName = { workspaceId: string; id: string }
@@ -18,5 +19,6 @@ export async function findFullBatch(db: Db, name: BatchName) {
   const row = await requireBatch(db, name)
   const totals = totalsOf(await readTotals(db, [row.id]), row.id)
   const problems = await listProblems(db, row.id)
-  return presentFullBatch({ ...row, ...totals }, problems, await listHeldHosts(db, row.id))
+  const sync = await readBatchSync(db, row.id)
+  return presentFullBatch({ ...row, ...totals }, problems, await listHeldHosts(db, row.id), sync)
 }

@@ -13,6 +13,8 @@ import {
   type BatchName,
 } from './actions.ts'
 import { findFullBatch } from './find-batch.ts'
+import { SyncRequest } from '../sync/shapes.ts'
+import { endBatchSync, setBatchSync } from './sync.ts'
 import { Batch, QueuedMailboxes, RetryOptions, StartOptions } from './shapes.ts'
 
 const tags = ['Migration batches']
@@ -21,6 +23,7 @@ const params = Type.Object({ id: Uuid })
 /** Registers the routes that start, pause, continue and end a batch. */
 export function progressRoutes(app: App, deps: BatchDeps): void {
   queueingRoutes(app, deps)
+  syncRoutes(app, deps)
   simpleRoute(app, deps, {
     action: 'pause',
     summary: 'Pause a batch',
@@ -97,6 +100,43 @@ function queueingRoutes(app: App, deps: BatchDeps): void {
     async (request) => {
       const name = nameOf(request)
       return queued(name, await resumeBatch(deps, name))
+    },
+  )
+}
+
+function syncRoutes(app: App, deps: BatchDeps): void {
+  const path = '/api/v1/imap/batches/:id/sync'
+  app.put(
+    path,
+    {
+      schema: {
+        ...describe('set', 'Synchronize the mailboxes of a batch again and again', Batch),
+        operationId: 'setMigrationBatchSync',
+        description:
+          'Each pass copies new messages and follows flags, moves and deletions of copied ones, until it is ended. Calling it again changes the settings and starts a pass. Mailboxes that are not started yet follow when they are.',
+        body: SyncRequest,
+      },
+    },
+    async (request) => {
+      const name = nameOf(request)
+      await setBatchSync(deps, name, request.body)
+      return { success: true, data: await findFullBatch(deps.db, name) }
+    },
+  )
+  app.delete(
+    path,
+    {
+      schema: {
+        ...describe('end', 'End the synchronization of a batch', Batch),
+        operationId: 'endMigrationBatchSync',
+        description:
+          'Running passes are completed. The passwords stay until the batch is finished.',
+      },
+    },
+    async (request) => {
+      const name = nameOf(request)
+      await endBatchSync(deps, name)
+      return { success: true, data: await findFullBatch(deps.db, name) }
     },
   )
 }

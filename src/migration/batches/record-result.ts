@@ -17,13 +17,18 @@ type Ended = Pick<MigrationRow, 'id' | 'workspaceId' | 'batchId' | 'source' | 'd
  * Records the end of a migration with its mailbox, in the transaction that ends it. Rejected
  * sign-ins are counted by host: after some in a row, its unverified mailboxes wait, because a host
  * may lock accounts or addresses out.
- * @param failure the error that ended it before it started; null if there was none
+ * @param ended `failure`: the error that ended it before it started; `isLaterPass`: of a standing
+ *   synchronization
  */
 export async function recordMailboxResult(
   trx: Transaction<DB>,
   migration: Ended,
   state: 'completed' | 'failed',
-  { progress, failure }: { progress: MigrationProgress; failure: CopyFailure | null },
+  {
+    progress,
+    failure,
+    isLaterPass,
+  }: { progress: MigrationProgress; failure: CopyFailure | null; isLaterPass: boolean },
 ): Promise<void> {
   const { id, batchId, workspaceId, source, destination } = migration
   if (batchId === null) return
@@ -38,7 +43,7 @@ export async function recordMailboxResult(
   if (isSignedIn) await resetRejections(trx, batchId, [source.host, destination.host])
   else if (problem?.code === WRONG_PASSWORD && problem.host && !mailbox.verified)
     await addRejection(trx, batchId, problem.host)
-  await raiseBatchAlert(trx, workspaceId, batchId)
+  await raiseBatchAlert(trx, workspaceId, batchId, { isLaterPass })
   await notifyBatch(trx, workspaceId, batchId)
 }
 

@@ -12,6 +12,7 @@ import {
 import { Administrator, Path, PLAIN } from '../shapes.ts'
 import { BATCH_LIMITS, DEFAULT_HOST_LIMIT, MAX_HOST_LIMIT } from './limits.ts'
 import { MAILBOX_ORDERS } from './mailboxes/store.ts'
+import { BatchSync, SyncRequest } from '../sync/shapes.ts'
 import { FIELDS } from './parse/columns.ts'
 import { FORMATS } from './parse/formats.ts'
 import { MAX_PASSWORD_CHARS, MAX_USER_CHARS } from './parse/read-side.ts'
@@ -140,6 +141,7 @@ export const NewBatch = Type.Object(
       ...HostLimit,
       description: `Mailboxes at once at one destination host. Default: ${DEFAULT_HOST_LIMIT}.`,
     } as typeof HostLimit),
+    sync: Type.Optional(SyncRequest),
   },
   { ...oneList, examples: [{ name: 'Example Ltd', ...EXAMPLE }] },
 )
@@ -237,6 +239,7 @@ const BatchFields = {
   folderMap: Type.Record(Type.String(), Type.String()),
   sourceLimit: Type.Integer(),
   destinationLimit: Type.Integer(),
+  isSynchronized: Type.Boolean({ description: 'It is synchronized again and again.' }),
   mailboxes: Type.Integer(),
   counts: Counts,
   messagesDone: Type.Integer(),
@@ -258,6 +261,7 @@ export const ListedBatch = Type.Object(BatchFields)
 
 export const Batch = Type.Object({
   ...BatchFields,
+  sync: Nullable(BatchSync, { description: 'Null unless it is synchronized again and again.' }),
   problems: Type.Array(Type.Object({ ...Problem.properties, count: Type.Integer() }), {
     description: 'Mailboxes that need attention, by cause.',
   }),

@@ -3,6 +3,8 @@ import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import { notify } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
+import type { SyncOptions } from '../engine/sync/pass.ts'
+import { deleteBatchSyncs } from '../sync/store.ts'
 import { BATCH_LIMITS } from './limits.ts'
 
 /** How the folders and messages of all mailboxes of a batch are copied. */
@@ -36,6 +38,10 @@ export type BatchRow = {
   pausedAt: Date | null
   finishedAt: Date | null
   createdAt: Date
+  /** Minutes between two passes of its standing synchronization; null without one. */
+  syncMinutes: number | null
+  syncDeletions: SyncOptions['deletions'] | null
+  syncUntil: Date | null
 }
 
 /** Sums over the mailboxes of a batch. Rates are those of the mailboxes that are syncing. */
@@ -76,6 +82,9 @@ const COLUMNS = [
   'pausedAt',
   'finishedAt',
   'createdAt',
+  'syncMinutes',
+  'syncDeletions',
+  'syncUntil',
 ] as const
 
 type NewBatch = Pick<
@@ -142,7 +151,7 @@ export async function lockBatch(
 export async function updateBatch(
   db: Db,
   id: string,
-  changes: Partial<Pick<BatchRow, 'name' | 'sourceLimit' | 'destinationLimit' | 'pausedAt'>>,
+  changes: Partial<Omit<BatchRow, 'id' | 'workspaceId' | 'options' | 'createdAt'>>,
 ): Promise<void> {
   await db.updateTable('migrationBatch').set(changes).where('id', '=', id).execute()
 }
@@ -250,7 +259,7 @@ export async function listProblems(db: Db, batchId: string): Promise<ProblemGrou
 export async function finishBatch(db: Transaction<DB>, id: string): Promise<void> {
   await db
     .updateTable('migrationBatch')
-    .set({ finishedAt: sql<Date>`now()`, pausedAt: null })
+    .set({ finishedAt: sql<Date>`now()`, pausedAt: null, syncMinutes: null })
     .where('id', '=', id)
     .execute()
   await db
@@ -259,6 +268,7 @@ export async function finishBatch(db: Transaction<DB>, id: string): Promise<void
     .where('batchId', '=', id)
     .where('state', '=', 'in_sync')
     .execute()
+  await deleteBatchSyncs(db, id)
   await sql`delete from batch_mailbox_secret where mailbox_id in (select id from batch_mailbox where batch_id = ${id})`.execute(
     db,
   )
@@ -273,19 +283,32 @@ export async function finishBatch(db: Transaction<DB>, id: string): Promise<void
     .execute()
 }
 
+/** Ends the synchronizations of batches whose time is over. */
+export async function expireBatchSyncs(db: Db): Promise<void> {
+  await db
+    .updateTable('migrationBatch')
+    .set({ syncMinutes: null, syncDeletions: null, syncUntil: null })
+    .where('syncUntil', '<', sql<Date>`now()`)
+    .execute()
+}
+
 /** Lists batches that nobody has used for long and that have nothing left to do by themselves. */
 export async function listIdleBatches(db: Db): Promise<Pick<BatchRow, 'id' | 'workspaceId'>[]> {
-  return db
-    .selectFrom('migrationBatch as b')
-    .select(['b.id', 'b.workspaceId'])
-    .where('b.finishedAt', 'is', null)
-    .where('b.usedAt', '<', sql<Date>`now() - make_interval(days => ${BATCH_LIMITS.idleDays})`)
-    .where(
-      sql<boolean>`not exists (
+  return (
+    db
+      .selectFrom('migrationBatch as b')
+      .select(['b.id', 'b.workspaceId'])
+      .where('b.finishedAt', 'is', null)
+      // A synchronization ends by itself.
+      .where('b.syncMinutes', 'is', null)
+      .where('b.usedAt', '<', sql<Date>`now() - make_interval(days => ${BATCH_LIMITS.idleDays})`)
+      .where(
+        sql<boolean>`not exists (
       select from batch_mailbox m where m.batch_id = b.id and m.active_id is not null)`,
-    )
-    .limit(100)
-    .execute()
+      )
+      .limit(100)
+      .execute()
+  )
 }
 
 /** Whether a mailbox of a batch counts toward a month. */

@@ -1,4 +1,5 @@
 import type { AccountAddress } from '../store.ts'
+import type { BatchSyncTotals } from '../sync/store.ts'
 import type { HeldHost } from './hosts/store.ts'
 import type { MailboxRow } from './mailboxes/store.ts'
 import type { ReadFile, ReadMailbox } from './parse/read-mailboxes.ts'
@@ -12,12 +13,14 @@ const MAX_NAMED_PROBLEMS = 100
 
 /** Presents a batch with its sums for a list. */
 export function presentBatch(row: BatchRow & BatchTotals) {
-  const { workspaceId: _workspace, options, pausedAt, known, unknown, ...shown } = row
+  const { workspaceId: _workspace, options, pausedAt, known, unknown, ...fields } = row
+  const { syncMinutes, syncDeletions: _deletions, syncUntil: _until, ...shown } = fields
   const { counts } = row
   const mailboxes = Object.values(counts).reduce((sum, count) => sum + count, 0)
   return {
     ...shown,
     ...options,
+    isSynchronized: syncMinutes !== null,
     status: statusOf({ pausedAt, finishedAt: row.finishedAt, counts }),
     mailboxes,
     etaSeconds: etaOf({ ...row, known, unknown }),
@@ -28,8 +31,26 @@ export function presentFullBatch(
   row: BatchRow & BatchTotals,
   problems: ProblemGroup[],
   heldHosts: HeldHost[],
+  sync: BatchSyncTotals,
 ) {
-  return { ...presentBatch(row), problems, heldHosts }
+  return { ...presentBatch(row), problems, heldHosts, sync: presentSync(row, sync) }
+}
+
+function presentSync(
+  { syncMinutes, syncDeletions, syncUntil }: BatchRow,
+  { synchronized, lastAt, nextAt, failing, deletions }: BatchSyncTotals,
+) {
+  if (syncMinutes === null) return null
+  return {
+    everyMinutes: syncMinutes,
+    deletions: syncDeletions ?? 'record',
+    endsAt: syncUntil,
+    synchronized,
+    lastPassAt: lastAt,
+    nextPassAt: nextAt,
+    failing,
+    recordedDeletions: deletions,
+  }
 }
 
 function statusOf({

@@ -10,6 +10,7 @@ import type { DestinationFolders } from './folder/destination-folder.ts'
 import type { MessageFilter } from './filter.ts'
 import type { FolderState } from './journal/folder-state.ts'
 import type { Journal } from './journal/journal.ts'
+import type { SyncPlan } from './sync/pass.ts'
 
 /** Everything that the folders of a migration share. */
 export type MigrationContext = {
@@ -28,6 +29,8 @@ export type MigrationContext = {
   subscribe: 'subscribed' | 'all' | 'none'
   pacer: Pacer
   onCopied: (copy: MessageCopy) => void
+  /** The pass of a synchronization; null for a migration that is not synchronized. */
+  sync: SyncPlan | null
   /** Called when the progress has changed. */
   changed: () => void
   note: (note: MigrationNote) => void

@@ -12,11 +12,15 @@ import { createRateLimitGate } from './connections/rate-limit-gate.ts'
 import type { ConnectionPair } from './connections/connection-pair.ts'
 import { withSmallHeap } from './small-heap.ts'
 import { ENGINE_LIMITS, WAIT_TIMES } from '../limits.ts'
-import type { MappedFolder } from './plan/mapping.ts'
+import type { FolderRoute, MappedFolder } from './plan/mapping.ts'
 import { withRetries } from './connections/with-retries.ts'
 import { planMigration, type MigrationPlan } from './plan/plan.ts'
 import type { MigrationProgress } from './progress/progress.ts'
 import { codeOf, Stop } from './stop.ts'
+import { finishSync } from './sync/finish-sync.ts'
+import type { SyncOutcome, SyncPlan } from './sync/pass.ts'
+import { planSync } from './sync/sync-plan.ts'
+import { createUnchangedFolder } from './sync/unchanged-folder.ts'
 
 /**
  * The result of a run. `completed`: every source message is copied, was already there, or is no
@@ -29,6 +33,8 @@ export type MigrationOutcome = {
   folders: MappedFolder[]
   /** Everything that was not copied exactly. */
   notes: MigrationNote[]
+  /** What a pass of a synchronization found; null otherwise. */
+  sync: SyncOutcome | null
   /** The error that ended it early; null otherwise. It can be resumed. */
   stopped: { code: string; message: string } | null
 }
@@ -65,14 +71,17 @@ async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
   const pool = createConnectionPool(shared, own)
   const leave = afterAbort(signal, () => pool.destroy())
   let plan: MigrationPlan | null = null
+  let sync: SyncPlan | null = null
   try {
     plan = await withRetries(shared, () => planMigration(pool.first, deps))
+    if (options.sync) sync = await withRetries(shared, () => planSyncOf(pool.first, deps, plan))
     const migration: MigrationContext = {
       ...shared,
       bodies,
       literals: { shapes: new Set<string>(), mustSynchronize: false },
       deduplicate: options.deduplicate ?? false,
-      withNewMail: options.withNewMail ?? false,
+      withNewMail: options.withNewMail === true || options.sync !== undefined,
+      sync,
       filter: options.filter ?? {},
       subscribe: options.subscribe ?? 'subscribed',
       pacer: createPacer(options.rate ?? UNLIMITED),
@@ -91,7 +100,8 @@ async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
     else
       for (const copies of groups)
         await pool.copy(copies, options.connections ?? ENGINE_LIMITS.maxConnections)
-    return outcomeOf(plan, reporter.finish(0), notes, null)
+    const ended = sync && (await finishSync(pool.first, sync, groups.flat(), migration, options))
+    return outcomeOf(plan, reporter.finish(0), notes, ended, null)
   } catch (error) {
     deps.signal.throwIfAborted()
     if (!isOfServers(error)) throw error
@@ -104,7 +114,8 @@ async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
       attempts: 1,
       ...stopped,
     })
-    return outcomeOf(plan, reporter.finish(1), notes, stopped)
+    const ended = sync && { changes: sync.changes, seen: null }
+    return outcomeOf(plan, reporter.finish(1), notes, ended, stopped)
   } finally {
     leave()
     await pool.close()
@@ -132,11 +143,26 @@ function foldersOf(
     allMailOnce === true && isAllMail(folder)
   const first = routes
     .filter((route) => !isLast(route))
-    .map((route) => createFolderCopy(migration, route))
+    .map((route) => createCopy(migration, route))
   const last = routes
     .filter(isLast)
-    .map((route) => createFolderCopy({ ...migration, before: first }, route))
+    .map((route) => createCopy({ ...migration, before: first }, route))
   return [first, last]
+}
+
+function createCopy(migration: MigrationContext, route: FolderRoute): FolderCopy {
+  const saved = migration.sync?.unchanged.get(route.folder.path)
+  return saved
+    ? createUnchangedFolder(migration.journal, route, saved)
+    : createFolderCopy(migration, route)
+}
+
+async function planSyncOf(
+  pair: ConnectionPair,
+  deps: MigrateDeps,
+  plan: MigrationPlan | null,
+): Promise<SyncPlan> {
+  return planSync(pair, plan?.routes.map(({ folder }) => folder) ?? [], deps)
 }
 
 /** Adds a note once: a reopened folder notes the same again. */
@@ -160,6 +186,7 @@ function outcomeOf(
   plan: MigrationPlan | null,
   progress: MigrationProgress,
   notes: MigrationNote[],
+  sync: SyncOutcome | null,
   stopped: MigrationOutcome['stopped'],
 ): MigrationOutcome {
   const folders = plan?.routes.map(({ mapped }) => mapped) ?? []
@@ -168,6 +195,7 @@ function outcomeOf(
     progress,
     folders,
     notes,
+    sync,
     stopped,
   }
 }

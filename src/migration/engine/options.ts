@@ -6,6 +6,7 @@ import type { MessageCopy, MigrationNote } from './context.ts'
 import type { MessageFilter } from './filter.ts'
 import type { Journal } from './journal/journal.ts'
 import type { MigrationProgress } from './progress/progress.ts'
+import type { SyncOptions } from './sync/pass.ts'
 
 export type MigrateOptions = {
   /** Parent of all copied folders; levels with slashes. Default "". */
@@ -25,6 +26,8 @@ export type MigrateOptions = {
   dryRun?: boolean
   /** Also copy messages that arrived since an earlier run. */
   withNewMail?: boolean
+  /** Also follow flags, moves and deletions of messages that an earlier run copied. */
+  sync?: SyncOptions | undefined
   /** Maximum number of connection pairs. */
   connections?: number
   /** Copy only messages of this size and age. */

@@ -2,7 +2,8 @@ import type { Kysely } from 'kysely'
 import type { DB } from '../../store/tables.ts'
 import type { CopyFailure, Journal, SavedFolder } from '../engine/journal/journal.ts'
 import { addErrors } from '../store.ts'
-import { findFolder, listFolders, saveFolders, type Run } from './store.ts'
+import { addDeletions, closeDeletions, listDeletions, readCopies } from './copies/store.ts'
+import { findFolder, listFolders, loadFolders, saveFolders, type Run } from './store.ts'
 
 /**
  * Thrown when the migration has ended or another worker has claimed it: nothing more may be sent.
@@ -30,12 +31,27 @@ export function createRowJournal(db: Kysely<DB>, run: Run): Journal {
       saved ??= listFolders(db, run.id)
       return (await saved).has(folder) ? findFolder(db, run.id, folder) : null
     },
-    save: (folder, state, failures) => saves({ folder, state, failures }),
+    loadAll: () => loadFolders(db, run.id),
+    save: (folder, state, failures, copies) => saves({ folder, state, failures, copies }),
+    copies: (folder, state) => readCopies(db, run, folder, state),
+    async saveDeletions(folder, state, deletions) {
+      await db.transaction().execute(async (trx) => {
+        requireClaim(await saveFolders(trx, run, [{ folder, state }]))
+        await addDeletions(trx, run.id, deletions)
+      })
+    },
+    deletions: () => listDeletions(db, run.id),
+    closeDeletions: (ids, outcome) => closeDeletions(db, run.id, ids, outcome),
     report: (failure) => addErrors(db, run.id, [failure]),
   }
 }
 
-type Save = { folder: string; state: SavedFolder; failures: readonly CopyFailure[] }
+type Save = {
+  folder: string
+  state: SavedFolder
+  failures: readonly CopyFailure[]
+  copies: Buffer | undefined
+}
 
 /**
  * Writes states of several folders at once: those saved during a write are written together by the

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
-import type { SavedFolder } from '../engine/journal/journal.ts'
+import { epochOf, type SavedFolder } from '../engine/journal/journal.ts'
 import type { MigrationProgress } from '../engine/progress/progress.ts'
 import type { Throughput } from './throughput.ts'
 import {
@@ -11,11 +11,18 @@ import {
   type MigrationRow,
   type StoredOptions,
 } from '../store.ts'
+import { findSync } from '../sync/store.ts'
 import { markQueued, markSyncing, saveProgress } from '../batches/progress/store.ts'
 import { notifyBatch } from '../batches/store.ts'
 
 /** Seconds without a heartbeat after which a worker counts as dead. */
 const HEARTBEAT_TIMEOUT_SECONDS = 15
+
+/** A migration that a worker has claimed, with its encrypted secrets. */
+export type ClaimedMigration = MigrationRow & {
+  sealed: string | null
+  throughput: Throughput | null
+}
 
 /**
  * Claims a migration for a worker: undefined when it has ended, `busy` while another worker runs
@@ -24,9 +31,7 @@ const HEARTBEAT_TIMEOUT_SECONDS = 15
 export async function claimMigration(
   db: Db,
   id: string,
-): Promise<
-  (MigrationRow & { sealed: string | null; throughput: Throughput | null }) | 'busy' | undefined
-> {
+): Promise<ClaimedMigration | 'busy' | undefined> {
   const claimed = await db
     .updateTable('migration')
     .set({
@@ -54,8 +59,9 @@ export async function claimMigration(
     await notifyBatch(db, claimed.workspaceId, claimed.batchId)
   }
   return {
-    ...(claimed as Omit<MigrationRow, 'queue'> & { throughput: Throughput | null }),
+    ...(claimed as Omit<ClaimedMigration, 'queue' | 'sync' | 'sealed'>),
     queue: null,
+    sync: await findSync(db, id),
     sealed: secret?.sealed ?? null,
   }
 }
@@ -176,7 +182,10 @@ export async function forgetStalls(db: Db, { id, run }: Run): Promise<void> {
     .execute()
 }
 
-/** Ends a migration and deletes its secrets; false when the worker has lost it. */
+/**
+ * Ends a migration and deletes its secrets, unless it is synchronized; false when the worker has
+ * lost it.
+ */
 export async function markEnded(
   db: Transaction<DB>,
   { id, run }: Run,
@@ -190,10 +199,10 @@ export async function markEnded(
     .where('id', '=', id)
     .where('run', '=', run)
     .where('status', '=', 'running')
-    .returning('workspaceId')
+    .returning(['workspaceId', 'batchId'])
     .executeTakeFirst()
   if (!row) return false
-  await eraseSecret(db, id)
+  if (row.batchId !== null || !(await findSync(db, id))) await eraseSecret(db, id)
   await notifyMigration(db, row.workspaceId, id)
   return true
 }
@@ -218,18 +227,36 @@ export async function listFolders(db: Db, id: string): Promise<Set<string>> {
   return new Set(rows.map(({ folder }) => folder))
 }
 
+/** The saved states of all folders. */
+export async function loadFolders(db: Db, id: string): Promise<Map<string, SavedFolder>> {
+  const rows = await db
+    .selectFrom('migrationFolder')
+    .select(['folder', 'state'])
+    .where('migrationId', '=', id)
+    .execute()
+  return new Map(rows.map(({ folder, state }) => [folder, state as SavedFolder]))
+}
+
 /**
- * Saves the states of folders in one statement, and so one round trip. False when the worker has
- * lost the migration.
+ * Saves the states of folders and their copy records in one statement, and so one round trip. False
+ * when the worker has lost the migration.
  */
 export async function saveFolders(
   db: Db,
   { id, run }: Run,
-  saves: readonly { folder: string; state: SavedFolder }[],
+  saves: readonly { folder: string; state: SavedFolder; copies?: Buffer | undefined }[],
 ): Promise<boolean> {
   const folders = saves.map(({ folder }) => folder)
   const states = saves.map(({ state }) => JSON.stringify(state))
+  const copied = saves.filter(({ copies }) => copies !== undefined)
   const { rows } = await sql`
+    with copied as (
+      insert into migration_copy (migration_id, folder, epoch, copies)
+      select id, folder, epoch, copies from migration, unnest(
+        ${copied.map(({ folder }) => folder)}::text[],
+        ${copied.map(({ state }) => epochOf(state))}::text[],
+        ${copied.map(({ copies }) => copies)}::bytea[]) as added(folder, epoch, copies)
+      where id = ${id} and run = ${run} and status = 'running')
     insert into migration_folder (migration_id, folder, state)
     select id, folder, state::jsonb from migration, unnest(${folders}::text[], ${states}::text[]) as saved(folder, state)
     where id = ${id} and run = ${run} and status = 'running'

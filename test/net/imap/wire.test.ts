@@ -198,6 +198,7 @@ describe('fetching', () => {
       internalDate: null,
       size: null,
       messageIds: ['<a@b> (c)'],
+      objectId: null,
     })
     expect(fake.lines.filter((line) => line.includes('UID FETCH')).length).toBeLessThan(30)
   })

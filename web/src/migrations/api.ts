@@ -13,6 +13,7 @@ import type {
   NewMigration,
   Retry,
 } from '../../../src/migration/shapes.ts'
+import type { MigrationSyncRequest } from '../../../src/migration/sync/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
 import { searchOf } from '../search.ts'
 
@@ -49,6 +50,9 @@ export const migrations = {
   throughput: async (id: string) =>
     (await request<ApiResponse<Throughput | null>>('GET', `${BASE}/migrate/${id}/throughput`)).data,
   cancel: (id: string) => request<Migration>('POST', `${BASE}/migrate/${id}/cancel`),
+  synchronize: (id: string, settings: Static<typeof MigrationSyncRequest>) =>
+    request('PUT', `${BASE}/migrate/${id}/sync`, { body: settings }),
+  endSync: (id: string) => request('DELETE', `${BASE}/migrate/${id}/sync`),
   retry: (id: string, secrets: Static<typeof Retry>) =>
     request<Migration>('POST', `${BASE}/migrate/${id}/retry`, { body: secrets }),
 }

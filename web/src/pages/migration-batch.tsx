@@ -6,6 +6,8 @@ import classes from '../migrations/batches/batches.module.css'
 import { MailboxTable } from '../migrations/batches/mailbox-table.tsx'
 import { batch as messages } from '../migrations/batches/messages.ts'
 import { countInSync, toneOfStatus } from '../migrations/batches/status.ts'
+import { BatchSync } from '../migrations/sync/batch-sync.tsx'
+import { sync as syncMessages } from '../migrations/sync/messages.ts'
 import { Button } from '../ui/actions/button.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -44,6 +46,11 @@ export function Screen() {
           <Section title={messages.mailboxes}>
             <MailboxTable batch={data} />
           </Section>
+          {data.finishedAt === null && (
+            <Section title={syncMessages.title}>
+              <BatchSync batch={data} />
+            </Section>
+          )}
           <Section title={messages.settings}>
             <Settings batch={data} />
           </Section>

@@ -7,6 +7,8 @@ import { FolderTable } from '../migrations/folder-table.tsx'
 import { migration as messages } from '../migrations/messages.ts'
 import { NoteTable } from '../migrations/note-table.tsx'
 import { RetryForm } from '../migrations/retry-form.tsx'
+import { sync as syncMessages } from '../migrations/sync/messages.ts'
+import { MigrationSync } from '../migrations/sync/migration-sync.tsx'
 import { ThroughputSection } from '../migrations/throughput.tsx'
 import { useMigration } from '../migrations/use-migration.ts'
 import { countMessages, isCancelled, describeStatus, verdictOf } from '../migrations/status.ts'
@@ -78,6 +80,11 @@ function Progress({ migration }: { migration: Migration }) {
           <RetryForm migration={migration} />
         </Section>
       )}
+      {canShowSync(migration) && (
+        <Section title={syncMessages.title}>
+          <MigrationSync migration={migration} />
+        </Section>
+      )}
       {progress.errors.length > 0 && !isCancelled(migration) && (
         <Section title={messages.errors}>
           <ErrorTable errors={progress.errors} count={migration.errorCount} />
@@ -95,6 +102,11 @@ function Progress({ migration }: { migration: Migration }) {
       )}
     </>
   )
+}
+
+/** A failed migration is retried first. */
+function canShowSync({ sync, dryRun, status, batchId }: Migration): boolean {
+  return sync !== null || (!dryRun && batchId === null && status !== 'failed')
 }
 
 /** The verdict first, then progress and rate. */

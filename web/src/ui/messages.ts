@@ -60,6 +60,8 @@ export const messages = {
   time: {
     justNow: 'just now',
     minutesAgo: (minutes: number) => `${minutes} min ago`,
+    now: 'now',
+    inMinutes: (minutes: number) => `in ${minutes} min`,
     withinLastHour: 'within the last hour',
     hourAgo: '1 hour ago',
     hoursAgo: (hours: number) => `${hours} hours ago`,

@@ -15,6 +15,7 @@ import { BATCH_LIMITS } from '../limits.ts'
 import { markProblem, markStarted } from '../progress/store.ts'
 import { decryptPasswords } from '../passwords.ts'
 import { notifyBatch } from '../store.ts'
+import { saveSyncs } from '../../sync/store.ts'
 import { listCandidates, listOpenMigrations, lockScheduling, type Candidate } from './store.ts'
 import { createLoad } from './load.ts'
 
@@ -82,6 +83,7 @@ async function startOne(
   if (known === null && pass === 'sync' && !(await takeOfMonth(trx, candidate, months)))
     return false
   const migrationId = known ?? (await insertFor(trx, candidate, secretKey, secrets))
+  if (known === null && pass === 'sync') await startSync(trx, candidate, migrationId)
   if (known !== null)
     await reopenMigration(trx, known, candidate, encryptSecrets(secrets, secretKey, known))
   await markStarted(trx, id, pass, migrationId)
@@ -98,6 +100,18 @@ function readSecrets(sealed: string, secretKey: string, id: string): Secrets | n
     if (error instanceof Fault) return null
     throw error
   }
+}
+
+/** A mailbox of a batch that is synchronized: its next pass comes after this one. */
+async function startSync(
+  trx: Transaction<DB>,
+  { workspaceId, syncMinutes, syncDeletions }: Candidate,
+  migrationId: string,
+): Promise<void> {
+  if (syncMinutes === null) return
+  const deletions = syncDeletions ?? 'record'
+  const settings = { workspaceId, everyMinutes: syncMinutes, deletions, nextAt: null }
+  await saveSyncs(trx, [migrationId], settings)
 }
 
 async function insertFor(

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../store/database.ts'
+import type { SyncOptions } from '../../engine/sync/pass.ts'
 import type { AccountAddress } from '../../store.ts'
 import { ADVISORY_LOCKS } from '../../../store/advisory-locks.ts'
 import { BATCH_LIMITS } from '../limits.ts'
@@ -22,6 +23,9 @@ export type Candidate = {
   sourceLimit: number
   destinationLimit: number
   sealed: string | null
+  /** The standing synchronization of its batch. */
+  syncMinutes: number | null
+  syncDeletions: SyncOptions['deletions'] | null
 }
 
 /** Holds the scheduling lock of all instances until the transaction ends. */
@@ -58,7 +62,8 @@ export async function listCandidates(
 ): Promise<Candidate[]> {
   const { rows } = await sql<Candidate>`
     select m.id, m.batch_id, b.workspace_id, m.pass, m.source, m.destination, m.source_host, m.destination_host,
-      m.dry_run_id, m.migration_id, b.options, b.source_limit, b.destination_limit, s.sealed
+      m.dry_run_id, m.migration_id, b.options, b.source_limit, b.destination_limit, s.sealed,
+      b.sync_minutes, b.sync_deletions
     from batch_mailbox m join migration_batch b on b.id = m.batch_id
     left join batch_mailbox_secret s on s.mailbox_id = m.id
     where m.state = 'queued' and m.active_id is null and b.paused_at is null and b.finished_at is null

@@ -1,13 +1,8 @@
 import type { FolderCopy } from '../context.ts'
 import { afterExpunges } from '../../../net/imap/fetch/retry-after-expunges.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
-import {
-  numberOf,
-  pairsOf,
-  stringOf,
-  stringsOf,
-  type Value,
-} from '../../../net/imap/connection/response.ts'
+import { objectIdAttribute, objectIdOf } from '../../../net/imap/fetch/object-id.ts'
+import { numberOf, pairsOf, type Value } from '../../../net/imap/connection/response.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 
@@ -56,27 +51,15 @@ async function identities(
   uidNext: number,
   take: (identity: Identity) => void,
 ): Promise<void> {
-  const attribute = ATTRIBUTES.find(({ capability }) =>
-    wire.capabilities.has(capability),
-  )?.attribute
+  const attribute = objectIdAttribute(wire)
   if (attribute === undefined || uidNext <= 1) return
   const data = (values: Value[]) => {
     const pairs = values[1] === 'FETCH' ? pairsOf(values[2]) : new Map<string, Value>()
-    const [uid, id] = [numberOf(pairs.get('UID')), idOf(pairs.get(attribute))]
+    const [uid, id] = [numberOf(pairs.get('UID')), objectIdOf(pairs)]
     if (uid === null || id === null) return false
     take({ uid, id, size: numberOf(pairs.get('RFC822.SIZE')) ?? 0 })
     return true
   }
   const command = `UID FETCH 1:${uidNext - 1} (UID RFC822.SIZE ${attribute})`
   await afterExpunges(wire, async () => wire.run([command], { data }))
-}
-
-const ATTRIBUTES = [
-  { capability: 'X-GM-EXT-1', attribute: 'X-GM-MSGID' },
-  { capability: 'OBJECTID', attribute: 'EMAILID' },
-]
-
-/** Reads an identifier: `EMAILID (M6d99ac3275bb4e)`, but `X-GM-MSGID 1278455344230334865`. */
-function idOf(value: Value | undefined): string | null {
-  return Array.isArray(value) ? (stringsOf(value)[0] ?? null) : stringOf(value)
 }

@@ -123,5 +123,5 @@ async function fetchSegment(
 }
 
 function unknownMetadata(uid: number): Metadata {
-  return { uid, flags: [], internalDate: null, size: null, messageIds: [] }
+  return { uid, flags: [], internalDate: null, size: null, messageIds: [], objectId: null }
 }

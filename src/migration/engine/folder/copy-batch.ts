@@ -10,6 +10,7 @@ import {
 } from '../../../net/imap/append/flags-and-dates.ts'
 import type { Refusal } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
+import { withDigest } from './body-digest.ts'
 import { readHead } from '../identify/identify.ts'
 
 /** The change with which a rejected message is sent again. */
@@ -26,6 +27,8 @@ type Copy = {
   to: number | null
   uidValidity: number | null
   size: number
+  /** SHA-256 of what the source returned. */
+  digest: Buffer
   datedBy: DateSource
   date: string | null
   announced: number | null
@@ -76,6 +79,8 @@ export type BatchDeps = {
 type Loaded = {
   row: Metadata
   outgoing: AppendMessage
+  /** SHA-256 of the whole body, once it was sent. */
+  digest: () => Buffer
   strategy: RetryStrategy
   datedBy: DateSource
   announced: number | null
@@ -139,6 +144,8 @@ async function load(
     if (deps.isThere(looked.head)) return null
     whole = looked.whole
   }
+  const { body: counted, digest } = withDigest(whole)
+  whole = counted
   const strategy = deps.strategyOf(row.uid)
   const isStripped = strategy === 'without-keywords' || strategy === 'line-ends'
   const flags = isStripped ? row.flags.filter((flag) => !isUserFlag(flag)) : row.flags
@@ -150,7 +157,7 @@ async function load(
     flags,
     internalDate: date,
   }
-  return { row, outgoing, strategy, datedBy, announced }
+  return { row, outgoing, digest, strategy, datedBy, announced }
 }
 
 function nextStrategy(
@@ -211,7 +218,7 @@ async function send(loaded: Loaded[], deps: BatchDeps): Promise<Sent> {
 
 function outcomeOf(
   outcome: AppendOutcome,
-  { row, outgoing, strategy, datedBy, announced }: Loaded,
+  { row, outgoing, digest, strategy, datedBy, announced }: Loaded,
   appender: Appender,
 ): MessageOutcome {
   if (outcome.state === 'stored') {
@@ -222,6 +229,7 @@ function outcomeOf(
       to,
       uidValidity,
       size: outgoing.size,
+      digest: digest(),
       datedBy,
       date: outgoing.internalDate,
       announced,

@@ -12,6 +12,10 @@ import { backOff, withRetries } from '../connections/with-retries.ts'
 import { reconcile } from './reconcile.ts'
 import { createBatchQueue, type BatchQueue } from './batch-queue.ts'
 import { codeOf, FolderStop, Reopen } from '../stop.ts'
+import type { FolderStatus } from '../sync/folder-status.ts'
+import type { Relocation } from '../sync/pass.ts'
+import { relocate } from '../sync/relocate.ts'
+import { syncFlags } from '../sync/sync-flags.ts'
 import { failUnreadableMessages, verify } from './verify.ts'
 
 export function createFolderCopy(migration: MigrationContext, route: FolderRoute): FolderCopy {
@@ -121,11 +125,29 @@ class ImapFolderCopy implements FolderCopy {
     this.#noteName(at.destinationFolder.path)
     this.#markOpened()
     migration.changed()
+    const synced = migration.sync?.folder(this.folder.path) ?? null
+    if (synced?.relocations) await this.#relocate(pair, at, synced.relocations)
     do await this.#copyRounds(pair, at)
     while (!(await withRetries(migration, () => verify(pair, at, copier, migration))))
-    if (migration.withNewMail)
+    if (synced)
+      await withRetries(migration, () => syncFlags(pair, at, synced, this.folder.path, migration))
+    else if (migration.withNewMail)
       await withRetries(migration, () => copyFlags(pair, at, copier, migration))
-    await at.folderState.finish(at.sourceModseq)
+    const status = synced?.status ?? null
+    const modseq = status ? status.modseq : at.sourceModseq
+    await at.folderState.finish(modseq, status && isCovered(status, at) ? status : null)
+  }
+
+  /** Before anything is copied, so that a message that was moved is not copied again. */
+  async #relocate(
+    pair: ConnectionPair,
+    at: OpenFolder,
+    relocations: ReadonlyMap<number, Relocation>,
+  ): Promise<void> {
+    await withRetries(this.#migration, async () => {
+      await this.#reconcile(pair, at)
+      await relocate(pair, at, relocations, this.#migration)
+    })
   }
 
   #noteName(path: string): void {
@@ -191,6 +213,11 @@ class ImapFolderCopy implements FolderCopy {
       await Promise.all(this.#helpers)
     }
   }
+}
+
+/** Whether all messages that a status counts were listed. */
+function isCovered({ uidNext }: FolderStatus, { folderState }: OpenFolder): boolean {
+  return uidNext !== null && folderState.saved.sourceUidNext >= uidNext
 }
 
 /** Messages that are copied together. `isTrusted`: none of them has failed. */

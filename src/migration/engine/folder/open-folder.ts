@@ -49,6 +49,8 @@ export type OpenFolder = {
   isCounted: boolean
   /** Messages of the destination that account for source messages; null without deduplication. */
   tally: FingerprintCounts | null
+  /** Whether an earlier pass of a synchronization has copied the folder. */
+  isLaterPass: boolean
   /** Whether `tally` counts our own copies of an earlier run whose UIDs are unknown. */
   isRematch: boolean
 }
@@ -60,6 +62,8 @@ type OpenDeps = {
   deduplicate: boolean
   /** Also copy messages that arrived since the last run. */
   withNewMail: boolean
+  /** A pass of a synchronization has its own modification sequences. */
+  sync: object | null
   /** Folders copied before this one. Their messages need no second copy. */
   before: readonly FolderCopy[]
 }
@@ -83,7 +87,8 @@ export async function openFolder(
     openDestinationFolder(pair, saved?.destination ?? wanted, deps),
   ])
   const destination = await pair.destinationFolder(destinationFolder.name)
-  const sourceModseq = deps.withNewMail ? await highestModseq(source, folder.pathAsListed) : null
+  const sourceModseq =
+    deps.withNewMail && !deps.sync ? await highestModseq(source, folder.pathAsListed) : null
   const blank = {
     ...(await blankFor(folder, opened, source, destinationFolder, destination)),
     sourceModseq,
@@ -122,6 +127,7 @@ export async function openFolder(
     arrivals,
     ...listed,
     tally,
+    isLaterPass: isSame && deps.sync !== null,
     isRematch,
   }
 }

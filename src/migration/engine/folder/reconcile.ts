@@ -63,10 +63,10 @@ async function match(
   const inOrder = mine.toSorted(
     (a, b) => Number(unknown.has(a.uid)) - Number(unknown.has(b.uid)) || a.uid - b.uid,
   )
-  for (const { uid, key, size } of inOrder) {
+  for (const { uid, key, size, row } of inOrder) {
     const copy = arrived.get(key)?.shift()
     if (copy !== undefined && unknown.has(uid))
-      folderState.copied([{ uid, to: tellsUids ? copy : null, size }])
+      folderState.copied([{ uid, to: tellsUids ? copy : null, size, row }])
   }
 }
 

@@ -51,6 +51,7 @@ export function recordExisting(
   { isRematch, folderState }: OpenFolder,
   { uid, size }: Metadata,
 ): void {
+  // Which message of the destination it is, is not known for certain, so it has no record.
   if (isRematch) folderState.copied([{ uid, to: null, size: size ?? 0 }])
   else folderState.skipped(uid, size ?? 0)
 }
@@ -93,11 +94,12 @@ function recordOutcome(outcome: MessageOutcome, deps: RecordDeps): Stop | Reopen
 }
 
 function recordCopied(outcome: OutcomeOf<'copied'>, deps: RecordDeps): Reopen | null {
-  const { row, to, uidValidity, size, datedBy, date, announced, strategy } = outcome
+  const { row, to, uidValidity, size, digest, datedBy, date, announced, strategy } = outcome
   const { at, migration, folder } = deps
-  at.folderState.copied([{ uid: row.uid, to, size }])
+  at.folderState.copied([{ uid: row.uid, to, size, row, digest }])
   const { path: destination } = at.destinationFolder
   migration.onCopied({ folder, uid: row.uid, destination, to, size })
+  if (migration.sync) migration.sync.changes.copied += 1
   if (to !== null)
     at.arrivals.add({
       uid: row.uid,

@@ -83,12 +83,13 @@ async function areCopiesStored(wire: Wire, at: OpenFolder): Promise<boolean> {
 
 async function requireCount(
   destination: MailboxView,
-  { destinationFolder, folderState }: OpenFolder,
+  { destinationFolder, folderState, arrivals, isLaterPass }: OpenFolder,
 ): Promise<void> {
   const { exists, uidValidity } = await destination.reopen()
   if (uidValidity !== destinationFolder.opened.uidValidity)
     throw new Reopen('The destination assigned new UIDs to its messages.')
-  const { copied } = folderState.saved
+  // Copies of earlier passes may have been deleted at the destination since.
+  const copied = isLaterPass ? arrivals.count : folderState.saved.copied
   if (exists < copied) {
     throw new FolderStop(
       'verification',

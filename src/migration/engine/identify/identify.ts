@@ -10,7 +10,7 @@ import {
 } from './fingerprint.ts'
 
 /** A message and the key that identifies it on both sides. */
-export type IdentifiedMessage = { uid: number; key: string; size: number }
+export type IdentifiedMessage = { uid: number; key: string; size: number; row: Metadata }
 
 /** Messages without Message-ID whose bodies are fetched together. */
 const HEADS_PER_FETCH = 500
@@ -29,7 +29,7 @@ export async function* identify(
   for await (const row of fetchMetadata(wire, from, to)) {
     if (!isWanted(row.uid)) continue
     const id = messageIdOf(row.messageIds)
-    if (id !== null) yield { uid: row.uid, key: id, size: row.size ?? 0 }
+    if (id !== null) yield { uid: row.uid, key: id, size: row.size ?? 0, row }
     else nameless.push(row)
   }
   for (; nameless.length > 0; nameless = nameless.slice(HEADS_PER_FETCH))
@@ -37,9 +37,12 @@ export async function* identify(
 }
 
 async function* identifyByContent(wire: Wire, rows: Metadata[]): AsyncGenerator<IdentifiedMessage> {
-  for await (const row of fetchBodies(wire, rows)) {
-    if (row.state !== 'here') continue
-    yield { uid: row.uid, key: contentFingerprint((await readHead(row.body)).head), size: row.size }
+  const byUid = new Map(rows.map((row) => [row.uid, row]))
+  for await (const { uid, ...fetched } of fetchBodies(wire, rows)) {
+    const row = byUid.get(uid)
+    if (fetched.state !== 'here' || !row) continue
+    const { head } = await readHead(fetched.body)
+    yield { uid, key: contentFingerprint(head), size: fetched.size, row }
   }
 }
 

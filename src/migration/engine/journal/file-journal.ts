@@ -13,18 +13,11 @@ import {
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { Fault } from '../../../errors.ts'
-import { retryFailed, type CopyFailure, type Journal, type SavedFolder } from './journal.ts'
+import { retryFailed } from './journal.ts'
+import { JournalContents, type JournalEntry } from './journal-contents.ts'
+import { createContentsJournal, type ContentsJournal } from './memory-journal.ts'
 
-/** A line of the file. The last line of a folder counts. */
-type Entry =
-  | { folder: string; state: SavedFolder; failures?: readonly CopyFailure[] }
-  | { failure: CopyFailure }
-
-export type FileJournal = Journal & {
-  /** Failures of this run and earlier ones. */
-  readonly failures: readonly CopyFailure[]
-  close(): void
-}
+export type FileJournal = ContentsJournal & { close(): void }
 
 type Opening = { retry?: boolean; isDry?: boolean }
 
@@ -42,50 +35,35 @@ export function openFileJournal(
 ): FileJournal {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   claim(`${path}.pid`)
-  const folders = new Map<string, SavedFolder>()
-  let failures: CopyFailure[] = []
-  for (const entry of entriesOf(path)) {
-    if ('state' in entry) folders.set(entry.folder, entry.state)
-    failures.push(...('state' in entry ? (entry.failures ?? []) : [entry.failure]))
-  }
+  const contents = new JournalContents()
+  for (const entry of entriesOf(path)) contents.apply(entry)
   if (retry) {
-    for (const [folder, state] of folders) folders.set(folder, retryFailed(state))
-    failures = []
+    for (const [folder, state] of contents.folders) contents.folders.set(folder, retryFailed(state))
+    contents.failures = []
   }
-  if (!isDry) rewrite(path, folders, failures)
+  if (!isDry) rewrite(path, contents)
   const fd = openSync(path, 'a')
 
-  async function append(entry: Entry): Promise<void> {
+  async function append(entry: JournalEntry): Promise<void> {
     if (isDry) return
     writeSync(fd, `${JSON.stringify(entry)}\n`)
     await makeDurable(fd)
   }
 
-  return {
-    failures,
-    load: async (folder) => folders.get(folder) ?? null,
-    async save(folder, state, added) {
-      folders.set(folder, state)
-      failures.push(...added)
-      await append({ folder, state, ...(added.length > 0 && { failures: added }) })
-    },
-    async report(failure) {
-      failures.push(failure)
-      await append({ failure })
-    },
+  return Object.assign(createContentsJournal(contents, append), {
     close() {
       closeSync(fd)
       rmSync(`${path}.pid`, { force: true })
     },
-  }
+  })
 }
 
-function entriesOf(path: string): Entry[] {
+function entriesOf(path: string): JournalEntry[] {
   if (!existsSync(path)) return []
   const lines = readFileSync(path, 'utf8').split('\n')
   return lines.flatMap((line) => {
     try {
-      return [JSON.parse(line) as Entry]
+      return [JSON.parse(line) as JournalEntry]
     } catch {
       // The last line of a killed process may be incomplete. Nothing has relied on it yet.
       return []
@@ -93,17 +71,9 @@ function entriesOf(path: string): Entry[] {
   })
 }
 
-function rewrite(
-  path: string,
-  folders: Map<string, SavedFolder>,
-  failures: readonly CopyFailure[],
-): void {
-  const lines = [...folders].map(([folder, state]) => JSON.stringify({ folder, state }))
-  lines.push(...failures.map((failure) => JSON.stringify({ failure })))
-  writeFileSync(`${path}.new`, lines.map((line) => `${line}\n`).join(''), {
-    mode: 0o600,
-    flush: true,
-  })
+function rewrite(path: string, contents: JournalContents): void {
+  const lines = [...contents.entries()].map((entry) => `${JSON.stringify(entry)}\n`)
+  writeFileSync(`${path}.new`, lines.join(''), { mode: 0o600, flush: true })
   renameSync(`${path}.new`, path)
 }
 

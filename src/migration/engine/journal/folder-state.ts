@@ -1,11 +1,21 @@
+import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import { packRecords, recordOf, type CopyRecord } from './copy-records.ts'
 import type { CopyFailure, Journal, SavedFolder } from './journal.ts'
 import { ProcessedMessages } from './processed-messages.ts'
+import type { FolderStatus } from '../sync/folder-status.ts'
 import { createUidSet, parseUidSet, type UidSet } from './uid-set.ts'
 
 /**
- * A copied message: source UID, destination UID (null where the server did not report it), bytes.
+ * A copied message: source UID, destination UID (null where the server did not report it), bytes;
+ * with its metadata and digest where they are known.
  */
-export type CopiedMessage = { uid: number; to: number | null; size: number }
+export type CopiedMessage = {
+  uid: number
+  to: number | null
+  size: number
+  row?: Metadata | undefined
+  digest?: Buffer | null | undefined
+}
 
 export type OpenIntent = {
   /** Ends a batch. It is unknown whether these messages arrived. */
@@ -25,8 +35,11 @@ export class FolderState {
   readonly #ownCopies: UidSet
   readonly #failureCounts: Map<number, number>
   readonly #openBatches: Set<{ uids: UidSet; uidNext: number }>
+  /** Grows with the keywords of the copy records. */
+  readonly keywords: string[]
   #nextUid: number
   #unsavedFailures: CopyFailure[] = []
+  #unsavedCopies: CopyRecord[] = []
 
   constructor(journal: Journal, folder: string, initial: SavedFolder) {
     this.#journal = journal
@@ -40,6 +53,7 @@ export class FolderState {
     this.#openBatches = new Set(
       initial.intents.map(({ uids, uidNext }) => ({ uids: parseUidSet(uids), uidNext })),
     )
+    this.keywords = [...(initial.keywords ?? [])]
     this.#nextUid = initial.destinationUidNext
     this.save = createSaver(() => this.#write())
   }
@@ -52,6 +66,7 @@ export class FolderState {
       there: this.#existing.toString(),
       failed: this.#failed.toString(),
       copiedTo: this.#ownCopies.toString(),
+      keywords: [...this.keywords],
       suspicions: [...this.#failureCounts],
       intents: [...this.#openBatches].map(({ uids, uidNext }) => ({
         uids: uids.toString(),
@@ -113,13 +128,19 @@ export class FolderState {
   }
 
   copied(copies: readonly CopiedMessage[]): void {
-    for (const { uid, to, size } of copies) {
+    for (const { uid, to, size, row, digest = null } of copies) {
+      if (row) this.record(recordOf(row, { to, size, digest }, this.keywords))
       if (to !== null) this.#ownCopies.add(to)
       if (to !== null && to >= this.#nextUid) this.#nextUid = to + 1
       this.#saved.copied += 1
       this.#saved.bytes += size
       this.#conclude(uid)
     }
+  }
+
+  /** Adds the record of a copy, or replaces it. */
+  record(copy: CopyRecord): void {
+    this.#unsavedCopies.push(copy)
   }
 
   /** The destination has the message from elsewhere, or we copied it to another folder. */
@@ -189,9 +210,11 @@ export class FolderState {
    * Marks the folder as done.
    * @param sourceModseq modification sequence of the source up to which all flags are at the
    *   destination
+   * @param seen the source’s status before this pass of a synchronization
    */
-  async finish(sourceModseq: string | null): Promise<void> {
+  async finish(sourceModseq: string | null, seen: FolderStatus | null): Promise<void> {
     this.#saved.sourceModseq = sourceModseq
+    this.#saved.seen = seen
     this.#saved.isDone = true
     await this.save()
   }
@@ -202,11 +225,15 @@ export class FolderState {
 
   async #write(): Promise<void> {
     const failures = this.#unsavedFailures
+    const copies = this.#unsavedCopies
     this.#unsavedFailures = []
+    this.#unsavedCopies = []
+    const packed = copies.length > 0 ? packRecords(copies) : undefined
     try {
-      await this.#journal.save(this.#folder, this.saved, failures)
+      await this.#journal.save(this.#folder, this.saved, failures, packed)
     } catch (error) {
       this.#unsavedFailures = [...failures, ...this.#unsavedFailures]
+      this.#unsavedCopies = [...copies, ...this.#unsavedCopies]
       throw error
     }
   }

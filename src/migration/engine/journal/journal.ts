@@ -1,3 +1,6 @@
+import type { Deletion, DeletionOutcome, NewDeletion } from './deletions.ts'
+import type { FolderStatus } from '../sync/folder-status.ts'
+
 /** The durable state of one folder, as JSON. Sets of UIDs are texts such as `1:3,7`. */
 export type SavedFolder = {
   /** The destination path, with the destination’s delimiter. */
@@ -35,6 +38,12 @@ export type SavedFolder = {
   intents: Intent[]
   /** The folder is complete and verified. */
   isDone: boolean
+  /** The source’s status before the last complete pass of a synchronization. */
+  seen?: FolderStatus | null
+  /** The keywords of the copy records, in the order of their bits. */
+  keywords?: string[]
+  /** Copied messages that are no longer at the source. */
+  gone?: string
 }
 
 /**
@@ -62,8 +71,30 @@ export type CopyFailure = {
 /** Stores the state of one migration. */
 export type Journal = {
   load(folder: string): Promise<SavedFolder | null>
-  /** Replaces a folder’s state and adds failures, atomically. Durable when it resolves. */
-  save(folder: string, state: SavedFolder, failures: readonly CopyFailure[]): Promise<void>
+  /** The states of all folders, by path. */
+  loadAll(): Promise<Map<string, SavedFolder>>
+  /**
+   * Replaces a folder’s state and adds failures and copy records, atomically. Durable when it
+   * resolves.
+   * @param copies packed records
+   */
+  save(
+    folder: string,
+    state: SavedFolder,
+    failures: readonly CopyFailure[],
+    copies?: Buffer,
+  ): Promise<void>
+  /** The packed copy records of a folder, of the UIDs that the state is about. */
+  copies(folder: string, state: SavedFolder): Promise<Buffer>
+  /** Adds deletions and replaces the state of their folder, atomically. */
+  saveDeletions(
+    folder: string,
+    state: SavedFolder,
+    deletions: readonly NewDeletion[],
+  ): Promise<void>
+  /** The open deletions. */
+  deletions(): Promise<Deletion[]>
+  closeDeletions(ids: readonly string[], outcome: DeletionOutcome): Promise<void>
   /** Adds a failure of a folder or of the whole migration. */
   report(failure: CopyFailure): Promise<void>
 }
@@ -101,17 +132,13 @@ export function retryFailed(state: SavedFolder): SavedFolder {
   return { ...state, again, failed: '', suspicions: [], isDone: false }
 }
 
-/** A journal in memory, for tests and for migrations that are not resumed. */
-export function createMemoryJournal(): Journal & { failures: CopyFailure[] } {
-  const folders = new Map<string, string>()
-  const failures: CopyFailure[] = []
-  return {
-    failures,
-    load: async (folder) => JSON.parse(folders.get(folder) ?? 'null') as SavedFolder | null,
-    async save(folder, state, added) {
-      folders.set(folder, JSON.stringify(state))
-      failures.push(...added)
-    },
-    report: async (failure) => void failures.push(failure),
-  }
+/**
+ * The UIDs that copy records are about. After a server has given out new UIDs, records of the old
+ * ones are not read any more.
+ */
+export function epochOf({
+  sourceUidValidity,
+  destinationUidValidity,
+}: Pick<SavedFolder, 'sourceUidValidity' | 'destinationUidValidity'>): string {
+  return `${sourceUidValidity ?? ''}/${destinationUidValidity ?? ''}`
 }

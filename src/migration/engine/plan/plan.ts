@@ -1,4 +1,5 @@
 import type { MigrateDeps } from '../options.ts'
+import { enableQresync } from '../../../net/imap/fetch/fetch-flags.ts'
 import { discoverDelimiter } from '../../../net/imap/folders/delimiter.ts'
 import {
   listFolders,
@@ -37,7 +38,9 @@ export async function planMigration(
 ): Promise<MigrationPlan> {
   const { source, destination, folders, options = {} } = deps
   const [from, to] = await Promise.all([pair.source(), pair.destination()])
-  const [here, there] = await Promise.all([listFolders(from), listFolders(to)])
+  const withModseq = options.sync !== undefined
+  if (withModseq) await enableQresync(from.wire)
+  const [here, there] = await Promise.all([listFolders(from, { withModseq }), listFolders(to)])
   const chosen = chooseFolders(here, folders)
   const [ours, hierarchy] = await Promise.all([
     hierarchyOf(
@@ -75,7 +78,7 @@ export async function planMigration(
  * Selects the folders to copy. Folders without messages of their own (`\Noselect`) are left out. A
  * folder that is not listed may exist nevertheless.
  */
-function chooseFolders(
+export function chooseFolders(
   { folders: listed }: FolderListing,
   wanted: readonly string[] | 'all',
 ): Folder[] {
@@ -97,6 +100,7 @@ function unlistedFolder(path: string): Folder {
     pathAsListed: encodeMailbox(path),
     isSelectable: true,
     subscribed: false,
+    status: null,
     ...unknown,
   }
 }

@@ -4,6 +4,7 @@ import { ImapRefused, isTemporary } from '../connection/refusals.ts'
 import { numberOf, pairsOf, stringOf, stringsOf, type Value } from '../connection/response.ts'
 import { afterExpunges } from './retry-after-expunges.ts'
 import type { Wire } from '../connection/wire.ts'
+import { objectIdAttribute, objectIdOf } from './object-id.ts'
 
 /** The metadata of one message, from the scan of a mailbox. */
 export type Metadata = {
@@ -16,9 +17,18 @@ export type Metadata = {
   size: number | null
   /** The values of its Message-ID fields, unfolded, with one character per byte. */
   messageIds: string[]
+  /**
+   * The server’s identifier of the message, which it keeps when it is moved: EMAILID (RFC 8474) or
+   * Gmail’s X-GM-MSGID. Null where there is none.
+   */
+  objectId: string | null
 }
 
-const ITEMS = '(UID FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])'
+function itemsFor(wire: Wire): string {
+  const id = objectIdAttribute(wire)
+  return `(UID FLAGS INTERNALDATE RFC822.SIZE${id ? ` ${id}` : ''} BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])`
+}
+
 const FIRST_SPAN_UIDS = 500
 const ROWS_PER_RANGE = { few: 250, many: 2_000 }
 
@@ -43,7 +53,7 @@ export async function* fetchMetadata(
     hold: () => wire.pauseReading(),
     release: () => wire.resumeReading(),
   })
-  const items = since === undefined ? ITEMS : `${ITEMS} (CHANGEDSINCE ${since})`
+  const items = since === undefined ? itemsFor(wire) : `${itemsFor(wire)} (CHANGEDSINCE ${since})`
   let next = from
   let span = FIRST_SPAN_UIDS
   const consumer = { isGone: false }
@@ -102,7 +112,7 @@ export async function fetchSmallMailbox(wire: Wire): Promise<Metadata[] | null> 
     return row !== null
   }
   try {
-    await wire.run([`UID FETCH 1:* ${ITEMS}`], { data })
+    await wire.run([`UID FETCH 1:* ${itemsFor(wire)}`], { data })
   } catch (error) {
     if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
     return null
@@ -123,6 +133,7 @@ function metadataOf(items: Value | undefined): Metadata | null {
     internalDate: stringOf(pairs.get('INTERNALDATE')),
     size: numberOf(pairs.get('RFC822.SIZE')),
     messageIds: messageIdsOf(stringOf(header[1]) ?? ''),
+    objectId: objectIdOf(pairs),
   }
 }
 

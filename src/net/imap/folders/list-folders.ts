@@ -28,6 +28,8 @@ export type Folder = {
   messages: number | null
   unseen: number | null
   subscribed: boolean
+  /** Null where it was not counted. */
+  status: MailboxStatus | null
 }
 
 export type FolderListing = {
@@ -43,19 +45,22 @@ export type FolderListing = {
 /**
  * Lists the folders of an account with their counts. An account without folders gives an empty
  * list.
+ * @param options `withModseq`: requests the highest modification sequences as well
  * @throws ImapRefused when the server asks to retry later, ImapLost
  */
-export async function listFolders({
-  wire,
-  namespace,
-}: Pick<Session, 'wire' | 'namespace'>): Promise<FolderListing> {
-  const list = await listMailboxes(wire)
+export async function listFolders(
+  { wire, namespace }: Pick<Session, 'wire' | 'namespace'>,
+  { withModseq = false }: { withModseq?: boolean } = {},
+): Promise<FolderListing> {
+  const list = await listMailboxes(wire, withModseq)
   if (list.listed.length === 0) return listByProbing(wire, list, namespace)
   const listed = await addInbox(wire, list.listed)
   const subscribed = listed.every(({ isSubscribed }) => isSubscribed === null)
     ? await listSubscriptions(wire)
     : null
-  const folders = await Promise.all(listed.map((entry) => folderOf(wire, entry, subscribed)))
+  const folders = await Promise.all(
+    listed.map((entry) => folderOf(wire, entry, subscribed, withModseq)),
+  )
   return {
     folders: markSpecialUses(disambiguatePaths(folders)),
     listFailed: list.listFailed,
@@ -112,9 +117,13 @@ function probedMailbox(
 }
 
 /** Null where the folder does not exist. Dovecot reports that without a code, so any NO counts. */
-async function tryStatus(wire: Wire, name: ByteString): Promise<MailboxStatus | null> {
+async function tryStatus(
+  wire: Wire,
+  name: ByteString,
+  withModseq = false,
+): Promise<MailboxStatus | null> {
   try {
-    return await readStatus(wire, name)
+    return await readStatus(wire, name, { withModseq })
   } catch (error) {
     if (error instanceof ImapRefused && !isTemporary(error.refusal)) return null
     throw error
@@ -125,11 +134,12 @@ async function folderOf(
   wire: Wire,
   listed: ListedMailbox,
   subscribed: Set<ByteString> | null,
+  withModseq = false,
 ): Promise<Folder> {
   const { name, delimiter, flags } = listed
   const path = decodeMailbox(name)
   const isSelectable = !flags.some((flag) => /^\\(?:Noselect|NonExistent)$/i.test(flag))
-  const counts = isSelectable ? (listed.status ?? (await tryStatus(wire, name))) : null
+  const counts = isSelectable ? (listed.status ?? (await tryStatus(wire, name, withModseq))) : null
   return {
     path,
     pathAsListed: name,
@@ -141,6 +151,7 @@ async function folderOf(
     messages: counts?.messages ?? null,
     unseen: counts?.unseen ?? null,
     subscribed: listed.isSubscribed ?? subscribed?.has(name) ?? false,
+    status: counts,
   }
 }
 

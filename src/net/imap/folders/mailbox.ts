@@ -35,6 +35,8 @@ export type MailboxStatus = {
   unseen: number | null
   uidNext: number | null
   uidValidity: number | null
+  /** The highest modification sequence (RFC 7162), where it was requested and is supported. */
+  modseq: string | null
 }
 
 /**
@@ -102,13 +104,23 @@ function applyCode(opened: OpenedMailbox, { name, args }: ResponseCode): void {
  * @throws ImapRefused (`no_such_mailbox` for any NO without a better reason, because Dovecot gives
  *   none), ImapLost
  */
-export async function readStatus(wire: Wire, name: ByteString): Promise<MailboxStatus> {
+export async function readStatus(
+  wire: Wire,
+  name: ByteString,
+  { withModseq = false }: { withModseq?: boolean } = {},
+): Promise<MailboxStatus> {
   try {
-    return await runStatus(wire, name, 'MESSAGES UNSEEN UIDNEXT UIDVALIDITY')
+    return await runStatus(wire, name, statusItems(wire, withModseq))
   } catch (error) {
     if (!isBad(error)) throw error
     return runStatus(wire, name, 'MESSAGES')
   }
+}
+
+/** The items of a STATUS command: HIGHESTMODSEQ only where the server supports it (RFC 7162). */
+export function statusItems({ capabilities }: Wire, withModseq: boolean): string {
+  const items = 'MESSAGES UNSEEN UIDNEXT UIDVALIDITY'
+  return withModseq && capabilities.has('CONDSTORE') ? `${items} HIGHESTMODSEQ` : items
 }
 
 function isBad(error: unknown): boolean {
@@ -139,7 +151,7 @@ async function runStatus(
       return true
     },
   })
-  return found ?? { messages: null, unseen: null, uidNext: null, uidValidity: null, size: null }
+  return found ?? { ...parseStatus(undefined), size: null }
 }
 
 /**
@@ -162,7 +174,12 @@ export async function highestModseq(wire: Wire, name: ByteString): Promise<strin
   } catch (error) {
     if (!(error instanceof ImapRefused)) throw error
   }
-  return found === '0' ? null : found
+  return countedModseq(found)
+}
+
+/** A mailbox without modification sequences has 0 (RFC 7162, 3.1.2.2). */
+function countedModseq(value: string | null): string | null {
+  return value === '0' ? null : value
 }
 
 /** Parses the items of a STATUS response. */
@@ -174,6 +191,7 @@ export function parseStatus(items: Value | undefined): MailboxStatus {
     unseen: count('UNSEEN'),
     uidNext: count('UIDNEXT'),
     uidValidity: count('UIDVALIDITY'),
+    modseq: countedModseq(stringOf(pairs.get('HIGHESTMODSEQ'))),
   }
 }
 

@@ -16,6 +16,7 @@ import type {
   QueuedMailboxes,
   ReadList,
 } from '../../../../src/migration/batches/shapes.ts'
+import type { SyncRequest } from '../../../../src/migration/sync/shapes.ts'
 import { request, type ApiResponse } from '../../api.ts'
 import { searchOf } from '../../search.ts'
 import { inWorkspace } from '../../workspace-choice.ts'
@@ -61,6 +62,9 @@ export const batches = {
   finish: (id: string) => post<Batch>(`/${id}/finish`),
   retry: (id: string, what: { problem?: string; host?: string; mailboxes?: string[] } = {}) =>
     post<Queued>(`/${id}/retry`, what),
+  synchronize: (id: string, settings: Static<typeof SyncRequest>) =>
+    request('PUT', `${BASE}/${id}/sync`, { body: settings }),
+  endSync: (id: string) => request('DELETE', `${BASE}/${id}/sync`),
   change: async (id: string, changes: Static<typeof BatchChanges>) =>
     (await request<ApiResponse<Batch>>('PATCH', `${BASE}/${id}`, { body: changes })).data,
   correct: (id: string, mailboxId: string, changes: MailboxCorrection) =>

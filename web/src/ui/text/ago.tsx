@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { agoText } from './dates.ts'
+import { agoText, untilText } from './dates.ts'
 import { Time } from './time.tsx'
 
 /** Milliseconds between two updates, with one timer for all components. */
@@ -18,8 +18,14 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
+const useNow = () => useSyncExternalStore(subscribe, () => Math.floor(Date.now() / TICK) * TICK)
+
 /** A relative time that updates by itself. Hovering shows the exact time. */
 export function Ago({ at }: { at: string }) {
-  const now = useSyncExternalStore(subscribe, () => Math.floor(Date.now() / TICK) * TICK)
-  return <Time at={at}>{agoText(new Date(at), now)}</Time>
+  return <Time at={at}>{agoText(new Date(at), useNow())}</Time>
+}
+
+/** The same for a time to come. */
+export function Until({ at }: { at: string }) {
+  return <Time at={at}>{untilText(new Date(at), useNow())}</Time>
 }

@@ -65,6 +65,19 @@ export function agoText(date: Date, now: number): string {
 }
 
 /**
+ * `now`, `in 3 min`, then like `agoText`, for a time to come.
+ * @param now milliseconds since 1970
+ */
+export function untilText(date: Date, now: number): string {
+  const minutes = Math.ceil((date.getTime() - now) / 60_000)
+  if (minutes < 1) return messages.time.now
+  if (minutes < 60) return messages.time.inMinutes(minutes)
+  const today = new Date(now)
+  if (date.toDateString() === today.toDateString()) return FORMATS.clock.format(date)
+  return dayIn(date, today)
+}
+
+/**
  * `within the last hour`, `5 hours ago`, then the day, for times that are known only to the hour.
  * @param now milliseconds since 1970
  */

@@ -1,0 +1,149 @@
+import { fetchFlags } from '../../../net/imap/fetch/fetch-flags.ts'
+import type { Folder } from '../../../net/imap/folders/list-folders.ts'
+import type { ConnectionPair } from '../connections/connection-pair.ts'
+import { uidsBelow } from '../folder/open-folder.ts'
+import {
+  flagBits,
+  readRecords,
+  type CopyRecord,
+  type CopyRecords,
+} from '../journal/copy-records.ts'
+import type { NewDeletion } from '../journal/deletions.ts'
+import { blankFolder, type Journal, type SavedFolder } from '../journal/journal.ts'
+import { createUidSet, parseUidSet } from '../journal/uid-set.ts'
+import type { FolderStatus } from './folder-status.ts'
+import type { FolderChanges } from './pass.ts'
+
+/**
+ * Finds changed flags and vanished messages of a folder that was copied before, and records the
+ * vanished ones as deletions. Where the source has given the folder new UIDs, all its copies are
+ * recorded: those whose messages are found again are taken over.
+ * @throws ImapRefused, ImapLost
+ */
+export async function findFolderChanges(
+  pair: ConnectionPair,
+  folder: Folder,
+  saved: SavedFolder,
+  status: FolderStatus,
+  journal: Journal,
+): Promise<FolderChanges | null> {
+  const records = readRecords(await journal.copies(folder.path, saved))
+  if (saved.sourceUidValidity !== status.uidValidity) {
+    if (isWhole(saved, records))
+      await recordRenumbered(folder.path, saved, status, records, journal)
+    return null
+  }
+  const connection = (await pair.source()).wire
+  const source = await pair.sourceFolder(folder.pathAsListed)
+  const last = saved.sourceUidNext - 1
+  const since = status.modseq === null ? undefined : (saved.sourceModseq ?? undefined)
+  const { flags, vanished } = await fetchFlags(source, last, { since, connection })
+  const gone = vanished
+    ? copiesIn(records, vanished)
+    : copiesWithout(records, await uidsBelow(source, saved.sourceUidNext))
+  await recordGone(folder.path, saved, gone, 'expunged', journal)
+  return { records, flags: flagsThatDiffer(flags, records, saved) }
+}
+
+/** Of a source that does not count its changes, all flags were fetched. */
+function flagsThatDiffer(
+  flags: ReadonlyMap<number, string[]>,
+  records: CopyRecords,
+  { keywords = [] }: SavedFolder,
+): Map<number, string[]> {
+  const known = [...keywords]
+  const differs = ([uid, now]: [number, string[]]) =>
+    records.get(uid)?.flags !== flagBits(now, known)
+  return new Map([...flags].filter(differs))
+}
+
+/** Records all copies of a folder that the source does not have any more. */
+export async function recordMissingFolder(
+  path: string,
+  saved: SavedFolder,
+  journal: Journal,
+): Promise<number> {
+  const records = readRecords(await journal.copies(path, saved))
+  return recordGone(path, saved, [...records], 'folder_gone', journal)
+}
+
+/** Whether each copy has a record with its UID, so that none would be copied again. */
+function isWhole(saved: SavedFolder, records: CopyRecords): boolean {
+  const gone = parseUidSet(saved.gone ?? '')
+  let known = 0
+  for (const { uid, to } of records) if (to > 0 && !gone.has(uid)) known += 1
+  return known >= saved.copied && saved.intents.length === 0
+}
+
+function copiesIn(records: CopyRecords, sets: readonly string[]): CopyRecord[] {
+  const vanished = parseUidSet(sets.join(','))
+  return [...records].filter(({ uid }) => vanished.has(uid))
+}
+
+function copiesWithout(records: CopyRecords, uids: number[]): CopyRecord[] {
+  const here = createUidSet(uids)
+  return [...records].filter(({ uid }) => !here.has(uid))
+}
+
+/** Records the copies that were not recorded before. @returns how many */
+async function recordGone(
+  folder: string,
+  saved: SavedFolder,
+  records: readonly CopyRecord[],
+  reason: NewDeletion['reason'],
+  journal: Journal,
+): Promise<number> {
+  const gone = parseUidSet(saved.gone ?? '')
+  const news = records.filter(({ uid, to }) => to > 0 && !gone.has(uid))
+  if (news.length === 0) return 0
+  for (const { uid } of news) gone.add(uid)
+  const state = {
+    ...saved,
+    gone: gone.toString(),
+    copied: saved.copied - news.length,
+    bytes: saved.bytes - news.reduce((sum, { size }) => sum + size, 0),
+    seen: null,
+  }
+  await journal.saveDeletions(folder, state, deletionsOf(folder, saved, news, reason))
+  return news.length
+}
+
+async function recordRenumbered(
+  folder: string,
+  saved: SavedFolder,
+  { uidValidity }: FolderStatus,
+  records: CopyRecords,
+  journal: Journal,
+): Promise<void> {
+  const gone = parseUidSet(saved.gone ?? '')
+  const lost = [...records].filter(({ uid, to }) => to > 0 && !gone.has(uid))
+  const { destination, destinationUidValidity, destinationUidNext, copiedTo, keywords } = saved
+  const state = {
+    ...blankFolder({
+      destination,
+      sourceUidValidity: uidValidity,
+      destinationUidValidity,
+      sourceModseq: null,
+      sourceUidNext: 1,
+      destinationUidNext,
+    }),
+    copiedTo,
+    keywords,
+  }
+  await journal.saveDeletions(folder, state, deletionsOf(folder, saved, lost, 'renumbered'))
+}
+
+function deletionsOf(
+  folder: string,
+  { destination, destinationUidValidity }: SavedFolder,
+  records: readonly CopyRecord[],
+  reason: NewDeletion['reason'],
+): NewDeletion[] {
+  return records.map((record) => ({
+    folder,
+    reason,
+    destination,
+    destinationUidValidity,
+    record,
+  }))
+}

@@ -1,0 +1,58 @@
+import type { Kysely } from 'kysely'
+import { Fault } from '../../errors.ts'
+import type { Job } from '../../jobs/job.ts'
+import type { Queue } from '../../jobs/queue.ts'
+import type { DB } from '../../store/tables.ts'
+import { requireSecret } from '../accounts.ts'
+import { findMigration, hasSecret, notifyMigration, saveSecret } from '../store.ts'
+import { encryptSecrets } from '../submit.ts'
+import { endSync } from './end-sync.ts'
+import type { MigrationSyncRequest } from './shapes.ts'
+import { saveSyncs } from './store.ts'
+
+export type SyncDeps = { db: Kysely<DB>; queue: Queue; secretKey: string; syncJob: Job }
+
+type Name = { workspaceId: string; id: string }
+
+/**
+ * Synchronizes a migration again and again, or changes how. The first pass is due at once, or when
+ * the migration has ended.
+ * @throws Fault `not_found`, `conflict` for a dry run and for a mailbox of a batch, `invalid_request`
+ *   without passwords when they were deleted
+ */
+export async function setSync(
+  { db, queue, secretKey, syncJob }: SyncDeps,
+  { workspaceId, id }: Name,
+  { everyMinutes, deletions = 'record', source, destination }: MigrationSyncRequest,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const row = await findMigration(trx, workspaceId, id)
+    if (!row) throw new Fault('not_found', 'The migration was not found.')
+    if (row.batchId !== null)
+      throw new Fault('conflict', 'This migration is part of a batch. Synchronize the batch.')
+    if (row.options.dryRun) throw new Fault('conflict', 'A dry run cannot be synchronized.')
+    if (source || destination || !(await hasSecret(trx, id))) {
+      const secrets = {
+        source: requireSecret(source ?? {}, 'source'),
+        destination: requireSecret(destination ?? {}, 'destination'),
+      }
+      await saveSecret(trx, id, encryptSecrets(secrets, secretKey, id))
+    }
+    await saveSyncs(trx, [id], { workspaceId, everyMinutes, deletions, nextAt: new Date() })
+    await queue.enqueue(trx, syncJob, {})
+    await notifyMigration(trx, workspaceId, id)
+  })
+}
+
+/**
+ * Ends the synchronization of a migration.
+ * @throws Fault `not_found`, `conflict` when it has none
+ */
+export async function stopSync({ db }: SyncDeps, { workspaceId, id }: Name): Promise<void> {
+  const row = await findMigration(db, workspaceId, id)
+  if (!row) throw new Fault('not_found', 'The migration was not found.')
+  if (row.batchId !== null)
+    throw new Fault('conflict', 'This migration is part of a batch. End the synchronization there.')
+  if (!(await endSync(db, workspaceId, id)))
+    throw new Fault('conflict', 'The migration is not synchronized.')
+}

@@ -1,0 +1,40 @@
+import { onAbort } from '../../../net/abort.ts'
+import { listFolders } from '../../../net/imap/folders/list-folders.ts'
+import { createMailboxView } from '../../../net/imap/folders/mailbox-view.ts'
+import { ImapLost } from '../../../net/imap/connection/refusals.ts'
+import { signIn } from '../../../net/imap/connection/session.ts'
+import type { SignIn } from '../../../net/imap/connection/sign-in.ts'
+import { chooseFolders } from '../../engine/plan/plan.ts'
+import { digestOfStatuses } from '../../engine/sync/folder-status.ts'
+import { readStatuses } from '../../engine/sync/sync-plan.ts'
+
+/**
+ * Reads a digest of the state of all folders of a source, as a pass stores it: one sign-in and one
+ * listing. No folder is opened where the server counts its changes (RFC 7162).
+ * @param folders paths; empty for all
+ * @returns null where the server reports too little
+ * @throws Fault when the sign-in fails, ImapRefused, ImapLost
+ */
+export async function readSourceDigest(
+  account: SignIn,
+  folders: readonly string[],
+  signal: AbortSignal,
+): Promise<string | null> {
+  const session = await signIn(account, signal)
+  const { wire } = session
+  const leave = onAbort([signal], () =>
+    wire.destroy(new ImapLost('timeout', 'It did not answer in time.')),
+  )
+  try {
+    const listing = await listFolders(session, { withModseq: true })
+    const chosen = chooseFolders(listing, folders.length === 0 ? 'all' : folders)
+    const changed = () => new ImapLost('protocol', 'The source assigned new UIDs to its messages.')
+    const statuses = await readStatuses(chosen, async (name) =>
+      createMailboxView(wire, { verb: 'EXAMINE', name, changed }),
+    )
+    return digestOfStatuses(statuses)
+  } finally {
+    leave()
+    await wire.logout()
+  }
+}

@@ -1,0 +1,22 @@
+import type { Kysely } from 'kysely'
+import type { DB } from '../../store/tables.ts'
+import { eraseEndedSecret, notifyMigration } from '../store.ts'
+import { deleteSync } from './store.ts'
+
+/**
+ * Ends the synchronization of a migration and deletes its passwords. A pass that runs is completed
+ * first.
+ * @returns false when it has none
+ */
+export async function endSync(
+  db: Kysely<DB>,
+  workspaceId: string,
+  migrationId: string,
+): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    if (!(await deleteSync(trx, migrationId))) return false
+    await eraseEndedSecret(trx, migrationId)
+    await notifyMigration(trx, workspaceId, migrationId)
+    return true
+  })
+}

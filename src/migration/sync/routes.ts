@@ -1,0 +1,76 @@
+import { Type } from 'typebox'
+import { Fault } from '../../errors.ts'
+import { callerOf } from '../../http/auth.ts'
+import { Done, responses, Success, Uuid } from '../../http/schema.ts'
+import type { App } from '../../http/server.ts'
+import { findMigration } from '../store.ts'
+import { setSync, stopSync, type SyncDeps } from './actions.ts'
+import { MigrationSync, MigrationSyncRequest, SyncPasses } from './shapes.ts'
+import { countDeletions, findSync, listPasses } from './store.ts'
+import type { SyncRow } from './sync-row.ts'
+import { presentPass, presentSync } from './view.ts'
+
+const tags = ['Migration']
+const params = Type.Object({ id: Uuid })
+const path = '/api/v1/imap/migrate/:id/sync'
+
+/** Registers the routes of the standing synchronization of a migration. */
+export function syncRoutes(app: App, deps: SyncDeps): void {
+  app.put(
+    path,
+    {
+      config: { limit: 'connections' },
+      schema: {
+        summary: 'Synchronize a migration again and again',
+        description:
+          'Each pass copies new messages and follows flags, moves and deletions of copied ones. Calling it again changes the settings and starts a pass.',
+        operationId: 'setMigrationSync',
+        tags,
+        params,
+        body: MigrationSyncRequest,
+        response: responses(Success(MigrationSync)),
+      },
+    },
+    async (request) => {
+      const { id } = request.params
+      await setSync(deps, { workspaceId: callerOf(request).workspaceId, id }, request.body)
+      return { success: true, data: presentSync((await findSync(deps.db, id)) as SyncRow) }
+    },
+  )
+  app.delete(
+    path,
+    {
+      schema: {
+        summary: 'End the synchronization of a migration',
+        description: 'A running pass is completed. The passwords are deleted.',
+        operationId: 'endMigrationSync',
+        tags,
+        params,
+        response: responses(Done),
+      },
+    },
+    async (request) => {
+      await stopSync(deps, { workspaceId: callerOf(request).workspaceId, id: request.params.id })
+      return { success: true }
+    },
+  )
+  app.get(
+    `${path}/passes`,
+    {
+      schema: {
+        summary: 'List the passes of a migration that changed something or failed',
+        operationId: 'listMigrationPasses',
+        tags,
+        params,
+        response: responses(Success(SyncPasses)),
+      },
+    },
+    async (request) => {
+      const { id } = request.params
+      if (!(await findMigration(deps.db, callerOf(request).workspaceId, id)))
+        throw new Fault('not_found', 'The migration was not found.')
+      const passes = (await listPasses(deps.db, id)).map(presentPass)
+      return { success: true, data: { passes, deletions: await countDeletions(deps.db, id) } }
+    },
+  )
+}
