@@ -59,9 +59,7 @@ export function agoText(date: Date, now: number): string {
   const minutes = Math.floor((now - date.getTime()) / 60_000)
   if (minutes < 1) return messages.time.justNow
   if (minutes < 60) return messages.time.minutesAgo(minutes)
-  const today = new Date(now)
-  if (date.toDateString() === today.toDateString()) return FORMATS.clock(date)
-  return dayIn(date, today)
+  return timeOrDay(date, new Date(now))
 }
 
 /**
@@ -72,9 +70,12 @@ export function untilText(date: Date, now: number): string {
   const minutes = Math.ceil((date.getTime() - now) / 60_000)
   if (minutes < 1) return messages.time.now
   if (minutes < 60) return messages.time.inMinutes(minutes)
-  const today = new Date(now)
-  if (date.toDateString() === today.toDateString()) return FORMATS.clock.format(date)
-  return dayIn(date, today)
+  return timeOrDay(date, new Date(now))
+}
+
+/** The time of today, or the day. */
+function timeOrDay(date: Date, today: Date): string {
+  return date.toDateString() === today.toDateString() ? FORMATS.clock(date) : dayIn(date, today)
 }
 
 /**
