@@ -163,6 +163,7 @@ class MboxScanner {
     const next = Buffer.alloc(LOOKAHEAD_BYTES)
     const length = readSync(this.#fd, next, 0, next.length, place)
     const start = startOf(next.subarray(0, length))
+    if (place + start === this.#fileSize) return true
     return isFrom(next, start) && isSeparator(next, start, true)
   }
 

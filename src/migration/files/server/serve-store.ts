@@ -165,7 +165,7 @@ class StoreSession {
     }
     if (verb === 'UID SEARCH') return done(searchLine(this.#selected, text))
     if (verb === 'UID FETCH') {
-      await this.#fetch(name, rest)
+      await this.#sendMessages(name, rest)
       return done()
     }
     if (verb === 'UID STORE') {
@@ -190,7 +190,7 @@ class StoreSession {
       .join('')
   }
 
-  async #fetch(set: string, items: string): Promise<void> {
+  async #sendMessages(set: string, items: string): Promise<void> {
     const folder = this.#selected
     if (!folder) return
     const { messages } = folder
