@@ -1,4 +1,7 @@
+import type { Transaction } from 'kysely'
 import type { Job } from '../jobs/job.ts'
+import type { Queue } from '../jobs/queue.ts'
+import type { DB } from '../store/tables.ts'
 import type { RouteContext } from '../module.ts'
 import type { Routes } from '../http/scopes.ts'
 import type { FutureTimestamp } from '../store/clock.ts'
@@ -8,6 +11,7 @@ import { batchRoutes } from './batches/routes.ts'
 import { batchSchedulerJob } from './batches/scheduler.ts'
 import { migrationJob, type MigrationJobDeps } from './jobs.ts'
 import { migrationRoutes } from './routes.ts'
+import { abandonedMigrationsJob, resumeAfterConsent } from './consent/resume.ts'
 import { ENCRYPTED_COLUMNS } from './submit.ts'
 
 /**
@@ -29,7 +33,7 @@ export function createMigrationModule({
   const job = migrationJob({ ...deps, batchScheduler: () => scheduler })
   const scheduler = batchSchedulerJob({ ...deps, job })
   return {
-    jobs: [job, scheduler] as Job[],
+    jobs: [job, scheduler, abandonedMigrationsJob(deps)] as Job[],
     encryptedColumns: [...ENCRYPTED_COLUMNS, ...BATCH_ENCRYPTED_COLUMNS],
     futureTimestamps: FUTURE_TIMESTAMPS,
     routes: {
@@ -38,5 +42,12 @@ export function createMigrationModule({
         batchRoutes(app, { ...deps, ...context, scheduler, notifications })
       },
     } satisfies Routes<Pick<RouteContext, 'queue' | 'events' | 'reauthenticate'>>,
+    /** Continues the migrations that waited for a credential, which was renewed. */
+    onCredentialRenewed: (
+      trx: Transaction<DB>,
+      workspaceId: string,
+      credentialId: string,
+      queue: Queue,
+    ) => resumeAfterConsent(trx, { workspaceId, credentialId }, { queue, job }),
   }
 }

@@ -38,6 +38,13 @@ export const Administrator = Type.Object(
   },
 )
 
+const CredentialId = {
+  ...Uuid,
+  description: 'A sign-in at the provider of the mailbox, instead of a password.',
+} as typeof Uuid
+/** One of these is required. */
+const SECRETS = ['password', 'accessToken', 'credentialId']
+
 /** An IMAP account and its credentials. */
 export const Connection = Type.Object(
   {
@@ -52,11 +59,12 @@ export const Connection = Type.Object(
     accessToken: Type.Optional(
       Type.String({ ...Secret, description: 'For XOAUTH2, instead of a password.' }),
     ),
+    credentialId: Type.Optional(CredentialId),
     administrator: Type.Optional(Administrator),
     tlsVerify: Type.Boolean({ default: true }),
   },
   {
-    anyOf: [{ required: ['password'] }, { required: ['accessToken'] }],
+    anyOf: SECRETS.map((name) => ({ required: [name] })),
     examples: [{ host: 'imap.example.com', user: 'alice@example.com', password: 'secret' }],
   },
 )
@@ -146,7 +154,8 @@ const Queue = Nullable(
   Type.Object({ position: Type.Integer({ minimum: 1 }), totalInQueue: Type.Integer() }),
 )
 const Status = Type.Enum(['pending', 'running', 'paused', 'completed', 'failed'], {
-  description: '`paused`: the batch that it is part of is paused.',
+  description:
+    '`paused`: the batch that it is part of is paused; without a batch, an account must sign in at its provider again (`consent_needed`).',
 })
 
 export const CreatedMigration = Type.Object({
@@ -235,6 +244,10 @@ const UsedSignIn = Type.Object(
     administrator: Nullable(
       Type.String({ description: 'The administrator whose password is used.' }),
     ),
+    credentialId: Nullable({
+      ...Uuid,
+      description: 'The sign-in at the provider of the mailbox (`/api/v1/imap/credentials`).',
+    } as typeof Uuid),
   },
   { description: 'How the migration signs in. Secrets are never returned.' },
 )
@@ -295,8 +308,12 @@ export const MigrationPage = Type.Object({
   ),
 })
 const Renewed = Type.Object(
-  { password: Type.Optional(Secret), accessToken: Type.Optional(Secret) },
-  { anyOf: [{ required: ['password'] }, { required: ['accessToken'] }] },
+  {
+    password: Type.Optional(Secret),
+    accessToken: Type.Optional(Secret),
+    credentialId: Type.Optional(CredentialId),
+  },
+  { anyOf: SECRETS.map((name) => ({ required: [name] })) },
 )
 
 /** The credentials of both accounts, because the stored ones were deleted. */

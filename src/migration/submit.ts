@@ -9,25 +9,29 @@ import type { DB } from '../store/tables.ts'
 import { isInbox } from './engine/plan/mapping.ts'
 import type { MigrationProgress } from './engine/progress/progress.ts'
 import type { NewMigration, Retry } from './shapes.ts'
+import { KEEP_DAYS } from '../mail-credentials/limits.ts'
+import { extendCredentials } from '../mail-credentials/store.ts'
 import {
-  resolveAccount,
+  openAccount,
   splitConnection,
   requireSecret,
-  type NetDeps,
+  type AccountDeps,
   type AccountSecret,
 } from './accounts.ts'
 import {
+  credentialsOf,
   countThisMonth,
   findMigration,
   insertMigration,
   lockPlan,
   requeueMigration,
+  type AccountAddress,
   type MigrationRow,
 } from './store.ts'
 
 /** `workspaceId` is the account whose share of the slots it uses. */
 export type MigrationData = { migrationId: string; workspaceId?: string }
-export type SubmitDeps = NetDeps & {
+export type SubmitDeps = AccountDeps & {
   db: Kysely<DB>
   queue: Queue
   job: Job<MigrationData>
@@ -89,13 +93,12 @@ export async function submitMigration(
   requireDistinct(folders)
   // Checked before the hosts are looked up, so that an account at its limit gets this error first.
   if (!dryRun) await db.transaction().execute((trx) => requireLeft(trx, workspaceId))
-  await resolveAccount({ ...source.reached, ...source.secret }, deps, signal, 'source.host')
-  await resolveAccount(
-    { ...destination.reached, ...destination.secret },
-    deps,
-    signal,
-    'destination.host',
-  )
+  const checked = { workspaceId, signal }
+  await openAccount({ ...source.reached, ...source.secret }, deps, { ...checked, side: 'source' })
+  await openAccount({ ...destination.reached, ...destination.secret }, deps, {
+    ...checked,
+    side: 'destination',
+  })
   const row = {
     workspaceId,
     source: source.reached,
@@ -108,6 +111,7 @@ export async function submitMigration(
   const secrets = { source: source.secret, destination: destination.secret }
   return db.transaction().execute(async (trx) => {
     if (!dryRun) await requireLeft(trx, workspaceId)
+    await extendCredentials(trx, workspaceId, credentialsOf(row), KEEP_DAYS.used)
     const id = await insertMigration(trx, row, (newId) => encryptSecrets(secrets, secretKey, newId))
     await queue.enqueue(trx, job, { migrationId: id, workspaceId })
     return (await findMigration(trx, workspaceId, id)) as MigrationRow
@@ -175,16 +179,24 @@ export async function retryMigration(
   request: Retry,
 ): Promise<MigrationRow> {
   const { db, queue, job, secretKey } = deps
-  const secrets = {
-    source: requireSecret(request.source, 'source'),
-    destination: requireSecret(request.destination, 'destination'),
+  const [source, destination] = [
+    renewed(request.source, 'source'),
+    renewed(request.destination, 'destination'),
+  ]
+  const secrets = { source: source.secret, destination: destination.secret }
+  const row = await findMigration(db, workspaceId, id)
+  if (!row) throw new Fault('not_found', 'The migration was not found.')
+  if (row.batchId !== null)
+    throw new Fault('conflict', 'This migration is part of a batch. Retry it there.')
+  const again = {
+    ...row,
+    source: source.applyTo(row.source),
+    destination: destination.applyTo(row.destination),
   }
+  await requireCredentials(deps, again)
   return db.transaction().execute(async (trx) => {
-    const row = await findMigration(trx, workspaceId, id)
-    if (!row) throw new Fault('not_found', 'The migration was not found.')
-    if (row.batchId !== null)
-      throw new Fault('conflict', 'This migration is part of a batch. Retry it there.')
-    if (!(await requeueMigration(trx, workspaceId, id, encryptSecrets(secrets, secretKey, id)))) {
+    await extendCredentials(trx, workspaceId, credentialsOf(again), KEEP_DAYS.used)
+    if (!(await requeueMigration(trx, again, encryptSecrets(secrets, secretKey, id)))) {
       throw new Fault(
         'conflict',
         `Only a failed migration can be retried. This one is ${row.status}.`,
@@ -193,4 +205,25 @@ export async function retryMigration(
     await queue.enqueue(trx, job, { migrationId: id, workspaceId })
     return (await findMigration(trx, workspaceId, id)) as MigrationRow
   })
+}
+
+/** The new secret of a side, or its credential. */
+function renewed({ credentialId, ...given }: Retry['source'], side: 'source' | 'destination') {
+  return {
+    secret: credentialId === undefined ? requireSecret(given, side) : {},
+    applyTo: ({ credentialId: _, ...address }: AccountAddress): AccountAddress =>
+      credentialId === undefined ? address : { ...address, credentialId },
+  }
+}
+
+async function requireCredentials(
+  { openTokens }: SubmitDeps,
+  { workspaceId, source, destination }: MigrationRow,
+): Promise<void> {
+  for (const [side, { credentialId, host, tlsVerify }] of Object.entries({ source, destination }))
+    if (credentialId !== undefined)
+      await openTokens(
+        { workspaceId, credentialId, path: `${side}.credentialId` },
+        { host, tlsVerify },
+      )
 }

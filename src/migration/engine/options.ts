@@ -1,6 +1,6 @@
 import type { Logger } from '../../log.ts'
 import type { WaitTimes } from '../limits.ts'
-import type { MigrationAccount } from './connections/connection-pair.ts'
+import type { MigrationAccount } from './connections/fresh-sign-in.ts'
 import type { MigrationNote } from './context.ts'
 import type { Journal } from './journal/journal.ts'
 import type { MigrationProgress } from './progress/progress.ts'
