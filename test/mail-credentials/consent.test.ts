@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { createMailCredentialsModule } from '../../src/mail-credentials/module.ts'
+import { createResolver } from '../../src/net/dns.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { startMailProvider, type MailProviderServer } from '../servers/mail-provider.ts'
-import { startTestService, type Person, type TestService } from '../service.ts'
+import { SERVICE_KEY, startTestService, type Person, type TestService } from '../service.ts'
 import { BASE_URL, CALLBACK, signedInBrowser, type MailBrowser } from './browser.ts'
 
 let provider: MailProviderServer
@@ -124,10 +127,6 @@ describe('a sign-in to a mailbox at its provider', () => {
     })
     const approved = await browser.visit(`${CALLBACK}?admin_consent=True&tenant=x`)
     expect(approved.status).toBe(200)
-    provider.state.isAway = true
-    const away = await browser.ask('oauth/consents', { provider: 'other' })
-    provider.state.isAway = false
-    expect(away.status).toBe(201)
   })
 
   it('renews the credential of the same person, and no other one', async () => {
@@ -172,10 +171,10 @@ describe('a sign-in to a mailbox at its provider', () => {
     const member = await portreeve.addMember(alice.id, 'Erin', 'member')
     const removed = await signedInBrowser(portreeve, member)
     const { url } = await removed.start(undefined, { 'x-workspace': alice.id })
-    await database.pool.query('delete from membership where account_id = $1 and workspace_id = $2', [
-      member.id,
-      alice.id,
-    ])
+    await database.pool.query(
+      'delete from membership where account_id = $1 and workspace_id = $2',
+      [member.id, alice.id],
+    )
     expect((await removed.visit(url)).status).toBe(400)
     const reader = await portreeve.addMember(alice.id, 'Rosa', 'read-only')
     const reading = await signedInBrowser(portreeve, reader)
@@ -216,5 +215,107 @@ describe('a sign-in to a mailbox at its provider', () => {
     expect((await remove()).status).toBe(200)
     expect((await remove()).status).toBe(404)
     expect((await browser.ask('credentials')).text).not.toContain(credential?.id)
+  })
+})
+
+describe('an access token', () => {
+  /** What an instance hands to migrations, with its own pool. */
+  async function openTokens(credentialId: string) {
+    const { db, close } = openDatabase(portreeve.databaseUrl)
+    const resolver = createResolver({ servers: [] })
+    onTestFinished(async () => {
+      resolver.close()
+      await close()
+    })
+    const module = createMailCredentialsModule({
+      db,
+      secretKey: SERVICE_KEY,
+      resolver,
+      allowPrivate: true,
+      config: readConfig({ BASE_URL, ...provider.settings }),
+      isUsed: async () => false,
+      onRenewed: async () => {},
+    })
+    const server = { host: '127.0.0.1', tlsVerify: true }
+    return module.openTokens({ workspaceId: alice.id, credentialId }, server)
+  }
+
+  /** A credential whose access token has so many seconds left of an hour. */
+  async function consentOf(subject: string, secondsLeft: number): Promise<string> {
+    as(subject)
+    const { credential } = await browser.consent()
+    const id = credential?.id ?? ''
+    await leave(id, secondsLeft)
+    return id
+  }
+
+  const leave = (id: string, seconds: number, lifetime = 3600) =>
+    database.pool.query(
+      `update mail_credential set lifetime_seconds = $3,
+         access_expires_at = now() + make_interval(secs => $2) where id = $1`,
+      [id, seconds, lifetime],
+    )
+
+  const stateOf = async (id: string) => {
+    const { json } = await browser.ask('credentials')
+    return (json.data as { id: string; state: string; problem: string }[]).find(
+      (each) => each.id === id,
+    )
+  }
+
+  it('is refreshed once by several instances, before it expires and when it is rejected', async () => {
+    const id = await consentOf('gus', 0)
+    const instances = await Promise.all([1, 2, 3].map(() => openTokens(id)))
+    const before = provider.state.refreshes
+    const ask = (rejected?: string) =>
+      Promise.all([...instances, ...instances].map((fresh) => fresh(rejected)))
+    const first = new Set(await ask())
+    expect([first.size, provider.state.refreshes - before]).toEqual([1, 1])
+    const [token] = first
+    const second = new Set(await ask(token))
+    expect([second.size, second.has(token!), provider.state.refreshes - before]).toEqual([
+      1,
+      false,
+      2,
+    ])
+    // An hour is left, and then four minutes of it: less than five.
+    expect(await ask()).toEqual(Array.from({ length: 6 }, () => [...second][0]))
+    await leave(id, 240)
+    const third = new Set(await ask())
+    expect([third.size, provider.state.refreshes - before]).toEqual([1, 3])
+    // Of a token for ten seconds, three may be left.
+    await leave(id, 3, 10)
+    expect(new Set(await ask())).toEqual(third)
+  })
+
+  it('is used while the provider is away, as long as it is valid', async () => {
+    const id = await consentOf('hal', 3600)
+    const [fresh] = [await openTokens(id)]
+    const token = await fresh()
+    await leave(id, 60)
+    provider.state.isAway = true
+    try {
+      expect(await fresh()).toBe(token)
+      await expect(fresh(token)).rejects.toMatchObject({ code: 'upstream_unreachable' })
+      expect(await stateOf(id)).toMatchObject({ state: 'valid', problem: null })
+    } finally {
+      provider.state.isAway = false
+    }
+    expect(await fresh(token)).not.toBe(token)
+  })
+
+  it('ends with the permission, until the person signs in again', async () => {
+    const id = await consentOf('ida', 0)
+    await provider.revokeAll()
+    const [one, other] = await Promise.all([openTokens(id), openTokens(id)])
+    for (const fresh of [one, other])
+      await expect(fresh()).rejects.toThrow(
+        /ida@mail.test: The permission at Example Mail has ended/,
+      )
+    expect(await stateOf(id)).toMatchObject({ state: 'consent_needed' })
+    as('ida')
+    await browser.consent({ provider: 'other', credentialId: id })
+    expect(await other()).toBe(await one())
+    expect(await stateOf(id)).toMatchObject({ state: 'valid', problem: null })
   })
 })
