@@ -182,7 +182,7 @@ async function renew(
   const row = await lockCredential(trx, workspaceId, id)
   if (!row) return undefined
   if (row.subject !== null && row.subject !== person?.subject) {
-    const message = `You signed in as ${person?.account ?? 'somebody else'}, but this is for ${row.account}. Sign in again with that account.`
+    const message = `You signed in as ${person?.account ?? 'another user'}, but this is for ${row.account}. Sign in again with that account.`
     throw new OAuthRejected({ kind: 'consent', message })
   }
   await saveTokens(trx, id, encrypted(tokens, secretKey, id))
