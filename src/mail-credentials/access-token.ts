@@ -4,7 +4,7 @@ import { notifyChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
 import { KEEP_DAYS } from './limits.ts'
 import type { OAuthClient, Tokens } from './oauth-client.ts'
-import { OAuthRejected, type OAuthProblem } from './oauth-problem.ts'
+import { OAuthRejected, toFault } from './oauth-problem.ts'
 import type { ProviderId } from './providers.ts'
 import {
   findCredential,
@@ -97,7 +97,7 @@ async function refresh(
     }
     // The provider is away: the token at hand may still do.
     if (row.isValid && stored.accessToken !== rejected) return stored.accessToken
-    throw problem ? faultOf(problem, error) : error
+    throw toFault(error)
   }
 }
 
@@ -119,11 +119,6 @@ function currentToken(
   if (!row.isFresh) return null
   const { accessToken } = decryptTokens(row.sealed, secretKey, row.id)
   return accessToken === rejected ? null : accessToken
-}
-
-export function faultOf({ kind, message }: OAuthProblem, cause: unknown): Fault {
-  const code = kind === 'later' ? 'upstream_unreachable' : 'upstream_rejected'
-  return new Fault(code, message, { cause })
 }
 
 function requireFound(row: CredentialRow | undefined): CredentialRow {

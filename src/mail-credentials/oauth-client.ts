@@ -98,6 +98,14 @@ export function createOAuthClient(provider: MailProvider, guardedFetch: GuardedF
         return grantOf(tokens, provider)
       }),
 
+    /** Whether people can sign in on another device. */
+    offersDeviceCode: (): Promise<boolean> =>
+      ask(
+        async (client) =>
+          provider.hasDeviceCode &&
+          client.serverMetadata().device_authorization_endpoint !== undefined,
+      ),
+
     /** Begins a sign-in on another device. */
     startDevice: (): Promise<DeviceCode> =>
       ask((client) => oidc.initiateDeviceAuthorization(client, { scope })),

@@ -28,6 +28,14 @@ export class OAuthRejected extends Error {
   }
 }
 
+/** Converts a rejection to a fault; other errors stay as they are. */
+export function toFault(error: unknown): unknown {
+  if (!(error instanceof OAuthRejected)) return error
+  const { kind, message } = error.problem
+  const code = kind === 'later' ? 'upstream_unreachable' : 'upstream_rejected'
+  return new Fault(code, message, { cause: error })
+}
+
 /**
  * Converts errors of openid-client.
  * @returns OAuthRejected, or a Fault where the provider was not reached

@@ -21,7 +21,7 @@ export type MailProvider = {
   parameters: Record<string, string>
   /** Its IMAP servers. A token is sent to no other host. */
   hosts: string[]
-  /** Whether its mailboxes can be signed in to with a device code. */
+  /** Whether its device codes are valid for mailboxes. */
   hasDeviceCode: boolean
 }
 
@@ -100,7 +100,7 @@ function otherProvider(config: ProviderConfig): Known {
     // OpenID Connect Core 1.0, 11: needed for offline_access.
     parameters: scopes.includes('offline_access') ? { prompt: 'consent' } : {},
     hosts: config.OAUTH_OTHER_HOSTS,
-    hasDeviceCode: endpoints === null || device !== undefined,
+    hasDeviceCode: true,
   }
 }
 

@@ -27,7 +27,9 @@ afterAll(async () => {
   await provider.stop()
 })
 
-const as = (subject: string) => Object.assign(provider.state, { person: subject, denied: null })
+function as(subject: string): MailProviderServer['state'] {
+  return Object.assign(provider.state, { person: subject, denied: null })
+}
 
 /** The whole row of a table as the database has it. */
 async function rowsOf(table: string): Promise<string> {

@@ -32,6 +32,8 @@ export async function startMailProvider(redirectUri: string, { lifetimeSeconds =
         client_id: MAIL_CLIENT.id,
         client_secret: MAIL_CLIENT.secret,
         redirect_uris: [redirectUri],
+        // Any port of this machine fits a native client (RFC 8252, 7.3).
+        application_type: redirectUri.startsWith('http://127.0.0.1/') ? 'native' : 'web',
         token_endpoint_auth_method: 'client_secret_post',
         grant_types: [
           'authorization_code',
@@ -116,10 +118,53 @@ export async function startMailProvider(redirectUri: string, { lifetimeSeconds =
       }
       grants.clear()
     },
+    /** Signs `person` in on another device, with the code that a program shows. */
+    async enterCode(userCode: string): Promise<void> {
+      const cookies = new Map<string, string>()
+      let page = await visit(cookies, new URL(`/device?user_code=${userCode}`, issuer))
+      for (let forms = 0; forms < 3 && page.includes('<form'); forms += 1)
+        page = await visit(cookies, new URL('/device', issuer), fieldsOf(page))
+      if (/error/i.test(page)) throw new Error(page)
+    },
+    /** Signs `person` in, in a browser. */
+    async signIn(address: string): Promise<void> {
+      await visit(new Map(), new URL(address))
+    },
     async stop(): Promise<void> {
       server.closeAllConnections()
       server.close()
       await once(server, 'close')
     },
   }
+}
+
+/** The hidden fields of a form, with its confirmation. */
+function fieldsOf(page: string): URLSearchParams {
+  const inputs = [...page.matchAll(/<input[^>]*>/g)].map(([input]) => input)
+  const valueOf = (input: string, name: string) =>
+    new RegExp(`${name}="([^"]*)"`).exec(input)?.[1] ?? ''
+  const fields = inputs.map((input): [string, string] => [
+    valueOf(input, 'name'),
+    valueOf(input, 'value'),
+  ])
+  return new URLSearchParams([...fields.filter(([name]) => name !== 'abort'), ['confirm', 'yes']])
+}
+
+/** Opens a page with a cookie jar, and follows its redirects. */
+async function visit(
+  cookies: Map<string, string>,
+  url: URL,
+  body?: URLSearchParams,
+): Promise<string> {
+  const response = await fetch(url, {
+    redirect: 'manual',
+    headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+    ...(body && { method: 'POST', body }),
+  })
+  for (const line of response.headers.getSetCookie()) {
+    const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+    cookies.set(name, value)
+  }
+  const location = response.headers.get('location')
+  return location ? visit(cookies, new URL(location, url)) : response.text()
 }

@@ -1,17 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { readCommandSecret, readConfig } from '../../config.ts'
 import { resolveAccount } from '../../migration/accounts.ts'
-import { createResolver } from '../../net/dns.ts'
-import type {
-  Administrator,
-  AdministratorMethod,
-  SignIn,
-} from '../../net/imap/connection/sign-in.ts'
+import { createResolver, type Resolver } from '../../net/dns.ts'
+import type { MigrationAccount } from '../../migration/engine/connections/fresh-sign-in.ts'
+import type { Administrator, AdministratorMethod } from '../../net/imap/connection/sign-in.ts'
 import { UsageError } from '../command.ts'
 import { askSecret } from '../prompt.ts'
 import type { MigrateFlags } from './flags.ts'
+import { signInAtProvider } from './provider-sign-in.ts'
 
-export type Accounts = { source: SignIn; destination: SignIn }
+export type Accounts = { source: MigrationAccount; destination: MigrationAccount }
 
 /**
  * The two accounts of a migration with their credentials: from the environment, files, or prompts.
@@ -26,26 +24,34 @@ export async function accountsOf(values: MigrateFlags): Promise<Accounts> {
     ...addressOf(values.destination, '--destination'),
     ...administratorOf(values['destination-admin'], values['destination-admin-method']),
   }
-  const secrets = {
-    source: await secretFor('SOURCE', source, values['source-password-file']),
-    destination: await secretFor('DESTINATION', destination, values['destination-password-file']),
-  }
   const resolver = createResolver({ servers: readConfig().DNS_SERVERS })
+  // One after the other: each may prompt.
+  return {
+    source: await openSide('SOURCE', source, values, resolver),
+    destination: await openSide('DESTINATION', destination, values, resolver),
+  }
+}
+
+type Address = Named & { host: string; port: number; secure: boolean }
+
+async function openSide(
+  side: 'SOURCE' | 'DESTINATION',
+  address: Address,
+  values: MigrateFlags,
+  resolver: Resolver,
+): Promise<MigrationAccount> {
+  const name = side.toLowerCase() as Lowercase<typeof side>
+  const provider = values[`${name}-sign-in`]
+  if (provider !== undefined && address.administrator)
+    throw new UsageError(`Use --${name}-sign-in or --${name}-admin, not both.`)
+  const secret =
+    provider === undefined ? await secretFor(side, address, values[`${name}-password-file`]) : {}
   // The user of this terminal can connect to private addresses anyway.
   const deps = { resolver, allowPrivate: true }
   const [tlsVerify, signal] = [!values['no-verify'], AbortSignal.timeout(15_000)]
-  try {
-    return {
-      source: await resolveAccount({ ...source, ...secrets.source, tlsVerify }, deps, signal),
-      destination: await resolveAccount(
-        { ...destination, ...secrets.destination, tlsVerify },
-        deps,
-        signal,
-      ),
-    }
-  } finally {
-    resolver.close()
-  }
+  const account = await resolveAccount({ ...address, ...secret, tlsVerify }, deps, signal)
+  if (provider === undefined) return { account }
+  return { account, freshToken: await signInAtProvider(provider, address, resolver) }
 }
 
 /** `imaps://alice@example.org@imap.example.org:993`: the host is what follows the last @. */

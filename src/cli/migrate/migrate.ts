@@ -7,6 +7,7 @@ export const migrateCommand = defineCommand({
   description: [
     'It copies folders of one IMAP account to another and verifies every message. It needs no service and no database. Ctrl-C stops it. Run the same command again to continue, and later to copy new messages.',
     'Passwords come from the files named by flags, from PORTREEVE_SOURCE_PASSWORD and PORTREEVE_DESTINATION_PASSWORD, or from a prompt. For OAuth access tokens, set PORTREEVE_SOURCE_TOKEN and PORTREEVE_DESTINATION_TOKEN.',
+    'With --source-sign-in or --destination-sign-in, you sign in at the provider (OAuth): with a code on any device at Microsoft, in a browser on this machine at Google, Yahoo and Fastmail. Set the client ID first, such as OAUTH_GOOGLE_CLIENT_ID. The sign-in ends with the command.',
     'With --source-admin or --destination-admin, the password is that of an administrator who opens the mailbox of the user in the URL. Methods: authzid (SASL PLAIN), cyrus (the same, after a check that the mailbox exists), master (user*administrator).',
     'With --batch, it copies all mailboxes of a CSV file, several at once, and prints a line for each. Files of imapsync, Microsoft 365, MigrationWiz and NethServer are recognized, and any file with headers such as source_user and destination_password. After three rejected sign-ins in a row at a host, the remaining mailboxes of that host are skipped.',
   ],

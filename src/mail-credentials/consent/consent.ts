@@ -8,7 +8,7 @@ import { newUuid } from '../../store/uuid.ts'
 import { encrypted, requireClient, type CredentialDeps } from '../access-token.ts'
 import { MAX_CREDENTIALS, MAX_OPEN_CONSENTS } from '../limits.ts'
 import type { Grant } from '../oauth-client.ts'
-import { OAuthRejected, type OAuthProblem } from '../oauth-problem.ts'
+import { OAuthRejected, toFault, type OAuthProblem } from '../oauth-problem.ts'
 import { identifiesPerson, type MailProvider, type ProviderId } from '../providers.ts'
 import {
   countCredentials,
@@ -55,7 +55,9 @@ export async function startConsent(
   const client = requireClient(deps.clients, { provider })
   const username = user.trim() || null
   await requireSensible(deps, starter, client.provider, { username, credentialId })
-  const { url, checks } = await client.start(deps.redirectUri, username).catch(asFault)
+  const { url, checks } = await client.start(deps.redirectUri, username).catch((error: unknown) => {
+    throw toFault(error)
+  })
   const id = newUuid()
   const expiresAt = await insertConsent(deps.db, {
     ...starter,
@@ -212,10 +214,4 @@ async function insert(
 /** States are stored as hashes, so that a copy of the database completes no sign-in. */
 function hashOf(state: string): Buffer {
   return createHash('sha256').update(state).digest()
-}
-
-function asFault(error: unknown): never {
-  throw error instanceof OAuthRejected
-    ? new Fault('upstream_rejected', error.message, { cause: error })
-    : error
 }
