@@ -1,5 +1,5 @@
 import * as oidc from 'openid-client'
-import { Fault } from '../errors.ts'
+import { Fault, messageOf } from '../errors.ts'
 import type { MailProvider } from './providers.ts'
 
 /**
@@ -55,12 +55,12 @@ export function describeFailure(error: unknown, provider: MailProvider): OAuthRe
       ),
       error,
     )
-  return isAway(error)
-    ? new OAuthRejected(unavailable(provider), error)
-    : new OAuthRejected(
-        { kind: 'client', message: `${provider.name} sent a response that cannot be used.` },
-        error,
-      )
+  if (isAway(error)) return new OAuthRejected(unavailable(provider))
+  // Not with the error as the cause: it may hold the response, with tokens, which would be logged.
+  return new OAuthRejected({
+    kind: 'client',
+    message: `${provider.name} sent a response that cannot be used: ${messageOf(error)}.`,
+  })
 }
 
 /** A status that is no error of OAuth: the provider is overloaded or down. */
