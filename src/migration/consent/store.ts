@@ -26,7 +26,10 @@ export async function isCredentialUsed(
   return row !== undefined
 }
 
-/** The migrations that wait until a person signs in again. */
+/**
+ * The migrations that wait until a person signs in again, and locks them. One that another
+ * transaction has locked is about to end.
+ */
 export async function listWaitingFor(
   db: Transaction<DB>,
   workspaceId: string,
@@ -40,6 +43,7 @@ export async function listWaitingFor(
     .where('m.batchId', 'is', null)
     .where(uses(credentialId))
     .forUpdate()
+    .skipLocked()
     .execute()
   return rows.map(({ id }) => id)
 }

@@ -24,11 +24,16 @@ type SecretFieldProps = {
 export function SecretField({ prefix = '', initial, user, onGranted, ...rest }: SecretFieldProps) {
   const known = initial && 'credentialId' in initial ? initial.credentialId : null
   const [credentialId, setCredentialId] = useState(known)
-  if (credentialId !== null)
+  const { data } = useQuery({ ...mailCredentialsQuery, enabled: credentialId !== null })
+  const credential = data?.find(({ id }) => id === credentialId)
+  // An earlier sign-in may have been deleted meanwhile; a new one may not be in the list yet.
+  const isDeleted = data !== undefined && !credential && credentialId === known
+  if (credentialId !== null && !isDeleted)
     return (
       <SignedIn
         name={`${prefix}credentialId`}
         id={credentialId}
+        credential={credential}
         onOther={() => setCredentialId(null)}
       />
     )
@@ -46,27 +51,28 @@ export function SecretField({ prefix = '', initial, user, onGranted, ...rest }: 
   )
 }
 
+type SignedInProps = {
+  name: string
+  id: string
+  credential: MailCredential | undefined
+  onOther: () => void
+}
+
 /** A sign-in at the provider, which the form sends in place of a password. */
-function SignedIn({ name, id, onOther }: { name: string; id: string; onOther: () => void }) {
-  const { data } = useQuery(mailCredentialsQuery)
-  const credential = data?.find((each) => each.id === id)
-  const isEnded = data !== undefined && credential?.state !== 'valid'
+function SignedIn({ name, id, credential, onOther }: SignedInProps) {
+  const isEnded = credential?.state === 'consent_needed'
   return (
     <Stack>
       <Row>
         <Status tone={isEnded ? 'warn' : 'good'}>
-          {isEnded
-            ? providerMessages.ended
-            : credential
-              ? providerMessages.signedIn(credential.account)
-              : providerMessages.unknown}
+          {isEnded ? providerMessages.ended : providerMessages.signedIn(credential?.account)}
         </Status>
         <Button kind="quiet" size="small" onClick={onOther}>
           {messages.usePassword}
         </Button>
       </Row>
       <input type="hidden" name={name} value={id} />
-      {isEnded && credential && <ProviderSignIn renews={credential} onGranted={() => {}} />}
+      {isEnded && <ProviderSignIn renews={credential} onGranted={() => {}} />}
     </Stack>
   )
 }
