@@ -46,12 +46,12 @@ export function createAccessTokens(deps: CredentialDeps): ReadAccessToken {
     const row = requireFound(await findCredential(deps.db, workspaceId, id))
     const current = currentToken(row, deps.secretKey, rejected)
     if (current !== null) return current
-    let refresh = refreshes.get(id)
-    if (!refresh) {
-      refresh = refreshOnce(deps, row, rejected).finally(() => refreshes.delete(id))
-      refreshes.set(id, refresh)
+    let running = refreshes.get(id)
+    if (!running) {
+      running = refreshOnce(deps, row, rejected).finally(() => refreshes.delete(id))
+      refreshes.set(id, running)
     }
-    return refresh
+    return running
   }
 }
 

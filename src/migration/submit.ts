@@ -211,7 +211,7 @@ export async function retryMigration(
 function renewed({ credentialId, ...given }: Retry['source'], side: 'source' | 'destination') {
   return {
     secret: credentialId === undefined ? requireSecret(given, side) : {},
-    applyTo: ({ credentialId: _, ...address }: AccountAddress): AccountAddress =>
+    applyTo: ({ credentialId: _before, ...address }: AccountAddress): AccountAddress =>
       credentialId === undefined ? address : { ...address, credentialId },
   }
 }

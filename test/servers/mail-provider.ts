@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 
@@ -86,15 +86,18 @@ export async function startMailProvider(redirectUri: string, { lifetimeSeconds =
   })
   const callback = provider.callback()
   server.on('request', (request, response) => {
-    if (state.isAway) return void response.writeHead(503).end('maintenance')
-    if (!request.url?.startsWith('/interaction')) return void callback(request, response)
+    if (state.isAway) response.writeHead(503).end('maintenance')
+    else if (request.url?.startsWith('/interaction')) finishInteraction(request, response)
+    else void callback(request, response)
+  })
+  function finishInteraction(request: IncomingMessage, response: ServerResponse): void {
     const result = state.denied
       ? { error: state.denied, error_description: 'said the provider' }
       : { login: { accountId: state.person, remember: false }, consent: {} }
     void provider.interactionFinished(request, response, result, {
       mergeWithLastSubmission: true,
     })
-  })
+  }
   return {
     issuer,
     state,

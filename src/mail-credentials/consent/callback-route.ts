@@ -18,10 +18,10 @@ export function callbackRoute(app: App, deps: ConsentDeps & { baseUrl: string })
       config: { limit: 'sign-in attempts', access: 'own' },
       onRequest: requireSession,
       schema: { hide: true },
-      errorHandler: (error, request, reply) => {
+      errorHandler(error, request, reply) {
         if (!(error instanceof Fault)) request.log.error({ err: error }, 'a consent failed')
         const [status, problem] = explain(error)
-        return sendPage(reply.code(status), failedPage(problem, null, baseUrl))
+        void sendPage(reply.code(status), failedPage(problem, null, baseUrl))
       },
     },
     async (request, reply) => {

@@ -22,8 +22,8 @@ export const secret = {
 
 export const provider = {
   signIn: (name: string) => `Sign in with ${name}`,
-  signedIn: (account: string | undefined) =>
-    account ? `Signed in as ${account}` : 'Signed in at the provider',
+  signedIn: (user: string | undefined) =>
+    user ? `Signed in as ${user}` : 'Signed in at the provider',
   ended: 'The sign-in has ended. Sign in again.',
   waiting: 'Complete the sign-in in the other window.',
   expired: 'The sign-in was not completed in time. Start it again.',

@@ -42,9 +42,9 @@ export function SecretField({ prefix = '', initial, user, onGranted, ...rest }: 
       <TypedSecret prefix={prefix} initial={initial} {...rest} />
       <ProviderSignIn
         {...(user && { user })}
-        onGranted={(credential, provider) => {
-          setCredentialId(credential.id)
-          onGranted?.(credential, provider)
+        onGranted={(granted, provider) => {
+          setCredentialId(granted.id)
+          onGranted?.(granted, provider)
         }}
       />
     </Stack>

@@ -216,8 +216,8 @@ export const noteTable = { columns: ['Message', 'Change'] } as const
 
 export const consent = {
   title: 'Sign in again',
-  source: (account: string) => `Source: ${account}`,
-  destination: (account: string) => `Destination: ${account}`,
+  source: (user: string) => `Source: ${user}`,
+  destination: (user: string) => `Destination: ${user}`,
 } as const
 
 export const retry = {
