@@ -52,18 +52,20 @@ export function createMailCredentialsModule(options: MailCredentialsOptions) {
   )
   const redirectUri = `${config.BASE_URL}${CALLBACK_PATH}`
   const deps = { db, secretKey, clients, redirectUri, baseUrl: config.BASE_URL, isUsed }
+  const withQueue = ({ queue }: Pick<RouteContext, 'queue'>) => ({
+    ...deps,
+    onRenewed: (trx: Transaction<DB>, workspaceId: string, credentialId: string) =>
+      options.onRenewed(trx, workspaceId, credentialId, queue),
+  })
   return {
     jobs: [cleanUpCredentialsJob({ db })],
     encryptedColumns: ENCRYPTED_COLUMNS,
     futureTimestamps: FUTURE_TIMESTAMPS,
     routes: {
-      account(app, { queue }) {
-        const onRenewed = (trx: Transaction<DB>, workspaceId: string, credentialId: string) =>
-          options.onRenewed(trx, workspaceId, credentialId, queue)
-        credentialRoutes(app, { ...deps, onRenewed })
-        callbackRoute(app, { ...deps, onRenewed })
-      },
-    } satisfies Routes<Pick<RouteContext, 'queue'>>,
+      public: (app, context) =>
+        callbackRoute(app, { ...withQueue(context), reauthenticate: context.reauthenticate }),
+      account: (app, context) => credentialRoutes(app, withQueue(context)),
+    } satisfies Routes<Pick<RouteContext, 'queue' | 'reauthenticate'>>,
     openTokens: createTokenSource(deps, createAccessTokens(deps)),
   }
 }

@@ -103,7 +103,8 @@ function consentRoutes(app: App, deps: CredentialRoutesDeps): void {
     '/api/v1/imap/oauth/consents/:id',
     {
       schema: {
-        summary: 'Get a sign-in that you started',
+        summary: 'Get a sign-in that was started',
+        description: 'For up to an hour after it has expired.',
         tags,
         params,
         response: responses(Success(Consent)),
@@ -111,7 +112,7 @@ function consentRoutes(app: App, deps: CredentialRoutesDeps): void {
     },
     async (request) => {
       const { workspaceId } = callerOf(request)
-      const row = await findConsent(deps.db, callerOf(request), request.params.id)
+      const row = await findConsent(deps.db, workspaceId, request.params.id)
       if (!row) throw new Fault('not_found', 'The sign-in was not found.')
       const credential =
         row.isAnswered && row.problem === null && row.credentialId !== null

@@ -95,6 +95,7 @@ const PRESENTABLE = [
      throughput = '{"startedAt": 0, "stepSeconds": 1, "points": [[0, 1, 2, 0, 1]]}'`,
   `update migration_batch set options = '{"specialUse": true, "deduplicate": false, "allMailOnce": false,
      "destPrefix": "", "folderMap": {}}'`,
+  `update mail_credential set provider = 'google'`,
   `update monitored_event set kind = 'blacklist'`,
   `update alert_rule set quiet_hours = null, escalation = null`,
 ]

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { Fault } from '../../errors.ts'
-import { callerOf, requireSession } from '../../http/auth.ts'
+import type { Reauthenticate } from '../../http/auth.ts'
 import { PAGE_HEADERS } from '../../http/plain-page.ts'
 import type { App } from '../../http/server.ts'
 import { finishConsent, type ConsentDeps } from './consent.ts'
@@ -8,15 +8,19 @@ import { approvedPage, failedPage, grantedPage } from './pages.ts'
 
 export const CALLBACK_PATH = '/api/v1/imap/oauth/callback'
 
-/** Where the provider sends the browser back. Its answers are pages for people. */
-export function callbackRoute(app: App, deps: ConsentDeps & { baseUrl: string }): void {
-  const { baseUrl } = deps
+export type CallbackDeps = ConsentDeps & { baseUrl: string; reauthenticate: Reauthenticate }
+
+/**
+ * Where the provider sends the browser back. Everybody may come here, and answers are pages for
+ * people; only the session that began the sign-in completes it.
+ */
+export function callbackRoute(app: App, deps: CallbackDeps): void {
+  const { baseUrl, reauthenticate } = deps
   app.get(
     CALLBACK_PATH,
     {
       // The consent knows its workspace, which the redirect does not name.
       config: { limit: 'sign-in attempts', access: 'own' },
-      onRequest: requireSession,
       schema: { hide: true },
       errorHandler(error, request, reply) {
         if (!(error instanceof Fault)) request.log.error({ err: error }, 'a consent failed')
@@ -25,12 +29,13 @@ export function callbackRoute(app: App, deps: ConsentDeps & { baseUrl: string })
       },
     },
     async (request, reply) => {
-      const { accountId, sessionId } = callerOf(request)
+      const { accountId, sessionId } = await reauthenticate(request)
+      if (sessionId === null) throw new Fault('forbidden', 'Open this page in a browser.')
       const query = new URL(request.url, baseUrl).searchParams
       // Microsoft, after an administrator has approved this service.
       if (query.has('admin_consent') && !query.has('error') && !query.has('code'))
         return sendPage(reply, approvedPage(baseUrl))
-      const outcome = await finishConsent(deps, { accountId, sessionId: sessionId ?? '' }, query)
+      const outcome = await finishConsent(deps, { accountId, sessionId }, query)
       return 'problem' in outcome
         ? sendPage(reply.code(400), failedPage(outcome.problem, approvalOf(outcome, deps), baseUrl))
         : sendPage(reply, grantedPage(outcome, baseUrl))

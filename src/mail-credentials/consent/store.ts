@@ -63,14 +63,13 @@ export async function countOpenConsents(
 
 export async function findConsent(
   db: Db,
-  { workspaceId, accountId }: Omit<Starter, 'sessionId'>,
+  workspaceId: string,
   id: string,
 ): Promise<ConsentRow | undefined> {
   const row = await db
     .selectFrom('mailConsent')
     .select(COLUMNS)
     .where('workspaceId', '=', workspaceId)
-    .where('accountId', '=', accountId)
     .where('id', '=', id)
     .executeTakeFirst()
   return row as ConsentRow | undefined
