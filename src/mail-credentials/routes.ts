@@ -130,9 +130,9 @@ function consentRoutes(app: App, deps: CredentialRoutesDeps): void {
 
 function stateOf({ problem, isExpired, isAnswered }: ConsentRow, credential?: CredentialRow) {
   if (credential) return 'granted'
-  if (problem !== null) return 'failed'
   // Between the answer and its result, the provider is asked for the tokens.
-  return isExpired && !isAnswered ? 'expired' : 'pending'
+  if (problem === null && !isExpired) return 'pending'
+  return isAnswered ? 'failed' : 'expired'
 }
 
 function shownProviders(clients: ConsentDeps['clients']) {
