@@ -32,6 +32,7 @@ import {
 import type { Paths } from './openapi/openapi-document.ts'
 import { describeApi } from './openapi/openapi.ts'
 import { failures } from './schema.ts'
+import { buildSerializer } from './validation/serialize.ts'
 import { createValidatorCompiler } from './validation/validate.ts'
 
 // Modules import both from here.
@@ -96,6 +97,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
       sendFault(toFault(error, options.isUnavailable), reply.header('x-request-id', request.id))
     },
     routerOptions: { maxParamLength: 500 },
+    schemaController: { compilersFactory: { buildSerializer } },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.decorateRequest('caller', null)

@@ -1,36 +1,24 @@
 import { CompiledQuery } from 'kysely'
 import type { Pool } from 'pg'
-import { PgBoss, type Db as BossDb, type Job as BossJob } from 'pg-boss'
+import { PgBoss, type Db as BossDb } from 'pg-boss'
 import { Check } from 'typebox/value'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { openUnlimited, type Db } from '../store/database.ts'
-import { notificationArguments, notify } from '../store/notifications.ts'
+import { notify } from '../store/notifications.ts'
+import { createClaims, type ClaimedJob, type Claims } from './claims.ts'
 import { clampQueueTimestamps } from './clamp-timestamps.ts'
 import { placeOf, type Enqueue, type Job } from './job.ts'
-import { findOverShare, listGroups, nextGroup, putBack } from './shares.ts'
+import { putBack } from './shares.ts'
 import { setSchedules } from './schedule.ts'
 import { DAY_SECONDS } from '../time.ts'
 import { ADVISORY_LOCKS } from '../store/advisory-locks.ts'
 
-/** A job that this process has claimed. `claim` identifies this attempt. */
-export type ClaimedJob = { id: string; attempt: number; data: object; claim: object }
-
-export type Queue = {
+export type Queue = Claims & {
   enqueue: Enqueue
-  /**
-   * Claims up to `count` jobs, oldest first, within their concurrency over all instances. Empty
-   * when there is none.
-   */
-  claim(job: Job, count: number): Promise<ClaimedJob[]>
   /** Extends the claim. False when it is lost to another instance. */
   heartbeat(job: Job, claimed: ClaimedJob): Promise<boolean>
   complete(job: Job, claimed: ClaimedJob): Promise<void>
-  /**
-   * Asks the account that uses more than its share to return a slot where others wait: its worker
-   * gets a notification.
-   */
-  rebalance(job: Job): Promise<void>
   /** Returns it to the end of the queue after a delay. No attempt is lost. */
   putBack(job: Job, claimed: ClaimedJob, delayMs: number): Promise<void>
   /** Returns it for another attempt, or ends it after the last. */
@@ -55,9 +43,6 @@ export type JobStats = {
 
 /** The notification of an enqueued job. Its payload is the job’s name. */
 export const ENQUEUED = 'job.enqueued'
-
-/** The notification that a job must return its slot to others. Its payload is the job’s id. */
-export const PUT_BACK_REQUESTED = 'job.wanted-back'
 
 /** Seconds without a heartbeat after which a job is released. Heartbeats come twice as often. */
 export const HEARTBEAT_SECONDS = 20
@@ -118,21 +103,15 @@ export async function openQueue({
     asked = pool
     await unlimited.end()
   }
-  const inTurn = createTurns()
-  const served: Served = new Map()
   return {
+    ...createClaims(boss, pool, jobs),
     enqueue: (db, job, data, options) => enqueue(boss, db, job, data, options?.startAfter),
-    claim: (job, count) => claim({ boss, pool, inTurn, served }, job, count),
-    heartbeat: async (job, { claim: attempt }) =>
-      affected(await boss.touch(job.name, attempt as BossJob)) > 0,
-    complete: async (job, { claim: attempt }) =>
-      void (await boss.complete(job.name, attempt as BossJob)),
-    rebalance: (job) => inTurn(() => rebalance(pool, job)),
-    putBack: (job, { claim: attempt }, delayMs) =>
-      putBack(pool, job.name, attempt as BossJob & Attempt, delayMs),
+    heartbeat: async (job, { claim: attempt }) => affected(await boss.touch(job.name, attempt)) > 0,
+    complete: async (job, { claim: attempt }) => void (await boss.complete(job.name, attempt)),
+    putBack: (job, { claim: attempt }, delayMs) => putBack(pool, job.name, attempt, delayMs),
     fail: async (job, { claim: attempt }, error) =>
       // Only the message: other properties of an error may contain secrets.
-      void (await boss.fail(job.name, attempt as BossJob, { message: messageOf(error) })),
+      void (await boss.fail(job.name, attempt, { message: messageOf(error) })),
     stats: () => readStats(boss, jobs),
     clampTimestamps: () => clampQueueTimestamps(pool),
     close: () => boss.stop({ graceful: false }),
@@ -192,105 +171,6 @@ function inTransaction(db: Db): BossDb {
     executeSql: async (text, values) => ({
       rows: [...(await plain.executeQuery(CompiledQuery.raw(text, values))).rows],
     }),
-  }
-}
-
-type Turns = <T>(work: () => Promise<T>) => Promise<T>
-
-/**
- * Runs claims one after another: a claim holds a connection while it waits for a second one, so
- * that many could deadlock.
- */
-function createTurns(): Turns {
-  let last: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const turn = last.then(work)
-    last = turn.catch(() => {})
-    return turn
-  }
-}
-
-type ClaimDeps = { boss: PgBoss; pool: Pool; inTurn: Turns; served: Served }
-
-async function claim(
-  { boss, pool, inTurn, served }: ClaimDeps,
-  job: Job,
-  count: number,
-): Promise<ClaimedJob[]> {
-  const fetched = job.concurrency
-    ? await inTurn(() => withClaimLock(pool, job.name, (db) => claimNext(boss, db, served, job)))
-    : await boss.fetch<object>(job.name, { batchSize: count })
-  return fetched.map((attempt) => ({
-    id: attempt.id,
-    attempt: (attempt as BossJob & Attempt).retryCount + 1,
-    data: attempt.data ?? {},
-    claim: attempt,
-  }))
-}
-
-/** Properties of a claimed job that pg-boss’s types lack. */
-type Attempt = { retryCount: number }
-
-/**
- * Claims one job of the account whose turn it is. pg-boss could claim several of one account at
- * once.
- */
-async function claimNext(boss: PgBoss, db: BossDb, served: Served, { name, concurrency }: Job) {
-  const groups = await listGroups(db, name)
-  const next = nextGroup(
-    groups,
-    concurrency ?? Infinity,
-    ({ id }) => served.get(`${name} ${id}`) ?? 0,
-  )
-  if (next === null) return []
-  remember(served, `${name} ${next.id}`)
-  const others = groups.filter((group) => group !== next && group.waiting > 0)
-  return boss.fetch<object>(name, { db, ignoreGroups: others.map(({ id }) => id) })
-}
-
-/** When each account was last served by this instance, by job name and account, oldest first. */
-type Served = Map<string, number>
-
-const MAX_SERVED = 10_000
-
-function remember(served: Served, key: string): void {
-  served.delete(key)
-  served.set(key, performance.now())
-  const [oldest] = served.keys()
-  if (served.size > MAX_SERVED && oldest !== undefined) served.delete(oldest)
-}
-
-async function rebalance(pool: Pool, { name, concurrency = Infinity }: Job): Promise<void> {
-  await withClaimLock(pool, name, async (db) => {
-    const over = findOverShare(await listGroups(db, name), concurrency)
-    if (over)
-      await db.executeSql(
-        'select pg_notify($1, $2)',
-        notificationArguments(PUT_BACK_REQUESTED, over.newest),
-      )
-  })
-}
-
-/** Two instances that count running jobs at once would both find a free slot. */
-async function withClaimLock<T>(
-  pool: Pool,
-  name: string,
-  work: (db: BossDb) => Promise<T>,
-): Promise<T> {
-  const client = await pool.connect()
-  try {
-    await client.query('begin')
-    await client.query('select pg_advisory_xact_lock($1, hashtext($2))', [
-      ADVISORY_LOCKS.jobClaim,
-      name,
-    ])
-    const result = await work({ executeSql: (text, values) => client.query(text, values) })
-    await client.query('commit')
-    client.release()
-    return result
-  } catch (error) {
-    client.release(true)
-    throw error
   }
 }
 

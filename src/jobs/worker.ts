@@ -2,14 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Check } from 'typebox/value'
 import type { Logger } from '../log.ts'
 import type { Notifications } from '../store/notifications.ts'
+import { PUT_BACK_REQUESTED, type ClaimedJob } from './claims.ts'
 import { PutBack, type Job } from './job.ts'
-import {
-  ENQUEUED,
-  HEARTBEAT_SECONDS,
-  PUT_BACK_REQUESTED,
-  type ClaimedJob,
-  type Queue,
-} from './queue.ts'
+import { ENQUEUED, HEARTBEAT_SECONDS, type Queue } from './queue.ts'
 
 export type Worker = {
   /**
@@ -26,25 +21,34 @@ type Running = { claimed: ClaimedJob; abort: AbortController; done: Promise<void
 const DEFAULT_CONCURRENCY = 4
 
 /**
- * Milliseconds between two claims without a notification: for retries that are due, and missed
- * notifications.
+ * Milliseconds between two searches for due jobs: of an earlier run, of retries, and those whose
+ * notification was missed.
  */
 const POLL_INTERVAL_MS = 2_000
 
 /** Runs jobs until it is stopped. */
 export function startWorker({ queue, jobs, notifications, log }: Options): Worker {
   const lines = jobs.map((job) => startLine(queue, job, log.child({ job: job.name })))
+  const look = (...names: unknown[]) =>
+    lines.filter((line) => names.includes(line.name)).forEach((line) => line.look())
+  // One query for all jobs: a claim of each would take a connection each, at the start all at once.
+  const poll = startLoop(async () => {
+    const names = await queue.listDue().catch((error: unknown) => {
+      log.warn({ err: error }, 'could not look for jobs')
+      return []
+    })
+    look(...names)
+  }, POLL_INTERVAL_MS)
+  poll.wake()
   const stopListening = [
-    notifications.on(ENQUEUED, (name) =>
-      lines.filter((line) => line.name === name).forEach((line) => line.look()),
-    ),
+    notifications.on(ENQUEUED, (name) => look(name)),
     notifications.on(PUT_BACK_REQUESTED, (id) => lines.forEach((line) => line.putBack(String(id)))),
-    notifications.onReconnect(() => lines.forEach((line) => line.look())),
+    notifications.onReconnect(poll.wake),
   ]
   return {
     async stop(milliseconds) {
       stopListening.forEach((stop) => stop())
-      await Promise.all(lines.map((line) => line.stop(milliseconds)))
+      await Promise.all([poll.stop(), ...lines.map((line) => line.stop(milliseconds))])
     },
   }
 }
@@ -56,27 +60,15 @@ type Line = {
   stop(milliseconds: number): Promise<void>
 }
 
-/**
- * Runs one kind of job: claims as many as possible after a notification, after a run, and at
- * intervals.
- */
+/** Runs one kind of job: claims as many as possible when told to look, and after a run. */
 function startLine(queue: Queue, job: Job, log: Logger): Line {
   const slots = Math.max(job.concurrency ?? 0, DEFAULT_CONCURRENCY)
   const running = new Set<Running>()
   const stopping = new AbortController()
-  let woken = Promise.withResolvers<void>()
-  const looking = keepLooking()
-
-  async function keepLooking(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      woken = Promise.withResolvers()
-      await fill().catch((error: unknown) => log.warn({ err: error }, 'could not look for jobs'))
-      if (job.accountOf && running.size > 0) await queue.rebalance(job).catch(() => {})
-      const timer = setTimeout(woken.resolve, POLL_INTERVAL_MS)
-      await woken.promise
-      clearTimeout(timer)
-    }
-  }
+  const looking = startLoop(async () => {
+    await fill().catch((error: unknown) => log.warn({ err: error }, 'could not claim jobs'))
+    if (job.accountOf && running.size > 0) await queue.rebalance(job).catch(() => {})
+  })
 
   async function fill(): Promise<void> {
     while (running.size < slots && !stopping.signal.aborted) {
@@ -90,7 +82,7 @@ function startLine(queue: Queue, job: Job, log: Logger): Line {
     const abort = new AbortController()
     const done = runOne(queue, job, claimed, abort, log).finally(() => {
       running.delete(entry)
-      woken.resolve()
+      looking.wake()
     })
     const entry = { claimed, abort, done }
     running.add(entry)
@@ -98,21 +90,20 @@ function startLine(queue: Queue, job: Job, log: Logger): Line {
 
   return {
     name: job.name,
-    look: () => woken.resolve(),
+    look: looking.wake,
     putBack(id) {
       const entry = [...running].find(({ claimed }) => claimed.id === id)
       entry?.abort.abort(new PutBack('other accounts wait for the slot'))
     },
     async stop(milliseconds) {
       stopping.abort(new Error('the service is stopping'))
-      woken.resolve()
       await Promise.race([finish(), sleep(milliseconds, undefined, { ref: false })])
       for (const { claimed } of running) await giveBack(queue, job, claimed, stopping.signal.reason)
     },
   }
 
   async function finish(): Promise<void> {
-    await looking
+    await looking.stop()
     for (const { abort } of running) abort.abort(stopping.signal.reason)
     await Promise.all([...running].map(({ done }) => done))
   }
@@ -168,5 +159,38 @@ async function runOne(
     await giveBack(queue, job, claimed, error)
   } finally {
     timers.forEach(clearTimeout)
+  }
+}
+
+type Loop = { wake: () => void; stop(): Promise<void> }
+
+/**
+ * Calls `work`, which never throws, after each wake-up and one interval after the last call. Calls
+ * never overlap; a wake-up during a call leads to another.
+ */
+function startLoop(work: () => Promise<void>, intervalMs?: number): Loop {
+  let isStopped = false
+  let woken = Promise.withResolvers<void>()
+  const wake = () => woken.resolve()
+  const running = run()
+
+  async function run(): Promise<void> {
+    for (;;) {
+      const timer = intervalMs === undefined ? undefined : setTimeout(wake, intervalMs)
+      await woken.promise
+      clearTimeout(timer)
+      if (isStopped) return
+      woken = Promise.withResolvers()
+      await work()
+    }
+  }
+
+  return {
+    wake,
+    stop() {
+      isStopped = true
+      wake()
+      return running
+    },
   }
 }

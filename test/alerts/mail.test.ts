@@ -113,7 +113,7 @@ describe('an alert by email', () => {
   })
 
   it('becomes one digest when several alerts are raised at once', async () => {
-    const portreeve = await start({ batching: { holdMs: 400, gapMs: 0, burstHoldMs: 0 } })
+    const portreeve = await start({ batching: { holdMs: 3_000, gapMs: 0, burstHoldMs: 0 } })
     alice = await portreeve.addPerson('Alice')
     for (const name of ['one.test', 'two.test', 'three.test']) await portreeve.raise(alice.id, name)
     const [mail] = await arrived(1)

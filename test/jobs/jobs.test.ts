@@ -69,8 +69,11 @@ describe.each(KINDS)('jobs on %s', (kind) => {
 
   it('never runs more at once than its concurrency, over all instances together', async () => {
     let [now, most, done] = [0, 0, 0]
+    const full = Promise.withResolvers<void>()
     const run = async () => {
       most = Math.max(most, ++now)
+      if (now === 4) full.resolve()
+      await full.promise
       await sleep(50)
       now--
       done++

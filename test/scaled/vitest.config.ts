@@ -25,6 +25,7 @@ const WITHOUT: Record<string, string> = {
   'test/browser/undo': 'stops and starts its own process',
   'test/dmarc/domains': 'answers the questions about domains from a table in its own process',
   'test/http/access': 'reads the routes that its own process registers',
+  'test/http/schemas': 'reads the routes that its own process registers',
   'test/deploy/metrics': 'metrics are of one instance, each at an address of its own',
 }
 

@@ -1,6 +1,12 @@
 import { globSync, readFileSync } from 'node:fs'
-import { describe, expect, it, vi } from 'vitest'
-import {
+import { afterAll, describe, expect, it, vi } from 'vitest'
+
+// The viewer is in Berlin, an hour ahead of UTC in November. The formats read it once, so they are
+// loaded anew here, and again for the next file of this process.
+const { TZ } = process.env
+process.env['TZ'] = 'Europe/Berlin'
+vi.resetModules()
+const {
   agoText,
   dateText,
   exactText,
@@ -12,11 +18,11 @@ import {
   utcDayText,
   utcPeriodText,
   viewerTimeZone,
-} from '../../web/src/ui/text/dates.ts'
-
-// The viewer is in Berlin, an hour ahead of UTC in November. The formats read it once.
-vi.hoisted(() => {
-  process.env['TZ'] = 'Europe/Berlin'
+} = await import('../../web/src/ui/text/dates.ts')
+afterAll(() => {
+  if (TZ === undefined) delete process.env['TZ']
+  else process.env['TZ'] = TZ
+  vi.resetModules()
 })
 
 const MINUTE = 60_000

@@ -44,14 +44,15 @@ function compilersOf(options: AjvOptions): Compilers {
 type Validator = { (data: unknown): boolean; errors?: ValidateFunction['errors'] }
 
 function boundedValidator(compilers: Compilers, schema: object): Validator {
-  const first = compilers.first.compile(schema)
+  // Compiled on first use: all routes together take a second, and most get no invalid request.
+  let first: ValidateFunction | undefined
   let all: ValidateFunction | undefined
   const validate: Validator = (data) => {
     validate.errors = null
+    first ??= compilers.first.compile(schema)
     if (first(data)) return true
     validate.errors = first.errors
     if (!hasMoreValuesThan(data, MAX_VALUES_FOR_ALL_PROBLEMS)) {
-      // Compiled on first use: most routes never get an invalid request.
       all ??= compilers.all.compile(schema)
       if (!all(data)) validate.errors = all.errors
     }

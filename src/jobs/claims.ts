@@ -1,0 +1,143 @@
+import type { Pool } from 'pg'
+import type { Db as BossDb, Job as BossJob, PgBoss } from 'pg-boss'
+import { ADVISORY_LOCKS } from '../store/advisory-locks.ts'
+import { notificationArguments } from '../store/notifications.ts'
+import type { Job } from './job.ts'
+import { findOverShare, listGroups, nextGroup } from './shares.ts'
+
+/** A job that this process has claimed. `claim` identifies this attempt. */
+export type ClaimedJob = { id: string; attempt: number; data: object; claim: Attempt }
+
+/** What pg-boss returns of a claimed job, with a property that its types lack. */
+export type Attempt = BossJob & { retryCount: number }
+
+export type Claims = {
+  /** Names of the jobs of which at least one waits and is due. */
+  listDue(): Promise<string[]>
+  /**
+   * Claims up to `count` jobs, oldest first, within their concurrency over all instances. Empty
+   * when there is none.
+   */
+  claim(job: Job, count: number): Promise<ClaimedJob[]>
+  /**
+   * Asks the account that uses more than its share to return a slot where others wait: its worker
+   * gets a notification.
+   */
+  rebalance(job: Job): Promise<void>
+}
+
+/** The notification that a job must return its slot to others. Its payload is the job’s id. */
+export const PUT_BACK_REQUESTED = 'job.wanted-back'
+
+/** @param jobs all jobs that this process may claim */
+export function createClaims(boss: PgBoss, pool: Pool, jobs: Job[]): Claims {
+  const names = jobs.map(({ name }) => name)
+  const inTurn = createTurns()
+  const served: Served = new Map()
+  return {
+    listDue: () => listDue(pool, names),
+    async claim(job, count) {
+      const { name, concurrency } = job
+      const fetched = concurrency
+        ? await inTurn(() => withClaimLock(pool, name, (db) => claimNext(boss, db, served, job)))
+        : await boss.fetch<object>(name, { batchSize: count })
+      return fetched.map((attempt) => ({
+        id: attempt.id,
+        attempt: (attempt as Attempt).retryCount + 1,
+        data: attempt.data ?? {},
+        claim: attempt as Attempt,
+      }))
+    },
+    rebalance: (job) => inTurn(() => rebalance(pool, job)),
+  }
+}
+
+/** Reads one entry of an index for each name. */
+async function listDue(pool: Pool, names: string[]): Promise<string[]> {
+  const { rows } = await pool.query<{ name: string }>(
+    `select queue.name from unnest($1::text[]) as queue(name)
+    cross join lateral (
+      select from pgboss.job
+      where job.name = queue.name and state < 'active' and not blocked and start_after <= now()
+      limit 1
+    ) as due`,
+    [names],
+  )
+  return rows.map(({ name }) => name)
+}
+
+/**
+ * Claims one job of the account whose turn it is. pg-boss could claim several of one account at
+ * once.
+ */
+async function claimNext(boss: PgBoss, db: BossDb, served: Served, { name, concurrency }: Job) {
+  const groups = await listGroups(db, name)
+  const next = nextGroup(
+    groups,
+    concurrency ?? Infinity,
+    ({ id }) => served.get(`${name} ${id}`) ?? 0,
+  )
+  if (next === null) return []
+  remember(served, `${name} ${next.id}`)
+  const others = groups.filter((group) => group !== next && group.waiting > 0)
+  return boss.fetch<object>(name, { db, ignoreGroups: others.map(({ id }) => id) })
+}
+
+/** When each account was last served by this instance, by job name and account, oldest first. */
+type Served = Map<string, number>
+
+const MAX_SERVED = 10_000
+
+function remember(served: Served, key: string): void {
+  served.delete(key)
+  served.set(key, performance.now())
+  const [oldest] = served.keys()
+  if (served.size > MAX_SERVED && oldest !== undefined) served.delete(oldest)
+}
+
+async function rebalance(pool: Pool, { name, concurrency = Infinity }: Job): Promise<void> {
+  await withClaimLock(pool, name, async (db) => {
+    const over = findOverShare(await listGroups(db, name), concurrency)
+    if (over)
+      await db.executeSql(
+        'select pg_notify($1, $2)',
+        notificationArguments(PUT_BACK_REQUESTED, over.newest),
+      )
+  })
+}
+
+/** Two instances that count running jobs at once would both find a free slot. */
+async function withClaimLock<T>(
+  pool: Pool,
+  name: string,
+  work: (db: BossDb) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    await client.query('select pg_advisory_xact_lock($1, hashtext($2))', [
+      ADVISORY_LOCKS.jobClaim,
+      name,
+    ])
+    const result = await work({ executeSql: (text, values) => client.query(text, values) })
+    await client.query('commit')
+    client.release()
+    return result
+  } catch (error) {
+    client.release(true)
+    throw error
+  }
+}
+
+/**
+ * Returns a function that runs claims one after another: a claim holds a connection while it waits
+ * for a second one, so that many could deadlock.
+ */
+function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const turn = last.then(work)
+    last = turn.catch(() => {})
+    return turn
+  }
+}
