@@ -20,7 +20,7 @@ export const CHUNKS = [
   { name: 'charts', test: CHARTS },
   {
     name: 'ui',
-    test: /[\\/]web[\\/]src[\\/](?:ui|labels|account|imap|workspaces)[\\/]/,
+    test: /[\\/]web[\\/]src[\\/](?:ui|labels|account|workspaces)[\\/]/,
     minShareCount: 2,
   },
   { debugName: 'folders', name: folderChunk, minShareCount: 2 },
