@@ -59,7 +59,7 @@ describe('a user who signs in to mailboxes at their provider', () => {
     await page.goto('/migrations/new')
     await chooseServer('alice')
     provider.state.denied = 'access_denied'
-    await signIn('The sign-in failed')
+    await signIn('The access to the mailbox was not allowed')
     await page.getByText('The access to the mailbox was not allowed').waitFor()
     provider.state.denied = null
     await signIn('Signed in as alice@mail.test')

@@ -1,13 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { readCommandSecret, readConfig } from '../../config.ts'
 import { resolveAccount } from '../../migration/accounts.ts'
+import type { MailProvider } from '../../mail-credentials/providers.ts'
 import { createResolver, type Resolver } from '../../net/dns.ts'
 import type { MigrationAccount } from '../../migration/engine/connections/fresh-sign-in.ts'
 import type { Administrator, AdministratorMethod } from '../../net/imap/connection/sign-in.ts'
 import { UsageError } from '../command.ts'
 import { askSecret } from '../prompt.ts'
 import type { MigrateFlags } from './flags.ts'
-import { signInAtProvider } from './provider-sign-in.ts'
+import { requireProvider, signInAtProvider } from './provider-sign-in.ts'
 
 export type Accounts = { source: MigrationAccount; destination: MigrationAccount }
 
@@ -25,33 +26,46 @@ export async function accountsOf(values: MigrateFlags): Promise<Accounts> {
     ...administratorOf(values['destination-admin'], values['destination-admin-method']),
   }
   const resolver = createResolver({ servers: readConfig().DNS_SERVERS })
+  // Before the first sign-in, so that none is in vain.
+  const [from, to] = [
+    providerOf('source', source, values),
+    providerOf('destination', destination, values),
+  ]
   // One after the other: each may prompt.
   return {
-    source: await openSide('SOURCE', source, values, resolver),
-    destination: await openSide('DESTINATION', destination, values, resolver),
+    source: await openSide('SOURCE', source, from, { values, resolver }),
+    destination: await openSide('DESTINATION', destination, to, { values, resolver }),
   }
 }
 
 type Address = Named & { host: string; port: number; secure: boolean }
 
+/** The provider of a side that is signed in to without a password. */
+function providerOf(
+  side: 'source' | 'destination',
+  { administrator, host }: Address,
+  values: MigrateFlags,
+): MailProvider | null {
+  const id = values[`${side}-sign-in`]
+  if (id === undefined) return null
+  if (administrator) throw new UsageError(`Use --${side}-sign-in or --${side}-admin, not both.`)
+  return requireProvider(id, host)
+}
+
 async function openSide(
   side: 'SOURCE' | 'DESTINATION',
   address: Address,
-  values: MigrateFlags,
-  resolver: Resolver,
+  provider: MailProvider | null,
+  { values, resolver }: { values: MigrateFlags; resolver: Resolver },
 ): Promise<MigrationAccount> {
-  const name = side.toLowerCase() as Lowercase<typeof side>
-  const provider = values[`${name}-sign-in`]
-  if (provider !== undefined && address.administrator)
-    throw new UsageError(`Use --${name}-sign-in or --${name}-admin, not both.`)
-  const secret =
-    provider === undefined ? await secretFor(side, address, values[`${name}-password-file`]) : {}
+  const file = values[`${side.toLowerCase() as Lowercase<typeof side>}-password-file`]
+  const secret = provider === null ? await secretFor(side, address, file) : {}
   // The user of this terminal can connect to private addresses anyway.
   const deps = { resolver, allowPrivate: true }
   const [tlsVerify, signal] = [!values['no-verify'], AbortSignal.timeout(15_000)]
   const account = await resolveAccount({ ...address, ...secret, tlsVerify }, deps, signal)
-  if (provider === undefined) return { account }
-  return { account, freshToken: await signInAtProvider(provider, address, resolver) }
+  if (provider === null) return { account }
+  return { account, freshToken: await signInAtProvider(provider, address.user, resolver) }
 }
 
 /** `imaps://alice@example.org@imap.example.org:993`: the host is what follows the last @. */

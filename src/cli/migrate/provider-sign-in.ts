@@ -7,7 +7,11 @@ import {
   type OAuthClient,
 } from '../../mail-credentials/oauth-client.ts'
 import { toFault } from '../../mail-credentials/oauth-problem.ts'
-import { configuredProviders, type ProviderId } from '../../mail-credentials/providers.ts'
+import {
+  configuredProviders,
+  type MailProvider,
+  type ProviderId,
+} from '../../mail-credentials/providers.ts'
 import type { FreshToken } from '../../mail-credentials/token-source.ts'
 import type { Resolver } from '../../net/dns.ts'
 import { createGuardedFetch } from '../../net/http/guarded-fetch.ts'
@@ -18,18 +22,11 @@ import { UsageError } from '../command.ts'
 /** How long a sign-in in a browser of this machine may take. */
 const BROWSER_LIMIT_MS = 10 * MINUTE_MS
 
-type Mailbox = { user: string; host: string }
-
 /**
- * Signs in to a mailbox at its provider: with a code on any device, otherwise in a browser of this
- * machine.
- * @throws UsageError, Fault
+ * Finds a provider in the settings.
+ * @throws UsageError when it is not set up, or not for this host
  */
-export async function signInAtProvider(
-  id: ProviderId,
-  { user, host }: Mailbox,
-  resolver: Resolver,
-): Promise<FreshToken> {
+export function requireProvider(id: ProviderId, host: string): MailProvider {
   const provider = configuredProviders(readConfig()).find((each) => each.id === id)
   if (!provider)
     throw new UsageError(`Set OAUTH_${id.toUpperCase()}_CLIENT_ID first (docs/mailbox-sign-in.md).`)
@@ -37,6 +34,19 @@ export async function signInAtProvider(
     throw new UsageError(
       `A sign-in at ${provider.name} is for its servers only: ${provider.hosts.join(', ')}.`,
     )
+  return provider
+}
+
+/**
+ * Signs in to a mailbox at its provider: with a code on any device, otherwise in a browser of this
+ * machine.
+ * @throws Fault
+ */
+export async function signInAtProvider(
+  provider: MailProvider,
+  user: string,
+  resolver: Resolver,
+): Promise<FreshToken> {
   // The user of this terminal can connect to private addresses anyway.
   const guardedFetch = createGuardedFetch({ resolver, allowPrivate: true }, REQUEST_TIMEOUT_MS)
   const client = createOAuthClient(provider, guardedFetch)
