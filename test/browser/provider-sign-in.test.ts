@@ -21,9 +21,9 @@ describe('a user who signs in to mailboxes at their provider', () => {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
     provider = await startMailProvider(`${url}/api/v1/imap/oauth/callback`)
-    ;[server, portreeve, browser] = await Promise.all([
+    portreeve = await startTestService({ PORT: String(port), BASE_URL: url, ...provider.settings })
+    ;[server, browser] = await Promise.all([
       startDovecot({ introspectAt: provider.introspectionUrl }),
-      startTestService({ PORT: String(port), BASE_URL: url, ...provider.settings }),
       startChromium(),
     ])
     for (const user of ['alice', 'bob']) await server.addUser(user, 'secret')
@@ -43,7 +43,8 @@ describe('a user who signs in to mailboxes at their provider', () => {
     const opened = page.context().waitForEvent('page')
     await page.getByRole('button', { name: 'Sign in with Example Mail' }).click()
     const other = await opened
-    await other.getByText(text).first().waitFor()
+    await other.getByRole('heading', { level: 1 }).waitFor()
+    expect(await other.locator('main').innerText()).toContain(text)
     await other.close()
   }
 

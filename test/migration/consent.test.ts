@@ -30,11 +30,8 @@ describe('a migration with a sign-in at the provider', () => {
   beforeAll(async () => {
     provider = await startMailProvider(CALLBACK, { lifetimeSeconds: 3 })
     const takesTokens = { introspectAt: provider.introspectionUrl, extra: WITHOUT_PENALTY }
-    ;[from, to, portreeve] = await Promise.all([
-      startDovecot(takesTokens),
-      startDovecot(takesTokens),
-      startTestService({ BASE_URL, REQUEST_LIMITS: 'off', ...provider.settings }),
-    ])
+    ;[from, to] = await Promise.all([startDovecot(takesTokens), startDovecot(takesTokens)])
+    portreeve = await startTestService({ BASE_URL, REQUEST_LIMITS: 'off', ...provider.settings })
     line = await startProxy(from.port)
     database = openDatabase(portreeve.databaseUrl)
     for (const [server, user] of [
