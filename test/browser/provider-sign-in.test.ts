@@ -19,8 +19,9 @@ describe('a user who signs in to mailboxes at their provider', () => {
 
   beforeAll(async () => {
     const port = await freePort()
-    const url = `http://127.0.0.1:${port}`
-    provider = await startMailProvider(`${url}/api/v1/imap/oauth/callback`, { host: 'localhost' })
+    // Another host than that of the provider, because cookies are the same on all ports.
+    const url = `http://localhost:${port}`
+    provider = await startMailProvider(`${url}/api/v1/imap/oauth/callback`)
     portreeve = await startTestService({ PORT: String(port), BASE_URL: url, ...provider.settings })
     ;[server, browser] = await Promise.all([
       startDovecot({ introspectAt: provider.introspectionUrl }),

@@ -97,7 +97,7 @@ describe('a sign-in to a mailbox at its provider', () => {
       401,
       'text/html; charset=utf-8',
     ])
-    expect(await page.text()).toContain('no longer signed in')
+    expect(await page.text()).toContain(`not signed in at ${BASE_URL}`)
     // Ten minutes later.
     await database.pool.query("update mail_consent set expires_at = now() - interval '1 second'")
     expect((await browser.visit(url)).status).toBe(400)

@@ -11,12 +11,8 @@ export const MAIL_CLIENT = { id: 'portreeve', secret: 'the-secret-of-the-mail-cl
  * Starts a provider of mailboxes (oidc-provider) where `person` signs in without being asked.
  * Refresh tokens are replaced at each use, and a second use ends the whole permission.
  * @param lifetimeSeconds of access tokens
- * @param host another name than the one of the service, for browsers: cookies have no port
  */
-export async function startMailProvider(
-  redirectUri: string,
-  { lifetimeSeconds = 3600, host = '127.0.0.1' } = {},
-) {
+export async function startMailProvider(redirectUri: string, { lifetimeSeconds = 3600 } = {}) {
   const state = {
     person: 'alice',
     denied: null as string | null,
@@ -28,7 +24,7 @@ export async function startMailProvider(
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const issuer = `http://${host}:${port}`
+  const issuer = `http://127.0.0.1:${port}`
   const SCOPE = 'openid email offline_access imap'
   const provider = new Provider(issuer, {
     clients: [

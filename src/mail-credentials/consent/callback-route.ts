@@ -24,7 +24,7 @@ export function callbackRoute(app: App, deps: CallbackDeps): void {
       schema: { hide: true },
       errorHandler(error, request, reply) {
         if (!(error instanceof Fault)) request.log.error({ err: error }, 'a consent failed')
-        const [status, problem] = explain(error)
+        const [status, problem] = explain(error, baseUrl)
         void sendPage(reply.code(status), failedPage(problem, null, baseUrl))
       },
     },
@@ -43,10 +43,10 @@ export function callbackRoute(app: App, deps: CallbackDeps): void {
   )
 }
 
-function explain(error: unknown): [number, { message: string }] {
+function explain(error: unknown, baseUrl: string): [number, { message: string }] {
   if (!(error instanceof Fault)) return [500, { message: 'The sign-in could not be completed.' }]
   return error.code === 'unauthenticated'
-    ? [401, { message: 'You are no longer signed in to Portreeve in this browser.' }]
+    ? [401, { message: `You are not signed in at ${baseUrl} in this browser. Start again there.` }]
     : [error.status, error]
 }
 
