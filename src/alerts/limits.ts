@@ -14,19 +14,20 @@ export const RETRY_DELAYS_MS = [
   24 * HOUR_MS,
 ]
 
-/** Milliseconds before each retry at a chat or push service that names no time itself. */
+/**
+ * Milliseconds before each retry at a chat, push or paging service that names no time itself: a day,
+ * so that nothing is lost in an outage of that length.
+ */
 export const CHAT_RETRY_DELAYS_MS = [
   5 * SECOND_MS,
   30 * SECOND_MS,
   2 * MINUTE_MS,
   10 * MINUTE_MS,
-  30 * MINUTE_MS,
-  2 * HOUR_MS,
-  6 * HOUR_MS,
+  ...Array.from({ length: 50 }, () => 30 * MINUTE_MS),
 ]
 
 /** Milliseconds after which a chat no longer gets an alert; it gets their number instead. */
-export const CHAT_GIVE_UP_MS = 6 * HOUR_MS
+export const CHAT_GIVE_UP_MS = 25 * HOUR_MS
 
 /** Milliseconds between two attempts to send that number. */
 export const SUMMARY_RETRY_MS = 10 * MINUTE_MS
@@ -35,8 +36,8 @@ export const SUMMARY_RETRY_MS = 10 * MINUTE_MS
 export const RETRY_AFTER_MS = { least: SECOND_MS, most: HOUR_MS }
 
 /**
- * A service that says twice within this time that the settings no longer work is believed; the
- * second attempt follows after the delay.
+ * Milliseconds within which a second rejection of the settings disables a channel, and before the
+ * attempt that may be the second one.
  */
 export const DEAD_WINDOW_MS = 10 * MINUTE_MS
 export const DEAD_RETRY_MS = 30 * SECOND_MS

@@ -1,6 +1,6 @@
 // Texts of alerts about channels, and of the emails that carry alerts and codes.
-import { ALERT_RETENTION_MS } from './limits.ts'
-import { DAY_MS } from '../time.ts'
+import { DAY_MS, HOUR_MS } from '../time.ts'
+import { ALERT_RETENTION_MS, CHAT_GIVE_UP_MS } from './limits.ts'
 
 /** Reason why no email can be sent. */
 export const NO_RELAY = 'Email is not configured: this service has no mail relay (SMTP_URL).'
@@ -55,18 +55,19 @@ export const groupedAlerts = {
 /** The message after a time in which a service was away. */
 export const unsentAlerts = (count: number) => ({
   title: `${count} ${count === 1 ? 'alert' : 'alerts'} could not be sent here`,
-  text: 'The service was unavailable for too long. The list of alerts in the dashboard has them.',
+  text: 'The service was unavailable for too long. See the alert history in the dashboard.',
 })
 
 /** Error of what waited for a channel that was deleted. */
 export const CHANNEL_DELETED = 'The channel was deleted.'
 
 /** Error of the deliveries that it counts. */
-export const gaveUp = (error: string) => `Given up after six hours. Last error: ${error}`
+export const gaveUp = (error: string) =>
+  `Given up after ${CHAT_GIVE_UP_MS / HOUR_MS} hours. Last error: ${error}`
 
 export const disabledReasons = {
   dead: (words: string) => `The service no longer accepts these settings. ${words}`,
-  gone: 'The receiver responded that it wants no more alerts (410).',
+  gone: 'The receiver no longer accepts alerts (410 Gone).',
   failing: (error: string) => `Every attempt has failed for a week. Last error: ${error}`,
 } as const
 

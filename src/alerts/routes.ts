@@ -9,7 +9,7 @@ import { listDeliveries } from './delivery/store.ts'
 import { countIncidents, findIncident, listIncidents } from './incidents/store.ts'
 import { AlertPage, AlertQuery, Incident, IncidentPage, IncidentQuery } from './shapes.ts'
 import { silenceRoutes } from './silence/routes.ts'
-import { listHandling } from './silence/store.ts'
+import { listHandling } from './silence/handling/store.ts'
 import { countAlerts, listAlerts } from './store.ts'
 import { presentAlerts, presentIncident } from './view.ts'
 

@@ -11,6 +11,9 @@ export const MAX_ROWS = 50
 export const MAX_TOTAL_ROWS = 100
 export const MIN_SECTION_ROWS = 3
 
+/** Open problems that are read: their objects are not shown twice. */
+export const MAX_OPEN_PROBLEMS = 1_000
+
 /** Changed sources shown for one DMARC domain. */
 export const MAX_SOURCES_PER_DOMAIN = 3
 

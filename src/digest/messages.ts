@@ -32,6 +32,7 @@ export const head = {
     `${name} of ${workspace}: ${verdict}`,
   open: (problems: number) =>
     problems === 0 ? 'No open problems' : count(problems, 'open problem'),
+  attention: (objects: number) => `${count(objects, 'object needs', 'objects need')} attention.`,
   changes: (parts: string[], since: string) =>
     parts.length === 0 ? `Nothing changed since ${since}.` : `Since ${since}: ${listed(parts)}.`,
   raised: (alerts: number) => count(alerts, 'new alert'),
@@ -55,6 +56,13 @@ export const quiet = {
 
 export const open = {
   title: 'Open problems',
+  severities: { critical: 'Critical', error: 'Error', warning: 'Warning', info: 'Info' },
+  handling: { acknowledged: 'Acknowledged', snoozed: 'Snoozed', muted: 'Muted' },
+  since: (day: string) => `Open since ${day}.`,
+} as const
+
+export const attention = {
+  title: 'Needs attention',
   listed: 'Listed',
   listedTitle: (host: string, listings: number) => `${host} is on ${count(listings, 'blocklist')}`,
   certificate: 'Certificate',

@@ -198,19 +198,19 @@ describe('a chat channel', () => {
     await other.close()
   })
 
-  it('counts the alerts that it missed while the service was away for a day', async () => {
+  it('counts the alerts that it missed while the service was away for longer than a day', async () => {
     const { portreeve, messages } = await startWithChannel()
     discord.respond({ status: 503 })
     await portreeve.raise(alice.id, 'one')
     await until(messages, ([first]) => first?.error !== null && first?.state === 'waiting')
     await portreeve.db
       .updateTable('alertMessage')
-      .set({ createdAt: new Date(Date.now() - 86_400_000), dueAt: new Date() })
+      .set({ createdAt: new Date(Date.now() - 25 * 3_600_000), dueAt: new Date() })
       .execute()
     await portreeve.db.updateTable('alertChannel').set({ retryAt: null }).execute()
     const [failed] = await until(messages, (all) => all.length === 2)
     expect(failed).toMatchObject({ state: 'failed' })
-    expect(failed?.error).toMatch(/^Given up after six hours/)
+    expect(failed?.error).toMatch(/^Given up after 25 hours/)
     discord.respond(null)
     await portreeve.db
       .updateTable('alertMessage')

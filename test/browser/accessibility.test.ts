@@ -95,7 +95,12 @@ const OWN: Screen[] = [
   { at: '/monitoring/lists', shows: 'SpamCop' },
   { at: '/delisting', shows: 'No delistings yet' },
   { at: '/delisting/new?ip=8.8.4.4', shows: 'Cause of the listing' },
-  { at: '/alerts', shows: 'This service can’t send email.' },
+  {
+    at: '/alerts',
+    shows: 'No alerts are muted.',
+    acts: [(page) => page.getByRole('button', { name: 'Mute a topic' }).click()],
+  },
+  { at: '/alerts/history', shows: 'This service can’t send email.' },
   {
     at: '/alerts/channels',
     shows: 'Email not configured',

@@ -5,7 +5,14 @@ import { createLinkToken } from '../../src/alerts/silence/links/token.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { SERVICE_KEY, startTestService, type Person, type TestService } from '../service.ts'
-import { accessibilityFaults, faultsAtAllWidths, overflow, visit, type Visit } from './browsing.ts'
+import {
+  accessibilityFaults,
+  chooseDuration,
+  faultsAtAllWidths,
+  overflow,
+  visit,
+  type Visit,
+} from './browsing.ts'
 
 let portreeve: TestService
 let database: ReturnType<typeof openDatabase>
@@ -72,11 +79,17 @@ describe('the problems of a workspace', () => {
     await page.getByText('3 not acknowledged yet.').waitFor()
 
     await select(page, '192.0.2.2')
-    await action(page, 'Snooze 1 hour').click()
+    await action(page, 'Snooze').click()
+    await chooseDuration(page, 'Snooze', 'Until a date and time', '2020-01-01T10:00')
+    await page.getByText('Choose a time between 15 minutes and 30 days from now.').waitFor()
+    expect(await faultsAtAllWidths(page)).toEqual([])
+    await chooseDuration(page, 'Snooze', '4 hours')
     await row(page, '192.0.2.2').getByText('Snoozed').waitFor()
     await select(page, '192.0.2.3')
     await action(page, 'Mute').click()
-    await row(page, '192.0.2.3').getByText('until unmuted').waitFor()
+    await page.getByLabel('Reason').fill('Delisting requested')
+    await chooseDuration(page, 'Mute', 'Until unmuted')
+    await row(page, '192.0.2.3').getByText('until unmuted: Delisting requested').waitFor()
     const muted = page.getByRole('region', { name: 'Muted' })
     await muted.getByRole('button', { name: 'Unmute 192.0.2.3 is listed' }).waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
@@ -127,8 +140,27 @@ describe('the problems of a workspace', () => {
     const [, id] = /"id":"([^"]+)"/.exec(await answer.text()) ?? []
     await page.goto(`/${path}/${id}`)
     await action(page, 'Mute alerts').click()
+    await chooseDuration(page, 'Mute', '1 week')
     await action(page, 'Unmute alerts').click()
     await action(page, 'Mute alerts').waitFor()
+    await close()
+  })
+
+  it('are muted by topic, now and later', async () => {
+    const { page, close } = await openAs(alice, '/alerts')
+    await select(page, '192.0.2.1')
+    await action(page, 'Mute').click()
+    await page.getByLabel('What to mute').selectOption('All alerts of the topic “Blocklists”')
+    await chooseDuration(page, 'Mute', '1 day')
+    await page.getByText('All are acknowledged, snoozed or muted.').waitFor()
+    const muted = page.getByRole('region', { name: 'Muted' })
+    await muted.getByRole('button', { name: 'Unmute Topic Blocklists' }).click()
+    await page.getByText('3 not acknowledged yet.').waitFor()
+    await action(page, 'Mute a topic').click()
+    await page.getByRole('dialog').getByLabel('Topic').selectOption('Certificates')
+    await chooseDuration(page, 'Mute', 'Until unmuted')
+    await muted.getByRole('button', { name: 'Unmute Topic Certificates' }).click()
+    await page.getByText('No alerts are muted.').waitFor()
     await close()
   })
 

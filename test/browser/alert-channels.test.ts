@@ -240,7 +240,7 @@ describe('errors', () => {
     const { page } = bob
     await openForm(page, typeOf('gotify'))
     await page
-      .getByText('needs an entry in ALERT_PRIVATE_TARGETS, which an administrator sets')
+      .getByText('needs an entry in ALERT_PRIVATE_TARGETS or ALLOW_PRIVATE_TARGETS')
       .waitFor()
     await fill(page, typeOf('gotify'), { server: 'http://10.1.2.3' })
     await page.getByRole('button', { name: 'Add channel' }).click()

@@ -39,7 +39,7 @@ describe('a user with alert channels', () => {
 
   it('has their own address as the first channel, and sends a test there', async () => {
     await page.goto('/alerts')
-    await page.getByText('No alerts yet').waitFor()
+    await page.getByText('No problems yet').waitFor()
     await page.getByRole('link', { name: 'Channels', exact: true }).click()
     await heading(page, 'Alert channels').waitFor()
     await page.getByRole('button', { name: 'Send test to alice@people.test' }).click()
@@ -127,7 +127,7 @@ describe('a user with alert channels', () => {
     const headers = { origin: place.portreeve.url }
     const data = { ip: IP }
     expect((await page.request.post('/api/v1/delisting', { data, headers })).status()).toBe(201)
-    await page.goto('/alerts')
+    await page.goto('/alerts/history')
     const alert = page
       .getByRole('list', { name: 'Alerts' })
       .getByRole('listitem')
@@ -214,6 +214,8 @@ describe('channels of another account', () => {
     await page.getByText('charlie@people.test').first().waitFor()
     expect(await page.getByText(OTHER).count()).toBe(0)
     await page.goto('/alerts')
+    await page.getByText('No problems yet').waitFor()
+    await page.getByRole('link', { name: 'History', exact: true }).click()
     await page.getByText('No alerts yet').waitFor()
     await close()
   })

@@ -137,3 +137,16 @@ export async function tabTo(page: Page, name: string): Promise<void> {
   }
   throw new Error(`The Tab key does not lead to “${name}”.`)
 }
+
+/** Submits the dialog for a duration, or until a date and time: `2026-11-26T14:00`. */
+export async function chooseDuration(
+  page: Page,
+  submit: 'Snooze' | 'Mute',
+  duration: string,
+  until?: string,
+): Promise<void> {
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Duration').selectOption(duration)
+  if (until !== undefined) await dialog.getByLabel('Until', { exact: true }).fill(until)
+  await dialog.getByRole('button', { name: submit, exact: true }).click()
+}

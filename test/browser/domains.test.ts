@@ -4,13 +4,16 @@ import { startChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
 import { startAllLists } from '../domains/check-with.ts'
+import { raiseAlert } from '../../src/alerts/raise.ts'
+import { openDatabase } from '../../src/store/database.ts'
 import { startTestService, type TestService } from '../service.ts'
-import { faultsAtAllWidths, heading, signedIn, type Visit } from './browsing.ts'
+import { chooseDuration, faultsAtAllWidths, heading, signedIn, type Visit } from './browsing.ts'
 
 let browser: Browser
 let dns: DnsServer
 let lists: Rbldnsd
 let portreeve: TestService
+let database: ReturnType<typeof openDatabase>
 let alice: Visit
 let page: Page
 
@@ -29,12 +32,14 @@ beforeAll(async () => {
     DNS_SERVERS: `127.0.0.1:${dns.port}`,
     DNSBL_SERVERS: `127.0.0.1:${lists.port}`,
   })
+  database = openDatabase(portreeve.databaseUrl)
   browser = await startChromium()
   alice = await signedIn(browser, portreeve, 'Alice')
   page = alice.page
 })
 afterAll(async () => {
   await browser.close()
+  await database.close()
   await portreeve.stop()
   await lists.stop()
   await dns.close()
@@ -64,6 +69,39 @@ describe('a domain', () => {
     await page.getByRole('button', { name: 'Stop watching' }).waitFor()
     await page.getByRole('link', { name: 'Domains', exact: true }).first().click()
     await page.getByRole('link', { name: 'example.com' }).waitFor()
+  })
+
+  it('is muted until a chosen time: its alerts are recorded, and not sent', async () => {
+    await page.goto('/domains/example.com')
+    await page.getByRole('button', { name: 'Mute alerts', exact: true }).click()
+    const year = new Date().getFullYear() + 1
+    await chooseDuration(page, 'Mute', 'Until a date and time', `${year}-01-02T03:04`)
+    await page.getByRole('button', { name: 'Unmute alerts' }).waitFor()
+    const { id: workspaceId } = await database.db
+      .selectFrom('workspace')
+      .select('id')
+      .executeTakeFirstOrThrow()
+    await raiseAlert(database.db, {
+      workspaceId,
+      kind: 'domain.worse',
+      key: 'domain.worse example.com',
+      incident: 'domain/example.com',
+      phase: 'open',
+      severity: 'error',
+      title: 'example.com needs attention',
+      text: 'SPF is broken.',
+      nextStep: '',
+      path: '/domains/example.com',
+      at: new Date(),
+    })
+    await page.goto('/alerts')
+    const row = page.getByRole('row').filter({ hasText: 'example.com needs attention' })
+    await row.getByText(`until 2 January ${year} at 03:04`).waitFor()
+    await page.getByRole('link', { name: 'History', exact: true }).click()
+    await page.getByText('Not sent: muted').waitFor()
+    await page.goto('/domains/example.com')
+    await page.getByRole('button', { name: 'Unmute alerts' }).click()
+    await page.getByRole('button', { name: 'Mute alerts', exact: true }).waitFor()
   })
 
   it('shows the last check at once while a new one runs', async () => {

@@ -56,6 +56,7 @@ const OWN = [
   '/workspace/audit',
   '/workspaces',
   '/alerts',
+  '/alerts/history',
   '/alerts/channels',
   '/alerts/channels/new',
   '/alerts/channels/new/ntfy',

@@ -171,6 +171,7 @@ const SCREENS = [
   '/attacks/administration',
   '/tokens',
   '/alerts',
+  '/alerts/history',
   '/alerts/channels',
   '/alerts/channels/new',
   '/alerts/channels/new/ntfy',

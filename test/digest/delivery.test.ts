@@ -3,6 +3,7 @@ import { startBreakingRelay } from '../alerts/breaking-relay.ts'
 import { aWhile, type AlertsTestOptions, type Person } from '../alerts/module.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
+import { countIncidents } from '../../src/alerts/incidents/store.ts'
 import { insertMembership } from '../../src/accounts/workspaces/store.ts'
 import { deleteMembership } from '../../src/accounts/workspaces/members/store.ts'
 import { deliverDigest, findDueDigests } from '../../src/digest/delivery/deliver.ts'
@@ -73,8 +74,13 @@ describe('a digest', () => {
     expect(sink.mails).toHaveLength(1)
     const [mail] = sink.mails
     expect(mail?.to).toMatchObject([{ address: 'alice@people.test' }])
-    expect(mail?.subject).toBe('Weekly digest of Alice: 5 open problems')
-    expect(mail?.text).toContain('- mail.example.com (main relay) is on 2 blocklists')
+    expect(mail?.subject).toBe('Weekly digest of Alice: 2 open problems')
+    // As the page of alerts counts them; each object is shown once.
+    expect(await countIncidents(database.db, alice.id, { state: 'open' })).toBe(2)
+    expect(mail?.text).toContain('3 objects need attention.')
+    const [, attention = ''] = /\nNeeds attention\n(.*?)\nDMARC/s.exec(mail?.text ?? '') ?? []
+    expect(attention).toContain('- mail.example.com (main relay) is on 2 blocklists')
+    expect(attention).not.toMatch(/certificate|SPF/)
     expect(mail?.text).toContain('- example.com: 93%, 49,700 messages, −5.0 points')
     expect(mail?.html).toContain('mail.example.com (main relay) is on 2 blocklists')
     expect(await shown(alice)).toMatchObject({

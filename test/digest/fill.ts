@@ -269,6 +269,27 @@ export function createFiller(db: Kysely<DB>, workspaceId: string, now: string) {
       })
       .execute()
 
+  const incident = (
+    kind: string,
+    title: string,
+    { path = '/alerts', severity = 'error', isAcknowledged = false, isResolved = false } = {},
+  ) =>
+    db
+      .insertInto('alertIncident')
+      .values({
+        workspaceId,
+        kind,
+        key: title,
+        severity,
+        title,
+        path,
+        openedAt: daysFrom(now, -1),
+        updatedAt: daysFrom(now, -1),
+        acknowledgedAt: isAcknowledged ? daysFrom(now, -0.5) : null,
+        resolvedAt: isResolved ? daysFrom(now, -0.5) : null,
+      })
+      .execute()
+
   async function attackReports(perDay: number): Promise<void> {
     const { id } = await db
       .insertInto('abuseToken')
@@ -321,6 +342,7 @@ export function createFiller(db: Kysely<DB>, workspaceId: string, now: string) {
     delisting,
     migration,
     alert,
+    incident,
     attackReports,
     apiToken,
   }
@@ -430,6 +452,20 @@ export async function fillBusyWeek(
     'Resolved: www.example.com (8.8.8.8) was removed from UCEPROTECT-1',
   )
   await fill.alert('dmarc.failures', 'More mail from example.com fails DMARC')
+  // The certificate and the domain are problems; the listing has no alert yet.
+  await fill.incident('domain.worse', 'example.com needs attention', {
+    path: '/domains/example.com',
+    severity: 'warning',
+    isAcknowledged: true,
+  })
+  await fill.incident('certificate.expired', 'The certificate of mail.example.com expired', {
+    path: `/monitoring/${mail}`,
+    severity: 'critical',
+  })
+  await fill.incident('blacklist.listed', 'www.example.com was listed', {
+    path: `/monitoring/${web}`,
+    isResolved: true,
+  })
   await fill.attackReports(180)
   await fill.apiToken(member.accountId, 'Grafana', 9)
 }

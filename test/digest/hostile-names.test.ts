@@ -38,7 +38,7 @@ afterAll(() => Promise.all([database.drop(), sink.stop()]))
 
 /** Fields whose values the service itself chooses, and addresses, which the database has as such. */
 const OWN =
-  /^(?:(?:host|domain|workspace|account)?id|path|lastFour|validTo|ip|kind|(?:from|to)?state|status|change|days|settings|period)$/i
+  /^(?:(?:host|domain|workspace|account)?id|path|lastFour|validTo|ip|kind|(?:from|to)?state|status|change|severity|handling|days|settings|period)$/i
 
 /** The facts with other names everywhere: of hosts, domains, lists, senders, users and workspaces. */
 function renamed(names: string[]): DigestFacts {

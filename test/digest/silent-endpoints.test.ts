@@ -30,7 +30,7 @@ async function addEndpoint(
   )
 }
 
-it('shows the endpoints of its workspace that receive no requests among the open problems', async () => {
+it('shows the endpoints of its workspace that receive no requests among what needs attention', async () => {
   const [alice, bob] = [await portreeve.addPerson('Alice'), await portreeve.addPerson('Bob')]
   await addEndpoint(alice.id, 'aaaaaaaaaa', 'nightly backup', '2026-11-20T10:00:00Z')
   await addEndpoint(alice.id, 'bbbbbbbbbb', 'shop orders', null)
@@ -40,7 +40,8 @@ it('shows the endpoints of its workspace that receive no requests among the open
   const member = { workspaceId: alice.id, accountId: alice.id, workspace: 'Alice' }
   const request = { ...member, settings, period, nextAt: null }
   const { subject, text } = await composeDigestEmail(portreeve.deps, request, alice.email, null)
-  expect(subject).toBe('Weekly digest of Alice: 1 open problem')
+  expect(subject).toBe('Weekly digest of Alice: no open problems')
+  expect(text).toContain('1 object needs attention.')
   expect(text).toContain(
     '- nightly backup receives no requests\n  The last one arrived on 20 Nov 2026.',
   )

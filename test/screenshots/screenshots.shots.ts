@@ -47,7 +47,7 @@ beforeAll(async () => {
     dns.records[`${address.split('.').toReversed().join('.')}.in-addr.arpa PTR`] = [name]
   }
   dns.records['_dmarc.example.com TXT'] = ['v=DMARC1; p=none; rua=mailto:reports@example.com']
-  slow = await startProxy(destination.port, { roundTrip: 300 })
+  slow = await startProxy(destination.port, { roundTrip: 600 })
   portreeve = await startTestService({
     DNS_SERVERS: `127.0.0.1:${dns.port}`,
     DNSBL_SERVERS: `127.0.0.1:${lists.port}`,
@@ -81,7 +81,7 @@ async function call<T>(path: string, body?: object): Promise<T> {
 async function openPage(height: number, colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
   const context = await browser.newContext({
     baseURL: portreeve.url,
-    viewport: { width: 1280, height },
+    viewport: { width: 1440, height },
     colorScheme,
     reducedMotion: 'reduce',
   })
@@ -94,10 +94,20 @@ async function openPage(height: number, colorScheme: 'light' | 'dark' = 'light')
   return page
 }
 
-async function capture(page: Page, name: string): Promise<void> {
+const PHONE = { width: 390, height: 844 }
+
+/** Takes the picture NAME.png, and with `alsoOnPhone` NAME-phone.png of the same page. */
+async function capture(page: Page, name: string, { alsoOnPhone = false } = {}): Promise<void> {
+  const take = (file: string) =>
+    page.screenshot({ path: join(FOLDER, `${file}.png`), caret: 'hide' })
   // The picture shows no caret, hover or scroll bar.
   await page.mouse.move(0, 0)
-  await page.screenshot({ path: join(FOLDER, `${name}.png`), caret: 'hide' })
+  await take(name)
+  if (alsoOnPhone) {
+    await page.setViewportSize(PHONE)
+    await page.evaluate('new Promise(requestAnimationFrame)')
+    await take(`${name}-phone`)
+  }
   await page.context().close()
 }
 
@@ -175,7 +185,7 @@ it('captured webhooks', async () => {
   const page = await openPage(800, 'dark')
   await page.goto(`/hooks/${endpoint.id}`)
   await page.getByText('refs/heads/main').first().waitFor()
-  await capture(page, 'webhooks')
+  await capture(page, 'webhooks', { alsoOnPhone: true })
 })
 
 it('a running migration, and the overview', async () => {
@@ -190,7 +200,8 @@ it('a running migration, and the overview', async () => {
     'Archive/2025': letters(600),
   })
   for (const [host, { label }] of Object.entries(HOSTS))
-    await call('/api/v1/monitoring/hosts', { host, label })
+    // The certificates of these addresses are those of others.
+    await call('/api/v1/monitoring/hosts', { host, label, tlsPorts: [] })
   await vi.waitFor(
     async () => {
       const { data } = await call<{ data: { lastCheckAt: string | null }[] }>(
@@ -221,7 +232,7 @@ it('a running migration, and the overview', async () => {
     .getByText(/messages\/s/)
     .first()
     .waitFor({ timeout: 60_000 })
-  await capture(migration, 'migration')
   await overview.getByText('In progress').first().waitFor()
-  await capture(overview, 'overview')
+  await capture(overview, 'overview', { alsoOnPhone: true })
+  await capture(migration, 'migration', { alsoOnPhone: true })
 })

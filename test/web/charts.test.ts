@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { topServices } from '../../web/src/attacks/attack-map.tsx'
 import { labelStep } from '../../web/src/ui/charts/axes.tsx'
 import { moveInRow, moveInRows, tooltipPlace } from '../../web/src/ui/charts/cursor.ts'
-import { dayAt } from '../../web/src/ui/charts/daily-chart.tsx'
 import { sideOf } from '../../web/src/ui/charts/matrix-chart.tsx'
 import {
+  dayAt,
   daysBetween,
   fitText,
   fitTwoLines,

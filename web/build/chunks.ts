@@ -1,6 +1,10 @@
 import { join } from 'node:path'
 
-const CHARTS = /[\\/](?:ui[\\/]charts|node_modules[\\/]d3-\w+)[\\/]/
+/** What draws; the small strip and the bar of cards and tables need none of it. */
+const CHARTS = /[\\/]ui[\\/]charts[\\/](?!small-day-strip|percentage-bar)/
+
+/** The scales of axes, which a timeline or a strip of days has none of. */
+const SCALES = /[\\/]node_modules[\\/]d3-\w+[\\/]/
 
 /**
  * How the modules are put into files. A phone on a slow network waits longer for thirty small files
@@ -9,7 +13,8 @@ const CHARTS = /[\\/](?:ui[\\/]charts|node_modules[\\/]d3-\w+)[\\/]/
  * - `shared` has React and what the dashboard and the API reference both use.
  * - `dashboard` has the rest of what every screen of the dashboard needs.
  * - `styles` has the style sheets of all screens: together they are smaller than one chart library.
- * - `ui` has what most screens share, and `charts` what draws.
+ * - `ui` has what most screens share, `charts` what draws, and `axes` what draws with scales.
+ * - `api` has the requests of all folders: the overview needs many of them, but not their screens.
  * - The other folders of `src/` have one file each, with what several screens need, and a second one
  *   for what uses charts: a screen without charts does not load them.
  */
@@ -17,12 +22,11 @@ export const CHUNKS = [
   { debugName: 'shared', name: sharedChunk },
   { debugName: 'dashboard', name: dashboardChunk, tags: ['$initial' as const] },
   { name: 'styles', test: isStyleSheet },
-  { name: 'charts', test: CHARTS },
-  {
-    name: 'ui',
-    test: /[\\/]web[\\/]src[\\/](?:ui|labels|account|workspaces)[\\/]/,
-    minShareCount: 2,
-  },
+  // Before the charts, which would take along what they need of it.
+  { name: 'ui', test: isCommon, minShareCount: 2 },
+  { debugName: 'charts', name: chartChunk },
+  { name: 'axes', test: isChart },
+  { name: 'api', test: /[\\/]web[\\/]src[\\/].+[\\/]api\.ts$/, minShareCount: 2 },
   { debugName: 'folders', name: folderChunk, minShareCount: 2 },
 ]
 
@@ -45,6 +49,22 @@ function dashboardChunk(id: string): string | null {
   return isOwn(id) ? null : 'dashboard'
 }
 
+const COMMON =
+  /[\\/](?:web[\\/]src[\\/](?:ui|labels|account|workspaces)|node_modules[\\/]@tanstack)[\\/]|guess-target\.ts$/
+
+function isCommon(id: string): boolean {
+  return COMMON.test(id) && !CHARTS.test(id)
+}
+
+function chartChunk(id: string, graph: ModuleGraph): string | null {
+  if (!CHARTS.test(id)) return null
+  return reaches(graph, id, SCALES) ? null : 'charts'
+}
+
+function isChart(id: string): boolean {
+  return CHARTS.test(id) || SCALES.test(id)
+}
+
 function isStyleSheet(id: string): boolean {
   return id.endsWith('.css') && !isOwn(id)
 }
@@ -61,9 +81,13 @@ function reachable(graph: ModuleGraph, from: string): Set<string> {
   return found
 }
 
+function reaches(graph: ModuleGraph, from: string, pattern: RegExp): boolean {
+  return [...reachable(graph, from)].some((id) => pattern.test(id))
+}
+
 function folderChunk(id: string, graph: ModuleGraph): string | null {
   const [, folder = null] = /\/web\/src\/((?:alerts|migrations)\/\w+(?=\/)|[^/]+)\//.exec(id) ?? []
   if (folder === null || folder === 'pages') return null
   const name = folder.replace('/', '-')
-  return [...reachable(graph, id)].some((each) => CHARTS.test(each)) ? `${name}-charts` : name
+  return reaches(graph, id, CHARTS) ? `${name}-charts` : name
 }

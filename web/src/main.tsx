@@ -4,6 +4,7 @@ import { startTransition, StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { isTemporary } from './api.ts'
 import { sendDeletionsOnLeave } from './deletions.ts'
+import { watchInteraction } from './interaction.ts'
 import { followBrowserConnection, watchReachability } from './reachability.ts'
 import { createDashboard, preloadScreen } from './routes.tsx'
 import { followTheme } from './ui/theme/use-theme.ts'
@@ -13,22 +14,31 @@ onlineManager.setEventListener(watchReachability)
 followBrowserConnection()
 sendDeletionsOnLeave()
 followTheme()
+watchInteraction()
 
-const queries: QueryClient = new QueryClient({
-  defaultOptions: { queries: { retry: (count, error) => count < 2 && isTemporary(error) } },
-})
-const router = createDashboard(queries)
-// The file of the first screen loads while the service is asked whose session it is.
-void preloadScreen(router)
+/** Starts in several tasks: the browser paints and responds between them. */
+const nextTask = () => new Promise<void>((resolve) => setTimeout(resolve))
 
-const root = createRoot(document.getElementById('app') as HTMLElement)
-// As a transition, the first screen is rendered in short steps, between which the browser responds.
-startTransition(() =>
-  root.render(
-    <StrictMode>
-      <QueryClientProvider client={queries}>
-        <RouterProvider router={router} />
-      </QueryClientProvider>
-    </StrictMode>,
-  ),
-)
+async function start(): Promise<void> {
+  const queries: QueryClient = new QueryClient({
+    defaultOptions: { queries: { retry: (count, error) => count < 2 && isTemporary(error) } },
+  })
+  await nextTask()
+  const router = createDashboard(queries)
+  // The file of the first screen loads while the service is asked whose session it is.
+  void preloadScreen(router)
+  await nextTask()
+  const root = createRoot(document.getElementById('app') as HTMLElement)
+  // As a transition, the first screen is rendered in short steps.
+  startTransition(() =>
+    root.render(
+      <StrictMode>
+        <QueryClientProvider client={queries}>
+          <RouterProvider router={router} />
+        </QueryClientProvider>
+      </StrictMode>,
+    ),
+  )
+}
+
+void start()

@@ -7,7 +7,7 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { alertsSearch } from './alerts/search.ts'
+import { alertHistorySearch, problemsSearch } from './alerts/search.ts'
 import { delistingsSearch, newDelistingSearch } from './delisting/search-params.ts'
 import { reportsSearch, sourceSearch, summarySearch } from './dmarc/search.ts'
 import { PublicFrame } from './frame/public-frame.tsx'
@@ -161,7 +161,8 @@ const screens = root.addChildren([
     ownScreen('/workspace/invitations', () => import('./pages/workspace-invitations.tsx')),
     ownScreen('/workspace/audit', () => import('./pages/workspace-audit.tsx'), actsSearch),
     ownScreen('/workspaces', () => import('./pages/workspaces.tsx')),
-    ownScreen('/alerts', () => import('./pages/alerts.tsx'), alertsSearch),
+    ownScreen('/alerts', () => import('./pages/alerts.tsx'), problemsSearch),
+    ownScreen('/alerts/history', () => import('./pages/alert-history.tsx'), alertHistorySearch),
     ownScreen('/alerts/channels', () => import('./pages/alert-channels.tsx')),
     ownScreen('/alerts/channels/new', () => import('./pages/new-alert-channel.tsx')),
     ownScreen('/alerts/channels/new/$type', () => import('./pages/new-alert-channel-form.tsx')),

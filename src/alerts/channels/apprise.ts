@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Severity } from '../severity.ts'
-import { defineChannel, requireSuccess, type Delivery } from './define-channel.ts'
+import { defineChannel, type Delivery } from './define-channel.ts'
+import { requireSuccess } from './outcomes.ts'
 import { Secret, SelfHosted, Text } from './fields.ts'
 import { Dead } from './outcomes.ts'
 import { PRIVATE_SERVER_HELP, urlAt } from './self-hosted.ts'
@@ -18,10 +19,10 @@ export const apprise = defineChannel({
   name: 'Apprise API',
   group: 'other',
   keywords: 'sms telegram signal anything bridge',
-  docs: 'In the web page of your Apprise API server, store the services to notify under a key.',
+  docs: 'On your Apprise API server, save the services to notify under a configuration key.',
   ending: 'A new message of the type “success” says that the problem ended.',
   disabling:
-    'Nothing is stored under the key (204, 404), or the server demands a sign-in (401, 403).',
+    'Nothing is stored under the key (204, 404), or the server requires a sign-in (401, 403).',
   fields: Type.Object({
     server: SelfHosted(null, {
       label: 'Server',

@@ -1,5 +1,5 @@
 import { channelTypeOf } from './registry.ts'
-import type { ChannelRow } from './store.ts'
+import type { ChannelRow } from './channel.ts'
 
 type Target = Pick<ChannelRow, 'type' | 'target' | 'settingsShown'>
 

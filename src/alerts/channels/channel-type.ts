@@ -5,7 +5,7 @@ import type { Resolver } from '../../net/dns.ts'
 import type { Relay } from '../../net/smtp.ts'
 import type { DB } from '../../store/tables.ts'
 import type { AlertRow } from '../store.ts'
-import type { ChannelRow, PreparedChannel } from './store.ts'
+import type { ChannelRow, PreparedChannel } from './channel.ts'
 
 /** Everything a channel type may need to validate a target and to send to it. */
 export type SendDeps = {

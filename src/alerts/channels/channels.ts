@@ -10,21 +10,19 @@ import { requireTimeZone } from '../quiet-hours.ts'
 import type { NewChannelBody } from '../shapes.ts'
 import type { AlertRow } from '../store.ts'
 import type { SendDeps, SendResult } from './channel-type.ts'
-import { claimMailOf, createCode, sendFirstCode } from './confirmation.ts'
+import { claimMailOf, createCode, sendFirstCode } from './confirmation/confirmation.ts'
 import { Dead, Later, Rejected } from './outcomes.ts'
 import { channelTypeOf } from './registry.ts'
+import { channelIncident, type ChannelRow, type ChannelSettings } from './channel.ts'
 import {
-  channelIncident,
   countChannels,
   createChannelId,
   findChannel,
   insertChannel,
-  isMemberAddress,
   updateChannel,
   updateEncryptedSettings,
-  type ChannelRow,
-  type ChannelSettings,
 } from './store.ts'
+import { isMemberAddress } from './confirmation/store.ts'
 
 /**
  * Creates a channel. An email address other than a member’s own gets a code first; where that

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { defineChannel, requireSuccess, type Delivery } from './define-channel.ts'
+import { defineChannel, type Delivery } from './define-channel.ts'
+import { requireSuccess } from './outcomes.ts'
 import { colorOf, joined, markdownActions, MAX_ACTIONS_LENGTH } from './appearance.ts'
 import { Secret } from './fields.ts'
 import type { ServiceResponse } from './http.ts'

@@ -25,7 +25,7 @@ export const email: ChannelType = {
   name: 'Email',
   group: 'basic',
   keywords: 'mail inbox smtp',
-  docs: 'Enter an address. Another than your own gets a confirmation code first.',
+  docs: 'Enter an address. An address other than your own gets a confirmation code first.',
   fields: Type.Object({
     address: Text(
       {

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { escapeTo, headingOf, joined, MAX_ACTIONS_LENGTH, problemKey } from './appearance.ts'
-import { defineChannel, requireSuccess } from './define-channel.ts'
+import { defineChannel } from './define-channel.ts'
+import { requireSuccess } from './outcomes.ts'
 import { Secret } from './fields.ts'
 
 /** Characters of the text in a message of 4,000. */

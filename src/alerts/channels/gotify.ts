@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Severity } from '../severity.ts'
-import { defineChannel, requireSuccess } from './define-channel.ts'
+import { defineChannel } from './define-channel.ts'
+import { requireSuccess } from './outcomes.ts'
 import { Secret, SelfHosted } from './fields.ts'
 import { PRIVATE_SERVER_HELP, urlAt } from './self-hosted.ts'
 

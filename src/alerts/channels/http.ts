@@ -28,7 +28,7 @@ type HttpOptions = {
   allowPrivate: PrivateTargets
   /** Name of the service, for errors. */
   name: string
-  /** Texts that no error may contain. */
+  /** Secret settings, which no error may contain. */
   secrets: readonly string[]
   /** Other origins of hosted services. */
   origins: ReadonlyMap<string, string>
@@ -47,6 +47,7 @@ export function createHttp({
   signal,
   ...deps
 }: HttpOptions): Http {
+  const removed = secrets.flatMap(partsOf)
   return async (address, request) => {
     const url = new URL(address)
     const origin = origins.get(url.origin)
@@ -62,7 +63,7 @@ export function createHttp({
       body: answer.body,
       json: objectIn(answer.body),
       retryAfter: secondsIn(answer.retryAfter),
-      words: describe(name, { ...answer, isPrivate: answer.isPrivate && !origin }, secrets),
+      words: describe(name, { ...answer, isPrivate: answer.isPrivate && !origin }, removed),
     }
     onResponse(response)
     if (answer.status === 429 || answer.status >= 500)
@@ -131,4 +132,16 @@ function redact(text: string, secrets: readonly string[]): string {
   let line = text.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()
   for (const secret of secrets) if (secret !== '') line = line.replaceAll(secret, '[removed]')
   return line
+}
+
+/** Shorter values in a URL, such as `v=1`, are no secrets. */
+const MIN_SECRET_LENGTH = 6
+
+/** A secret, and of a URL also its path and query, which are what makes it one. */
+function partsOf(secret: string): string[] {
+  if (!URL.canParse(secret)) return [secret]
+  const { pathname, search, searchParams } = new URL(secret)
+  const values = [search.slice(1), ...search.slice(1).split('&'), ...searchParams.values()]
+  const isSecret = (value: string) => value.length >= MIN_SECRET_LENGTH
+  return [secret, pathname.length > 1 ? pathname : '', ...values.filter(isSecret)]
 }

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import type { Severity } from '../severity.ts'
 import { problemKey } from './appearance.ts'
-import { defineChannel, requireSuccess, type Delivery } from './define-channel.ts'
+import { defineChannel, type Delivery } from './define-channel.ts'
+import { requireSuccess } from './outcomes.ts'
 import { OneOf, Secret } from './fields.ts'
 import type { ServiceResponse } from './http.ts'
 
@@ -31,7 +32,7 @@ export const jsm = defineChannel({
     key: Secret({ label: 'API key' }, { maxLength: 200 }),
     service: OneOf(['Jira Service Management', 'Opsgenie', 'Opsgenie EU'], {
       label: 'Service',
-      help: 'Atlassian ends the addresses of Opsgenie in April 2027.',
+      help: 'Atlassian shuts down the Opsgenie API in April 2027.',
     }),
   }),
   limits: { title: 130, text: 14_000, perMinute: 60 },

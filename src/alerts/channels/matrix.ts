@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { escapeHtml, headingOf, htmlActions, joined, OPEN_LABEL } from './appearance.ts'
-import { defineChannel, requireSuccess, type Delivery } from './define-channel.ts'
+import { defineChannel, type Delivery } from './define-channel.ts'
+import { requireSuccess } from './outcomes.ts'
 import { Secret, SelfHosted, Text } from './fields.ts'
 import type { Http, ServiceResponse } from './http.ts'
 import { PRIVATE_SERVER_HELP, urlAt } from './self-hosted.ts'
@@ -13,7 +14,7 @@ export const matrix = defineChannel({
   name: 'Matrix',
   group: 'chat',
   keywords: 'element synapse',
-  docs: 'Create an account for alerts, let it join a room without encryption, and copy its access token.',
+  docs: 'Create an account for alerts, join an unencrypted room with it, and copy its access token.',
   ending: 'The first message is edited, and a new message says that the problem ended.',
   disabling: 'The access token is no longer valid, or the account left the room (401, 403).',
   fields: Type.Object({

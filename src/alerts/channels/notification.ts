@@ -61,7 +61,7 @@ function composeGroup(alerts: readonly AlertRow[], target: LinkTarget) {
     severity: bySeverity[0]?.severity ?? ('info' as const),
     phase: begun.length === 0 ? ('resolved' as const) : ('once' as const),
     at: (alerts.at(-1) as AlertRow).at,
-    link: dashboardLink('/alerts', target),
+    link: dashboardLink('/alerts/history', target),
   }
 }
 

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Phase, Severity } from '../severity.ts'
-import { defineChannel, requireSuccess } from './define-channel.ts'
+import { defineChannel } from './define-channel.ts'
+import { requireSuccess } from './outcomes.ts'
 import { Secret, SelfHosted, Text } from './fields.ts'
 import { cutBytes } from './notification.ts'
 import { Later } from './outcomes.ts'
@@ -43,7 +44,7 @@ export const ntfy = defineChannel({
     token: Type.Optional(
       Secret({
         label: 'Access token',
-        help: 'Needed where the topic is protected.',
+        help: 'Required if the topic is protected.',
         placeholder: 'tk_…',
       }),
     ),

@@ -14,3 +14,15 @@ export class Dead extends Error {}
 
 /** The service never accepts this message; others it may. */
 export class Rejected extends Error {}
+
+/**
+ * Throws `Dead` where the words of the service say that the settings no longer work, else
+ * `Rejected`; returns for a success.
+ */
+export function requireSuccess(
+  { status, words }: { status: number; words: string },
+  isDead: boolean,
+): void {
+  if (status >= 200 && status < 300) return
+  throw isDead ? new Dead(words) : new Rejected(words)
+}

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { OPEN_LABEL, problemKey } from './appearance.ts'
-import { defineChannel, requireSuccess, type Delivery } from './define-channel.ts'
+import { defineChannel, type Delivery } from './define-channel.ts'
+import { requireSuccess } from './outcomes.ts'
 import { OneOf, Secret } from './fields.ts'
 
 const HOSTS = { US: 'https://events.pagerduty.com', EU: 'https://events.eu.pagerduty.com' }
@@ -21,7 +22,7 @@ export const pagerDuty = defineChannel({
     ),
     region: OneOf(['US', 'EU'], {
       label: 'Service region',
-      help: 'EU where the address of your account ends with eu.pagerduty.com.',
+      help: 'EU if the address of your account ends with eu.pagerduty.com.',
     }),
   }),
   limits: { title: 1_000, text: 15_000, perMinute: 60 },

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import type { Severity } from '../severity.ts'
 import { OPEN_LABEL } from './appearance.ts'
-import { defineChannel, requireSuccess, type Delivery } from './define-channel.ts'
+import { defineChannel, type Delivery } from './define-channel.ts'
+import { requireSuccess } from './outcomes.ts'
 import { Secret, Text } from './fields.ts'
 import type { ServiceResponse } from './http.ts'
 
@@ -27,7 +28,7 @@ export const pushover = defineChannel({
     user: Secret({ label: 'User or group key' }, { maxLength: 30, pattern: '^[A-Za-z0-9]{30}$' }),
     device: Type.Optional(
       Text(
-        { label: 'Device', help: 'All devices where it is empty.', placeholder: 'phone' },
+        { label: 'Device', help: 'Leave empty for all devices.', placeholder: 'phone' },
         { maxLength: 25, pattern: '^[A-Za-z0-9_-]{1,25}$' },
       ),
     ),

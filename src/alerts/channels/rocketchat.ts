@@ -7,7 +7,8 @@ import {
   markdownActions,
   OPEN_LABEL,
 } from './appearance.ts'
-import { defineChannel, requireSuccess } from './define-channel.ts'
+import { defineChannel } from './define-channel.ts'
+import { requireSuccess } from './outcomes.ts'
 import { SelfHostedSecret } from './fields.ts'
 import { PRIVATE_SERVER_HELP } from './self-hosted.ts'
 

@@ -24,15 +24,9 @@ import {
   testChannel,
   testSettings,
 } from './channels.ts'
-import { confirmWithCode, sendNewCode } from './confirmation.ts'
-import {
-  channelIncident,
-  countWaiting,
-  deleteChannel,
-  insertFirstChannel,
-  listChannels,
-  type ChannelRow,
-} from './store.ts'
+import { confirmWithCode, sendNewCode } from './confirmation/confirmation.ts'
+import { channelIncident, type ChannelRow } from './channel.ts'
+import { countWaiting, deleteChannel, insertFirstChannel, listChannels } from './store.ts'
 
 const tags = ['Alerts']
 const params = Type.Object({ id: Uuid })

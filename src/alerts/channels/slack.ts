@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { defineChannel, requireSuccess } from './define-channel.ts'
+import { defineChannel } from './define-channel.ts'
+import { requireSuccess } from './outcomes.ts'
 import { escapeTo, headingOf, OPEN_LABEL } from './appearance.ts'
 import { Secret } from './fields.ts'
 import type { ActionLink } from '../silence/links/action-links.ts'

@@ -2,78 +2,7 @@ import { sql, type Kysely } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import { CHANNEL_DELETED } from '../messages.ts'
-import type { QuietHours } from '../quiet-hours.ts'
-import type { Severity } from '../severity.ts'
-
-export type ChannelRow = {
-  id: string
-  workspaceId: string
-  /** ID of a channel type. */
-  type: string
-  /** Address or URL; for types with encrypted settings a hash of them. */
-  target: string
-  settingsEncrypted: string | null
-  /** What may be shown of the settings; null for types without encrypted ones. */
-  settingsShown: Record<string, string> | null
-  label: string
-  kinds: string[] | null
-  /** Alerts that are less urgent are not sent; null for all. */
-  minSeverity: Severity | null
-  /** Whether critical alerts are sent during quiet hours. */
-  criticalAnytime: boolean
-  quietHours: QuietHours | null
-  /** Whether messages contain links with which anyone can act on an incident. */
-  actionLinks: boolean
-  secret: string | null
-  confirmedAt: Date | null
-  enabled: boolean
-  disabledReason: string | null
-  failingSince: Date | null
-  lastError: string | null
-  deadAt: Date | null
-  lastSentAt: Date | null
-  createdAt: Date
-}
-
-/** What distinguishes a channel from others of its workspace, and what is kept of its settings. */
-export type PreparedChannel = {
-  target: string
-  secret: string | null
-  settingsEncrypted: string | null
-  settingsShown: Record<string, string> | null
-}
-
-/** Columns of a `ChannelRow`. */
-export const CHANNEL = [
-  'id',
-  'workspaceId',
-  'type',
-  'target',
-  'settingsEncrypted',
-  'settingsShown',
-  'minSeverity',
-  'criticalAnytime',
-  'deadAt',
-  'label',
-  'kinds',
-  'quietHours',
-  'actionLinks',
-  'secret',
-  'confirmedAt',
-  'enabled',
-  'disabledReason',
-  'failingSince',
-  'lastError',
-  'lastSentAt',
-  'createdAt',
-] as const
-
-export type ChannelSettings = Partial<
-  Pick<
-    ChannelRow,
-    'label' | 'kinds' | 'quietHours' | 'enabled' | 'minSeverity' | 'criticalAnytime' | 'actionLinks'
-  >
->
+import { CHANNEL, type ChannelRow, type ChannelSettings, type PreparedChannel } from './channel.ts'
 
 export type ChannelToInsert = ChannelSettings &
   Pick<
@@ -89,16 +18,6 @@ export type ChannelToInsert = ChannelSettings &
   > & {
     codeHash: Buffer | null
   }
-
-/** Context under which a channel’s secret is encrypted. */
-export function secretContext(channelId: string): string {
-  return `alert-channel/${channelId}`
-}
-
-/** The incident of a channel that the service disabled. */
-export function channelIncident(channelId: string): string {
-  return `channel/${channelId}`
-}
 
 /** Creates an ID before the row exists, because the secret is encrypted under it. */
 export async function createChannelId(db: Db): Promise<string> {
@@ -118,23 +37,6 @@ export async function insertFirstChannel(db: Db, workspaceId: string): Promise<v
     select workspace_id, 'email', email, 'my address', case when email_verified then now() end
     from workspace_contact where workspace_id in (select workspace_id from first)
     on conflict do nothing`.execute(db)
-}
-
-/** Whether this is the verified address of a member. */
-export async function isMemberAddress(
-  db: Db,
-  workspaceId: string,
-  address: string,
-): Promise<boolean> {
-  const row = await db
-    .selectFrom('membership')
-    .innerJoin('account', 'account.id', 'accountId')
-    .select('account.id')
-    .where('workspaceId', '=', workspaceId)
-    .where('emailVerified', '=', true)
-    .where(sql<boolean>`email = lower(${address})`)
-    .executeTakeFirst()
-  return row !== undefined
 }
 
 /**
@@ -318,96 +220,4 @@ export async function deleteChannel(
       .where('id', '=', id)
       .execute()
   })
-}
-
-/** Seconds until a new code may be sent; 0 or less when it may be sent now. */
-export async function secondsUntilNextCode(db: Db, id: string): Promise<number> {
-  const { rows } = await sql<{ seconds: number }>`
-    select coalesce(ceil(extract(epoch from code_sent_at + interval '1 minute' - now())), 0)::int as seconds
-    from alert_channel where id = ${id}`.execute(db)
-  return rows[0]?.seconds ?? 0
-}
-
-/**
- * Stores a new code; false when the last one is younger than a minute, or the channel is confirmed.
- */
-export async function renewCode(db: Db, id: string, codeHash: Buffer): Promise<boolean> {
-  const row = await db
-    .updateTable('alertChannel')
-    .set({ codeHash, codeSentAt: sql<Date>`now()`, codeTries: 0 })
-    .where('id', '=', id)
-    .where('confirmedAt', 'is', null)
-    .where(sql<boolean>`coalesce(code_sent_at, '-infinity') < now() - interval '1 minute'`)
-    .returning('id')
-    .executeTakeFirst()
-  return row !== undefined
-}
-
-/** @param error why the code could not be emailed; null when it was */
-export async function saveCodeError(db: Db, id: string, error: string | null): Promise<void> {
-  await db.updateTable('alertChannel').set({ lastError: error }).where('id', '=', id).execute()
-}
-
-/** Counts the attempt, and confirms the channel when the code is right and attempts are left. */
-export async function confirmChannel(
-  db: Db,
-  id: string,
-  codeHash: Buffer,
-  maxAttempts: number,
-): Promise<boolean> {
-  const row = await db
-    .updateTable('alertChannel')
-    .set({
-      codeTries: sql<number>`code_tries + 1`,
-      confirmedAt: sql<Date | null>`case when code_hash = ${codeHash} and code_tries < ${maxAttempts} then now() end`,
-    })
-    .where('id', '=', id)
-    .where('confirmedAt', 'is', null)
-    .returning('confirmedAt')
-    .executeTakeFirst()
-  return row !== undefined && row.confirmedAt !== null
-}
-
-/**
- * @param retryAt before which nothing is sent; null for a failure of one message only
- * @param isDead whether the service said that the settings no longer work
- * @returns since when every attempt on this channel has failed
- */
-export async function recordChannelFailure(
-  db: Db,
-  channelId: string,
-  error: string,
-  { retryAt, isDead }: { retryAt: Date | null; isDead: boolean },
-): Promise<Date> {
-  const row = await db
-    .updateTable('alertChannel')
-    .set({
-      failingSince: sql<Date>`coalesce(failing_since, now())`,
-      lastError: error,
-      retryAt,
-      ...(isDead && { deadAt: sql<Date>`now()` }),
-    })
-    .where('id', '=', channelId)
-    .returning('failingSince')
-    .executeTakeFirst()
-  return row?.failingSince ?? new Date()
-}
-
-/** Disables a channel and fails its waiting messages; false when it is disabled already. */
-export async function disableChannel(db: Db, channelId: string, reason: string): Promise<boolean> {
-  const row = await db
-    .updateTable('alertChannel')
-    .set({ disabledReason: reason })
-    .where('id', '=', channelId)
-    .where('disabledReason', 'is', null)
-    .returning('id')
-    .executeTakeFirst()
-  if (!row) return false
-  await db
-    .updateTable('alertMessage')
-    .set({ state: 'failed', collecting: false, endedAt: sql<Date>`now()`, error: reason })
-    .where('channelId', '=', channelId)
-    .where('state', '=', 'waiting')
-    .execute()
-  return true
 }

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import type { Severity } from '../severity.ts'
 import { headingOf, OPEN_LABEL } from './appearance.ts'
-import { defineChannel, requireSuccess, type Delivery } from './define-channel.ts'
+import { defineChannel, type Delivery } from './define-channel.ts'
+import { requireSuccess } from './outcomes.ts'
 import { Secret } from './fields.ts'
 
 const STYLE: Record<Severity, string> = {
@@ -28,7 +29,7 @@ export const teams = defineChannel({
   docs: 'In the channel’s menu, under “Workflows”, add “Send webhook alerts to a channel” and copy its URL.',
   ending: 'A new card says that the problem ended.',
   disabling:
-    'The workflow was deleted or disabled, or its URL was renewed (401, 403, 404, 410). A workflow also ends with the account of its owner.',
+    'The workflow was deleted or disabled, or its URL was renewed (401, 403, 404, 410). A workflow also stops when its owner’s account is deleted.',
   fields: Type.Object({
     url: Secret(
       {

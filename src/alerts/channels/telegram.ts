@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { escapeHtml, headingOf, joined, OPEN_LABEL } from './appearance.ts'
-import { defineChannel, requireSuccess, type Delivery } from './define-channel.ts'
+import { defineChannel, type Delivery } from './define-channel.ts'
+import { requireSuccess } from './outcomes.ts'
 import { Secret, Text } from './fields.ts'
 import type { Http, ServiceResponse } from './http.ts'
 

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { defineChannel, requireSuccess, type Delivery } from './define-channel.ts'
+import { defineChannel, type Delivery } from './define-channel.ts'
+import { requireSuccess } from './outcomes.ts'
 import { OneOf, Secret, SelfHostedSecret, Text } from './fields.ts'
 import { PRIVATE_SERVER_HELP } from './self-hosted.ts'
 import { fillForm, fillJson, problemWithTemplate, TEMPLATE_VALUES } from './template-body.ts'
@@ -29,7 +30,7 @@ export const template = defineChannel({
       Secret(
         {
           label: 'Headers',
-          help: 'One in each line, or with | between them.',
+          help: 'One per line, or separated by |.',
           placeholder: 'Authorization: Bearer …',
         },
         { pattern: '^[\\x20-\\x7e\\r\\n]*$' },

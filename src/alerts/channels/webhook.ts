@@ -12,7 +12,7 @@ import type { AlertRow } from '../store.ts'
 import type { ChannelType } from './channel-type.ts'
 import { Text } from './fields.ts'
 import { channelSettings } from './settings.ts'
-import { secretContext, type ChannelRow } from './store.ts'
+import { secretContext, type ChannelRow } from './channel.ts'
 
 export const WebhookChannelBody = Type.Object({
   type: Type.Literal('webhook'),

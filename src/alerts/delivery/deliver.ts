@@ -1,58 +1,45 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Fault, messageOf } from '../../errors.ts'
+import { Fault } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
-import { mayHaveBeenAccepted } from '../../net/handover.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { SendDeps, SendResult } from '../channels/channel-type.ts'
-import { Dead, Later } from '../channels/outcomes.ts'
 import { BURST_TYPES, channelTypeOf, MESSAGES_PER_MINUTE } from '../channels/registry.ts'
 import { saveReplacedSettings } from '../channels/channels.ts'
+import type { ChannelRow } from '../channels/channel.ts'
 import {
-  channelIncident,
-  disableChannel,
-  recordChannelFailure,
-  type ChannelRow,
-} from '../channels/store.ts'
-import {
-  DEAD_RETRY_MS,
-  DEAD_WINDOW_MS,
-  DISABLE_AFTER_MS,
   MAX_UNGROUPED_ALERTS,
   LEASE_SLACK_SECONDS,
   PARALLEL_MESSAGES,
   PARALLEL_MESSAGES_PER_WORKSPACE,
   POLL_INTERVAL_MS,
-  RETRY_AFTER_MS,
-  SUMMARY_RETRY_MS,
 } from '../limits.ts'
-import { describeDisabledChannel, disabledReasons, gaveUp, unsentAlerts } from '../messages.ts'
+import { unsentAlerts } from '../messages.ts'
 import { quietHoursEnd } from '../quiet-hours.ts'
-import { raiseAlert } from '../raise.ts'
 import { ruleQuietEnd } from '../rules/quiet.ts'
-import { endOverdueSnoozes } from '../silence/end-snooze.ts'
-import { findHandled } from '../silence/handling.ts'
+import { endOverdueSnoozes } from '../silence/snoozes/end-snooze.ts'
+import { findHandled } from '../silence/handling/handling.ts'
 import type { AlertRow } from '../store.ts'
 import { SECOND_MS } from '../../time.ts'
+import { claimMessages, type ClaimedMessage } from './claim/store.ts'
 import {
-  claimMessages,
-  findRef,
-  giveUpMessage,
   listDue,
-  markMessageEnded,
+  postponeMessage,
+  postponeUncritical,
+  type Batching,
+  type DueMessage,
+} from './due/store.ts'
+import { isUncertain, recordFailure } from './record-failure.ts'
+import {
+  findRef,
   markHandedOver,
   markPostponed,
   markSent,
-  postponeMessage,
-  postponeUncritical,
   recoverMessages,
   saveRef,
-  type Batching,
-  type ClaimedMessage,
-  type DueMessage,
 } from './store.ts'
 
 /** The page with all alerts and their deliveries. */
-const HISTORY_PATH = '/alerts'
+const HISTORY_PATH = '/alerts/history'
 
 const TYPES = { bursts: BURST_TYPES, perMinute: MESSAGES_PER_MINUTE }
 
@@ -224,97 +211,4 @@ function summaryOf({ id, createdAt, summarises }: ClaimedMessage): AlertRow {
     incident: null,
     incidentId: null,
   }
-}
-
-/** Whether the receiver may have the message, and would not know it again. */
-function isUncertain(error: unknown, { channel }: ClaimedMessage): boolean {
-  return mayHaveBeenAccepted(error) && !channelTypeOf(channel).isIdempotent
-}
-
-async function recordFailure(
-  message: ClaimedMessage,
-  error: unknown,
-  deps: DeliveryDeps,
-): Promise<void> {
-  const { db } = deps
-  const { channel } = message
-  const type = channelTypeOf(channel)
-  if (error instanceof Fault && error.code === 'conflict') return
-  const sentence = messageOf(error)
-  if (type.problem(deps)) return markMessageEnded(db, message, 'failed', sentence)
-  const isOnlyThisMessage = isUncertain(error, message) || type.isFinal(error)
-  const retryAt = isOnlyThisMessage ? null : nextAttemptAt(message, error)
-  const failingSince = await recordChannelFailure(db, channel.id, sentence, {
-    // A channel whose messages have an order waits as a whole.
-    retryAt: type.perMinute === null ? null : retryAt,
-    isDead: error instanceof Dead,
-  })
-  if (isUncertain(error, message)) await markMessageEnded(db, message, 'uncertain', sentence)
-  else if (type.isFinal(error)) await markMessageEnded(db, message, 'failed', sentence)
-  else await retryOrGiveUp(message, retryAt, sentence, deps)
-  if (type.isGone(error)) await disableAndAlert(channel, disabledReasons.gone, deps)
-  else if (error instanceof Dead && wasDead(channel))
-    await disableAndAlert(channel, disabledReasons.dead(sentence), deps)
-  else if (Date.now() - failingSince.getTime() > DISABLE_AFTER_MS) {
-    await disableAndAlert(channel, disabledReasons.failing(sentence), deps)
-  }
-}
-
-/** When a message is attempted again; null after its last attempt. */
-function nextAttemptAt({ channel, attempts, summarises }: ClaimedMessage, error: unknown) {
-  const { retryDelaysMs } = channelTypeOf(channel)
-  const delayMs = delayOf(error) ?? retryDelaysMs[attempts - 1]
-  if (delayMs !== undefined) return new Date(Date.now() + delayMs)
-  return summarises > 0 ? new Date(Date.now() + SUMMARY_RETRY_MS) : null
-}
-
-/** Milliseconds that the service named. */
-function delayOf(error: unknown): number | undefined {
-  if (error instanceof Dead) return DEAD_RETRY_MS
-  if (!(error instanceof Later) || error.seconds === undefined) return undefined
-  const { least, most } = RETRY_AFTER_MS
-  return Math.min(most, Math.max(least, error.seconds * 1000))
-}
-
-async function retryOrGiveUp(
-  message: ClaimedMessage,
-  retryAt: Date | null,
-  error: string,
-  { db }: DeliveryDeps,
-): Promise<void> {
-  const { giveUpAfterMs } = channelTypeOf(message.channel)
-  if (giveUpAfterMs === null || message.summarises > 0) {
-    if (retryAt) return markPostponed(db, message, retryAt, error)
-    return markMessageEnded(db, message, 'failed', error)
-  }
-  const isOver = (retryAt?.getTime() ?? Infinity) - message.createdAt.getTime() > giveUpAfterMs
-  if (retryAt && !isOver) return markPostponed(db, message, retryAt, error)
-  await giveUpMessage(db, message, gaveUp(error), new Date(Date.now() + SUMMARY_RETRY_MS))
-}
-
-function wasDead({ deadAt }: ChannelRow): boolean {
-  return deadAt !== null && Date.now() - deadAt.getTime() < DEAD_WINDOW_MS
-}
-
-/** Disables a channel and alerts the workspace on its other channels. */
-async function disableAndAlert(
-  channel: ChannelRow,
-  reason: string,
-  { db }: DeliveryDeps,
-): Promise<void> {
-  const { id, workspaceId } = channel
-  await db.transaction().execute(async (trx) => {
-    if (!(await disableChannel(trx, id, reason))) return
-    await raiseAlert(trx, {
-      workspaceId,
-      kind: 'channel.disabled',
-      key: `channel.disabled ${id} ${Date.now()}`,
-      incident: channelIncident(id),
-      phase: 'open',
-      severity: 'error',
-      ...describeDisabledChannel(channelTypeOf(channel).nameOf(channel), reason),
-      path: '/alerts/channels',
-      at: new Date(),
-    })
-  })
 }

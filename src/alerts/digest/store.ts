@@ -2,6 +2,8 @@
 import { sql } from 'kysely'
 import { boundedOf, type Bounded, type Period } from '../../store/bounded.ts'
 import type { Db } from '../../store/database.ts'
+import { countIncidents, listOpenIncidents, type IncidentRow } from '../incidents/store.ts'
+import { listHandling } from '../silence/handling/store.ts'
 
 export type DigestAlert = {
   id: string
@@ -11,11 +13,42 @@ export type DigestAlert = {
   at: Date
   isResolved: boolean
 }
+/** An open problem, as on the page of alerts. */
+export type OpenProblem = Pick<
+  IncidentRow,
+  'key' | 'kind' | 'severity' | 'title' | 'path' | 'openedAt'
+> & { handling: 'muted' | 'snoozed' | 'acknowledged' | null }
 export type FailingChannel = { type: string; target: string; reason: string }
 
 /** Kinds that report the end of a problem, of alerts from before these had a phase. */
 const RESOLVED_KINDS = ['blacklist.cleared', 'certificate.valid', 'delisting.completed']
 const IS_RESOLVED = sql<boolean>`(phase = 'resolved' or kind = any(${RESOLVED_KINDS}))`
+
+/** The open problems of a workspace, the most severe first. */
+export async function listOpenProblems(
+  db: Db,
+  workspaceId: string,
+  limit: number,
+): Promise<Bounded<OpenProblem>> {
+  const incidents = await listOpenIncidents(db, workspaceId, limit)
+  const handling = await listHandling(
+    db,
+    incidents.map(({ id }) => id),
+  )
+  const byId = new Map(handling.map((row) => [row.id, row]))
+  const rows = incidents.map(({ id, key, kind, severity, title, path, openedAt }) => {
+    const row = byId.get(id)
+    const state = row?.mute
+      ? ('muted' as const)
+      : row?.snoozedUntil
+        ? ('snoozed' as const)
+        : row?.acknowledgedAt
+          ? ('acknowledged' as const)
+          : null
+    return { key, kind, severity, title, path, openedAt, handling: state }
+  })
+  return { rows, total: await countIncidents(db, workspaceId, { state: 'open' }) }
+}
 
 /**
  * Alerts of the period, newest first.
@@ -50,16 +83,16 @@ export async function countAlertsOf(
   return rows[0] ?? { raised: 0, resolved: 0 }
 }
 
-/** Channels that the service disabled, and channels whose attempts fail. */
+/** Channels whose attempts fail. One that was disabled is an open problem. */
 export async function listFailingChannels(
   db: Db,
   workspaceId: string,
   limit: number,
 ): Promise<Bounded<FailingChannel>> {
   const { rows } = await sql<FailingChannel & { total: number }>`
-    select type, target, coalesce(disabled_reason, last_error, '') as reason, count(*) over ()::int as total
+    select type, target, coalesce(last_error, '') as reason, count(*) over ()::int as total
     from alert_channel where workspace_id = ${workspaceId} and enabled
-      and (disabled_reason is not null or failing_since is not null)
+      and disabled_reason is null and failing_since is not null
     order by created_at limit ${limit}`.execute(db)
   return boundedOf(rows)
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import type { Phase, Severity } from '../severity.ts'
+import { SEVERITIES, type Phase, type Severity } from '../severity.ts'
 
 /** A problem that alerts belong to, from its first alert to the one that resolves it. */
 export type IncidentRow = {
@@ -157,6 +157,21 @@ export async function listIncidents(
     .orderBy('id', 'desc')
     .limit(limit)
     .offset(offset)
+    .execute()
+  return rows as IncidentRow[]
+}
+
+/** Lists the open incidents of a workspace, the most severe first. */
+export async function listOpenIncidents(
+  db: Db,
+  workspaceId: string,
+  limit: number,
+): Promise<IncidentRow[]> {
+  const rows = await incidentsOf(db, workspaceId, { state: 'open' })
+    .select(INCIDENT)
+    .orderBy(sql`array_position(${SEVERITIES}::text[], severity)`)
+    .orderBy('id', 'desc')
+    .limit(limit)
     .execute()
   return rows as IncidentRow[]
 }

@@ -5,7 +5,7 @@ import { channelNameOf } from '../channels/channel-name.ts'
 import { insertFirstChannel, listChannels } from '../channels/store.ts'
 import { presentChannel } from '../view.ts'
 import { describePreview, describeRule, ruleProblems } from './messages.ts'
-import { usableChannels, type Preview, type PreviewChannel } from './preview.ts'
+import { usableChannels, type Preview, type PreviewChannel } from './preview/preview.ts'
 import type { RuleRow, RuleSettings } from './rule.ts'
 
 /** The channels of a workspace as rules and previews name them, to a member of this role. */

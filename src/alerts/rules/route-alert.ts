@@ -4,7 +4,8 @@ import type { Phase, Severity } from '../severity.ts'
 import { MAX_ESCALATING_PER_WORKSPACE } from './limits.ts'
 import { findRule } from './match.ts'
 import { ruleQuietEnd } from './quiet.ts'
-import { assignRule, findLabels, findQuietRule, listRules, listUsableChannels } from './store.ts'
+import { assignRule, findQuietRule, listRules, listUsableChannels } from './store.ts'
+import { findLabels } from './labels/store.ts'
 
 /** Where an alert goes. */
 export type AlertRoute = {

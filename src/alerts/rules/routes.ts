@@ -4,7 +4,7 @@ import { Done, responses, Success, Uuid } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import type { SendDeps } from '../channels/channel-type.ts'
 import { listNamedChannels, presentPreview, presentRule } from './present.ts'
-import { previewAlert } from './preview.ts'
+import { previewAlert } from './preview/preview.ts'
 import {
   changeRule,
   createRule,
@@ -14,17 +14,10 @@ import {
   settingsOf,
   validateSettings,
 } from './rules.ts'
-import {
-  LabelInUse,
-  NewRule,
-  PreviewRequest,
-  PreviewResult,
-  Rule,
-  RuleChanges,
-  RuleOrder,
-  type PreviewBody,
-} from './shapes.ts'
-import { findLabels, listLabels, listRules } from './store.ts'
+import { LabelInUse, NewRule, Rule, RuleChanges, RuleOrder } from './shapes.ts'
+import { PreviewRequest, PreviewResult, type PreviewBody } from './preview/shapes.ts'
+import { findLabels, listLabels } from './labels/store.ts'
+import { listRules } from './store.ts'
 
 const tags = ['Alerts']
 const params = Type.Object({ id: Uuid })

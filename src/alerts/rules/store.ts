@@ -1,8 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { covers } from '../silence/mutes/store.ts'
-import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
-import type { RuleRow, RuleSettings, Escalation, RuleQuietHours } from './rule.ts'
+import type { RuleRow, RuleSettings } from './rule.ts'
 
 const RULE = [
   'id',
@@ -141,44 +139,6 @@ export async function listUsableChannels(db: Db, workspaceId: string): Promise<S
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Endpoints with the same name whose labels count. */
-const MAX_NAMESAKES = 20
-
-/** The labels of the objects of a workspace with one of these names, whatever they are. */
-export async function findLabels(
-  db: Db,
-  workspaceId: string,
-  names: readonly string[],
-): Promise<string[]> {
-  const isNamed = (column: string) =>
-    sql`workspace_id = ${workspaceId} and ${sql.ref(column)} = any(${names}::text[])`
-  const { rows } = await sql<{ label: string }>`
-    select distinct unnest(labels) as label from (
-      select labels from monitored_host where ${isNamed('host')}
-      union all select labels from watched_domain where ${isNamed('domain')}
-      union all select labels from dmarc_domain where ${isNamed('domain')}
-      union all select labels from webhook_endpoint where ${isNamed('token')}
-      union all (select labels from webhook_endpoint where ${isNamed('label')} limit ${MAX_NAMESAKES})
-    ) as named order by label`.execute(db)
-  return rows.map(({ label }) => label)
-}
-
-/** The labels that objects of a workspace have, with the number of objects. */
-export async function listLabels(
-  db: Db,
-  workspaceId: string,
-  limit: number,
-): Promise<{ label: string; objects: number }[]> {
-  const { rows } = await sql<{ label: string; objects: number }>`
-    select label, count(*)::int as objects from (
-      select unnest(labels) as label from monitored_host where workspace_id = ${workspaceId}
-      union all select unnest(labels) from watched_domain where workspace_id = ${workspaceId}
-      union all select unnest(labels) from dmarc_domain where workspace_id = ${workspaceId}
-      union all select unnest(labels) from webhook_endpoint where workspace_id = ${workspaceId}
-    ) as used group by label order by count(*) desc, label limit ${limit}`.execute(db)
-  return rows
-}
-
 /**
  * Records the rule of an incident. Another rule than before starts its escalation, unless the
  * incident is acknowledged or the workspace has too many that wait.
@@ -230,71 +190,4 @@ export async function findQuietRule(db: Db, incidentId: string): Promise<string 
     .where('quietHours', 'is not', null)
     .executeTakeFirst()
   return row?.id ?? null
-}
-
-/**
- * Incidents whose next step is due. Workspaces take turns, so that thousands of one do not delay
- * others; those of deleted ones wait.
- */
-export async function listDueEscalations(db: Db, limit: number): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    with due as (
-      select id, escalates_at, row_number() over (partition by workspace_id order by escalates_at, id) as turn
-      from alert_incident where escalates_at <= now() and not ${isInDeletedWorkspace('workspace_id')})
-    select id from due order by turn, escalates_at limit ${limit}`.execute(db)
-  return rows.map(({ id }) => id)
-}
-
-/** An incident whose next step is due, with its rule. */
-export type DueEscalation = {
-  id: string
-  workspaceId: string
-  severity: RuleSettings['minSeverity']
-  kind: string
-  openedAt: Date
-  /** It is resolved, acknowledged or muted. */
-  isOver: boolean
-  snoozedUntil: Date | null
-  step: number
-  ruleId: string | null
-  enabled: boolean | null
-  escalation: Escalation | null
-  quietHours: RuleQuietHours | null
-  criticalAnytime: boolean | null
-  /** Its last alert that did not resolve it. */
-  alertId: string | null
-}
-
-/** Locks an incident whose step is due; undefined where another instance has taken the step. */
-export async function claimEscalation(db: Db, id: string): Promise<DueEscalation | undefined> {
-  const { rows } = await sql<DueEscalation>`
-    select i.id, i.workspace_id, i.severity, i.kind, i.opened_at,
-      i.resolved_at is not null or i.acknowledged_at is not null or exists (
-        select from alert_mute m where ${covers({
-          workspaceId: sql`i.workspace_id`,
-          kind: sql`i.kind`,
-          path: sql`i.path`,
-          key: sql`i.key`,
-        })}) as is_over,
-      case when i.snoozed_until > now() then i.snoozed_until end as snoozed_until,
-      i.escalation_step as step, r.id as rule_id, r.enabled, r.escalation, r.quiet_hours, r.critical_anytime,
-      (select a.id from alert a where a.incident_id = i.id and a.phase <> 'resolved'
-        order by a.id desc limit 1) as alert_id
-    from alert_incident i left join alert_rule r on r.id = i.rule_id
-    where i.id = ${id} and i.escalates_at <= now()
-    for update of i skip locked`.execute(db)
-  return rows[0]
-}
-
-/** @param at when the next step is due; null when none is left */
-export async function scheduleEscalation(
-  db: Db,
-  id: string,
-  { step, at }: { step: number; at: Date | null },
-): Promise<void> {
-  await db
-    .updateTable('alertIncident')
-    .set({ escalationStep: step, escalatesAt: at })
-    .where('id', '=', id)
-    .execute()
 }

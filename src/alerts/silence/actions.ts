@@ -5,20 +5,13 @@ import { notify } from '../../store/notifications.ts'
 import { HANDLING_TYPES } from '../channels/registry.ts'
 import { findIncident } from '../incidents/store.ts'
 import { ALERT_RAISED } from '../raise.ts'
-import { sendHeldBack } from './end-snooze.ts'
+import { sendHeldBack } from './snoozes/end-snooze.ts'
 import { MAX_MUTES_PER_WORKSPACE } from './limits.ts'
 import { saveMute, type MuteRow, type MuteToInsert } from './mutes/store.ts'
-import {
-  acknowledge,
-  endSnoozeOf,
-  holdBackIncident,
-  holdBackMuted,
-  holdBackUpdates,
-  queueHandling,
-  snooze,
-  unacknowledge,
-  type Actor,
-} from './store.ts'
+import { acknowledge, snooze, unacknowledge, type Actor } from './store.ts'
+import { endSnoozeOf } from './snoozes/store.ts'
+import { holdBackIncident, holdBackMuted, holdBackUpdates } from './held-back/store.ts'
+import { queueHandling } from './handling/store.ts'
 
 /** An incident of a workspace. */
 export type IncidentRef = { workspaceId: string; id: string }

@@ -51,18 +51,18 @@ export const MUTE_CHOICES = [
 export const linkPage = {
   title: 'Alert',
   acknowledge: {
-    text: 'No more messages are sent about this problem until it becomes critical or ends.',
+    text: 'No more messages about this problem until it becomes critical or ends.',
     button: 'Acknowledge',
     done: 'Acknowledged',
   },
   snooze: {
-    text: 'Nothing is sent until the time is over. If the problem is still open then, one message says so.',
+    text: 'No messages until then. If the problem is still open, you get a reminder.',
     label: 'Snooze for',
     button: 'Snooze',
     done: (time: string) => `Snoozed for ${time}`,
   },
   mute: {
-    text: 'No alerts about the same problem are sent, also when it comes back. They are still recorded.',
+    text: 'Alerts about this problem are not sent, even if it comes back. They are still recorded.',
     label: 'Mute for',
     button: 'Mute',
     done: (time: string) => `Muted: ${time}`,
@@ -77,7 +77,7 @@ export const linkPage = {
   expiredText: 'Links in messages work for 7 days. Use the link in a newer message, or sign in.',
   unknown: 'This link doesn’t work',
   unknownText:
-    'It is incomplete or was changed, or the channel no longer allows it. Sign in to handle the alert.',
+    'It is incomplete or changed, or the channel no longer allows it. Sign in to handle the alert.',
   dashboard: 'Open the dashboard',
   muteReason: 'Muted by a link',
 } as const

@@ -2,13 +2,8 @@ import type { Db } from '../../store/database.ts'
 import { HANDLING_TYPES } from '../channels/registry.ts'
 import type { Phase, Severity } from '../severity.ts'
 import { isMuted, type MutableAlert } from './mutes/store.ts'
-import {
-  markSilenced,
-  queueHandling,
-  unacknowledge,
-  type IncidentBefore,
-  type Silence,
-} from './store.ts'
+import { markSilenced, unacknowledge, type IncidentBefore, type Silence } from './store.ts'
+import { queueHandling } from './handling/store.ts'
 
 type SilenceableAlert = MutableAlert & { phase: Phase; severity: Severity }
 

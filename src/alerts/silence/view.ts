@@ -1,6 +1,6 @@
-import { nameOfActor } from './handling.ts'
+import { nameOfActor } from './handling/handling.ts'
 import type { MuteRow } from './mutes/store.ts'
-import type { HandlingRow } from './store.ts'
+import type { HandlingRow } from './handling/store.ts'
 
 /** Presents for the API who handles an incident. */
 export function presentHandling(row: HandlingRow | undefined) {

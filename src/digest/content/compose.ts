@@ -1,10 +1,11 @@
 import { MAX_TOTAL_ROWS, MIN_SECTION_ROWS, STEADY_POINTS } from '../limits.ts'
 import { footer, head, percent, pointsText, quiet } from '../messages.ts'
+import { attentionSection, countAttention } from './attention-section.ts'
 import { changeOf, dmarcSection } from './dmarc-section.ts'
 import type { DigestDocument, Section, Tone } from './document.ts'
 import type { DigestFacts } from './facts.ts'
 import { createLinks } from './links.ts'
-import { countProblems, openSection } from './open-section.ts'
+import { openSection } from './open-section.ts'
 import {
   alertSection,
   attackSection,
@@ -36,6 +37,7 @@ export function composeDigest(facts: DigestFacts, options: ComposeOptions): Dige
   const isQuiet = isQuietPeriod(facts)
   const changes = [
     openSection(facts, links),
+    attentionSection(facts, links),
     dmarcSection(facts, links),
     listingSection(facts, links),
     certificateSection(facts, links),
@@ -83,13 +85,18 @@ function shortened(sections: Section[]): Section[] {
 }
 
 function verdictOf(facts: DigestFacts, since: string): DigestDocument['verdict'] {
-  const problems = countProblems(facts.open)
+  const problems = facts.open.total
+  const attention = countAttention(facts)
   const parts = changeParts(facts)
-  const tone: Tone = problems > 0 ? 'bad' : 'good'
+  const tone: Tone = problems > 0 ? 'bad' : attention > 0 ? 'warning' : 'good'
   return {
     tone,
     title: head.open(problems),
-    text: [head.changes(parts, since), ...expirySentence(facts)].join(' '),
+    text: [
+      ...(attention > 0 ? [head.attention(attention)] : []),
+      head.changes(parts, since),
+      ...expirySentence(facts),
+    ].join(' '),
   }
 }
 
@@ -116,12 +123,20 @@ function countSources(sources: DigestFacts['sources']): number {
 }
 
 /** Nothing is open, nothing changed, nothing expires, and every pass rate is steady. */
-function isQuietPeriod({ open, changes, dmarc, sources, expiring }: DigestFacts): boolean {
+function isQuietPeriod({
+  open,
+  attention,
+  changes,
+  dmarc,
+  sources,
+  expiring,
+}: DigestFacts): boolean {
   const { counts, migrations, ...lists } = changes
   const isEmpty = (list: Record<string, { total: number }>) =>
     Object.values(list).every(({ total }) => total === 0)
   return (
-    isEmpty(open) &&
+    open.total === 0 &&
+    isEmpty(attention) &&
     isEmpty(lists) &&
     isEmpty(expiring) &&
     counts.raised + counts.resolved + migrations.total === 0 &&

@@ -1,4 +1,9 @@
-import type { AlertCounts, DigestAlert, FailingChannel } from '../../alerts/digest/store.ts'
+import type {
+  AlertCounts,
+  DigestAlert,
+  FailingChannel,
+  OpenProblem,
+} from '../../alerts/digest/store.ts'
 import type { ExpiringToken } from '../../accounts/digest/store.ts'
 import type { OwnReports } from '../../abuse/digest/store.ts'
 import type {
@@ -38,8 +43,8 @@ export type EndedDelisting = {
   removed: number
 }
 
-/** What needs attention now. */
-export type OpenFacts = {
+/** Objects in a state that needs attention, with or without an open problem. */
+export type AttentionFacts = {
   listed: Bounded<ListedHost>
   certificates: Bounded<HostCertificate>
   domains: Bounded<BadDomain>
@@ -75,7 +80,9 @@ export type DigestFacts = {
   /** The next digest; null for a test or a preview of a digest that is off. */
   nextAt: Date | null
   days: ComparedDays
-  open: OpenFacts
+  /** The most severe first. */
+  open: Bounded<OpenProblem>
+  attention: AttentionFacts
   changes: ChangeFacts
   dmarc: Bounded<DomainComparison>
   /** Null when they could not be read in time. */

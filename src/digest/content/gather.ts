@@ -1,7 +1,12 @@
 import type { Kysely } from 'kysely'
 import { sumOwnReports } from '../../abuse/digest/store.ts'
 import { listExpiringTokens } from '../../accounts/digest/store.ts'
-import { countAlertsOf, listAlertsOf, listFailingChannels } from '../../alerts/digest/store.ts'
+import {
+  countAlertsOf,
+  listAlertsOf,
+  listFailingChannels,
+  listOpenProblems,
+} from '../../alerts/digest/store.ts'
 import {
   compareDomains,
   listChangedSources,
@@ -29,6 +34,7 @@ import { listFailingEndpoints, listSilentEndpoints } from '../../webhooks/digest
 import {
   COMPARED_DAYS,
   EXPIRY_AHEAD_MS,
+  MAX_OPEN_PROBLEMS,
   MAX_ROWS,
   MAX_SOURCES_PER_DOMAIN,
   MIN_FAILING_MESSAGES,
@@ -39,11 +45,11 @@ import {
 import type { Member, Settings } from '../store.ts'
 import type {
   BadDomain,
+  AttentionFacts,
   ChangeFacts,
   DigestFacts,
   DomainChange,
   EndedDelisting,
-  OpenFacts,
   WaitingDelisting,
 } from './facts.ts'
 
@@ -98,7 +104,8 @@ export async function gatherFacts(
     return {
       ...request,
       days,
-      open: await gatherOpen(connection, readers, workspaceId, period.to),
+      open: await listOpenProblems(connection, workspaceId, MAX_OPEN_PROBLEMS),
+      attention: await gatherAttention(connection, readers, workspaceId, period.to),
       changes: await gatherChanges(connection, readers, workspaceId, period),
       dmarc,
       sources: await readSources(
@@ -119,12 +126,12 @@ export async function gatherFacts(
   })
 }
 
-async function gatherOpen(
+async function gatherAttention(
   db: Db,
   { domains, delistings }: Readers,
   workspaceId: string,
   now: Date,
-): Promise<OpenFacts> {
+): Promise<AttentionFacts> {
   return {
     listed: await listListedHosts(db, workspaceId, MAX_ROWS),
     certificates: await listBrokenCertificates(db, workspaceId, MAX_ROWS),

@@ -180,12 +180,12 @@ export function attackSection({ attacks }: DigestFacts, links: DigestLinks): Sec
 }
 
 export function alertSection({ changes }: DigestFacts, links: DigestLinks): Section | null {
-  return sectionOf(alertTexts.title, links.page('/alerts'), [
+  return sectionOf(alertTexts.title, links.page('/alerts/history'), [
     rowsOf(changes.alerts, ({ title, path, isResolved }) => ({
       tone: isResolved ? 'good' : 'warning',
       label: isResolved ? alertTexts.resolved : alertTexts.raised,
       title: oneLine(title),
-      url: links.page(path || '/alerts'),
+      url: links.page(path || '/alerts/history'),
     })),
   ])
 }

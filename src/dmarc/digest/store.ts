@@ -31,6 +31,7 @@ export type ChangedSource = {
 
 export type SilentDomain = { id: string; domain: string; lastReportAt: Date }
 export type FailingMailbox = {
+  id: string
   username: string
   host: string
   failingSince: Date
@@ -141,7 +142,7 @@ export async function listFailingMailboxes(
   limit: number,
 ): Promise<Bounded<FailingMailbox>> {
   const { rows } = await sql<FailingMailbox & { total: number }>`
-    select username, host, failing_since, coalesce(last_error, '') as last_error, count(*) over ()::int as total
+    select id, username, host, failing_since, coalesce(last_error, '') as last_error, count(*) over ()::int as total
     from dmarc_mailbox where workspace_id = ${workspaceId} and failing_since is not null
     order by failing_since limit ${limit}`.execute(db)
   return boundedOf(rows)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { raiseResolved } from '../../../src/alerts/raise.ts'
-import { escalateDue } from '../../../src/alerts/rules/escalate.ts'
+import { escalateDue } from '../../../src/alerts/rules/escalation/escalate.ts'
 import { aWhile, until } from '../module.ts'
 import { startRules, type RulesTest } from './rules-test.ts'
 

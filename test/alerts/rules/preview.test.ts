@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { previewAlert, type PreviewChannel } from '../../../src/alerts/rules/preview.ts'
+import { previewAlert, type PreviewChannel } from '../../../src/alerts/rules/preview/preview.ts'
 import type { RuleSettings } from '../../../src/alerts/rules/rule.ts'
 
 const channel = (id: string, more: Partial<PreviewChannel> = {}): PreviewChannel => ({

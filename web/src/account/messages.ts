@@ -64,6 +64,7 @@ export const passwordPrompt = {
 } as const
 
 export const signInPrompt = {
+  loading: 'Loading the ways to sign in…',
   title: 'Sign in again',
   explanation: 'Your session has expired. This page and your input stay as they are.',
   cancel: 'Not now',

@@ -3,11 +3,10 @@ import type { Static } from 'typebox'
 import type {
   LabelInUse,
   NewRule,
-  PreviewRequest,
-  PreviewResult,
   Rule as RuleShape,
   RuleChanges,
 } from '../../../src/alerts/rules/shapes.ts'
+import type { PreviewRequest, PreviewResult } from '../../../src/alerts/rules/preview/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
 import { withoutDeleted } from '../deletions.ts'
 

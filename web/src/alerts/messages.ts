@@ -28,8 +28,11 @@ export function kindOf(kind: string): AlertKind | undefined {
 
 export const list = {
   title: 'Alerts',
-  lead: 'Open problems, and every alert from the last 180 days with its deliveries.',
+  lead: 'Problems from their first alert to their end.',
+  problems: 'Problems',
   history: 'History',
+  historyTitle: 'Alert history',
+  historyLead: 'Every alert of the last 180 days with its deliveries.',
   channels: 'Channels',
   loading: 'Loading alerts…',
   topic: 'Topic',
@@ -38,7 +41,7 @@ export const list = {
   noEmail: 'This service can’t send email.',
   noEmailHint: ['Its administrator can set ', ' to a mail relay. Other channels work without it.'],
   empty: 'No alerts yet',
-  emptyHint: 'Monitor a host or a domain, then send a test to check that alerts reach you:',
+  emptyHint: 'Alerts about hosts, domains, endpoints and migrations appear here.',
   yourChannels: 'your channels',
   deletedChannel: (name: string) => `${name} (deleted)`,
 } as const

@@ -7,8 +7,9 @@ export function AlertsSubNavigation() {
   return (
     <SubNavigation label={messages.title}>
       <SubNavigationLink to="/alerts" activeOptions={EXACT_PATH}>
-        {messages.history}
+        {messages.problems}
       </SubNavigationLink>
+      <SubNavigationLink to="/alerts/history">{messages.history}</SubNavigationLink>
       <SubNavigationLink to="/alerts/channels">{messages.channels}</SubNavigationLink>
       <SubNavigationLink to="/alerts/rules">{rules.link}</SubNavigationLink>
       <SubNavigationLink to="/alerts/digest">{digest.title}</SubNavigationLink>

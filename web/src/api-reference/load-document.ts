@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { startTransition, useEffect, useState } from 'react'
 import type { OpenApiDocument } from './document/openapi.ts'
 import { readReference, type Reference } from './document/reference.ts'
 
@@ -26,7 +26,11 @@ export function useReference(): Loading {
       setLoading({ state: 'loading' })
       request ??= load()
       request.then(
-        (reference) => isCurrent && setLoading({ state: 'loaded', reference }),
+        // In short steps, as in main.tsx.
+        (reference) =>
+          startTransition(() => {
+            if (isCurrent) setLoading({ state: 'loaded', reference })
+          }),
         () => {
           request = null
           if (isCurrent) setLoading({ state: 'failed', retry: begin })

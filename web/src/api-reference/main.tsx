@@ -1,9 +1,13 @@
-import { StrictMode } from 'react'
+import { startTransition, StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { ReferencePage } from './reference-page.tsx'
 
-createRoot(document.getElementById('app') as HTMLElement).render(
-  <StrictMode>
-    <ReferencePage />
-  </StrictMode>,
+const root = createRoot(document.getElementById('app') as HTMLElement)
+// As a transition, the page is rendered in short steps, between which the browser responds.
+startTransition(() =>
+  root.render(
+    <StrictMode>
+      <ReferencePage />
+    </StrictMode>,
+  ),
 )

@@ -1,7 +1,7 @@
 import { LabelsForm } from '../labels/labels-form.tsx'
 import { labels as labelMessages } from '../labels/messages.ts'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
-import { MuteButton } from '../alerts/incidents/mutes.tsx'
+import { MuteButton } from '../alerts/silence/mutes.tsx'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../ui/actions/button.tsx'
@@ -14,8 +14,14 @@ import { watching as messages } from './messages.ts'
 
 type State = { busy: boolean; watched?: WatchedDomain; problem?: string }
 
+type WatchPanelProps = {
+  domain: string
+  /** Shows nothing for other domains, such as one that does not exist. */
+  onlyWatched?: boolean
+}
+
 /** Switches on, in one click, everything that Portreeve does for a domain. */
-export function WatchPanel({ domain }: { domain: string }) {
+export function WatchPanel({ domain, onlyWatched = false }: WatchPanelProps) {
   const access = useAccess()
   const queries = useQueryClient()
   const { data } = useQuery(domainsQuery)
@@ -39,6 +45,7 @@ export function WatchPanel({ domain }: { domain: string }) {
     await queries.invalidateQueries({ queryKey: ['domains'] })
   }
 
+  if (onlyWatched && !isWatched) return null
   return (
     <Stack>
       <Row>

@@ -6,6 +6,7 @@ import { LostWorkspace } from '../workspaces/lost-workspace.tsx'
 import { useSwitches } from '../workspace-choice.ts'
 import { CommandPalette } from './palette/command-palette.tsx'
 import { CurrentAccount } from './current-account.tsx'
+import { useLoadLater } from './load-later.tsx'
 import { MoreSheet } from './more-sheet.tsx'
 import { MODULES, SETTINGS_PAGES } from './navigation.ts'
 import { DocumentationLink, NavigationEntries } from './navigation-entries.tsx'
@@ -19,6 +20,7 @@ import { frame } from './messages.ts'
  * another workspace or account.
  */
 export function AccountFrame({ children }: { children: ReactNode }) {
+  useLoadLater()
   return (
     <div className={classes.frame}>
       <SkipLink />

@@ -2,6 +2,7 @@ import { counted } from '../ui/text/format.ts'
 
 /** Around every screen: navigation, command palette, keyboard shortcuts. */
 export const frame = {
+  name: 'Portreeve',
   mainNavigation: 'Main',
   documentation: 'API documentation',
   openApi: 'openapi.json',

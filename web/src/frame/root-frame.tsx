@@ -1,7 +1,9 @@
 import { Outlet, useMatches } from '@tanstack/react-router'
+import { useDeferredValue } from 'react'
 import { ToastList } from '../ui/feedback/toast-list.tsx'
 import { AccountFrame } from './account-frame.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
+import { frame } from './messages.ts'
 
 /** The id of the route above all screens that need a session. */
 export const OWN = 'own'
@@ -14,6 +16,9 @@ export function RootFrame() {
   const isOwn = useMatches({
     select: (matches) => matches.some(({ routeId }) => routeId === `/${OWN}`),
   })
+  // The frame is rendered in short steps, between which the browser responds.
+  const isStarted = useDeferredValue(true, false)
+  if (!isStarted) return <Starting />
   return (
     <>
       {isOwn ? (
@@ -26,5 +31,14 @@ export function RootFrame() {
       <ConnectionBanner />
       <ToastList />
     </>
+  )
+}
+
+/** What index.html shows while the scripts load. */
+function Starting() {
+  return (
+    <p className="boot">
+      <img src="/favicon.svg" width={28} height={28} alt="" /> {frame.name}
+    </p>
   )
 }

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { channelsQuery } from '../alerts/api.ts'
+import { channelsQuery, channelTypesQuery } from '../alerts/api.ts'
 import { ChannelCard } from '../alerts/channels/channel-card.tsx'
 import { ChannelSuggestions } from '../alerts/channels/channel-suggestions.tsx'
 import { page as messages } from '../alerts/channels/messages.ts'
@@ -12,7 +12,10 @@ import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   const access = useAccess()
-  const { data: channels, error } = useQuery(channelsQuery)
+  const { data: all, error } = useQuery(channelsQuery)
+  // With the names and fields of their services, so that nothing changes in the cards.
+  const { data: types, error: typesError } = useQuery(channelTypesQuery)
+  const channels = types && all
   return (
     <Page
       title={messages.title}
@@ -24,7 +27,7 @@ export function Screen() {
       }
     >
       <AlertsSubNavigation />
-      <LoadingOrError there={channels} error={error} lines={3} shape="cards">
+      <LoadingOrError there={channels} error={error ?? typesError} lines={3} shape="cards">
         {messages.loading}
       </LoadingOrError>
       {channels?.length === 0 && (

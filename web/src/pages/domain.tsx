@@ -43,7 +43,10 @@ export function Screen() {
     >
       <DomainBox initial={domain} />
       {error && !isFetching ? (
-        <Notice tone="unknown">{error.message}</Notice>
+        <>
+          <Notice tone="unknown">{error.message}</Notice>
+          <WatchPanel onlyWatched domain={domain} />
+        </>
       ) : (
         <>
           <Verdict report={report} isChecking={isFetching} done={done} />

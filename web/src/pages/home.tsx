@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { useDeferredValue, type ReactNode } from 'react'
 import { DomainBox } from '../domains/domain-box.tsx'
 import { DomainsSection } from '../overview/domains-section.tsx'
 import { FirstSteps } from '../overview/first-steps.tsx'
@@ -17,7 +17,8 @@ import { Page } from '../ui/layout/page.tsx'
 
 /** Issues first, then the domains and hosts; work in progress and recent activity beside them. */
 export function Screen() {
-  const { data, isNew, progress, problems } = useOverview()
+  // Rendered in short steps, between which the browser responds.
+  const { data, isNew, progress, problems } = useDeferredValue(useOverview())
   if (!data) return <OverviewSkeleton />
   const failures = problems.map((problem) => (
     <Notice key={problem} tone="unknown">

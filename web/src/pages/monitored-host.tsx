@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { MuteButton } from '../alerts/incidents/mutes.tsx'
+import { MuteButton } from '../alerts/silence/mutes.tsx'
 import { hostQuery, hostsQuery, monitoring, type HostDetail } from '../monitoring/api.ts'
 import { describeDayStrip } from '../monitoring/day-strip.ts'
 import { CHANGES, HistorySection } from '../monitoring/history.tsx'

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Outlet } from '@tanstack/react-router'
-import { useEffect, useEffectEvent, useRef } from 'react'
+import { useDeferredValue, useEffect, useEffectEvent, useRef } from 'react'
 import { PasswordPrompt } from '../account/password-prompt.tsx'
 import { SignInPrompt } from '../account/sign-in/sign-in-prompt.tsx'
 import { useLiveTab } from '../live-updates.ts'
 import { accountQuery } from '../queries.ts'
+import { ScreenSkeleton } from '../ui/feedback/skeleton.tsx'
 import { choiceCount, returnToFirst, useLostWorkspace, useSwitches } from '../workspace-choice.ts'
 import { useSwitchWorkspace } from './use-switch-workspace.ts'
 
@@ -22,9 +23,11 @@ export function WorkspaceScreens() {
 
 function Screens() {
   useLiveTab()
+  // The first screen is rendered in short steps, between which the browser responds.
+  const isPrepared = useDeferredValue(true, false)
   return (
     <>
-      <Outlet />
+      {isPrepared ? <Outlet /> : <ScreenSkeleton />}
       <PasswordPrompt />
       <SignInPrompt />
     </>

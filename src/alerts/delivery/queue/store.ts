@@ -101,15 +101,18 @@ async function insertContent(
           isBatched,
           sql`(channel_id, rule_id) where rule_collecting and state = 'waiting' and attempts = 0`,
         ]
+  // Locked, so that one that is being deleted is skipped and does not fail the foreign key.
   const { numAffectedRows = 0n } = await sql`
-    with message as (
-      insert into alert_message as m (channel_id, collecting, rule_id, rule_collecting)
-      select id, ${collecting}, ${quietRuleId}::uuid, ${forRule} from alert_channel
+    with receiving as (
+      select id, type from alert_channel
       where workspace_id = ${workspaceId} and enabled and disabled_reason is null and confirmed_at is not null
         and ${hasType}
         and ${filter}
         and not ${isInDeletedWorkspace('workspace_id')}
-      order by id
+      order by id for key share),
+    message as (
+      insert into alert_message as m (channel_id, collecting, rule_id, rule_collecting)
+      select id, ${collecting}, ${quietRuleId}::uuid, ${forRule} from receiving order by id
       on conflict ${target} do update set collecting = m.collecting,
         due_at = case when ${severity} = 'critical' then least(m.due_at, now()) else m.due_at end
       returning id)

@@ -1,4 +1,4 @@
-import type { ChannelRow } from '../../channels/store.ts'
+import type { ChannelRow } from '../../channels/channel.ts'
 import type { AlertRow } from '../../store.ts'
 import { actionLabels } from '../messages.ts'
 import { createLinkToken } from './token.ts'

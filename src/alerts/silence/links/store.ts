@@ -36,17 +36,15 @@ export async function findLinkTarget(
   return rows[0]
 }
 
-/** Records the use of a link; false where it was used before. */
+/** Records the use of a link; false where it was used before, or its channel was deleted. */
 export async function claimLink(
   db: Db,
   { alertId, channelId }: LinkSubject,
   action: Action,
 ): Promise<boolean> {
-  const row = await db
-    .insertInto('alertLinkUse')
-    .values({ alertId, channelId, action })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('alertId')
-    .executeTakeFirst()
-  return row !== undefined
+  const { numAffectedRows = 0n } = await sql`
+    insert into alert_link_use (alert_id, channel_id, action)
+    select ${alertId}, id, ${action} from alert_channel where id = ${channelId} for key share
+    on conflict do nothing`.execute(db)
+  return numAffectedRows > 0n
 }

@@ -2,7 +2,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useId, useRef, useState } from 'react'
 import { api, ApiError } from '../../api.ts'
-import { accountQuery, serviceQuery } from '../../queries.ts'
+import { loadLater } from '../../frame/load-later.tsx'
+import { accountQuery } from '../../queries.ts'
 import {
   announceSession,
   onSessionNews,
@@ -11,14 +12,14 @@ import {
   useIsSessionExpired,
   type SessionNews,
 } from '../../session.ts'
-import { Button } from '../../ui/actions/button.tsx'
 import { ConfirmDialog } from '../../ui/actions/confirm.tsx'
-import { Stack } from '../../ui/layout/page.tsx'
 import { announceSwitch } from '../../workspace-choice.ts'
 import { signInPrompt as messages } from '../messages.ts'
-import { CodeForm } from './code-form.tsx'
-import { CredentialsForm } from './credentials-form.tsx'
-import { OtherMethods, openOidcTab } from './other-methods.tsx'
+
+const SignInAgain = loadLater(
+  'the sign-in',
+  async () => (await import('./sign-in-again.tsx')).SignInAgain,
+)
 
 /**
  * Signs in again in a dialog when the session of the account on the screen has ended. The screen
@@ -71,7 +72,7 @@ export function SignInPrompt() {
     >
       <p>{messages.explanation}</p>
       {times > 0 && (
-        <Methods key={times} onDone={finish} onCancel={() => dialog.current?.close()} />
+        <SignInAgain key={times} onDone={finish} onCancel={() => dialog.current?.close()} />
       )}
     </ConfirmDialog>
   )
@@ -124,26 +125,4 @@ function useOtherTabs(resume: () => Promise<boolean>): void {
     document.addEventListener('visibilitychange', look)
     return () => document.removeEventListener('visibilitychange', look)
   }, [isExpired])
-}
-
-function Methods({ onDone, onCancel }: { onDone: () => Promise<void>; onCancel: () => void }) {
-  const { data: account } = useQuery(accountQuery)
-  const { data: service } = useQuery(serviceQuery)
-  const [needsCode, setNeedsCode] = useState(false)
-  const cancel = <Button onClick={onCancel}>{messages.cancel}</Button>
-  if (needsCode) return <CodeForm onDone={onDone} onStartAgain={() => setNeedsCode(false)} />
-  return (
-    <Stack>
-      {service?.passwordSignIn !== false && (
-        <CredentialsForm
-          email={account?.email ?? ''}
-          onDone={onDone}
-          onCodeNeeded={() => setNeedsCode(true)}
-          aside={cancel}
-        />
-      )}
-      {service && <OtherMethods service={service} onDone={onDone} onOidc={openOidcTab} />}
-      {service?.passwordSignIn === false && cancel}
-    </Stack>
-  )
 }

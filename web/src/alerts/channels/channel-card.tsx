@@ -68,7 +68,7 @@ function ChannelFacts({ channel, type }: ChannelFactsProps) {
   return (
     <Facts
       facts={[
-        [facts.service, type?.name ?? channel.type],
+        [facts.service, type?.name],
         [facts.label, label],
         ...settingsOf(channel, type),
         [facts.events, describeKinds(kinds)],

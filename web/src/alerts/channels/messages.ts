@@ -95,7 +95,7 @@ export const channel = {
   facts: {
     service: 'Service',
     label: 'Name',
-    events: 'Events',
+    events: 'Topics',
     severity: 'Severity',
     quietHours: 'Quiet hours',
     failingSince: 'Failing since',
@@ -141,7 +141,7 @@ export const confirmation = {
 } as const
 
 export const sending = {
-  events: 'Events',
+  events: 'Topics',
   severity: 'Send alerts that are',
   allSeverities: 'of any severity',
   severities: {

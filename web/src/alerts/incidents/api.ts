@@ -1,7 +1,11 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Static } from 'typebox'
 import type { Incident as IncidentShape, IncidentPage } from '../../../../src/alerts/shapes.ts'
-import type { Mute as MuteShape, NewMute } from '../../../../src/alerts/silence/shapes.ts'
+import type {
+  Mute as MuteShape,
+  NewMute,
+  NewSnooze,
+} from '../../../../src/alerts/silence/shapes.ts'
 import { ApiError, request, type ApiResponse } from '../../api.ts'
 
 export type Incident = Static<typeof IncidentShape>
@@ -28,8 +32,8 @@ export const incidents = {
   },
   acknowledge: (id: string) => request('POST', `${BASE}/incidents/${id}/acknowledge`),
   unacknowledge: (id: string) => request('DELETE', `${BASE}/incidents/${id}/acknowledge`),
-  snooze: (id: string, minutes: number) =>
-    request('POST', `${BASE}/incidents/${id}/snooze`, { body: { minutes } }),
+  snooze: (id: string, duration: Static<typeof NewSnooze>) =>
+    request('POST', `${BASE}/incidents/${id}/snooze`, { body: duration }),
   unsnooze: (id: string) => request('DELETE', `${BASE}/incidents/${id}/snooze`),
 }
 

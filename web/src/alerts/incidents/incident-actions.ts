@@ -6,11 +6,12 @@ import { endMute, incidents, mutes, type Incident } from './api.ts'
 import { done, incidents as messages } from './messages.ts'
 
 const isOpen = ({ state }: Incident) => state === 'open'
-const HOUR_MINUTES = 60
-const DAY_MINUTES = 24 * 60
+
+/** Opens a dialog for several incidents. */
+export type OpenDialog = (kind: 'snooze' | 'mute', rows: Incident[]) => void
 
 /** What can be done with several incidents; each action offers Undo. */
-export function useIncidentActions(): RowAction<Incident>[] {
+export function useIncidentActions(openDialog: OpenDialog): RowAction<Incident>[] {
   const access = useAccess()
   const queries = useQueryClient()
   const act = (
@@ -32,19 +33,18 @@ export function useIncidentActions(): RowAction<Incident>[] {
       appliesTo: (row) => isOpen(row) && row.acknowledgedAt === null,
     },
     {
-      ...act(done.snoozed, (row) => snooze(row, HOUR_MINUTES)),
-      label: messages.snoozeHour,
+      ...access,
+      kind: 'quiet',
+      label: messages.snooze,
       appliesTo: isOpen,
+      apply: (rows) => openDialog('snooze', rows),
     },
     {
-      ...act(done.snoozed, (row) => snooze(row, DAY_MINUTES)),
-      label: messages.snoozeDay,
-      appliesTo: isOpen,
-    },
-    {
-      ...act(done.muted, mute),
+      ...access,
+      kind: 'quiet',
       label: messages.mute,
       appliesTo: (row) => isOpen(row) && row.mute === null,
+      apply: (rows) => openDialog('mute', rows),
     },
     {
       ...act(done.resumed, resume),
@@ -54,16 +54,6 @@ export function useIncidentActions(): RowAction<Incident>[] {
         (row.acknowledgedAt !== null || row.snoozedUntil !== null || row.mute !== null),
     },
   ]
-}
-
-async function snooze({ id }: Incident, minutes: number) {
-  await incidents.snooze(id, minutes)
-  return () => incidents.unsnooze(id)
-}
-
-async function mute({ key, title }: Incident) {
-  const { id } = await mutes.add({ object: key, label: title })
-  return () => mutes.remove(id)
 }
 
 /** Ends all that keeps alerts of an incident from being sent. */
@@ -79,7 +69,7 @@ async function resume({ id, mute: covering, snoozedUntil, acknowledgedAt }: Inci
   if (snoozedUntil !== null) {
     const minutes = Math.max(15, Math.ceil((Date.parse(snoozedUntil) - Date.now()) / 60_000))
     await incidents.unsnooze(id)
-    reverts.push(() => incidents.snooze(id, minutes))
+    reverts.push(() => incidents.snooze(id, { minutes }))
   }
   return async () => {
     for (const revert of reverts) await revert()

@@ -42,8 +42,17 @@ export const INCIDENT_COLUMNS: Column<Incident>[] = [
     sort: (incident) => SEVERITY_ORDER.indexOf(incident.severity),
     csv: (incident) => SEVERITY_NAMES[incident.severity],
     labelled: true,
+    short: true,
   },
-  { key: 'topic', title: topic, cell: topicOf, sort: topicOf, csv: topicOf, labelled: true },
+  {
+    key: 'topic',
+    title: topic,
+    cell: topicOf,
+    sort: topicOf,
+    csv: topicOf,
+    labelled: true,
+    short: true,
+  },
   {
     key: 'opened',
     title: opened,
@@ -52,6 +61,7 @@ export const INCIDENT_COLUMNS: Column<Incident>[] = [
     descendsFirst: true,
     csv: ({ openedAt }) => openedAt,
     labelled: true,
+    short: true,
   },
   {
     key: 'alerts',
@@ -62,6 +72,7 @@ export const INCIDENT_COLUMNS: Column<Incident>[] = [
     csv: (incident) => incident.alerts,
     align: 'end',
     labelled: true,
+    short: true,
   },
   { key: 'key', title: 'Key', csv: ({ key }) => key },
 ]

@@ -1,10 +1,13 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { Choice } from '../../ui/forms/choice.tsx'
 import { Muted, Section } from '../../ui/layout/page.tsx'
 import { DataTable } from '../../ui/lists/data-table.tsx'
+import { MuteDialog } from '../silence/mute-dialog.tsx'
+import { SnoozeDialog } from '../silence/snooze-dialog.tsx'
 import type { Incident } from './api.ts'
-import { useIncidentActions } from './incident-actions.ts'
+import { useIncidentActions, type OpenDialog } from './incident-actions.ts'
 import { INCIDENT_COLUMNS } from './incident-columns.tsx'
 import { incidents as messages } from './messages.ts'
 
@@ -12,15 +15,24 @@ type IncidentsProps = { incidents: Incident[]; total: number }
 
 /** The problems of a workspace as a table, with what can be done with several of them. */
 export function IncidentsSection({ incidents, total }: IncidentsProps) {
-  if (total === 0) return null
+  const [dialog, setDialog] = useState<{ kind: 'snooze' | 'mute'; rows: Incident[] } | null>(null)
+  const close = () => setDialog(null)
   return (
     <Section title={messages.title}>
-      <Incidents incidents={incidents} total={total} />
+      <Incidents
+        incidents={incidents}
+        total={total}
+        openDialog={(kind, rows) => setDialog({ kind, rows })}
+      />
+      {dialog?.kind === 'snooze' && <SnoozeDialog rows={dialog.rows} onClose={close} />}
+      {dialog?.kind === 'mute' && (
+        <MuteDialog subject={{ incidents: dialog.rows }} onClose={close} />
+      )}
     </Section>
   )
 }
 
-function Incidents({ incidents, total }: IncidentsProps) {
+function Incidents({ incidents, total, openDialog }: IncidentsProps & { openDialog: OpenDialog }) {
   const { state = 'open' } = useSearch({ from: '/own/alerts' })
   const navigate = useNavigate({ from: '/alerts' })
   const shown = incidents.filter((incident) => state === 'all' || incident.state === state)
@@ -50,7 +62,7 @@ function Incidents({ incidents, total }: IncidentsProps) {
             }
           />
         }
-        actions={useIncidentActions()}
+        actions={useIncidentActions(openDialog)}
         csvName="problems"
       />
       {total > incidents.length && <Muted>{messages.truncated(incidents.length, total)}</Muted>}

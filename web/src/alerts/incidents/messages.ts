@@ -1,6 +1,7 @@
 import type { Tone } from '../../ui/feedback/status.tsx'
 import { minuteText } from '../../ui/text/dates.ts'
 import { counted } from '../../ui/text/format.ts'
+import { kindOf } from '../messages.ts'
 import type { Incident, Mute } from './api.ts'
 
 export const incidents = {
@@ -22,23 +23,23 @@ export const incidents = {
     { value: 'all', name: 'All' },
   ] as { value: 'open' | 'resolved' | 'all'; name: string }[],
   acknowledge: 'Acknowledge',
-  snoozeHour: 'Snooze 1 hour',
-  snoozeDay: 'Snooze 1 day',
+  snooze: 'Snooze',
   mute: 'Mute',
   resume: 'Resume alerts',
   failed: (failed: number, all: number) => `${failed} of ${all} problems couldn’t be changed`,
-  history: 'All alerts',
+  empty: 'No problems yet',
+  emptyHint: 'Monitor a host or a domain, then send a test to check that alerts reach you:',
 } as const
 
-const named = (rows: { title: string }[]) =>
-  rows.length === 1 ? `“${rows[0]?.title ?? ''}”` : counted(rows.length, 'problem')
+const named = (titles: string[]) =>
+  titles.length === 1 ? `“${titles[0] ?? ''}”` : counted(titles.length, 'problem')
+const titlesOf = (rows: Incident[]) => rows.map(({ title }) => title)
 
 export const done = {
-  acknowledged: (rows: Incident[]) => `Acknowledged ${named(rows)}.`,
-  snoozed: (rows: Incident[]) => `Snoozed ${named(rows)}.`,
-  muted: (rows: Incident[]) => `Muted ${named(rows)}.`,
-  resumed: (rows: Incident[]) => `Alerts about ${named(rows)} are sent again.`,
-  mutedObject: (name: string) => `Alerts about ${name} are muted.`,
+  acknowledged: (rows: Incident[]) => `Acknowledged ${named(titlesOf(rows))}.`,
+  snoozed: (rows: Incident[]) => `Snoozed ${named(titlesOf(rows))}.`,
+  muted: (names: string[]) => `Muted ${named(names)}.`,
+  resumed: (rows: Incident[]) => `Alerts about ${named(titlesOf(rows))} are sent again.`,
   unmutedObject: (name: string) => `Alerts about ${name} are sent again.`,
   failed: (failures: { name: string; reason: string }[]) =>
     failures.map(({ name, reason }) => `${name}: ${reason}`).join('\n'),
@@ -76,13 +77,21 @@ export const SEVERITY_NAMES = {
   info: 'Info',
 } as const
 
+/** “Topic Blocklists”, or with a whole kind, “Topic Blocklists (blacklist.listed)”. */
+function kindName(kind: string): string {
+  const name = `Topic ${kindOf(kind)?.name ?? kind}`
+  return kind.includes('.') ? `${name} (${kind})` : name
+}
+
 export const mutes = {
   title: 'Muted',
   unmute: 'Unmute',
   muteAlerts: 'Mute alerts',
   unmuteAlerts: 'Unmute alerts',
+  muteTopic: 'Mute a topic',
+  none: 'No alerts are muted.',
   nameOf: ({ label, object, kind }: Mute) =>
-    [label || object, kind].filter(Boolean).join(' · ') || '',
+    [label || object, kind && kindName(kind)].filter(Boolean).join(' · '),
   details: ({ createdBy, until, reason }: Mute) =>
     [`By ${createdBy}, ${untilText(until)}`, reason].filter(Boolean).join(': '),
 } as const

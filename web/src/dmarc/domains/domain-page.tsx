@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { MuteButton } from '../../alerts/incidents/mutes.tsx'
+import { MuteButton } from '../../alerts/silence/mutes.tsx'
 import { BackLink } from '../../ui/navigation/back-link.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { Page, Row } from '../../ui/layout/page.tsx'

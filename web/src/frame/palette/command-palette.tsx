@@ -4,9 +4,14 @@ import { Icon } from '../../ui/brand/icons.tsx'
 import { MODIFIER_KEY, Shortcut } from '../../ui/actions/shortcut.tsx'
 import classes from './command-palette.module.css'
 import { useShortcutSheet } from '../shortcut-sheet.tsx'
-import { PaletteSearch } from './palette-search.tsx'
+import { loadLater } from '../load-later.tsx'
 import { useFrameShortcuts } from '../use-frame-shortcuts.ts'
 import { palette as messages } from '../messages.ts'
+
+const PaletteSearch = loadLater(
+  'the search',
+  async () => (await import('./palette-search.tsx')).PaletteSearch,
+)
 
 /** The search button, its Ctrl-K or Cmd-K shortcut, and the shortcuts of every screen. */
 export function CommandPalette() {

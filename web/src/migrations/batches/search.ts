@@ -7,7 +7,17 @@ import {
   type TableSearch,
 } from '../../search.ts'
 import type { MailboxState } from './api.ts'
-import { states } from './messages.ts'
+
+const STATES: MailboxState[] = [
+  'invalid',
+  'ready',
+  'queued',
+  'syncing',
+  'in_sync',
+  'needs_attention',
+  'paused',
+  'done',
+]
 
 /** The filter of the mailboxes of a batch. */
 export type BatchSearch = TableSearch & {
@@ -21,7 +31,7 @@ export function batchSearch({ page, state, problem, host, ...rest }: Search): Ba
   return {
     ...tableSearch(rest),
     page: pageOf(page),
-    state: oneOf(state, Object.keys(states) as MailboxState[]),
+    state: oneOf(state, STATES),
     problem: searchText(problem),
     host: searchText(host),
   }

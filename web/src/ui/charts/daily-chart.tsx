@@ -8,6 +8,7 @@ import { ChartFigure } from './chart-figure.tsx'
 import { ChartSurface, type DrillDown } from './chart-surface.tsx'
 import classes from './daily-chart.module.css'
 import { Hatches, hatchOf } from './hatches.tsx'
+import { dayAt } from './series.ts'
 import looks from './looks.module.css'
 
 /** Counts per day; `bad` is hatched, so that it can be distinguished without colour. */
@@ -91,12 +92,6 @@ export function dayScale(days: number, width: number) {
 type DayScale = ReturnType<typeof dayScale>
 
 const middleOf = (x: DayScale, day: number) => (x(day) ?? 0) + x.bandwidth() / 2
-
-/** The day at a place; null beside the plot. */
-export function dayAt(x: number, days: number, width: number): number | null {
-  if (x < 0 || x > width || days === 0) return null
-  return Math.min(days - 1, Math.floor((x / width) * days))
-}
 
 function stackDays(days: number, series: DaySeries[]) {
   const layers = stack<number, number>()

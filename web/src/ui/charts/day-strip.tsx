@@ -1,6 +1,6 @@
 import { messages } from '../messages.ts'
 import { ChartSurface, type DrillDown } from './chart-surface.tsx'
-import { dayAt } from './daily-chart.tsx'
+import { dayAt } from './series.ts'
 import classes from './day-strip.module.css'
 
 export type StripDay = {

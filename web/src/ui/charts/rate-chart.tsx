@@ -7,9 +7,9 @@ import { numberText } from '../text/format.ts'
 import { AXES, DayAxis, ValueAxis } from './axes.tsx'
 import { ChartSurface, type DrillDown } from './chart-surface.tsx'
 import classes from './rate-chart.module.css'
-import { dayAt, dayScale } from './daily-chart.tsx'
+import { dayScale } from './daily-chart.tsx'
 import looks from './looks.module.css'
-import { rateOf, segmentsOf } from './series.ts'
+import { dayAt, rateOf, segmentsOf } from './series.ts'
 
 /** The messages of one day and how many of them passed. */
 export type RateDay = { messages: number; pass: number }

@@ -20,6 +20,12 @@ export function rateOf(messages: number, pass: number): MaybeNumber {
   return messages > 0 ? (pass / messages) * 100 : null
 }
 
+/** The day at a place; null beside the plot. */
+export function dayAt(x: number, days: number, width: number): number | null {
+  if (x < 0 || x > width || days === 0) return null
+  return Math.min(days - 1, Math.floor((x / width) * days))
+}
+
 const DAY_MS = 86_400_000
 
 /** The UTC days from the first to the last, both inclusive: `2026-11-21`. */

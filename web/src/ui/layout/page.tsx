@@ -1,4 +1,5 @@
-import { useEffect, useId, useRef, type ReactNode } from 'react'
+import { memo, useDeferredValue, useEffect, useId, useRef, type ReactNode } from 'react'
+import { hasInteracted } from '../../interaction.ts'
 import { Skeleton } from '../feedback/skeleton.tsx'
 import classes from './page.module.css'
 
@@ -25,8 +26,17 @@ type PageProps = {
 /**
  * A screen: its heading, its title in the browser, and its content. The heading takes the focus on
  * arrival.
+ *
+ * Until the first key press or touch, new content is rendered in short steps, between which the
+ * browser responds. From then on it is rendered at once, so that no field lags behind its text.
  */
-export function Page({
+export function Page(props: PageProps) {
+  const deferred = useDeferredValue(props)
+  return <PageContent {...(hasInteracted() ? props : deferred)} />
+}
+
+/** Renders only for new properties: those of the last rendering are the same objects. */
+const PageContent = memo(function PageContent({
   title,
   lead,
   above,
@@ -68,7 +78,7 @@ export function Page({
       )}
     </div>
   )
-}
+})
 
 function Beside({ rail, children }: { rail: ReactNode; children: ReactNode }) {
   return (

@@ -19,6 +19,8 @@ export type Column<T> = {
   csv?: (row: T) => CsvValue
   /** Numbers align at the end. */
   align?: 'end'
+  /** Its short values are not wrapped on a wide screen. */
+  short?: boolean
   /** On a phone, where columns have no headings, the title comes before the cell. */
   labelled?: boolean
 }

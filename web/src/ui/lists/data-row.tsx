@@ -30,13 +30,18 @@ export function DataRow<T>({ row, columns, selection }: DataRowProps<T>) {
           </label>
         </td>
       )}
-      {columns.map(({ key, title, cell, align, labelled }, at) =>
+      {columns.map(({ key, title, cell, align, labelled, short }, at) =>
         at === 0 ? (
           <th key={key} scope="row">
             {cell?.(row)}
           </th>
         ) : (
-          <td key={key} data-align={align} data-label={labelled ? title : undefined}>
+          <td
+            key={key}
+            data-align={align}
+            data-short={short}
+            data-label={labelled ? title : undefined}
+          >
             {cell?.(row)}
           </td>
         ),

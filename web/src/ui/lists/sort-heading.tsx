@@ -10,12 +10,13 @@ type SortHeadingProps<T> = {
 
 /** A column heading; a button where the table can be sorted by the column. */
 export function SortHeading<T>({ column, sorting, onSort }: SortHeadingProps<T>) {
-  const { key, title, align } = column
+  const { key, title, align, short } = column
   const isSorted = sorting?.key === key && onSort !== undefined
   return (
     <th
       scope="col"
       data-align={align}
+      data-short={short}
       aria-sort={isSorted ? (sorting.descending ? 'descending' : 'ascending') : undefined}
     >
       {onSort ? (

@@ -7,7 +7,14 @@ import { messages } from '../messages.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', options)
+type Format = (date: Date | number) => string
+
+/** Created on first use: the first format of a page loads data, which takes a phone 50 ms. */
+function format(options: Intl.DateTimeFormatOptions): Format {
+  let created: Intl.DateTimeFormat | null = null
+  return (date) => (created ??= new Intl.DateTimeFormat('en-GB', options)).format(date)
+}
+
 const SHORT_DAY = { day: 'numeric', month: 'short' } as const
 const LONG_DAY = { day: 'numeric', month: 'long', year: 'numeric' } as const
 const MINUTE = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
@@ -27,20 +34,20 @@ const FORMATS = {
 }
 
 /** `14:05` */
-export const clockText = (date: Date) => FORMATS.clock.format(date)
+export const clockText = (date: Date) => FORMATS.clock(date)
 
 /** `21 November 2026` */
-export const dateText = (date: Date) => FORMATS.longDay.format(date)
+export const dateText = (date: Date) => FORMATS.longDay(date)
 
 /** `21 November 2026 at 14:05` */
-export const minuteText = (date: Date) => FORMATS.minute.format(date)
+export const minuteText = (date: Date) => FORMATS.minute(date)
 
 /** `21 November 2026 at 14:05:09` */
-export const exactText = (date: Date) => FORMATS.second.format(date)
+export const exactText = (date: Date) => FORMATS.second(date)
 
 /** `21 November 2026 at 14:05:09 CET (2026-11-21T13:05:09.000Z)`: the tooltip of every time. */
 export function tooltipText(date: Date): string {
-  return `${FORMATS.secondInZone.format(date)} (${date.toISOString()})`
+  return `${FORMATS.secondInZone(date)} (${date.toISOString()})`
 }
 
 /**
@@ -53,7 +60,7 @@ export function agoText(date: Date, now: number): string {
   if (minutes < 1) return messages.time.justNow
   if (minutes < 60) return messages.time.minutesAgo(minutes)
   const today = new Date(now)
-  if (date.toDateString() === today.toDateString()) return FORMATS.clock.format(date)
+  if (date.toDateString() === today.toDateString()) return FORMATS.clock(date)
   return dayIn(date, today)
 }
 
@@ -71,23 +78,23 @@ export function hourAgoText(date: Date, now: number): string {
 /** `21 Nov`, or `21 Nov 2025` in another year than today. */
 function dayIn(date: Date, today: Date): string {
   const isThisYear = date.getFullYear() === today.getFullYear()
-  return (isThisYear ? FORMATS.day : FORMATS.dayOfYear).format(date)
+  return isThisYear ? FORMATS.day(date) : FORMATS.dayOfYear(date)
 }
 
 /** `21 Nov`, of a UTC day such as `2026-11-21`. */
-export const utcDayText = (day: string) => FORMATS.utcDay.format(new Date(day))
+export const utcDayText = (day: string) => FORMATS.utcDay(new Date(day))
 
 /** `21 Nov 2026`, or `21 Nov 2026 – 23 Nov 2026`: the UTC days of a period. */
 export function utcPeriodText(begin: string, end: string): string {
-  const first = FORMATS.utcDayOfYear.format(new Date(begin))
+  const first = FORMATS.utcDayOfYear(new Date(begin))
   // A period that ends at midnight does not cover the day that begins then.
   const lastMs = Math.max(Date.parse(begin), Date.parse(end) - 1)
-  const last = FORMATS.utcDayOfYear.format(lastMs)
+  const last = FORMATS.utcDayOfYear(lastMs)
   return first === last ? first : `${first} – ${last}`
 }
 
 /** `21 November 2026 at 13:05`, in UTC. */
-export const utcMinuteText = (date: Date) => FORMATS.utcMinute.format(date)
+export const utcMinuteText = (date: Date) => FORMATS.utcMinute(date)
 
 /**
  * The UTC day of an instant, as the API writes it: `2026-11-21`.

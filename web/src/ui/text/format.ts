@@ -1,8 +1,11 @@
-const NUMBER = new Intl.NumberFormat('en-GB')
+let thousands: Intl.NumberFormat | null = null
 
 /** `1,234` */
 export function numberText(count: number): string {
-  return NUMBER.format(count)
+  // Most numbers need no separator, and creating the format takes a phone 20 ms.
+  if (Number.isInteger(count) && Math.abs(count) < 1_000) return String(count)
+  thousands ??= new Intl.NumberFormat('en-GB')
+  return thousands.format(count)
 }
 
 /** `1 day`, `2 days`, `1,234 days`. */

@@ -1,7 +1,7 @@
-import type { Db } from '../../store/database.ts'
-import type { Handling } from '../channels/channel-type.ts'
-import type { AlertRow } from '../store.ts'
-import { byLink, FORMER_MEMBER, handlingLine } from './messages.ts'
+import type { Db } from '../../../store/database.ts'
+import type { Handling } from '../../channels/channel-type.ts'
+import type { AlertRow } from '../../store.ts'
+import { byLink, FORMER_MEMBER, handlingLine } from '../messages.ts'
 import { findArrivedAlert, listHandling, type HandlingRow } from './store.ts'
 
 /** Who acted: an email address, the link of a channel, or a member who left. */

@@ -1,20 +1,15 @@
 import { createHash, randomInt } from 'node:crypto'
-import { Fault } from '../../errors.ts'
-import { retryText } from '../../http/limits/retry-text.ts'
-import { notifyChange } from '../../store/changes.ts'
-import { claimMail, type Exceeded, type MailLimits } from '../../store/limits/outgoing-mail.ts'
-import { CODE_MAIL_LIMITS, MAX_CODE_ATTEMPTS, TEST_MAIL_LIMITS } from '../limits.ts'
-import type { SendDeps } from './channel-type.ts'
-import { requireRelay, sendCodeEmail } from './email.ts'
-import {
-  confirmChannel,
-  deleteChannel,
-  renewCode,
-  saveCodeError,
-  secondsUntilNextCode,
-  type ChannelRow,
-} from './store.ts'
-import { HOUR_SECONDS } from '../../time.ts'
+import { Fault } from '../../../errors.ts'
+import { retryText } from '../../../http/limits/retry-text.ts'
+import { notifyChange } from '../../../store/changes.ts'
+import { claimMail, type Exceeded, type MailLimits } from '../../../store/limits/outgoing-mail.ts'
+import { CODE_MAIL_LIMITS, MAX_CODE_ATTEMPTS, TEST_MAIL_LIMITS } from '../../limits.ts'
+import type { SendDeps } from '../channel-type.ts'
+import { requireRelay, sendCodeEmail } from '../email.ts'
+import { confirmChannel, renewCode, saveCodeError, secondsUntilNextCode } from './store.ts'
+import { deleteChannel } from '../store.ts'
+import type { ChannelRow } from '../channel.ts'
+import { HOUR_SECONDS } from '../../../time.ts'
 
 /** A code of eight digits and the hash that is stored. */
 export function createCode(): { code: string; codeHash: Buffer } {

@@ -1,20 +1,31 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Button } from '../../ui/actions/button.tsx'
 import { Muted, Section } from '../../ui/layout/page.tsx'
 import { List, ListItem } from '../../ui/lists/list.tsx'
 import { VisuallyHidden } from '../../ui/text/visually-hidden.tsx'
 import { useAccess } from '../../workspaces/roles.ts'
-import { actWithUndo } from './act-with-undo.ts'
-import { endMute, mutes, mutesQuery, type Mute } from './api.ts'
-import { done, mutes as messages } from './messages.ts'
+import { actWithUndo } from '../incidents/act-with-undo.ts'
+import { endMute, mutesQuery, type Mute } from '../incidents/api.ts'
+import { done, mutes as messages } from '../incidents/messages.ts'
+import { MuteDialog } from './mute-dialog.tsx'
 
-/** The mutes in force; nothing without any. */
+/** The mutes in force, and a button to mute a topic. */
 export function MutesSection({ mutes: shown }: { mutes: Mute[] }) {
   const access = useAccess()
   const unmute = useUnmute()
-  if (shown.length === 0) return null
+  const [isMuting, setMuting] = useState(false)
   return (
-    <Section title={messages.title}>
+    <Section
+      title={messages.title}
+      aside={
+        <Button {...access} size="small" onClick={() => setMuting(true)}>
+          {messages.muteTopic}
+        </Button>
+      }
+    >
+      {isMuting && <MuteDialog subject={{ topics: true }} onClose={() => setMuting(false)} />}
+      {shown.length === 0 && <Muted>{messages.none}</Muted>}
       <List>
         {shown.map((mute) => (
           <ListItem
@@ -45,8 +56,8 @@ type MuteButtonProps = {
 export function MuteButton({ object, name, size }: MuteButtonProps) {
   const { data } = useQuery(mutesQuery)
   const access = useAccess()
-  const queries = useQueryClient()
   const unmute = useUnmute()
+  const [isMuting, setMuting] = useState(false)
   const look = { ...access, kind: 'quiet' as const, ...(size && { size }) }
   const muted = data?.find((mute) => mute.object === object && mute.kind === null)
   if (muted)
@@ -56,22 +67,12 @@ export function MuteButton({ object, name, size }: MuteButtonProps) {
       </Button>
     )
   return (
-    <Button
-      {...look}
-      onClick={() =>
-        void actWithUndo(queries, {
-          rows: [name],
-          nameOf: (row) => row,
-          text: done.mutedObject(name),
-          async send() {
-            const { id } = await mutes.add({ object, label: name })
-            return () => mutes.remove(id)
-          },
-        })
-      }
-    >
-      {messages.muteAlerts}
-    </Button>
+    <>
+      <Button {...look} onClick={() => setMuting(true)}>
+        {messages.muteAlerts}
+      </Button>
+      {isMuting && <MuteDialog subject={{ object, name }} onClose={() => setMuting(false)} />}
+    </>
   )
 }
 

@@ -1,23 +1,16 @@
 import type { Kysely } from 'kysely'
-import { notifyChange } from '../../store/changes.ts'
-import type { Db } from '../../store/database.ts'
-import { notify } from '../../store/notifications.ts'
-import type { DB } from '../../store/tables.ts'
-import { BATCHED_TYPES, PAGING_TYPES } from '../channels/registry.ts'
-import { queueAlert } from '../delivery/queue/store.ts'
-import { ALERT_RAISED } from '../raise.ts'
-import { findRouteOfIncident } from '../rules/store.ts'
-import { assignIncident, insertAlert } from '../store.ts'
-import { stillOpen } from './messages.ts'
-import {
-  countAlertOf,
-  endOverdueSnooze,
-  hasOverdueSnooze,
-  listHeldBack,
-  releaseHeldBack,
-  type EndedSnooze,
-  type HeldBackAlert,
-} from './store.ts'
+import { notifyChange } from '../../../store/changes.ts'
+import type { Db } from '../../../store/database.ts'
+import { notify } from '../../../store/notifications.ts'
+import type { DB } from '../../../store/tables.ts'
+import { BATCHED_TYPES, PAGING_TYPES } from '../../channels/registry.ts'
+import { queueAlert } from '../../delivery/queue/store.ts'
+import { ALERT_RAISED } from '../../raise.ts'
+import { findRouteOfIncident } from '../../rules/store.ts'
+import { assignIncident, insertAlert } from '../../store.ts'
+import { stillOpen } from '../messages.ts'
+import { countAlertOf, endOverdueSnooze, hasOverdueSnooze, type EndedSnooze } from './store.ts'
+import { listHeldBack, releaseHeldBack, type HeldBackAlert } from '../held-back/store.ts'
 
 /**
  * Ends the snoozes that are over. Of each incident that is still open, one message says so and

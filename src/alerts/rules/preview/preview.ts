@@ -1,11 +1,11 @@
-import type { QuietHours } from '../quiet-hours.ts'
-import { quietHoursEnd } from '../quiet-hours.ts'
-import type { Severity } from '../severity.ts'
-import { MINUTE_MS } from '../../time.ts'
-import { findRule, isAtLeastAsUrgent, matchesKind } from './match.ts'
-import { channelReasons } from './messages.ts'
-import { ruleQuietEnd } from './quiet.ts'
-import type { EscalationStep, RuleSettings, RuleSubject } from './rule.ts'
+import type { QuietHours } from '../../quiet-hours.ts'
+import { quietHoursEnd } from '../../quiet-hours.ts'
+import type { Severity } from '../../severity.ts'
+import { MINUTE_MS } from '../../../time.ts'
+import { findRule, isAtLeastAsUrgent, matchesKind } from '../match.ts'
+import { channelReasons } from '../messages.ts'
+import { ruleQuietEnd } from '../quiet.ts'
+import type { EscalationStep, RuleSettings, RuleSubject } from '../rule.ts'
 
 /** What decides whether a channel gets an alert. */
 export type PreviewChannel = {

@@ -1,0 +1,114 @@
+import { sql } from 'kysely'
+import type { Db } from '../../../store/database.ts'
+import { isInDeletedWorkspace } from '../../../store/deleted-workspaces.ts'
+import type { QuietHours } from '../../quiet-hours.ts'
+import type { RuleQuietHours } from '../../rules/rule.ts'
+
+export type Batching = {
+  /**
+   * Milliseconds for which a message collects alerts, and between two batched messages of a
+   * channel.
+   */
+  holdMs: number
+  gapMs: number
+  /** Milliseconds for which chats collect the alerts of a burst. */
+  burstHoldMs: number
+}
+
+/** A message that is due, with what decides whether it is sent now. */
+export type DueMessage = {
+  id: string
+  quietHours: QuietHours | null
+  /** Of the rule whose quiet hours it may wait for. */
+  ruleQuietHours: RuleQuietHours | null
+  criticalAnytime: boolean
+  hasCritical: boolean
+}
+
+export type TypesByDelivery = {
+  /** Types that collect alerts for `burstHoldMs`. */
+  bursts: string[]
+  /** Messages a minute by type: those channels send one message after the other. */
+  perMinute: Record<string, number>
+}
+
+/**
+ * Lists due messages with the quiet hours of their channels. Workspaces take turns, and none gets
+ * more than its share of messages in transit over all instances. Messages of deleted ones wait.
+ */
+export async function listDue(
+  db: Db,
+  { holdMs, gapMs, burstHoldMs }: Batching,
+  { bursts, perMinute }: TypesByDelivery,
+  { limit, perWorkspace }: { limit: number; perWorkspace: number },
+): Promise<DueMessage[]> {
+  const { rows } = await sql<DueMessage>`
+    with sending as (
+      select c.workspace_id, count(*) as count from alert_message m join alert_channel c on c.id = m.channel_id
+      where m.state in ('sending', 'handed-over') group by c.workspace_id),
+    ready as (
+      select m.id, m.due_at, m.created_at, m.channel_id, c.quiet_hours, c.critical_anytime, c.workspace_id, m.rule_id,
+        ${JSON.stringify(perMinute)}::jsonb ? c.type as is_serial
+      from alert_message m join alert_channel c on c.id = m.channel_id
+      where m.state = 'waiting' and m.due_at <= now() and not ${isInDeletedWorkspace('c.workspace_id')}
+        and coalesce(c.retry_at, '-infinity') <= now()
+        and (not (m.collecting or m.rule_collecting)
+          or c.type = any(${bursts}) and m.created_at <= now() - ${burstHoldMs} * interval '1 millisecond'
+          or c.type <> all(${bursts}) and m.created_at <= now() - ${holdMs} * interval '1 millisecond'
+            and coalesce(c.last_sent_at, '-infinity') <= now() - ${gapMs} * interval '1 millisecond')
+        and (not ${JSON.stringify(perMinute)}::jsonb ? c.type
+          or ${tokensNow(perMinute)} >= 1
+          and not exists (select from alert_message t where t.channel_id = c.id and t.state in ('sending', 'handed-over')))),
+    first as (
+      select ready.*, row_number() over (partition by channel_id order by created_at, id) as turn from ready),
+    due as (
+      select first.*, row_number() over (partition by workspace_id order by due_at, id) as place
+      from first where not is_serial or turn = 1)
+    select due.id, due.quiet_hours, due.critical_anytime,
+      (select r.quiet_hours from alert_rule r where r.id = due.rule_id) as rule_quiet_hours,
+      exists (select from alert_message_content c join alert a on a.id = c.alert_id
+        where c.message_id = due.id and not c.dropped and a.severity = 'critical' and a.phase <> 'resolved') as has_critical
+    from due left join sending using (workspace_id)
+    where due.place + coalesce(sending.count, 0) <= ${perWorkspace}
+    order by due.place + coalesce(sending.count, 0), due.due_at limit ${limit}`.execute(db)
+  return rows
+}
+
+/** Messages that may be sent at once after a pause. */
+const BURST_TOKENS = 5
+
+/** The tokens of channel `c` at this time. */
+export function tokensNow(perMinute: Record<string, number>) {
+  return sql`least(${BURST_TOKENS}, coalesce(c.tokens, ${BURST_TOKENS})
+    + extract(epoch from now() - coalesce(c.tokens_at, now())) * (${JSON.stringify(perMinute)}::jsonb ->> c.type)::real / 60)`
+}
+
+export async function postponeMessage(db: Db, id: string, dueAt: Date): Promise<void> {
+  await db
+    .updateTable('alertMessage')
+    .set({ dueAt })
+    .where('id', '=', id)
+    .where('state', '=', 'waiting')
+    .execute()
+}
+
+/** Moves the alerts of a waiting message that are not critical into one of a later time. */
+export async function postponeUncritical(db: Db, id: string, dueAt: Date): Promise<void> {
+  // The channel is locked first, as where it is deleted.
+  await sql`
+    with channel as (
+      select c.id from alert_channel c where c.id = (select channel_id from alert_message where id = ${id})
+      for key share),
+    message as (
+      update alert_message m set collecting = false from channel
+      where m.id = ${id} and m.state = 'waiting' and m.channel_id = channel.id returning m.id, m.channel_id),
+    uncritical as (
+      select c.message_id, c.alert_id from alert_message_content c
+      join message on message.id = c.message_id join alert a on a.id = c.alert_id
+      where not c.dropped and (a.severity <> 'critical' or a.phase = 'resolved')),
+    later as (
+      insert into alert_message (channel_id, collecting, due_at)
+      select channel_id, false, ${dueAt} from message where exists (select from uncritical) returning id)
+    update alert_message_content c set message_id = later.id from later, uncritical u
+    where c.message_id = u.message_id and c.alert_id = u.alert_id`.execute(db)
+}
