@@ -38,6 +38,26 @@ function setting<T>(spec: Setting<T>): Setting<T> {
   return spec
 }
 
+/** The client ID of this service at a provider of mailboxes. */
+function clientId(provider: string, mailboxes: string) {
+  return setting({
+    default: '',
+    defaultText: 'none',
+    description: `Client ID that ${provider} gave you, for signing in to ${mailboxes} (docs/mailbox-sign-in.md).`,
+    parse: optional(text),
+  })
+}
+
+function clientSecret(provider: string) {
+  return setting({
+    default: '',
+    defaultText: 'none: a public client',
+    description: `Client secret that ${provider} gave you.`,
+    parse: optional(text),
+    secret: true,
+  })
+}
+
 /** Every setting, in the order in which the documentation lists them. */
 export const SETTINGS = {
   HOST: setting({
@@ -295,6 +315,66 @@ export const SETTINGS = {
       'Group whose members are administrators. It is applied at each sign-in with OIDC, also to remove the role.',
     parse: optional(text),
   }),
+  OAUTH_GOOGLE_CLIENT_ID: clientId('Google', 'Gmail and Google Workspace'),
+  OAUTH_GOOGLE_CLIENT_SECRET: clientSecret('Google'),
+  OAUTH_MICROSOFT_CLIENT_ID: clientId('Microsoft', 'Microsoft 365 and Outlook.com'),
+  OAUTH_MICROSOFT_CLIENT_SECRET: clientSecret('Microsoft'),
+  OAUTH_MICROSOFT_TENANT: setting({
+    default: 'common',
+    description:
+      'Whose accounts can sign in to Microsoft mailboxes: a tenant ID or domain, `organizations`, `consumers` (Outlook.com) or `common` (both).',
+    parse: tenant,
+  }),
+  OAUTH_YAHOO_CLIENT_ID: clientId('Yahoo', 'Yahoo Mail'),
+  OAUTH_YAHOO_CLIENT_SECRET: clientSecret('Yahoo'),
+  OAUTH_FASTMAIL_CLIENT_ID: clientId('Fastmail', 'Fastmail'),
+  OAUTH_FASTMAIL_CLIENT_SECRET: clientSecret('Fastmail'),
+  OAUTH_OTHER_CLIENT_ID: clientId('another provider', 'mailboxes of OAUTH_OTHER_HOSTS'),
+  OAUTH_OTHER_CLIENT_SECRET: clientSecret('another provider'),
+  OAUTH_OTHER_NAME: setting({
+    default: 'another provider',
+    description: 'Name of the other provider on its button: “Sign in with NAME”.',
+    parse: text,
+  }),
+  OAUTH_OTHER_HOSTS: setting({
+    default: '',
+    defaultText: 'none',
+    description:
+      'IMAP servers of the other provider, comma separated. Its tokens are sent to no other server.',
+    parse: list((value) => text(value).toLowerCase()),
+  }),
+  OAUTH_OTHER_SCOPE: setting({
+    default: '',
+    defaultText: 'none',
+    description:
+      'Scopes of the other provider that allow IMAP, separated by spaces. Most need `offline_access` too; `openid email` shows whose mailbox it is.',
+    parse: optional(text),
+  }),
+  OAUTH_OTHER_ISSUER: setting({
+    default: '',
+    defaultText: 'none',
+    description:
+      'Issuer URL of the other provider, as in its `/.well-known/openid-configuration`, where its endpoints are found.',
+    parse: optional(urlOf('https:', 'http:')),
+  }),
+  OAUTH_OTHER_AUTHORIZATION_URL: setting({
+    default: '',
+    defaultText: 'found by OAUTH_OTHER_ISSUER',
+    description: 'Authorization endpoint of a provider without such a document.',
+    parse: optional(urlOf('https:', 'http:')),
+  }),
+  OAUTH_OTHER_TOKEN_URL: setting({
+    default: '',
+    defaultText: 'found by OAUTH_OTHER_ISSUER',
+    description: 'Token endpoint of a provider without such a document.',
+    parse: optional(urlOf('https:', 'http:')),
+  }),
+  OAUTH_OTHER_DEVICE_URL: setting({
+    default: '',
+    defaultText: 'found by OAUTH_OTHER_ISSUER',
+    description: 'Device authorization endpoint of such a provider, for the command line.',
+    parse: optional(urlOf('https:', 'http:')),
+  }),
   DEFAULT_PLAN: setting({
     default: 'free',
     description: `Plan of a new account: ${PLANS.join(', ')}.`,
@@ -377,9 +457,36 @@ export function readConfig(env: Record<string, string | undefined> = environment
 }
 
 /** Settings that are valid alone but not together. */
-function conflicts({ OIDC_ISSUER, OIDC_CLIENT_ID }: Parsed): FaultDetail[] {
-  if (OIDC_ISSUER === undefined || OIDC_CLIENT_ID !== undefined) return []
-  return [{ path: 'OIDC_CLIENT_ID', message: 'is required with OIDC_ISSUER' }]
+function conflicts(settings: Parsed): FaultDetail[] {
+  const { OIDC_ISSUER, OIDC_CLIENT_ID } = settings
+  const details = conflictsOfOtherProvider(settings)
+  if (OIDC_ISSUER !== undefined && OIDC_CLIENT_ID === undefined)
+    details.push({ path: 'OIDC_CLIENT_ID', message: 'is required with OIDC_ISSUER' })
+  return details
+}
+
+/** What the other provider of mailboxes needs besides its client ID. */
+function conflictsOfOtherProvider(settings: Parsed): FaultDetail[] {
+  if (settings.OAUTH_OTHER_CLIENT_ID === undefined) return []
+  const { OAUTH_OTHER_ISSUER: issuer, OAUTH_OTHER_SCOPE: scope = '' } = settings
+  const { OAUTH_OTHER_AUTHORIZATION_URL: authorization, OAUTH_OTHER_TOKEN_URL: token } = settings
+  const details: FaultDetail[] = []
+  if (scope === '')
+    details.push({ path: 'OAUTH_OTHER_SCOPE', message: 'is required with OAUTH_OTHER_CLIENT_ID' })
+  if (settings.OAUTH_OTHER_HOSTS.length === 0)
+    details.push({ path: 'OAUTH_OTHER_HOSTS', message: 'is required with OAUTH_OTHER_CLIENT_ID' })
+  if ((authorization === undefined) !== (token === undefined))
+    details.push({
+      path: 'OAUTH_OTHER_TOKEN_URL',
+      message: 'and OAUTH_OTHER_AUTHORIZATION_URL are required together',
+    })
+  const needsIssuer = authorization === undefined || scope.split(' ').includes('openid')
+  if (issuer === undefined && needsIssuer)
+    details.push({
+      path: 'OAUTH_OTHER_ISSUER',
+      message: 'is required without OAUTH_OTHER_TOKEN_URL, and with the scope openid',
+    })
+  return details
 }
 
 /** Secrets of one command at a terminal; the service has no such settings. */
@@ -439,6 +546,11 @@ function oneOf<const T extends readonly string[]>(values: T): (value: string) =>
     if (!values.includes(value)) throw new Error(`must be one of ${values.join(', ')}`)
     return value
   }
+}
+
+function tenant(value: string): string {
+  if (!/^[A-Za-z0-9.-]+$/.test(value)) throw new Error('must be a tenant ID or a domain')
+  return value
 }
 
 function scopes(value: string): string {

@@ -19,7 +19,9 @@ import { changeRoute } from './http/events/change-route.ts'
 import type { Capture } from './http/server.ts'
 import { securityTxtRoute } from './http/security-txt.ts'
 import { siteRoutes } from './http/site.ts'
+import { isCredentialUsed } from './migration/consent/store.ts'
 import { createMigrationModule } from './migration/module.ts'
+import { createMailCredentialsModule } from './mail-credentials/module.ts'
 import type { AppContext, Module } from './module.ts'
 import { createMonitoringModule } from './monitoring/module.ts'
 import { readAsnTable } from './protocols/networks/load-asn-table.ts'
@@ -50,13 +52,25 @@ export async function createModules(
   for (const warning of checks.blocklists.warnings) log.warn(warning)
 
   const { resolver, blocklists, allowPrivate } = checks
-  add(
+  const { openTokens } = add(
+    createMailCredentialsModule({
+      db,
+      secretKey,
+      resolver,
+      allowPrivate,
+      config,
+      isUsed: isCredentialUsed,
+      onRenewed: (...renewed) => migration.onCredentialRenewed(...renewed),
+    }),
+  )
+  const migration: ReturnType<typeof createMigrationModule> = add(
     createMigrationModule({
       db,
       notifications,
       secretKey,
       resolver,
       allowPrivate,
+      openTokens,
       concurrency: config.MIGRATION_CONCURRENCY,
     }),
   )

@@ -7,7 +7,7 @@ const LAYERS = [
   ['store', 'net'],
   ['protocols', 'jobs', 'http'],
   ['module.ts'],
-  ['accounts', 'alerts'],
+  ['accounts', 'alerts', 'mail-credentials'],
   ['diagnostics', 'dmarc', 'monitoring', 'migration', 'abuse', 'webhooks'],
   ['delisting', 'digest', 'domains'],
   ['modules.ts'],

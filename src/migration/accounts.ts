@@ -2,13 +2,16 @@ import type { PrivateTargets } from '../config.ts'
 import { Fault } from '../errors.ts'
 import { parseHost } from '../net/address.ts'
 import type { Resolver } from '../net/dns.ts'
+import type { OpenTokens } from '../mail-credentials/token-source.ts'
 import { checkTarget } from '../net/guard.ts'
 import type { SignIn } from '../net/imap/connection/sign-in.ts'
+import type { MigrationAccount } from './engine/connections/fresh-sign-in.ts'
 import type { Connection } from './shapes.ts'
 import type { AccountAddress } from './store.ts'
 import { breaksCommand } from '../net/imap/connection/command-encoding.ts'
 
 export type NetDeps = { resolver: Resolver; allowPrivate: PrivateTargets }
+export type AccountDeps = NetDeps & { openTokens: OpenTokens }
 
 /** The secret of an account: a password or an OAuth access token. */
 export type AccountSecret = { password?: string; accessToken?: string }
@@ -37,6 +40,26 @@ export async function resolveAccount(
   }
 }
 
+/**
+ * Resolves an account as `resolveAccount`, and opens its credential where it has one.
+ * @param side of the account in the request, for the details of a fault
+ * @throws Fault as `resolveAccount`, `not_found`, `conflict`
+ */
+export async function openAccount(
+  connection: AccountAddress & AccountSecret,
+  { openTokens, ...deps }: AccountDeps,
+  { workspaceId, signal, side }: { workspaceId: string; signal: AbortSignal; side?: RequestSide },
+): Promise<MigrationAccount> {
+  const { credentialId, host, tlsVerify } = connection
+  const path = pathOf(side, 'credentialId')
+  const freshToken =
+    credentialId === undefined
+      ? undefined
+      : await openTokens({ workspaceId, credentialId, path }, { host, tlsVerify })
+  const account = await resolveAccount(connection, deps, signal, pathOf(side, 'host'))
+  return { account, freshToken }
+}
+
 /** The side of a connection in the request body; undefined when it is the whole body. */
 type RequestSide = 'source' | 'destination' | undefined
 
@@ -49,6 +72,7 @@ export function splitConnection(
   side?: RequestSide,
 ): { reached: AccountAddress; secret: AccountSecret } {
   const { port, secure, user, tlsVerify, administrator, password, accessToken } = connection
+  const { credentialId } = connection
   const host = parseHost(connection.host, pathOf(side, 'host'))
   const named = {
     'administrator.user': administrator?.user,
@@ -66,8 +90,10 @@ export function splitConnection(
     user,
     tlsVerify,
     ...(administrator && { administrator }),
+    ...(credentialId !== undefined && { credentialId }),
   }
-  return { reached, secret: requireSecret({ password, accessToken }, side) }
+  const secret = credentialId === undefined ? requireSecret({ password, accessToken }, side) : {}
+  return { reached, secret }
 }
 
 /**

@@ -1,6 +1,5 @@
 import { listFolders, type Folder } from '../net/imap/folders/list-folders.ts'
-import { signIn } from '../net/imap/connection/session.ts'
-import type { SignIn } from '../net/imap/connection/sign-in.ts'
+import { signInFresh, type MigrationAccount } from './engine/connections/fresh-sign-in.ts'
 import { sizesOf } from './engine/plan/sizes.ts'
 
 export type SizedFolder = Pick<Folder, 'path' | 'specialUse'> & { messages: number; bytes: number }
@@ -11,10 +10,10 @@ export type SizedFolder = Pick<Folder, 'path' | 'specialUse'> & { messages: numb
  * @throws Fault, ImapRefused, ImapLost
  */
 export async function listFolderSizes(
-  account: SignIn,
+  account: MigrationAccount,
   signal: AbortSignal,
 ): Promise<SizedFolder[]> {
-  const session = await signIn(account, signal)
+  const session = await signInFresh(account, signal)
   try {
     const folders = (await listFolders(session)).folders.filter(({ isSelectable }) => isSelectable)
     const sizes = await sizesOf(session.wire, folders)

@@ -6,14 +6,14 @@ import { defineJob, PutBack, type Job } from '../jobs/job.ts'
 import type { Logger } from '../log.ts'
 import type { DB } from '../store/tables.ts'
 import type { CopyFailure } from './engine/journal/journal.ts'
-import type { MigrationAccount } from './engine/connections/connection-pair.ts'
+import type { MigrationAccount } from './engine/connections/fresh-sign-in.ts'
 import { SLOT_LIMITS, type SlotLimits } from './limits.ts'
 import { migrateMailbox } from './engine/migrate.ts'
 import type { SyncOutcome } from './engine/sync/pass.ts'
 import type { MigrationProgress } from './engine/progress/progress.ts'
 import { createThroughputRecorder, type Throughput } from './run/throughput.ts'
 import { createRowJournal, LostClaim } from './run/row-journal.ts'
-import { resolveAccount, type NetDeps } from './accounts.ts'
+import { openAccount, type AccountDeps } from './accounts.ts'
 import {
   claimMigration,
   type ClaimedMigration as Claimed,
@@ -26,15 +26,22 @@ import {
   type Run,
 } from './run/store.ts'
 import { Stalled, watchForStall } from './run/stall-watch.ts'
-import { addErrors } from './store.ts'
+import { KEEP_DAYS } from '../mail-credentials/limits.ts'
+import { addErrors, credentialsOf } from './store.ts'
 import { recordPass } from './sync/store.ts'
+import { releaseCredentials } from './consent/store.ts'
+import {
+  mustWaitForConsent,
+  stoppingWithoutConsent,
+  waitForConsent,
+} from './consent/wait-for-consent.ts'
 import { recordMailboxResult } from './batches/record-result.ts'
 import { lockBatch } from './batches/store.ts'
 import { decryptSecrets, type MigrationData } from './submit.ts'
 import { completionAlert, failureAlert } from './messages.ts'
 import { DAY_SECONDS, MINUTE_MS } from '../time.ts'
 
-export type MigrationJobDeps = NetDeps & {
+export type MigrationJobDeps = AccountDeps & {
   db: Kysely<DB>
   secretKey: string
   concurrency: number
@@ -110,15 +117,12 @@ async function runClaimed(
       },
     })
     await life.stop()
-    await db.transaction().execute((trx) =>
-      end(trx, row, state, {
-        progress,
-        throughput: life.throughput(),
-        failure: null,
-        sync,
-        stopped,
-      }),
-    )
+    const written = { progress, throughput: life.throughput() }
+    if (stopped && mustWaitForConsent(row, stopped))
+      return await waitForConsent(db, row, stopped, written)
+    await db
+      .transaction()
+      .execute((trx) => end(trx, row, state, { ...written, failure: null, sync, stopped }))
     log.info(
       { state, messages: progress.messagesDone, errors: progress.errorCount },
       'a migration ended',
@@ -170,13 +174,13 @@ async function openSides(
   if (row.sealed === null)
     throw new Fault('internal', 'The passwords of this migration have been deleted.')
   const secrets = decryptSecrets(row.sealed, deps.secretKey, row.id)
-  const source = await resolveAccount({ ...row.source, ...secrets.source }, deps, signal)
-  const destination = await resolveAccount(
-    { ...row.destination, ...secrets.destination },
-    deps,
-    signal,
-  )
-  return { source: { account: source }, destination: { account: destination } }
+  const use = { workspaceId: row.workspaceId, signal }
+  const source = await openAccount({ ...row.source, ...secrets.source }, deps, use)
+  const destination = await openAccount({ ...row.destination, ...secrets.destination }, deps, use)
+  return {
+    source: stoppingWithoutConsent(source),
+    destination: stoppingWithoutConsent(destination),
+  }
 }
 
 /** Fails a migration whose hosts could not be resolved. */
@@ -229,6 +233,9 @@ async function end(
   const hasEnded = await markEnded(trx, row, state, ended)
   if (!hasEnded) return
   const pass = await recordSyncPass(trx, row, state, ended)
+  // The next pass needs them.
+  if (!pass)
+    await releaseCredentials(trx, row.workspaceId, credentialsOf(row), keepDaysAfter(row, state))
   // A batch raises one alert for all of its mailboxes.
   if (row.batchId !== null)
     return await recordMailboxResult(trx, row, state, {
@@ -240,6 +247,12 @@ async function end(
   if (pass?.isSameError) return
   if (state === 'failed') await raiseAlert(trx, failureAlert(row, progress, failure))
   else await raiseResolved(trx, completionAlert(row))
+}
+
+/** A dry run is followed by the migration, and a failed migration by a retry. */
+function keepDaysAfter({ options }: Claimed, state: 'completed' | 'failed'): number {
+  if (options.dryRun) return KEEP_DAYS.unused
+  return state === 'completed' ? 0 : KEEP_DAYS.failed
 }
 
 type Ended = {

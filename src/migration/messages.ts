@@ -32,6 +32,19 @@ export function failureAlert(
   }
 }
 
+/**
+ * Composes the alert about a migration that waits until a person signs in again.
+ * @param reason why the permission has ended
+ */
+export function consentAlert(row: MigrationRow, reason: string): NewAlert {
+  return {
+    ...failureAlert(row, row.progress, null),
+    title: `The migration to ${nameOf(row.destination)} needs a new sign-in`,
+    text: `From ${nameOf(row.source)}: ${reason}`,
+    nextStep: 'Sign in at the provider on the page of the migration. It then continues by itself.',
+  }
+}
+
 /** Composes the alert about a migration that completed when it was retried. */
 export function completionAlert(row: MigrationRow): ResolvingAlert {
   const { id, run, workspaceId, source, destination } = row

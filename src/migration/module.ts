@@ -1,4 +1,7 @@
+import type { Transaction } from 'kysely'
 import type { Job } from '../jobs/job.ts'
+import type { Queue } from '../jobs/queue.ts'
+import type { DB } from '../store/tables.ts'
 import type { RouteContext } from '../module.ts'
 import type { Routes } from '../http/scopes.ts'
 import type { FutureTimestamp } from '../store/clock.ts'
@@ -8,6 +11,7 @@ import { batchRoutes } from './batches/routes.ts'
 import { batchSchedulerJob } from './batches/scheduler.ts'
 import { migrationJob, type MigrationJobDeps } from './jobs.ts'
 import { migrationRoutes } from './routes.ts'
+import { abandonedMigrationsJob, resumeAfterConsent } from './consent/resume.ts'
 import { ENCRYPTED_COLUMNS } from './submit.ts'
 import { DAY_SECONDS } from '../time.ts'
 import { SYNC_LIMITS } from './sync/limits.ts'
@@ -49,7 +53,7 @@ export function createMigrationModule({
   const scheduler = batchSchedulerJob({ ...deps, job })
   const sync = syncJob({ ...deps, job, batchScheduler: scheduler })
   return {
-    jobs: [job, scheduler, sync] as Job[],
+    jobs: [job, scheduler, sync, abandonedMigrationsJob(deps)] as Job[],
     encryptedColumns: [...ENCRYPTED_COLUMNS, ...BATCH_ENCRYPTED_COLUMNS],
     futureTimestamps: FUTURE_TIMESTAMPS,
     routes: {
@@ -59,5 +63,12 @@ export function createMigrationModule({
         batchRoutes(app, { ...deps, ...context, scheduler, syncJob: sync, notifications })
       },
     } satisfies Routes<Pick<RouteContext, 'queue' | 'events' | 'reauthenticate'>>,
+    /** Continues the migrations that waited for a credential, which was renewed. */
+    onCredentialRenewed: (
+      trx: Transaction<DB>,
+      workspaceId: string,
+      credentialId: string,
+      queue: Queue,
+    ) => resumeAfterConsent(trx, { workspaceId, credentialId }, { queue, job }),
   }
 }

@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { onAccessChangeOf } from '../accounts/account-changes.ts'
 import { Fault } from '../errors.ts'
@@ -69,7 +70,7 @@ function accountRoutes(app: App, deps: MigrationRoutesDeps): void {
         response: responses(ConnectionTest),
       },
     },
-    async (request, reply) => testAccount(request.body, deps, goneOf(reply)),
+    async (request, reply) => testAccount(request.body, deps, askedBy(request, reply)),
   )
   app.post(
     '/api/v1/imap/list-folders',
@@ -84,9 +85,13 @@ function accountRoutes(app: App, deps: MigrationRoutesDeps): void {
     },
     async (request, reply) => ({
       success: true,
-      data: await listAccount(request.body, deps, goneOf(reply)),
+      data: await listAccount(request.body, deps, askedBy(request, reply)),
     }),
   )
+}
+
+function askedBy(request: FastifyRequest, reply: FastifyReply) {
+  return { workspaceId: callerOf(request).workspaceId, gone: goneOf(reply) }
 }
 
 /** Aborts when the client disconnects. */
@@ -129,7 +134,8 @@ function submitRoutes(app: App, deps: MigrationRoutesDeps): void {
       config: { limit: 'connections' },
       schema: {
         summary: 'Retry a failed migration',
-        description: 'Requires the passwords again: they were deleted when the migration ended.',
+        description:
+          'Requires the passwords again: they were deleted when the migration ended. A sign-in at a provider (`credentialId`) is kept for a week.',
         tags,
         params,
         body: Retry,
@@ -165,7 +171,7 @@ function submitRoutes(app: App, deps: MigrationRoutesDeps): void {
       if (!(await deps.db.transaction().execute((trx) => cancelMigration(trx, workspaceId, id)))) {
         throw new Fault(
           'conflict',
-          `Only a pending or running migration can be cancelled; this one is ${before.status}.`,
+          `Only a migration that has not ended can be cancelled; this one is ${before.status}.`,
         )
       }
       return { success: true, ...(await found(deps, workspaceId, id)) }

@@ -10,13 +10,13 @@ import {
   Uuid,
 } from '../http/schema.ts'
 import { ADMINISTRATOR_METHODS } from '../net/imap/connection/sign-in.ts'
+import { CredentialId, RenewedSecret, REQUIRES_SECRET, Secret } from './secret-shapes.ts'
 import { MIGRATION_ORDERS } from './store.ts'
 import { MigrationSync, SyncRequest } from './sync/shapes.ts'
 
 /** PostgreSQL rejects NUL, and IMAP line breaks. No listed folder has either in its name. */
 export const PLAIN = '^[^\\u0000-\\u001f\\u007f]*$'
 export const Path = Type.String({ minLength: 1, maxLength: 1_000, pattern: PLAIN })
-const Secret = Type.String({ minLength: 1, maxLength: 10_000 })
 
 export const Administrator = Type.Object(
   {
@@ -53,11 +53,12 @@ export const Connection = Type.Object(
     accessToken: Type.Optional(
       Type.String({ ...Secret, description: 'For XOAUTH2, instead of a password.' }),
     ),
+    credentialId: Type.Optional(CredentialId),
     administrator: Type.Optional(Administrator),
     tlsVerify: Type.Boolean({ default: true }),
   },
   {
-    anyOf: [{ required: ['password'] }, { required: ['accessToken'] }],
+    ...REQUIRES_SECRET,
     examples: [{ host: 'imap.example.com', user: 'alice@example.com', password: 'secret' }],
   },
 )
@@ -148,7 +149,8 @@ const Queue = Nullable(
   Type.Object({ position: Type.Integer({ minimum: 1 }), totalInQueue: Type.Integer() }),
 )
 const Status = Type.Enum(['pending', 'running', 'paused', 'completed', 'failed'], {
-  description: '`paused`: the batch that it is part of is paused.',
+  description:
+    '`paused`: the batch that it is part of is paused; without a batch, an account must sign in at its provider again (`consent_needed`).',
 })
 
 export const CreatedMigration = Type.Object({
@@ -237,6 +239,10 @@ const UsedSignIn = Type.Object(
     administrator: Nullable(
       Type.String({ description: 'The administrator whose password is used.' }),
     ),
+    credentialId: Nullable({
+      ...Uuid,
+      description: 'The sign-in at the provider of the mailbox (`/api/v1/imap/credentials`).',
+    } as typeof Uuid),
   },
   { description: 'How the migration signs in. Secrets are never returned.' },
 )
@@ -297,14 +303,9 @@ export const MigrationPage = Type.Object({
     { description: 'Usage in this calendar month (UTC).' },
   ),
 })
-const Renewed = Type.Object(
-  { password: Type.Optional(Secret), accessToken: Type.Optional(Secret) },
-  { anyOf: [{ required: ['password'] }, { required: ['accessToken'] }] },
-)
-
 /** The credentials of both accounts, because the stored ones were deleted. */
 export const Retry = Type.Object(
-  { source: Renewed, destination: Renewed },
+  { source: RenewedSecret, destination: RenewedSecret },
   { examples: [{ source: { password: 'secret' }, destination: { password: 'secret' } }] },
 )
 export type Retry = Static<typeof Retry>
@@ -322,6 +323,5 @@ nameComponents({
   Migration,
   FoundMigration,
   UsedSignIn,
-  RenewedSecret: Renewed,
   MigrationRetry: Retry,
 })

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder, type SqlBool, type Transaction } from 'kysely'
 import type { Plan } from '../config.ts'
+import { KEEP_DAYS } from '../mail-credentials/limits.ts'
 import type { Db } from '../store/database.ts'
 import { notifyChange } from '../store/changes.ts'
 import { notify } from '../store/notifications.ts'
@@ -9,6 +10,7 @@ import type { DB } from '../store/tables.ts'
 import { retryFailed, type CopyFailure, type SavedFolder } from './engine/journal/journal.ts'
 import type { MigrationProgress } from './engine/progress/progress.ts'
 import type { SyncRow } from './sync/sync-row.ts'
+import { releaseCredentials } from './consent/store.ts'
 
 /** The address of an account, without its secret. */
 export type AccountAddress = {
@@ -19,6 +21,8 @@ export type AccountAddress = {
   tlsVerify: boolean
   /** Whose password is used. */
   administrator?: Administrator
+  /** The permission of the mailbox’s owner, in place of a secret. */
+  credentialId?: string
 }
 export type StoredOptions = {
   deduplicate: boolean
@@ -28,7 +32,7 @@ export type StoredOptions = {
   /** Copies special-use folders to the destination’s folder of the same use. */
   specialUse?: boolean
 }
-/** `paused`: of a batch that is paused. */
+/** `paused`: of a batch that is paused; without a batch, until a person signs in again (OAuth). */
 export type MigrationStatus = 'pending' | 'running' | 'paused' | 'completed' | 'failed'
 
 export type MigrationRow = {
@@ -294,10 +298,31 @@ export async function saveSecret(db: Db, id: string, sealed: string): Promise<vo
     .execute()
 }
 
+/** Replaces the sign-ins of both accounts of a migration. */
+export async function saveSides(
+  db: Db,
+  { id, source, destination }: Sides & Pick<MigrationRow, 'id'>,
+  sealed: string,
+): Promise<void> {
+  await db
+    .updateTable('migration')
+    .set({ source: JSON.stringify(source), destination: JSON.stringify(destination) })
+    .where('id', '=', id)
+    .execute()
+  await saveSecret(db, id, sealed)
+}
+
 /** Deletes the secrets of a migration that neither waits nor runs. */
 export async function eraseEndedSecret(db: Db, id: string): Promise<void> {
   await sql`delete from migration_secret where migration_id in (
     select id from migration where id = ${id} and status in ('completed', 'failed'))`.execute(db)
+}
+
+type Sides = Pick<MigrationRow, 'source' | 'destination'>
+
+/** The credentials of both sides. */
+export function credentialsOf({ source, destination }: Sides): string[] {
+  return [source.credentialId, destination.credentialId].filter((id) => id !== undefined)
 }
 
 /** Deletes the secrets of a migration. */
@@ -320,10 +345,17 @@ export async function cancelMigration(
     })
     .where('id', '=', id)
     .where('workspaceId', '=', workspaceId)
-    .where('status', 'in', ['pending', 'running'])
-    .returning('id')
+    .where('status', 'in', ['pending', 'running', 'paused'])
+    .where('batchId', 'is', null)
+    .returning(['id', 'source', 'destination'])
     .executeTakeFirst()
   if (!row) return false
+  await releaseCredentials(
+    db,
+    workspaceId,
+    credentialsOf(row as unknown as Sides),
+    KEEP_DAYS.failed,
+  )
   const none = { uid: null, messageId: null, size: null }
   await addErrors(db, id, [
     { folder: '', code: 'cancelled', message: 'It was cancelled.', attempts: 1, ...none },
@@ -359,13 +391,16 @@ export async function requeueForPass(
  */
 export async function requeueMigration(
   db: Transaction<DB>,
-  workspaceId: string,
-  id: string,
+  { workspaceId, id, source, destination }: Sides & Pick<MigrationRow, 'id' | 'workspaceId'>,
   sealed: string,
 ): Promise<boolean> {
   const row = await db
     .updateTable('migration')
-    .set(QUEUED_AGAIN)
+    .set({
+      ...QUEUED_AGAIN,
+      source: JSON.stringify(source),
+      destination: JSON.stringify(destination),
+    })
     .where('id', '=', id)
     .where('workspaceId', '=', workspaceId)
     .where('batchId', 'is', null)
@@ -377,6 +412,35 @@ export async function requeueMigration(
   await saveSecret(db, id, sealed)
   await notifyMigration(db, workspaceId, id)
   return true
+}
+
+/** Queues a migration that waited until a person signed in again. It continues where it stopped. */
+export async function resumeMigration(
+  db: Transaction<DB>,
+  workspaceId: string,
+  id: string,
+): Promise<void> {
+  await db.updateTable('migration').set(QUEUED_AGAIN).where('id', '=', id).execute()
+  await retryFailedMessages(db, id)
+  await notifyMigration(db, workspaceId, id)
+}
+
+/** Fails a migration for which nobody signed in again in time. */
+export async function failAbandoned(
+  db: Transaction<DB>,
+  workspaceId: string,
+  id: string,
+): Promise<void> {
+  const row = await db
+    .updateTable('migration')
+    .set({ status: 'failed', completedAt: sql<Date>`now()` })
+    .where('id', '=', id)
+    .where('status', '=', 'paused')
+    .returning('id')
+    .executeTakeFirst()
+  if (!row) return
+  await eraseSecret(db, id)
+  await notifyMigration(db, workspaceId, id)
 }
 
 /**

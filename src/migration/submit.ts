@@ -8,16 +8,15 @@ import { encrypt, decrypt } from '../store/encryption.ts'
 import type { DB } from '../store/tables.ts'
 import { isInbox } from './engine/plan/mapping.ts'
 import type { MigrationProgress } from './engine/progress/progress.ts'
+import { renewSides } from './renew-sides.ts'
 import type { NewMigration, Retry } from './shapes.ts'
+import { KEEP_DAYS } from '../mail-credentials/limits.ts'
+import { extendCredentials } from '../mail-credentials/store.ts'
+import { SYNC_LIMITS } from './sync/limits.ts'
 import { saveSyncs } from './sync/store.ts'
+import { openAccount, splitConnection, type AccountDeps, type AccountSecret } from './accounts.ts'
 import {
-  resolveAccount,
-  splitConnection,
-  requireSecret,
-  type NetDeps,
-  type AccountSecret,
-} from './accounts.ts'
-import {
+  credentialsOf,
   countThisMonth,
   findMigration,
   insertMigration,
@@ -28,7 +27,7 @@ import {
 
 /** `workspaceId` is the account whose share of the slots it uses. */
 export type MigrationData = { migrationId: string; workspaceId?: string }
-export type SubmitDeps = NetDeps & {
+export type SubmitDeps = AccountDeps & {
   db: Kysely<DB>
   queue: Queue
   job: Job<MigrationData>
@@ -91,13 +90,12 @@ export async function submitMigration(
   requireDistinct(folders)
   // Checked before the hosts are looked up, so that an account at its limit gets this error first.
   if (!dryRun) await db.transaction().execute((trx) => requireLeft(trx, workspaceId))
-  await resolveAccount({ ...source.reached, ...source.secret }, deps, signal, 'source.host')
-  await resolveAccount(
-    { ...destination.reached, ...destination.secret },
-    deps,
-    signal,
-    'destination.host',
-  )
+  const checked = { workspaceId, signal }
+  await openAccount({ ...source.reached, ...source.secret }, deps, { ...checked, side: 'source' })
+  await openAccount({ ...destination.reached, ...destination.secret }, deps, {
+    ...checked,
+    side: 'destination',
+  })
   const row = {
     workspaceId,
     source: source.reached,
@@ -110,6 +108,8 @@ export async function submitMigration(
   const secrets = { source: source.secret, destination: destination.secret }
   return db.transaction().execute(async (trx) => {
     if (!dryRun) await requireLeft(trx, workspaceId)
+    const keptDays = KEEP_DAYS.used + (sync ? SYNC_LIMITS.days : 0)
+    await extendCredentials(trx, workspaceId, credentialsOf(row), keptDays)
     const id = await insertMigration(trx, row, (newId) => encryptSecrets(secrets, secretKey, newId))
     if (sync) {
       const { everyMinutes, deletions = 'record' } = sync
@@ -180,17 +180,15 @@ export async function retryMigration(
   id: string,
   request: Retry,
 ): Promise<MigrationRow> {
-  const { db, queue, job, secretKey } = deps
-  const secrets = {
-    source: requireSecret(request.source, 'source'),
-    destination: requireSecret(request.destination, 'destination'),
-  }
+  const { db, queue, job, secretKey, openTokens } = deps
+  const row = await findMigration(db, workspaceId, id)
+  if (!row) throw new Fault('not_found', 'The migration was not found.')
+  if (row.batchId !== null)
+    throw new Fault('conflict', 'This migration is part of a batch. Retry it there.')
+  const { row: again, secrets } = await renewSides(openTokens, row, request)
   return db.transaction().execute(async (trx) => {
-    const row = await findMigration(trx, workspaceId, id)
-    if (!row) throw new Fault('not_found', 'The migration was not found.')
-    if (row.batchId !== null)
-      throw new Fault('conflict', 'This migration is part of a batch. Retry it there.')
-    if (!(await requeueMigration(trx, workspaceId, id, encryptSecrets(secrets, secretKey, id)))) {
+    await extendCredentials(trx, workspaceId, credentialsOf(again), KEEP_DAYS.used)
+    if (!(await requeueMigration(trx, again, encryptSecrets(secrets, secretKey, id)))) {
       throw new Fault(
         'conflict',
         `Only a failed migration can be retried. This one is ${row.status}.`,

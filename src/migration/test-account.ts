@@ -1,20 +1,23 @@
 import { Fault } from '../errors.ts'
 import { listFolders, type Folder, type FolderListing } from '../net/imap/folders/list-folders.ts'
 import { ImapLost, ImapRefused, isTemporary } from '../net/imap/connection/refusals.ts'
-import { signIn } from '../net/imap/connection/session.ts'
 import type { Connection } from './shapes.ts'
-import { resolveAccount, splitConnection, type NetDeps } from './accounts.ts'
+import { openAccount, splitConnection, type AccountDeps } from './accounts.ts'
+import { signInFresh } from './engine/connections/fresh-sign-in.ts'
 import { MINUTE_MS } from '../time.ts'
 
 /** Milliseconds for listing an account. Servers without LIST-STATUS need a command per folder. */
 const ACCOUNT_DEADLINE_MS = MINUTE_MS
 
+/** The workspace that asks; `gone` aborts when it no longer waits. */
+type Asked = { workspaceId: string; gone: AbortSignal }
+
 /**
  * Signs in to an account and counts its folders, for `test-connection`.
  * @throws Fault `invalid_request`, `target_not_allowed`, `upstream_*`
  */
-export async function testAccount(connection: Connection, deps: NetDeps, gone: AbortSignal) {
-  const { reached, listing } = await signInAndList(connection, deps, gone)
+export async function testAccount(connection: Connection, deps: AccountDeps, asked: Asked) {
+  const { reached, listing } = await signInAndList(connection, deps, asked)
   const { host, port, secure } = reached
   const { listFailed, statusOnly } = listing
   const folderCount = foldersOf(listing).length
@@ -36,8 +39,8 @@ export async function testAccount(connection: Connection, deps: NetDeps, gone: A
  * Lists the folders of an account with their message counts, for `list-folders`.
  * @throws Fault as `testAccount`, and `upstream_rejected` when there are none
  */
-export async function listAccount(connection: Connection, deps: NetDeps, gone: AbortSignal) {
-  const { reached, listing } = await signInAndList(connection, deps, gone)
+export async function listAccount(connection: Connection, deps: AccountDeps, asked: Asked) {
+  const { reached, listing } = await signInAndList(connection, deps, asked)
   const { usedFallback, statusOnly } = listing
   const folders = foldersOf(listing).map((folder) => ({
     ...folder,
@@ -57,12 +60,16 @@ function foldersOf({ folders }: FolderListing): Folder[] {
   return folders.filter(({ isSelectable }) => isSelectable)
 }
 
-async function signInAndList(connection: Connection, deps: NetDeps, gone: AbortSignal) {
+async function signInAndList(
+  connection: Connection,
+  deps: AccountDeps,
+  { workspaceId, gone }: Asked,
+) {
   const deadline = AbortSignal.timeout(ACCOUNT_DEADLINE_MS)
   const signal = AbortSignal.any([deadline, gone])
   const { reached, secret } = splitConnection(connection)
-  const account = await resolveAccount({ ...reached, ...secret }, deps, signal)
-  const session = await signIn(account, signal)
+  const account = await openAccount({ ...reached, ...secret }, deps, { workspaceId, signal })
+  const session = await signInFresh(account, signal)
   const tooLate = () => session.wire.destroy(new ImapLost('timeout', 'It did not answer in time.'))
   signal.addEventListener('abort', tooLate)
   try {

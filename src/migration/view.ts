@@ -51,8 +51,8 @@ export function presentMigration(row: MigrationRow) {
   }
 }
 
-function presentSignIn({ administrator }: AccountAddress) {
-  return { administrator: administrator?.user ?? null }
+function presentSignIn({ administrator, credentialId }: AccountAddress) {
+  return { administrator: administrator?.user ?? null, credentialId: credentialId ?? null }
 }
 
 export function presentMigrationWithErrors(row: MigrationRow, errors: readonly CopyFailure[]) {

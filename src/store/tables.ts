@@ -793,6 +793,36 @@ export interface KnownNetwork {
   lastUsedAt: Generated<Timestamp>;
 }
 
+export interface MailConsent {
+  accountId: string;
+  answeredAt: Timestamp | null;
+  credentialId: string | null;
+  expiresAt: Timestamp;
+  hash: Buffer;
+  id: Generated<string>;
+  problem: string | null;
+  provider: string;
+  sealed: string;
+  sessionId: string;
+  username: string | null;
+  workspaceId: string;
+}
+
+export interface MailCredential {
+  accessExpiresAt: Timestamp;
+  account: string;
+  createdAt: Generated<Timestamp>;
+  createdBy: string | null;
+  id: Generated<string>;
+  keepUntil: Timestamp;
+  lifetimeSeconds: number;
+  problem: string | null;
+  provider: string;
+  sealed: string;
+  subject: string | null;
+  workspaceId: string;
+}
+
 export interface Membership {
   accountId: string;
   createdAt: Generated<Timestamp>;
@@ -1248,6 +1278,8 @@ export interface DB {
   invitation: Invitation;
   keptKey: KeptKey;
   knownNetwork: KnownNetwork;
+  mailConsent: MailConsent;
+  mailCredential: MailCredential;
   membership: Membership;
   migration: Migration;
   migrationBatch: MigrationBatch;

@@ -89,6 +89,7 @@ describe('openapi.json', () => {
     expect(connections).toEqual([
       ['host', 'user', 'password'],
       ['host', 'user', 'accessToken'],
+      ['host', 'user', 'credentialId'],
     ])
     expect((schemas['NewAttackReport'] as Body).required).toEqual(['ip', 'service'])
     const { parameters = [] } = document.paths['/api/v1/delisting/status']?.['get'] ?? {}

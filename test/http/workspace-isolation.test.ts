@@ -38,6 +38,8 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
     id: 'select id from migration_batch',
     mailboxId: 'select id from batch_mailbox',
   },
+  '/api/v1/imap/credentials/{id}': { id: 'select id from mail_credential' },
+  '/api/v1/imap/oauth/consents/{id}': { id: 'select id from mail_consent' },
   '/api/v1/imap/migrate/{id}': { id: 'select id from migration' },
   '/api/v1/monitoring/hosts/{id}': { id: 'select id from monitored_host' },
   // The name of a blocklist, of which each workspace has its own choice.
@@ -105,6 +107,7 @@ const PRESENTABLE = [
      "destPrefix": "", "folderMap": {}}'`,
   `update migration_sync set last_changes = ${CHANGES}`,
   `update migration_pass set changes = ${CHANGES}`,
+  `update mail_credential set provider = 'google'`,
   `update monitored_event set kind = 'blacklist'`,
   `update alert_rule set quiet_hours = null, escalation = null`,
 ]

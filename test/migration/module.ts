@@ -11,6 +11,7 @@ import { openQueue } from '../../src/jobs/queue.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
 import type { Job } from '../../src/jobs/job.ts'
 import { createLog } from '../../src/log.ts'
+import { createMailCredentialsModule } from '../../src/mail-credentials/module.ts'
 import { batchRoutes } from '../../src/migration/batches/routes.ts'
 import { batchSchedulerJob } from '../../src/migration/batches/scheduler.ts'
 import { migrationJob } from '../../src/migration/jobs.ts'
@@ -52,7 +53,16 @@ export async function startMigrations(
   const identify = createIdentify({ db, auth, notifications, log })
   const authHooks = createAuthHooks(identify, [])
   const resolver = createResolver({ servers: [] })
-  const deps = { db, secretKey: SECRET_KEY, resolver, allowPrivate: config.ALLOW_PRIVATE_TARGETS }
+  const net = { resolver, allowPrivate: config.ALLOW_PRIVATE_TARGETS }
+  const credentials = createMailCredentialsModule({
+    ...net,
+    db,
+    secretKey: SECRET_KEY,
+    config,
+    isUsed: async () => false,
+    onRenewed: async () => {},
+  })
+  const deps = { ...net, db, secretKey: SECRET_KEY, openTokens: credentials.openTokens }
   const job = migrationJob({
     ...deps,
     concurrency,

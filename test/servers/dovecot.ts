@@ -30,6 +30,8 @@ export type DovecotOptions = {
    * it, answers.
    */
   tokensAt?: string
+  /** Takes access tokens that are active at this introspection endpoint (RFC 7662). */
+  introspectAt?: string
   /** Passwords of master users by name, who sign in as `user*master`. */
   masters?: Record<string, string>
   /** Further lines of its configuration. */
@@ -54,10 +56,7 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<MailSe
     symlinkSync(join(root, 'usr/lib/dovecot/modules'), file(`${name}/modules`))
   }
   writeFileSync(file('dovecot.conf'), configuration(root, folder, port, options))
-  writeFileSync(
-    file('oauth2.conf'),
-    `tokeninfo_url = ${options.tokensAt}\nusername_attribute = user\n`,
-  )
+  writeFileSync(file('oauth2.conf'), tokenSettings(options))
   const masters = Object.entries(options.masters ?? {})
   writeFileSync(file('masters'), masters.map(([name, key]) => `${name}:{PLAIN}${key}\n`).join(''))
   const { cert, key } = localhostCertificate()
@@ -95,6 +94,17 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<MailSe
   }
 }
 
+function tokenSettings({ tokensAt, introspectAt }: DovecotOptions): string {
+  return introspectAt === undefined
+    ? `tokeninfo_url = ${tokensAt}\nusername_attribute = user\n`
+    : `introspection_url = ${introspectAt}
+introspection_mode = post
+username_attribute = sub
+active_attribute = active
+active_value = true
+`
+}
+
 function configuration(
   root: string,
   folder: string,
@@ -109,9 +119,11 @@ function configuration(
     quota,
     starttls = false,
     tokensAt,
+    introspectAt,
     masters,
     extra = '',
   } = options
+  const takesTokens = (tokensAt ?? introspectAt) !== undefined
   const user = serverUser()
   const own = user ?? {
     name: process.env['USER'] ?? 'nobody',
@@ -155,7 +167,7 @@ ssl = ${starttls ? 'yes' : 'no'}
 ssl_cert = <${folder}/cert.pem
 ssl_key = <${folder}/key.pem
 disable_plaintext_auth = no
-auth_mechanisms = plain login ${tokensAt === undefined ? '' : 'xoauth2 oauthbearer'}
+auth_mechanisms = plain login ${takesTokens ? 'xoauth2 oauthbearer' : ''}
 auth_failure_delay = 0
 ${
   masters === undefined
@@ -174,13 +186,13 @@ passdb {
   args = username_format=%u ${folder}/users/%u
 }
 ${
-  tokensAt === undefined
-    ? ''
-    : `passdb {
+  takesTokens
+    ? `passdb {
   driver = oauth2
   mechanisms = xoauth2 oauthbearer
   args = ${folder}/oauth2.conf
 }`
+    : ''
 }
 userdb {
   driver = static

@@ -51,6 +51,11 @@ beforeAll(async () => {
      values ($1, $1, 1, 'ready', '{}', '{}')`,
     [idOf(1)],
   )
+  await pool.query(
+    `insert into mail_credential (id, workspace_id, provider, account, sealed, access_expires_at, lifetime_seconds, keep_until)
+     values ($1, $2, 'google', 'alice', $3, now(), 3600, now() + interval '1 day')`,
+    [idOf(1), id, of(`mail_credential/${idOf(1)}`)],
+  )
   await pool.query('insert into batch_mailbox_secret values ($1, $2)', [
     idOf(1),
     of(`batch_mailbox/${idOf(1)}`),
@@ -92,9 +97,12 @@ describe('a new SECRET_KEY', () => {
     expect(opened).toEqual(
       endpoints.slice(0, -1).map(({ id }) => `what webhook/${id}/signature needs`),
     )
-    for (const object of ['migration', 'batch_mailbox']) {
-      const id = object === 'migration' ? 'migration_id' : 'mailbox_id'
-      const [secret] = await sealedOf(`${object}_secret`, 'sealed', id)
+    for (const [object, table, id] of [
+      ['migration', 'migration_secret', 'migration_id'],
+      ['batch_mailbox', 'batch_mailbox_secret', 'mailbox_id'],
+      ['mail_credential', 'mail_credential', 'id'],
+    ] as const) {
+      const [secret] = await sealedOf(table, 'sealed', id)
       const context = `${object}/${idOf(1)}`
       expect(decrypt(secret?.sealed ?? '', NEW, context)).toBe(`what ${context} needs`)
     }
@@ -126,6 +134,8 @@ describe('a new SECRET_KEY', () => {
       'batch_mailbox_secret.sealed',
       'dmarc_mailbox.sealed',
       'kept_key.sealed',
+      'mail_consent.sealed',
+      'mail_credential.sealed',
       'migration_secret.sealed',
       'two_factor.secret',
     ]

@@ -31,6 +31,13 @@ describe('credentials of a mailbox', () => {
     expect(account).not.toHaveProperty('password')
   })
 
+  it('has a sign-in at the provider in place of both', () => {
+    const account = accountOf({ ...TYPED, credentialId: 'id' })
+    expect(account).toMatchObject({ credentialId: 'id' })
+    expect(account).not.toHaveProperty('password')
+    expect(wrongAccount({ ...TYPED, credentialId: 'id' })).toEqual({})
+  })
+
   it('names missing fields', () => {
     expect(Object.keys(wrongAccount({ security: 'tls', password: '', port: '70000' }))).toEqual([
       'host',

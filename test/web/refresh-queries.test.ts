@@ -117,6 +117,7 @@ const BY_ITSELF = new Set([
   'service',
   'health',
   'attacks services',
+  'mail-providers',
   'attacks candidates',
   'batches read',
   'webhooks',

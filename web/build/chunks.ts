@@ -50,7 +50,7 @@ function dashboardChunk(id: string): string | null {
 }
 
 const COMMON =
-  /[\\/](?:web[\\/]src[\\/](?:ui|labels|account|imap|workspaces)|node_modules[\\/]@tanstack)[\\/]|guess-target\.ts$/
+  /[\\/](?:web[\\/]src[\\/](?:ui|labels|account|workspaces)|node_modules[\\/]@tanstack)[\\/]|guess-target\.ts$/
 
 function isCommon(id: string): boolean {
   return COMMON.test(id) && !CHARTS.test(id)

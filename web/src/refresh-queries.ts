@@ -16,6 +16,7 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
   delisting: () => [['delisting']],
   migrations: (id) => [
     ['migrations'],
+    ['mail-credentials'],
     ['migration', ...some(id)],
     ['batches', 'list'],
     ['batches', 'one', ...some(id)],

@@ -45,6 +45,7 @@ const PUBLIC_FIELDS = new Set([
   'name',
   'plan',
   'port',
+  'provider',
   'quietHours',
   'responseStatus',
   'responseType',

@@ -66,7 +66,7 @@ async function copy(root: string, account: SignIn, deps: ExportDeps): Promise<nu
     connections: 1,
     withNewMail: true,
   }
-  const surveyed = await asFault(listFolderSizes(account, signal))
+  const surveyed = await asFault(listFolderSizes({ account }, signal))
   const isChosen = (path: string) => flags.folder.length === 0 || flags.folder.includes(path)
   const chosen = surveyed.filter(({ path }) => isChosen(path))
   if (!json) console.error(tableOf(chosen))

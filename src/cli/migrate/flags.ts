@@ -1,4 +1,5 @@
 import { ADMINISTRATOR_METHODS } from '../../net/imap/connection/sign-in.ts'
+import { PROVIDER_IDS } from '../../mail-credentials/providers.ts'
 import type { Flags, FlagValues } from '../command.ts'
 
 export const MIGRATE_FLAGS = {
@@ -67,6 +68,16 @@ export const MIGRATE_FLAGS = {
     value: 'FILE',
     completes: 'file',
     summary: 'file with the password of the destination',
+  },
+  'source-sign-in': {
+    value: 'PROVIDER',
+    choices: PROVIDER_IDS,
+    summary: 'sign in to the source at its provider (OAuth), without a password',
+  },
+  'destination-sign-in': {
+    value: 'PROVIDER',
+    choices: PROVIDER_IDS,
+    summary: 'sign in to the destination at its provider',
   },
   'source-admin': {
     value: 'USER',

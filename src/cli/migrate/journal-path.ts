@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { readConfig } from '../../config.ts'
 import type { MigrateOptions } from '../../migration/engine/options.ts'
-import type { Accounts } from './migrate-accounts.ts'
+import type { SignIn } from '../../net/imap/connection/sign-in.ts'
 
 /**
  * One file for each pair of accounts and each way of mapping between them.
  * @param further other options that decide which messages go where
  */
 export function journalPath(
-  { source, destination }: Accounts,
+  { source, destination }: { source: SignIn; destination: SignIn },
   { prefix, folderMap, specialUse }: MigrateOptions,
   state = join(readConfig().DATA_DIR, 'migrations'),
   further: readonly unknown[] = [],

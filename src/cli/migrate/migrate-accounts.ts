@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { readCommandSecret, readConfig } from '../../config.ts'
 import { resolveAccount } from '../../migration/accounts.ts'
+import type { MailProvider, ProviderId } from '../../mail-credentials/providers.ts'
 import { createResolver } from '../../net/dns.ts'
+import type { MigrationAccount } from '../../migration/engine/connections/fresh-sign-in.ts'
 import type {
   Administrator,
   AdministratorMethod,
@@ -10,8 +12,9 @@ import type {
 import { UsageError } from '../command.ts'
 import { askSecret } from '../prompt.ts'
 import type { MigrateFlags } from './flags.ts'
+import { requireProvider, signInAtProvider } from './provider-sign-in.ts'
 
-export type Accounts = { source: SignIn; destination: SignIn }
+export type Accounts = { source: MigrationAccount; destination: MigrationAccount }
 
 type Side = 'source' | 'destination'
 
@@ -21,50 +24,74 @@ export type SideFlags = {
   passwordFile: string | undefined
   admin: string | undefined
   adminMethod: AdministratorMethod
+  /** The provider at which a person signs in, in place of a password. */
+  signIn?: ProviderId | undefined
   noVerify: boolean
 }
 
 /**
- * The two accounts of a migration with their credentials: from the environment, files, or prompts.
+ * The two accounts of a migration with their credentials: from the environment, files, prompts or
+ * sign-ins at providers.
  * @throws UsageError, Fault
  */
 export async function accountsOf(values: MigrateFlags): Promise<Accounts> {
-  const flagsOf = (side: Side): SideFlags => ({
-    url: values[side],
-    passwordFile: values[`${side}-password-file`],
-    admin: values[`${side}-admin`],
-    adminMethod: values[`${side}-admin-method`],
-    noVerify: values['no-verify'],
-  })
-  const [source, destination] = [flagsOf('source'), flagsOf('destination')]
-  // Both are checked before the first prompt.
-  addressOf(source.url, '--source')
-  addressOf(destination.url, '--destination')
-  return {
-    source: await accountOfSide('source', source),
-    destination: await accountOfSide('destination', destination),
-  }
+  const checked = (side: Side) =>
+    checkSide(side, {
+      url: values[side],
+      passwordFile: values[`${side}-password-file`],
+      admin: values[`${side}-admin`],
+      adminMethod: values[`${side}-admin-method`],
+      signIn: values[`${side}-sign-in`],
+      noVerify: values['no-verify'],
+    })
+  // Both are checked before the first prompt or sign-in, so that none is in vain.
+  const [source, destination] = [checked('source'), checked('destination')]
+  return { source: await openSide(source), destination: await openSide(destination) }
 }
 
 /**
- * The account of one side.
+ * The account of one side, with its password.
  * @throws UsageError, Fault
  */
 export async function accountOfSide(side: Side, flags: SideFlags): Promise<SignIn> {
-  const address = {
-    ...addressOf(flags.url, `--${side}`),
-    ...administratorOf(flags.admin, flags.adminMethod),
-  }
+  return (await openSide(checkSide(side, flags))).account
+}
+
+type CheckedSide = {
+  side: Side
+  flags: SideFlags
+  address: Named & { host: string; port: number; secure: boolean }
+  provider: MailProvider | null
+}
+
+function checkSide(side: Side, flags: SideFlags): CheckedSide {
+  const { url, admin, adminMethod, signIn } = flags
+  const address = { ...addressOf(url, `--${side}`), ...administratorOf(admin, adminMethod) }
+  if (signIn !== undefined && admin !== undefined)
+    throw new UsageError(`Use --${side}-sign-in or --${side}-admin, not both.`)
+  const provider = signIn === undefined ? null : requireProvider(signIn, address.host)
+  return { side, flags, address, provider }
+}
+
+async function openSide({
+  side,
+  flags,
+  address,
+  provider,
+}: CheckedSide): Promise<MigrationAccount> {
   const name = side === 'source' ? 'SOURCE' : 'DESTINATION'
-  const secret = await secretFor(name, address, flags.passwordFile)
+  const secret = provider === null ? await secretFor(name, address, flags.passwordFile) : {}
   const resolver = createResolver({ servers: readConfig().DNS_SERVERS })
-  // The user of this terminal can connect to private addresses anyway.
-  const deps = { resolver, allowPrivate: true }
-  const account = { ...address, ...secret, tlsVerify: !flags.noVerify }
   try {
-    return await resolveAccount(account, deps, AbortSignal.timeout(15_000))
+    // The user of this terminal can connect to private addresses anyway.
+    const deps = { resolver, allowPrivate: true }
+    const given = { ...address, ...secret, tlsVerify: !flags.noVerify }
+    const account = await resolveAccount(given, deps, AbortSignal.timeout(15_000))
+    if (provider === null) return { account }
+    return { account, freshToken: await signInAtProvider(provider, address.user, resolver) }
   } finally {
-    resolver.close()
+    // Tokens are refreshed during the migration.
+    if (provider === null) resolver.close()
   }
 }
 

@@ -152,7 +152,7 @@ async function copyOne(mailbox: ReadMailbox, run: BatchRun): Promise<Result> {
     const to = await accountOf(destination, passwords.destination, run)
     const { flags, options, stop, seen } = run
     const before = seen.get(line) ?? null
-    if (before !== null && (await readSourceDigest(from, [], stop)) === before)
+    if (before !== null && (await readSourceDigest({ account: from }, [], stop)) === before)
       return { ...result, status: 'completed', messages: 0, message: 'nothing new' }
     const journal = openFileJournal(
       journalPath({ source: from, destination: to }, options, flags.state),

@@ -41,6 +41,8 @@ export async function runMigration(flags: MigrateFlags, json: boolean): Promise<
 /** A batch copies all folders, with the passwords of its file. */
 function refuseForBatch(flags: MigrateFlags): void {
   const { folder, 'source-password-file': source, 'destination-password-file': destination } = flags
+  if (flags['source-sign-in'] !== undefined || flags['destination-sign-in'] !== undefined)
+    throw new UsageError('--batch cannot sign in at providers. Use the dashboard, one by one.')
   if (folder.length > 0 || source !== undefined || destination !== undefined)
     throw new UsageError('--batch copies all folders, with the passwords of its file.')
 }
@@ -151,15 +153,15 @@ async function copy(
   const chosen = surveyed.filter(({ path }) => folders === 'all' || folders.includes(path))
   if (!json) console.error(tableOf(chosen))
   const bars = createBars(process.stderr)
-  const journal = openFileJournal(journalPath(accounts, options, state), {
+  const sides = { source: accounts.source.account, destination: accounts.destination.account }
+  const journal = openFileJournal(journalPath(sides, options, state), {
     retry,
     isDry: values['dry-run'],
   })
   const began = performance.now()
   try {
     const outcome = await migrateMailbox({
-      source: { account: accounts.source },
-      destination: { account: accounts.destination },
+      ...accounts,
       folders,
       options,
       sizes: new Map(chosen.map(({ path, bytes }) => [path, bytes])),

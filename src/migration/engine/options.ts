@@ -1,7 +1,7 @@
 import type { Logger } from '../../log.ts'
 import type { WaitTimes } from '../limits.ts'
 import type { RateLimit } from './connections/pacer.ts'
-import type { MigrationAccount } from './connections/connection-pair.ts'
+import type { MigrationAccount } from './connections/fresh-sign-in.ts'
 import type { MessageCopy, MigrationNote } from './context.ts'
 import type { MessageFilter } from './filter.ts'
 import type { Journal } from './journal/journal.ts'

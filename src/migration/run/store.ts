@@ -183,6 +183,28 @@ export async function forgetStalls(db: Db, { id, run }: Run): Promise<void> {
 }
 
 /**
+ * Pauses a migration until a person signs in again; false when the worker has lost it. Its secrets
+ * stay for then.
+ */
+export async function markPaused(
+  db: Transaction<DB>,
+  { id, run }: Run,
+  written: Written,
+): Promise<boolean> {
+  const row = await db
+    .updateTable('migration')
+    .set({ status: 'paused', aliveAt: null, ...columnsOf(written) })
+    .where('id', '=', id)
+    .where('run', '=', run)
+    .where('status', '=', 'running')
+    .returning('workspaceId')
+    .executeTakeFirst()
+  if (!row) return false
+  await notifyMigration(db, row.workspaceId, id)
+  return true
+}
+
+/**
  * Ends a migration and deletes its secrets, unless it is synchronized; false when the worker has
  * lost it.
  */

@@ -3,14 +3,25 @@ import { Fault } from '../../errors.ts'
 import type { Job } from '../../jobs/job.ts'
 import type { Queue } from '../../jobs/queue.ts'
 import type { DB } from '../../store/tables.ts'
+import { KEEP_DAYS } from '../../mail-credentials/limits.ts'
+import { extendCredentials } from '../../mail-credentials/store.ts'
+import type { OpenTokens } from '../../mail-credentials/token-source.ts'
 import { requireSecret } from '../accounts.ts'
-import { findMigration, hasSecret, notifyMigration, saveSecret } from '../store.ts'
+import { renewSides } from '../renew-sides.ts'
+import { credentialsOf, findMigration, hasSecret, notifyMigration, saveSides } from '../store.ts'
 import { encryptSecrets } from '../submit.ts'
 import { endSync } from './end-sync.ts'
+import { SYNC_LIMITS } from './limits.ts'
 import type { MigrationSyncRequest } from './shapes.ts'
 import { saveSyncs } from './store.ts'
 
-export type SyncDeps = { db: Kysely<DB>; queue: Queue; secretKey: string; syncJob: Job }
+export type SyncDeps = {
+  db: Kysely<DB>
+  queue: Queue
+  secretKey: string
+  openTokens: OpenTokens
+  syncJob: Job
+}
 
 type Name = { workspaceId: string; id: string }
 
@@ -21,23 +32,22 @@ type Name = { workspaceId: string; id: string }
  *   without passwords when they were deleted
  */
 export async function setSync(
-  { db, queue, secretKey, syncJob }: SyncDeps,
+  { db, queue, secretKey, syncJob, openTokens }: SyncDeps,
   { workspaceId, id }: Name,
   { everyMinutes, deletions = 'record', source, destination }: MigrationSyncRequest,
 ): Promise<void> {
+  const row = await findMigration(db, workspaceId, id)
+  if (!row) throw new Fault('not_found', 'The migration was not found.')
+  if (row.batchId !== null)
+    throw new Fault('conflict', 'This migration is part of a batch. Synchronize the batch.')
+  if (row.options.dryRun) throw new Fault('conflict', 'A dry run cannot be synchronized.')
+  const given = source || destination ? { source, destination } : null
+  const renewed = given && (await renewSides(openTokens, row, given))
+  const credentials = credentialsOf(renewed?.row ?? row)
   await db.transaction().execute(async (trx) => {
-    const row = await findMigration(trx, workspaceId, id)
-    if (!row) throw new Fault('not_found', 'The migration was not found.')
-    if (row.batchId !== null)
-      throw new Fault('conflict', 'This migration is part of a batch. Synchronize the batch.')
-    if (row.options.dryRun) throw new Fault('conflict', 'A dry run cannot be synchronized.')
-    if (source || destination || !(await hasSecret(trx, id))) {
-      const secrets = {
-        source: requireSecret(source ?? {}, 'source'),
-        destination: requireSecret(destination ?? {}, 'destination'),
-      }
-      await saveSecret(trx, id, encryptSecrets(secrets, secretKey, id))
-    }
+    if (renewed) await saveSides(trx, renewed.row, encryptSecrets(renewed.secrets, secretKey, id))
+    else if (!(await hasSecret(trx, id))) requireSecret({}, 'source')
+    await extendCredentials(trx, workspaceId, credentials, SYNC_LIMITS.days + KEEP_DAYS.used)
     await saveSyncs(trx, [id], { workspaceId, everyMinutes, deletions, nextAt: new Date() })
     await queue.enqueue(trx, syncJob, {})
     await notifyMigration(trx, workspaceId, id)

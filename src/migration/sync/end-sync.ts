@@ -1,11 +1,12 @@
 import type { Kysely } from 'kysely'
 import type { DB } from '../../store/tables.ts'
-import { eraseEndedSecret, notifyMigration } from '../store.ts'
+import { releaseCredentials } from '../consent/store.ts'
+import { credentialsOf, eraseEndedSecret, findMigration, notifyMigration } from '../store.ts'
 import { deleteSync } from './store.ts'
 
 /**
- * Ends the synchronization of a migration and deletes its passwords. A pass that runs is completed
- * first.
+ * Ends the synchronization of a migration and deletes its passwords and credentials. A pass that runs
+ * is completed first.
  * @returns false when it has none
  */
 export async function endSync(
@@ -16,6 +17,8 @@ export async function endSync(
   return db.transaction().execute(async (trx) => {
     if (!(await deleteSync(trx, migrationId))) return false
     await eraseEndedSecret(trx, migrationId)
+    const row = await findMigration(trx, workspaceId, migrationId)
+    if (row) await releaseCredentials(trx, workspaceId, credentialsOf(row), 0)
     await notifyMigration(trx, workspaceId, migrationId)
     return true
   })

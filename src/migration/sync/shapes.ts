@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { nameComponents, Nullable, Timestamp } from '../../http/schema.ts'
+import { RenewedSecret } from '../secret-shapes.ts'
 import { SYNC_LIMITS } from './limits.ts'
 
 const { minMinutes, maxMinutes, days } = SYNC_LIMITS
@@ -24,14 +25,12 @@ const EXAMPLE = { everyMinutes: 30, deletions: 'record' }
 export const SyncRequest = Type.Object(SyncFields, { examples: [EXAMPLE] })
 export type SyncRequest = Static<typeof SyncRequest>
 
-const Secret = Type.String({ minLength: 1, maxLength: 10_000 })
-const Renewed = Type.Object({
-  password: Type.Optional(Secret),
-  accessToken: Type.Optional(Secret),
-})
-
 export const MigrationSyncRequest = Type.Object(
-  { ...SyncFields, source: Type.Optional(Renewed), destination: Type.Optional(Renewed) },
+  {
+    ...SyncFields,
+    source: Type.Optional(RenewedSecret),
+    destination: Type.Optional(RenewedSecret),
+  },
   {
     description:
       'The passwords are required again when the migration has ended, because they were deleted.',

@@ -19,28 +19,43 @@ export function AccountFields({
   example = account.userExample,
   takesTokens = false,
 }: AccountFieldsProps) {
+  const [typed, setTyped] = useState({ host: initial?.host ?? '', user: initial?.user ?? '' })
+  // A sign-in at a provider fills in both fields, which are then created again.
+  const [filled, setFilled] = useState(typed)
   return (
     <>
       <TextField
+        key={`host ${filled.host}`}
         name="host"
         label={account.host}
         placeholder={account.hostExample}
-        defaultValue={initial?.host ?? ''}
+        defaultValue={filled.host}
+        onType={(host) => setTyped({ ...typed, host })}
         autoComplete="off"
         spellCheck={false}
         inputMode="url"
       />
       <FieldRow>
         <TextField
+          key={`user ${filled.user}`}
           name="user"
           label={account.user}
           placeholder={example}
-          defaultValue={initial?.user ?? ''}
+          defaultValue={filled.user}
+          onType={(user) => setTyped({ ...typed, user })}
           autoComplete="off"
           spellCheck={false}
         />
         {takesTokens ? (
-          <SecretField initial={initial} />
+          <SecretField
+            initial={initial}
+            user={() => typed.user}
+            onGranted={({ account: user }, { hosts }) => {
+              const host = hosts.includes(typed.host) ? typed.host : (hosts[0] ?? '')
+              setTyped({ host, user: typed.user || user })
+              setFilled({ host, user: typed.user || user })
+            }}
+          />
         ) : (
           <PasswordField name="password" label={secret.password} autoComplete="new-password" />
         )}

@@ -4,8 +4,8 @@ import { account, secret as messages } from './messages.ts'
 export const ADMINISTRATOR_METHODS = ['authzid', 'cyrus', 'master'] as const
 export type AdministratorMethod = (typeof ADMINISTRATOR_METHODS)[number]
 
-/** A password, or an OAuth access token instead. */
-export type Secret = { password: string } | { accessToken: string }
+/** A password, or instead an OAuth access token or a sign-in at the provider. */
+export type Secret = { password: string } | { accessToken: string } | { credentialId: string }
 
 /** An administrator whose password opens the mailbox of the user. */
 export type Administrator = { user: string; method: AdministratorMethod }
@@ -46,8 +46,10 @@ function administratorOf(values: Record<string, string>): Pick<ImapServer, 'admi
   return { administrator: { user: (values['administrator.user'] ?? '').trim(), method } }
 }
 
-/** Reads the secret; a form has the field of either kind. */
+/** Reads the secret; a form has the field of one kind. */
 export function secretOf(values: Record<string, string>, prefix = ''): Secret {
+  const credentialId = values[`${prefix}credentialId`]
+  if (credentialId !== undefined) return { credentialId }
   const accessToken = values[`${prefix}accessToken`]
   if (accessToken === undefined) return { password: values[`${prefix}password`] ?? '' }
   // Copied from a terminal, a token often ends with a line break.
@@ -75,6 +77,7 @@ export function wrongAccount(values: Record<string, string>): Record<string, str
 
 export function wrongSecret(values: Record<string, string>, prefix = ''): Record<string, string> {
   const secret = secretOf(values, prefix)
+  if ('credentialId' in secret) return {}
   if ('password' in secret)
     return secret.password ? {} : { [`${prefix}password`]: messages.missingPassword }
   return secret.accessToken ? {} : { [`${prefix}accessToken`]: messages.missingToken }

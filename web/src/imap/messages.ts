@@ -20,6 +20,15 @@ export const secret = {
   useToken: 'Use an access token instead',
 } as const
 
+export const provider = {
+  signIn: (name: string) => `Sign in with ${name}`,
+  signedIn: (user: string | undefined) =>
+    user ? `Signed in as ${user}` : 'Signed in at the provider',
+  ended: 'The sign-in has ended. Sign in again.',
+  waiting: 'Complete the sign-in in the other window.',
+  expired: 'The sign-in was not completed in time. Start it again.',
+} as const
+
 export const connection = {
   advanced: 'Port and security',
   security: 'Connection security',

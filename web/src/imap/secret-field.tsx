@@ -1,23 +1,88 @@
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../ui/actions/button.tsx'
 import { PasswordField } from '../ui/forms/form.tsx'
-import { Stack } from '../ui/layout/page.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Row, Stack } from '../ui/layout/page.tsx'
 import type { Secret } from './account.ts'
-import { secret as messages } from './messages.ts'
+import { mailCredentialsQuery, type MailCredential, type MailProvider } from './credentials.ts'
+import { provider as providerMessages, secret as messages } from './messages.ts'
+import { ProviderSignIn } from './provider-sign-in.tsx'
 
 type SecretFieldProps = {
   /** The label of a field where there are several. */
   labelOf?: (secret: string) => string
   prefix?: string
   initial?: Secret | null | undefined
+  /** The user name that was entered so far. */
+  user?: () => string
+  /** Called when a person has signed in at the provider. */
+  onGranted?: (credential: MailCredential, provider: MailProvider) => void
 }
 
-/** The password of an account, or an OAuth access token instead. */
-export function SecretField({
+/** The password of an account, or instead an OAuth access token or a sign-in at the provider. */
+export function SecretField({ prefix = '', initial, user, onGranted, ...rest }: SecretFieldProps) {
+  const known = initial && 'credentialId' in initial ? initial.credentialId : null
+  const [credentialId, setCredentialId] = useState(known)
+  const { data } = useQuery({ ...mailCredentialsQuery, enabled: credentialId !== null })
+  const credential = data?.find(({ id }) => id === credentialId)
+  // An earlier sign-in may have been deleted meanwhile; a new one may not be in the list yet.
+  const isDeleted = data !== undefined && !credential && credentialId === known
+  if (credentialId !== null && !isDeleted)
+    return (
+      <SignedIn
+        name={`${prefix}credentialId`}
+        id={credentialId}
+        credential={credential}
+        onOther={() => setCredentialId(null)}
+      />
+    )
+  return (
+    <Stack>
+      <TypedSecret prefix={prefix} initial={initial} {...rest} />
+      <ProviderSignIn
+        {...(user && { user })}
+        onGranted={(granted, provider) => {
+          setCredentialId(granted.id)
+          onGranted?.(granted, provider)
+        }}
+      />
+    </Stack>
+  )
+}
+
+type SignedInProps = {
+  name: string
+  id: string
+  credential: MailCredential | undefined
+  onOther: () => void
+}
+
+/** A sign-in at the provider, which the form sends in place of a password. */
+function SignedIn({ name, id, credential, onOther }: SignedInProps) {
+  const isEnded = credential?.state === 'consent_needed'
+  return (
+    <Stack>
+      <Row>
+        <Status tone={isEnded ? 'warn' : 'good'}>
+          {isEnded ? providerMessages.ended : providerMessages.signedIn(credential?.account)}
+        </Status>
+        <Button kind="quiet" size="small" onClick={onOther}>
+          {messages.usePassword}
+        </Button>
+      </Row>
+      <input type="hidden" name={name} value={id} />
+      {isEnded && <ProviderSignIn renews={credential} onGranted={() => {}} />}
+    </Stack>
+  )
+}
+
+/** A password or an access token. */
+function TypedSecret({
   labelOf = (secret) => secret,
   prefix = '',
   initial,
-}: SecretFieldProps) {
+}: Pick<SecretFieldProps, 'labelOf' | 'prefix' | 'initial'>) {
   const [kind, setKind] = useState({
     isToken: Boolean(initial && 'accessToken' in initial),
     isChosen: false,

@@ -57,9 +57,13 @@ export const migrations = {
     request<Migration>('POST', `${BASE}/migrate/${id}/retry`, { body: secrets }),
 }
 
-/** Whether it still changes by itself. */
-export const isMigrationOpen = ({ status }: Pick<Migration, 'status'>) =>
-  status === 'pending' || status === 'running'
+/** Whether it waits until a person signs in at the provider again. */
+export const needsConsent = ({ status, batchId }: Pick<Migration, 'status' | 'batchId'>) =>
+  status === 'paused' && batchId === null
+
+/** Whether it has not ended. Those of a batch can be paused with it. */
+export const isMigrationOpen = (migration: Pick<Migration, 'status' | 'batchId'>) =>
+  migration.status === 'pending' || migration.status === 'running' || needsConsent(migration)
 
 export const migrationsQuery = (filter: MigrationFilter = {}) =>
   queryOptions({

@@ -7,6 +7,7 @@ export const statuses = {
   dryRunning: 'Checking',
   copying: 'Copying',
   paused: 'Paused',
+  needsConsent: 'Needs a sign-in',
   dryRunDone: 'Checked',
   completed: 'Completed',
   failed: (errors: number) => (errors > 1 ? `Failed: ${counted(errors, 'error')}` : 'Failed'),
@@ -21,6 +22,7 @@ export const verdicts = {
   running: (done: number, total: number) => `${numberText(done)} of ${counted(total, 'message')}`,
   throttled: 'The server asked for a pause.',
   remaining: (seconds: number) => `about ${durationText(seconds)} left`,
+  needsConsent: 'Waiting for a new sign-in. Copied messages stay, and it then continues by itself.',
   paused: 'Paused with its batch. Copied messages stay.',
   cancelled: (done: number) =>
     `Stopped after ${counted(done, 'message')} ${done === 1 ? 'was' : 'were'} copied. Copied messages stay.`,
@@ -211,6 +213,12 @@ export const errorTable = {
 } as const
 
 export const noteTable = { columns: ['Message', 'Change'] } as const
+
+export const consent = {
+  title: 'Sign in again',
+  source: (user: string) => `Source: ${user}`,
+  destination: (user: string) => `Destination: ${user}`,
+} as const
 
 export const retry = {
   text: 'Copied messages stay and are not copied again. Passwords and tokens were deleted when the migration ended, so enter them again.',

@@ -35,12 +35,14 @@ export function RetryForm({ migration }: { migration: Migration }) {
         <FieldRow>
           <SecretField
             prefix={SOURCE}
+            initial={srcSignIn.credentialId ? { credentialId: srcSignIn.credentialId } : null}
             labelOf={(secret) =>
               messages.source(secret.toLowerCase(), srcSignIn.administrator ?? srcUser, srcHost)
             }
           />
           <SecretField
             prefix={DESTINATION}
+            initial={dstSignIn.credentialId ? { credentialId: dstSignIn.credentialId } : null}
             labelOf={(secret) =>
               messages.destination(
                 secret.toLowerCase(),

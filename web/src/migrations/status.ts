@@ -1,13 +1,12 @@
 import type { Tone } from '../ui/feedback/status.tsx'
-import type { Listed, Migration } from './api.ts'
+import { needsConsent, type Listed, type Migration } from './api.ts'
 import { folderUses, statuses, verdicts } from './messages.ts'
 
 /** The status of a migration as a word and a tone. */
-export function describeStatus({ status, dryRun, errorCount }: Listed): {
-  tone: Tone
-  word: string
-} {
+export function describeStatus(migration: Listed): { tone: Tone; word: string } {
+  const { status, dryRun, errorCount } = migration
   if (status === 'pending') return { tone: 'info', word: statuses.pending }
+  if (needsConsent(migration)) return { tone: 'warn', word: statuses.needsConsent }
   if (status === 'paused') return { tone: 'warn', word: statuses.paused }
   if (status === 'running')
     return { tone: 'info', word: dryRun ? statuses.dryRunning : statuses.copying }
@@ -25,6 +24,7 @@ export function verdictOf(migration: Migration): string {
       ? verdicts.queued(queue.position - 1, queue.totalInQueue)
       : verdicts.next
   }
+  if (needsConsent(migration)) return verdicts.needsConsent
   if (status === 'paused') return verdicts.paused
   if (status === 'running')
     return dryRun || totalMessages === 0 ? verdicts.scanning : runningText(migration)

@@ -1,6 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { isMigrationOpen, migrationQuery, migrations, type Migration } from '../migrations/api.ts'
+import {
+  isMigrationOpen,
+  migrationQuery,
+  migrations,
+  needsConsent,
+  type Migration,
+} from '../migrations/api.ts'
+import { ConsentSection } from '../migrations/consent-section.tsx'
 import { MigrationWarnings } from '../migrations/new/dry-run.tsx'
 import { ErrorTable } from '../migrations/error-table.tsx'
 import { FolderTable } from '../migrations/folder-table.tsx'
@@ -75,6 +82,7 @@ function Progress({ migration }: { migration: Migration }) {
       <Headline migration={migration} />
       {!dryRun && <ThroughputSection id={migration.migrationId} />}
       <MigrationWarnings warnings={progress.warnings} />
+      {needsConsent(migration) && <ConsentSection migration={migration} />}
       {status === 'failed' && !dryRun && migration.batchId === null && (
         <Section title={isCancelled(migration) ? messages.resume : messages.retry}>
           <RetryForm migration={migration} />

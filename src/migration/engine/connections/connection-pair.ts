@@ -5,22 +5,12 @@ import type { OpeningVerb } from '../../../net/imap/folders/mailbox.ts'
 import { createMailboxView, type MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
 import { ImapLost, isTemporary } from '../../../net/imap/connection/refusals.ts'
-import { signIn, type Session } from '../../../net/imap/connection/session.ts'
-import type { SignIn } from '../../../net/imap/connection/sign-in.ts'
+import type { Session } from '../../../net/imap/connection/session.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
+import { signInFresh, type MigrationAccount } from './fresh-sign-in.ts'
 import type { RateLimitGate } from './rate-limit-gate.ts'
 import { ENGINE_LIMITS, type WaitTimes } from '../../limits.ts'
 import { refusalOf, Reopen, Stop } from '../stop.ts'
-
-/**
- * One side of a migration: an account, and a function that renews an expired access token.
- * `openSession` takes the place of signing in, for mail in files; the account then only names it.
- */
-export type MigrationAccount = {
-  account: SignIn
-  freshToken?: () => Promise<string>
-  openSession?: () => Session
-}
 
 /** A source and a destination connection. A broken one is replaced. */
 export type ConnectionPair = {
@@ -116,7 +106,7 @@ function createReconnectingSession(
       await gate.pass(signal)
       deadline += performance.now() - before
       try {
-        current = side.openSession?.() ?? (await signIn(await withFreshToken(side), signal))
+        current = side.openSession?.() ?? (await signInFresh(side, signal))
         failures = -Infinity
         return current
       } catch (error) {
@@ -153,8 +143,4 @@ function createReconnectingSession(
     close: async () => current?.wire.logout(),
     destroy: () => current?.wire.destroy(new ImapLost('ours', 'The migration was stopped.')),
   }
-}
-
-async function withFreshToken({ account, freshToken }: MigrationAccount): Promise<SignIn> {
-  return freshToken ? { ...account, accessToken: await freshToken() } : account
 }

@@ -8,7 +8,8 @@ import {
 } from '../../../net/imap/folders/list-folders.ts'
 import { decodeMailbox, encodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
 import type { Session } from '../../../net/imap/connection/session.ts'
-import type { ConnectionPair, MigrationAccount } from '../connections/connection-pair.ts'
+import type { ConnectionPair } from '../connections/connection-pair.ts'
+import type { MigrationAccount } from '../connections/fresh-sign-in.ts'
 import {
   isInbox,
   mapFolders,

@@ -3,7 +3,8 @@ import { Fault, messageOf } from '../../../errors.ts'
 import type { Enqueue, Job } from '../../../jobs/job.ts'
 import type { Logger } from '../../../log.ts'
 import type { DB } from '../../../store/tables.ts'
-import { resolveAccount, type AccountSecret, type NetDeps } from '../../accounts.ts'
+import { ConsentNeeded } from '../../../mail-credentials/access-token.ts'
+import { openAccount, type AccountDeps, type AccountSecret } from '../../accounts.ts'
 import { decryptPasswords } from '../../batches/passwords.ts'
 import { notifyBatch } from '../../batches/store.ts'
 import { notifyMigration } from '../../store.ts'
@@ -20,7 +21,7 @@ import {
   type DueMailbox,
 } from './store.ts'
 
-export type CheckDeps = NetDeps & {
+export type CheckDeps = AccountDeps & {
   db: Kysely<DB>
   secretKey: string
   job: Job<MigrationData>
@@ -115,15 +116,19 @@ async function readState(
   if (secret === null) return { state: 'changed' }
   const stop = AbortSignal.any([signal, AbortSignal.timeout(SYNC_LIMITS.checkMs)])
   try {
-    const account = await resolveAccount({ ...source, ...secret }, deps, stop)
+    const use = { workspaceId: mailbox.workspaceId, signal: stop }
+    const account = await openAccount({ ...source, ...secret }, deps, use)
     const now = await readSourceDigest(account, folders, stop)
     return { state: now !== null && now === seen ? 'unchanged' : 'changed' }
   } catch (error) {
-    // A rejected password is reported by the pass, like any other.
-    if (error instanceof Fault && error.code === 'upstream_rejected') return { state: 'changed' }
+    // The pass reports a rejected password, or a credential that is gone.
+    const isReported = error instanceof Fault && REPORTED_CODES.includes(error.code)
+    if (isReported || error instanceof ConsentNeeded) return { state: 'changed' }
     return { state: 'unreachable', error: messageOf(error) }
   }
 }
+
+const REPORTED_CODES = ['upstream_rejected', 'not_found', 'conflict']
 
 function readSecret(
   { sealed, mailboxId, migrationId }: Pick<DueMailbox, 'sealed' | 'mailboxId' | 'migrationId'>,

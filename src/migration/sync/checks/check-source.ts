@@ -2,8 +2,7 @@ import { onAbort } from '../../../net/abort.ts'
 import { listFolders } from '../../../net/imap/folders/list-folders.ts'
 import { createMailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import { ImapLost } from '../../../net/imap/connection/refusals.ts'
-import { signIn } from '../../../net/imap/connection/session.ts'
-import type { SignIn } from '../../../net/imap/connection/sign-in.ts'
+import { signInFresh, type MigrationAccount } from '../../engine/connections/fresh-sign-in.ts'
 import { chooseFolders } from '../../engine/plan/plan.ts'
 import { digestOfStatuses } from '../../engine/sync/folder-status.ts'
 import { readStatuses } from '../../engine/sync/sync-plan.ts'
@@ -13,14 +12,14 @@ import { readStatuses } from '../../engine/sync/sync-plan.ts'
  * listing. No folder is opened where the server counts its changes (RFC 7162).
  * @param folders paths; empty for all
  * @returns null where the server reports too little
- * @throws Fault when the sign-in fails, ImapRefused, ImapLost
+ * @throws Fault when the sign-in fails, ConsentNeeded, ImapRefused, ImapLost
  */
 export async function readSourceDigest(
-  account: SignIn,
+  source: MigrationAccount,
   folders: readonly string[],
   signal: AbortSignal,
 ): Promise<string | null> {
-  const session = await signIn(account, signal)
+  const session = await signInFresh(source, signal)
   const { wire } = session
   const leave = onAbort([signal], () =>
     wire.destroy(new ImapLost('timeout', 'It did not answer in time.')),

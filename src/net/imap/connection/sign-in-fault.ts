@@ -104,11 +104,11 @@ export function signInTimeout({ target, port }: SignIn): Fault {
 function rejectedFault(account: SignIn, error: SignInError): Fault {
   const { target, port } = account
   const refusal = refusalOf(error)
-  const cause = new ImapRefused('Signing in', refusal)
   const words = refusal.text === '' ? '' : ` The server said: “${describeRefusal(refusal)}”`
   const isSignIn =
     refusal.kind === 'sign_in' ||
     (SENTENCES[refusal.kind] === undefined && error.authenticationFailed)
+  const cause = new ImapRefused('Signing in', isSignIn ? { ...refusal, kind: 'sign_in' } : refusal)
   const sentence = isSignIn
     ? whyRejected(account, error)
     : (SENTENCES[refusal.kind] ?? 'does not want to talk.')

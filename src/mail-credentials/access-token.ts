@@ -1,0 +1,140 @@
+import type { Kysely, Transaction } from 'kysely'
+import { Fault } from '../errors.ts'
+import { notifyChange } from '../store/changes.ts'
+import type { DB } from '../store/tables.ts'
+import { KEEP_DAYS } from './limits.ts'
+import type { OAuthClient, Tokens } from './oauth-client.ts'
+import { OAuthRejected, toFault } from './oauth-problem.ts'
+import type { ProviderId } from './providers.ts'
+import {
+  findCredential,
+  lockCredential,
+  markProblem,
+  saveTokens,
+  type CredentialRow,
+} from './store.ts'
+import { decryptTokens, encryptTokens } from './tokens.ts'
+
+export type OAuthClients = ReadonlyMap<ProviderId, OAuthClient>
+
+export type CredentialDeps = { db: Kysely<DB>; secretKey: string; clients: OAuthClients }
+
+/** The person must sign in at the provider again. */
+export class ConsentNeeded extends Fault {
+  constructor({ account }: Pick<CredentialRow, 'account'>, problem: string) {
+    super('upstream_rejected', `${account}: ${problem}`)
+    this.name = 'ConsentNeeded'
+  }
+}
+
+/**
+ * Returns an access token of a credential, and gets a new one where little time is left.
+ * @param rejected the token that the IMAP server rejected: it is not returned again
+ * @throws ConsentNeeded, Fault `not_found`, `conflict`, `upstream_unreachable`, `upstream_rejected`
+ */
+export type ReadAccessToken = (
+  workspaceId: string,
+  id: string,
+  rejected?: string,
+) => Promise<string>
+
+export function createAccessTokens(deps: CredentialDeps): ReadAccessToken {
+  /** Connections of this instance share a refresh, so that they wait with one transaction. */
+  const refreshes = new Map<string, Promise<string>>()
+
+  return async (workspaceId, id, rejected) => {
+    const row = requireFound(await findCredential(deps.db, workspaceId, id))
+    const current = currentToken(row, deps.secretKey, rejected)
+    if (current !== null) return current
+    let running = refreshes.get(id)
+    if (!running) {
+      running = refreshOnce(deps, row, rejected).finally(() => refreshes.delete(id))
+      refreshes.set(id, running)
+    }
+    return running
+  }
+}
+
+/**
+ * Refreshes under the lock of the row: of two refreshes with one refresh token, a provider that
+ * rotates them ends the whole permission (RFC 9700, 4.14.2).
+ */
+async function refreshOnce(
+  deps: CredentialDeps,
+  { id, workspaceId }: CredentialRow,
+  rejected: string | undefined,
+): Promise<string> {
+  const outcome = await deps.db.transaction().execute(async (trx) => {
+    const row = requireFound(await lockCredential(trx, workspaceId, id))
+    // Another instance may have refreshed it while this one waited.
+    const current = currentToken(row, deps.secretKey, rejected)
+    return current ?? (await refresh(trx, deps, row, rejected))
+  })
+  // Thrown after the commit, which stores the problem.
+  if (typeof outcome !== 'string') throw outcome
+  return outcome
+}
+
+async function refresh(
+  trx: Transaction<DB>,
+  { clients, secretKey }: CredentialDeps,
+  row: CredentialRow,
+  rejected: string | undefined,
+): Promise<string | ConsentNeeded> {
+  const { id, workspaceId } = row
+  const client = requireClient(clients, row)
+  const stored = decryptTokens(row.sealed, secretKey, id)
+  try {
+    const tokens = await client.refresh(stored.refreshToken)
+    await saveTokens(trx, id, encrypted(tokens, secretKey, id))
+    return tokens.accessToken
+  } catch (error) {
+    const problem = error instanceof OAuthRejected ? error.problem : null
+    if (problem?.kind === 'consent') {
+      await markProblem(trx, id, problem.message)
+      await notifyChange(trx, workspaceId, 'migrations', id)
+      return new ConsentNeeded(row, problem.message)
+    }
+    // The provider is away: the token at hand may still do.
+    if (row.isValid && stored.accessToken !== rejected) return stored.accessToken
+    throw toFault(error)
+  }
+}
+
+export function encrypted(tokens: Tokens, secretKey: string, id: string) {
+  return {
+    sealed: encryptTokens(tokens, secretKey, id),
+    lifetimeSeconds: tokens.lifetimeSeconds,
+    keepDays: KEEP_DAYS.unused,
+  }
+}
+
+/** The stored token, if it can be used; null when it must be refreshed. */
+function currentToken(
+  row: CredentialRow,
+  secretKey: string,
+  rejected: string | undefined,
+): string | null {
+  if (row.problem !== null) throw new ConsentNeeded(row, row.problem)
+  if (!row.isFresh) return null
+  const { accessToken } = decryptTokens(row.sealed, secretKey, row.id)
+  return accessToken === rejected ? null : accessToken
+}
+
+function requireFound(row: CredentialRow | undefined): CredentialRow {
+  if (row) return row
+  throw new Fault('not_found', 'The sign-in to the mailbox was not found. Sign in again.')
+}
+
+/** @throws Fault `conflict` when the operator has removed the provider from the settings */
+export function requireClient(
+  clients: OAuthClients,
+  { provider }: { provider: ProviderId },
+): OAuthClient {
+  const client = clients.get(provider)
+  if (client) return client
+  throw new Fault(
+    'conflict',
+    `Signing in with ${provider} is not set up on this service. The operator can add the client ID (docs/mailbox-sign-in.md).`,
+  )
+}

@@ -1,0 +1,43 @@
+import { markup, type Html } from '../../http/markup.ts'
+import { plainPage } from '../../http/plain-page.ts'
+
+const TEXTS = {
+  granted: (account: string) => `Signed in as ${account}`,
+  grantedText: (provider: string) =>
+    `Portreeve may now sign in to this mailbox at ${provider}. Close this window and continue where you began.`,
+  failed: 'The sign-in failed',
+  approval: 'Page for your administrator',
+  approved: 'Approved',
+  approvedText: 'Portreeve is approved for your organization. Sign in to the mailbox now.',
+  dashboard: 'Back to migrations',
+}
+
+/** The person has allowed the access. */
+export function grantedPage(
+  { account, provider }: { account: string; provider: { name: string } },
+  baseUrl: string,
+): string {
+  return plainPage(TEXTS.granted(account), TEXTS.grantedText(provider.name), dashboard(baseUrl))
+}
+
+/** @param approvalUrl the page where an administrator approves this service */
+export function failedPage(
+  { message }: { message: string },
+  approvalUrl: string | null,
+  baseUrl: string,
+): string {
+  const action =
+    approvalUrl === null
+      ? dashboard(baseUrl)
+      : markup`<p><a href="${approvalUrl}">${TEXTS.approval}</a></p>${dashboard(baseUrl)}`
+  return plainPage(TEXTS.failed, message, action)
+}
+
+/** An administrator has approved this service for their organization. */
+export function approvedPage(baseUrl: string): string {
+  return plainPage(TEXTS.approved, TEXTS.approvedText, dashboard(baseUrl))
+}
+
+function dashboard(baseUrl: string): Html {
+  return markup`<a href="${baseUrl}/migrations">${TEXTS.dashboard}</a>`
+}

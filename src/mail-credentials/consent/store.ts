@@ -1,0 +1,116 @@
+import { sql } from 'kysely'
+import type { Db } from '../../store/database.ts'
+import { CONSENT_SECONDS } from '../limits.ts'
+import type { ProviderId } from '../providers.ts'
+
+/** Who has begun a sign-in at a provider, and in which session. */
+export type Starter = { workspaceId: string; accountId: string; sessionId: string }
+
+export type ConsentRow = Starter & {
+  id: string
+  provider: ProviderId
+  /** The user name that the person entered. */
+  username: string | null
+  /** The credential to renew, and later the one that was created. */
+  credentialId: string | null
+  sealed: string
+  problem: string | null
+  isAnswered: boolean
+  isExpired: boolean
+}
+
+const COLUMNS = [
+  'id',
+  'workspaceId',
+  'accountId',
+  'sessionId',
+  'provider',
+  'username',
+  'credentialId',
+  'sealed',
+  'problem',
+  sql<boolean>`answered_at is not null`.as('isAnswered'),
+  sql<boolean>`expires_at <= now()`.as('isExpired'),
+] as const
+
+type NewConsent = Omit<ConsentRow, 'problem' | 'isAnswered' | 'isExpired'> & { hash: Buffer }
+
+/** @returns when it expires */
+export async function insertConsent(db: Db, row: NewConsent): Promise<Date> {
+  const { expiresAt } = await db
+    .insertInto('mailConsent')
+    .values({ ...row, expiresAt: sql<Date>`now() + make_interval(secs => ${CONSENT_SECONDS})` })
+    .returning('expiresAt')
+    .executeTakeFirstOrThrow()
+  return expiresAt
+}
+
+/** Counts the sign-ins that wait for an answer. */
+export async function countOpenConsents(
+  db: Db,
+  { workspaceId, accountId }: Starter,
+): Promise<number> {
+  const { count } = await db
+    .selectFrom('mailConsent')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('workspaceId', '=', workspaceId)
+    .where('accountId', '=', accountId)
+    .where('answeredAt', 'is', null)
+    .where(sql<boolean>`expires_at > now()`)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export async function findConsent(
+  db: Db,
+  workspaceId: string,
+  id: string,
+): Promise<ConsentRow | undefined> {
+  const row = await db
+    .selectFrom('mailConsent')
+    .select(COLUMNS)
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row as ConsentRow | undefined
+}
+
+/**
+ * Claims the sign-in with a state for its answer, once over all instances.
+ * @param hash of the state
+ * @returns undefined when it has expired, was answered, or belongs to another session
+ */
+export async function claimConsent(
+  db: Db,
+  hash: Buffer,
+  { accountId, sessionId }: Pick<Starter, 'accountId' | 'sessionId'>,
+): Promise<ConsentRow | undefined> {
+  const row = await db
+    .updateTable('mailConsent')
+    .set({ answeredAt: sql<Date>`now()` })
+    .where('hash', '=', hash)
+    .where('accountId', '=', accountId)
+    .where('sessionId', '=', sessionId)
+    .where('answeredAt', 'is', null)
+    .where(sql<boolean>`expires_at > now()`)
+    .returning(COLUMNS)
+    .executeTakeFirst()
+  return row as ConsentRow | undefined
+}
+
+/** Records the credential that an answer created or renewed. */
+export async function markGranted(db: Db, id: string, credentialId: string): Promise<void> {
+  await db.updateTable('mailConsent').set({ credentialId }).where('id', '=', id).execute()
+}
+
+export async function markFailed(db: Db, id: string, problem: string): Promise<void> {
+  await db.updateTable('mailConsent').set({ problem }).where('id', '=', id).execute()
+}
+
+/** Deletes sign-ins that ended an hour ago. Until then, pages can read how. */
+export async function deleteOldConsents(db: Db): Promise<void> {
+  await db
+    .deleteFrom('mailConsent')
+    .where(sql<boolean>`expires_at < now() - interval '1 hour'`)
+    .execute()
+}

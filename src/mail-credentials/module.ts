@@ -1,0 +1,71 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { Config, PrivateTargets } from '../config.ts'
+import type { Routes } from '../http/scopes.ts'
+import type { Queue } from '../jobs/queue.ts'
+import type { RouteContext } from '../module.ts'
+import type { Resolver } from '../net/dns.ts'
+import { createGuardedFetch } from '../net/http/guarded-fetch.ts'
+import type { FutureTimestamp } from '../store/clock.ts'
+import type { DB } from '../store/tables.ts'
+import { DAY_SECONDS } from '../time.ts'
+import { createAccessTokens } from './access-token.ts'
+import { callbackRoute, CALLBACK_PATH } from './consent/callback-route.ts'
+import { cleanUpCredentialsJob } from './jobs.ts'
+import { CONSENT_SECONDS, KEEP_DAYS, REQUEST_TIMEOUT_MS } from './limits.ts'
+import { createOAuthClient } from './oauth-client.ts'
+import { configuredProviders, type ProviderConfig } from './providers.ts'
+import { credentialRoutes } from './routes.ts'
+import { createTokenSource } from './token-source.ts'
+import { ENCRYPTED_COLUMNS } from './tokens.ts'
+
+export type MailCredentialsOptions = {
+  db: Kysely<DB>
+  secretKey: string
+  resolver: Resolver
+  allowPrivate: PrivateTargets
+  config: ProviderConfig & Pick<Config, 'BASE_URL'>
+  /** Continues what waits for a credential that was renewed. */
+  onRenewed: (
+    trx: Transaction<DB>,
+    workspaceId: string,
+    credentialId: string,
+    queue: Queue,
+  ) => Promise<void>
+  isUsed: (trx: Transaction<DB>, workspaceId: string, credentialId: string) => Promise<boolean>
+}
+
+const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
+  ['mail_credential', 'access_expires_at', DAY_SECONDS] as const,
+  ['mail_credential', 'keep_until', KEEP_DAYS.used * DAY_SECONDS] as const,
+  ['mail_consent', 'expires_at', CONSENT_SECONDS] as const,
+].map(([table, column, maxAheadSeconds]) => ({ table, column, maxAheadSeconds, clock: 'database' }))
+
+/** Creates the module of sign-ins to mailboxes that people allow at the providers (OAuth). */
+export function createMailCredentialsModule(options: MailCredentialsOptions) {
+  const { db, secretKey, config, isUsed } = options
+  const guardedFetch = createGuardedFetch(options, REQUEST_TIMEOUT_MS)
+  const clients = new Map(
+    configuredProviders(config).map((provider) => [
+      provider.id,
+      createOAuthClient(provider, guardedFetch),
+    ]),
+  )
+  const redirectUri = `${config.BASE_URL}${CALLBACK_PATH}`
+  const deps = { db, secretKey, clients, redirectUri, baseUrl: config.BASE_URL, isUsed }
+  const withQueue = ({ queue }: Pick<RouteContext, 'queue'>) => ({
+    ...deps,
+    onRenewed: (trx: Transaction<DB>, workspaceId: string, credentialId: string) =>
+      options.onRenewed(trx, workspaceId, credentialId, queue),
+  })
+  return {
+    jobs: [cleanUpCredentialsJob({ db })],
+    encryptedColumns: ENCRYPTED_COLUMNS,
+    futureTimestamps: FUTURE_TIMESTAMPS,
+    routes: {
+      public: (app, context) =>
+        callbackRoute(app, { ...withQueue(context), reauthenticate: context.reauthenticate }),
+      account: (app, context) => credentialRoutes(app, withQueue(context)),
+    } satisfies Routes<Pick<RouteContext, 'queue' | 'reauthenticate'>>,
+    openTokens: createTokenSource(deps, createAccessTokens(deps)),
+  }
+}

@@ -1,0 +1,127 @@
+import type { Config } from '../config.ts'
+
+/** Providers of mailboxes at which people can allow this service to sign in. */
+export const PROVIDER_IDS = ['google', 'microsoft', 'yahoo', 'fastmail', 'other'] as const
+export type ProviderId = (typeof PROVIDER_IDS)[number]
+
+/** A provider for which the operator has registered this service. */
+export type MailProvider = {
+  id: ProviderId
+  name: string
+  clientId: string
+  clientSecret: string | undefined
+  /** Its metadata are found by its issuer, unless it publishes none. */
+  issuer: string
+  endpoints: { authorization: string; token: string; device?: string | undefined } | null
+  /** Scopes without which its IMAP servers reject a token. */
+  mailScopes: string[]
+  /** Scopes for a refresh token and for the identity of the person. */
+  otherScopes: string[]
+  /** Further parameters of the authorization request. */
+  parameters: Record<string, string>
+  /** Its IMAP servers. A token is sent to no other host. */
+  hosts: string[]
+  /** Whether its device codes are valid for mailboxes. */
+  hasDeviceCode: boolean
+}
+
+export type ProviderConfig = Pick<Config, Extract<keyof Config, `OAUTH_${string}`>>
+
+type Known = Omit<MailProvider, 'id' | 'clientId' | 'clientSecret'>
+
+const GOOGLE: Known = {
+  name: 'Google',
+  issuer: 'https://accounts.google.com',
+  endpoints: null,
+  mailScopes: ['https://mail.google.com/'],
+  otherScopes: ['openid', 'email'],
+  // Without these, Google returns a refresh token at the first consent only.
+  parameters: { access_type: 'offline', prompt: 'consent' },
+  hosts: ['imap.gmail.com', 'imap.googlemail.com'],
+  // Google’s device flow does not allow the scope of Gmail.
+  hasDeviceCode: false,
+}
+
+const microsoft = (tenant: string): Known => ({
+  name: 'Microsoft',
+  issuer: `https://login.microsoftonline.com/${tenant}/v2.0`,
+  endpoints: null,
+  mailScopes: ['https://outlook.office.com/IMAP.AccessAsUser.All'],
+  otherScopes: ['offline_access', 'openid', 'email', 'profile'],
+  // `consent` would ask people again for what an administrator has approved.
+  parameters: { prompt: 'select_account' },
+  hosts: ['outlook.office365.com', 'outlook.office.com', 'imap-mail.outlook.com'],
+  hasDeviceCode: true,
+})
+
+const YAHOO: Known = {
+  name: 'Yahoo',
+  issuer: 'https://api.login.yahoo.com',
+  endpoints: {
+    authorization: 'https://api.login.yahoo.com/oauth2/request_auth',
+    token: 'https://api.login.yahoo.com/oauth2/get_token',
+  },
+  mailScopes: ['mail-r', 'mail-w'],
+  otherScopes: [],
+  parameters: {},
+  hosts: ['imap.mail.yahoo.com', 'export.imap.mail.yahoo.com', 'imap.aol.com'],
+  hasDeviceCode: false,
+}
+
+const FASTMAIL: Known = {
+  name: 'Fastmail',
+  issuer: 'https://api.fastmail.com',
+  endpoints: {
+    authorization: 'https://api.fastmail.com/oauth/authorize',
+    token: 'https://api.fastmail.com/oauth/refresh',
+  },
+  mailScopes: ['https://www.fastmail.com/dev/protocol-imap'],
+  otherScopes: ['offline_access'],
+  parameters: {},
+  hosts: ['imap.fastmail.com'],
+  hasDeviceCode: false,
+}
+
+/** Scopes of OpenID Connect, which allow no access to mail. */
+const IDENTITY_SCOPES = new Set(['openid', 'email', 'profile', 'offline_access'])
+
+function otherProvider(config: ProviderConfig): Known {
+  const scopes = (config.OAUTH_OTHER_SCOPE ?? '').split(' ').filter((scope) => scope !== '')
+  const { OAUTH_OTHER_AUTHORIZATION_URL: authorization, OAUTH_OTHER_TOKEN_URL: token } = config
+  const device = config.OAUTH_OTHER_DEVICE_URL
+  const endpoints =
+    authorization === undefined || token === undefined ? null : { authorization, token, device }
+  return {
+    name: config.OAUTH_OTHER_NAME,
+    issuer: config.OAUTH_OTHER_ISSUER ?? new URL(token ?? 'https://localhost').origin,
+    endpoints,
+    mailScopes: scopes.filter((scope) => !IDENTITY_SCOPES.has(scope)),
+    otherScopes: scopes.filter((scope) => IDENTITY_SCOPES.has(scope)),
+    // OpenID Connect Core 1.0, 11: needed for offline_access.
+    parameters: scopes.includes('offline_access') ? { prompt: 'consent' } : {},
+    hosts: config.OAUTH_OTHER_HOSTS,
+    hasDeviceCode: true,
+  }
+}
+
+/** The providers that have a client ID in the settings. */
+export function configuredProviders(config: ProviderConfig): MailProvider[] {
+  const known: Record<ProviderId, () => Known> = {
+    google: () => GOOGLE,
+    microsoft: () => microsoft(config.OAUTH_MICROSOFT_TENANT),
+    yahoo: () => YAHOO,
+    fastmail: () => FASTMAIL,
+    other: () => otherProvider(config),
+  }
+  return PROVIDER_IDS.flatMap((id) => {
+    const name = id.toUpperCase() as Uppercase<ProviderId>
+    const clientId = config[`OAUTH_${name}_CLIENT_ID`]
+    const clientSecret = config[`OAUTH_${name}_CLIENT_SECRET`]
+    return clientId === undefined ? [] : [{ ...known[id](), id, clientId, clientSecret }]
+  })
+}
+
+/** Whether the provider says whose mailbox a permission is for. */
+export function identifiesPerson({ otherScopes }: MailProvider): boolean {
+  return otherScopes.includes('openid')
+}

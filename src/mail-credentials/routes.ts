@@ -1,0 +1,149 @@
+import type { Transaction } from 'kysely'
+import { Type } from 'typebox'
+import { Fault } from '../errors.ts'
+import { callerOf, requireSession } from '../http/auth.ts'
+import { Done, responses, Success, Uuid } from '../http/schema.ts'
+import type { App } from '../http/server.ts'
+import { notifyChange } from '../store/changes.ts'
+import type { DB } from '../store/tables.ts'
+import { startConsent, type ConsentDeps } from './consent/consent.ts'
+import { findConsent, type ConsentRow } from './consent/store.ts'
+import { identifiesPerson } from './providers.ts'
+import { Consent, MailCredential, MailProviders, NewConsent, StartedConsent } from './shapes.ts'
+import { deleteCredential, findCredential, listCredentials, type CredentialRow } from './store.ts'
+
+export type CredentialRoutesDeps = ConsentDeps & {
+  /** Whether work that has not ended uses a credential. */
+  isUsed: (trx: Transaction<DB>, workspaceId: string, credentialId: string) => Promise<boolean>
+}
+
+const tags = ['Migration']
+const params = Type.Object({ id: Uuid })
+
+/** `/api/v1/imap/credentials` and `/api/v1/imap/oauth`: signing in to mailboxes at providers. */
+export function credentialRoutes(app: App, deps: CredentialRoutesDeps): void {
+  const { db, clients, redirectUri, isUsed } = deps
+  app.get(
+    '/api/v1/imap/oauth/providers',
+    {
+      schema: {
+        summary: 'List the providers at which you can sign in to mailboxes',
+        tags,
+        response: responses(Success(MailProviders)),
+      },
+    },
+    async () => ({ success: true, data: { providers: shownProviders(clients), redirectUri } }),
+  )
+  app.get(
+    '/api/v1/imap/credentials',
+    {
+      schema: {
+        summary: 'List sign-ins to mailboxes, oldest first',
+        description: 'Tokens are never returned.',
+        tags,
+        response: responses(Success(Type.Array(MailCredential))),
+      },
+    },
+    async (request) => {
+      const rows = await listCredentials(db, callerOf(request).workspaceId)
+      return { success: true, data: rows.map(shown) }
+    },
+  )
+  app.delete(
+    '/api/v1/imap/credentials/:id',
+    {
+      schema: {
+        summary: 'Delete a sign-in to a mailbox',
+        description:
+          'Deletes the tokens. The permission at the provider stays until you revoke it.',
+        tags,
+        params,
+        response: responses(Done),
+      },
+    },
+    async (request) => {
+      const { workspaceId } = callerOf(request)
+      const { id } = request.params
+      await db.transaction().execute(async (trx) => {
+        if (await isUsed(trx, workspaceId, id))
+          throw new Fault('conflict', 'A migration uses this sign-in. Stop the migration first.')
+        if (!(await deleteCredential(trx, workspaceId, id)))
+          throw new Fault('not_found', 'The sign-in to the mailbox was not found.')
+        await notifyChange(trx, workspaceId, 'migrations', id)
+      })
+      return { success: true }
+    },
+  )
+  consentRoutes(app, deps)
+}
+
+function consentRoutes(app: App, deps: CredentialRoutesDeps): void {
+  app.post(
+    '/api/v1/imap/oauth/consents',
+    {
+      config: { limit: 'connections' },
+      onRequest: requireSession,
+      schema: {
+        summary: 'Start a sign-in to a mailbox at its provider',
+        description: 'Open the returned URL in the same browser, within ten minutes.',
+        tags,
+        security: [{ session: [] }],
+        body: NewConsent,
+        response: responses(Success(StartedConsent), 201),
+      },
+    },
+    async (request, reply) => {
+      const { workspaceId, accountId, sessionId } = callerOf(request)
+      const starter = { workspaceId, accountId, sessionId: sessionId ?? '' }
+      const data = await startConsent(deps, starter, request.body)
+      return reply.code(201).send({ success: true, data })
+    },
+  )
+  app.get(
+    '/api/v1/imap/oauth/consents/:id',
+    {
+      schema: {
+        summary: 'Get a sign-in that was started',
+        description: 'For up to an hour after it has expired.',
+        tags,
+        params,
+        response: responses(Success(Consent)),
+      },
+    },
+    async (request) => {
+      const { workspaceId } = callerOf(request)
+      const row = await findConsent(deps.db, workspaceId, request.params.id)
+      if (!row) throw new Fault('not_found', 'The sign-in was not found.')
+      const credential =
+        row.isAnswered && row.problem === null && row.credentialId !== null
+          ? await findCredential(deps.db, workspaceId, row.credentialId)
+          : undefined
+      const { id, problem } = row
+      const state = stateOf(row, credential)
+      return {
+        success: true,
+        data: { id, state, problem, credential: credential ? shown(credential) : null },
+      }
+    },
+  )
+}
+
+function stateOf({ problem, isExpired, isAnswered }: ConsentRow, credential?: CredentialRow) {
+  if (credential) return 'granted'
+  // Between the answer and its result, the provider is asked for the tokens.
+  if (problem === null && !isExpired) return 'pending'
+  return isAnswered ? 'failed' : 'expired'
+}
+
+function shownProviders(clients: ConsentDeps['clients']) {
+  return [...clients.values()].map(({ provider }) => {
+    const { id, name, hosts } = provider
+    return { id, name, hosts, needsUser: !identifiesPerson(provider) }
+  })
+}
+
+function shown(row: CredentialRow) {
+  const { id, provider, account, problem, createdAt, keepUntil } = row
+  const state: 'valid' | 'consent_needed' = problem === null ? 'valid' : 'consent_needed'
+  return { id, provider, account, state, problem, createdAt, keepUntil }
+}

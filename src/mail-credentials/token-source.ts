@@ -1,0 +1,41 @@
+import { Fault } from '../errors.ts'
+import { requireClient, type CredentialDeps, type ReadAccessToken } from './access-token.ts'
+import { findCredential } from './store.ts'
+
+/** Returns a token that is valid for a while, and another one for a rejected token. */
+export type FreshToken = (rejected?: string) => Promise<string>
+
+/** The server that a token is for. */
+export type TokenServer = { host: string; tlsVerify: boolean }
+
+/**
+ * Opens a credential for a server.
+ * @param path of the credential in the request, for the details of a fault
+ * @throws Fault `not_found`, `conflict`, `invalid_request` for a server of somebody else
+ */
+export type OpenTokens = (
+  use: { workspaceId: string; credentialId: string; path?: string },
+  server: TokenServer,
+) => Promise<FreshToken>
+
+export function createTokenSource(deps: CredentialDeps, read: ReadAccessToken): OpenTokens {
+  return async ({ workspaceId, credentialId, path = 'credentialId' }, server) => {
+    const row = await findCredential(deps.db, workspaceId, credentialId)
+    if (!row)
+      throw new Fault('not_found', 'The sign-in to the mailbox was not found. Sign in again.', {
+        details: [{ path, message: 'was not found' }],
+      })
+    const { provider } = requireClient(deps.clients, row)
+    // Whoever may use a credential must not see its tokens by naming a server of their own.
+    const { host, tlsVerify } = server
+    if (!provider.hosts.includes(host.toLowerCase()))
+      throw unfit(path, `is for the servers of ${provider.name}: ${provider.hosts.join(', ')}`)
+    if (!tlsVerify && provider.id !== 'other')
+      throw unfit(path, 'is only used with a verified certificate: set tlsVerify to true')
+    return (rejected) => read(workspaceId, credentialId, rejected)
+  }
+}
+
+function unfit(path: string, message: string): Fault {
+  return new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
+}

@@ -1,0 +1,84 @@
+import { sql, type RawBuilder, type SqlBool, type Transaction } from 'kysely'
+import { deleteCredential, keepCredential } from '../../mail-credentials/store.ts'
+import type { Db } from '../../store/database.ts'
+import type { DB } from '../../store/tables.ts'
+
+/** Whether a migration `m` uses a credential on either side. */
+const uses = (credentialId: RawBuilder<string> | string): RawBuilder<SqlBool> =>
+  sql<SqlBool>`${credentialId} in (m.source ->> 'credentialId', m.destination ->> 'credentialId')`
+
+/** Whether a migration `m` has not ended, or further passes follow. */
+const IS_OPEN = sql<SqlBool>`(m.status in ('pending', 'running', 'paused')
+  or exists (select from migration_sync s where s.migration_id = m.id))`
+
+/** Whether a migration that has not ended, or is synchronized, uses a credential. */
+export async function isCredentialUsed(
+  db: Db,
+  workspaceId: string,
+  credentialId: string,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('migration as m')
+    .select('m.id')
+    .where('m.workspaceId', '=', workspaceId)
+    .where(IS_OPEN)
+    .where(uses(credentialId))
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/**
+ * The migrations that wait until a person signs in again, and locks them. One that another
+ * transaction has locked is about to end.
+ */
+export async function listWaitingFor(
+  db: Transaction<DB>,
+  workspaceId: string,
+  credentialId: string,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('migration as m')
+    .select('m.id')
+    .where('m.workspaceId', '=', workspaceId)
+    .where('m.status', '=', 'paused')
+    .where('m.batchId', 'is', null)
+    .where(uses(credentialId))
+    .forUpdate()
+    .skipLocked()
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Ends the use of credentials by a migration that has ended, unless other ones use them.
+ * @param days for which they are kept; 0 deletes them
+ */
+export async function releaseCredentials(
+  db: Db,
+  workspaceId: string,
+  credentialIds: readonly string[],
+  days: number,
+): Promise<void> {
+  for (const id of credentialIds) {
+    if (await isCredentialUsed(db, workspaceId, id)) continue
+    if (days === 0) await deleteCredential(db, workspaceId, id)
+    else await keepCredential(db, workspaceId, id, days)
+  }
+}
+
+/** The migrations that wait for a credential that no longer exists. */
+export async function listAbandoned(db: Db): Promise<{ id: string; workspaceId: string }[]> {
+  return db
+    .selectFrom('migration as m')
+    .select(['m.id', 'm.workspaceId'])
+    .where('m.status', '=', 'paused')
+    .where('m.batchId', 'is', null)
+    .where(
+      sql<SqlBool>`exists (
+        select from unnest(array[m.source ->> 'credentialId', m.destination ->> 'credentialId']) as named(id)
+        where named.id is not null and not exists (select from mail_credential c where c.id = named.id::uuid))`,
+    )
+    .limit(1_000)
+    .execute()
+}

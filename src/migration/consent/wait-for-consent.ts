@@ -1,0 +1,57 @@
+import type { Kysely } from 'kysely'
+import { raiseAlert } from '../../alerts/raise.ts'
+import { PutBack } from '../../jobs/job.ts'
+import { ConsentNeeded } from '../../mail-credentials/access-token.ts'
+import { lockProblem } from '../../mail-credentials/store.ts'
+import type { DB } from '../../store/tables.ts'
+import type { MigrationAccount } from '../engine/connections/fresh-sign-in.ts'
+import type { MigrationOutcome } from '../engine/migrate.ts'
+import { Stop } from '../engine/stop.ts'
+import { consentAlert } from '../messages.ts'
+import { markPaused } from '../run/store.ts'
+import { credentialsOf, type MigrationRow } from '../store.ts'
+
+/** The code of an error after which a person must sign in at the provider again. */
+const CONSENT_NEEDED = 'consent_needed'
+
+/** Stops the migration with a code of its own when a permission has ended. */
+export function stoppingWithoutConsent({
+  account,
+  freshToken,
+}: MigrationAccount): MigrationAccount {
+  if (!freshToken) return { account }
+  return {
+    account,
+    freshToken: (rejected) =>
+      freshToken(rejected).catch((error: unknown) => {
+        throw error instanceof ConsentNeeded
+          ? new Stop(CONSENT_NEEDED, error.message, error)
+          : error
+      }),
+  }
+}
+
+type Stopped = NonNullable<MigrationOutcome['stopped']>
+
+/** A dry run fails instead, because a person waits for it; a batch continues with the others. */
+export function mustWaitForConsent({ batchId, options }: MigrationRow, { code }: Stopped): boolean {
+  return code === CONSENT_NEEDED && batchId === null && !options.dryRun
+}
+
+/**
+ * Pauses a migration until a person signs in at the provider again, and raises an alert.
+ * @throws PutBack when they have done so meanwhile
+ */
+export async function waitForConsent(
+  db: Kysely<DB>,
+  row: MigrationRow,
+  { message }: Stopped,
+  written: Parameters<typeof markPaused>[2],
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    // Under a lock: a sign-in that is completed later finds the migration paused.
+    if (!(await lockProblem(trx, row.workspaceId, credentialsOf(row))))
+      throw new PutBack('a new sign-in was completed')
+    if (await markPaused(trx, row, written)) await raiseAlert(trx, consentAlert(row, message))
+  })
+}
