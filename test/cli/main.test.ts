@@ -183,6 +183,8 @@ describe('help', () => {
 /** Parses the part of an example that calls `portreeve`. */
 function parseExample(line: string): void {
   const plain = line.replaceAll(/\$\([^)]*\)/g, 'x')
+  // A symbolic link, made by another command.
+  if (plain.startsWith('ln ')) return
   const [, call = ''] = /(?:^|[ |])portreeve ([^|>]*)/.exec(plain) ?? []
   const found = findCommand(ROOT, call.trim().split(/\s+/))
   if (found.command.run) parseInput(found)
