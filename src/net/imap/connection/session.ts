@@ -178,8 +178,7 @@ function optionsFor(
   { target, port, secure, requireStartTls = false, tlsVerify = true }: SignIn,
   address: string,
 ): Omit<ImapFlowOptions, 'auth'> {
-  const mayBePlain =
-    !requireStartTls && target.addresses.every((each) => !classify(each).public)
+  const mayBePlain = !requireStartTls && target.addresses.every((each) => !classify(each).public)
   return {
     host: address,
     port,
