@@ -38,6 +38,7 @@ describe('a migration with a sign-in at the provider', () => {
       [from, 'alice'],
       [to, 'alice'],
       [to, 'bob'],
+      [to, 'carol'],
     ] as const)
       await server.addUser(user, 'secret')
     const letters = Array.from({ length: 400 }, () => ({ body: mail(6_000) }))
@@ -64,8 +65,8 @@ describe('a migration with a sign-in at the provider', () => {
     ...secret,
   })
 
-  async function start(source: object, destination: object) {
-    const body = { source, destination, folders: ['INBOX', 'Sent'] }
+  async function start(source: object, destination: object, more: object = {}) {
+    const body = { source, destination, folders: ['INBOX', 'Sent'], ...more }
     const { json, text } = await browser.ask('migrate', body)
     const { migrationId: id } = json as unknown as { migrationId: string }
     expect(id, text).toBeDefined()
@@ -138,5 +139,39 @@ describe('a migration with a sign-in at the provider', () => {
     expect((await browser.ask(`migrate/${id}/retry`, again)).status).toBe(200)
     await becomes({ status: 'completed', errorCount: 0 })
     expect(contents((await read(accountOn(to.port)))['INBOX'])).toHaveLength(400)
+  }, 60_000)
+
+  it('keeps the sign-in of a synchronized mailbox until its synchronization ends', async () => {
+    const { credential } = await browser.consent()
+    const credentialId = credential?.id ?? ''
+    const password = { password: 'secret' }
+    const { id, becomes } = await start(
+      at(from.port, 'alice', { credentialId }),
+      at(to.port, 'carol', password),
+      { sync: { everyMinutes: 60 } },
+    )
+    const sync = (method: string, body: object | null = null) =>
+      portreeve.request(`/api/v1/imap/migrate/${id}/sync`, {
+        method,
+        token: alice.token,
+        headers: { 'content-type': 'application/json' },
+        body: body && JSON.stringify(body),
+      })
+    await becomes({ status: 'completed', sync: { passes: 1 } })
+    await fill(accountOn(from.port), { INBOX: [{ body: 'Subject: later\r\n\r\nText' }] })
+    expect((await sync('PUT', { everyMinutes: 30 })).status).toBe(200)
+    await becomes({ sync: { passes: 2, lastPass: { changes: { copied: 1 } } } })
+    expect((await browser.ask('credentials')).json.data).toHaveLength(1)
+    expect((await sync('DELETE')).status).toBe(200)
+    expect((await browser.ask('credentials')).json.data).toEqual([])
+    expect((await sync('PUT', { everyMinutes: 30 })).status).toBe(400)
+    const gone = { everyMinutes: 30, source: { credentialId }, destination: password }
+    expect((await sync('PUT', gone)).status).toBe(404)
+    const renewed = await browser.consent()
+    const source = { credentialId: renewed.credential?.id }
+    expect((await sync('PUT', { everyMinutes: 30, source, destination: password })).status).toBe(
+      200,
+    )
+    await becomes({ sync: { passes: 3, lastPass: { error: null } } })
   }, 60_000)
 })
