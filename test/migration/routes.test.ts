@@ -336,7 +336,7 @@ describe('migrations over HTTP', () => {
     expect(wait).toBeLessThanOrEqual(31 * 86_400)
     const dry = await post('migrate', { ...body, dryRun: true }, erin)
     expect(dry.status).toBe(201)
-    await fresh.pool.query(`update migration set created_at = created_at - interval '32 days'`)
+    await fresh.pool.query(`update migration set counted_at = counted_at - interval '32 days'`)
     expect((await post('migrate', body, erin)).status).toBe(201)
   })
 

@@ -129,7 +129,7 @@ describe('signing in', () => {
     ]
     const faults = await Promise.all(words.map(async (text) => fakeFault(LOGIN_ANSWERS(text))))
     expect(faults.map(({ code }) => code)).toEqual(words.map(() => 'upstream_rejected'))
-    expect(faults.map(kindOf)).toEqual(['too_many_connections', 'throttled', 'sign_in', 'other'])
+    expect(faults.map(kindOf)).toEqual(['too_many_connections', 'throttled', 'sign_in', 'sign_in'])
     expect(faults[3]?.message).toContain('refused the user name or password')
   })
 

@@ -9,10 +9,12 @@ const loads: (() => Promise<unknown>)[] = []
 /**
  * A component that no screen shows at first, such as the content of a dialog. `useLoadLater` loads
  * its file, or else its first use.
+ * @param Fallback shown until then, with the same properties
  */
 export function loadLater<Props extends object>(
   name: string,
   load: () => Promise<ComponentType<Props>>,
+  Fallback?: ComponentType<Props>,
 ): ComponentType<Props> {
   let Loaded: ComponentType<Props> | null = null
   const prepare = async () => (Loaded ??= await loadScreen(name, load))
@@ -23,7 +25,7 @@ export function loadLater<Props extends object>(
     // The same component until it is removed, so that it keeps its state.
     const [Content] = useState(() => Loaded ?? Waiting)
     return (
-      <Suspense fallback={null}>
+      <Suspense fallback={Fallback ? <Fallback {...props} /> : null}>
         <Content {...props} />
       </Suspense>
     )

@@ -5,22 +5,29 @@ import { MODIFIER_KEY, Shortcut } from '../../ui/actions/shortcut.tsx'
 import classes from './command-palette.module.css'
 import { useShortcutSheet } from '../shortcut-sheet.tsx'
 import { loadLater } from '../load-later.tsx'
+import { PaletteField } from './palette-field.tsx'
+import type { PaletteSearchProps } from './palette-search.tsx'
 import { useFrameShortcuts } from '../use-frame-shortcuts.ts'
 import { palette as messages } from '../messages.ts'
 
 const PaletteSearch = loadLater(
   'the search',
   async () => (await import('./palette-search.tsx')).PaletteSearch,
+  ({ typed }: PaletteSearchProps) => (
+    <PaletteField onChange={({ currentTarget }) => (typed.current = currentTarget.value)} />
+  ),
 )
 
 /** The search button, its Ctrl-K or Cmd-K shortcut, and the shortcuts of every screen. */
 export function CommandPalette() {
   const dialog = useRef<HTMLDialogElement>(null)
   const [isOpen, setOpen] = useState(false)
+  const typed = useRef('')
   const { open: openSheet, sheet } = useShortcutSheet(useRef<HTMLDialogElement>(null))
 
   function openPalette(): void {
     if (document.querySelector('dialog[open]')) return
+    typed.current = ''
     setOpen(true)
     dialog.current?.showModal()
   }
@@ -38,7 +45,7 @@ export function CommandPalette() {
         </span>
       </button>
       <Dialog ref={dialog} label={messages.dialog} onClose={() => setOpen(false)}>
-        {isOpen && <PaletteSearch onDone={close} />}
+        {isOpen && <PaletteSearch typed={typed} onDone={close} />}
       </Dialog>
       {sheet}
     </>

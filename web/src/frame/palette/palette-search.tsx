@@ -1,18 +1,25 @@
 import { useNavigate } from '@tanstack/react-router'
-import { useId, useState, type KeyboardEvent } from 'react'
+import { useId, useState, type KeyboardEvent, type RefObject } from 'react'
 import { VisuallyHidden } from '../../ui/text/visually-hidden.tsx'
 import { Icon } from '../../ui/brand/icons.tsx'
 import { Shortcut } from '../../ui/actions/shortcut.tsx'
 import { findItems, type PaletteItem } from './palette-items.ts'
+import { PaletteField } from './palette-field.tsx'
 import classes from './palette-search.module.css'
 import { usePaletteItems } from './use-palette-items.ts'
 import { palette as messages } from '../messages.ts'
 
+export type PaletteSearchProps = {
+  /** What was typed before the search was loaded. */
+  typed: RefObject<string>
+  onDone: () => void
+}
+
 /** One field for everything: the name of a screen or an object, or a target to check. */
-export function PaletteSearch({ onDone }: { onDone: () => void }) {
+export function PaletteSearch({ typed, onDone }: PaletteSearchProps) {
   const navigate = useNavigate()
   const list = useId()
-  const [text, setText] = useState('')
+  const [text, setText] = useState(() => typed.current)
   const [at, setAt] = useState(0)
   const found = findItems(text, usePaletteItems(), {
     check: (name) => void navigate({ to: '/check', search: { q: name } }),
@@ -35,27 +42,19 @@ export function PaletteSearch({ onDone }: { onDone: () => void }) {
 
   return (
     <>
-      <div className={classes.field}>
-        <Icon name="search" />
-        <input
-          autoFocus
-          role="combobox"
-          aria-label={messages.label}
-          aria-expanded={found.length > 0}
-          aria-controls={list}
-          aria-activedescendant={found[at] && `${list}-${at}`}
-          aria-autocomplete="list"
-          placeholder={messages.placeholder}
-          autoComplete="off"
-          spellCheck={false}
-          value={text}
-          onChange={({ currentTarget }) => {
-            setText(currentTarget.value)
-            setAt(0)
-          }}
-          onKeyDown={press}
-        />
-      </div>
+      <PaletteField
+        role="combobox"
+        aria-expanded={found.length > 0}
+        aria-controls={list}
+        aria-activedescendant={found[at] && `${list}-${at}`}
+        aria-autocomplete="list"
+        value={text}
+        onChange={({ currentTarget }) => {
+          setText(currentTarget.value)
+          setAt(0)
+        }}
+        onKeyDown={press}
+      />
       <ul id={list} role="listbox" aria-label={messages.results} className={classes.finds}>
         {found.map((find, index) => (
           <li
