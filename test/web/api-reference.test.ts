@@ -130,7 +130,7 @@ describe('the fields', () => {
     const named = Object.fromEntries(fields.map((field) => [field.name, field]))
     expect(named['host']).toMatchObject({ isRequired: true, isOption: false })
     expect(named['host']?.unless).toBeUndefined()
-    expect(named['password']?.unless).toEqual(['accessToken'])
+    expect(named['password']?.unless).toEqual(['accessToken', 'credentialId'])
     expect(named['port']?.isRequired).toBe(false)
   })
   it('of other alternatives are named by what tells them apart', () => {

@@ -25,9 +25,9 @@ function AlertItem({ alert }: { alert: Alert }) {
   return (
     <li className={classes.alert}>
       <div className={classes.head}>
-        <h3>
+        <h2>
           <AlertTitle alert={alert} />
-        </h3>
+        </h2>
         <Muted>
           {topic ? <Link to={topic.to}>{topic.name}</Link> : kind} · <Ago at={at} />
         </Muted>

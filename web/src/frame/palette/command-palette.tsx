@@ -14,7 +14,10 @@ const PaletteSearch = loadLater(
   'the search',
   async () => (await import('./palette-search.tsx')).PaletteSearch,
   ({ typed }: PaletteSearchProps) => (
-    <PaletteField onChange={({ currentTarget }) => (typed.current = currentTarget.value)} />
+    <PaletteField
+      onChange={({ currentTarget }) => (typed.current.text = currentTarget.value)}
+      onKeyDown={({ key }) => (typed.current.isEntered = key === 'Enter')}
+    />
   ),
 )
 
@@ -22,12 +25,12 @@ const PaletteSearch = loadLater(
 export function CommandPalette() {
   const dialog = useRef<HTMLDialogElement>(null)
   const [isOpen, setOpen] = useState(false)
-  const typed = useRef('')
+  const typed = useRef({ text: '', isEntered: false })
   const { open: openSheet, sheet } = useShortcutSheet(useRef<HTMLDialogElement>(null))
 
   function openPalette(): void {
     if (document.querySelector('dialog[open]')) return
-    typed.current = ''
+    typed.current = { text: '', isEntered: false }
     setOpen(true)
     dialog.current?.showModal()
   }

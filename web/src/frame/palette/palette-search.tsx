@@ -1,5 +1,13 @@
 import { useNavigate } from '@tanstack/react-router'
-import { useId, useState, type KeyboardEvent, type RefObject } from 'react'
+import {
+  useEffect,
+  useEffectEvent,
+  useId,
+  useLayoutEffect,
+  useState,
+  type KeyboardEvent,
+  type RefObject,
+} from 'react'
 import { VisuallyHidden } from '../../ui/text/visually-hidden.tsx'
 import { Icon } from '../../ui/brand/icons.tsx'
 import { Shortcut } from '../../ui/actions/shortcut.tsx'
@@ -10,8 +18,8 @@ import { usePaletteItems } from './use-palette-items.ts'
 import { palette as messages } from '../messages.ts'
 
 export type PaletteSearchProps = {
-  /** What was typed before the search was loaded. */
-  typed: RefObject<string>
+  /** What was typed before the search was loaded, and whether Enter followed. */
+  typed: RefObject<{ text: string; isEntered: boolean }>
   onDone: () => void
 }
 
@@ -19,7 +27,13 @@ export type PaletteSearchProps = {
 export function PaletteSearch({ typed, onDone }: PaletteSearchProps) {
   const navigate = useNavigate()
   const list = useId()
-  const [text, setText] = useState(() => typed.current)
+  const [text, setText] = useState('')
+  const [isEntered, setEntered] = useState(false)
+  // In an effect: characters may be typed while this is rendered.
+  useLayoutEffect(() => {
+    setText(typed.current.text)
+    setEntered(typed.current.isEntered)
+  }, [typed])
   const [at, setAt] = useState(0)
   const found = findItems(text, usePaletteItems(), {
     check: (name) => void navigate({ to: '/check', search: { q: name } }),
@@ -31,6 +45,13 @@ export function PaletteSearch({ typed, onDone }: PaletteSearchProps) {
     onDone()
     find.open()
   }
+  const goEarly = useEffectEvent(() => {
+    setEntered(false)
+    go(found[at])
+  })
+  useEffect(() => {
+    if (isEntered) goEarly()
+  }, [isEntered])
   function press(event: KeyboardEvent): void {
     const last = found.length - 1
     const to = { ArrowDown: at >= last ? 0 : at + 1, ArrowUp: at <= 0 ? last : at - 1 }[event.key]
