@@ -65,10 +65,10 @@ describe('the settings of the digest', () => {
       const { page, complaints } = alice
       await page.goto('/alerts/digest')
       await page.getByLabel('Day').waitFor()
-      await page
-        .frameLocator('iframe')
-        .getByRole('heading', { level: 1, name: 'Weekly digest' })
-        .waitFor()
+      // A locator in the frame waits for ever when its page is replaced at the wrong moment.
+      const heading = () =>
+        page.frames()[1]?.evaluate<string>("document.querySelector('h1')?.textContent")
+      await expect.poll(heading).toBe('Weekly digest')
       expect(await faultsAtAllWidths(page, WIDTHS)).toEqual([])
       await page.getByRole('button', { name: 'Send now' }).click()
       await page.getByText('Digest sent.').waitFor()
