@@ -66,9 +66,9 @@ describe('the settings of the digest', () => {
       await page.goto('/alerts/digest')
       await page.getByLabel('Day').waitFor()
       // A locator in the frame waits for ever when its page is replaced at the wrong moment.
-      const heading = () =>
+      const title = () =>
         page.frames()[1]?.evaluate<string>("document.querySelector('h1')?.textContent")
-      await expect.poll(heading).toBe('Weekly digest')
+      await expect.poll(title).toBe('Weekly digest')
       expect(await faultsAtAllWidths(page, WIDTHS)).toEqual([])
       await page.getByRole('button', { name: 'Send now' }).click()
       await page.getByText('Digest sent.').waitFor()
