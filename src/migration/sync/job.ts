@@ -11,7 +11,7 @@ const CLAIMS_SECONDS = 540
 
 /**
  * The job of standing synchronizations: one instance at a time checks the mailboxes that are due,
- * every minute and when one is to be synchronized at once.
+ * every minute and whenever a synchronization starts.
  */
 export function syncJob(deps: CheckDeps): Job {
   return defineJob({

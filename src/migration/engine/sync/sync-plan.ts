@@ -17,7 +17,7 @@ type PlanDeps = { journal: Journal; folders: readonly string[] | 'all' }
 
 /**
  * Lists what changed at the source since the last pass. New messages are counted before missing
- * ones are listed, and once more after that: a message that a client moves meanwhile is then never
+ * ones are listed, and again afterwards: a message that a client moves meanwhile is then never
  * missing without being new.
  * @param folders as they were just listed
  * @throws ImapRefused, ImapLost

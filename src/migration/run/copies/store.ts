@@ -13,7 +13,7 @@ import type { Run } from '../store.ts'
 
 /**
  * The copy records of a folder, in the order in which they were added. Where many of them were
- * replaced, the others are stored anew, so that they need no more space however often flags change.
+ * replaced, the others are stored again, so that they need no more space however often flags change.
  */
 export async function readCopies(
   db: Kysely<DB>,
