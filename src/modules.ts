@@ -17,6 +17,7 @@ import { createDomainsModule } from './domains/module.ts'
 import type { AuthHooks } from './http/auth.ts'
 import { changeRoute } from './http/events/change-route.ts'
 import type { Capture } from './http/server.ts'
+import { overviewRoute } from './http/overview-route.ts'
 import { securityTxtRoute } from './http/security-txt.ts'
 import { siteRoutes } from './http/site.ts'
 import { isCredentialUsed } from './migration/consent/store.ts'
@@ -176,7 +177,10 @@ export async function createModules(
   })
   add({
     routes: {
-      account: (app, { reauthenticate }) => changeRoute(app, { reauthenticate, notifications }),
+      account(app, { reauthenticate }) {
+        changeRoute(app, { reauthenticate, notifications })
+        overviewRoute(app)
+      },
     },
   })
   add({
