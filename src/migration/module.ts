@@ -13,6 +13,10 @@ import { migrationJob, type MigrationJobDeps } from './jobs.ts'
 import { migrationRoutes } from './routes.ts'
 import { abandonedMigrationsJob, resumeAfterConsent } from './consent/resume.ts'
 import { ENCRYPTED_COLUMNS } from './submit.ts'
+import { deriveKey } from '../accounts/keys.ts'
+import { proofJob as createProofJob } from './proof/job.ts'
+import { proofKeyRoute, proofRoutes } from './proof/routes.ts'
+import { createProofKey } from './proof/signed-file.ts'
 import { DAY_SECONDS } from '../time.ts'
 import { SYNC_LIMITS } from './sync/limits.ts'
 import { syncJob } from './sync/job.ts'
@@ -44,6 +48,9 @@ const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
   },
 ]
 
+/** The purpose of the key that signs proofs. */
+export const PROOF_KEY = 'proofs of migrations'
+
 /** Creates the migration module: its jobs and its routes. */
 export function createMigrationModule({
   notifications,
@@ -52,15 +59,19 @@ export function createMigrationModule({
   const job = migrationJob({ ...deps, batchScheduler: () => scheduler })
   const scheduler = batchSchedulerJob({ ...deps, job })
   const sync = syncJob({ ...deps, job, batchScheduler: scheduler })
+  const proofJob = createProofJob(deps)
+  const proofKey = createProofKey(deriveKey(deps.secretKey, PROOF_KEY))
   return {
-    jobs: [job, scheduler, sync, abandonedMigrationsJob(deps)] as Job[],
+    jobs: [job, scheduler, sync, proofJob, abandonedMigrationsJob(deps)] as Job[],
     encryptedColumns: [...ENCRYPTED_COLUMNS, ...BATCH_ENCRYPTED_COLUMNS],
     futureTimestamps: FUTURE_TIMESTAMPS,
     routes: {
+      public: (app) => proofKeyRoute(app, { proofKey }),
       account: (app, context) => {
         migrationRoutes(app, { ...deps, ...context, job, notifications })
         syncRoutes(app, { ...deps, ...context, syncJob: sync })
         batchRoutes(app, { ...deps, ...context, scheduler, syncJob: sync, notifications })
+        proofRoutes(app, { ...deps, ...context, proofJob, proofKey })
       },
     } satisfies Routes<Pick<RouteContext, 'queue' | 'events' | 'reauthenticate'>>,
     /** Continues the migrations that waited for a credential, which was renewed. */

@@ -918,6 +918,21 @@ export interface MigrationPass {
   startedAt: Timestamp;
 }
 
+export interface MigrationProof {
+  document: string | null;
+  endedAt: Timestamp | null;
+  error: string | null;
+  level: string;
+  messagesRead: Generated<number>;
+  messagesTotal: number | null;
+  migrationId: string;
+  request: Generated<string>;
+  requestedAt: Generated<Timestamp>;
+  state: string;
+  verdict: string | null;
+  workspaceId: string;
+}
+
 export interface MigrationSecret {
   migrationId: string;
   sealed: string;
@@ -1288,6 +1303,7 @@ export interface DB {
   migrationError: MigrationError;
   migrationFolder: MigrationFolder;
   migrationPass: MigrationPass;
+  migrationProof: MigrationProof;
   migrationSecret: MigrationSecret;
   migrationSync: MigrationSync;
   monitoredAddress: MonitoredAddress;

@@ -19,6 +19,11 @@ import type { SlotLimits } from '../../src/migration/limits.ts'
 import { migrationRoutes } from '../../src/migration/routes.ts'
 import { syncJob } from '../../src/migration/sync/job.ts'
 import { syncRoutes } from '../../src/migration/sync/routes.ts'
+import { deriveKey } from '../../src/accounts/keys.ts'
+import { PROOF_KEY } from '../../src/migration/module.ts'
+import { proofJob } from '../../src/migration/proof/job.ts'
+import { proofKeyRoute, proofRoutes } from '../../src/migration/proof/routes.ts'
+import { createProofKey } from '../../src/migration/proof/signed-file.ts'
 import { createResolver } from '../../src/net/dns.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
@@ -71,7 +76,9 @@ export async function startMigrations(
   })
   const scheduler = batchSchedulerJob({ ...deps, concurrency, job })
   const sync = syncJob({ ...deps, job, batchScheduler: scheduler })
-  const jobs = [job, scheduler, sync] as Job[]
+  const proofs = proofJob(deps)
+  const proofKey = createProofKey(deriveKey(SECRET_KEY, PROOF_KEY))
+  const jobs = [job, scheduler, sync, proofs] as Job[]
   const queue = await openQueue({ pool, jobs, log })
   const worker = works ? startWorker({ queue, jobs, notifications, log }) : null
   const app = await createServer({
@@ -89,6 +96,8 @@ export async function startMigrations(
     job,
     scheduler,
     syncJob: sync,
+    proofJob: proofs,
+    proofKey,
     reauthenticate,
     events,
     notifications,
@@ -97,8 +106,10 @@ export async function startMigrations(
     migrationRoutes(scope, options)
     syncRoutes(scope, options)
     batchRoutes(scope, options)
+    proofRoutes(scope, options)
   }
-  addRoutes(app, authHooks, [{ account }], {})
+  const open = (scope: App) => proofKeyRoute(scope, options)
+  addRoutes(app, authHooks, [{ account, public: open }], {})
   const listener = await listenForTests(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
   const { url } = listener
 
