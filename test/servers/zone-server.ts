@@ -3,10 +3,16 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createResolver } from '../../src/net/dns.ts'
+import { createResolver, dataOf } from '../../src/net/dns.ts'
 import { startDns } from './dns.ts'
 
-export type ZoneServer = { address: string; port: number; close(): Promise<void> }
+export type ZoneServer = {
+  address: string
+  port: number
+  /** Replaces the contents of a zone, and waits until they are served. Its serial must grow. */
+  change(zone: string, text: string): Promise<void>
+  close(): Promise<void>
+}
 
 /**
  * NSD, a real authoritative server, on a free loopback port.
@@ -31,7 +37,27 @@ export async function startZoneServer(zones: Record<string, string>): Promise<Zo
     await stop()
     throw error
   }
-  return { address: '127.0.0.1', port, close: stop }
+  return {
+    address: '127.0.0.1',
+    port,
+    async change(zone, text) {
+      const before = await serialOf(zone, port)
+      writeFileSync(join(folder, `${zone}.zone`), text)
+      nsd.kill('SIGHUP')
+      for (const until = Date.now() + 10_000; (await serialOf(zone, port)) === before;) {
+        if (Date.now() > until) throw new Error(`nsd does not serve the new ${zone}`)
+        await new Promise((done) => setTimeout(done, 20))
+      }
+    },
+    close: stop,
+  }
+}
+
+async function serialOf(zone: string, port: number): Promise<number | undefined> {
+  const resolver = createResolver({ servers: [{ address: '127.0.0.1', port }], timeoutMs: 500 })
+  const answer = await resolver.query(zone, 'SOA')
+  resolver.close()
+  return dataOf(answer, 'SOA')[0]?.serial
 }
 
 function configuration(folder: string, port: number, zones: string[]): string {

@@ -8,6 +8,7 @@ import type { DB } from '../../store/tables.ts'
 import { openAccount, type AccountDeps, type AccountSecret } from '../accounts.ts'
 import { decryptPasswords } from '../batches/passwords.ts'
 import { notifyBatch } from '../batches/store.ts'
+import { wakeCutover } from '../cutover/job.ts'
 import { isOfServers } from '../engine/migrate.ts'
 import { findCopies, listDeletions } from '../run/copies/store.ts'
 import { loadFolders } from '../run/store.ts'
@@ -56,7 +57,8 @@ export function proofJob(deps: ProofJobDeps): Job<ProofData> {
       const proof = await claimProof(deps.db, migrationId)
       if (!proof) return
       const batchId = await runProof(proof, deps, signal, log.child({ migrationId }))
-      if (batchId !== null && deps.cutoverJob) await enqueue(deps.db, deps.cutoverJob(), {})
+      if (batchId !== null && deps.cutoverJob)
+        await wakeCutover(deps.db, batchId, { enqueue, job: deps.cutoverJob() })
     },
   })
 }

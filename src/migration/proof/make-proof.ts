@@ -119,7 +119,7 @@ async function addGroup(group: ReadGroup, found: Findings, deps: ProofDeps): Pro
   const explainers = histories.map((history) =>
     createMissingExplainer(history, (uid) => uids.has(uid)),
   )
-  for (const index of compared.onlySource) {
+  for (const index of compared.onlySource.toSorted((a, b) => a - b)) {
     const message = source.get(index)
     const origin = originOf(index)
     const key = keyOf(source, index)
