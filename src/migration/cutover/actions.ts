@@ -16,7 +16,7 @@ import {
   DEFAULT_TTL,
 } from './limits.ts'
 import { wakeCutover } from './job.ts'
-import type { NewCutover, StepConfirmation } from './shapes.ts'
+import type { NewCutover, CutoverConfirmation } from './shapes.ts'
 import { openStepOf, type StepName } from './steps.ts'
 import {
   closeStep,
@@ -88,7 +88,7 @@ export async function confirmStep(
   deps: CutoverDeps,
   name: BatchName,
   step: StepName,
-  { outcome = 'confirmed', note }: StepConfirmation,
+  { outcome = 'confirmed', note }: CutoverConfirmation,
   { accountId, name: person }: Person,
 ): Promise<void> {
   await changeCutover(deps, name, async (trx, cutover) => {

@@ -96,7 +96,7 @@ async function checkCutover(
     const before = await lockCutover(trx, id)
     if (!before || !batch) return
     const isAbandoned = ageOf(before.createdAt) > CUTOVER_LIMITS.maxDays * DAY_SECONDS
-    if (batch.finishedAt || isAbandoned) return await endCutover(trx, id, 'cancelled')
+    if (isAbandoned) return await endCutover(trx, id, 'cancelled')
     if (observation) await addDns(trx, before, observation)
     await advance(trx, id, { ...deps, enqueue })
     const now = (await lockCutover(trx, id)) ?? before

@@ -1,6 +1,4 @@
 import type { BatchProofCounts } from '../proof/store.ts'
-import { quietSince } from './advance.ts'
-import { ttlEverywhereAt } from './dns-facts.ts'
 import type { FinalPass, Watch } from './mailboxes/store.ts'
 import { hasHosts } from './mx.ts'
 import type { StepName } from './steps.ts'
@@ -24,11 +22,8 @@ const DESCRIPTIONS: Record<StepName, (found: Found) => OpenStep> = {
   ttl: ({ row }) => {
     const { dns, targetTtl, domain } = row
     if (dns === null) return automatic('The name servers are asked for the present TTL.')
-    const everywhereAt = ttlEverywhereAt(row)
-    if (everywhereAt)
-      return automatic(
-        `The TTL is low. Every resolver has it at ${everywhereAt.toISOString()}: wait until then.`,
-      )
+    if (row.ttlLowAt !== null)
+      return automatic('The TTL is low. Wait until every resolver has it.')
     if (dns.problem !== null) return action(dns.problem)
     const failed = dns.servers.find(({ problem }) => problem !== null)
     const high = dns.servers.filter(({ ttl }) => (ttl ?? 0) > targetTtl)
@@ -60,15 +55,16 @@ const DESCRIPTIONS: Record<StepName, (found: Found) => OpenStep> = {
       return action(
         `${mailboxes(watch.unwatched)} could not be looked at. Fix their problems, so that their old inboxes are watched.`,
       )
-    const since = quietSince(row)?.toISOString() ?? 'the switch'
     return automatic(
-      `No new message at the old servers since ${since}. ${row.quietHours} hours of silence are needed.`,
+      `Wait until the old servers have received no new message for ${hours(row.quietHours)}.`,
     )
   },
   final_pass: ({ row, finalPass: { active, done, failed, mailboxes: all } }) => {
     if (row.finalStartedAt === null) return action('Start the final pass of all mailboxes.')
     if (failed > 0 && active === 0)
-      return action(`${mailboxes(failed)} need attention. Fix their problems and retry them.`)
+      return action(
+        `${mailboxes(failed)} ${failed === 1 ? 'needs' : 'need'} attention. Fix the problems and retry.`,
+      )
     return automatic(`${done} of ${mailboxes(all)} are done.`)
   },
   proof: ({ proof: { waiting, done, failed, incomplete, mailboxes: all } }) => {
@@ -76,7 +72,7 @@ const DESCRIPTIONS: Record<StepName, (found: Found) => OpenStep> = {
     if (incomplete > 0)
       return action(`Messages of ${mailboxes(incomplete)} are missing at the destination.`)
     if (failed > 0) return action(`The proofs of ${mailboxes(failed)} could not be made.`)
-    return action(`${mailboxes(all - done)} have no proof. Request the proof of the batch.`)
+    return action(`${mailboxes(all - done)} without a proof. Request the proof of the batch.`)
   },
 }
 
@@ -85,4 +81,8 @@ const automatic = (advice: string): OpenStep => ({ needsAction: false, advice })
 
 function mailboxes(count: number): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? 'mailbox' : 'mailboxes'}`
+}
+
+function hours(count: number): string {
+  return `${count} ${count === 1 ? 'hour' : 'hours'}`
 }

@@ -13,7 +13,7 @@ import {
   startFinal,
   type CutoverDeps,
 } from './actions.ts'
-import { CutoverStepName, FoundCutover, NewCutover, StepConfirmation } from './shapes.ts'
+import { CutoverStepName, FoundCutover, NewCutover, CutoverConfirmation } from './shapes.ts'
 import { findShownCutover } from './view.ts'
 
 const tags = ['Migration batches']
@@ -74,7 +74,7 @@ export function cutoverRoutes(app: App, deps: CutoverDeps): void {
         operationId: 'confirmMigrationCutoverStep',
         tags,
         params: Type.Object({ id: Uuid, step: CutoverStepName }),
-        body: StepConfirmation,
+        body: CutoverConfirmation,
         response: responses(Success(FoundCutover)),
       },
     },

@@ -46,7 +46,7 @@ export const NewCutover = Type.Object(
 )
 export type NewCutover = Static<typeof NewCutover>
 
-export const StepConfirmation = Type.Object(
+export const CutoverConfirmation = Type.Object(
   {
     outcome: Type.Optional(
       Type.Enum(['confirmed', 'skipped'], {
@@ -62,7 +62,7 @@ export const StepConfirmation = Type.Object(
   },
   { examples: [{ note: 'Checked with dig at our provider.' }] },
 )
-export type StepConfirmation = Static<typeof StepConfirmation>
+export type CutoverConfirmation = Static<typeof CutoverConfirmation>
 
 export const CutoverStepName = Type.Enum([...STEPS])
 
@@ -163,4 +163,4 @@ export const Cutover = Type.Object({
 
 export const FoundCutover = Nullable(Cutover, { description: 'Null before a cut-over was created.' })
 
-nameComponents({ NewCutover, StepConfirmation, CutoverStep, MxAnswer, Cutover })
+nameComponents({ NewCutover, CutoverConfirmation, CutoverStep, MxAnswer, Cutover })

@@ -98,7 +98,9 @@ async function readAndCompare(
   const { db } = deps
   const progress = { messagesRead: 0, messagesTotal: null as number | null }
   const timer = setInterval(() => {
-    saveProofProgress(db, proof, progress).catch((error: unknown) => log.debug(messageOf(error)))
+    saveProofProgress(db, proof, progress)
+      .then(() => notifyMigration(db, row.workspaceId, row.id))
+      .catch((error: unknown) => log.debug(messageOf(error)))
   }, PROOF_LIMITS.progressMs)
   try {
     const secrets = secretsOf(row, subject, deps.secretKey)
