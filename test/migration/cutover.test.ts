@@ -33,7 +33,13 @@ ns2 A 127.0.0.1
 }
 
 describe('what is known about MX records', () => {
-  const none = { highestTtl: null, lastTtl: null, ttlLowAt: null, switchedAt: null, revertedAt: null }
+  const none = {
+    highestTtl: null,
+    lastTtl: null,
+    ttlLowAt: null,
+    switchedAt: null,
+    revertedAt: null,
+  }
   const expectation = { expectedMx: ['new.test'], targetTtl: 300 }
   const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute))
   const answers = (...servers: [host: string | null, ttl: number][]): MxObservation => {
@@ -171,18 +177,20 @@ describe('the cut-over of a domain', () => {
     const created = await call<Cutover>(`/${id}/cutover`, request)
     expect(created.status, created.error).toBe(201)
     expect((await call(`/${id}/cutover`, request)).status).toBe(409)
-    expect(await checked(id, { step: 'ttl', needsAction: true, dns: { ttl: 3600 } })).toMatchObject({
-      mx: ['mx.new.test'],
-      dns: {
-        zone: DOMAIN,
-        servers: [
-          { server: `ns1.${DOMAIN}`, hosts: ['mx.old.test'], ttl: 3600, isExpected: false },
-          { server: `ns2.${DOMAIN}`, hosts: ['mx.old.test'], ttl: 3600, isExpected: false },
-        ],
-        resolver: { hosts: ['mx.old.test'] },
-        ttlEverywhereAt: null,
+    expect(await checked(id, { step: 'ttl', needsAction: true, dns: { ttl: 3600 } })).toMatchObject(
+      {
+        mx: ['mx.new.test'],
+        dns: {
+          zone: DOMAIN,
+          servers: [
+            { server: `ns1.${DOMAIN}`, hosts: ['mx.old.test'], ttl: 3600, isExpected: false },
+            { server: `ns2.${DOMAIN}`, hosts: ['mx.old.test'], ttl: 3600, isExpected: false },
+          ],
+          resolver: { hosts: ['mx.old.test'] },
+          ttlEverywhereAt: null,
+        },
       },
-    })
+    )
 
     await zone.change(DOMAIN, zoneOf('mx.old.test', 60))
     const low = await checked(id, { step: 'ttl', needsAction: false, dns: { ttl: 60 } })
@@ -201,7 +209,9 @@ describe('the cut-over of a domain', () => {
     await fill(accountOn(from.port, users[0]), { INBOX: [{}] })
     await call(`/${id}/sync`, { everyMinutes: 30 }, 'PUT')
     await inSync(id, 2)
-    const watched = await checked(id, { quiet: { newMessages: 1, withNewMessages: 1, unwatched: 0 } })
+    const watched = await checked(id, {
+      quiet: { newMessages: 1, withNewMessages: 1, unwatched: 0 },
+    })
     expect(watched.quiet.mailboxes).toMatchObject([{ source: users[0], messages: 1 }])
     expect(watched.quiet.lastArrivalAt).toBe(watched.quiet.since)
 

@@ -28,12 +28,20 @@ describe('the comparison of two folders', () => {
   const listOf = (...rows: [bytes: string, id: string, flags?: string][]) => {
     const list = new MessageList()
     rows.forEach(([bytes, id, flags = ''], index) => {
-      const keys = { exact: sha256(bytes), loose: sha256(bytes.replaceAll('\r', '')), id: sha256(id) }
+      const keys = {
+        exact: sha256(bytes),
+        loose: sha256(bytes.replaceAll('\r', '')),
+        id: sha256(id),
+      }
       list.add({ uid: index + 1, size: bytes.length, date: 0, flags }, keys)
     })
     return list
   }
-  const compare = (source: MessageList, destination: MessageList, permanentFlags: string[] = []) => {
+  const compare = (
+    source: MessageList,
+    destination: MessageList,
+    permanentFlags: string[] = [],
+  ) => {
     const changes = new Map<string, number>()
     const found = compareFolder(source, destination, { level: 'full', permanentFlags }, changes)
     return { ...found, changes: Object.fromEntries(changes) }
@@ -187,7 +195,9 @@ describe('the proof of a migration', () => {
     ])
     expect([known.code, byServer.code, unknown.code, json.code]).toEqual([0, 0, 0, 0])
     expect(unknown.out).toContain('the signer is unknown')
-    expect(JSON.parse(json.out)).toMatchObject({ data: { signer: 'known', proof: { kind: 'mailbox' } } })
+    expect(JSON.parse(json.out)).toMatchObject({
+      data: { signer: 'known', proof: { kind: 'mailbox' } },
+    })
 
     const forged = { ...proof, missing: [], verdict: 'complete' }
     const other = createProofKey(Buffer.alloc(32, 7).toString('base64url'))

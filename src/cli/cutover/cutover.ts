@@ -39,7 +39,12 @@ const beginCommand = defineCommand({
       multiple: true,
       required: true,
     },
-    ttl: { value: 'SECONDS', summary: 'TTL before the switch', range: [30, 86_400], defaultText: '300' },
+    ttl: {
+      value: 'SECONDS',
+      summary: 'TTL before the switch',
+      range: [30, 86_400],
+      defaultText: '300',
+    },
     'quiet-hours': {
       value: 'HOURS',
       summary: 'hours without a new message at the old servers',

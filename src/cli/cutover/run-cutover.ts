@@ -103,7 +103,9 @@ function textOf({ domain, status, steps, advice, dns, quiet }: Cutover): string 
   const rows = steps.map(({ step, state, outcome, person, closedAt, note }) => [
     MARKS[state],
     STEP_TITLES[step],
-    state === 'done' ? [outcome, person && `by ${person}`, closedAt].filter(Boolean).join(' ') : state,
+    state === 'done'
+      ? [outcome, person && `by ${person}`, closedAt].filter(Boolean).join(' ')
+      : state,
     note ?? '',
   ])
   const seen = [

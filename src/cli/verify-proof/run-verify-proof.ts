@@ -19,7 +19,11 @@ type VerifyFlags = { key?: string | undefined; server?: string | undefined }
  * Verifies a proof and prints what it says.
  * @returns the exit code: 0 valid, 1 changed, cut, or signed by another key
  */
-export async function verifyProof(file: string, flags: VerifyFlags, json: boolean): Promise<number> {
+export async function verifyProof(
+  file: string,
+  flags: VerifyFlags,
+  json: boolean,
+): Promise<number> {
   if (flags.key !== undefined && flags.server !== undefined)
     throw new UsageError('Give either --key or --server.')
   const bytes = await readProof(file)
@@ -69,7 +73,13 @@ async function expectedKey({ key, server }: VerifyFlags): Promise<string | null>
 function print(verified: VerifiedFile, isKnown: boolean, json: boolean): void {
   const { document, digest, publicKey, fingerprint } = verified
   if (json) {
-    const data = { signer: isKnown ? 'known' : 'unknown', publicKey, fingerprint, digest, proof: document }
+    const data = {
+      signer: isKnown ? 'known' : 'unknown',
+      publicKey,
+      fingerprint,
+      digest,
+      proof: document,
+    }
     console.log(JSON.stringify({ success: true, data }))
     return
   }
@@ -81,7 +91,9 @@ function print(verified: VerifiedFile, isKnown: boolean, json: boolean): void {
         'that the service shows, or give --key or --server.',
       ]
   console.log(lines.join('\n'))
-  console.log(table([['Key', fingerprint], ['Document', `SHA-256 ${digest}`], ...factsOf(document)]))
+  console.log(
+    table([['Key', fingerprint], ['Document', `SHA-256 ${digest}`], ...factsOf(document)]),
+  )
   const tone = document.verdict === 'incomplete' ? 'red' : 'green'
   console.log(paint(tone, VERDICT_TEXTS[document.verdict]))
 }

@@ -10,11 +10,7 @@ import { changeBatch, type BatchDeps, type BatchName } from '../batches/actions.
 import { setSyncOf } from '../batches/sync.ts'
 import type { ProofData } from '../proof/job.ts'
 import { afterStep, advance } from './advance.ts'
-import {
-  DEFAULT_QUIET_HOURS,
-  DEFAULT_SYNC_MINUTES,
-  DEFAULT_TTL,
-} from './limits.ts'
+import { DEFAULT_QUIET_HOURS, DEFAULT_SYNC_MINUTES, DEFAULT_TTL } from './limits.ts'
 import { wakeCutover } from './job.ts'
 import type { NewCutover, CutoverConfirmation } from './shapes.ts'
 import { openStepOf, type StepName } from './steps.ts'

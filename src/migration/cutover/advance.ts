@@ -13,7 +13,14 @@ import { ttlEverywhereAt } from './dns-facts.ts'
 import { readFinalPass, readWatch } from './mailboxes/store.ts'
 import { hasHosts } from './mx.ts'
 import { openStepOf, type StepName } from './steps.ts'
-import { closeStep, endCutover, listSteps, lockCutover, markSwitched, type CutoverRow } from './store.ts'
+import {
+  closeStep,
+  endCutover,
+  listSteps,
+  lockCutover,
+  markSwitched,
+  type CutoverRow,
+} from './store.ts'
 
 export type AdvanceDeps = {
   enqueue: Enqueue
@@ -76,11 +83,7 @@ export function quietSince({
 }
 
 /** Closes the steps that are done, one after the other, and does what comes after them. */
-export async function advance(
-  trx: Transaction<DB>,
-  id: string,
-  deps: AdvanceDeps,
-): Promise<void> {
+export async function advance(trx: Transaction<DB>, id: string, deps: AdvanceDeps): Promise<void> {
   for (;;) {
     const cutover = await lockCutover(trx, id)
     if (!cutover) return

@@ -119,7 +119,11 @@ async function alertToReversal(
   { before, now, batch }: Subject,
 ): Promise<void> {
   const about = {
-    ...aboutCutover(now, batch, `cutover.mx ${now.id} ${(now.revertedAt ?? before.revertedAt)?.getTime()}`),
+    ...aboutCutover(
+      now,
+      batch,
+      `cutover.mx ${now.id} ${(now.revertedAt ?? before.revertedAt)?.getTime()}`,
+    ),
     incident: incidentOf(now, 'reverted'),
   }
   if (now.revertedAt !== null)

@@ -38,8 +38,7 @@ export function addObservation(
     ...before,
     ttlLowAt: isHigh ? null : (facts.ttlLowAt ?? (isLow ? now : null)),
     switchedAt: facts.switchedAt ?? (isSwitched ? now : null),
-    revertedAt:
-      facts.switchedAt === null || !isReverted ? null : (facts.revertedAt ?? now),
+    revertedAt: facts.switchedAt === null || !isReverted ? null : (facts.revertedAt ?? now),
   }
 }
 

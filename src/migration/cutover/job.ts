@@ -44,7 +44,7 @@ export function cutoverJob(deps: CutoverJobDeps): Job {
     schedule: '* * * * *',
     deadline: DEADLINE_SECONDS,
     async run(_data, { enqueue, log, signal }) {
-      for (let checked = 0; checked < CUTOVER_LIMITS.checksPerRun && !signal.aborted; ) {
+      for (let checked = 0; checked < CUTOVER_LIMITS.checksPerRun && !signal.aborted;) {
         const claimedAt = new Date()
         const due = await claimDueCutovers(deps.db, CUTOVER_LIMITS.checksAtOnce)
         if (due.length === 0) return

@@ -47,8 +47,7 @@ export async function observeMx(
 }
 
 function answerOf(server: string, answer: DnsAnswer | null, told?: string | null): MxAnswer {
-  const problem =
-    told ?? (answer?.status === 'FAILED' ? `No answer (${answer.failure}).` : null)
+  const problem = told ?? (answer?.status === 'FAILED' ? `No answer (${answer.failure}).` : null)
   if (answer === null || problem !== null || answer.status === 'FAILED')
     return { server, hosts: [], ttl: null, problem }
   const hosts = dataOf(answer, 'MX')

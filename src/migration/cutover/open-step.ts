@@ -22,8 +22,7 @@ const DESCRIPTIONS: Record<StepName, (found: Found) => OpenStep> = {
   ttl: ({ row }) => {
     const { dns, targetTtl, domain } = row
     if (dns === null) return automatic('The name servers are asked for the present TTL.')
-    if (row.ttlLowAt !== null)
-      return automatic('The TTL is low. Wait until every resolver has it.')
+    if (row.ttlLowAt !== null) return automatic('The TTL is low. Wait until every resolver has it.')
     if (dns.problem !== null) return action(dns.problem)
     const failed = dns.servers.find(({ problem }) => problem !== null)
     const high = dns.servers.filter(({ ttl }) => (ttl ?? 0) > targetTtl)

@@ -31,7 +31,8 @@ export function cutoverRoutes(app: App, deps: CutoverDeps): void {
     {
       schema: {
         summary: 'Get the cut-over of a batch',
-        description: 'Its steps, what was seen in each, and what is open; null before there is one.',
+        description:
+          'Its steps, what was seen in each, and what is open; null before there is one.',
         operationId: 'getMigrationCutover',
         tags,
         params,

@@ -2,12 +2,7 @@ import { Type, type Static } from 'typebox'
 import { nameComponents, Nullable, Timestamp, Uuid } from '../../http/schema.ts'
 import { PLAIN } from '../shapes.ts'
 import { PROOF_LEVELS } from '../proof/document.ts'
-import {
-  CUTOVER_LIMITS,
-  DEFAULT_QUIET_HOURS,
-  DEFAULT_SYNC_MINUTES,
-  DEFAULT_TTL,
-} from './limits.ts'
+import { CUTOVER_LIMITS, DEFAULT_QUIET_HOURS, DEFAULT_SYNC_MINUTES, DEFAULT_TTL } from './limits.ts'
 import { OUTCOMES, STEPS } from './steps.ts'
 
 const Host = Type.String({ minLength: 1, maxLength: 255 })
@@ -161,6 +156,8 @@ export const Cutover = Type.Object({
   endedAt: Nullable(Timestamp),
 })
 
-export const FoundCutover = Nullable(Cutover, { description: 'Null before a cut-over was created.' })
+export const FoundCutover = Nullable(Cutover, {
+  description: 'Null before a cut-over was created.',
+})
 
 nameComponents({ NewCutover, CutoverConfirmation, CutoverStep, MxAnswer, Cutover })

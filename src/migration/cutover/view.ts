@@ -19,10 +19,12 @@ async function showCutover(db: Db, row: CutoverRow) {
   const steps = await listSteps(db, row.id)
   const watch = await readWatch(db, row)
   const { late: _late, ...finalPass } = await readFinalPass(db, row)
-  const { requested: _, requestedAt: _at, endedAt: _end, ...proof } = await countBatchProofs(
-    db,
-    row.batchId,
-  )
+  const {
+    requested: _,
+    requestedAt: _at,
+    endedAt: _end,
+    ...proof
+  } = await countBatchProofs(db, row.batchId)
   const open = row.endedAt === null ? openStepOf(steps) : null
   const found = { row, watch, finalPass, proof }
   const described = open && describeOpenStep(open.step, found)

@@ -19,7 +19,8 @@ export function findContradiction(document: ProofDocument): string | null {
       : [totalsOfMailboxes(document.mailboxes), verdictOfBatch(document.mailboxes)]
   if (!isDeepStrictEqual(totals, document.totals))
     return 'The totals of the proof do not follow from its parts.'
-  if (verdict !== document.verdict) return 'The verdict of the proof does not follow from its parts.'
+  if (verdict !== document.verdict)
+    return 'The verdict of the proof does not follow from its parts.'
   return document.kind === 'mailbox' ? findFolderContradiction(document) : null
 }
 

@@ -29,7 +29,10 @@ export function compareFolder(
   for (const pair of pairs)
     for (const change of changesOf(pair, source, destination, level, isStorable))
       changes.set(change, (changes.get(change) ?? 0) + 1)
-  const keptIndexes = inOrder(destination, pairs.map((pair) => pair.destination))
+  const keptIndexes = inOrder(
+    destination,
+    pairs.map((pair) => pair.destination),
+  )
   return {
     source: source.sum(source.sorted()),
     kept: destination.sum(keptIndexes),

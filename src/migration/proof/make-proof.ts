@@ -96,9 +96,7 @@ export async function makeProof(deps: ProofDeps): Promise<MailboxProof> {
 async function addGroup(group: ReadGroup, found: Findings, deps: ProofDeps): Promise<void> {
   const { destination, sources, target } = group
   const { messages: source, originOf } = joinSources(sources)
-  const histories = await Promise.all(
-    sources.map(async ({ folder }) => deps.historyOf(folder)),
-  )
+  const histories = await Promise.all(sources.map(async ({ folder }) => deps.historyOf(folder)))
   const compared = compareFolder(source, target.messages, { ...deps, ...target }, found.changes)
   const unreadable = sources.flatMap(({ unreadable: uids, folder }) =>
     uids.map((uid) => ({ uid, folder })),
@@ -178,10 +176,7 @@ function joinSources(sources: ReadGroup['sources']) {
 
 /** Messages that somebody moved at the destination are in another folder. */
 function findElsewhere(found: Findings): void {
-  const waiting = Map.groupBy(
-    found.additional.slice(0, PROOF_LIMITS.maxUnpaired),
-    ({ key }) => key,
-  )
+  const waiting = Map.groupBy(found.additional.slice(0, PROOF_LIMITS.maxUnpaired), ({ key }) => key)
   const before = found.missing.length
   found.missing = found.missing.filter(({ key, at }) => {
     const other = waiting.get(key)?.shift()

@@ -44,7 +44,8 @@ export class MessageList {
   add({ uid, size, date, flags }: ListedMessage, keys: MessageKeys): void {
     const at = this.count * ROW_BYTES
     if (at === this.#keys.length) this.#keys = Buffer.concat([this.#keys], 2 * at)
-    for (const name of Object.keys(OFFSETS) as KeyName[]) keys[name].copy(this.#keys, at + OFFSETS[name])
+    for (const name of Object.keys(OFFSETS) as KeyName[])
+      keys[name].copy(this.#keys, at + OFFSETS[name])
     const text = this.#texts.get(flags) ?? flags
     this.#texts.set(text, text)
     this.#uids.push(uid)

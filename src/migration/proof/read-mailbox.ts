@@ -122,7 +122,8 @@ async function* readGroups(
       const side = await readSide(() => pair.sourceFolder(pathAsListed), retried, level, onRead)
       sources.push({ ...side, folder: path })
     }
-    const name = destination === null ? null : (names.get(destination) ?? encodeMailbox(destination))
+    const name =
+      destination === null ? null : (names.get(destination) ?? encodeMailbox(destination))
     const target =
       name === null
         ? NOTHING

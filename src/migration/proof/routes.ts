@@ -96,7 +96,8 @@ function mailboxRoutes(app: App, deps: ProofRoutesDeps): void {
       const { id } = request.params
       await requireMigration(db, nameOf(request, id))
       const document = await findDocument(db, id)
-      if (document === null) throw new Fault('not_found', 'No proof of this migration was made yet.')
+      if (document === null)
+        throw new Fault('not_found', 'No proof of this migration was made yet.')
       return sendFile(reply, `proof-${id}`, signFile(document, proofKey))
     },
   )
@@ -128,7 +129,8 @@ function batchRoutes(app: App, deps: ProofRoutesDeps): void {
       config: { limit: 'imports' },
       schema: {
         summary: 'Request the proofs of all mailboxes of a batch',
-        description: 'Reads the messages of both servers again and compares them, mailbox by mailbox.',
+        description:
+          'Reads the messages of both servers again and compares them, mailbox by mailbox.',
         operationId: 'requestMigrationBatchProof',
         tags,
         params,

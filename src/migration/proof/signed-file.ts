@@ -72,7 +72,10 @@ export function verifyFile(bytes: Buffer): VerifiedFile {
   const signed = end === -1 ? null : parse<Signature>(second)
   if (document === null || signed === null || !second.toString('latin1').endsWith('}\n'))
     throw refused('The file is incomplete: its end is missing. Download it again.')
-  const [key, signature] = [decode(signed.publicKey, KEY_BYTES), decode(signed.signature, SIGNATURE_BYTES)]
+  const [key, signature] = [
+    decode(signed.publicKey, KEY_BYTES),
+    decode(signed.signature, SIGNATURE_BYTES),
+  ]
   if (signed.algorithm !== 'Ed25519' || !key || !signature)
     throw refused('The signature of the file is not readable. It was changed.')
   const publicKey = createPublicKey({

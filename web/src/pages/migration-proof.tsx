@@ -13,7 +13,13 @@ import {
   type MigrationProof,
 } from '../migrations/proof/api.ts'
 import { proof as messages } from '../migrations/proof/messages.ts'
-import { Reasons, sentenceOf, Sums, Verdict, VerifySection } from '../migrations/proof/proof-parts.tsx'
+import {
+  Reasons,
+  sentenceOf,
+  Sums,
+  Verdict,
+  VerifySection,
+} from '../migrations/proof/proof-parts.tsx'
 import { RequestForm, type Level } from '../migrations/proof/request-form.tsx'
 import { DownloadLink } from '../ui/actions/button.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
@@ -86,7 +92,11 @@ function Content({ migration, found }: ContentProps) {
   )
 }
 
-function State({ found: { state, error, messagesRead, messagesTotal } }: { found: MigrationProof }) {
+function State({
+  found: { state, error, messagesRead, messagesTotal },
+}: {
+  found: MigrationProof
+}) {
   if (state === 'failed' && error !== null)
     return (
       <div role="alert">
@@ -209,16 +219,18 @@ function Folders({ folders }: Pick<MailboxProof, 'folders'>) {
         messages.additional,
       ]}
     >
-      {folders.map(({ destination, sources, source, kept, elsewhere, missing: lost, additional }) => (
-        <tr key={destination ?? sources[0]?.folder}>
-          <th scope="row">{destination ?? sources.map(({ folder }) => folder).join(', ')}</th>
-          <td>{numberText(source.messages)}</td>
-          <td>{numberText(kept.messages)}</td>
-          <td>{numberText(elsewhere)}</td>
-          <td>{numberText(lost)}</td>
-          <td>{numberText(additional.messages)}</td>
-        </tr>
-      ))}
+      {folders.map(
+        ({ destination, sources, source, kept, elsewhere, missing: lost, additional }) => (
+          <tr key={destination ?? sources[0]?.folder}>
+            <th scope="row">{destination ?? sources.map(({ folder }) => folder).join(', ')}</th>
+            <td>{numberText(source.messages)}</td>
+            <td>{numberText(kept.messages)}</td>
+            <td>{numberText(elsewhere)}</td>
+            <td>{numberText(lost)}</td>
+            <td>{numberText(additional.messages)}</td>
+          </tr>
+        ),
+      )}
     </Table>
   )
 }

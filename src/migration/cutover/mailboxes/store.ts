@@ -80,7 +80,9 @@ export async function listReceiving(
   const { rows } = await sql<ReceivingMailbox>`
     select m.id, m.source ->> 'user' as source, n.messages, n.last_arrival_at
     from migration_cutover_mailbox n join batch_mailbox m on m.id = n.mailbox_id
-    where n.cutover_id = ${cutoverId} order by n.last_arrival_at desc, m.id limit ${limit}`.execute(db)
+    where n.cutover_id = ${cutoverId} order by n.last_arrival_at desc, m.id limit ${limit}`.execute(
+    db,
+  )
   return rows
 }
 

@@ -33,12 +33,7 @@ export function BeginForm({ batchId, summary }: { batchId: string; summary: stri
             placeholder="example.com"
             spellCheck={false}
           />
-          <TextField
-            name="ttl"
-            label={messages.ttl}
-            inputMode="numeric"
-            defaultValue="300"
-          />
+          <TextField name="ttl" label={messages.ttl} inputMode="numeric" defaultValue="300" />
           <TextField
             name="quietHours"
             label={messages.quietHours}

@@ -27,7 +27,10 @@ function TtlEvidence({ of: { dns } }: { of: Cutover }) {
         facts={[
           [messages.ttlBefore, dns.ttlBefore !== null && messages.seconds(dns.ttlBefore)],
           [messages.ttlLow, dns.ttlLowAt && <Ago key="low" at={dns.ttlLowAt} />],
-          [messages.ttlEverywhere, dns.ttlEverywhereAt && <When key="all" at={dns.ttlEverywhereAt} />],
+          [
+            messages.ttlEverywhere,
+            dns.ttlEverywhereAt && <When key="all" at={dns.ttlEverywhereAt} />,
+          ],
         ]}
       />
       <Answers dns={dns} />
@@ -100,8 +103,14 @@ function QuietEvidence({ of: { quiet } }: { of: Cutover }) {
             messages.newMessages,
             messages.newMessagesText(quiet.newMessages, quiet.withNewMessages),
           ],
-          [messages.lastArrival, quiet.lastArrivalAt && <Ago key="last" at={quiet.lastArrivalAt} />],
-          [messages.watchedUntil, quiet.watchedUntil && <Ago key="until" at={quiet.watchedUntil} />],
+          [
+            messages.lastArrival,
+            quiet.lastArrivalAt && <Ago key="last" at={quiet.lastArrivalAt} />,
+          ],
+          [
+            messages.watchedUntil,
+            quiet.watchedUntil && <Ago key="until" at={quiet.watchedUntil} />,
+          ],
           [messages.unwatched, quiet.unwatched > 0 && messages.mailboxes(quiet.unwatched)],
         ]}
       />

@@ -83,10 +83,7 @@ export function VerifySection({ file, proofKey }: { file: string; proofKey: Proo
     <Section title={messages.verify}>
       <Stack>
         <Muted>{messages.verifyText}</Muted>
-        <Snippet
-          what={messages.verify}
-          text={messages.verifyCommand(file, proofKey.fingerprint)}
-        />
+        <Snippet what={messages.verify} text={messages.verifyCommand(file, proofKey.fingerprint)} />
       </Stack>
     </Section>
   )
