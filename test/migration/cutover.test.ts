@@ -11,10 +11,13 @@ import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { startZoneServer, type ZoneServer } from '../servers/zone-server.ts'
-import { accountOn, contents, fill, read } from './mailbox.ts'
+import { accountOn, contents, fill, inside, read } from './mailbox.ts'
 import { startMigrations, type MigrationTest, type Person } from './module.ts'
 
 type Cutover = Static<typeof CutoverShape>
+
+/** Dovecot delays sign-ins after rejected ones, for all users of an address. */
+const NO_PENALTY = 'service anvil {\n  unix_listener anvil-auth-penalty {\n    mode = 0\n  }\n}'
 
 const DOMAIN = 'company.test'
 let serial = 0
@@ -97,7 +100,7 @@ describe('the cut-over of a domain', () => {
   beforeAll(async () => {
     ;[from, to, zone, fresh] = await Promise.all([
       startDovecot(),
-      startDovecot(),
+      startDovecot({ extra: NO_PENALTY }),
       startZoneServer({ [DOMAIN]: zoneOf('mx.old.test', 3600) }),
       freshDatabase(),
     ])
@@ -292,6 +295,9 @@ describe('the cut-over of a domain', () => {
     await inSync(id, 2)
     await checked(id, { step: 'final_pass', needsAction: true })
     await to.addUser(users[0] ?? '', 'another password')
+    await vi.waitFor(async () =>
+      expect(inside(accountOn(to.port, users[0]), async () => {})).rejects.toThrow(),
+    )
     await call(`/${id}/cutover/final-pass`, undefined, 'POST')
     const failed = await vi.waitFor(
       async () => {

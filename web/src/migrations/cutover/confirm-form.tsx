@@ -15,7 +15,7 @@ export function ConfirmForm({ batchId, step }: { batchId: string; step: StepName
         {...access}
         kind="plain"
         submit={messages.confirm}
-        check={({ note }) => (note?.trim() ? {} : { note: messages.needed })}
+        check={missing}
         onSubmit={async ({ note = '', outcome }) => {
           await cutovers.confirm(batchId, step, {
             outcome: outcome === 'skipped' ? 'skipped' : 'confirmed',
@@ -38,4 +38,8 @@ export function ConfirmForm({ batchId, step }: { batchId: string; step: StepName
       </Form>
     </Disclosure>
   )
+}
+
+function missing({ note }: Record<string, string>): Record<string, string> {
+  return note?.trim() ? {} : { note: messages.needed }
 }
