@@ -43,7 +43,7 @@ export type ProofJobDeps = AccountDeps & {
   cutoverJob?: () => Job
 }
 
-/** Makes requested proofs, two at a time in the whole installation; workspaces take turns. */
+/** Makes requested proofs, four at a time in the whole installation; workspaces take turns. */
 export function proofJob(deps: ProofJobDeps): Job<ProofData> {
   return defineJob({
     name: 'migration.proof',

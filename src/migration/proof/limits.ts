@@ -1,7 +1,7 @@
 /** Limits of proofs. */
 export const PROOF_LIMITS = {
   /** Proofs that are made at once over all instances. */
-  concurrency: 2,
+  concurrency: 4,
   /** Seconds for one proof. */
   deadlineSeconds: 12 * 60 * 60,
   /** Missing messages that a proof names. Further ones are counted. */
