@@ -112,10 +112,16 @@ describe('the cut-over of a domain', () => {
     await Promise.all([from.stop(), to.stop(), zone.close(), fresh.drop()])
   })
 
-  async function call<T>(path: string, body?: unknown, method?: string, { token } = alice) {
+  type Answer<T> = { data: T; error: string; status: number }
+  async function call<T>(
+    path: string,
+    body?: unknown,
+    method?: string,
+    { token } = alice,
+  ): Promise<Answer<T>> {
     const asked = { token, ...(body !== undefined && { body }), ...(method && { method }) }
     const response = await portreeve.request(`batches${path}`, asked)
-    const answer = (await response.json()) as { data: T; error: string }
+    const answer = (await response.json()) as Answer<T>
     return { ...answer, status: response.status }
   }
   /** A batch of two new mailboxes that are in sync. */

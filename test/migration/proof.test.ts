@@ -111,9 +111,10 @@ describe('the proof of a migration', () => {
     user,
     password: 'secret',
   })
-  async function call<T>(path: string, body?: unknown, { token } = alice) {
+  type Answer<T> = { data: T; error: string; status: number }
+  async function call<T>(path: string, body?: unknown, { token } = alice): Promise<Answer<T>> {
     const response = await portreeve.request(path, { token, ...(body !== undefined && { body }) })
-    const answer = (await response.json()) as { error: string; data: T }
+    const answer = (await response.json()) as Answer<T>
     return { ...answer, status: response.status }
   }
   /** Copies folders of a new user, and returns the migration. */

@@ -58,8 +58,9 @@ async function showCutover(db: Db, row: CutoverRow) {
 }
 
 function presentStep(step: StepRow, open: StepRow | null) {
-  const state = step.closedAt !== null ? 'done' : step === open ? 'open' : 'waiting'
-  return { ...step, state: state as 'done' | 'open' | 'waiting' }
+  const state: 'done' | 'open' | 'waiting' =
+    step.closedAt !== null ? 'done' : step === open ? 'open' : 'waiting'
+  return { ...step, state }
 }
 
 function presentDns(row: CutoverRow) {

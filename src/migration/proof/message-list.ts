@@ -71,7 +71,7 @@ export class MessageList {
 
   /** The indexes in the order of the exact keys; equal messages by date and UID. */
   sorted(): number[] {
-    return Array.from(this.#uids, (_, index) => index).sort(
+    return Array.from(this.#uids, (_, index) => index).toSorted(
       (a, b) =>
         this.compareExact(a, this, b) ||
         (this.#dates[a] ?? 0) - (this.#dates[b] ?? 0) ||

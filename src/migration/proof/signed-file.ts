@@ -66,10 +66,10 @@ export type VerifiedFile = {
 export function verifyFile(bytes: Buffer): VerifiedFile {
   const end = bytes.indexOf('\n')
   const [first, second] = [bytes.subarray(0, end + 1), bytes.subarray(end + 1)]
-  const document = parse<ProofDocument>(end === -1 ? bytes : first)
+  const document = parse(end === -1 ? bytes : first) as ProofDocument | null
   if (document?.format !== PROOF_FORMAT && !looksLikeProof(bytes))
     throw refused('The file is not a proof of Portreeve.')
-  const signed = end === -1 ? null : parse<Signature>(second)
+  const signed = end === -1 ? null : (parse(second) as Signature | null)
   if (document === null || signed === null || !second.toString('latin1').endsWith('}\n'))
     throw refused('The file is incomplete: its end is missing. Download it again.')
   const [key, signature] = [
@@ -100,10 +100,10 @@ function looksLikeProof(bytes: Buffer): boolean {
   return bytes.toString('latin1', 0, 64).startsWith(`{"format":"${PROOF_FORMAT}"`)
 }
 
-function parse<T>(bytes: Buffer): T | null {
+function parse(bytes: Buffer): object | null {
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'))
-    return typeof value === 'object' ? (value as T) : null
+    return typeof value === 'object' ? value : null
   } catch {
     return null
   }

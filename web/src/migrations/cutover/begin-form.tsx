@@ -37,7 +37,6 @@ export function BeginForm({ batchId, summary }: { batchId: string; summary: stri
           <TextField
             name="quietHours"
             label={messages.quietHours}
-            hint={messages.quietHoursHint}
             inputMode="numeric"
             defaultValue="120"
           />
