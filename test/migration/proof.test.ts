@@ -67,16 +67,18 @@ describe('the comparison of two folders', () => {
       ['whole', '2', '\\seen'],
       ['same', '3', '\\flagged junk'],
       ['gone', '4'],
+      ['a long text', '6'],
     )
     const destination = listOf(
       ['line\r\n', '1', '\\seen'],
       ['whole and more', '2', '\\seen'],
       ['same', '3'],
       ['new', '5'],
+      ['a long', '6'],
     )
     const permanent = ['\\Seen', '\\Flagged', 'junk']
     expect(compare(source, destination, permanent)).toMatchObject({
-      changes: { line_ends: 1, content: 1, flags: 1, flags_not_permitted: 1 },
+      changes: { line_ends: 1, content: 1, shortened: 1, flags: 1, flags_not_permitted: 1 },
       onlySource: [3],
       onlyDestination: [3],
     })

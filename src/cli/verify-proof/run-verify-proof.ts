@@ -35,7 +35,7 @@ export async function verifyProof(
         'invalid_request',
         `The file was signed with another key: ${verified.fingerprint}.`,
       )
-    const contradiction = findContradiction(verified.document)
+    const contradiction = contradictionIn(verified)
     if (contradiction !== null) throw new Fault('invalid_request', contradiction)
     print(verified, expected !== null, json)
     return 0
@@ -44,6 +44,17 @@ export async function verifyProof(
     if (json) console.log(JSON.stringify({ success: false, error: error.message }))
     else console.error(paint('red', error.message, process.stderr))
     return 1
+  }
+}
+
+/** Anybody can sign a file, whatever it contains. */
+function contradictionIn({ document }: VerifiedFile): string | null {
+  try {
+    factsOf(document)
+    return findContradiction(document)
+  } catch (error) {
+    if (error instanceof TypeError) return 'The file does not have the contents of a proof.'
+    throw error
   }
 }
 

@@ -54,9 +54,10 @@ function* changesOf(
   level: ProofLevel,
   isStorable: (flag: string) => boolean,
 ): Generator<string> {
-  if (by === 'loose' && level === 'full') yield 'line_ends'
-  else if (by !== 'exact') yield level === 'full' ? 'content' : 'size'
   const [sent, stored] = [ours.get(source), theirs.get(destination)]
+  if (by === 'loose' && level === 'full') yield 'line_ends'
+  else if (by !== 'exact' && level === 'headers') yield 'size'
+  else if (by !== 'exact') yield stored.size < sent.size ? 'shortened' : 'content'
   if (sent.date !== null && stored.date !== null && Math.abs(sent.date - stored.date) >= 1_000)
     yield 'date'
   if (sent.flags === stored.flags) return

@@ -178,12 +178,16 @@ export function isAccepted(reason: string): boolean {
   return ACCEPTED_REASONS.includes(reason)
 }
 
+/** A change with which a part of a message is lost. */
+const LOSING_CHANGE = 'shortened'
+
 /** The verdict of a mailbox follows from what is missing and what changed. */
 export function verdictOfMailbox({
   missing,
   changes,
 }: Pick<MailboxProof, 'missing' | 'changes'>): Verdict {
   if (missing.some(({ reason }) => !isAccepted(reason))) return 'incomplete'
+  if (changes.some(({ reason }) => reason === LOSING_CHANGE)) return 'incomplete'
   return missing.length + changes.length === 0 ? 'identical' : 'complete'
 }
 

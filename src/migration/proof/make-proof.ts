@@ -40,12 +40,15 @@ type Unpaired = {
   explanation: Explanation
 }
 
-/** What was found so far. */
+/** What was found so far. Messages without a counterpart are listed up to a limit, and counted. */
 type Findings = {
   folders: ProofFolder[]
-  changes: Map<string, number>
-  missing: Unpaired[]
-  additional: { key: string; reason: string }[]
+  changes: Counts
+  missing: Counts
+  additional: Counts
+  unpaired: Unpaired[]
+  /** Messages of the destination, by the reasons why the source does not have them. */
+  surplus: { key: string; reason: string }[]
   /** The exact keys of kept messages, for All Mail; null where they are not needed. */
   kept: Set<string> | null
 }
@@ -60,8 +63,10 @@ export async function makeProof(deps: ProofDeps): Promise<MailboxProof> {
   const found: Findings = {
     folders: [],
     changes: new Map(),
-    missing: [],
-    additional: [],
+    missing: new Map(),
+    additional: new Map(),
+    unpaired: [],
+    surplus: [],
     kept: deps.allMailOnce ? new Set() : null,
   }
   const leftOut = await readMailbox(deps, async (mailbox) => {
@@ -69,8 +74,7 @@ export async function makeProof(deps: ProofDeps): Promise<MailboxProof> {
     return mailbox.leftOut
   })
   findElsewhere(found)
-  const missing = countReasons(found.missing.map(({ explanation }) => explanation.reason))
-  const changes = [...found.changes].map(([reason, messages]) => ({ reason, messages }))
+  const [missing, changes] = [reasonsOf(found.missing), reasonsOf(found.changes)]
   return {
     format: PROOF_FORMAT,
     kind: 'mailbox',
@@ -83,8 +87,8 @@ export async function makeProof(deps: ProofDeps): Promise<MailboxProof> {
     leftOut,
     changes,
     missing,
-    additional: countReasons(found.additional.map(({ reason }) => reason)),
-    missingMessages: nameMissing(found.missing),
+    additional: reasonsOf(found.additional),
+    missingMessages: nameMissing(found.unpaired),
     notes: deps.notes
       .slice(0, PROOF_LIMITS.maxNotes)
       .map(({ folder, message }) => ({ folder, message })),
@@ -125,12 +129,12 @@ async function addGroup(group: ReadGroup, found: Findings, deps: ProofDeps): Pro
     const explanation = isRepeated
       ? { reason: 'copied_in_other_folder', detail: null }
       : (explainers[origin]?.(message.uid) ?? { reason: 'not_found', detail: null })
-    found.missing.push({ key, message, folder: sources[origin]?.folder ?? '', at, explanation })
+    addMissing(found, { key, message, folder: sources[origin]?.folder ?? '', at, explanation })
   }
   for (const { uid, folder } of unreadable) {
     const message = { uid, size: 0, date: null, flags: '' }
     const explanation = { reason: 'unreadable', detail: null }
-    found.missing.push({ key: '', message, folder, at, explanation })
+    addMissing(found, { key: '', message, folder, at, explanation })
   }
   const explain = createAdditionalExplainer(
     histories.map(({ state }) => state),
@@ -142,7 +146,10 @@ async function addGroup(group: ReadGroup, found: Findings, deps: ProofDeps): Pro
   )
   for (const index of compared.onlyDestination) {
     const { uid } = target.messages.get(index)
-    found.additional.push({ key: keyOf(target.messages, index), reason: explain(uid) })
+    const reason = explain(uid)
+    count(found.additional, reason)
+    if (found.surplus.length < PROOF_LIMITS.maxUnpaired)
+      found.surplus.push({ key: keyOf(target.messages, index), reason })
   }
   if (found.kept && !group.isAllMail)
     for (const index of compared.keptIndexes) found.kept.add(keyOf(target.messages, index))
@@ -174,26 +181,39 @@ function joinSources(sources: ReadGroup['sources']) {
   return { messages, originOf: (index: number) => ends.findIndex((end) => index < end) }
 }
 
-/** Messages that somebody moved at the destination are in another folder. */
+/** Numbers of messages by reason. */
+type Counts = Map<string, number>
+
+function count(counts: Counts, reason: string, by = 1): void {
+  const number = (counts.get(reason) ?? 0) + by
+  if (number === 0) counts.delete(reason)
+  else counts.set(reason, number)
+}
+
+function addMissing({ missing, unpaired }: Findings, one: Unpaired): void {
+  count(missing, one.explanation.reason)
+  if (unpaired.length < PROOF_LIMITS.maxUnpaired) unpaired.push(one)
+}
+
+/** Finds messages that somebody moved to another folder at the destination. */
 function findElsewhere(found: Findings): void {
-  const waiting = Map.groupBy(found.additional.slice(0, PROOF_LIMITS.maxUnpaired), ({ key }) => key)
-  const before = found.missing.length
-  found.missing = found.missing.filter(({ key, at }) => {
+  const waiting = Map.groupBy(found.surplus, ({ key }) => key)
+  found.unpaired = found.unpaired.filter(({ key, at, explanation }) => {
     const other = waiting.get(key)?.shift()
     if (!other) return true
     at.elsewhere += 1
     at.missing -= 1
-    other.reason = 'of_other_folder'
+    count(found.changes, 'folder')
+    count(found.missing, explanation.reason, -1)
+    count(found.additional, other.reason, -1)
+    count(found.additional, 'of_other_folder')
     return false
   })
-  const moved = before - found.missing.length
-  if (moved > 0) found.changes.set('folder', moved)
 }
 
-function countReasons(reasons: readonly string[]): Reason[] {
-  const counts = Map.groupBy(reasons, (reason) => reason)
+function reasonsOf(counts: Counts): Reason[] {
   return [...counts]
-    .map(([reason, all]) => ({ reason, messages: all.length }))
+    .map(([reason, messages]) => ({ reason, messages }))
     .toSorted((a, b) => b.messages - a.messages || a.reason.localeCompare(b.reason))
 }
 

@@ -20,6 +20,7 @@ const REASONS: Record<string, string> = {
   // Differences of messages that the destination has.
   line_ends: 'with other line ends',
   content: 'with other bytes, found by Message-ID',
+  shortened: 'with fewer bytes, found by Message-ID',
   size: 'with another size, found by Message-ID',
   date: 'with another date',
   flags: 'with other flags',

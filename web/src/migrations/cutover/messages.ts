@@ -25,7 +25,7 @@ export const cutover = {
   cancelTitle: 'Cancel the cut-over?',
   cancelText: 'The batch and its synchronization stay as they are.',
   again: 'Begin another cut-over',
-  states: { waiting: 'Later', open: 'In progress', needed: 'Your turn', done: 'Done' },
+  states: { waiting: 'Later', open: 'In progress', needed: 'Needs your action', done: 'Done' },
   outcomes: { seen: 'Seen', confirmed: 'Confirmed', skipped: 'Skipped' },
   outcomeBy: (outcome: string, person: string | null) =>
     person === null ? outcome : `${outcome} by ${person}`,
