@@ -37,7 +37,7 @@ import {
 } from './consent/wait-for-consent.ts'
 import { recordMailboxResult } from './batches/record-result.ts'
 import { lockBatch } from './batches/store.ts'
-import { wakeCutover } from './cutover/job.ts'
+import { wakeCutover } from './cutover/wake.ts'
 import { decryptSecrets, type MigrationData } from './submit.ts'
 import { completionAlert, failureAlert } from './messages.ts'
 import { DAY_SECONDS, MINUTE_MS } from '../time.ts'

@@ -86,7 +86,7 @@ export async function actOnCutover(
 ): Promise<number> {
   const ask = await askAbout(batch, flags)
   const code = print(await ask(`/${action}`), json)
-  // It is what was asked for.
+  // A cut-over that was cancelled on request is no failure.
   return action === 'cancel' ? 0 : code
 }
 

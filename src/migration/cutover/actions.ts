@@ -11,7 +11,7 @@ import { setSyncOf } from '../batches/sync.ts'
 import type { ProofData } from '../proof/job.ts'
 import { afterStep, advance } from './advance.ts'
 import { DEFAULT_QUIET_HOURS, DEFAULT_SYNC_MINUTES, DEFAULT_TTL } from './limits.ts'
-import { wakeCutover } from './job.ts'
+import { wakeCutover } from './wake.ts'
 import type { NewCutover, CutoverConfirmation } from './shapes.ts'
 import { openStepOf, type StepName } from './steps.ts'
 import {

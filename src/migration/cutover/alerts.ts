@@ -132,7 +132,7 @@ async function alertToReversal(
       kind: 'cutover.reverted',
       phase: 'open',
       severity: 'error',
-      title: `The MX records of ${now.domain} are not those of the cut-over any more`,
+      title: `The MX records of ${now.domain} are no longer those of the cut-over`,
       text: `Expected: ${now.expectedMx.join(', ')}.`,
       nextStep: 'Check the records at your DNS provider.',
     })

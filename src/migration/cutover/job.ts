@@ -20,7 +20,6 @@ import {
   endCutover,
   listSteps,
   lockCutover,
-  makeCutoverDue,
   markSwitched,
   releaseCutover,
   saveDns,
@@ -62,15 +61,6 @@ export function cutoverJob(deps: CutoverJobDeps): Job {
       }
     },
   })
-}
-
-/** Has the cut-over of a batch checked at once. */
-export async function wakeCutover(
-  db: Db,
-  batchId: string,
-  { enqueue, job, withDns = false }: { enqueue: Enqueue; job: Job; withDns?: boolean },
-): Promise<void> {
-  if (await makeCutoverDue(db, batchId, { withDns })) await enqueue(db, job, {})
 }
 
 async function checkCutover(

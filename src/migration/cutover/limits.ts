@@ -22,10 +22,10 @@ export const CUTOVER_LIMITS = {
   dnsMs: 15_000,
   /** How long a check is kept from others when its instance has died. */
   leaseSeconds: 2 * MINUTE_SECONDS,
-  /** Seconds between two looks at DNS: while records are about to change, and otherwise. */
+  /** Seconds between two lookups of DNS records: while records are about to change, and otherwise. */
   dnsSeconds: MINUTE_SECONDS,
   slowDnsSeconds: 10 * MINUTE_SECONDS,
-  /** A step that is open for longer is looked at less often. */
+  /** A step that is open for longer is checked less often. */
   slowAfterSeconds: 2 * DAY_SECONDS,
   /** Seconds between two checks of a cut-over. */
   checkSeconds: MINUTE_SECONDS,

@@ -21,7 +21,7 @@ export function describeOpenStep(step: StepName, found: Found): OpenStep {
 const DESCRIPTIONS: Record<StepName, (found: Found) => OpenStep> = {
   ttl: ({ row }) => {
     const { dns, targetTtl, domain } = row
-    if (dns === null) return automatic('The name servers are asked for the present TTL.')
+    if (dns === null) return automatic('Looking up the present TTL at the name servers.')
     if (row.ttlLowAt !== null) return automatic('The TTL is low. Wait until every resolver has it.')
     if (dns.problem !== null) return action(dns.problem)
     const failed = dns.servers.find(({ problem }) => problem !== null)
@@ -52,7 +52,7 @@ const DESCRIPTIONS: Record<StepName, (found: Found) => OpenStep> = {
   quiet: ({ row, watch }) => {
     if (watch.unwatched > 0)
       return action(
-        `${mailboxes(watch.unwatched)} could not be looked at. Fix their problems, so that their old inboxes are watched.`,
+        `${mailboxes(watch.unwatched)} could not be checked. Fix the problems, so that the old inboxes are watched.`,
       )
     return automatic(
       `Wait until the old servers have received no new message for ${hours(row.quietHours)}.`,

@@ -99,7 +99,7 @@ export function cutoverRoutes(app: App, deps: CutoverDeps): void {
     action: 'check',
     operationId: 'checkMigrationCutover',
     summary: 'Check a cut-over at once',
-    description: 'DNS and the mailboxes are looked at now instead of at the next minute.',
+    description: 'Checks DNS and the mailboxes now instead of at the next minute.',
     limit: 'record lookups',
     run: async (name) => checkNow(deps, name),
   })

@@ -122,7 +122,7 @@ export const Cutover = Type.Object({
       description: 'The switch, or the last message that arrived at the old servers after it.',
     }),
     watchedUntil: Nullable(Timestamp, {
-      description: 'When the mailbox that was looked at longest ago was looked at.',
+      description: 'The earliest time at which any of the mailboxes was last checked.',
     }),
     unwatched: Type.Integer({ description: 'Mailboxes whose last pass failed or is missing.' }),
     newMessages: Type.Integer({ description: 'Messages at the old servers since the switch.' }),

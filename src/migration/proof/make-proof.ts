@@ -195,7 +195,7 @@ function addMissing({ missing, unpaired }: Findings, one: Unpaired): void {
   if (unpaired.length < PROOF_LIMITS.maxUnpaired) unpaired.push(one)
 }
 
-/** Finds messages that somebody moved to another folder at the destination. */
+/** Finds messages that a user moved to another folder at the destination. */
 function findElsewhere(found: Findings): void {
   const waiting = Map.groupBy(found.surplus, ({ key }) => key)
   found.unpaired = found.unpaired.filter(({ key, at, explanation }) => {

@@ -67,7 +67,7 @@ export function verifyFile(bytes: Buffer): VerifiedFile {
   const end = bytes.indexOf('\n')
   const [first, second] = [bytes.subarray(0, end + 1), bytes.subarray(end + 1)]
   const document = parse(end === -1 ? bytes : first) as ProofDocument | null
-  if (document?.format !== PROOF_FORMAT && !looksLikeProof(bytes))
+  if (document?.format !== PROOF_FORMAT && !beginsLikeProof(bytes))
     throw refused('The file is not a proof of Portreeve.')
   const signed = end === -1 ? null : (parse(second) as Signature | null)
   if (document === null || signed === null || !second.toString('latin1').endsWith('}\n'))
@@ -95,8 +95,8 @@ export function verifyFile(bytes: Buffer): VerifiedFile {
 
 type Signature = { algorithm: unknown; publicKey: unknown; signature: unknown }
 
-/** A file that was cut is told from one that never was a proof. */
-function looksLikeProof(bytes: Buffer): boolean {
+/** Distinguishes a proof that was cut from another file. */
+function beginsLikeProof(bytes: Buffer): boolean {
   return bytes.toString('latin1', 0, 64).startsWith(`{"format":"${PROOF_FORMAT}"`)
 }
 

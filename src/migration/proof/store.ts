@@ -150,8 +150,8 @@ export type BatchProofRow = {
 /** The mailboxes of a batch with their proofs, in the order of its list, without invalid lines. */
 export async function listBatchProofs(db: Db, batchId: string): Promise<BatchProofRow[]> {
   const { rows } = await sql<BatchProofRow>`
-    select concat(m.source ->> 'user', ' ', m.source ->> 'host') as source,
-      concat(m.destination ->> 'user', ' ', m.destination ->> 'host') as destination,
+    select concat(m.source ->> 'user', ' on ', m.source ->> 'host') as source,
+      concat(m.destination ->> 'user', ' on ', m.destination ->> 'host') as destination,
       m.migration_id, p.state, p.error,
       p.document::jsonb - array['folders', 'leftOut', 'missingMessages', 'notes'] as summary,
       encode(sha256(convert_to(p.document, 'UTF8')), 'hex') as digest

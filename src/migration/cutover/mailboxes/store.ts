@@ -46,7 +46,7 @@ export type Watch = {
   mailboxes: number
   /** Mailboxes whose last pass failed or that had none. */
   unwatched: number
-  /** When the mailbox that was looked at longest ago was looked at. */
+  /** The earliest time at which any of the mailboxes was last checked. */
   watchedUntil: Date | null
   newMessages: number
   withNewMessages: number

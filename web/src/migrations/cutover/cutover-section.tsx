@@ -18,7 +18,7 @@ import { ConfirmForm } from './confirm-form.tsx'
 import { Evidence } from './evidence.tsx'
 import { cutover as messages } from './messages.ts'
 
-/** The cut-over of a batch: its steps, what was seen, and what is to do next. */
+/** The cut-over of a batch: its steps, what was seen, and the next action. */
 export function CutoverSection({ batch: { id, finishedAt } }: { batch: Batch }) {
   const { data, error } = useQuery(cutoverQuery(id))
   if (data === null && finishedAt !== null) return null

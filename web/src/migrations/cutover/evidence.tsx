@@ -9,9 +9,10 @@ import { cutover as messages } from './messages.ts'
 
 /** What was seen for a step. */
 export function Evidence({ step, of: cutover }: { step: StepName; of: Cutover }) {
-  if (step === 'ttl') return <TtlEvidence of={cutover} />
+  const isOpen = cutover.step === step
+  if (step === 'ttl') return <TtlEvidence of={cutover} isOpen={isOpen} />
   if (step === 'switch') return <SwitchEvidence of={cutover} />
-  if (step === 'quiet') return <QuietEvidence of={cutover} />
+  if (step === 'quiet') return <QuietEvidence of={cutover} isOpen={isOpen} />
   return step === 'final_pass' ? <FinalPassEvidence of={cutover} /> : <ProofEvidence of={cutover} />
 }
 
@@ -20,7 +21,7 @@ function When({ at }: { at: string }) {
   return Date.parse(at) > Date.now() ? <Until at={at} /> : <Ago at={at} />
 }
 
-function TtlEvidence({ of: { dns } }: { of: Cutover }) {
+function TtlEvidence({ of: { dns }, isOpen }: { of: Cutover; isOpen: boolean }) {
   return (
     <>
       <Facts
@@ -33,7 +34,7 @@ function TtlEvidence({ of: { dns } }: { of: Cutover }) {
           ],
         ]}
       />
-      <Answers dns={dns} />
+      {isOpen && <Answers dns={dns} />}
     </>
   )
 }
@@ -93,7 +94,7 @@ function Answers({ dns }: { dns: Cutover['dns'] }) {
   )
 }
 
-function QuietEvidence({ of: { quiet } }: { of: Cutover }) {
+function QuietEvidence({ of: { quiet }, isOpen }: { of: Cutover; isOpen: boolean }) {
   return (
     <>
       <Facts
@@ -111,7 +112,10 @@ function QuietEvidence({ of: { quiet } }: { of: Cutover }) {
             messages.watchedUntil,
             quiet.watchedUntil && <Ago key="until" at={quiet.watchedUntil} />,
           ],
-          [messages.unwatched, quiet.unwatched > 0 && messages.mailboxes(quiet.unwatched)],
+          [
+            messages.unwatched,
+            isOpen && quiet.unwatched > 0 && messages.mailboxes(quiet.unwatched),
+          ],
         ]}
       />
       {quiet.mailboxes.length > 0 && (

@@ -8,7 +8,7 @@ export const proof = {
   backToBatch: 'Batch',
   loading: 'Loading the proof',
   about:
-    'Reads both servers once more and compares every message. The result is a signed file that anybody can verify.',
+    'Reads both servers again and compares every message. The result is a signed file that anyone can verify.',
   open: 'Show the proof',
   make: 'Make a proof',
   again: 'Make it again',
@@ -18,7 +18,7 @@ export const proof = {
     headers: 'Message-ID, size, date and flags',
     full: 'Every message, byte by byte',
   },
-  fullHint: 'Byte by byte, all mail is read once more from both servers.',
+  fullHint: 'Byte by byte reads all mail from both servers again.',
   waiting: 'The proof is waiting.',
   running: 'The proof is being made.',
   read: 'Messages read',

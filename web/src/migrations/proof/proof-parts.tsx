@@ -3,6 +3,7 @@ import { Snippet } from '../../ui/actions/copy.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import type { Tone } from '../../ui/feedback/status.tsx'
 import { Muted, Section, Stack } from '../../ui/layout/page.tsx'
+import { Facts } from '../../ui/lists/facts.tsx'
 import { Table } from '../../ui/lists/table.tsx'
 import { numberText, sizeText } from '../../ui/text/format.ts'
 import type { ProofKey, ProofTotals, Reason } from './api.ts'
@@ -83,6 +84,7 @@ export function VerifySection({ file, proofKey }: { file: string; proofKey: Proo
     <Section title={messages.verify}>
       <Stack>
         <Muted>{messages.verifyText}</Muted>
+        <Facts facts={[[messages.key, proofKey.fingerprint]]} />
         <Snippet what={messages.verify} text={messages.verifyCommand(file, proofKey.fingerprint)} />
       </Stack>
     </Section>
