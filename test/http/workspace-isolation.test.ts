@@ -142,6 +142,7 @@ const PRESENTABLE = [
   `update migration_pass set changes = ${CHANGES}`,
   `update migration_proof set document = '${JSON.stringify(PROOF)}'`,
   `update migration_cutover set dns = null`,
+  `update batch_mailbox set state = 'done', migration_id = (select id from migration limit 1)`,
   `update mail_credential set provider = 'google'`,
   `update monitored_event set kind = 'blacklist'`,
   `update alert_rule set quiet_hours = null, escalation = null`,

@@ -78,7 +78,7 @@ export async function listReceiving(
   limit: number,
 ): Promise<ReceivingMailbox[]> {
   const { rows } = await sql<ReceivingMailbox>`
-    select m.id, m.source ->> 'user' as source, n.messages, n.last_arrival_at
+    select m.id, coalesce(m.source ->> 'user', '') as source, n.messages, n.last_arrival_at
     from migration_cutover_mailbox n join batch_mailbox m on m.id = n.mailbox_id
     where n.cutover_id = ${cutoverId} order by n.last_arrival_at desc, m.id limit ${limit}`.execute(
     db,
