@@ -144,9 +144,13 @@ function MailboxRow({ mailbox }: { mailbox: BatchProof['mailboxes'][number] }) {
         )}
         {reasons.length > 0 && <small>{reasons.join(', ')}</small>}
       </td>
-      <td>{totals ? numberText(totals.source.messages) : ''}</td>
-      <td>{totals ? numberText(totals.kept.messages) : ''}</td>
-      <td>{totals ? numberText(totals.additional.messages) : ''}</td>
+      {totals && (
+        <>
+          <td data-label={messages.source}>{numberText(totals.source.messages)}</td>
+          <td data-label={messages.kept}>{numberText(totals.kept.messages)}</td>
+          <td data-label={messages.additional}>{numberText(totals.additional.messages)}</td>
+        </>
+      )}
     </tr>
   )
 }

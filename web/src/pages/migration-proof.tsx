@@ -223,11 +223,11 @@ function Folders({ folders }: Pick<MailboxProof, 'folders'>) {
         ({ destination, sources, source, kept, elsewhere, missing: lost, additional }) => (
           <tr key={destination ?? sources[0]?.folder}>
             <th scope="row">{destination ?? sources.map(({ folder }) => folder).join(', ')}</th>
-            <td>{numberText(source.messages)}</td>
-            <td>{numberText(kept.messages)}</td>
-            <td>{numberText(elsewhere)}</td>
-            <td>{numberText(lost)}</td>
-            <td>{numberText(additional.messages)}</td>
+            <td data-label={messages.source}>{numberText(source.messages)}</td>
+            <td data-label={messages.kept}>{numberText(kept.messages)}</td>
+            <td data-label={messages.foundElsewhere}>{numberText(elsewhere)}</td>
+            <td data-label={messages.missing}>{numberText(lost)}</td>
+            <td data-label={messages.additional}>{numberText(additional.messages)}</td>
           </tr>
         ),
       )}
@@ -246,7 +246,7 @@ function MissingMessages({ proof: { missingMessages } }: { proof: MailboxProof }
         {missingMessages.map(({ folder, uid, reason, detail }) => (
           <tr key={`${folder} ${uid}`}>
             <th scope="row">{folder}</th>
-            <td>{uid}</td>
+            <td data-label={messages.uid}>{uid}</td>
             <td>{detail ?? sentenceOf(reasonText(reason))}</td>
           </tr>
         ))}

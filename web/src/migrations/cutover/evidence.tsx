@@ -81,7 +81,7 @@ function Answers({ dns }: { dns: Cutover['dns'] }) {
                 <Status tone="unknown">{problem}</Status>
               )}
             </td>
-            <td>{ttl === null ? '' : messages.seconds(ttl)}</td>
+            {ttl !== null && <td data-label={messages.ttlColumn}>{messages.seconds(ttl)}</td>}
           </tr>
         ))}
       </Table>
@@ -126,8 +126,8 @@ function QuietEvidence({ of: { quiet }, isOpen }: { of: Cutover; isOpen: boolean
           {quiet.mailboxes.map(({ id, source, messages: count, lastArrivalAt }) => (
             <tr key={id}>
               <th scope="row">{source}</th>
-              <td>{numberText(count)}</td>
-              <td>
+              <td data-label={messages.newMessages}>{numberText(count)}</td>
+              <td data-label={messages.lastArrival}>
                 <Ago at={lastArrivalAt} />
               </td>
             </tr>

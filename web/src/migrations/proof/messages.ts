@@ -64,5 +64,4 @@ export const proof = {
   mailbox: 'Mailbox',
   result: 'Result',
   results: { identical: 'Identical', complete: 'Complete', incomplete: 'Incomplete' },
-  digestShort: (digest: string) => digest.slice(0, 16),
 } as const

@@ -45,9 +45,9 @@ export function Sums({ totals }: { totals: ProofTotals }) {
         {rows.map(([name, sum]) => (
           <tr key={name}>
             <th scope="row">{name}</th>
-            <td>{numberText(sum.messages)}</td>
-            <td>{sizeText(sum.bytes)}</td>
-            <td>
+            <td data-label={messages.messages}>{numberText(sum.messages)}</td>
+            <td data-label={messages.bytes}>{sizeText(sum.bytes)}</td>
+            <td data-label={messages.digest}>
               <code className={classes.digest}>{sum.digest}</code>
             </td>
           </tr>
@@ -66,7 +66,7 @@ export function Reasons({ title, reasons }: { title: string; reasons: readonly R
         {reasons.map(({ reason, messages: count }) => (
           <tr key={reason}>
             <th scope="row">{sentenceOf(reasonText(reason))}</th>
-            <td>{numberText(count)}</td>
+            <td data-label={messages.count}>{numberText(count)}</td>
           </tr>
         ))}
       </Table>
