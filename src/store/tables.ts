@@ -878,6 +878,51 @@ export interface MigrationCopy {
   migrationId: string;
 }
 
+export interface MigrationCutover {
+  batchId: string;
+  claimedUntil: Timestamp | null;
+  createdAt: Generated<Timestamp>;
+  createdBy: string | null;
+  dns: Json | null;
+  dnsCheckedAt: Timestamp | null;
+  domain: string;
+  endedAt: Timestamp | null;
+  expectedMx: string[];
+  finalStartedAt: Timestamp | null;
+  firstCopyId: number | null;
+  highestTtl: number | null;
+  id: Generated<string>;
+  lastArrivalAt: Timestamp | null;
+  lastTtl: number | null;
+  nextCheckAt: Generated<Timestamp>;
+  outcome: string | null;
+  proofLevel: string;
+  quietHours: number;
+  revertedAt: Timestamp | null;
+  switchedAt: Timestamp | null;
+  targetTtl: number;
+  ttlLowAt: Timestamp | null;
+  workspaceId: string;
+}
+
+export interface MigrationCutoverMailbox {
+  cutoverId: string;
+  lastArrivalAt: Timestamp;
+  mailboxId: string;
+  messages: number;
+}
+
+export interface MigrationCutoverStep {
+  accountId: string | null;
+  closedAt: Timestamp | null;
+  cutoverId: string;
+  note: string | null;
+  openedAt: Timestamp | null;
+  outcome: string | null;
+  person: string | null;
+  step: string;
+}
+
 export interface MigrationDeletion {
   closedAt: Timestamp | null;
   destination: string;
@@ -916,6 +961,21 @@ export interface MigrationPass {
   id: Generated<number>;
   migrationId: string;
   startedAt: Timestamp;
+}
+
+export interface MigrationProof {
+  document: string | null;
+  endedAt: Timestamp | null;
+  error: string | null;
+  level: string;
+  messagesRead: Generated<number>;
+  messagesTotal: number | null;
+  migrationId: string;
+  request: Generated<string>;
+  requestedAt: Generated<Timestamp>;
+  state: string;
+  verdict: string | null;
+  workspaceId: string;
 }
 
 export interface MigrationSecret {
@@ -1284,10 +1344,14 @@ export interface DB {
   migration: Migration;
   migrationBatch: MigrationBatch;
   migrationCopy: MigrationCopy;
+  migrationCutover: MigrationCutover;
+  migrationCutoverMailbox: MigrationCutoverMailbox;
+  migrationCutoverStep: MigrationCutoverStep;
   migrationDeletion: MigrationDeletion;
   migrationError: MigrationError;
   migrationFolder: MigrationFolder;
   migrationPass: MigrationPass;
+  migrationProof: MigrationProof;
   migrationSecret: MigrationSecret;
   migrationSync: MigrationSync;
   monitoredAddress: MonitoredAddress;

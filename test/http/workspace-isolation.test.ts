@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { MailboxProof } from '../../src/migration/proof/document.ts'
 import { readEvents } from '../../src/net/http/event-stream.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { cookieOf } from '../accounts/module.ts'
@@ -37,6 +38,7 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
   '/api/v1/imap/batches/{id}': {
     id: 'select id from migration_batch',
     mailboxId: 'select id from batch_mailbox',
+    step: `select 'ttl'`,
   },
   '/api/v1/imap/credentials/{id}': { id: 'select id from mail_credential' },
   '/api/v1/imap/oauth/consents/{id}': { id: 'select id from mail_consent' },
@@ -72,6 +74,8 @@ const BODIES: Record<string, object> = {
   'POST /api/v1/delisting/{id}/steps/{stepId}/confirm': { cause: 'A cause.', fix: 'A fix.' },
   'PUT /api/v1/imap/batches/{id}/sync': { everyMinutes: 30 },
   'PUT /api/v1/imap/migrate/{id}/sync': { everyMinutes: 30 },
+  'POST /api/v1/imap/batches/{id}/cutover': { domain: 'example.com', mx: ['mx.example.com'] },
+  'POST /api/v1/imap/batches/{id}/cutover/steps/{step}/confirm': { note: 'taken over' },
   'POST /api/v1/imap/batches/{id}/rows': { text: 'user,password\nalice,secret' },
   'POST /api/v1/imap/migrate/{id}/retry': {
     source: { password: 'secret' },
@@ -91,6 +95,35 @@ const ANSWER = `'{"status": "listed", "at": "2026-01-01T00:00:00.000Z", "codes":
 
 const CHANGES = `'{"copied": 1, "flags": 0, "moved": 0, "deleted": 0, "applied": 0}'`
 
+const SUM = { messages: 1, bytes: 1, digest: '00' }
+const ACCOUNT = { host: 'imap.example.com', port: 993, user: 'alice', signIn: 'password' }
+const PROOF: MailboxProof = {
+  format: 'portreeve-proof/1',
+  kind: 'mailbox',
+  madeBy: 'Portreeve',
+  migration: {
+    id: '00000000-0000-0000-0000-000000000000',
+    batch: null,
+    createdAt: '2026-01-01T00:00:00.000Z',
+    lastPassAt: null,
+    passes: 1,
+  },
+  source: ACCOUNT,
+  destination: ACCOUNT,
+  level: 'full',
+  readFrom: '2026-01-01T00:00:00.000Z',
+  readUntil: '2026-01-01T00:00:00.000Z',
+  folders: [],
+  leftOut: [],
+  changes: [],
+  missing: [],
+  additional: [],
+  missingMessages: [],
+  notes: [],
+  totals: { source: SUM, kept: SUM, additional: SUM, elsewhere: 0, missing: 0 },
+  verdict: 'identical',
+}
+
 /** Values that the routes can return, where no constraint of a table requires them. */
 const PRESENTABLE = [
   `update fleet set rules = null`,
@@ -107,6 +140,9 @@ const PRESENTABLE = [
      "destPrefix": "", "folderMap": {}}'`,
   `update migration_sync set last_changes = ${CHANGES}`,
   `update migration_pass set changes = ${CHANGES}`,
+  `update migration_proof set document = '${JSON.stringify(PROOF)}'`,
+  `update migration_cutover set dns = null`,
+  `update batch_mailbox set state = 'done', migration_id = (select id from migration limit 1)`,
   `update mail_credential set provider = 'google'`,
   `update monitored_event set kind = 'blacklist'`,
   `update alert_rule set quiet_hours = null, escalation = null`,
