@@ -31,7 +31,7 @@ import {
 } from './shapes.ts'
 import { SERVICE_LIST } from './lookup/stats.ts'
 import { readSubject } from './subject.ts'
-import { issueReportToken, listOwnTokens, readMetrics, revokeReportToken } from './tokens/tokens.ts'
+import { issueToken, listOwnTokens, readMetrics, revokeToken } from './tokens/tokens.ts'
 
 /** `/api/v1/abuse/…`: reports in, a list out. */
 export function abuseRoutes(
@@ -125,7 +125,7 @@ function tokenMetricsRoute(app: App, { db, clock }: AbuseServices): void {
   app.get(
     '/api/v1/abuse/tokens/:token',
     {
-      config: { limit: 'public pages' },
+      config: { limit: 'public pages', key: 'report token' },
       schema: {
         summary: 'Get the statistics of a report token, without an account',
         tags: TAGS,
@@ -152,11 +152,9 @@ function tokenRoutes(app: App, { db, clock }: AbuseServices): void {
       },
     },
     async (request, reply) => {
-      const { token, ...row } = await issueReportToken(
-        db,
-        callerOf(request).workspaceId,
-        request.body?.label ?? '',
-      )
+      const { workspaceId } = callerOf(request)
+      const { label = '' } = request.body ?? {}
+      const { token, ...row } = await issueToken(db, 'report', { workspaceId, label })
       const statsUrl = `/api/v1/abuse/tokens/${token}`
       return reply.code(201).send({ success: true, token, statsUrl, ...row })
     },
@@ -188,7 +186,8 @@ function tokenRoutes(app: App, { db, clock }: AbuseServices): void {
       },
     },
     async (request) => {
-      await revokeReportToken(db, callerOf(request).workspaceId, request.params.token)
+      const { workspaceId } = callerOf(request)
+      await revokeToken(db, 'report', { workspaceId, id: request.params.token })
       return { success: true }
     },
   )

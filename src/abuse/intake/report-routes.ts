@@ -33,6 +33,7 @@ function reportRoute(app: App, { submit, reporterOf }: AbuseServices): void {
   app.post(
     '/api/v1/abuse/report',
     {
+      config: { key: 'report token' },
       schema: {
         summary: 'Report an attacker',
         operationId: 'reportAttacker',
@@ -81,6 +82,7 @@ function bulkRoute(app: App, { submit, reporterOf, clock }: AbuseServices): void
       '/api/v1/abuse/report/bulk',
       {
         bodyLimit: BODY_LIMIT,
+        config: { key: 'report token' },
         schema: {
           summary: `Report up to ${MAX_ROWS} attackers in one request`,
           operationId: 'reportAttackers',

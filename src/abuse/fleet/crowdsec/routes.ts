@@ -57,7 +57,7 @@ function streamRoute(app: App, fleets: Fleets): void {
   app.get(
     '/v1/decisions/stream',
     {
-      config: { limit: 'fleet lists' },
+      config: { limit: 'fleet lists', key: 'bouncer key' },
       preValidation: authenticate(fleets),
       schema: {
         ...describe('streamCrowdSecDecisions', 'Get decisions for CrowdSec bouncers', {
@@ -89,7 +89,7 @@ function decisionsRoute(app: App, fleets: Fleets): void {
   app.get(
     '/v1/decisions',
     {
-      config: { limit: 'fleet lists' },
+      config: { limit: 'fleet lists', key: 'bouncer key' },
       preValidation: authenticate(fleets),
       schema: {
         ...describe('listCrowdSecDecisions', 'Find the decisions about an address, for CrowdSec bouncers', { 200: Decisions }), // prettier-ignore
@@ -112,7 +112,7 @@ function metricsRoute(app: App, { db, clock, ...fleets }: Fleets): void {
   app.post(
     '/v1/usage-metrics',
     {
-      config: { limit: 'fleet lists' },
+      config: { limit: 'fleet lists', key: 'bouncer key' },
       preValidation: authenticate(fleets),
       schema: {
         ...describe('sendCrowdSecMetrics', 'Store the metrics of a CrowdSec bouncer', {

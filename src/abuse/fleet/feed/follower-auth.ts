@@ -2,15 +2,15 @@ import { LRUCache } from 'lru-cache'
 import { Fault } from '../../../errors.ts'
 import type { Db } from '../../../store/database.ts'
 import type { Notifications } from '../../../store/notifications.ts'
-import { hashReportToken, TOKENS_CHANGED } from '../../tokens/tokens.ts'
+import { hashBouncerKey, TOKENS_CHANGED } from '../../tokens/tokens.ts'
 import { findFollowerToken, type FollowerToken } from './store.ts'
 
-/** Identifies followers by their report token. */
+/** Identifies followers by their bouncer key. */
 export type FollowerAuth = {
-  /** Undefined for a token that is unknown, was revoked, or whose workspace was deleted. */
-  find(token: string): Promise<FollowerToken | undefined>
+  /** Undefined for a key that is unknown, was revoked, or whose workspace was deleted. */
+  find(key: string): Promise<FollowerToken | undefined>
   /** @throws Fault `unauthenticated` */
-  require(token: unknown): Promise<FollowerToken>
+  require(key: unknown): Promise<FollowerToken>
   close(): void
 }
 
@@ -27,7 +27,7 @@ export function createFollowerAuth(db: Db, notifications: Notifications): Follow
   const stops = [notifications.on(TOKENS_CHANGED, clear), notifications.onReconnect(clear)]
 
   async function find(text: string): Promise<FollowerToken | undefined> {
-    const hash = hashReportToken(text)
+    const hash = hashBouncerKey(text)
     if (hash === null) return undefined
     const cached = known.get(hash)
     if (cached) return cached.token
@@ -44,8 +44,8 @@ export function createFollowerAuth(db: Db, notifications: Notifications): Follow
       throw new Fault(
         'unauthenticated',
         text === undefined || text === ''
-          ? 'Send a report token of the workspace as X-Report-Token.'
-          : 'The report token is unknown or was revoked. Create a new one.',
+          ? 'Send a bouncer key of the workspace as X-Api-Key.'
+          : 'The bouncer key is unknown or was revoked. Create a new one. Report tokens do not read the list.',
       )
     },
     close: () => stops.forEach((stop) => stop()),

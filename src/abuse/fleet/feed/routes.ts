@@ -14,17 +14,20 @@ const TOKENS = new WeakMap<FastifyRequest, FollowerToken>()
 /** `/api/v1/abuse/fleet/list` and `…/events`, for servers that block what the fleet list contains. */
 export function followerRoutes(app: App, { feeds, followers, presence, streams }: Fleets): void {
   const authenticate: preValidationAsyncHookHandler = async (request) => {
-    TOKENS.set(request, await followers.require(request.headers['x-report-token']))
+    TOKENS.set(
+      request,
+      await followers.require(request.headers['x-api-key'] ?? request.headers['x-report-token']),
+    )
   }
   app.addHook('preClose', async () => streams.close())
   app.get(
     '/api/v1/abuse/fleet/list',
     {
-      config: { limit: 'fleet lists' },
+      config: { limit: 'fleet lists', key: 'bouncer key' },
       preValidation: authenticate,
       schema: {
         operationId: 'getFleetList',
-        summary: 'Get the fleet list with a report token, or its changes since a cursor',
+        summary: 'Get the fleet list with a bouncer key, or its changes since a cursor',
         description:
           'The addresses that the servers of the workspace banned, with the remaining time of each ban.',
         tags: TAGS,
@@ -43,12 +46,12 @@ export function followerRoutes(app: App, { feeds, followers, presence, streams }
   app.get(
     '/api/v1/abuse/fleet/events',
     {
-      config: { limit: 'fleet lists' },
+      config: { limit: 'fleet lists', key: 'bouncer key' },
       exposeHeadRoute: false,
       preValidation: authenticate,
       schema: {
         operationId: 'followFleetList',
-        summary: 'Stream the fleet list with a report token',
+        summary: 'Stream the fleet list with a bouncer key',
         description:
           'Server-sent events. Each event `changes` has a cursor as its id. A stream begins with the changes since ' +
           '`since` or `Last-Event-ID`, or with the whole list. Every 15 seconds there is a comment. ' +

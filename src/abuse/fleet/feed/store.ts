@@ -66,7 +66,7 @@ export async function readDelta(
   return { cursor, complete, added, removed }
 }
 
-/** A report token, and the workspace whose list it follows. */
+/** A key that reads the fleet list, and the workspace whose list it is. */
 export type FollowerToken = { id: string; label: string; workspaceId: string }
 
 export async function findFollowerToken(db: Db, hash: Buffer): Promise<FollowerToken | undefined> {
@@ -75,6 +75,7 @@ export async function findFollowerToken(db: Db, hash: Buffer): Promise<FollowerT
     .innerJoin('workspace', 'workspace.id', 'abuseToken.workspaceId')
     .select(['abuseToken.id', 'abuseToken.label', 'abuseToken.workspaceId'])
     .where('abuseToken.hash', '=', hash)
+    .where('abuseToken.readsFleet', '=', true)
     .where('workspace.deleteAfter', 'is', null)
     .executeTakeFirst()
 }
