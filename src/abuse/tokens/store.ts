@@ -100,6 +100,27 @@ export async function findToken(db: Db, hash: Buffer): Promise<string | undefine
   return row?.id
 }
 
+/** What a token allows. */
+export type TokenRight = 'canReport' | 'readsFleet'
+
+/** A token and its workspace. */
+export type TokenOwner = { id: string; label: string; workspaceId: string }
+
+export async function findTokenWith(
+  db: Db,
+  right: TokenRight,
+  hash: Buffer,
+): Promise<TokenOwner | undefined> {
+  return db
+    .selectFrom('abuseToken')
+    .innerJoin('workspace', 'workspace.id', 'abuseToken.workspaceId')
+    .select(['abuseToken.id', 'abuseToken.label', 'abuseToken.workspaceId'])
+    .where('abuseToken.hash', '=', hash)
+    .where(`abuseToken.${right}`, '=', true)
+    .where('workspace.deleteAfter', 'is', null)
+    .executeTakeFirst()
+}
+
 export async function sumTokenReports(
   db: Db,
   tokenId: string,

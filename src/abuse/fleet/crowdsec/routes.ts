@@ -1,12 +1,13 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest, preValidationAsyncHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { finished } from 'node:stream'
 import type { Static, TSchema } from 'typebox'
 import { Fault } from '../../../errors.ts'
 import type { App } from '../../../http/server.ts'
 import { isUnavailable } from '../../../store/database.ts'
 import { TAGS } from '../../tags.ts'
-import type { FollowerToken } from '../feed/store.ts'
+import type { TokenOwner } from '../../tokens/store.ts'
+import { bouncerKeyOf, requireBouncerKey } from '../bouncer-key.ts'
 import type { Fleets } from '../fleet.ts'
 import { filterOf } from './decisions.ts'
 import { findDecisions } from './find-decisions.ts'
@@ -22,7 +23,6 @@ import {
 import { saveBouncerMetrics, type BouncerKey, type BouncerMetrics } from './store.ts'
 import { streamDecisions } from './stream.ts'
 
-const TOKENS = new WeakMap<FastifyRequest, FollowerToken>()
 const MAX_NAME_CHARS = 100
 const MAX_METRICS = 50
 
@@ -144,21 +144,14 @@ function metricsOf({ type = '', version = '', metrics = [] }: Component): Bounce
   return { type, version, values }
 }
 
-function authenticate({ followers }: Pick<Fleets, 'followers'>): preValidationAsyncHookHandler {
-  return async (request) => {
-    const key = request.headers['x-api-key']
-    const token = await followers.find(typeof key === 'string' ? key : '')
-    if (!token) throw new Fault('forbidden', 'access forbidden')
-    TOKENS.set(request, token)
-  }
-}
+const authenticate = ({ followers }: Pick<Fleets, 'followers'>) =>
+  requireBouncerKey(followers, () => new Fault('forbidden', 'access forbidden'))
 
 function bouncerOf(
   request: FastifyRequest,
   { presence }: Pick<Fleets, 'presence'>,
-): { token: FollowerToken; bouncer: BouncerKey } {
-  const token = TOKENS.get(request)
-  if (!token) throw new Error('a route reads its token but has no hook that authenticates')
+): { token: TokenOwner; bouncer: BouncerKey } {
+  const token = bouncerKeyOf(request)
   const agent = (request.headers['user-agent'] ?? '').replace(/\p{Cc}/gu, '')
   const name = agent.slice(0, MAX_NAME_CHARS)
   presence.seen(token.workspaceId, { address: request.ip, tokenId: token.id, client: name })
