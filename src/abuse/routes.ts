@@ -5,6 +5,7 @@ import type { Routes } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
 import { administratorRoutes } from './admin-routes.ts'
 import type { AbuseOptions, AbuseServices } from './create-services.ts'
+import { abuseIpdbRoutes } from './abuseipdb/routes.ts'
 import { fleetRoutes } from './fleet/routes.ts'
 import { crowdsecRoutes } from './fleet/crowdsec/routes.ts'
 import { followerRoutes } from './fleet/feed/routes.ts'
@@ -48,6 +49,7 @@ export function abuseRoutes(
       installerRoutes(app, { reportsUrl })
       followerRoutes(app, services.fleets)
       crowdsecRoutes(app, services.fleets)
+      abuseIpdbRoutes(app, services)
     },
     account(app) {
       tokenRoutes(app, services)
