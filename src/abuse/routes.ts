@@ -5,6 +5,8 @@ import type { Routes } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
 import { administratorRoutes } from './admin-routes.ts'
 import type { AbuseOptions, AbuseServices } from './create-services.ts'
+import { agentRoutes } from './crowdsec/agent-routes.ts'
+import { notificationRoute } from './crowdsec/notification-route.ts'
 import { abuseIpdbRoutes } from './abuseipdb/routes.ts'
 import { fleetRoutes } from './fleet/routes.ts'
 import { crowdsecRoutes } from './fleet/crowdsec/routes.ts'
@@ -48,8 +50,10 @@ export function abuseRoutes(
       appealRoute(app, services)
       installerRoutes(app, { reportsUrl })
       followerRoutes(app, services.fleets)
-      crowdsecRoutes(app, services.fleets)
+      crowdsecRoutes(app, services.fleets, services.reportTokens)
       abuseIpdbRoutes(app, services)
+      notificationRoute(app, services)
+      agentRoutes(app, services)
     },
     account(app) {
       tokenRoutes(app, services)

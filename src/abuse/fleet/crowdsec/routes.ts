@@ -1,10 +1,12 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest, preValidationAsyncHookHandler } from 'fastify'
 import { finished } from 'node:stream'
 import type { Static, TSchema } from 'typebox'
 import { Fault } from '../../../errors.ts'
 import type { App } from '../../../http/server.ts'
-import { isUnavailable } from '../../../store/database.ts'
+import { sendFailure } from './failures.ts'
+import { findSession } from '../../crowdsec/session.ts'
+import type { TokenAuth } from '../../tokens/token-auth.ts'
 import { TAGS } from '../../tags.ts'
 import type { TokenOwner } from '../../tokens/store.ts'
 import { bouncerKeyOf, requireBouncerKey } from '../bouncer-key.ts'
@@ -30,13 +32,13 @@ const MAX_METRICS = 50
  * `/v1/…`: the part of CrowdSec’s local API that bouncers use, with the fleet list and, if the
  * workspace chose it, the shared list. Paths, fields and failures are those of CrowdSec.
  */
-export function crowdsecRoutes(app: App, fleets: Fleets): void {
+export function crowdsecRoutes(app: App, fleets: Fleets, reportTokens: TokenAuth): void {
   void app.register(async (plain) => {
     const scope = plain.withTypeProvider<TypeBoxTypeProvider>() as App
     scope.setErrorHandler((error, request, reply) => sendFailure(error, request, reply))
     streamRoute(scope, fleets)
     decisionsRoute(scope, fleets)
-    metricsRoute(scope, fleets)
+    metricsRoute(scope, fleets, reportTokens)
   })
 }
 
@@ -108,12 +110,19 @@ function decisionsRoute(app: App, fleets: Fleets): void {
   )
 }
 
-function metricsRoute(app: App, { db, clock, ...fleets }: Fleets): void {
+function metricsRoute(app: App, { db, clock, ...fleets }: Fleets, reportTokens: TokenAuth): void {
+  const authenticateBouncer = authenticate(fleets)
+  const authenticateAny: preValidationAsyncHookHandler = async function (request, reply) {
+    // The figures of agents are about their parsers, and are not stored.
+    if ((await findSession(reportTokens, request)) !== undefined) return reply.code(201).send()
+    return authenticateBouncer.call(this, request, reply)
+  }
+
   app.post(
     '/v1/usage-metrics',
     {
-      config: { limit: 'fleet lists', key: 'bouncer key' },
-      preValidation: authenticate(fleets),
+      config: { limit: 'fleet lists', key: 'either key' },
+      preValidation: authenticateAny,
       schema: {
         ...describe('sendCrowdSecMetrics', 'Store the metrics of a CrowdSec bouncer', {
           201: STORED,
@@ -156,17 +165,4 @@ function bouncerOf(
   const name = agent.slice(0, MAX_NAME_CHARS)
   presence.seen(token.workspaceId, { address: request.ip, tokenId: token.id, client: name })
   return { token, bouncer: { tokenId: token.id, address: request.ip, name } }
-}
-
-/** Failures as bouncers read them: `{"message": …}`. */
-function sendFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { validation, message } = error as { validation?: unknown; message: string }
-  if (error instanceof Fault) {
-    if (error.retryAfter !== undefined) reply.header('retry-after', Math.ceil(error.retryAfter))
-    return reply.code(error.status).send({ message })
-  }
-  if (validation !== undefined) return reply.code(400).send({ message })
-  request.log.error({ reqId: request.id, err: error }, 'request failed')
-  const status = isUnavailable(error) ? 503 : ((error as { statusCode?: number }).statusCode ?? 500)
-  return reply.code(status).send({ message: status < 500 ? message : 'internal error' })
 }
