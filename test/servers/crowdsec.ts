@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   appendFileSync,
+  chmodSync,
+  copyFileSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -56,6 +58,11 @@ export async function startCrowdSec(options: Options): Promise<CrowdSec> {
   writeFileSync(own('etc/credentials.yaml'), `url: ${url}\nlogin: ${login}\npassword: ${password}\n`) // prettier-ignore
   writeFileSync(own('etc/config.yaml'), configuration(folder, debian, engine))
   if (engine) {
+    // Debian leaves out the prefix that the engine demands. The plugin runs as nobody.
+    mkdirSync(own('plugins'))
+    copyFileSync(join(debian, 'usr/lib/crowdsec/plugins/http'), own('plugins/notification-http'))
+    chmodSync(own('plugins/notification-http'), 0o755)
+    chmodSync(folder, 0o755)
     writeFileSync(own('etc/notifications/portreeve.yaml'), engine.notification)
     writeFileSync(own('etc/profiles.yaml'), engine.profile)
     await add(debian, own('etc/config.yaml'), options)
@@ -86,7 +93,7 @@ export async function startCrowdSec(options: Options): Promise<CrowdSec> {
 
 /** Makes the agent known to the API of its own engine. */
 async function add(debian: string, config: string, { login, password }: Options): Promise<void> {
-  const { path } = { path: join(debian, 'usr/bin/cscli') }
+  const path = join(debian, 'usr/bin/cscli')
   const file = config.replace('config.yaml', 'credentials.yaml')
   const before = readFileSync(file)
   const child = spawn(path, ['-c', config, 'machines', 'add', login, '--password', password, '--force'], { stdio: 'ignore' }) // prettier-ignore
@@ -110,7 +117,7 @@ config_paths:
   hub_dir: ${join(debian, 'usr/share/crowdsec/hub')}
   index_path: ${join(debian, 'usr/share/crowdsec/hub/.index.json')}
   notification_dir: ${own('etc/notifications/')}
-  plugin_dir: ${join(debian, 'usr/lib/crowdsec/plugins/')}
+  plugin_dir: ${own('plugins/')}
 crowdsec_service: {acquisition_path: ${own('etc/acquis.yaml')}, parser_routines: 1}
 cscli: {output: human}
 db_config: {type: sqlite, db_path: ${own('data/crowdsec.db')}}

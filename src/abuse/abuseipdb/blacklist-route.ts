@@ -2,13 +2,13 @@ import type { FastifyReply } from 'fastify'
 import { Readable } from 'node:stream'
 import type { App } from '../../http/server.ts'
 import type { AbuseServices } from '../create-services.ts'
+import { pieces } from '../export/lines.ts'
 import { readFlag, readInteger, type Parameters } from './parameters.ts'
 import { parametersOf, type Guard } from './caller.ts'
 import * as shapes from './shapes.ts'
 import { timeOf } from './time.ts'
 
 const MAX_BLACKLIST = 500_000
-const ENTRIES_PER_PIECE = 1_000
 
 export function blacklistRoute(app: App, { exports }: AbuseServices, guard: Guard): void {
   app.get(
@@ -65,15 +65,10 @@ function wantedIn(
     .slice(0, limit)
 }
 
-function* piecesOf(listed: Listed[]): Generator<Listed[]> {
-  for (let at = 0; at < listed.length; at += ENTRIES_PER_PIECE)
-    yield listed.slice(at, at + ENTRIES_PER_PIECE)
-}
-
 /** Lines without an end after the last one. */
 function* linesOf(listed: Listed[]): Generator<string> {
   let separator = ''
-  for (const piece of piecesOf(listed)) {
+  for (const piece of pieces(listed)) {
     yield separator + piece.map(({ address }) => address).join('\n')
     separator = '\n'
   }
@@ -82,7 +77,7 @@ function* linesOf(listed: Listed[]): Generator<string> {
 function* jsonOf(listed: Listed[], generatedAt: string): Generator<string> {
   yield `{"meta":${JSON.stringify({ generatedAt })},"data":[`
   let separator = ''
-  for (const piece of piecesOf(listed)) {
+  for (const piece of pieces(listed)) {
     yield separator + piece.map((entry) => JSON.stringify(entryOf(entry))).join(',')
     separator = ','
   }
