@@ -24,6 +24,7 @@ import { createReporters } from './reputation/reporter.ts'
 import { serviceOf } from './services.ts'
 import { createStandings } from './reputation/standings.ts'
 import { createStats } from './lookup/stats.ts'
+import { createIndicators } from './indicators/indicators.ts'
 import { createTokenAuth } from './tokens/token-auth.ts'
 import { NO_SYSTEMS, type Systems } from './reputation/systems.ts'
 
@@ -124,6 +125,7 @@ export async function createAbuseServices(options: AbuseOptions) {
     standings,
     exports,
     fleets,
+    indicators: createIndicators(db, exports, clock),
     reportTokens,
     reportsUrl,
     submit: submitWithFleet(intake, fleets),

@@ -8,6 +8,9 @@ import type { AbuseOptions, AbuseServices } from './create-services.ts'
 import { agentRoutes } from './crowdsec/agent-routes.ts'
 import { notificationRoute } from './crowdsec/notification-route.ts'
 import { abuseIpdbRoutes } from './abuseipdb/routes.ts'
+import { mispRoutes } from './indicators/misp-routes.ts'
+import { taxiiRoutes } from './indicators/taxii-routes.ts'
+import { fleetExportRoute } from './fleet/export-route.ts'
 import { fleetRoutes } from './fleet/routes.ts'
 import { crowdsecRoutes } from './fleet/crowdsec/routes.ts'
 import { followerRoutes } from './fleet/feed/routes.ts'
@@ -52,6 +55,9 @@ export function abuseRoutes(
       followerRoutes(app, services.fleets)
       crowdsecRoutes(app, services.fleets, services.reportTokens)
       abuseIpdbRoutes(app, services)
+      mispRoutes(app, services)
+      taxiiRoutes(app, services)
+      fleetExportRoute(app, services)
       notificationRoute(app, services)
       agentRoutes(app, services)
     },

@@ -16,7 +16,7 @@ type Stream = { new: Decision[]; deleted: Decision[] }
 let app: App | undefined
 let portreeve: TestService
 let alice: Person
-let key: string
+let bouncerKey: string
 
 beforeAll(async () => {
   requirePackages('nftables', 'iproute2')
@@ -24,7 +24,7 @@ beforeAll(async () => {
     app = started
   })
   alice = await portreeve.addPerson('Alice')
-  key = await makeKey(alice)
+  bouncerKey = await makeKey(alice)
 })
 afterAll(() => portreeve?.stop())
 
@@ -53,11 +53,11 @@ async function unban(address: string): Promise<void> {
 }
 
 /** A request as a bouncer of this name sends it. */
-const bouncer = (name: string, by = key) => ({
+const bouncer = (name: string, key = bouncerKey) => ({
   request: (path: string, init: RequestInit = {}) =>
     portreeve.request(path, {
       ...init,
-      headers: { 'x-api-key': by, 'user-agent': name, ...(init.headers as object) },
+      headers: { 'x-api-key': key, 'user-agent': name, ...(init.headers as object) },
     }),
   async stream(query = 'startup=false'): Promise<Stream> {
     const answer = await this.request(`/v1/decisions/stream?${query}`)
@@ -197,7 +197,7 @@ log_mode: file
 log_dir: /var/log/
 log_level: info
 api_url: ${REPORTS_URL}/
-api_key: ${key}
+api_key: ${bouncerKey}
 disable_ipv6: false
 deny_action: DROP
 supported_decisions_types: [ban]

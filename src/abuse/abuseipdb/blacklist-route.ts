@@ -43,8 +43,8 @@ export function blacklistRoute(app: App, { exports }: AbuseServices, guard: Guar
 }
 
 /** A piece at a time, so that others get their turn and a slow reader takes no memory. */
-const sendPieces = (reply: FastifyReply, pieces: Iterable<string>) =>
-  reply.send(Readable.from(pieces))
+const sendPieces = (reply: FastifyReply, content: Iterable<string>) =>
+  reply.send(Readable.from(content))
 
 type Listed = { address: string; score: number; lastReportedAt: Date }
 
