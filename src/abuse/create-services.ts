@@ -24,6 +24,8 @@ import { createReporters } from './reputation/reporter.ts'
 import { serviceOf } from './services.ts'
 import { createStandings } from './reputation/standings.ts'
 import { createStats } from './lookup/stats.ts'
+import { createIndicators } from './indicators/indicators.ts'
+import { createTokenAuth } from './tokens/token-auth.ts'
 import { NO_SYSTEMS, type Systems } from './reputation/systems.ts'
 
 export type AbuseOptions = {
@@ -103,6 +105,7 @@ export async function createAbuseServices(options: AbuseOptions) {
       if (onReport) outcomesOf(receipt).forEach(onReport)
     },
   )
+  const reportTokens = createTokenAuth(db, notifications, 'canReport')
   const urls = [baseUrl, reportsUrl]
   const fleets = createFleets({
     db,
@@ -122,6 +125,9 @@ export async function createAbuseServices(options: AbuseOptions) {
     standings,
     exports,
     fleets,
+    indicators: createIndicators(db, exports, clock),
+    reportTokens,
+    reportsUrl,
     submit: submitWithFleet(intake, fleets),
     clock,
     systems,
@@ -135,7 +141,7 @@ export async function createAbuseServices(options: AbuseOptions) {
       await fleets.close()
       await lookups.end()
       statsNotifier.close()
-      for (const part of [ranges, standings, exports]) part.close()
+      for (const part of [ranges, standings, exports, reportTokens]) part.close()
     },
   }
 }

@@ -5,6 +5,12 @@ import type { Routes } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
 import { administratorRoutes } from './admin-routes.ts'
 import type { AbuseOptions, AbuseServices } from './create-services.ts'
+import { agentRoutes } from './crowdsec/agent-routes.ts'
+import { notificationRoute } from './crowdsec/notification-route.ts'
+import { abuseIpdbRoutes } from './abuseipdb/routes.ts'
+import { mispRoutes } from './indicators/misp-routes.ts'
+import { taxiiRoutes } from './indicators/taxii-routes.ts'
+import { fleetExportRoute } from './fleet/export-route.ts'
 import { fleetRoutes } from './fleet/routes.ts'
 import { crowdsecRoutes } from './fleet/crowdsec/routes.ts'
 import { followerRoutes } from './fleet/feed/routes.ts'
@@ -31,7 +37,7 @@ import {
 } from './shapes.ts'
 import { SERVICE_LIST } from './lookup/stats.ts'
 import { readSubject } from './subject.ts'
-import { issueReportToken, listOwnTokens, readMetrics, revokeReportToken } from './tokens/tokens.ts'
+import { issueToken, listOwnTokens, readMetrics, revokeToken } from './tokens/tokens.ts'
 
 /** `/api/v1/abuse/…`: reports in, a list out. */
 export function abuseRoutes(
@@ -47,7 +53,13 @@ export function abuseRoutes(
       appealRoute(app, services)
       installerRoutes(app, { reportsUrl })
       followerRoutes(app, services.fleets)
-      crowdsecRoutes(app, services.fleets)
+      crowdsecRoutes(app, services.fleets, services.reportTokens)
+      abuseIpdbRoutes(app, services)
+      mispRoutes(app, services)
+      taxiiRoutes(app, services)
+      fleetExportRoute(app, services)
+      notificationRoute(app, services)
+      agentRoutes(app, services)
     },
     account(app) {
       tokenRoutes(app, services)
@@ -125,7 +137,7 @@ function tokenMetricsRoute(app: App, { db, clock }: AbuseServices): void {
   app.get(
     '/api/v1/abuse/tokens/:token',
     {
-      config: { limit: 'public pages' },
+      config: { limit: 'public pages', key: 'report token' },
       schema: {
         summary: 'Get the statistics of a report token, without an account',
         tags: TAGS,
@@ -152,11 +164,9 @@ function tokenRoutes(app: App, { db, clock }: AbuseServices): void {
       },
     },
     async (request, reply) => {
-      const { token, ...row } = await issueReportToken(
-        db,
-        callerOf(request).workspaceId,
-        request.body?.label ?? '',
-      )
+      const { workspaceId } = callerOf(request)
+      const { label = '' } = request.body ?? {}
+      const { token, ...row } = await issueToken(db, 'report', { workspaceId, label })
       const statsUrl = `/api/v1/abuse/tokens/${token}`
       return reply.code(201).send({ success: true, token, statsUrl, ...row })
     },
@@ -188,7 +198,8 @@ function tokenRoutes(app: App, { db, clock }: AbuseServices): void {
       },
     },
     async (request) => {
-      await revokeReportToken(db, callerOf(request).workspaceId, request.params.token)
+      const { workspaceId } = callerOf(request)
+      await revokeToken(db, 'report', { workspaceId, id: request.params.token })
       return { success: true }
     },
   )

@@ -143,11 +143,13 @@ export interface AbuseSystemCount {
 }
 
 export interface AbuseToken {
+  canReport: Generated<boolean>;
   createdAt: Generated<Timestamp>;
   hash: Buffer;
   id: Generated<string>;
   label: Generated<string>;
   lastFour: string;
+  readsFleet: Generated<boolean>;
   workspaceId: string;
 }
 

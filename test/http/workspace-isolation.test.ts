@@ -19,7 +19,8 @@ type Route = { method: string; path: string }
 const OBJECTS: Record<string, Record<string, string> | null> = {
   '/api/v1/abuse/fleet/allowlist/{id}': { id: 'select id from fleet_allowed' },
   '/api/v1/abuse/fleet/bans/{id}': { id: 'select id from fleet_ban' },
-  '/api/v1/abuse/tokens/{token}': { token: 'select id from abuse_token' },
+  '/api/v1/abuse/fleet/keys/{id}': { id: 'select id from abuse_token where reads_fleet' },
+  '/api/v1/abuse/tokens/{token}': { token: 'select id from abuse_token where can_report' },
   '/api/v1/alerts/channels/{id}': { id: 'select id from alert_channel' },
   '/api/v1/alerts/incidents/{id}': { id: 'select id from alert_incident' },
   '/api/v1/alerts/mutes/{id}': { id: 'select id from alert_mute' },
@@ -164,6 +165,7 @@ beforeAll(async () => {
   database = openDatabase(portreeve.databaseUrl)
   alice = await portreeve.addPerson('Alice')
   await post('/api/v1/abuse/tokens', { label: 'mine' })
+  await post('/api/v1/abuse/fleet/keys', { label: 'mine' })
   const made = await post('/api/webhook/endpoints', { label: 'mine' })
   const { endpoint } = (await made.json()) as { endpoint: { token: string } }
   await portreeve.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: 'captured' })

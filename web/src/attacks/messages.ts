@@ -265,7 +265,7 @@ export const servers = {
   installCommand: 'the install command',
   command: 'the command',
   createdText:
-    'The report token in it is shown only once. Run the command again after you add a fail2ban jail.',
+    'The secrets in it are shown only once. Run the command again after you add a fail2ban jail.',
   review: 'Review the script first',
   reviewSteps: 'the commands',
   manual: 'Report without fail2ban',
@@ -279,7 +279,8 @@ export const servers = {
   revokeTitle: (name: string) => `Revoke the token of “${name}”?`,
   filter: 'Filter by name',
   revokeSeveral: (count: number) => `Revoke ${counted(count, 'token')}?`,
-  revokeText: 'Further reports from this server count as anonymous. Its statistics are deleted.',
+  revokeText:
+    'Further reports from this server count as anonymous. Its statistics are deleted. It blocks on until its bouncer key is revoked.',
   empty: 'No servers yet',
   emptyText:
     'Create an install command above. Reports without a token count the same, but don’t appear here:',
