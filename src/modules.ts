@@ -37,7 +37,17 @@ export async function createModules(
   context: AppContext,
   undo: AsyncDisposableStack,
 ): Promise<Modules> {
-  const { config, log, db, pool, notifications, secretKey, metrics, alertOrigins } = context
+  const {
+    config,
+    log,
+    db,
+    pool,
+    notifications,
+    secretKey,
+    metrics,
+    alertOrigins,
+    providerOrigins,
+  } = context
   const all: Module[] = []
   function add<R extends Module>(module: R): R {
     undo.defer(async () => module.close?.())
@@ -89,6 +99,8 @@ export async function createModules(
       baseUrl,
       systems: readSystems(asnPath === 'none' ? 'none' : systems),
       resolver,
+      allowPrivate,
+      providerOrigins,
       onReport: metrics?.countAttackReport,
     }),
   )

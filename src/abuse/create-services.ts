@@ -11,6 +11,7 @@ import type { DB } from '../store/tables.ts'
 import { createLookup } from './lookup/check.ts'
 import { createExports } from './export/exports.ts'
 import { createFleets } from './fleet/fleet.ts'
+import { createPublicFeeds } from './public-feeds/public-feeds.ts'
 import { submitWithFleet } from './fleet/submit.ts'
 import { createStatsNotifier } from './lookup/stats-notifier.ts'
 import type { SubmissionResult } from './intake/commit.ts'
@@ -85,6 +86,7 @@ export async function createAbuseServices(options: AbuseOptions) {
   const ranges = await openRanges(db, notifications, log)
   const standings = await createStandings(db, notifications, log)
   const exports = await createExports(db, notifications, { log, pageUrl })
+  const publicFeeds = await createPublicFeeds({ db, notifications, log, clock })
   const lookups = openLookups(pool, MAX_CONCURRENT_GROUPS)
   const statsNotifier = createStatsNotifier({ db, log })
   // Instances write to separate counters. Two with the same number only wait for each other.
@@ -111,6 +113,8 @@ export async function createAbuseServices(options: AbuseOptions) {
     clock,
     ranges,
     exports,
+    publicFeeds,
+    pageUrl,
     urls,
     resolver,
   })
@@ -121,6 +125,7 @@ export async function createAbuseServices(options: AbuseOptions) {
     ranges,
     standings,
     exports,
+    publicFeeds,
     fleets,
     submit: submitWithFleet(intake, fleets),
     clock,
@@ -135,7 +140,7 @@ export async function createAbuseServices(options: AbuseOptions) {
       await fleets.close()
       await lookups.end()
       statsNotifier.close()
-      for (const part of [ranges, standings, exports]) part.close()
+      for (const part of [ranges, standings, exports, publicFeeds]) part.close()
     },
   }
 }

@@ -1,28 +1,50 @@
+import type { PrivateTargets } from '../config.ts'
 import type { Routes } from '../http/scopes.ts'
 import type { Job } from '../jobs/job.ts'
+import type { Queue } from '../jobs/queue.ts'
+import type { Resolver } from '../net/dns.ts'
+import { createGuardedFetch } from '../net/http/guarded-fetch.ts'
+import { MINUTE_MS } from '../time.ts'
 import { abuseJobs } from './jobs.ts'
 import { startListPublisher } from './export/list-publisher.ts'
 import { createAbuseServices, type AbuseOptions } from './create-services.ts'
 import { startFleetSweep } from './fleet/bans/sweep.ts'
+import { updateFeedsJob } from './public-feeds/jobs.ts'
 import { abuseRoutes } from './routes.ts'
 
 /** The attack reporting module. */
 export type Abuse = {
   jobs: Job[]
   /** `/api/v1/abuse/…` */
-  routes: Routes<unknown>
+  routes: Routes<{ queue: Pick<Queue, 'enqueue'> }>
   /** Publishes the blocklist, on one instance at a time, and ends bans of fleets. @returns stops it */
   startWork(): () => Promise<void>
   /** Waits for reports that are being stored. */
   close(): Promise<void>
 }
 
+export type AbuseModuleOptions = AbuseOptions & {
+  resolver: Resolver
+  allowPrivate: PrivateTargets
+  /** Other origins of providers of public feeds; undefined for their own. */
+  providerOrigins?: ReadonlyMap<string, string> | undefined
+}
+
+/** Bounds of the download of one file of a public feed. */
+const FEED_TIMEOUT_MS = 2 * MINUTE_MS
+const MAX_FEED_BYTES = 16 * 1024 * 1024
+
 /** Creates attack reporting on a migrated database. */
-export async function createAbuseModule(options: AbuseOptions): Promise<Abuse> {
+export async function createAbuseModule(options: AbuseModuleOptions): Promise<Abuse> {
   const services = await createAbuseServices(options)
+  const updateFeeds = updateFeedsJob({
+    ...services,
+    fetch: createGuardedFetch(options, FEED_TIMEOUT_MS, MAX_FEED_BYTES),
+    origins: options.providerOrigins,
+  })
   return {
-    jobs: abuseJobs(services),
-    routes: abuseRoutes(services, options),
+    jobs: [...abuseJobs(services), updateFeeds],
+    routes: abuseRoutes(services, options, { updateFeeds }),
     startWork() {
       const publisher = startListPublisher(services)
       const sweep = startFleetSweep(services.fleets)

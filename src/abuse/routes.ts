@@ -3,11 +3,15 @@ import { callerOf } from '../http/auth.ts'
 import { responses, Done, Success, Uuid } from '../http/schema.ts'
 import type { Routes } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
+import type { Job } from '../jobs/job.ts'
+import type { Queue } from '../jobs/queue.ts'
 import { administratorRoutes } from './admin-routes.ts'
 import type { AbuseOptions, AbuseServices } from './create-services.ts'
 import { fleetRoutes } from './fleet/routes.ts'
+import { fleetExportRoute } from './fleet/export/route.ts'
 import { crowdsecRoutes } from './fleet/crowdsec/routes.ts'
 import { followerRoutes } from './fleet/feed/routes.ts'
+import { feedAdministrationRoutes, feedListRoute } from './public-feeds/routes.ts'
 import { installerRoutes } from './installer/installer-routes.ts'
 import { TAGS } from './tags.ts'
 import { appeal } from './appeals/appeals.ts'
@@ -37,7 +41,8 @@ import { issueReportToken, listOwnTokens, readMetrics, revokeReportToken } from 
 export function abuseRoutes(
   services: AbuseServices,
   { reportsUrl }: Pick<AbuseOptions, 'reportsUrl'>,
-): Routes<unknown> {
+  { updateFeeds }: { updateFeeds: Job },
+): Routes<{ queue: Pick<Queue, 'enqueue'> }> {
   return {
     public(app) {
       attackReportRoutes(app, services)
@@ -47,18 +52,23 @@ export function abuseRoutes(
       appealRoute(app, services)
       installerRoutes(app, { reportsUrl })
       followerRoutes(app, services.fleets)
+      fleetExportRoute(app, services.fleets)
       crowdsecRoutes(app, services.fleets)
     },
     account(app) {
       tokenRoutes(app, services)
       fleetRoutes(app, services.fleets)
+      feedListRoute(app, services)
     },
-    administrator: (app) => administratorRoutes(app, services),
+    administrator(app, { queue }) {
+      administratorRoutes(app, services)
+      feedAdministrationRoutes(app, services, { queue, updateFeeds })
+    },
   }
 }
 
 function lookupRoutes(app: App, abuse: AbuseServices): void {
-  const { lookup, stats, attackMap, clock } = abuse
+  const { lookup, stats, attackMap, publicFeeds, clock } = abuse
   app.get(
     '/api/v1/abuse/report',
     {
@@ -84,10 +94,8 @@ function lookupRoutes(app: App, abuse: AbuseServices): void {
     },
     async ({ query }) => {
       const subject = readSubject(query.ip)
-      return {
-        success: true,
-        data: describeAddress(subject, await lookup(subject.key), abuse, clock()),
-      }
+      const described = describeAddress(subject, await lookup(subject.key), abuse, clock())
+      return { success: true, data: { ...described, publicFeeds: publicFeeds.find(subject.key) } }
     },
   )
   app.get(

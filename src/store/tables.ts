@@ -706,6 +706,7 @@ export interface DomainEvent {
 
 export interface Fleet {
   cursor: Generated<number>;
+  feeds: Generated<string[]>;
   rules: Json | null;
   servesShared: Generated<boolean>;
   trimmed: Generated<number>;
@@ -1041,6 +1042,29 @@ export interface PasswordAttempt {
   lastFailedAt: Generated<Timestamp>;
 }
 
+export interface PublicFeed {
+  changedAt: Timestamp | null;
+  checkedAt: Timestamp | null;
+  claimedUntil: Timestamp | null;
+  confirmedAt: Timestamp | null;
+  dueAt: Generated<Timestamp>;
+  enabled: Generated<boolean>;
+  failures: Generated<number>;
+  hash: Buffer | null;
+  heldCount: number | null;
+  heldHash: Buffer | null;
+  heldNetworks: Buffer | null;
+  heldSkippedCount: number | null;
+  id: string;
+  networkCount: Generated<number>;
+  networks: Buffer | null;
+  problem: string | null;
+  problemAt: Timestamp | null;
+  problemText: Generated<string>;
+  skippedCount: Generated<number>;
+  validators: Generated<Json>;
+}
+
 export interface RequestRate {
   fullAt: Timestamp;
   name: string;
@@ -1299,6 +1323,7 @@ export interface DB {
   outgoingMail: OutgoingMail;
   passkey: Passkey;
   passwordAttempt: PasswordAttempt;
+  publicFeed: PublicFeed;
   requestRate: RequestRate;
   session: Session;
   sharedCheck: SharedCheck;

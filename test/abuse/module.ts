@@ -10,6 +10,7 @@ import { readConfig } from '../../src/config.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
 import { addRoutes } from '../../src/http/scopes.ts'
 import { createServer } from '../../src/http/server.ts'
+import { defineJob } from '../../src/jobs/job.ts'
 import { createLog } from '../../src/log.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
@@ -85,7 +86,9 @@ export async function startAbuse(
     isUnavailable,
     isReady,
   })
-  addRoutes(app, authHooks, [abuseRoutes(abuse, { reportsUrl })], {})
+  const updateFeeds = defineJob({ name: 'feeds', run: async () => {} })
+  const routes = abuseRoutes(abuse, { reportsUrl }, { updateFeeds })
+  addRoutes(app, authHooks, [routes], { queue: { enqueue: async () => true } })
   const listener = await listenForTests(app, {
     ...settings,
     DATABASE_URL: databaseUrl,

@@ -22,6 +22,7 @@ export type Protection = {
 export type InstalledRanges = {
   isExempt(address: string): boolean
   isWellKnown(address: string): boolean
+  listProtected(): string[]
 }
 
 export type ProtectionDeps = { ranges: InstalledRanges; serviceAddresses: ServiceAddresses }
@@ -53,15 +54,29 @@ export async function loadProtection(
   }
 }
 
-/** A table of single addresses; texts that are no address are left out. */
-function tableOf(addresses: string[]) {
-  return createPrefixTable(
-    addresses.flatMap((text) => {
-      const parsed = parseAddress(text)
-      if (!parsed) return []
-      const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(text)?.[1]
-      if (mapped) return `${mapped}/32`
-      return `${parsed.address}/${parsed.family === 4 ? 32 : 128}`
-    }),
-  )
+/** Lists all networks that must never be on the list of a workspace. */
+export async function listProtectedNetworks(
+  db: Db,
+  workspaceId: string,
+  { ranges, serviceAddresses }: ProtectionDeps,
+): Promise<string[]> {
+  const allowed = await listAllowed(db, workspaceId)
+  const members = await listMemberAddresses(db, workspaceId)
+  const servers = await listServerAddresses(db, workspaceId)
+  return [
+    ...allowed.map(({ network }) => network),
+    ...[...members, ...servers, ...serviceAddresses.list()].flatMap(networksOf),
+    ...ranges.listProtected(),
+  ]
+}
+
+const tableOf = (addresses: string[]) => createPrefixTable(addresses.flatMap(networksOf))
+
+/** A single address as a network; none for a text that is no address. */
+function networksOf(text: string): string[] {
+  const parsed = parseAddress(text)
+  if (!parsed) return []
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(text)?.[1]
+  if (mapped) return [`${mapped}/32`]
+  return [`${parsed.address}/${parsed.family === 4 ? 32 : 128}`]
 }
