@@ -39,7 +39,7 @@ export async function createAbuseModule(options: AbuseModuleOptions): Promise<Ab
   const services = await createAbuseServices(options)
   const updateFeeds = updateFeedsJob({
     ...services,
-    fetch: createGuardedFetch(options, FEED_TIMEOUT_MS, MAX_FEED_BYTES),
+    request: createGuardedFetch(options, FEED_TIMEOUT_MS, MAX_FEED_BYTES),
     origins: options.providerOrigins,
   })
   return {

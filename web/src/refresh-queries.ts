@@ -32,6 +32,7 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['attacks', 'map'],
     ['attacks', 'tokens'],
     ['attacks', 'fleet'],
+    ['attacks', 'feeds'],
     ['attacks', 'address'],
   ],
   checks: () => [['shares'], ['domains']],
@@ -44,6 +45,7 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['attacks', 'hold'],
     ['attacks', 'whitelist'],
     ['attacks', 'sensors'],
+    ['attacks', 'feeds'],
   ],
 }
 

@@ -16,8 +16,6 @@ export type NetworkSet = { 4: Networks; 6: Networks }
 
 export type SeenNetwork = Network & { since: number }
 
-export const EMPTY_SET: NetworkSet = createNetworkSet([])
-
 /** Creates a set; networks inside others are left out. */
 export function createNetworkSet(networks: readonly SeenNetwork[]): NetworkSet {
   return { 4: pack(networks, 4), 6: pack(networks, 6) }
@@ -40,6 +38,8 @@ function pack(all: readonly SeenNetwork[], family: 4 | 6): Networks {
 
 const byStart = (a: Network, b: Network) =>
   a.start < b.start ? -1 : a.start > b.start ? 1 : a.bits - b.bits
+
+export const EMPTY_SET: NetworkSet = createNetworkSet([])
 
 export function countNetworks(set: NetworkSet): number {
   return set[4].starts.length + set[6].starts.length

@@ -57,26 +57,29 @@ const GLOBAL_UNICAST: Network = { family: 6, start: 0x2000n << 48n, bits: 3 }
 
 /** The ranges that the library calls anything else than unicast. */
 const SPECIAL_NETWORKS: readonly Network[] = [
-  new ipaddr.IPv4([0, 0, 0, 0]),
-  new ipaddr.IPv6([0, 0, 0, 0, 0, 0, 0, 0]),
-].flatMap((address) => {
-  const { SpecialRanges } = address as unknown as { SpecialRanges: Record<string, SpecialRange[]> }
-  return (
-    Object.values(SpecialRanges)
-      .flat()
-      .map(([network, length]): Network => {
-        const family = network.kind() === 'ipv4' ? (4 as const) : (6 as const)
-        const bits = Math.min(length, WIDTH[family])
-        const text = network.toString()
-        const start = family === 4 ? ipv4Number(text) : upperBits(text)
-        return { family, start: start & ~(sizeOf({ family, bits }) - 1n), bits }
-      })
-      // Narrower than a /64: the addresses of a router in `::/64`, which is not global unicast anyway.
-      .filter((special) => special.family === 4 || contains(GLOBAL_UNICAST, special))
-  )
-})
+  ...specialRangesOf(new ipaddr.IPv4([0, 0, 0, 0])),
+  // The others are not global unicast anyway; some are addresses of one host in `::/64`.
+  ...specialRangesOf(new ipaddr.IPv6([0, 0, 0, 0, 0, 0, 0, 0])).filter((special) =>
+    contains(GLOBAL_UNICAST, special),
+  ),
+]
 
 type SpecialRange = [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+/** The library has a range, or several, by name. Its types lack them. */
+function specialRangesOf(address: ipaddr.IPv4 | ipaddr.IPv6): Network[] {
+  const { SpecialRanges: ranges } = address as unknown as {
+    SpecialRanges: Record<string, SpecialRange | SpecialRange[]>
+  }
+  return Object.values(ranges)
+    .flatMap((one) => (Array.isArray(one[0]) ? (one as SpecialRange[]) : [one as SpecialRange]))
+    .map(([start, length]) => {
+      const family = start.kind() === 'ipv4' ? (4 as const) : (6 as const)
+      const bits = Math.min(length, WIDTH[family])
+      const number = family === 4 ? ipv4Number(start.toString()) : upperBits(start.toString())
+      return { family, start: number & ~(sizeOf({ family, bits }) - 1n), bits }
+    })
+}
 
 /** Whether every address of a network is a public one. */
 export function isPublicNetwork(network: Network): boolean {

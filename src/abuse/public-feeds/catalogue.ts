@@ -27,7 +27,7 @@ export type PublicFeed = {
   intervalHours: number
   /** Hours without a new version after which something is wrong. */
   staleAfterHours: number
-  /** Hours without a new version after which the last one is not used any more. */
+  /** Hours without a new version after which the last one is no longer used. */
   maxAgeHours: number
 }
 

@@ -16,7 +16,7 @@ const DAY_SECONDS = 86_400
 export async function fetchFiles(
   urls: readonly string[],
   known: Validators,
-  deps: { fetch: GuardedFetch; signal: AbortSignal },
+  deps: { request: GuardedFetch; signal: AbortSignal },
 ): Promise<FeedFiles> {
   const answers: (FetchedFile | null)[] = []
   for (const url of urls) answers.push(await fetchFile(url, known[url], deps))
@@ -38,7 +38,7 @@ type FetchedFile = { text: string; validators: Validators[string] }
 async function fetchFile(
   url: string,
   known: Validators[string] | undefined,
-  { fetch, signal }: { fetch: GuardedFetch; signal: AbortSignal },
+  { request, signal }: { request: GuardedFetch; signal: AbortSignal },
 ): Promise<FetchedFile | null> {
   const headers = {
     accept: 'text/plain, application/json;q=0.9, */*;q=0.1',
@@ -47,7 +47,7 @@ async function fetchFile(
   }
   let target = url
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
-    const response = await fetch(target, { headers, signal })
+    const response = await request(target, { headers, signal })
     if (response.status === 304 && known) return null
     if (response.status === 200) return { text: await readText(response), ...validatorsOf(response) } // prettier-ignore
     target = redirectOf(response, target) ?? ''

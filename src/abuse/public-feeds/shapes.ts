@@ -27,7 +27,7 @@ export const PublicFeed = Type.Object(
     termsUrl: Type.String(),
     intervalHours: Type.Integer({ description: 'Hours between two downloads.' }),
     maxAgeHours: Type.Integer({
-      description: 'Hours without a new version after which the last one is not used any more.',
+      description: 'Hours without a new version after which the last one is no longer used.',
     }),
     enabled: Type.Boolean(),
     state: Type.Enum([...FEED_STATES], {

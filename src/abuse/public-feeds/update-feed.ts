@@ -38,7 +38,7 @@ export type UpdateDeps = {
   db: Kysely<DB>
   log: Logger
   clock: () => number
-  fetch: GuardedFetch
+  request: GuardedFetch
   /** Where the feeds are downloaded from, when not from their providers. */
   origins?: ReadonlyMap<string, string> | undefined
 }
@@ -53,7 +53,7 @@ export async function updateFeed(
   const urls = feed.urls.map((url) => throughOrigins(url, deps.origins))
   let files: FeedFiles
   try {
-    files = await fetchFiles(urls, claimed.validators, { fetch: deps.fetch, signal })
+    files = await fetchFiles(urls, claimed.validators, { request: deps.request, signal })
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     if (signal.aborted) return

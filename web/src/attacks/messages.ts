@@ -6,6 +6,7 @@ export const views = {
   servers: 'Your servers',
   fleet: 'Fleet list',
   list: 'Blocklist',
+  feeds: 'Public feeds',
   administration: 'Administration',
 } as const
 
@@ -52,6 +53,9 @@ export const address = {
   evidenceColumns: ['Service', 'Events', 'Time', 'Source'],
   source: 'Source',
   port: (port: number) => `port ${port}`,
+  feeds: 'Also listed by',
+  feedSince: (label: string, network: string) => `${label}, ${network}, since`,
+  feedRemoval: 'Removal',
   events: (count: number) => counted(count, 'event'),
 } as const
 

@@ -6,7 +6,7 @@ import type { Exports } from '../../export/exports.ts'
 import type { FormatName } from '../../export/formats.ts'
 import { pack, type Packed } from '../../export/pack.ts'
 import { combineSets, type NamedSet } from '../../networks/combine.ts'
-import { parseNetwork, type Network } from '../../networks/network.ts'
+import { parseNetwork } from '../../networks/network.ts'
 import type { PublicFeeds } from '../../public-feeds/public-feeds.ts'
 import { listProtectedNetworks, type ProtectionDeps } from '../protection.ts'
 import { findFleet } from '../store.ts'
@@ -95,7 +95,7 @@ async function makeFile(
     ...(shared ? [{ name: 'shared', set: await ownSets.shared() }] : []),
     ...feeds.map(({ feed, set }) => ({ name: feed.id, set })),
   ]
-  const excluded = protectedNetworks.flatMap((text): Network[] => parseNetwork(text) ?? [])
+  const excluded = protectedNetworks.map(parseNetwork).filter((network) => network !== null)
   const networks = await combineSets(sets, excluded)
   // Only times of the content: the file is the same in every instance.
   const times = [exports.current().createdAt, ...feeds.map(({ changedAt }) => changedAt)]
