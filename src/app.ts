@@ -42,7 +42,7 @@ export type RunningService = {
 export type ServiceOptions = {
   /** Other origins of hosted services of alerts, such as `https://hooks.slack.com`. */
   alertOrigins?: ReadonlyMap<string, string> | undefined
-  /** Other origins of providers of public feeds, such as `https://www.spamhaus.org`. */
+  /** Other origins of providers of public feeds and relays, such as `https://www.spamhaus.org`. */
   providerOrigins?: ReadonlyMap<string, string> | undefined
 }
 

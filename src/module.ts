@@ -25,7 +25,7 @@ export type AppContext = {
   metrics: ServiceMetrics | null
   /** Other origins of hosted services of alerts; undefined for their own. */
   alertOrigins?: ReadonlyMap<string, string> | undefined
-  /** Other origins of providers of public feeds; undefined for their own. */
+  /** Other origins of providers of public feeds and relays; undefined for their own. */
   providerOrigins?: ReadonlyMap<string, string> | undefined
 }
 

@@ -100,6 +100,7 @@ export async function createModules(
       systems: readSystems(asnPath === 'none' ? 'none' : systems),
       resolver,
       allowPrivate,
+      mailRelay: config.SMTP_URL ? { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM } : null,
       providerOrigins,
       onReport: metrics?.countAttackReport,
     }),

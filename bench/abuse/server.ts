@@ -29,6 +29,7 @@ const abuse = await createAbuseModule({
   systems: readSystems(null),
   resolver: createResolver(),
   allowPrivate: false,
+  mailRelay: null,
 })
 const authHooks = createAuthHooks(async () => null, [])
 const isReady = async () => true

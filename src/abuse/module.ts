@@ -9,12 +9,17 @@ import { abuseJobs } from './jobs.ts'
 import { startListPublisher } from './export/list-publisher.ts'
 import { createAbuseServices, type AbuseOptions } from './create-services.ts'
 import { startFleetSweep } from './fleet/bans/sweep.ts'
+import { relayReportsJob } from './relays/jobs.ts'
+import { RELAY_ENCRYPTED_COLUMNS } from './relays/relays.ts'
+import type { Relay } from '../net/smtp.ts'
+import type { EncryptedColumn } from '../store/key-rotation.ts'
 import { updateFeedsJob } from './public-feeds/jobs.ts'
 import { abuseRoutes } from './routes.ts'
 
 /** The attack reporting module. */
 export type Abuse = {
   jobs: Job[]
+  encryptedColumns: EncryptedColumn[]
   /** `/api/v1/abuse/…` */
   routes: Routes<{ queue: Pick<Queue, 'enqueue'> }>
   /** Publishes the blocklist, on one instance at a time, and ends bans of fleets. @returns stops it */
@@ -26,7 +31,9 @@ export type Abuse = {
 export type AbuseModuleOptions = AbuseOptions & {
   resolver: Resolver
   allowPrivate: PrivateTargets
-  /** Other origins of providers of public feeds; undefined for their own. */
+  /** Null where this installation sends no email. */
+  mailRelay: Relay | null
+  /** Other origins of providers of public feeds and relays; undefined for their own. */
   providerOrigins?: ReadonlyMap<string, string> | undefined
 }
 
@@ -42,9 +49,13 @@ export async function createAbuseModule(options: AbuseModuleOptions): Promise<Ab
     request: createGuardedFetch(options, FEED_TIMEOUT_MS, MAX_FEED_BYTES),
     origins: options.providerOrigins,
   })
+  const { secretKey, resolver, allowPrivate, mailRelay, providerOrigins: origins } = options
+  const { db, log, clock } = services
+  const relays = { db, log, clock, secretKey, resolver, allowPrivate, mailRelay, origins }
   return {
-    jobs: [...abuseJobs(services), updateFeeds],
-    routes: abuseRoutes(services, options, { updateFeeds }),
+    jobs: [...abuseJobs(services), updateFeeds, relayReportsJob(relays)],
+    encryptedColumns: RELAY_ENCRYPTED_COLUMNS,
+    routes: abuseRoutes(services, options, { updateFeeds, relays }),
     startWork() {
       const publisher = startListPublisher(services)
       const sweep = startFleetSweep(services.fleets)

@@ -12,6 +12,8 @@ import { fleetExportRoute } from './fleet/export/route.ts'
 import { crowdsecRoutes } from './fleet/crowdsec/routes.ts'
 import { followerRoutes } from './fleet/feed/routes.ts'
 import { feedAdministrationRoutes, feedListRoute } from './public-feeds/routes.ts'
+import { relayRoutes } from './relays/routes.ts'
+import type { RelayDeps } from './relays/send-due.ts'
 import { installerRoutes } from './installer/installer-routes.ts'
 import { TAGS } from './tags.ts'
 import { appeal } from './appeals/appeals.ts'
@@ -37,11 +39,14 @@ import { SERVICE_LIST } from './lookup/stats.ts'
 import { readSubject } from './subject.ts'
 import { issueReportToken, listOwnTokens, readMetrics, revokeReportToken } from './tokens/tokens.ts'
 
+/** The work that routes start or test. */
+export type AbuseWork = { updateFeeds: Job; relays: RelayDeps }
+
 /** `/api/v1/abuse/…`: reports in, a list out. */
 export function abuseRoutes(
   services: AbuseServices,
   { reportsUrl }: Pick<AbuseOptions, 'reportsUrl'>,
-  { updateFeeds }: { updateFeeds: Job },
+  { updateFeeds, relays }: AbuseWork,
 ): Routes<{ queue: Pick<Queue, 'enqueue'> }> {
   return {
     public(app) {
@@ -59,6 +64,7 @@ export function abuseRoutes(
       tokenRoutes(app, services)
       fleetRoutes(app, services.fleets)
       feedListRoute(app, services)
+      relayRoutes(app, relays)
     },
     administrator(app, { queue }) {
       administratorRoutes(app, services)

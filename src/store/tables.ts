@@ -1065,6 +1065,39 @@ export interface PublicFeed {
   validators: Generated<Json>;
 }
 
+export interface Relay {
+  account: Generated<string>;
+  claimedUntil: Timestamp | null;
+  createdAt: Generated<Timestamp>;
+  dropped: Generated<number>;
+  enabled: Generated<boolean>;
+  id: Generated<string>;
+  lastFour: string;
+  pausedUntil: Timestamp | null;
+  problem: string | null;
+  sealed: string;
+  servedAt: Timestamp | null;
+  service: string;
+  workspaceId: string;
+}
+
+export interface RelayedReport {
+  address: string;
+  attempts: Generated<number>;
+  count: number;
+  createdAt: Generated<Timestamp>;
+  dueAt: Generated<Timestamp>;
+  endedAt: Timestamp | null;
+  handedOverAt: Timestamp | null;
+  id: Generated<string>;
+  port: number | null;
+  reason: Generated<string>;
+  relayId: string;
+  reportedAt: Timestamp;
+  services: string[];
+  state: Generated<string>;
+}
+
 export interface RequestRate {
   fullAt: Timestamp;
   name: string;
@@ -1324,6 +1357,8 @@ export interface DB {
   passkey: Passkey;
   passwordAttempt: PasswordAttempt;
   publicFeed: PublicFeed;
+  relay: Relay;
+  relayedReport: RelayedReport;
   requestRate: RequestRate;
   session: Session;
   sharedCheck: SharedCheck;

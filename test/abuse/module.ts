@@ -11,6 +11,7 @@ import { createAuthHooks } from '../../src/http/auth.ts'
 import { addRoutes } from '../../src/http/scopes.ts'
 import { createServer } from '../../src/http/server.ts'
 import { defineJob } from '../../src/jobs/job.ts'
+import { createResolver } from '../../src/net/dns.ts'
 import { createLog } from '../../src/log.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
@@ -87,7 +88,9 @@ export async function startAbuse(
     isReady,
   })
   const updateFeeds = defineJob({ name: 'feeds', run: async () => {} })
-  const routes = abuseRoutes(abuse, { reportsUrl }, { updateFeeds })
+  const outgoing = { resolver: createResolver(), allowPrivate: false, mailRelay: null } as const
+  const relays = { db, log, clock, secretKey, ...outgoing }
+  const routes = abuseRoutes(abuse, { reportsUrl }, { updateFeeds, relays })
   addRoutes(app, authHooks, [routes], { queue: { enqueue: async () => true } })
   const listener = await listenForTests(app, {
     ...settings,

@@ -35,7 +35,7 @@ describe('public feeds', () => {
     await dialog.getByRole('button', { name: 'Enable' }).click()
     await tor.getByText('In use', { exact: true }).waitFor()
     await tor.getByText('2 addresses').waitFor()
-    await tor.getByRole('switch', { name: /Use in this workspace/ }).check()
+    await tor.getByRole('switch', { name: /^Use in/ }).check()
     await page.getByRole('heading', { name: 'Export for firewalls' }).waitFor()
     await page.reload()
     expect(await tor.getByRole('switch').isChecked()).toBe(true)
@@ -45,7 +45,7 @@ describe('public feeds', () => {
   it('are turned on and off with the keyboard alone', async () => {
     const { page } = ada
     const toggle = page.getByRole('region', { name: 'Tor exit nodes' }).getByRole('switch')
-    await tabTo(page, toggle)
+    await tabTo(page, 'Use in this workspace’s exports')
     await page.keyboard.press('Space')
     await expect.poll(() => toggle.isChecked()).toBe(false)
   })
@@ -53,7 +53,7 @@ describe('public feeds', () => {
   it('are named on the page of an address', async () => {
     const { page } = ada
     await page.goto('/attacks?ip=45.9.0.1')
-    await page.getByRole('heading', { name: 'Also listed by' }).waitFor()
+    await page.getByRole('heading', { name: 'Public feeds with this address' }).waitFor()
     await page.getByText('Tor exit nodes').waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
     expect(ada.complaints).toEqual([])

@@ -44,6 +44,8 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
   '/api/v1/monitoring/hosts/{id}': { id: 'select id from monitored_host' },
   // The name of a blocklist, of which each workspace has its own choice.
   '/api/v1/monitoring/lists/{dnsbl}': null,
+  // The name of a service, of which each workspace has its own settings: test/abuse/relays.test.ts.
+  '/api/v1/abuse/relays/{service}': null,
   '/api/v1/shared-checks/{token}': { token: 'select token from shared_check' },
   '/api/v1/tokens/{id}': { id: `select id from api_token where label = 'to revoke'` },
   '/api/webhook/endpoints/{id}': {

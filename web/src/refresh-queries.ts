@@ -33,6 +33,7 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['attacks', 'tokens'],
     ['attacks', 'fleet'],
     ['attacks', 'feeds'],
+    ['attacks', 'relays'],
     ['attacks', 'address'],
   ],
   checks: () => [['shares'], ['domains']],

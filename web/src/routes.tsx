@@ -156,6 +156,7 @@ const screens = root.addChildren([
     ownScreen('/attacks/fleet', () => import('./pages/attack-fleet.tsx'), tableSearch),
     ownScreen('/attacks/list', () => import('./pages/attack-list.tsx'), listSearch),
     ownScreen('/attacks/feeds', () => import('./pages/public-feeds.tsx')),
+    ownScreen('/attacks/relays', () => import('./pages/attack-relays.tsx')),
     ownScreen('/attacks/administration', () => import('./pages/attack-administration.tsx')),
     ownScreen('/tokens', () => import('./pages/tokens.tsx'), tableSearch),
     ownScreen('/workspace', () => import('./pages/workspace.tsx')),

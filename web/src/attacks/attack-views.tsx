@@ -15,6 +15,7 @@ export function AttackViews() {
       <SubNavigationLink to="/attacks/fleet">{views.fleet}</SubNavigationLink>
       <SubNavigationLink to="/attacks/list">{views.list}</SubNavigationLink>
       <SubNavigationLink to="/attacks/feeds">{views.feeds}</SubNavigationLink>
+      <SubNavigationLink to="/attacks/relays">{views.relays}</SubNavigationLink>
       {account?.admin && (
         <SubNavigationLink to="/attacks/administration">{views.administration}</SubNavigationLink>
       )}

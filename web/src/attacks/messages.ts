@@ -7,6 +7,7 @@ export const views = {
   fleet: 'Fleet list',
   list: 'Blocklist',
   feeds: 'Public feeds',
+  relays: 'Relays',
   administration: 'Administration',
 } as const
 
@@ -53,7 +54,7 @@ export const address = {
   evidenceColumns: ['Service', 'Events', 'Time', 'Source'],
   source: 'Source',
   port: (port: number) => `port ${port}`,
-  feeds: 'Also listed by',
+  feeds: 'Public feeds with this address',
   feedSince: (label: string, network: string) => `${label}, ${network}, since`,
   feedRemoval: 'Removal',
   events: (count: number) => counted(count, 'event'),

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { AttackViews } from '../attacks/attack-views.tsx'
-import { feedsQuery } from '../attacks/feeds/api.ts'
+import { feedsQuery, type PublicFeed } from '../attacks/feeds/api.ts'
 import { ExportSection } from '../attacks/feeds/export-section.tsx'
 import { FeedCard } from '../attacks/feeds/feed-card.tsx'
 import { feeds as messages } from '../attacks/feeds/messages.ts'
 import { accountQuery } from '../queries.ts'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
-import { Muted, Page, Stack } from '../ui/layout/page.tsx'
+import { Muted, Page, Section, Stack } from '../ui/layout/page.tsx'
 
 export function Screen() {
   const { data: account } = useQuery(accountQuery)
@@ -22,15 +22,32 @@ export function Screen() {
       <LoadingOrError there={data} error={error} lines={6}>
         {messages.loading}
       </LoadingOrError>
-      <Stack>
-        {data && account && !account.admin && enabled.length === 0 && (
+      {data && account && !account.admin && enabled.length === 0 && (
+        <p>
           <Muted>{messages.askAdministrator}</Muted>
-        )}
-        {[...enabled, ...others].map((feed) => (
+        </p>
+      )}
+      {enabled.length > 0 && (
+        <FeedSection title={messages.enabled} feeds={enabled} nameOf={nameOf} />
+      )}
+      {enabled.length > 0 && <ExportSection />}
+      {others.length > 0 && (
+        <FeedSection title={messages.available} feeds={others} nameOf={nameOf} />
+      )}
+    </Page>
+  )
+}
+
+type FeedSectionProps = { title: string; feeds: PublicFeed[]; nameOf: (list: string) => string }
+
+function FeedSection({ title, feeds, nameOf }: FeedSectionProps) {
+  return (
+    <Section title={title}>
+      <Stack>
+        {feeds.map((feed) => (
           <FeedCard key={feed.id} feed={feed} nameOf={nameOf} />
         ))}
       </Stack>
-      {enabled.length > 0 && <ExportSection />}
-    </Page>
+    </Section>
   )
 }

@@ -16,7 +16,7 @@ export const feeds = {
     `The last good version stays in use until it is ${counted(hours, 'hour')} old.`,
   facts: {
     size: 'Size',
-    version: 'Version of',
+    version: 'Updated',
     checked: 'Last checked',
     overlap: 'Also in',
     terms: 'Terms',
@@ -33,6 +33,8 @@ export const feeds = {
   fleet: 'fleet list',
   shared: 'shared blocklist',
   interval: (hours: number) => (hours === 1 ? 'Every hour' : `Every ${hours} hours`),
+  enabled: 'Enabled',
+  available: 'Available',
   use: 'Use in this workspace’s exports',
   enable: 'Enable',
   enableTitle: (name: string) => `Enable ${name} for all workspaces?`,
