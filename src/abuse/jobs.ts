@@ -6,6 +6,8 @@ import { HISTORY_MS, MAX_CHANGES, MEMORY_MS } from './fleet/limits.ts'
 import { deleteOldBouncers } from './fleet/crowdsec/store.ts'
 import { RETENTION_MS } from './relays/limits.ts'
 import { deleteOldReports } from './relays/store.ts'
+import { HISTORY_MS as FINDINGS_MS } from './watched-networks/limits.ts'
+import { deleteOldFindings } from './watched-networks/store.ts'
 import { deleteOldFleetRows } from './fleet/store.ts'
 import { NIGHTLY_STATEMENT_TIMEOUT_MS, withStatementTimeout } from '../store/database.ts'
 import { standingOf } from './reputation/standing.ts'
@@ -41,6 +43,7 @@ function retentionJob(db: Kysely<DB>): Job {
           maxChanges: MAX_CHANGES,
         })
         await deleteOldBouncers(connection, limits.month)
+        await deleteOldFindings(connection, new Date(now - FINDINGS_MS))
         await deleteOldReports(connection, new Date(now - RETENTION_MS))
         await foldCounts(connection, new Date(Math.floor(now / DAY_MS) * DAY_MS - 8 * DAY_MS))
         await foldSystemCounts(connection, new Date(Math.floor(now / DAY_MS) * DAY_MS))

@@ -14,6 +14,7 @@ import { RELAY_ENCRYPTED_COLUMNS } from './relays/relays.ts'
 import type { Relay } from '../net/smtp.ts'
 import type { EncryptedColumn } from '../store/key-rotation.ts'
 import { updateFeedsJob } from './public-feeds/jobs.ts'
+import { checkNetworksJob } from './watched-networks/jobs.ts'
 import { abuseRoutes } from './routes.ts'
 
 /** The attack reporting module. */
@@ -49,13 +50,14 @@ export async function createAbuseModule(options: AbuseModuleOptions): Promise<Ab
     request: createGuardedFetch(options, FEED_TIMEOUT_MS, MAX_FEED_BYTES),
     origins: options.providerOrigins,
   })
+  const checkNetworks = checkNetworksJob(services)
   const { secretKey, resolver, allowPrivate, mailRelay, providerOrigins: origins } = options
   const { db, log, clock } = services
   const relays = { db, log, clock, secretKey, resolver, allowPrivate, mailRelay, origins }
   return {
-    jobs: [...abuseJobs(services), updateFeeds, relayReportsJob(relays)],
+    jobs: [...abuseJobs(services), updateFeeds, relayReportsJob(relays), checkNetworks],
     encryptedColumns: RELAY_ENCRYPTED_COLUMNS,
-    routes: abuseRoutes(services, options, { updateFeeds, relays }),
+    routes: abuseRoutes(services, options, { updateFeeds, checkNetworks, relays }),
     startWork() {
       const publisher = startListPublisher(services)
       const sweep = startFleetSweep(services.fleets)

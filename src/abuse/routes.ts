@@ -37,16 +37,17 @@ import {
 } from './shapes.ts'
 import { SERVICE_LIST } from './lookup/stats.ts'
 import { readSubject } from './subject.ts'
+import { watchedNetworkRoutes } from './watched-networks/routes.ts'
 import { issueReportToken, listOwnTokens, readMetrics, revokeReportToken } from './tokens/tokens.ts'
 
 /** The work that routes start or test. */
-export type AbuseWork = { updateFeeds: Job; relays: RelayDeps }
+export type AbuseWork = { updateFeeds: Job; checkNetworks: Job; relays: RelayDeps }
 
 /** `/api/v1/abuse/…`: reports in, a list out. */
 export function abuseRoutes(
   services: AbuseServices,
   { reportsUrl }: Pick<AbuseOptions, 'reportsUrl'>,
-  { updateFeeds, relays }: AbuseWork,
+  { updateFeeds, checkNetworks, relays }: AbuseWork,
 ): Routes<{ queue: Pick<Queue, 'enqueue'> }> {
   return {
     public(app) {
@@ -60,11 +61,12 @@ export function abuseRoutes(
       fleetExportRoute(app, services.fleets)
       crowdsecRoutes(app, services.fleets)
     },
-    account(app) {
+    account(app, { queue }) {
       tokenRoutes(app, services)
       fleetRoutes(app, services.fleets)
       feedListRoute(app, services)
       relayRoutes(app, relays)
+      watchedNetworkRoutes(app, services, { queue, checkNetworks })
     },
     administrator(app, { queue }) {
       administratorRoutes(app, services)

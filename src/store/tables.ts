@@ -1170,6 +1170,24 @@ export interface WatchedDomain {
   workspaceId: string;
 }
 
+export interface WatchedFinding {
+  entry: string;
+  foundAt: Generated<Timestamp>;
+  id: Generated<string>;
+  list: string;
+  networkId: string;
+  resolvedAt: Timestamp | null;
+}
+
+export interface WatchedNetwork {
+  checkedAt: Timestamp | null;
+  createdAt: Generated<Timestamp>;
+  id: Generated<string>;
+  label: Generated<string>;
+  network: string;
+  workspaceId: string;
+}
+
 export interface WebhookAlert {
   badAlertAt: Timestamp | null;
   badAt: Timestamp | null;
@@ -1366,6 +1384,8 @@ export interface DB {
   usedSecret: UsedSecret;
   verification: Verification;
   watchedDomain: WatchedDomain;
+  watchedFinding: WatchedFinding;
+  watchedNetwork: WatchedNetwork;
   webhookAlert: WebhookAlert;
   webhookDeleted: WebhookDeleted;
   webhookEndpoint: WebhookEndpoint;

@@ -87,10 +87,14 @@ export async function startAbuse(
     isUnavailable,
     isReady,
   })
-  const updateFeeds = defineJob({ name: 'feeds', run: async () => {} })
+  const job = defineJob({ name: 'none', run: async () => {} })
   const outgoing = { resolver: createResolver(), allowPrivate: false, mailRelay: null } as const
   const relays = { db, log, clock, secretKey, ...outgoing }
-  const routes = abuseRoutes(abuse, { reportsUrl }, { updateFeeds, relays })
+  const routes = abuseRoutes(
+    abuse,
+    { reportsUrl },
+    { updateFeeds: job, checkNetworks: job, relays },
+  )
   addRoutes(app, authHooks, [routes], { queue: { enqueue: async () => true } })
   const listener = await listenForTests(app, {
     ...settings,

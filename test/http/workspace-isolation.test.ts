@@ -18,6 +18,7 @@ type Route = { method: string; path: string }
 const OBJECTS: Record<string, Record<string, string> | null> = {
   '/api/v1/abuse/fleet/allowlist/{id}': { id: 'select id from fleet_allowed' },
   '/api/v1/abuse/fleet/bans/{id}': { id: 'select id from fleet_ban' },
+  '/api/v1/abuse/watched-networks/{id}': { id: 'select id from watched_network' },
   '/api/v1/abuse/tokens/{token}': { token: 'select id from abuse_token' },
   '/api/v1/alerts/channels/{id}': { id: 'select id from alert_channel' },
   '/api/v1/alerts/incidents/{id}': { id: 'select id from alert_incident' },
@@ -131,6 +132,7 @@ beforeAll(async () => {
   database = openDatabase(portreeve.databaseUrl)
   alice = await portreeve.addPerson('Alice')
   await post('/api/v1/abuse/tokens', { label: 'mine' })
+  await post('/api/v1/abuse/watched-networks', { cidr: '8.8.4.0/24' })
   const made = await post('/api/webhook/endpoints', { label: 'mine' })
   const { endpoint } = (await made.json()) as { endpoint: { token: string } }
   await portreeve.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: 'captured' })

@@ -1,5 +1,6 @@
 import { parseAddress } from '../../net/address.ts'
 import type { Db } from '../../store/database.ts'
+import { listWatchedCidrs } from '../watched-networks/store.ts'
 import { createPrefixTable } from '../ranges/prefix-table.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
 import { listAllowed, listMemberAddresses, listServerAddresses } from './store.ts'
@@ -54,7 +55,7 @@ export async function loadProtection(
   }
 }
 
-/** Lists all networks that must never be on the list of a workspace. */
+/** Lists all networks that exports of a workspace must never contain: its own ones, too. */
 export async function listProtectedNetworks(
   db: Db,
   workspaceId: string,
@@ -65,6 +66,7 @@ export async function listProtectedNetworks(
   const servers = await listServerAddresses(db, workspaceId)
   return [
     ...allowed.map(({ network }) => network),
+    ...(await listWatchedCidrs(db, workspaceId)),
     ...[...members, ...servers, ...serviceAddresses.list()].flatMap(networksOf),
     ...ranges.listProtected(),
   ]

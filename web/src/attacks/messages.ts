@@ -8,6 +8,7 @@ export const views = {
   list: 'Blocklist',
   feeds: 'Public feeds',
   relays: 'Relays',
+  networks: 'Your networks',
   administration: 'Administration',
 } as const
 

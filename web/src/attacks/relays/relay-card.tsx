@@ -8,7 +8,7 @@ import { Disclosure } from '../../ui/layout/disclosure.tsx'
 import { Muted, Row } from '../../ui/layout/page.tsx'
 import { TitledCard } from '../../ui/layout/titled-card.tsx'
 import { Facts } from '../../ui/lists/facts.tsx'
-import { Ago } from '../../ui/text/ago.tsx'
+import { Ago, Until } from '../../ui/text/ago.tsx'
 import { numberText } from '../../ui/text/format.ts'
 import { VisuallyHidden } from '../../ui/text/visually-hidden.tsx'
 import { useAccess } from '../../workspaces/roles.ts'
@@ -63,7 +63,7 @@ function RelayFacts({ relay }: { relay: Relay }) {
         [messages.facts.lastSent, lastSentAt && <Ago key="sent" at={lastSentAt} />],
         [
           messages.facts.pausedUntil,
-          isPaused(pausedUntil) && pausedUntil ? <Ago key="until" at={pausedUntil} /> : null,
+          isPaused(pausedUntil) && pausedUntil ? <Until key="until" at={pausedUntil} /> : null,
         ],
       ]}
     />
