@@ -63,8 +63,8 @@ async function alerts(as = alice): Promise<Alert[]> {
 /** Lists an address as if it had been reported; only its state matters here. */
 const list = (address: string, state = 'listed') =>
   database.pool.query(
-    `insert into abuse_address (address, state, score, confidence, services, networks, evidence, first_reported_at, last_reported_at)
-     values ($1, $2, 80, 'medium', '{ssh}', 2, '[]', now(), now())
+    `insert into abuse_address (address, state, score, confidence, services, networks, evidence, total_reports, revision, first_reported_at, last_reported_at)
+     values ($1, $2, 80, 'medium', '{ssh}', 2, '[]', 2, 1, now(), now())
      on conflict (address) do update set state = excluded.state`,
     [address, state],
   )
