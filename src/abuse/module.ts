@@ -12,15 +12,18 @@ import { startFleetSweep } from './fleet/bans/sweep.ts'
 import { relayReportsJob } from './relays/jobs.ts'
 import { RELAY_ENCRYPTED_COLUMNS } from './relays/relays.ts'
 import type { Relay } from '../net/smtp.ts'
+import type { FutureTimestamp } from '../store/clock.ts'
 import type { EncryptedColumn } from '../store/key-rotation.ts'
 import { updateFeedsJob } from './public-feeds/jobs.ts'
 import { checkNetworksJob } from './watched-networks/jobs.ts'
+import { FUTURE_TIMESTAMPS } from './future-timestamps.ts'
 import { abuseRoutes } from './routes.ts'
 
 /** The attack reporting module. */
 export type Abuse = {
   jobs: Job[]
   encryptedColumns: EncryptedColumn[]
+  futureTimestamps: FutureTimestamp[]
   /** `/api/v1/abuse/…` */
   routes: Routes<{ queue: Pick<Queue, 'enqueue'> }>
   /** Publishes the blocklist, on one instance at a time, and ends bans of fleets. @returns stops it */
@@ -57,6 +60,7 @@ export async function createAbuseModule(options: AbuseModuleOptions): Promise<Ab
   return {
     jobs: [...abuseJobs(services), updateFeeds, relayReportsJob(relays), checkNetworks],
     encryptedColumns: RELAY_ENCRYPTED_COLUMNS,
+    futureTimestamps: FUTURE_TIMESTAMPS,
     routes: abuseRoutes(services, options, { updateFeeds, checkNetworks, relays }),
     startWork() {
       const publisher = startListPublisher(services)

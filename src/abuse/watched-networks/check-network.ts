@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { Logger } from '../../log.ts'
 import { raiseAlert, raiseResolved } from '../../alerts/raise.ts'
 import { notifyChange } from '../../store/changes.ts'
@@ -6,7 +6,7 @@ import type { DB } from '../../store/tables.ts'
 import { formatNetwork, parseNetwork } from '../networks/network.ts'
 import { listOverlapping } from '../networks/network-set.ts'
 import { findPublicFeed } from '../public-feeds/catalogue.ts'
-import type { PublicFeeds } from '../public-feeds/public-feeds.ts'
+import type { FeedInUse, PublicFeeds } from '../public-feeds/public-feeds.ts'
 import { listFeeds } from '../public-feeds/store.ts'
 import { CHECK_INTERVAL_MS, MAX_FINDINGS } from './limits.ts'
 import { clearedAlert, foundAlert, incidentOf } from './messages.ts'
@@ -18,7 +18,6 @@ import {
   lockWatched,
   resolveFindings,
   type Finding,
-  type FindingRow,
   type WatchedNetwork,
 } from './store.ts'
 
@@ -63,62 +62,74 @@ export async function checkNetwork(
   watched: WatchedNetwork,
   enabled: ReadonlySet<string>,
 ): Promise<void> {
-  const { db, publicFeeds, clock } = deps
-  const network = parseNetwork(watched.network)
-  if (!network) return
-  const feeds = publicFeeds.listInUse()
-  const found: Finding[] = [
-    ...(await listListedIn(db, watched.network, MAX_FINDINGS)).map((entry) => ({ list: SHARED_LIST, entry })), // prettier-ignore
-    ...feeds.flatMap(({ feed, set }) =>
-      listOverlapping(set, network, MAX_FINDINGS).map((one) => ({
-        list: feed.id,
-        entry: formatNetwork(one),
-      })),
-    ),
-  ].map((finding) => ({ ...finding, entry: withLength(finding.entry) }))
+  const feeds = deps.publicFeeds.listInUse()
+  const found = await findEntries(deps, watched, feeds)
   const known = new Set([SHARED_LIST, ...feeds.map(({ feed }) => feed.id)])
-  const at = new Date(clock())
-  await db.transaction().execute(async (trx) => {
+  const at = new Date(deps.clock())
+  await deps.db.transaction().execute(async (trx) => {
     if (!(await lockWatched(trx, watched.id, at))) return
     const open = await listOpen(trx, watched.id)
-    const keyOf = ({ list, entry }: Finding) => `${list} ${withLength(entry)}`
     const [before, now] = [new Set(open.map(keyOf)), new Set(found.map(keyOf))]
     const added = found.filter((finding) => !before.has(keyOf(finding)))
-    const isGone = (row: FindingRow) =>
-      known.has(row.list) ? !now.has(keyOf(row)) : !enabled.has(row.list)
-    const gone = open.filter(isGone)
-    if (added.length + gone.length === 0) return
+    const gone = open.filter((row) =>
+      known.has(row.list) ? !now.has(keyOf(row)) : !enabled.has(row.list),
+    )
     await insertFindings(trx, watched.id, added, at)
     await resolveFindings(trx, gone.map(({ id }) => id), at) // prettier-ignore
-    const { workspaceId, id } = watched
-    for (const list of new Set([...added, ...gone].map((one) => one.list))) {
-      const ofList = <T extends Finding>(findings: T[]) =>
-        findings.filter((one) => one.list === list)
-      const left = ofList(open).length - ofList(gone).length + ofList(added).length
-      const isFeed = findPublicFeed(list)
-      const subject = {
-        watched,
-        feed: isFeed,
-        added: ofList(added).map(({ entry }) => entry),
-        left,
-      }
-      const common = {
-        workspaceId,
-        key: `network ${id} ${list} ${at.toISOString()}`,
-        incident: incidentOf(id, list),
-        path: `/attacks/networks/${id}`,
-        objects: [watched.network],
-        at,
-      }
-      if (left === 0)
-        await raiseResolved(trx, { kind: 'network.cleared', ...common, ...clearedAlert(subject) })
-      else if (subject.added.length > 0) {
-        const phase = ofList(open).length === 0 ? ('open' as const) : ('update' as const)
-        await raiseAlert(trx, { kind: 'network.listed', severity: 'error', phase, ...common, ...foundAlert(subject) }) // prettier-ignore
-      }
-    }
-    await notifyChange(trx, workspaceId, 'attacks', id)
+    for (const list of new Set([...added, ...gone].map((finding) => finding.list)))
+      await reportChange(trx, { watched, list, at }, { open, added, gone })
+    if (watched.checkedAt === null || added.length + gone.length > 0)
+      await notifyChange(trx, watched.workspaceId, 'attacks', watched.id)
   })
+}
+
+async function findEntries(
+  { db }: WatchDeps,
+  { network: text }: WatchedNetwork,
+  feeds: FeedInUse[],
+): Promise<Finding[]> {
+  const network = parseNetwork(text)
+  if (!network) return []
+  const listed = await listListedIn(db, text, MAX_FINDINGS)
+  const inFeeds = feeds.flatMap(({ feed, set }) =>
+    listOverlapping(set, network, MAX_FINDINGS).map((one) => ({
+      list: feed.id,
+      entry: withLength(formatNetwork(one)),
+    })),
+  )
+  return [...listed.map((entry) => ({ list: SHARED_LIST, entry: withLength(entry) })), ...inFeeds]
+}
+
+const keyOf = ({ list, entry }: Finding) => `${list} ${withLength(entry)}`
+
+type Change = { watched: WatchedNetwork; list: string; at: Date }
+type Changes = { open: Finding[]; added: Finding[]; gone: Finding[] }
+
+/** All findings of one list in one network are one incident. */
+async function reportChange(
+  trx: Transaction<DB>,
+  { watched, list, at }: Change,
+  changes: Changes,
+): Promise<void> {
+  const countOf = (findings: Finding[]) => findings.filter((one) => one.list === list).length
+  const [open, gone] = [countOf(changes.open), countOf(changes.gone)]
+  const added = changes.added.filter((one) => one.list === list).map(({ entry }) => entry)
+  const subject = { watched, feed: findPublicFeed(list), added }
+  const alert = {
+    workspaceId: watched.workspaceId,
+    key: `network ${watched.id} ${list} ${at.toISOString()}`,
+    incident: incidentOf(watched.id, list),
+    path: `/attacks/networks/${watched.id}`,
+    objects: [watched.network],
+    at,
+  }
+  if (open - gone + added.length === 0)
+    await raiseResolved(trx, { kind: 'network.cleared', ...alert, ...clearedAlert(subject) })
+  else if (added.length > 0) {
+    const phase = open === 0 ? ('open' as const) : ('update' as const)
+    const found = { kind: 'network.listed', severity: 'error' as const, phase }
+    await raiseAlert(trx, { ...found, ...alert, ...foundAlert(subject) })
+  }
 }
 
 /** As the database writes a network. */

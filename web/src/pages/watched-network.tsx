@@ -8,7 +8,7 @@ import { findings as messages } from '../attacks/networks/messages.ts'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
-import { Muted, Page, Section } from '../ui/layout/page.tsx'
+import { Page, Section } from '../ui/layout/page.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
@@ -69,11 +69,6 @@ function OpenFinding({ finding }: { finding: Finding }) {
       }
     >
       {nameOf(finding)}, {messages.since} <DateText at={foundAt} />
-      {list !== 'shared' && !removalUrl && (
-        <p>
-          <Muted>{messages.noRemoval}</Muted>
-        </p>
-      )}
       {list === 'shared' && <AppealOf entry={entry} />}
     </ListItem>
   )

@@ -31,6 +31,5 @@ export const findings = {
   removal: 'Ask for removal',
   removalOf: (entry: string, list: string) => `of ${entry} from ${list}`,
   appeal: (entry: string) => `Appeal the listing of ${entry}`,
-  noRemoval: 'Its provider does not remove addresses on request.',
   columns: ['Entry', 'List', 'Listed', 'Removed'],
 } as const

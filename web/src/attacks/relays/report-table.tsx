@@ -25,7 +25,7 @@ export function ReportTable({ nameOf }: { nameOf: (service: string) => string })
     <Section title={messages.title}>
       {data.reports.length === 0 && <Muted>{messages.empty}</Muted>}
       {data.reports.length > 0 && (
-        <Table caption={messages.title} columns={[...messages.columns]}>
+        <Table quiet caption={messages.title} columns={[...messages.columns]}>
           {data.reports.map((report) => (
             <ReportRow key={report.id} report={report} name={nameOf(report.service)} />
           ))}
