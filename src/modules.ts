@@ -38,7 +38,17 @@ export async function createModules(
   context: AppContext,
   undo: AsyncDisposableStack,
 ): Promise<Modules> {
-  const { config, log, db, pool, notifications, secretKey, metrics, alertOrigins } = context
+  const {
+    config,
+    log,
+    db,
+    pool,
+    notifications,
+    secretKey,
+    metrics,
+    alertOrigins,
+    providerOrigins,
+  } = context
   const all: Module[] = []
   function add<R extends Module>(module: R): R {
     undo.defer(async () => module.close?.())
@@ -90,6 +100,9 @@ export async function createModules(
       baseUrl,
       systems: readSystems(asnPath === 'none' ? 'none' : systems),
       resolver,
+      allowPrivate,
+      mailRelay: config.SMTP_URL ? { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM } : null,
+      providerOrigins,
       onReport: metrics?.countAttackReport,
     }),
   )

@@ -11,6 +11,8 @@ import type { DB } from '../store/tables.ts'
 import { createLookup } from './lookup/check.ts'
 import { createExports } from './export/exports.ts'
 import { createFleets } from './fleet/fleet.ts'
+import { createPublicFeeds } from './public-feeds/public-feeds.ts'
+import { createRelayQueue } from './relays/relay-queue.ts'
 import { submitWithFleet } from './fleet/submit.ts'
 import { createStatsNotifier } from './lookup/stats-notifier.ts'
 import type { SubmissionResult } from './intake/commit.ts'
@@ -87,6 +89,8 @@ export async function createAbuseServices(options: AbuseOptions) {
   const ranges = await openRanges(db, notifications, log)
   const standings = await createStandings(db, notifications, log)
   const exports = await createExports(db, notifications, { log, pageUrl })
+  const publicFeeds = await createPublicFeeds({ db, notifications, log, clock })
+  const relayQueue = await createRelayQueue({ db, notifications, log, clock })
   const lookups = openLookups(pool, MAX_CONCURRENT_GROUPS)
   const statsNotifier = createStatsNotifier({ db, log })
   // Instances write to separate counters. Two with the same number only wait for each other.
@@ -114,6 +118,8 @@ export async function createAbuseServices(options: AbuseOptions) {
     clock,
     ranges,
     exports,
+    publicFeeds,
+    pageUrl,
     urls,
     resolver,
   })
@@ -124,11 +130,12 @@ export async function createAbuseServices(options: AbuseOptions) {
     ranges,
     standings,
     exports,
+    publicFeeds,
     fleets,
     indicators: createIndicators(db, exports, clock),
     reportTokens,
     reportsUrl,
-    submit: submitWithFleet(intake, fleets),
+    submit: submitWithFleet(intake, fleets, relayQueue),
     clock,
     systems,
     traitsOf: serviceOf,
@@ -141,7 +148,8 @@ export async function createAbuseServices(options: AbuseOptions) {
       await fleets.close()
       await lookups.end()
       statsNotifier.close()
-      for (const part of [ranges, standings, exports, reportTokens]) part.close()
+      for (const part of [ranges, standings, exports, publicFeeds, relayQueue, reportTokens])
+        part.close()
     },
   }
 }

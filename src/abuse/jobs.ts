@@ -4,6 +4,10 @@ import type { DB } from '../store/tables.ts'
 import { dropOldPartitions, ensurePartitions } from './intake/partitions.ts'
 import { HISTORY_MS, MAX_CHANGES, MEMORY_MS } from './fleet/limits.ts'
 import { deleteOldBouncers } from './fleet/crowdsec/store.ts'
+import { RETENTION_MS } from './relays/limits.ts'
+import { deleteOldReports } from './relays/store.ts'
+import { HISTORY_MS as FINDINGS_MS } from './watched-networks/limits.ts'
+import { deleteOldFindings } from './watched-networks/store.ts'
 import { deleteOldFleetRows } from './fleet/store.ts'
 import { NIGHTLY_STATEMENT_TIMEOUT_MS, withStatementTimeout } from '../store/database.ts'
 import { standingOf } from './reputation/standing.ts'
@@ -39,6 +43,8 @@ function retentionJob(db: Kysely<DB>): Job {
           maxChanges: MAX_CHANGES,
         })
         await deleteOldBouncers(connection, limits.month)
+        await deleteOldFindings(connection, new Date(now - FINDINGS_MS))
+        await deleteOldReports(connection, new Date(now - RETENTION_MS))
         await foldCounts(connection, new Date(Math.floor(now / DAY_MS) * DAY_MS - 8 * DAY_MS))
         await foldSystemCounts(connection, new Date(Math.floor(now / DAY_MS) * DAY_MS))
       })

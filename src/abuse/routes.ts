@@ -3,6 +3,8 @@ import { callerOf } from '../http/auth.ts'
 import { responses, Done, Success, Uuid } from '../http/schema.ts'
 import type { Routes } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
+import type { Job } from '../jobs/job.ts'
+import type { Queue } from '../jobs/queue.ts'
 import { administratorRoutes } from './admin-routes.ts'
 import type { AbuseOptions, AbuseServices } from './create-services.ts'
 import { agentRoutes } from './crowdsec/agent-routes.ts'
@@ -10,10 +12,13 @@ import { notificationRoute } from './crowdsec/notification-route.ts'
 import { abuseIpdbRoutes } from './abuseipdb/routes.ts'
 import { mispRoutes } from './indicators/misp-routes.ts'
 import { taxiiRoutes } from './indicators/taxii-routes.ts'
-import { fleetExportRoute } from './fleet/export-route.ts'
 import { fleetRoutes } from './fleet/routes.ts'
+import { fleetExportRoute } from './fleet/export/route.ts'
 import { crowdsecRoutes } from './fleet/crowdsec/routes.ts'
 import { followerRoutes } from './fleet/feed/routes.ts'
+import { feedAdministrationRoutes, feedListRoute } from './public-feeds/routes.ts'
+import { relayRoutes } from './relays/routes.ts'
+import type { RelayDeps } from './relays/send-due.ts'
 import { installerRoutes } from './installer/installer-routes.ts'
 import { TAGS } from './tags.ts'
 import { appeal } from './appeals/appeals.ts'
@@ -38,12 +43,17 @@ import {
 import { SERVICE_LIST } from './lookup/stats.ts'
 import { readSubject } from './subject.ts'
 import { issueToken, listOwnTokens, readMetrics, revokeToken } from './tokens/tokens.ts'
+import { watchedNetworkRoutes } from './watched-networks/routes.ts'
+
+/** The work that routes start or test. */
+export type AbuseWork = { updateFeeds: Job; checkNetworks: Job; relays: RelayDeps }
 
 /** `/api/v1/abuse/…`: reports in, a list out. */
 export function abuseRoutes(
   services: AbuseServices,
   { reportsUrl }: Pick<AbuseOptions, 'reportsUrl'>,
-): Routes<unknown> {
+  { updateFeeds, checkNetworks, relays }: AbuseWork,
+): Routes<{ queue: Pick<Queue, 'enqueue'> }> {
   return {
     public(app) {
       attackReportRoutes(app, services)
@@ -57,20 +67,26 @@ export function abuseRoutes(
       abuseIpdbRoutes(app, services)
       mispRoutes(app, services)
       taxiiRoutes(app, services)
-      fleetExportRoute(app, services)
+      fleetExportRoute(app, services.fleets)
       notificationRoute(app, services)
       agentRoutes(app, services)
     },
-    account(app) {
+    account(app, { queue }) {
       tokenRoutes(app, services)
       fleetRoutes(app, services.fleets)
+      feedListRoute(app, services)
+      relayRoutes(app, relays)
+      watchedNetworkRoutes(app, services, { queue, checkNetworks })
     },
-    administrator: (app) => administratorRoutes(app, services),
+    administrator(app, { queue }) {
+      administratorRoutes(app, services)
+      feedAdministrationRoutes(app, services, { queue, updateFeeds })
+    },
   }
 }
 
 function lookupRoutes(app: App, abuse: AbuseServices): void {
-  const { lookup, stats, attackMap, clock } = abuse
+  const { lookup, stats, attackMap, publicFeeds, clock } = abuse
   app.get(
     '/api/v1/abuse/report',
     {
@@ -96,10 +112,8 @@ function lookupRoutes(app: App, abuse: AbuseServices): void {
     },
     async ({ query }) => {
       const subject = readSubject(query.ip)
-      return {
-        success: true,
-        data: describeAddress(subject, await lookup(subject.key), abuse, clock()),
-      }
+      const described = describeAddress(subject, await lookup(subject.key), abuse, clock())
+      return { success: true, data: { ...described, publicFeeds: publicFeeds.find(subject.key) } }
     },
   )
   app.get(

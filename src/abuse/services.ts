@@ -27,6 +27,8 @@ export type Service = {
   spoofable: boolean
   /** Other names, among them fail2ban's jails. */
   aliases: string[]
+  /** Numbers of the nearest categories of AbuseIPDB. */
+  abuseipdb: number[]
 }
 
 export const SERVICES: Service[] = JSON.parse(

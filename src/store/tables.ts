@@ -708,6 +708,7 @@ export interface DomainEvent {
 
 export interface Fleet {
   cursor: Generated<number>;
+  feeds: Generated<string[]>;
   rules: Json | null;
   servesShared: Generated<boolean>;
   trimmed: Generated<number>;
@@ -1103,6 +1104,62 @@ export interface PasswordAttempt {
   lastFailedAt: Generated<Timestamp>;
 }
 
+export interface PublicFeed {
+  changedAt: Timestamp | null;
+  checkedAt: Timestamp | null;
+  claimedUntil: Timestamp | null;
+  confirmedAt: Timestamp | null;
+  dueAt: Generated<Timestamp>;
+  enabled: Generated<boolean>;
+  failures: Generated<number>;
+  hash: Buffer | null;
+  heldCount: number | null;
+  heldHash: Buffer | null;
+  heldNetworks: Buffer | null;
+  heldSkippedCount: number | null;
+  id: string;
+  networkCount: Generated<number>;
+  networks: Buffer | null;
+  problem: string | null;
+  problemAt: Timestamp | null;
+  problemText: Generated<string>;
+  skippedCount: Generated<number>;
+  validators: Generated<Json>;
+}
+
+export interface Relay {
+  account: Generated<string>;
+  claimedUntil: Timestamp | null;
+  createdAt: Generated<Timestamp>;
+  dropped: Generated<number>;
+  enabled: Generated<boolean>;
+  id: Generated<string>;
+  lastFour: string;
+  pausedUntil: Timestamp | null;
+  problem: string | null;
+  sealed: string;
+  servedAt: Timestamp | null;
+  service: string;
+  workspaceId: string;
+}
+
+export interface RelayedReport {
+  address: string;
+  attempts: Generated<number>;
+  count: number;
+  createdAt: Generated<Timestamp>;
+  dueAt: Generated<Timestamp>;
+  endedAt: Timestamp | null;
+  handedOverAt: Timestamp | null;
+  id: Generated<string>;
+  port: number | null;
+  reason: Generated<string>;
+  relayId: string;
+  reportedAt: Timestamp;
+  services: string[];
+  state: Generated<string>;
+}
+
 export interface RequestRate {
   fullAt: Timestamp;
   name: string;
@@ -1172,6 +1229,24 @@ export interface WatchedDomain {
   stages: Json | null;
   state: string | null;
   states: Generated<Json>;
+  workspaceId: string;
+}
+
+export interface WatchedFinding {
+  entry: string;
+  foundAt: Generated<Timestamp>;
+  id: Generated<string>;
+  list: string;
+  networkId: string;
+  resolvedAt: Timestamp | null;
+}
+
+export interface WatchedNetwork {
+  checkedAt: Timestamp | null;
+  createdAt: Generated<Timestamp>;
+  id: Generated<string>;
+  label: Generated<string>;
+  network: string;
   workspaceId: string;
 }
 
@@ -1365,6 +1440,9 @@ export interface DB {
   outgoingMail: OutgoingMail;
   passkey: Passkey;
   passwordAttempt: PasswordAttempt;
+  publicFeed: PublicFeed;
+  relay: Relay;
+  relayedReport: RelayedReport;
   requestRate: RequestRate;
   session: Session;
   sharedCheck: SharedCheck;
@@ -1372,6 +1450,8 @@ export interface DB {
   usedSecret: UsedSecret;
   verification: Verification;
   watchedDomain: WatchedDomain;
+  watchedFinding: WatchedFinding;
+  watchedNetwork: WatchedNetwork;
   webhookAlert: WebhookAlert;
   webhookDeleted: WebhookDeleted;
   webhookEndpoint: WebhookEndpoint;

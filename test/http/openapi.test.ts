@@ -162,6 +162,7 @@ describe('an unauthenticated request', () => {
       'get /api/v1/abuse/fail2ban-config',
       'get /api/v1/abuse/fail2ban-install',
       'get /api/v1/abuse/fleet/events',
+      'get /api/v1/abuse/fleet/export',
       'get /api/v1/abuse/fleet/list',
       'get /api/v1/abuse/networks',
       'post /api/v1/abuse/report',

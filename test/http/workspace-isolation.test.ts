@@ -21,6 +21,7 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
   '/api/v1/abuse/fleet/bans/{id}': { id: 'select id from fleet_ban' },
   '/api/v1/abuse/fleet/keys/{id}': { id: 'select id from abuse_token where reads_fleet' },
   '/api/v1/abuse/tokens/{token}': { token: 'select id from abuse_token where can_report' },
+  '/api/v1/abuse/watched-networks/{id}': { id: 'select id from watched_network' },
   '/api/v1/alerts/channels/{id}': { id: 'select id from alert_channel' },
   '/api/v1/alerts/incidents/{id}': { id: 'select id from alert_incident' },
   '/api/v1/alerts/mutes/{id}': { id: 'select id from alert_mute' },
@@ -47,6 +48,8 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
   '/api/v1/monitoring/hosts/{id}': { id: 'select id from monitored_host' },
   // The name of a blocklist, of which each workspace has its own choice.
   '/api/v1/monitoring/lists/{dnsbl}': null,
+  // The name of a service, of which each workspace has its own settings: test/abuse/relays.test.ts.
+  '/api/v1/abuse/relays/{service}': null,
   '/api/v1/shared-checks/{token}': { token: 'select token from shared_check' },
   '/api/v1/tokens/{id}': { id: `select id from api_token where label = 'to revoke'` },
   '/api/webhook/endpoints/{id}': {
@@ -64,6 +67,7 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
   '/api/v1/account/passkeys/{id}': null,
   // For administrators of the installation: test/http/access.test.ts.
   '/api/v1/abuse/appeals/{id}': null,
+  '/api/v1/abuse/feeds/{id}': null,
   '/api/v1/abuse/sensors/{id}': null,
   '/api/v1/abuse/whitelist/{id}': null,
   '/api/v1/accounts/{id}': null,
@@ -166,6 +170,7 @@ beforeAll(async () => {
   alice = await portreeve.addPerson('Alice')
   await post('/api/v1/abuse/tokens', { label: 'mine' })
   await post('/api/v1/abuse/fleet/keys', { label: 'mine' })
+  await post('/api/v1/abuse/watched-networks', { cidr: '8.8.4.0/24' })
   const made = await post('/api/webhook/endpoints', { label: 'mine' })
   const { endpoint } = (await made.json()) as { endpoint: { token: string } }
   await portreeve.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: 'captured' })
@@ -446,7 +451,7 @@ const NOT_LISTS = new Set([
 ])
 
 const ADMINISTRATION =
-  /^\/api\/v1\/(accounts|audit|service|abuse\/(appeals|candidates|export|sensors|whitelist))\b/
+  /^\/api\/v1\/(accounts|audit|service|abuse\/(appeals|candidates|export|feeds\/\{id|sensors|whitelist))\b/
 const isForAdministrators = ({ path }: Route) => ADMINISTRATION.test(path)
 
 /** Follows the changes of a workspace. */

@@ -68,7 +68,7 @@ export function exportRoute(app: App, { exports }: AbuseServices): void {
 /**
  * Sends the stored compressed bytes to clients that accept them, and decompresses them for others.
  */
-function sendFile(
+export function sendFile(
   request: FastifyRequest,
   reply: FastifyReply,
   { etag, size, gzip }: Packed,

@@ -6,6 +6,9 @@ export const views = {
   servers: 'Your servers',
   fleet: 'Fleet list',
   list: 'Blocklist',
+  feeds: 'Public feeds',
+  relays: 'Relays',
+  networks: 'Your networks',
   administration: 'Administration',
 } as const
 
@@ -52,6 +55,9 @@ export const address = {
   evidenceColumns: ['Service', 'Events', 'Time', 'Source'],
   source: 'Source',
   port: (port: number) => `port ${port}`,
+  feeds: 'Public feeds with this address',
+  feedSince: (label: string, network: string) => `${label}, ${network}, since`,
+  feedRemoval: 'Removal',
   events: (count: number) => counted(count, 'event'),
 } as const
 
