@@ -89,6 +89,7 @@ export async function createModules(
       baseUrl,
       systems: readSystems(asnPath === 'none' ? 'none' : systems),
       resolver,
+      allowPrivate,
       onReport: metrics?.countAttackReport,
     }),
   )

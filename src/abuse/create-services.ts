@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
 import { deriveKey } from '../accounts/keys.ts'
+import type { PrivateTargets } from '../config.ts'
 import type { Logger } from '../log.ts'
 import type { Resolver } from '../net/dns.ts'
 import { loadStableKey } from '../store/key-rotation.ts'
@@ -10,6 +11,8 @@ import type { Notifications } from '../store/notifications.ts'
 import type { DB } from '../store/tables.ts'
 import { createLookup } from './lookup/check.ts'
 import { createExports } from './export/exports.ts'
+import { createFederation } from './federation/federation.ts'
+import { openPeerNames } from './federation/peers/peer-names.ts'
 import { createFleets } from './fleet/fleet.ts'
 import { submitWithFleet } from './fleet/submit.ts'
 import { createStatsNotifier } from './lookup/stats-notifier.ts'
@@ -45,6 +48,8 @@ export type AbuseOptions = {
   systems?: Systems
   /** Finds the addresses of this service, which fleet lists never contain. */
   resolver?: Pick<Resolver, 'query'> | undefined
+  /** Which private addresses peers may have. */
+  allowPrivate?: PrivateTargets
   /** Milliseconds since 1970. */
   clock?: () => number
   /** Called with the result of each report, for metrics. */
@@ -68,6 +73,7 @@ export async function createAbuseServices(options: AbuseOptions) {
     baseUrl,
     reportsUrl,
     resolver,
+    allowPrivate = false,
     systems = NO_SYSTEMS,
     onReport,
     clock = Date.now,
@@ -84,6 +90,15 @@ export async function createAbuseServices(options: AbuseOptions) {
   )
   const ranges = await openRanges(db, notifications, log)
   const standings = await createStandings(db, notifications, log)
+  const peerNames = await openPeerNames(db, notifications, log)
+  const federation = await createFederation({
+    db,
+    url: reportsUrl,
+    keys: options,
+    resolver,
+    allowPrivate,
+    clock,
+  })
   const exports = await createExports(db, notifications, { log, pageUrl })
   const lookups = openLookups(pool, MAX_CONCURRENT_GROUPS)
   const statsNotifier = createStatsNotifier({ db, log })
@@ -122,6 +137,8 @@ export async function createAbuseServices(options: AbuseOptions) {
     standings,
     exports,
     fleets,
+    federation,
+    peerNames,
     submit: submitWithFleet(intake, fleets),
     clock,
     systems,
@@ -135,7 +152,7 @@ export async function createAbuseServices(options: AbuseOptions) {
       await fleets.close()
       await lookups.end()
       statsNotifier.close()
-      for (const part of [ranges, standings, exports]) part.close()
+      for (const part of [ranges, standings, exports, peerNames]) part.close()
     },
   }
 }

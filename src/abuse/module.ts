@@ -1,8 +1,11 @@
 import type { Routes } from '../http/scopes.ts'
 import type { Job } from '../jobs/job.ts'
+import type { FutureTimestamp } from '../store/clock.ts'
 import { abuseJobs } from './jobs.ts'
 import { startListPublisher } from './export/list-publisher.ts'
 import { createAbuseServices, type AbuseOptions } from './create-services.ts'
+import { startFederation } from './federation/worker.ts'
+import { CONTACT_LEASE_MS } from './federation/limits.ts'
 import { startFleetSweep } from './fleet/bans/sweep.ts'
 import { abuseRoutes } from './routes.ts'
 
@@ -11,11 +14,24 @@ export type Abuse = {
   jobs: Job[]
   /** `/api/v1/abuse/…` */
   routes: Routes<unknown>
-  /** Publishes the blocklist, on one instance at a time, and ends bans of fleets. @returns stops it */
+  futureTimestamps: FutureTimestamp[]
+  /**
+   * Publishes the blocklist, on one instance at a time, ends bans of fleets, and reads the evidence
+   * of peers. @returns stops it
+   */
   startWork(): () => Promise<void>
   /** Waits for reports that are being stored. */
   close(): Promise<void>
 }
+
+const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
+  {
+    table: 'federation_peer',
+    column: 'next_contact_at',
+    maxAheadSeconds: CONTACT_LEASE_MS / 1000,
+    clock: 'service',
+  },
+]
 
 /** Creates attack reporting on a migrated database. */
 export async function createAbuseModule(options: AbuseOptions): Promise<Abuse> {
@@ -23,10 +39,13 @@ export async function createAbuseModule(options: AbuseOptions): Promise<Abuse> {
   return {
     jobs: abuseJobs(services),
     routes: abuseRoutes(services, options),
+    futureTimestamps: FUTURE_TIMESTAMPS,
     startWork() {
       const publisher = startListPublisher(services)
       const sweep = startFleetSweep(services.fleets)
-      return async () => void (await Promise.all([publisher.stop(), sweep.stop()]))
+      const federation = startFederation({ ...services, ...services.federation })
+      return async () =>
+        void (await Promise.all([publisher.stop(), sweep.stop(), federation.stop()]))
     },
     close: () => services.close(),
   }

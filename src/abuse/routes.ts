@@ -5,6 +5,8 @@ import type { Routes } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
 import { administratorRoutes } from './admin-routes.ts'
 import type { AbuseOptions, AbuseServices } from './create-services.ts'
+import { peerRoutes } from './federation/peers/routes.ts'
+import { federationRoutes } from './federation/protocol/routes.ts'
 import { fleetRoutes } from './fleet/routes.ts'
 import { crowdsecRoutes } from './fleet/crowdsec/routes.ts'
 import { followerRoutes } from './fleet/feed/routes.ts'
@@ -48,12 +50,16 @@ export function abuseRoutes(
       installerRoutes(app, { reportsUrl })
       followerRoutes(app, services.fleets)
       crowdsecRoutes(app, services.fleets)
+      federationRoutes(app, services.federation)
     },
     account(app) {
       tokenRoutes(app, services)
       fleetRoutes(app, services.fleets)
     },
-    administrator: (app) => administratorRoutes(app, services),
+    administrator(app) {
+      administratorRoutes(app, services)
+      peerRoutes(app, services.federation)
+    },
   }
 }
 

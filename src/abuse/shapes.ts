@@ -194,6 +194,18 @@ export const CheckAnswer = Success(
         }),
         { description: 'One item per network and service. Times are rounded to hours.' },
       ),
+      peers: Type.Array(
+        Type.Object({
+          name: Type.String(),
+          networks: Type.Integer({ description: 'As many as the peer names.' }),
+          services: Type.Array(Type.String()),
+          lastReportedAt: Timestamp,
+        }),
+        {
+          description:
+            'Other installations that report the address. Each counts as one network at most.',
+        },
+      ),
     },
     {
       examples: [
@@ -210,6 +222,7 @@ export const CheckAnswer = Success(
           lastReportedAt: MOMENT,
           services: [{ service: 'ssh', count: 1 }],
           evidence: [{ service: 'ssh', port: 22, count: 5, at: MOMENT, reporter: 'q3vT1xLk' }],
+          peers: [],
         },
       ],
     },
