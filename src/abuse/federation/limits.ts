@@ -35,4 +35,4 @@ export const COLLECT_BACK_MS = 7 * DAY_MS
 export const COLLECT_STEP_MS = HOUR_MS
 /** Reports are looked for a little further back, because their transactions take time. */
 export const COLLECT_OVERLAP_MS = MINUTE_MS
-export const COLLECT_INTERVAL_MS = 5_000
+export const COLLECT_INTERVAL_MS = 2_000

@@ -1,4 +1,6 @@
 import { expect } from 'vitest'
+import type { Pool } from 'pg'
+import { openDatabase } from '../../../src/store/database.ts'
 import { startTestService, type Person, type TestService } from '../../service.ts'
 import { freePort } from '../../free-port.ts'
 
@@ -19,6 +21,14 @@ export type PeerView = {
   sent: number
 }
 
+type Check = {
+  listed: boolean
+  listingState: string
+  score: number
+  distinctReporters: number
+  peers: { name: string; networks: number; services: string[] }[]
+}
+
 /** Starts a whole service on a database of its own. */
 export async function startInstallation(settings: Record<string, string> = {}) {
   const port = await freePort()
@@ -29,10 +39,16 @@ export async function startInstallation(settings: Record<string, string> = {}) {
     ...settings,
   })
   const admin = await service.addPerson('Alice', { admin: true })
-  return describeInstallation(service, admin, `http://localhost:${port}`)
+  const { pool, close } = openDatabase(service.databaseUrl, { max: 2 })
+  const installation = describeInstallation(service, admin, `http://localhost:${port}`, pool)
+  const stop = async () => {
+    await close()
+    await service.stop()
+  }
+  return { ...installation, stop }
 }
 
-export function describeInstallation(service: TestService, admin: Person, url: string) {
+function describeInstallation(service: TestService, admin: Person, url: string, pool: Pool) {
   async function call<T>(path: string, init: { method?: string; body?: object } = {}): Promise<T> {
     const answer = await service.request(`/api/v1/abuse/${path}`, {
       token: admin.token,
@@ -46,7 +62,12 @@ export function describeInstallation(service: TestService, admin: Person, url: s
     if (!content.success) throw new Error(`${path}: ${JSON.stringify(content)}`)
     return content.data
   }
-  const peers = async () => (await call<{ peers: PeerView[] }>('peers')).peers
+  const hurry = () => pool.query('update federation_peer set next_contact_at = now()')
+  /** Contacts them without the usual pause. */
+  const peers = async () => {
+    await hurry()
+    return (await call<{ peers: PeerView[] }>('peers')).peers
+  }
 
   return {
     service,
@@ -73,14 +94,28 @@ export function describeInstallation(service: TestService, admin: Person, url: s
         expect(answer.status).toBe(200)
       }
     },
-    check: (ip: string) =>
-      call<{
-        listed: boolean
-        listingState: string
-        score: number
-        distinctReporters: number
-        peers: { name: string; networks: number; services: string[] }[]
-      }>(`check?ip=${ip}`),
+    async check(ip: string) {
+      await hurry()
+      return call<Check>(`check?ip=${ip}`)
+    },
+    /** Grants an appeal for an address that is listed for the purpose. */
+    async acquit(ip: string): Promise<void> {
+      await pool.query("update abuse_address set state = 'listed' where address = $1", [ip])
+      const answer = await service.request('/api/v1/abuse/appeals', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': ip },
+        body: JSON.stringify({ ip, reason: 'repaired' }),
+      })
+      expect(((await answer.json()) as { data: object }).data).toMatchObject({ status: 'granted' })
+    },
+    hurry,
+    query: (text: string, values: unknown[] = []) => pool.query(text, values),
+    async count(rows: string): Promise<number> {
+      return (await pool.query(`select count(*)::int as n from ${rows}`)).rows[0].n
+    },
+    async alerts(): Promise<{ kind: string; title: string; text: string }[]> {
+      return (await pool.query('select kind, title, text from alert order by id')).rows
+    },
   }
 }
 
