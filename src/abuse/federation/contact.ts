@@ -107,15 +107,18 @@ async function recordProblem(
   const { db, client, clock } = deps
   if (problem.result === 'key_changed') {
     const { publicKey } = await client.findIdentity(peer.url)
-    if (publicKey !== peer.publicKey) await offerKey(db, peer.id, publicKey, clock())
-    return
+    if (publicKey !== peer.publicKey)
+      return void (await offerKey(db, peer.id, publicKey, clock()))
+    return recordFailure(deps, peer, 'A response was signed with another key than the peer shows.')
   }
-  if (problem.result === 'failed') {
-    const change = { problem: problem.problem, ...pauseAfter(peer.failures, clock()) }
-    return updatePeer(db, peer.id, change)
-  }
+  if (problem.result === 'failed') return recordFailure(deps, peer, problem.problem)
   const refusal: Refusal = problem.result
   await refusePeer(db, peer.id, { refusal, detail: REFUSED[problem.result] }, clock())
+}
+
+async function recordFailure(deps: ContactDeps, peer: PeerRow, problem: string): Promise<void> {
+  const { db, clock } = deps
+  await updatePeer(db, peer.id, { problem, ...pauseAfter(peer.failures, clock()) })
 }
 
 function contacted(now: Date) {

@@ -29,7 +29,7 @@ export type PeerClient = ReturnType<typeof createPeerClient>
 type Peer = { url: string; publicKey: string }
 
 /** Sends signed requests to peers, and verifies their responses. */
-export function createPeerClient(identity: Identity, fetch: GuardedFetch, clock: () => number) {
+export function createPeerClient(identity: Identity, send: GuardedFetch, clock: () => number) {
   async function call<S extends TSchema>(
     peer: Peer,
     method: string,
@@ -39,7 +39,7 @@ export function createPeerClient(identity: Identity, fetch: GuardedFetch, clock:
     const request = { method, url: peer.url + path, headers: { [PEER_HEADER]: identity.url } }
     const headers = await signRequest(identity.key, request, clock())
     const signed: SignedRequest = { ...request, headers }
-    const response = await fetch(request.url, { method, headers }).catch((error: unknown) => error)
+    const response = await send(request.url, { method, headers }).catch((error: unknown) => error)
     if (!(response instanceof Response)) return { result: 'failed', problem: messageOf(response) }
     const body = await response.text()
     const skew = skewOf(response, clock())
@@ -62,7 +62,7 @@ export function createPeerClient(identity: Identity, fetch: GuardedFetch, clock:
      *   of the connection
      */
     async findIdentity(url: string): Promise<Static<typeof PublicIdentity>> {
-      const response = await fetch(`${url}${PATH}`, { headers: { accept: 'application/json' } })
+      const response = await send(`${url}${PATH}`, { headers: { accept: 'application/json' } })
       const found = readEnvelope(await response.text(), PublicIdentity)
       if (!found || !isPublicKey(found.publicKey))
         throw new Fault('upstream_rejected', `${nameOf(url)} is not a Portreeve with federation.`)
