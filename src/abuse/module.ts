@@ -5,7 +5,7 @@ import { abuseJobs } from './jobs.ts'
 import { startListPublisher } from './export/list-publisher.ts'
 import { createAbuseServices, type AbuseOptions } from './create-services.ts'
 import { startFederation } from './federation/worker.ts'
-import { CONTACT_LEASE_MS } from './federation/limits.ts'
+import { MAX_PAUSE_MS } from './federation/limits.ts'
 import { startFleetSweep } from './fleet/bans/sweep.ts'
 import { abuseRoutes } from './routes.ts'
 
@@ -28,7 +28,7 @@ const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
   {
     table: 'federation_peer',
     column: 'next_contact_at',
-    maxAheadSeconds: CONTACT_LEASE_MS / 1000,
+    maxAheadSeconds: MAX_PAUSE_MS / 1000,
     clock: 'service',
   },
 ]

@@ -18,8 +18,11 @@ export const REQUEST_TIMEOUT_MS = 15_000
 /** Milliseconds between two contacts, and the longest pause after failures. */
 export const CONTACT_INTERVAL_MS = 10_000
 export const MAX_PAUSE_MS = 5 * MINUTE_MS
-/** Milliseconds after which a contact that an instance began and did not end is repeated. */
-export const CONTACT_LEASE_MS = 5 * MINUTE_MS
+/**
+ * Milliseconds after which another instance continues a contact, longer than a page takes: each page
+ * begins them anew.
+ */
+export const CONTACT_LEASE_MS = 30_000
 
 /** Milliseconds that the clocks of two installations may differ. */
 export const MAX_CLOCK_SKEW_MS = 5 * MINUTE_MS

@@ -5,7 +5,7 @@ import { insertRefutations } from '../../reputation/store.ts'
 import { peerNetwork } from '../../scoring/peer-evidence.ts'
 import { findService } from '../../services.ts'
 import { readSubject } from '../../subject.ts'
-import { KEEP_MS, MAX_FUTURE_MS, MAX_ITEMS_PER_DAY } from '../limits.ts'
+import { CONTACT_LEASE_MS, KEEP_MS, MAX_FUTURE_MS, MAX_ITEMS_PER_DAY } from '../limits.ts'
 import { statusOf, type Refusal } from '../peers/status.ts'
 import { lockPeer, updatePeer, type PeerRow } from '../peers/store.ts'
 import type { EvidenceItem, EvidencePage } from '../protocol/shapes.ts'
@@ -47,6 +47,7 @@ export async function applyPage(
     const cursor = page.items.at(-1)?.position ?? after
     await updatePeer(trx, peerId, {
       cursor,
+      nextContactAt: new Date(now + CONTACT_LEASE_MS),
       ...budgetAfter(peer, page.items.length, now),
       received: peer.received + added.length,
       withdrawn: peer.withdrawn + withdrawn.length,
