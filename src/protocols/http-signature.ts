@@ -1,4 +1,10 @@
-import { createHash, createPrivateKey, createPublicKey, randomBytes, type KeyObject } from 'node:crypto'
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  randomBytes,
+  type KeyObject,
+} from 'node:crypto'
 import { createSigner, createVerifier, httpbis } from 'http-message-signatures'
 
 /** An Ed25519 key that signs, and its public half. */
@@ -159,5 +165,4 @@ function verifierOf(publicKey: string) {
   return { id: fingerprintOf(publicKey), algs: [ALGORITHM], verify: createVerifier(key, ALGORITHM) }
 }
 
-const digestOf = (body: string) =>
-  `sha-256=:${createHash('sha256').update(body).digest('base64')}:`
+const digestOf = (body: string) => `sha-256=:${createHash('sha256').update(body).digest('base64')}:`

@@ -44,6 +44,7 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['attacks', 'hold'],
     ['attacks', 'whitelist'],
     ['attacks', 'sensors'],
+    ['attacks', 'peers'],
   ],
 }
 

@@ -155,6 +155,7 @@ const screens = root.addChildren([
     ownScreen('/attacks/servers', () => import('./pages/attack-servers.tsx'), tableSearch),
     ownScreen('/attacks/fleet', () => import('./pages/attack-fleet.tsx'), tableSearch),
     ownScreen('/attacks/list', () => import('./pages/attack-list.tsx'), listSearch),
+    ownScreen('/attacks/federation', () => import('./pages/attack-federation.tsx')),
     ownScreen('/attacks/administration', () => import('./pages/attack-administration.tsx')),
     ownScreen('/tokens', () => import('./pages/tokens.tsx'), tableSearch),
     ownScreen('/workspace', () => import('./pages/workspace.tsx')),

@@ -47,8 +47,7 @@ async function readJournal(deps: ContactDeps, peer: PeerRow, signal: AbortSignal
     if (answer.data.state === 'ended') return void (await markEnded(db, peer.id, clock()))
     const applied = await applyWithRetries(deps, peer.id, answer.data, cursor)
     if (applied.result === 'obsolete') return
-    if (applied.result === 'refused')
-      return void (await refusePeer(db, peer.id, applied, clock()))
+    if (applied.result === 'refused') return void (await refusePeer(db, peer.id, applied, clock()))
     // A peer that was restored from a backup has a shorter journal.
     const isShorter = answer.data.last < cursor
     cursor = isShorter ? 0 : applied.cursor
@@ -99,16 +98,11 @@ const REFUSED: Record<'bad_signature' | 'malformed', string> = {
   malformed: 'A signed response is not valid.',
 }
 
-async function recordProblem(
-  deps: ContactDeps,
-  peer: PeerRow,
-  problem: Problem,
-): Promise<void> {
+async function recordProblem(deps: ContactDeps, peer: PeerRow, problem: Problem): Promise<void> {
   const { db, client, clock } = deps
   if (problem.result === 'key_changed') {
     const { publicKey } = await client.findIdentity(peer.url)
-    if (publicKey !== peer.publicKey)
-      return void (await offerKey(db, peer.id, publicKey, clock()))
+    if (publicKey !== peer.publicKey) return void (await offerKey(db, peer.id, publicKey, clock()))
     return recordFailure(deps, peer, 'A response was signed with another key than the peer shows.')
   }
   if (problem.result === 'failed') return recordFailure(deps, peer, problem.problem)

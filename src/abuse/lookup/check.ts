@@ -88,9 +88,7 @@ export function describeAddress(
     firstReportedAt: hourOf(row.firstReportedAt.getTime()),
     lastReportedAt: hourOf(row.lastReportedAt.getTime()),
     services: countServices(own),
-    evidence: own
-      .toSorted((a, b) => b.at - a.at)
-      .map((entry) => anonymous(entry, subject.key)),
+    evidence: own.toSorted((a, b) => b.at - a.at).map((entry) => anonymous(entry, subject.key)),
     peers: describePeers(row.evidence, peerNames),
   }
 }

@@ -31,11 +31,13 @@ describe('two installations', () => {
         peers: [{ name, networks: 3, services: ['ssh'] }],
       })
     // What was reported before the peering is part of it.
-    await expect.poll(() => there.check('8.8.3.2'), patience).toMatchObject({
-      distinctReporters: 0,
-      totalReports: 0,
-      peers: [{ name: new URL(here.url).host, networks: 1 }],
-    })
+    await expect
+      .poll(() => there.check('8.8.3.2'), patience)
+      .toMatchObject({
+        distinctReporters: 0,
+        totalReports: 0,
+        peers: [{ name: new URL(here.url).host, networks: 1 }],
+      })
     const { score: alone } = await here.check('8.8.3.1')
     await here.report('8.8.3.3', ['88.198.1.1', '92.1.1.1'])
     expect(alone).toBeLessThanOrEqual((await here.check('8.8.3.3')).score)
@@ -55,7 +57,9 @@ describe('two installations', () => {
       await here.report('8.8.3.6', ['88.198.1.1'])
       await here.report('8.8.3.4', ['88.198.1.1'])
       for (const other of [there, third])
-        await expect.poll(async () => (await other.check('8.8.3.6')).peers, patience).toHaveLength(1)
+        await expect
+          .poll(async () => (await other.check('8.8.3.6')).peers, patience)
+          .toHaveLength(1)
       // Only the report that was made here.
       await expect
         .poll(async () => (await there.check('8.8.3.4')).peers, patience)
@@ -96,26 +100,30 @@ describe('two installations', () => {
       .toEqual([expect.objectContaining({ networks: 1 })])
   })
 
-  it('delete all evidence of the other when one ends the peering', { timeout: 60_000 }, async () => {
-    await here.end((await here.peer()).id)
-    await expect.poll(() => here.peers(), patience).toEqual([])
-    await expect.poll(() => there.peer(), patience).toMatchObject({ status: 'ended' })
-    await expect.poll(async () => (await there.check('8.8.3.2')).peers, patience).toEqual([])
-    expect((await here.check('8.8.3.1')).peers).toEqual([])
-    expect(await here.count('federation_evidence')).toBe(0)
-    expect(await there.count('federation_evidence')).toBe(0)
-    // Addresses that only the peer knew are forgotten; the installation’s own reports are not.
-    expect(await there.count("abuse_address where address = '8.8.3.2'")).toBe(0)
-    expect(await there.check('8.8.3.1')).toMatchObject({ distinctReporters: 3 })
-    const alerts = await there.alerts()
-    expect(alerts.map(({ kind }) => kind)).toContain('federation.ended')
-    // It can begin again with a new approval on both sides.
-    const peer = await there.peer()
-    await there.approve(peer.id, peer.fingerprint)
-    await expect.poll(() => here.peer(), patience).toMatchObject({ status: 'requested' })
-    await here.end((await here.peer()).id)
-    await expect.poll(() => here.peer(), patience).toMatchObject({ status: 'declined' })
-    await there.hurry()
-    expect(await here.peer()).toMatchObject({ status: 'declined' })
-  })
+  it(
+    'delete all evidence of the other when one ends the peering',
+    { timeout: 60_000 },
+    async () => {
+      await here.end((await here.peer()).id)
+      await expect.poll(() => here.peers(), patience).toEqual([])
+      await expect.poll(() => there.peer(), patience).toMatchObject({ status: 'ended' })
+      await expect.poll(async () => (await there.check('8.8.3.2')).peers, patience).toEqual([])
+      expect((await here.check('8.8.3.1')).peers).toEqual([])
+      expect(await here.count('federation_evidence')).toBe(0)
+      expect(await there.count('federation_evidence')).toBe(0)
+      // Addresses that only the peer knew are forgotten; the installation’s own reports are not.
+      expect(await there.count("abuse_address where address = '8.8.3.2'")).toBe(0)
+      expect(await there.check('8.8.3.1')).toMatchObject({ distinctReporters: 3 })
+      const alerts = await there.alerts()
+      expect(alerts.map(({ kind }) => kind)).toContain('federation.ended')
+      // It can begin again with a new approval on both sides.
+      const peer = await there.peer()
+      await there.approve(peer.id, peer.fingerprint)
+      await expect.poll(() => here.peer(), patience).toMatchObject({ status: 'requested' })
+      await here.end((await here.peer()).id)
+      await expect.poll(() => here.peer(), patience).toMatchObject({ status: 'declined' })
+      await there.hurry()
+      expect(await here.peer()).toMatchObject({ status: 'declined' })
+    },
+  )
 })

@@ -188,7 +188,9 @@ describe('withdrawals', () => {
     // The same evidence again, at a later position, stays withdrawn.
     const again = { ...evidence('9.9.1.10'), id: own.id }
     peer.play({ page: pageOf(again, evidence('9.9.1.11')) })
-    await expect.poll(() => here.count("federation_evidence where address = '9.9.1.11'"), patience).toBe(1)
+    await expect
+      .poll(() => here.count("federation_evidence where address = '9.9.1.11'"), patience)
+      .toBe(1)
     expect(await here.check('9.9.1.10')).toMatchObject({ score: 0, peers: [] })
   })
 })
@@ -230,10 +232,9 @@ describe('a request to an installation', () => {
   })
 
   it('is limited per peer', async () => {
-    await here.query(
-      "insert into abuse_rate (source, started_at, used) values ($1, now(), 240)",
-      [`peer ${peerId}`],
-    )
+    await here.query('insert into abuse_rate (source, started_at, used) values ($1, now(), 240)', [
+      `peer ${peerId}`,
+    ])
     expect((await read(await peer.sign('GET', target()))).status).toBe(429)
   })
 

@@ -118,60 +118,64 @@ type Progress = { received: number; withdrawn: number; cursor: number }
 const progress = () =>
   first<Progress>(reader, 'select received, withdrawn, cursor from federation_peer')
 
-it('takes each evidence and withdrawal once, whatever is killed or cut', { timeout: 180_000 }, async () => {
-  await writeJournal()
-  await follow(reader, origin)
-  await follow(origin, reader)
-  const received = async (least: number) =>
-    expect
-      .poll(async () => (await hurry(reader), (await progress()).received), {
-        timeout: 60_000,
-        interval: 20,
-      })
-      .toBeGreaterThanOrEqual(least)
-  await received(1)
-  await reader.restart()
-  await received(1_000)
-  await origin.restart()
-  await received(2_000)
-  origin.network.off()
-  await sleep(500)
-  await reader.restart()
-  const { problem } = await new Promise<{ problem: string | null }>((resolve, reject) => {
-    const look = async (): Promise<void> => {
-      await hurry(reader)
-      const row = await first<{ problem: string | null }>(
-        reader,
-        'select problem from federation_peer',
-      )
-      if (row.problem !== null || (await progress()).received === ITEMS) return resolve(row)
-      setTimeout(() => look().catch(reject), 50)
-    }
-    look().catch(reject)
-  })
-  expect(problem).toMatch(/refused the connection|failed|closed|reached/)
-  await withdrawSome()
-  await origin.network.on()
-  await received(3_000)
-  await Promise.all([reader.restart(), origin.restart()])
-  await expect
-    .poll(async () => (await hurry(reader), progress()), { timeout: 60_000, interval: 50 })
-    .toMatchObject({ cursor: ITEMS + WITHDRAWN })
-  const { received: all, withdrawn } = await progress()
-  expect([all, withdrawn]).toEqual([ITEMS, WITHDRAWN])
-  const counts = await first(
-    reader,
-    `select count(*)::int as items, (count(*) filter (where withdrawn_at is not null))::int as withdrawn,
+it(
+  'takes each evidence and withdrawal once, whatever is killed or cut',
+  { timeout: 180_000 },
+  async () => {
+    await writeJournal()
+    await follow(reader, origin)
+    await follow(origin, reader)
+    const received = async (least: number) =>
+      expect
+        .poll(async () => (await hurry(reader), (await progress()).received), {
+          timeout: 60_000,
+          interval: 20,
+        })
+        .toBeGreaterThanOrEqual(least)
+    await received(1)
+    await reader.restart()
+    await received(1_000)
+    await origin.restart()
+    await received(2_000)
+    origin.network.off()
+    await sleep(500)
+    await reader.restart()
+    const { problem } = await new Promise<{ problem: string | null }>((resolve, reject) => {
+      const look = async (): Promise<void> => {
+        await hurry(reader)
+        const row = await first<{ problem: string | null }>(
+          reader,
+          'select problem from federation_peer',
+        )
+        if (row.problem !== null || (await progress()).received === ITEMS) return resolve(row)
+        setTimeout(() => look().catch(reject), 50)
+      }
+      look().catch(reject)
+    })
+    expect(problem).toMatch(/refused the connection|failed|closed|reached/)
+    await withdrawSome()
+    await origin.network.on()
+    await received(3_000)
+    await Promise.all([reader.restart(), origin.restart()])
+    await expect
+      .poll(async () => (await hurry(reader), progress()), { timeout: 60_000, interval: 50 })
+      .toMatchObject({ cursor: ITEMS + WITHDRAWN })
+    const { received: all, withdrawn } = await progress()
+    expect([all, withdrawn]).toEqual([ITEMS, WITHDRAWN])
+    const counts = await first(
+      reader,
+      `select count(*)::int as items, (count(*) filter (where withdrawn_at is not null))::int as withdrawn,
       count(distinct id)::int as ids from federation_evidence`,
-  )
-  expect(counts).toEqual({ items: ITEMS, withdrawn: WITHDRAWN, ids: ITEMS })
-  // The scores are those of what stands: three networks of the peer, or none.
-  const { rows } = await reader.database.pool.query(
-    `select coalesce((evidence -> 0 ->> 5)::int, 0) as networks, count(*)::int as addresses
+    )
+    expect(counts).toEqual({ items: ITEMS, withdrawn: WITHDRAWN, ids: ITEMS })
+    // The scores are those of what stands: three networks of the peer, or none.
+    const { rows } = await reader.database.pool.query(
+      `select coalesce((evidence -> 0 ->> 5)::int, 0) as networks, count(*)::int as addresses
       from abuse_address group by 1 order by 1`,
-  )
-  expect(rows).toEqual([
-    { networks: 0, addresses: WITHDRAWN / 3 },
-    { networks: 3, addresses: (ITEMS - WITHDRAWN) / 3 },
-  ])
-})
+    )
+    expect(rows).toEqual([
+      { networks: 0, addresses: WITHDRAWN / 3 },
+      { networks: 3, addresses: (ITEMS - WITHDRAWN) / 3 },
+    ])
+  },
+)

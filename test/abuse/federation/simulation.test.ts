@@ -11,14 +11,18 @@ const claims = [...page.matchAll(/^\| (.+?) +\| ([\d.]+), (\w+) +\|$/gm)].map(
   ([, what = '', score = '', state = '']) => ({ what, score: Number(score), state }),
 )
 
-it('lets a hostile peer among ten list no innocent and free no attacker', { timeout: 120_000 }, async () => {
-  const database = await freshDatabase()
-  try {
-    const { played, week } = await playFederation(database.url)
-    expect(claims.length).toBeGreaterThan(12)
-    expect(played).toEqual(claims)
-    expect(week).toEqual({ innocents: 30, listedInnocents: 0, attackers: 20, freed: 0 })
-  } finally {
-    await database.drop()
-  }
-})
+it(
+  'lets a hostile peer among ten list no innocent and free no attacker',
+  { timeout: 120_000 },
+  async () => {
+    const database = await freshDatabase()
+    try {
+      const { played, week } = await playFederation(database.url)
+      expect(claims.length).toBeGreaterThan(12)
+      expect(played).toEqual(claims)
+      expect(week).toEqual({ innocents: 30, listedInnocents: 0, attackers: 20, freed: 0 })
+    } finally {
+      await database.drop()
+    }
+  },
+)

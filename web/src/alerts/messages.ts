@@ -17,6 +17,7 @@ export const ALERT_KINDS: Record<string, AlertKind> = {
   dmarc: { name: 'DMARC', to: '/dmarc' },
   migration: { name: 'Migrations', to: '/migrations' },
   webhook: { name: 'Webhooks', to: '/hooks' },
+  federation: { name: 'Federation', to: '/attacks/federation' },
   storage: { name: 'Storage', to: '/hooks' },
   channel: { name: 'Alert channels', to: '/alerts/channels' },
 }

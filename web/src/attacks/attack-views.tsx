@@ -15,7 +15,10 @@ export function AttackViews() {
       <SubNavigationLink to="/attacks/fleet">{views.fleet}</SubNavigationLink>
       <SubNavigationLink to="/attacks/list">{views.list}</SubNavigationLink>
       {account?.admin && (
-        <SubNavigationLink to="/attacks/administration">{views.administration}</SubNavigationLink>
+        <>
+          <SubNavigationLink to="/attacks/federation">{views.federation}</SubNavigationLink>
+          <SubNavigationLink to="/attacks/administration">{views.administration}</SubNavigationLink>
+        </>
       )}
     </SubNavigation>
   )

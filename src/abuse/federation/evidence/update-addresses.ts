@@ -3,11 +3,7 @@ import type { DB } from '../../../store/tables.ts'
 import type { Ranges } from '../../ranges/ranges.ts'
 import type { Standings } from '../../reputation/standings.ts'
 import { circumstancesOf, toRowChanges } from '../../scoring/circumstances.ts'
-import {
-  countReporters,
-  withPeerEvidence,
-  type PeerSighting,
-} from '../../scoring/peer-evidence.ts'
+import { countReporters, withPeerEvidence, type PeerSighting } from '../../scoring/peer-evidence.ts'
 import { assess, type TraitsOf } from '../../scoring/score.ts'
 import { insertAddresses, lockAddresses, saveAddresses, type AddressRow } from '../../store.ts'
 import { listSightings } from './store.ts'

@@ -68,11 +68,7 @@ export async function withdraw(trx: Transaction<DB>, address: string): Promise<v
 }
 
 /** Lists entries after a position. Evidence that was withdrawn meanwhile is left out. */
-export async function listJournal(
-  db: Db,
-  after: number,
-  limit: number,
-): Promise<JournalEntry[]> {
+export async function listJournal(db: Db, after: number, limit: number): Promise<JournalEntry[]> {
   const { rows } = await sql<JournalEntry>`
     (select number as position, id, 'evidence' as kind, address, service, network, seen_at
       from federation_journal where number > ${after} and withdrawn_number is null
@@ -88,7 +84,9 @@ export async function listJournal(
 /** The last number that was given, also to entries that are deleted by now. */
 export async function lastPosition(db: Db): Promise<number> {
   const { rows } = await sql<{ last: number }>`
-    select case when is_called then last_value else 0 end as last from federation_number`.execute(db)
+    select case when is_called then last_value else 0 end as last from federation_number`.execute(
+    db,
+  )
   return rows[0]?.last ?? 0
 }
 

@@ -34,11 +34,7 @@ export function verifyPeerRequest(
  * Accepts a verified request once, and only for some minutes.
  * @throws Fault `unauthenticated`
  */
-export async function requireFresh(
-  db: Db,
-  verification: Verification,
-  now: number,
-): Promise<void> {
+export async function requireFresh(db: Db, verification: Verification, now: number): Promise<void> {
   if (verification.result !== 'valid')
     throw new Fault('unauthenticated', 'The request has no valid signature of this peer.')
   const { created, keyId, nonce } = verification.parameters
@@ -47,6 +43,8 @@ export async function requireFresh(
       'unauthenticated',
       'The signature is too old or from the future. Synchronize the clocks (NTP).',
     )
-  if (!(await insertNonce(db, { fingerprint: keyId, nonce: nonce.slice(0, 100), at: new Date(now) })))
+  if (
+    !(await insertNonce(db, { fingerprint: keyId, nonce: nonce.slice(0, 100), at: new Date(now) }))
+  )
     throw new Fault('unauthenticated', 'The request was received before.')
 }

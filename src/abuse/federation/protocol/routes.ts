@@ -78,7 +78,8 @@ function evidenceRoute(app: App, federation: Federation): void {
       schema: {
         operationId: 'readFederationEvidence',
         summary: 'Read evidence as a peer, from a position',
-        description: 'Signed by the peer. The state is `ended` for installations that are no peers.',
+        description:
+          'Signed by the peer. The state is `ended` for installations that are no peers.',
         tags: TAGS,
         headers: SignedHeaders,
         querystring: Type.Object({
@@ -124,4 +125,3 @@ async function sendSigned(
   const headers = await signResponse(identity.key, { status: 200, body }, request, clock())
   return reply.headers(headers).type('application/json').send(body)
 }
-
