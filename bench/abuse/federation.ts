@@ -1,9 +1,6 @@
 // Plays a hostile peer, and several, against the federation as the service runs it: pages are applied
 // to a database, and the product’s own code scores them. Run with: node bench/abuse/federation.ts
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describeAddress } from '../../src/abuse/lookup/check.ts'
 import { createAbuseServices, type AbuseServices } from '../../src/abuse/create-services.ts'
 import { applyPage } from '../../src/abuse/federation/evidence/apply-page.ts'
@@ -13,10 +10,9 @@ import { SERVICES } from '../../src/abuse/services.ts'
 import { readSubject } from '../../src/abuse/subject.ts'
 import { createLog } from '../../src/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
-import { startEmbedded } from '../../src/store/embedded.ts'
-import { migrate } from '../../src/store/migrate.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
 import { HOUR_MS } from '../../src/time.ts'
+import { openBenchDatabase } from './place.ts'
 
 export type Played = { what: string; score: number; state: string }
 type Item = EvidencePage['items'][number]
@@ -275,14 +271,8 @@ export async function playFederation(
 
 if (import.meta.main) {
   await using undo = new AsyncDisposableStack()
-  const dataDir = mkdtempSync(join(tmpdir(), 'portreeve-federation-'))
-  undo.defer(() => rmSync(dataDir, { recursive: true }))
-  const embedded = await startEmbedded({ dataDir, log: createLog('silent') })
-  undo.defer(() => embedded.stop())
-  const { pool, close } = openDatabase(embedded.url)
-  await migrate(pool)
-  await close()
-  const { played, week } = await playFederation(embedded.url)
+  const { databaseUrl } = await openBenchDatabase(undo)
+  const { played, week } = await playFederation(databaseUrl)
   for (const { what, score, state } of played)
     console.log(`${what.padEnd(95)} ${score.toFixed(1).padStart(5)}  ${state}`)
   console.log(week)

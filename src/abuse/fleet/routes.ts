@@ -18,8 +18,8 @@ import {
   SettingsChange,
 } from './shapes.ts'
 import { listAllowed, listMemberAddresses, listServerAddresses, listServers } from './store.ts'
+import { FLEET_PATH } from './path.ts'
 
-const BASE = '/api/v1/abuse/fleet'
 const params = Type.Object({ id: Uuid })
 
 /** `/api/v1/abuse/fleet/…`: the fleet list of a workspace, for its members. */
@@ -33,7 +33,7 @@ export function fleetRoutes(app: App, fleets: Fleets): void {
 
 function settingsRoutes(app: App, { db }: Fleets): void {
   app.get(
-    BASE,
+    FLEET_PATH,
     {
       schema: {
         operationId: 'getFleet',
@@ -48,7 +48,7 @@ function settingsRoutes(app: App, { db }: Fleets): void {
     }),
   )
   app.put(
-    BASE,
+    FLEET_PATH,
     {
       schema: {
         operationId: 'updateFleet',
@@ -69,7 +69,7 @@ function settingsRoutes(app: App, { db }: Fleets): void {
 
 function allowlistRoutes(app: App, { db, clock, serviceAddresses }: Fleets): void {
   app.get(
-    `${BASE}/allowlist`,
+    `${FLEET_PATH}/allowlist`,
     {
       schema: {
         operationId: 'listFleetAllowlist',
@@ -92,7 +92,7 @@ function allowlistRoutes(app: App, { db, clock, serviceAddresses }: Fleets): voi
     },
   )
   app.post(
-    `${BASE}/allowlist`,
+    `${FLEET_PATH}/allowlist`,
     {
       schema: {
         operationId: 'createFleetAllowedNetwork',
@@ -110,7 +110,7 @@ function allowlistRoutes(app: App, { db, clock, serviceAddresses }: Fleets): voi
     },
   )
   app.delete(
-    `${BASE}/allowlist/:id`,
+    `${FLEET_PATH}/allowlist/:id`,
     {
       schema: {
         operationId: 'deleteFleetAllowedNetwork',
@@ -129,7 +129,7 @@ function allowlistRoutes(app: App, { db, clock, serviceAddresses }: Fleets): voi
 
 function serverRoute(app: App, { db }: Fleets): void {
   app.get(
-    `${BASE}/servers`,
+    `${FLEET_PATH}/servers`,
     {
       schema: {
         operationId: 'listFleetServers',
@@ -147,7 +147,7 @@ function serverRoute(app: App, { db }: Fleets): void {
 
 function bouncerRoute(app: App, { db }: Fleets): void {
   app.get(
-    `${BASE}/bouncers`,
+    `${FLEET_PATH}/bouncers`,
     {
       schema: {
         operationId: 'listFleetBouncers',

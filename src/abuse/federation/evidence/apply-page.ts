@@ -77,7 +77,7 @@ function findRefusal(
   }
   const { dayItems } = budgetAfter(peer, items.length, now)
   return dayItems > MAX_ITEMS_PER_DAY
-    ? { refusal: 'flood', detail: `More than ${MAX_ITEMS_PER_DAY} items in a day.` }
+    ? { refusal: 'flood', detail: `The limit is ${MAX_ITEMS_PER_DAY.toLocaleString('en')} items.` }
     : null
 }
 

@@ -7,6 +7,7 @@ import type { Fleets } from '../fleet.ts'
 import { Delta, FollowedList, FollowerHeaders, FollowerQuery } from '../shapes.ts'
 import type { SeenServer } from '../store.ts'
 import type { FollowerToken } from './store.ts'
+import { FLEET_PATH } from '../path.ts'
 
 /** Requests to follow, with what their token belongs to. */
 const TOKENS = new WeakMap<FastifyRequest, FollowerToken>()
@@ -18,7 +19,7 @@ export function followerRoutes(app: App, { feeds, followers, presence, streams }
   }
   app.addHook('preClose', async () => streams.close())
   app.get(
-    '/api/v1/abuse/fleet/list',
+    `${FLEET_PATH}/list`,
     {
       config: { limit: 'fleet lists' },
       preValidation: authenticate,
@@ -41,7 +42,7 @@ export function followerRoutes(app: App, { feeds, followers, presence, streams }
     },
   )
   app.get(
-    '/api/v1/abuse/fleet/events',
+    `${FLEET_PATH}/events`,
     {
       config: { limit: 'fleet lists' },
       exposeHeadRoute: false,

@@ -1,5 +1,5 @@
 import type { Tone } from '../../ui/feedback/status.tsx'
-import { numberText } from '../../ui/text/format.ts'
+import { counted, numberText } from '../../ui/text/format.ts'
 import type { Peer } from './api.ts'
 
 export const federation = {
@@ -22,11 +22,13 @@ export const federation = {
   submit: 'Add peer',
   lastContact: 'Last contact',
   never: 'None yet',
-  received: 'Evidence received',
-  sent: 'Evidence sent',
+  failed: 'Last contact failed',
+  received: 'Received',
+  sent: 'Sent',
+  items: (count: number) => counted(count, 'item'),
   receivedText: ({ received, withdrawn, ignored }: Peer) =>
     [
-      numberText(received),
+      counted(received, 'item'),
       withdrawn > 0 ? `${numberText(withdrawn)} withdrawn` : '',
       ignored > 0 ? `${numberText(ignored)} more ignored` : '',
     ]

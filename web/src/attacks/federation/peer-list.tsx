@@ -5,7 +5,6 @@ import { Notice } from '../../ui/feedback/notice.tsx'
 import { Card, Row, Section, Stack } from '../../ui/layout/page.tsx'
 import { Facts } from '../../ui/lists/facts.tsx'
 import { Ago } from '../../ui/text/ago.tsx'
-import { numberText } from '../../ui/text/format.ts'
 import { federation, peersQuery, type Peer } from './api.ts'
 import { Fingerprint } from './fingerprint.tsx'
 import { federation as messages, REFUSALS, STATES } from './messages.ts'
@@ -36,12 +35,15 @@ function PeerCard(peer: Peer) {
     <Card>
       <Stack>
         <h3>{name}</h3>
-        <Notice tone={status === 'active' && problem ? 'warn' : tone} title={word}>
-          <p>
+        {problem && (status === 'active' || status === 'waiting') ? (
+          <Notice tone="warn" title={messages.failed}>
+            {problem}
+          </Notice>
+        ) : (
+          <Notice tone={tone} title={word}>
             {[refusal && REFUSALS[refusal], peer.refusalDetail, text].filter(Boolean).join(' ')}
-          </p>
-          {problem && <p>{problem}</p>}
-        </Notice>
+          </Notice>
+        )}
         <Facts
           facts={[
             [messages.url, <code key="url">{url}</code>],
@@ -55,7 +57,7 @@ function PeerCard(peer: Peer) {
               peer.lastContactAt ? <Ago key="last" at={peer.lastContactAt} /> : messages.never,
             ],
             [messages.received, messages.receivedText(peer)],
-            [messages.sent, numberText(peer.sent)],
+            [messages.sent, messages.items(peer.sent)],
           ]}
         />
         <Actions {...peer} />
