@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
 import { deriveKey } from '../accounts/keys.ts'
+import type { PrivateTargets } from '../config.ts'
 import type { Logger } from '../log.ts'
 import type { Resolver } from '../net/dns.ts'
 import { loadStableKey } from '../store/key-rotation.ts'
@@ -10,6 +11,8 @@ import type { Notifications } from '../store/notifications.ts'
 import type { DB } from '../store/tables.ts'
 import { createLookup } from './lookup/check.ts'
 import { createExports } from './export/exports.ts'
+import { createFederation } from './federation/federation.ts'
+import { openPeerNames } from './federation/peers/peer-names.ts'
 import { createFleets } from './fleet/fleet.ts'
 import { createPublicFeeds } from './public-feeds/public-feeds.ts'
 import { createRelayQueue } from './relays/relay-queue.ts'
@@ -49,6 +52,8 @@ export type AbuseOptions = {
   systems?: Systems
   /** Finds the addresses of this service, which fleet lists never contain. */
   resolver?: Pick<Resolver, 'query'> | undefined
+  /** Which private addresses peers may have. */
+  allowPrivate?: PrivateTargets
   /** Milliseconds since 1970. */
   clock?: () => number
   /** Called with the result of each report, for metrics. */
@@ -72,6 +77,7 @@ export async function createAbuseServices(options: AbuseOptions) {
     baseUrl,
     reportsUrl,
     resolver,
+    allowPrivate = false,
     systems = NO_SYSTEMS,
     onReport,
     clock = Date.now,
@@ -88,6 +94,15 @@ export async function createAbuseServices(options: AbuseOptions) {
   )
   const ranges = await openRanges(db, notifications, log)
   const standings = await createStandings(db, notifications, log)
+  const peerNames = await openPeerNames(db, notifications, log)
+  const federation = await createFederation({
+    db,
+    url: reportsUrl,
+    keys: options,
+    resolver,
+    allowPrivate,
+    clock,
+  })
   const exports = await createExports(db, notifications, { log, pageUrl })
   const publicFeeds = await createPublicFeeds({ db, notifications, log, clock })
   const relayQueue = await createRelayQueue({ db, notifications, log, clock })
@@ -136,6 +151,8 @@ export async function createAbuseServices(options: AbuseOptions) {
     reportTokens,
     reportsUrl,
     submit: submitWithFleet(intake, fleets, relayQueue),
+    federation,
+    peerNames,
     clock,
     systems,
     traitsOf: serviceOf,
@@ -148,8 +165,8 @@ export async function createAbuseServices(options: AbuseOptions) {
       await fleets.close()
       await lookups.end()
       statsNotifier.close()
-      for (const part of [ranges, standings, exports, publicFeeds, relayQueue, reportTokens])
-        part.close()
+      const parts = [ranges, standings, exports, publicFeeds, relayQueue, reportTokens, peerNames]
+      for (const part of parts) part.close()
     },
   }
 }

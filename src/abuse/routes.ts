@@ -12,6 +12,8 @@ import { notificationRoute } from './crowdsec/notification-route.ts'
 import { abuseIpdbRoutes } from './abuseipdb/routes.ts'
 import { mispRoutes } from './indicators/misp-routes.ts'
 import { taxiiRoutes } from './indicators/taxii-routes.ts'
+import { peerRoutes } from './federation/peers/routes.ts'
+import { federationRoutes } from './federation/protocol/routes.ts'
 import { fleetRoutes } from './fleet/routes.ts'
 import { fleetExportRoute } from './fleet/export/route.ts'
 import { crowdsecRoutes } from './fleet/crowdsec/routes.ts'
@@ -70,6 +72,7 @@ export function abuseRoutes(
       fleetExportRoute(app, services.fleets)
       notificationRoute(app, services)
       agentRoutes(app, services)
+      federationRoutes(app, services.federation)
     },
     account(app, { queue }) {
       tokenRoutes(app, services)
@@ -81,6 +84,7 @@ export function abuseRoutes(
     administrator(app, { queue }) {
       administratorRoutes(app, services)
       feedAdministrationRoutes(app, services, { queue, updateFeeds })
+      peerRoutes(app, services.federation)
     },
   }
 }

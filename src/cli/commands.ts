@@ -11,6 +11,7 @@ import { importReportsCommand } from './import-reports/import-reports.ts'
 import { imapsyncCommand } from './imapsync/imapsync.ts'
 import { listenCommand } from './listen/listen.ts'
 import { migrateCommand } from './migrate/migrate.ts'
+import { peerCommand } from './peer/peer.ts'
 import { serveCommand } from './serve/serve.ts'
 import { tokenCommand } from './token/token.ts'
 import { userCommand } from './user/user.ts'
@@ -48,6 +49,7 @@ export const ROOT: CliCommand = defineGroup({
     userCommand,
     workspaceCommand,
     tokenCommand,
+    peerCommand,
     listenCommand,
     importReportsCommand,
     backupCommand,

@@ -706,6 +706,67 @@ export interface DomainEvent {
   type: string;
 }
 
+export interface FederationCollection {
+  collectedAt: Timestamp;
+  single: Generated<boolean>;
+}
+
+export interface FederationEvidence {
+  address: string;
+  id: string;
+  network: string;
+  peerId: string;
+  receivedAt: Timestamp;
+  seenAt: Timestamp;
+  service: string;
+  withdrawnAt: Timestamp | null;
+}
+
+export interface FederationJournal {
+  address: string;
+  day: string;
+  id: Generated<string>;
+  network: string;
+  number: number;
+  seenAt: Timestamp;
+  service: string;
+  withdrawnNumber: number | null;
+}
+
+export interface FederationNonce {
+  at: Timestamp;
+  fingerprint: string;
+  nonce: string;
+}
+
+export interface FederationPeer {
+  approvedAt: Timestamp | null;
+  createdAt: Generated<Timestamp>;
+  cursor: Generated<number>;
+  dayItems: Generated<number>;
+  dayStartedAt: Generated<Timestamp>;
+  endedAt: Timestamp | null;
+  endingAt: Timestamp | null;
+  failures: Generated<number>;
+  followedAt: Timestamp | null;
+  id: Generated<string>;
+  ignored: Generated<number>;
+  lastContactAt: Timestamp | null;
+  nextContactAt: Generated<Timestamp>;
+  offeredKey: string | null;
+  problem: string | null;
+  publicKey: string;
+  received: Generated<number>;
+  refusal: string | null;
+  refusalDetail: string | null;
+  refusedAt: Timestamp | null;
+  requestedAt: Timestamp | null;
+  sent: Generated<number>;
+  sentCursor: Generated<number>;
+  url: string;
+  withdrawn: Generated<number>;
+}
+
 export interface Fleet {
   cursor: Generated<number>;
   feeds: Generated<string[]>;
@@ -1405,6 +1466,11 @@ export interface DB {
   dmarcTlsReport: DmarcTlsReport;
   dmarcWatch: DmarcWatch;
   domainEvent: DomainEvent;
+  federationCollection: FederationCollection;
+  federationEvidence: FederationEvidence;
+  federationJournal: FederationJournal;
+  federationNonce: FederationNonce;
+  federationPeer: FederationPeer;
   fleet: Fleet;
   fleetAllowed: FleetAllowed;
   fleetBan: FleetBan;

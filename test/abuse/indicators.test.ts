@@ -106,7 +106,7 @@ describe('the TAXII 2.1 server', () => {
     let next: string | undefined = ''
     let lastAdded = ''
     while (next !== undefined) {
-      const query = next === '' ? '' : `&next=${next}`
+      const query: string = next === '' ? '' : `&next=${next}`
       const page = await taxii<Envelope>(`${shared?.url}objects/?limit=2${query}`)
       objects.push(...(page.body.objects ?? []))
       lastAdded = page.headers.get('x-taxii-date-added-last') ?? ''

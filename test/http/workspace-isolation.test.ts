@@ -68,6 +68,7 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
   // For administrators of the installation: test/http/access.test.ts.
   '/api/v1/abuse/appeals/{id}': null,
   '/api/v1/abuse/feeds/{id}': null,
+  '/api/v1/abuse/peers/{id}': null,
   '/api/v1/abuse/sensors/{id}': null,
   '/api/v1/abuse/whitelist/{id}': null,
   '/api/v1/accounts/{id}': null,
@@ -451,7 +452,7 @@ const NOT_LISTS = new Set([
 ])
 
 const ADMINISTRATION =
-  /^\/api\/v1\/(accounts|audit|service|abuse\/(appeals|candidates|export|feeds\/\{id|sensors|whitelist))\b/
+  /^\/api\/v1\/(accounts|audit|service|abuse\/(appeals|candidates|export|feeds\/\{id|peers|sensors|whitelist))\b/
 const isForAdministrators = ({ path }: Route) => ADMINISTRATION.test(path)
 
 /** Follows the changes of a workspace. */

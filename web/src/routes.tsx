@@ -161,6 +161,7 @@ const screens = root.addChildren([
     ownScreen('/attacks/relays', () => import('./pages/attack-relays.tsx')),
     ownScreen('/attacks/networks', () => import('./pages/watched-networks.tsx')),
     ownScreen('/attacks/networks/$id', () => import('./pages/watched-network.tsx')),
+    ownScreen('/attacks/federation', () => import('./pages/attack-federation.tsx')),
     ownScreen('/attacks/administration', () => import('./pages/attack-administration.tsx')),
     ownScreen('/tokens', () => import('./pages/tokens.tsx'), tableSearch),
     ownScreen('/workspace', () => import('./pages/workspace.tsx')),

@@ -23,8 +23,8 @@ import {
   SettingsChange,
 } from './shapes.ts'
 import { listAllowed, listMemberAddresses, listServerAddresses, listServers } from './store.ts'
+import { FLEET_PATH } from './path.ts'
 
-const BASE = '/api/v1/abuse/fleet'
 const params = Type.Object({ id: Uuid })
 
 /** `/api/v1/abuse/fleet/…`: the fleet list of a workspace, for its members. */
@@ -39,7 +39,7 @@ export function fleetRoutes(app: App, fleets: Fleets): void {
 
 function settingsRoutes(app: App, { db }: Fleets): void {
   app.get(
-    BASE,
+    FLEET_PATH,
     {
       schema: {
         operationId: 'getFleet',
@@ -54,7 +54,7 @@ function settingsRoutes(app: App, { db }: Fleets): void {
     }),
   )
   app.put(
-    BASE,
+    FLEET_PATH,
     {
       schema: {
         operationId: 'updateFleet',
@@ -75,7 +75,7 @@ function settingsRoutes(app: App, { db }: Fleets): void {
 
 function allowlistRoutes(app: App, { db, clock, serviceAddresses }: Fleets): void {
   app.get(
-    `${BASE}/allowlist`,
+    `${FLEET_PATH}/allowlist`,
     {
       schema: {
         operationId: 'listFleetAllowlist',
@@ -98,7 +98,7 @@ function allowlistRoutes(app: App, { db, clock, serviceAddresses }: Fleets): voi
     },
   )
   app.post(
-    `${BASE}/allowlist`,
+    `${FLEET_PATH}/allowlist`,
     {
       schema: {
         operationId: 'createFleetAllowedNetwork',
@@ -116,7 +116,7 @@ function allowlistRoutes(app: App, { db, clock, serviceAddresses }: Fleets): voi
     },
   )
   app.delete(
-    `${BASE}/allowlist/:id`,
+    `${FLEET_PATH}/allowlist/:id`,
     {
       schema: {
         operationId: 'deleteFleetAllowedNetwork',
@@ -135,7 +135,7 @@ function allowlistRoutes(app: App, { db, clock, serviceAddresses }: Fleets): voi
 
 function serverRoute(app: App, { db }: Fleets): void {
   app.get(
-    `${BASE}/servers`,
+    `${FLEET_PATH}/servers`,
     {
       schema: {
         operationId: 'listFleetServers',
@@ -153,7 +153,7 @@ function serverRoute(app: App, { db }: Fleets): void {
 
 function bouncerRoute(app: App, { db }: Fleets): void {
   app.get(
-    `${BASE}/bouncers`,
+    `${FLEET_PATH}/bouncers`,
     {
       schema: {
         operationId: 'listFleetBouncers',
@@ -171,7 +171,7 @@ function bouncerRoute(app: App, { db }: Fleets): void {
 
 function keyRoutes(app: App, { db }: Fleets): void {
   app.get(
-    `${BASE}/keys`,
+    `${FLEET_PATH}/keys`,
     {
       schema: {
         operationId: 'listBouncerKeys',
@@ -186,7 +186,7 @@ function keyRoutes(app: App, { db }: Fleets): void {
     }),
   )
   app.post(
-    `${BASE}/keys`,
+    `${FLEET_PATH}/keys`,
     {
       schema: {
         operationId: 'createBouncerKey',
@@ -205,7 +205,7 @@ function keyRoutes(app: App, { db }: Fleets): void {
     },
   )
   app.delete(
-    `${BASE}/keys/:id`,
+    `${FLEET_PATH}/keys/:id`,
     {
       schema: {
         operationId: 'deleteBouncerKey',

@@ -114,6 +114,16 @@ export const ADDRESS_LIMITS = {
     // Streams count until they end. Each workspace has a limit of its own.
     maxConcurrent: 5_000,
   },
+  'federation requests': {
+    noun: 'federation requests',
+    rate: { requests: 600, windowSeconds: MINUTE_SECONDS },
+    maxConcurrent: 10,
+  },
+  'follow requests': {
+    noun: 'requests to exchange evidence',
+    rate: { requests: 120, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 3,
+  },
   'public pages': {
     noun: 'public page requests',
     rate: { requests: 600, windowSeconds: MINUTE_SECONDS },

@@ -8,12 +8,13 @@ import { TAGS } from '../../tags.ts'
 import { bouncerKeyOf, requireBouncerKey } from '../bouncer-key.ts'
 import { BouncerHeaders } from '../crowdsec/shapes.ts'
 import type { Fleets } from '../fleet.ts'
+import { FLEET_PATH } from '../path.ts'
 import { FleetExport, FleetExportQuery } from '../shapes.ts'
 
 /** `/api/v1/abuse/fleet/export`: the list of a workspace as a file. */
 export function fleetExportRoute(app: App, { db, followers, fileExports }: Fleets): void {
   app.get(
-    '/api/v1/abuse/fleet/export',
+    `${FLEET_PATH}/export`,
     {
       config: { limit: 'list exports', key: 'bouncer key' },
       preValidation: requireBouncerKey(followers),

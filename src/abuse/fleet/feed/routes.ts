@@ -7,13 +7,14 @@ import type { Fleets } from '../fleet.ts'
 import { Delta, FollowedList, FollowerHeaders, FollowerQuery } from '../shapes.ts'
 import type { SeenServer } from '../store.ts'
 import { bouncerKeyOf, requireBouncerKey } from '../bouncer-key.ts'
+import { FLEET_PATH } from '../path.ts'
 
 /** `/api/v1/abuse/fleet/list` and `…/events`, for servers that block what the fleet list contains. */
 export function followerRoutes(app: App, { feeds, followers, presence, streams }: Fleets): void {
   const authenticate = requireBouncerKey(followers)
   app.addHook('preClose', async () => streams.close())
   app.get(
-    '/api/v1/abuse/fleet/list',
+    `${FLEET_PATH}/list`,
     {
       config: { limit: 'fleet lists', key: 'bouncer key' },
       preValidation: authenticate,
@@ -36,7 +37,7 @@ export function followerRoutes(app: App, { feeds, followers, presence, streams }
     },
   )
   app.get(
-    '/api/v1/abuse/fleet/events',
+    `${FLEET_PATH}/events`,
     {
       config: { limit: 'fleet lists', key: 'bouncer key' },
       exposeHeadRoute: false,
