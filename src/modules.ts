@@ -19,7 +19,8 @@ import { changeRoute } from './http/events/change-route.ts'
 import type { Capture } from './http/server.ts'
 import { securityTxtRoute } from './http/security-txt.ts'
 import { siteRoutes } from './http/site.ts'
-import { isCredentialUsed } from './migration/consent/store.ts'
+import { rejectedAlert } from './migration/consent/alerts.ts'
+import { isCredentialKept, isCredentialUsed } from './migration/consent/store.ts'
 import { createMigrationModule } from './migration/module.ts'
 import { createMailCredentialsModule } from './mail-credentials/module.ts'
 import type { AppContext, Module } from './module.ts'
@@ -60,7 +61,10 @@ export async function createModules(
       allowPrivate,
       config,
       isUsed: isCredentialUsed,
+      isKept: isCredentialKept,
       onRenewed: (...renewed) => migration.onCredentialRenewed(...renewed),
+      onProblem: async (trx, { id: credentialId, ...credential }, problem) =>
+        void (await raiseAlert(trx, rejectedAlert({ ...credential, credentialId }, problem))),
     }),
   )
   const migration: ReturnType<typeof createMigrationModule> = add(

@@ -15,7 +15,18 @@ import {
 } from './store.ts'
 import { decryptTokens, encryptTokens } from './tokens.ts'
 
-export type OAuthClients = ReadonlyMap<ProviderId, OAuthClient>
+/** The clients of this service at the providers that are set up. */
+export type OAuthClients = {
+  find(id: ProviderId): Promise<OAuthClient | undefined>
+  list(): Promise<OAuthClient[]>
+}
+
+/** Called in the transaction that records why an administrator’s sign-in was rejected. */
+export type OnProblem = (
+  trx: Transaction<DB>,
+  row: Pick<CredentialRow, 'id' | 'workspaceId' | 'account'>,
+  problem: string,
+) => Promise<void>
 
 export type CredentialDeps = { db: Kysely<DB>; secretKey: string; clients: OAuthClients }
 
@@ -82,7 +93,7 @@ async function refresh(
   rejected: string | undefined,
 ): Promise<string | ConsentNeeded> {
   const { id, workspaceId } = row
-  const client = requireClient(clients, row)
+  const client = await requireClient(clients, row)
   const stored = decryptTokens(row.sealed, secretKey, id)
   try {
     const tokens = await client.refresh(stored.refreshToken)
@@ -121,20 +132,21 @@ function currentToken(
   return accessToken === rejected ? null : accessToken
 }
 
-function requireFound(row: CredentialRow | undefined): CredentialRow {
+/** @throws Fault `not_found` */
+export function requireFound(row: CredentialRow | undefined): CredentialRow {
   if (row) return row
   throw new Fault('not_found', 'The sign-in to the mailbox was not found. Sign in again.')
 }
 
 /** @throws Fault `conflict` when the operator has removed the provider from the settings */
-export function requireClient(
+export async function requireClient(
   clients: OAuthClients,
   { provider }: { provider: ProviderId },
-): OAuthClient {
-  const client = clients.get(provider)
+): Promise<OAuthClient> {
+  const client = await clients.find(provider)
   if (client) return client
   throw new Fault(
     'conflict',
-    `Signing in with ${provider} is not set up on this service. The operator can add the client ID (docs/mailbox-sign-in.md).`,
+    `Signing in with ${provider} is not set up on this service. An administrator of the service can add the client ID (docs/mailbox-sign-in.md).`,
   )
 }

@@ -1,19 +1,24 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Config, PrivateTargets } from '../config.ts'
 import type { Routes } from '../http/scopes.ts'
-import type { Queue } from '../jobs/queue.ts'
 import type { RouteContext } from '../module.ts'
 import type { Resolver } from '../net/dns.ts'
 import { createGuardedFetch } from '../net/http/guarded-fetch.ts'
 import type { FutureTimestamp } from '../store/clock.ts'
 import type { DB } from '../store/tables.ts'
 import { DAY_SECONDS } from '../time.ts'
-import { createAccessTokens } from './access-token.ts'
+import { createAccessTokens, type OnProblem } from './access-token.ts'
+import { createAdministratorTokens } from './administrator/administrator-tokens.ts'
+import { createConfiguredClients } from './clients/configured-clients.ts'
 import { callbackRoute, CALLBACK_PATH } from './consent/callback-route.ts'
-import { cleanUpCredentialsJob } from './jobs.ts'
+import {
+  cleanUpCredentialsJob,
+  recheckAdministratorsJob,
+  type CleanUpDeps,
+  type OnRenewed,
+} from './jobs.ts'
 import { CONSENT_SECONDS, KEEP_DAYS, REQUEST_TIMEOUT_MS } from './limits.ts'
-import { createOAuthClient } from './oauth-client.ts'
-import { configuredProviders, type ProviderConfig } from './providers.ts'
+import type { ProviderConfig } from './providers.ts'
 import { credentialRoutes } from './routes.ts'
 import { createTokenSource } from './token-source.ts'
 import { ENCRYPTED_COLUMNS } from './tokens.ts'
@@ -25,13 +30,12 @@ export type MailCredentialsOptions = {
   allowPrivate: PrivateTargets
   config: ProviderConfig & Pick<Config, 'BASE_URL'>
   /** Continues what waits for a credential that was renewed. */
-  onRenewed: (
-    trx: Transaction<DB>,
-    workspaceId: string,
-    credentialId: string,
-    queue: Queue,
-  ) => Promise<void>
+  onRenewed: OnRenewed
   isUsed: (trx: Transaction<DB>, workspaceId: string, credentialId: string) => Promise<boolean>
+  /** Whether work without an end of its own uses a credential. */
+  isKept: CleanUpDeps['isKept']
+  /** Reports why an administrator’s credential was rejected. */
+  onProblem: OnProblem
 }
 
 const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
@@ -42,23 +46,22 @@ const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
 
 /** Creates the module of sign-ins to mailboxes that people allow at the providers (OAuth). */
 export function createMailCredentialsModule(options: MailCredentialsOptions) {
-  const { db, secretKey, config, isUsed } = options
+  const { db, secretKey, config, isUsed, isKept, onProblem } = options
   const guardedFetch = createGuardedFetch(options, REQUEST_TIMEOUT_MS)
-  const clients = new Map(
-    configuredProviders(config).map((provider) => [
-      provider.id,
-      createOAuthClient(provider, guardedFetch),
-    ]),
-  )
+  const clients = createConfiguredClients(config, guardedFetch)
   const redirectUri = `${config.BASE_URL}${CALLBACK_PATH}`
-  const deps = { db, secretKey, clients, redirectUri, baseUrl: config.BASE_URL, isUsed }
+  const baseUrl = config.BASE_URL
+  const deps = { db, secretKey, clients, guardedFetch, redirectUri, baseUrl, isUsed, onProblem }
   const withQueue = ({ queue }: Pick<RouteContext, 'queue'>) => ({
     ...deps,
     onRenewed: (trx: Transaction<DB>, workspaceId: string, credentialId: string) =>
-      options.onRenewed(trx, workspaceId, credentialId, queue),
+      options.onRenewed(trx, { workspaceId, credentialId }, queue.enqueue),
   })
   return {
-    jobs: [cleanUpCredentialsJob({ db })],
+    jobs: [
+      cleanUpCredentialsJob({ db, isKept }),
+      recheckAdministratorsJob({ ...deps, onRenewed: options.onRenewed }),
+    ],
     encryptedColumns: ENCRYPTED_COLUMNS,
     futureTimestamps: FUTURE_TIMESTAMPS,
     routes: {
@@ -66,6 +69,6 @@ export function createMailCredentialsModule(options: MailCredentialsOptions) {
         callbackRoute(app, { ...withQueue(context), reauthenticate: context.reauthenticate }),
       account: (app, context) => credentialRoutes(app, withQueue(context)),
     } satisfies Routes<Pick<RouteContext, 'queue' | 'reauthenticate'>>,
-    openTokens: createTokenSource(deps, createAccessTokens(deps)),
+    openTokens: createTokenSource(deps, createAccessTokens(deps), createAdministratorTokens(deps)),
   }
 }

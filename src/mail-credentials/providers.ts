@@ -82,6 +82,14 @@ const FASTMAIL: Known = {
   hasDeviceCode: false,
 }
 
+/** The IMAP servers of the providers that every service knows. */
+export const KNOWN_HOSTS: { id: ProviderId; hosts: string[] }[] = [
+  { id: 'google', hosts: GOOGLE.hosts },
+  { id: 'microsoft', hosts: microsoft('common').hosts },
+  { id: 'yahoo', hosts: YAHOO.hosts },
+  { id: 'fastmail', hosts: FASTMAIL.hosts },
+]
+
 /** Scopes of OpenID Connect, which allow no access to mail. */
 const IDENTITY_SCOPES = new Set(['openid', 'email', 'profile', 'offline_access'])
 
@@ -119,6 +127,45 @@ export function configuredProviders(config: ProviderConfig): MailProvider[] {
     const clientSecret = config[`OAUTH_${name}_CLIENT_SECRET`]
     return clientId === undefined ? [] : [{ ...known[id](), id, clientId, clientSecret }]
   })
+}
+
+const GOOGLE_ENDPOINTS = {
+  authorization: 'https://accounts.google.com/o/oauth2/v2/auth',
+  token: 'https://oauth2.googleapis.com/token',
+}
+
+/** Accepts every tenant of Microsoft 365. */
+const MICROSOFT_APP_SCOPE = 'https://outlook.office365.com/.default'
+
+/** How administrators sign in to all mailboxes of a provider, where it offers that. */
+export const ADMINISTRATOR_KINDS: Record<ProviderId, readonly ('service_account' | 'app')[]> = {
+  google: ['service_account'],
+  microsoft: ['app'],
+  yahoo: [],
+  fastmail: [],
+  other: ['service_account', 'app'],
+}
+
+/** The client of an administrator: of a Microsoft tenant, with a secret, or without one. */
+type AdministratorClient = { clientId: string; clientSecret?: string; tenant?: string }
+
+/**
+ * The provider as an administrator’s credential uses it. Google and Microsoft need no client of this
+ * service for that.
+ * @param other the other provider, if it is set up
+ */
+export function administratorProvider(
+  id: ProviderId,
+  { clientId, clientSecret, tenant = 'common' }: AdministratorClient,
+  other: MailProvider | undefined,
+): MailProvider | undefined {
+  const client = { id, clientId, clientSecret }
+  if (id === 'google') return { ...GOOGLE, ...client, endpoints: GOOGLE_ENDPOINTS }
+  if (id === 'other') return other && { ...other, ...client }
+  if (id !== 'microsoft') return undefined
+  const base = `https://login.microsoftonline.com/${tenant}/oauth2/v2.0`
+  const endpoints = { authorization: `${base}/authorize`, token: `${base}/token` }
+  return { ...microsoft(tenant), ...client, endpoints, mailScopes: [MICROSOFT_APP_SCOPE] }
 }
 
 /** Whether the provider says whose mailbox a permission is for. */

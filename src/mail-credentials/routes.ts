@@ -6,16 +6,21 @@ import { Done, responses, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { notifyChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
+import type { AdministratorDeps } from './administrator/save.ts'
+import { administratorRoutes } from './administrator/routes.ts'
 import { startConsent, type ConsentDeps } from './consent/consent.ts'
 import { findConsent, type ConsentRow } from './consent/store.ts'
+import type { OAuthClient } from './oauth-client.ts'
 import { identifiesPerson } from './providers.ts'
 import { Consent, MailCredential, MailProviders, NewConsent, StartedConsent } from './shapes.ts'
+import { shownCredential } from './shown.ts'
 import { deleteCredential, findCredential, listCredentials, type CredentialRow } from './store.ts'
 
-export type CredentialRoutesDeps = ConsentDeps & {
-  /** Whether work that has not ended uses a credential. */
-  isUsed: (trx: Transaction<DB>, workspaceId: string, credentialId: string) => Promise<boolean>
-}
+export type CredentialRoutesDeps = ConsentDeps &
+  AdministratorDeps & {
+    /** Whether work that has not ended uses a credential. */
+    isUsed: (trx: Transaction<DB>, workspaceId: string, credentialId: string) => Promise<boolean>
+  }
 
 const tags = ['Migration']
 const params = Type.Object({ id: Uuid })
@@ -32,7 +37,10 @@ export function credentialRoutes(app: App, deps: CredentialRoutesDeps): void {
         response: responses(Success(MailProviders)),
       },
     },
-    async () => ({ success: true, data: { providers: shownProviders(clients), redirectUri } }),
+    async () => ({
+      success: true,
+      data: { providers: shownProviders(await clients.list()), redirectUri },
+    }),
   )
   app.get(
     '/api/v1/imap/credentials',
@@ -46,7 +54,7 @@ export function credentialRoutes(app: App, deps: CredentialRoutesDeps): void {
     },
     async (request) => {
       const rows = await listCredentials(db, callerOf(request).workspaceId)
-      return { success: true, data: rows.map(shown) }
+      return { success: true, data: rows.map(shownCredential) }
     },
   )
   app.delete(
@@ -66,7 +74,10 @@ export function credentialRoutes(app: App, deps: CredentialRoutesDeps): void {
       const { id } = request.params
       await db.transaction().execute(async (trx) => {
         if (await isUsed(trx, workspaceId, id))
-          throw new Fault('conflict', 'A migration uses this sign-in. Stop the migration first.')
+          throw new Fault(
+            'conflict',
+            'This sign-in is in use. Stop the migration, finish the batch, or delete the report mailbox first.',
+          )
         if (!(await deleteCredential(trx, workspaceId, id)))
           throw new Fault('not_found', 'The sign-in to the mailbox was not found.')
         await notifyChange(trx, workspaceId, 'migrations', id)
@@ -74,6 +85,7 @@ export function credentialRoutes(app: App, deps: CredentialRoutesDeps): void {
       return { success: true }
     },
   )
+  administratorRoutes(app, deps)
   consentRoutes(app, deps)
 }
 
@@ -122,7 +134,7 @@ function consentRoutes(app: App, deps: CredentialRoutesDeps): void {
       const state = stateOf(row, credential)
       return {
         success: true,
-        data: { id, state, problem, credential: credential ? shown(credential) : null },
+        data: { id, state, problem, credential: credential ? shownCredential(credential) : null },
       }
     },
   )
@@ -135,15 +147,9 @@ function stateOf({ problem, isExpired, isAnswered }: ConsentRow, credential?: Cr
   return isAnswered ? 'failed' : 'expired'
 }
 
-function shownProviders(clients: ConsentDeps['clients']) {
-  return [...clients.values()].map(({ provider }) => {
+function shownProviders(clients: OAuthClient[]) {
+  return clients.map(({ provider }) => {
     const { id, name, hosts } = provider
     return { id, name, hosts, needsUser: !identifiesPerson(provider) }
   })
-}
-
-function shown(row: CredentialRow) {
-  const { id, provider, account, problem, createdAt, keepUntil } = row
-  const state: 'valid' | 'consent_needed' = problem === null ? 'valid' : 'consent_needed'
-  return { id, provider, account, state, problem, createdAt, keepUntil }
 }

@@ -50,12 +50,12 @@ export async function openAccount(
   { openTokens, ...deps }: AccountDeps,
   { workspaceId, signal, side }: { workspaceId: string; signal: AbortSignal; side?: RequestSide },
 ): Promise<MigrationAccount> {
-  const { credentialId, host, tlsVerify } = connection
+  const { credentialId, host, tlsVerify, user } = connection
   const path = pathOf(side, 'credentialId')
   const freshToken =
     credentialId === undefined
       ? undefined
-      : await openTokens({ workspaceId, credentialId, path }, { host, tlsVerify })
+      : await openTokens({ workspaceId, credentialId, path }, { host, tlsVerify, user })
   const account = await resolveAccount(connection, deps, signal, pathOf(side, 'host'))
   return { account, freshToken }
 }

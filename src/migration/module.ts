@@ -1,6 +1,5 @@
 import type { Transaction } from 'kysely'
-import type { Job } from '../jobs/job.ts'
-import type { Queue } from '../jobs/queue.ts'
+import type { Enqueue, Job } from '../jobs/job.ts'
 import type { DB } from '../store/tables.ts'
 import type { RouteContext } from '../module.ts'
 import type { Routes } from '../http/scopes.ts'
@@ -63,12 +62,11 @@ export function createMigrationModule({
         batchRoutes(app, { ...deps, ...context, scheduler, syncJob: sync, notifications })
       },
     } satisfies Routes<Pick<RouteContext, 'queue' | 'events' | 'reauthenticate'>>,
-    /** Continues the migrations that waited for a credential, which was renewed. */
+    /** Continues what waited for a credential, which was renewed. */
     onCredentialRenewed: (
       trx: Transaction<DB>,
-      workspaceId: string,
-      credentialId: string,
-      queue: Queue,
-    ) => resumeAfterConsent(trx, { workspaceId, credentialId }, { queue, job }),
+      credential: { workspaceId: string; credentialId: string },
+      enqueue: Enqueue,
+    ) => resumeAfterConsent(trx, credential, { enqueue, job, scheduler }),
   }
 }

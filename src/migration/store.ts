@@ -321,7 +321,10 @@ export async function eraseEndedSecret(db: Db, id: string): Promise<void> {
 type Sides = Pick<MigrationRow, 'source' | 'destination'>
 
 /** The credentials of both sides. */
-export function credentialsOf({ source, destination }: Sides): string[] {
+export function credentialsOf({
+  source,
+  destination,
+}: Record<keyof Sides, Partial<AccountAddress>>): string[] {
   return [source.credentialId, destination.credentialId].filter((id) => id !== undefined)
 }
 

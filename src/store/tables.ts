@@ -809,14 +809,18 @@ export interface MailConsent {
 }
 
 export interface MailCredential {
-  accessExpiresAt: Timestamp;
+  accessExpiresAt: Timestamp | null;
   account: string;
+  clientId: string | null;
   createdAt: Generated<Timestamp>;
   createdBy: string | null;
   id: Generated<string>;
+  isHeld: Generated<boolean>;
   keepUntil: Timestamp;
-  lifetimeSeconds: number;
+  kind: Generated<string>;
+  lifetimeSeconds: number | null;
   problem: string | null;
+  problemUser: string | null;
   provider: string;
   sealed: string;
   subject: string | null;

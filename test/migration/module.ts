@@ -60,6 +60,8 @@ export async function startMigrations(
     secretKey: SECRET_KEY,
     config,
     isUsed: async () => false,
+    isKept: async () => false,
+    onProblem: async () => {},
     onRenewed: async () => {},
   })
   const deps = { ...net, db, secretKey: SECRET_KEY, openTokens: credentials.openTokens }

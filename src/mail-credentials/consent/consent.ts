@@ -52,7 +52,7 @@ export async function startConsent(
   starter: Starter,
   { provider, user = '', credentialId }: ConsentRequest,
 ): Promise<{ id: string; url: string; expiresAt: Date }> {
-  const client = requireClient(deps.clients, { provider })
+  const client = await requireClient(deps.clients, { provider })
   const username = user.trim() || null
   await requireSensible(deps, starter, client.provider, { username, credentialId })
   const { url, checks } = await client.start(deps.redirectUri, username).catch((error: unknown) => {
@@ -80,7 +80,7 @@ async function requireSensible(
   if (username !== null && breaksCommand(username)) throw invalidUser('must not have line breaks')
   if (credentialId !== undefined) {
     const known = await findCredential(db, starter.workspaceId, credentialId)
-    if (known?.provider !== provider.id)
+    if (known?.provider !== provider.id || known.kind !== 'person')
       throw new Fault('not_found', `The sign-in at ${provider.name} was not found.`)
   } else if (username === null && !identifiesPerson(provider))
     throw invalidUser(`is required: ${provider.name} does not tell whose mailbox it is`)
@@ -92,7 +92,8 @@ async function requireSensible(
   if (credentialId === undefined) await requireRoom(db, starter.workspaceId)
 }
 
-async function requireRoom(db: CredentialDeps['db'], workspaceId: string): Promise<void> {
+/** @throws Fault `conflict` when the workspace has as many credentials as it may */
+export async function requireRoom(db: CredentialDeps['db'], workspaceId: string): Promise<void> {
   if ((await countCredentials(db, workspaceId)) < MAX_CREDENTIALS) return
   throw new Fault(
     'conflict',
@@ -120,7 +121,7 @@ export async function finishConsent(
 ): Promise<ConsentOutcome> {
   const consent = await claimConsent(deps.db, hashOf(query.get('state') ?? ''), caller)
   if (!consent) return { problem: EXPIRED, provider: null }
-  const { provider } = requireClient(deps.clients, consent)
+  const { provider } = await requireClient(deps.clients, consent)
   try {
     return { account: await grant(deps, consent, query), provider }
   } catch (error) {
@@ -152,7 +153,7 @@ async function grant(
 ): Promise<string> {
   const { db, secretKey, redirectUri, onRenewed } = deps
   const { workspaceId, provider } = consent
-  const client = requireClient(deps.clients, consent)
+  const client = await requireClient(deps.clients, consent)
   const checks = decryptChecks(consent.sealed, secretKey, consent.id)
   const given = await client.finish(new URL(`${redirectUri}?${query.toString()}`), checks)
   const subject = given.person?.subject ?? null

@@ -67,7 +67,12 @@ function readChanged(
   before: Passwords,
   changes: MailboxChanges,
 ): ReadSide {
-  const given: SideDefaults = { password: before[side], ...row[side], ...changes[side] }
+  const { credentialId, ...address } = row[side]
+  const changed = changes[side] ?? {}
+  // A new password takes the place of a sign-in.
+  const kept = credentialId === undefined || changed.password !== undefined ? {} : { credentialId }
+  const password = changed.credentialId === undefined ? { password: before[side] } : {}
+  const given: SideDefaults = { ...password, ...address, ...kept, ...changed }
   return readSide(side, () => '', given, { user: '', password: '' })
 }
 

@@ -111,8 +111,14 @@ function problemOf({ problem, problemHost, message }: MailboxRow) {
   return problem === null ? null : { code: problem, host: problemHost, message: message ?? '' }
 }
 
-function presentAddress({ host, port, secure, user }: Partial<AccountAddress>) {
-  return { host: host ?? null, port: port ?? null, secure: secure ?? null, user: user ?? null }
+function presentAddress({ host, port, secure, user, credentialId }: Partial<AccountAddress>) {
+  return {
+    host: host ?? null,
+    port: port ?? null,
+    secure: secure ?? null,
+    user: user ?? null,
+    credentialId: credentialId ?? null,
+  }
 }
 
 /** Presents a list that was read, without its passwords. */

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { raiseAlert } from '../../alerts/raise.ts'
 import { PutBack } from '../../jobs/job.ts'
 import { ConsentNeeded } from '../../mail-credentials/access-token.ts'
-import { lockProblem } from '../../mail-credentials/store.ts'
+import { lockRejected } from '../../mail-credentials/store.ts'
 import type { DB } from '../../store/tables.ts'
 import type { MigrationAccount } from '../engine/connections/fresh-sign-in.ts'
 import type { MigrationOutcome } from '../engine/migrate.ts'
@@ -50,8 +50,10 @@ export async function waitForConsent(
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     // Under a lock: a sign-in that is completed later finds the migration paused.
-    if (!(await lockProblem(trx, row.workspaceId, credentialsOf(row))))
-      throw new PutBack('a new sign-in was completed')
-    if (await markPaused(trx, row, written)) await raiseAlert(trx, consentAlert(row, message))
+    const rejected = await lockRejected(trx, row.workspaceId, credentialsOf(row))
+    if (rejected.length === 0) throw new PutBack('a new sign-in was completed')
+    // The sign-in of an administrator has raised one alert for all mailboxes.
+    if ((await markPaused(trx, row, written)) && rejected.includes('person'))
+      await raiseAlert(trx, consentAlert(row, message))
   })
 }

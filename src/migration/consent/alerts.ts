@@ -1,0 +1,46 @@
+import type { NewAlert, ResolvingAlert } from '../../alerts/raise.ts'
+
+type Credential = { workspaceId: string; credentialId: string }
+
+/**
+ * Composes the alert about an administrator’s sign-in that a provider rejects. It is raised once for
+ * all mailboxes that wait for it.
+ */
+export function rejectedAlert(
+  { workspaceId, credentialId, account }: Credential & { account: string },
+  problem: string,
+): NewAlert {
+  const at = new Date()
+  return {
+    workspaceId,
+    kind: 'migration.failed',
+    key: `mail-credential.rejected ${credentialId} ${at.getTime()}`,
+    incident: incidentOf(credentialId),
+    phase: 'open',
+    severity: 'error',
+    title: `The sign-in of ${account} no longer opens mailboxes`,
+    text: problem,
+    nextStep: 'Correct it. What waits for this sign-in then continues by itself.',
+    path: '/migrations/sign-ins',
+    objects: [account],
+    at,
+  }
+}
+
+/** Composes the alert about an administrator’s sign-in that the provider accepts again. */
+export function correctedAlert({ workspaceId, credentialId }: Credential): ResolvingAlert {
+  const at = new Date()
+  return {
+    workspaceId,
+    kind: 'migration.completed',
+    key: `mail-credential.accepted ${credentialId} ${at.getTime()}`,
+    incident: incidentOf(credentialId),
+    title: 'Resolved: the sign-in opens mailboxes again',
+    text: 'What waited for it continues.',
+    nextStep: '',
+    path: '/migrations/sign-ins',
+    at,
+  }
+}
+
+const incidentOf = (credentialId: string) => `mail-credential/${credentialId}`
