@@ -11,7 +11,12 @@ import { administratorRoutes } from './administrator/routes.ts'
 import { startConsent, type ConsentDeps } from './consent/consent.ts'
 import { findConsent, type ConsentRow } from './consent/store.ts'
 import type { OAuthClient } from './oauth-client.ts'
-import { identifiesPerson } from './providers.ts'
+import {
+  ADMINISTRATOR_KINDS,
+  administratorProvider,
+  identifiesPerson,
+  PROVIDER_IDS,
+} from './providers.ts'
 import { Consent, MailCredential, MailProviders, NewConsent, StartedConsent } from './shapes.ts'
 import { shownCredential } from './shown.ts'
 import { deleteCredential, findCredential, listCredentials, type CredentialRow } from './store.ts'
@@ -37,10 +42,14 @@ export function credentialRoutes(app: App, deps: CredentialRoutesDeps): void {
         response: responses(Success(MailProviders)),
       },
     },
-    async () => ({
-      success: true,
-      data: { providers: shownProviders(await clients.list()), redirectUri },
-    }),
+    async () => {
+      const found = await clients.list()
+      const providers = shownProviders(found)
+      return {
+        success: true,
+        data: { providers, forAdministrators: providersForAdministrators(found), redirectUri },
+      }
+    },
   )
   app.get(
     '/api/v1/imap/credentials',
@@ -145,6 +154,17 @@ function stateOf({ problem, isExpired, isAnswered }: ConsentRow, credential?: Cr
   // Between the answer and its result, the provider is asked for the tokens.
   if (problem === null && !isExpired) return 'pending'
   return isAnswered ? 'failed' : 'expired'
+}
+
+function providersForAdministrators(clients: OAuthClient[]) {
+  const other = clients.find(({ provider }) => provider.id === 'other')?.provider
+  return PROVIDER_IDS.flatMap((id) => {
+    const kinds = [...ADMINISTRATOR_KINDS[id]]
+    const provider = kinds.length > 0 && administratorProvider(id, { clientId: '' }, other)
+    if (!provider) return []
+    const { name, hosts, mailScopes } = provider
+    return [{ id, name, hosts, kinds, scope: mailScopes.join(' ') }]
+  })
 }
 
 function shownProviders(clients: OAuthClient[]) {

@@ -15,6 +15,16 @@ export const MailProviderShape = Type.Object({
 
 export const MailProviders = Type.Object({
   providers: Type.Array(MailProviderShape),
+  forAdministrators: Type.Array(
+    Type.Object({
+      id: Provider,
+      name: Type.String(),
+      hosts: Type.Array(Type.String()),
+      kinds: Type.Array(Type.Enum(['service_account', 'app'])),
+      scope: Type.String({ description: 'What an administrator allows.' }),
+    }),
+    { description: 'Providers at which an administrator can sign in to all mailboxes.' },
+  ),
   redirectUri: Type.String({ description: 'To register at each provider.' }),
 })
 

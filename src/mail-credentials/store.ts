@@ -210,7 +210,7 @@ export async function releaseCredential(
     .updateTable('mailCredential')
     .set({
       keepUntil: sql<Date>`now() + make_interval(days =>
-        case kind when 'person' then ${days} else ${KEEP_DAYS.administrator} end)`,
+        case kind when 'person' then ${days}::int else ${KEEP_DAYS.administrator}::int end)`,
     })
     .where('workspaceId', '=', workspaceId)
     .where('id', '=', id)

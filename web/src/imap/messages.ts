@@ -51,3 +51,15 @@ export const administrator = {
   hint: 'One administrator’s password can open all mailboxes of a server. Enter it as the password above.',
   user: 'Administrator’s user name',
 } as const
+
+export const stored = {
+  use: (account: string) => `Use ${account}`,
+  useKind: {
+    person: 'Sign-in at the provider',
+    service_account: 'Service account',
+    app: 'Application',
+  },
+  signIn: 'Sign in with',
+  password: 'Passwords of the list',
+  choice: (account: string, kind: string) => `${account} (${kind})`,
+} as const

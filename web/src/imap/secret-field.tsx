@@ -8,6 +8,7 @@ import type { Secret } from './account.ts'
 import { mailCredentialsQuery, type MailCredential, type MailProvider } from './credentials.ts'
 import { provider as providerMessages, secret as messages } from './messages.ts'
 import { ProviderSignIn } from './provider-sign-in.tsx'
+import { StoredSignIns } from './stored-sign-ins.tsx'
 
 type SecretFieldProps = {
   /** The label of a field where there are several. */
@@ -17,7 +18,7 @@ type SecretFieldProps = {
   /** The user name that was entered so far. */
   user?: () => string
   /** Called when a person has signed in at the provider. */
-  onGranted?: (credential: MailCredential, provider: MailProvider) => void
+  onGranted?: (credential: MailCredential, provider: Pick<MailProvider, 'hosts'>) => void
 }
 
 /** The password of an account, or instead an OAuth access token or a sign-in at the provider. */
@@ -47,6 +48,15 @@ export function SecretField({ prefix = '', initial, user, onGranted, ...rest }: 
           onGranted?.(granted, provider)
         }}
       />
+      {onGranted && (
+        <StoredSignIns
+          onUse={(stored, provider) => {
+            setCredentialId(stored.id)
+            // Its account is not the one of the mailbox.
+            onGranted({ ...stored, account: '' }, provider)
+          }}
+        />
+      )}
     </Stack>
   )
 }
@@ -65,16 +75,22 @@ function SignedIn({ name, id, credential, onOther }: SignedInProps) {
     <Stack>
       <Row>
         <Status tone={isEnded ? 'warn' : 'good'}>
-          {isEnded ? providerMessages.ended : providerMessages.signedIn(credential?.account)}
+          {isEnded ? endedText(credential) : providerMessages.signedIn(credential?.account)}
         </Status>
         <Button kind="quiet" size="small" onClick={onOther}>
           {messages.usePassword}
         </Button>
       </Row>
       <input type="hidden" name={name} value={id} />
-      {isEnded && <ProviderSignIn renews={credential} onGranted={() => {}} />}
+      {isEnded && credential.kind === 'person' && (
+        <ProviderSignIn renews={credential} onGranted={() => {}} />
+      )}
     </Stack>
   )
+}
+
+function endedText({ kind, problem }: MailCredential): string {
+  return kind === 'person' ? providerMessages.ended : (problem ?? providerMessages.ended)
 }
 
 /** A password or an access token. */

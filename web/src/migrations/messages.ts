@@ -54,6 +54,7 @@ export const list = {
   lead: 'Copies folders, messages, flags and dates from one mailbox to another. The source is never changed.',
   create: 'New migration',
   batches: 'Batches',
+  signIns: 'Sign-ins',
   loading: 'Loading migrations…',
   empty: 'No migrations yet',
   emptyText: 'Start one with “New migration”, or in a terminal, without an account:',
