@@ -59,7 +59,7 @@ export async function addServiceAccounts(
       grant.addOIDCScope(`openid ${scope}`)
       const token = new provider.AccessToken({
         accountId,
-        client: oidc.client!,
+        client: oidc.client,
         grantId: await grant.save(),
         gty: JWT_BEARER,
         scope,

@@ -53,7 +53,7 @@ export const administrator = {
 } as const
 
 export const stored = {
-  use: (account: string) => `Use ${account}`,
+  use: (name: string) => `Use ${name}`,
   useKind: {
     person: 'Sign-in at the provider',
     service_account: 'Service account',
@@ -61,5 +61,5 @@ export const stored = {
   },
   signIn: 'Sign in with',
   password: 'Passwords of the list',
-  choice: (account: string, kind: string) => `${account} (${kind})`,
+  choice: (name: string, kind: string) => `${name} (${kind})`,
 } as const

@@ -239,8 +239,6 @@ export const form = {
     password: 'Password (both sides)',
     sourceHost: 'Source host',
     sourcePort: 'Source port',
-    sourceSignIn: 'Source sign-in',
-    destinationSignIn: 'Destination sign-in',
     sourceSecurity: 'Source security',
     sourceUser: 'Source user',
     sourceEmail: 'Source address',
