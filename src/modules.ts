@@ -53,7 +53,7 @@ export async function createModules(
   for (const warning of checks.blocklists.warnings) log.warn(warning)
 
   const { resolver, blocklists, allowPrivate } = checks
-  const { openTokens } = add(
+  const { openTokens, clients, startOwnerConsent } = add(
     createMailCredentialsModule({
       db,
       secretKey,
@@ -63,6 +63,10 @@ export async function createModules(
       isUsed: isCredentialUsed,
       isKept: isCredentialKept,
       onRenewed: (...renewed) => migration.onCredentialRenewed(...renewed),
+      owner: {
+        verify: (...given) => migration.owner.verify(...given),
+        accept: (...given) => migration.owner.accept(...given),
+      },
       onProblem: async (trx, { id: credentialId, ...credential }, problem) =>
         void (await raiseAlert(trx, rejectedAlert({ ...credential, credentialId }, problem))),
     }),
@@ -75,6 +79,7 @@ export async function createModules(
       resolver,
       allowPrivate,
       openTokens,
+      ownerPages: { baseUrl: config.BASE_URL, clients, startOwnerConsent },
       concurrency: config.MIGRATION_CONCURRENCY,
     }),
   )

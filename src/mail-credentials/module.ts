@@ -10,7 +10,9 @@ import { DAY_SECONDS } from '../time.ts'
 import { createAccessTokens, type OnProblem } from './access-token.ts'
 import { createAdministratorTokens } from './administrator/administrator-tokens.ts'
 import { createConfiguredClients } from './clients/configured-clients.ts'
+import type { Enqueue } from '../jobs/job.ts'
 import { callbackRoute, CALLBACK_PATH } from './consent/callback-route.ts'
+import { createOwnerConsents, type Owner, type OwnerHooks } from './consent/owner.ts'
 import {
   cleanUpCredentialsJob,
   recheckAdministratorsJob,
@@ -34,6 +36,16 @@ export type MailCredentialsOptions = {
   isUsed: (trx: Transaction<DB>, workspaceId: string, credentialId: string) => Promise<boolean>
   /** Whether work without an end of its own uses a credential. */
   isKept: CleanUpDeps['isKept']
+  /** What the sign-ins of owners of mailboxes are for. */
+  owner: {
+    verify: OwnerHooks['verify']
+    accept: (
+      trx: Transaction<DB>,
+      owner: Owner,
+      credentialId: string,
+      enqueue: Enqueue,
+    ) => Promise<void>
+  }
   /** Reports why an administrator’s credential was rejected. */
   onProblem: OnProblem
 }
@@ -66,9 +78,19 @@ export function createMailCredentialsModule(options: MailCredentialsOptions) {
     futureTimestamps: FUTURE_TIMESTAMPS,
     routes: {
       public: (app, context) =>
-        callbackRoute(app, { ...withQueue(context), reauthenticate: context.reauthenticate }),
+        callbackRoute(app, {
+          ...withQueue(context),
+          reauthenticate: context.reauthenticate,
+          owner: {
+            verify: options.owner.verify,
+            accept: (trx, owner, credentialId) =>
+              options.owner.accept(trx, owner, credentialId, context.queue.enqueue),
+          },
+        }),
       account: (app, context) => credentialRoutes(app, withQueue(context)),
     } satisfies Routes<Pick<RouteContext, 'queue' | 'reauthenticate'>>,
+    startOwnerConsent: createOwnerConsents(deps),
+    clients,
     openTokens: createTokenSource(deps, createAccessTokens(deps), createAdministratorTokens(deps)),
   }
 }

@@ -87,7 +87,8 @@ export function credentialRoutes(app: App, deps: CredentialRoutesDeps): void {
             'conflict',
             'This sign-in is in use. Stop the migration, finish the batch, or delete the report mailbox first.',
           )
-        if (!(await deleteCredential(trx, workspaceId, id)))
+        const row = await findCredential(trx, workspaceId, id)
+        if (!row || row.isOwners || !(await deleteCredential(trx, workspaceId, id)))
           throw new Fault('not_found', 'The sign-in to the mailbox was not found.')
         await notifyChange(trx, workspaceId, 'migrations', id)
       })

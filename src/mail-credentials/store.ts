@@ -18,6 +18,8 @@ export type CredentialRow = {
   problemUser: string | null
   subject: string | null
   sealed: string
+  /** Of the owner of a mailbox, for its migration alone. */
+  isOwners: boolean
   /** Why the person must sign in again; null while the permission is valid. */
   problem: string | null
   keepUntil: Date
@@ -36,6 +38,7 @@ const COLUMNS = [
   'clientId',
   'problemUser',
   'subject',
+  'isOwners',
   'sealed',
   'problem',
   'keepUntil',
@@ -49,11 +52,13 @@ const COLUMNS = [
 
 const inDays = (days: number): RawBuilder<Date> => sql<Date>`now() + make_interval(days => ${days})`
 
+/** The credentials that members of a workspace can use, without those of owners of mailboxes. */
 export async function listCredentials(db: Db, workspaceId: string): Promise<CredentialRow[]> {
   const rows = await db
     .selectFrom('mailCredential')
     .select(COLUMNS)
     .where('workspaceId', '=', workspaceId)
+    .where('isOwners', '=', false)
     .orderBy('id')
     .execute()
   return rows as CredentialRow[]
@@ -102,6 +107,7 @@ export async function findOfIdentity(
     .where('workspaceId', '=', workspaceId)
     .where('provider', '=', provider)
     .where('subject', '=', subject)
+    .where('isOwners', '=', false)
     .executeTakeFirst()
   return row?.id
 }
@@ -111,6 +117,7 @@ export async function countCredentials(db: Db, workspaceId: string): Promise<num
     .selectFrom('mailCredential')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('workspaceId', '=', workspaceId)
+    .where('isOwners', '=', false)
     .executeTakeFirstOrThrow()
   return count
 }
@@ -119,11 +126,11 @@ type NewCredential = Pick<
   CredentialRow,
   'id' | 'workspaceId' | 'provider' | 'account' | 'subject' | 'sealed'
 > &
-  Partial<Pick<CredentialRow, 'kind' | 'clientId'>> & {
+  Partial<Pick<CredentialRow, 'kind' | 'clientId' | 'isOwners'>> & {
     /** Of a person’s access token. */
     lifetimeSeconds?: number
     keepDays: number
-    createdBy: string
+    createdBy: string | null
   }
 
 export async function insertCredential(

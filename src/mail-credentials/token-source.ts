@@ -23,7 +23,13 @@ export type TokenServer = { host: string; tlsVerify: boolean; user: string }
  * @throws Fault `not_found`, `conflict`, `invalid_request` for a server of somebody else
  */
 export type OpenTokens = (
-  use: { workspaceId: string; credentialId: string; path?: string },
+  use: {
+    workspaceId: string
+    credentialId: string
+    path?: string
+    /** Whether work that was stored uses it, rather than a request of a person. */
+    isWork?: boolean
+  },
   server: TokenServer,
 ) => Promise<FreshToken>
 
@@ -37,9 +43,9 @@ export function createTokenSource(
     return readAdministrator(row, user, rejected)
   }
 
-  return async ({ workspaceId, credentialId, path = 'credentialId' }, server) => {
+  return async ({ workspaceId, credentialId, path = 'credentialId', isWork = false }, server) => {
     const row = await findCredential(deps.db, workspaceId, credentialId)
-    if (!row)
+    if (!row || (row.isOwners && !isWork))
       throw new Fault('not_found', 'The sign-in to the mailbox was not found. Sign in again.', {
         details: [{ path, message: 'was not found' }],
       })

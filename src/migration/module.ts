@@ -11,6 +11,13 @@ import { batchSchedulerJob } from './batches/scheduler.ts'
 import { migrationJob, type MigrationJobDeps } from './jobs.ts'
 import { migrationRoutes } from './routes.ts'
 import { abandonedMigrationsJob, resumeAfterConsent } from './consent/resume.ts'
+import { Fault } from '../errors.ts'
+import type { Owner } from '../mail-credentials/consent/owner.ts'
+import type { Db } from '../store/database.ts'
+import { acceptSecret, verifySecret } from './owner-links/accept.ts'
+import { ownerPageRoutes, type OwnerPageDeps } from './owner-links/page-routes.ts'
+import { ownerLinkRoutes } from './owner-links/routes.ts'
+import { findLinkById, type OpenedLink } from './owner-links/store.ts'
 import { ENCRYPTED_COLUMNS } from './submit.ts'
 import { DAY_SECONDS } from '../time.ts'
 import { SYNC_LIMITS } from './sync/limits.ts'
@@ -43,11 +50,14 @@ const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
   },
 ]
 
+type OwnerPages = Pick<OwnerPageDeps, 'baseUrl' | 'clients' | 'startOwnerConsent'>
+
 /** Creates the migration module: its jobs and its routes. */
 export function createMigrationModule({
   notifications,
+  ownerPages,
   ...deps
-}: MigrationJobDeps & { notifications: Notifications }) {
+}: MigrationJobDeps & { notifications: Notifications; ownerPages: OwnerPages }) {
   const job = migrationJob({ ...deps, batchScheduler: () => scheduler })
   const scheduler = batchSchedulerJob({ ...deps, job })
   const sync = syncJob({ ...deps, job, batchScheduler: scheduler })
@@ -56,12 +66,30 @@ export function createMigrationModule({
     encryptedColumns: [...ENCRYPTED_COLUMNS, ...BATCH_ENCRYPTED_COLUMNS],
     futureTimestamps: FUTURE_TIMESTAMPS,
     routes: {
+      public: (app, { queue }) =>
+        ownerPageRoutes(app, { ...deps, ...ownerPages, job, scheduler, enqueue: queue.enqueue }),
       account: (app, context) => {
+        ownerLinkRoutes(app, { ...deps, baseUrl: ownerPages.baseUrl })
         migrationRoutes(app, { ...deps, ...context, job, notifications })
         syncRoutes(app, { ...deps, ...context, syncJob: sync })
         batchRoutes(app, { ...deps, ...context, scheduler, syncJob: sync, notifications })
       },
     } satisfies Routes<Pick<RouteContext, 'queue' | 'events' | 'reauthenticate'>>,
+    /** What owners of mailboxes sign in for. */
+    owner: {
+      async verify({ workspaceId, linkId }: Owner, accessToken: string) {
+        await verifySecret(deps, await requireLink(deps.db, workspaceId, linkId), { accessToken })
+      },
+      async accept(
+        trx: Transaction<DB>,
+        { workspaceId, linkId }: Owner,
+        credentialId: string,
+        enqueue: Enqueue,
+      ) {
+        const link = await requireLink(trx, workspaceId, linkId)
+        await acceptSecret(trx, { ...deps, job, scheduler }, link, { credentialId }, enqueue)
+      },
+    },
     /** Continues what waited for a credential, which was renewed. */
     onCredentialRenewed: (
       trx: Transaction<DB>,
@@ -69,4 +97,11 @@ export function createMigrationModule({
       enqueue: Enqueue,
     ) => resumeAfterConsent(trx, credential, { enqueue, job, scheduler }),
   }
+}
+
+/** @throws Fault `not_found` when the link was revoked */
+async function requireLink(db: Db, workspaceId: string, id: string): Promise<OpenedLink> {
+  const link = await findLinkById(db, workspaceId, id)
+  if (link) return link
+  throw new Fault('not_found', 'This link was revoked. Ask the person who sent it.')
 }

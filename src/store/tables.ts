@@ -794,16 +794,18 @@ export interface KnownNetwork {
 }
 
 export interface MailConsent {
-  accountId: string;
+  accountId: string | null;
   answeredAt: Timestamp | null;
+  browserHash: Buffer | null;
   credentialId: string | null;
   expiresAt: Timestamp;
   hash: Buffer;
   id: Generated<string>;
+  ownerLinkId: string | null;
   problem: string | null;
   provider: string;
   sealed: string;
-  sessionId: string;
+  sessionId: string | null;
   username: string | null;
   workspaceId: string;
 }
@@ -816,6 +818,7 @@ export interface MailCredential {
   createdBy: string | null;
   id: Generated<string>;
   isHeld: Generated<boolean>;
+  isOwners: Generated<boolean>;
   keepUntil: Timestamp;
   kind: Generated<string>;
   lifetimeSeconds: number | null;
@@ -1023,6 +1026,20 @@ export interface OutgoingMail {
   recipient: Buffer;
   senderId: string | null;
   sentAt: Generated<Timestamp>;
+}
+
+export interface OwnerLink {
+  attempts: Generated<number>;
+  createdAt: Generated<Timestamp>;
+  createdBy: string | null;
+  expiresAt: Timestamp;
+  hash: Buffer;
+  id: Generated<string>;
+  mailboxId: string | null;
+  migrationId: string | null;
+  side: string;
+  usedAt: Timestamp | null;
+  workspaceId: string;
 }
 
 export interface Passkey {
@@ -1301,6 +1318,7 @@ export interface DB {
   monitoredList: MonitoredList;
   monitoredPeriod: MonitoredPeriod;
   outgoingMail: OutgoingMail;
+  ownerLink: OwnerLink;
   passkey: Passkey;
   passwordAttempt: PasswordAttempt;
   requestRate: RequestRate;

@@ -238,6 +238,7 @@ describe('an access token', () => {
       isUsed: async () => false,
       isKept: async () => false,
       onProblem: async () => {},
+      owner: { verify: async () => {}, accept: async () => {} },
       onRenewed: async () => {},
     })
     const server = { host: '127.0.0.1', tlsVerify: true, user: 'alice' }

@@ -62,6 +62,7 @@ export async function startMigrations(
     isUsed: async () => false,
     isKept: async () => false,
     onProblem: async () => {},
+    owner: { verify: async () => {}, accept: async () => {} },
     onRenewed: async () => {},
   })
   const deps = { ...net, db, secretKey: SECRET_KEY, openTokens: credentials.openTokens }

@@ -98,13 +98,13 @@ export async function startMailProvider(redirectUri: string, { lifetimeSeconds =
     if (grantId) grants.add(grantId)
   })
   const serviceAccount = await addServiceAccounts(provider, state)
-  const callback = provider.callback()
+  const answer = provider.callback()
   server.on('request', (request, response) => {
     if (state.isAway) response.writeHead(503).end('maintenance')
     else if (request.url === '/token')
-      void nameServiceAccount(request).then(() => callback(request, response))
+      void nameServiceAccount(request).then(() => answer(request, response))
     else if (request.url?.startsWith('/interaction')) finishInteraction(request, response)
-    else void callback(request, response)
+    else void answer(request, response)
   })
   function finishInteraction(request: IncomingMessage, response: ServerResponse): void {
     const result = state.denied

@@ -134,13 +134,13 @@ export async function finishConsent(
   }
 }
 
-const EXPIRED: OAuthProblem = {
+export const EXPIRED: OAuthProblem = {
   kind: 'consent',
   message:
     'This sign-in has expired, was completed already, or was begun in another browser. Start again where you began.',
 }
 
-function problemOf(error: unknown): OAuthProblem | null {
+export function problemOf(error: unknown): OAuthProblem | null {
   if (error instanceof OAuthRejected) return error.problem
   return error instanceof Fault ? { kind: 'later', message: messageOf(error) } : null
 }
@@ -162,7 +162,7 @@ async function grant(
     (subject === null ? undefined : await findOfIdentity(db, workspaceId, provider, subject))
   return db.transaction().execute(async (trx) => {
     const renewed = known && (await renew(trx, consent, known, given, secretKey))
-    const { id, account } = renewed || (await insert(trx, consent, given, secretKey))
+    const { id, account } = renewed || (await insertGranted(trx, consent, given, secretKey))
     if (renewed) await onRenewed(trx, workspaceId, id)
     await markGranted(trx, consent.id, id)
     return account
@@ -192,9 +192,10 @@ async function renew(
   return { id, account: row.account }
 }
 
-async function insert(
+/** Stores the tokens of a new permission. */
+export async function insertGranted(
   trx: Transaction<DB>,
-  { workspaceId, accountId, provider, username }: ConsentRow,
+  { workspaceId, accountId, ownerLinkId, provider, username }: ConsentRow,
   { person, ...tokens }: Grant,
   secretKey: string,
 ): Promise<Granted> {
@@ -207,12 +208,13 @@ async function insert(
     account,
     subject: person?.subject ?? null,
     createdBy: accountId,
+    isOwners: ownerLinkId !== null,
     ...encrypted(tokens, secretKey, id),
   })
   return { id, account }
 }
 
 /** States are stored as hashes, so that a copy of the database completes no sign-in. */
-function hashOf(state: string): Buffer {
+export function hashOf(state: string): Buffer {
   return createHash('sha256').update(state).digest()
 }

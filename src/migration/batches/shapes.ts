@@ -34,6 +34,11 @@ const SideFields = {
     ...CredentialId,
     description: 'A sign-in at the provider, for mailboxes without a password of their own.',
   } as typeof CredentialId),
+  owner: Type.Optional(
+    Type.Boolean({
+      description: 'The owners of mailboxes without a password sign in by a link.',
+    }),
+  ),
 }
 
 /** One side of all mailboxes, for what a line does not have. */

@@ -19,6 +19,7 @@ export type BatchOptions = {
 
 export const MAILBOX_STATES = [
   'invalid',
+  'waiting_for_owner',
   'ready',
   'queued',
   'syncing',

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder, type SqlBool, type Transaction } from 'kysely'
+import { KEEP_DAYS } from '../../mail-credentials/limits.ts'
 import { releaseCredential } from '../../mail-credentials/store.ts'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
@@ -83,6 +84,9 @@ export async function listWaitingFor(
     .where('m.status', '=', 'paused')
     .where('m.batchId', 'is', null)
     .where(uses(credentialId))
+    .where(
+      sql<SqlBool>`coalesce(m.source ->> 'waitsForOwner', m.destination ->> 'waitsForOwner') is null`,
+    )
     .forUpdate()
     .skipLocked()
     .execute()
@@ -105,7 +109,10 @@ export async function releaseCredentials(
   }
 }
 
-/** The migrations that wait for a credential that no longer exists. */
+/**
+ * The migrations that wait for a credential that no longer exists, or for longer than it would for the
+ * owner of a mailbox.
+ */
 export async function listAbandoned(db: Db): Promise<{ id: string; workspaceId: string }[]> {
   return db
     .selectFrom('migration as m')
@@ -113,9 +120,11 @@ export async function listAbandoned(db: Db): Promise<{ id: string; workspaceId: 
     .where('m.status', '=', 'paused')
     .where('m.batchId', 'is', null)
     .where(
-      sql<SqlBool>`exists (
+      sql<SqlBool>`(coalesce(m.source ->> 'waitsForOwner', m.destination ->> 'waitsForOwner') = 'true'
+        and m.created_at < now() - make_interval(days => ${KEEP_DAYS.used})
+      or exists (
         select from unnest(array[m.source ->> 'credentialId', m.destination ->> 'credentialId']) as named(id)
-        where named.id is not null and not exists (select from mail_credential c where c.id = named.id::uuid))`,
+        where named.id is not null and not exists (select from mail_credential c where c.id = named.id::uuid)))`,
     )
     .limit(1_000)
     .execute()
