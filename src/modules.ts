@@ -62,7 +62,10 @@ export async function createModules(
       config,
       isUsed: isCredentialUsed,
       isKept: isCredentialKept,
-      onRenewed: (...renewed) => migration.onCredentialRenewed(...renewed),
+      async onRenewed(...renewed) {
+        await migration.onCredentialRenewed(...renewed)
+        await dmarc.onCredentialRenewed(...renewed)
+      },
       owner: {
         verify: (...given) => migration.owner.verify(...given),
         accept: (...given) => migration.owner.accept(...given),
@@ -102,12 +105,13 @@ export async function createModules(
     }),
   )
   const onReports = metrics?.countMailReports
-  const dmarc = add(
+  const dmarc: ReturnType<typeof createDmarcModule> = add(
     createDmarcModule({
       db,
       log,
       secretKey,
       resolver,
+      openTokens,
       config,
       systems,
       raiseAlert,

@@ -82,12 +82,12 @@ export function credentialRoutes(app: App, deps: CredentialRoutesDeps): void {
       const { workspaceId } = callerOf(request)
       const { id } = request.params
       await db.transaction().execute(async (trx) => {
-        if (await isUsed(trx, workspaceId, id))
+        const row = await findCredential(trx, workspaceId, id)
+        if (row?.isHeld || (await isUsed(trx, workspaceId, id)))
           throw new Fault(
             'conflict',
             'This sign-in is in use. Stop the migration, finish the batch, or delete the report mailbox first.',
           )
-        const row = await findCredential(trx, workspaceId, id)
         if (!row || row.isOwners || !(await deleteCredential(trx, workspaceId, id)))
           throw new Fault('not_found', 'The sign-in to the mailbox was not found.')
         await notifyChange(trx, workspaceId, 'migrations', id)

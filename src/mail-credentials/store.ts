@@ -20,6 +20,8 @@ export type CredentialRow = {
   sealed: string
   /** Of the owner of a mailbox, for its migration alone. */
   isOwners: boolean
+  /** Kept while a report mailbox uses it. */
+  isHeld: boolean
   /** Why the person must sign in again; null while the permission is valid. */
   problem: string | null
   keepUntil: Date
@@ -39,6 +41,7 @@ const COLUMNS = [
   'problemUser',
   'subject',
   'isOwners',
+  'isHeld',
   'sealed',
   'problem',
   'keepUntil',
@@ -310,5 +313,20 @@ export async function listRejectedAdministrators(
     .where('kind', '<>', 'person')
     .where('problem', 'is not', null)
     .limit(100)
+    .execute()
+}
+
+/** Keeps a credential for as long as something uses it that has no end, or no longer. */
+export async function holdCredential(
+  db: Db,
+  workspaceId: string,
+  id: string,
+  isHeld: boolean,
+): Promise<void> {
+  await db
+    .updateTable('mailCredential')
+    .set({ isHeld })
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '=', id)
     .execute()
 }

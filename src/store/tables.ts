@@ -561,6 +561,7 @@ export interface DmarcKnownSender {
 
 export interface DmarcMailbox {
   createdAt: Generated<Timestamp>;
+  credentialId: string | null;
   failingSince: Timestamp | null;
   fetchedAt: Timestamp | null;
   folder: string;
@@ -569,8 +570,9 @@ export interface DmarcMailbox {
   lastError: string | null;
   lastUid: Generated<number>;
   moveTo: string | null;
+  needsSignIn: Generated<boolean>;
   port: number;
-  sealed: string;
+  sealed: string | null;
   secure: boolean;
   tlsVerify: boolean;
   totalMessages: Generated<number>;
@@ -791,6 +793,24 @@ export interface KnownNetwork {
   accountId: string;
   hash: Buffer;
   lastUsedAt: Generated<Timestamp>;
+}
+
+export interface MailClient {
+  clientId: string;
+  id: Generated<string>;
+  provider: string;
+  sealed: string | null;
+  tenant: string | null;
+  updatedAt: Generated<Timestamp>;
+  updatedBy: string | null;
+}
+
+export interface MailClientProblem {
+  checkedAt: Generated<Timestamp>;
+  fingerprint: Buffer;
+  problem: string;
+  provider: string;
+  since: Generated<Timestamp>;
 }
 
 export interface MailConsent {
@@ -1299,6 +1319,8 @@ export interface DB {
   invitation: Invitation;
   keptKey: KeptKey;
   knownNetwork: KnownNetwork;
+  mailClient: MailClient;
+  mailClientProblem: MailClientProblem;
   mailConsent: MailConsent;
   mailCredential: MailCredential;
   membership: Membership;

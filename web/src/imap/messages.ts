@@ -63,3 +63,10 @@ export const stored = {
   password: 'Passwords of the list',
   choice: (name: string, kind: string) => `${name} (${kind})`,
 } as const
+
+export const owner = {
+  choose: 'Let the owner sign in',
+  chosen: 'The owner signs in by a link',
+  hint: 'You get the link when the migration is created. It then starts by itself.',
+  choice: 'The owner of each mailbox, by a link',
+} as const

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
 import { mailCredentialsQuery } from '../../imap/credentials.ts'
-import { stored as signIns } from '../../imap/messages.ts'
+import { owner, stored as signIns } from '../../imap/messages.ts'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { CheckField, FieldRow, Form, SelectField, TextField } from '../../ui/forms/form.tsx'
 import { Muted } from '../../ui/layout/page.tsx'
@@ -18,6 +18,9 @@ type Servers = {
   samePassword: boolean
   tlsVerify: boolean
 }
+
+/** The choice of a side that waits for the owners of its mailboxes. */
+const OWNER = 'owner'
 
 const NO_SERVER: Server = { host: '', port: '', secure: true, credentialId: '' }
 const NO_SERVERS: Servers = {
@@ -163,14 +166,16 @@ function ServerFields({
         autoComplete="off"
         onType={(port) => onChange({ port })}
       />
-      {choices.length > 0 && (
-        <SelectField
-          name={`${side}.credentialId`}
-          label={side === 'source' ? messages.sourceSignIn : messages.destinationSignIn}
-          choices={[{ value: '', label: signIns.password }, ...choices]}
-          onChoose={(credentialId) => onChange({ credentialId })}
-        />
-      )}
+      <SelectField
+        name={`${side}.credentialId`}
+        label={side === 'source' ? messages.sourceSignIn : messages.destinationSignIn}
+        choices={[
+          { value: '', label: signIns.password },
+          ...choices,
+          { value: OWNER, label: owner.choice },
+        ]}
+        onChoose={(credentialId) => onChange({ credentialId })}
+      />
     </FieldRow>
   )
 }
@@ -198,6 +203,6 @@ function sideOf({ host, port, secure, credentialId }: Server) {
   return {
     ...(host && { host, secure }),
     ...(isPort && { port: number }),
-    ...(credentialId && { credentialId }),
+    ...(credentialId === OWNER ? { owner: true } : credentialId && { credentialId }),
   }
 }
