@@ -19,7 +19,11 @@ import { changeRoute } from './http/events/change-route.ts'
 import type { Capture } from './http/server.ts'
 import { securityTxtRoute } from './http/security-txt.ts'
 import { siteRoutes } from './http/site.ts'
-import { rejectedAlert } from './migration/consent/alerts.ts'
+import {
+  clientAcceptedAlert,
+  clientRejectedAlert,
+  rejectedAlert,
+} from './migration/consent/alerts.ts'
 import { isCredentialKept, isCredentialUsed } from './migration/consent/store.ts'
 import { createMigrationModule } from './migration/module.ts'
 import { createMailCredentialsModule } from './mail-credentials/module.ts'
@@ -70,6 +74,10 @@ export async function createModules(
         verify: (...given) => migration.owner.verify(...given),
         accept: (...given) => migration.owner.accept(...given),
       },
+      onClientRejected: async (trx, workspaceId, rejected) =>
+        void (await raiseAlert(trx, clientRejectedAlert(workspaceId, rejected))),
+      onClientAccepted: async (trx, workspaceId, provider) =>
+        void (await raiseResolved(trx, clientAcceptedAlert(workspaceId, provider))),
       onProblem: async (trx, { id: credentialId, ...credential }, problem) =>
         void (await raiseAlert(trx, rejectedAlert({ ...credential, credentialId }, problem))),
     }),

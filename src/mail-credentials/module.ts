@@ -7,9 +7,11 @@ import { createGuardedFetch } from '../net/http/guarded-fetch.ts'
 import type { FutureTimestamp } from '../store/clock.ts'
 import type { DB } from '../store/tables.ts'
 import { DAY_SECONDS } from '../time.ts'
-import { createAccessTokens, type OnProblem } from './access-token.ts'
+import { createAccessTokens, type OnClientRejected, type OnProblem } from './access-token.ts'
 import { createAdministratorTokens } from './administrator/administrator-tokens.ts'
-import { createConfiguredClients } from './clients/configured-clients.ts'
+import { CLIENT_ENCRYPTED_COLUMNS, createClients } from './clients/clients.ts'
+import { recheckClientsJob, type RecheckDeps } from './clients/recheck.ts'
+import { clientRoutes } from './clients/routes.ts'
 import type { Enqueue } from '../jobs/job.ts'
 import { callbackRoute, CALLBACK_PATH } from './consent/callback-route.ts'
 import { createOwnerConsents, type Owner, type OwnerHooks } from './consent/owner.ts'
@@ -36,6 +38,9 @@ export type MailCredentialsOptions = {
   isUsed: (trx: Transaction<DB>, workspaceId: string, credentialId: string) => Promise<boolean>
   /** Whether work without an end of its own uses a credential. */
   isKept: CleanUpDeps['isKept']
+  /** Reports that a provider rejects the client of this service, or accepts it again. */
+  onClientRejected: OnClientRejected
+  onClientAccepted: RecheckDeps['onClientAccepted']
   /** What the sign-ins of owners of mailboxes are for. */
   owner: {
     verify: OwnerHooks['verify']
@@ -60,7 +65,7 @@ const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
 export function createMailCredentialsModule(options: MailCredentialsOptions) {
   const { db, secretKey, config, isUsed, isKept, onProblem } = options
   const guardedFetch = createGuardedFetch(options, REQUEST_TIMEOUT_MS)
-  const clients = createConfiguredClients(config, guardedFetch)
+  const clients = createClients({ db, secretKey, config, guardedFetch })
   const redirectUri = `${config.BASE_URL}${CALLBACK_PATH}`
   const baseUrl = config.BASE_URL
   const deps = { db, secretKey, clients, guardedFetch, redirectUri, baseUrl, isUsed, onProblem }
@@ -69,12 +74,15 @@ export function createMailCredentialsModule(options: MailCredentialsOptions) {
     onRenewed: (trx: Transaction<DB>, workspaceId: string, credentialId: string) =>
       options.onRenewed(trx, { workspaceId, credentialId }, queue.enqueue),
   })
+  const { onRenewed, onClientRejected, onClientAccepted } = options
+  const recheckJob = recheckClientsJob({ ...deps, onRenewed, onClientAccepted })
   return {
     jobs: [
+      recheckJob,
       cleanUpCredentialsJob({ db, isKept }),
-      recheckAdministratorsJob({ ...deps, onRenewed: options.onRenewed }),
+      recheckAdministratorsJob({ ...deps, onRenewed }),
     ],
-    encryptedColumns: ENCRYPTED_COLUMNS,
+    encryptedColumns: [...ENCRYPTED_COLUMNS, ...CLIENT_ENCRYPTED_COLUMNS],
     futureTimestamps: FUTURE_TIMESTAMPS,
     routes: {
       public: (app, context) =>
@@ -88,9 +96,15 @@ export function createMailCredentialsModule(options: MailCredentialsOptions) {
           },
         }),
       account: (app, context) => credentialRoutes(app, withQueue(context)),
+      administrator: (app, { queue }) =>
+        clientRoutes(app, { db, secretKey, config, redirectUri, queue, recheckJob }),
     } satisfies Routes<Pick<RouteContext, 'queue' | 'reauthenticate'>>,
     startOwnerConsent: createOwnerConsents(deps),
     clients,
-    openTokens: createTokenSource(deps, createAccessTokens(deps), createAdministratorTokens(deps)),
+    openTokens: createTokenSource(
+      deps,
+      createAccessTokens({ ...deps, onClientRejected }),
+      createAdministratorTokens(deps),
+    ),
   }
 }

@@ -112,21 +112,52 @@ function otherProvider(config: ProviderConfig): Known {
   }
 }
 
+const KNOWN: Record<ProviderId, (config: ProviderConfig, tenant?: string | null) => Known> = {
+  google: () => GOOGLE,
+  microsoft: (config, tenant) => microsoft(tenant ?? config.OAUTH_MICROSOFT_TENANT),
+  yahoo: () => YAHOO,
+  fastmail: () => FASTMAIL,
+  other: otherProvider,
+}
+
 /** The providers that have a client ID in the settings. */
 export function configuredProviders(config: ProviderConfig): MailProvider[] {
-  const known: Record<ProviderId, () => Known> = {
-    google: () => GOOGLE,
-    microsoft: () => microsoft(config.OAUTH_MICROSOFT_TENANT),
-    yahoo: () => YAHOO,
-    fastmail: () => FASTMAIL,
-    other: () => otherProvider(config),
-  }
   return PROVIDER_IDS.flatMap((id) => {
     const name = id.toUpperCase() as Uppercase<ProviderId>
     const clientId = config[`OAUTH_${name}_CLIENT_ID`]
     const clientSecret = config[`OAUTH_${name}_CLIENT_SECRET`]
-    return clientId === undefined ? [] : [{ ...known[id](), id, clientId, clientSecret }]
+    return clientId === undefined ? [] : [{ ...KNOWN[id](config), id, clientId, clientSecret }]
   })
+}
+
+/** The providers for which a client ID can be entered: the other one needs further settings. */
+export function offeredProviders(
+  config: ProviderConfig,
+): { id: ProviderId; name: string; hosts: string[] }[] {
+  return PROVIDER_IDS.flatMap((id) => {
+    if (id === 'other' && !hasOtherProvider(config)) return []
+    const { name, hosts } = KNOWN[id](config)
+    return [{ id, name, hosts }]
+  })
+}
+
+function hasOtherProvider(config: ProviderConfig): boolean {
+  const { OAUTH_OTHER_HOSTS: hosts, OAUTH_OTHER_SCOPE: scope = '' } = config
+  const hasEndpoint = (config.OAUTH_OTHER_ISSUER ?? config.OAUTH_OTHER_TOKEN_URL) !== undefined
+  return hosts.length > 0 && scope !== '' && hasEndpoint
+}
+
+/** A provider with a client that was entered; undefined when its settings were removed. */
+export function providerWithClient(
+  config: ProviderConfig,
+  id: ProviderId,
+  {
+    tenant,
+    ...client
+  }: { clientId: string; clientSecret: string | undefined; tenant: string | null },
+): MailProvider | undefined {
+  if (!offeredProviders(config).some((offered) => offered.id === id)) return undefined
+  return { ...KNOWN[id](config, tenant), id, ...client }
 }
 
 const GOOGLE_ENDPOINTS = {

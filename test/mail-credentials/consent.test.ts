@@ -238,6 +238,8 @@ describe('an access token', () => {
       isUsed: async () => false,
       isKept: async () => false,
       onProblem: async () => {},
+      onClientRejected: async () => {},
+      onClientAccepted: async () => {},
       owner: { verify: async () => {}, accept: async () => {} },
       onRenewed: async () => {},
     })

@@ -62,6 +62,8 @@ export async function startMigrations(
     isUsed: async () => false,
     isKept: async () => false,
     onProblem: async () => {},
+    onClientRejected: async () => {},
+    onClientAccepted: async () => {},
     owner: { verify: async () => {}, accept: async () => {} },
     onRenewed: async () => {},
   })

@@ -56,6 +56,10 @@ beforeAll(async () => {
      values ($1, $2, 'google', 'alice', $3, now(), 3600, now() + interval '1 day')`,
     [idOf(1), id, of(`mail_credential/${idOf(1)}`)],
   )
+  await pool.query(
+    "insert into mail_client (id, provider, client_id, sealed) values ($1, 'google', 'client', $2)",
+    [idOf(1), of(`mail_client/${idOf(1)}`)],
+  )
   await pool.query('insert into batch_mailbox_secret values ($1, $2)', [
     idOf(1),
     of(`batch_mailbox/${idOf(1)}`),
@@ -101,6 +105,7 @@ describe('a new SECRET_KEY', () => {
       ['migration', 'migration_secret', 'migration_id'],
       ['batch_mailbox', 'batch_mailbox_secret', 'mailbox_id'],
       ['mail_credential', 'mail_credential', 'id'],
+      ['mail_client', 'mail_client', 'id'],
     ] as const) {
       const [secret] = await sealedOf(table, 'sealed', id)
       const context = `${object}/${idOf(1)}`
@@ -134,6 +139,7 @@ describe('a new SECRET_KEY', () => {
       'batch_mailbox_secret.sealed',
       'dmarc_mailbox.sealed',
       'kept_key.sealed',
+      'mail_client.sealed',
       'mail_consent.sealed',
       'mail_credential.sealed',
       'migration_secret.sealed',

@@ -43,4 +43,45 @@ export function correctedAlert({ workspaceId, credentialId }: Credential): Resol
   }
 }
 
+type Provider = { id: string; name: string }
+
+/** Composes the alert about a provider that rejects the client of this service. */
+export function clientRejectedAlert(
+  workspaceId: string,
+  { provider, problem, since }: { provider: Provider; problem: string; since: Date },
+): NewAlert {
+  return {
+    workspaceId,
+    kind: 'migration.failed',
+    // Once for all mailboxes of this client.
+    key: `mail-client.rejected ${provider.id} ${since.getTime()}`,
+    incident: clientIncidentOf(provider),
+    phase: 'open',
+    severity: 'error',
+    title: `${provider.name} rejects this service: mailboxes wait`,
+    text: problem,
+    nextStep: 'An administrator of this service must correct it. Mailboxes then continue.',
+    path: '/migrations',
+    objects: [provider.name],
+    at: new Date(),
+  }
+}
+
+/** Composes the alert about a provider that accepts the client of this service again. */
+export function clientAcceptedAlert(workspaceId: string, provider: Provider): ResolvingAlert {
+  const at = new Date()
+  return {
+    workspaceId,
+    kind: 'migration.completed',
+    key: `mail-client.accepted ${provider.id} ${at.getTime()}`,
+    incident: clientIncidentOf(provider),
+    title: `Resolved: ${provider.name} accepts this service again`,
+    text: 'Mailboxes that waited continue.',
+    nextStep: '',
+    path: '/migrations',
+    at,
+  }
+}
+
+const clientIncidentOf = ({ id }: Provider) => `mail-client/${id}`
 const incidentOf = (credentialId: string) => `mail-credential/${credentialId}`
