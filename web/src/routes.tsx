@@ -147,6 +147,7 @@ const screens = root.addChildren([
     ownScreen('/delisting/$id', () => import('./pages/delisting-detail.tsx')),
     ownScreen('/migrations', () => import('./pages/migrations.tsx'), pagedTableSearch),
     ownScreen('/migrations/new', () => import('./pages/new-migration.tsx')),
+    ownScreen('/migrations/sign-ins', () => import('./pages/mailbox-sign-ins.tsx')),
     ownScreen('/migrations/batches', () => import('./pages/migration-batches.tsx'), pageSearch),
     ownScreen('/migrations/batches/new', () => import('./pages/new-migration-batch.tsx')),
     ownScreen('/migrations/batches/$id', () => import('./pages/migration-batch.tsx'), batchSearch),
