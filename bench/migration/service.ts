@@ -1,8 +1,8 @@
 // Migrations through the service, from the request to `completed`, over mailboxes as people have
 // them, beside mbsync and the bare copy in the same run.
 // node bench/migration/service.ts [--shapes 14x1,200x5] [--delays 0,30] [--rounds 3] [--without bare]
-import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { followEvents } from '../../src/net/http/event-stream.ts'
 import { signIn } from '../../src/net/imap/connection/session.ts'
 import { startDovecot } from '../../test/servers/dovecot.ts'
 import type { MailServer } from '../../test/servers/mail-server.ts'
@@ -153,17 +153,18 @@ function serviceAt(url: string, token: string): Service {
         destination: side(far, user),
         folders,
       })
-      for (;;) {
-        const row = await request(`migrate/${migrationId}`)
-        if (row.status === 'completed') return
-        if (row.status === 'failed') throw new Error(JSON.stringify(row))
-        await sleep(STATUS_INTERVAL_MS)
+      // Requests for the status, many times a second, would take a part of the service's time.
+      const stop = new AbortController()
+      const events = new URL(`${url}/api/v1/imap/migrate/${migrationId}/events`)
+      for await (const event of followEvents(events, { token, after: null }, stop.signal)) {
+        const { status } = JSON.parse(event.data) as { status?: string }
+        if (status === 'failed') throw new Error(event.data)
+        if (status === 'completed') return stop.abort()
       }
+      throw new Error('the event stream ended before the migration')
     },
   }
 }
-
-const STATUS_INTERVAL_MS = 20
 
 function lineOf(title: string, times: ReadonlyMap<string, number[]>): string {
   const [peer, bare, own] = ['mbsync', 'bare', 'portreeve'].map((name) =>
