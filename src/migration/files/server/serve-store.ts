@@ -10,6 +10,7 @@ import type {
   StoredMessage,
   StoreFolder,
 } from '../store.ts'
+import { changedError } from '../formats/file-part.ts'
 import { createCommandReader, readName, type Command } from './read-commands.ts'
 import {
   firstFrom,
@@ -214,9 +215,10 @@ class StoreSession {
     if (waiting !== '') await this.#send(waiting)
   }
 
-  async #sendBody(number: number, { uid, size, read }: StoredMessage): Promise<void> {
+  async #sendBody(number: number, message: StoredMessage): Promise<void> {
+    const { uid, size, read } = message
     const head = Buffer.from(`* ${number} FETCH (UID ${uid} BODY[] {${size}}\r\n`)
-    if (size <= MAX_WHOLE_BYTES) return this.#send(wholeResponse(head, size, read()))
+    if (size <= MAX_WHOLE_BYTES) return this.#send(wholeResponse(head, message))
     await this.#send(head)
     let sent = 0
     for (const part of read()) {
@@ -236,18 +238,22 @@ class StoreSession {
 }
 
 /** A response of one buffer, so that a small message needs no other. */
-function wholeResponse(head: Buffer, size: number, parts: Iterable<Buffer>): Buffer {
+function wholeResponse(head: Buffer, { size, read, readInto }: StoredMessage): Buffer {
   const end = head.length + size
   const response = Buffer.allocUnsafe(end + BODY_END.length)
-  let at = head.copy(response)
-  for (const part of parts) {
-    if (at + part.length > end) throw changedError()
-    at += part.copy(response, at)
-  }
-  if (at !== end) throw changedError()
-  BODY_END.copy(response, at)
+  head.copy(response)
+  BODY_END.copy(response, end)
+  const body = response.subarray(head.length, end)
+  if (readInto) readInto(body)
+  else copyParts(read(), body)
   return response
 }
 
-/** The connection ends with it, and nothing of the message is stored. */
-const changedError = () => new Error('A file changed while it was read.')
+function copyParts(parts: Iterable<Buffer>, target: Buffer): void {
+  let at = 0
+  for (const part of parts) {
+    if (at + part.length > target.length) throw changedError()
+    at += part.copy(target, at)
+  }
+  if (at !== target.length) throw changedError()
+}
