@@ -9,6 +9,7 @@ import { readStatus } from '../folders/mailbox.ts'
 import { TIMEOUTS } from '../limits.ts'
 import { isCourierGreeting } from '../quirks.ts'
 import type { ByteString } from '../folders/mailbox-name.ts'
+import type { Value } from './response.ts'
 import { requireCyrusUser } from './cyrus-user.ts'
 import { ImapClient, UNCHECKED_CYRUS_USER } from './imap-client.ts'
 import { ImapLost, ImapRefused, isTemporary } from './refusals.ts'
@@ -225,5 +226,6 @@ function sessionOf(client: ImapClient): Session {
  * for the response.
  */
 function introduce(wire: Wire): void {
-  wire.run(['ID ("name" "Portreeve")']).catch(() => undefined)
+  const data = (values: Value[]) => values[0] === 'ID'
+  wire.run(['ID ("name" "Portreeve")'], { data }).catch(() => undefined)
 }
