@@ -11,6 +11,9 @@ import { fleetRoutes } from './fleet/routes.ts'
 import { fleetExportRoute } from './fleet/export/route.ts'
 import { crowdsecRoutes } from './fleet/crowdsec/routes.ts'
 import { followerRoutes } from './fleet/feed/routes.ts'
+import { optOutRoutes } from './abuse-mails/opt-out-routes.ts'
+import { abuseMailAdministrationRoute, abuseMailRoutes } from './abuse-mails/routes.ts'
+import type { AbuseMailDeps } from './abuse-mails/send-mails.ts'
 import { feedAdministrationRoutes, feedListRoute } from './public-feeds/routes.ts'
 import { relayRoutes } from './relays/routes.ts'
 import type { RelayDeps } from './relays/send-due.ts'
@@ -41,13 +44,18 @@ import { watchedNetworkRoutes } from './watched-networks/routes.ts'
 import { issueReportToken, listOwnTokens, readMetrics, revokeReportToken } from './tokens/tokens.ts'
 
 /** The work that routes start or test. */
-export type AbuseWork = { updateFeeds: Job; checkNetworks: Job; relays: RelayDeps }
+export type AbuseWork = {
+  updateFeeds: Job
+  checkNetworks: Job
+  relays: RelayDeps
+  mails: AbuseMailDeps
+}
 
 /** `/api/v1/abuse/…`: reports in, a list out. */
 export function abuseRoutes(
   services: AbuseServices,
   { reportsUrl }: Pick<AbuseOptions, 'reportsUrl'>,
-  { updateFeeds, checkNetworks, relays }: AbuseWork,
+  { updateFeeds, checkNetworks, relays, mails }: AbuseWork,
 ): Routes<{ queue: Pick<Queue, 'enqueue'> }> {
   return {
     public(app) {
@@ -57,6 +65,7 @@ export function abuseRoutes(
       tokenMetricsRoute(app, services)
       appealRoute(app, services)
       installerRoutes(app, { reportsUrl })
+      optOutRoutes(app, mails)
       followerRoutes(app, services.fleets)
       fleetExportRoute(app, services.fleets)
       crowdsecRoutes(app, services.fleets)
@@ -66,10 +75,12 @@ export function abuseRoutes(
       fleetRoutes(app, services.fleets)
       feedListRoute(app, services)
       relayRoutes(app, relays)
+      abuseMailRoutes(app, mails)
       watchedNetworkRoutes(app, services, { queue, checkNetworks })
     },
     administrator(app, { queue }) {
       administratorRoutes(app, services)
+      abuseMailAdministrationRoute(app, mails)
       feedAdministrationRoutes(app, services, { queue, updateFeeds })
     },
   }
