@@ -53,11 +53,59 @@ export interface AbuseAppeal {
   status: string;
 }
 
+export interface AbuseContact {
+  email: string | null;
+  lookedUpAt: Timestamp;
+  network: string;
+  prefix: string;
+}
+
 export interface AbuseCount {
   hour: Timestamp;
   lane: number;
   reports: number;
   service: string;
+}
+
+export interface AbuseMail {
+  attempts: Generated<number>;
+  createdAt: Generated<Timestamp>;
+  day: string;
+  dueAt: Generated<Timestamp>;
+  endedAt: Timestamp | null;
+  handedOverAt: Timestamp | null;
+  id: Generated<string>;
+  isTest: boolean;
+  network: string;
+  reason: Generated<string>;
+  recipient: string;
+  state: Generated<string>;
+  workspaceId: string;
+}
+
+export interface AbuseMailOptOut {
+  createdAt: Generated<Timestamp>;
+  hash: Buffer;
+  reason: string;
+}
+
+export interface AbuseMailReport {
+  address: string;
+  count: number;
+  day: string;
+  firstAt: Timestamp;
+  hasNoContact: Generated<boolean>;
+  lastAt: Timestamp;
+  mailId: string | null;
+  port: number | null;
+  services: string[];
+  workspaceId: string;
+}
+
+export interface AbuseMailSettings {
+  contact: string;
+  mode: string;
+  workspaceId: string;
 }
 
 export interface AbuseNetwork {
@@ -1454,7 +1502,12 @@ export interface WorkspaceUsage {
 export interface DB {
   abuseAddress: AbuseAddress;
   abuseAppeal: AbuseAppeal;
+  abuseContact: AbuseContact;
   abuseCount: AbuseCount;
+  abuseMail: AbuseMail;
+  abuseMailOptOut: AbuseMailOptOut;
+  abuseMailReport: AbuseMailReport;
+  abuseMailSettings: AbuseMailSettings;
   abuseNetwork: AbuseNetwork;
   abuseRange: AbuseRange;
   abuseRate: AbuseRate;

@@ -160,6 +160,7 @@ const screens = root.addChildren([
     ownScreen('/attacks/list', () => import('./pages/attack-list.tsx'), listSearch),
     ownScreen('/attacks/feeds', () => import('./pages/public-feeds.tsx')),
     ownScreen('/attacks/relays', () => import('./pages/attack-relays.tsx')),
+    ownScreen('/attacks/mails', () => import('./pages/abuse-mails.tsx')),
     ownScreen('/attacks/networks', () => import('./pages/watched-networks.tsx')),
     ownScreen('/attacks/networks/$id', () => import('./pages/watched-network.tsx')),
     ownScreen('/attacks/federation', () => import('./pages/attack-federation.tsx')),
