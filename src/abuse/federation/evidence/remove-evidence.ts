@@ -17,9 +17,9 @@ export async function removeEvidence(
   now: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  while (!signal?.aborted) {
+  for (;;) {
     const addresses = await listReportedAddresses(deps.db, peerId, ADDRESSES_PER_GROUP)
-    if (addresses.length === 0) return
+    if (addresses.length === 0 || signal?.aborted) return
     await deps.db.transaction().execute(async (trx) => {
       await deleteEvidence(trx, peerId, addresses)
       await updateAddresses(trx, peerId, addresses, deps, now)
