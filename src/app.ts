@@ -42,6 +42,8 @@ export type RunningService = {
 export type ServiceOptions = {
   /** Other origins of hosted services of alerts, such as `https://hooks.slack.com`. */
   alertOrigins?: ReadonlyMap<string, string> | undefined
+  /** Other origins of providers of public feeds and relays, such as `https://www.spamhaus.org`. */
+  providerOrigins?: ReadonlyMap<string, string> | undefined
 }
 
 /**
@@ -54,7 +56,7 @@ export async function startService(
   config: Config,
   log: Logger,
   prepare?: (app: App) => void,
-  { alertOrigins }: ServiceOptions = {},
+  { alertOrigins, providerOrigins }: ServiceOptions = {},
 ): Promise<RunningService> {
   await using undo = new AsyncDisposableStack()
   const named = (part: string, stop: () => Promise<void>) => reportSlowStop(log, part, stop)
@@ -64,7 +66,17 @@ export async function startService(
   const notifications = await openNotifications(databaseUrl, log)
   undo.defer(named('notifications', () => notifications.close()))
   const metrics = config.METRICS_LISTEN && createMetrics(VERSION)
-  const context = { config, log, db, pool, notifications, secretKey, metrics, alertOrigins }
+  const context = {
+    config,
+    log,
+    db,
+    pool,
+    notifications,
+    secretKey,
+    metrics,
+    alertOrigins,
+    providerOrigins,
+  }
   const { all: modules, authHooks, capture } = await createModules(context, undo)
 
   if (config.SECRET_KEY_PREVIOUS) {

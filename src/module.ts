@@ -25,6 +25,8 @@ export type AppContext = {
   metrics: ServiceMetrics | null
   /** Other origins of hosted services of alerts; undefined for their own. */
   alertOrigins?: ReadonlyMap<string, string> | undefined
+  /** Other origins of providers of public feeds and relays; undefined for their own. */
+  providerOrigins?: ReadonlyMap<string, string> | undefined
 }
 
 /** What all routes share. */

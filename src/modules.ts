@@ -17,6 +17,7 @@ import { createDomainsModule } from './domains/module.ts'
 import type { AuthHooks } from './http/auth.ts'
 import { changeRoute } from './http/events/change-route.ts'
 import type { Capture } from './http/server.ts'
+import { overviewRoute } from './http/overview-route.ts'
 import { securityTxtRoute } from './http/security-txt.ts'
 import { siteRoutes } from './http/site.ts'
 import { isCredentialUsed } from './migration/consent/store.ts'
@@ -37,7 +38,17 @@ export async function createModules(
   context: AppContext,
   undo: AsyncDisposableStack,
 ): Promise<Modules> {
-  const { config, log, db, pool, notifications, secretKey, metrics, alertOrigins } = context
+  const {
+    config,
+    log,
+    db,
+    pool,
+    notifications,
+    secretKey,
+    metrics,
+    alertOrigins,
+    providerOrigins,
+  } = context
   const all: Module[] = []
   function add<R extends Module>(module: R): R {
     undo.defer(async () => module.close?.())
@@ -90,6 +101,8 @@ export async function createModules(
       systems: readSystems(asnPath === 'none' ? 'none' : systems),
       resolver,
       allowPrivate,
+      mailRelay: config.SMTP_URL ? { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM } : null,
+      providerOrigins,
       onReport: metrics?.countAttackReport,
     }),
   )
@@ -177,7 +190,10 @@ export async function createModules(
   })
   add({
     routes: {
-      account: (app, { reauthenticate }) => changeRoute(app, { reauthenticate, notifications }),
+      account(app, { reauthenticate }) {
+        changeRoute(app, { reauthenticate, notifications })
+        overviewRoute(app)
+      },
     },
   })
   add({

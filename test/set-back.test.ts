@@ -41,6 +41,8 @@ const WRITTEN_AHEAD = `
     select id, 'email', 'a@example.test', now() + interval '12 hours' from account;
   insert into alert_message (channel_id, collecting, due_at, created_at)
     select id, true, now() + interval '12 hours', now() + interval '12 hours' from alert_channel;
+  insert into public_feed (id, due_at, claimed_until, changed_at)
+    values ('tor-exits', now() + interval '36 hours', now() + interval '12 hours', now() + interval '12 hours');
   insert into shared_check (token, workspace_id, target, results, bytes, expires_at)
     select 'abcdefghijklmnopqrstuvwx', id, 'example.test', '[]', 2, now() + interval '30 days 12 hours' from account`
 
@@ -52,6 +54,8 @@ const AHEAD = `
     (select extract(epoch from due_at - now()) / 3600 from monitored_host)::float8 as host,
     (select extract(epoch from full_due_at - now()) / 3600 - 24 from monitored_host)::float8 as "wholeHost",
     (select extract(epoch from claimed_until - now()) / 3600 from monitored_host)::float8 as claim,
+    (select extract(epoch from due_at - now()) / 3600 - 24 from public_feed)::float8 as feed,
+    (select extract(epoch from greatest(claimed_until, changed_at) - now()) / 3600 from public_feed)::float8 as "feedVersion",
     (select extract(epoch from due_at - now()) / 3600 from alert_message)::float8 as message,
     (select extract(epoch from last_sent_at - now()) / 3600 from alert_channel)::float8 as channel,
     (select extract(epoch from expires_at - now()) / 3600 - 30 * 24 from shared_check)::float8 as shared`

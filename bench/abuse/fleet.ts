@@ -38,7 +38,7 @@ async function seed(pool: Pool): Promise<void> {
   await pool.query(
     `with made as (insert into workspace (name, plan) values ('bench', 'free') returning id),
        fleet as (insert into fleet (workspace_id, serves_shared) select id, false from made)
-     insert into abuse_token (workspace_id, hash, last_four) select id, $1, 'bbbb' from made`,
+     insert into abuse_token (workspace_id, hash, last_four, reads_fleet) select id, $1, 'bbbb', true from made`,
     [hash('sha256', TOKEN, 'buffer')],
   )
   await pool.query(`
@@ -92,7 +92,7 @@ async function follow(
   signal: AbortSignal,
 ) {
   const response = await fetch(`${url}/api/v1/abuse/fleet/events`, {
-    headers: { 'x-report-token': TOKEN },
+    headers: { 'x-api-key': TOKEN },
     signal,
   })
   const events = readEvents(response.body?.pipeThrough(new TextDecoderStream()) as never)

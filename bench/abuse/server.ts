@@ -7,6 +7,7 @@ import { createAuthHooks } from '../../src/http/auth.ts'
 import { addRoutes } from '../../src/http/scopes.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
+import { createResolver } from '../../src/net/dns.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
 
@@ -26,6 +27,9 @@ const abuse = await createAbuseModule({
   reportsUrl,
   baseUrl,
   systems: readSystems(null),
+  resolver: createResolver(),
+  allowPrivate: false,
+  mailRelay: null,
 })
 const authHooks = createAuthHooks(async () => null, [])
 const isReady = async () => true
@@ -36,6 +40,6 @@ const app = await createServer({
   isUnavailable,
   isReady,
 })
-addRoutes(app, authHooks, [abuse.routes], {})
+addRoutes(app, authHooks, [abuse.routes], { queue: { enqueue: async () => true } })
 if (role === 'work') abuse.startWork()
 console.log(await app.listen({ host: '127.0.0.1', port: 0 }))

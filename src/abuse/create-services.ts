@@ -14,6 +14,8 @@ import { createExports } from './export/exports.ts'
 import { createFederation } from './federation/federation.ts'
 import { openPeerNames } from './federation/peers/peer-names.ts'
 import { createFleets } from './fleet/fleet.ts'
+import { createPublicFeeds } from './public-feeds/public-feeds.ts'
+import { createRelayQueue } from './relays/relay-queue.ts'
 import { submitWithFleet } from './fleet/submit.ts'
 import { createStatsNotifier } from './lookup/stats-notifier.ts'
 import type { SubmissionResult } from './intake/commit.ts'
@@ -27,6 +29,8 @@ import { createReporters } from './reputation/reporter.ts'
 import { serviceOf } from './services.ts'
 import { createStandings } from './reputation/standings.ts'
 import { createStats } from './lookup/stats.ts'
+import { createIndicators } from './indicators/indicators.ts'
+import { createTokenAuth } from './tokens/token-auth.ts'
 import { NO_SYSTEMS, type Systems } from './reputation/systems.ts'
 
 export type AbuseOptions = {
@@ -100,6 +104,8 @@ export async function createAbuseServices(options: AbuseOptions) {
     clock,
   })
   const exports = await createExports(db, notifications, { log, pageUrl })
+  const publicFeeds = await createPublicFeeds({ db, notifications, log, clock })
+  const relayQueue = await createRelayQueue({ db, notifications, log, clock })
   const lookups = openLookups(pool, MAX_CONCURRENT_GROUPS)
   const statsNotifier = createStatsNotifier({ db, log })
   // Instances write to separate counters. Two with the same number only wait for each other.
@@ -118,6 +124,7 @@ export async function createAbuseServices(options: AbuseOptions) {
       if (onReport) outcomesOf(receipt).forEach(onReport)
     },
   )
+  const reportTokens = createTokenAuth(db, notifications, 'canReport')
   const urls = [baseUrl, reportsUrl]
   const fleets = createFleets({
     db,
@@ -126,6 +133,8 @@ export async function createAbuseServices(options: AbuseOptions) {
     clock,
     ranges,
     exports,
+    publicFeeds,
+    pageUrl,
     urls,
     resolver,
   })
@@ -136,10 +145,14 @@ export async function createAbuseServices(options: AbuseOptions) {
     ranges,
     standings,
     exports,
+    publicFeeds,
     fleets,
+    indicators: createIndicators(db, exports, clock),
+    reportTokens,
+    reportsUrl,
+    submit: submitWithFleet(intake, fleets, relayQueue),
     federation,
     peerNames,
-    submit: submitWithFleet(intake, fleets),
     clock,
     systems,
     traitsOf: serviceOf,
@@ -152,7 +165,8 @@ export async function createAbuseServices(options: AbuseOptions) {
       await fleets.close()
       await lookups.end()
       statsNotifier.close()
-      for (const part of [ranges, standings, exports, peerNames]) part.close()
+      const parts = [ranges, standings, exports, publicFeeds, relayQueue, reportTokens, peerNames]
+      for (const part of parts) part.close()
     },
   }
 }

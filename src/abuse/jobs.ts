@@ -7,6 +7,10 @@ import { deleteOldJournal } from './federation/journal/store.ts'
 import { deleteOldRequests } from './federation/peers/store.ts'
 import { HISTORY_MS, MAX_CHANGES, MEMORY_MS } from './fleet/limits.ts'
 import { deleteOldBouncers } from './fleet/crowdsec/store.ts'
+import { RETENTION_MS } from './relays/limits.ts'
+import { deleteOldReports } from './relays/store.ts'
+import { HISTORY_MS as FINDINGS_MS } from './watched-networks/limits.ts'
+import { deleteOldFindings } from './watched-networks/store.ts'
 import { deleteOldFleetRows } from './fleet/store.ts'
 import { NIGHTLY_STATEMENT_TIMEOUT_MS, withStatementTimeout } from '../store/database.ts'
 import { standingOf } from './reputation/standing.ts'
@@ -42,6 +46,8 @@ function retentionJob(db: Kysely<DB>): Job {
           maxChanges: MAX_CHANGES,
         })
         await deleteOldBouncers(connection, limits.month)
+        await deleteOldFindings(connection, new Date(now - FINDINGS_MS))
+        await deleteOldReports(connection, new Date(now - RETENTION_MS))
         await deleteOldJournal(connection, limits.month)
         await deleteOldEvidence(connection, limits.month)
         await deleteOldRequests(connection, limits.month)

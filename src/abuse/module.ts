@@ -1,20 +1,32 @@
+import type { PrivateTargets } from '../config.ts'
 import type { Routes } from '../http/scopes.ts'
 import type { Job } from '../jobs/job.ts'
-import type { FutureTimestamp } from '../store/clock.ts'
+import type { Queue } from '../jobs/queue.ts'
+import type { Resolver } from '../net/dns.ts'
+import { createGuardedFetch } from '../net/http/guarded-fetch.ts'
+import { MINUTE_MS } from '../time.ts'
 import { abuseJobs } from './jobs.ts'
 import { startListPublisher } from './export/list-publisher.ts'
 import { createAbuseServices, type AbuseOptions } from './create-services.ts'
 import { startFederation } from './federation/worker.ts'
-import { MAX_PAUSE_MS } from './federation/limits.ts'
 import { startFleetSweep } from './fleet/bans/sweep.ts'
+import { relayReportsJob } from './relays/jobs.ts'
+import { RELAY_ENCRYPTED_COLUMNS } from './relays/relays.ts'
+import type { Relay } from '../net/smtp.ts'
+import type { FutureTimestamp } from '../store/clock.ts'
+import type { EncryptedColumn } from '../store/key-rotation.ts'
+import { updateFeedsJob } from './public-feeds/jobs.ts'
+import { checkNetworksJob } from './watched-networks/jobs.ts'
+import { FUTURE_TIMESTAMPS } from './future-timestamps.ts'
 import { abuseRoutes } from './routes.ts'
 
 /** The attack reporting module. */
 export type Abuse = {
   jobs: Job[]
-  /** `/api/v1/abuse/…` */
-  routes: Routes<unknown>
+  encryptedColumns: EncryptedColumn[]
   futureTimestamps: FutureTimestamp[]
+  /** `/api/v1/abuse/…` */
+  routes: Routes<{ queue: Pick<Queue, 'enqueue'> }>
   /**
    * Publishes the blocklist, on one instance at a time, ends bans of fleets, and reads the evidence
    * of peers. @returns stops it
@@ -24,22 +36,36 @@ export type Abuse = {
   close(): Promise<void>
 }
 
-const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
-  {
-    table: 'federation_peer',
-    column: 'next_contact_at',
-    maxAheadSeconds: MAX_PAUSE_MS / 1000,
-    clock: 'service',
-  },
-]
+export type AbuseModuleOptions = AbuseOptions & {
+  resolver: Resolver
+  allowPrivate: PrivateTargets
+  /** Null where this installation sends no email. */
+  mailRelay: Relay | null
+  /** Other origins of providers of public feeds and relays; undefined for their own. */
+  providerOrigins?: ReadonlyMap<string, string> | undefined
+}
+
+/** Bounds of the download of one file of a public feed. */
+const FEED_TIMEOUT_MS = 2 * MINUTE_MS
+const MAX_FEED_BYTES = 16 * 1024 * 1024
 
 /** Creates attack reporting on a migrated database. */
-export async function createAbuseModule(options: AbuseOptions): Promise<Abuse> {
+export async function createAbuseModule(options: AbuseModuleOptions): Promise<Abuse> {
   const services = await createAbuseServices(options)
+  const updateFeeds = updateFeedsJob({
+    ...services,
+    request: createGuardedFetch(options, FEED_TIMEOUT_MS, MAX_FEED_BYTES),
+    origins: options.providerOrigins,
+  })
+  const checkNetworks = checkNetworksJob(services)
+  const { secretKey, resolver, allowPrivate, mailRelay, providerOrigins: origins } = options
+  const { db, log, clock } = services
+  const relays = { db, log, clock, secretKey, resolver, allowPrivate, mailRelay, origins }
   return {
-    jobs: abuseJobs(services),
-    routes: abuseRoutes(services, options),
+    jobs: [...abuseJobs(services), updateFeeds, relayReportsJob(relays), checkNetworks],
+    encryptedColumns: RELAY_ENCRYPTED_COLUMNS,
     futureTimestamps: FUTURE_TIMESTAMPS,
+    routes: abuseRoutes(services, options, { updateFeeds, checkNetworks, relays }),
     startWork() {
       const publisher = startListPublisher(services)
       const sweep = startFleetSweep(services.fleets)

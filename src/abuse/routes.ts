@@ -3,13 +3,24 @@ import { callerOf } from '../http/auth.ts'
 import { responses, Done, Success, Uuid } from '../http/schema.ts'
 import type { Routes } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
+import type { Job } from '../jobs/job.ts'
+import type { Queue } from '../jobs/queue.ts'
 import { administratorRoutes } from './admin-routes.ts'
 import type { AbuseOptions, AbuseServices } from './create-services.ts'
+import { agentRoutes } from './crowdsec/agent-routes.ts'
+import { notificationRoute } from './crowdsec/notification-route.ts'
+import { abuseIpdbRoutes } from './abuseipdb/routes.ts'
+import { mispRoutes } from './indicators/misp-routes.ts'
+import { taxiiRoutes } from './indicators/taxii-routes.ts'
 import { peerRoutes } from './federation/peers/routes.ts'
 import { federationRoutes } from './federation/protocol/routes.ts'
 import { fleetRoutes } from './fleet/routes.ts'
+import { fleetExportRoute } from './fleet/export/route.ts'
 import { crowdsecRoutes } from './fleet/crowdsec/routes.ts'
 import { followerRoutes } from './fleet/feed/routes.ts'
+import { feedAdministrationRoutes, feedListRoute } from './public-feeds/routes.ts'
+import { relayRoutes } from './relays/routes.ts'
+import type { RelayDeps } from './relays/send-due.ts'
 import { installerRoutes } from './installer/installer-routes.ts'
 import { TAGS } from './tags.ts'
 import { appeal } from './appeals/appeals.ts'
@@ -33,13 +44,18 @@ import {
 } from './shapes.ts'
 import { SERVICE_LIST } from './lookup/stats.ts'
 import { readSubject } from './subject.ts'
-import { issueReportToken, listOwnTokens, readMetrics, revokeReportToken } from './tokens/tokens.ts'
+import { issueToken, listOwnTokens, readMetrics, revokeToken } from './tokens/tokens.ts'
+import { watchedNetworkRoutes } from './watched-networks/routes.ts'
+
+/** The work that routes start or test. */
+export type AbuseWork = { updateFeeds: Job; checkNetworks: Job; relays: RelayDeps }
 
 /** `/api/v1/abuse/…`: reports in, a list out. */
 export function abuseRoutes(
   services: AbuseServices,
   { reportsUrl }: Pick<AbuseOptions, 'reportsUrl'>,
-): Routes<unknown> {
+  { updateFeeds, checkNetworks, relays }: AbuseWork,
+): Routes<{ queue: Pick<Queue, 'enqueue'> }> {
   return {
     public(app) {
       attackReportRoutes(app, services)
@@ -49,22 +65,32 @@ export function abuseRoutes(
       appealRoute(app, services)
       installerRoutes(app, { reportsUrl })
       followerRoutes(app, services.fleets)
-      crowdsecRoutes(app, services.fleets)
+      crowdsecRoutes(app, services.fleets, services.reportTokens)
+      abuseIpdbRoutes(app, services)
+      mispRoutes(app, services)
+      taxiiRoutes(app, services)
+      fleetExportRoute(app, services.fleets)
+      notificationRoute(app, services)
+      agentRoutes(app, services)
       federationRoutes(app, services.federation)
     },
-    account(app) {
+    account(app, { queue }) {
       tokenRoutes(app, services)
       fleetRoutes(app, services.fleets)
+      feedListRoute(app, services)
+      relayRoutes(app, relays)
+      watchedNetworkRoutes(app, services, { queue, checkNetworks })
     },
-    administrator(app) {
+    administrator(app, { queue }) {
       administratorRoutes(app, services)
+      feedAdministrationRoutes(app, services, { queue, updateFeeds })
       peerRoutes(app, services.federation)
     },
   }
 }
 
 function lookupRoutes(app: App, abuse: AbuseServices): void {
-  const { lookup, stats, attackMap, clock } = abuse
+  const { lookup, stats, attackMap, publicFeeds, clock } = abuse
   app.get(
     '/api/v1/abuse/report',
     {
@@ -90,10 +116,8 @@ function lookupRoutes(app: App, abuse: AbuseServices): void {
     },
     async ({ query }) => {
       const subject = readSubject(query.ip)
-      return {
-        success: true,
-        data: describeAddress(subject, await lookup(subject.key), abuse, clock()),
-      }
+      const described = describeAddress(subject, await lookup(subject.key), abuse, clock())
+      return { success: true, data: { ...described, publicFeeds: publicFeeds.find(subject.key) } }
     },
   )
   app.get(
@@ -131,7 +155,7 @@ function tokenMetricsRoute(app: App, { db, clock }: AbuseServices): void {
   app.get(
     '/api/v1/abuse/tokens/:token',
     {
-      config: { limit: 'public pages' },
+      config: { limit: 'public pages', key: 'report token' },
       schema: {
         summary: 'Get the statistics of a report token, without an account',
         tags: TAGS,
@@ -158,11 +182,9 @@ function tokenRoutes(app: App, { db, clock }: AbuseServices): void {
       },
     },
     async (request, reply) => {
-      const { token, ...row } = await issueReportToken(
-        db,
-        callerOf(request).workspaceId,
-        request.body?.label ?? '',
-      )
+      const { workspaceId } = callerOf(request)
+      const { label = '' } = request.body ?? {}
+      const { token, ...row } = await issueToken(db, 'report', { workspaceId, label })
       const statsUrl = `/api/v1/abuse/tokens/${token}`
       return reply.code(201).send({ success: true, token, statsUrl, ...row })
     },
@@ -194,7 +216,8 @@ function tokenRoutes(app: App, { db, clock }: AbuseServices): void {
       },
     },
     async (request) => {
-      await revokeReportToken(db, callerOf(request).workspaceId, request.params.token)
+      const { workspaceId } = callerOf(request)
+      await revokeToken(db, 'report', { workspaceId, id: request.params.token })
       return { success: true }
     },
   )

@@ -9,6 +9,7 @@ import {
   Uuid,
 } from '../http/schema.ts'
 import { FORMAT_NAMES } from './export/formats.ts'
+import { FeedListing } from './public-feeds/shapes.ts'
 import { ATTACK_CATEGORIES } from './services.ts'
 import { TOKEN_PATTERN } from './tokens/tokens.ts'
 
@@ -194,6 +195,9 @@ export const CheckAnswer = Success(
         }),
         { description: 'One item per network and service. Times are rounded to hours.' },
       ),
+      publicFeeds: Type.Array(FeedListing, {
+        description: 'Entries of enabled public feeds. They do not affect the score.',
+      }),
       peers: Type.Array(
         Type.Object({
           name: Type.String(),
@@ -222,6 +226,7 @@ export const CheckAnswer = Success(
           lastReportedAt: MOMENT,
           services: [{ service: 'ssh', count: 1 }],
           evidence: [{ service: 'ssh', port: 22, count: 5, at: MOMENT, reporter: 'q3vT1xLk' }],
+          publicFeeds: [],
           peers: [],
         },
       ],

@@ -2,6 +2,7 @@ import { backupCommand, restoreCommand } from './backup.ts'
 import { checkCommand } from './check/check.ts'
 import { defineGroup, type CliCommand } from './command.ts'
 import { completionCommand } from './completion/completion.ts'
+import { cutoverCommand } from './cutover/cutover.ts'
 import { doctorCommand } from './doctor/doctor.ts'
 import { exportCommand } from './files/export.ts'
 import { importCommand } from './files/import.ts'
@@ -14,6 +15,7 @@ import { peerCommand } from './peer/peer.ts'
 import { serveCommand } from './serve/serve.ts'
 import { tokenCommand } from './token/token.ts'
 import { userCommand } from './user/user.ts'
+import { verifyProofCommand } from './verify-proof/verify-proof.ts'
 import { versionCommand } from './version.ts'
 import { workspaceCommand } from './workspace/workspace.ts'
 
@@ -39,6 +41,8 @@ export const ROOT: CliCommand = defineGroup({
     serveCommand,
     checkCommand,
     migrateCommand,
+    cutoverCommand,
+    verifyProofCommand,
     importCommand,
     exportCommand,
     imapsyncCommand,

@@ -13,6 +13,13 @@ import { migrationJob, type MigrationJobDeps } from './jobs.ts'
 import { migrationRoutes } from './routes.ts'
 import { abandonedMigrationsJob, resumeAfterConsent } from './consent/resume.ts'
 import { ENCRYPTED_COLUMNS } from './submit.ts'
+import { deriveKey } from '../accounts/keys.ts'
+import { cutoverJob as createCutoverJob } from './cutover/job.ts'
+import { cutoverRoutes } from './cutover/routes.ts'
+import { CUTOVER_LIMITS } from './cutover/limits.ts'
+import { proofJob as createProofJob } from './proof/job.ts'
+import { proofKeyRoute, proofRoutes } from './proof/routes.ts'
+import { createProofKey } from './proof/signed-file.ts'
 import { DAY_SECONDS } from '../time.ts'
 import { SYNC_LIMITS } from './sync/limits.ts'
 import { syncJob } from './sync/job.ts'
@@ -42,25 +49,49 @@ const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
     maxAheadSeconds: 31 * DAY_SECONDS,
     clock: 'database',
   },
+  ...(
+    [
+      ['claimed_until', CUTOVER_LIMITS.leaseSeconds],
+      ['next_check_at', CUTOVER_LIMITS.checkSeconds],
+    ] as const
+  ).map(([column, maxAheadSeconds]) => ({
+    table: 'migration_cutover',
+    column,
+    maxAheadSeconds,
+    clock: 'database' as const,
+  })),
 ]
+
+/** The purpose of the key that signs proofs. */
+export const PROOF_KEY = 'proofs of migrations'
 
 /** Creates the migration module: its jobs and its routes. */
 export function createMigrationModule({
   notifications,
   ...deps
 }: MigrationJobDeps & { notifications: Notifications }) {
-  const job = migrationJob({ ...deps, batchScheduler: () => scheduler })
+  const job = migrationJob({
+    ...deps,
+    batchScheduler: () => scheduler,
+    cutoverJob: () => cutoverJob,
+  })
   const scheduler = batchSchedulerJob({ ...deps, job })
   const sync = syncJob({ ...deps, job, batchScheduler: scheduler })
+  const proofJob = createProofJob({ ...deps, cutoverJob: () => cutoverJob })
+  const cutoverJob: Job = createCutoverJob({ ...deps, scheduler, proofJob })
+  const proofKey = createProofKey(deriveKey(deps.secretKey, PROOF_KEY))
   return {
-    jobs: [job, scheduler, sync, abandonedMigrationsJob(deps)] as Job[],
+    jobs: [job, scheduler, sync, proofJob, cutoverJob, abandonedMigrationsJob(deps)] as Job[],
     encryptedColumns: [...ENCRYPTED_COLUMNS, ...BATCH_ENCRYPTED_COLUMNS],
     futureTimestamps: FUTURE_TIMESTAMPS,
     routes: {
+      public: (app) => proofKeyRoute(app, { proofKey }),
       account: (app, context) => {
         migrationRoutes(app, { ...deps, ...context, job, notifications })
         syncRoutes(app, { ...deps, ...context, syncJob: sync })
         batchRoutes(app, { ...deps, ...context, scheduler, syncJob: sync, notifications })
+        proofRoutes(app, { ...deps, ...context, proofJob, proofKey })
+        cutoverRoutes(app, { ...deps, ...context, scheduler, syncJob: sync, proofJob, cutoverJob })
       },
     } satisfies Routes<Pick<RouteContext, 'queue' | 'events' | 'reauthenticate'>>,
     /** Continues the migrations that waited for a credential, which was renewed. */

@@ -143,11 +143,13 @@ export interface AbuseSystemCount {
 }
 
 export interface AbuseToken {
+  canReport: Generated<boolean>;
   createdAt: Generated<Timestamp>;
   hash: Buffer;
   id: Generated<string>;
   label: Generated<string>;
   lastFour: string;
+  readsFleet: Generated<boolean>;
   workspaceId: string;
 }
 
@@ -767,6 +769,7 @@ export interface FederationPeer {
 
 export interface Fleet {
   cursor: Generated<number>;
+  feeds: Generated<string[]>;
   rules: Json | null;
   servesShared: Generated<boolean>;
   trimmed: Generated<number>;
@@ -939,6 +942,51 @@ export interface MigrationCopy {
   migrationId: string;
 }
 
+export interface MigrationCutover {
+  batchId: string;
+  claimedUntil: Timestamp | null;
+  createdAt: Generated<Timestamp>;
+  createdBy: string | null;
+  dns: Json | null;
+  dnsCheckedAt: Timestamp | null;
+  domain: string;
+  endedAt: Timestamp | null;
+  expectedMx: string[];
+  finalStartedAt: Timestamp | null;
+  firstCopyId: number | null;
+  highestTtl: number | null;
+  id: Generated<string>;
+  lastArrivalAt: Timestamp | null;
+  lastTtl: number | null;
+  nextCheckAt: Generated<Timestamp>;
+  outcome: string | null;
+  proofLevel: string;
+  quietHours: number;
+  revertedAt: Timestamp | null;
+  switchedAt: Timestamp | null;
+  targetTtl: number;
+  ttlLowAt: Timestamp | null;
+  workspaceId: string;
+}
+
+export interface MigrationCutoverMailbox {
+  cutoverId: string;
+  lastArrivalAt: Timestamp;
+  mailboxId: string;
+  messages: number;
+}
+
+export interface MigrationCutoverStep {
+  accountId: string | null;
+  closedAt: Timestamp | null;
+  cutoverId: string;
+  note: string | null;
+  openedAt: Timestamp | null;
+  outcome: string | null;
+  person: string | null;
+  step: string;
+}
+
 export interface MigrationDeletion {
   closedAt: Timestamp | null;
   destination: string;
@@ -977,6 +1025,21 @@ export interface MigrationPass {
   id: Generated<number>;
   migrationId: string;
   startedAt: Timestamp;
+}
+
+export interface MigrationProof {
+  document: string | null;
+  endedAt: Timestamp | null;
+  error: string | null;
+  level: string;
+  messagesRead: Generated<number>;
+  messagesTotal: number | null;
+  migrationId: string;
+  request: Generated<string>;
+  requestedAt: Generated<Timestamp>;
+  state: string;
+  verdict: string | null;
+  workspaceId: string;
 }
 
 export interface MigrationSecret {
@@ -1102,6 +1165,62 @@ export interface PasswordAttempt {
   lastFailedAt: Generated<Timestamp>;
 }
 
+export interface PublicFeed {
+  changedAt: Timestamp | null;
+  checkedAt: Timestamp | null;
+  claimedUntil: Timestamp | null;
+  confirmedAt: Timestamp | null;
+  dueAt: Generated<Timestamp>;
+  enabled: Generated<boolean>;
+  failures: Generated<number>;
+  hash: Buffer | null;
+  heldCount: number | null;
+  heldHash: Buffer | null;
+  heldNetworks: Buffer | null;
+  heldSkippedCount: number | null;
+  id: string;
+  networkCount: Generated<number>;
+  networks: Buffer | null;
+  problem: string | null;
+  problemAt: Timestamp | null;
+  problemText: Generated<string>;
+  skippedCount: Generated<number>;
+  validators: Generated<Json>;
+}
+
+export interface Relay {
+  account: Generated<string>;
+  claimedUntil: Timestamp | null;
+  createdAt: Generated<Timestamp>;
+  dropped: Generated<number>;
+  enabled: Generated<boolean>;
+  id: Generated<string>;
+  lastFour: string;
+  pausedUntil: Timestamp | null;
+  problem: string | null;
+  sealed: string;
+  servedAt: Timestamp | null;
+  service: string;
+  workspaceId: string;
+}
+
+export interface RelayedReport {
+  address: string;
+  attempts: Generated<number>;
+  count: number;
+  createdAt: Generated<Timestamp>;
+  dueAt: Generated<Timestamp>;
+  endedAt: Timestamp | null;
+  handedOverAt: Timestamp | null;
+  id: Generated<string>;
+  port: number | null;
+  reason: Generated<string>;
+  relayId: string;
+  reportedAt: Timestamp;
+  services: string[];
+  state: Generated<string>;
+}
+
 export interface RequestRate {
   fullAt: Timestamp;
   name: string;
@@ -1171,6 +1290,24 @@ export interface WatchedDomain {
   stages: Json | null;
   state: string | null;
   states: Generated<Json>;
+  workspaceId: string;
+}
+
+export interface WatchedFinding {
+  entry: string;
+  foundAt: Generated<Timestamp>;
+  id: Generated<string>;
+  list: string;
+  networkId: string;
+  resolvedAt: Timestamp | null;
+}
+
+export interface WatchedNetwork {
+  checkedAt: Timestamp | null;
+  createdAt: Generated<Timestamp>;
+  id: Generated<string>;
+  label: Generated<string>;
+  network: string;
   workspaceId: string;
 }
 
@@ -1350,10 +1487,14 @@ export interface DB {
   migration: Migration;
   migrationBatch: MigrationBatch;
   migrationCopy: MigrationCopy;
+  migrationCutover: MigrationCutover;
+  migrationCutoverMailbox: MigrationCutoverMailbox;
+  migrationCutoverStep: MigrationCutoverStep;
   migrationDeletion: MigrationDeletion;
   migrationError: MigrationError;
   migrationFolder: MigrationFolder;
   migrationPass: MigrationPass;
+  migrationProof: MigrationProof;
   migrationSecret: MigrationSecret;
   migrationSync: MigrationSync;
   monitoredAddress: MonitoredAddress;
@@ -1365,6 +1506,9 @@ export interface DB {
   outgoingMail: OutgoingMail;
   passkey: Passkey;
   passwordAttempt: PasswordAttempt;
+  publicFeed: PublicFeed;
+  relay: Relay;
+  relayedReport: RelayedReport;
   requestRate: RequestRate;
   session: Session;
   sharedCheck: SharedCheck;
@@ -1372,6 +1516,8 @@ export interface DB {
   usedSecret: UsedSecret;
   verification: Verification;
   watchedDomain: WatchedDomain;
+  watchedFinding: WatchedFinding;
+  watchedNetwork: WatchedNetwork;
   webhookAlert: WebhookAlert;
   webhookDeleted: WebhookDeleted;
   webhookEndpoint: WebhookEndpoint;

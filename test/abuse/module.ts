@@ -10,6 +10,8 @@ import { readConfig } from '../../src/config.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
 import { addRoutes } from '../../src/http/scopes.ts'
 import { createServer } from '../../src/http/server.ts'
+import { defineJob } from '../../src/jobs/job.ts'
+import { createResolver } from '../../src/net/dns.ts'
 import { createLog } from '../../src/log.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
@@ -85,7 +87,15 @@ export async function startAbuse(
     isUnavailable,
     isReady,
   })
-  addRoutes(app, authHooks, [abuseRoutes(abuse, { reportsUrl })], {})
+  const job = defineJob({ name: 'none', run: async () => {} })
+  const outgoing = { resolver: createResolver(), allowPrivate: false, mailRelay: null } as const
+  const relays = { db, log, clock, secretKey, ...outgoing }
+  const routes = abuseRoutes(
+    abuse,
+    { reportsUrl },
+    { updateFeeds: job, checkNetworks: job, relays },
+  )
+  addRoutes(app, authHooks, [routes], { queue: { enqueue: async () => true } })
   const listener = await listenForTests(app, {
     ...settings,
     DATABASE_URL: databaseUrl,

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path'
 import { librariesOf, unpacked } from './debian-package.ts'
 import {
+  endDaemon,
   freePort,
   greets,
   handOver,
@@ -44,8 +45,13 @@ const LAYOUTS = {
   'maildir-fs': 'maildir:~/Maildir:LAYOUT=fs',
 }
 
+export type DovecotServer = MailServer & {
+  /** Ends it with all of its connections, and starts it again with its mail and on its port. */
+  restart(): Promise<void>
+}
+
 /** Debian's Dovecot on free ports of 127.0.0.1. */
-export async function startDovecot(options: DovecotOptions = {}): Promise<MailServer> {
+export async function startDovecot(options: DovecotOptions = {}): Promise<DovecotServer> {
   const root = unpacked('dovecot')
   const folder = serverFolder('dovecot')
   const port = await freePort()
@@ -75,10 +81,14 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<MailSe
     join(root, 'usr/sbin/dovecot'),
     '-F',
   ]
-  const daemon = startDaemon([join(root, 'usr/bin/doveconf'), ...master], folder, env)
-  await greets(port, daemon, () =>
-    existsSync(file('log')) ? readFileSync(file('log'), 'utf8') : 'no log',
-  )
+  const start = async () => {
+    const started = startDaemon([join(root, 'usr/bin/doveconf'), ...master], folder, env)
+    await greets(port, started, () =>
+      existsSync(file('log')) ? readFileSync(file('log'), 'utf8') : 'no log',
+    )
+    return started
+  }
+  let daemon = await start()
   const front = await startTlsFront(port)
   return {
     host: '127.0.0.1',
@@ -86,6 +96,10 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<MailSe
     tlsPort: front.port,
     async addUser(name, password) {
       writeFileSync(file(`users/${name}`), `${name}:{PLAIN}${password}\n`)
+    },
+    async restart() {
+      await endDaemon(daemon)
+      daemon = await start()
     },
     async stop() {
       await front.close()

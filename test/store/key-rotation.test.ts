@@ -56,6 +56,10 @@ beforeAll(async () => {
      values ($1, $2, 'google', 'alice', $3, now(), 3600, now() + interval '1 day')`,
     [idOf(1), id, of(`mail_credential/${idOf(1)}`)],
   )
+  await pool.query(
+    `insert into relay (id, workspace_id, service, sealed, last_four) values ($1, $2, 'abuseipdb', $3, 'eeds')`,
+    [idOf(1), id, of(`relay/${idOf(1)}`)],
+  )
   await pool.query('insert into batch_mailbox_secret values ($1, $2)', [
     idOf(1),
     of(`batch_mailbox/${idOf(1)}`),
@@ -101,6 +105,7 @@ describe('a new SECRET_KEY', () => {
       ['migration', 'migration_secret', 'migration_id'],
       ['batch_mailbox', 'batch_mailbox_secret', 'mailbox_id'],
       ['mail_credential', 'mail_credential', 'id'],
+      ['relay', 'relay', 'id'],
     ] as const) {
       const [secret] = await sealedOf(table, 'sealed', id)
       const context = `${object}/${idOf(1)}`
@@ -137,6 +142,7 @@ describe('a new SECRET_KEY', () => {
       'mail_consent.sealed',
       'mail_credential.sealed',
       'migration_secret.sealed',
+      'relay.sealed',
       'two_factor.secret',
     ]
     expect(rows.map(({ place }) => place)).toEqual([

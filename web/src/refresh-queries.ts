@@ -32,6 +32,9 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['attacks', 'map'],
     ['attacks', 'tokens'],
     ['attacks', 'fleet'],
+    ['attacks', 'feeds'],
+    ['attacks', 'relays'],
+    ['attacks', 'watched'],
     ['attacks', 'address'],
   ],
   checks: () => [['shares'], ['domains']],
@@ -44,6 +47,7 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['attacks', 'hold'],
     ['attacks', 'whitelist'],
     ['attacks', 'sensors'],
+    ['attacks', 'feeds'],
     ['attacks', 'peers'],
   ],
 }

@@ -2,13 +2,15 @@ import type { Kysely } from 'kysely'
 import type { Logger } from '../../log.ts'
 import type { Resolver } from '../../net/dns.ts'
 import type { Notifications } from '../../store/notifications.ts'
+import type { PublicFeeds } from '../public-feeds/public-feeds.ts'
 import type { DB } from '../../store/tables.ts'
 import type { Exports } from '../export/exports.ts'
 import { createFleetRecorder } from './bans/recorder.ts'
 import { createBouncers } from './crowdsec/bouncers.ts'
 import { createSharedList } from './crowdsec/shared-list.ts'
+import { createFleetExports } from './export/fleet-exports.ts'
 import { createFeeds } from './feed/feeds.ts'
-import { createFollowerAuth } from './feed/follower-auth.ts'
+import { createTokenAuth } from '../tokens/token-auth.ts'
 import { createFollowerStreams } from './feed/follower-streams.ts'
 import { createPresence } from './feed/presence.ts'
 import type { InstalledRanges } from './protection.ts'
@@ -22,6 +24,9 @@ export type FleetOptions = {
   ranges: InstalledRanges
   /** The shared list, for bouncers of workspaces that chose it. */
   exports: Exports
+  publicFeeds: PublicFeeds
+  /** The page about an address. */
+  pageUrl: string
   /** URLs of this service, whose addresses are never banned. */
   urls: string[]
   resolver: Pick<Resolver, 'query'> | undefined
@@ -37,10 +42,11 @@ export function createFleets({ urls, resolver, ...options }: FleetOptions) {
   const deps = { ...options, serviceAddresses }
   const recorder = createFleetRecorder(deps, clock)
   const feeds = createFeeds({ db, notifications, log })
-  const followers = createFollowerAuth(db, notifications)
+  const followers = createTokenAuth(db, notifications, 'readsFleet')
   const presence = createPresence({ db, log })
   const bouncers = createBouncers({ db, log })
   const sharedList = createSharedList(db, options.exports)
+  const fileExports = createFleetExports(deps)
   const streams = createFollowerStreams({ db, notifications, feeds, presence, log })
   return {
     ...deps,
@@ -51,6 +57,7 @@ export function createFleets({ urls, resolver, ...options }: FleetOptions) {
     streams,
     bouncers,
     sharedList,
+    fileExports,
     async close(): Promise<void> {
       for (const part of [streams, feeds, followers, serviceAddresses]) part.close()
       await recorder.close()

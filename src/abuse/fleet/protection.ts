@@ -1,5 +1,6 @@
 import { parseAddress } from '../../net/address.ts'
 import type { Db } from '../../store/database.ts'
+import { listWatchedCidrs } from '../watched-networks/store.ts'
 import { createPrefixTable } from '../ranges/prefix-table.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
 import { listAllowed, listMemberAddresses, listServerAddresses } from './store.ts'
@@ -22,6 +23,7 @@ export type Protection = {
 export type InstalledRanges = {
   isExempt(address: string): boolean
   isWellKnown(address: string): boolean
+  listProtected(): string[]
 }
 
 export type ProtectionDeps = { ranges: InstalledRanges; serviceAddresses: ServiceAddresses }
@@ -53,15 +55,30 @@ export async function loadProtection(
   }
 }
 
-/** A table of single addresses; texts that are no address are left out. */
-function tableOf(addresses: string[]) {
-  return createPrefixTable(
-    addresses.flatMap((text) => {
-      const parsed = parseAddress(text)
-      if (!parsed) return []
-      const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(text)?.[1]
-      if (mapped) return `${mapped}/32`
-      return `${parsed.address}/${parsed.family === 4 ? 32 : 128}`
-    }),
-  )
+/** Lists all networks that exports of a workspace must never contain: its own ones, too. */
+export async function listProtectedNetworks(
+  db: Db,
+  workspaceId: string,
+  { ranges, serviceAddresses }: ProtectionDeps,
+): Promise<string[]> {
+  const allowed = await listAllowed(db, workspaceId)
+  const members = await listMemberAddresses(db, workspaceId)
+  const servers = await listServerAddresses(db, workspaceId)
+  return [
+    ...allowed.map(({ network }) => network),
+    ...(await listWatchedCidrs(db, workspaceId)),
+    ...[...members, ...servers, ...serviceAddresses.list()].flatMap(networksOf),
+    ...ranges.listProtected(),
+  ]
+}
+
+const tableOf = (addresses: string[]) => createPrefixTable(addresses.flatMap(networksOf))
+
+/** A single address as a network; none for a text that is no address. */
+function networksOf(text: string): string[] {
+  const parsed = parseAddress(text)
+  if (!parsed) return []
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(text)?.[1]
+  if (mapped) return [`${mapped}/32`]
+  return [`${parsed.address}/${parsed.family === 4 ? 32 : 128}`]
 }

@@ -4,6 +4,9 @@ import { Done, responses, Success, Uuid } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { TAGS } from '../tags.ts'
 import { allowNetwork, removeAllowed } from './allowlist.ts'
+import { issueToken, revokeToken } from '../tokens/tokens.ts'
+import { listBouncerKeys } from '../tokens/store.ts'
+import { NewToken } from '../shapes.ts'
 import { banRoutes } from './bans/routes.ts'
 import { listBouncers } from './crowdsec/store.ts'
 import type { Fleets } from './fleet.ts'
@@ -12,6 +15,8 @@ import {
   AllowedNetwork,
   Allowlist,
   BouncerList,
+  IssuedKey,
+  KeyList,
   NewAllowedNetwork,
   ServerList,
   Settings,
@@ -29,6 +34,7 @@ export function fleetRoutes(app: App, fleets: Fleets): void {
   allowlistRoutes(app, fleets)
   serverRoute(app, fleets)
   bouncerRoute(app, fleets)
+  keyRoutes(app, fleets)
 }
 
 function settingsRoutes(app: App, { db }: Fleets): void {
@@ -160,5 +166,60 @@ function bouncerRoute(app: App, { db }: Fleets): void {
       success: true,
       data: await listBouncers(db, callerOf(request).workspaceId),
     }),
+  )
+}
+
+function keyRoutes(app: App, { db }: Fleets): void {
+  app.get(
+    `${FLEET_PATH}/keys`,
+    {
+      schema: {
+        operationId: 'listBouncerKeys',
+        summary: 'List the keys that read the fleet list, newest first',
+        tags: TAGS,
+        response: responses(KeyList),
+      },
+    },
+    async (request) => ({
+      success: true,
+      data: await listBouncerKeys(db, callerOf(request).workspaceId),
+    }),
+  )
+  app.post(
+    `${FLEET_PATH}/keys`,
+    {
+      schema: {
+        operationId: 'createBouncerKey',
+        summary: 'Create a key that reads the fleet list',
+        description: 'For servers, firewalls and CrowdSec bouncers. It cannot report.',
+        tags: TAGS,
+        body: Type.Optional(NewToken),
+        response: responses(Success(IssuedKey), 201),
+      },
+    },
+    async (request, reply) => {
+      const { workspaceId } = callerOf(request)
+      const { label = '' } = request.body ?? {}
+      const { token: key, ...row } = await issueToken(db, 'bouncer', { workspaceId, label })
+      return reply.code(201).send({ success: true, data: { ...row, key } })
+    },
+  )
+  app.delete(
+    `${FLEET_PATH}/keys/:id`,
+    {
+      schema: {
+        operationId: 'deleteBouncerKey',
+        summary: 'Revoke a key that reads the fleet list',
+        description: 'Streams with it end at once.',
+        tags: TAGS,
+        params,
+        response: responses(Done),
+      },
+    },
+    async (request) => {
+      const { workspaceId } = callerOf(request)
+      await revokeToken(db, 'bouncer', { workspaceId, id: request.params.id })
+      return { success: true }
+    },
   )
 }

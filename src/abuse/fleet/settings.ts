@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
+import { requireEnabled } from '../public-feeds/choose-feeds.ts'
 import { requireService } from '../services.ts'
 import { changeFleet } from './bans/bans.ts'
 import { countBans } from './bans/store.ts'
@@ -12,13 +13,19 @@ import { findFleet, saveFleetSettings } from './store.ts'
 export async function changeSettings(
   db: Kysely<DB>,
   workspaceId: string,
-  { rules, servesShared }: { rules?: FleetRule[] | null; servesShared?: boolean },
+  {
+    rules,
+    servesShared,
+    feeds,
+  }: { rules?: FleetRule[] | null; servesShared?: boolean; feeds?: string[] },
 ): Promise<void> {
   const named = rules && rules.map((rule) => ({ ...rule, services: rule.services.map(idOf) }))
+  if (feeds) await requireEnabled(db, feeds)
   await changeFleet(db, workspaceId, async (trx) => {
     await saveFleetSettings(trx, workspaceId, {
       ...(named !== undefined && { rules: named }),
       ...(servesShared !== undefined && { servesShared }),
+      ...(feeds !== undefined && { feeds: [...new Set(feeds)] }),
     })
     await notifyChange(trx, workspaceId, 'attacks')
   })
@@ -34,6 +41,7 @@ export async function readSettings(db: Kysely<DB>, workspaceId: string) {
     rules: fleet?.rules ?? [...DEFAULT_RULES],
     hasOwnRules: (fleet?.rules ?? null) !== null,
     servesShared: fleet?.servesShared ?? false,
+    feeds: fleet?.feeds ?? [],
     bans: active,
     maxBans: MAX_ACTIVE_BANS,
   }

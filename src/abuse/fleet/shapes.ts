@@ -9,6 +9,8 @@ import {
   Timestamp,
   Uuid,
 } from '../../http/schema.ts'
+import { FORMAT_NAMES } from '../export/formats.ts'
+import { FEED_IDS } from '../public-feeds/catalogue.ts'
 import { MAX_BAN_SECONDS, MAX_RULES } from './limits.ts'
 
 const IP = '8.8.4.4'
@@ -56,8 +58,9 @@ export const Settings = Type.Object({
   rules: Type.Array(Rule, { description: 'The first rule that names a service applies to it.' }),
   hasOwnRules: Type.Boolean({ description: '`false` for the default rules.' }),
   servesShared: Type.Boolean({
-    description: 'Whether CrowdSec bouncers also get the shared list.',
+    description: 'Whether CrowdSec bouncers and exports also get the shared list.',
   }),
+  feeds: Type.Array(Type.String(), { description: 'Ids of the public feeds in exports.' }),
   bans: Type.Integer(),
   maxBans: Type.Integer(),
 })
@@ -66,6 +69,12 @@ export const SettingsChange = Type.Object(
   {
     rules: Type.Optional(Nullable(Type.Array(Rule, { maxItems: MAX_RULES }))),
     servesShared: Type.Optional(Type.Boolean()),
+    feeds: Type.Optional(
+      Type.Array(Type.Enum(FEED_IDS), {
+        maxItems: FEED_IDS.length,
+        description: 'Ids of public feeds that an administrator has enabled.',
+      }),
+    ),
   },
   { description: 'Without rules, no report bans an address; null restores the default rules.' },
 )
@@ -196,11 +205,50 @@ export const BouncerList = Success(
   ),
 )
 
+// --- bouncer keys ---
+
+const keyFields = {
+  id: Uuid,
+  label: Type.String(),
+  lastFour: Type.String(),
+  createdAt: Timestamp,
+}
+
+export const IssuedKey = Type.Object(
+  { ...keyFields, key: Type.String({ description: 'Shown only once; only its hash is stored.' }) },
+  {
+    examples: [
+      {
+        id: '0190b6b2-7c3e-7d0a-9c1f-2b6f0a4c8e51',
+        label: 'web-1',
+        lastFour: 'x9Qz',
+        createdAt: MOMENT,
+        key: `bk_${'A1b2'.repeat(8)}`,
+      },
+    ],
+  },
+)
+
+export const KeyList = Success(
+  Type.Array(
+    Type.Object({
+      ...keyFields,
+      usedAt: Nullable(Timestamp),
+    }),
+  ),
+)
+
 // --- for servers ---
 
 export const FollowerHeaders = Type.Object({
+  'x-api-key': Type.Optional(
+    Type.String({ maxLength: MAX_LENGTH.header, description: 'A bouncer key of the workspace.' }),
+  ),
   'x-report-token': Type.Optional(
-    Type.String({ maxLength: MAX_LENGTH.header, description: 'A report token of the workspace.' }),
+    Type.String({
+      maxLength: MAX_LENGTH.header,
+      description: 'A report token that followed the list before bouncer keys existed.',
+    }),
   ),
   'last-event-id': Type.Optional(Type.String({ maxLength: 100 })),
 })
@@ -213,6 +261,35 @@ export const FollowerQuery = Type.Object({
     }),
   ),
 })
+
+export const FleetExportQuery = Type.Object({
+  format: Type.Optional(Type.Enum(FORMAT_NAMES, { default: 'plain' })),
+  feeds: Type.Optional(
+    Type.String({
+      maxLength: 500,
+      pattern: '^[a-z0-9,-]*$',
+      description:
+        'Ids of public feeds, separated by commas, instead of those in the settings; empty for none.',
+    }),
+  ),
+  shared: Type.Optional(
+    Type.Boolean({ description: 'Whether it contains the shared list, instead of the settings.' }),
+  ),
+})
+
+export const FleetExport = Success(
+  Type.Object({
+    count: Type.Integer(),
+    networks: Type.Array(
+      Type.Object({
+        network: Type.String({ description: 'An address or a network.' }),
+        sources: Type.Array(Type.String(), {
+          description: '`fleet`, `shared`, or the id of a public feed.',
+        }),
+      }),
+    ),
+  }),
+)
 
 export const Delta = Type.Object(
   {
@@ -245,6 +322,7 @@ export const FollowedList = Success(Delta)
 
 nameComponents({
   FleetRule: Rule,
+  NewBouncerKey: IssuedKey,
   FleetSettings: Settings,
   FleetSettingsChange: SettingsChange,
   FleetBan: Ban,

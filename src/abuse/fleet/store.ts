@@ -11,9 +11,11 @@ export type Fleet = {
   trimmed: number
   rules: FleetRule[] | null
   servesShared: boolean
+  /** Ids of the public feeds that its list contains. */
+  feeds: string[]
 }
 
-const FLEET = ['workspaceId', 'cursor', 'trimmed', 'rules', 'servesShared'] as const
+const FLEET = ['workspaceId', 'cursor', 'trimmed', 'rules', 'servesShared', 'feeds'] as const
 
 /**
  * Locks the fleet of a workspace until the transaction ends: changes are numbered in the order of
@@ -46,13 +48,18 @@ export async function findFleet(db: Db, workspaceId: string): Promise<Fleet | un
 export async function saveFleetSettings(
   db: Transaction<DB>,
   workspaceId: string,
-  { rules, servesShared }: { rules?: FleetRule[] | null; servesShared?: boolean },
+  {
+    rules,
+    servesShared,
+    feeds,
+  }: { rules?: FleetRule[] | null; servesShared?: boolean; feeds?: string[] },
 ): Promise<void> {
   await db
     .updateTable('fleet')
     .set({
       ...(rules !== undefined && { rules: rules === null ? null : JSON.stringify(rules) }),
       ...(servesShared !== undefined && { servesShared }),
+      ...(feeds !== undefined && { feeds }),
     })
     .where('workspaceId', '=', workspaceId)
     .execute()

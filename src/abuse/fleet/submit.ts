@@ -1,23 +1,29 @@
 import type { SubmissionResult, Submission } from '../intake/commit.ts'
 import type { Intake } from '../intake/intake.ts'
+import type { RelayQueue } from '../relays/relay-queue.ts'
 import type { FleetRecorder } from './bans/recorder.ts'
 
 /**
  * Submits reports to the shared list and, when they have a token, to the fleet list of its
  * workspace. The shared list is the same with and without a token.
- * @returns the result of the shared list; both lists are durable then
+ * Services that the workspace relays to get them later.
+ * @returns the result of the shared list; everything is durable then
  */
 export function submitWithFleet(
   intake: Intake,
   { recorder }: { recorder: FleetRecorder },
+  relays: Pick<RelayQueue, 'add'>,
 ): (submission: Submission) => Promise<SubmissionResult> {
   return async (submission) => {
     const receipt = await intake.submit(submission)
     const { token, outcomes } = receipt
     if (token === null || outcomes.length === 0) return receipt
-    const reports = submission.reports
-      .filter((_, index) => outcomes[index]?.ignored === false)
-      .map(({ subject, service, count }) => ({ address: subject.key, service, count }))
+    const accepted = submission.reports.filter((_, index) => outcomes[index]?.ignored === false)
+    const reports = accepted.map(({ subject, service, count }) => ({
+      address: subject.key,
+      service,
+      count,
+    }))
     const { workspaceId, ...named } = token
     await recorder.record({
       workspaceId,
@@ -25,6 +31,8 @@ export function submitWithFleet(
       server: submission.reporter.address,
       reports,
     })
+    const relayed = accepted.map(({ subject, ...report }) => ({ ...report, address: subject.ip }))
+    await relays.add(workspaceId, relayed)
     return receipt
   }
 }

@@ -25,20 +25,23 @@ export type Ranges = {
   isExempt(address: string): boolean
   /** Whether the address is a large resolver or similar, which only an administrator may list. */
   isWellKnown(address: string): boolean
+  /** The networks of both, none of which may be in a list. */
+  listProtected(): string[]
   close(): void
 }
 
 const CHANNEL = 'abuse.ranges'
 
 /** The shipped networks: large resolvers, root servers and the edges of content networks. */
-const WELL_KNOWN = readWellKnown()
+const WELL_KNOWN_NETWORKS = readWellKnown()
+const WELL_KNOWN = createPrefixTable(WELL_KNOWN_NETWORKS)
 
-function readWellKnown(): PrefixTable {
+function readWellKnown(): string[] {
   type File = { groups: { networks: string[] }[] }
   const { groups }: File = JSON.parse(
     readFileSync(join(ROOT, 'data', 'well-known-networks.json'), 'utf8'),
   )
-  return createPrefixTable(groups.flatMap(({ networks }) => networks))
+  return groups.flatMap(({ networks }) => networks)
 }
 
 /** Loads the ranges, and reloads them when an instance has changed them. */
@@ -55,25 +58,30 @@ export async function openRanges(
       .catch((err: unknown) => log.warn({ err }, 'could not reload the ranges'))
   }
   const stops = [notifications.on(CHANNEL, reload), notifications.onReconnect(reload)]
-  const is = (kind: RangeKind, address: string) => tables[kind].has(address)
+  const is = (kind: RangeKind, address: string) => tables.byKind[kind].has(address)
   return {
     is,
     isWellKnown: (address) => WELL_KNOWN.has(address),
     isExempt: (address) => is('whitelist', address) || is('canary', address),
+    listProtected: () => [...tables.exempt, ...WELL_KNOWN_NETWORKS],
     close: () => stops.forEach((stop) => stop()),
   }
 }
 
-async function readTables(db: Kysely<DB>): Promise<Record<RangeKind, PrefixTable>> {
+type Tables = { byKind: Record<RangeKind, PrefixTable>; exempt: string[] }
+
+async function readTables(db: Kysely<DB>): Promise<Tables> {
   const rows = await listCidrs(db)
   const tableOf = (kind: RangeKind) =>
     createPrefixTable(rows.filter((r) => r.kind === kind).map((r) => r.cidr))
-  return {
+  const byKind = {
     whitelist: tableOf('whitelist'),
     canary: tableOf('canary'),
     shared: tableOf('shared'),
     sensor: tableOf('sensor'),
   }
+  const isExempt = ({ kind }: { kind: RangeKind }) => kind === 'whitelist' || kind === 'canary'
+  return { byKind, exempt: rows.filter(isExempt).map(({ cidr }) => cidr) }
 }
 
 /**

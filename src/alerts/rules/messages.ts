@@ -4,6 +4,7 @@ import { WEEKDAYS, type EscalationStep, type RuleQuietHours, type RuleSettings }
 /** Names of kinds by their first word. */
 const MODULE_NAMES: Record<string, string> = {
   blacklist: 'blocklist',
+  feed: 'public feed',
   dns: 'DNS',
   dmarc: 'DMARC',
 }

@@ -86,6 +86,11 @@ export const ACCOUNT_LIMITS = {
     rate: { requests: 600, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 10,
   },
+  overviews: {
+    noun: 'overviews',
+    rate: { requests: 600, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 5,
+  },
   'change streams': { noun: 'change streams', maxConcurrent: 20 },
   'webhook streams': { noun: 'webhook streams', maxConcurrent: 20 },
   'migration streams': { noun: 'migration streams', maxConcurrent: 20 },

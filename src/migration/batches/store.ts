@@ -255,7 +255,7 @@ export async function listProblems(db: Db, batchId: string): Promise<ProblemGrou
     .execute() as Promise<ProblemGroup[]>
 }
 
-/** Ends a batch: what is in sync is done, and all passwords are deleted. */
+/** Ends a batch with its cut-over: what is in sync is done, and all passwords are deleted. */
 export async function finishBatch(db: Transaction<DB>, id: string): Promise<void> {
   await db
     .updateTable('migrationBatch')
@@ -280,6 +280,12 @@ export async function finishBatch(db: Transaction<DB>, id: string): Promise<void
     .set({ status: 'failed', completedAt: sql<Date>`now()` })
     .where('batchId', '=', id)
     .where('status', '=', 'paused')
+    .execute()
+  await db
+    .updateTable('migrationCutover')
+    .set({ endedAt: sql<Date>`now()`, outcome: 'cancelled' })
+    .where('batchId', '=', id)
+    .where('endedAt', 'is', null)
     .execute()
 }
 

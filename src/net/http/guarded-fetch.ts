@@ -9,8 +9,8 @@ import { checkTarget, openSocket } from '../guard.ts'
 import { secure } from './get-small.ts'
 
 const MAX_HEADER_BYTES = 16 * 1024
-/** Bytes of a response. Metadata and keys of a provider have a tenth of that. */
-const MAX_BODY_BYTES = 256 * 1024
+/** Bytes of a response, by default. Metadata and keys of a provider have a tenth of that. */
+const DEFAULT_MAX_BYTES = 256 * 1024
 
 /** The part of `fetch` that libraries use which accept one of ours. */
 export type GuardedFetch = (url: string, init: FetchInit) => Promise<Response>
@@ -28,8 +28,13 @@ type GuardDeps = { resolver: Resolver; allowPrivate: PrivateTargets }
  * Creates a `fetch` that connects only to allowed addresses, with a certificate that is valid for
  * the host, and follows no redirects.
  * @param timeoutMs bounds every request
+ * @param maxBytes bounds the body of every response
  */
-export function createGuardedFetch(deps: GuardDeps, timeoutMs: number): GuardedFetch {
+export function createGuardedFetch(
+  deps: GuardDeps,
+  timeoutMs: number,
+  maxBytes = DEFAULT_MAX_BYTES,
+): GuardedFetch {
   return async (address, init) => {
     const url = new URL(address)
     const limit = AbortSignal.timeout(timeoutMs)
@@ -41,7 +46,7 @@ export function createGuardedFetch(deps: GuardDeps, timeoutMs: number): GuardedF
     socket.on('error', () => {})
     try {
       const connection = isSecure ? await secure(socket, target, signal) : socket
-      return await exchange(url, init, connection, signal)
+      return await exchange(url, init, connection, { signal, maxBytes })
     } catch (cause) {
       if (cause instanceof Fault) throw cause
       const [code, what] = signal.aborted
@@ -58,7 +63,7 @@ async function exchange(
   url: URL,
   { method = 'GET', headers = {}, body }: FetchInit,
   connection: Awaited<ReturnType<typeof openSocket>>,
-  signal: AbortSignal,
+  { signal, maxBytes }: { signal: AbortSignal; maxBytes: number },
 ): Promise<Response> {
   const text = body instanceof URLSearchParams || typeof body === 'string' ? String(body) : ''
   const sent = request({
@@ -77,23 +82,27 @@ async function exchange(
   })
   sent.on('error', () => {}).end(text)
   const [response] = (await once(sent, 'response', { signal })) as [IncomingMessage]
-  const bytes = await readBody(response, url.hostname)
+  const bytes = await readBody(response, url.hostname, maxBytes)
   const status = response.statusCode ?? 0
   // A response of these states must not have a body (Fetch standard, “null body status”).
   const isEmpty = status === 204 || status === 205 || status === 304
   return new Response(isEmpty ? null : bytes, { status, headers: headersOf(response.headers) })
 }
 
-async function readBody(response: IncomingMessage, host: string): Promise<Buffer<ArrayBuffer>> {
+async function readBody(
+  response: IncomingMessage,
+  host: string,
+  maxBytes: number,
+): Promise<Buffer<ArrayBuffer>> {
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     chunks.push(chunk)
     length += chunk.length
-    if (length > MAX_BODY_BYTES)
+    if (length > maxBytes)
       throw new Fault(
         'upstream_rejected',
-        `The response of ${host} is larger than ${MAX_BODY_BYTES} bytes.`,
+        `The response of ${host} is larger than ${maxBytes} bytes.`,
       )
   }
   return Buffer.concat(chunks)

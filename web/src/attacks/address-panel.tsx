@@ -4,7 +4,9 @@ import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Facts } from '../ui/lists/facts.tsx'
 import { HourAgo } from '../ui/text/hour-ago.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Stack } from '../ui/layout/page.tsx'
+import { Section, Stack } from '../ui/layout/page.tsx'
+import { List, ListItem } from '../ui/lists/list.tsx'
+import { DateText } from '../ui/text/date-text.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
 import { addressQuery, type AddressFacts } from './api.ts'
@@ -32,8 +34,28 @@ export function AddressPanel({ ip, children }: AddressPanelProps) {
         </Notice>
       </div>
       {(data.totalReports > 0 || data.peers.length > 0) && <ReportFacts {...data} />}
+      {data.publicFeeds.length > 0 && <FeedListings listings={data.publicFeeds} />}
       {children?.(data)}
     </Stack>
+  )
+}
+
+/** The public feeds with this address, which do not affect the verdict. */
+function FeedListings({ listings }: { listings: AddressFacts['publicFeeds'] }) {
+  return (
+    <Section title={messages.feeds}>
+      <List>
+        {listings.map(({ id, name, label, network, since, removalUrl }) => (
+          <ListItem
+            key={id}
+            title={name}
+            action={removalUrl && <a href={removalUrl}>{messages.feedRemoval}</a>}
+          >
+            {messages.feedSince(label, network)} <DateText at={since} />
+          </ListItem>
+        ))}
+      </List>
+    </Section>
   )
 }
 

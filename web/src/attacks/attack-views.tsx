@@ -14,6 +14,9 @@ export function AttackViews() {
       <SubNavigationLink to="/attacks/servers">{views.servers}</SubNavigationLink>
       <SubNavigationLink to="/attacks/fleet">{views.fleet}</SubNavigationLink>
       <SubNavigationLink to="/attacks/list">{views.list}</SubNavigationLink>
+      <SubNavigationLink to="/attacks/feeds">{views.feeds}</SubNavigationLink>
+      <SubNavigationLink to="/attacks/relays">{views.relays}</SubNavigationLink>
+      <SubNavigationLink to="/attacks/networks">{views.networks}</SubNavigationLink>
       {account?.admin && (
         <>
           <SubNavigationLink to="/attacks/federation">{views.federation}</SubNavigationLink>

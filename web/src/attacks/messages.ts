@@ -6,6 +6,9 @@ export const views = {
   servers: 'Your servers',
   fleet: 'Fleet list',
   list: 'Blocklist',
+  feeds: 'Public feeds',
+  relays: 'Relays',
+  networks: 'Your networks',
   federation: 'Federation',
   administration: 'Administration',
 } as const
@@ -64,6 +67,9 @@ export const address = {
   evidenceColumns: ['Service', 'Events', 'Time', 'Source'],
   source: 'Source',
   port: (port: number) => `port ${port}`,
+  feeds: 'Public feeds with this address',
+  feedSince: (label: string, network: string) => `${label}, ${network}, since`,
+  feedRemoval: 'Removal',
   events: (count: number) => counted(count, 'event'),
 } as const
 
@@ -283,7 +289,7 @@ export const servers = {
   installCommand: 'the install command',
   command: 'the command',
   createdText:
-    'The report token in it is shown only once. Run the command again after you add a fail2ban jail.',
+    'The secrets in it are shown only once. Run the command again after you add a fail2ban jail.',
   review: 'Review the script first',
   reviewSteps: 'the commands',
   manual: 'Report without fail2ban',
@@ -297,7 +303,8 @@ export const servers = {
   revokeTitle: (name: string) => `Revoke the token of “${name}”?`,
   filter: 'Filter by name',
   revokeSeveral: (count: number) => `Revoke ${counted(count, 'token')}?`,
-  revokeText: 'Further reports from this server count as anonymous. Its statistics are deleted.',
+  revokeText:
+    'Further reports from this server count as anonymous. Its statistics are deleted. It blocks on until its bouncer key is revoked.',
   empty: 'No servers yet',
   emptyText:
     'Create an install command above. Reports without a token count the same, but don’t appear here:',

@@ -53,6 +53,7 @@ function followRoute(app: App, federation: Federation): void {
     `${PATH}/follow`,
     {
       config: { limit: 'follow requests' },
+      compress: false,
       schema: {
         operationId: 'followInstallation',
         summary: 'Ask this installation to exchange evidence',
@@ -75,6 +76,8 @@ function evidenceRoute(app: App, federation: Federation): void {
     `${PATH}/evidence`,
     {
       config: { limit: 'federation requests' },
+      // The digest that is signed is that of the bytes which are sent.
+      compress: false,
       schema: {
         operationId: 'readFederationEvidence',
         summary: 'Read evidence as a peer, from a position',

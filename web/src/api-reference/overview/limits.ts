@@ -118,6 +118,7 @@ export const ACCOUNT_LIMITS: Limit[] = [
     atOnce: 10,
     operations: ['verifyDmarcDomain', 'fetchDmarcMailbox', 'checkMonitoringHost'],
   },
+  { name: 'overviews', requests: 600, per: 'an hour', atOnce: 5, operations: ['getOverview'] },
   { name: 'change streams', atOnce: 20, operations: ['followChanges'] },
   { name: 'webhook streams', atOnce: 20, operations: ['followWebhookEndpoint'] },
   { name: 'migration streams', atOnce: 20, operations: ['followMigration'] },

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import { LRUCache } from 'lru-cache'
+import type { DB } from '../../../store/tables.ts'
+import type { Exports } from '../../export/exports.ts'
+import type { FormatName } from '../../export/formats.ts'
+import { pack, type Packed } from '../../export/pack.ts'
+import { combineSets, type NamedSet } from '../../networks/combine.ts'
+import { parseNetwork } from '../../networks/network.ts'
+import type { PublicFeeds } from '../../public-feeds/public-feeds.ts'
+import { listProtectedNetworks, type ProtectionDeps } from '../protection.ts'
+import { findFleet } from '../store.ts'
+import { createOwnSets, type OwnSets } from './own-sets.ts'
+import { renderExport } from './render.ts'
+
+export type FleetExportDeps = ProtectionDeps & {
+  db: Kysely<DB>
+  exports: Exports
+  publicFeeds: PublicFeeds
+  pageUrl: string
+}
+
+export type FleetExportRequest = {
+  workspaceId: string
+  format: FormatName
+  /** Null for those in the settings of the fleet. */
+  feeds: readonly string[] | null
+  shared: boolean | null
+}
+
+/** Creates files with the fleet list of a workspace, and the lists that it chose. */
+export type FleetExports = {
+  file(request: FleetExportRequest): Promise<Packed>
+  sets: OwnSets
+}
+
+/** Files in memory; each has up to some megabytes. */
+const MAX_FILES = 32
+
+export function createFleetExports(deps: FleetExportDeps): FleetExports {
+  const files = new LRUCache<string, Promise<Packed>>({ max: MAX_FILES })
+  const sets = createOwnSets(deps)
+  return {
+    sets,
+    async file(request) {
+      const content = await gatherContent(deps, request)
+      const key = `${request.workspaceId} ${request.format} ${content.fingerprint}`
+      const known = files.get(key)
+      if (known) return known
+      const making = makeFile(deps, request, content, sets)
+      files.set(key, making)
+      making.catch(() => files.delete(key))
+      return making
+    },
+  }
+}
+
+type Content = {
+  feeds: ReturnType<PublicFeeds['listInUse']>
+  shared: boolean
+  version: number
+  protectedNetworks: string[]
+  /** Differs whenever a part of the file may differ. */
+  fingerprint: string
+}
+
+async function gatherContent(
+  deps: FleetExportDeps,
+  { workspaceId, ...wanted }: FleetExportRequest,
+): Promise<Content> {
+  const fleet = await findFleet(deps.db, workspaceId)
+  const ids = wanted.feeds ?? fleet?.feeds ?? []
+  const feeds = deps.publicFeeds.listInUse().filter(({ feed }) => ids.includes(feed.id))
+  const shared = wanted.shared ?? fleet?.servesShared ?? false
+  const { version } = deps.exports.current()
+  const protectedNetworks = await listProtectedNetworks(deps.db, workspaceId, deps)
+  const parts = {
+    cursor: fleet?.cursor ?? 0,
+    shared: shared && version,
+    feeds: feeds.map((feed) => `${feed.feed.id} ${feed.version}`),
+    protectedNetworks,
+  }
+  const fingerprint = createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
+  return { feeds, shared, version, protectedNetworks, fingerprint }
+}
+
+async function makeFile(
+  { exports, pageUrl }: FleetExportDeps,
+  { workspaceId, format }: FleetExportRequest,
+  { feeds, shared, protectedNetworks }: Content,
+  ownSets: OwnSets,
+): Promise<Packed> {
+  const sets: NamedSet[] = [
+    { name: 'fleet', set: await ownSets.fleet(workspaceId) },
+    ...(shared ? [{ name: 'shared', set: await ownSets.shared() }] : []),
+    ...feeds.map(({ feed, set }) => ({ name: feed.id, set })),
+  ]
+  const excluded = protectedNetworks.map(parseNetwork).filter((network) => network !== null)
+  const networks = await combineSets(sets, excluded)
+  // Only times of the content: the file is the same in every instance.
+  const times = [exports.current().createdAt, ...feeds.map(({ changedAt }) => changedAt)]
+  const generatedAt = new Date(Math.max(...times.map((time) => time.getTime())))
+  return pack(renderExport(format, networks, { generatedAt, pageUrl }))
+}

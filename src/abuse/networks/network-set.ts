@@ -1,0 +1,114 @@
+import { type Network, sizeOf, WIDTH } from './network.ts'
+
+/**
+ * Networks of one family, sorted, none inside another. Typed arrays, because a feed can have
+ * 250,000 of them: ten or fourteen bytes each.
+ */
+export type Networks = {
+  family: 4 | 6
+  starts: BigUint64Array
+  bits: Uint8Array
+  /** Seconds since 1970: when each one was first seen. */
+  since: Uint32Array
+}
+
+export type NetworkSet = { 4: Networks; 6: Networks }
+
+export type SeenNetwork = Network & { since: number }
+
+/** Creates a set; networks inside others are left out. */
+export function createNetworkSet(networks: readonly SeenNetwork[]): NetworkSet {
+  return { 4: pack(networks, 4), 6: pack(networks, 6) }
+}
+
+function pack(all: readonly SeenNetwork[], family: 4 | 6): Networks {
+  const sorted = all.filter((network) => network.family === family).toSorted(byStart)
+  const kept: SeenNetwork[] = []
+  for (const network of sorted) {
+    const last = kept.at(-1)
+    if (!last || network.start >= last.start + sizeOf(last)) kept.push(network)
+  }
+  return {
+    family,
+    starts: BigUint64Array.from(kept, ({ start }) => start),
+    bits: Uint8Array.from(kept, ({ bits }) => bits),
+    since: Uint32Array.from(kept, ({ since }) => since),
+  }
+}
+
+const byStart = (a: Network, b: Network) =>
+  a.start < b.start ? -1 : a.start > b.start ? 1 : a.bits - b.bits
+
+export const EMPTY_SET: NetworkSet = createNetworkSet([])
+
+export function countNetworks(set: NetworkSet): number {
+  return set[4].starts.length + set[6].starts.length
+}
+
+/** The number of IPv4 addresses in a set. */
+export function countIPv4Addresses({ 4: networks }: NetworkSet): number {
+  return networks.bits.reduce((sum, bits) => sum + 2 ** (32 - bits), 0)
+}
+
+export function networkAt({ family, starts, bits, since }: Networks, index: number): SeenNetwork {
+  return { family, start: starts[index] ?? 0n, bits: bits[index] ?? 0, since: since[index] ?? 0 }
+}
+
+export function endAt({ family, starts, bits }: Networks, index: number): bigint {
+  return (starts[index] ?? 0n) + (1n << BigInt(WIDTH[family] - (bits[index] ?? 0)))
+}
+
+/** The index of the first network that ends after this number. */
+export function firstEndingAfter(networks: Networks, start: bigint): number {
+  let [low, high] = [0, networks.starts.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (endAt(networks, middle) > start) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/** Finds a network of the set that contains this one, or is in it. */
+export function findOverlapping(set: NetworkSet, network: Network): SeenNetwork | undefined {
+  const networks = set[network.family]
+  const index = firstEndingAfter(networks, network.start)
+  const start = networks.starts[index]
+  if (start === undefined || start >= network.start + sizeOf(network)) return undefined
+  return networkAt(networks, index)
+}
+
+/** Lists the networks of a set that overlap this one. */
+export function listOverlapping(set: NetworkSet, network: Network, limit: number): SeenNetwork[] {
+  const networks = set[network.family]
+  const end = network.start + sizeOf(network)
+  const found: SeenNetwork[] = []
+  for (let at = firstEndingAfter(networks, network.start); found.length < limit; at += 1) {
+    const start = networks.starts[at]
+    if (start === undefined || start >= end) break
+    found.push(networkAt(networks, at))
+  }
+  return found
+}
+
+export function* networksOf(set: NetworkSet): Generator<SeenNetwork> {
+  for (const networks of [set[4], set[6]])
+    for (let at = 0; at < networks.starts.length; at += 1) yield networkAt(networks, at)
+}
+
+/** Counts the networks of a set that overlap any network of the other one. */
+export function countOverlap(set: NetworkSet, other: NetworkSet): number {
+  let count = 0
+  for (const family of [4, 6] as const) {
+    const [ours, theirs] = [set[family], other[family]]
+    let at = 0
+    for (let index = 0; index < ours.starts.length; index += 1) {
+      const start = ours.starts[index] ?? 0n
+      while (at < theirs.starts.length && endAt(theirs, at) <= start) at += 1
+      const next = theirs.starts[at]
+      if (next === undefined) break
+      if (next < endAt(ours, index)) count += 1
+    }
+  }
+  return count
+}

@@ -1,0 +1,231 @@
+import { sql, type Transaction } from 'kysely'
+import type { Db } from '../../store/database.ts'
+import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
+import type { DB } from '../../store/tables.ts'
+
+/** Why the latest version of a feed is not used. */
+export type FeedProblem = 'shrunk' | 'grown' | 'malformed' | 'unreachable' | 'outdated'
+
+/** Validators of a file for conditional requests (RFC 9110, section 8.8). */
+export type Validators = Record<string, { etag?: string; lastModified?: string }>
+
+/** A feed without its networks. */
+export type FeedRow = {
+  id: string
+  enabled: boolean
+  networkCount: number
+  skippedCount: number
+  changedAt: Date | null
+  confirmedAt: Date | null
+  checkedAt: Date | null
+  dueAt: Date
+  problem: FeedProblem | null
+  problemText: string
+  problemAt: Date | null
+  heldCount: number | null
+  failures: number
+}
+
+const FEED = [
+  'id',
+  'enabled',
+  'networkCount',
+  'skippedCount',
+  'changedAt',
+  'confirmedAt',
+  'checkedAt',
+  'dueAt',
+  'problem',
+  'problemText',
+  'problemAt',
+  'heldCount',
+  'failures',
+] as const
+
+export async function listFeeds(db: Db): Promise<FeedRow[]> {
+  return (await db.selectFrom('publicFeed').select(FEED).orderBy('id').execute()) as FeedRow[]
+}
+
+export type ClaimedFeed = FeedRow & {
+  hash: Buffer | null
+  networks: Buffer | null
+  validators: Validators
+  heldHash: Buffer | null
+}
+
+/** Claims the feed that has been due longest; undefined when none is due. */
+export async function claimDueFeed(
+  db: Db,
+  { now, leaseUntil }: { now: Date; leaseUntil: Date },
+): Promise<ClaimedFeed | undefined> {
+  const due = db
+    .selectFrom('publicFeed')
+    .select('id')
+    .where('enabled', '=', true)
+    .where('dueAt', '<=', now)
+    .where(sql<boolean>`coalesce(claimed_until, '-infinity') < ${now}`)
+    .orderBy('dueAt')
+    .limit(1)
+    .forUpdate()
+    .skipLocked()
+  const row = await db
+    .updateTable('publicFeed')
+    .set({ claimedUntil: leaseUntil })
+    .where('id', 'in', due)
+    .returning([...FEED, 'hash', 'networks', 'validators', 'heldHash'])
+    .executeTakeFirst()
+  return row as ClaimedFeed | undefined
+}
+
+/** A version of a feed, encoded. */
+export type FeedVersion = {
+  networks: Buffer
+  networkCount: number
+  skippedCount: number
+  hash: Buffer
+}
+
+type Problem = { problem: FeedProblem | null; problemText: string; problemAt: Date | null }
+
+const NOT_HELD = {
+  heldNetworks: null,
+  heldCount: null,
+  heldSkippedCount: null,
+  heldHash: null,
+} as const
+
+const NO_PROBLEM = { problem: null, problemText: '', problemAt: null } as const
+
+export async function saveVersion(
+  db: Transaction<DB>,
+  id: string,
+  version: FeedVersion & { validators: Validators; at: Date; dueAt: Date },
+): Promise<void> {
+  const { at, validators, ...saved } = version
+  const times = { changedAt: at, confirmedAt: at, checkedAt: at }
+  await update(db, id, {
+    ...saved,
+    ...times,
+    ...NOT_HELD,
+    ...NO_PROBLEM,
+    validators: JSON.stringify(validators),
+  })
+}
+
+/** Saves that the version in use is still the latest one. */
+export async function saveConfirmed(
+  db: Transaction<DB>,
+  id: string,
+  { at, dueAt, ...problem }: { at: Date; dueAt: Date } & Problem,
+): Promise<void> {
+  await update(db, id, { confirmedAt: at, checkedAt: at, dueAt, ...problem, ...NOT_HELD })
+}
+
+/** Saves that the latest version is not used; an administrator may accept it if it is `held`. */
+export async function saveRejected(
+  db: Transaction<DB>,
+  id: string,
+  { at, dueAt, held, ...problem }: { at: Date; dueAt: Date; held: FeedVersion | null } & Problem,
+): Promise<void> {
+  const kept = held && {
+    heldNetworks: held.networks,
+    heldCount: held.networkCount,
+    heldSkippedCount: held.skippedCount,
+    heldHash: held.hash,
+  }
+  await update(db, id, { checkedAt: at, dueAt, ...problem, ...(kept ?? NOT_HELD) })
+}
+
+async function update(db: Transaction<DB>, id: string, values: object): Promise<void> {
+  await db
+    .updateTable('publicFeed')
+    .set({ claimedUntil: null, failures: 0, ...values })
+    .where('id', '=', id)
+    .execute()
+}
+
+export async function saveFailure(
+  db: Transaction<DB>,
+  id: string,
+  { at, dueAt, failures, ...problem }: { at: Date; dueAt: Date; failures: number } & Problem,
+): Promise<void> {
+  await update(db, id, { checkedAt: at, dueAt, failures, ...problem })
+}
+
+/** Puts the version that is held back in use; undefined when there is none. */
+export async function acceptHeld(
+  db: Transaction<DB>,
+  id: string,
+  at: Date,
+): Promise<{ id: string } | undefined> {
+  const { rows } = await sql<{ id: string }>`
+    update public_feed set
+      networks = held_networks, network_count = held_count, skipped_count = held_skipped_count, hash = held_hash,
+      held_networks = null, held_count = null, held_skipped_count = null, held_hash = null,
+      problem = null, problem_text = '', problem_at = null, changed_at = ${at}, validators = '{}'
+    where id = ${id} and enabled and held_networks is not null
+    returning id`.execute(db)
+  return rows[0]
+}
+
+/** Enables a feed, which is then downloaded, or disables it and deletes its networks. */
+export async function setEnabled(
+  db: Transaction<DB>,
+  id: string,
+  enabled: boolean,
+  now: Date,
+): Promise<void> {
+  const nothing = {
+    networks: null,
+    networkCount: 0,
+    skippedCount: 0,
+    hash: null,
+    changedAt: null,
+    confirmedAt: null,
+    validators: '{}',
+    ...NOT_HELD,
+    ...NO_PROBLEM,
+  }
+  await db
+    .insertInto('publicFeed')
+    .values({ id, enabled, dueAt: now })
+    .onConflict((conflict) =>
+      conflict
+        .column('id')
+        .doUpdateSet({ enabled, failures: 0, ...(enabled ? {} : nothing) })
+        .where('publicFeed.enabled', '<>', enabled),
+    )
+    .execute()
+}
+
+/** The networks of the enabled feeds whose version is not one of these, and all enabled versions. */
+export async function listVersions(db: Db) {
+  return db
+    .selectFrom('publicFeed')
+    .select(['id', 'hash', 'changedAt'])
+    .where('enabled', '=', true)
+    .where('networks', 'is not', null)
+    .execute()
+}
+
+export async function findNetworks(db: Db, id: string): Promise<Buffer | null> {
+  const row = await db
+    .selectFrom('publicFeed')
+    .select('networks')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row?.networks ?? null
+}
+
+/** Lists the workspaces that are alerted: those that chose a feed, and those of administrators. */
+export async function listAlertedWorkspaces(db: Db, feedId: string): Promise<string[]> {
+  const { rows } = await sql<{ workspaceId: string }>`
+    select workspace_id from fleet
+    where ${feedId} = any(feeds) and not ${isInDeletedWorkspace('fleet.workspace_id')}
+    union
+    select m.workspace_id from membership m join account a on a.id = m.account_id
+    where a.admin and m.role = 'owner' and not ${isInDeletedWorkspace('m.workspace_id')}`.execute(
+    db,
+  )
+  return rows.map(({ workspaceId }) => workspaceId)
+}

@@ -1,0 +1,80 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDatabase } from '../../src/store/database.ts'
+import { startChromium } from '../servers/chromium.ts'
+import { startRelayServices, type RelayServices } from '../servers/relay-services.ts'
+import { startTestService, type TestService } from '../service.ts'
+import { faultsAtAllWidths, signedIn, tabTo, type Visit } from './browsing.ts'
+
+let browser: Browser
+let services: RelayServices
+let portreeve: TestService
+let alice: Visit
+
+beforeAll(async () => {
+  services = await startRelayServices()
+  portreeve = await startTestService({}, undefined, { providerOrigins: services.origins })
+  browser = await startChromium()
+  alice = await signedIn(browser, portreeve, 'Alice')
+})
+afterAll(async () => {
+  await browser?.close()
+  await portreeve?.stop()
+  await services?.stop()
+})
+
+describe('relays', () => {
+  it('are set up with a key, and tested', async () => {
+    const { page } = alice
+    await page.goto('/attacks/relays')
+    const card = page.getByRole('region', { name: 'AbuseIPDB' })
+    await card.getByText('Relay reports', { exact: true }).first().click()
+    await card.getByLabel('API key (v2)').fill('a1b2c3d4e5f6a7b8')
+    await card.getByRole('button', { name: 'Relay reports' }).click()
+    await card.getByText('ends in a7b8').waitFor()
+    await card.getByRole('button', { name: 'Test key' }).click()
+    await card.getByText('AbuseIPDB accepts the key.').waitFor()
+    expect(services.requests[0]?.headers['key']).toBe('a1b2c3d4e5f6a7b8')
+    expect(await faultsAtAllWidths(page)).toEqual([])
+  })
+})
+
+describe('watched networks', () => {
+  it('are added with the keyboard alone', async () => {
+    const { page } = alice
+    await page.goto('/attacks/networks')
+    await page.getByText('No networks yet').waitFor()
+    await tabTo(page, 'Address or network')
+    await page.keyboard.type('45.9.0.0/24')
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: '45.9.0.0/24' }).waitFor()
+    await page.getByText('Not listed').waitFor()
+    expect(await faultsAtAllWidths(page)).toEqual([])
+  })
+
+  it('show what is listed, with an appeal', async () => {
+    const { page } = alice
+    const { pool, close } = openDatabase(portreeve.databaseUrl)
+    await pool.query(
+      `insert into abuse_address (address, state, score, confidence, services, networks, evidence, total_reports, revision, first_reported_at, last_reported_at)
+       values ('45.9.0.7', 'listed', 80, 'medium', '{ssh}', 2, '[]', 2, 1, now(), now())`,
+    )
+    await pool.query(
+      `insert into watched_finding (network_id, list, entry) select id, 'shared', '45.9.0.7/32' from watched_network`,
+    )
+    await close()
+    await page.getByRole('link', { name: '45.9.0.0/24' }).click()
+    await page.getByText('Appeal the listing of 45.9.0.7').click()
+    await page.getByRole('textbox').last().fill('The server was cleaned up.')
+    expect(await faultsAtAllWidths(page)).toEqual([])
+    await page
+      .getByRole('button', { name: /appeal/i })
+      .last()
+      .click()
+    await page
+      .getByText(/appeal/i)
+      .last()
+      .waitFor()
+    expect(alice.complaints).toEqual([])
+  })
+})
