@@ -70,7 +70,7 @@ export async function signRequest(
 ): Promise<Record<string, string>> {
   const fields = [...REQUEST_FIELDS, ...Object.keys(request.headers)]
   const { headers } = await httpbis.signMessage({ ...configOf(key, now), fields }, request)
-  return headers as Record<string, string>
+  return headers
 }
 
 /**
@@ -86,7 +86,7 @@ export async function signResponse(
   const message = { status, headers: { 'content-digest': digestOf(body) } }
   const config = { ...configOf(key, now), fields: RESPONSE_FIELDS }
   const { headers } = await httpbis.signMessage(config, message, request)
-  return headers as Record<string, string>
+  return headers
 }
 
 /**

@@ -33,9 +33,9 @@ export async function startScriptedPeer() {
   let script: Script = {}
   const seen: string[] = []
   const server = createServer((request, response) => {
-    void answer(request).then(({ status, headers, body }) => {
+    const send = ({ status, headers, body }: Awaited<ReturnType<typeof answer>>) =>
       response.writeHead(status, { ...headers, 'content-type': 'application/json' }).end(body)
-    })
+    void answer(request).then(send)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://localhost:${(server.address() as AddressInfo).port}`

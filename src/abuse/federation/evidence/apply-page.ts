@@ -4,12 +4,13 @@ import { DAY_MS } from '../../../time.ts'
 import { insertRefutations } from '../../reputation/store.ts'
 import { peerNetwork } from '../../scoring/peer-evidence.ts'
 import { findService } from '../../services.ts'
+import { lockAddresses } from '../../store.ts'
 import { readSubject } from '../../subject.ts'
 import { CONTACT_LEASE_MS, KEEP_MS, MAX_FUTURE_MS, MAX_ITEMS_PER_DAY } from '../limits.ts'
 import { statusOf, type Refusal } from '../peers/status.ts'
 import { lockPeer, updatePeer, type PeerRow } from '../peers/store.ts'
 import type { EvidenceItem, EvidencePage } from '../protocol/shapes.ts'
-import { insertEvidence, markWithdrawn, type PeerEvidence } from './store.ts'
+import { insertEvidence, listAddressesOf, markWithdrawn, type PeerEvidence } from './store.ts'
 import { updateAddresses, type ScoringDeps } from './update-addresses.ts'
 
 export type ApplyDeps = ScoringDeps & { db: Kysely<DB> }
@@ -41,6 +42,9 @@ export async function applyPage(
     const { evidence, ignored } = await selectEvidence(trx, peer, page.items, deps, now)
     const withdrawals = page.items.flatMap((item) => (item.kind === 'withdrawal' ? item.id : []))
     const at = new Date(now)
+    // An appeal locks the address before its evidence, too.
+    const known = await listAddressesOf(trx, peerId, withdrawals)
+    await lockAddresses(trx, [...known, ...evidence.map(({ address }) => address)])
     const added = await insertEvidence(trx, peerId, evidence, at)
     const withdrawn = await markWithdrawn(trx, peerId, withdrawals, at)
     await updateAddresses(trx, peerId, [...added, ...withdrawn], deps, now)

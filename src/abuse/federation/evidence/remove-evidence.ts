@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { DB } from '../../../store/tables.ts'
-import { deleteUnreported } from '../../store.ts'
+import { deleteUnreported, lockAddresses } from '../../store.ts'
 import { deleteEvidence, listReportedAddresses } from './store.ts'
 import { updateAddresses, type ScoringDeps } from './update-addresses.ts'
 
@@ -17,10 +17,11 @@ export async function removeEvidence(
   now: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  while (!signal?.aborted) {
+  for (;;) {
     const addresses = await listReportedAddresses(deps.db, peerId, ADDRESSES_PER_GROUP)
-    if (addresses.length === 0) return
+    if (addresses.length === 0 || signal?.aborted) return
     await deps.db.transaction().execute(async (trx) => {
+      await lockAddresses(trx, addresses)
       await deleteEvidence(trx, peerId, addresses)
       await updateAddresses(trx, peerId, addresses, deps, now)
       await deleteUnreported(trx, addresses)

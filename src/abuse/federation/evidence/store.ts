@@ -29,6 +29,19 @@ export async function insertEvidence(
   return rows.map(({ address }) => address)
 }
 
+/** The addresses that evidence of a peer is about. */
+export async function listAddressesOf(db: Db, peerId: string, ids: string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const rows = await db
+    .selectFrom('federationEvidence')
+    .select('address')
+    .distinct()
+    .where('peerId', '=', peerId)
+    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+    .execute()
+  return rows.map(({ address }) => address)
+}
+
 /** Marks evidence of this peer as withdrawn. @returns the addresses, one for each evidence */
 export async function markWithdrawn(
   trx: Transaction<DB>,

@@ -16,7 +16,8 @@ export async function collectReports(
   // A time ahead of now was written before the clock was set back.
   let from = Math.max(Math.min(collected, now) - COLLECT_OVERLAP_MS, now - COLLECT_BACK_MS)
   let count = 0
-  while (from < now && !signal?.aborted) {
+  while (from < now) {
+    if (signal?.aborted) break
     const to = Math.min(from + COLLECT_STEP_MS + COLLECT_OVERLAP_MS, now)
     const period = { from: new Date(from), to: new Date(to), oldest: new Date(now - KEEP_MS) }
     count += await db.transaction().execute((trx) => collect(trx, period))

@@ -146,6 +146,20 @@ export const ADDRESS_LIMITS: Limit[] = [
     ],
   },
   {
+    name: 'federation requests',
+    requests: 600,
+    per: 'a minute',
+    atOnce: 10,
+    operations: ['readFederationEvidence'],
+  },
+  {
+    name: 'requests to exchange evidence',
+    requests: 120,
+    per: 'an hour',
+    atOnce: 3,
+    operations: ['followInstallation'],
+  },
+  {
     name: 'list downloads',
     requests: 600,
     per: 'an hour',
@@ -158,6 +172,7 @@ export const ADDRESS_LIMITS: Limit[] = [
     per: 'a minute',
     atOnce: 20,
     operations: [
+      'getFederationIdentity',
       'getAbuseStats',
       'getAbuseToken',
       'getAbuseFail2banConfig',
