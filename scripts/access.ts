@@ -18,6 +18,7 @@ Every route of the API, with what it demands of its caller. \`npm run access\` w
 - **Callers**: *everyone*, or a signed-in *account*; *administrator* is one of the installation.
 - **Role**: the least powerful role in the workspace that may call the route: owner, admin, member, read-only. A dash means that the route concerns no workspace.
 - **Token scope**: what an API token with scopes needs. \`*:read\` and \`*:write\` stand for all modules, and write includes read. A token without scopes may do what its creator may. *Session* means that no API token is accepted, and *recent sign-in* that the session needs a sign-in or confirmation within the last ten minutes.
+- **Key**: the key of attack reporting that counts, without an account. A *report token* (\`ar_…\`) links reports to a workspace and reads their statistics. A *bouncer key* (\`bk_…\`) reads the fleet list of its workspace and is never part of a URL. Neither reads or changes anything else.
 
 A request names its workspace in its path, in the header \`X-Workspace\` or, for event streams and downloads, in the query parameter \`workspace\`. Without a name it is the oldest workspace of the account, and an API token acts in its own workspace only. Others than members get 403 \`not_a_member\`. Objects of another workspace are not found (404).
 
@@ -28,11 +29,13 @@ Routes that the table leaves out are open to everyone: captured requests at \`/w
 export function accessPage(routes: RouteAccess[]): Promise<string> {
   const rows = visibleRoutes(routes).map(
     (route) =>
-      `| \`${route.method} ${route.path}\` | ${CALLERS[route.audience]} | ${route.role ?? '–'} | ${tokenColumn(route)} |`,
+      `| \`${route.method} ${route.path}\` | ${CALLERS[route.audience]} | ${route.role ?? '–'} | ${tokenColumn(route)} | ${route.key ?? '–'} |`,
   )
-  const table = ['| Route | Callers | Role | Token scope |', '|---|---|---|---|', ...rows].join(
-    '\n',
-  )
+  const table = [
+    '| Route | Callers | Role | Token scope | Key |',
+    '|---|---|---|---|---|',
+    ...rows,
+  ].join('\n')
   return format(`${INTRODUCTION}\n${table}\n`, {
     parser: 'markdown',
     printWidth: 100,

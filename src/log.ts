@@ -16,6 +16,7 @@ const SECRET_NAMES = [
   'cookie',
   'set-cookie',
   'x-report-token',
+  'x-api-key',
 ]
 
 /**

@@ -1,20 +1,14 @@
 // From a report to the followers of a fleet list, and CrowdSec bouncers that poll a large list.
-import { spawn } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import { createLog } from '../../src/log.ts'
+import { PUBLISHED } from '../../src/abuse/export/publish.ts'
 import { readEvents } from '../../src/net/http/event-stream.ts'
-import { openDatabase } from '../../src/store/database.ts'
-import { startEmbedded } from '../../src/store/embedded.ts'
-import { migrate } from '../../src/store/migrate.ts'
+import { notificationArguments } from '../../src/store/notifications.ts'
 import { quantile } from './load.ts'
+import { openBenchDatabase, startServer, stopServer } from './place.ts'
 
 const FOLLOWERS = 500
 const REPORTS = 100
@@ -23,25 +17,20 @@ const LISTED = 250_000
 const BOUNCERS = 1_000
 const POLL_SECONDS = 10
 const POLLS = 3
+/** New versions of the shared list, and bouncers that start right after each. */
+const VERSIONS = 5
+const POLLS_OF_VERSION = 20
 const TOKEN = `ar_${'b'.repeat(32)}`
 
 /** Takes some two minutes. */
 export async function run(): Promise<string> {
   await using undo = new AsyncDisposableStack()
-  const dataDir = mkdtempSync(join(tmpdir(), 'portreeve-bench-'))
-  undo.defer(() => rmSync(dataDir, { recursive: true }))
-  const embedded = await startEmbedded({ dataDir, log: createLog('error') })
-  undo.defer(() => embedded.stop())
-  const { pool, close } = openDatabase(embedded.url)
-  undo.defer(close)
-  await migrate(pool)
+  const { databaseUrl, pool } = await openBenchDatabase(undo)
   await seed(pool)
-  const server = await startServer(embedded.url)
-  undo.defer(async () => {
-    server.child.kill()
-    await once(server.child, 'exit')
-  })
-  const lines = await measureFollowers(server)
+  const { child, url } = await startServer(databaseUrl)
+  undo.defer(() => stopServer(child))
+  const server = { url, cpu: () => cpuSeconds(child.pid ?? 0) }
+  const lines = process.env["QUICK"] ? [] : await measureFollowers(server)
   return [...lines, '', ...(await measureBouncers(server, pool))].join('\n')
 }
 
@@ -49,7 +38,7 @@ async function seed(pool: Pool): Promise<void> {
   await pool.query(
     `with made as (insert into workspace (name, plan) values ('bench', 'free') returning id),
        fleet as (insert into fleet (workspace_id, serves_shared) select id, false from made)
-     insert into abuse_token (workspace_id, hash, last_four) select id, $1, 'bbbb' from made`,
+     insert into abuse_token (workspace_id, hash, last_four, reads_fleet) select id, $1, 'bbbb', true from made`,
     [hash('sha256', TOKEN, 'buffer')],
   )
   await pool.query(`
@@ -60,15 +49,7 @@ async function seed(pool: Pool): Promise<void> {
   await pool.query('vacuum analyze')
 }
 
-async function startServer(databaseUrl: string) {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'server.ts'), databaseUrl], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const [url] = (await once(createInterface(child.stdout), 'line')) as [string]
-  return { child, url, cpu: () => cpuSeconds(child.pid ?? 0) }
-}
-
-type Server = Awaited<ReturnType<typeof startServer>>
+type Server = { url: string; cpu: () => number }
 
 async function measureFollowers({ url, cpu }: Server): Promise<string[]> {
   const sentAt = new Map<string, number>()
@@ -111,7 +92,7 @@ async function follow(
   signal: AbortSignal,
 ) {
   const response = await fetch(`${url}/api/v1/abuse/fleet/events`, {
-    headers: { 'x-report-token': TOKEN },
+    headers: { 'x-api-key': TOKEN },
     signal,
   })
   const events = readEvents(response.body?.pipeThrough(new TextDecoderStream()) as never)
@@ -127,20 +108,34 @@ async function follow(
 async function measureBouncers({ url, cpu }: Server, pool: Pool): Promise<string[]> {
   await pool.query('update fleet set serves_shared = true')
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
-  const poll = (bouncer: number, startup: boolean) =>
+  const poll = (bouncer: number, startup: boolean, firstByteOnly = false) =>
     new Promise<{ firstByte: number; bytes: number }>((resolve, reject) => {
       const headers = { 'x-api-key': TOKEN, 'user-agent': `bouncer-${bouncer}`, 'x-forwarded-for': `92.1.${bouncer >> 8}.${bouncer & 255}` } // prettier-ignore
       const sent = performance.now()
       get(`${url}/v1/decisions/stream?startup=${startup}`, { agent, headers }, (response) => {
-        const firstByte = performance.now() - sent
-        let bytes = 0
-        response.on('data', (chunk: Buffer) => (bytes += chunk.length))
+        let [bytes, firstByte] = [0, 0]
+        response.on('data', (chunk: Buffer) => {
+          if (bytes === 0) firstByte = performance.now() - sent
+          bytes += chunk.length
+          if (!firstByteOnly) return
+          response.destroy()
+          resolve({ firstByte, bytes })
+        })
         response.on('end', () => resolve({ firstByte, bytes }))
       }).on('error', reject)
     })
   const cold = await poll(0, true)
   const warm: number[] = []
   for (let n = 0; n < 10; n++) warm.push((await poll(n, true)).firstByte)
+  const renewed: number[] = []
+  for (let n = 0; n < VERSIONS; n++) {
+    await publishVersion(pool)
+    // The first begins the encoding of the new version; the others arrive during it.
+    for (let m = 0; m < POLLS_OF_VERSION; m++) {
+      const { firstByte } = await poll(m, true, true)
+      renewed.push(firstByte)
+    }
+  }
   const { rows } = await pool.query<{ version: number }>(
     'select max(version) as version from abuse_snapshot',
   )
@@ -168,10 +163,22 @@ async function measureBouncers({ url, cpu }: Server, pool: Pool): Promise<string
     '|---|---|',
     `| startup, first byte, first time | ${cold.firstByte.toFixed(0)} ms |`,
     `| startup, first byte, median of 10 | ${quantile(warm, 0.5).toFixed(0)} ms |`,
+    `| startup, first byte, right after a new version, median of ${renewed.length} | ${quantile(renewed, 0.5).toFixed(0)} ms |`,
+    `| the slowest of these | ${Math.max(...renewed).toFixed(0)} ms |`,
     `| size | ${(cold.bytes / 1e6).toFixed(1)} MB |`,
     `| ${BOUNCERS} bouncers, each every ${POLL_SECONDS} s: share of a core, instance | ${share.toFixed(2)} |`,
     `| p99 of these answers | ${quantile(waits, 0.99).toFixed(0)} ms |`,
   ]
+}
+
+/** Adds an address to the list as a new version, and waits until instances know it. */
+async function publishVersion(pool: Pool): Promise<void> {
+  await pool.query(`
+    with next as (select max(version) + 1 as version from abuse_snapshot),
+      made as (insert into abuse_snapshot select version, ${LISTED}, now(), now() from next returning version)
+    insert into abuse_snapshot_change select version, ('41.200.1.' || version % 250)::inet, true from made`)
+  await pool.query('select pg_notify($1, $2)', notificationArguments(PUBLISHED, null))
+  await sleep(100)
 }
 
 /** Processor time of a process, of user and system together (proc(5)). */

@@ -1,19 +1,10 @@
 // Reports, checks and exports over HTTP, with a million known addresses; reports beside single-row
 // inserts by bare pg.
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import { createLog } from '../../src/log.ts'
-import { openDatabase } from '../../src/store/database.ts'
-import { startEmbedded } from '../../src/store/embedded.ts'
-import { migrate } from '../../src/store/migrate.ts'
 import { insertBare, sameRows, singleRow } from './bare.ts'
 import { load, quantile, type Load } from './load.ts'
+import { openBenchDatabase, startServer, stopServer } from './place.ts'
 import { KNOWN, knownAddress, LISTED, RANGES, seed } from './seed.ts'
 
 const CONNECTIONS = 64
@@ -31,15 +22,9 @@ const CHECKS = 80_000
 /** Takes some three minutes. */
 export async function run(): Promise<string> {
   await using undo = new AsyncDisposableStack()
-  const dataDir = mkdtempSync(join(tmpdir(), 'portreeve-bench-'))
-  undo.defer(() => rmSync(dataDir, { recursive: true }))
-  const embedded = await startEmbedded({ dataDir, log: createLog('error') })
-  undo.defer(() => embedded.stop())
-  const { pool, close } = openDatabase(embedded.url)
-  undo.defer(close)
-  await migrate(pool)
+  const { databaseUrl, pool } = await openBenchDatabase(undo)
   await seed(pool)
-  const server = await startServer(embedded.url)
+  const server = await startServer(databaseUrl)
   undo.defer(() => stopServer(server.child))
 
   const lines: string[] = []
@@ -62,7 +47,7 @@ export async function run(): Promise<string> {
     requestOf: checkOf,
   })
   print(row(`GET check over HTTP, ${CONNECTIONS} connections`, checks))
-  await measureExport(embedded.url, pool, server.url, print)
+  await measureExport(databaseUrl, pool, server.url, print)
   return lines.join('\n')
 }
 
@@ -190,26 +175,6 @@ function row(what: string, { seconds, times, statuses }: Load): string {
   if (refused.length > 0) throw new Error(`${what}: ${JSON.stringify(refused)}`)
   const [p50, p99] = [0.5, 0.99].map((q) => quantile(times, q).toFixed(1))
   return `| ${what} | ${Math.round(times.length / seconds).toLocaleString('en')} | ${p50} | ${p99} |`
-}
-
-async function startServer(
-  databaseUrl: string,
-  role = '',
-): Promise<{ url: string; child: ChildProcess }> {
-  const child = spawn(
-    process.execPath,
-    [join(import.meta.dirname, 'server.ts'), databaseUrl, role],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
-  const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
-  return { url, child }
-}
-
-async function stopServer(child: ChildProcess): Promise<void> {
-  child.kill()
-  await once(child, 'exit')
 }
 
 if (import.meta.main) console.log(await run())

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
 import { deriveKey } from '../accounts/keys.ts'
+import type { PrivateTargets } from '../config.ts'
 import type { Logger } from '../log.ts'
 import type { Resolver } from '../net/dns.ts'
 import { loadStableKey } from '../store/key-rotation.ts'
@@ -11,6 +12,8 @@ import type { DB } from '../store/tables.ts'
 import { createMailQueue } from './abuse-mails/mail-queue.ts'
 import { createLookup } from './lookup/check.ts'
 import { createExports } from './export/exports.ts'
+import { createFederation } from './federation/federation.ts'
+import { openPeerNames } from './federation/peers/peer-names.ts'
 import { createFleets } from './fleet/fleet.ts'
 import { createPublicFeeds } from './public-feeds/public-feeds.ts'
 import { createRelayQueue } from './relays/relay-queue.ts'
@@ -27,6 +30,8 @@ import { createReporters } from './reputation/reporter.ts'
 import { serviceOf } from './services.ts'
 import { createStandings } from './reputation/standings.ts'
 import { createStats } from './lookup/stats.ts'
+import { createIndicators } from './indicators/indicators.ts'
+import { createTokenAuth } from './tokens/token-auth.ts'
 import { NO_SYSTEMS, type Systems } from './reputation/systems.ts'
 
 export type AbuseOptions = {
@@ -48,6 +53,8 @@ export type AbuseOptions = {
   systems?: Systems
   /** Finds the addresses of this service, which fleet lists never contain. */
   resolver?: Pick<Resolver, 'query'> | undefined
+  /** Which private addresses peers may have. */
+  allowPrivate?: PrivateTargets
   /** Milliseconds since 1970. */
   clock?: () => number
   /** Called with the result of each report, for metrics. */
@@ -72,6 +79,7 @@ export async function createAbuseServices(options: AbuseOptions) {
     baseUrl,
     reportsUrl,
     resolver,
+    allowPrivate = false,
     systems = NO_SYSTEMS,
     onReport,
     clock = Date.now,
@@ -88,6 +96,15 @@ export async function createAbuseServices(options: AbuseOptions) {
   )
   const ranges = await openRanges(db, notifications, log)
   const standings = await createStandings(db, notifications, log)
+  const peerNames = await openPeerNames(db, notifications, log)
+  const federation = await createFederation({
+    db,
+    url: reportsUrl,
+    keys: options,
+    resolver,
+    allowPrivate,
+    clock,
+  })
   const exports = await createExports(db, notifications, { log, pageUrl })
   const publicFeeds = await createPublicFeeds({ db, notifications, log, clock })
   const relayQueue = await createRelayQueue({ db, notifications, log, clock })
@@ -116,6 +133,7 @@ export async function createAbuseServices(options: AbuseOptions) {
       if (onReport) outcomesOf(receipt).forEach(onReport)
     },
   )
+  const reportTokens = createTokenAuth(db, notifications, 'canReport')
   const urls = [baseUrl, reportsUrl]
   const fleets = createFleets({
     db,
@@ -138,7 +156,12 @@ export async function createAbuseServices(options: AbuseOptions) {
     exports,
     publicFeeds,
     fleets,
+    indicators: createIndicators(db, exports, clock),
+    reportTokens,
+    reportsUrl,
     submit: submitWithFleet(intake, fleets, [relayQueue, mailQueue]),
+    federation,
+    peerNames,
     clock,
     /** Signs links of abuse emails. */
     optOutKey,
@@ -153,8 +176,17 @@ export async function createAbuseServices(options: AbuseOptions) {
       await fleets.close()
       await lookups.end()
       statsNotifier.close()
-      for (const part of [ranges, standings, exports, publicFeeds, relayQueue, mailQueue])
-        part.close()
+      const parts = [
+        ranges,
+        standings,
+        exports,
+        publicFeeds,
+        relayQueue,
+        mailQueue,
+        reportTokens,
+        peerNames,
+      ]
+      for (const part of parts) part.close()
     },
   }
 }

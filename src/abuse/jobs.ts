@@ -2,6 +2,9 @@ import type { Kysely } from 'kysely'
 import { defineJob, type Job } from '../jobs/job.ts'
 import type { DB } from '../store/tables.ts'
 import { dropOldPartitions, ensurePartitions } from './intake/partitions.ts'
+import { deleteOldEvidence } from './federation/evidence/store.ts'
+import { deleteOldJournal } from './federation/journal/store.ts'
+import { deleteOldRequests } from './federation/peers/store.ts'
 import { HISTORY_MS, MAX_CHANGES, MEMORY_MS } from './fleet/limits.ts'
 import { deleteOldBouncers } from './fleet/crowdsec/store.ts'
 import { RETENTION_MS } from './relays/limits.ts'
@@ -51,6 +54,9 @@ function retentionJob(db: Kysely<DB>): Job {
           contactsBefore: new Date(now - CONTACT_LIFETIME_MS),
         })
         await deleteOldReports(connection, new Date(now - RETENTION_MS))
+        await deleteOldJournal(connection, limits.month)
+        await deleteOldEvidence(connection, limits.month)
+        await deleteOldRequests(connection, limits.month)
         await foldCounts(connection, new Date(Math.floor(now / DAY_MS) * DAY_MS - 8 * DAY_MS))
         await foldSystemCounts(connection, new Date(Math.floor(now / DAY_MS) * DAY_MS))
       })

@@ -8,6 +8,7 @@ import { MINUTE_MS } from '../time.ts'
 import { abuseJobs } from './jobs.ts'
 import { startListPublisher } from './export/list-publisher.ts'
 import { createAbuseServices, type AbuseOptions } from './create-services.ts'
+import { startFederation } from './federation/worker.ts'
 import { startFleetSweep } from './fleet/bans/sweep.ts'
 import { mailReportsJob } from './abuse-mails/jobs.ts'
 import { LOOKUP_TIMEOUT_MS } from './abuse-mails/limits.ts'
@@ -28,7 +29,10 @@ export type Abuse = {
   futureTimestamps: FutureTimestamp[]
   /** `/api/v1/abuse/…` */
   routes: Routes<{ queue: Pick<Queue, 'enqueue'> }>
-  /** Publishes the blocklist, on one instance at a time, and ends bans of fleets. @returns stops it */
+  /**
+   * Publishes the blocklist, on one instance at a time, ends bans of fleets, and reads the evidence
+   * of peers. @returns stops it
+   */
   startWork(): () => Promise<void>
   /** Waits for reports that are being stored. */
   close(): Promise<void>
@@ -83,7 +87,9 @@ export async function createAbuseModule(options: AbuseModuleOptions): Promise<Ab
     startWork() {
       const publisher = startListPublisher(services)
       const sweep = startFleetSweep(services.fleets)
-      return async () => void (await Promise.all([publisher.stop(), sweep.stop()]))
+      const federation = startFederation({ ...services, ...services.federation })
+      return async () =>
+        void (await Promise.all([publisher.stop(), sweep.stop(), federation.stop()]))
     },
     close: () => services.close(),
   }

@@ -7,6 +7,13 @@ import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
 import { administratorRoutes } from './admin-routes.ts'
 import type { AbuseOptions, AbuseServices } from './create-services.ts'
+import { agentRoutes } from './crowdsec/agent-routes.ts'
+import { notificationRoute } from './crowdsec/notification-route.ts'
+import { abuseIpdbRoutes } from './abuseipdb/routes.ts'
+import { mispRoutes } from './indicators/misp-routes.ts'
+import { taxiiRoutes } from './indicators/taxii-routes.ts'
+import { peerRoutes } from './federation/peers/routes.ts'
+import { federationRoutes } from './federation/protocol/routes.ts'
 import { fleetRoutes } from './fleet/routes.ts'
 import { fleetExportRoute } from './fleet/export/route.ts'
 import { crowdsecRoutes } from './fleet/crowdsec/routes.ts'
@@ -40,8 +47,8 @@ import {
 } from './shapes.ts'
 import { SERVICE_LIST } from './lookup/stats.ts'
 import { readSubject } from './subject.ts'
+import { issueToken, listOwnTokens, readMetrics, revokeToken } from './tokens/tokens.ts'
 import { watchedNetworkRoutes } from './watched-networks/routes.ts'
-import { issueReportToken, listOwnTokens, readMetrics, revokeReportToken } from './tokens/tokens.ts'
 
 /** The work that routes start or test. */
 export type AbuseWork = {
@@ -67,8 +74,14 @@ export function abuseRoutes(
       installerRoutes(app, { reportsUrl })
       optOutRoutes(app, mails)
       followerRoutes(app, services.fleets)
+      crowdsecRoutes(app, services.fleets, services.reportTokens)
+      abuseIpdbRoutes(app, services)
+      mispRoutes(app, services)
+      taxiiRoutes(app, services)
       fleetExportRoute(app, services.fleets)
-      crowdsecRoutes(app, services.fleets)
+      notificationRoute(app, services)
+      agentRoutes(app, services)
+      federationRoutes(app, services.federation)
     },
     account(app, { queue }) {
       tokenRoutes(app, services)
@@ -82,6 +95,7 @@ export function abuseRoutes(
       administratorRoutes(app, services)
       abuseMailAdministrationRoute(app, mails)
       feedAdministrationRoutes(app, services, { queue, updateFeeds })
+      peerRoutes(app, services.federation)
     },
   }
 }
@@ -152,7 +166,7 @@ function tokenMetricsRoute(app: App, { db, clock }: AbuseServices): void {
   app.get(
     '/api/v1/abuse/tokens/:token',
     {
-      config: { limit: 'public pages' },
+      config: { limit: 'public pages', key: 'report token' },
       schema: {
         summary: 'Get the statistics of a report token, without an account',
         tags: TAGS,
@@ -179,11 +193,9 @@ function tokenRoutes(app: App, { db, clock }: AbuseServices): void {
       },
     },
     async (request, reply) => {
-      const { token, ...row } = await issueReportToken(
-        db,
-        callerOf(request).workspaceId,
-        request.body?.label ?? '',
-      )
+      const { workspaceId } = callerOf(request)
+      const { label = '' } = request.body ?? {}
+      const { token, ...row } = await issueToken(db, 'report', { workspaceId, label })
       const statsUrl = `/api/v1/abuse/tokens/${token}`
       return reply.code(201).send({ success: true, token, statsUrl, ...row })
     },
@@ -215,7 +227,8 @@ function tokenRoutes(app: App, { db, clock }: AbuseServices): void {
       },
     },
     async (request) => {
-      await revokeReportToken(db, callerOf(request).workspaceId, request.params.token)
+      const { workspaceId } = callerOf(request)
+      await revokeToken(db, 'report', { workspaceId, id: request.params.token })
       return { success: true }
     },
   )

@@ -66,7 +66,7 @@ export function requireService(name: string): Service {
 }
 
 /** Maps AbuseIPDB’s categories to services, the most specific first: a report often has `22,18`. */
-const OF_CATEGORY: [number, string][] = [
+export const ABUSEIPDB_CATEGORIES: [number, string][] = [
   [22, 'ssh'],
   [5, 'ftp'],
   [16, 'sqli'],
@@ -94,6 +94,6 @@ const OF_CATEGORY: [number, string][] = [
 
 /** Maps AbuseIPDB’s category numbers to a service; undefined when none matches. */
 export function serviceOfCategories(numbers: number[]): Service | undefined {
-  const [, id] = OF_CATEGORY.find(([number]) => numbers.includes(number)) ?? []
+  const [, id] = ABUSEIPDB_CATEGORIES.find(([number]) => numbers.includes(number)) ?? []
   return id === undefined ? undefined : byId.get(id)
 }

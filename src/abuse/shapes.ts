@@ -198,6 +198,18 @@ export const CheckAnswer = Success(
       publicFeeds: Type.Array(FeedListing, {
         description: 'Entries of enabled public feeds. They do not affect the score.',
       }),
+      peers: Type.Array(
+        Type.Object({
+          name: Type.String(),
+          networks: Type.Integer({ description: 'As many as the peer names.' }),
+          services: Type.Array(Type.String()),
+          lastReportedAt: Timestamp,
+        }),
+        {
+          description:
+            'Other installations that report the address. Each counts as one network at most.',
+        },
+      ),
     },
     {
       examples: [
@@ -215,6 +227,7 @@ export const CheckAnswer = Success(
           services: [{ service: 'ssh', count: 1 }],
           evidence: [{ service: 'ssh', port: 22, count: 5, at: MOMENT, reporter: 'q3vT1xLk' }],
           publicFeeds: [],
+          peers: [],
         },
       ],
     },

@@ -150,6 +150,49 @@ export async function lockAddress(
   return (await rows.execute()).map(restored)[0]
 }
 
+/** Inserts those of these addresses that are unknown, without evidence. */
+export async function insertAddresses(
+  db: Transaction<DB>,
+  addresses: { address: string; shared: boolean }[],
+  now: Date,
+): Promise<void> {
+  const sorted = addresses.toSorted((a, b) => (a.address < b.address ? -1 : 1))
+  await sql`
+    insert into abuse_address (address, state, score, confidence, evidence, services, networks, total_reports,
+      first_reported_at, last_reported_at, shared, confirmation, revision)
+    select address, 'observed', 0, 'none', '[]', '{}', 0, 0, ${now}, ${now}, shared, 'none', 1
+    from json_to_recordset(${JSON.stringify(sorted)}::json) as given (address inet, shared boolean)
+    on conflict do nothing`.execute(db)
+}
+
+/** Locks rows until the transaction ends, in the order of their addresses. */
+export async function lockAddresses(
+  db: Transaction<DB>,
+  addresses: string[],
+): Promise<AddressRow[]> {
+  const rows = db
+    .selectFrom('abuseAddress')
+    .select(ADDRESS)
+    .where('address', '=', sql<string>`any(${addresses}::inet[])`)
+    .orderBy(sql`address::text collate "C"`)
+    .forUpdate()
+  return (await rows.execute()).map(restored)
+}
+
+/** Deletes rows that no evidence is left about and that were never reported here. */
+export async function deleteUnreported(db: Transaction<DB>, addresses: string[]): Promise<void> {
+  await db
+    .deleteFrom('abuseAddress')
+    .where('address', '=', sql<string>`any(${addresses}::inet[])`)
+    .where('totalReports', '=', 0)
+    .where('networks', '=', 0)
+    .where('published', '=', false)
+    .where('state', '<>', 'listed')
+    .where('probationUntil', 'is', null)
+    .where(sql<boolean>`json_array_length(evidence) = 0`)
+    .execute()
+}
+
 /** Locks the rows that are due. Rows locked by others are left for later. */
 export async function lockDueAddresses(
   db: Transaction<DB>,

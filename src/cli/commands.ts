@@ -2,6 +2,7 @@ import { backupCommand, restoreCommand } from './backup.ts'
 import { checkCommand } from './check/check.ts'
 import { defineGroup, type CliCommand } from './command.ts'
 import { completionCommand } from './completion/completion.ts'
+import { cutoverCommand } from './cutover/cutover.ts'
 import { doctorCommand } from './doctor/doctor.ts'
 import { exportCommand } from './files/export.ts'
 import { importCommand } from './files/import.ts'
@@ -10,9 +11,11 @@ import { importReportsCommand } from './import-reports/import-reports.ts'
 import { imapsyncCommand } from './imapsync/imapsync.ts'
 import { listenCommand } from './listen/listen.ts'
 import { migrateCommand } from './migrate/migrate.ts'
+import { peerCommand } from './peer/peer.ts'
 import { serveCommand } from './serve/serve.ts'
 import { tokenCommand } from './token/token.ts'
 import { userCommand } from './user/user.ts'
+import { verifyProofCommand } from './verify-proof/verify-proof.ts'
 import { versionCommand } from './version.ts'
 import { workspaceCommand } from './workspace/workspace.ts'
 
@@ -38,12 +41,15 @@ export const ROOT: CliCommand = defineGroup({
     serveCommand,
     checkCommand,
     migrateCommand,
+    cutoverCommand,
+    verifyProofCommand,
     importCommand,
     exportCommand,
     imapsyncCommand,
     userCommand,
     workspaceCommand,
     tokenCommand,
+    peerCommand,
     listenCommand,
     importReportsCommand,
     backupCommand,

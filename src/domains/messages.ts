@@ -25,6 +25,9 @@ export const STAGE_TITLES: Record<StageName, string> = {
 
 export const FIXES_TITLE = 'Fix these in order'
 
+/** Problems that no record of the zone fixes. */
+export const OTHER_PROBLEMS_TITLE = 'Fix these on your servers or at your mail provider'
+
 export const SEVERITY_NAMES: Record<DomainFix['severity'], string> = {
   bad: 'Fix now',
   warning: 'Should be fixed',

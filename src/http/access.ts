@@ -49,6 +49,7 @@ export const ACCESS_BY_PATH: Record<string, Access> = {
   '/api/v1/imap': 'migrations',
   '/api/v1/invitations': 'own',
   '/api/v1/monitoring': 'monitoring',
+  '/api/v1/overview': 'workspace',
   '/api/v1/shared-checks': 'checks',
   '/api/v1/ssl-check': 'checks',
   '/api/v1/tokens': 'workspace',

@@ -10,6 +10,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Set by the scope that authenticates the route; by default everyone may call it. */
     audience?: Audience
+    /** The key that a public route checks or counts, besides accounts and API tokens. */
+    key?: 'report token' | 'bouncer key' | 'either key'
   }
 }
 
@@ -25,6 +27,8 @@ export type RouteAccess = {
   scope: Scope | null
   /** Whether it requires a session, and one with a sign-in within the last ten minutes. */
   session: 'any' | 'fresh' | null
+  /** The key of attack reporting that the route reads; null for none. */
+  key: NonNullable<RouteOptions['config']>['key'] | null
   /** Whether the API reference leaves it out: pages, files and redirects. */
   isHidden: boolean
 }
@@ -48,6 +52,7 @@ function describeRoute(route: RouteOptions): RouteAccess[] {
     method,
     path: route.url,
     ...demandsOf(route, method),
+    key: route.config?.key ?? null,
     isHidden: route.schema?.hide === true,
   }))
 }

@@ -37,6 +37,7 @@ import {
 } from './consent/wait-for-consent.ts'
 import { recordMailboxResult } from './batches/record-result.ts'
 import { lockBatch } from './batches/store.ts'
+import { wakeCutover } from './cutover/wake.ts'
 import { decryptSecrets, type MigrationData } from './submit.ts'
 import { completionAlert, failureAlert } from './messages.ts'
 import { DAY_SECONDS, MINUTE_MS } from '../time.ts'
@@ -48,6 +49,8 @@ export type MigrationJobDeps = AccountDeps & {
   slots?: SlotLimits
   /** The job that starts further mailboxes of a batch when one has ended. */
   batchScheduler?: () => Job
+  /** The job that checks the cut-over of a batch when a mailbox has ended. */
+  cutoverJob?: () => Job
 }
 
 /** Milliseconds between two heartbeats. They carry the progress. */
@@ -74,8 +77,10 @@ export function migrationJob(deps: MigrationJobDeps): Job<MigrationData> {
       if (claimed === 'busy') throw new Error('another worker is still running this migration')
       if (!claimed) return
       await runClaimed(claimed, deps, signal, log.child({ migrationId }))
-      if (claimed.batchId !== null && deps.batchScheduler)
-        await enqueue(deps.db, deps.batchScheduler(), {})
+      if (claimed.batchId === null) return
+      if (deps.batchScheduler) await enqueue(deps.db, deps.batchScheduler(), {})
+      if (deps.cutoverJob)
+        await wakeCutover(deps.db, claimed.batchId, { enqueue, job: deps.cutoverJob() })
     },
   })
 }
@@ -174,7 +179,7 @@ async function openSides(
   if (row.sealed === null)
     throw new Fault('internal', 'The passwords of this migration have been deleted.')
   const secrets = decryptSecrets(row.sealed, deps.secretKey, row.id)
-  const use = { workspaceId: row.workspaceId, signal }
+  const use = { workspaceId: row.workspaceId, signal, isWork: true }
   const source = await openAccount({ ...row.source, ...secrets.source }, deps, use)
   const destination = await openAccount({ ...row.destination, ...secrets.destination }, deps, use)
   return {

@@ -18,5 +18,7 @@ export const ADVISORY_LOCKS = {
   delistingRecipient: 7_402_170,
   /** One instance at a time starts mailboxes of batches. */
   batchScheduling: 7_402_180,
+  /** One writer of evidence for peers at a time. */
+  federationJournal: 7_402_190,
   outgoingMail: 7_301_509,
 } as const

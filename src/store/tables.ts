@@ -191,11 +191,13 @@ export interface AbuseSystemCount {
 }
 
 export interface AbuseToken {
+  canReport: Generated<boolean>;
   createdAt: Generated<Timestamp>;
   hash: Buffer;
   id: Generated<string>;
   label: Generated<string>;
   lastFour: string;
+  readsFleet: Generated<boolean>;
   workspaceId: string;
 }
 
@@ -609,6 +611,7 @@ export interface DmarcKnownSender {
 
 export interface DmarcMailbox {
   createdAt: Generated<Timestamp>;
+  credentialId: string | null;
   failingSince: Timestamp | null;
   fetchedAt: Timestamp | null;
   folder: string;
@@ -617,8 +620,9 @@ export interface DmarcMailbox {
   lastError: string | null;
   lastUid: Generated<number>;
   moveTo: string | null;
+  needsSignIn: Generated<boolean>;
   port: number;
-  sealed: string;
+  sealed: string | null;
   secure: boolean;
   tlsVerify: boolean;
   totalMessages: Generated<number>;
@@ -752,6 +756,67 @@ export interface DomainEvent {
   type: string;
 }
 
+export interface FederationCollection {
+  collectedAt: Timestamp;
+  single: Generated<boolean>;
+}
+
+export interface FederationEvidence {
+  address: string;
+  id: string;
+  network: string;
+  peerId: string;
+  receivedAt: Timestamp;
+  seenAt: Timestamp;
+  service: string;
+  withdrawnAt: Timestamp | null;
+}
+
+export interface FederationJournal {
+  address: string;
+  day: string;
+  id: Generated<string>;
+  network: string;
+  number: number;
+  seenAt: Timestamp;
+  service: string;
+  withdrawnNumber: number | null;
+}
+
+export interface FederationNonce {
+  at: Timestamp;
+  fingerprint: string;
+  nonce: string;
+}
+
+export interface FederationPeer {
+  approvedAt: Timestamp | null;
+  createdAt: Generated<Timestamp>;
+  cursor: Generated<number>;
+  dayItems: Generated<number>;
+  dayStartedAt: Generated<Timestamp>;
+  endedAt: Timestamp | null;
+  endingAt: Timestamp | null;
+  failures: Generated<number>;
+  followedAt: Timestamp | null;
+  id: Generated<string>;
+  ignored: Generated<number>;
+  lastContactAt: Timestamp | null;
+  nextContactAt: Generated<Timestamp>;
+  offeredKey: string | null;
+  problem: string | null;
+  publicKey: string;
+  received: Generated<number>;
+  refusal: string | null;
+  refusalDetail: string | null;
+  refusedAt: Timestamp | null;
+  requestedAt: Timestamp | null;
+  sent: Generated<number>;
+  sentCursor: Generated<number>;
+  url: string;
+  withdrawn: Generated<number>;
+}
+
 export interface Fleet {
   cursor: Generated<number>;
   feeds: Generated<string[]>;
@@ -842,30 +907,55 @@ export interface KnownNetwork {
   lastUsedAt: Generated<Timestamp>;
 }
 
+export interface MailClient {
+  clientId: string;
+  id: Generated<string>;
+  provider: string;
+  sealed: string | null;
+  tenant: string | null;
+  updatedAt: Generated<Timestamp>;
+  updatedBy: string | null;
+}
+
+export interface MailClientProblem {
+  checkedAt: Generated<Timestamp>;
+  fingerprint: Buffer;
+  problem: string;
+  provider: string;
+  since: Generated<Timestamp>;
+}
+
 export interface MailConsent {
-  accountId: string;
+  accountId: string | null;
   answeredAt: Timestamp | null;
+  browserHash: Buffer | null;
   credentialId: string | null;
   expiresAt: Timestamp;
   hash: Buffer;
   id: Generated<string>;
+  ownerLinkId: string | null;
   problem: string | null;
   provider: string;
   sealed: string;
-  sessionId: string;
+  sessionId: string | null;
   username: string | null;
   workspaceId: string;
 }
 
 export interface MailCredential {
-  accessExpiresAt: Timestamp;
+  accessExpiresAt: Timestamp | null;
   account: string;
+  clientId: string | null;
   createdAt: Generated<Timestamp>;
   createdBy: string | null;
   id: Generated<string>;
+  isHeld: Generated<boolean>;
+  isOwners: Generated<boolean>;
   keepUntil: Timestamp;
-  lifetimeSeconds: number;
+  kind: Generated<string>;
+  lifetimeSeconds: number | null;
   problem: string | null;
+  problemUser: string | null;
   provider: string;
   sealed: string;
   subject: string | null;
@@ -927,6 +1017,51 @@ export interface MigrationCopy {
   migrationId: string;
 }
 
+export interface MigrationCutover {
+  batchId: string;
+  claimedUntil: Timestamp | null;
+  createdAt: Generated<Timestamp>;
+  createdBy: string | null;
+  dns: Json | null;
+  dnsCheckedAt: Timestamp | null;
+  domain: string;
+  endedAt: Timestamp | null;
+  expectedMx: string[];
+  finalStartedAt: Timestamp | null;
+  firstCopyId: number | null;
+  highestTtl: number | null;
+  id: Generated<string>;
+  lastArrivalAt: Timestamp | null;
+  lastTtl: number | null;
+  nextCheckAt: Generated<Timestamp>;
+  outcome: string | null;
+  proofLevel: string;
+  quietHours: number;
+  revertedAt: Timestamp | null;
+  switchedAt: Timestamp | null;
+  targetTtl: number;
+  ttlLowAt: Timestamp | null;
+  workspaceId: string;
+}
+
+export interface MigrationCutoverMailbox {
+  cutoverId: string;
+  lastArrivalAt: Timestamp;
+  mailboxId: string;
+  messages: number;
+}
+
+export interface MigrationCutoverStep {
+  accountId: string | null;
+  closedAt: Timestamp | null;
+  cutoverId: string;
+  note: string | null;
+  openedAt: Timestamp | null;
+  outcome: string | null;
+  person: string | null;
+  step: string;
+}
+
 export interface MigrationDeletion {
   closedAt: Timestamp | null;
   destination: string;
@@ -965,6 +1100,21 @@ export interface MigrationPass {
   id: Generated<number>;
   migrationId: string;
   startedAt: Timestamp;
+}
+
+export interface MigrationProof {
+  document: string | null;
+  endedAt: Timestamp | null;
+  error: string | null;
+  level: string;
+  messagesRead: Generated<number>;
+  messagesTotal: number | null;
+  migrationId: string;
+  request: Generated<string>;
+  requestedAt: Generated<Timestamp>;
+  state: string;
+  verdict: string | null;
+  workspaceId: string;
 }
 
 export interface MigrationSecret {
@@ -1068,6 +1218,20 @@ export interface OutgoingMail {
   recipient: Buffer;
   senderId: string | null;
   sentAt: Generated<Timestamp>;
+}
+
+export interface OwnerLink {
+  attempts: Generated<number>;
+  createdAt: Generated<Timestamp>;
+  createdBy: string | null;
+  expiresAt: Timestamp;
+  hash: Buffer;
+  id: Generated<string>;
+  mailboxId: string | null;
+  migrationId: string | null;
+  side: string;
+  usedAt: Timestamp | null;
+  workspaceId: string;
 }
 
 export interface Passkey {
@@ -1396,6 +1560,11 @@ export interface DB {
   dmarcTlsReport: DmarcTlsReport;
   dmarcWatch: DmarcWatch;
   domainEvent: DomainEvent;
+  federationCollection: FederationCollection;
+  federationEvidence: FederationEvidence;
+  federationJournal: FederationJournal;
+  federationNonce: FederationNonce;
+  federationPeer: FederationPeer;
   fleet: Fleet;
   fleetAllowed: FleetAllowed;
   fleetBan: FleetBan;
@@ -1406,16 +1575,22 @@ export interface DB {
   invitation: Invitation;
   keptKey: KeptKey;
   knownNetwork: KnownNetwork;
+  mailClient: MailClient;
+  mailClientProblem: MailClientProblem;
   mailConsent: MailConsent;
   mailCredential: MailCredential;
   membership: Membership;
   migration: Migration;
   migrationBatch: MigrationBatch;
   migrationCopy: MigrationCopy;
+  migrationCutover: MigrationCutover;
+  migrationCutoverMailbox: MigrationCutoverMailbox;
+  migrationCutoverStep: MigrationCutoverStep;
   migrationDeletion: MigrationDeletion;
   migrationError: MigrationError;
   migrationFolder: MigrationFolder;
   migrationPass: MigrationPass;
+  migrationProof: MigrationProof;
   migrationSecret: MigrationSecret;
   migrationSync: MigrationSync;
   monitoredAddress: MonitoredAddress;
@@ -1425,6 +1600,7 @@ export interface DB {
   monitoredList: MonitoredList;
   monitoredPeriod: MonitoredPeriod;
   outgoingMail: OutgoingMail;
+  ownerLink: OwnerLink;
   passkey: Passkey;
   passwordAttempt: PasswordAttempt;
   publicFeed: PublicFeed;

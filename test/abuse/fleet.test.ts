@@ -13,9 +13,11 @@ type Delta = {
 let portreeve: TestService
 let alice: Person
 let bob: Person
-/** Report tokens of both workspaces. */
+/** Report tokens and bouncer keys of both workspaces. */
 let ours: string
 let theirs: string
+let ourKey: string
+let theirKey: string
 
 beforeAll(async () => {
   portreeve = await startTestService({ TRUSTED_PROXIES: '127.0.0.1', REQUEST_LIMITS: 'off' })
@@ -23,6 +25,8 @@ beforeAll(async () => {
   bob = await portreeve.addPerson('Bob')
   ours = await tokenOf(alice)
   theirs = await tokenOf(bob)
+  ourKey = (await keyOf(alice)).key
+  theirKey = (await keyOf(bob)).key
 })
 afterAll(() => portreeve?.stop())
 
@@ -31,14 +35,22 @@ let used = 0
 /** An attacker that no other test uses. */
 const fresh = () => `9.7.${(used += 1) >> 8}.${used & 255}`
 
-type Asked = { as?: Person; token?: string; from?: string; method?: string; body?: object }
+type Asked = {
+  as?: Person
+  token?: string
+  key?: string
+  from?: string
+  method?: string
+  body?: object
+}
 
-function ask(path: string, { as, token, from = SERVER, method, body }: Asked = {}) {
+function ask(path: string, { as, token, key, from = SERVER, method, body }: Asked = {}) {
   return portreeve.request(`/api/v1/abuse/${path}`, {
     method: method ?? (body ? 'POST' : 'GET'),
     headers: {
       'x-forwarded-for': from,
       ...(token && { 'x-report-token': token }),
+      ...(key && { 'x-api-key': key }),
       ...(body && { 'content-type': 'application/json' }),
     },
     ...(body && { body: JSON.stringify(body) }),
@@ -62,12 +74,15 @@ async function tokenOf(person: Person): Promise<string> {
   return ((await answer.json()) as { token: string }).token
 }
 
+const keyOf = (person: Person) =>
+  read<{ id: string; key: string }>('fleet/keys', { as: person, body: { label: 'firewall' } })
+
 const report = (ip: string, { token = ours, from = SERVER, service = 'ssh', count = 5 } = {}) =>
   ask('report', { token, from, body: { ip, service, count } })
 
-const list = async (token = ours, since?: number) =>
-  read<Delta>(`fleet/list${since === undefined ? '' : `?since=${since}`}`, { token })
-const listed = async (token = ours) => (await list(token)).added.map(({ ip }) => ip)
+const list = async (key = ourKey, since?: number) =>
+  read<Delta>(`fleet/list${since === undefined ? '' : `?since=${since}`}`, { key })
+const listed = async (key = ourKey) => (await list(key)).added.map(({ ip }) => ip)
 
 type BanPage = { bans: { id: string; address: string; expiresAt: string; servers: string[] }[] }
 const banOf = async (address: string) =>
@@ -79,7 +94,7 @@ describe('the fleet list', () => {
     expect((await report(ip)).status).toBe(200)
     const { added } = await list()
     expect(added.find((entry) => entry.ip === ip)).toMatchObject({ seconds: 4 * 3_600 })
-    expect(await listed(theirs)).not.toContain(ip)
+    expect(await listed(theirKey)).not.toContain(ip)
     expect(await banOf(ip)).toMatchObject({ servers: ['server of alice@people.test'] })
     expect(await read<BanPage>('fleet/bans', { as: bob })).toMatchObject({ bans: [] })
   })
@@ -90,6 +105,29 @@ describe('the fleet list', () => {
         const answer = await ask(path, token === undefined ? {} : { token })
         expect(answer.status).toBe(401)
       }
+  })
+
+  it('is opened by a bouncer key, which does nothing else, and by no report token', async () => {
+    for (const path of ['fleet/list', 'fleet/events'])
+      expect((await ask(path, { token: ours, key: ours })).status).toBe(401)
+    expect((await ask(`tokens/${ourKey}`)).status).toBe(404)
+    const ip = fresh()
+    expect(await (await report(ip, { token: ourKey })).json()).toMatchObject({
+      warning: expect.stringContaining('anonymous'),
+    })
+    expect(await listed()).not.toContain(ip)
+    const keys = await read<object[]>('fleet/keys', { as: alice })
+    expect(keys).toMatchObject([{ label: 'firewall', lastFour: ourKey.slice(-4) }])
+    const tokens = await (await ask('tokens', { as: alice })).json()
+    expect(tokens).toMatchObject({ data: [{ lastFour: ours.slice(-4) }] })
+  })
+
+  it('stays open to a report token that followed it before there were keys', async () => {
+    const { pool, close } = openDatabase(portreeve.databaseUrl)
+    const token = await tokenOf(bob)
+    await pool.query('update abuse_token set reads_fleet = true where last_four = $1', [token.slice(-4)]) // prettier-ignore
+    await close()
+    expect((await ask('fleet/list', { token })).status).toBe(200)
   })
 
   it('lists IPv6 attackers by /64, and several reports in one request', async () => {
@@ -107,12 +145,12 @@ describe('the fleet list', () => {
     const [first, second] = [fresh(), fresh()]
     await report(first)
     const { cursor } = await list()
-    expect(await list(ours, cursor)).toEqual({ cursor, complete: false, added: [], removed: [] })
+    expect(await list(ourKey, cursor)).toEqual({ cursor, complete: false, added: [], removed: [] })
     await report(second)
     await ask(`fleet/bans/${(await banOf(first))?.id}`, { as: alice, method: 'DELETE' })
-    const delta = await list(ours, cursor)
+    const delta = await list(ourKey, cursor)
     expect(delta).toMatchObject({ complete: false, removed: [first], added: [{ ip: second }] })
-    expect(await list(ours, delta.cursor + 1_000)).toMatchObject({ complete: true })
+    expect(await list(ourKey, delta.cursor + 1_000)).toMatchObject({ complete: true })
   })
 
   it('follows its rules: services, minimum count, and the length of a ban', async () => {
@@ -124,9 +162,9 @@ describe('the fleet list', () => {
     const ip = fresh()
     await report(ip, { token: theirs, service: 'imap', count: 100 })
     await report(ip, { token: theirs })
-    expect(await listed(theirs)).toEqual([])
+    expect(await listed(theirKey)).toEqual([])
     await report(ip, { token: theirs })
-    expect(await list(theirs)).toMatchObject({ added: [{ ip, seconds: 60 }] })
+    expect(await list(theirKey)).toMatchObject({ added: [{ ip, seconds: 60 }] })
     const bad = { rules: [{ ...rules[0], services: ['no-such-service'] }] }
     expect((await ask('fleet', { as: bob, method: 'PUT', body: bad })).status).toBe(400)
     await ask('fleet', { as: bob, method: 'PUT', body: { rules: null } })
@@ -184,7 +222,7 @@ describe('the fleet list', () => {
     const late = '95.1.2.3'
     await report(late)
     expect(await listed()).toContain(late)
-    await ask('fleet/list', { token: ours, from: late })
+    await ask('fleet/list', { key: ourKey, from: late })
     await expect.poll(() => listed(), { timeout: 10_000 }).not.toContain(late)
   })
 
@@ -223,7 +261,7 @@ describe('the fleet list', () => {
     await close()
     expect(await listed()).not.toContain(ip)
     await expect
-      .poll(async () => (await list(ours, cursor)).removed, { timeout: 10_000 })
+      .poll(async () => (await list(ourKey, cursor)).removed, { timeout: 10_000 })
       .toEqual([ip])
   })
 
@@ -250,11 +288,11 @@ describe('the fleet list', () => {
 })
 
 describe('a follower', () => {
-  async function follow(token: string, lastEventId?: number) {
+  async function follow(key: string, lastEventId?: number) {
     const stopping = new AbortController()
     const response = await portreeve.request('/api/v1/abuse/fleet/events', {
       headers: {
-        'x-report-token': token,
+        'x-api-key': key,
         'x-forwarded-for': '96.1.2.3',
         'user-agent': 'a-follower/1',
         ...(lastEventId !== undefined && { 'last-event-id': String(lastEventId) }),
@@ -277,7 +315,7 @@ describe('a follower', () => {
   }
 
   it('gets the whole list, then every change within a second', async () => {
-    const follower = await follow(ours)
+    const follower = await follow(ourKey)
     expect(await follower.next()).toMatchObject({ complete: true, removed: [] })
     const ip = fresh()
     const reportedAt = performance.now()
@@ -294,25 +332,25 @@ describe('a follower', () => {
   })
 
   it('resumes without loss where it was interrupted', async () => {
-    const first = await follow(ours)
+    const first = await follow(ourKey)
     const { cursor } = await first.next()
     first.stop()
     const missed = [fresh(), fresh()]
     for (const ip of missed) await report(ip)
-    const second = await follow(ours, cursor)
+    const second = await follow(ourKey, cursor)
     const delta = await second.next()
     expect(delta).toMatchObject({ complete: false, removed: [] })
     expect(delta.added.map(({ ip }) => ip).toSorted()).toEqual(missed)
     second.stop()
   })
 
-  it('is disconnected when its token is revoked', async () => {
-    const label = { as: alice, body: { label: 'to revoke' } }
-    const made = (await (await ask('tokens', label)).json()) as { id: string; token: string }
-    const follower = await follow(made.token)
+  it('is disconnected when its key is revoked', async () => {
+    const { id, key } = await keyOf(alice)
+    const follower = await follow(key)
     await follower.next()
-    await ask(`tokens/${made.id}`, { as: alice, method: 'DELETE' })
+    expect((await ask(`fleet/keys/${id}`, { as: bob, method: 'DELETE' })).status).toBe(404)
+    await ask(`fleet/keys/${id}`, { as: alice, method: 'DELETE' })
     await expect(follower.next()).rejects.toThrow()
-    expect((await ask('fleet/list', { token: made.token })).status).toBe(401)
+    expect((await ask('fleet/list', { key })).status).toBe(401)
   })
 })

@@ -67,7 +67,7 @@ let database: ReturnType<typeof openDatabase>
 let admin: Person
 let alice: Person
 let charlie: Person
-let reportToken: string
+let bouncerKey: string
 
 const TOR = '/torbulkexitlist'
 const addresses = (count: number, start = 0) =>
@@ -85,8 +85,8 @@ beforeAll(async () => {
   admin = await portreeve.addPerson('Ada', { admin: true })
   alice = await portreeve.addPerson('Alice')
   charlie = await portreeve.addPerson('Charlie')
-  const made = await send(alice, 'POST', 'tokens', { label: 'web-1' })
-  reportToken = ((await made.json()) as { token: string }).token
+  const made = await send(alice, 'POST', 'fleet/keys', { label: 'web-1' })
+  bouncerKey = ((await made.json()) as { data: { key: string } }).data.key
 })
 afterAll(async () => {
   await portreeve?.stop()
@@ -130,9 +130,9 @@ async function listings(ip: string) {
   return data
 }
 
-async function download(query = '', token = reportToken, headers: Record<string, string> = {}) {
+async function download(query = '', key = bouncerKey, headers: Record<string, string> = {}) {
   return portreeve.request(`/api/v1/abuse/fleet/export${query}`, {
-    headers: { 'x-report-token': token, ...headers },
+    headers: { 'x-api-key': key, ...headers },
   })
 }
 
@@ -239,22 +239,23 @@ describe('the export of a fleet', () => {
     expect(feed.overlaps).toEqual([])
   })
 
-  alone('needs a report token, and answers 304 while nothing has changed', async () => {
+  alone('needs a bouncer key, and answers 304 while nothing has changed', async () => {
     expect((await portreeve.request('/api/v1/abuse/fleet/export')).status).toBe(401)
     expect((await download('?feeds=nonsense')).status).toBe(400)
-    const basic = `Basic ${Buffer.from(`any:${reportToken}`).toString('base64')}`
+    const basic = `Basic ${Buffer.from(`any:${bouncerKey}`).toString('base64')}`
     const first = await portreeve.request('/api/v1/abuse/fleet/export', { headers: { authorization: basic } }) // prettier-ignore
     expect(first.status).toBe(200)
     const known = { 'if-none-match': first.headers.get('etag') ?? '' }
-    expect((await download('', reportToken, known)).status).toBe(304)
+    expect((await download('', bouncerKey, known)).status).toBe(304)
     expect((await send(alice, 'POST', 'fleet/bans', { ip: '45.5.1.1' })).status).toBe(201)
-    expect((await download('', reportToken, known)).status).toBe(304)
+    expect((await download('', bouncerKey, known)).status).toBe(304)
     await send(alice, 'POST', 'fleet/bans', { ip: '9.7.7.8' })
-    expect((await download('', reportToken, known)).status).toBe(200)
+    expect((await download('', bouncerKey, known)).status).toBe(200)
     await vi.waitFor(async () =>
       expect((await feedOf('spamhaus-drop')).overlaps).toEqual([{ list: 'fleet', networks: 1 }]),
     )
-    const others = ((await (await send(charlie, 'POST', 'tokens', {})).json()) as { token: string }).token // prettier-ignore
+    const made = await send(charlie, 'POST', 'fleet/keys', { label: 'web-2' })
+    const others = ((await made.json()) as { data: { key: string } }).data.key
     expect(await (await download('', others)).text()).toBe('')
   })
 

@@ -203,6 +203,12 @@ const NOBODYS = [
   'abuse_snapshot_change',
   'abuse_snapshot_file',
   'abuse_snapshot_hold',
+  // About other installations, attackers and pseudonyms of networks.
+  'federation_collection',
+  'federation_evidence',
+  'federation_journal',
+  'federation_nonce',
+  'federation_peer',
   // About the public DNS.
   'dmarc_address',
   // Records of removal requests, which must outlive the delisting to prevent repeated requests.

@@ -57,11 +57,21 @@ describe('a domain', () => {
 
   it('shows the record to publish as a difference, which drops nothing silently', async () => {
     const diff = page.getByLabel('Publish this')
-    expect(await diff.locator('del').allTextContents()).toContain('p=none;')
+    expect(await diff.locator('del').allTextContents()).toEqual(['p=none;'])
     expect(await diff.locator('ins').allTextContents()).toContainEqual(
       expect.stringMatching(/^p=(quarantine|reject);?$/),
     )
     expect(await diff.textContent()).toContain('pct=50')
+  })
+
+  it('follows a copied record with the resolver where no name server answers', async () => {
+    const before = dns.records['_dmarc.example.com TXT'] ?? []
+    await page.getByRole('button', { name: 'Copy the record for _dmarc.example.com' }).click()
+    await page.getByText('only the resolver is asked').waitFor()
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()')
+    dns.records['_dmarc.example.com TXT'] = [copied]
+    await page.getByText('Published: the resolver has it.').waitFor()
+    dns.records['_dmarc.example.com TXT'] = before
   })
 
   it('is watched with one click, and is then listed with its state', async () => {

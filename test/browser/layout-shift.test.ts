@@ -49,6 +49,7 @@ const OWN = [
   '/attacks/servers',
   '/attacks/list',
   '/attacks/administration',
+  '/attacks/federation',
   '/tokens',
   '/workspace',
   '/workspace/members',

@@ -169,6 +169,7 @@ const SCREENS = [
   '/attacks/servers',
   '/attacks/list',
   '/attacks/administration',
+  '/attacks/federation',
   '/tokens',
   '/alerts',
   '/alerts/history',

@@ -101,14 +101,58 @@ describe('a user who moves a company', () => {
       await button('Start 2 mailboxes').click()
       await page.getByText('3 of 3 mailboxes in sync.').waitFor({ timeout: COPYING })
       expect((await read(accountOn(server.port, 'new-three')))['INBOX']).toHaveLength(2)
-      await button('Finish').click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Finish' }).click()
-      await page.getByText('3 of 3 mailboxes were copied.').waitFor()
-      await page.getByRole('link', { name: 'Batches' }).first().click()
-      await page.getByText('3 of 3 mailboxes in sync').waitFor()
-      expect(await faultsAtAllWidths(page)).toEqual([])
     },
   )
+
+  it(
+    'conducts the cut-over by hand, and proves that every message was kept',
+    { timeout: PATIENCE },
+    async () => {
+      await page.getByText('Begin a cut-over').click()
+      await button('Begin').click()
+      await page.getByText('Required').first().waitFor()
+      await page.getByLabel('Domain', { exact: true }).fill('company.test')
+      await page.getByLabel('New MX hosts').fill('mx1.new.test\nmx2.new.test')
+      expect(await faultsAtAllWidths(page)).toEqual([])
+      await button('Begin').click()
+      await page.getByText('Cut-over of company.test: 0 of 5 steps done').waitFor()
+      for (const done of [1, 2, 3]) {
+        await page.getByText('Confirm by hand').first().click()
+        await page.getByLabel('Note').fill(`Step ${done} was checked`)
+        await button('Confirm by hand').click()
+        await page.getByText(`Cut-over of company.test: ${done} of 5 steps done`).waitFor()
+      }
+      await page.getByText('Confirmed by Alice').first().waitFor()
+      expect(await faultsAtAllWidths(page)).toEqual([])
+      await button('Start the final pass').click()
+      await page.getByText('The cut-over of company.test is done.').waitFor({ timeout: COPYING })
+      await page.getByRole('link', { name: 'See the proof' }).click()
+      await heading(page, 'Proof: Example Ltd').waitFor()
+      await page.getByText('The destination has every message of the source').waitFor()
+      expect(await faultsAtAllWidths(page)).toEqual([])
+      await page.getByRole('link', { name: 'two on 127.0.0.1' }).click()
+      await heading(page, 'Proof: two').waitFor()
+      const file = page.waitForEvent('download')
+      await page.getByRole('link', { name: 'Download signed file' }).click()
+      expect((await file).suggestedFilename()).toMatch(/^proof-.*\.jsonl$/)
+      await page.getByText('Make it again').click()
+      await page.getByLabel('Compare').selectOption('Every message, byte by byte')
+      await button('Read both servers').click()
+      await page.getByText('Every message on both servers, byte by byte').waitFor()
+      expect(await faultsAtAllWidths(page)).toEqual([])
+      await page.goBack()
+      await page.goBack()
+    },
+  )
+
+  it('finishes the batch', { timeout: PATIENCE }, async () => {
+    await button('Finish').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Finish' }).click()
+    await page.getByText('3 of 3 mailboxes were copied.').waitFor()
+    await page.getByRole('link', { name: 'Batches' }).first().click()
+    await page.getByText('3 of 3 mailboxes in sync').waitFor()
+    expect(await faultsAtAllWidths(page)).toEqual([])
+  })
 
   it(
     'works with two thousand mailboxes, also while all of them change',

@@ -47,6 +47,19 @@ describe('the overview', () => {
     await heading(page, 'people.test').waitFor()
   })
 
+  it('needs one request for its contents', async () => {
+    const paths = new Set<string>()
+    page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url())
+      if (pathname.startsWith('/api/')) paths.add(pathname + search)
+    })
+    await page.goto('/home')
+    await page.getByRole('link', { name: 'Add an endpoint' }).waitFor()
+    page.removeAllListeners('request')
+    paths.delete('/api/v1/events')
+    expect([...paths].toSorted()).toEqual(['/api/v1/account', '/api/v1/overview'])
+  })
+
   it('lists issues with links to their screens', async () => {
     const account = { host: '127.0.0.1', port: 1, user: 'old.mailbox', password: 'x' }
     const data = { source: account, destination: account, folders: ['INBOX'] }

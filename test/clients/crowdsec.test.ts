@@ -16,7 +16,7 @@ type Stream = { new: Decision[]; deleted: Decision[] }
 let app: App | undefined
 let portreeve: TestService
 let alice: Person
-let token: string
+let bouncerKey: string
 
 beforeAll(async () => {
   requirePackages('nftables', 'iproute2')
@@ -24,16 +24,16 @@ beforeAll(async () => {
     app = started
   })
   alice = await portreeve.addPerson('Alice')
-  token = await makeToken(alice)
+  bouncerKey = await makeKey(alice)
 })
 afterAll(() => portreeve?.stop())
 
-async function makeToken(person: Person): Promise<string> {
-  const made = await portreeve.request('/api/v1/abuse/tokens', {
+async function makeKey(person: Person): Promise<string> {
+  const made = await portreeve.request('/api/v1/abuse/fleet/keys', {
     method: 'POST',
     token: person.token,
   })
-  return ((await made.json()) as { token: string }).token
+  return ((await made.json()) as { data: { key: string } }).data.key
 }
 
 async function ask<T>(path: string, body?: object, method = body ? 'POST' : 'GET'): Promise<T> {
@@ -53,7 +53,7 @@ async function unban(address: string): Promise<void> {
 }
 
 /** A request as a bouncer of this name sends it. */
-const bouncer = (name: string, key = token) => ({
+const bouncer = (name: string, key = bouncerKey) => ({
   request: (path: string, init: RequestInit = {}) =>
     portreeve.request(path, {
       ...init,
@@ -117,7 +117,7 @@ describe('the API of CrowdSec’s bouncers', () => {
       const answer = await bouncer('x', key).request('/v1/decisions/stream?startup=true')
       expect([answer.status, await answer.json()]).toEqual([403, { message: 'access forbidden' }])
     }
-    const other = bouncer('x', await makeToken(stranger))
+    const other = bouncer('x', await makeKey(stranger))
     expect(await other.stream('startup=true')).toEqual({ new: [], deleted: [] })
   })
 
@@ -197,7 +197,7 @@ log_mode: file
 log_dir: /var/log/
 log_level: info
 api_url: ${REPORTS_URL}/
-api_key: ${token}
+api_key: ${bouncerKey}
 disable_ipv6: false
 deny_action: DROP
 supported_decisions_types: [ban]

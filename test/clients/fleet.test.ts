@@ -27,6 +27,7 @@ let followers: Machine[]
 let others: Machine
 let alice: Person
 let token: string
+let key: string
 let bob: Person
 let stopFirst: () => void
 /** Of server B, and of the server of Bob. */
@@ -40,6 +41,7 @@ beforeAll(async () => {
   alice = await portreeve.addPerson('Alice')
   bob = await portreeve.addPerson('Bob')
   token = await makeToken(alice)
+  key = await makeKey(alice)
   network = await openFleetNetwork([FIRST, SECOND, ALLOWED, STRANGE], () => app?.server)
   serverA = await openFail2banMachine({ network: true })
   network.connect(serverA, SERVER_A)
@@ -47,9 +49,9 @@ beforeAll(async () => {
   const [first = ''] = followers.map((machine, at) => network.connect(machine, FOLLOWERS[at] ?? ''))
   others = await openMachine({ network: true })
   ipv6 = { first, others: network.connect(others, OTHER) }
-  stopFirst = network.follow(followers[0] as Machine, token)
-  for (const machine of followers.slice(1)) network.follow(machine, token)
-  network.follow(others, await makeToken(bob), { backend: 'ipset' })
+  stopFirst = network.follow(followers[0] as Machine, key)
+  for (const machine of followers.slice(1)) network.follow(machine, key)
+  network.follow(others, await makeKey(bob), { backend: 'ipset' })
 
   const script = `curl -fsS '${REPORTS_URL}/api/v1/abuse/fail2ban-install?token=${token}' | sh -s -- --yes`
   const installed = await serverA.runAside(['sh', '-c', script])
@@ -68,6 +70,11 @@ function ask(path: string, body?: object, method = body ? 'POST' : 'GET', person
     token: person.token,
     ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
   })
+}
+
+async function makeKey(person: Person): Promise<string> {
+  const answer = await ask('fleet/keys', {}, 'POST', person)
+  return ((await answer.json()) as { data: { key: string } }).data.key
 }
 
 async function makeToken(person: Person): Promise<string> {
@@ -151,7 +158,7 @@ describe('a fleet of servers in networks of their own', () => {
     await portreeve.pause()
     stopFirst()
     machine.run(['nft', 'delete', 'table', 'inet', 'portreeve_fleet'])
-    stopFirst = network.follow(machine, token)
+    stopFirst = network.follow(machine, key)
     await expect.poll(() => blockedBy(machine)).toEqual([SECOND])
     expect(await network.knock(SECOND, FOLLOWERS[0] ?? '')).toBe('dropped')
     await portreeve.resume()
@@ -167,7 +174,7 @@ describe('a fleet of servers in networks of their own', () => {
     stopFirst()
     machine.run(['sh', '-c', `ip address add ${own}/32 dev wire && ip route add default via ${gateway} dev wire onlink`]) // prettier-ignore
     machine.write('/etc/portreeve-client/allow.list', '45.70.0.0/16 # friends\n')
-    network.follow(machine, token, { env: { SSH_CONNECTION: `${ssh} 50000 ${own} 22` } })
+    network.follow(machine, key, { env: { SSH_CONNECTION: `${ssh} 50000 ${own} 22` } })
     for (const ip of [own, gateway, ssh, friend, STRANGE])
       expect((await ask('fleet/bans', { ip, seconds: 3_600 })).status).toBe(201)
     const all = [FIRST, own, gateway, ssh, friend, STRANGE].toSorted()

@@ -5,6 +5,7 @@ import type { Machine, Outcome } from '../servers/machine.ts'
 import { startReceiver, status, type Receiver } from '../servers/receiver.ts'
 
 const TOKEN = `ar_${'Qw7'.repeat(10)}pp`
+const KEY = `bk_${'Er8'.repeat(10)}qq`
 const ACTION = '/etc/fail2ban/action.d/portreeve.conf'
 const OUR_JAILS = '/etc/fail2ban/jail.d/zz-portreeve.local'
 
@@ -69,7 +70,10 @@ describe('the installer', { timeout: 90_000 }, () => {
   it('starts the timer where there is systemd, and stops it at the end', async () => {
     machine.run(['mkdir', '-p', '/run/systemd/system'])
     machine.write('/usr/local/bin/systemctl', '#!/bin/sh\necho "$*" >>/run/systemctl\n', 0o755)
-    expect((await install(['--yes'], { text: script(true) })).status).toBe(0)
+    const env = { PORTREEVE_KEY: KEY }
+    const { status: code, stdout } = await install(['--yes'], { text: script(true), env })
+    expect([code, stdout.includes(KEY)]).toEqual([0, false])
+    expect(machine.mode('/etc/portreeve-client/key')).toBe('600')
     expect(machine.exists('/etc/systemd/system/portreeve-blocklist.timer')).toBe(true)
     expect(machine.exists('/etc/cron.d/portreeve-blocklist')).toBe(false)
     await install(['--uninstall', '--yes'])
@@ -194,6 +198,9 @@ describe('the installer', { timeout: 90_000 }, () => {
     expect(await install(['--yes', '--token-file', '/run/nonsense'], { text })).toMatchObject({
       status: 2,
     })
+    machine.write('/run/key', `${KEY}\n`, 0o600)
+    expect((await install(['--yes', '--key-file', '/run/token'], { text })).status).toBe(2)
+    expect((await install(['--yes', '--key-file', '/run/key'], { text })).status).toBe(2)
     expect(await install(['--yes', '--token-file', '/run/token'], { text })).toMatchObject({
       status: 0,
     })

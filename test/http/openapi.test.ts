@@ -170,6 +170,7 @@ describe('an unauthenticated request', () => {
       'post /api/v1/abuse/report/bulk',
       'get /api/v1/abuse/stats',
       'get /api/v1/abuse/tokens/{token}',
+      'get /api/v1/imap/proof-key',
       'post /api/v1/invitations/preview',
       'post /api/v1/password-reset',
       'post /api/v1/password-reset/confirm',

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { MailboxProof } from '../../src/migration/proof/document.ts'
 import { readEvents } from '../../src/net/http/event-stream.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { cookieOf } from '../accounts/module.ts'
@@ -18,9 +19,10 @@ type Route = { method: string; path: string }
 const OBJECTS: Record<string, Record<string, string> | null> = {
   '/api/v1/abuse/fleet/allowlist/{id}': { id: 'select id from fleet_allowed' },
   '/api/v1/abuse/fleet/bans/{id}': { id: 'select id from fleet_ban' },
+  '/api/v1/abuse/fleet/keys/{id}': { id: 'select id from abuse_token where reads_fleet' },
+  '/api/v1/abuse/tokens/{token}': { token: 'select id from abuse_token where can_report' },
   '/api/v1/abuse/mails/{id}': { id: 'select id from abuse_mail' },
   '/api/v1/abuse/watched-networks/{id}': { id: 'select id from watched_network' },
-  '/api/v1/abuse/tokens/{token}': { token: 'select id from abuse_token' },
   '/api/v1/alerts/channels/{id}': { id: 'select id from alert_channel' },
   '/api/v1/alerts/incidents/{id}': { id: 'select id from alert_incident' },
   '/api/v1/alerts/mutes/{id}': { id: 'select id from alert_mute' },
@@ -39,6 +41,7 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
   '/api/v1/imap/batches/{id}': {
     id: 'select id from migration_batch',
     mailboxId: 'select id from batch_mailbox',
+    step: `select 'ttl'`,
   },
   '/api/v1/imap/credentials/{id}': { id: 'select id from mail_credential' },
   '/api/v1/imap/oauth/consents/{id}': { id: 'select id from mail_consent' },
@@ -66,6 +69,7 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
   // For administrators of the installation: test/http/access.test.ts.
   '/api/v1/abuse/appeals/{id}': null,
   '/api/v1/abuse/feeds/{id}': null,
+  '/api/v1/abuse/peers/{id}': null,
   '/api/v1/abuse/sensors/{id}': null,
   '/api/v1/abuse/whitelist/{id}': null,
   '/api/v1/accounts/{id}': null,
@@ -77,6 +81,8 @@ const BODIES: Record<string, object> = {
   'POST /api/v1/delisting/{id}/steps/{stepId}/confirm': { cause: 'A cause.', fix: 'A fix.' },
   'PUT /api/v1/imap/batches/{id}/sync': { everyMinutes: 30 },
   'PUT /api/v1/imap/migrate/{id}/sync': { everyMinutes: 30 },
+  'POST /api/v1/imap/batches/{id}/cutover': { domain: 'example.com', mx: ['mx.example.com'] },
+  'POST /api/v1/imap/batches/{id}/cutover/steps/{step}/confirm': { note: 'taken over' },
   'POST /api/v1/imap/batches/{id}/rows': { text: 'user,password\nalice,secret' },
   'POST /api/v1/imap/migrate/{id}/retry': {
     source: { password: 'secret' },
@@ -96,6 +102,35 @@ const ANSWER = `'{"status": "listed", "at": "2026-01-01T00:00:00.000Z", "codes":
 
 const CHANGES = `'{"copied": 1, "flags": 0, "moved": 0, "deleted": 0, "applied": 0}'`
 
+const SUM = { messages: 1, bytes: 1, digest: '00' }
+const ACCOUNT = { host: 'imap.example.com', port: 993, user: 'alice', signIn: 'password' }
+const PROOF: MailboxProof = {
+  format: 'portreeve-proof/1',
+  kind: 'mailbox',
+  madeBy: 'Portreeve',
+  migration: {
+    id: '00000000-0000-0000-0000-000000000000',
+    batch: null,
+    createdAt: '2026-01-01T00:00:00.000Z',
+    lastPassAt: null,
+    passes: 1,
+  },
+  source: ACCOUNT,
+  destination: ACCOUNT,
+  level: 'full',
+  readFrom: '2026-01-01T00:00:00.000Z',
+  readUntil: '2026-01-01T00:00:00.000Z',
+  folders: [],
+  leftOut: [],
+  changes: [],
+  missing: [],
+  additional: [],
+  missingMessages: [],
+  notes: [],
+  totals: { source: SUM, kept: SUM, additional: SUM, elsewhere: 0, missing: 0 },
+  verdict: 'identical',
+}
+
 /** Values that the routes can return, where no constraint of a table requires them. */
 const PRESENTABLE = [
   `update fleet set rules = null`,
@@ -112,6 +147,9 @@ const PRESENTABLE = [
      "destPrefix": "", "folderMap": {}}'`,
   `update migration_sync set last_changes = ${CHANGES}`,
   `update migration_pass set changes = ${CHANGES}`,
+  `update migration_proof set document = '${JSON.stringify(PROOF)}'`,
+  `update migration_cutover set dns = null`,
+  `update batch_mailbox set state = 'done', migration_id = (select id from migration limit 1)`,
   `update mail_credential set provider = 'google'`,
   `update monitored_event set kind = 'blacklist'`,
   `update alert_rule set quiet_hours = null, escalation = null`,
@@ -133,6 +171,7 @@ beforeAll(async () => {
   database = openDatabase(portreeve.databaseUrl)
   alice = await portreeve.addPerson('Alice')
   await post('/api/v1/abuse/tokens', { label: 'mine' })
+  await post('/api/v1/abuse/fleet/keys', { label: 'mine' })
   await post('/api/v1/abuse/watched-networks', { cidr: '8.8.4.0/24' })
   const made = await post('/api/webhook/endpoints', { label: 'mine' })
   const { endpoint } = (await made.json()) as { endpoint: { token: string } }
@@ -423,7 +462,7 @@ const NOT_LISTS = new Set([
 ])
 
 const ADMINISTRATION =
-  /^\/api\/v1\/(accounts|audit|service|abuse\/(appeals|candidates|export|feeds\/\{id|mails\/opt-outs|sensors|whitelist))\b/
+  /^\/api\/v1\/(accounts|audit|service|abuse\/(appeals|candidates|export|feeds\/\{id|mails\/opt-outs|peers|sensors|whitelist))\b/
 const isForAdministrators = ({ path }: Route) => ADMINISTRATION.test(path)
 
 /** Follows the changes of a workspace. */

@@ -19,6 +19,13 @@ import type { SlotLimits } from '../../src/migration/limits.ts'
 import { migrationRoutes } from '../../src/migration/routes.ts'
 import { syncJob } from '../../src/migration/sync/job.ts'
 import { syncRoutes } from '../../src/migration/sync/routes.ts'
+import { deriveKey } from '../../src/accounts/keys.ts'
+import { PROOF_KEY } from '../../src/migration/module.ts'
+import { cutoverJob } from '../../src/migration/cutover/job.ts'
+import { cutoverRoutes } from '../../src/migration/cutover/routes.ts'
+import { proofJob } from '../../src/migration/proof/job.ts'
+import { proofKeyRoute, proofRoutes } from '../../src/migration/proof/routes.ts'
+import { createProofKey } from '../../src/migration/proof/signed-file.ts'
 import { createResolver } from '../../src/net/dns.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
@@ -30,12 +37,18 @@ export type Person = { id: string; token: string }
 export type MigrationTest = Awaited<ReturnType<typeof startMigrations>>
 type Asked = { token?: string; body?: unknown; method?: string; signal?: AbortSignal }
 
-type RoomOptions = { concurrency?: number; works?: boolean; slots?: SlotLimits }
+type RoomOptions = {
+  concurrency?: number
+  works?: boolean
+  slots?: SlotLimits
+  /** The port of the resolver and of the name servers. */
+  dnsPort?: number
+}
 
 /** Starts an instance with the migration module alone. Several may share a database. */
 export async function startMigrations(
   databaseUrl: string,
-  { concurrency = 4, works = true, slots }: RoomOptions = {},
+  { concurrency = 4, works = true, slots, dnsPort }: RoomOptions = {},
 ) {
   const settings = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1' }
   const config = readConfig(settings)
@@ -52,7 +65,8 @@ export async function startMigrations(
   })
   const identify = createIdentify({ db, auth, notifications, log })
   const authHooks = createAuthHooks(identify, [])
-  const resolver = createResolver({ servers: [] })
+  const servers = dnsPort === undefined ? [] : [{ address: '127.0.0.1', port: dnsPort }]
+  const resolver = createResolver({ servers })
   const net = { resolver, allowPrivate: config.ALLOW_PRIVATE_TARGETS }
   const credentials = createMailCredentialsModule({
     ...net,
@@ -60,6 +74,11 @@ export async function startMigrations(
     secretKey: SECRET_KEY,
     config,
     isUsed: async () => false,
+    isKept: async () => false,
+    onProblem: async () => {},
+    onClientRejected: async () => {},
+    onClientAccepted: async () => {},
+    owner: { verify: async () => {}, accept: async () => {} },
     onRenewed: async () => {},
   })
   const deps = { ...net, db, secretKey: SECRET_KEY, openTokens: credentials.openTokens }
@@ -68,10 +87,14 @@ export async function startMigrations(
     concurrency,
     ...(slots && { slots }),
     batchScheduler: () => scheduler,
+    cutoverJob: () => cutover,
   })
   const scheduler = batchSchedulerJob({ ...deps, concurrency, job })
   const sync = syncJob({ ...deps, job, batchScheduler: scheduler })
-  const jobs = [job, scheduler, sync] as Job[]
+  const proofs = proofJob({ ...deps, cutoverJob: () => cutover })
+  const cutover: Job = cutoverJob({ ...deps, scheduler, proofJob: proofs, port: dnsPort })
+  const proofKey = createProofKey(deriveKey(SECRET_KEY, PROOF_KEY))
+  const jobs = [job, scheduler, sync, proofs, cutover] as Job[]
   const queue = await openQueue({ pool, jobs, log })
   const worker = works ? startWorker({ queue, jobs, notifications, log }) : null
   const app = await createServer({
@@ -89,6 +112,9 @@ export async function startMigrations(
     job,
     scheduler,
     syncJob: sync,
+    proofJob: proofs,
+    proofKey,
+    cutoverJob: cutover,
     reauthenticate,
     events,
     notifications,
@@ -97,8 +123,11 @@ export async function startMigrations(
     migrationRoutes(scope, options)
     syncRoutes(scope, options)
     batchRoutes(scope, options)
+    proofRoutes(scope, options)
+    cutoverRoutes(scope, options)
   }
-  addRoutes(app, authHooks, [{ account }], {})
+  const open = (scope: App) => proofKeyRoute(scope, options)
+  addRoutes(app, authHooks, [{ account, public: open }], {})
   const listener = await listenForTests(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
   const { url } = listener
 

@@ -41,6 +41,7 @@ export const PACKAGES = {
     'libpcre3',
   ],
   isync: ['isync'],
+  crowdsec: ['crowdsec'],
   'crowdsec-firewall-bouncer': ['crowdsec-firewall-bouncer'],
   faketime: ['libfaketime'],
 } as const

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path'
 import { librariesOf, unpacked } from './debian-package.ts'
 import {
+  endDaemon,
   freePort,
   greets,
   handOver,
@@ -32,6 +33,8 @@ export type DovecotOptions = {
   tokensAt?: string
   /** Takes access tokens that are active at this introspection endpoint (RFC 7662). */
   introspectAt?: string
+  /** Attributes of the introspection one of which must be the user: `sub` by default. */
+  userAttributes?: string[]
   /** Passwords of master users by name, who sign in as `user*master`. */
   masters?: Record<string, string>
   /** Further lines of its configuration. */
@@ -44,8 +47,13 @@ const LAYOUTS = {
   'maildir-fs': 'maildir:~/Maildir:LAYOUT=fs',
 }
 
+export type DovecotServer = MailServer & {
+  /** Ends it with all of its connections, and starts it again with its mail and on its port. */
+  restart(): Promise<void>
+}
+
 /** Debian's Dovecot on free ports of 127.0.0.1. */
-export async function startDovecot(options: DovecotOptions = {}): Promise<MailServer> {
+export async function startDovecot(options: DovecotOptions = {}): Promise<DovecotServer> {
   const root = unpacked('dovecot')
   const folder = serverFolder('dovecot')
   const port = await freePort()
@@ -56,7 +64,8 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<MailSe
     symlinkSync(join(root, 'usr/lib/dovecot/modules'), file(`${name}/modules`))
   }
   writeFileSync(file('dovecot.conf'), configuration(root, folder, port, options))
-  writeFileSync(file('oauth2.conf'), tokenSettings(options))
+  for (const attribute of attributesOf(options))
+    writeFileSync(file(`oauth2-${attribute}.conf`), tokenSettings(options, attribute))
   const masters = Object.entries(options.masters ?? {})
   writeFileSync(file('masters'), masters.map(([name, key]) => `${name}:{PLAIN}${key}\n`).join(''))
   const { cert, key } = localhostCertificate()
@@ -75,10 +84,14 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<MailSe
     join(root, 'usr/sbin/dovecot'),
     '-F',
   ]
-  const daemon = startDaemon([join(root, 'usr/bin/doveconf'), ...master], folder, env)
-  await greets(port, daemon, () =>
-    existsSync(file('log')) ? readFileSync(file('log'), 'utf8') : 'no log',
-  )
+  const start = async () => {
+    const started = startDaemon([join(root, 'usr/bin/doveconf'), ...master], folder, env)
+    await greets(port, started, () =>
+      existsSync(file('log')) ? readFileSync(file('log'), 'utf8') : 'no log',
+    )
+    return started
+  }
+  let daemon = await start()
   const front = await startTlsFront(port)
   return {
     host: '127.0.0.1',
@@ -87,6 +100,10 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<MailSe
     async addUser(name, password) {
       writeFileSync(file(`users/${name}`), `${name}:{PLAIN}${password}\n`)
     },
+    async restart() {
+      await endDaemon(daemon)
+      daemon = await start()
+    },
     async stop() {
       await front.close()
       await stopDaemon(daemon, folder)
@@ -94,12 +111,14 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<MailSe
   }
 }
 
-function tokenSettings({ tokensAt, introspectAt }: DovecotOptions): string {
+const attributesOf = ({ userAttributes = ['sub'] }: DovecotOptions) => userAttributes
+
+function tokenSettings({ tokensAt, introspectAt }: DovecotOptions, attribute: string): string {
   return introspectAt === undefined
     ? `tokeninfo_url = ${tokensAt}\nusername_attribute = user\n`
     : `introspection_url = ${introspectAt}
 introspection_mode = post
-username_attribute = sub
+username_attribute = ${attribute}
 active_attribute = active
 active_value = true
 `
@@ -187,11 +206,15 @@ passdb {
 }
 ${
   takesTokens
-    ? `passdb {
+    ? attributesOf(options)
+        .map(
+          (attribute) => `passdb {
   driver = oauth2
   mechanisms = xoauth2 oauthbearer
-  args = ${folder}/oauth2.conf
-}`
+  args = ${folder}/oauth2-${attribute}.conf
+}`,
+        )
+        .join('\n')
     : ''
 }
 userdb {

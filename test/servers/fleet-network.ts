@@ -20,7 +20,7 @@ export type FleetNetwork = {
   /** Connects a machine that was opened with `network`. @returns its IPv6 address */
   connect(machine: Machine, address: string): string
   /** Lets a machine follow the fleet list. @returns stops it */
-  follow(machine: Machine, token: string, options?: FollowOptions): () => void
+  follow(machine: Machine, key: string, options?: FollowOptions): () => void
   /** Tries a new TCP connection from one of the attackers: `let in`, `dropped`, or an error. */
   knock(from: string, to: string): Promise<string>
   close(): Promise<void>
@@ -82,9 +82,9 @@ export async function openFleetNetwork(
 
   return {
     connect: (machine, address) => connect(machine, [address]),
-    follow(machine, token, { env = {}, backend = 'nftables' } = {}) {
+    follow(machine, key, { env = {}, backend = 'nftables' } = {}) {
       machine.write(BLOCKER, readFileSync(join(ROOT, 'clients/fail2ban/portreeve-blocklist'), 'utf8'), 0o755) // prettier-ignore
-      machine.write('/etc/portreeve-client/token', `${token}\n`, 0o600)
+      machine.write('/etc/portreeve-client/key', `${key}\n`, 0o600)
       const fleet = `[fleet]\nurl = ${REPORTS_URL}/api/v1/abuse/fleet\nbackend = ${backend}\n`
       machine.write('/etc/portreeve-client/blocklist.conf', fleet)
       const given = Object.entries(env).map(([name, value]) => `${name}=${value}`)

@@ -56,14 +56,19 @@ export function startDaemon(
   })
 }
 
-/** Ends a daemon and everything it started, and removes its folder. */
-export async function stopDaemon(daemon: ChildProcess, folder: string): Promise<void> {
+/** Ends a daemon and everything it started. */
+export async function endDaemon(daemon: ChildProcess): Promise<void> {
   const isGone = daemon.exitCode !== null || daemon.signalCode !== null
   const ended = isGone ? undefined : once(daemon, 'exit')
   signalGroup(daemon, 'SIGTERM')
   await Promise.race([ended, sleep(3_000, undefined, { ref: false })])
   signalGroup(daemon, 'SIGKILL')
   await ended
+}
+
+/** Ends a daemon and everything it started, and removes its folder. */
+export async function stopDaemon(daemon: ChildProcess, folder: string): Promise<void> {
+  await endDaemon(daemon)
   for (let tries = 0; existsSync(folder) && tries < 20; tries++) {
     try {
       rmSync(folder, { recursive: true, force: true })

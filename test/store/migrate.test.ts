@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openDatabase } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { emptyDatabase, type FreshDatabase } from '../database.ts'
@@ -60,14 +60,55 @@ describe.each(KINDS)('migrations on %s', (kind) => {
     expect(await migrate(fresh.pool, folder)).toEqual(['0002_broken'])
   })
 
-  it('does not touch a database that a newer version migrated', async () => {
-    write('0002_newer.sql', 'create table two (id int);')
+  it('does not touch a database that a newer version changed incompatibly', async () => {
+    write('0002_newer.sql', '-- not additive: drops what we read\ncreate table two (id int);')
     await migrate(fresh.pool, folder)
     rmSync(join(folder, '0002_newer.sql'))
     await expect(migrate(fresh.pool, folder)).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringMatching(/newer Portreeve.*0002_newer/),
     })
+  })
+
+  it('starts with a database to which a newer version only added', async () => {
+    write('0002_newer.sql', 'create table two (id int);')
+    await migrate(fresh.pool, folder)
+    rmSync(join(folder, '0002_newer.sql'))
+    expect(await migrate(fresh.pool, folder)).toEqual([])
+  })
+
+  it('runs a migration without a transaction step by step, and again after a failure', async () => {
+    const head = '-- without a transaction: the index is large\n'
+    const index =
+      'drop index concurrently if exists one_id;\ncreate index concurrently one_id on one (id);\n'
+    write('0002_index.sql', `${head}${index}insert into nowhere values (1);`)
+    await expect(migrate(fresh.pool, folder)).rejects.toThrow('is repeated at the next start')
+    write('0002_index.sql', head + index)
+    expect(await migrate(fresh.pool, folder)).toEqual(['0002_index'])
+    const { rows } = await fresh.pool.query(
+      `select indisvalid as "isValid" from pg_index where indexrelid = 'one_id'::regclass`,
+    )
+    expect(rows).toEqual([{ isValid: true }])
+  })
+
+  it('lets others through while it waits for a lock', async () => {
+    await migrate(fresh.pool, folder)
+    write('0002_column.sql', 'alter table one add column name text;')
+    const holder = await fresh.pool.connect()
+    try {
+      await holder.query('begin; select * from one')
+      const migrating = migrate(fresh.pool, folder)
+      const isWaiting = `select 1 from pg_locks where not granted and relation = 'one'::regclass`
+      await vi.waitFor(async () =>
+        expect((await fresh.pool.query(isWaiting)).rows.length).toBeGreaterThan(0),
+      )
+      // Queued behind the migration, which gives way before this times out.
+      await fresh.pool.query(`begin; set local lock_timeout = '10s'; select * from one; commit`)
+      await holder.query('commit')
+      expect(await migrating).toEqual(['0002_column'])
+    } finally {
+      holder.release()
+    }
   })
 
   it('stops when a migration was changed after it was applied', async () => {

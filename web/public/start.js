@@ -13,7 +13,8 @@
   document.documentElement.dataset.theme = dark ? 'dark' : 'light'
 })()
 
-// Screens that need an account ask for it while their scripts load: see src/early-account.ts.
+// Screens that need an account ask for it while their scripts load, and the first page for its
+// contents: see src/early-responses.ts.
 ;(() => {
   const open =
     /^\/(address|network|shared\/.*|setup|sign-up|sign-in|invitation|signed-in|forgot-password|reset-password|docs\/?)?$/
@@ -27,6 +28,7 @@
     // Without storage it is the first workspace.
   }
   const headers = workspace === null ? {} : { 'x-workspace': workspace }
-  const response = fetch('/api/v1/account', { credentials: 'same-origin', headers })
-  window.portreeveAccount = { workspace, response: response.catch(() => null) }
+  const send = (path) => fetch(path, { credentials: 'same-origin', headers }).catch(() => null)
+  window.portreeveEarly = { workspace, account: send('/api/v1/account') }
+  if (location.pathname === '/home') window.portreeveEarly.overview = send('/api/v1/overview')
 })()

@@ -6,7 +6,7 @@ import type {
   ServiceInfo,
   Token,
 } from '../../src/accounts/shapes.ts'
-import { takeEarlyAccount } from './early-account.ts'
+import { takeEarlyResponse } from './early-responses.ts'
 import { messages } from './messages.ts'
 import { passwordPrompt, type Prompt } from './prompt.ts'
 import { checkReachable } from './reachability.ts'
@@ -117,7 +117,7 @@ async function send<T>(method: string, path: string, options: Options): Promise<
   if (isForm) init.body = body
   else if (json) init.body = json
   if (signal) init.signal = signal
-  const early = path === ACCOUNT_PATH && method === 'GET' ? takeEarlyAccount(workspace) : undefined
+  const early = method === 'GET' ? takeEarlyResponse(path, workspace) : null
   const response =
     (await early) ??
     (await fetch(path, init).catch((error: unknown) => {

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import type { Changed } from '../../src/http/shapes.ts'
+import { oldestResponseAt } from './early-responses.ts'
 import { inWorkspace } from './workspace-choice.ts'
 import { checkReachable, watchReachability } from './reachability.ts'
 
@@ -30,8 +31,8 @@ const RETRY_MS = 5_000
 const HIDDEN_TAB_MS = 60_000
 
 /**
- * A stream begins with the changes of the last five seconds. If it opened later than this,
- * everything is refreshed.
+ * A stream begins with the changes of the last five seconds. If it opened later than this after the
+ * first response, everything is refreshed.
  */
 const REPLAY_MS = 4_000
 
@@ -41,7 +42,7 @@ const REPLAY_MS = 4_000
  */
 export function followChanges({ onChange, onLink, onRejected }: Following): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
-  let startedAt = performance.now()
+  let startedAt = oldestResponseAt()
   let source: EventSource | null = open()
 
   function open(): EventSource {

@@ -49,6 +49,7 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['attacks', 'whitelist'],
     ['attacks', 'sensors'],
     ['attacks', 'feeds'],
+    ['attacks', 'peers'],
   ],
 }
 

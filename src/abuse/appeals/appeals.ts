@@ -2,6 +2,8 @@ import type { Kysely, Transaction } from 'kysely'
 import { Fault } from '../../errors.ts'
 import { ADMINISTRATORS, notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
+import { discardEvidence } from '../federation/evidence/store.ts'
+import { withdraw } from '../federation/journal/store.ts'
 import { countSourceRequest } from '../intake/store.ts'
 import type { Reporter } from '../reputation/reporter.ts'
 import { insertRefutations } from '../reputation/store.ts'
@@ -124,7 +126,10 @@ export async function refute(trx: Transaction<DB>, row: AddressRow, now: number)
   await closeAppeals(trx, row.address, 'upheld')
 }
 
-/** Removes an address and its evidence from the list. New reports start from zero. */
+/**
+ * Removes an address and its evidence from the list, here and at peers that received it. New
+ * reports start from zero.
+ */
 async function acquit(trx: Transaction<DB>, row: AddressRow, now: number): Promise<void> {
   const acquitted: AddressRow = {
     ...row,
@@ -138,4 +143,6 @@ async function acquit(trx: Transaction<DB>, row: AddressRow, now: number): Promi
     probationUntil: new Date(now + PROBATION_MS),
   }
   await saveAddresses(trx, [acquitted])
+  await discardEvidence(trx, row.address, new Date(now))
+  await withdraw(trx, row.address)
 }

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Logger } from '../../log.ts'
 import type { Notifications } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
-import type { FormatName } from './formats.ts'
+import type { Entry, FormatName } from './formats.ts'
 import type { Packed } from './pack.ts'
 import { PUBLISHED, readPublished, renderFile } from './publish.ts'
 import { findChangesSince, findFile, findReady, listFiles, type Snapshot } from './store.ts'
@@ -14,6 +14,8 @@ export type Exports = {
   current(): Snapshot
   /** A file of the current version, of one service where one is named. */
   file(format: FormatName, service: string | null): Promise<Packed>
+  /** The addresses of the current version, sorted; read once per version. */
+  list(): Promise<Snapshot & { entries: readonly Entry[] }>
   /** Returns the changes since a version, or the whole list when that version is too old. */
   since(version: number): Promise<Difference>
   close(): void
@@ -73,10 +75,22 @@ export async function createExports(
     return reading
   }
 
+  let listing: { version: number; entries: Promise<Entry[]> } | undefined
+  function readList() {
+    const snapshot = current
+    if (listing?.version !== snapshot.version) {
+      const reading = { version: snapshot.version, entries: readPublished(db, null) }
+      reading.entries.catch(() => (listing = undefined))
+      listing = reading
+    }
+    return listing.entries.then((entries) => ({ ...snapshot, entries }))
+  }
+
   await warm()
   return {
     current: () => current,
     file,
+    list: readList,
     async since(version) {
       const { version: until } = current
       const changes = await findChangesSince(db, version, until)

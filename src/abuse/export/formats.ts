@@ -1,5 +1,7 @@
 import type { Confidence } from '../scoring/score.ts'
 import { HOUR_MS, HOUR_SECONDS } from '../../time.ts'
+import { APPLIANCE_FORMATS } from './appliances.ts'
+import { comment, hourOf, isIPv6, LIFETIME_HOURS, lines, pieces } from './lines.ts'
 
 /** One address of the list, as people see it. */
 export type Entry = {
@@ -11,9 +13,17 @@ export type Entry = {
   networks: number
   firstReportedAt: Date
   lastReportedAt: Date
+  /** The end of a ban, on the fleet list. */
+  expiresAt?: Date | undefined
 }
 
-export type ListFacts = { version: number; generatedAt: Date; pageUrl: string }
+export type ListFacts = {
+  version: number
+  generatedAt: Date
+  pageUrl: string
+  /** The name of sets and variables, so that a machine can have both lists. */
+  name?: 'portreeve' | 'portreeve_fleet' | undefined
+}
 
 export type Format = {
   contentType: string
@@ -21,41 +31,18 @@ export type Format = {
   render(list: ListFacts, entries: Entry[]): Iterable<string>
 }
 
-/** Entries per piece, which takes a few milliseconds. */
-const ENTRIES_PER_PIECE = 1_000
-
-/**
- * Hours after which entries expire in a firewall that gets no new list, so that an unavailable
- * service does not block forever.
- */
-const LIFETIME_HOURS = 26
-
 /** ipset cannot swap sets that were created with different sizes, so these never change. */
 const IPSET_OPTIONS = `hashsize 16384 maxelem 4194304 timeout ${LIFETIME_HOURS * HOUR_SECONDS}`
 
 const LONGEST_LISTING_MS = 7 * 24 * HOUR_MS
 
-const isIPv6 = ({ address }: Entry) => address.includes(':')
 const byFamily = (entries: Entry[]) => [
   { family: 4 as const, those: entries.filter((entry) => !isIPv6(entry)) },
   { family: 6 as const, those: entries.filter(isIPv6) },
 ]
 
-function* lines(entries: Entry[], line: (entry: Entry) => string): Generator<string> {
-  for (const piece of pieces(entries)) yield piece.map((entry) => `${line(entry)}\n`).join('')
-}
-
-function* pieces(entries: Entry[]): Generator<Entry[]> {
-  for (let start = 0; start < entries.length; start += ENTRIES_PER_PIECE)
-    yield entries.slice(start, start + ENTRIES_PER_PIECE)
-}
-
-/** The date on which it was last seen. A time would identify a line of a server’s log. */
-const hourOf = (date: Date) =>
-  new Date(Math.floor(date.getTime() / HOUR_MS) * HOUR_MS).toISOString()
-
-/** Every format of the export. To add one, copy `nginx` and name it here. */
-export const FORMATS = {
+/** Formats whose files are made with each version. To add one, copy `nginx`. */
+const STORED_FORMATS = {
   plain: {
     contentType: 'text/plain; charset=utf-8',
     render: (_list, entries) => lines(entries, ({ address }) => address),
@@ -110,9 +97,9 @@ export const FORMATS = {
     *render(list, entries) {
       yield comment(
         list,
-        'Include it in http {}; then, in a server {}: if ($portreeve_listed) { return 403; }',
+        `Include it in http {}; then, in a server {}: if ($${variableOf(list)}) { return 403; }`,
       )
-      yield 'geo $portreeve_listed {\n  default 0;\n'
+      yield `geo $${variableOf(list)} {\n  default 0;\n`
       yield* lines(entries, ({ address }) => `  ${address} 1;`)
       yield '}\n'
     },
@@ -131,8 +118,15 @@ export const FORMATS = {
   },
 } as const satisfies Record<string, Format>
 
+export const FORMATS = { ...STORED_FORMATS, ...APPLIANCE_FORMATS }
+
+/** Rendered and stored with each version; the others on request. */
+export const STORED_FORMAT_NAMES = Object.keys(STORED_FORMATS) as FormatName[]
+
 export type FormatName = keyof typeof FORMATS
 export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[]
+
+const variableOf = ({ name = 'portreeve' }: ListFacts) => `${name}_listed`
 
 function jsonOf({ address, score, confidence, services, lastReportedAt }: Entry) {
   return {
@@ -170,8 +164,4 @@ function nftSet(family: 4 | 6): string {
   }
 }
 `
-}
-
-function comment({ version, generatedAt }: ListFacts, usage: string): string {
-  return `# Portreeve list ${version}, ${generatedAt.toISOString()}\n# ${usage}\n`
 }

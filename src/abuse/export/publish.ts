@@ -5,7 +5,13 @@ import { notify } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
 import type { Ranges } from '../ranges/ranges.ts'
 import { readSubject } from '../subject.ts'
-import { FORMATS, FORMAT_NAMES, type Entry, type FormatName, type ListFacts } from './formats.ts'
+import {
+  FORMATS,
+  STORED_FORMAT_NAMES,
+  type Entry,
+  type FormatName,
+  type ListFacts,
+} from './formats.ts'
 import { pack, type Packed } from './pack.ts'
 import {
   deleteHold,
@@ -134,7 +140,7 @@ async function renderAll(
   const entries = await readPublished(deps.db, null, signal)
   const list = { version, generatedAt: createdAt, pageUrl: deps.pageUrl }
   const files = new Map<FormatName, Packed>()
-  for (const format of FORMAT_NAMES)
+  for (const format of STORED_FORMAT_NAMES)
     files.set(format, await renderFile(format, list, entries, signal))
   return files
 }

@@ -10,6 +10,7 @@ import type { AbuseServices } from '../create-services.ts'
 import { TAGS } from '../tags.ts'
 import { requireService } from '../services.ts'
 import { Difference, ExportedList, ExportQuery } from '../shapes.ts'
+import { isKnown } from './etag.ts'
 import { FORMATS } from './formats.ts'
 import type { Packed } from './pack.ts'
 
@@ -79,11 +80,4 @@ export function sendFile(
   return reply
     .header('content-length', String(size))
     .send(Readable.from([gzip]).pipe(createGunzip()))
-}
-
-/** RFC 9110, 13.1.2: compared weakly; both encodings hold the same list. */
-function isKnown(header: string | undefined, etag: string): boolean {
-  if (header?.trim() === '*') return true
-  const tags = [...(header ?? '').matchAll(/(?:W\/)?"([^"]*)"/g)].map(([, tag]) => tag)
-  return tags.includes(etag) || tags.includes(`${etag}-gzip`)
 }

@@ -10,7 +10,7 @@ import { createBouncers } from './crowdsec/bouncers.ts'
 import { createSharedList } from './crowdsec/shared-list.ts'
 import { createFleetExports } from './export/fleet-exports.ts'
 import { createFeeds } from './feed/feeds.ts'
-import { createFollowerAuth } from './feed/follower-auth.ts'
+import { createTokenAuth } from '../tokens/token-auth.ts'
 import { createFollowerStreams } from './feed/follower-streams.ts'
 import { createPresence } from './feed/presence.ts'
 import type { InstalledRanges } from './protection.ts'
@@ -42,7 +42,7 @@ export function createFleets({ urls, resolver, ...options }: FleetOptions) {
   const deps = { ...options, serviceAddresses }
   const recorder = createFleetRecorder(deps, clock)
   const feeds = createFeeds({ db, notifications, log })
-  const followers = createFollowerAuth(db, notifications)
+  const followers = createTokenAuth(db, notifications, 'readsFleet')
   const presence = createPresence({ db, log })
   const bouncers = createBouncers({ db, log })
   const sharedList = createSharedList(db, options.exports)

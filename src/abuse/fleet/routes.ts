@@ -4,6 +4,9 @@ import { Done, responses, Success, Uuid } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { TAGS } from '../tags.ts'
 import { allowNetwork, removeAllowed } from './allowlist.ts'
+import { issueToken, revokeToken } from '../tokens/tokens.ts'
+import { listBouncerKeys } from '../tokens/store.ts'
+import { NewToken } from '../shapes.ts'
 import { banRoutes } from './bans/routes.ts'
 import { listBouncers } from './crowdsec/store.ts'
 import type { Fleets } from './fleet.ts'
@@ -12,14 +15,16 @@ import {
   AllowedNetwork,
   Allowlist,
   BouncerList,
+  IssuedKey,
+  KeyList,
   NewAllowedNetwork,
   ServerList,
   Settings,
   SettingsChange,
 } from './shapes.ts'
 import { listAllowed, listMemberAddresses, listServerAddresses, listServers } from './store.ts'
+import { FLEET_PATH } from './path.ts'
 
-const BASE = '/api/v1/abuse/fleet'
 const params = Type.Object({ id: Uuid })
 
 /** `/api/v1/abuse/fleet/…`: the fleet list of a workspace, for its members. */
@@ -29,11 +34,12 @@ export function fleetRoutes(app: App, fleets: Fleets): void {
   allowlistRoutes(app, fleets)
   serverRoute(app, fleets)
   bouncerRoute(app, fleets)
+  keyRoutes(app, fleets)
 }
 
 function settingsRoutes(app: App, { db }: Fleets): void {
   app.get(
-    BASE,
+    FLEET_PATH,
     {
       schema: {
         operationId: 'getFleet',
@@ -48,7 +54,7 @@ function settingsRoutes(app: App, { db }: Fleets): void {
     }),
   )
   app.put(
-    BASE,
+    FLEET_PATH,
     {
       schema: {
         operationId: 'updateFleet',
@@ -69,7 +75,7 @@ function settingsRoutes(app: App, { db }: Fleets): void {
 
 function allowlistRoutes(app: App, { db, clock, serviceAddresses }: Fleets): void {
   app.get(
-    `${BASE}/allowlist`,
+    `${FLEET_PATH}/allowlist`,
     {
       schema: {
         operationId: 'listFleetAllowlist',
@@ -92,7 +98,7 @@ function allowlistRoutes(app: App, { db, clock, serviceAddresses }: Fleets): voi
     },
   )
   app.post(
-    `${BASE}/allowlist`,
+    `${FLEET_PATH}/allowlist`,
     {
       schema: {
         operationId: 'createFleetAllowedNetwork',
@@ -110,7 +116,7 @@ function allowlistRoutes(app: App, { db, clock, serviceAddresses }: Fleets): voi
     },
   )
   app.delete(
-    `${BASE}/allowlist/:id`,
+    `${FLEET_PATH}/allowlist/:id`,
     {
       schema: {
         operationId: 'deleteFleetAllowedNetwork',
@@ -129,7 +135,7 @@ function allowlistRoutes(app: App, { db, clock, serviceAddresses }: Fleets): voi
 
 function serverRoute(app: App, { db }: Fleets): void {
   app.get(
-    `${BASE}/servers`,
+    `${FLEET_PATH}/servers`,
     {
       schema: {
         operationId: 'listFleetServers',
@@ -147,7 +153,7 @@ function serverRoute(app: App, { db }: Fleets): void {
 
 function bouncerRoute(app: App, { db }: Fleets): void {
   app.get(
-    `${BASE}/bouncers`,
+    `${FLEET_PATH}/bouncers`,
     {
       schema: {
         operationId: 'listFleetBouncers',
@@ -160,5 +166,60 @@ function bouncerRoute(app: App, { db }: Fleets): void {
       success: true,
       data: await listBouncers(db, callerOf(request).workspaceId),
     }),
+  )
+}
+
+function keyRoutes(app: App, { db }: Fleets): void {
+  app.get(
+    `${FLEET_PATH}/keys`,
+    {
+      schema: {
+        operationId: 'listBouncerKeys',
+        summary: 'List the keys that read the fleet list, newest first',
+        tags: TAGS,
+        response: responses(KeyList),
+      },
+    },
+    async (request) => ({
+      success: true,
+      data: await listBouncerKeys(db, callerOf(request).workspaceId),
+    }),
+  )
+  app.post(
+    `${FLEET_PATH}/keys`,
+    {
+      schema: {
+        operationId: 'createBouncerKey',
+        summary: 'Create a key that reads the fleet list',
+        description: 'For servers, firewalls and CrowdSec bouncers. It cannot report.',
+        tags: TAGS,
+        body: Type.Optional(NewToken),
+        response: responses(Success(IssuedKey), 201),
+      },
+    },
+    async (request, reply) => {
+      const { workspaceId } = callerOf(request)
+      const { label = '' } = request.body ?? {}
+      const { token: key, ...row } = await issueToken(db, 'bouncer', { workspaceId, label })
+      return reply.code(201).send({ success: true, data: { ...row, key } })
+    },
+  )
+  app.delete(
+    `${FLEET_PATH}/keys/:id`,
+    {
+      schema: {
+        operationId: 'deleteBouncerKey',
+        summary: 'Revoke a key that reads the fleet list',
+        description: 'Streams with it end at once.',
+        tags: TAGS,
+        params,
+        response: responses(Done),
+      },
+    },
+    async (request) => {
+      const { workspaceId } = callerOf(request)
+      await revokeToken(db, 'bouncer', { workspaceId, id: request.params.id })
+      return { success: true }
+    },
   )
 }

@@ -205,11 +205,50 @@ export const BouncerList = Success(
   ),
 )
 
+// --- bouncer keys ---
+
+const keyFields = {
+  id: Uuid,
+  label: Type.String(),
+  lastFour: Type.String(),
+  createdAt: Timestamp,
+}
+
+export const IssuedKey = Type.Object(
+  { ...keyFields, key: Type.String({ description: 'Shown only once; only its hash is stored.' }) },
+  {
+    examples: [
+      {
+        id: '0190b6b2-7c3e-7d0a-9c1f-2b6f0a4c8e51',
+        label: 'web-1',
+        lastFour: 'x9Qz',
+        createdAt: MOMENT,
+        key: `bk_${'A1b2'.repeat(8)}`,
+      },
+    ],
+  },
+)
+
+export const KeyList = Success(
+  Type.Array(
+    Type.Object({
+      ...keyFields,
+      usedAt: Nullable(Timestamp),
+    }),
+  ),
+)
+
 // --- for servers ---
 
 export const FollowerHeaders = Type.Object({
+  'x-api-key': Type.Optional(
+    Type.String({ maxLength: MAX_LENGTH.header, description: 'A bouncer key of the workspace.' }),
+  ),
   'x-report-token': Type.Optional(
-    Type.String({ maxLength: MAX_LENGTH.header, description: 'A report token of the workspace.' }),
+    Type.String({
+      maxLength: MAX_LENGTH.header,
+      description: 'A report token that followed the list before bouncer keys existed.',
+    }),
   ),
   'last-event-id': Type.Optional(Type.String({ maxLength: 100 })),
 })
@@ -235,16 +274,6 @@ export const FleetExportQuery = Type.Object({
   ),
   shared: Type.Optional(
     Type.Boolean({ description: 'Whether it contains the shared list, instead of the settings.' }),
-  ),
-})
-
-export const FleetExportHeaders = Type.Object({
-  'x-report-token': FollowerHeaders.properties['x-report-token'],
-  authorization: Type.Optional(
-    Type.String({
-      maxLength: MAX_LENGTH.header,
-      description: 'Basic authentication with a report token as the password, for firewalls.',
-    }),
   ),
 })
 
@@ -293,6 +322,7 @@ export const FollowedList = Success(Delta)
 
 nameComponents({
   FleetRule: Rule,
+  NewBouncerKey: IssuedKey,
   FleetSettings: Settings,
   FleetSettingsChange: SettingsChange,
   FleetBan: Ban,

@@ -40,7 +40,7 @@ export function installerRoutes(app: App, { reportsUrl }: { reportsUrl: string }
       schema: {
         summary: 'Installer for fail2ban',
         description:
-          'A POSIX shell script: read it, then run it as root. It takes --dry-run, --yes and --uninstall.',
+          'A POSIX shell script: read it, then run it as root. It takes --dry-run, --yes, --key-file and --uninstall.',
         tags: ['Attack reporting'],
         querystring: InstallQuery,
         response: {

@@ -57,6 +57,13 @@ function readLines(text: string): Row[] {
   return rows
 }
 
+/** The rows of AbuseIPDB’s CSV, without its header where there is one. */
+export function readCsvRows(text: string): { line: number; fields: string[] }[] {
+  const rows = readCsv(text.replace(/^\uFEFF/, ''))
+  const isHeader = rows[0]?.fields?.[0]?.trim().toLowerCase() === 'ip'
+  return rows.slice(isHeader ? 1 : 0).map(({ line, fields = [] }) => ({ line, fields }))
+}
+
 /** RFC 4180: quoted fields may hold commas, quotes doubled, and line ends. */
 function readCsv(text: string): Row[] {
   const rows: Row[] = []
@@ -76,7 +83,7 @@ function readCsv(text: string): Row[] {
   return rows
 }
 
-function reportOfFields(
+export function reportOfFields(
   [ip = '', categories = '', date = '']: string[],
   now: number,
 ): AttackReport {

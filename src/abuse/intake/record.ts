@@ -11,6 +11,7 @@ import {
   type TraitsOf,
 } from '../scoring/score.ts'
 import { toRowChanges, circumstancesOf } from '../scoring/circumstances.ts'
+import { countReporters } from '../scoring/peer-evidence.ts'
 import type { AddressRow } from '../store.ts'
 import type { Subject } from '../subject.ts'
 
@@ -80,7 +81,7 @@ export function applyReport(
     shared,
     ...toRowChanges(known, result),
     services: [...new Set(evidence.map((e) => e.service))],
-    networks: new Set(evidence.map((e) => e.network)).size,
+    networks: countReporters(evidence),
     totalReports: known.totalReports + Number(counted),
     lastReportedAt: new Date(now),
   }

@@ -1,6 +1,5 @@
 import { responses } from '../../http/schema.ts'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/server.ts'
 import type { AbuseServices } from '../create-services.ts'
 import { TAGS } from '../tags.ts'
@@ -8,9 +7,7 @@ import { MAX_ROWS, readBulk, type BulkRow } from './bulk.ts'
 import { requireService } from '../services.ts'
 import { BulkReports, BulkResult, NewReport, ReportHeaders, ReportResult } from '../shapes.ts'
 import { readSubject } from '../subject.ts'
-import { hashReportToken } from '../tokens/tokens.ts'
-import type { SubmissionResult } from './commit.ts'
-import { rateHeaders, tooMany } from './rate.ts'
+import { requireAllowed, tokenHashOf, warningOf } from './receipt.ts'
 import type { AppliedOutcome } from './record.ts'
 
 /** A thousand rows of AbuseIPDB's CSV, whose comments have 1,024 bytes each. */
@@ -33,6 +30,7 @@ function reportRoute(app: App, { submit, reporterOf }: AbuseServices): void {
   app.post(
     '/api/v1/abuse/report',
     {
+      config: { key: 'report token' },
       schema: {
         summary: 'Report an attacker',
         operationId: 'reportAttacker',
@@ -55,7 +53,7 @@ function reportRoute(app: App, { submit, reporterOf }: AbuseServices): void {
         tokenHash: tokenHashOf(request),
         reports: [report],
       })
-      answerRate(reply, receipt)
+      requireAllowed(reply, receipt)
       const { ignored, ...outcome } = receipt.outcomes[0] as AppliedOutcome
       return {
         success: true as const,
@@ -81,6 +79,7 @@ function bulkRoute(app: App, { submit, reporterOf, clock }: AbuseServices): void
       '/api/v1/abuse/report/bulk',
       {
         bodyLimit: BODY_LIMIT,
+        config: { key: 'report token' },
         schema: {
           summary: `Report up to ${MAX_ROWS} attackers in one request`,
           operationId: 'reportAttackers',
@@ -103,7 +102,7 @@ function bulkRoute(app: App, { submit, reporterOf, clock }: AbuseServices): void
           tokenHash: tokenHashOf(request),
           reports,
         })
-        answerRate(reply, receipt)
+        requireAllowed(reply, receipt)
         const count = (of: 'deduped' | 'ignored') =>
           receipt.outcomes.filter((outcome) => outcome[of]).length
         const [deduped, ignored] = [count('deduped'), count('ignored')]
@@ -123,22 +122,4 @@ function bulkRoute(app: App, { submit, reporterOf, clock }: AbuseServices): void
 
 function rejectedIn(rows: BulkRow[]): { line: number; error: string }[] {
   return rows.flatMap((row) => ('error' in row ? { line: row.line, error: row.error } : []))
-}
-
-/** Null without a token. A malformed token counts as unknown, as a revoked one does. */
-function tokenHashOf(request: FastifyRequest): string | null {
-  const token = request.headers['x-report-token']
-  if (token === undefined || token === '') return null
-  return hashReportToken(String(token)) ?? '00'
-}
-
-/** @throws Fault `rate_limited` */
-function answerRate(reply: FastifyReply, { allowance }: SubmissionResult): void {
-  reply.headers(rateHeaders(allowance))
-  if (!allowance.allowed) throw tooMany(allowance)
-}
-
-function warningOf({ unknownToken }: SubmissionResult): { warning?: string } {
-  if (!unknownToken) return {}
-  return { warning: 'X-Report-Token is unknown or revoked. The report counts as anonymous.' }
 }

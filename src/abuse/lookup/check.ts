@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { DB } from '../../store/tables.ts'
 import { circumstancesOf } from '../scoring/circumstances.ts'
 import { createKeyedGroupCommit } from '../intake/group-commit.ts'
+import type { PeerNames } from '../federation/peers/peer-names.ts'
 import type { Ranges } from '../ranges/ranges.ts'
 import { aliasOf } from '../reputation/reporter.ts'
 import {
@@ -12,12 +13,18 @@ import {
   type State,
   type TraitsOf,
 } from '../scoring/score.ts'
+import { peerOf } from '../scoring/peer-evidence.ts'
 import type { Standings } from '../reputation/standings.ts'
 import { findAddressRows, type AddressRow } from '../store.ts'
 import type { Subject } from '../subject.ts'
 import { HOUR_MS } from '../../time.ts'
 
-export type LookupDeps = { ranges: Ranges; standings: Standings; traitsOf: TraitsOf }
+export type LookupDeps = {
+  ranges: Ranges
+  standings: Standings
+  traitsOf: TraitsOf
+  peerNames: Pick<PeerNames, 'of'>
+}
 
 /** The public information on an address. */
 export type AddressDescription = {
@@ -33,6 +40,7 @@ export type AddressDescription = {
   lastReportedAt: Date | null
   services: { service: string; count: number }[]
   evidence: { service: string; port: number | null; count: number; at: Date; reporter: string }[]
+  peers: { name: string; networks: number; services: string[]; lastReportedAt: Date }[]
 }
 
 /** Finds rows of addresses. Concurrent lookups share a query. */
@@ -56,7 +64,7 @@ export function createLookup(db: Kysely<DB>): (address: string) => Promise<Addre
 export function describeAddress(
   subject: Subject,
   row: AddressRow | undefined,
-  { ranges, standings, traitsOf }: LookupDeps,
+  { ranges, standings, traitsOf, peerNames }: LookupDeps,
   now: number,
 ): AddressDescription {
   if (ranges.is('whitelist', subject.key))
@@ -66,6 +74,7 @@ export function describeAddress(
     return { ...nothing(subject), listingState: 'expired' }
   const known = { bootstrap: standings.isBootstrap(), wellKnown: ranges.isWellKnown(subject.key) }
   const circumstances = circumstancesOf(row, known, now)
+  const own = row.evidence.filter((entry) => peerOf(entry) === null)
   const { state, score, confidence } = assess(row.state, row.evidence, circumstances, now, traitsOf)
   return {
     ip: subject.ip,
@@ -78,10 +87,9 @@ export function describeAddress(
     distinctReporters: row.networks,
     firstReportedAt: hourOf(row.firstReportedAt.getTime()),
     lastReportedAt: hourOf(row.lastReportedAt.getTime()),
-    services: countServices(row.evidence),
-    evidence: row.evidence
-      .toSorted((a, b) => b.at - a.at)
-      .map((entry) => anonymous(entry, subject.key)),
+    services: countServices(own),
+    evidence: own.toSorted((a, b) => b.at - a.at).map((entry) => anonymous(entry, subject.key)),
+    peers: describePeers(row.evidence, peerNames),
   }
 }
 
@@ -99,6 +107,7 @@ function nothing({ ip, key }: Subject): AddressDescription {
     lastReportedAt: null,
     services: [],
     evidence: [],
+    peers: [],
   }
 }
 
@@ -116,6 +125,23 @@ function countServices(evidence: Evidence[]): { service: string; count: number }
       count: entries.reduce((sum, e) => sum + e.reports, 0),
     }))
     .toSorted((a, b) => b.count - a.count || (a.service < b.service ? -1 : 1))
+}
+
+/** The peers that report an address, by name. A network may be at several services. */
+function describePeers(
+  evidence: Evidence[],
+  names: LookupDeps['peerNames'],
+): AddressDescription['peers'] {
+  const byPeer = Map.groupBy(evidence, (entry) => names.of(peerOf(entry) ?? '') ?? null)
+  byPeer.delete(null)
+  return [...byPeer]
+    .map(([name, entries]) => ({
+      name: name ?? '',
+      networks: Math.max(...entries.map(({ events }) => events)),
+      services: entries.map(({ service }) => service).toSorted(),
+      lastReportedAt: hourOf(Math.max(...entries.map(({ at }) => at))),
+    }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 function anonymous({ service, port, events, at, network }: Evidence, subject: string) {

@@ -1,15 +1,24 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 
-export type ReportTokenRow = { id: string; label: string; lastFour: string; createdAt: Date }
+export type TokenRow = { id: string; label: string; lastFour: string; createdAt: Date }
+
+/** What a token is for: to report, or to read the fleet list. */
+export type TokenUse = 'report' | 'bouncer'
 
 const TOKEN = ['id', 'label', 'lastFour', 'createdAt'] as const
 
-export async function insertReportToken(
+export async function insertToken(
   db: Db,
+  use: TokenUse,
   token: { workspaceId: string; label: string; hash: Buffer; lastFour: string },
-): Promise<ReportTokenRow> {
-  return db.insertInto('abuseToken').values(token).returning(TOKEN).executeTakeFirstOrThrow()
+): Promise<TokenRow> {
+  const rights = { canReport: use === 'report', readsFleet: use === 'bouncer' }
+  return db
+    .insertInto('abuseToken')
+    .values({ ...token, ...rights })
+    .returning(TOKEN)
+    .executeTakeFirstOrThrow()
 }
 
 export type TokenFigures = {
@@ -26,8 +35,8 @@ export async function listReportTokens(
   db: Db,
   workspaceId: string,
   weekAgo: string,
-): Promise<(ReportTokenRow & TokenFigures)[]> {
-  const { rows } = await sql<ReportTokenRow & TokenFigures>`
+): Promise<(TokenRow & TokenFigures)[]> {
+  const { rows } = await sql<TokenRow & TokenFigures>`
     select token.id, token.label, token.last_four, token.created_at,
       coalesce(sum(counted.reports), 0)::int as total_reports,
       coalesce(sum(counted.reports) filter (where counted.day > ${weekAgo}), 0)::int as last7d,
@@ -36,26 +45,47 @@ export async function listReportTokens(
         where report.token_id = token.id and known.state = 'listed') as currently_listed_from_my_reports
     from abuse_token as token
     left join abuse_token_count as counted on counted.token_id = token.id
-    where token.workspace_id = ${workspaceId}
+    where token.workspace_id = ${workspaceId} and token.can_report
     group by token.id
     order by token.id desc`.execute(db)
   return rows
 }
 
-export async function countReportTokens(db: Db, workspaceId: string): Promise<number> {
+/** When a key was last used, to the minute. */
+export type BouncerKeyRow = TokenRow & { usedAt: Date | null }
+
+/** Lists keys that only read the fleet list, newest first. */
+export async function listBouncerKeys(db: Db, workspaceId: string): Promise<BouncerKeyRow[]> {
+  const { rows } = await sql<BouncerKeyRow>`
+    select t.id, t.label, t.last_four, t.created_at, greatest(
+      (select max(followed_at) from fleet_server s where s.token_id = t.id),
+      (select max(pulled_at) from fleet_bouncer b where b.token_id = t.id)) as used_at
+    from abuse_token t
+    where t.workspace_id = ${workspaceId} and not t.can_report
+    order by t.id desc`.execute(db)
+  return rows
+}
+
+export async function countTokens(db: Db, use: TokenUse, workspaceId: string): Promise<number> {
   const { count } = await db
     .selectFrom('abuseToken')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('workspaceId', '=', workspaceId)
+    .where('canReport', '=', use === 'report')
     .executeTakeFirstOrThrow()
   return count
 }
 
-export async function deleteReportToken(db: Db, workspaceId: string, id: string): Promise<boolean> {
+export async function deleteToken(
+  db: Db,
+  use: TokenUse,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<boolean> {
   const row = await db
     .deleteFrom('abuseToken')
     .where('id', '=', id)
     .where('workspaceId', '=', workspaceId)
+    .where('canReport', '=', use === 'report')
     .returning('id')
     .executeTakeFirst()
   return row !== undefined
@@ -68,6 +98,27 @@ export async function findToken(db: Db, hash: Buffer): Promise<string | undefine
     .where('hash', '=', hash)
     .executeTakeFirst()
   return row?.id
+}
+
+/** What a token allows. */
+export type TokenRight = 'canReport' | 'readsFleet'
+
+/** A token and its workspace. */
+export type TokenOwner = { id: string; label: string; workspaceId: string }
+
+export async function findTokenWith(
+  db: Db,
+  right: TokenRight,
+  hash: Buffer,
+): Promise<TokenOwner | undefined> {
+  return db
+    .selectFrom('abuseToken')
+    .innerJoin('workspace', 'workspace.id', 'abuseToken.workspaceId')
+    .select(['abuseToken.id', 'abuseToken.label', 'abuseToken.workspaceId'])
+    .where('abuseToken.hash', '=', hash)
+    .where(`abuseToken.${right}`, '=', true)
+    .where('workspace.deleteAfter', 'is', null)
+    .executeTakeFirst()
 }
 
 export async function sumTokenReports(

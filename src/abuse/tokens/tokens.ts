@@ -5,24 +5,33 @@ import type { Db } from '../../store/database.ts'
 import { notify } from '../../store/notifications.ts'
 import {
   countListedOf,
-  countReportTokens,
-  deleteReportToken,
+  countTokens,
+  deleteToken,
   findToken,
-  insertReportToken,
+  insertToken,
   listReportTokens,
   sumTokenReports,
-  type ReportTokenRow,
+  type TokenRow,
+  type TokenUse,
 } from './store.ts'
 import { DAY_MS } from '../../time.ts'
 
 /** 32 letters and digits: 190 random bits. */
 export const TOKEN_PATTERN = '^ar_[A-Za-z0-9]{32}$'
 
-/** The channel on which instances hear that a report token was revoked. */
+/** A bouncer key reads the fleet list and is never part of a URL. */
+export const BOUNCER_KEY_PATTERN = '^bk_[A-Za-z0-9]{32}$'
+
+/** The channel on which instances hear that a token or key was revoked. */
 export const TOKENS_CHANGED = 'abuse.tokens'
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+/** Of each kind. */
 const TOKENS_PER_WORKSPACE = 100
+const KINDS = {
+  report: { prefix: 'ar', noun: 'report token' },
+  bouncer: { prefix: 'bk', noun: 'bouncer key' },
+} as const
 const WEEK_MS = 7 * DAY_MS
 
 /** The stored form of a token, in hex; null for a malformed one. */
@@ -30,36 +39,48 @@ export function hashReportToken(token: string): string | null {
   return new RegExp(TOKEN_PATTERN).test(token) ? hash('sha256', token, 'hex') : null
 }
 
+/** The stored form of a key that reads the fleet list; report tokens of earlier versions read it too. */
+export function hashBouncerKey(key: string): string | null {
+  return new RegExp(BOUNCER_KEY_PATTERN).test(key)
+    ? hash('sha256', key, 'hex')
+    : hashReportToken(key)
+}
+
 /**
- * Creates a report token. It is shown only now.
+ * Creates a report token or bouncer key. It is shown only now.
  * @throws Fault `conflict` when the workspace has too many
  */
-export async function issueReportToken(
+export async function issueToken(
   db: Db,
-  workspaceId: string,
-  label: string,
-): Promise<ReportTokenRow & { token: string }> {
-  if ((await countReportTokens(db, workspaceId)) >= TOKENS_PER_WORKSPACE)
+  use: TokenUse,
+  { workspaceId, label }: { workspaceId: string; label: string },
+): Promise<TokenRow & { token: string }> {
+  const { prefix, noun } = KINDS[use]
+  if ((await countTokens(db, use, workspaceId)) >= TOKENS_PER_WORKSPACE)
     throw new Fault(
       'conflict',
-      `A workspace can have up to ${TOKENS_PER_WORKSPACE} report tokens. Revoke one first.`,
+      `A workspace can have up to ${TOKENS_PER_WORKSPACE} ${noun}s. Revoke one first.`,
     )
-  const token = `ar_${Array.from({ length: 32 }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`
+  const token = `${prefix}_${Array.from({ length: 32 }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`
   const kept = {
     workspaceId,
     label,
     hash: hash('sha256', token, 'buffer'),
     lastFour: token.slice(-4),
   }
-  const row = await insertReportToken(db, kept)
+  const row = await insertToken(db, use, kept)
   await notifyChange(db, workspaceId, 'attacks', row.id)
   return { ...row, token }
 }
 
 /** @throws Fault `not_found` also for another workspace's token */
-export async function revokeReportToken(db: Db, workspaceId: string, id: string): Promise<void> {
-  if (!(await deleteReportToken(db, workspaceId, id)))
-    throw new Fault('not_found', 'The report token was not found.')
+export async function revokeToken(
+  db: Db,
+  use: TokenUse,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<void> {
+  if (!(await deleteToken(db, use, { workspaceId, id })))
+    throw new Fault('not_found', `The ${KINDS[use].noun} was not found.`)
   await notify(db, TOKENS_CHANGED, null)
   await notifyChange(db, workspaceId, 'attacks', id)
 }

@@ -2,7 +2,7 @@ import { readConfig } from '../../config.ts'
 import { createCheckServices } from '../../diagnostics/check-services.ts'
 import { checkDomain } from '../../domains/check-domain.ts'
 import { createRegistrationLookup } from '../../domains/registration-lookup.ts'
-import { FIXES_TITLE, SEVERITY_NAMES } from '../../domains/messages.ts'
+import { FIXES_TITLE, OTHER_PROBLEMS_TITLE, SEVERITY_NAMES } from '../../domains/messages.ts'
 import type { DomainFix, DomainLine, DomainReport, LineState } from '../../domains/shapes.ts'
 import { Fault } from '../../errors.ts'
 import { createLog } from '../../log.ts'
@@ -56,10 +56,13 @@ const COLORS: Record<LineState, Parameters<typeof paint>[0]> = {
 }
 const MARKS: Record<LineState, string> = { good: '✓', warning: '!', bad: '✗', unknown: '?' }
 
-/** The verdict, the mail path, its lines, and the records to publish. */
+/** The verdict, the mail path, its lines, the records to publish, and the other problems. */
 export function domainReport(report: DomainReport): string {
   const { unicodeDomain, verdict, stages, lines, fixes } = report
   const path = stages.map(({ title, state }) => paint(COLORS[state], `${MARKS[state]} ${title}`))
+  const others = lines.filter(
+    ({ state, name }) => state === 'bad' && !fixes.some(({ line }) => line === name),
+  )
   const columns = Math.max(...lines.map(({ title }) => width(title)))
   return [
     '',
@@ -73,6 +76,8 @@ export function domainReport(report: DomainReport): string {
     ]),
     ...(fixes.length > 0 ? ['', `  ${paint('bold', FIXES_TITLE)}`] : []),
     ...fixes.flatMap(fixRows),
+    ...(others.length > 0 ? ['', `  ${paint('bold', OTHER_PROBLEMS_TITLE)}`, ''] : []),
+    ...others.map(({ title, summary }) => `    ${title}: ${sanitizeForTerminal(summary)}`),
     '',
   ].join('\n')
 }

@@ -1,4 +1,5 @@
 import type { Flags, FlagValues } from '../command.ts'
+import { SERVICE_FLAGS } from '../service-access.ts'
 
 export const LISTEN_FLAGS = {
   to: {
@@ -6,14 +7,9 @@ export const LISTEN_FLAGS = {
     required: true,
     summary: 'destination; the path after the token is appended',
   },
-  server: { value: 'URL', summary: 'URL of the service', defaultText: 'BASE_URL' },
+  server: SERVICE_FLAGS.server,
   all: { summary: 'start with the requests already stored' },
-  'api-token-file': {
-    value: 'FILE',
-    completes: 'file',
-    summary: 'file with an API token',
-    defaultText: 'PORTREEVE_API_TOKEN, or a prompt',
-  },
+  'api-token-file': SERVICE_FLAGS['api-token-file'],
   json: { summary: 'print one JSON line per request' },
 } as const satisfies Flags
 

@@ -1,12 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readCommandSecret, readConfig } from '../../config.ts'
 import { Fault, messageOf } from '../../errors.ts'
 import { askService, followEvents, type ServerEvent } from '../../net/http/event-stream.ts'
 import { forward } from '../../net/http/forward.ts'
 import type { presentRequest } from '../../webhooks/present.ts'
 import { UsageError } from '../command.ts'
-import { askSecret } from '../prompt.ts'
+import { apiTokenFrom, serverFrom, urlOf } from '../service-access.ts'
 import { sanitizeForTerminal, paint } from '../text.ts'
 import type { ListenFlags } from './flags.ts'
 
@@ -33,7 +31,7 @@ export async function forwardRequests(
       `${token} is not the token of a webhook endpoint: it has 10 letters and digits.`,
     )
   const to = urlOf(flags.to, '--to')
-  const server = urlOf(flags.server ?? readConfig().BASE_URL, '--server')
+  const server = serverFrom(flags.server)
   const apiToken = await apiTokenFrom(flags['api-token-file'])
   const stopping = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort())
@@ -146,26 +144,4 @@ async function send(
   } catch (error) {
     return { error: `${to.host} did not answer: ${messageOf(error)}` }
   }
-}
-
-function urlOf(text: string, option: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : null
-  if (!url || !['http:', 'https:'].includes(url.protocol))
-    throw new UsageError(`${option} must be an http or https URL.`)
-  // The URL is printed, and the error of fetch would show the password.
-  if (url.username || url.password)
-    throw new UsageError(`${option} must not have a name or password in it.`)
-  return url
-}
-
-async function apiTokenFrom(file: string | undefined): Promise<string> {
-  if (file !== undefined && !existsSync(file)) throw new UsageError(`File not found: ${file}.`)
-  const given =
-    file === undefined
-      ? readCommandSecret('PORTREEVE_API_TOKEN')
-      : readFileSync(file, 'utf8').trim()
-  const token = given ?? (await askSecret('API token'))
-  if (!token)
-    throw new UsageError('API token missing. Set PORTREEVE_API_TOKEN or give --api-token-file.')
-  return token
 }

@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
 import { requireAccount } from '../../accounts/accounts.ts'
-import { insertAuditEntries } from '../../accounts/audit/store.ts'
 import { createInvitation } from '../../accounts/workspaces/invitations/invitations.ts'
 import { addMember, changeRole, removeMember } from '../../accounts/workspaces/members/members.ts'
 import { listMembers } from '../../accounts/workspaces/members/store.ts'
@@ -16,8 +15,8 @@ import {
 import { PLANS, type Config } from '../../config.ts'
 import { Fault } from '../../errors.ts'
 import { ROLES, type Role } from '../../http/access.ts'
-import { ADMINISTRATORS, notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
+import { recordCommand } from '../audit.ts'
 import { UsageError } from '../command.ts'
 import { withDatabase } from '../database.ts'
 import { printResult } from '../print-result.ts'
@@ -173,7 +172,6 @@ function requireId(id: string): void {
     throw new UsageError(`“${id}” is not the ID of a workspace.`, 'portreeve workspace list')
 }
 
-/** The audit log cannot name the actor, as with `portreeve user`. */
 async function recordAudit(
   db: Kysely<DB>,
   name: string,
@@ -183,17 +181,7 @@ async function recordAudit(
   const details = Object.fromEntries(
     given.map((value, n) => [(takes[n] ?? '').toLowerCase(), value]),
   )
-  const entry = {
-    workspaceId: null,
-    actorId: null,
-    actorEmail: 'command line',
-    token: null,
-    what: audit ?? '',
-    route: `portreeve workspace ${name}`,
-    details,
-  }
-  await insertAuditEntries(db, [entry])
-  await notifyChange(db, ADMINISTRATORS, 'administration')
+  await recordCommand(db, { what: audit ?? '', route: `portreeve workspace ${name}`, details })
 }
 
 const parseRole = (text: string): Role => parseOne('role', ROLES, text)

@@ -86,6 +86,11 @@ export const ACCOUNT_LIMITS = {
     rate: { requests: 600, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 10,
   },
+  overviews: {
+    noun: 'overviews',
+    rate: { requests: 600, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 5,
+  },
   'change streams': { noun: 'change streams', maxConcurrent: 20 },
   'webhook streams': { noun: 'webhook streams', maxConcurrent: 20 },
   'migration streams': { noun: 'migration streams', maxConcurrent: 20 },
@@ -108,6 +113,16 @@ export const ADDRESS_LIMITS = {
     rate: { requests: 3_000, windowSeconds: MINUTE_SECONDS },
     // Streams count until they end. Each workspace has a limit of its own.
     maxConcurrent: 5_000,
+  },
+  'federation requests': {
+    noun: 'federation requests',
+    rate: { requests: 600, windowSeconds: MINUTE_SECONDS },
+    maxConcurrent: 10,
+  },
+  'follow requests': {
+    noun: 'requests to exchange evidence',
+    rate: { requests: 120, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 3,
   },
   'public pages': {
     noun: 'public page requests',

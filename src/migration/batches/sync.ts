@@ -1,9 +1,11 @@
+import type { Transaction } from 'kysely'
 import { Fault } from '../../errors.ts'
+import type { DB } from '../../store/tables.ts'
 import type { SyncRequest } from '../sync/shapes.ts'
 import { deleteBatchSyncs, listStarted, saveSyncs } from '../sync/store.ts'
 import { changeBatch, type BatchDeps, type BatchName } from './actions.ts'
-import { syncColumns } from './sync-columns.ts'
-import { updateBatch, type BatchRow } from './store.ts'
+import { NO_SYNC, syncColumns } from './sync-columns.ts'
+import { updateBatch } from './store.ts'
 
 /**
  * Synchronizes the mailboxes of a batch again and again, or changes how. The next pass of mailboxes
@@ -14,19 +16,21 @@ export async function setBatchSync(
   name: BatchName,
   request: SyncRequest,
 ): Promise<void> {
-  await changeBatch(deps, name, async (trx) => {
-    await updateBatch(trx, name.id, syncColumns(request))
-    const { everyMinutes, deletions = 'record' } = request
-    const settings = { workspaceId: name.workspaceId, everyMinutes, deletions }
-    await saveSyncs(trx, await listStarted(trx, name.id), { ...settings, nextAt: new Date() })
-    await deps.queue.enqueue(trx, deps.syncJob, {})
-  })
+  await changeBatch(deps, name, async (trx) => setSyncOf(trx, name, request, deps))
 }
 
-const NO_SYNC: Pick<BatchRow, 'syncMinutes' | 'syncDeletions' | 'syncUntil'> = {
-  syncMinutes: null,
-  syncDeletions: null,
-  syncUntil: null,
+/** Synchronizes the mailboxes of a batch within a transaction that has locked it. */
+export async function setSyncOf(
+  trx: Transaction<DB>,
+  { workspaceId, id }: BatchName,
+  request: SyncRequest,
+  { queue, syncJob }: Pick<BatchDeps, 'queue' | 'syncJob'>,
+): Promise<void> {
+  await updateBatch(trx, id, syncColumns(request))
+  const { everyMinutes, deletions = 'record' } = request
+  const settings = { workspaceId, everyMinutes, deletions }
+  await saveSyncs(trx, await listStarted(trx, id), { ...settings, nextAt: new Date() })
+  await queue.enqueue(trx, syncJob, {})
 }
 
 /** Ends the synchronization of a batch. Its passwords stay until the batch is finished. */

@@ -173,7 +173,8 @@ function addNote(notes: MigrationNote[], { folder, uid, message }: MigrationNote
   if (!isKnown && notes.length < ENGINE_LIMITS.maxNotes) notes.push({ folder, uid, message })
 }
 
-function isOfServers(error: unknown): boolean {
+/** Whether an error is about the servers or the accounts, and not about Portreeve itself. */
+export function isOfServers(error: unknown): boolean {
   return (
     error instanceof Stop ||
     error instanceof Fault ||

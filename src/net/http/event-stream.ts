@@ -18,17 +18,28 @@ const SILENCE_TIMEOUT_MS = 45_000
 /** Answers of a service, or of the proxy before it, that is about to be there again. */
 const TEMPORARY_STATUSES = new Set([429, 502, 503, 504])
 
+/** A request to one of our own services; a POST unless `method` says otherwise. */
+type ServiceRequest = { method?: 'POST' | 'DELETE'; body?: object }
+
 /**
  * Asks one of our own services for JSON.
+ * @param token null for a public route
  * @throws Fault with the service's sentence, `upstream_unreachable` when it does not answer
  */
-export async function askService<T>(url: URL, token: string, signal: AbortSignal): Promise<T> {
-  const response = await get(
-    url,
-    { authorization: `Bearer ${token}`, accept: 'application/json' },
-    signal,
-  )
-  return (await response.json()) as T
+export async function askService<T>(
+  url: URL,
+  token: string | null,
+  signal: AbortSignal,
+  sent?: ServiceRequest,
+): Promise<T> {
+  const headers = {
+    accept: 'application/json',
+    ...(token !== null && { authorization: `Bearer ${token}` }),
+    ...(sent?.body && { 'content-type': 'application/json' }),
+  }
+  const body = sent?.body && JSON.stringify(sent.body)
+  const request = sent ? { method: sent.method ?? 'POST', ...(body && { body }) } : {}
+  return (await (await get(url, headers, signal, request)).json()) as T
 }
 
 /**
@@ -116,8 +127,9 @@ async function get(
   url: URL,
   headers: Record<string, string>,
   signal: AbortSignal,
+  sent: Pick<RequestInit, 'method' | 'body'> = {},
 ): Promise<Response> {
-  const response = await fetch(url, { headers, signal }).catch((cause: unknown) => {
+  const response = await fetch(url, { ...sent, headers, signal }).catch((cause: unknown) => {
     throw new Fault('upstream_unreachable', `${url.origin} did not respond: ${reasonOf(cause)}.`, {
       cause,
     })

@@ -16,7 +16,9 @@ export const ALERT_KINDS: Record<string, AlertKind> = {
   delisting: { name: 'Delisting', to: '/delisting' },
   dmarc: { name: 'DMARC', to: '/dmarc' },
   migration: { name: 'Migrations', to: '/migrations' },
+  cutover: { name: 'Cut-overs', to: '/migrations/batches' },
   webhook: { name: 'Webhooks', to: '/hooks' },
+  federation: { name: 'Federation', to: '/attacks/federation' },
   storage: { name: 'Storage', to: '/hooks' },
   channel: { name: 'Alert channels', to: '/alerts/channels' },
 }

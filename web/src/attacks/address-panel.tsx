@@ -33,7 +33,7 @@ export function AddressPanel({ ip, children }: AddressPanelProps) {
           <strong>{sentence}</strong>
         </Notice>
       </div>
-      {data.totalReports > 0 && <ReportFacts {...data} />}
+      {(data.totalReports > 0 || data.peers.length > 0) && <ReportFacts {...data} />}
       {data.publicFeeds.length > 0 && <FeedListings listings={data.publicFeeds} />}
       {children?.(data)}
     </Stack>
@@ -61,7 +61,7 @@ function FeedListings({ listings }: { listings: AddressFacts['publicFeeds'] }) {
 
 function ReportFacts(facts: AddressFacts) {
   const { ip, network, score, confidenceLevel, totalReports, distinctReporters } = facts
-  const { firstReportedAt, lastReportedAt, services, evidence } = facts
+  const { firstReportedAt, lastReportedAt, evidence, peers } = facts
   const labelOf = useLabels()
   return (
     <>
@@ -69,9 +69,9 @@ function ReportFacts(facts: AddressFacts) {
         facts={[
           [messages.score, messages.scoreText(score)],
           [messages.confidence, messages.confidences[confidenceLevel]],
-          [messages.reportedBy, messages.networks(distinctReporters)],
+          [messages.reportedBy, messages.reporters(distinctReporters, peers)],
           [messages.reports, messages.reportsText(totalReports)],
-          [messages.attacked, services.map(({ service }) => labelOf(service)).join(', ')],
+          [messages.attacked, attackedOf(facts).map(labelOf).join(', ')],
           [messages.firstReported, firstReportedAt && <HourAgo key="first" at={firstReportedAt} />],
           [messages.lastReported, lastReportedAt && <HourAgo key="last" at={lastReportedAt} />],
           [messages.countedFor, network === ip ? null : messages.wholeNetwork(network)],
@@ -84,6 +84,16 @@ function ReportFacts(facts: AddressFacts) {
       )}
     </>
   )
+}
+
+/** The services that were reported here, and by peers. */
+function attackedOf({ services, peers }: AddressFacts): string[] {
+  return [
+    ...new Set([
+      ...services.map(({ service }) => service),
+      ...peers.flatMap((peer) => peer.services),
+    ]),
+  ]
 }
 
 type EvidenceProps = Pick<AddressFacts, 'evidence'> & { labelOf: (service: string) => string }

@@ -19,7 +19,10 @@ export function AttackViews() {
       <SubNavigationLink to="/attacks/mails">{views.mails}</SubNavigationLink>
       <SubNavigationLink to="/attacks/networks">{views.networks}</SubNavigationLink>
       {account?.admin && (
-        <SubNavigationLink to="/attacks/administration">{views.administration}</SubNavigationLink>
+        <>
+          <SubNavigationLink to="/attacks/federation">{views.federation}</SubNavigationLink>
+          <SubNavigationLink to="/attacks/administration">{views.administration}</SubNavigationLink>
+        </>
       )}
     </SubNavigation>
   )

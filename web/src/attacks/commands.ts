@@ -4,9 +4,12 @@ import { formats } from './messages.ts'
  * Makes a server's fail2ban report to this service. Without a token, its reports count but are not
  * attributed.
  */
-export function installCommand({ token, blocks }: InstallOptions): string {
-  return `curl -fsS "${installerUrl({ token, blocks })}" | sudo sh -s -- --yes`
+export function installCommand(options: InstallOptions): string {
+  return `curl -fsS "${installerUrl(options)}" | sudo ${withKey(options)}sh -s -- --yes`
 }
+
+/** The key is never part of a URL. */
+const withKey = ({ key }: InstallOptions) => (key ? `PORTREEVE_KEY=${key} ` : '')
 
 /** The same in steps, to review the script before root runs it. */
 export function reviewedInstallCommands(options: InstallOptions): string {
@@ -14,17 +17,17 @@ export function reviewedInstallCommands(options: InstallOptions): string {
     `curl -fsS "${installerUrl(options)}" -o install.sh`,
     'less install.sh',
     'sudo sh install.sh --dry-run',
-    'sudo sh install.sh',
+    `sudo ${withKey(options)}sh install.sh`,
   ].join('\n')
 }
 
-/** `blocks`: listed addresses are also blocked. */
-export type InstallOptions = { token?: string; blocks: boolean }
+/** `key`: listed addresses, and what the fleet reports, are also blocked. */
+export type InstallOptions = { token?: string; key?: string | undefined }
 
-function installerUrl({ token, blocks }: InstallOptions): string {
+function installerUrl({ token, key }: InstallOptions): string {
   const query = new URLSearchParams({
     ...(token && { token }),
-    ...(blocks && { block: '1' }),
+    ...(key && { block: '1' }),
   }).toString()
   return `${window.location.origin}/api/v1/abuse/fail2ban-install${query && `?${query}`}`
 }

@@ -10,6 +10,7 @@ export const views = {
   relays: 'Relays',
   mails: 'Abuse emails',
   networks: 'Your networks',
+  federation: 'Federation',
   administration: 'Administration',
 } as const
 
@@ -29,6 +30,17 @@ export const lookup = {
   missing: 'Enter an address such as 192.0.2.1 or 2001:db8::1.',
 } as const
 
+type Peers = { name: string }[]
+
+/** “3 networks here and by the peer example.net”, after “reported by”. */
+function reportersText(count: number, peers: Peers): string {
+  const here = counted(count, 'network')
+  if (peers.length === 0) return here
+  const names = peers.map(({ name }) => name).join(', ')
+  const others = `the ${peers.length === 1 ? 'peer' : 'peers'} ${names}`
+  return count === 0 ? others : `${here} here and by ${others}`
+}
+
 export const address = {
   loading: 'Looking up the address…',
   score: 'Score',
@@ -42,7 +54,7 @@ export const address = {
     'very-high': 'Very high: six independent sources, two of them established',
   },
   reportedBy: 'Reported by',
-  networks: (count: number) => counted(count, 'network'),
+  reporters: (count: number, peers: Peers) => reportersText(count, peers),
   reports: 'Reports',
   reportsText: (count: number) =>
     `${numberText(count)}. Reports of one service within ten minutes count once, from all networks together.`,
@@ -62,14 +74,20 @@ export const address = {
   events: (count: number) => counted(count, 'event'),
 } as const
 
-const sources = (count: number) => counted(count, 'network')
-
 /** The verdict on an address, after the address itself. */
 export const verdicts = {
-  listed: (count: number) => `is listed: ${sources(count)} reported it independently.`,
-  watchlist: (count: number) =>
-    `is on the watchlist, not listed: ${sources(count)} reported it, too few for a listing.`,
-  observed: (count: number) => `is not listed: only ${sources(count)} reported it.`,
+  listed: (count: number, peers: Peers) =>
+    peers.length === 0
+      ? `is listed: ${counted(count, 'network')} reported it independently.`
+      : `is listed: reported by ${reportersText(count, peers)}.`,
+  watchlist: (count: number, peers: Peers) =>
+    peers.length === 0
+      ? `is on the watchlist, not listed: ${counted(count, 'network')} reported it, too few for a listing.`
+      : `is on the watchlist, not listed: reported by ${reportersText(count, peers)}.`,
+  observed: (count: number, peers: Peers) =>
+    peers.length === 0
+      ? `is not listed: only ${counted(count, 'network')} reported it.`
+      : `is not listed: only reported by ${reportersText(count, peers)}.`,
   delisted: () => 'is no longer listed.',
   expired: () => 'is not listed: no reports in the last 30 days.',
   whitelisted: () => 'is never listed: an administrator added it to the allowlist.',
@@ -272,7 +290,7 @@ export const servers = {
   installCommand: 'the install command',
   command: 'the command',
   createdText:
-    'The report token in it is shown only once. Run the command again after you add a fail2ban jail.',
+    'The secrets in it are shown only once. Run the command again after you add a fail2ban jail.',
   review: 'Review the script first',
   reviewSteps: 'the commands',
   manual: 'Report without fail2ban',
@@ -286,7 +304,8 @@ export const servers = {
   revokeTitle: (name: string) => `Revoke the token of “${name}”?`,
   filter: 'Filter by name',
   revokeSeveral: (count: number) => `Revoke ${counted(count, 'token')}?`,
-  revokeText: 'Further reports from this server count as anonymous. Its statistics are deleted.',
+  revokeText:
+    'Further reports from this server count as anonymous. Its statistics are deleted. It blocks on until its bouncer key is revoked.',
   empty: 'No servers yet',
   emptyText:
     'Create an install command above. Reports without a token count the same, but don’t appear here:',

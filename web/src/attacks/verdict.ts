@@ -15,7 +15,12 @@ const TONES: Record<State, Verdict['tone']> = {
 }
 
 /** The verdict on an address, in one sentence. */
-export function addressVerdict({ ip, listingState, distinctReporters }: AddressFacts): Verdict {
-  const sentence = `${ip} ${verdicts[listingState](distinctReporters)}`
+export function addressVerdict({
+  ip,
+  listingState,
+  distinctReporters,
+  peers,
+}: AddressFacts): Verdict {
+  const sentence = `${ip} ${verdicts[listingState](distinctReporters, peers)}`
   return { tone: TONES[listingState], sentence }
 }

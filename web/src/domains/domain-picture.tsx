@@ -14,7 +14,7 @@ export function DomainPicture({ report }: { report: DomainReport }) {
     <>
       <VerdictNotice report={report} />
       <MailPath check={{ report, lines: report.lines, receipt: null }} />
-      <FixList domain={report.domain} fixes={report.fixes} printed={plan.fixes} />
+      <FixList report={report} printed={plan.fixes} />
       <Section title={messages.title}>
         <LineList lines={report.lines} plan={plan} />
       </Section>

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Fragment, useState } from 'react'
 import { Button } from '../ui/actions/button.tsx'
 import { CopyButton } from '../ui/actions/copy.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -8,23 +8,48 @@ import { Card, Muted, Row, Section, Stack } from '../ui/layout/page.tsx'
 import { PrintOnly } from '../ui/layout/print-only.tsx'
 import { BulletList } from '../ui/lists/bullet-list.tsx'
 import { ExactTime } from '../ui/text/date-text.tsx'
-import { recordQuery, type DomainFix, type RecordState } from './api.ts'
+import { recordQuery, type DomainFix, type DomainReport, type RecordState } from './api.ts'
 import classes from './fix-list.module.css'
 import { fixes as messages } from './messages.ts'
-import { diffRecords } from './record-diff.ts'
+import { diffRecords, type DiffTerm } from './record-diff.ts'
 
 type FixListProps = {
-  domain: string
-  fixes: DomainFix[]
+  report: Pick<DomainReport, 'domain' | 'fixes' | 'lines'>
   /** Called once a record is published. Without it, records are only shown. */
-  onPublished?: () => void
+  onPublished?: (() => void) | undefined
   /** Records that are printed, from the first; all without it. */
   printed?: number | undefined
 }
 
-/** The records to publish, most urgent first: each complete, as a difference, with its reasons. */
-export function FixList({ domain, fixes, onPublished, printed = fixes.length }: FixListProps) {
-  if (fixes.length === 0) return null
+/**
+ * The records to publish, most urgent first: each complete, as a difference, with its reasons. Then
+ * the problems that no record fixes.
+ */
+export function FixList({ report, onPublished, printed }: FixListProps) {
+  const { fixes, lines } = report
+  const others = lines.filter(
+    ({ state, name }) => state === 'bad' && !fixes.some(({ line }) => line === name),
+  )
+  return (
+    <>
+      {fixes.length > 0 && <RecordList {...{ report, onPublished, printed }} />}
+      {others.length > 0 && (
+        <Section title={messages.others}>
+          <BulletList>
+            {others.map(({ name, title, summary }) => (
+              <li key={name}>
+                <a href={`#line-${name}`}>{title}</a>: {summary}
+              </li>
+            ))}
+          </BulletList>
+        </Section>
+      )}
+    </>
+  )
+}
+
+function RecordList({ report, onPublished, printed = report.fixes.length }: FixListProps) {
+  const { domain, fixes } = report
   return (
     <Section title={messages.title}>
       <Muted>{messages.explanation}</Muted>
@@ -93,29 +118,30 @@ function Publication({ domain, fix, onPublished }: Required<FixCardProps>) {
 /** What is published, and what to publish in its place. */
 function RecordDiff({ fix: { published, value } }: { fix: DomainFix }) {
   const [first, ...others] = published
+  const terms = first === undefined ? null : diffRecords(first, value)
   return (
     <pre className={classes.diff} tabIndex={0} aria-label={messages.proposed}>
-      {first === undefined ? (
-        <ins>{value}</ins>
-      ) : (
-        diffRecords(first, value).map(({ kind, text }, index) => (
-          <span key={index}>
-            {kind === 'removed' ? (
-              <del>{text}</del>
-            ) : kind === 'added' ? (
-              <ins>{text}</ins>
-            ) : (
-              text
-            )}{' '}
-          </span>
-        ))
-      )}
+      {terms && <RecordLine sign="−" terms={terms.before} />}
       {others.map((other) => (
-        <del key={other} className={classes.line}>
-          {other}
-        </del>
+        <RecordLine key={other} sign="−" terms={[{ text: other, isChanged: true }]} />
       ))}
+      <RecordLine sign="+" terms={terms?.after ?? [{ text: value, isChanged: true }]} />
     </pre>
+  )
+}
+
+/** A record, in which the changed terms stand out. */
+function RecordLine({ sign, terms }: { sign: '−' | '+'; terms: DiffTerm[] }) {
+  const Changed = sign === '+' ? 'ins' : 'del'
+  return (
+    <span className={classes.record} data-sign={sign}>
+      {terms.map(({ text, isChanged }, index) => (
+        <Fragment key={index}>
+          {index > 0 && ' '}
+          {isChanged ? <Changed>{text}</Changed> : text}
+        </Fragment>
+      ))}
+    </span>
   )
 }
 
@@ -124,9 +150,12 @@ function RecordWatch({ domain, fix, onPublished }: Required<FixCardProps>) {
   const { data: record, error } = useQuery(recordQuery(domain, fix))
   if (error) return <Notice tone="unknown">{error.message}</Notice>
   if (!record) return <Notice tone="info">{messages.looking}</Notice>
-  if (record.matches !== true) return <Notice tone="info">{describePending(record)}</Notice>
+  const { matches, cached } = record
+  if (matches === null && cached.matches !== true)
+    return <Notice tone="unknown">{messages.unanswered(cached.ttl)}</Notice>
+  if (matches === false) return <Notice tone="info">{describePending(record)}</Notice>
   return (
-    <Notice tone="good" title={messages.done}>
+    <Notice tone="good" title={describePublished(record)}>
       {record.visibleToEverybodyAt !== null && (
         <p>
           {messages.visibleBy} <ExactTime at={record.visibleToEverybodyAt} />.
@@ -137,6 +166,12 @@ function RecordWatch({ domain, fix, onPublished }: Required<FixCardProps>) {
       </Button>
     </Notice>
   )
+}
+
+function describePublished({ matches, servers }: RecordState): string {
+  if (matches === null) return messages.doneAtResolver
+  const isComplete = servers.every(({ problem }) => problem === null)
+  return isComplete ? messages.done : messages.doneWhereAnswered
 }
 
 function describePending({ servers }: RecordState): string {

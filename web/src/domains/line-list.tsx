@@ -47,7 +47,7 @@ function StageLines({ name, lines, plan }: LineListProps & { name: StageName }) 
 }
 
 function Line({ line, printed }: { line: DomainLine; printed: PrintedLine | undefined }) {
-  const { title, state, isUsed, summary, details, evidence } = line
+  const { name, title, state, isUsed, summary, details, evidence } = line
   const { details: shownDetails, evidence: shownEvidence } = printed ?? {
     details: details.length,
     evidence: evidence.length,
@@ -55,7 +55,11 @@ function Line({ line, printed }: { line: DomainLine; printed: PrintedLine | unde
   const unprinted = details.length - shownDetails + evidence.length - shownEvidence
   const hasMore = details.length > 0 || evidence.length > 0
   return (
-    <li className={classes.line} data-tone={isUsed ? LINE_TONES[state] : 'unused'}>
+    <li
+      id={`line-${name}`}
+      className={classes.line}
+      data-tone={isUsed ? LINE_TONES[state] : 'unused'}
+    >
       <span className={classes.icon}>
         <Icon name={isUsed ? LINE_TONES[state] : 'unused'} size={18} />
         <VisuallyHidden>{isUsed ? stateNames[state] : messages.notUsed}</VisuallyHidden>

@@ -1,4 +1,9 @@
-import { FIXES_TITLE, NOT_USED, SEVERITY_NAMES } from '../../../src/domains/messages.ts'
+import {
+  FIXES_TITLE,
+  NOT_USED,
+  OTHER_PROBLEMS_TITLE,
+  SEVERITY_NAMES,
+} from '../../../src/domains/messages.ts'
 import { counted, numberText } from '../ui/text/format.ts'
 import type { DomainHistory } from './api.ts'
 
@@ -60,6 +65,7 @@ export const lines = {
 
 export const fixes = {
   title: FIXES_TITLE,
+  others: OTHER_PROBLEMS_TITLE,
   explanation: 'Each record below is complete: publish it as it is, in place of the old one.',
   none: 'No records to change.',
   notPrinted: (names: string[]) =>
@@ -77,7 +83,16 @@ export const fixes = {
   notYet: 'Not published yet. Checking every 10 seconds.',
   onSome: (matching: number, all: number) =>
     `${numberText(matching)} of ${counted(all, 'name server')} have the change. Checking every 10 seconds.`,
+  /** @param ttl seconds for which the resolver may still have the old record */
+  unanswered: (ttl: number | null) =>
+    `The name servers of the zone do not answer this service, so only the resolver is asked${
+      ttl === null
+        ? ''
+        : `, which may have the old record for another ${counted(Math.ceil(ttl / 60), 'minute')}`
+    }. Checking every 10 seconds.`,
   done: 'Published on all name servers.',
+  doneWhereAnswered: 'Published on the name servers that answered.',
+  doneAtResolver: 'Published: the resolver has it. The name servers do not answer this service.',
   checkAgain: 'Check the domain again',
   visibleBy: 'Visible to everybody by',
 } as const

@@ -61,11 +61,9 @@ function sentenceRows(text: string): number {
 }
 
 function fixHeight({ published, value, changes, caution }: DomainFix): number {
-  const [first = '', ...others] = published
-  const record = rows(first + value, RECORD_CHARACTERS)
   const reasons = new Set(changes.map(({ reason }) => reason))
-  const texts = [...others, ...reasons, ...(caution ? [caution] : [])]
-  return 56 + ROW_PX * (record + sum(texts.map((text) => rows(text, RECORD_CHARACTERS))))
+  const texts = [...published, value, ...reasons, ...(caution ? [caution] : [])]
+  return 56 + ROW_PX * sum(texts.map((text) => rows(text, RECORD_CHARACTERS)))
 }
 
 /** The title and sentence of a line, its frame, and its share of the heading of its stage. */

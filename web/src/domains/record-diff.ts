@@ -1,35 +1,44 @@
-/** A part of a record: in both versions, only in the old one, or only in the new one. */
-export type DiffPart = { kind: 'same' | 'removed' | 'added'; text: string }
+/** A tag or term of a record, such as `p=none;` or `include:example.net`. */
+export type DiffTerm = { text: string; isChanged: boolean }
 
 /**
- * Compares two records by their tags or terms (`p=none;`, `include:example.net`), as a longest
- * common subsequence. Records have at most a few hundred of them.
+ * Compares two records by their tags or terms, as a longest common subsequence. Records have at most
+ * a few hundred of them.
+ * @returns the terms of both records; those that only one of them has are changed
  */
-export function diffRecords(before: string, after: string): DiffPart[] {
+export function diffRecords(
+  before: string,
+  after: string,
+): { before: DiffTerm[]; after: DiffTerm[] } {
   const old = termsOf(before)
   const now = termsOf(after)
-  const lengths = commonLengths(old, now)
-  const parts: DiffPart[] = []
+  const lengths = commonLengths(old.map(withoutSeparator), now.map(withoutSeparator))
+  const terms: ReturnType<typeof diffRecords> = { before: [], after: [] }
   let i = 0
   let j = 0
+  const takeOld = (isChanged: boolean) => terms.before.push({ text: old[i++] ?? '', isChanged })
+  const takeNow = (isChanged: boolean) => terms.after.push({ text: now[j++] ?? '', isChanged })
   while (i < old.length || j < now.length) {
-    if (i < old.length && j < now.length && old[i] === now[j]) {
-      parts.push({ kind: 'same', text: old[i] as string })
-      i++
-      j++
+    const isSame = withoutSeparator(old[i] ?? '') === withoutSeparator(now[j] ?? '')
+    if (isSame) {
+      takeOld(false)
+      takeNow(false)
     } else if (
       j >= now.length ||
       (i < old.length && at(lengths, i + 1, j) >= at(lengths, i, j + 1))
-    ) {
-      parts.push({ kind: 'removed', text: old[i++] as string })
-    } else parts.push({ kind: 'added', text: now[j++] as string })
+    )
+      takeOld(true)
+    else takeNow(true)
   }
-  return parts
+  return terms
 }
 
 function termsOf(record: string): string[] {
   return record.split(/(?<=;)\s*|\s+/).filter((term) => term !== '')
 }
+
+/** The last tag of a record may end without a semicolon. */
+const withoutSeparator = (term: string) => term.replace(/;$/, '')
 
 /** For each pair of positions, how many terms the rests have in common. */
 function commonLengths(old: string[], now: string[]): number[][] {

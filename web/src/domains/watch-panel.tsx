@@ -18,10 +18,12 @@ type WatchPanelProps = {
   domain: string
   /** Shows nothing for other domains, such as one that does not exist. */
   onlyWatched?: boolean
+  /** Called once the domain is watched: its DMARC record gets another address for reports. */
+  onWatched?: () => void
 }
 
 /** Switches on, in one click, everything that Portreeve does for a domain. */
-export function WatchPanel({ domain, onlyWatched = false }: WatchPanelProps) {
+export function WatchPanel({ domain, onlyWatched = false, onWatched }: WatchPanelProps) {
   const access = useAccess()
   const queries = useQueryClient()
   const { data } = useQuery(domainsQuery)
@@ -35,6 +37,7 @@ export function WatchPanel({ domain, onlyWatched = false }: WatchPanelProps) {
       const now = await send()
       await queries.invalidateQueries({ queryKey: ['domains'] })
       setState(now === undefined ? { busy: false } : { busy: false, watched: now })
+      if (now !== undefined) onWatched?.()
     } catch (error) {
       setState({ busy: false, problem: (error as Error).message })
     }

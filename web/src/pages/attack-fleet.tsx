@@ -1,6 +1,7 @@
 import { AttackViews } from '../attacks/attack-views.tsx'
 import { Allowlist } from '../attacks/fleet/allowlist.tsx'
 import { BanTable } from '../attacks/fleet/ban-table.tsx'
+import { BouncerKeys } from '../attacks/fleet/bouncer-keys.tsx'
 import { CrowdSec } from '../attacks/fleet/crowdsec.tsx'
 import { History } from '../attacks/fleet/history.tsx'
 import { fleet as messages } from '../attacks/fleet/messages.ts'
@@ -22,6 +23,7 @@ export function Screen() {
         <Rules />
         <CrowdSec />
       </Columns>
+      <BouncerKeys />
       <FleetServers />
       <History />
     </Page>

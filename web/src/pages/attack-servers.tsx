@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { attacks, reportTokensQuery, type NewReportToken } from '../attacks/api.ts'
 import { AttackViews } from '../attacks/attack-views.tsx'
 import { installCommand, reportCommand, reviewedInstallCommands } from '../attacks/commands.ts'
+import { fleet, keysQuery } from '../attacks/fleet/api.ts'
 import { servers as messages } from '../attacks/messages.ts'
 import { ServerTable } from '../attacks/server-table.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
@@ -26,7 +27,7 @@ export function Screen() {
   )
 }
 
-type NewServerToken = NewReportToken & { blocks: boolean }
+type NewServerToken = NewReportToken & { key?: string | undefined }
 
 function NewServer() {
   const access = useAccess()
@@ -34,8 +35,11 @@ function NewServer() {
   const [created, setCreated] = useState<NewServerToken | null>(null)
 
   async function create({ label = '', blocks }: Record<string, string>): Promise<void> {
-    setCreated({ ...(await attacks.makeToken(label.trim())), blocks: blocks === 'on' })
+    const token = await attacks.makeToken(label.trim())
+    const key = blocks === 'on' ? (await fleet.makeKey(label.trim())).key : undefined
+    setCreated({ ...token, key })
     await queries.invalidateQueries(reportTokensQuery)
+    await queries.invalidateQueries(keysQuery)
   }
 
   return (
@@ -51,19 +55,19 @@ function NewServer() {
           />
           <CheckField name="blocks" label={messages.block} hint={messages.blockHint} />
         </Form>
-        <div role="status">{created && <InstallCommand {...created} />}</div>
+        <div role="status">{created && <InstallCommand created={created} />}</div>
       </Stack>
     </Card>
   )
 }
 
-function InstallCommand({ token, label, blocks }: NewServerToken) {
+function InstallCommand({ created: { token, label, key } }: { created: NewServerToken }) {
   return (
     <Notice tone="good" title={messages.created(label)}>
-      <Snippet what={messages.installCommand} text={installCommand({ token, blocks })} />
+      <Snippet what={messages.installCommand} text={installCommand({ token, key })} />
       <p>{messages.createdText}</p>
       <Disclosure summary={messages.review}>
-        <Snippet what={messages.reviewSteps} text={reviewedInstallCommands({ token, blocks })} />
+        <Snippet what={messages.reviewSteps} text={reviewedInstallCommands({ token, key })} />
       </Disclosure>
       <Disclosure summary={messages.manual}>
         <Snippet what={messages.command} text={reportCommand(token)} />
@@ -90,7 +94,7 @@ function NoServer() {
       <p>
         <Muted>{messages.emptyText}</Muted>
       </p>
-      <Snippet what={messages.command} text={installCommand({ blocks: false })} />
+      <Snippet what={messages.command} text={installCommand({})} />
     </Empty>
   )
 }

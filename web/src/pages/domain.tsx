@@ -41,7 +41,7 @@ export function Screen() {
       }
       wide
     >
-      <DomainBox initial={domain} />
+      <DomainBox compact initial={domain} />
       {error && !isFetching ? (
         <>
           <Notice tone="unknown">{error.message}</Notice>
@@ -59,17 +59,10 @@ export function Screen() {
           )}
           {report && (
             <div data-unprinted>
-              <WatchPanel domain={report.domain} />
+              <WatchPanel domain={report.domain} onWatched={again} />
             </div>
           )}
-          {report && (
-            <FixList
-              domain={domain}
-              fixes={report.fixes}
-              onPublished={again}
-              printed={plan?.fixes}
-            />
-          )}
+          {report && <FixList report={report} onPublished={again} printed={plan?.fixes} />}
           <Section title={lineMessages.title}>
             <LineList lines={check.lines} plan={plan} />
           </Section>

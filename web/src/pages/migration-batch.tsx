@@ -5,14 +5,17 @@ import { BatchActions, useBatchAction } from '../migrations/batches/batch-action
 import classes from '../migrations/batches/batches.module.css'
 import { MailboxTable } from '../migrations/batches/mailbox-table.tsx'
 import { batch as messages } from '../migrations/batches/messages.ts'
+import { BatchOwnerLinks } from '../migrations/batches/owner-links.tsx'
 import { countInSync, toneOfStatus } from '../migrations/batches/status.ts'
 import { BatchSync } from '../migrations/sync/batch-sync.tsx'
+import { CutoverSection } from '../migrations/cutover/cutover-section.tsx'
+import { proof as proofMessages } from '../migrations/proof/messages.ts'
 import { sync as syncMessages } from '../migrations/sync/messages.ts'
 import { Button } from '../ui/actions/button.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
-import { Page, Row, Section } from '../ui/layout/page.tsx'
+import { Muted, Page, Row, Section } from '../ui/layout/page.tsx'
 import { Facts } from '../ui/lists/facts.tsx'
 import { Stats } from '../ui/lists/stats.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
@@ -43,6 +46,7 @@ export function Screen() {
               <Problems batch={data} />
             </Section>
           )}
+          <BatchOwnerLinks batch={data} />
           <Section title={messages.mailboxes}>
             <MailboxTable batch={data} />
           </Section>
@@ -51,6 +55,13 @@ export function Screen() {
               <BatchSync batch={data} />
             </Section>
           )}
+          <CutoverSection batch={data} />
+          <Section title={proofMessages.title}>
+            <Muted>{proofMessages.about}</Muted>
+            <Link to="/migrations/batches/$id/proof" params={{ id }}>
+              {proofMessages.open}
+            </Link>
+          </Section>
           <Section title={messages.settings}>
             <Settings batch={data} />
           </Section>

@@ -1,10 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
 import {
   isMigrationOpen,
   migrationQuery,
   migrations,
   needsConsent,
+  waitsForOwner,
   type Migration,
 } from '../migrations/api.ts'
 import { ConsentSection } from '../migrations/consent-section.tsx'
@@ -13,6 +14,8 @@ import { ErrorTable } from '../migrations/error-table.tsx'
 import { FolderTable } from '../migrations/folder-table.tsx'
 import { migration as messages } from '../migrations/messages.ts'
 import { NoteTable } from '../migrations/note-table.tsx'
+import { proof as proofMessages } from '../migrations/proof/messages.ts'
+import { OwnerSection } from '../migrations/owner-section.tsx'
 import { RetryForm } from '../migrations/retry-form.tsx'
 import { sync as syncMessages } from '../migrations/sync/messages.ts'
 import { MigrationSync } from '../migrations/sync/migration-sync.tsx'
@@ -28,7 +31,7 @@ import { Stats } from '../ui/lists/stats.tsx'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import { ConnectionStatus } from '../ui/feedback/connection-status.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Page, Row, Section } from '../ui/layout/page.tsx'
+import { Muted, Page, Row, Section } from '../ui/layout/page.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { durationText, numberText, sizeText } from '../ui/text/format.ts'
 import { useAccess } from '../workspaces/roles.ts'
@@ -82,7 +85,10 @@ function Progress({ migration }: { migration: Migration }) {
       <Headline migration={migration} />
       {!dryRun && <ThroughputSection id={migration.migrationId} />}
       <MigrationWarnings warnings={progress.warnings} />
-      {needsConsent(migration) && <ConsentSection migration={migration} />}
+      {needsConsent(migration) && <OwnerSection migration={migration} />}
+      {needsConsent(migration) && !waitsForOwner(migration) && (
+        <ConsentSection migration={migration} />
+      )}
       {status === 'failed' && !dryRun && migration.batchId === null && (
         <Section title={isCancelled(migration) ? messages.resume : messages.retry}>
           <RetryForm migration={migration} />
@@ -91,6 +97,14 @@ function Progress({ migration }: { migration: Migration }) {
       {canShowSync(migration) && (
         <Section title={syncMessages.title}>
           <MigrationSync migration={migration} />
+        </Section>
+      )}
+      {!dryRun && !isMigrationOpen(migration) && (
+        <Section title={proofMessages.title}>
+          <Muted>{proofMessages.about}</Muted>
+          <Link to="/migrations/$id/proof" params={{ id: migration.migrationId }}>
+            {proofMessages.open}
+          </Link>
         </Section>
       )}
       {progress.errors.length > 0 && !isCancelled(migration) && (

@@ -13,7 +13,7 @@ export function Screen() {
         <p>
           <Muted>{messages.joinText}</Muted>
         </p>
-        <Snippet what={messages.command} text={installCommand({ blocks: false })} />
+        <Snippet what={messages.command} text={installCommand({})} />
       </Section>
       <p>
         <Muted>{messages.oneAddress}</Muted> <Link to="/address">{messages.lookup}</Link>

@@ -16,8 +16,8 @@ import {
 } from '../shapes.ts'
 import { banAddress, unban, unbanOne } from './bans.ts'
 import { listBans, listHistory, type Cause } from './store.ts'
+import { FLEET_PATH } from '../path.ts'
 
-const BASE = '/api/v1/abuse/fleet'
 const params = Type.Object({ id: Uuid })
 
 /** `/api/v1/abuse/fleet/bans` and `…/history`. */
@@ -30,7 +30,7 @@ export function banRoutes(app: App, fleets: Fleets): void {
 function listAndBanRoutes(app: App, fleets: Fleets): void {
   const { db, clock } = fleets
   app.get(
-    `${BASE}/bans`,
+    `${FLEET_PATH}/bans`,
     {
       schema: {
         operationId: 'listFleetBans',
@@ -54,7 +54,7 @@ function listAndBanRoutes(app: App, fleets: Fleets): void {
     },
   )
   app.post(
-    `${BASE}/bans`,
+    `${FLEET_PATH}/bans`,
     {
       schema: {
         operationId: 'createFleetBan',
@@ -79,7 +79,7 @@ function listAndBanRoutes(app: App, fleets: Fleets): void {
 function unbanRoutes(app: App, { db, clock }: Fleets): void {
   const causeOf = (caller: Caller): Cause => ({ by: 'member', member: nameOf(caller) })
   app.delete(
-    `${BASE}/bans/:id`,
+    `${FLEET_PATH}/bans/:id`,
     {
       schema: {
         operationId: 'deleteFleetBan',
@@ -97,7 +97,7 @@ function unbanRoutes(app: App, { db, clock }: Fleets): void {
     },
   )
   app.delete(
-    `${BASE}/bans`,
+    `${FLEET_PATH}/bans`,
     {
       schema: {
         operationId: 'deleteFleetBans',
@@ -116,7 +116,7 @@ function unbanRoutes(app: App, { db, clock }: Fleets): void {
 
 function historyRoute(app: App, { db }: Fleets): void {
   app.get(
-    `${BASE}/history`,
+    `${FLEET_PATH}/history`,
     {
       schema: {
         operationId: 'listFleetHistory',

@@ -1,12 +1,15 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest, preValidationAsyncHookHandler } from 'fastify'
+import type { FastifyRequest, preValidationAsyncHookHandler } from 'fastify'
 import { finished } from 'node:stream'
 import type { Static, TSchema } from 'typebox'
 import { Fault } from '../../../errors.ts'
 import type { App } from '../../../http/server.ts'
-import { isUnavailable } from '../../../store/database.ts'
+import { sendFailure } from './failures.ts'
+import { findSession } from '../../crowdsec/session.ts'
+import type { TokenAuth } from '../../tokens/token-auth.ts'
 import { TAGS } from '../../tags.ts'
-import type { FollowerToken } from '../feed/store.ts'
+import type { TokenOwner } from '../../tokens/store.ts'
+import { bouncerKeyOf, requireBouncerKey } from '../bouncer-key.ts'
 import type { Fleets } from '../fleet.ts'
 import { filterOf } from './decisions.ts'
 import { findDecisions } from './find-decisions.ts'
@@ -22,7 +25,6 @@ import {
 import { saveBouncerMetrics, type BouncerKey, type BouncerMetrics } from './store.ts'
 import { streamDecisions } from './stream.ts'
 
-const TOKENS = new WeakMap<FastifyRequest, FollowerToken>()
 const MAX_NAME_CHARS = 100
 const MAX_METRICS = 50
 
@@ -30,13 +32,13 @@ const MAX_METRICS = 50
  * `/v1/…`: the part of CrowdSec’s local API that bouncers use, with the fleet list and, if the
  * workspace chose it, the shared list. Paths, fields and failures are those of CrowdSec.
  */
-export function crowdsecRoutes(app: App, fleets: Fleets): void {
+export function crowdsecRoutes(app: App, fleets: Fleets, reportTokens: TokenAuth): void {
   void app.register(async (plain) => {
     const scope = plain.withTypeProvider<TypeBoxTypeProvider>() as App
     scope.setErrorHandler((error, request, reply) => sendFailure(error, request, reply))
     streamRoute(scope, fleets)
     decisionsRoute(scope, fleets)
-    metricsRoute(scope, fleets)
+    metricsRoute(scope, fleets, reportTokens)
   })
 }
 
@@ -57,7 +59,7 @@ function streamRoute(app: App, fleets: Fleets): void {
   app.get(
     '/v1/decisions/stream',
     {
-      config: { limit: 'fleet lists' },
+      config: { limit: 'fleet lists', key: 'bouncer key' },
       preValidation: authenticate(fleets),
       schema: {
         ...describe('streamCrowdSecDecisions', 'Get decisions for CrowdSec bouncers', {
@@ -89,7 +91,7 @@ function decisionsRoute(app: App, fleets: Fleets): void {
   app.get(
     '/v1/decisions',
     {
-      config: { limit: 'fleet lists' },
+      config: { limit: 'fleet lists', key: 'bouncer key' },
       preValidation: authenticate(fleets),
       schema: {
         ...describe('listCrowdSecDecisions', 'Find the decisions about an address, for CrowdSec bouncers', { 200: Decisions }), // prettier-ignore
@@ -108,12 +110,19 @@ function decisionsRoute(app: App, fleets: Fleets): void {
   )
 }
 
-function metricsRoute(app: App, { db, clock, ...fleets }: Fleets): void {
+function metricsRoute(app: App, { db, clock, ...fleets }: Fleets, reportTokens: TokenAuth): void {
+  const authenticateBouncer = authenticate(fleets)
+  const authenticateAny: preValidationAsyncHookHandler = async function (request, reply) {
+    // The figures of agents are about their parsers, and are not stored.
+    if ((await findSession(reportTokens, request)) !== undefined) return reply.code(201).send()
+    return authenticateBouncer.call(this, request, reply)
+  }
+
   app.post(
     '/v1/usage-metrics',
     {
-      config: { limit: 'fleet lists' },
-      preValidation: authenticate(fleets),
+      config: { limit: 'fleet lists', key: 'either key' },
+      preValidation: authenticateAny,
       schema: {
         ...describe('sendCrowdSecMetrics', 'Store the metrics of a CrowdSec bouncer', {
           201: STORED,
@@ -144,36 +153,16 @@ function metricsOf({ type = '', version = '', metrics = [] }: Component): Bounce
   return { type, version, values }
 }
 
-function authenticate({ followers }: Pick<Fleets, 'followers'>): preValidationAsyncHookHandler {
-  return async (request) => {
-    const key = request.headers['x-api-key']
-    const token = await followers.find(typeof key === 'string' ? key : '')
-    if (!token) throw new Fault('forbidden', 'access forbidden')
-    TOKENS.set(request, token)
-  }
-}
+const authenticate = ({ followers }: Pick<Fleets, 'followers'>) =>
+  requireBouncerKey(followers, () => new Fault('forbidden', 'access forbidden'))
 
 function bouncerOf(
   request: FastifyRequest,
   { presence }: Pick<Fleets, 'presence'>,
-): { token: FollowerToken; bouncer: BouncerKey } {
-  const token = TOKENS.get(request)
-  if (!token) throw new Error('a route reads its token but has no hook that authenticates')
+): { token: TokenOwner; bouncer: BouncerKey } {
+  const token = bouncerKeyOf(request)
   const agent = (request.headers['user-agent'] ?? '').replace(/\p{Cc}/gu, '')
   const name = agent.slice(0, MAX_NAME_CHARS)
   presence.seen(token.workspaceId, { address: request.ip, tokenId: token.id, client: name })
   return { token, bouncer: { tokenId: token.id, address: request.ip, name } }
-}
-
-/** Failures as bouncers read them: `{"message": …}`. */
-function sendFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { validation, message } = error as { validation?: unknown; message: string }
-  if (error instanceof Fault) {
-    if (error.retryAfter !== undefined) reply.header('retry-after', Math.ceil(error.retryAfter))
-    return reply.code(error.status).send({ message })
-  }
-  if (validation !== undefined) return reply.code(400).send({ message })
-  request.log.error({ reqId: request.id, err: error }, 'request failed')
-  const status = isUnavailable(error) ? 503 : ((error as { statusCode?: number }).statusCode ?? 500)
-  return reply.code(status).send({ message: status < 500 ? message : 'internal error' })
 }

@@ -7,7 +7,7 @@ const List = Type.Optional(
 
 export const BouncerHeaders = Type.Object({
   'x-api-key': Type.Optional(
-    Type.String({ maxLength: MAX_LENGTH.header, description: 'A report token of the workspace.' }),
+    Type.String({ maxLength: MAX_LENGTH.header, description: 'A bouncer key of the workspace.' }),
   ),
 })
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { DB } from '../../../store/tables.ts'
 import type { Exports } from '../../export/exports.ts'
@@ -81,11 +82,13 @@ export function createSharedList(db: Kysely<DB>, exports: Exports): SharedList {
   }
 }
 
-function encode(addresses: string[]): Buffer[] {
+/** Other requests are answered between two pieces: a large list takes most of a second. */
+async function encode(addresses: string[]): Promise<Buffer[]> {
   const pieces: Buffer[] = []
   for (let at = 0; at < addresses.length; at += DECISIONS_PER_PIECE) {
     const part = addresses.slice(at, at + DECISIONS_PER_PIECE)
     pieces.push(Buffer.from(textOf(part.map(sharedDecision))))
+    await nextTurn()
   }
   return pieces
 }

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import type { Kysely } from 'kysely'
 import type { DB } from '../../../store/tables.ts'
-import { readDelta, type FollowerToken } from '../feed/store.ts'
+import type { TokenOwner } from '../../tokens/store.ts'
+import { readDelta } from '../feed/store.ts'
 import { findFleet } from '../store.ts'
 import type { Bouncers } from './bouncers.ts'
 import {
@@ -24,7 +25,7 @@ export type StreamDeps = {
 }
 
 export type StreamRequest = {
-  token: FollowerToken
+  token: TokenOwner
   bouncer: BouncerKey
   startup: boolean
   filter: DecisionFilter

@@ -12,7 +12,10 @@ export function renderExport(
 ): Iterable<string> {
   if (format === 'json') return renderJson(networks)
   if (format === 'csv') return renderCsv(networks)
-  return FORMATS[format].render({ version: 0, ...facts }, networks.map(entryOf))
+  return FORMATS[format].render(
+    { version: 0, name: 'portreeve_fleet', ...facts },
+    networks.map(entryOf),
+  )
 }
 
 /** What the formats for firewalls read of an entry is its address. */

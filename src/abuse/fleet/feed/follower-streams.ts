@@ -9,7 +9,8 @@ import type { SeenServer } from '../store.ts'
 import type { Feeds } from './feeds.ts'
 import { FollowerStream } from './follower-stream.ts'
 import type { Presence } from './presence.ts'
-import { listValidTokens, type FollowerToken } from './store.ts'
+import type { TokenOwner } from '../../tokens/store.ts'
+import { listValidTokens } from './store.ts'
 
 const MAX_STREAMS_PER_WORKSPACE = 1_000
 const MAX_STREAMS = 10_000
@@ -17,7 +18,7 @@ const MAX_STREAMS = 10_000
 /** Heartbeats between two checks of tokens: a minute. */
 const BEATS_PER_CHECK = 4
 
-type Open = { stream: FollowerStream; token: FollowerToken; server: SeenServer }
+type Open = { stream: FollowerStream; token: TokenOwner; server: SeenServer }
 
 export type FollowerStreams = {
   /** @throws Fault `rate_limited` when there are too many */
@@ -25,7 +26,7 @@ export type FollowerStreams = {
   /** Streams the list from a cursor on, until the client disconnects or its token is revoked. */
   open(
     startResponse: () => ServerResponse,
-    request: { token: FollowerToken; server: SeenServer; since: number | null },
+    request: { token: TokenOwner; server: SeenServer; since: number | null },
   ): Promise<void>
   close(): void
 }

@@ -1,4 +1,4 @@
-import type { FastifyRequest, preValidationAsyncHookHandler } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { startEventStream } from '../../../http/events/event-streams.ts'
 import { responses, responsesAs } from '../../../http/schema.ts'
 import type { App } from '../../../http/server.ts'
@@ -6,25 +6,21 @@ import { TAGS } from '../../tags.ts'
 import type { Fleets } from '../fleet.ts'
 import { Delta, FollowedList, FollowerHeaders, FollowerQuery } from '../shapes.ts'
 import type { SeenServer } from '../store.ts'
-import type { FollowerToken } from './store.ts'
-
-/** Requests to follow, with what their token belongs to. */
-const TOKENS = new WeakMap<FastifyRequest, FollowerToken>()
+import { bouncerKeyOf, requireBouncerKey } from '../bouncer-key.ts'
+import { FLEET_PATH } from '../path.ts'
 
 /** `/api/v1/abuse/fleet/list` and `…/events`, for servers that block what the fleet list contains. */
 export function followerRoutes(app: App, { feeds, followers, presence, streams }: Fleets): void {
-  const authenticate: preValidationAsyncHookHandler = async (request) => {
-    TOKENS.set(request, await followers.require(request.headers['x-report-token']))
-  }
+  const authenticate = requireBouncerKey(followers)
   app.addHook('preClose', async () => streams.close())
   app.get(
-    '/api/v1/abuse/fleet/list',
+    `${FLEET_PATH}/list`,
     {
-      config: { limit: 'fleet lists' },
+      config: { limit: 'fleet lists', key: 'bouncer key' },
       preValidation: authenticate,
       schema: {
         operationId: 'getFleetList',
-        summary: 'Get the fleet list with a report token, or its changes since a cursor',
+        summary: 'Get the fleet list with a bouncer key, or its changes since a cursor',
         description:
           'The addresses that the servers of the workspace banned, with the remaining time of each ban.',
         tags: TAGS,
@@ -34,21 +30,21 @@ export function followerRoutes(app: App, { feeds, followers, presence, streams }
       },
     },
     async (request, reply) => {
-      const { workspaceId } = tokenOf(request)
+      const { workspaceId } = bouncerKeyOf(request)
       presence.seen(workspaceId, serverOf(request))
       const { text } = await feeds.read(workspaceId, request.query.since ?? null)
       return reply.type('application/json').send(`{"success":true,"data":${text}}`)
     },
   )
   app.get(
-    '/api/v1/abuse/fleet/events',
+    `${FLEET_PATH}/events`,
     {
-      config: { limit: 'fleet lists' },
+      config: { limit: 'fleet lists', key: 'bouncer key' },
       exposeHeadRoute: false,
       preValidation: authenticate,
       schema: {
         operationId: 'followFleetList',
-        summary: 'Stream the fleet list with a report token',
+        summary: 'Stream the fleet list with a bouncer key',
         description:
           'Server-sent events. Each event `changes` has a cursor as its id. A stream begins with the changes since ' +
           '`since` or `Last-Event-ID`, or with the whole list. Every 15 seconds there is a comment. ' +
@@ -64,18 +60,12 @@ export function followerRoutes(app: App, { feeds, followers, presence, streams }
       const since = cursorOf(request.headers['last-event-id']) ?? request.query.since ?? null
       const server = serverOf(request)
       await streams.open(() => startEventStream(reply).raw, {
-        token: tokenOf(request),
+        token: bouncerKeyOf(request),
         server,
         since,
       })
     },
   )
-}
-
-function tokenOf(request: FastifyRequest): FollowerToken {
-  const token = TOKENS.get(request)
-  if (!token) throw new Error('a route reads its token but has no hook that authenticates')
-  return token
 }
 
 const MAX_CLIENT_CHARS = 100
@@ -84,7 +74,7 @@ function serverOf(request: FastifyRequest): SeenServer {
   const client = (request.headers['user-agent'] ?? '').replace(/\p{Cc}/gu, '')
   return {
     address: request.ip,
-    tokenId: tokenOf(request).id,
+    tokenId: bouncerKeyOf(request).id,
     client: client.slice(0, MAX_CLIENT_CHARS),
   }
 }

@@ -66,19 +66,6 @@ export async function readDelta(
   return { cursor, complete, added, removed }
 }
 
-/** A report token, and the workspace whose list it follows. */
-export type FollowerToken = { id: string; label: string; workspaceId: string }
-
-export async function findFollowerToken(db: Db, hash: Buffer): Promise<FollowerToken | undefined> {
-  return db
-    .selectFrom('abuseToken')
-    .innerJoin('workspace', 'workspace.id', 'abuseToken.workspaceId')
-    .select(['abuseToken.id', 'abuseToken.label', 'abuseToken.workspaceId'])
-    .where('abuseToken.hash', '=', hash)
-    .where('workspace.deleteAfter', 'is', null)
-    .executeTakeFirst()
-}
-
 /** Which of these tokens may still follow. */
 export async function listValidTokens(db: Db, ids: string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()

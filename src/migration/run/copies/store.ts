@@ -52,7 +52,13 @@ async function lockRun(db: Db, { id, run }: Run): Promise<boolean> {
   return row !== undefined
 }
 
-async function findCopies(db: Db, id: string, folder: string, state: SavedFolder): Promise<Buffer> {
+/** The packed copy records of a folder, in the order in which they were added. */
+export async function findCopies(
+  db: Db,
+  id: string,
+  folder: string,
+  state: Pick<SavedFolder, 'sourceUidValidity' | 'destinationUidValidity'>,
+): Promise<Buffer> {
   const rows = await db
     .selectFrom('migrationCopy')
     .select('copies')

@@ -118,6 +118,7 @@ export const ACCOUNT_LIMITS: Limit[] = [
     atOnce: 10,
     operations: ['verifyDmarcDomain', 'fetchDmarcMailbox', 'checkMonitoringHost'],
   },
+  { name: 'overviews', requests: 600, per: 'an hour', atOnce: 5, operations: ['getOverview'] },
   { name: 'change streams', atOnce: 20, operations: ['followChanges'] },
   { name: 'webhook streams', atOnce: 20, operations: ['followWebhookEndpoint'] },
   { name: 'migration streams', atOnce: 20, operations: ['followMigration'] },
@@ -145,6 +146,20 @@ export const ADDRESS_LIMITS: Limit[] = [
     ],
   },
   {
+    name: 'federation requests',
+    requests: 600,
+    per: 'a minute',
+    atOnce: 10,
+    operations: ['readFederationEvidence'],
+  },
+  {
+    name: 'requests to exchange evidence',
+    requests: 120,
+    per: 'an hour',
+    atOnce: 3,
+    operations: ['followInstallation'],
+  },
+  {
     name: 'list downloads',
     requests: 600,
     per: 'an hour',
@@ -157,6 +172,7 @@ export const ADDRESS_LIMITS: Limit[] = [
     per: 'a minute',
     atOnce: 20,
     operations: [
+      'getFederationIdentity',
       'getAbuseStats',
       'getAbuseToken',
       'getAbuseFail2banConfig',

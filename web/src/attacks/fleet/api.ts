@@ -4,6 +4,8 @@ import type {
   Allowlist as AllowlistShape,
   BanPage,
   BouncerList,
+  IssuedKey,
+  KeyList,
   HistoryPage,
   ServerList,
   Settings as SettingsShape,
@@ -18,6 +20,8 @@ export type FleetBans = Static<typeof BanPage>['data']
 export type FleetBan = FleetBans['bans'][number]
 export type Allowlist = Static<typeof AllowlistShape>['data']
 export type FleetServer = Static<typeof ServerList>['data'][number]
+export type BouncerKey = Static<typeof KeyList>['data'][number]
+export type NewBouncerKey = Static<typeof IssuedKey>
 export type Bouncer = Static<typeof BouncerList>['data'][number]
 export type FleetChange = Static<typeof HistoryPage>['data']['changes'][number]
 
@@ -33,6 +37,9 @@ export const fleet = {
   unban: (id: string) => request<unknown>('DELETE', `${BASE}/bans/${id}`),
   allow: (body: { cidr: string; label: string }) =>
     request<unknown>('POST', `${BASE}/allowlist`, { body }),
+  makeKey: async (label: string) =>
+    (await request<ApiResponse<NewBouncerKey>>('POST', `${BASE}/keys`, { body: { label } })).data,
+  revokeKey: (id: string) => request<unknown>('DELETE', `${BASE}/keys/${id}`),
   removeAllowed: (id: string) => request<unknown>('DELETE', `${BASE}/allowlist/${id}`),
 }
 
@@ -62,6 +69,11 @@ export const fleetServersQuery = queryOptions({
 export const bouncersQuery = queryOptions({
   queryKey: [...FLEET_KEY, 'bouncers'],
   queryFn: () => ask<Bouncer[]>('/bouncers'),
+})
+
+export const keysQuery = queryOptions({
+  queryKey: [...FLEET_KEY, 'keys'],
+  queryFn: () => ask<BouncerKey[]>('/keys'),
 })
 
 export const historyQuery = queryOptions({

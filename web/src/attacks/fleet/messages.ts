@@ -90,19 +90,39 @@ export const servers = {
   title: 'Servers that follow or report',
   loading: 'Loading the servers…',
   empty: 'No servers yet. Create an install command under “Your servers”, with blocking.',
-  columns: ['Address', 'Token', 'Last report', 'Last contact'],
+  columns: ['Address', 'Token or key', 'Last report', 'Last contact'],
   never: 'Never',
   revoked: 'Revoked',
 } as const
 
 export const crowdsec = {
   title: 'CrowdSec bouncers',
-  text: 'A bouncer can read this list like that of a CrowdSec engine. Set these two in its configuration; a report token is the key.',
+  text: 'A bouncer can read this list like that of a CrowdSec engine. Set these two in its configuration; create a bouncer key below.',
   what: 'the configuration',
-  key: 'A REPORT TOKEN',
+  key: 'A BOUNCER KEY',
   shared: 'Bouncers also block the shared blocklist',
   columns: ['Bouncer', 'Address', 'Last request', 'Dropped'],
   save: 'Save',
+} as const
+
+export const keys = {
+  title: 'Bouncer keys',
+  text: 'A key reads this list and cannot report. Give each server, firewall and bouncer its own.',
+  loading: 'Loading the keys…',
+  empty: 'No keys yet.',
+  label: 'Name',
+  labelExample: 'firewall-1',
+  submit: 'Create key',
+  created: (label: string) => `Key for ${label || 'a bouncer'}`,
+  createdText: 'It is shown only once.',
+  what: 'the key',
+  columns: ['Name', 'Created', 'Last used', 'Action'],
+  unnamed: 'Unnamed key',
+  masked: (lastFour: string) => `bk_…${lastFour}`,
+  never: 'Never',
+  revoke: 'Revoke',
+  revokeTitle: (name: string) => `Revoke the key “${name}”?`,
+  revokeText: 'Servers and bouncers with this key get no further changes. Their bans expire.',
 } as const
 
 export const history = {

@@ -1,0 +1,146 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type, type TSchema } from 'typebox'
+import { Fault } from '../../errors.ts'
+import type { App } from '../../http/server.ts'
+import { HOUR_MS } from '../../time.ts'
+import type { AbuseServices } from '../create-services.ts'
+import { ApiFailure } from '../fleet/crowdsec/shapes.ts'
+import { sendFailure } from '../fleet/crowdsec/failures.ts'
+import { requireAllowed } from '../intake/receipt.ts'
+import { TAGS } from '../tags.ts'
+import { hashReportToken } from '../tokens/tokens.ts'
+import { ALERTS_BODY_LIMIT } from './notification-route.ts'
+import { AgentHeaders, AlertIds, Alerts, Credentials, Session } from './shapes.ts'
+import { findSession } from './session.ts'
+import { submitAlerts } from './submit-alerts.ts'
+
+/** After this time an agent signs in again. */
+const SESSION_MS = 24 * HOUR_MS
+
+/**
+ * `/v1/watchers`, `/v1/alerts` and `/v1/heartbeat`: the part of CrowdSec’s local API that its agents
+ * use to report. The password of an agent is a report token, and so is the token of its session.
+ */
+export function agentRoutes(app: App, abuse: AbuseServices): void {
+  void app.register(async (plain) => {
+    const scope = plain.withTypeProvider<TypeBoxTypeProvider>() as App
+    scope.setErrorHandler((error, request, reply) => sendFailure(error, request, reply))
+    signInRoutes(scope, abuse)
+    heartbeatRoute(scope, abuse)
+    alertsRoute(scope, abuse)
+  })
+}
+
+const failures: Record<string, TSchema> = { '4xx': ApiFailure, '5xx': ApiFailure }
+
+/** The document’s `null` type: a response without a body. */
+const EMPTY = (description: string) => ({ type: 'null', description }) as TSchema
+
+function signInRoutes(app: App, { reportTokens, clock }: AbuseServices): void {
+  app.post(
+    '/v1/watchers',
+    {
+      config: { limit: 'fleet lists', key: 'report token' },
+      schema: {
+        operationId: 'registerCrowdSecAgent',
+        summary: 'Register a CrowdSec agent whose password is a report token',
+        description:
+          'Changes nothing: an agent needs no registration, only a report token as its password.',
+        tags: TAGS,
+        body: Credentials,
+        response: { 201: EMPTY('Registered.'), ...failures },
+      },
+    },
+    async ({ body }, reply) => {
+      if (!(await reportTokens.find(body.password)))
+        throw new Fault('forbidden', 'agents are not registered here: set password in local_api_credentials.yaml to a report token of Portreeve') // prettier-ignore
+      return reply.code(201).send()
+    },
+  )
+  app.post(
+    '/v1/watchers/login',
+    {
+      config: { limit: 'fleet lists', key: 'report token' },
+      schema: {
+        operationId: 'signInCrowdSecAgent',
+        summary: 'Sign in as a CrowdSec agent, with a report token as the password',
+        tags: TAGS,
+        body: Credentials,
+        response: { 200: Session, ...failures },
+      },
+    },
+    async ({ body }) => {
+      if (!(await reportTokens.find(body.password)))
+        throw new Fault('unauthenticated', 'incorrect Username or Password')
+      const expire = new Date(clock() + SESSION_MS).toISOString()
+      return { code: 200, expire, token: body.password }
+    },
+  )
+}
+
+function heartbeatRoute(app: App, abuse: AbuseServices): void {
+  app.get(
+    '/v1/heartbeat',
+    {
+      config: { limit: 'fleet lists', key: 'report token' },
+      schema: {
+        operationId: 'sendCrowdSecHeartbeat',
+        summary: 'Show that a CrowdSec agent is running',
+        tags: TAGS,
+        headers: AgentHeaders,
+        response: { 200: EMPTY('Signed in.'), ...failures },
+      },
+    },
+    async (request, reply) => {
+      await requireSession(abuse, request)
+      return reply.code(200).send()
+    },
+  )
+}
+
+function alertsRoute(app: App, abuse: AbuseServices): void {
+  app.post(
+    '/v1/alerts',
+    {
+      bodyLimit: ALERTS_BODY_LIMIT,
+      config: { key: 'report token' },
+      schema: {
+        operationId: 'sendCrowdSecAlerts',
+        summary: 'Report the attackers of alerts, as a CrowdSec agent',
+        description:
+          'Up to 1,000 alerts. Scenarios are mapped to services; log lines are not stored.',
+        tags: TAGS,
+        headers: AgentHeaders,
+        body: Alerts,
+        response: { 201: Type.Unsafe<string[]>(AlertIds), ...failures },
+      },
+    },
+    async (request, reply) => {
+      const token = await requireSession(abuse, request)
+      const { body } = request
+      const isManual = body.some(({ decisions }) =>
+        decisions?.some(({ origin = '' }) => origin.startsWith('cscli')),
+      )
+      if (isManual)
+        throw new Fault(
+          'invalid_request',
+          'add and remove bans in the dashboard or API of Portreeve',
+        )
+      const sender = { reporter: abuse.reporterOf(request.ip), tokenHash: hashReportToken(token) }
+      const { receipt } = await submitAlerts(abuse, body, sender)
+      if (receipt) requireAllowed(reply, receipt)
+      return reply.code(201).send(body.map((_, index) => String(index + 1)))
+    },
+  )
+}
+
+/** @throws Fault `unauthenticated`: the agent signs in again */
+async function requireSession(
+  { reportTokens }: Pick<AbuseServices, 'reportTokens'>,
+  request: FastifyRequest,
+): Promise<string> {
+  const token = await findSession(reportTokens, request)
+  if (token !== undefined) return token
+  throw new Fault('unauthenticated', 'cookie token is empty')
+}

@@ -1,0 +1,39 @@
+import { responses, Success } from '../../http/schema.ts'
+import type { App } from '../../http/server.ts'
+import type { AbuseServices } from '../create-services.ts'
+import { requireAllowed, tokenHashOf, warningOf } from '../intake/receipt.ts'
+import { ReportHeaders } from '../shapes.ts'
+import { TAGS } from '../tags.ts'
+import { Alerts, NotificationResult } from './shapes.ts'
+import { submitAlerts } from './submit-alerts.ts'
+
+/** Alerts have the log lines that caused them, which are dropped. */
+export const ALERTS_BODY_LIMIT = 4 * 1024 * 1024
+
+/** For CrowdSec’s notification plugin `http`, which sends a list of alerts. */
+export function notificationRoute(app: App, abuse: AbuseServices): void {
+  app.post(
+    '/api/v1/abuse/report/crowdsec',
+    {
+      bodyLimit: ALERTS_BODY_LIMIT,
+      config: { key: 'report token' },
+      schema: {
+        summary: 'Report the attackers of CrowdSec alerts',
+        operationId: 'reportCrowdSecAlerts',
+        description:
+          'For the notification plugin `http`, with `{{.|toJson}}` as its format. Scenarios are mapped to services. Simulated, ' +
+          'manual and old alerts are skipped. Log lines are not stored. Counts as one request.',
+        tags: TAGS,
+        headers: ReportHeaders,
+        body: Alerts,
+        response: responses(Success(NotificationResult)),
+      },
+    },
+    async (request, reply) => {
+      const sender = { reporter: abuse.reporterOf(request.ip), tokenHash: tokenHashOf(request) }
+      const { receipt, ...result } = await submitAlerts(abuse, request.body, sender)
+      if (receipt) requireAllowed(reply, receipt)
+      return { success: true, data: { ...result, ...(receipt && warningOf(receipt)) } }
+    },
+  )
+}

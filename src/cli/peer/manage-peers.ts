@@ -1,0 +1,103 @@
+import { createFederation, type Federation } from '../../abuse/federation/federation.ts'
+import { addPeer, approvePeer, endPeer, readPeers } from '../../abuse/federation/peers/peers.ts'
+import { createResolver } from '../../net/dns.ts'
+import { loadSecretKey } from '../../store/encryption.ts'
+import { recordCommand } from '../audit.ts'
+import { UsageError } from '../command.ts'
+import { withDatabase } from '../database.ts'
+import { printResult } from '../print-result.ts'
+import { table } from '../text.ts'
+
+type Result = { data: unknown; text: string }
+type Verb = {
+  /** The title of the audit entry; null for a command that only reads. */
+  audit: string | null
+  /** The names of the arguments in the audit entry. */
+  takes: string[]
+  run: (federation: Federation, args: string[]) => Promise<Result>
+}
+
+const VERBS = {
+  list: {
+    audit: null,
+    takes: [],
+    async run(federation) {
+      const data = await readPeers(federation)
+      const rows = data.peers.map(({ id, status, name, lastContactAt, received, sent }) => [
+        id,
+        status,
+        name,
+        lastContactAt?.toISOString() ?? '',
+        String(received),
+        String(sent),
+      ])
+      const own = `This installation: ${data.own.name}\n${groups(data.own.fingerprint)}`
+      const list = rows.length === 0 ? 'No peers yet.' : table(rows, '')
+      return { data, text: `${own}\n\n${list}` }
+    },
+  },
+  add: {
+    audit: 'Add an installation as a peer',
+    takes: ['URL'],
+    async run(federation, [url = '']) {
+      const data = await addPeer(federation, url)
+      const text = `Added ${data.name} as ${data.id}. Compare its fingerprint, then approve it:\n${groups(data.fingerprint)}`
+      return { data, text }
+    },
+  },
+  approve: {
+    audit: 'Approve a peer by its fingerprint',
+    takes: ['ID', 'FINGERPRINT'],
+    async run(federation, [id = '', ...fingerprint]) {
+      const data = await approvePeer(federation, id, fingerprint.join(''))
+      return { data, text: `Approved ${data.name}. Its state is ${data.status}.` }
+    },
+  },
+  end: {
+    audit: 'End a peering and delete the evidence of the peer',
+    takes: ['ID'],
+    async run(federation, [id = '']) {
+      await endPeer(federation, id)
+      return { data: { id }, text: 'Ended. The running service deletes the evidence of the peer.' }
+    },
+  },
+} satisfies Record<string, Verb>
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Runs a subcommand of `portreeve peer` with its arguments. */
+export async function runVerb(
+  name: keyof typeof VERBS,
+  operands: string[],
+  json: boolean,
+): Promise<number> {
+  const verb: Verb = VERBS[name]
+  if (verb.takes[0] === 'ID' && !UUID.test(operands[0] ?? ''))
+    throw new UsageError(`“${operands[0]}” is not the ID of a peer.`, 'portreeve peer list')
+  const { data, text } = await withDatabase(async (db, config) => {
+    const resolver = createResolver({ servers: config.DNS_SERVERS })
+    try {
+      const federation = await createFederation({
+        db,
+        url: config.REPORTS_URL,
+        keys: { secretKey: loadSecretKey(config), previousKey: config.SECRET_KEY_PREVIOUS },
+        resolver,
+        allowPrivate: config.ALLOW_PRIVATE_TARGETS,
+        clock: Date.now,
+      })
+      const result = await verb.run(federation, operands)
+      const details = Object.fromEntries(
+        operands.map((value, n) => [(verb.takes[n] ?? '').toLowerCase(), value]),
+      )
+      if (verb.audit)
+        await recordCommand(db, { what: verb.audit, route: `portreeve peer ${name}`, details })
+      return result
+    } finally {
+      resolver.close()
+    }
+  })
+  return printResult(data, json, text)
+}
+
+/** A fingerprint in groups that two people can compare. */
+const groups = (fingerprint: string) => (fingerprint.match(/.{4}/g) ?? []).join(' ')

@@ -1,0 +1,44 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { readCommandSecret, readConfig } from '../config.ts'
+import { UsageError, type Flags } from './command.ts'
+import { askSecret } from './prompt.ts'
+
+/** Options of commands that use the API of a service. */
+export const SERVICE_FLAGS = {
+  server: { value: 'URL', summary: 'URL of the service', defaultText: 'BASE_URL' },
+  'api-token-file': {
+    value: 'FILE',
+    completes: 'file',
+    summary: 'file with an API token',
+    defaultText: 'PORTREEVE_API_TOKEN, or a prompt',
+  },
+} as const satisfies Flags
+
+/** The URL of the service. @throws UsageError */
+export function serverFrom(given: string | undefined): URL {
+  return urlOf(given ?? readConfig().BASE_URL, '--server')
+}
+
+/** @throws UsageError for anything but an http or https URL */
+export function urlOf(text: string, option: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (!url || !['http:', 'https:'].includes(url.protocol))
+    throw new UsageError(`${option} must be an http or https URL.`)
+  // The URL is printed, and the error of fetch would show the password.
+  if (url.username || url.password)
+    throw new UsageError(`${option} must not have a name or password in it.`)
+  return url
+}
+
+/** The API token of a file, of the environment, or of a prompt. @throws UsageError without one */
+export async function apiTokenFrom(file: string | undefined): Promise<string> {
+  if (file !== undefined && !existsSync(file)) throw new UsageError(`File not found: ${file}.`)
+  const given =
+    file === undefined
+      ? readCommandSecret('PORTREEVE_API_TOKEN')
+      : readFileSync(file, 'utf8').trim()
+  const token = given ?? (await askSecret('API token'))
+  if (!token)
+    throw new UsageError('API token missing. Set PORTREEVE_API_TOKEN or give --api-token-file.')
+  return token
+}

@@ -1,0 +1,44 @@
+import Type from 'typebox'
+import { ACCOUNT_LIMITS } from './limits/request-limits.ts'
+import { OVERVIEW_PATHS } from './overview-paths.ts'
+import { responses, Success } from './schema.ts'
+import type { App } from './server.ts'
+
+/** Headers that make sense for one response only, or that a combined request does not need. */
+const OWN_HEADERS = ['content-length', 'content-type', 'if-none-match', 'range', 'accept-encoding']
+
+/**
+ * `/api/v1/overview`: what the first page of the dashboard shows, in one response. Each part is what
+ * its own path answers to this caller, with the same limits and rights; the parts that the caller
+ * may not read are left out.
+ */
+export function overviewRoute(app: App): void {
+  app.get(
+    '/api/v1/overview',
+    {
+      config: { limit: 'overviews' },
+      schema: {
+        summary: 'Get the overview of the workspace',
+        operationId: 'getOverview',
+        description:
+          'Several lists in one response: `data` has the responses of other paths, by path. A path is left out if you may not ' +
+          `read it. A workspace can request ${ACCOUNT_LIMITS.overviews.maxConcurrent} overviews at the same time.`,
+        tags: ['Accounts'],
+        response: responses(Success(Type.Record(Type.String(), Type.Unknown()))),
+      },
+    },
+    async ({ headers, raw }) => {
+      const sent = Object.entries(headers).filter(([name]) => !OWN_HEADERS.includes(name))
+      const common = {
+        headers: Object.fromEntries(sent),
+        remoteAddress: raw.socket.remoteAddress ?? '',
+      }
+      const parts = await Promise.all(
+        OVERVIEW_PATHS.map(async (url) => [url, await app.inject({ url, ...common })] as const),
+      )
+      const readable = parts.filter(([, { statusCode }]) => statusCode === 200)
+      const data = readable.map(([url, part]) => [url, part.json<unknown>()] as const)
+      return { success: true, data: Object.fromEntries(data) }
+    },
+  )
+}

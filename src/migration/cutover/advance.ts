@@ -1,0 +1,116 @@
+import type { Transaction } from 'kysely'
+import type { Enqueue, Job } from '../../jobs/job.ts'
+import type { DB } from '../../store/tables.ts'
+import { HOUR_MS } from '../../time.ts'
+import { queueMailboxes } from '../batches/progress/store.ts'
+import { updateBatch } from '../batches/store.ts'
+import { NO_SYNC } from '../batches/sync-columns.ts'
+import { requestProofsOfBatch } from '../proof/actions.ts'
+import type { ProofData } from '../proof/job.ts'
+import { countBatchProofs } from '../proof/store.ts'
+import { deleteBatchSyncs } from '../sync/store.ts'
+import { ttlEverywhereAt } from './dns-facts.ts'
+import { readFinalPass, readWatch } from './mailboxes/store.ts'
+import { hasHosts } from './mx.ts'
+import { openStepOf, type StepName } from './steps.ts'
+import {
+  closeStep,
+  endCutover,
+  listSteps,
+  lockCutover,
+  markSwitched,
+  type CutoverRow,
+} from './store.ts'
+
+export type AdvanceDeps = {
+  enqueue: Enqueue
+  scheduler: Job
+  proofJob: Job<ProofData>
+}
+
+/** Why a step is done, as a sentence; null while it is not. */
+type Check = (
+  trx: Transaction<DB>,
+  cutover: CutoverRow,
+  deps: AdvanceDeps,
+) => Promise<string | null>
+
+const CHECKS: Record<StepName, Check> = {
+  async ttl(_trx, cutover) {
+    if (cutover.switchedAt) return 'The MX records point to the new hosts already.'
+    const everywhereAt = ttlEverywhereAt(cutover)
+    if (everywhereAt === null || everywhereAt > new Date()) return null
+    return `Every name server has had a TTL of at most ${cutover.targetTtl} seconds for as long as the old one lasted.`
+  },
+  async switch(_trx, cutover) {
+    const { switchedAt, revertedAt, dns, expectedMx } = cutover
+    if (switchedAt === null || revertedAt !== null || dns === null) return null
+    if (dns.resolver.problem !== null || !hasHosts(dns.resolver, expectedMx)) return null
+    return 'Every name server and the resolver have the new MX records.'
+  },
+  async quiet(trx, cutover) {
+    const { unwatched, watchedUntil } = await readWatch(trx, cutover)
+    const since = quietSince(cutover)
+    if (since === null || unwatched > 0 || watchedUntil === null) return null
+    if (watchedUntil.getTime() - since.getTime() < cutover.quietHours * HOUR_MS) return null
+    return `No new message arrived at the old servers for ${cutover.quietHours} hours.`
+  },
+  async final_pass(trx, cutover, { enqueue, scheduler }) {
+    if (cutover.finalStartedAt === null) return null
+    const { active, failed, late, mailboxes } = await readFinalPass(trx, cutover)
+    if (late.length > 0) {
+      // A pass that had begun before ends first.
+      const states = ['in_sync', 'ready'] as const
+      await queueMailboxes(trx, cutover.batchId, states, 'sync', { ids: late })
+      await enqueue(trx, scheduler, {})
+    }
+    return active + failed + late.length > 0 ? null : `All ${mailboxes} mailboxes had a final pass.`
+  },
+  async proof(trx, { batchId }) {
+    const { mailboxes, waiting, done, incomplete } = await countBatchProofs(trx, batchId)
+    if (waiting > 0 || done < mailboxes || incomplete > 0) return null
+    return `The proofs of all ${mailboxes} mailboxes are complete.`
+  },
+}
+
+/** Since when no message has arrived at the old servers; null before the switch. */
+export function quietSince({
+  switchedAt,
+  lastArrivalAt,
+}: Pick<CutoverRow, 'switchedAt' | 'lastArrivalAt'>): Date | null {
+  if (switchedAt === null) return null
+  return lastArrivalAt && lastArrivalAt > switchedAt ? lastArrivalAt : switchedAt
+}
+
+/** Closes the steps that are done, one after the other, and does what comes after them. */
+export async function advance(trx: Transaction<DB>, id: string, deps: AdvanceDeps): Promise<void> {
+  for (;;) {
+    const cutover = await lockCutover(trx, id)
+    if (!cutover) return
+    const step = openStepOf(await listSteps(trx, id))?.step
+    if (step === undefined) return
+    const reason = await CHECKS[step](trx, cutover, deps)
+    if (reason === null) return
+    await closeStep(trx, id, step, { outcome: 'seen', note: reason })
+    await afterStep(trx, cutover, step, deps)
+  }
+}
+
+/** What follows a step, whoever closed it. */
+export async function afterStep(
+  trx: Transaction<DB>,
+  { id, batchId, workspaceId, proofLevel }: CutoverRow,
+  step: StepName,
+  { enqueue, proofJob }: AdvanceDeps,
+): Promise<void> {
+  if (step === 'switch') await markSwitched(trx, id)
+  if (step === 'final_pass') {
+    await updateBatch(trx, batchId, NO_SYNC)
+    await deleteBatchSyncs(trx, batchId)
+    await requestProofsOfBatch(trx, { workspaceId, id: batchId }, proofLevel, {
+      queue: { enqueue },
+      proofJob,
+    })
+  }
+  if (step === 'proof') await endCutover(trx, id, 'done')
+}

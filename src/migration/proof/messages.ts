@@ -1,0 +1,55 @@
+import type { ProofLevel, Verdict } from './document.ts'
+
+/**
+ * Words about a proof that the dashboard and the command line share. The dashboard imports this
+ * file, so it imports types alone.
+ */
+
+export const VERDICT_TEXTS: Record<Verdict, string> = {
+  identical: 'The destination has every message of the source, unchanged.',
+  complete: 'The destination has every message of the source. Some of them differ.',
+  incomplete: 'The destination does not have every message of the source.',
+}
+
+export const LEVEL_TEXTS: Record<ProofLevel, string> = {
+  headers: 'Message-ID, size, date and flags of every message on both servers',
+  full: 'every message on both servers, byte by byte',
+}
+
+const REASONS: Record<string, string> = {
+  // Differences of messages that the destination has.
+  line_ends: 'with other line ends',
+  content: 'with other bytes, found by Message-ID',
+  shortened: 'with fewer bytes, found by Message-ID',
+  size: 'with another size, found by Message-ID',
+  date: 'with another date',
+  flags: 'with other flags',
+  flags_not_permitted: 'without flags that the destination does not store',
+  folder: 'in another folder',
+  // Reasons why the destination does not have a message.
+  already_there: 'left out: the destination had one with the same Message-ID',
+  copied_in_other_folder: 'left out: copied with another folder',
+  folder_not_copied: 'in folders that were not copied',
+  not_copied_yet: 'arrived after the last pass',
+  deleted_at_destination: 'copied, then deleted at the destination',
+  changed_at_destination: 'copied, then changed at the destination',
+  unreadable: 'listed but not returned by the source',
+  not_found: 'not found at the destination',
+  too_large: 'larger than the destination accepts',
+  over_quota: 'rejected: the destination is full',
+  other: 'rejected by the destination',
+  rejected: 'rejected by the destination',
+  unfetchable: 'not returned by the source when it was copied',
+  connection_lost: 'not copied: the connection broke each time',
+  // Reasons why only the destination has a message.
+  deleted_at_source: 'deleted at the source after it was copied',
+  no_longer_at_source: 'no longer at the source',
+  there_before: 'at the destination before the migration',
+  arrived_there: 'arrived at the destination',
+  of_other_folder: 'moved there from another folder',
+}
+
+/** Describes a reason; codes of servers’ answers are shown as they are. */
+export function reasonText(reason: string): string {
+  return REASONS[reason] ?? `not copied (${reason})`
+}
