@@ -38,9 +38,7 @@ export function createContacts(deps: ContactDeps): Contacts {
       if (left < LOOKUPS_PER_RUN) await pause(LOOKUP_SPACING_MS, undefined, { signal })
       left -= 1
       const contact = await lookUp(deps, address, signal)
-      // The registry is overloaded or unreachable: it gets a rest until the next run.
-      if (contact === null) left = 0
-      else await saveContact(deps.db, { prefix, ...contact }, new Date(deps.clock()))
+      if (contact) await saveContact(deps.db, { prefix, ...contact }, new Date(deps.clock()))
       return contact
     },
   }

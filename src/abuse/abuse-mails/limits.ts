@@ -15,6 +15,8 @@ export const SEND_TIMEOUT_MS = 30 * SECOND_MS
 /** Registries ask for no more than about one query a second. */
 export const LOOKUP_SPACING_MS = SECOND_MS
 export const LOOKUPS_PER_RUN = 300
+/** Failures after which the registries get a rest until the next run. */
+export const MAX_FAILED_LOOKUPS = 10
 export const LOOKUP_TIMEOUT_MS = 10 * SECOND_MS
 export const CONTACT_LIFETIME_MS = 7 * DAY_MS
 /** Reports whose network could not be found are given up after this time. */

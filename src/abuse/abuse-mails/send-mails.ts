@@ -8,7 +8,13 @@ import type { DB } from '../../store/tables.ts'
 import { DAY_MS } from '../../time.ts'
 import { composeAbuseMail } from './compose-mail.ts'
 import { createContacts, type ContactDeps, type Contacts } from './contacts.ts'
-import { MAILS_A_DAY, REPORT_LIFETIME_MS, RETRY_DELAYS_MS, SEND_TIMEOUT_MS } from './limits.ts'
+import {
+  MAILS_A_DAY,
+  MAX_FAILED_LOOKUPS,
+  REPORT_LIFETIME_MS,
+  RETRY_DELAYS_MS,
+  SEND_TIMEOUT_MS,
+} from './limits.ts'
 import { skipped } from './messages.ts'
 import { createOptOutToken, hashEmail } from './opt-out.ts'
 import { OPT_OUT_PATH } from './opt-out-routes.ts'
@@ -66,12 +72,19 @@ async function prepareMails(
 ): Promise<void> {
   const now = clock()
   const days = { before: dayOf(now), after: dayOf(now - REPORT_LIFETIME_MS) }
-  while (!signal.aborted) {
-    const page = await listUnassigned(db, { ...days, limit: REPORTS_PER_PAGE })
+  const except: string[] = []
+  while (!signal.aborted && except.length < MAX_FAILED_LOOKUPS) {
+    const page = await listUnassigned(db, { ...days, except, limit: REPORTS_PER_PAGE })
     if (page.length === 0) return
     for (const report of page) {
+      if (except.includes(report.address)) continue
       const contact = await contacts.find(report.address, signal)
-      if (contact === null || signal.aborted) return
+      if (signal.aborted) return
+      if (contact === null) {
+        except.push(report.address)
+        if (except.length >= MAX_FAILED_LOOKUPS) return
+        continue
+      }
       const { network, email: recipient } = contact
       const at = new Date(now)
       if (recipient === null) await markWithoutContact(db, report)

@@ -88,16 +88,24 @@ export type UnassignedReport = {
   mode: MailMode
 }
 
-/** Lists reports of days that are over and have no email yet, of workspaces in turn. */
+/**
+ * Lists reports of days that are over and have no email yet, of workspaces in turn.
+ * @param except addresses whose network could not be found just now
+ */
 export async function listUnassigned(
   db: Db,
-  { before, after, limit }: { before: string; after: string; limit: number },
+  {
+    before,
+    after,
+    except,
+    limit,
+  }: { before: string; after: string; except: string[]; limit: number },
 ): Promise<UnassignedReport[]> {
   const { rows } = await sql<UnassignedReport>`
     select r.workspace_id, r.day::text as day, host(r.address) as address, s.mode
     from abuse_mail_report r join abuse_mail_settings s on s.workspace_id = r.workspace_id and s.mode <> 'off'
     where r.mail_id is null and not r.has_no_contact and r.day < ${before}::date and r.day >= ${after}::date
-      and not ${isInDeletedWorkspace('r.workspace_id')}
+      and r.address <> all(${except}::inet[]) and not ${isInDeletedWorkspace('r.workspace_id')}
     order by row_number() over (partition by r.workspace_id order by r.day, r.count desc, r.address), r.workspace_id
     limit ${limit}`.execute(db)
   return rows
@@ -113,7 +121,7 @@ export async function assignReport(
     with mail as (
       insert into abuse_mail (workspace_id, day, recipient, network, is_test, due_at)
       values (${workspaceId}, ${day}::date, ${recipient}, ${network}, ${mode === 'test'}, ${at}::timestamptz)
-      on conflict (workspace_id, day, recipient, network, is_test) do update set network = excluded.network
+      on conflict (workspace_id, day, recipient, network, is_test) where state = 'waiting' do update set network = excluded.network
       returning id
     )
     update abuse_mail_report set mail_id = mail.id from mail
