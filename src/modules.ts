@@ -20,7 +20,12 @@ import type { Capture } from './http/server.ts'
 import { overviewRoute } from './http/overview-route.ts'
 import { securityTxtRoute } from './http/security-txt.ts'
 import { siteRoutes } from './http/site.ts'
-import { isCredentialUsed } from './migration/consent/store.ts'
+import {
+  clientAcceptedAlert,
+  clientRejectedAlert,
+  rejectedAlert,
+} from './migration/consent/alerts.ts'
+import { isCredentialKept, isCredentialUsed } from './migration/consent/store.ts'
 import { createMigrationModule } from './migration/module.ts'
 import { createMailCredentialsModule } from './mail-credentials/module.ts'
 import type { AppContext, Module } from './module.ts'
@@ -63,7 +68,7 @@ export async function createModules(
   for (const warning of checks.blocklists.warnings) log.warn(warning)
 
   const { resolver, blocklists, allowPrivate } = checks
-  const { openTokens } = add(
+  const { openTokens, clients, startOwnerConsent } = add(
     createMailCredentialsModule({
       db,
       secretKey,
@@ -71,7 +76,21 @@ export async function createModules(
       allowPrivate,
       config,
       isUsed: isCredentialUsed,
-      onRenewed: (...renewed) => migration.onCredentialRenewed(...renewed),
+      isKept: isCredentialKept,
+      async onRenewed(...renewed) {
+        await migration.onCredentialRenewed(...renewed)
+        await dmarc.onCredentialRenewed(...renewed)
+      },
+      owner: {
+        verify: (...given) => migration.owner.verify(...given),
+        accept: (...given) => migration.owner.accept(...given),
+      },
+      onClientRejected: async (trx, workspaceId, rejected) =>
+        void (await raiseAlert(trx, clientRejectedAlert(workspaceId, rejected))),
+      onClientAccepted: async (trx, workspaceId, provider) =>
+        void (await raiseResolved(trx, clientAcceptedAlert(workspaceId, provider))),
+      onProblem: async (trx, { id: credentialId, ...credential }, problem) =>
+        void (await raiseAlert(trx, rejectedAlert({ ...credential, credentialId }, problem))),
     }),
   )
   const migration: ReturnType<typeof createMigrationModule> = add(
@@ -82,6 +101,7 @@ export async function createModules(
       resolver,
       allowPrivate,
       openTokens,
+      ownerPages: { baseUrl: config.BASE_URL, clients, startOwnerConsent },
       concurrency: config.MIGRATION_CONCURRENCY,
     }),
   )
@@ -107,12 +127,13 @@ export async function createModules(
     }),
   )
   const onReports = metrics?.countMailReports
-  const dmarc = add(
+  const dmarc: ReturnType<typeof createDmarcModule> = add(
     createDmarcModule({
       db,
       log,
       secretKey,
       resolver,
+      openTokens,
       config,
       systems,
       raiseAlert,

@@ -18,7 +18,13 @@ import { startDovecot } from '../../test/servers/dovecot.ts'
 import { startProxy } from '../../test/servers/proxy.ts'
 import { fillAccount } from './corpus.ts'
 
-export type BareOptions = { connections: number; singly?: boolean; shapes?: Set<string> }
+export type BareOptions = {
+  connections: number
+  singly?: boolean
+  shapes?: Set<string>
+  /** The user at the source, `source` by default. */
+  from?: string
+}
 
 /** Messages of one folder that one pair of connections takes at a time. */
 const SLICE = 500
@@ -35,7 +41,7 @@ export async function bareCopy(
 ): Promise<number> {
   const pairs = await Promise.all(
     Array.from({ length: options.connections }, async () => ({
-      from: await bareSignIn(source, 'source'),
+      from: await bareSignIn(source, options.from ?? 'source'),
       to: await bareSignIn(destination, user),
     })),
   )

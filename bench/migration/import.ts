@@ -2,7 +2,7 @@
 // node bench/migration/import.ts [megabytes]
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAppender } from '../../src/net/imap/append/append.ts'
@@ -10,6 +10,7 @@ import { createFolder } from '../../src/net/imap/folders/create-folder.ts'
 import { select } from '../../src/net/imap/folders/mailbox.ts'
 import { signIn } from '../../src/net/imap/connection/session.ts'
 import { startDovecot } from '../../test/servers/dovecot.ts'
+import { memoryMb } from '../webhooks/start.ts'
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'portreeve.js')
 const CONNECTIONS = 4
@@ -83,11 +84,10 @@ async function importFile(file: string, port: number, folder: string) {
   return { seconds: (performance.now() - began) / 1_000, peak, status }
 }
 
+/** 0 once the process has ended. */
 function residentPeak(pid: number | undefined): number {
   try {
-    return (
-      Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1_024
-    )
+    return memoryMb(pid, 'VmHWM') || 0
   } catch {
     return 0
   }

@@ -16,6 +16,8 @@ export type Program = {
   url: string
   process: ChildProcess
   residentMb(): number
+  /** The highest resident size so far. */
+  peakMb(): number
   stop(): Promise<void>
 }
 
@@ -34,7 +36,8 @@ export async function startProgram(
   return {
     url: line.trim(),
     process: child,
-    residentMb: () => residentMb(child.pid),
+    residentMb: () => memoryMb(child.pid, 'VmRSS'),
+    peakMb: () => memoryMb(child.pid, 'VmHWM'),
     async stop() {
       child.kill('SIGKILL')
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
@@ -42,9 +45,10 @@ export async function startProgram(
   }
 }
 
-function residentMb(pid: number | undefined): number {
-  const [, kb] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Math.round(Number(kb) / 1024)
+/** Resident megabytes of a process now (`VmRSS`) or at most (`VmHWM`). */
+export function memoryMb(pid: number | undefined, field: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024)
 }
 
 export type Store = { databaseUrl: string; apiToken: string; stop(): Promise<void> }

@@ -9,6 +9,7 @@ import { loadStableKey } from '../store/key-rotation.ts'
 import { openLookups } from '../store/database.ts'
 import type { Notifications } from '../store/notifications.ts'
 import type { DB } from '../store/tables.ts'
+import { createMailQueue } from './abuse-mails/mail-queue.ts'
 import { createLookup } from './lookup/check.ts'
 import { createExports } from './export/exports.ts'
 import { createFederation } from './federation/federation.ts'
@@ -63,6 +64,7 @@ export type AbuseOptions = {
 export type ReportOutcome = 'accepted' | 'deduped' | 'ignored' | 'limited'
 
 const PSEUDONYMS = 'abuse pseudonyms'
+const MAIL_OPT_OUTS = 'abuse mail opt-outs'
 
 /** The services that routes, jobs and the list publisher of attack reporting share. */
 export type AbuseServices = Awaited<ReturnType<typeof createAbuseServices>>
@@ -106,6 +108,13 @@ export async function createAbuseServices(options: AbuseOptions) {
   const exports = await createExports(db, notifications, { log, pageUrl })
   const publicFeeds = await createPublicFeeds({ db, notifications, log, clock })
   const relayQueue = await createRelayQueue({ db, notifications, log, clock })
+  const mailQueue = await createMailQueue({ db, notifications, log, clock })
+  const optOutKey = await loadStableKey(
+    db,
+    MAIL_OPT_OUTS,
+    (secretKey) => deriveKey(secretKey, MAIL_OPT_OUTS),
+    options,
+  )
   const lookups = openLookups(pool, MAX_CONCURRENT_GROUPS)
   const statsNotifier = createStatsNotifier({ db, log })
   // Instances write to separate counters. Two with the same number only wait for each other.
@@ -150,10 +159,12 @@ export async function createAbuseServices(options: AbuseOptions) {
     indicators: createIndicators(db, exports, clock),
     reportTokens,
     reportsUrl,
-    submit: submitWithFleet(intake, fleets, relayQueue),
+    submit: submitWithFleet(intake, fleets, [relayQueue, mailQueue]),
     federation,
     peerNames,
     clock,
+    /** Signs links of abuse emails. */
+    optOutKey,
     systems,
     traitsOf: serviceOf,
     reporterOf: createReporters(pseudonyms, (ip) => systems.find(ip)),
@@ -165,7 +176,16 @@ export async function createAbuseServices(options: AbuseOptions) {
       await fleets.close()
       await lookups.end()
       statsNotifier.close()
-      const parts = [ranges, standings, exports, publicFeeds, relayQueue, reportTokens, peerNames]
+      const parts = [
+        ranges,
+        standings,
+        exports,
+        publicFeeds,
+        relayQueue,
+        mailQueue,
+        reportTokens,
+        peerNames,
+      ]
       for (const part of parts) part.close()
     },
   }

@@ -10,6 +10,7 @@ export const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
   ['relay', 'paused_until', DAY_SECONDS] as const,
   ['relay', 'claimed_until', 2 * MINUTE_SECONDS] as const,
   ['relayed_report', 'due_at', DAY_SECONDS] as const,
+  ['abuse_mail', 'due_at', DAY_SECONDS] as const,
   ['watched_network', 'checked_at', 0] as const,
   ['federation_peer', 'next_contact_at', MAX_PAUSE_MS / SECOND_MS] as const,
 ].map(([table, column, maxAheadSeconds]) => ({ table, column, maxAheadSeconds, clock: 'service' }))

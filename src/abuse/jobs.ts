@@ -11,6 +11,8 @@ import { RETENTION_MS } from './relays/limits.ts'
 import { deleteOldReports } from './relays/store.ts'
 import { HISTORY_MS as FINDINGS_MS } from './watched-networks/limits.ts'
 import { deleteOldFindings } from './watched-networks/store.ts'
+import { CONTACT_LIFETIME_MS, RETENTION_MS as MAIL_RETENTION_MS } from './abuse-mails/limits.ts'
+import { deleteOldMails } from './abuse-mails/store.ts'
 import { deleteOldFleetRows } from './fleet/store.ts'
 import { NIGHTLY_STATEMENT_TIMEOUT_MS, withStatementTimeout } from '../store/database.ts'
 import { standingOf } from './reputation/standing.ts'
@@ -47,6 +49,10 @@ function retentionJob(db: Kysely<DB>): Job {
         })
         await deleteOldBouncers(connection, limits.month)
         await deleteOldFindings(connection, new Date(now - FINDINGS_MS))
+        await deleteOldMails(connection, {
+          before: new Date(now - MAIL_RETENTION_MS),
+          contactsBefore: new Date(now - CONTACT_LIFETIME_MS),
+        })
         await deleteOldReports(connection, new Date(now - RETENTION_MS))
         await deleteOldJournal(connection, limits.month)
         await deleteOldEvidence(connection, limits.month)

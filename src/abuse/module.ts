@@ -10,6 +10,8 @@ import { startListPublisher } from './export/list-publisher.ts'
 import { createAbuseServices, type AbuseOptions } from './create-services.ts'
 import { startFederation } from './federation/worker.ts'
 import { startFleetSweep } from './fleet/bans/sweep.ts'
+import { mailReportsJob } from './abuse-mails/jobs.ts'
+import { LOOKUP_TIMEOUT_MS } from './abuse-mails/limits.ts'
 import { relayReportsJob } from './relays/jobs.ts'
 import { RELAY_ENCRYPTED_COLUMNS } from './relays/relays.ts'
 import type { Relay } from '../net/smtp.ts'
@@ -57,15 +59,31 @@ export async function createAbuseModule(options: AbuseModuleOptions): Promise<Ab
     request: createGuardedFetch(options, FEED_TIMEOUT_MS, MAX_FEED_BYTES),
     origins: options.providerOrigins,
   })
+  const { db, log, clock, optOutKey } = services
+  const {
+    secretKey,
+    resolver,
+    allowPrivate,
+    mailRelay,
+    baseUrl,
+    providerOrigins: origins,
+  } = options
   const checkNetworks = checkNetworksJob(services)
-  const { secretKey, resolver, allowPrivate, mailRelay, providerOrigins: origins } = options
-  const { db, log, clock } = services
   const relays = { db, log, clock, secretKey, resolver, allowPrivate, mailRelay, origins }
+  const request = createGuardedFetch(options, LOOKUP_TIMEOUT_MS)
+  const mails = { db, log, clock, request, origins, mailRelay, baseUrl, optOutKey }
+  const work = { updateFeeds, checkNetworks, relays, mails }
   return {
-    jobs: [...abuseJobs(services), updateFeeds, relayReportsJob(relays), checkNetworks],
+    jobs: [
+      ...abuseJobs(services),
+      updateFeeds,
+      checkNetworks,
+      relayReportsJob(relays),
+      mailReportsJob(mails),
+    ],
     encryptedColumns: RELAY_ENCRYPTED_COLUMNS,
     futureTimestamps: FUTURE_TIMESTAMPS,
-    routes: abuseRoutes(services, options, { updateFeeds, checkNetworks, relays }),
+    routes: abuseRoutes(services, options, work),
     startWork() {
       const publisher = startListPublisher(services)
       const sweep = startFleetSweep(services.fleets)

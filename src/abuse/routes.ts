@@ -18,6 +18,9 @@ import { fleetRoutes } from './fleet/routes.ts'
 import { fleetExportRoute } from './fleet/export/route.ts'
 import { crowdsecRoutes } from './fleet/crowdsec/routes.ts'
 import { followerRoutes } from './fleet/feed/routes.ts'
+import { optOutRoutes } from './abuse-mails/opt-out-routes.ts'
+import { abuseMailAdministrationRoute, abuseMailRoutes } from './abuse-mails/routes.ts'
+import type { AbuseMailDeps } from './abuse-mails/send-mails.ts'
 import { feedAdministrationRoutes, feedListRoute } from './public-feeds/routes.ts'
 import { relayRoutes } from './relays/routes.ts'
 import type { RelayDeps } from './relays/send-due.ts'
@@ -48,13 +51,18 @@ import { issueToken, listOwnTokens, readMetrics, revokeToken } from './tokens/to
 import { watchedNetworkRoutes } from './watched-networks/routes.ts'
 
 /** The work that routes start or test. */
-export type AbuseWork = { updateFeeds: Job; checkNetworks: Job; relays: RelayDeps }
+export type AbuseWork = {
+  updateFeeds: Job
+  checkNetworks: Job
+  relays: RelayDeps
+  mails: AbuseMailDeps
+}
 
 /** `/api/v1/abuse/…`: reports in, a list out. */
 export function abuseRoutes(
   services: AbuseServices,
   { reportsUrl }: Pick<AbuseOptions, 'reportsUrl'>,
-  { updateFeeds, checkNetworks, relays }: AbuseWork,
+  { updateFeeds, checkNetworks, relays, mails }: AbuseWork,
 ): Routes<{ queue: Pick<Queue, 'enqueue'> }> {
   return {
     public(app) {
@@ -64,6 +72,7 @@ export function abuseRoutes(
       tokenMetricsRoute(app, services)
       appealRoute(app, services)
       installerRoutes(app, { reportsUrl })
+      optOutRoutes(app, mails)
       followerRoutes(app, services.fleets)
       crowdsecRoutes(app, services.fleets, services.reportTokens)
       abuseIpdbRoutes(app, services)
@@ -79,10 +88,12 @@ export function abuseRoutes(
       fleetRoutes(app, services.fleets)
       feedListRoute(app, services)
       relayRoutes(app, relays)
+      abuseMailRoutes(app, mails)
       watchedNetworkRoutes(app, services, { queue, checkNetworks })
     },
     administrator(app, { queue }) {
       administratorRoutes(app, services)
+      abuseMailAdministrationRoute(app, mails)
       feedAdministrationRoutes(app, services, { queue, updateFeeds })
       peerRoutes(app, services.federation)
     },

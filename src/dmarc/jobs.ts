@@ -13,9 +13,14 @@ import {
   MAILBOX_TIMEOUT_MS,
   USAGE_RETENTION_DAYS,
 } from './limits.ts'
-import { fetchMailbox } from './mailboxes/fetch.ts'
+import { fetchMailbox, type MailboxFailure } from './mailboxes/fetch.ts'
 import { findMailbox, listMailboxIds, type MailboxRow } from './mailboxes/store.ts'
-import { describeFailureRise, describeMailboxFailure, describeMailboxRecovery } from './messages.ts'
+import {
+  describeFailureRise,
+  describeEndedSignIn,
+  describeMailboxFailure,
+  describeMailboxRecovery,
+} from './messages.ts'
 import { lookUpNames } from './names/look-up-names.ts'
 import { deleteUnusedAddresses } from './names/store.ts'
 import { watchSenders } from './new-senders/watch-senders.ts'
@@ -118,6 +123,7 @@ export function mailboxJob(deps: JobDeps): Job<MailboxData> {
       const limit = AbortSignal.timeout(pollLimitMs)
       const failure = await fetchMailbox(row, deps, { signal, limit }, log)
       if (!failure) await deps.raiseResolved?.(db, recoveryOfMailbox(row))
+      else if (failure.needsSignIn) await deps.raiseAlert?.(db, signInAlertOf(row, failure))
       else if (Date.now() - failure.since.getTime() >= MAILBOX_ALERT_DELAY_MS)
         await deps.raiseAlert?.(db, alertOfMailbox(row, failure))
     },
@@ -157,6 +163,15 @@ function alertOfMailbox(
     path: '/dmarc/mailboxes',
     objects: [row.username],
     at: new Date(),
+  }
+}
+
+/** Nothing but a new sign-in ends this failure, so that it is reported at once. */
+function signInAlertOf(row: MailboxRow, failure: MailboxFailure): NewAlert {
+  return {
+    ...alertOfMailbox(row, failure),
+    key: `dmarc.mailbox ${row.id} sign-in ${failure.since.toISOString()}`,
+    ...describeEndedSignIn(row.username, failure),
   }
 }
 

@@ -17,6 +17,15 @@ export function describeMailboxFailure(
   }
 }
 
+/** The alert about a mailbox whose sign-in at the provider has ended. */
+export function describeEndedSignIn(user: string, { error }: { error: string }): AlertText {
+  return {
+    title: `The report mailbox ${user} needs a new sign-in`,
+    text: error,
+    nextStep: 'Sign in again on the page of report mailboxes. Reading then continues by itself.',
+  }
+}
+
 /** The alert about a mailbox that can be read again. */
 export function describeMailboxRecovery(user: string): AlertText {
   return {

@@ -1,8 +1,8 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { Config } from '../config.ts'
 import { Fault } from '../errors.ts'
 import type { Routes } from '../http/scopes.ts'
-import type { Job } from '../jobs/job.ts'
+import type { Enqueue, Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
 import type { Logger } from '../log.ts'
 import type { Resolver } from '../net/dns.ts'
@@ -24,7 +24,9 @@ import {
   silenceJob,
   watchJob,
 } from './jobs.ts'
+import type { OpenTokens } from '../mail-credentials/token-source.ts'
 import { encryptionContext } from './mailboxes/fetch.ts'
+import { listUsingCredential } from './mailboxes/store.ts'
 import type { RaiseAlert, RaiseResolved } from './route-deps.ts'
 import { dmarcRoutes } from './routes.ts'
 import { listFileUsage } from './storage/store.ts'
@@ -35,6 +37,7 @@ export type DmarcOptions = {
   log: Logger
   secretKey: string
   resolver: Resolver
+  openTokens: OpenTokens
   config: Pick<
     Config,
     | 'ALLOW_PRIVATE_TARGETS'
@@ -65,6 +68,7 @@ export function createDmarcModule(options: DmarcOptions) {
     log,
     secretKey,
     resolver,
+    openTokens,
     config,
     systems,
     raiseAlert,
@@ -77,6 +81,7 @@ export function createDmarcModule(options: DmarcOptions) {
     db,
     secretKey,
     resolver,
+    openTokens,
     allowPrivate: config.ALLOW_PRIVATE_TARGETS,
     reportDomain: config.REPORT_DOMAIN,
     findAsn: (address: string) => systems?.find(address) ?? null,
@@ -106,6 +111,15 @@ export function createDmarcModule(options: DmarcOptions) {
     routes: {
       account: (app, { queue }) => dmarcRoutes(app, { ...deps, queue, mailboxJob: mailbox }),
     } satisfies Routes<{ queue: Queue }>,
+    /** Reads the mailboxes that waited for a credential, which was renewed. */
+    async onCredentialRenewed(
+      trx: Transaction<DB>,
+      { workspaceId, credentialId }: { workspaceId: string; credentialId: string },
+      enqueue: Enqueue,
+    ): Promise<void> {
+      for (const { id: mailboxId } of await listUsingCredential(trx, workspaceId, credentialId))
+        await enqueue(trx, mailbox, { mailboxId, workspaceId })
+    },
     /** Starts the SMTP server for reports; null if it is disabled. */
     async listen(): Promise<SmtpServer | null> {
       const { SMTP_LISTEN: listen, REPORT_DOMAIN: reportDomain } = config

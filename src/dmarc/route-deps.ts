@@ -5,6 +5,7 @@ import type { PrivateTargets } from '../config.ts'
 import { Uuid } from '../http/schema.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
+import type { OpenTokens } from '../mail-credentials/token-source.ts'
 import type { Resolver } from '../net/dns.ts'
 import type { Db } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
@@ -20,6 +21,7 @@ export type DmarcDeps = {
   /** The domain of the addresses that receive reports. */
   reportDomain: string
   findAsn: FindAsn
+  openTokens: OpenTokens
   onReports?: OnReports | undefined
 }
 

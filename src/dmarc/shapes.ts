@@ -581,7 +581,13 @@ const MAILBOX = {
 export const NewMailbox = Type.Object(
   {
     ...MAILBOX,
-    password: Type.String({ ...Secret, description: 'Stored encrypted and never returned.' }),
+    password: Type.Optional(
+      Type.String({ ...Secret, description: 'Stored encrypted and never returned.' }),
+    ),
+    credentialId: Type.Optional({
+      ...Uuid,
+      description: 'A sign-in (`/api/v1/imap/credentials`) in place of a password.',
+    } as typeof Uuid),
     moveTo: Type.Optional(
       Type.String({
         ...Folder,
@@ -590,6 +596,7 @@ export const NewMailbox = Type.Object(
     ),
   },
   {
+    anyOf: [{ required: ['password'] }, { required: ['credentialId'] }],
     examples: [
       {
         host: 'imap.example.com',
@@ -607,6 +614,10 @@ export const Mailbox = Type.Object({
   id: Uuid,
   ...MAILBOX,
   moveTo: Nullable(Text),
+  credentialId: Nullable(Uuid, { description: 'Its sign-in at the provider.' }),
+  needsSignIn: Type.Boolean({
+    description: 'Reading waits until somebody signs in at the provider again.',
+  }),
   fetchedAt: Nullable(Timestamp),
   totalMessages: Count,
   lastError: Nullable(Text),

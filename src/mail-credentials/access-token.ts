@@ -5,7 +5,9 @@ import type { DB } from '../store/tables.ts'
 import { KEEP_DAYS } from './limits.ts'
 import type { OAuthClient, Tokens } from './oauth-client.ts'
 import { OAuthRejected, toFault } from './oauth-problem.ts'
-import type { ProviderId } from './providers.ts'
+import { fingerprintOf } from './clients/fingerprint.ts'
+import { findClientProblem, saveClientProblem } from './clients/store.ts'
+import type { MailProvider, ProviderId } from './providers.ts'
 import {
   findCredential,
   lockCredential,
@@ -15,15 +17,43 @@ import {
 } from './store.ts'
 import { decryptTokens, encryptTokens } from './tokens.ts'
 
-export type OAuthClients = ReadonlyMap<ProviderId, OAuthClient>
+/** The clients of this service at the providers that are set up. */
+export type OAuthClients = {
+  find(id: ProviderId): Promise<OAuthClient | undefined>
+  list(): Promise<OAuthClient[]>
+}
+
+/** Called in the transaction that records why an administrator’s sign-in was rejected. */
+export type OnProblem = (
+  trx: Transaction<DB>,
+  row: Pick<CredentialRow, 'id' | 'workspaceId' | 'account'>,
+  problem: string,
+) => Promise<void>
 
 export type CredentialDeps = { db: Kysely<DB>; secretKey: string; clients: OAuthClients }
+
+/** Called in the transaction that records that a provider rejects the client of this service. */
+export type OnClientRejected = (
+  trx: Transaction<DB>,
+  workspaceId: string,
+  rejected: { provider: Pick<MailProvider, 'id' | 'name'>; problem: string; since: Date },
+) => Promise<void>
+
+type AccessDeps = CredentialDeps & { onClientRejected: OnClientRejected }
 
 /** The person must sign in at the provider again. */
 export class ConsentNeeded extends Fault {
   constructor({ account }: Pick<CredentialRow, 'account'>, problem: string) {
     super('upstream_rejected', `${account}: ${problem}`)
     this.name = 'ConsentNeeded'
+  }
+}
+
+/** The provider rejects the client of this service, until an administrator of it corrects it. */
+export class ClientRejected extends Fault {
+  constructor(problem: string) {
+    super('upstream_rejected', problem)
+    this.name = 'ClientRejected'
   }
 }
 
@@ -38,7 +68,7 @@ export type ReadAccessToken = (
   rejected?: string,
 ) => Promise<string>
 
-export function createAccessTokens(deps: CredentialDeps): ReadAccessToken {
+export function createAccessTokens(deps: AccessDeps): ReadAccessToken {
   /** Connections of this instance share a refresh, so that they wait with one transaction. */
   const refreshes = new Map<string, Promise<string>>()
 
@@ -60,7 +90,7 @@ export function createAccessTokens(deps: CredentialDeps): ReadAccessToken {
  * rotates them ends the whole permission (RFC 9700, 4.14.2).
  */
 async function refreshOnce(
-  deps: CredentialDeps,
+  deps: AccessDeps,
   { id, workspaceId }: CredentialRow,
   rejected: string | undefined,
 ): Promise<string> {
@@ -77,13 +107,21 @@ async function refreshOnce(
 
 async function refresh(
   trx: Transaction<DB>,
-  { clients, secretKey }: CredentialDeps,
+  { clients, secretKey, onClientRejected }: AccessDeps,
   row: CredentialRow,
   rejected: string | undefined,
-): Promise<string | ConsentNeeded> {
+): Promise<string | ConsentNeeded | ClientRejected> {
   const { id, workspaceId } = row
-  const client = requireClient(clients, row)
+  const client = await requireClient(clients, row)
   const stored = decryptTokens(row.sealed, secretKey, id)
+  // The token at hand may still do while the provider does not answer.
+  const usable = row.isValid && stored.accessToken !== rejected ? stored.accessToken : null
+  const { provider } = client
+  const known = await findClientProblem(trx, provider.id)
+  if (known?.fingerprint.equals(fingerprintOf(provider))) {
+    if (usable === null) await onClientRejected(trx, workspaceId, { ...known, provider })
+    return usable ?? new ClientRejected(known.problem)
+  }
   try {
     const tokens = await client.refresh(stored.refreshToken)
     await saveTokens(trx, id, encrypted(tokens, secretKey, id))
@@ -95,10 +133,46 @@ async function refresh(
       await notifyChange(trx, workspaceId, 'migrations', id)
       return new ConsentNeeded(row, problem.message)
     }
-    // The provider is away: the token at hand may still do.
-    if (row.isValid && stored.accessToken !== rejected) return stored.accessToken
+    if (problem?.isClientRejected) {
+      const { message } = problem
+      const found = {
+        provider: provider.id,
+        fingerprint: fingerprintOf(provider),
+        problem: message,
+      }
+      const since = await saveClientProblem(trx, found)
+      if (usable === null)
+        await onClientRejected(trx, workspaceId, { provider, problem: message, since })
+      return usable ?? new ClientRejected(message)
+    }
+    if (usable !== null) return usable
     throw toFault(error)
   }
+}
+
+/**
+ * Refreshes a credential to find out whether its provider accepts the client of this service again.
+ * @returns false while it rejects the client
+ * @throws Fault when that could not be found out
+ */
+export async function probeClient(
+  { db, clients, secretKey }: CredentialDeps,
+  { id, workspaceId }: Pick<CredentialRow, 'id' | 'workspaceId'>,
+): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    const row = requireFound(await lockCredential(trx, workspaceId, id))
+    const client = await requireClient(clients, row)
+    try {
+      const tokens = await client.refresh(decryptTokens(row.sealed, secretKey, id).refreshToken)
+      await saveTokens(trx, id, encrypted(tokens, secretKey, id))
+      return true
+    } catch (error) {
+      if (!(error instanceof OAuthRejected) || error.problem.kind === 'later') throw toFault(error)
+      // A permission that has ended is rejected only after the client was accepted.
+      if (error.problem.kind === 'consent') await markProblem(trx, id, error.problem.message)
+      return error.problem.kind === 'consent'
+    }
+  })
 }
 
 export function encrypted(tokens: Tokens, secretKey: string, id: string) {
@@ -121,20 +195,21 @@ function currentToken(
   return accessToken === rejected ? null : accessToken
 }
 
-function requireFound(row: CredentialRow | undefined): CredentialRow {
+/** @throws Fault `not_found` */
+export function requireFound(row: CredentialRow | undefined): CredentialRow {
   if (row) return row
   throw new Fault('not_found', 'The sign-in to the mailbox was not found. Sign in again.')
 }
 
 /** @throws Fault `conflict` when the operator has removed the provider from the settings */
-export function requireClient(
+export async function requireClient(
   clients: OAuthClients,
   { provider }: { provider: ProviderId },
-): OAuthClient {
-  const client = clients.get(provider)
+): Promise<OAuthClient> {
+  const client = await clients.find(provider)
   if (client) return client
   throw new Fault(
     'conflict',
-    `Signing in with ${provider} is not set up on this service. The operator can add the client ID (docs/mailbox-sign-in.md).`,
+    `Signing in with ${provider} is not set up on this service. An administrator of the service can add the client ID (docs/mailbox-sign-in.md).`,
   )
 }

@@ -29,4 +29,12 @@ export const KEEP_DAYS = {
   used: 30,
   /** After the work that used it has failed, so that it can be retried. */
   failed: 7,
+  /** After the last use of an administrator’s: more mailboxes may follow. */
+  administrator: 30,
 }
+
+/** Access tokens of administrators’ credentials that one instance keeps: one for each mailbox. */
+export const MAX_CACHED_TOKENS = 10_000
+
+/** Seconds after which a token that a server rejected is replaced. */
+export const MIN_TOKEN_SECONDS = MINUTE_SECONDS

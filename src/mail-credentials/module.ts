@@ -1,19 +1,28 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Config, PrivateTargets } from '../config.ts'
 import type { Routes } from '../http/scopes.ts'
-import type { Queue } from '../jobs/queue.ts'
 import type { RouteContext } from '../module.ts'
 import type { Resolver } from '../net/dns.ts'
 import { createGuardedFetch } from '../net/http/guarded-fetch.ts'
 import type { FutureTimestamp } from '../store/clock.ts'
 import type { DB } from '../store/tables.ts'
 import { DAY_SECONDS } from '../time.ts'
-import { createAccessTokens } from './access-token.ts'
+import { createAccessTokens, type OnClientRejected, type OnProblem } from './access-token.ts'
+import { createAdministratorTokens } from './administrator/administrator-tokens.ts'
+import { CLIENT_ENCRYPTED_COLUMNS, createClients } from './clients/clients.ts'
+import { recheckClientsJob, type RecheckDeps } from './clients/recheck.ts'
+import { clientRoutes } from './clients/routes.ts'
+import type { Enqueue } from '../jobs/job.ts'
 import { callbackRoute, CALLBACK_PATH } from './consent/callback-route.ts'
-import { cleanUpCredentialsJob } from './jobs.ts'
+import { createOwnerConsents, type Owner, type OwnerHooks } from './consent/owner.ts'
+import {
+  cleanUpCredentialsJob,
+  recheckAdministratorsJob,
+  type CleanUpDeps,
+  type OnRenewed,
+} from './jobs.ts'
 import { CONSENT_SECONDS, KEEP_DAYS, REQUEST_TIMEOUT_MS } from './limits.ts'
-import { createOAuthClient } from './oauth-client.ts'
-import { configuredProviders, type ProviderConfig } from './providers.ts'
+import type { ProviderConfig } from './providers.ts'
 import { credentialRoutes } from './routes.ts'
 import { createTokenSource } from './token-source.ts'
 import { ENCRYPTED_COLUMNS } from './tokens.ts'
@@ -25,13 +34,25 @@ export type MailCredentialsOptions = {
   allowPrivate: PrivateTargets
   config: ProviderConfig & Pick<Config, 'BASE_URL'>
   /** Continues what waits for a credential that was renewed. */
-  onRenewed: (
-    trx: Transaction<DB>,
-    workspaceId: string,
-    credentialId: string,
-    queue: Queue,
-  ) => Promise<void>
+  onRenewed: OnRenewed
   isUsed: (trx: Transaction<DB>, workspaceId: string, credentialId: string) => Promise<boolean>
+  /** Whether work without an end of its own uses a credential. */
+  isKept: CleanUpDeps['isKept']
+  /** Reports that a provider rejects the client of this service, or accepts it again. */
+  onClientRejected: OnClientRejected
+  onClientAccepted: RecheckDeps['onClientAccepted']
+  /** What the sign-ins of owners of mailboxes are for. */
+  owner: {
+    verify: OwnerHooks['verify']
+    accept: (
+      trx: Transaction<DB>,
+      owner: Owner,
+      credentialId: string,
+      enqueue: Enqueue,
+    ) => Promise<void>
+  }
+  /** Reports why an administrator’s credential was rejected. */
+  onProblem: OnProblem
 }
 
 const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
@@ -42,30 +63,48 @@ const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
 
 /** Creates the module of sign-ins to mailboxes that people allow at the providers (OAuth). */
 export function createMailCredentialsModule(options: MailCredentialsOptions) {
-  const { db, secretKey, config, isUsed } = options
+  const { db, secretKey, config, isUsed, isKept, onProblem } = options
   const guardedFetch = createGuardedFetch(options, REQUEST_TIMEOUT_MS)
-  const clients = new Map(
-    configuredProviders(config).map((provider) => [
-      provider.id,
-      createOAuthClient(provider, guardedFetch),
-    ]),
-  )
+  const clients = createClients({ db, secretKey, config, guardedFetch })
   const redirectUri = `${config.BASE_URL}${CALLBACK_PATH}`
-  const deps = { db, secretKey, clients, redirectUri, baseUrl: config.BASE_URL, isUsed }
+  const baseUrl = config.BASE_URL
+  const deps = { db, secretKey, clients, guardedFetch, redirectUri, baseUrl, isUsed, onProblem }
   const withQueue = ({ queue }: Pick<RouteContext, 'queue'>) => ({
     ...deps,
     onRenewed: (trx: Transaction<DB>, workspaceId: string, credentialId: string) =>
-      options.onRenewed(trx, workspaceId, credentialId, queue),
+      options.onRenewed(trx, { workspaceId, credentialId }, queue.enqueue),
   })
+  const { onRenewed, onClientRejected, onClientAccepted } = options
+  const recheckJob = recheckClientsJob({ ...deps, onRenewed, onClientAccepted })
   return {
-    jobs: [cleanUpCredentialsJob({ db })],
-    encryptedColumns: ENCRYPTED_COLUMNS,
+    jobs: [
+      recheckJob,
+      cleanUpCredentialsJob({ db, isKept }),
+      recheckAdministratorsJob({ ...deps, onRenewed }),
+    ],
+    encryptedColumns: [...ENCRYPTED_COLUMNS, ...CLIENT_ENCRYPTED_COLUMNS],
     futureTimestamps: FUTURE_TIMESTAMPS,
     routes: {
       public: (app, context) =>
-        callbackRoute(app, { ...withQueue(context), reauthenticate: context.reauthenticate }),
+        callbackRoute(app, {
+          ...withQueue(context),
+          reauthenticate: context.reauthenticate,
+          owner: {
+            verify: options.owner.verify,
+            accept: (trx, owner, credentialId) =>
+              options.owner.accept(trx, owner, credentialId, context.queue.enqueue),
+          },
+        }),
       account: (app, context) => credentialRoutes(app, withQueue(context)),
+      administrator: (app, { queue }) =>
+        clientRoutes(app, { db, secretKey, config, redirectUri, queue, recheckJob }),
     } satisfies Routes<Pick<RouteContext, 'queue' | 'reauthenticate'>>,
-    openTokens: createTokenSource(deps, createAccessTokens(deps)),
+    startOwnerConsent: createOwnerConsents(deps),
+    clients,
+    openTokens: createTokenSource(
+      deps,
+      createAccessTokens({ ...deps, onClientRejected }),
+      createAdministratorTokens(deps),
+    ),
   }
 }

@@ -132,12 +132,13 @@ export function createOAuthClient(provider: MailProvider, guardedFetch: GuardedF
   }
 }
 
-async function openClient(
+/** @param authentication in place of the client’s secret */
+export async function openClient(
   provider: MailProvider,
   guardedFetch: GuardedFetch,
+  authentication = provider.clientSecret === undefined ? oidc.None() : undefined,
 ): Promise<oidc.Configuration> {
   const { issuer, endpoints, clientId, clientSecret } = provider
-  const authentication = clientSecret === undefined ? oidc.None() : undefined
   // The operator names the provider; http serves one in a private network.
   const isInsecure = (endpoints?.token ?? issuer).startsWith('http:')
   const customFetch = guardedFetch as oidc.CustomFetch
@@ -190,7 +191,7 @@ function accountOf({ email, preferred_username: name, sub }: oidc.IDToken): stri
 }
 
 /** At most a day: a token that lives longer is refreshed every day. */
-function lifetimeOf(tokens: Answer): number {
+export function lifetimeOf(tokens: Answer): number {
   const seconds = tokens.expires_in ?? DEFAULT_LIFETIME_SECONDS
   return Math.min(Math.max(0, Math.round(seconds)), DAY_SECONDS)
 }

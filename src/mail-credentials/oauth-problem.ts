@@ -13,6 +13,8 @@ export type OAuthProblem = {
   message: string
   /** An administrator of the person’s organization must approve this service. */
   needsApproval?: true
+  /** The provider rejects the client of this service for everybody. */
+  isClientRejected?: true
 }
 
 type Rejection = { error: string; description: string }
@@ -116,8 +118,9 @@ const STRICTER: OAuthProblem = {
 }
 const WRONG_CLIENT: OAuthProblem = {
   kind: 'client',
+  isClientRejected: true,
   message:
-    '{provider} rejects the client ID or secret of this service: it is wrong, expired or disabled. The operator must correct the OAUTH settings.',
+    '{provider} rejects the client ID or secret of this service: it is wrong, expired or disabled. An administrator of this service must correct it (Administration, Mail providers).',
 }
 const BUSY: OAuthProblem = {
   kind: 'later',

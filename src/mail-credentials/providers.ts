@@ -82,6 +82,14 @@ const FASTMAIL: Known = {
   hasDeviceCode: false,
 }
 
+/** The IMAP servers of the providers that every service knows. */
+export const KNOWN_HOSTS: { id: ProviderId; hosts: string[] }[] = [
+  { id: 'google', hosts: GOOGLE.hosts },
+  { id: 'microsoft', hosts: microsoft('common').hosts },
+  { id: 'yahoo', hosts: YAHOO.hosts },
+  { id: 'fastmail', hosts: FASTMAIL.hosts },
+]
+
 /** Scopes of OpenID Connect, which allow no access to mail. */
 const IDENTITY_SCOPES = new Set(['openid', 'email', 'profile', 'offline_access'])
 
@@ -104,21 +112,91 @@ function otherProvider(config: ProviderConfig): Known {
   }
 }
 
+const KNOWN: Record<ProviderId, (config: ProviderConfig, tenant?: string | null) => Known> = {
+  google: () => GOOGLE,
+  microsoft: (config, tenant) => microsoft(tenant ?? config.OAUTH_MICROSOFT_TENANT),
+  yahoo: () => YAHOO,
+  fastmail: () => FASTMAIL,
+  other: otherProvider,
+}
+
 /** The providers that have a client ID in the settings. */
 export function configuredProviders(config: ProviderConfig): MailProvider[] {
-  const known: Record<ProviderId, () => Known> = {
-    google: () => GOOGLE,
-    microsoft: () => microsoft(config.OAUTH_MICROSOFT_TENANT),
-    yahoo: () => YAHOO,
-    fastmail: () => FASTMAIL,
-    other: () => otherProvider(config),
-  }
   return PROVIDER_IDS.flatMap((id) => {
     const name = id.toUpperCase() as Uppercase<ProviderId>
     const clientId = config[`OAUTH_${name}_CLIENT_ID`]
     const clientSecret = config[`OAUTH_${name}_CLIENT_SECRET`]
-    return clientId === undefined ? [] : [{ ...known[id](), id, clientId, clientSecret }]
+    return clientId === undefined ? [] : [{ ...KNOWN[id](config), id, clientId, clientSecret }]
   })
+}
+
+/** The providers for which a client ID can be entered: the other one needs further settings. */
+export function offeredProviders(
+  config: ProviderConfig,
+): { id: ProviderId; name: string; hosts: string[] }[] {
+  return PROVIDER_IDS.flatMap((id) => {
+    if (id === 'other' && !hasOtherProvider(config)) return []
+    const { name, hosts } = KNOWN[id](config)
+    return [{ id, name, hosts }]
+  })
+}
+
+function hasOtherProvider(config: ProviderConfig): boolean {
+  const { OAUTH_OTHER_HOSTS: hosts, OAUTH_OTHER_SCOPE: scope = '' } = config
+  const hasEndpoint = (config.OAUTH_OTHER_ISSUER ?? config.OAUTH_OTHER_TOKEN_URL) !== undefined
+  return hosts.length > 0 && scope !== '' && hasEndpoint
+}
+
+/** A provider with a client that was entered; undefined when its settings were removed. */
+export function providerWithClient(
+  config: ProviderConfig,
+  id: ProviderId,
+  {
+    tenant,
+    ...client
+  }: { clientId: string; clientSecret: string | undefined; tenant: string | null },
+): MailProvider | undefined {
+  if (!offeredProviders(config).some((offered) => offered.id === id)) return undefined
+  return { ...KNOWN[id](config, tenant), id, ...client }
+}
+
+const GOOGLE_ENDPOINTS = {
+  authorization: 'https://accounts.google.com/o/oauth2/v2/auth',
+  token: 'https://oauth2.googleapis.com/token',
+}
+
+/** Accepts every tenant of Microsoft 365. */
+const MICROSOFT_APP_SCOPE = 'https://outlook.office365.com/.default'
+
+/** How administrators sign in to all mailboxes of a provider, where it offers that. */
+export const ADMINISTRATOR_KINDS: Record<ProviderId, readonly ('service_account' | 'app')[]> = {
+  google: ['service_account'],
+  microsoft: ['app'],
+  yahoo: [],
+  fastmail: [],
+  other: ['service_account', 'app'],
+}
+
+/** The client of an administrator: of a Microsoft tenant, with a secret, or without one. */
+type AdministratorClient = { clientId: string; clientSecret?: string; tenant?: string }
+
+/**
+ * The provider as an administrator’s credential uses it. Google and Microsoft need no client of this
+ * service for that.
+ * @param other the other provider, if it is set up
+ */
+export function administratorProvider(
+  id: ProviderId,
+  { clientId, clientSecret, tenant = 'common' }: AdministratorClient,
+  other: MailProvider | undefined,
+): MailProvider | undefined {
+  const client = { id, clientId, clientSecret }
+  if (id === 'google') return { ...GOOGLE, ...client, endpoints: GOOGLE_ENDPOINTS }
+  if (id === 'other') return other && { ...other, ...client }
+  if (id !== 'microsoft') return undefined
+  const base = `https://login.microsoftonline.com/${tenant}/oauth2/v2.0`
+  const endpoints = { authorization: `${base}/authorize`, token: `${base}/token` }
+  return { ...microsoft(tenant), ...client, endpoints, mailScopes: [MICROSOFT_APP_SCOPE] }
 }
 
 /** Whether the provider says whose mailbox a permission is for. */

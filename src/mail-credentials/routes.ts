@@ -6,16 +6,26 @@ import { Done, responses, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { notifyChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
+import type { AdministratorDeps } from './administrator/save.ts'
+import { administratorRoutes } from './administrator/routes.ts'
 import { startConsent, type ConsentDeps } from './consent/consent.ts'
 import { findConsent, type ConsentRow } from './consent/store.ts'
-import { identifiesPerson } from './providers.ts'
+import type { OAuthClient } from './oauth-client.ts'
+import {
+  ADMINISTRATOR_KINDS,
+  administratorProvider,
+  identifiesPerson,
+  PROVIDER_IDS,
+} from './providers.ts'
 import { Consent, MailCredential, MailProviders, NewConsent, StartedConsent } from './shapes.ts'
+import { shownCredential } from './shown.ts'
 import { deleteCredential, findCredential, listCredentials, type CredentialRow } from './store.ts'
 
-export type CredentialRoutesDeps = ConsentDeps & {
-  /** Whether work that has not ended uses a credential. */
-  isUsed: (trx: Transaction<DB>, workspaceId: string, credentialId: string) => Promise<boolean>
-}
+export type CredentialRoutesDeps = ConsentDeps &
+  AdministratorDeps & {
+    /** Whether work that has not ended uses a credential. */
+    isUsed: (trx: Transaction<DB>, workspaceId: string, credentialId: string) => Promise<boolean>
+  }
 
 const tags = ['Migration']
 const params = Type.Object({ id: Uuid })
@@ -32,7 +42,14 @@ export function credentialRoutes(app: App, deps: CredentialRoutesDeps): void {
         response: responses(Success(MailProviders)),
       },
     },
-    async () => ({ success: true, data: { providers: shownProviders(clients), redirectUri } }),
+    async () => {
+      const found = await clients.list()
+      const providers = shownProviders(found)
+      return {
+        success: true,
+        data: { providers, forAdministrators: providersForAdministrators(found), redirectUri },
+      }
+    },
   )
   app.get(
     '/api/v1/imap/credentials',
@@ -46,7 +63,7 @@ export function credentialRoutes(app: App, deps: CredentialRoutesDeps): void {
     },
     async (request) => {
       const rows = await listCredentials(db, callerOf(request).workspaceId)
-      return { success: true, data: rows.map(shown) }
+      return { success: true, data: rows.map(shownCredential) }
     },
   )
   app.delete(
@@ -65,15 +82,20 @@ export function credentialRoutes(app: App, deps: CredentialRoutesDeps): void {
       const { workspaceId } = callerOf(request)
       const { id } = request.params
       await db.transaction().execute(async (trx) => {
-        if (await isUsed(trx, workspaceId, id))
-          throw new Fault('conflict', 'A migration uses this sign-in. Stop the migration first.')
-        if (!(await deleteCredential(trx, workspaceId, id)))
+        const row = await findCredential(trx, workspaceId, id)
+        if (row?.isHeld || (await isUsed(trx, workspaceId, id)))
+          throw new Fault(
+            'conflict',
+            'This sign-in is in use. Stop the migration, finish the batch, or delete the report mailbox first.',
+          )
+        if (!row || row.isOwners || !(await deleteCredential(trx, workspaceId, id)))
           throw new Fault('not_found', 'The sign-in to the mailbox was not found.')
         await notifyChange(trx, workspaceId, 'migrations', id)
       })
       return { success: true }
     },
   )
+  administratorRoutes(app, deps)
   consentRoutes(app, deps)
 }
 
@@ -122,7 +144,7 @@ function consentRoutes(app: App, deps: CredentialRoutesDeps): void {
       const state = stateOf(row, credential)
       return {
         success: true,
-        data: { id, state, problem, credential: credential ? shown(credential) : null },
+        data: { id, state, problem, credential: credential ? shownCredential(credential) : null },
       }
     },
   )
@@ -135,15 +157,20 @@ function stateOf({ problem, isExpired, isAnswered }: ConsentRow, credential?: Cr
   return isAnswered ? 'failed' : 'expired'
 }
 
-function shownProviders(clients: ConsentDeps['clients']) {
-  return [...clients.values()].map(({ provider }) => {
-    const { id, name, hosts } = provider
-    return { id, name, hosts, needsUser: !identifiesPerson(provider) }
+function providersForAdministrators(clients: OAuthClient[]) {
+  const other = clients.find(({ provider }) => provider.id === 'other')?.provider
+  return PROVIDER_IDS.flatMap((id) => {
+    const kinds = [...ADMINISTRATOR_KINDS[id]]
+    const provider = kinds.length > 0 && administratorProvider(id, { clientId: '' }, other)
+    if (!provider) return []
+    const { name, hosts, mailScopes } = provider
+    return [{ id, name, hosts, kinds, scope: mailScopes.join(' ') }]
   })
 }
 
-function shown(row: CredentialRow) {
-  const { id, provider, account, problem, createdAt, keepUntil } = row
-  const state: 'valid' | 'consent_needed' = problem === null ? 'valid' : 'consent_needed'
-  return { id, provider, account, state, problem, createdAt, keepUntil }
+function shownProviders(clients: OAuthClient[]) {
+  return clients.map(({ provider }) => {
+    const { id, name, hosts } = provider
+    return { id, name, hosts, needsUser: !identifiesPerson(provider) }
+  })
 }

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely'
 import type { Db } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
-import { REFRESH_MARGIN } from './limits.ts'
+import { KEEP_DAYS, REFRESH_MARGIN } from './limits.ts'
 import type { ProviderId } from './providers.ts'
 
 /** A permission to sign in to a mailbox. */
@@ -9,9 +9,19 @@ export type CredentialRow = {
   id: string
   workspaceId: string
   provider: ProviderId
+  /** A person’s permission for one mailbox, or a sign-in of an administrator. */
+  kind: 'person' | 'service_account' | 'app'
   account: string
+  /** Of an administrator’s sign-in. */
+  clientId: string | null
+  /** The mailbox that was rejected last with an administrator’s sign-in. */
+  problemUser: string | null
   subject: string | null
   sealed: string
+  /** Of the owner of a mailbox, for its migration alone. */
+  isOwners: boolean
+  /** Kept while a report mailbox uses it. */
+  isHeld: boolean
   /** Why the person must sign in again; null while the permission is valid. */
   problem: string | null
   keepUntil: Date
@@ -25,8 +35,13 @@ const COLUMNS = [
   'id',
   'workspaceId',
   'provider',
+  'kind',
   'account',
+  'clientId',
+  'problemUser',
   'subject',
+  'isOwners',
+  'isHeld',
   'sealed',
   'problem',
   'keepUntil',
@@ -40,11 +55,13 @@ const COLUMNS = [
 
 const inDays = (days: number): RawBuilder<Date> => sql<Date>`now() + make_interval(days => ${days})`
 
+/** The credentials that members of a workspace can use, without those of owners of mailboxes. */
 export async function listCredentials(db: Db, workspaceId: string): Promise<CredentialRow[]> {
   const rows = await db
     .selectFrom('mailCredential')
     .select(COLUMNS)
     .where('workspaceId', '=', workspaceId)
+    .where('isOwners', '=', false)
     .orderBy('id')
     .execute()
   return rows as CredentialRow[]
@@ -93,6 +110,7 @@ export async function findOfIdentity(
     .where('workspaceId', '=', workspaceId)
     .where('provider', '=', provider)
     .where('subject', '=', subject)
+    .where('isOwners', '=', false)
     .executeTakeFirst()
   return row?.id
 }
@@ -102,6 +120,7 @@ export async function countCredentials(db: Db, workspaceId: string): Promise<num
     .selectFrom('mailCredential')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('workspaceId', '=', workspaceId)
+    .where('isOwners', '=', false)
     .executeTakeFirstOrThrow()
   return count
 }
@@ -109,7 +128,13 @@ export async function countCredentials(db: Db, workspaceId: string): Promise<num
 type NewCredential = Pick<
   CredentialRow,
   'id' | 'workspaceId' | 'provider' | 'account' | 'subject' | 'sealed'
-> & { lifetimeSeconds: number; keepDays: number; createdBy: string }
+> &
+  Partial<Pick<CredentialRow, 'kind' | 'clientId' | 'isOwners'>> & {
+    /** Of a person’s access token. */
+    lifetimeSeconds?: number
+    keepDays: number
+    createdBy: string | null
+  }
 
 export async function insertCredential(
   db: Db,
@@ -119,8 +144,10 @@ export async function insertCredential(
     .insertInto('mailCredential')
     .values({
       ...row,
-      lifetimeSeconds,
-      accessExpiresAt: expiryOf(lifetimeSeconds),
+      ...(lifetimeSeconds !== undefined && {
+        lifetimeSeconds,
+        accessExpiresAt: expiryOf(lifetimeSeconds),
+      }),
       keepUntil: inDays(keepDays),
     })
     .execute()
@@ -136,7 +163,7 @@ export async function saveTokens(
     sealed,
     lifetimeSeconds,
     keepDays,
-  }: Pick<NewCredential, 'sealed' | 'lifetimeSeconds' | 'keepDays'>,
+  }: { sealed: string; lifetimeSeconds: number; keepDays: number },
 ): Promise<void> {
   await db
     .updateTable('mailCredential')
@@ -171,39 +198,54 @@ export async function extendCredentials(
     .execute()
 }
 
-/** Keeps a credential for exactly so many days from now. */
-export async function keepCredential(
+/**
+ * Ends the use of a credential. One of an administrator is kept for further mailboxes.
+ * @param days for which it is kept; 0 deletes it
+ */
+export async function releaseCredential(
   db: Db,
   workspaceId: string,
   id: string,
   days: number,
 ): Promise<void> {
+  if (days === 0)
+    await db
+      .deleteFrom('mailCredential')
+      .where('workspaceId', '=', workspaceId)
+      .where('id', '=', id)
+      .where('kind', '=', 'person')
+      .where('isHeld', '=', false)
+      .execute()
   await db
     .updateTable('mailCredential')
-    .set({ keepUntil: inDays(days) })
+    .set({
+      keepUntil: sql<Date>`now() + make_interval(days =>
+        case kind when 'person' then ${days}::int else ${KEEP_DAYS.administrator}::int end)`,
+    })
     .where('workspaceId', '=', workspaceId)
     .where('id', '=', id)
     .execute()
 }
 
 /**
- * Whether one of these credentials needs a new sign-in. Locks them until the transaction ends, so
- * that none is renewed meanwhile.
+ * The kinds of those of these credentials that need a new sign-in. Locks all until the transaction
+ * ends, so that none is renewed meanwhile.
  */
-export async function lockProblem(
+export async function lockRejected(
   db: Transaction<DB>,
   workspaceId: string,
   ids: readonly string[],
-): Promise<boolean> {
+): Promise<CredentialRow['kind'][]> {
   const rows = await db
     .selectFrom('mailCredential')
-    .select('problem')
+    .select(['kind', 'problem'])
     .where('workspaceId', '=', workspaceId)
     .where('id', 'in', ids)
     .orderBy('id')
     .forUpdate()
     .execute()
-  return rows.some(({ problem }) => problem !== null)
+  const rejected = rows.filter(({ problem }) => problem !== null)
+  return rejected.map(({ kind }) => kind as CredentialRow['kind'])
 }
 
 /** @returns whether there was one */
@@ -217,12 +259,74 @@ export async function deleteCredential(db: Db, workspaceId: string, id: string):
   return row !== undefined
 }
 
-/** @returns how many */
-export async function deleteExpiredCredentials(db: Db): Promise<number> {
-  const rows = await db
-    .deleteFrom('mailCredential')
+/** Credentials whose time is over and that no report mailbox uses. */
+export async function listExpiredCredentials(
+  db: Db,
+): Promise<Pick<CredentialRow, 'id' | 'workspaceId'>[]> {
+  return db
+    .selectFrom('mailCredential')
+    .select(['id', 'workspaceId'])
+    .where('isHeld', '=', false)
     .where(sql<boolean>`keep_until <= now()`)
-    .returning('id')
+    .limit(1_000)
     .execute()
-  return rows.length
+}
+
+/** Stores the secret of an administrator’s sign-in, which the provider has accepted. */
+export async function saveAdministrator(
+  db: Db,
+  id: string,
+  columns: Pick<CredentialRow, 'account' | 'clientId' | 'sealed'>,
+): Promise<void> {
+  const accepted = { ...columns, problem: null, problemUser: null }
+  await db.updateTable('mailCredential').set(accepted).where('id', '=', id).execute()
+}
+
+/**
+ * Records why an administrator’s sign-in was rejected.
+ * @returns false when it was recorded before, or the sign-in was corrected meanwhile
+ */
+export async function markAdministratorProblem(
+  db: Db,
+  { id, sealed }: Pick<CredentialRow, 'id' | 'sealed'>,
+  problem: string,
+  problemUser: string,
+): Promise<boolean> {
+  const row = await db
+    .updateTable('mailCredential')
+    .set({ problem, problemUser })
+    .where('id', '=', id)
+    .where('sealed', '=', sealed)
+    .where('problem', 'is', null)
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** The sign-ins of administrators that were rejected, to check them again. */
+export async function listRejectedAdministrators(
+  db: Db,
+): Promise<Pick<CredentialRow, 'id' | 'workspaceId'>[]> {
+  return db
+    .selectFrom('mailCredential')
+    .select(['id', 'workspaceId'])
+    .where('kind', '<>', 'person')
+    .where('problem', 'is not', null)
+    .limit(100)
+    .execute()
+}
+
+/** Keeps a credential for as long as something uses it that has no end, or no longer. */
+export async function holdCredential(
+  db: Db,
+  workspaceId: string,
+  id: string,
+  isHeld: boolean,
+): Promise<void> {
+  await db
+    .updateTable('mailCredential')
+    .set({ isHeld })
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '=', id)
+    .execute()
 }

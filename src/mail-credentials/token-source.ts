@@ -1,12 +1,21 @@
 import { Fault } from '../errors.ts'
-import { requireClient, type CredentialDeps, type ReadAccessToken } from './access-token.ts'
-import { findCredential } from './store.ts'
+import {
+  requireClient,
+  requireFound,
+  type CredentialDeps,
+  type ReadAccessToken,
+} from './access-token.ts'
+import type { ReadAdministratorToken } from './administrator/administrator-tokens.ts'
+import { requireAdministratorProvider } from './administrator/provider.ts'
+import { decryptAdministrator } from './administrator/secret.ts'
+import type { MailProvider } from './providers.ts'
+import { findCredential, type CredentialRow } from './store.ts'
 
 /** Returns a token that is valid for a while, and another one for a rejected token. */
 export type FreshToken = (rejected?: string) => Promise<string>
 
 /** The server that a token is for. */
-export type TokenServer = { host: string; tlsVerify: boolean }
+export type TokenServer = { host: string; tlsVerify: boolean; user: string }
 
 /**
  * Opens a credential for a server.
@@ -14,26 +23,53 @@ export type TokenServer = { host: string; tlsVerify: boolean }
  * @throws Fault `not_found`, `conflict`, `invalid_request` for a server of somebody else
  */
 export type OpenTokens = (
-  use: { workspaceId: string; credentialId: string; path?: string },
+  use: {
+    workspaceId: string
+    credentialId: string
+    path?: string
+    /** Whether work that was stored uses it, rather than a request of a person. */
+    isWork?: boolean
+  },
   server: TokenServer,
 ) => Promise<FreshToken>
 
-export function createTokenSource(deps: CredentialDeps, read: ReadAccessToken): OpenTokens {
-  return async ({ workspaceId, credentialId, path = 'credentialId' }, server) => {
+export function createTokenSource(
+  deps: CredentialDeps,
+  read: ReadAccessToken,
+  readAdministrator: ReadAdministratorToken,
+): OpenTokens {
+  async function readFor(id: CredentialId, user: string, rejected?: string): Promise<string> {
+    const row = requireFound(await findCredential(deps.db, id.workspaceId, id.credentialId))
+    return readAdministrator(row, user, rejected)
+  }
+
+  return async ({ workspaceId, credentialId, path = 'credentialId', isWork = false }, server) => {
     const row = await findCredential(deps.db, workspaceId, credentialId)
-    if (!row)
+    if (!row || (row.isOwners && !isWork))
       throw new Fault('not_found', 'The sign-in to the mailbox was not found. Sign in again.', {
         details: [{ path, message: 'was not found' }],
       })
-    const { provider } = requireClient(deps.clients, row)
+    const provider = await providerOf(deps, row)
     // Whoever may use a credential must not see its tokens by naming a server of their own.
-    const { host, tlsVerify } = server
+    const { host, tlsVerify, user } = server
     if (!provider.hosts.includes(host.toLowerCase()))
       throw unfit(path, `is for the servers of ${provider.name}: ${provider.hosts.join(', ')}`)
     if (!tlsVerify && provider.id !== 'other')
       throw unfit(path, 'is only used with a verified certificate: set tlsVerify to true')
-    return (rejected) => read(workspaceId, credentialId, rejected)
+    if (row.kind === 'person') return (rejected) => read(workspaceId, credentialId, rejected)
+    return (rejected) => readFor({ workspaceId, credentialId }, user, rejected)
   }
+}
+
+type CredentialId = { workspaceId: string; credentialId: string }
+
+async function providerOf(
+  { clients, secretKey }: CredentialDeps,
+  { id, kind, provider, sealed }: CredentialRow,
+): Promise<MailProvider> {
+  if (kind === 'person') return (await requireClient(clients, { provider })).provider
+  const secret = decryptAdministrator(sealed, secretKey, id)
+  return requireAdministratorProvider(clients, provider, secret)
 }
 
 function unfit(path: string, message: string): Fault {

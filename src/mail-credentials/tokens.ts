@@ -10,12 +10,12 @@ export function encryptTokens(
   secretKey: string,
   id: string,
 ): string {
-  return encrypt(JSON.stringify({ accessToken, refreshToken }), secretKey, contextOf(id))
+  return encrypt(JSON.stringify({ accessToken, refreshToken }), secretKey, credentialContext(id))
 }
 
 /** @throws Fault `internal` when they were encrypted with another key */
 export function decryptTokens(sealed: string, secretKey: string, id: string): StoredTokens {
-  return JSON.parse(decrypt(sealed, secretKey, contextOf(id))) as StoredTokens
+  return JSON.parse(decrypt(sealed, secretKey, credentialContext(id))) as StoredTokens
 }
 
 export function encryptChecks(checks: Checks, secretKey: string, id: string): string {
@@ -27,10 +27,11 @@ export function decryptChecks(sealed: string, secretKey: string, id: string): Ch
   return JSON.parse(decrypt(sealed, secretKey, consentContextOf(id))) as Checks
 }
 
-const contextOf = (id: string) => `mail_credential/${id}`
+/** Binds what is encrypted of a credential to its row. */
+export const credentialContext = (id: string) => `mail_credential/${id}`
 const consentContextOf = (id: string) => `mail_consent/${id}`
 
 export const ENCRYPTED_COLUMNS: EncryptedColumn[] = [
-  { table: 'mail_credential', id: 'id', column: 'sealed', contextOf },
+  { table: 'mail_credential', id: 'id', column: 'sealed', contextOf: credentialContext },
   { table: 'mail_consent', id: 'id', column: 'sealed', contextOf: consentContextOf },
 ]

@@ -48,14 +48,19 @@ export async function resolveAccount(
 export async function openAccount(
   connection: AccountAddress & AccountSecret,
   { openTokens, ...deps }: AccountDeps,
-  { workspaceId, signal, side }: { workspaceId: string; signal: AbortSignal; side?: RequestSide },
+  {
+    workspaceId,
+    signal,
+    side,
+    isWork = false,
+  }: { workspaceId: string; signal: AbortSignal; side?: RequestSide; isWork?: boolean },
 ): Promise<MigrationAccount> {
-  const { credentialId, host, tlsVerify } = connection
+  const { credentialId, host, tlsVerify, user } = connection
   const path = pathOf(side, 'credentialId')
   const freshToken =
     credentialId === undefined
       ? undefined
-      : await openTokens({ workspaceId, credentialId, path }, { host, tlsVerify })
+      : await openTokens({ workspaceId, credentialId, path, isWork }, { host, tlsVerify, user })
   const account = await resolveAccount(connection, deps, signal, pathOf(side, 'host'))
   return { account, freshToken }
 }
@@ -68,11 +73,11 @@ type RequestSide = 'source' | 'destination' | undefined
  * dot.
  */
 export function splitConnection(
-  connection: Connection,
+  connection: Connection & { owner?: true },
   side?: RequestSide,
 ): { reached: AccountAddress; secret: AccountSecret } {
   const { port, secure, user, tlsVerify, administrator, password, accessToken } = connection
-  const { credentialId } = connection
+  const { credentialId, owner: waitsForOwner } = connection
   const host = parseHost(connection.host, pathOf(side, 'host'))
   const named = {
     'administrator.user': administrator?.user,
@@ -91,8 +96,10 @@ export function splitConnection(
     tlsVerify,
     ...(administrator && { administrator }),
     ...(credentialId !== undefined && { credentialId }),
+    ...(waitsForOwner && { waitsForOwner }),
   }
-  const secret = credentialId === undefined ? requireSecret({ password, accessToken }, side) : {}
+  const hasSecret = credentialId === undefined && !waitsForOwner
+  const secret = hasSecret ? requireSecret({ password, accessToken }, side) : {}
   return { reached, secret }
 }
 

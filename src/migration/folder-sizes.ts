@@ -15,7 +15,9 @@ export async function listFolderSizes(
 ): Promise<SizedFolder[]> {
   const session = await signInFresh(account, signal)
   try {
-    const folders = (await listFolders(session)).folders.filter(({ isSelectable }) => isSelectable)
+    const folders = (await listFolders(session, { withSize: true })).folders.filter(
+      ({ isSelectable }) => isSelectable,
+    )
     const sizes = await sizesOf(session.wire, folders)
     return folders.map(({ path, specialUse, messages }) => {
       return { path, specialUse, messages: messages ?? 0, bytes: sizes.get(path) ?? 0 }

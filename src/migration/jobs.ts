@@ -179,7 +179,7 @@ async function openSides(
   if (row.sealed === null)
     throw new Fault('internal', 'The passwords of this migration have been deleted.')
   const secrets = decryptSecrets(row.sealed, deps.secretKey, row.id)
-  const use = { workspaceId: row.workspaceId, signal }
+  const use = { workspaceId: row.workspaceId, signal, isWork: true }
   const source = await openAccount({ ...row.source, ...secrets.source }, deps, use)
   const destination = await openAccount({ ...row.destination, ...secrets.destination }, deps, use)
   return {

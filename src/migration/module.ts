@@ -1,6 +1,5 @@
 import type { Transaction } from 'kysely'
-import type { Job } from '../jobs/job.ts'
-import type { Queue } from '../jobs/queue.ts'
+import type { Enqueue, Job } from '../jobs/job.ts'
 import type { DB } from '../store/tables.ts'
 import type { RouteContext } from '../module.ts'
 import type { Routes } from '../http/scopes.ts'
@@ -12,6 +11,13 @@ import { batchSchedulerJob } from './batches/scheduler.ts'
 import { migrationJob, type MigrationJobDeps } from './jobs.ts'
 import { migrationRoutes } from './routes.ts'
 import { abandonedMigrationsJob, resumeAfterConsent } from './consent/resume.ts'
+import { Fault } from '../errors.ts'
+import type { Owner } from '../mail-credentials/consent/owner.ts'
+import type { Db } from '../store/database.ts'
+import { acceptSecret, verifySecret } from './owner-links/accept.ts'
+import { ownerPageRoutes, type OwnerPageDeps } from './owner-links/page-routes.ts'
+import { ownerLinkRoutes } from './owner-links/routes.ts'
+import { findLinkById, type OpenedLink } from './owner-links/store.ts'
 import { ENCRYPTED_COLUMNS } from './submit.ts'
 import { deriveKey } from '../accounts/keys.ts'
 import { cutoverJob as createCutoverJob } from './cutover/job.ts'
@@ -65,11 +71,14 @@ const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
 /** The purpose of the key that signs proofs. */
 export const PROOF_KEY = 'proofs of migrations'
 
+type OwnerPages = Pick<OwnerPageDeps, 'baseUrl' | 'clients' | 'startOwnerConsent'>
+
 /** Creates the migration module: its jobs and its routes. */
 export function createMigrationModule({
   notifications,
+  ownerPages,
   ...deps
-}: MigrationJobDeps & { notifications: Notifications }) {
+}: MigrationJobDeps & { notifications: Notifications; ownerPages: OwnerPages }) {
   const job = migrationJob({
     ...deps,
     batchScheduler: () => scheduler,
@@ -85,8 +94,13 @@ export function createMigrationModule({
     encryptedColumns: [...ENCRYPTED_COLUMNS, ...BATCH_ENCRYPTED_COLUMNS],
     futureTimestamps: FUTURE_TIMESTAMPS,
     routes: {
-      public: (app) => proofKeyRoute(app, { proofKey }),
+      public(app, { queue }) {
+        proofKeyRoute(app, { proofKey })
+        const { enqueue } = queue
+        ownerPageRoutes(app, { ...deps, ...ownerPages, job, scheduler, enqueue })
+      },
       account: (app, context) => {
+        ownerLinkRoutes(app, { ...deps, baseUrl: ownerPages.baseUrl })
         migrationRoutes(app, { ...deps, ...context, job, notifications })
         syncRoutes(app, { ...deps, ...context, syncJob: sync })
         batchRoutes(app, { ...deps, ...context, scheduler, syncJob: sync, notifications })
@@ -94,12 +108,33 @@ export function createMigrationModule({
         cutoverRoutes(app, { ...deps, ...context, scheduler, syncJob: sync, proofJob, cutoverJob })
       },
     } satisfies Routes<Pick<RouteContext, 'queue' | 'events' | 'reauthenticate'>>,
-    /** Continues the migrations that waited for a credential, which was renewed. */
+    /** What owners of mailboxes sign in for. */
+    owner: {
+      async verify({ workspaceId, linkId }: Owner, accessToken: string) {
+        await verifySecret(deps, await requireLink(deps.db, workspaceId, linkId), { accessToken })
+      },
+      async accept(
+        trx: Transaction<DB>,
+        { workspaceId, linkId }: Owner,
+        credentialId: string,
+        enqueue: Enqueue,
+      ) {
+        const link = await requireLink(trx, workspaceId, linkId)
+        await acceptSecret(trx, { ...deps, job, scheduler }, link, { credentialId }, enqueue)
+      },
+    },
+    /** Continues what waited for a credential, which was renewed. */
     onCredentialRenewed: (
       trx: Transaction<DB>,
-      workspaceId: string,
-      credentialId: string,
-      queue: Queue,
-    ) => resumeAfterConsent(trx, { workspaceId, credentialId }, { queue, job }),
+      credential: { workspaceId: string; credentialId: string },
+      enqueue: Enqueue,
+    ) => resumeAfterConsent(trx, credential, { enqueue, job, scheduler }),
   }
+}
+
+/** @throws Fault `not_found` when the link was revoked */
+async function requireLink(db: Db, workspaceId: string, id: string): Promise<OpenedLink> {
+  const link = await findLinkById(db, workspaceId, id)
+  if (link) return link
+  throw new Fault('not_found', 'This link was revoked. Ask the person who sent it.')
 }

@@ -29,11 +29,11 @@ export async function renewSides(
   }
   const { workspaceId } = row
   for (const side of ['source', 'destination'] as const) {
-    const { credentialId, host, tlsVerify } = row[side]
+    const { credentialId, host, tlsVerify, user } = row[side]
     if (credentialId === undefined) continue
     await openTokens(
       { workspaceId, credentialId, path: `${side}.credentialId` },
-      { host, tlsVerify },
+      { host, tlsVerify, user },
     )
   }
   return { row, secrets: { source: source.secret, destination: destination.secret } }

@@ -116,16 +116,14 @@ function submitRoutes(app: App, deps: MigrationRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      const { id, queue } = await submitMigration(
+      const { id, queue, status } = await submitMigration(
         deps,
         callerOf(request).workspaceId,
         request.body,
         goneOf(reply),
       )
       const statusUrl = `/api/v1/imap/migrate/${id}`
-      return reply
-        .code(201)
-        .send({ success: true, migrationId: id, status: 'pending', queue, statusUrl })
+      return reply.code(201).send({ success: true, migrationId: id, status, queue, statusUrl })
     },
   )
   app.post(

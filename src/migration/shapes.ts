@@ -39,30 +39,46 @@ export const Administrator = Type.Object(
   },
 )
 
+const CONNECTION_FIELDS = {
+  host: Type.String({ minLength: 1, maxLength: 255 }),
+  port: Type.Integer({ minimum: 1, maximum: 65_535, default: 993 }),
+  secure: Type.Boolean({
+    default: true,
+    description: 'Implicit TLS; otherwise STARTTLS if offered.',
+  }),
+  user: Type.String({ minLength: 1, maxLength: 500 }),
+  password: Type.Optional(Secret),
+  accessToken: Type.Optional(
+    Type.String({ ...Secret, description: 'For XOAUTH2, instead of a password.' }),
+  ),
+  credentialId: Type.Optional(CredentialId),
+  administrator: Type.Optional(Administrator),
+  tlsVerify: Type.Boolean({ default: true }),
+}
+
 /** An IMAP account and its credentials. */
-export const Connection = Type.Object(
+export const Connection = Type.Object(CONNECTION_FIELDS, {
+  ...REQUIRES_SECRET,
+  examples: [{ host: 'imap.example.com', user: 'alice@example.com', password: 'secret' }],
+})
+export type Connection = Static<typeof Connection>
+
+/** An account of a migration, whose owner may sign in later. */
+const MigrationSide = Type.Object(
   {
-    host: Type.String({ minLength: 1, maxLength: 255 }),
-    port: Type.Integer({ minimum: 1, maximum: 65_535, default: 993 }),
-    secure: Type.Boolean({
-      default: true,
-      description: 'Implicit TLS; otherwise STARTTLS if offered.',
-    }),
-    user: Type.String({ minLength: 1, maxLength: 500 }),
-    password: Type.Optional(Secret),
-    accessToken: Type.Optional(
-      Type.String({ ...Secret, description: 'For XOAUTH2, instead of a password.' }),
+    ...CONNECTION_FIELDS,
+    owner: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'The owner signs in by a link (`/api/v1/imap/migrate/{id}/owner-links`). The migration waits for that.',
+      }),
     ),
-    credentialId: Type.Optional(CredentialId),
-    administrator: Type.Optional(Administrator),
-    tlsVerify: Type.Boolean({ default: true }),
   },
   {
-    ...REQUIRES_SECRET,
-    examples: [{ host: 'imap.example.com', user: 'alice@example.com', password: 'secret' }],
+    anyOf: [...REQUIRES_SECRET.anyOf, { required: ['owner'] }],
+    examples: [{ host: 'imap.example.com', user: 'alice@example.com', owner: true }],
   },
 )
-export type Connection = Static<typeof Connection>
 
 export const ConnectionTest = Type.Object({
   success: Type.Literal(true),
@@ -101,9 +117,13 @@ export const FolderList = Type.Object({
 
 export const NewMigration = Type.Object(
   {
-    source: Connection,
-    destination: Connection,
-    folders: Type.Array(Path, { minItems: 1, maxItems: 200, uniqueItems: true }),
+    source: MigrationSide,
+    destination: MigrationSide,
+    folders: Type.Array(Path, {
+      maxItems: 200,
+      uniqueItems: true,
+      description: 'At least one; empty for all folders of a source whose owner signs in.',
+    }),
     destPrefix: Type.String({
       default: '',
       maxLength: 500,
@@ -150,13 +170,13 @@ const Queue = Nullable(
 )
 const Status = Type.Enum(['pending', 'running', 'paused', 'completed', 'failed'], {
   description:
-    '`paused`: the batch that it is part of is paused; without a batch, an account must sign in at its provider again (`consent_needed`).',
+    '`paused`: the batch that it is part of is paused; without a batch, the owner of a mailbox has not signed in yet, or an account must sign in at its provider again (`consent_needed`).',
 })
 
 export const CreatedMigration = Type.Object({
   success: Type.Literal(true),
   migrationId: Uuid,
-  status: Type.Literal('pending'),
+  status: Status,
   queue: Queue,
   statusUrl: Type.String(),
 })
@@ -236,6 +256,8 @@ export const MigrationThroughput = Type.Object({
 
 const UsedSignIn = Type.Object(
   {
+    waitsForOwner: Type.Boolean({ description: 'The owner has not signed in yet, by a link.' }),
+    byOwner: Type.Boolean({ description: 'The owner has signed in, by a link.' }),
     administrator: Nullable(
       Type.String({ description: 'The administrator whose password is used.' }),
     ),
@@ -313,6 +335,7 @@ export type Retry = Static<typeof Retry>
 nameComponents({
   Administrator,
   Connection,
+  MigrationSide,
   ConnectionTest,
   Folder,
   FolderList,

@@ -23,6 +23,10 @@ export type AccountAddress = {
   administrator?: Administrator
   /** The permission of the mailbox’s owner, in place of a secret. */
   credentialId?: string
+  /** The owner of the mailbox has not signed in yet, by a link. */
+  waitsForOwner?: true
+  /** The owner has entered the secret, which is for this server and user alone. */
+  byOwner?: true
 }
 export type StoredOptions = {
   deduplicate: boolean
@@ -63,7 +67,7 @@ export type MigrationRow = {
 type NewRow = Pick<
   MigrationRow,
   'workspaceId' | 'source' | 'destination' | 'destPrefix' | 'folders' | 'options' | 'progress'
-> & { batchId?: string }
+> & { batchId?: string; status?: 'paused' }
 
 /** The notification of a changed migration. Its payload is the id. */
 export const CHANGED = 'migration.changed'
@@ -321,7 +325,10 @@ export async function eraseEndedSecret(db: Db, id: string): Promise<void> {
 type Sides = Pick<MigrationRow, 'source' | 'destination'>
 
 /** The credentials of both sides. */
-export function credentialsOf({ source, destination }: Sides): string[] {
+export function credentialsOf({
+  source,
+  destination,
+}: Record<keyof Sides, Partial<AccountAddress>>): string[] {
   return [source.credentialId, destination.credentialId].filter((id) => id !== undefined)
 }
 

@@ -86,6 +86,13 @@ export async function submitMigration(
     splitConnection(request.source, 'source'),
     splitConnection(request.destination, 'destination'),
   ]
+  const waits = Boolean(source.reached.waitsForOwner ?? destination.reached.waitsForOwner)
+  if (waits && dryRun)
+    throw new Fault('invalid_request', 'A dry run cannot wait for the owner of a mailbox.')
+  if (folders.length === 0 && !source.reached.waitsForOwner) {
+    const details = [{ path: 'folders', message: 'must have at least one folder' }]
+    throw new Fault('invalid_request', 'Name at least one folder.', { details })
+  }
   const destPrefix = prefixOf(request.destPrefix)
   requireDistinct(folders)
   // Checked before the hosts are looked up, so that an account at its limit gets this error first.
@@ -102,8 +109,15 @@ export async function submitMigration(
     destination: destination.reached,
     destPrefix,
     folders,
-    options: { deduplicate, allMailOnce, dryRun, folderMap },
+    options: {
+      deduplicate,
+      allMailOnce,
+      dryRun,
+      folderMap,
+      ...(folders.length === 0 && { specialUse: true }),
+    },
     progress: noProgress(folders),
+    ...(waits && { status: 'paused' as const }),
   }
   const secrets = { source: source.secret, destination: destination.secret }
   return db.transaction().execute(async (trx) => {
@@ -115,7 +129,7 @@ export async function submitMigration(
       const { everyMinutes, deletions = 'record' } = sync
       await saveSyncs(trx, [id], { workspaceId, everyMinutes, deletions, nextAt: null })
     }
-    await queue.enqueue(trx, job, { migrationId: id, workspaceId })
+    if (!waits) await queue.enqueue(trx, job, { migrationId: id, workspaceId })
     return (await findMigration(trx, workspaceId, id)) as MigrationRow
   })
 }

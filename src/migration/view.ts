@@ -51,8 +51,13 @@ export function presentMigration(row: MigrationRow) {
   }
 }
 
-function presentSignIn({ administrator, credentialId }: AccountAddress) {
-  return { administrator: administrator?.user ?? null, credentialId: credentialId ?? null }
+function presentSignIn({ administrator, credentialId, waitsForOwner, byOwner }: AccountAddress) {
+  return {
+    administrator: administrator?.user ?? null,
+    credentialId: credentialId ?? null,
+    waitsForOwner: waitsForOwner ?? false,
+    byOwner: byOwner ?? false,
+  }
 }
 
 export function presentMigrationWithErrors(row: MigrationRow, errors: readonly CopyFailure[]) {

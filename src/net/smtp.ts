@@ -23,6 +23,9 @@ export type OutgoingMail = {
   text: string
   html?: string
   messageId?: string
+  replyTo?: string
+  /** Text files. */
+  attachments?: { filename: string; content: string }[]
   headers?: Record<string, string>
 }
 

@@ -53,11 +53,59 @@ export interface AbuseAppeal {
   status: string;
 }
 
+export interface AbuseContact {
+  email: string | null;
+  lookedUpAt: Timestamp;
+  network: string;
+  prefix: string;
+}
+
 export interface AbuseCount {
   hour: Timestamp;
   lane: number;
   reports: number;
   service: string;
+}
+
+export interface AbuseMail {
+  attempts: Generated<number>;
+  createdAt: Generated<Timestamp>;
+  day: string;
+  dueAt: Generated<Timestamp>;
+  endedAt: Timestamp | null;
+  handedOverAt: Timestamp | null;
+  id: Generated<string>;
+  isTest: boolean;
+  network: string;
+  reason: Generated<string>;
+  recipient: string;
+  state: Generated<string>;
+  workspaceId: string;
+}
+
+export interface AbuseMailOptOut {
+  createdAt: Generated<Timestamp>;
+  hash: Buffer;
+  reason: string;
+}
+
+export interface AbuseMailReport {
+  address: string;
+  count: number;
+  day: string;
+  firstAt: Timestamp;
+  hasNoContact: Generated<boolean>;
+  lastAt: Timestamp;
+  mailId: string | null;
+  port: number | null;
+  services: string[];
+  workspaceId: string;
+}
+
+export interface AbuseMailSettings {
+  contact: string;
+  mode: string;
+  workspaceId: string;
 }
 
 export interface AbuseNetwork {
@@ -563,6 +611,7 @@ export interface DmarcKnownSender {
 
 export interface DmarcMailbox {
   createdAt: Generated<Timestamp>;
+  credentialId: string | null;
   failingSince: Timestamp | null;
   fetchedAt: Timestamp | null;
   folder: string;
@@ -571,8 +620,9 @@ export interface DmarcMailbox {
   lastError: string | null;
   lastUid: Generated<number>;
   moveTo: string | null;
+  needsSignIn: Generated<boolean>;
   port: number;
-  sealed: string;
+  sealed: string | null;
   secure: boolean;
   tlsVerify: boolean;
   totalMessages: Generated<number>;
@@ -857,30 +907,55 @@ export interface KnownNetwork {
   lastUsedAt: Generated<Timestamp>;
 }
 
+export interface MailClient {
+  clientId: string;
+  id: Generated<string>;
+  provider: string;
+  sealed: string | null;
+  tenant: string | null;
+  updatedAt: Generated<Timestamp>;
+  updatedBy: string | null;
+}
+
+export interface MailClientProblem {
+  checkedAt: Generated<Timestamp>;
+  fingerprint: Buffer;
+  problem: string;
+  provider: string;
+  since: Generated<Timestamp>;
+}
+
 export interface MailConsent {
-  accountId: string;
+  accountId: string | null;
   answeredAt: Timestamp | null;
+  browserHash: Buffer | null;
   credentialId: string | null;
   expiresAt: Timestamp;
   hash: Buffer;
   id: Generated<string>;
+  ownerLinkId: string | null;
   problem: string | null;
   provider: string;
   sealed: string;
-  sessionId: string;
+  sessionId: string | null;
   username: string | null;
   workspaceId: string;
 }
 
 export interface MailCredential {
-  accessExpiresAt: Timestamp;
+  accessExpiresAt: Timestamp | null;
   account: string;
+  clientId: string | null;
   createdAt: Generated<Timestamp>;
   createdBy: string | null;
   id: Generated<string>;
+  isHeld: Generated<boolean>;
+  isOwners: Generated<boolean>;
   keepUntil: Timestamp;
-  lifetimeSeconds: number;
+  kind: Generated<string>;
+  lifetimeSeconds: number | null;
   problem: string | null;
+  problemUser: string | null;
   provider: string;
   sealed: string;
   subject: string | null;
@@ -1143,6 +1218,20 @@ export interface OutgoingMail {
   recipient: Buffer;
   senderId: string | null;
   sentAt: Generated<Timestamp>;
+}
+
+export interface OwnerLink {
+  attempts: Generated<number>;
+  createdAt: Generated<Timestamp>;
+  createdBy: string | null;
+  expiresAt: Timestamp;
+  hash: Buffer;
+  id: Generated<string>;
+  mailboxId: string | null;
+  migrationId: string | null;
+  side: string;
+  usedAt: Timestamp | null;
+  workspaceId: string;
 }
 
 export interface Passkey {
@@ -1413,7 +1502,12 @@ export interface WorkspaceUsage {
 export interface DB {
   abuseAddress: AbuseAddress;
   abuseAppeal: AbuseAppeal;
+  abuseContact: AbuseContact;
   abuseCount: AbuseCount;
+  abuseMail: AbuseMail;
+  abuseMailOptOut: AbuseMailOptOut;
+  abuseMailReport: AbuseMailReport;
+  abuseMailSettings: AbuseMailSettings;
   abuseNetwork: AbuseNetwork;
   abuseRange: AbuseRange;
   abuseRate: AbuseRate;
@@ -1481,6 +1575,8 @@ export interface DB {
   invitation: Invitation;
   keptKey: KeptKey;
   knownNetwork: KnownNetwork;
+  mailClient: MailClient;
+  mailClientProblem: MailClientProblem;
   mailConsent: MailConsent;
   mailCredential: MailCredential;
   membership: Membership;
@@ -1504,6 +1600,7 @@ export interface DB {
   monitoredList: MonitoredList;
   monitoredPeriod: MonitoredPeriod;
   outgoingMail: OutgoingMail;
+  ownerLink: OwnerLink;
   passkey: Passkey;
   passwordAttempt: PasswordAttempt;
   publicFeed: PublicFeed;

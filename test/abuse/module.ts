@@ -12,6 +12,7 @@ import { addRoutes } from '../../src/http/scopes.ts'
 import { createServer } from '../../src/http/server.ts'
 import { defineJob } from '../../src/jobs/job.ts'
 import { createResolver } from '../../src/net/dns.ts'
+import { createGuardedFetch } from '../../src/net/http/guarded-fetch.ts'
 import { createLog } from '../../src/log.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
@@ -90,10 +91,13 @@ export async function startAbuse(
   const job = defineJob({ name: 'none', run: async () => {} })
   const outgoing = { resolver: createResolver(), allowPrivate: false, mailRelay: null } as const
   const relays = { db, log, clock, secretKey, ...outgoing }
+  const { optOutKey } = abuse
+  const rdap = createGuardedFetch(outgoing, 1_000)
+  const mails = { db, log, clock, request: rdap, mailRelay: null, baseUrl, optOutKey }
   const routes = abuseRoutes(
     abuse,
     { reportsUrl },
-    { updateFeeds: job, checkNetworks: job, relays },
+    { updateFeeds: job, checkNetworks: job, relays, mails },
   )
   addRoutes(app, authHooks, [routes], { queue: { enqueue: async () => true } })
   const listener = await listenForTests(app, {

@@ -122,6 +122,7 @@ const OWN: Screen[] = [
   { at: '/attacks/servers', shows: 'No servers yet' },
   { at: '/attacks/fleet', shows: 'No banned addresses' },
   { at: '/attacks/relays', shows: 'AbuseIPDB' },
+  { at: '/attacks/mails', shows: 'This service does not send email.' },
   { at: '/attacks/networks', shows: 'No networks yet' },
   { at: '/attacks/feeds', shows: 'An administrator of this service enables feeds.' },
   { at: '/attacks/list?format=nftables', shows: 'Replaces two sets' },

@@ -13,7 +13,8 @@ let alice: Visit
 
 beforeAll(async () => {
   services = await startRelayServices()
-  portreeve = await startTestService({}, undefined, { providerOrigins: services.origins })
+  const mail = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'portreeve@example.com' }
+  portreeve = await startTestService(mail, undefined, { providerOrigins: services.origins })
   browser = await startChromium()
   alice = await signedIn(browser, portreeve, 'Alice')
 })
@@ -35,6 +36,33 @@ describe('relays', () => {
     await card.getByRole('button', { name: 'Test key' }).click()
     await card.getByText('AbuseIPDB accepts the key.').waitFor()
     expect(services.requests[0]?.headers['key']).toBe('a1b2c3d4e5f6a7b8')
+    expect(await faultsAtAllWidths(page)).toEqual([])
+  })
+})
+
+describe('abuse emails', () => {
+  it('are turned on as a test, and shown as they are sent', async () => {
+    const { page } = alice
+    await page.goto('/attacks/mails')
+    await page.getByLabel('Emails').selectOption('test')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Recipients answer to alice@people.test.').waitFor()
+    await page.getByText('No emails yet.').waitFor()
+    const { pool, close } = openDatabase(portreeve.databaseUrl)
+    await pool.query(
+      `with mail as (
+        insert into abuse_mail (workspace_id, day, recipient, network, is_test, state, ended_at)
+        select workspace_id, '2026-11-21', 'abuse@example.net', '9.1.0.0 - 9.1.0.255 (EXAMPLE-NET)', true, 'sent', now()
+        from abuse_mail_settings returning id, workspace_id
+      )
+      insert into abuse_mail_report (workspace_id, day, address, services, port, count, first_at, last_at, mail_id)
+      select workspace_id, '2026-11-21', '9.1.0.2', '{ssh}', 22, 5, now(), now(), id from mail`,
+    )
+    await close()
+    await page.reload()
+    await page.getByRole('button', { name: 'Show the email to abuse@example.net' }).click()
+    await page.getByText('this email would go to abuse@example.net').waitFor()
+    await page.getByText('Report-Type: login-attack').waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
   })
 })

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findFolders } from '../../src/migration/files/find-folders.ts'
 import { accountOn, contents, fill, mail, read } from '../migration/mailbox.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
@@ -19,7 +21,7 @@ describe('mail in files', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'portreeve-mail-files-'))
     server = await startDovecot()
-    for (const user of ['alice', 'takeout', 'killed', 'mbox', 'maildir', 'eml'])
+    for (const user of ['alice', 'takeout', 'killed', 'exported', 'mbox', 'maildir', 'eml'])
       await server.addUser(user, 'secret')
     env = {
       DATA_DIR: folder,
@@ -37,6 +39,24 @@ describe('mail in files', () => {
     runPortreeve(['import', path, '--destination', url(user), ...more], env)
   const exporting = (path: string, user: string, ...more: string[]) =>
     runPortreeve(['export', path, '--source', url(user), ...more], env)
+
+  /** Runs the program and kills it once its journal has so many copied messages. */
+  async function killWhenCopied(args: string[], name: RegExp, count: number): Promise<void> {
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
+      env: { ...SURROUNDINGS, ...env },
+      stdio: 'ignore',
+    })
+    const state = join(folder, 'migrations')
+    const isCopied = () =>
+      (existsSync(state) ? readdirSync(state) : [])
+        .filter((file) => name.test(file) && file.endsWith('.jsonl'))
+        .flatMap((file) => [...readFileSync(join(state, file), 'utf8').matchAll(/"copied":(\d+)/g)])
+        .some(([, copied]) => Number(copied) >= count)
+    while (child.exitCode === null && !isCopied())
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
 
   it('goes from IMAP to each format and back, equal in content', { timeout: 120_000 }, async () => {
     const tricky = (text: string) => ({ body: `Message-ID: <${text.length}@x>\r\n\r\n${text}\r\n` })
@@ -135,26 +155,35 @@ describe('mail in files', () => {
       (_, n) => `${FROM}\nSubject: ${n}\nMessage-ID: <k${n}@x>\n\n${body}`,
     )
     writeFileSync(file, text.join(''))
-    const args = [PROGRAM, 'import', file, '--destination', url('killed')]
-    const child = spawn(process.execPath, args, {
-      env: { ...SURROUNDINGS, ...env },
-      stdio: 'ignore',
-    })
-    const state = join(folder, 'migrations')
-    const journal = () => readdirSync(state).find((name) => /killed.*\.jsonl$/.test(name))
-    const isCopying = () => {
-      const name = existsSync(state) ? journal() : undefined
-      return name !== undefined && /"copied":[1-9]/.test(readFileSync(join(state, name), 'utf8'))
-    }
-    while (child.exitCode === null && !isCopying())
-      await new Promise((resolve) => setTimeout(resolve, 5))
-    child.kill('SIGKILL')
-    await once(child, 'exit')
+    await killWhenCopied(['import', file, '--destination', url('killed')], /killed/, 1)
     const { out, code } = await importing(file, 'killed')
     expect([out, code]).toEqual([expect.stringMatching(/Verified: 3,000 of 3,000/), 0])
     const { killed = [] } = await read(accountOn(server.port, 'killed'))
     expect([killed.length, new Set(killed.map(({ hash }) => hash)).size]).toEqual([3_000, 3_000])
   })
+
+  it(
+    'is exported once and whole although the export is killed twice, in every format',
+    { timeout: 180_000 },
+    async () => {
+      const named = Array.from({ length: 700 }, () => ({ body: mail(10_000) }))
+      const nameless = named.map((_, n) => ({ body: `Subject: ${n}\r\n\r\nText ${n}\r\n` }))
+      await fill(accountOn(server.port, 'exported'), { INBOX: [...named, ...nameless] })
+      const { INBOX: original = [] } = await read(accountOn(server.port, 'exported'))
+      for (const format of ['mbox', 'maildir', 'eml'] as const) {
+        const files = join(folder, `exported-${format}`)
+        const args = ['export', files, '--source', url('exported'), '--format', format]
+        for (const copied of [1, 500])
+          await killWhenCopied(args, new RegExp(`exported.*${format}`), copied)
+        const { out, code } = await exporting(files, 'exported', '--format', format)
+        const verified = expect.stringMatching(/Verified: 1,400 of 1,400/)
+        expect([format, out, code]).toEqual([format, verified, 0])
+        expect(hashesIn(files)).toEqual(original.map(({ hash }) => hash).toSorted())
+        const names = readdirSync(files, { recursive: true, encoding: 'utf8' })
+        expect(names.filter((name) => /\.tmp$|portreeve-size$|tmp\/./.test(name))).toEqual([])
+      }
+    },
+  )
 
   it('is refused plainly where it is no mail', async () => {
     writeFileSync(join(folder, 'old.pst'), '!BDN')
@@ -170,3 +199,15 @@ describe('mail in files', () => {
     expect(await importing(join(folder, 'nothing'), 'alice')).toMatchObject({ code: 2 })
   })
 })
+
+/** The SHA-256 of each message that is found below a folder. */
+function hashesIn(files: string): string[] {
+  const messages = findFolders(files).folders.flatMap((found) => [...found.messages()])
+  return messages
+    .map(({ read: parts }) => {
+      const sum = createHash('sha256')
+      for (const part of parts()) sum.update(part)
+      return sum.digest('hex')
+    })
+    .toSorted()
+}

@@ -76,6 +76,9 @@ export async function startDmarc({
     resolver,
     config,
     systems: null,
+    openTokens: async () => {
+      throw new Error('no sign-ins in these tests')
+    },
     intakeLimits,
     pollLimitMs,
     ...(raiseAlert && { raiseAlert }),

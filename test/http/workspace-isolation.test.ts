@@ -21,6 +21,7 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
   '/api/v1/abuse/fleet/bans/{id}': { id: 'select id from fleet_ban' },
   '/api/v1/abuse/fleet/keys/{id}': { id: 'select id from abuse_token where reads_fleet' },
   '/api/v1/abuse/tokens/{token}': { token: 'select id from abuse_token where can_report' },
+  '/api/v1/abuse/mails/{id}': { id: 'select id from abuse_mail' },
   '/api/v1/abuse/watched-networks/{id}': { id: 'select id from watched_network' },
   '/api/v1/alerts/channels/{id}': { id: 'select id from alert_channel' },
   '/api/v1/alerts/incidents/{id}': { id: 'select id from alert_incident' },
@@ -183,6 +184,15 @@ beforeAll(async () => {
   await portreeve.addToken(alice.id, alice.id, { label: 'to revoke' })
   // The other rows refer to the only workspace there is yet.
   await fillEveryTable(database.pool)
+  await database.pool.query(
+    `insert into abuse_mail_settings values ($1, 'test', 'alice@people.test')`,
+    [alice.id],
+  )
+  await database.pool.query(
+    `insert into abuse_mail (workspace_id, day, recipient, network, is_test)
+     values ($1, '2026-11-21', 'abuse@example.net', '8.8.4.0 - 8.8.4.255', true)`,
+    [alice.id],
+  )
   for (const statement of PRESENTABLE) await database.pool.query(statement)
   for (const params of Object.values(OBJECTS))
     for (const text of Object.values(params ?? {})) values.set(text, await findValue(text))
@@ -452,7 +462,7 @@ const NOT_LISTS = new Set([
 ])
 
 const ADMINISTRATION =
-  /^\/api\/v1\/(accounts|audit|service|abuse\/(appeals|candidates|export|feeds\/\{id|peers|sensors|whitelist))\b/
+  /^\/api\/v1\/(accounts|audit|service|abuse\/(appeals|candidates|export|feeds\/\{id|mails\/opt-outs|peers|sensors|whitelist))\b/
 const isForAdministrators = ({ path }: Route) => ADMINISTRATION.test(path)
 
 /** Follows the changes of a workspace. */

@@ -236,9 +236,14 @@ describe('an access token', () => {
       allowPrivate: true,
       config: readConfig({ BASE_URL, ...provider.settings }),
       isUsed: async () => false,
+      isKept: async () => false,
+      onProblem: async () => {},
+      onClientRejected: async () => {},
+      onClientAccepted: async () => {},
+      owner: { verify: async () => {}, accept: async () => {} },
       onRenewed: async () => {},
     })
-    const server = { host: '127.0.0.1', tlsVerify: true }
+    const server = { host: '127.0.0.1', tlsVerify: true, user: 'alice' }
     return module.openTokens({ workspaceId: alice.id, credentialId }, server)
   }
 

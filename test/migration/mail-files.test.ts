@@ -27,6 +27,9 @@ function messagesOf(content: string | Buffer) {
   return [...readMbox(put('test.mbox', content))].map((message) => {
     const text = textOf(message)
     expect(message.size).toBe(text.length)
+    const filled = Buffer.alloc(message.size)
+    message.readInto?.(filled)
+    if (message.readInto) expect(filled.toString('latin1')).toBe(text)
     return { ...message, text }
   })
 }

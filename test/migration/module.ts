@@ -74,6 +74,11 @@ export async function startMigrations(
     secretKey: SECRET_KEY,
     config,
     isUsed: async () => false,
+    isKept: async () => false,
+    onProblem: async () => {},
+    onClientRejected: async () => {},
+    onClientAccepted: async () => {},
+    owner: { verify: async () => {}, accept: async () => {} },
     onRenewed: async () => {},
   })
   const deps = { ...net, db, secretKey: SECRET_KEY, openTokens: credentials.openTokens }

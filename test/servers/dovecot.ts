@@ -33,6 +33,8 @@ export type DovecotOptions = {
   tokensAt?: string
   /** Takes access tokens that are active at this introspection endpoint (RFC 7662). */
   introspectAt?: string
+  /** Attributes of the introspection one of which must be the user: `sub` by default. */
+  userAttributes?: string[]
   /** Passwords of master users by name, who sign in as `user*master`. */
   masters?: Record<string, string>
   /** Further lines of its configuration. */
@@ -62,7 +64,8 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
     symlinkSync(join(root, 'usr/lib/dovecot/modules'), file(`${name}/modules`))
   }
   writeFileSync(file('dovecot.conf'), configuration(root, folder, port, options))
-  writeFileSync(file('oauth2.conf'), tokenSettings(options))
+  for (const attribute of attributesOf(options))
+    writeFileSync(file(`oauth2-${attribute}.conf`), tokenSettings(options, attribute))
   const masters = Object.entries(options.masters ?? {})
   writeFileSync(file('masters'), masters.map(([name, key]) => `${name}:{PLAIN}${key}\n`).join(''))
   const { cert, key } = localhostCertificate()
@@ -108,12 +111,14 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
   }
 }
 
-function tokenSettings({ tokensAt, introspectAt }: DovecotOptions): string {
+const attributesOf = ({ userAttributes = ['sub'] }: DovecotOptions) => userAttributes
+
+function tokenSettings({ tokensAt, introspectAt }: DovecotOptions, attribute: string): string {
   return introspectAt === undefined
     ? `tokeninfo_url = ${tokensAt}\nusername_attribute = user\n`
     : `introspection_url = ${introspectAt}
 introspection_mode = post
-username_attribute = sub
+username_attribute = ${attribute}
 active_attribute = active
 active_value = true
 `
@@ -201,11 +206,15 @@ passdb {
 }
 ${
   takesTokens
-    ? `passdb {
+    ? attributesOf(options)
+        .map(
+          (attribute) => `passdb {
   driver = oauth2
   mechanisms = xoauth2 oauthbearer
-  args = ${folder}/oauth2.conf
-}`
+  args = ${folder}/oauth2-${attribute}.conf
+}`,
+        )
+        .join('\n')
     : ''
 }
 userdb {

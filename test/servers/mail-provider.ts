@@ -2,6 +2,11 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
+import {
+  addServiceAccounts,
+  administratorClients,
+  nameServiceAccount,
+} from './mail-administrators.ts'
 
 export type MailProviderServer = Awaited<ReturnType<typeof startMailProvider>>
 
@@ -19,6 +24,9 @@ export async function startMailProvider(redirectUri: string, { lifetimeSeconds =
     isAway: false,
     lifetimeSeconds,
     refreshes: 0,
+    /** Whether the service account may open mailboxes, and how many tokens administrators got. */
+    isDelegated: true,
+    administratorTokens: 0,
   }
   const server = createServer()
   server.listen(0, '127.0.0.1')
@@ -41,7 +49,11 @@ export async function startMailProvider(redirectUri: string, { lifetimeSeconds =
           'urn:ietf:params:oauth:grant-type:device_code',
         ],
       },
+      ...administratorClients,
     ],
+    // An application’s token opens these mailboxes.
+    extraTokenClaims: (_context, token) =>
+      token.kind === 'ClientCredentials' ? { mailbox1: 'alice', mailbox2: 'bob' } : undefined,
     scopes: ['openid', 'email', 'offline_access', 'imap'],
     claims: { openid: ['sub'], email: ['email'] },
     conformIdTokenClaims: false,
@@ -50,6 +62,7 @@ export async function startMailProvider(redirectUri: string, { lifetimeSeconds =
       introspection: { enabled: true },
       revocation: { enabled: true },
       deviceFlow: { enabled: true },
+      clientCredentials: { enabled: true },
     },
     pkce: { required: (context) => context.path.includes('auth') },
     rotateRefreshToken: true,
@@ -84,11 +97,14 @@ export async function startMailProvider(redirectUri: string, { lifetimeSeconds =
     const { grantId } = oidc.entities.AccessToken ?? {}
     if (grantId) grants.add(grantId)
   })
-  const callback = provider.callback()
+  const serviceAccount = await addServiceAccounts(provider, state)
+  const answer = provider.callback()
   server.on('request', (request, response) => {
     if (state.isAway) response.writeHead(503).end('maintenance')
+    else if (request.url === '/token')
+      void nameServiceAccount(request).then(() => answer(request, response))
     else if (request.url?.startsWith('/interaction')) finishInteraction(request, response)
-    else void callback(request, response)
+    else void answer(request, response)
   })
   function finishInteraction(request: IncomingMessage, response: ServerResponse): void {
     const result = state.denied
@@ -101,6 +117,8 @@ export async function startMailProvider(redirectUri: string, { lifetimeSeconds =
   return {
     issuer,
     state,
+    /** The key file of a service account. */
+    serviceAccount,
     /** Settings of the service. */
     settings: {
       OAUTH_OTHER_CLIENT_ID: MAIL_CLIENT.id,

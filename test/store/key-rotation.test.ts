@@ -60,6 +60,10 @@ beforeAll(async () => {
     `insert into relay (id, workspace_id, service, sealed, last_four) values ($1, $2, 'abuseipdb', $3, 'eeds')`,
     [idOf(1), id, of(`relay/${idOf(1)}`)],
   )
+  await pool.query(
+    "insert into mail_client (id, provider, client_id, sealed) values ($1, 'google', 'client', $2)",
+    [idOf(1), of(`mail_client/${idOf(1)}`)],
+  )
   await pool.query('insert into batch_mailbox_secret values ($1, $2)', [
     idOf(1),
     of(`batch_mailbox/${idOf(1)}`),
@@ -106,6 +110,7 @@ describe('a new SECRET_KEY', () => {
       ['batch_mailbox', 'batch_mailbox_secret', 'mailbox_id'],
       ['mail_credential', 'mail_credential', 'id'],
       ['relay', 'relay', 'id'],
+      ['mail_client', 'mail_client', 'id'],
     ] as const) {
       const [secret] = await sealedOf(table, 'sealed', id)
       const context = `${object}/${idOf(1)}`
@@ -139,6 +144,7 @@ describe('a new SECRET_KEY', () => {
       'batch_mailbox_secret.sealed',
       'dmarc_mailbox.sealed',
       'kept_key.sealed',
+      'mail_client.sealed',
       'mail_consent.sealed',
       'mail_credential.sealed',
       'migration_secret.sealed',

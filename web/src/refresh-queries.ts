@@ -34,6 +34,7 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['attacks', 'fleet'],
     ['attacks', 'feeds'],
     ['attacks', 'relays'],
+    ['attacks', 'mails'],
     ['attacks', 'watched'],
     ['attacks', 'address'],
   ],

@@ -6,13 +6,13 @@ import type { FleetRecorder } from './bans/recorder.ts'
 /**
  * Submits reports to the shared list and, when they have a token, to the fleet list of its
  * workspace. The shared list is the same with and without a token.
- * Services that the workspace relays to get them later.
+ * Other services and networks get them later, where the workspace wants that.
  * @returns the result of the shared list; everything is durable then
  */
 export function submitWithFleet(
   intake: Intake,
   { recorder }: { recorder: FleetRecorder },
-  relays: Pick<RelayQueue, 'add'>,
+  queues: readonly Pick<RelayQueue, 'add'>[],
 ): (submission: Submission) => Promise<SubmissionResult> {
   return async (submission) => {
     const receipt = await intake.submit(submission)
@@ -32,7 +32,7 @@ export function submitWithFleet(
       reports,
     })
     const relayed = accepted.map(({ subject, ...report }) => ({ ...report, address: subject.ip }))
-    await relays.add(workspaceId, relayed)
+    for (const queue of queues) await queue.add(workspaceId, relayed)
     return receipt
   }
 }

@@ -2,25 +2,14 @@
 import type { PublicFeed } from './catalogue.ts'
 import type { FeedProblem } from './store.ts'
 
-/** What is wrong with the latest version of a feed. */
-export function describeProblem(
-  problem: FeedProblem,
-  { before, after }: { before: number; after: number } = { before: 0, after: 0 },
-): string {
+/** What is wrong with the latest version of a feed, by the sizes of both versions. */
+export function describeSizes({ before, after }: { before: number; after: number }): string {
   const [from, to] = [before.toLocaleString('en'), after.toLocaleString('en')]
-  switch (problem) {
-    case 'shrunk':
-      return `The latest version has ${to} networks instead of ${from}.`
-    case 'grown':
-      return `The latest version has ${to} networks instead of ${from}.`
-    case 'malformed':
-      return 'The latest version has no networks.'
-    case 'unreachable':
-      return 'The provider does not answer.'
-    case 'outdated':
-      return 'The provider has not published a new version for too long.'
-  }
+  return `The latest version has ${to} networks instead of ${from}.`
 }
+
+export const EMPTY_VERSION = 'The latest version has no networks.'
+export const OUTDATED = 'The provider has not published a new version for too long.'
 
 const TITLES: Record<FeedProblem, string> = {
   shrunk: 'shrank to less than half',

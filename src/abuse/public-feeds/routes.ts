@@ -24,10 +24,10 @@ export function feedListRoute(app: App, services: AbuseServices): void {
       },
     },
     async (request) => {
-      const { shared, fleet } = services.fleets.fileExports.sets
+      const { sets } = services.fleets.fileExports
       const own = [
-        { list: 'fleet', set: await fleet(callerOf(request).workspaceId) },
-        { list: 'shared', set: await shared() },
+        { list: 'fleet', set: await sets.fleet(callerOf(request).workspaceId) },
+        { list: 'shared', set: await sets.shared() },
       ]
       return { success: true, data: await describeFeeds(services, own) }
     },

@@ -12,7 +12,7 @@ import { createNetworkSet, EMPTY_SET, findOverlapping, countNetworks } from '../
 import type { PublicFeed } from './catalogue.ts'
 import { evaluateVersion } from './evaluate-version.ts'
 import { fetchFiles, type FeedFiles } from './fetch-files.ts'
-import { describeProblem } from './messages.ts'
+import { describeSizes, EMPTY_VERSION, OUTDATED } from './messages.ts'
 import { MalformedFeed, parseFeed } from './parse-feed.ts'
 import { reportProblemChange } from './report-problem.ts'
 import {
@@ -78,8 +78,13 @@ export async function updateFeed(
   if (problem === null)
     return save(null, (trx) => saveVersion(trx, feed.id, { ...version, ...times, validators }))
   const sizes = { before: before ?? 0, after: version.networkCount }
-  await save({ problem, detail: describeProblem(problem, sizes) }, (trx, found) =>
-    saveRejected(trx, feed.id, { ...times, held: version, ...found }),
+  const detail = problem === 'malformed' ? EMPTY_VERSION : describeSizes(sizes)
+  await save({ problem, detail }, (trx, found) =>
+    saveRejected(trx, feed.id, {
+      ...times,
+      held: problem === 'malformed' ? null : version,
+      ...found,
+    }),
   )
 }
 
@@ -125,7 +130,7 @@ function staleness(
   now: number,
 ): FoundProblem | null {
   if (!changedAt || now - changedAt.getTime() < staleAfterHours * HOUR_MS) return null
-  return { problem: 'outdated', detail: describeProblem('outdated') }
+  return { problem: 'outdated', detail: OUTDATED }
 }
 
 async function recordFailure(

@@ -94,7 +94,13 @@ export async function describeRelays(db: Kysely<DB>, workspaceId: string) {
     const row = rows.find((one) => one.service === id)
     const counted = counts.find(({ relayId }) => relayId === row?.id)
     return {
-      ...{ service: id, name, homepage, accountLabel, keyLabel, perDay, addressSeconds },
+      service: id,
+      name,
+      homepage,
+      accountLabel,
+      keyLabel,
+      perDay,
+      addressSeconds,
       settings: row ? { enabled: row.enabled, account: row.account, lastFour: row.lastFour } : null,
       problem: row?.problem ?? null,
       pausedUntil: row?.pausedUntil ?? null,

@@ -79,6 +79,24 @@ export const MIGRATE_FLAGS = {
     choices: PROVIDER_IDS,
     summary: 'sign in to the destination at its provider',
   },
+  'source-service-account': {
+    value: 'FILE',
+    completes: 'file',
+    summary: 'sign in to the source with this key of a Google service account, for any mailbox',
+  },
+  'destination-service-account': {
+    value: 'FILE',
+    completes: 'file',
+    summary: 'the same for the destination',
+  },
+  'source-app': {
+    value: 'TENANT/ID',
+    summary: 'sign in to the source as this Microsoft application; its secret is the password',
+  },
+  'destination-app': {
+    value: 'TENANT/ID',
+    summary: 'the same for the destination',
+  },
   'source-admin': {
     value: 'USER',
     summary: 'sign in to the source with the password of this administrator',

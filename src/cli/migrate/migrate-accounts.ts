@@ -10,6 +10,11 @@ import type {
   SignIn,
 } from '../../net/imap/connection/sign-in.ts'
 import { UsageError } from '../command.ts'
+import {
+  hasAdministrator,
+  openAdministrator,
+  type AdministratorFlags,
+} from './administrator-sign-in.ts'
 import { askSecret } from '../prompt.ts'
 import type { MigrateFlags } from './flags.ts'
 import { requireProvider, signInAtProvider } from './provider-sign-in.ts'
@@ -27,7 +32,7 @@ export type SideFlags = {
   /** The provider at which a person signs in, in place of a password. */
   signIn?: ProviderId | undefined
   noVerify: boolean
-}
+} & AdministratorFlags
 
 /**
  * The two accounts of a migration with their credentials: from the environment, files, prompts or
@@ -42,6 +47,8 @@ export async function accountsOf(values: MigrateFlags): Promise<Accounts> {
       admin: values[`${side}-admin`],
       adminMethod: values[`${side}-admin-method`],
       signIn: values[`${side}-sign-in`],
+      serviceAccount: values[`${side}-service-account`],
+      app: values[`${side}-app`],
       noVerify: values['no-verify'],
     })
   // Both are checked before the first prompt or sign-in, so that none is in vain.
@@ -67,8 +74,11 @@ type CheckedSide = {
 function checkSide(side: Side, flags: SideFlags): CheckedSide {
   const { url, admin, adminMethod, signIn } = flags
   const address = { ...addressOf(url, `--${side}`), ...administratorOf(admin, adminMethod) }
-  if (signIn !== undefined && admin !== undefined)
-    throw new UsageError(`Use --${side}-sign-in or --${side}-admin, not both.`)
+  const { serviceAccount, app } = flags
+  if ([signIn, admin, serviceAccount, app].filter((flag) => flag !== undefined).length > 1)
+    throw new UsageError(
+      `Use one of --${side}-sign-in, --${side}-admin, --${side}-service-account and --${side}-app.`,
+    )
   const provider = signIn === undefined ? null : requireProvider(signIn, address.host)
   return { side, flags, address, provider }
 }
@@ -80,18 +90,22 @@ async function openSide({
   provider,
 }: CheckedSide): Promise<MigrationAccount> {
   const name = side === 'source' ? 'SOURCE' : 'DESTINATION'
-  const secret = provider === null ? await secretFor(name, address, flags.passwordFile) : {}
+  const isToken = provider !== null || hasAdministrator(flags)
+  const secret = isToken ? {} : await secretFor(name, address, flags.passwordFile)
   const resolver = createResolver({ servers: readConfig().DNS_SERVERS })
   try {
     // The user of this terminal can connect to private addresses anyway.
     const deps = { resolver, allowPrivate: true }
     const given = { ...address, ...secret, tlsVerify: !flags.noVerify }
     const account = await resolveAccount(given, deps, AbortSignal.timeout(15_000))
-    if (provider === null) return { account }
-    return { account, freshToken: await signInAtProvider(provider, address.user, resolver) }
+    if (provider !== null)
+      return { account, freshToken: await signInAtProvider(provider, address.user, resolver) }
+    if (!isToken) return { account }
+    const openTokens = await openAdministrator(flags, resolver, appSecretOf(side, flags))
+    return { account, freshToken: openTokens(address) }
   } finally {
     // Tokens are refreshed during the migration.
-    if (provider === null) resolver.close()
+    if (!isToken) resolver.close()
   }
 }
 
@@ -122,15 +136,28 @@ export function administratorOf(
   return user === undefined ? {} : { administrator: { user, method } }
 }
 
-type Named = { user: string; administrator?: Administrator }
+/** Reads the secret of an application, from where a password would come. */
+export function appSecretOf(
+  side: Side,
+  { app = '', passwordFile }: Pick<SideFlags, 'app' | 'passwordFile'>,
+): () => Promise<string> {
+  const name = side === 'source' ? 'SOURCE' : 'DESTINATION'
+  return async () => {
+    const { password } = await secretFor(name, { user: app, isApp: true }, passwordFile)
+    return password ?? ''
+  }
+}
+
+type Named = { user: string; administrator?: Administrator; isApp?: boolean }
 
 async function secretFor(
   side: 'SOURCE' | 'DESTINATION',
-  { user: own, administrator }: Named,
+  { user: own, administrator, isApp = false }: Named,
   file: string | undefined,
-) {
+): Promise<{ password?: string; accessToken?: string }> {
   const user = administrator?.user ?? own
-  const accessToken = administrator ? undefined : readCommandSecret(`PORTREEVE_${side}_TOKEN`)
+  const takesToken = !administrator && !isApp
+  const accessToken = takesToken ? readCommandSecret(`PORTREEVE_${side}_TOKEN`) : undefined
   if (accessToken !== undefined) return { accessToken }
   const given =
     file === undefined ? readCommandSecret(`PORTREEVE_${side}_PASSWORD`) : firstLineOf(file)

@@ -6,6 +6,7 @@ import { BATCH_LIMITS } from '../../migration/batches/limits.ts'
 import { decodeText } from '../../migration/batches/parse/decode-text.ts'
 import { readMailboxes, type ReadMailbox } from '../../migration/batches/parse/read-mailboxes.ts'
 import type { SideDefaults } from '../../migration/batches/parse/read-side.ts'
+import type { MigrationAccount } from '../../migration/engine/connections/fresh-sign-in.ts'
 import { openFileJournal } from '../../migration/engine/journal/file-journal.ts'
 import { migrateMailbox } from '../../migration/engine/migrate.ts'
 import type { MigrateOptions } from '../../migration/engine/options.ts'
@@ -18,7 +19,12 @@ import { paint, sanitizeForTerminal } from '../text.ts'
 import { describeChanges, intervalOf, waitForPass } from './every.ts'
 import type { MigrateFlags } from './flags.ts'
 import { journalPath } from './journal-path.ts'
-import { administratorOf } from './migrate-accounts.ts'
+import {
+  hasAdministrator,
+  openAdministrator,
+  type OpenMailboxTokens,
+} from './administrator-sign-in.ts'
+import { administratorOf, appSecretOf } from './migrate-accounts.ts'
 import { countText, timeText } from './progress-bars.ts'
 
 /** What became of one mailbox. */
@@ -38,6 +44,8 @@ type BatchRun = {
   stop: AbortSignal
   /** Rejected sign-ins in a row, by host. */
   rejections: Map<string, number>
+  /** The tokens of a side that an administrator’s sign-in opens. */
+  tokens: { source?: OpenMailboxTokens; destination?: OpenMailboxTokens }
   /** With `--every`: the state of the source before the last pass, by line. */
   seen: Map<number, string | null>
 }
@@ -56,8 +64,10 @@ export async function runBatch(
   const resolver = createResolver({ servers: readConfig().DNS_SERVERS })
   const interval = intervalOf(flags)
   const seen = new Map<number, string | null>()
-  const run = { flags, options, resolver, stop, rejections: new Map<string, number>(), seen }
   try {
+    const tokens = await openTokensOf(flags, resolver)
+    const rejections = new Map<string, number>()
+    const run = { flags, options, resolver, stop, rejections, tokens, seen }
     let code = await runPass(mailboxes, run, json)
     if (interval === null) return code
     while (await waitForPass(interval, stop)) {
@@ -68,6 +78,19 @@ export async function runBatch(
   } finally {
     resolver.close()
   }
+}
+
+/** Opens the administrators’ sign-ins of both sides, before the first mailbox. */
+async function openTokensOf(flags: MigrateFlags, resolver: Resolver): Promise<BatchRun['tokens']> {
+  const tokens: BatchRun['tokens'] = {}
+  for (const side of ['source', 'destination'] as const) {
+    const given = { serviceAccount: flags[`${side}-service-account`], app: flags[`${side}-app`] }
+    if (!hasAdministrator(given)) continue
+    const passwordFile = flags[`${side}-password-file`]
+    const readSecret = appSecretOf(side, { ...given, passwordFile })
+    tokens[side] = await openAdministrator(given, resolver, readSecret)
+  }
+  return tokens
 }
 
 /** Copies every mailbox once. @returns the exit code */
@@ -108,15 +131,19 @@ function readList({
   if (statSync(file).size > BATCH_LIMITS.maxFileBytes)
     throw new UsageError(`${file} is larger than 2 MB. Split it.`)
   const tlsVerify = !isUnverified
+  const isSignedIn = (side: 'source' | 'destination') =>
+    (admins[`${side}-service-account`] ?? admins[`${side}-app`]) !== undefined
   const list = readMailboxes(decodeText(readFileSync(file)), {
     source: {
       ...serverOf(source, '--source'),
       ...administratorOf(admins['source-admin'], admins['source-admin-method']),
+      ...(isSignedIn('source') && NO_PASSWORD),
       tlsVerify,
     },
     destination: {
       ...serverOf(destination, '--destination'),
       ...administratorOf(admins['destination-admin'], admins['destination-admin-method']),
+      ...(isSignedIn('destination') && NO_PASSWORD),
       tlsVerify,
     },
     samePassword,
@@ -126,6 +153,9 @@ function readList({
     'The columns were not recognized. Add a first line with their names, such as source_host,source_user,source_password,destination_user,destination_password.',
   )
 }
+
+/** Lines need no password: a sign-in for all mailboxes takes its place. */
+const NO_PASSWORD = { credentialId: 'of the command' }
 
 /** `imaps://imap.example.org:993`: the server of the lines that name none. */
 function serverOf(url: string | undefined, option: string): SideDefaults {
@@ -138,7 +168,7 @@ function serverOf(url: string | undefined, option: string): SideDefaults {
 }
 
 async function copyOne(mailbox: ReadMailbox, run: BatchRun): Promise<Result> {
-  const { line, source, destination, passwords, problem } = mailbox
+  const { line, source, destination, problem } = mailbox
   const result = { line, source: nameOf(source), destination: nameOf(destination) }
   if (problem !== null) return { ...result, status: 'invalid', messages: 0, message: problem }
   const hosts = [source.host, destination.host] as string[]
@@ -148,14 +178,14 @@ async function copyOne(mailbox: ReadMailbox, run: BatchRun): Promise<Result> {
     return { ...result, status: 'failed', messages: 0, message }
   }
   try {
-    const from = await accountOf(source, passwords.source, run)
-    const to = await accountOf(destination, passwords.destination, run)
+    const from = await accountOf('source', mailbox, run)
+    const to = await accountOf('destination', mailbox, run)
     const { flags, options, stop, seen } = run
     const before = seen.get(line) ?? null
-    if (before !== null && (await readSourceDigest({ account: from }, [], stop)) === before)
+    if (before !== null && (await readSourceDigest(from, [], stop)) === before)
       return { ...result, status: 'completed', messages: 0, message: 'nothing new' }
     const journal = openFileJournal(
-      journalPath({ source: from, destination: to }, options, flags.state),
+      journalPath({ source: from.account, destination: to.account }, options, flags.state),
       {
         retry: flags.retry,
         isDry: flags['dry-run'],
@@ -163,8 +193,8 @@ async function copyOne(mailbox: ReadMailbox, run: BatchRun): Promise<Result> {
     )
     try {
       const { state, progress, sync, stopped } = await migrateMailbox({
-        source: { account: from },
-        destination: { account: to },
+        source: from,
+        destination: to,
         folders: 'all',
         options,
         journal,
@@ -201,15 +231,19 @@ function countRejection(
   }
 }
 
-function accountOf(
-  address: Partial<AccountAddress>,
-  password: string,
-  { resolver, stop }: BatchRun,
-) {
+async function accountOf(
+  side: 'source' | 'destination',
+  { passwords, ...mailbox }: ReadMailbox,
+  { resolver, stop, tokens }: BatchRun,
+): Promise<MigrationAccount> {
+  const { credentialId, ...address } = mailbox[side] as AccountAddress
   // The user of this terminal can connect to private addresses anyway.
   const deps = { resolver, allowPrivate: true }
   const signal = AbortSignal.any([stop, AbortSignal.timeout(15_000)])
-  return resolveAccount({ ...(address as AccountAddress), password }, deps, signal)
+  const openTokens = credentialId === undefined ? undefined : tokens[side]
+  const secret = openTokens ? {} : { password: passwords[side] }
+  const account = await resolveAccount({ ...address, ...secret }, deps, signal)
+  return { account, freshToken: openTokens?.(address) }
 }
 
 const nameOf = ({ user = '?', host = '?' }: Partial<AccountAddress>) => `${user} on ${host}`

@@ -5,7 +5,10 @@ import { parseHost } from '../../net/address.ts'
 import { checkTarget } from '../../net/guard.ts'
 import { readInbox } from '../../net/imap/fetch/read-inbox.ts'
 import { ImapLost, ImapRefused } from '../../net/imap/connection/refusals.ts'
-import { signIn } from '../../net/imap/connection/session.ts'
+import { ConsentNeeded } from '../../mail-credentials/access-token.ts'
+import { signInWithToken } from '../../mail-credentials/sign-in.ts'
+import { signIn, type Session } from '../../net/imap/connection/session.ts'
+import type { SignIn } from '../../net/imap/connection/sign-in.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { decrypt } from '../../store/encryption.ts'
 import { ingest, notifyOutcome } from '../intake/ingest.ts'
@@ -18,6 +21,9 @@ export function encryptionContext(id: string): string {
   return `dmarc-mailbox/${id}/password`
 }
 
+/** Since when a mailbox cannot be read, and why. */
+export type MailboxFailure = { since: Date; error: string; needsSignIn: boolean }
+
 /**
  * Reads the reports of a mailbox. A message is marked or moved after its reports are stored. A
  * failure is recorded in the row.
@@ -28,7 +34,7 @@ export async function fetchMailbox(
   deps: DmarcDeps,
   { signal, limit }: { signal: AbortSignal; limit: AbortSignal },
   log: Logger,
-): Promise<{ since: Date; error: string } | null> {
+): Promise<MailboxFailure | null> {
   const notify = () => notifyChange(deps.db, row.workspaceId, 'dmarc', row.id)
   try {
     await readMailbox(row, deps, signal, limit)
@@ -39,9 +45,10 @@ export async function fetchMailbox(
     if (signal.aborted) throw signal.reason
     if (!isMailboxFailure(error)) throw error
     log.info({ mailbox: row.id }, `mailbox failed: ${messageOf(error)}`)
-    const since = (await markFailed(deps.db, row.id, messageOf(error))) ?? new Date()
+    const needsSignIn = error instanceof ConsentNeeded
+    const since = (await markFailed(deps.db, row.id, messageOf(error), needsSignIn)) ?? new Date()
     await notify()
-    return { since, error: messageOf(error) }
+    return { since, error: messageOf(error), needsSignIn }
   }
 }
 
@@ -58,7 +65,7 @@ async function readMailbox(
   outer: AbortSignal,
   limit: AbortSignal,
 ): Promise<void> {
-  const { db, secretKey } = deps
+  const { db } = deps
   const {
     id,
     workspaceId,
@@ -72,9 +79,9 @@ async function readMailbox(
     lastUid,
   } = row
   const signal = AbortSignal.any([outer, limit])
-  const password = decrypt(row.sealed, secretKey, encryptionContext(id))
   const target = await checkTarget(parseHost(row.host), deps, signal)
-  const { wire } = await signIn({ target, port, secure, user, password, tlsVerify }, signal)
+  const account = { target, port, secure, user, tlsVerify }
+  const { wire } = await signInTo(row, account, deps, signal)
   let messages = 0
   // A server that sends byte by byte could hold the connection for hours: it is closed at the
   // limit.
@@ -105,6 +112,25 @@ async function readMailbox(
     stopWatching()
     await wire.logout()
   }
+}
+
+/** Signs in with the password of a mailbox, or with its sign-in at the provider. */
+async function signInTo(
+  { id, workspaceId, sealed, credentialId, host }: MailboxRow,
+  account: SignIn,
+  { secretKey, openTokens }: DmarcDeps,
+  signal: AbortSignal,
+): Promise<Session> {
+  if (sealed !== null) {
+    const password = decrypt(sealed, secretKey, encryptionContext(id))
+    return signIn({ ...account, password }, signal)
+  }
+  if (credentialId === null)
+    throw new Fault('conflict', 'Its sign-in was deleted. Delete the mailbox and add it again.')
+  const { user, tlsVerify = true } = account
+  const use = { workspaceId, credentialId, isWork: true }
+  const freshToken = await openTokens(use, { host, tlsVerify, user })
+  return signInWithToken(account, freshToken, signal)
 }
 
 const TOO_SLOW = 'The mailbox server sent no message before the time limit.'

@@ -1,12 +1,16 @@
+import type { Transaction } from 'kysely'
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
 import { responses, Done, Success } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
+import { KEEP_DAYS } from '../../mail-credentials/limits.ts'
+import { extendCredentials, holdCredential } from '../../mail-credentials/store.ts'
 import { parseHost } from '../../net/address.ts'
 import { refuseAddress } from '../../net/guard.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { encrypt } from '../../store/encryption.ts'
+import type { DB } from '../../store/tables.ts'
 import { newUuid } from '../../store/uuid.ts'
 import { MAX_MAILBOXES } from '../limits.ts'
 import { byId, tags, type RouteDeps } from '../route-deps.ts'
@@ -17,6 +21,7 @@ import {
   findMailbox,
   insertMailbox,
   listReportMailboxes,
+  listUsingCredential,
   type MailboxRow,
 } from './store.ts'
 import { breaksCommand } from '../../net/imap/connection/command-encoding.ts'
@@ -87,8 +92,11 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
     },
     async (request) => {
       const { workspaceId } = callerOf(request)
-      await requireMailbox(deps, workspaceId, request.params.id)
-      await deleteMailbox(db, workspaceId, request.params.id)
+      const { credentialId } = await requireMailbox(deps, workspaceId, request.params.id)
+      await db.transaction().execute(async (trx) => {
+        await deleteMailbox(trx, workspaceId, request.params.id)
+        if (credentialId !== null) await release(trx, workspaceId, credentialId)
+      })
       await notifyChange(db, workspaceId, 'dmarc', request.params.id)
       return { success: true }
     },
@@ -110,14 +118,14 @@ async function requireMailbox(
 }
 
 async function addMailbox(
-  { db, secretKey, allowPrivate }: RouteDeps,
+  { db, secretKey, allowPrivate, openTokens }: RouteDeps,
   workspaceId: string,
   given: NewMailbox,
 ): Promise<MailboxRow> {
-  const { password, user, moveTo, folder, ...rest } = given
+  const { password, credentialId, user, moveTo, folder, ...rest } = given
   const host = parseHost(given.host)
   refuseAddress(host, allowPrivate)
-  refuseControls({ user, password })
+  refuseControls({ user, password: password ?? '' })
   if (moveTo === folder) throw invalid('moveTo', 'must differ from folder')
   if ((await listReportMailboxes(db, workspaceId)).length >= MAX_MAILBOXES) {
     throw new Fault(
@@ -126,16 +134,35 @@ async function addMailbox(
     )
   }
   const id = newUuid()
-  return insertMailbox(db, {
+  const row = {
     ...rest,
     id,
     workspaceId,
     folder,
     host: host.kind === 'ip' ? host.address : host.name,
     username: user,
-    sealed: encrypt(password, secretKey, encryptionContext(id)),
+    sealed: password === undefined ? null : encrypt(password, secretKey, encryptionContext(id)),
+    credentialId: password === undefined ? (credentialId ?? null) : null,
     moveTo: moveTo ?? null,
+  }
+  if (row.credentialId === null) return insertMailbox(db, row)
+  const use = { workspaceId, credentialId: row.credentialId }
+  await openTokens(use, { host: row.host, tlsVerify: row.tlsVerify, user })
+  return db.transaction().execute(async (trx) => {
+    await holdCredential(trx, workspaceId, use.credentialId, true)
+    return insertMailbox(trx, row)
   })
+}
+
+/** A credential that no report mailbox uses any more is deleted a day later, if nothing else does. */
+async function release(
+  trx: Transaction<DB>,
+  workspaceId: string,
+  credentialId: string,
+): Promise<void> {
+  if ((await listUsingCredential(trx, workspaceId, credentialId)).length > 0) return
+  await holdCredential(trx, workspaceId, credentialId, false)
+  await extendCredentials(trx, workspaceId, [credentialId], KEEP_DAYS.unused)
 }
 
 /** A line break in an IMAP argument would let the user inject a command. */

@@ -11,7 +11,12 @@ export type MailboxRow = {
   secure: boolean
   tlsVerify: boolean
   username: string
-  sealed: string
+  /** Its password, encrypted; null with a sign-in at the provider. */
+  sealed: string | null
+  /** Its sign-in at the provider; null also after that was deleted. */
+  credentialId: string | null
+  /** Reading waits until a person signs in again. */
+  needsSignIn: boolean
   folder: string
   moveTo: string | null
   uidValidity: number | null
@@ -32,6 +37,8 @@ const MAILBOX = [
   'tlsVerify',
   'username',
   'sealed',
+  'credentialId',
+  'needsSignIn',
   'folder',
   'moveTo',
   'uidValidity',
@@ -53,6 +60,7 @@ type NewRow = Pick<
   | 'tlsVerify'
   | 'username'
   | 'sealed'
+  | 'credentialId'
   | 'folder'
   | 'moveTo'
 >
@@ -109,22 +117,42 @@ export async function moveMark(
 export async function markFetched(db: Db, id: string): Promise<void> {
   await db
     .updateTable('dmarcMailbox')
-    .set({ fetchedAt: sql`now()`, lastError: null, failingSince: null })
+    .set({ fetchedAt: sql`now()`, lastError: null, failingSince: null, needsSignIn: false })
     .where('id', '=', id)
     .execute()
 }
 
 /** @returns the start of the failure */
-export async function markFailed(db: Db, id: string, error: string): Promise<Date | undefined> {
+export async function markFailed(
+  db: Db,
+  id: string,
+  error: string,
+  needsSignIn: boolean,
+): Promise<Date | undefined> {
   const row = await db
     .updateTable('dmarcMailbox')
     .set({
       fetchedAt: sql`now()`,
       lastError: error,
+      needsSignIn,
       failingSince: sql`coalesce(failing_since, now())`,
     })
     .where('id', '=', id)
     .returning('failingSince')
     .executeTakeFirst()
   return row?.failingSince ?? undefined
+}
+
+/** Report mailboxes that use a credential. */
+export async function listUsingCredential(
+  db: Db,
+  workspaceId: string,
+  credentialId: string,
+): Promise<Pick<MailboxRow, 'id' | 'workspaceId'>[]> {
+  return db
+    .selectFrom('dmarcMailbox')
+    .select(['id', 'workspaceId'])
+    .where('workspaceId', '=', workspaceId)
+    .where('credentialId', '=', credentialId)
+    .execute()
 }

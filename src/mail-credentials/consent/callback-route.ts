@@ -1,14 +1,36 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Fault } from '../../errors.ts'
 import type { Reauthenticate } from '../../http/auth.ts'
 import { PAGE_HEADERS } from '../../http/plain-page.ts'
 import type { App } from '../../http/server.ts'
-import { finishConsent, type ConsentDeps } from './consent.ts'
-import { approvedPage, failedPage, grantedPage } from './pages.ts'
+import { CONSENT_SECONDS } from '../limits.ts'
+import { finishConsent, hashOf, type ConsentDeps } from './consent.ts'
+import { finishOwnerConsent, type OwnerHooks } from './owner.ts'
+import {
+  approvedPage,
+  failedPage,
+  grantedPage,
+  ownersFailedPage,
+  ownersGrantedPage,
+} from './pages.ts'
+import { isOfOwner } from './store.ts'
 
 export const CALLBACK_PATH = '/api/v1/imap/oauth/callback'
 
-export type CallbackDeps = ConsentDeps & { baseUrl: string; reauthenticate: Reauthenticate }
+/** The cookie of an owner’s browser, which needs no account. */
+const OWNER_COOKIE = 'portreeve_owner'
+
+export type CallbackDeps = ConsentDeps & {
+  baseUrl: string
+  reauthenticate: Reauthenticate
+  owner: OwnerHooks
+}
+
+/** The cookie that binds the sign-in of an owner to the browser. */
+export function ownerCookie(secret: string, baseUrl: string): string {
+  const secure = baseUrl.startsWith('https:') ? '; Secure' : ''
+  return `${OWNER_COOKIE}=${secret}; Path=${CALLBACK_PATH}; Max-Age=${CONSENT_SECONDS}; HttpOnly; SameSite=Lax${secure}`
+}
 
 /**
  * Where the provider sends the browser back. Everybody may come here, and answers are pages for
@@ -29,6 +51,8 @@ export function callbackRoute(app: App, deps: CallbackDeps): void {
       },
     },
     async (request, reply) => {
+      const state = new URL(request.url, baseUrl).searchParams.get('state') ?? ''
+      if (await isOfOwner(deps.db, hashOf(state))) return finishForOwner(deps, request, reply)
       const { accountId, sessionId } = await reauthenticate(request)
       if (sessionId === null) throw new Fault('forbidden', 'Open this page in a browser.')
       const query = new URL(request.url, baseUrl).searchParams
@@ -41,6 +65,19 @@ export function callbackRoute(app: App, deps: CallbackDeps): void {
         : sendPage(reply, grantedPage(outcome, baseUrl))
     },
   )
+}
+
+async function finishForOwner(
+  deps: CallbackDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const secret = /(?:^|; )portreeve_owner=([\w-]{1,100})/.exec(request.headers.cookie ?? '')?.[1]
+  const query = new URL(request.url, deps.baseUrl).searchParams
+  const outcome = await finishOwnerConsent(deps, secret ?? '', query)
+  return 'problem' in outcome
+    ? sendPage(reply.code(400), ownersFailedPage(outcome.problem, approvalOf(outcome, deps)))
+    : sendPage(reply, ownersGrantedPage(outcome))
 }
 
 function explain(error: unknown, baseUrl: string): [number, { message: string }] {

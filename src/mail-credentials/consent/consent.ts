@@ -52,7 +52,7 @@ export async function startConsent(
   starter: Starter,
   { provider, user = '', credentialId }: ConsentRequest,
 ): Promise<{ id: string; url: string; expiresAt: Date }> {
-  const client = requireClient(deps.clients, { provider })
+  const client = await requireClient(deps.clients, { provider })
   const username = user.trim() || null
   await requireSensible(deps, starter, client.provider, { username, credentialId })
   const { url, checks } = await client.start(deps.redirectUri, username).catch((error: unknown) => {
@@ -80,7 +80,7 @@ async function requireSensible(
   if (username !== null && breaksCommand(username)) throw invalidUser('must not have line breaks')
   if (credentialId !== undefined) {
     const known = await findCredential(db, starter.workspaceId, credentialId)
-    if (known?.provider !== provider.id)
+    if (known?.provider !== provider.id || known.kind !== 'person')
       throw new Fault('not_found', `The sign-in at ${provider.name} was not found.`)
   } else if (username === null && !identifiesPerson(provider))
     throw invalidUser(`is required: ${provider.name} does not tell whose mailbox it is`)
@@ -92,7 +92,8 @@ async function requireSensible(
   if (credentialId === undefined) await requireRoom(db, starter.workspaceId)
 }
 
-async function requireRoom(db: CredentialDeps['db'], workspaceId: string): Promise<void> {
+/** @throws Fault `conflict` when the workspace has as many credentials as it may */
+export async function requireRoom(db: CredentialDeps['db'], workspaceId: string): Promise<void> {
   if ((await countCredentials(db, workspaceId)) < MAX_CREDENTIALS) return
   throw new Fault(
     'conflict',
@@ -120,7 +121,7 @@ export async function finishConsent(
 ): Promise<ConsentOutcome> {
   const consent = await claimConsent(deps.db, hashOf(query.get('state') ?? ''), caller)
   if (!consent) return { problem: EXPIRED, provider: null }
-  const { provider } = requireClient(deps.clients, consent)
+  const { provider } = await requireClient(deps.clients, consent)
   try {
     return { account: await grant(deps, consent, query), provider }
   } catch (error) {
@@ -133,13 +134,13 @@ export async function finishConsent(
   }
 }
 
-const EXPIRED: OAuthProblem = {
+export const EXPIRED: OAuthProblem = {
   kind: 'consent',
   message:
     'This sign-in has expired, was completed already, or was begun in another browser. Start again where you began.',
 }
 
-function problemOf(error: unknown): OAuthProblem | null {
+export function problemOf(error: unknown): OAuthProblem | null {
   if (error instanceof OAuthRejected) return error.problem
   return error instanceof Fault ? { kind: 'later', message: messageOf(error) } : null
 }
@@ -152,7 +153,7 @@ async function grant(
 ): Promise<string> {
   const { db, secretKey, redirectUri, onRenewed } = deps
   const { workspaceId, provider } = consent
-  const client = requireClient(deps.clients, consent)
+  const client = await requireClient(deps.clients, consent)
   const checks = decryptChecks(consent.sealed, secretKey, consent.id)
   const given = await client.finish(new URL(`${redirectUri}?${query.toString()}`), checks)
   const subject = given.person?.subject ?? null
@@ -161,7 +162,7 @@ async function grant(
     (subject === null ? undefined : await findOfIdentity(db, workspaceId, provider, subject))
   return db.transaction().execute(async (trx) => {
     const renewed = known && (await renew(trx, consent, known, given, secretKey))
-    const { id, account } = renewed || (await insert(trx, consent, given, secretKey))
+    const { id, account } = renewed || (await insertGranted(trx, consent, given, secretKey))
     if (renewed) await onRenewed(trx, workspaceId, id)
     await markGranted(trx, consent.id, id)
     return account
@@ -191,9 +192,10 @@ async function renew(
   return { id, account: row.account }
 }
 
-async function insert(
+/** Stores the tokens of a new permission. */
+export async function insertGranted(
   trx: Transaction<DB>,
-  { workspaceId, accountId, provider, username }: ConsentRow,
+  { workspaceId, accountId, ownerLinkId, provider, username }: ConsentRow,
   { person, ...tokens }: Grant,
   secretKey: string,
 ): Promise<Granted> {
@@ -206,12 +208,13 @@ async function insert(
     account,
     subject: person?.subject ?? null,
     createdBy: accountId,
+    isOwners: ownerLinkId !== null,
     ...encrypted(tokens, secretKey, id),
   })
   return { id, account }
 }
 
 /** States are stored as hashes, so that a copy of the database completes no sign-in. */
-function hashOf(state: string): Buffer {
+export function hashOf(state: string): Buffer {
   return createHash('sha256').update(state).digest()
 }

@@ -10,6 +10,23 @@ const TEXTS = {
   approved: 'Approved',
   approvedText: 'Portreeve is approved for your organization. Sign in to the mailbox now.',
   dashboard: 'Back to migrations',
+  ownerText: 'Your mailbox is now copied. You can close this window.',
+  ownerFailed: 'Open the link that you were sent again, and try once more.',
+}
+
+/** The owner of a mailbox has signed in, without an account here. */
+export function ownersGrantedPage({ account }: { account: string }): string {
+  return plainPage(TEXTS.granted(account), TEXTS.ownerText, markup``)
+}
+
+/** @param approvalUrl the page where an administrator approves this service */
+export function ownersFailedPage(
+  { message }: { message: string },
+  approvalUrl: string | null,
+): string {
+  const approval =
+    approvalUrl === null ? null : markup`<p><a href="${approvalUrl}">${TEXTS.approval}</a></p>`
+  return plainPage(TEXTS.failed, message, markup`${approval}<p>${TEXTS.ownerFailed}</p>`)
 }
 
 /** The person has allowed the access. */

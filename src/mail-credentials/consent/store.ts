@@ -6,8 +6,14 @@ import type { ProviderId } from '../providers.ts'
 /** Who has begun a sign-in at a provider, and in which session. */
 export type Starter = { workspaceId: string; accountId: string; sessionId: string }
 
-export type ConsentRow = Starter & {
+/** The owner of a mailbox who has begun one, without an account: by a link, in this browser. */
+export type OwnerStarter = { workspaceId: string; ownerLinkId: string; browserHash: Buffer }
+
+export type ConsentRow = {
   id: string
+  workspaceId: string
+  accountId: string | null
+  ownerLinkId: string | null
   provider: ProviderId
   /** The user name that the person entered. */
   username: string | null
@@ -23,7 +29,7 @@ const COLUMNS = [
   'id',
   'workspaceId',
   'accountId',
-  'sessionId',
+  'ownerLinkId',
   'provider',
   'username',
   'credentialId',
@@ -33,7 +39,8 @@ const COLUMNS = [
   sql<boolean>`expires_at <= now()`.as('isExpired'),
 ] as const
 
-type NewConsent = Omit<ConsentRow, 'problem' | 'isAnswered' | 'isExpired'> & { hash: Buffer }
+type NewConsent = (Starter | OwnerStarter) &
+  Pick<ConsentRow, 'id' | 'provider' | 'username' | 'credentialId' | 'sealed'> & { hash: Buffer }
 
 /** @returns when it expires */
 export async function insertConsent(db: Db, row: NewConsent): Promise<Date> {
@@ -96,6 +103,49 @@ export async function claimConsent(
     .returning(COLUMNS)
     .executeTakeFirst()
   return row as ConsentRow | undefined
+}
+
+/** Whether the sign-in with a state was begun by the owner of a mailbox. */
+export async function isOfOwner(db: Db, hash: Buffer): Promise<boolean> {
+  const row = await db
+    .selectFrom('mailConsent')
+    .select('ownerLinkId')
+    .where('hash', '=', hash)
+    .executeTakeFirst()
+  return row?.ownerLinkId != null
+}
+
+/**
+ * Claims the sign-in of an owner for its answer, once over all instances.
+ * @returns undefined when it has expired, was answered, or was begun in another browser
+ */
+export async function claimOwnersConsent(
+  db: Db,
+  hash: Buffer,
+  browserHash: Buffer,
+): Promise<(ConsentRow & { ownerLinkId: string }) | undefined> {
+  const row = await db
+    .updateTable('mailConsent')
+    .set({ answeredAt: sql<Date>`now()` })
+    .where('hash', '=', hash)
+    .where('browserHash', '=', browserHash)
+    .where('answeredAt', 'is', null)
+    .where(sql<boolean>`expires_at > now()`)
+    .returning(COLUMNS)
+    .executeTakeFirst()
+  return row as (ConsentRow & { ownerLinkId: string }) | undefined
+}
+
+/** Counts the sign-ins by a link that wait for an answer. */
+export async function countOwnersConsents(db: Db, ownerLinkId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('mailConsent')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('ownerLinkId', '=', ownerLinkId)
+    .where('answeredAt', 'is', null)
+    .where(sql<boolean>`expires_at > now()`)
+    .executeTakeFirstOrThrow()
+  return count
 }
 
 /** Records the credential that an answer created or renewed. */

@@ -3,7 +3,12 @@ import { Fault } from '../../errors.ts'
 import type { Job } from '../../jobs/job.ts'
 import type { Queue } from '../../jobs/queue.ts'
 import type { DB } from '../../store/tables.ts'
+import { KEEP_DAYS } from '../../mail-credentials/limits.ts'
+import type { OpenTokens } from '../../mail-credentials/token-source.ts'
+import { listBatchCredentials, releaseCredentials } from '../consent/store.ts'
+import { credentialsOf } from '../store.ts'
 import { addMailboxes, readListToAdd } from './add-mailboxes.ts'
+import { checkCredentials, requireFitting } from './check-credentials.ts'
 import { correctMailbox } from './correct-mailbox.ts'
 import { BATCH_LIMITS, DEFAULT_HOST_LIMIT } from './limits.ts'
 import { resetRejections } from './hosts/store.ts'
@@ -33,6 +38,7 @@ export type BatchDeps = {
   secretKey: string
   scheduler: Job
   syncJob: Job
+  openTokens: OpenTokens
 }
 
 /** A batch of a workspace. */
@@ -43,11 +49,11 @@ export type BatchName = { workspaceId: string; id: string }
  * @throws Fault `invalid_request`, `conflict` with too many open batches
  */
 export async function createBatch(
-  { db, secretKey }: BatchDeps,
+  { db, secretKey, openTokens }: BatchDeps,
   workspaceId: string,
   request: NewBatch,
 ): Promise<AddedLines & { id: string }> {
-  const list = readListToAdd(request)
+  const list = await checkCredentials(openTokens, workspaceId, readListToAdd(request))
   const { name, sourceLimit = DEFAULT_HOST_LIMIT, destinationLimit = DEFAULT_HOST_LIMIT } = request
   const { specialUse = true, deduplicate = false, allMailOnce = false } = request
   const { destPrefix = '', folderMap = {} } = request
@@ -96,8 +102,8 @@ export async function addToBatch(
   name: BatchName,
   { existing, ...request }: MoreMailboxes,
 ): Promise<AddedLines> {
-  const list = readListToAdd(request)
-  const { secretKey } = deps
+  const { secretKey, openTokens } = deps
+  const list = await checkCredentials(openTokens, name.workspaceId, readListToAdd(request))
   return changeBatch(deps, name, (trx) =>
     addMailboxes(trx, { batchId: name.id, secretKey }, list, existing),
   )
@@ -181,7 +187,7 @@ export async function resumeBatch(deps: BatchDeps, name: BatchName): Promise<num
 export async function endBatch(deps: BatchDeps, name: BatchName): Promise<void> {
   await changeBatch(deps, name, async (trx) => {
     await requireIdle(trx, name.id)
-    await finishBatch(trx, name.id)
+    await finishBatch(trx, name)
   })
 }
 
@@ -200,7 +206,9 @@ export async function removeBatch(
     await requireIdle(trx, id)
     if (await hasCountedMigration(trx, id))
       throw new Fault('conflict', 'Mailboxes of this batch were copied. Finish it instead.')
+    const credentials = await listBatchCredentials(trx, id)
     await deleteBatch(trx, id)
+    await releaseCredentials(trx, workspaceId, credentials, KEEP_DAYS.unused)
     await notifyBatch(trx, workspaceId, id)
   })
 }
@@ -212,7 +220,9 @@ export async function editMailbox(
   mailboxId: string,
   changes: MailboxChanges,
 ): Promise<void> {
-  const { secretKey } = deps
+  const { secretKey, openTokens } = deps
+  const row = await findMailbox(deps.db, name.id, mailboxId)
+  if (row) await requireFitting(openTokens, name.workspaceId, row, changes)
   await changeBatch(deps, name, async (trx) => {
     const of = { batchId: name.id, secretKey, id: mailboxId }
     const refused = await correctMailbox(trx, of, changes)
@@ -232,6 +242,7 @@ export async function removeMailbox(
     if (row.activeId !== null)
       throw new Fault('conflict', 'The mailbox is being synchronized. Pause the batch first.')
     await deleteMailbox(trx, mailboxId)
+    await releaseCredentials(trx, name.workspaceId, credentialsOf(row), KEEP_DAYS.unused)
   })
 }
 

@@ -57,9 +57,11 @@ export async function addMailboxes(
   for (const { passwords, problem, ...mailbox } of mailboxes) {
     const same = problem === null ? known.get(accountKey(mailbox.source)) : undefined
     if (same && existing === 'update') {
+      // A line without a password keeps the sign-in of the mailbox.
+      const changed = (password: string) => (password === '' ? {} : { password })
       const changes = {
-        source: { password: passwords.source },
-        destination: { password: passwords.destination },
+        source: changed(passwords.source),
+        destination: changed(passwords.destination),
       }
       const refused = await correctMailbox(trx, { batchId, secretKey, id: same.id }, changes)
       if (refused === null) result.updated += 1

@@ -1,7 +1,13 @@
 import type { Transaction } from 'kysely'
 import { Fault } from '../../errors.ts'
 import type { DB } from '../../store/tables.ts'
-import { listAccounts, lockMailbox, saveCorrection, type MailboxRow } from './mailboxes/store.ts'
+import {
+  listAccounts,
+  lockMailbox,
+  saveCorrection,
+  stateOf,
+  type MailboxRow,
+} from './mailboxes/store.ts'
 import { accountKey } from './parse/read-mailboxes.ts'
 import { readSide, type ReadSide, type SideDefaults, type SideName } from './parse/read-side.ts'
 import { decryptPasswords, encryptPasswords, type Passwords } from './passwords.ts'
@@ -40,7 +46,7 @@ export async function correctMailbox(
     destination: destination.address,
     warning: row.warning,
     message: problems.length > 0 ? problems.join(' ') : null,
-    state: stateAfter(row, problems),
+    state: stateAfter(row, problems, { source: source.address, destination: destination.address }),
   }
   await saveCorrection(trx, id, corrected, encryptPasswords(passwords, secretKey, id))
   return null
@@ -67,14 +73,37 @@ function readChanged(
   before: Passwords,
   changes: MailboxChanges,
 ): ReadSide {
-  const given: SideDefaults = { password: before[side], ...row[side], ...changes[side] }
-  return readSide(side, () => '', given, { user: '', password: '' })
+  const changed = changes[side] ?? {}
+  const { waitsForOwner, byOwner, credentialId, ...address } = row[side]
+  const given: SideDefaults = { ...address, owner: waitsForOwner ?? false }
+  // A new secret takes the place of the one before. What the owner has entered is for this account
+  // alone: otherwise it could be read with a server of somebody else.
+  const isReplaced = (changed.password ?? changed.credentialId) !== undefined
+  const isMoved = byOwner === true && movesAccount(row[side], changed)
+  if (isMoved) given.owner = true
+  else if (!isReplaced) {
+    given.password = before[side]
+    if (credentialId !== undefined) given.credentialId = credentialId
+    if (byOwner) given.byOwner = byOwner
+  }
+  return readSide(side, () => '', { ...given, ...changed }, { user: '', password: '' })
+}
+
+function movesAccount(before: MailboxRow['source'], changed: SideDefaults): boolean {
+  const parts = ['host', 'port', 'secure', 'user', 'tlsVerify'] as const
+  return parts.some((part) => changed[part] !== undefined && changed[part] !== before[part])
 }
 
 /** A mailbox that needed attention waits for the person to retry it. */
-function stateAfter({ state }: MailboxRow, problems: string[]): MailboxRow['state'] {
+function stateAfter(
+  { state }: MailboxRow,
+  problems: string[],
+  sides: Pick<MailboxRow, 'source' | 'destination'>,
+): MailboxRow['state'] {
   if (problems.length > 0) return 'invalid'
-  return state === 'invalid' || state === 'needs_attention' ? 'ready' : state
+  const next = stateOf(sides)
+  const isFresh = ['invalid', 'needs_attention', 'waiting_for_owner'].includes(state)
+  return isFresh || next === 'waiting_for_owner' ? next : state
 }
 
 async function isTaken(

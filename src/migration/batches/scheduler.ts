@@ -25,7 +25,7 @@ export function batchSchedulerJob(deps: StartDeps): Job {
 async function finishIdleBatches(db: Kysely<DB>): Promise<void> {
   for (const { id, workspaceId } of await listIdleBatches(db))
     await db.transaction().execute(async (trx) => {
-      await finishBatch(trx, id)
+      await finishBatch(trx, { workspaceId, id })
       await notifyBatch(trx, workspaceId, id)
     })
 }

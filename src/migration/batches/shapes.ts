@@ -9,6 +9,7 @@ import {
   Timestamp,
   Uuid,
 } from '../../http/schema.ts'
+import { CredentialId } from '../secret-shapes.ts'
 import { Administrator, Path, PLAIN } from '../shapes.ts'
 import { BATCH_LIMITS, DEFAULT_HOST_LIMIT, MAX_HOST_LIMIT } from './limits.ts'
 import { MAILBOX_ORDERS } from './mailboxes/store.ts'
@@ -29,6 +30,15 @@ const SideFields = {
   password: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_PASSWORD_CHARS })),
   tlsVerify: Type.Optional(Type.Boolean()),
   administrator: Type.Optional(Administrator),
+  credentialId: Type.Optional({
+    ...CredentialId,
+    description: 'A sign-in at the provider, for mailboxes without a password of their own.',
+  } as typeof CredentialId),
+  owner: Type.Optional(
+    Type.Boolean({
+      description: 'The owners of mailboxes without a password sign in by a link.',
+    }),
+  ),
 }
 
 /** One side of all mailboxes, for what a line does not have. */
@@ -160,6 +170,9 @@ const Address = Type.Object({
   port: Nullable(Type.Integer()),
   secure: Nullable(Type.Boolean()),
   user: Nullable(Type.String()),
+  credentialId: Nullable(Uuid, {
+    description: 'The sign-in that opens it, if it has no password.',
+  }),
 })
 
 /** A list as it was read, without passwords and without storing anything. */

@@ -3,6 +3,7 @@ import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import { notify } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
+import { listBatchCredentials, releaseCredentials } from '../consent/store.ts'
 import type { SyncOptions } from '../engine/sync/pass.ts'
 import { deleteBatchSyncs } from '../sync/store.ts'
 import { BATCH_LIMITS } from './limits.ts'
@@ -18,6 +19,7 @@ export type BatchOptions = {
 
 export const MAILBOX_STATES = [
   'invalid',
+  'waiting_for_owner',
   'ready',
   'queued',
   'syncing',
@@ -255,8 +257,11 @@ export async function listProblems(db: Db, batchId: string): Promise<ProblemGrou
     .execute() as Promise<ProblemGroup[]>
 }
 
-/** Ends a batch with its cut-over: what is in sync is done, and all passwords are deleted. */
-export async function finishBatch(db: Transaction<DB>, id: string): Promise<void> {
+/** Ends a batch with its cut-over: what is in sync is done, all passwords and sign-ins are deleted. */
+export async function finishBatch(
+  db: Transaction<DB>,
+  { workspaceId, id }: Pick<BatchRow, 'id' | 'workspaceId'>,
+): Promise<void> {
   await db
     .updateTable('migrationBatch')
     .set({ finishedAt: sql<Date>`now()`, pausedAt: null, syncMinutes: null })
@@ -287,6 +292,7 @@ export async function finishBatch(db: Transaction<DB>, id: string): Promise<void
     .where('batchId', '=', id)
     .where('endedAt', 'is', null)
     .execute()
+  await releaseCredentials(db, workspaceId, await listBatchCredentials(db, id), 0)
 }
 
 /** Ends the synchronizations of batches whose time is over. */

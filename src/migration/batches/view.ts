@@ -62,7 +62,8 @@ function statusOf({
   if (pausedAt) return 'paused'
   if (counts.queued + counts.syncing > 0) return 'running'
   if (counts.needs_attention > 0) return 'needs_attention'
-  return counts.in_sync > 0 && counts.ready === 0 ? 'in_sync' : 'ready'
+  const isIdle = counts.ready + counts.waiting_for_owner === 0
+  return counts.in_sync > 0 && isIdle ? 'in_sync' : 'ready'
 }
 
 /** Mailboxes that were not counted yet are assumed to be of average size. */
@@ -111,8 +112,14 @@ function problemOf({ problem, problemHost, message }: MailboxRow) {
   return problem === null ? null : { code: problem, host: problemHost, message: message ?? '' }
 }
 
-function presentAddress({ host, port, secure, user }: Partial<AccountAddress>) {
-  return { host: host ?? null, port: port ?? null, secure: secure ?? null, user: user ?? null }
+function presentAddress({ host, port, secure, user, credentialId }: Partial<AccountAddress>) {
+  return {
+    host: host ?? null,
+    port: port ?? null,
+    secure: secure ?? null,
+    user: user ?? null,
+    credentialId: credentialId ?? null,
+  }
 }
 
 /** Presents a list that was read, without its passwords. */

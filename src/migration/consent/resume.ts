@@ -1,7 +1,10 @@
 import type { Kysely, Transaction } from 'kysely'
-import { defineJob, type Job } from '../../jobs/job.ts'
-import type { Queue } from '../../jobs/queue.ts'
+import { raiseResolved } from '../../alerts/raise.ts'
+import { defineJob, type Enqueue, type Job } from '../../jobs/job.ts'
 import type { DB } from '../../store/tables.ts'
+import { notifyBatch } from '../batches/store.ts'
+import { queueWaitingMailboxes } from '../batches/progress/store.ts'
+import { correctedAlert } from './alerts.ts'
 import { failAbandoned, resumeMigration } from '../store.ts'
 import type { MigrationData } from '../submit.ts'
 import { listAbandoned, listWaitingFor } from './store.ts'
@@ -10,12 +13,16 @@ import { listAbandoned, listWaitingFor } from './store.ts'
 export async function resumeAfterConsent(
   trx: Transaction<DB>,
   { workspaceId, credentialId }: { workspaceId: string; credentialId: string },
-  { queue, job }: { queue: Queue; job: Job<MigrationData> },
+  { enqueue, job, scheduler }: { enqueue: Enqueue; job: Job<MigrationData>; scheduler: Job },
 ): Promise<void> {
   for (const migrationId of await listWaitingFor(trx, workspaceId, credentialId)) {
     await resumeMigration(trx, workspaceId, migrationId)
-    await queue.enqueue(trx, job, { migrationId, workspaceId })
+    await enqueue(trx, job, { migrationId, workspaceId })
   }
+  const batches = await queueWaitingMailboxes(trx, workspaceId, credentialId)
+  for (const id of batches) await notifyBatch(trx, workspaceId, id)
+  if (batches.length > 0) await enqueue(trx, scheduler, {})
+  await raiseResolved(trx, correctedAlert({ workspaceId, credentialId }))
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { Kysely } from 'kysely'
 import { raiseAlert } from '../../alerts/raise.ts'
 import { PutBack } from '../../jobs/job.ts'
-import { ConsentNeeded } from '../../mail-credentials/access-token.ts'
-import { lockProblem } from '../../mail-credentials/store.ts'
+import { lockClientProblem } from '../../mail-credentials/clients/store.ts'
+import { ClientRejected, ConsentNeeded } from '../../mail-credentials/access-token.ts'
+import { lockRejected } from '../../mail-credentials/store.ts'
 import type { DB } from '../../store/tables.ts'
 import type { MigrationAccount } from '../engine/connections/fresh-sign-in.ts'
 import type { MigrationOutcome } from '../engine/migrate.ts'
@@ -14,6 +15,9 @@ import { credentialsOf, type MigrationRow } from '../store.ts'
 /** The code of an error after which a person must sign in at the provider again. */
 const CONSENT_NEEDED = 'consent_needed'
 
+/** The code of an error after which an administrator of this service must correct its client. */
+const CLIENT_REJECTED = 'client_rejected'
+
 /** Stops the migration with a code of its own when a permission has ended. */
 export function stoppingWithoutConsent({
   account,
@@ -24,9 +28,9 @@ export function stoppingWithoutConsent({
     account,
     freshToken: (rejected) =>
       freshToken(rejected).catch((error: unknown) => {
-        throw error instanceof ConsentNeeded
-          ? new Stop(CONSENT_NEEDED, error.message, error)
-          : error
+        if (error instanceof ConsentNeeded) throw new Stop(CONSENT_NEEDED, error.message, error)
+        if (error instanceof ClientRejected) throw new Stop(CLIENT_REJECTED, error.message, error)
+        throw error
       }),
   }
 }
@@ -35,7 +39,8 @@ type Stopped = NonNullable<MigrationOutcome['stopped']>
 
 /** A dry run fails instead, because a person waits for it; a batch continues with the others. */
 export function mustWaitForConsent({ batchId, options }: MigrationRow, { code }: Stopped): boolean {
-  return code === CONSENT_NEEDED && batchId === null && !options.dryRun
+  const waits = code === CONSENT_NEEDED || code === CLIENT_REJECTED
+  return waits && batchId === null && !options.dryRun
 }
 
 /**
@@ -50,8 +55,11 @@ export async function waitForConsent(
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     // Under a lock: a sign-in that is completed later finds the migration paused.
-    if (!(await lockProblem(trx, row.workspaceId, credentialsOf(row))))
-      throw new PutBack('a new sign-in was completed')
-    if (await markPaused(trx, row, written)) await raiseAlert(trx, consentAlert(row, message))
+    const rejected = await lockRejected(trx, row.workspaceId, credentialsOf(row))
+    const isClientRejected = await lockClientProblem(trx, credentialsOf(row))
+    if (rejected.length === 0 && !isClientRejected) throw new PutBack('a new sign-in was completed')
+    // An administrator’s sign-in, or the client, has raised one alert for all mailboxes.
+    if ((await markPaused(trx, row, written)) && rejected.includes('person'))
+      await raiseAlert(trx, consentAlert(row, message))
   })
 }

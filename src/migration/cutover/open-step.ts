@@ -69,7 +69,9 @@ const DESCRIPTIONS: Record<StepName, (found: Found) => OpenStep> = {
   proof: ({ proof: { waiting, done, failed, incomplete, mailboxes: all } }) => {
     if (waiting > 0) return automatic(`The proofs of ${done} of ${mailboxes(all)} are made.`)
     if (incomplete > 0)
-      return action(`Messages of ${mailboxes(incomplete)} are missing at the destination.`)
+      return action(
+        `Messages of ${mailboxes(incomplete)} are missing at the destination. See the proof, synchronize again, and request the proof again.`,
+      )
     if (failed > 0) return action(`The proofs of ${mailboxes(failed)} could not be made.`)
     return action(`${mailboxes(all - done)} without a proof. Request the proof of the batch.`)
   },

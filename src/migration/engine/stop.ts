@@ -1,5 +1,6 @@
 import { Fault } from '../../errors.ts'
-import { ImapLost, ImapRefused } from '../../net/imap/connection/refusals.ts'
+import { refusalOf } from '../../mail-credentials/sign-in.ts'
+import { ImapLost } from '../../net/imap/connection/refusals.ts'
 
 /** The reason that ends a migration or a folder: a stable code and a sentence. */
 export class Stop extends Error {
@@ -20,12 +21,6 @@ export class Reopen extends FolderStop {
   constructor(message: string) {
     super('folder_changed', message)
   }
-}
-
-/** The server’s response to a failed sign-in; null for any other error. */
-export function refusalOf(error: unknown) {
-  if (error instanceof ImapRefused || error instanceof ImapLost) return error.refusal
-  return error instanceof Fault && error.cause instanceof ImapRefused ? error.cause.refusal : null
 }
 
 /** The stable code of an error in reports. */

@@ -7,7 +7,7 @@ import { openFolder, readInto, type OpenFolder } from './open-source.ts'
 import { createEmlWriter } from './writers/eml-writer.ts'
 import type { FormatWriter } from './writers/format-writer.ts'
 import { createMaildirWriter } from './writers/maildir-writer.ts'
-import { createMboxWriter, finishMbox } from './writers/mbox-writer.ts'
+import { createMboxWriter } from './writers/mbox-writer.ts'
 import type { MailStore, StoredMessage, StoreFolder } from './store.ts'
 
 const WRITERS: Record<ExportFormat, () => FormatWriter> = {
@@ -27,12 +27,12 @@ export async function openDestination(
 ): Promise<MailStore & { close(): void }> {
   const start = resolve(root)
   if (!isDry) mkdirSync(start, { recursive: true, mode: 0o700 })
-  if (!isDry && format === 'mbox') finishMbox(start)
+  const writer = WRITERS[format]()
+  if (!isDry) writer.recover(start)
   const found = existsSync(start) ? findExported(start, format) : { folders: [], left: [] }
   const open = new Map<string, OpenFolder>()
   await readInto(open, found, { state, labels: 'ignore', signal })
   const folders = new Map([...open].map(([path, { folder }]) => [path, folder]))
-  const writer = WRITERS[format]()
 
   function create(path: string): void {
     const place = placeOf(start, path, format)
@@ -54,8 +54,8 @@ export async function openDestination(
         const stored = await writer.store(place(folder), messages, index.uidNext)
         const uids = stored.map((message) => {
           const uid = index.assign(message.key)
-          const { size, flags, date, messageId, read } = message
-          const added: StoredMessage = { uid, size, flags, date, messageId, read }
+          const { size, flags, date, messageId, read, readInto } = message
+          const added: StoredMessage = { uid, size, flags, date, messageId, read, readInto }
           folder.messages.push(added)
           folder.bytes += size
           return uid

@@ -48,8 +48,9 @@ export async function readInto(
       const flags = place ? [...new Set([...message.flags, ...place.flags])] : message.flags
       for (const target of place?.folders ?? [path]) {
         const { folder, index } = openFolder(open, target, origin, state)
-        const { key, size, date, messageId, read } = message
-        folder.messages.push({ uid: index.assign(key), size, flags, date, messageId, read })
+        const { key, size, date, messageId, read, readInto } = message
+        const uid = index.assign(key)
+        folder.messages.push({ uid, size, flags, date, messageId, read, readInto })
         folder.bytes += size
       }
     }

@@ -43,6 +43,9 @@ export type ProofJobDeps = AccountDeps & {
   cutoverJob?: () => Job
 }
 
+/** How often a proof is tried again after an error of ours, such as a database that was away. */
+const MAX_RETRIES = 5
+
 /** Makes requested proofs, four at a time in the whole installation; workspaces take turns. */
 export function proofJob(deps: ProofJobDeps): Job<ProofData> {
   return defineJob({
@@ -52,11 +55,12 @@ export function proofJob(deps: ProofJobDeps): Job<ProofData> {
     accountOf: ({ workspaceId }) => workspaceId,
     uniqueBy: ({ migrationId }) => migrationId,
     deadline: PROOF_LIMITS.deadlineSeconds,
-    retry: { limit: 5, delay: 2, maxDelay: 60 },
-    async run({ migrationId }, { signal, log, enqueue }) {
+    retry: { limit: MAX_RETRIES, delay: 2, maxDelay: 60 },
+    async run({ migrationId }, { signal, log, enqueue, attempt }) {
       const proof = await claimProof(deps.db, migrationId)
       if (!proof) return
-      const batchId = await runProof(proof, deps, signal, log.child({ migrationId }))
+      const isLast = attempt > MAX_RETRIES
+      const batchId = await runProof(proof, isLast, deps, signal, log.child({ migrationId }))
       if (batchId !== null && deps.cutoverJob)
         await wakeCutover(deps.db, batchId, { enqueue, job: deps.cutoverJob() })
     },
@@ -66,6 +70,7 @@ export function proofJob(deps: ProofJobDeps): Job<ProofData> {
 /** @returns the batch of the migration */
 async function runProof(
   proof: ProofRow,
+  isLast: boolean,
   deps: ProofJobDeps,
   signal: AbortSignal,
   log: Logger,
@@ -75,10 +80,16 @@ async function runProof(
   const row = await findMigration(db, workspaceId, migrationId)
   const subject = await findSubject(db, migrationId)
   if (!row || !subject) return null
-  const result = await readAndCompare(proof, row, subject, deps, signal, log)
+  const result = await readAndCompare(proof, row, subject, deps, signal, log).catch(
+    (error: unknown) => {
+      if (!isLast || signal.aborted) throw error
+      log.error({ err: error }, 'a proof could not be made')
+      return { error: 'The proof could not be made. Request it again.' }
+    },
+  )
   await db.transaction().execute(async (trx) => {
-    await endProof(trx, proof, result)
-    // The passwords were stored for the proof alone.
+    // A later request needs the passwords, which were stored for the proof alone.
+    if (!(await endProof(trx, proof, result))) return
     if (row.batchId === null && !(await findSync(trx, migrationId)))
       await eraseEndedSecret(trx, migrationId)
     await notifyMigration(trx, workspaceId, migrationId)

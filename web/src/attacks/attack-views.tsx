@@ -16,6 +16,7 @@ export function AttackViews() {
       <SubNavigationLink to="/attacks/list">{views.list}</SubNavigationLink>
       <SubNavigationLink to="/attacks/feeds">{views.feeds}</SubNavigationLink>
       <SubNavigationLink to="/attacks/relays">{views.relays}</SubNavigationLink>
+      <SubNavigationLink to="/attacks/mails">{views.mails}</SubNavigationLink>
       <SubNavigationLink to="/attacks/networks">{views.networks}</SubNavigationLink>
       {account?.admin && (
         <>

@@ -8,6 +8,7 @@ export const views = {
   list: 'Blocklist',
   feeds: 'Public feeds',
   relays: 'Relays',
+  mails: 'Abuse emails',
   networks: 'Your networks',
   federation: 'Federation',
   administration: 'Administration',

@@ -49,6 +49,7 @@ export function AccountFields({
         {takesTokens ? (
           <SecretField
             initial={initial}
+            offersOwner
             user={() => typed.user}
             onGranted={({ account: user }, { hosts }) => {
               const host = hosts.includes(typed.host) ? typed.host : (hosts[0] ?? '')

@@ -7,6 +7,9 @@ export type AdministratorMethod = (typeof ADMINISTRATOR_METHODS)[number]
 /** A password, or instead an OAuth access token or a sign-in at the provider. */
 export type Secret = { password: string } | { accessToken: string } | { credentialId: string }
 
+/** The owner of the mailbox signs in by a link. */
+export type LaterSecret = { owner: true }
+
 /** An administrator whose password opens the mailbox of the user. */
 export type Administrator = { user: string; method: AdministratorMethod }
 
@@ -21,7 +24,7 @@ export type ImapServer = {
 }
 
 /** Everything needed to sign in to an IMAP account. */
-export type ImapAccount = ImapServer & Secret
+export type ImapAccount = ImapServer & (Secret | LaterSecret)
 
 /** The ports of IMAP with implicit TLS and with STARTTLS (RFC 8314, 3.2). */
 export const PORTS = { tls: 993, starttls: 143 }
@@ -57,7 +60,8 @@ export function secretOf(values: Record<string, string>, prefix = ''): Secret {
 }
 
 export function accountOf(values: Record<string, string>): ImapAccount {
-  return { ...serverOf(values), ...secretOf(values) }
+  const secret = values['owner'] === undefined ? secretOf(values) : { owner: true as const }
+  return { ...serverOf(values), ...secret }
 }
 
 /** Validates the fields. Returns errors by field name. */
@@ -76,6 +80,7 @@ export function wrongAccount(values: Record<string, string>): Record<string, str
 }
 
 export function wrongSecret(values: Record<string, string>, prefix = ''): Record<string, string> {
+  if (values[`${prefix}owner`] !== undefined) return {}
   const secret = secretOf(values, prefix)
   if ('credentialId' in secret) return {}
   if ('password' in secret)

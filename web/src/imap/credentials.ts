@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Static } from 'typebox'
 import type {
+  AdministratorRequest,
   Consent as ConsentShape,
   MailCredential as MailCredentialShape,
   MailProviders as MailProvidersShape,
@@ -11,6 +12,8 @@ import { request, type ApiResponse } from '../api.ts'
 
 export type MailCredential = Static<typeof MailCredentialShape>
 export type MailProvider = Static<typeof MailProvidersShape>['providers'][number]
+export type AdministratorProvider = Static<typeof MailProvidersShape>['forAdministrators'][number]
+export type NewAdministrator = Static<typeof AdministratorRequest>
 
 const BASE = '/api/v1/imap'
 
@@ -21,6 +24,17 @@ export const mailCredentials = {
         body,
       })
     ).data,
+  /** Adds an administrator’s sign-in, or replaces the key of one. */
+  save: async (id: string | null, body: NewAdministrator) =>
+    (
+      await request<ApiResponse<MailCredential>>(
+        id === null ? 'POST' : 'PUT',
+        id === null ? `${BASE}/credentials` : `${BASE}/credentials/${id}`,
+        { body },
+      )
+    ).data,
+  check: (id: string) => request('POST', `${BASE}/credentials/${id}/check`, { body: {} }),
+  remove: (id: string) => request('DELETE', `${BASE}/credentials/${id}`),
 }
 
 export const mailProvidersQuery = queryOptions({

@@ -51,3 +51,22 @@ export const administrator = {
   hint: 'One administrator’s password can open all mailboxes of a server. Enter it as the password above.',
   user: 'Administrator’s user name',
 } as const
+
+export const stored = {
+  use: (name: string) => `Use ${name}`,
+  useKind: {
+    person: 'Sign-in at the provider',
+    service_account: 'Service account',
+    app: 'Application',
+  },
+  signIn: 'Sign in with',
+  password: 'Passwords of the list',
+  choice: (name: string, kind: string) => `${name} (${kind})`,
+} as const
+
+export const owner = {
+  choose: 'Let the owner sign in',
+  chosen: 'The owner signs in by a link',
+  hint: 'You get the link when the migration is created. It then starts by itself.',
+  choice: 'The owner of each mailbox, by a link',
+} as const

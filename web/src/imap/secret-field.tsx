@@ -3,31 +3,47 @@ import { useState } from 'react'
 import { Button } from '../ui/actions/button.tsx'
 import { PasswordField } from '../ui/forms/form.tsx'
 import { Status } from '../ui/feedback/status.tsx'
-import { Row, Stack } from '../ui/layout/page.tsx'
-import type { Secret } from './account.ts'
+import { Muted, Row, Stack } from '../ui/layout/page.tsx'
+import type { LaterSecret, Secret } from './account.ts'
 import { mailCredentialsQuery, type MailCredential, type MailProvider } from './credentials.ts'
-import { provider as providerMessages, secret as messages } from './messages.ts'
+import {
+  owner as ownerMessages,
+  provider as providerMessages,
+  secret as messages,
+} from './messages.ts'
 import { ProviderSignIn } from './provider-sign-in.tsx'
+import { StoredSignIns } from './stored-sign-ins.tsx'
 
 type SecretFieldProps = {
   /** The label of a field where there are several. */
   labelOf?: (secret: string) => string
   prefix?: string
-  initial?: Secret | null | undefined
+  initial?: Secret | LaterSecret | null | undefined
   /** The user name that was entered so far. */
   user?: () => string
+  /** Whether the owner of the mailbox can sign in later. */
+  offersOwner?: boolean
   /** Called when a person has signed in at the provider. */
-  onGranted?: (credential: MailCredential, provider: MailProvider) => void
+  onGranted?: (credential: MailCredential, provider: Pick<MailProvider, 'hosts'>) => void
 }
 
 /** The password of an account, or instead an OAuth access token or a sign-in at the provider. */
-export function SecretField({ prefix = '', initial, user, onGranted, ...rest }: SecretFieldProps) {
+export function SecretField({
+  prefix = '',
+  initial,
+  user,
+  onGranted,
+  offersOwner = false,
+  ...rest
+}: SecretFieldProps) {
+  const [isOwners, setOwners] = useState(Boolean(initial && 'owner' in initial))
   const known = initial && 'credentialId' in initial ? initial.credentialId : null
   const [credentialId, setCredentialId] = useState(known)
   const { data } = useQuery({ ...mailCredentialsQuery, enabled: credentialId !== null })
   const credential = data?.find(({ id }) => id === credentialId)
   // An earlier sign-in may have been deleted meanwhile; a new one may not be in the list yet.
   const isDeleted = data !== undefined && !credential && credentialId === known
+  if (isOwners) return <OwnerSignsIn prefix={prefix} onOther={() => setOwners(false)} />
   if (credentialId !== null && !isDeleted)
     return (
       <SignedIn
@@ -47,6 +63,38 @@ export function SecretField({ prefix = '', initial, user, onGranted, ...rest }: 
           onGranted?.(granted, provider)
         }}
       />
+      {onGranted && (
+        <StoredSignIns
+          onUse={(stored, provider) => {
+            setCredentialId(stored.id)
+            // Its account is not the one of the mailbox.
+            onGranted({ ...stored, account: '' }, provider)
+          }}
+        />
+      )}
+      {offersOwner && (
+        <div>
+          <Button size="small" onClick={() => setOwners(true)}>
+            {ownerMessages.choose}
+          </Button>
+        </div>
+      )}
+    </Stack>
+  )
+}
+
+/** The owner of the mailbox signs in by a link, after the migration was created. */
+function OwnerSignsIn({ prefix, onOther }: { prefix: string; onOther: () => void }) {
+  return (
+    <Stack>
+      <Row>
+        <Status tone="info">{ownerMessages.chosen}</Status>
+        <Button kind="quiet" size="small" onClick={onOther}>
+          {messages.usePassword}
+        </Button>
+      </Row>
+      <Muted>{ownerMessages.hint}</Muted>
+      <input type="hidden" name={`${prefix}owner`} value="on" />
     </Stack>
   )
 }
@@ -65,16 +113,22 @@ function SignedIn({ name, id, credential, onOther }: SignedInProps) {
     <Stack>
       <Row>
         <Status tone={isEnded ? 'warn' : 'good'}>
-          {isEnded ? providerMessages.ended : providerMessages.signedIn(credential?.account)}
+          {isEnded ? endedText(credential) : providerMessages.signedIn(credential?.account)}
         </Status>
         <Button kind="quiet" size="small" onClick={onOther}>
           {messages.usePassword}
         </Button>
       </Row>
       <input type="hidden" name={name} value={id} />
-      {isEnded && <ProviderSignIn renews={credential} onGranted={() => {}} />}
+      {isEnded && credential.kind === 'person' && (
+        <ProviderSignIn renews={credential} onGranted={() => {}} />
+      )}
     </Stack>
   )
+}
+
+function endedText({ kind, problem }: MailCredential): string {
+  return kind === 'person' ? providerMessages.ended : (problem ?? providerMessages.ended)
 }
 
 /** A password or an access token. */

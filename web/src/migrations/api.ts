@@ -13,6 +13,10 @@ import type {
   NewMigration,
   Retry,
 } from '../../../src/migration/shapes.ts'
+import type {
+  CreatedOwnerLink,
+  OwnerLink as OwnerLinkShape,
+} from '../../../src/migration/owner-links/shapes.ts'
 import type { MigrationSyncRequest } from '../../../src/migration/sync/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
 import { searchOf } from '../search.ts'
@@ -27,6 +31,10 @@ export type Listed = MigrationList['migrations'][number]
 export type MigrationDraft = Static<typeof NewMigration>
 
 export type MigrationFilter = Partial<Static<typeof MigrationQuery>>
+
+export type OwnerLink = Static<typeof OwnerLinkShape>
+export type CreatedLink = Static<typeof CreatedOwnerLink>
+export type Side = OwnerLink['side']
 
 const BASE = '/api/v1/imap'
 
@@ -53,13 +61,30 @@ export const migrations = {
   synchronize: (id: string, settings: Static<typeof MigrationSyncRequest>) =>
     request('PUT', `${BASE}/migrate/${id}/sync`, { body: settings }),
   endSync: (id: string) => request('DELETE', `${BASE}/migrate/${id}/sync`),
+  createLink: async (id: string, side: Side) =>
+    (
+      await request<ApiResponse<CreatedLink>>('POST', `${BASE}/migrate/${id}/owner-links`, {
+        body: { side },
+      })
+    ).data,
+  links: async (id: string) =>
+    (await request<ApiResponse<OwnerLink[]>>('GET', `${BASE}/migrate/${id}/owner-links`)).data,
+  revokeLink: (id: string) => request('DELETE', `${BASE}/owner-links/${id}`),
   retry: (id: string, secrets: Static<typeof Retry>) =>
     request<Migration>('POST', `${BASE}/migrate/${id}/retry`, { body: secrets }),
 }
 
-/** Whether it waits until a person signs in at the provider again. */
+/** Whether it waits until a person signs in. */
 export const needsConsent = ({ status, batchId }: Pick<Migration, 'status' | 'batchId'>) =>
   status === 'paused' && batchId === null
+
+/** Whether the owner of a mailbox has not signed in yet. */
+export const waitsForOwner = ({
+  status,
+  srcSignIn,
+  dstSignIn,
+}: Pick<Migration, 'status' | 'srcSignIn' | 'dstSignIn'>) =>
+  status === 'paused' && (srcSignIn.waitsForOwner || dstSignIn.waitsForOwner)
 
 /** Whether it has not ended. Those of a batch can be paused with it. */
 export const isMigrationOpen = (migration: Pick<Migration, 'status' | 'batchId'>) =>
@@ -80,3 +105,7 @@ export const throughputQuery = (id: string) =>
     queryKey: ['migration', id, 'throughput'],
     queryFn: () => migrations.throughput(id),
   })
+
+/** Updated with the migration. */
+export const ownerLinksQuery = (id: string) =>
+  queryOptions({ queryKey: ['migration', id, 'owner-links'], queryFn: () => migrations.links(id) })

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { mailCredentialsQuery } from '../imap/credentials.ts'
 import { ProviderSignIn } from '../imap/provider-sign-in.tsx'
+import { ButtonLink } from '../ui/actions/button.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Section } from '../ui/layout/page.tsx'
 import { useAccess } from '../workspaces/roles.ts'
@@ -15,6 +16,9 @@ export function ConsentSection({ migration }: { migration: Migration }) {
     { id: migration.srcSignIn.credentialId, title: messages.source },
     { id: migration.dstSignIn.credentialId, title: messages.destination },
   ]
+  const isEnded = ({ id }: { id: string | null }) =>
+    data.some((each) => each.id === id && each.state === 'consent_needed')
+  if (!sides.some(isEnded)) return null
   return (
     <Section title={messages.title}>
       {sides.map(({ id, title }) => {
@@ -25,11 +29,15 @@ export function ConsentSection({ migration }: { migration: Migration }) {
             <Notice tone="warn" title={title(credential.account)}>
               {credential.problem}
             </Notice>
-            <ProviderSignIn
-              renews={credential}
-              disabled={access.disabledReason !== undefined}
-              onGranted={() => {}}
-            />
+            {credential.kind === 'person' ? (
+              <ProviderSignIn
+                renews={credential}
+                disabled={access.disabledReason !== undefined}
+                onGranted={() => {}}
+              />
+            ) : (
+              <ButtonLink to="/migrations/sign-ins">{messages.correct}</ButtonLink>
+            )}
           </div>
         )
       })}

@@ -8,6 +8,7 @@ export const statuses = {
   copying: 'Copying',
   paused: 'Paused',
   needsConsent: 'Needs a sign-in',
+  waitsForOwner: 'Waits for the owner',
   dryRunDone: 'Checked',
   completed: 'Completed',
   failed: (errors: number) => (errors > 1 ? `Failed: ${counted(errors, 'error')}` : 'Failed'),
@@ -23,6 +24,7 @@ export const verdicts = {
   throttled: 'The server asked for a pause.',
   remaining: (seconds: number) => `about ${durationText(seconds)} left`,
   needsConsent: 'Waiting for a new sign-in. Copied messages stay, and it then continues by itself.',
+  waitsForOwner: 'Waiting for the owner of the mailbox to sign in. It then starts by itself.',
   paused: 'Paused with its batch. Copied messages stay.',
   cancelled: (done: number) =>
     `Stopped after ${counted(done, 'message')} ${done === 1 ? 'was' : 'were'} copied. Copied messages stay.`,
@@ -54,6 +56,7 @@ export const list = {
   lead: 'Copies folders, messages, flags and dates from one mailbox to another. The source is never changed.',
   create: 'New migration',
   batches: 'Batches',
+  signIns: 'Sign-ins',
   loading: 'Loading migrations…',
   empty: 'No migrations yet',
   emptyText: 'Start one with “New migration”, or in a terminal, without an account:',
@@ -87,6 +90,7 @@ export const month = {
 } as const
 
 export const wizard = {
+  allFolders: 'All folders',
   loading: 'Loading…',
   title: 'New migration',
   back: 'Migrations',
@@ -117,6 +121,7 @@ export const folderPicker = {
 } as const
 
 export const review = {
+  startWaiting: 'Create the migration',
   options: 'Options',
   mapping: 'Destination folders',
   start: 'Start migration',
@@ -214,8 +219,43 @@ export const errorTable = {
 
 export const noteTable = { columns: ['Message', 'Change'] } as const
 
+export const owners = {
+  title: 'Waiting for the owner',
+  side: { source: 'Source', destination: 'Destination' },
+  create: 'Create a link',
+  again: 'Create another link',
+  of: (side: string, user: string) => `${side}: ${user}`,
+  text: 'Send the link to the owner of the mailbox, who signs in without an account here. You never see the password.',
+  url: 'the link',
+  once: 'Copy it now: it isn’t shown again.',
+  none: 'No link yet',
+  states: {
+    waiting: 'Waiting for the owner',
+    signed_in: 'Signed in',
+    expired: 'The link has expired',
+    blocked: 'Too many wrong passwords',
+  },
+  since: 'Created',
+  until: 'Valid until',
+  revoke: 'Revoke',
+  sectionTitle: 'Owners’ sign-ins',
+  createAll: (count: number, side: string) =>
+    `Create links for ${counted(count, 'mailbox', 'mailboxes')} (${side.toLowerCase()})`,
+  created: (count: number) => `${counted(count, 'link')} created`,
+  download: 'Download as CSV',
+  downloadHint: 'Download them now: they aren’t shown again.',
+  csv: ['Mailbox', 'Server', 'Side', 'Link'],
+  caption: 'Links of owners',
+  columns: ['Mailbox', 'State', 'Valid until', 'Actions'],
+  more: (shown: number, total: number) => `${shown} of ${total} are shown.`,
+  linkOf: 'Link for the owner',
+  dialogTitle: (user: string) => `Link for the owner of ${user}`,
+  close: 'Close',
+} as const
+
 export const consent = {
   title: 'Sign in again',
+  correct: 'Correct the sign-in',
   source: (user: string) => `Source: ${user}`,
   destination: (user: string) => `Destination: ${user}`,
 } as const

@@ -1,11 +1,12 @@
 import type { Tone } from '../ui/feedback/status.tsx'
-import { needsConsent, type Listed, type Migration } from './api.ts'
+import { needsConsent, waitsForOwner, type Listed, type Migration } from './api.ts'
 import { folderUses, statuses, verdicts } from './messages.ts'
 
 /** The status of a migration as a word and a tone. */
 export function describeStatus(migration: Listed): { tone: Tone; word: string } {
   const { status, dryRun, errorCount } = migration
   if (status === 'pending') return { tone: 'info', word: statuses.pending }
+  if (waitsForOwner(migration)) return { tone: 'info', word: statuses.waitsForOwner }
   if (needsConsent(migration)) return { tone: 'warn', word: statuses.needsConsent }
   if (status === 'paused') return { tone: 'warn', word: statuses.paused }
   if (status === 'running')
@@ -24,6 +25,7 @@ export function verdictOf(migration: Migration): string {
       ? verdicts.queued(queue.position - 1, queue.totalInQueue)
       : verdicts.next
   }
+  if (waitsForOwner(migration)) return verdicts.waitsForOwner
   if (needsConsent(migration)) return verdicts.needsConsent
   if (status === 'paused') return verdicts.paused
   if (status === 'running')

@@ -5,6 +5,7 @@ import { BatchActions, useBatchAction } from '../migrations/batches/batch-action
 import classes from '../migrations/batches/batches.module.css'
 import { MailboxTable } from '../migrations/batches/mailbox-table.tsx'
 import { batch as messages } from '../migrations/batches/messages.ts'
+import { BatchOwnerLinks } from '../migrations/batches/owner-links.tsx'
 import { countInSync, toneOfStatus } from '../migrations/batches/status.ts'
 import { BatchSync } from '../migrations/sync/batch-sync.tsx'
 import { CutoverSection } from '../migrations/cutover/cutover-section.tsx'
@@ -45,6 +46,7 @@ export function Screen() {
               <Problems batch={data} />
             </Section>
           )}
+          <BatchOwnerLinks batch={data} />
           <Section title={messages.mailboxes}>
             <MailboxTable batch={data} />
           </Section>

@@ -5,6 +5,7 @@ import {
   migrationQuery,
   migrations,
   needsConsent,
+  waitsForOwner,
   type Migration,
 } from '../migrations/api.ts'
 import { ConsentSection } from '../migrations/consent-section.tsx'
@@ -14,6 +15,7 @@ import { FolderTable } from '../migrations/folder-table.tsx'
 import { migration as messages } from '../migrations/messages.ts'
 import { NoteTable } from '../migrations/note-table.tsx'
 import { proof as proofMessages } from '../migrations/proof/messages.ts'
+import { OwnerSection } from '../migrations/owner-section.tsx'
 import { RetryForm } from '../migrations/retry-form.tsx'
 import { sync as syncMessages } from '../migrations/sync/messages.ts'
 import { MigrationSync } from '../migrations/sync/migration-sync.tsx'
@@ -83,7 +85,10 @@ function Progress({ migration }: { migration: Migration }) {
       <Headline migration={migration} />
       {!dryRun && <ThroughputSection id={migration.migrationId} />}
       <MigrationWarnings warnings={progress.warnings} />
-      {needsConsent(migration) && <ConsentSection migration={migration} />}
+      {needsConsent(migration) && <OwnerSection migration={migration} />}
+      {needsConsent(migration) && !waitsForOwner(migration) && (
+        <ConsentSection migration={migration} />
+      )}
       {status === 'failed' && !dryRun && migration.batchId === null && (
         <Section title={isCancelled(migration) ? messages.resume : messages.retry}>
           <RetryForm migration={migration} />

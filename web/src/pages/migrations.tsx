@@ -28,6 +28,7 @@ export function Screen() {
       lead={messages.lead}
       aside={
         <Row>
+          <ButtonLink to="/migrations/sign-ins">{messages.signIns}</ButtonLink>
           <ButtonLink to="/migrations/batches">{messages.batches}</ButtonLink>
           <ButtonLink {...access} kind="primary" icon="plus" to="/migrations/new">
             {messages.create}

@@ -27,6 +27,15 @@ type Draft = {
 
 const NOTHING: Draft = { source: null, found: null, chosen: new Set(), destination: null }
 
+const NO_FOLDERS: Folders = {
+  folders: [],
+  totalFolders: 0,
+  totalMessages: 0,
+  server: { host: '', user: '' },
+  usedFallback: false,
+  statusOnly: false,
+}
+
 export function Screen() {
   const [step, setStep] = useState<StepName>('source')
   const [draft, setDraft] = useState(NOTHING)
@@ -34,6 +43,11 @@ export function Screen() {
   const { data: list, error } = useQuery(migrationsQuery())
 
   async function testSource(connection: ImapAccount): Promise<void> {
+    // Its folders are not known before the owner has signed in: all are copied.
+    if ('owner' in connection) {
+      setDraft({ ...draft, source: connection, found: NO_FOLDERS, chosen: new Set() })
+      return setStep('destination')
+    }
     const folders = await migrations.folders(connection)
     setDraft({
       ...draft,
@@ -44,7 +58,7 @@ export function Screen() {
     setStep('folders')
   }
   async function testDestination(connection: ImapAccount): Promise<void> {
-    await migrations.test(connection)
+    if (!('owner' in connection)) await migrations.test(connection)
     setDraft({ ...draft, destination: connection })
     setStep('review')
   }
@@ -71,7 +85,7 @@ export function Screen() {
           {
             value: 'folders',
             name: texts.folders,
-            summary: found ? chosenText(found, chosen) : undefined,
+            summary: found ? chosenText(found, chosen, source) : undefined,
           },
           {
             value: 'destination',
@@ -87,7 +101,10 @@ export function Screen() {
             <ConnectionForm initial={source} submit={texts.testSource} onSubmit={testSource} />
           </Section>
         )}
-        {step === 'folders' && found && (
+        {step === 'folders' && source && 'owner' in source && (
+          <Section title={texts.foldersTitle}>{texts.allFolders}</Section>
+        )}
+        {step === 'folders' && found && found !== NO_FOLDERS && (
           <Section title={texts.foldersTitle}>
             {found.statusOnly && <PartialListNotice />}
             <FolderPicker
@@ -161,7 +178,12 @@ function accountText({ user, host }: ImapAccount): string {
   return texts.account(user, host)
 }
 
-function chosenText({ folders }: Folders, chosen: ReadonlySet<string>): string {
+function chosenText(
+  { folders }: Folders,
+  chosen: ReadonlySet<string>,
+  source: ImapAccount | null,
+): string {
+  if (source && 'owner' in source) return texts.allFolders
   const picked = folders.filter(({ path }) => chosen.has(path))
   const messages = picked.reduce((sum, folder) => sum + folder.messages, 0)
   return texts.chosen(picked.length, messages)

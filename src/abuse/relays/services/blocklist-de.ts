@@ -70,7 +70,9 @@ export const blocklistDe: RelayService = {
       apikey: key,
       format: 'json',
     })
-    const response = await request(serviceUrl(`${CHECK_URL}?${query}`, deps).href, { signal })
+    const response = await request(serviceUrl(`${CHECK_URL}?${query.toString()}`, deps).href, {
+      signal,
+    })
     const text = await response.text()
     const { errors } = readAnswer(text)
     if (response.ok && errors.length === 0) return 'blocklist.de accepts the key.'

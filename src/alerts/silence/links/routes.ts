@@ -2,6 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
+import { acceptForms } from '../../../http/accept-forms.ts'
 import { PAGE_HEADERS } from '../../../http/plain-page.ts'
 import type { App } from '../../../http/server.ts'
 import type { DB } from '../../../store/tables.ts'
@@ -82,14 +83,6 @@ async function open(
   if (!target) return { refusal: 'unknown' }
   if (target.isUsed) return { refusal: 'used' }
   return target.hasEnded ? { refusal: 'ended' } : { subject, target }
-}
-
-function acceptForms(scope: App): void {
-  scope.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'string' },
-    (_request, text, done) => done(null, Object.fromEntries(new URLSearchParams(String(text)))),
-  )
 }
 
 function send(reply: FastifyReply, page: string): FastifyReply {

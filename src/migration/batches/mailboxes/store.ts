@@ -87,7 +87,7 @@ export async function insertMailboxes(
       batchId,
       message,
       problem: message === null ? null : 'invalid',
-      state: message === null ? 'ready' : 'invalid',
+      state: message === null ? stateOf({ source, destination }) : 'invalid',
       source: JSON.stringify(source),
       destination: JSON.stringify(destination),
     }))
@@ -97,6 +97,14 @@ export async function insertMailboxes(
       .values(part.map(({ id, sealed }) => ({ mailboxId: id, sealed })))
       .execute()
   }
+}
+
+/** The state of a mailbox without problems that was not queued. */
+export function stateOf({
+  source,
+  destination,
+}: Pick<MailboxRow, 'source' | 'destination'>): 'waiting_for_owner' | 'ready' {
+  return source.waitsForOwner || destination.waitsForOwner ? 'waiting_for_owner' : 'ready'
 }
 
 /** The accounts of a batch, with the line of each. */

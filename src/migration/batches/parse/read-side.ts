@@ -20,6 +20,12 @@ export type SideDefaults = {
   tlsVerify?: boolean
   /** Whose password opens the mailboxes. */
   administrator?: Administrator
+  /** A sign-in at the provider, for lines without a password. */
+  credentialId?: string
+  /** The owners of mailboxes without a password sign in by a link. */
+  owner?: boolean
+  /** Kept of a side whose owner has signed in. */
+  byOwner?: true
 }
 
 export type ReadSide = { address: PartialAddress; password: string; problems: string[] }
@@ -43,14 +49,18 @@ export function readSide(
   const value = (part: string) => cellOf(`${side}${part}` as Field).trim()
   const user =
     value('User') || value('Email') || cellOf('user').trim() || defaults.user || fallback.user
-  const password =
-    cellOf(`${side}Password`) || cellOf('password') || defaults.password || fallback.password
+  const own = cellOf(`${side}Password`) || cellOf('password') || defaults.password
+  // The password of the source is not tried at a destination that has a sign-in.
+  const credentialId = own ? undefined : defaults.credentialId
+  const waitsForOwner = !own && credentialId === undefined && defaults.owner === true
+  const password = own || (credentialId === undefined && !waitsForOwner ? fallback.password : '')
   const port = readPort(value('Port'), side, problems) ?? defaults.port
   const secure = readSecurity(value('Security'), port, side, problems) ?? defaults.secure
   const host = readHost(value('Host') || defaults.host || '', side, problems)
   if (user === '') problems.push(`The ${side} user is missing.`)
   if (user.length > MAX_USER_CHARS) problems.push(`The ${side} user is too long.`)
-  if (password === '') problems.push(`The ${side} password is missing.`)
+  if (password === '' && credentialId === undefined && !waitsForOwner)
+    problems.push(`The ${side} password is missing.`)
   if (password.length > MAX_PASSWORD_CHARS) problems.push(`The ${side} password is too long.`)
   const { user: administrator = '', separator = '' } = defaults.administrator ?? {}
   if ([user, password, administrator, separator].some(breaksCommand))
@@ -63,6 +73,9 @@ export function readSide(
     ...(user && { user: user.slice(0, MAX_USER_CHARS) }),
     tlsVerify: defaults.tlsVerify ?? true,
     ...(defaults.administrator && { administrator: defaults.administrator }),
+    ...(credentialId !== undefined && { credentialId }),
+    ...(waitsForOwner && { waitsForOwner: true as const }),
+    ...(defaults.byOwner && { byOwner: true as const }),
   }
   return { address, password, problems }
 }

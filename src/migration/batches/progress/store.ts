@@ -201,3 +201,26 @@ export async function findActive(
     .executeTakeFirst()
   return row as MailboxRow | undefined
 }
+
+/** The codes of problems that a new sign-in at the provider ends. */
+const SIGN_IN_PROBLEMS = ['consent_needed', 'client_rejected']
+
+/**
+ * Queues the mailboxes of batches again that need attention because of a credential.
+ * @returns the batches
+ */
+export async function queueWaitingMailboxes(
+  db: Db,
+  workspaceId: string,
+  credentialId: string,
+): Promise<string[]> {
+  const { rows } = await sql<{ batchId: string }>`
+    update batch_mailbox m set state = 'queued', queued_at = now(), changed_at = clock_timestamp(),
+      problem = null, problem_host = null, message = null
+    from migration_batch b
+    where b.id = m.batch_id and b.workspace_id = ${workspaceId} and b.finished_at is null
+      and m.state = 'needs_attention' and m.problem = any(${SIGN_IN_PROBLEMS}::text[])
+      and (m.source ->> 'credentialId' = ${credentialId} or m.destination ->> 'credentialId' = ${credentialId})
+    returning m.batch_id`.execute(db)
+  return [...new Set(rows.map(({ batchId }) => batchId))]
+}

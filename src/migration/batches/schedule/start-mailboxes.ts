@@ -3,7 +3,13 @@ import type { Plan } from '../../../config.ts'
 import { Fault } from '../../../errors.ts'
 import type { Enqueue, Job } from '../../../jobs/job.ts'
 import type { DB } from '../../../store/tables.ts'
-import { countThisMonth, insertMigration, lockPlan, reopenMigration } from '../../store.ts'
+import {
+  countThisMonth,
+  insertMigration,
+  lockPlan,
+  reopenMigration,
+  type AccountAddress,
+} from '../../store.ts'
 import {
   encryptSecrets,
   MAX_MIGRATIONS_PER_MONTH,
@@ -73,7 +79,7 @@ async function startOne(
     await markProblem(trx, [id], { code: 'no_password', message: 'Its passwords were deleted.' })
     return false
   }
-  const secrets = readSecrets(sealed, secretKey, id)
+  const secrets = readSecrets({ ...candidate, sealed }, secretKey)
   if (secrets === null) {
     const message = 'Its passwords cannot be decrypted with this SECRET_KEY. Enter them again.'
     await markProblem(trx, [id], { code: 'no_password', message })
@@ -92,10 +98,18 @@ async function startOne(
 }
 
 /** One mailbox with unreadable passwords must not stop the others. */
-function readSecrets(sealed: string, secretKey: string, id: string): Secrets | null {
+function readSecrets(
+  { id, sealed, source, destination }: Candidate & { sealed: string },
+  secretKey: string,
+): Secrets | null {
   try {
-    const { source, destination } = decryptPasswords(sealed, secretKey, id)
-    return { source: { password: source }, destination: { password: destination } }
+    const passwords = decryptPasswords(sealed, secretKey, id)
+    const secretOf = (address: AccountAddress, password: string) =>
+      address.credentialId === undefined ? { password } : {}
+    return {
+      source: secretOf(source, passwords.source),
+      destination: secretOf(destination, passwords.destination),
+    }
   } catch (error) {
     if (error instanceof Fault) return null
     throw error

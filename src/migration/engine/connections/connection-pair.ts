@@ -10,7 +10,8 @@ import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { signInFresh, type MigrationAccount } from './fresh-sign-in.ts'
 import type { RateLimitGate } from './rate-limit-gate.ts'
 import { ENGINE_LIMITS, type WaitTimes } from '../../limits.ts'
-import { refusalOf, Reopen, Stop } from '../stop.ts'
+import { refusalOf } from '../../../mail-credentials/sign-in.ts'
+import { Reopen, Stop } from '../stop.ts'
 
 /** A source and a destination connection. A broken one is replaced. */
 export type ConnectionPair = {

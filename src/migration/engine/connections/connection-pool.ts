@@ -44,26 +44,27 @@ export function createConnectionPool(
     if (!(error instanceof ConnectionLimitReached)) own.abort(error)
   }
 
-  async function work(pair: ConnectionPair, copies: readonly FolderCopy[]): Promise<void> {
-    await copyFolders({ pair, copies, signal: deps.signal, endAll, reassigned }).catch(endAll)
+  async function work(pair: ConnectionPair, queue: FolderQueue): Promise<void> {
+    await copyFolders({ pair, queue, signal: deps.signal, endAll, reassigned }).catch(endAll)
   }
 
-  async function join(copies: readonly FolderCopy[]): Promise<void> {
+  async function join(queue: FolderQueue): Promise<void> {
     let isOptional = true
     const pair = createConnectionPair({ ...deps, isOptional: () => isOptional })
     pairs.push(pair)
     await settledAll([pair.source(), pair.destination()])
     isOptional = false
     working.push(pair)
-    await work(pair, copies)
+    await work(pair, queue)
   }
 
   return {
     first,
     async copy(copies, most) {
-      const drives = working.map((pair) => work(pair, copies))
+      const queue = createFolderQueue(copies)
+      const drives = working.map((pair) => work(pair, queue))
       const wanted = Math.min(most, countWanted(copies))
-      while (pairs.length < wanted) drives.push(join(copies).catch(endAll))
+      while (pairs.length < wanted) drives.push(join(queue).catch(endAll))
       await Promise.all(drives)
       if (own.signal.aborted) throw own.signal.reason
     },
@@ -85,9 +86,28 @@ function countWanted(copies: readonly FolderCopy[]): number {
   return Math.ceil(messages / messagesPerConnection + copies.length / foldersPerConnection)
 }
 
+/** The folders that the pairs of a migration share. */
+type FolderQueue = {
+  readonly copies: readonly FolderCopy[]
+  /** The first folder that is not begun yet. It stays the first until then. */
+  next(): FolderCopy | undefined
+}
+
+/** It remembers its place: it is asked after every batch, and an account can have thousands. */
+function createFolderQueue(copies: readonly FolderCopy[]): FolderQueue {
+  let begun = 0
+  return {
+    copies,
+    next() {
+      while (begun < copies.length && copies[begun]?.state !== 'waiting') begun += 1
+      return copies[begun]
+    },
+  }
+}
+
 type CopyDeps = {
   pair: ConnectionPair
-  copies: readonly FolderCopy[]
+  queue: FolderQueue
   signal: AbortSignal
   /** Ends all pairs with an error of the whole migration. */
   endAll: (error: unknown) => void
@@ -100,12 +120,12 @@ type CopyDeps = {
  * the folder that has the most messages left.
  */
 async function copyFolders(deps: CopyDeps): Promise<void> {
-  const { pair, copies, signal, endAll, reassigned } = deps
+  const { pair, queue, signal, endAll, reassigned } = deps
   const inProgress = new Map<FolderCopy, Promise<void>>()
   for (;;) {
     if (signal.aborted) await Promise.all(inProgress.values())
     signal.throwIfAborted()
-    const next = copies.find(({ state }) => state === 'waiting')
+    const next = queue.next()
     if (next && hasRoom([...inProgress.keys()], next)) {
       const copying = next.run(pair).catch(endAll)
       inProgress.set(
@@ -113,7 +133,7 @@ async function copyFolders(deps: CopyDeps): Promise<void> {
         copying.finally(() => inProgress.delete(next)),
       )
     } else if (inProgress.size > 0) await Promise.race([...inProgress.values(), reassigned()])
-    else if (!(await helpLargest(pair, copies))) return
+    else if (!(await helpLargest(pair, queue.copies))) return
   }
 }
 

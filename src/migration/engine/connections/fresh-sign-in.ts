@@ -1,6 +1,6 @@
+import { signInWithToken } from '../../../mail-credentials/sign-in.ts'
 import { signIn, type Session } from '../../../net/imap/connection/session.ts'
 import type { SignIn } from '../../../net/imap/connection/sign-in.ts'
-import { refusalOf } from '../stop.ts'
 
 /** One side of a migration. */
 export type MigrationAccount = {
@@ -23,12 +23,5 @@ export async function signInFresh(
   { account, freshToken }: MigrationAccount,
   signal?: AbortSignal,
 ): Promise<Session> {
-  if (!freshToken) return signIn(account, signal)
-  const accessToken = await freshToken()
-  try {
-    return await signIn({ ...account, accessToken }, signal)
-  } catch (error) {
-    if (refusalOf(error)?.kind !== 'sign_in') throw error
-    return signIn({ ...account, accessToken: await freshToken(accessToken) }, signal)
-  }
+  return freshToken ? signInWithToken(account, freshToken, signal) : signIn(account, signal)
 }

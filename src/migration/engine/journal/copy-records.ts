@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { epochMsOf } from '../../../net/imap/append/flags-and-dates.ts'
 import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import { messageIdOf } from '../identify/fingerprint.ts'
@@ -129,7 +129,7 @@ export function recordOf(
 }
 
 function shortHash(text: string): Buffer {
-  return createHash('sha256').update(text).digest().subarray(0, HASH_BYTES)
+  return hash('sha256', text, 'buffer').subarray(0, HASH_BYTES)
 }
 
 function secondsOf(date: string | null): number {

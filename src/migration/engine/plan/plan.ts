@@ -18,7 +18,7 @@ import {
   type MappedFolder,
 } from './mapping.ts'
 import type { DestinationFolders } from '../folder/destination-folder.ts'
-import { measureSizes } from './sizes.ts'
+import { freeBytesOf, measureSizes } from './sizes.ts'
 import { Stop } from '../stop.ts'
 import { findWarnings, type MigrationWarning } from './warnings.ts'
 
@@ -40,8 +40,14 @@ export async function planMigration(
   const { source, destination, folders, options = {} } = deps
   const [from, to] = await Promise.all([pair.source(), pair.destination()])
   const withModseq = options.sync !== undefined
-  if (withModseq) await enableQresync(from.wire)
-  const [here, there] = await Promise.all([listFolders(from, { withModseq }), listFolders(to)])
+  // Sent together. Counts and sizes come with the list, where the source supports that.
+  const counts = { withModseq, withSize: deps.sizes === undefined }
+  const [, here, there, freeBytes] = await Promise.all([
+    withModseq ? enableQresync(from.wire) : null,
+    listFolders(from, counts),
+    listFolders(to),
+    freeBytesOf(to.wire),
+  ])
   const chosen = chooseFolders(here, folders)
   const [ours, hierarchy] = await Promise.all([
     hierarchyOf(
@@ -61,7 +67,7 @@ export async function planMigration(
     ...(options.renameFolder && { renameFolder: options.renameFolder }),
   })
   if (isSameAccount(source, destination)) refuseOverlap(mapped)
-  const { bytes, freeBytes } = await measureSizes(from.wire, to.wire, chosen, deps)
+  const bytes = await measureSizes(from.wire, chosen, freeBytes, deps)
   const routes = chosen.map((folder, index) => ({
     folder,
     mapped: mapped[index] as MappedFolder,

@@ -8,24 +8,29 @@ import { ImapRefused } from '../../../net/imap/connection/refusals.ts'
 import { numberOf, pairsOf, type Value } from '../../../net/imap/connection/response.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 
-type Measured = { bytes: ReadonlyMap<string, number>; freeBytes: number | null }
+/**
+ * The free space of the destination in bytes; null without a quota.
+ * @throws ImapLost
+ */
+export async function freeBytesOf(to: Wire): Promise<number | null> {
+  const quota = await readQuota(to)
+  return quota && Math.max(0, quota.limit - quota.used)
+}
 
 /**
- * Measures the bytes to copy, by path as far as they are known, and the free space (null without a
- * quota). A source that does not report sizes is asked for the size of each message only where the
- * result affects a warning.
+ * Measures the bytes to copy, by path as far as they are known. A source that does not report sizes
+ * is asked for the size of each message only where the result affects a warning.
  * @throws ImapLost
  */
 export async function measureSizes(
   from: Wire,
-  to: Wire,
   folders: readonly Folder[],
+  freeBytes: number | null,
   { sizes, options }: { sizes?: ReadonlyMap<string, number>; options?: { dryRun?: boolean } },
-): Promise<Measured> {
-  const quota = await readQuota(to)
-  const freeBytes = quota && Math.max(0, quota.limit - quota.used)
+): Promise<ReadonlyMap<string, number>> {
+  if (sizes) return sizes
   const isWorthIt = tellsSizes(from) || freeBytes !== null || options?.dryRun === true
-  return { bytes: sizes ?? (isWorthIt ? await sizesOf(from, folders) : new Map()), freeBytes }
+  return isWorthIt ? sizesOf(from, folders) : new Map()
 }
 
 /**
@@ -37,8 +42,8 @@ export async function sizesOf(
   folders: readonly Folder[],
 ): Promise<Map<string, number>> {
   const sizes = new Map<string, number>()
-  const take = async ({ path, pathAsListed, messages }: Folder) => {
-    const bytes = messages === 0 ? 0 : await sizeOf(wire, pathAsListed)
+  const take = async ({ path, pathAsListed, messages, status }: Folder) => {
+    const bytes = messages === 0 ? 0 : (status?.size ?? (await sizeOf(wire, pathAsListed)))
     if (bytes !== null) sizes.set(path, bytes)
   }
   if (tellsSizes(wire)) await Promise.all(folders.map(take))

@@ -29,6 +29,18 @@ export function* readFrom(fd: number, start: number, end: number): Generator<Buf
   }
 }
 
+/** The connection ends with it, and nothing of the message is stored. */
+export const changedError = () => new Error('A file changed while it was read.')
+
+/** Fills a buffer from a place of an open file. @throws changedError where the file ends before */
+export function fillFrom(fd: number, target: Buffer, start: number): void {
+  for (let filled = 0; filled < target.length;) {
+    const length = readSync(fd, target, filled, target.length - filled, start + filled)
+    if (length === 0) throw changedError()
+    filled += length
+  }
+}
+
 /** Reads a part of a file that fits into memory. */
 export function readWhole(path: string, start: number, end: number): Buffer {
   return Buffer.concat(Array.from(readPart(path, start, end), (part) => Buffer.from(part)))

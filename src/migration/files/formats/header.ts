@@ -25,19 +25,24 @@ export function parseHeader(raw: Buffer): HeaderFields {
 }
 
 /** Fields in which programs store the state of a message in an mbox file. */
-const STATE_FIELDS =
-  /^(?:>?From [^:]|(?:Status|X-Status|X-Keywords|X-UID|X-IMAP|X-IMAPbase|X-Mozilla-Status2?|X-Mozilla-Keys|Content-Length)[ \t]*:)/i
+const STATE_FIELD =
+  /^(?:>?From [^:]|(?:Status|X-Status|X-Keywords|X-UID|X-IMAP|X-IMAPbase|X-Mozilla-Status2?|X-Mozilla-Keys|Content-Length)[ \t]*:)/im
 
 /** A header with CRLF line ends and, for mbox files, without the state of the message. */
 export function cleanHeader(raw: Buffer, isMbox: boolean): Buffer {
+  const text = raw.toString('latin1').replace(/\r\n|\r|\n/g, '\r\n')
+  return Buffer.from(isMbox && STATE_FIELD.test(text) ? withoutState(text) : text, 'latin1')
+}
+
+function withoutState(header: string): string {
   let isDropped = false
-  const lines = raw.toString('latin1').split(/\r\n|\r|\n/)
+  const lines = header.split('\r\n')
   const end = lines.pop() ?? ''
   const kept = lines.filter((line) => {
-    if (!/^[ \t]/.test(line)) isDropped = isMbox && STATE_FIELDS.test(line)
+    if (!/^[ \t]/.test(line)) isDropped = STATE_FIELD.test(line)
     return !isDropped
   })
-  return Buffer.from(kept.map((line) => `${line}\r\n`).join('') + end, 'latin1')
+  return kept.map((line) => `${line}\r\n`).join('') + end
 }
 
 /** The state of a message in its fields. `isExpunged`: deleted in Thunderbird, but still there. */

@@ -1,3 +1,5 @@
+import { changedError, fillFrom } from './file-part.ts'
+
 const [LF, CR, GREATER] = [0x0a, 0x0d, 0x3e]
 const FROM = Buffer.from('From ')
 
@@ -56,6 +58,29 @@ export function* withCrlf(
   const out = Buffer.allocUnsafe(carried.length * 2)
   const { length } = convertQuoted(carried, out, state, { lineEnd, isQuoted, isLast: true })
   yield out.subarray(0, length)
+}
+
+/**
+ * Fills a buffer with a part of a file whose lines end in LF or CRLF, with CRLF line ends. It is
+ * read to the end of the buffer, where its lines then move forward: no message needs a second
+ * buffer.
+ */
+export function fillWithCrlf(fd: number, start: number, end: number, target: Buffer): void {
+  const first = target.length - (end - start)
+  if (first < 0) throw changedError()
+  fillFrom(fd, target.subarray(first), start)
+  // `at` is the next byte to move, and `length` where it belongs. They meet behind the last bare
+  // LF.
+  let [length, at] = [0, first]
+  while (length < at) {
+    const lineEnd = target.indexOf(LF, at)
+    if (lineEnd === -1) throw changedError()
+    target.copyWithin(length, at, lineEnd)
+    length += lineEnd - at
+    if (lineEnd === first || target[lineEnd - 1] !== CR) target[length++] = CR
+    target[length++] = LF
+    at = lineEnd + 1
+  }
 }
 
 type LineState = { before: number; isLineStart: boolean }

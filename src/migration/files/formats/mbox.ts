@@ -1,32 +1,36 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
-import { readFrom } from './file-part.ts'
+import { changedError, fillFrom, readFrom } from './file-part.ts'
 import { cleanHeader, dateInHeader, internalDateOf, parseHeader, stateOf } from './header.ts'
-import { withCrlf } from './line-ends.ts'
+import { fillWithCrlf, withCrlf } from './line-ends.ts'
 import { scanMbox, type MboxEntry } from './mbox-scan.ts'
 import type { FoundMessage } from './found-message.ts'
+import { shareFile, type SharedFile } from './shared-file.ts'
 
 /**
  * Reads the messages of an mbox file, but not those that Thunderbird has deleted.
  * @param start where a message begins
  */
 export function* readMbox(path: string, start = 0): Generator<FoundMessage> {
+  const file = shareFile(path)
   for (const entry of scanMbox(path, start)) {
     const fields = parseHeader(entry.header)
     const { flags, isExpunged } = stateOf(fields)
     if (isExpunged) continue
     const header = cleanHeader(entry.header, true)
     const labels = fields.first('x-gmail-labels')
-    const { headerStart, bodyStart, end, lineEnd, isQuoted, hasBareEnds } = entry
+    const { headerStart, bodyStart, end, bodySize, lineEnd, isQuoted, hasBareEnds } = entry
     const place = { headerStart, bodyStart, end, lineEnd, isQuoted, hasBareEnds }
+    const canFill = lineEnd === 'lf' && !isQuoted
     yield {
-      key: `${header.length + entry.bodySize}-${entry.bodyCrc.toString(36)}-${digestOf(header)}`,
-      size: header.length + entry.bodySize,
+      key: `${header.length + bodySize}-${entry.bodyCrc.toString(36)}-${digestOf(header)}`,
+      size: header.length + bodySize,
       flags,
       date: dateInFromLine(entry.fromLine) ?? dateInHeader(fields),
       messageId: fields.first('message-id'),
       labels,
       read: () => readEntry(path, place),
+      readInto: canFill ? (target) => fillEntry(file, place, bodySize, target) : null,
     }
   }
 }
@@ -51,8 +55,20 @@ function* readEntry(path: string, place: Place): Generator<Buffer> {
   }
 }
 
-const digestOf = (header: Buffer) =>
-  createHash('sha256').update(header).digest('base64url').slice(0, 16)
+/** Reads a message that needs no other conversion than of its line ends. */
+function fillEntry(file: SharedFile, place: Place, bodySize: number, target: Buffer): void {
+  const { headerStart, bodyStart, end } = place
+  file.read((fd) => {
+    const raw = Buffer.allocUnsafe(bodyStart - headerStart)
+    fillFrom(fd, raw, headerStart)
+    const header = cleanHeader(raw, true)
+    if (header.length + bodySize !== target.length) throw changedError()
+    header.copy(target)
+    fillWithCrlf(fd, bodyStart, end, target.subarray(header.length))
+  })
+}
+
+const digestOf = (header: Buffer) => hash('sha256', header, 'base64url').slice(0, 16)
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 

@@ -3,7 +3,7 @@ import { basename, extname } from 'node:path'
 import { readPart, readWhole } from './file-part.ts'
 import type { FoundMessage } from './found-message.ts'
 import { dateInHeader, internalDateOf, MAX_HEADER_BYTES, parseHeader } from './header.ts'
-import { lineEndOf, withCrlf, type LineEnd } from './line-ends.ts'
+import { fillWithCrlf, lineEndOf, withCrlf, type LineEnd } from './line-ends.ts'
 
 /** Bits of the flags of Apple Mail’s .emlx files. */
 const EMLX = { read: 1, deleted: 2, answered: 4, flagged: 16, draft: 64, forwarded: 256 }
@@ -34,6 +34,8 @@ export function readMessageFile(
   const lineEnd = lineEndOf(beginning)
   const fileDate = internalDateOf(mtimeMs)
   const read = () => withCrlf(readPart(path, place.start, place.end), lineEnd, false)
+  const fill = (target: Buffer) =>
+    withFile(path, (fd) => fillWithCrlf(fd, place.start, place.end, target))
   return {
     key: over.key ?? basename(path),
     size: sizeWithCrlf(path, place, lineEnd),
@@ -41,6 +43,16 @@ export function readMessageFile(
     date: over.useFileTime ? fileDate : (place.date ?? dateInHeader(fields) ?? fileDate),
     messageId: fields.first('message-id'),
     read,
+    readInto: lineEnd === 'lf' ? fill : null,
+  }
+}
+
+function withFile(path: string, work: (fd: number) => void): void {
+  const fd = openSync(path, 'r')
+  try {
+    work(fd)
+  } finally {
+    closeSync(fd)
   }
 }
 

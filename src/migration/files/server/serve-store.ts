@@ -10,6 +10,7 @@ import type {
   StoredMessage,
   StoreFolder,
 } from '../store.ts'
+import { changedError } from '../formats/file-part.ts'
 import { createCommandReader, readName, type Command } from './read-commands.ts'
 import {
   firstFrom,
@@ -53,6 +54,8 @@ export function openStoreSession(store: MailStore): Session {
 /** Larger messages are sent in parts. */
 const MAX_WHOLE_BYTES = 1024 * 1024
 const BODY_END = Buffer.from(')\r\n')
+/** Bytes of a response beside the message. */
+const MAX_FRAME_BYTES = 256
 
 /** A message of an APPEND that is being read. */
 type Arrived = { incoming: IncomingMessage; meta: IncomingMeta }
@@ -75,6 +78,7 @@ class StoreSession {
   #arrived: Arrived[] = []
   /** Continues sending. */
   #resume: (() => void) | null = null
+  #buffer: Buffer | null = null
   /** Commands run one after another. */
   #running: Promise<void> = Promise.resolve()
 
@@ -214,9 +218,10 @@ class StoreSession {
     if (waiting !== '') await this.#send(waiting)
   }
 
-  async #sendBody(number: number, { uid, size, read }: StoredMessage): Promise<void> {
+  async #sendBody(number: number, message: StoredMessage): Promise<void> {
+    const { uid, size, read } = message
     const head = Buffer.from(`* ${number} FETCH (UID ${uid} BODY[] {${size}}\r\n`)
-    if (size <= MAX_WHOLE_BYTES) return this.#send(wholeResponse(head, size, read()))
+    if (size <= MAX_WHOLE_BYTES) return this.#sendWhole(head, message)
     await this.#send(head)
     let sent = 0
     for (const part of read()) {
@@ -227,6 +232,24 @@ class StoreSession {
     await this.#send(BODY_END)
   }
 
+  /**
+   * Sends a response from a buffer that is used for all of them: a new one for each message would
+   * keep the garbage collector busy. The reader has copied it when it is written.
+   */
+  async #sendWhole(head: Buffer, { size, read, readInto }: StoredMessage): Promise<void> {
+    this.#buffer ??= Buffer.allocUnsafeSlow(MAX_WHOLE_BYTES + MAX_FRAME_BYTES)
+    const end = head.length + size
+    head.copy(this.#buffer)
+    BODY_END.copy(this.#buffer, end)
+    const body = this.#buffer.subarray(head.length, end)
+    if (readInto) readInto(body)
+    else copyParts(read(), body)
+    const response = this.#buffer.subarray(0, end + BODY_END.length)
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#socket.write(response, (error) => (error ? reject(error) : resolve()))
+    await promise
+  }
+
   async #send(data: string | Buffer): Promise<void> {
     const socket = this.#socket
     if (socket.destroyed) throw new Error('The session has ended.')
@@ -235,19 +258,11 @@ class StoreSession {
   }
 }
 
-/** A response of one buffer, so that a small message needs no other. */
-function wholeResponse(head: Buffer, size: number, parts: Iterable<Buffer>): Buffer {
-  const end = head.length + size
-  const response = Buffer.allocUnsafe(end + BODY_END.length)
-  let at = head.copy(response)
+function copyParts(parts: Iterable<Buffer>, target: Buffer): void {
+  let at = 0
   for (const part of parts) {
-    if (at + part.length > end) throw changedError()
-    at += part.copy(response, at)
+    if (at + part.length > target.length) throw changedError()
+    at += part.copy(target, at)
   }
-  if (at !== end) throw changedError()
-  BODY_END.copy(response, at)
-  return response
+  if (at !== target.length) throw changedError()
 }
-
-/** The connection ends with it, and nothing of the message is stored. */
-const changedError = () => new Error('A file changed while it was read.')

@@ -2,12 +2,19 @@ import { mkdirSync, renameSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { internalDateOf } from '../formats/header.ts'
 import { readMessageFile } from '../formats/message-file.ts'
-import { spoolTo, syncFolder, type FormatWriter, type Spooled } from './format-writer.ts'
+import {
+  removeTemporary,
+  spoolTo,
+  syncFolder,
+  type FormatWriter,
+  type Spooled,
+} from './format-writer.ts'
 
 /** Writes each message to a file `00000001.eml`, with CRLF line ends as it was received. */
 export function createEmlWriter(): FormatWriter {
   let count = 0
   return {
+    recover: (root) => removeTemporary(root, (path) => /(?:^|\/)\.\d+-\d+\.tmp$/.test(path)),
     create: (place) => void mkdirSync(place, { recursive: true, mode: 0o700 }),
     begin: (place) => spoolTo(join(place, `.${process.pid}-${(count += 1)}.tmp`)),
     async store(place, messages, uidNext) {

@@ -1,4 +1,5 @@
-import { closeSync, fsync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fsync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { FoundMessage } from '../formats/found-message.ts'
 import type { IncomingMessage, IncomingMeta } from '../store.ts'
@@ -7,6 +8,11 @@ export type Arrived = { incoming: IncomingMessage; meta: IncomingMeta }
 
 /** Writes messages in one format. A place is a file or a folder. */
 export type FormatWriter = {
+  /**
+   * Removes what a killed run was adding below a folder. It had not confirmed that, so it is copied
+   * again.
+   */
+  recover(root: string): void
   create(place: string): void
   begin(place: string): IncomingMessage
   /**
@@ -26,6 +32,12 @@ export type Spooled = IncomingMessage & {
 }
 
 const makeDurable = promisify(fsync)
+
+/** Removes the temporary files of a killed run. */
+export function removeTemporary(root: string, isTemporary: (path: string) => boolean): void {
+  for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' }))
+    if (isTemporary(name)) rmSync(join(root, name), { force: true })
+}
 
 /** @param convert changes each part before it is written */
 export function spoolTo(file: string, convert = (chunk: Buffer): Buffer => chunk): Spooled {

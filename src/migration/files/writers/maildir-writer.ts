@@ -3,7 +3,13 @@ import { join } from 'node:path'
 import { isUserFlag } from '../../../net/imap/append/flags-and-dates.ts'
 import { internalDateOf } from '../formats/header.ts'
 import { readMessageFile } from '../formats/message-file.ts'
-import { spoolTo, syncFolder, type FormatWriter, type Spooled } from './format-writer.ts'
+import {
+  removeTemporary,
+  spoolTo,
+  syncFolder,
+  type FormatWriter,
+  type Spooled,
+} from './format-writer.ts'
 
 const LETTERS: [flag: string, letter: string][] = [
   ['\\Draft', 'D'],
@@ -20,6 +26,8 @@ const MAX_KEYWORDS = 26
 export function createMaildirWriter(): FormatWriter {
   let count = 0
   return {
+    recover: (root) =>
+      removeTemporary(root, (path) => /(?:^|\/)tmp\/\d+\.P\d+Q\d+\.portreeve$/.test(path)),
     create(place) {
       for (const sub of ['cur', 'new', 'tmp'])
         mkdirSync(join(place, sub), { recursive: true, mode: 0o700 })

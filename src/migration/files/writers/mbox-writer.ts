@@ -17,7 +17,7 @@ import { promisify } from 'node:util'
 import { readPart } from '../formats/file-part.ts'
 import { readMbox } from '../formats/mbox.ts'
 import { mboxBody, mboxHead } from '../formats/mbox-write.ts'
-import { spoolTo, type FormatWriter, type Spooled } from './format-writer.ts'
+import { removeTemporary, spoolTo, type FormatWriter, type Spooled } from './format-writer.ts'
 
 const makeDurable = promisify(fdatasync)
 
@@ -28,6 +28,7 @@ const sizeFileOf = (place: string) => join(dirname(place), `.${basename(place)}.
 export function createMboxWriter(): FormatWriter {
   let count = 0
   return {
+    recover,
     create(place) {
       mkdirSync(dirname(place), { recursive: true, mode: 0o700 })
       writeFileSync(place, '', { flag: 'a', mode: 0o600 })
@@ -55,14 +56,11 @@ export function createMboxWriter(): FormatWriter {
   }
 }
 
-/**
- * Removes the messages that a killed run was adding to mbox files. It had not confirmed them, so
- * they are copied again.
- */
-export function finishMbox(folder: string): void {
-  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+/** Cuts the messages off mbox files that a killed run was adding. */
+function recover(root: string): void {
+  removeTemporary(root, (path) => /(?:^|\/)\.[^/]*\.mbox\.\d+-\d+\.tmp$/.test(path))
+  for (const entry of readdirSync(root, { withFileTypes: true, recursive: true })) {
     const path = join(entry.parentPath, entry.name)
-    if (/^\..*\.mbox\.\d+-\d+\.tmp$/.test(entry.name)) rmSync(path, { force: true })
     const [, name] = /^\.(.*)\.portreeve-size$/.exec(entry.name) ?? []
     if (name === undefined) continue
     const place = join(entry.parentPath, name)

@@ -116,7 +116,7 @@ async function readState(
   if (secret === null) return { state: 'changed' }
   const stop = AbortSignal.any([signal, AbortSignal.timeout(SYNC_LIMITS.checkMs)])
   try {
-    const use = { workspaceId: mailbox.workspaceId, signal: stop }
+    const use = { workspaceId: mailbox.workspaceId, signal: stop, isWork: true }
     const account = await openAccount({ ...source, ...secret }, deps, use)
     const now = await readSourceDigest(account, folders, stop)
     return { state: now !== null && now === seen ? 'unchanged' : 'changed' }

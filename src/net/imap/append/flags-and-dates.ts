@@ -65,8 +65,7 @@ export function serialiseDate(raw: string): string | null {
   )
   if (!match) return null
   const [, day, name = '', year, hour, minute, second, zone = '+0000'] = match
-  const month = MONTHS.findIndex((known) => known.toLowerCase() === name.toLowerCase())
-  return formatDate({ year, month, day, hour, minute, second, zone }, ANY_TIME)
+  return formatDate({ year, month: monthOf(name), day, hour, minute, second, zone }, ANY_TIME)
 }
 
 /**
@@ -84,11 +83,14 @@ export function parseDateHeader(header: string, now = Date.now()): string | null
     )
   if (!match) return null
   const [, day, name = '', year, hour, minute, second = '00', zone] = match
-  const month = MONTHS.findIndex((known) => known.toLowerCase() === name.toLowerCase())
   return formatDate(
-    { year, month, day, hour, minute, second, zone: numericZone(zone) },
+    { year, month: monthOf(name), day, hour, minute, second, zone: numericZone(zone) },
     { from: 1900, to: now + DAY_MS },
   )
+}
+
+function monthOf(name: string): number {
+  return MONTHS.indexOf(name.charAt(0).toUpperCase() + name.slice(1).toLowerCase())
 }
 
 /**
@@ -106,11 +108,10 @@ export function isUnusualDate(serialised: string, now = Date.now()): boolean {
 export function epochMsOf(raw: string): number | null {
   const text = serialiseDate(raw)
   if (text === null) return null
-  const [day, name = '', year] = text.slice(0, 11).split('-')
-  const [hour, minute, second] = text.slice(12, 20).split(':').map(Number)
-  const local = utc(Number(year), MONTHS.indexOf(name), Number(day))
-  local.setUTCHours(hour ?? 0, minute, second)
-  return local.getTime() - (offsetOf(text.slice(21)) ?? 0)
+  const number = (from: number, to: number) => Number(text.slice(from, to))
+  const day = { year: number(7, 11), month: MONTHS.indexOf(text.slice(3, 6)), day: number(0, 2) }
+  const local = utcMs(day, number(12, 14), number(15, 17), number(18, 20))
+  return local - (offsetOf(text.slice(21)) ?? 0)
 }
 
 type Fields = Record<'year' | 'day' | 'hour' | 'minute' | 'second', string | undefined> & {
@@ -122,30 +123,40 @@ type Fields = Record<'year' | 'day' | 'hour' | 'minute' | 'second', string | und
 type Span = { from: number; to: number }
 const ANY_TIME: Span = { from: 0, to: Infinity }
 
+/** Without a `Date`, because it runs several times for each message. */
 function formatDate(fields: Fields, { from, to }: Span): string | null {
-  const [year, day, hour, minute, second] = [
-    fields.year,
-    fields.day,
-    fields.hour,
-    fields.minute,
-    fields.second,
-  ].map(Number) as [number, number, number, number, number]
   const { month, zone } = fields
+  const [year, day, hour] = [Number(fields.year), Number(fields.day), Number(fields.hour)]
+  const [minute, second] = [Number(fields.minute), Number(fields.second)]
   if (month < 0 || year < from || hour > 23 || minute > 59 || second > 60) return null
-  const local = utc(year, month, day)
-  if (local.getUTCDate() !== day || local.getUTCMonth() !== month) return null
-  local.setUTCHours(hour, minute, Math.min(second, 59))
+  if (day < 1 || day > daysIn(month, year)) return null
+  const seconds = Math.min(second, 59)
   const offset = offsetOf(zone)
-  if (offset === null || local.getTime() - offset > to) return null
-  const time = [hour, minute, Math.min(second, 59)].map((n) => String(n).padStart(2, '0')).join(':')
+  if (offset === null) return null
+  if (to !== Infinity && utcMs({ year, month, day }, hour, minute, seconds) - offset > to)
+    return null
+  const time = `${twoDigits(hour)}:${twoDigits(minute)}:${twoDigits(seconds)}`
   return `${String(day).padStart(2)}-${MONTHS[month]}-${String(year).padStart(4, '0')} ${time} ${zone}`
 }
 
+function twoDigits(number: number): string {
+  return number < 10 ? `0${number}` : String(number)
+}
+
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** @param month from 0 */
+function daysIn(month: number, year: number): number {
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  return month === 1 && isLeap ? 29 : (DAYS[month] ?? 0)
+}
+
+type Day = { year: number; month: number; day: number }
+
 /** `Date.UTC` maps the years 0 to 99 to 1900 to 1999. */
-function utc(year: number, month: number, day: number): Date {
-  const date = new Date(0)
-  date.setUTCFullYear(year, month, day)
-  return date
+function utcMs({ year, month, day }: Day, hour: number, minute: number, second: number): number {
+  if (year > 99) return Date.UTC(year, month, day, hour, minute, second)
+  return new Date(0).setUTCFullYear(year, month, day) + Date.UTC(1970, 0, 1, hour, minute, second)
 }
 
 /** Milliseconds east of UTC. */

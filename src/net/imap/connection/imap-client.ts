@@ -2,8 +2,16 @@ import { ImapFlow, type ImapFlowOptions } from 'imapflow'
 import { isCyrusGreeting } from '../quirks.ts'
 import type { Administrator, SignIn } from './sign-in.ts'
 
-/** ImapFlow’s method, which its types leave out. It is called once TLS and capabilities are known. */
-type Authenticates = { authenticate(): Promise<boolean> }
+/** ImapFlow’s methods that its types leave out. */
+type Internals = {
+  /** Called once TLS and capabilities are known. */
+  authenticate(): Promise<boolean>
+  /** Runs a command that ImapFlow knows. */
+  run(name: string, ...args: unknown[]): Promise<unknown>
+  /** Sends a command. `onPlusTag` of the options answers a continuation request. */
+  exec(name: string, attributes: unknown, options?: unknown): Promise<unknown>
+}
+const internals = ImapFlow.prototype as unknown as Internals
 
 /** The errors of a sign-in that was not attempted. */
 export const NO_SASL_PLAIN = 'No SASL PLAIN'
@@ -33,7 +41,29 @@ export class ImapClient extends ImapFlow {
     if (administrator && administrator.method !== 'master') this.#requireAuthzid()
     if (accessToken !== undefined && this.capabilities.has('AUTH=OAUTHBEARER'))
       this.#auth.user = saslName(user)
-    return (ImapFlow.prototype as unknown as Authenticates).authenticate.call(this)
+    return internals.authenticate.call(this)
+  }
+
+  /**
+   * Leaves out ID, for which ImapFlow would wait before and after the sign-in: the session sends it
+   * together with its first command.
+   */
+  async run(name: string, ...args: unknown[]): Promise<unknown> {
+    return name === 'ID' ? false : internals.run.call(this, name, ...args)
+  }
+
+  /**
+   * Sends the response of SASL PLAIN with its command where the server takes it (RFC 4959), which
+   * saves a round trip. A server that requests it nevertheless gets it again.
+   */
+  exec(name: string, attributes: unknown, options?: unknown): Promise<unknown> {
+    const isPlain = name === 'AUTHENTICATE' && mechanismOf(attributes) === 'PLAIN'
+    if (!isPlain || !this.capabilities.has('SASL-IR'))
+      return internals.exec.call(this, name, attributes, options)
+    const { authzid = '', user = '', pass = '' } = this.#auth
+    const response = Buffer.from([authzid, user, pass].join('\0')).toString('base64')
+    const withResponse = [...(attributes as Atom[]), { type: 'ATOM', value: response }]
+    return internals.exec.call(this, name, withResponse, options)
   }
 
   /** Without SASL PLAIN, ImapFlow would drop the user and enter the administrator’s own mailbox. */
@@ -42,6 +72,14 @@ export class ImapClient extends ImapFlow {
     if (!this.#isUserChecked && isCyrusGreeting(this.greeting || ''))
       throw new Error(UNCHECKED_CYRUS_USER)
   }
+}
+
+type Atom = { type: string; value: string }
+
+/** The mechanism of an AUTHENTICATE command without an initial response. */
+function mechanismOf(attributes: unknown): string | undefined {
+  const atoms = attributes as Atom[]
+  return atoms.length === 1 ? atoms[0]?.value : undefined
 }
 
 type Credentials = NonNullable<ImapFlowOptions['auth']>

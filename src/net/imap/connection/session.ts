@@ -9,6 +9,7 @@ import { readStatus } from '../folders/mailbox.ts'
 import { TIMEOUTS } from '../limits.ts'
 import { isCourierGreeting } from '../quirks.ts'
 import type { ByteString } from '../folders/mailbox-name.ts'
+import type { Value } from './response.ts'
 import { requireCyrusUser } from './cyrus-user.ts'
 import { ImapClient, UNCHECKED_CYRUS_USER } from './imap-client.ts'
 import { ImapLost, ImapRefused, isTemporary } from './refusals.ts'
@@ -187,7 +188,6 @@ function optionsFor(
     // Undefined: STARTTLS if offered. True: STARTTLS is required.
     doSTARTTLS: secure || mayBePlain ? undefined : true,
     tls: { rejectUnauthorized: tlsVerify, minVersion: 'TLSv1.2' },
-    clientInfo: { name: 'Portreeve' },
     logger: false,
     // ENABLE would change the encoding of names and the meaning of \Recent, LSUB and SEARCH.
     disableAutoEnable: true,
@@ -211,10 +211,21 @@ function sessionOf(client: ImapClient): Session {
   const { socket } = client.unbind() as { socket: Socket & Duplex }
   socket.setTimeout(0)
   socket.setNoDelay(true)
+  const wire = createWire(socket, { capabilities })
+  if (wire.capabilities.has('ID')) introduce(wire)
   return {
-    wire: createWire(socket, { capabilities }),
+    wire,
     namespace: client.namespace ? { prefix, delimiter } : null,
     isEncrypted: 'encrypted' in socket,
     isCourier: isCourierGreeting(client.greeting ?? ''),
   }
+}
+
+/**
+ * Names this client (RFC 2971): some servers require it before a mailbox is opened. Nothing waits
+ * for the response.
+ */
+function introduce(wire: Wire): void {
+  const data = (values: Value[]) => values[0] === 'ID'
+  wire.run(['ID ("name" "Portreeve")'], { data }).catch(() => undefined)
 }

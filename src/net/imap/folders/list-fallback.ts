@@ -1,6 +1,6 @@
 import { astring, type CommandPart } from '../connection/command-encoding.ts'
 import { IMAP_LIMITS } from '../limits.ts'
-import { parseStatus, statusItems, type MailboxStatus } from './mailbox.ts'
+import { parseStatus, statusItems, type MailboxStatus, type StatusOptions } from './mailbox.ts'
 import type { ByteString } from './mailbox-name.ts'
 import { ImapLost, ImapRefused, isTemporary } from '../connection/refusals.ts'
 import { stringOf, stringsOf, type Value } from '../connection/response.ts'
@@ -27,11 +27,10 @@ export type MailboxList = {
 /**
  * Lists all mailboxes in any way that the server allows: some reject LIST with NO, some do not know
  * RETURN, some accept only certain patterns.
- * @param withModseq requests the highest modification sequences as well
  * @throws ImapRefused when the server asks to retry later, ImapLost
  */
-export async function listMailboxes(wire: Wire, withModseq = false): Promise<MailboxList> {
-  const first = (await tryExtendedList(wire, withModseq)) ?? (await tryList(wire, 'LIST', '', '*'))
+export async function listMailboxes(wire: Wire, counts: StatusOptions = {}): Promise<MailboxList> {
+  const first = (await tryExtendedList(wire, counts)) ?? (await tryList(wire, 'LIST', '', '*'))
   if (first) return { listed: first, listFailed: false, strategy: 'list' }
   for (const tryStrategy of FALLBACK_STRATEGIES) {
     const listed = await tryStrategy(wire)
@@ -41,12 +40,12 @@ export async function listMailboxes(wire: Wire, withModseq = false): Promise<Mai
 }
 
 /** Requests counts, subscriptions and special uses in one command, where the server supports it. */
-async function tryExtendedList(wire: Wire, withModseq: boolean): Promise<ListedMailbox[] | null> {
+async function tryExtendedList(wire: Wire, counts: StatusOptions): Promise<ListedMailbox[] | null> {
   const has = (capability: string) => wire.capabilities.has(capability)
   if (!has('LIST-EXTENDED')) return null
   const options = ['SUBSCRIBED', 'CHILDREN']
   if (has('SPECIAL-USE')) options.push('SPECIAL-USE')
-  if (has('LIST-STATUS')) options.push(`STATUS (${statusItems(wire, withModseq)})`)
+  if (has('LIST-STATUS')) options.push(`STATUS (${statusItems(wire, counts)})`)
   return runList(wire, ['LIST "" "*" RETURN (', options.join(' '), ')'], 'LIST', true)
 }
 

@@ -4,7 +4,7 @@ import {
   type MailboxList,
   type ListedMailbox,
 } from './list-fallback.ts'
-import { readStatus, type MailboxStatus } from './mailbox.ts'
+import { readStatus, type MailboxStatus, type StatusOptions } from './mailbox.ts'
 import { decodeMailbox, encodeMailbox, type ByteString } from './mailbox-name.ts'
 import { ImapRefused, isTemporary } from '../connection/refusals.ts'
 import type { Session } from '../connection/session.ts'
@@ -45,21 +45,21 @@ export type FolderListing = {
 /**
  * Lists the folders of an account with their counts. An account without folders gives an empty
  * list.
- * @param options `withModseq`: requests the highest modification sequences as well
+ * @param counts further counts to request
  * @throws ImapRefused when the server asks to retry later, ImapLost
  */
 export async function listFolders(
   { wire, namespace }: Pick<Session, 'wire' | 'namespace'>,
-  { withModseq = false }: { withModseq?: boolean } = {},
+  counts: StatusOptions = {},
 ): Promise<FolderListing> {
-  const list = await listMailboxes(wire, withModseq)
+  const list = await listMailboxes(wire, counts)
   if (list.listed.length === 0) return listByProbing(wire, list, namespace)
   const listed = await addInbox(wire, list.listed)
   const subscribed = listed.every(({ isSubscribed }) => isSubscribed === null)
     ? await listSubscriptions(wire)
     : null
   const folders = await Promise.all(
-    listed.map((entry) => folderOf(wire, entry, subscribed, withModseq)),
+    listed.map((entry) => folderOf(wire, entry, subscribed, counts)),
   )
   return {
     folders: markSpecialUses(disambiguatePaths(folders)),
@@ -120,10 +120,10 @@ function probedMailbox(
 async function tryStatus(
   wire: Wire,
   name: ByteString,
-  withModseq = false,
+  options: StatusOptions = {},
 ): Promise<MailboxStatus | null> {
   try {
-    return await readStatus(wire, name, { withModseq })
+    return await readStatus(wire, name, options)
   } catch (error) {
     if (error instanceof ImapRefused && !isTemporary(error.refusal)) return null
     throw error
@@ -134,12 +134,12 @@ async function folderOf(
   wire: Wire,
   listed: ListedMailbox,
   subscribed: Set<ByteString> | null,
-  withModseq = false,
+  options: StatusOptions = {},
 ): Promise<Folder> {
   const { name, delimiter, flags } = listed
   const path = decodeMailbox(name)
   const isSelectable = !flags.some((flag) => /^\\(?:Noselect|NonExistent)$/i.test(flag))
-  const counts = isSelectable ? (listed.status ?? (await tryStatus(wire, name, withModseq))) : null
+  const counts = isSelectable ? (listed.status ?? (await tryStatus(wire, name, options))) : null
   return {
     path,
     pathAsListed: name,

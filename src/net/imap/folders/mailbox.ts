@@ -37,7 +37,12 @@ export type MailboxStatus = {
   uidValidity: number | null
   /** The highest modification sequence (RFC 7162), where it was requested and is supported. */
   modseq: string | null
+  /** The sum of all sizes in bytes (RFC 8438), where it was requested and is supported. */
+  size: number | null
 }
+
+/** Items of a STATUS that cost a server some work. They are requested only where it supports them. */
+export type StatusOptions = { withModseq?: boolean; withSize?: boolean }
 
 /**
  * Opens a source mailbox read-only, without changing a flag (EXAMINE).
@@ -107,20 +112,25 @@ function applyCode(opened: OpenedMailbox, { name, args }: ResponseCode): void {
 export async function readStatus(
   wire: Wire,
   name: ByteString,
-  { withModseq = false }: { withModseq?: boolean } = {},
+  options: StatusOptions = {},
 ): Promise<MailboxStatus> {
   try {
-    return await runStatus(wire, name, statusItems(wire, withModseq))
+    return await runStatus(wire, name, statusItems(wire, options))
   } catch (error) {
     if (!isBad(error)) throw error
     return runStatus(wire, name, 'MESSAGES')
   }
 }
 
-/** The items of a STATUS command: HIGHESTMODSEQ only where the server supports it (RFC 7162). */
-export function statusItems({ capabilities }: Wire, withModseq: boolean): string {
-  const items = 'MESSAGES UNSEEN UIDNEXT UIDVALIDITY'
-  return withModseq && capabilities.has('CONDSTORE') ? `${items} HIGHESTMODSEQ` : items
+/** The items of a STATUS command: HIGHESTMODSEQ and SIZE only where the server supports them. */
+export function statusItems(
+  { capabilities }: Wire,
+  { withModseq = false, withSize = false }: StatusOptions,
+): string {
+  const items = ['MESSAGES UNSEEN UIDNEXT UIDVALIDITY']
+  if (withModseq && capabilities.has('CONDSTORE')) items.push('HIGHESTMODSEQ')
+  if (withSize && capabilities.has('STATUS=SIZE')) items.push('SIZE')
+  return items.join(' ')
 }
 
 function isBad(error: unknown): boolean {
@@ -131,27 +141,20 @@ function isBad(error: unknown): boolean {
  * Reads the counts with the sum of all sizes (STATUS=SIZE, RFC 8438).
  * @throws ImapRefused, ImapLost
  */
-export async function readStatusWithSize(
-  wire: Wire,
-  name: ByteString,
-): Promise<MailboxStatus & { size: number | null }> {
+export async function readStatusWithSize(wire: Wire, name: ByteString): Promise<MailboxStatus> {
   return runStatus(wire, name, 'MESSAGES UIDNEXT UIDVALIDITY SIZE')
 }
 
-async function runStatus(
-  wire: Wire,
-  name: ByteString,
-  items: string,
-): Promise<MailboxStatus & { size: number | null }> {
-  let found: (MailboxStatus & { size: number | null }) | undefined
+async function runStatus(wire: Wire, name: ByteString, items: string): Promise<MailboxStatus> {
+  let found: MailboxStatus | undefined
   await wire.run(['STATUS ', astring(name), ` (${items})`], {
     data(values) {
       if (values[0] !== 'STATUS' || !isSameName(stringOf(values[1]), name)) return false
-      found = { ...parseStatus(values[2]), size: numberOf(pairsOf(values[2]).get('SIZE')) }
+      found = parseStatus(values[2])
       return true
     },
   })
-  return found ?? { ...parseStatus(undefined), size: null }
+  return found ?? parseStatus(undefined)
 }
 
 /**
@@ -192,6 +195,7 @@ export function parseStatus(items: Value | undefined): MailboxStatus {
     uidNext: count('UIDNEXT'),
     uidValidity: count('UIDVALIDITY'),
     modseq: countedModseq(stringOf(pairs.get('HIGHESTMODSEQ'))),
+    size: count('SIZE'),
   }
 }
 

@@ -18,6 +18,7 @@ import type {
 } from '../../../../src/migration/batches/shapes.ts'
 import type { SyncRequest } from '../../../../src/migration/sync/shapes.ts'
 import { request, type ApiResponse } from '../../api.ts'
+import type { CreatedLink, OwnerLink, Side } from '../api.ts'
 import { searchOf } from '../../search.ts'
 import { inWorkspace } from '../../workspace-choice.ts'
 
@@ -71,6 +72,10 @@ export const batches = {
     request('PATCH', `${BASE}/${id}/mailboxes/${mailboxId}`, { body: changes }),
   remove: (id: string, mailboxId: string) =>
     request('DELETE', `${BASE}/${id}/mailboxes/${mailboxId}`),
+  createLinks: (id: string, side: Side, mailboxes?: string[]) =>
+    post<CreatedLink[]>(`/${id}/owner-links`, { side, ...(mailboxes && { mailboxes }) }),
+  links: async (id: string) =>
+    (await request<ApiResponse<OwnerLink[]>>('GET', `${BASE}/${id}/owner-links`)).data,
   delete: (id: string) => request('DELETE', `${BASE}/${id}`),
 }
 
@@ -87,4 +92,11 @@ export const mailboxesQuery = (id: string, filter: MailboxFilter) =>
   queryOptions({
     queryKey: ['batches', 'one', id, 'mailboxes', filter],
     queryFn: () => batches.mailboxes(id, filter),
+  })
+
+/** Updated with the batch. */
+export const batchLinksQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['batches', 'one', id, 'owner-links'],
+    queryFn: () => batches.links(id),
   })

@@ -1,4 +1,7 @@
+import { useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
+import { mailCredentialsQuery } from '../../imap/credentials.ts'
+import { owner, stored as signIns } from '../../imap/messages.ts'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { CheckField, FieldRow, Form, SelectField, TextField } from '../../ui/forms/form.tsx'
 import { Muted } from '../../ui/layout/page.tsx'
@@ -8,7 +11,7 @@ import { ListPreview } from './list-preview.tsx'
 import { form as messages } from './messages.ts'
 import { useListPreview } from './use-list-preview.ts'
 
-type Server = { host: string; port: string; secure: boolean }
+type Server = { host: string; port: string; secure: boolean; credentialId: string }
 type Servers = {
   source: Server
   destination: Server
@@ -16,7 +19,10 @@ type Servers = {
   tlsVerify: boolean
 }
 
-const NO_SERVER: Server = { host: '', port: '', secure: true }
+/** The choice of a side that waits for the owners of its mailboxes. */
+const OWNER = 'owner'
+
+const NO_SERVER: Server = { host: '', port: '', secure: true, credentialId: '' }
 const NO_SERVERS: Servers = {
   source: NO_SERVER,
   destination: NO_SERVER,
@@ -127,6 +133,11 @@ function ServerFields({
   onChange: (changed: Partial<Server>) => void
 }) {
   const [secure, setSecure] = useState(true)
+  const { data: credentials = [] } = useQuery(mailCredentialsQuery)
+  const choices = credentials.map(({ id, account, kind }) => ({
+    value: id,
+    label: signIns.choice(account, signIns.useKind[kind]),
+  }))
   return (
     <FieldRow>
       <TextField
@@ -155,6 +166,16 @@ function ServerFields({
         autoComplete="off"
         onType={(port) => onChange({ port })}
       />
+      <SelectField
+        name={`${side}.credentialId`}
+        label={side === 'source' ? messages.sourceSignIn : messages.destinationSignIn}
+        choices={[
+          { value: '', label: signIns.password },
+          ...choices,
+          { value: OWNER, label: owner.choice },
+        ]}
+        onChoose={(credentialId) => onChange({ credentialId })}
+      />
     </FieldRow>
   )
 }
@@ -175,9 +196,13 @@ function draftOf(
 }
 
 /** An empty port is the default one. */
-function sideOf({ host, port, secure }: Server) {
+function sideOf({ host, port, secure, credentialId }: Server) {
   const number = Number(port)
   const isPort = Number.isInteger(number) && number >= 1 && number <= 65_535
   // Without a host, the security is up to the lines.
-  return { ...(host && { host, secure }), ...(isPort && { port: number }) }
+  return {
+    ...(host && { host, secure }),
+    ...(isPort && { port: number }),
+    ...(credentialId === OWNER ? { owner: true } : credentialId && { credentialId }),
+  }
 }

@@ -11,6 +11,7 @@ import type { RowAction } from '../../ui/lists/row-action.ts'
 import { numberText, sizeText } from '../../ui/text/format.ts'
 import { useAccess } from '../../workspaces/roles.ts'
 import { batches, mailboxesQuery, type Batch, type Mailbox, type MailboxState } from './api.ts'
+import { OwnerLinkButton } from './owner-link-button.tsx'
 import { CorrectButton } from './correct-button.tsx'
 import { batch as texts, causeText, states, table as messages } from './messages.ts'
 import { toneOfState } from './status.ts'
@@ -192,9 +193,18 @@ function Accounts({ mailbox }: { mailbox: Mailbox }) {
   )
 }
 
+/** States in which the owner of a mailbox can sign in. */
+const TAKES_OWNER: MailboxState[] = ['waiting_for_owner', 'needs_attention', 'ready']
+
 function State({ batch, mailbox }: { batch: Batch; mailbox: Mailbox }) {
   const { state, problem, warning } = mailbox
-  const isCorrectable = ['invalid', 'needs_attention', 'ready', 'paused'].includes(state)
+  const isCorrectable = [
+    'invalid',
+    'waiting_for_owner',
+    'needs_attention',
+    'ready',
+    'paused',
+  ].includes(state)
   return (
     <>
       <Status tone={toneOfState(state)}>
@@ -203,6 +213,9 @@ function State({ batch, mailbox }: { batch: Batch; mailbox: Mailbox }) {
       {(problem?.message ?? warning) && <small>{problem?.message ?? warning}</small>}
       {isCorrectable && batch.finishedAt === null && (
         <CorrectButton batchId={batch.id} mailbox={mailbox} />
+      )}
+      {TAKES_OWNER.includes(state) && batch.finishedAt === null && (
+        <OwnerLinkButton batchId={batch.id} mailbox={mailbox} />
       )}
     </>
   )

@@ -5,6 +5,7 @@ const mailboxes = (count: number) => counted(count, 'mailbox', 'mailboxes')
 
 export const states: Record<MailboxState, string> = {
   invalid: 'Invalid',
+  waiting_for_owner: 'Waits for the owner',
   ready: 'Ready',
   queued: 'Queued',
   syncing: 'Copying',
@@ -27,6 +28,8 @@ export const statuses: Record<Batch['status'], string> = {
 const causes: Record<string, string> = {
   invalid: 'invalid line',
   sign_in: 'wrong user or password',
+  consent_needed: 'a new sign-in is needed',
+  client_rejected: 'sign-in at the provider not set up correctly',
   upstream_rejected: 'rejected by the server',
   upstream_unreachable: 'server unreachable',
   upstream_timeout: 'server did not answer in time',
@@ -192,6 +195,8 @@ export const form = {
   sourceSecurity: 'Source security',
   destinationSecurity: 'Destination security',
   sourcePort: 'Source port',
+  sourceSignIn: 'Source sign-in',
+  destinationSignIn: 'Destination sign-in',
   destinationPort: 'Destination port',
   security: { tls: 'TLS', starttls: 'STARTTLS' },
   samePassword: 'Use the source password at the destination where a line has none',

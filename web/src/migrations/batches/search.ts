@@ -10,6 +10,7 @@ import type { MailboxState } from './api.ts'
 
 const STATES: MailboxState[] = [
   'invalid',
+  'waiting_for_owner',
   'ready',
   'queued',
   'syncing',

@@ -3,6 +3,7 @@ import type { Batch, MailboxState } from './api.ts'
 
 const STATE_TONES: Record<MailboxState, Tone> = {
   invalid: 'bad',
+  waiting_for_owner: 'info',
   ready: 'unknown',
   queued: 'info',
   syncing: 'info',

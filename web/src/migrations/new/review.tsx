@@ -5,14 +5,18 @@ import { Button } from '../../ui/actions/button.tsx'
 import { CheckField, TextField } from '../../ui/forms/form.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { SectionList, Row, Section, Muted, Stack } from '../../ui/layout/page.tsx'
-import { migrations, type Connection, type Folder, type MigrationDraft } from '../api.ts'
+import { migrations, type Folder, type MigrationDraft } from '../api.ts'
 import { DryRun } from './dry-run.tsx'
 import { MappingTable } from './mapping-table.tsx'
 import { review as messages } from '../messages.ts'
 import { isAllMail } from '../status.ts'
 import { useAccess } from '../../workspaces/roles.ts'
 
-type ReviewProps = { source: Connection; destination: Connection; folders: Folder[] }
+type ReviewProps = {
+  source: MigrationDraft['source']
+  destination: MigrationDraft['destination']
+  folders: Folder[]
+}
 
 type Options = Pick<MigrationDraft, 'destPrefix' | 'deduplicate' | 'allMailOnce' | 'folderMap'>
 const DEFAULTS: Options = { destPrefix: '', deduplicate: true, allMailOnce: true, folderMap: {} }
@@ -52,6 +56,7 @@ export function Review({ source, destination, folders }: ReviewProps) {
     }
   }
 
+  const waits = 'owner' in source || 'owner' in destination
   const change = (changed: Partial<Options>) => setOptions({ ...options, ...changed })
   return (
     <SectionList>
@@ -62,15 +67,17 @@ export function Review({ source, destination, folders }: ReviewProps) {
           hasAllMail={folders.some(({ specialUse }) => isAllMail(specialUse))}
         />
       </Section>
-      <Section title={messages.mapping}>
-        <MappingTable
-          folders={folders}
-          map={options.folderMap}
-          dryRunId={started?.id ?? null}
-          onChange={(folderMap) => change({ folderMap })}
-        />
-        {started && <DryRun id={started.id} isStale={started.options !== options} />}
-      </Section>
+      {folders.length > 0 && (
+        <Section title={messages.mapping}>
+          <MappingTable
+            folders={folders}
+            map={options.folderMap}
+            dryRunId={started?.id ?? null}
+            onChange={(folderMap) => change({ folderMap })}
+          />
+          {started && <DryRun id={started.id} isStale={started.options !== options} />}
+        </Section>
+      )}
       <Row>
         <Button
           {...access}
@@ -78,12 +85,16 @@ export function Review({ source, destination, folders }: ReviewProps) {
           busy={state.busy === 'start'}
           onClick={() => void send(false)}
         >
-          {messages.start}
+          {waits ? messages.startWaiting : messages.start}
         </Button>
-        <Button {...access} busy={state.busy === 'dryRun'} onClick={() => void send(true)}>
-          {started ? messages.dryRunAgain : messages.dryRun}
-        </Button>
-        <Muted>{messages.dryRunHint}</Muted>
+        {!waits && (
+          <>
+            <Button {...access} busy={state.busy === 'dryRun'} onClick={() => void send(true)}>
+              {started ? messages.dryRunAgain : messages.dryRun}
+            </Button>
+            <Muted>{messages.dryRunHint}</Muted>
+          </>
+        )}
         <div role="alert">{state.problem && <Notice tone="bad">{state.problem}</Notice>}</div>
       </Row>
     </SectionList>

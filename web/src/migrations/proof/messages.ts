@@ -1,7 +1,7 @@
 import { counted } from '../../ui/text/format.ts'
 
 export const proof = {
-  title: 'Proof',
+  title: 'Signed proof',
   titleOf: (name: string) => `Proof: ${name}`,
   untitled: 'Proof',
   backToMigration: 'Migration',

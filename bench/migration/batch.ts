@@ -1,0 +1,147 @@
+// A batch of mailboxes through the service, beside bare copies of the same mailboxes: messages a
+// second over all, and the memory of the worker.
+// node bench/migration/batch.ts [mailboxes] [messages of each]
+import { setTimeout as sleep } from 'node:timers/promises'
+import { signIn } from '../../src/net/imap/connection/session.ts'
+import { startDovecot } from '../../test/servers/dovecot.ts'
+import { startPortreeve, startStore } from '../webhooks/start.ts'
+import { bareCopy, countOf } from './bare.ts'
+import { fillFolders } from './corpus.ts'
+import { accountOn } from './ours.ts'
+
+/** Mailboxes at once, of the service and of the bare copy. */
+const AT_ONCE = 4
+const MESSAGE_BYTES = 10_000
+
+/** The folders of a mailbox, and their share of its messages. */
+const FOLDERS = { INBOX: 0.5, Sent: 0.2, Archive: 0.2, 'Archive/2025': 0.06, Trash: 0.04 }
+
+/** Returns the printed table. */
+export async function run(mailboxes = 200, messages = 500): Promise<string> {
+  const users = Array.from({ length: mailboxes }, (_, index) => `user${index}`)
+  const [source, bare, destination] = await Promise.all([
+    startDovecot(),
+    startDovecot(),
+    startDovecot(),
+  ])
+  try {
+    for (const server of [source, bare, destination])
+      for (const user of users) await server.addUser(user, 'secret')
+    const filled = await fillMailboxes(source.port, users, messages)
+    // Halves in turn: the speed of a shared machine changes within minutes.
+    const halves = [users.slice(0, mailboxes / 2), users.slice(mailboxes / 2)]
+    const service = await startBatches(source.port, destination.port)
+    const before = service.peakMb()
+    const seconds = { bare: 0, portreeve: 0 }
+    try {
+      for (const half of halves) {
+        seconds.bare += await secondsOf(() =>
+          atOnce(half, (user) =>
+            bareCopy(source.port, bare.port, user, { connections: 1, from: user }),
+          ),
+        )
+        seconds.portreeve += await secondsOf(() => service.copy(half))
+      }
+      for (const { port } of [bare, destination]) await requireAll(port, users, filled)
+      const line = (name: string, time: number, memory: string) =>
+        `| ${name} | ${time.toFixed(1)} | ${Math.round((mailboxes * filled) / time)} | ${(mailboxes / time).toFixed(1)} | ${memory} |`
+      return [
+        `| ${mailboxes} mailboxes of ${filled} messages, ${(MESSAGE_BYTES / 1_000).toFixed(0)} kB each | s | messages/s | mailboxes/s | worker, MB before / at most |`,
+        '| --- | --- | --- | --- | --- |',
+        line(`bare copy, ${AT_ONCE} mailboxes at once`, seconds.bare, ''),
+        line('portreeve', seconds.portreeve, `${before} / ${service.peakMb()}`),
+        '',
+        `${(seconds.bare / seconds.portreeve).toFixed(2)} of the bare rate.`,
+      ].join('\n')
+    } finally {
+      await service.stop()
+    }
+  } finally {
+    await Promise.all([source.stop(), bare.stop(), destination.stop()])
+  }
+}
+
+/** @returns messages of each mailbox */
+async function fillMailboxes(port: number, users: string[], messages: number): Promise<number> {
+  const counts = new Map(
+    Object.entries(FOLDERS).map(([name, share]) => [name, Math.round(messages * share)]),
+  )
+  await atOnce(users, async (user) => {
+    const session = await signIn(accountOn(port, user))
+    await fillFolders(session, counts, { messages, size: MESSAGE_BYTES })
+    await session.wire.logout()
+  })
+  return [...counts.values()].reduce((sum, count) => sum + count, 0)
+}
+
+/** Starts the service, with its worker as a process of its own. */
+async function startBatches(from: number, to: number) {
+  const store = await startStore('enterprise')
+  const settings = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8', MIGRATION_CONCURRENCY: String(AT_ONCE) }
+  const web = await startPortreeve(store, { ...settings, ROLES: 'web' })
+  const worker = await startPortreeve(store, { ...settings, ROLES: 'worker' })
+
+  async function call(method: string, path: string, body?: object): Promise<Batch> {
+    const response = await fetch(`${web.url}/api/v1/imap/batches${path}`, {
+      method,
+      headers: { authorization: `Bearer ${store.apiToken}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    const answer = (await response.json()) as { error?: string; data: Batch & { batch?: Batch } }
+    if (!response.ok) throw new Error(answer.error)
+    return answer.data.batch ?? answer.data
+  }
+  const side = (port: number) => ({ host: '127.0.0.1', port, secure: false })
+  return {
+    peakMb: () => worker.peakMb(),
+    async copy(users: string[]): Promise<void> {
+      const { id } = await call('POST', '', {
+        name: users[0],
+        text: `user,password\n${users.map((user) => `${user},secret\n`).join('')}`,
+        source: side(from),
+        destination: side(to),
+      })
+      await call('POST', `/${id}/start`, {})
+      for (;;) {
+        const { counts } = await call('GET', `/${id}`)
+        if ((counts['needs_attention'] ?? 0) > 0) throw new Error(JSON.stringify(counts))
+        if (counts['in_sync'] === users.length) return
+        await sleep(POLL_INTERVAL_MS)
+      }
+    },
+    async stop() {
+      await Promise.all([web.stop(), worker.stop()])
+      await store.stop()
+    },
+  }
+}
+
+type Batch = { id: string; counts: Record<string, number> }
+
+const POLL_INTERVAL_MS = 200
+
+async function atOnce(users: string[], work: (user: string) => Promise<unknown>): Promise<void> {
+  const waiting = [...users]
+  const runner = async () => {
+    for (let user = waiting.shift(); user; user = waiting.shift()) await work(user)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, runner))
+}
+
+async function secondsOf(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now()
+  await work()
+  return (performance.now() - began) / 1_000
+}
+
+async function requireAll(port: number, users: string[], messages: number): Promise<void> {
+  for (const user of users) {
+    const there = await countOf(port, user)
+    if (there !== messages) throw new Error(`${user} has ${there} of ${messages} messages`)
+  }
+}
+
+if (import.meta.main) {
+  const [mailboxes, messages] = process.argv.slice(2).map(Number)
+  console.log(await run(mailboxes, messages))
+}

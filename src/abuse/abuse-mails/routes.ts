@@ -1,0 +1,149 @@
+import { Fault } from '../../errors.ts'
+import { callerOf } from '../../http/auth.ts'
+import { Done, paginationOf, responses, sliceOf, Success } from '../../http/schema.ts'
+import type { App } from '../../http/server.ts'
+import { notifyChange } from '../../store/changes.ts'
+import { notify } from '../../store/notifications.ts'
+import { TAGS } from '../tags.ts'
+import { composeAbuseMail } from './compose-mail.ts'
+import { MAILING_CHANGED } from './mail-queue.ts'
+import { NO_RELAY } from './messages.ts'
+import { hashEmail } from './opt-out.ts'
+import { optOutUrlOf, type AbuseMailDeps } from './send-mails.ts'
+import {
+  AbuseMailChange,
+  AbuseMailDetail,
+  AbuseMailPage,
+  AbuseMailParam,
+  AbuseMailQuery,
+  AbuseMailSettings,
+  NewOptOut,
+} from './shapes.ts'
+import {
+  findMail,
+  findSettings,
+  insertOptOut,
+  listMails,
+  listReportsOf,
+  saveSettings,
+  type MailSettings,
+} from './store.ts'
+
+const BASE = '/api/v1/abuse/mails'
+
+/** `/api/v1/abuse/mails/…`: emails to the networks that attackers are in. */
+export function abuseMailRoutes(app: App, deps: AbuseMailDeps): void {
+  settingsRoutes(app, deps)
+  listRoutes(app, deps)
+}
+
+function settingsRoutes(app: App, { db, mailRelay }: AbuseMailDeps): void {
+  const present = (settings: MailSettings | undefined) => ({
+    mode: settings?.mode ?? ('off' as const),
+    contact: settings?.contact ?? null,
+    canSend: mailRelay !== null,
+  })
+  app.get(
+    `${BASE}/settings`,
+    {
+      schema: {
+        operationId: 'getAbuseMailSettings',
+        summary: 'Get whether reports are mailed to the networks of the attackers',
+        tags: TAGS,
+        response: responses(Success(AbuseMailSettings)),
+      },
+    },
+    async (request) => ({
+      success: true,
+      data: present(await findSettings(db, callerOf(request).workspaceId)),
+    }),
+  )
+  app.put(
+    `${BASE}/settings`,
+    {
+      config: { role: 'admin' },
+      schema: {
+        operationId: 'updateAbuseMailSettings',
+        summary:
+          'Mail reports to the networks of the attackers, to yourself as a test, or not at all',
+        description: 'Your email address becomes the contact, to which recipients answer.',
+        tags: TAGS,
+        body: AbuseMailChange,
+        response: responses(Success(AbuseMailSettings)),
+      },
+    },
+    async (request) => {
+      const { workspaceId, email: contact } = callerOf(request)
+      const { mode } = request.body
+      if (mode !== 'off' && !mailRelay) throw new Fault('unavailable', NO_RELAY)
+      await saveSettings(db, { workspaceId, mode, contact })
+      await notify(db, MAILING_CHANGED, null)
+      await notifyChange(db, workspaceId, 'attacks')
+      return { success: true, data: present({ mode, contact }) }
+    },
+  )
+}
+
+function listRoutes(app: App, deps: AbuseMailDeps): void {
+  const { db } = deps
+  app.get(
+    BASE,
+    {
+      schema: {
+        operationId: 'listAbuseMails',
+        summary: 'List emails to the networks of attackers, newest first',
+        tags: TAGS,
+        querystring: AbuseMailQuery,
+        response: responses(AbuseMailPage),
+      },
+    },
+    async (request) => {
+      const { page, limit } = request.query
+      const { workspaceId } = callerOf(request)
+      const { rows, total } = await listMails(db, workspaceId, sliceOf({ page, limit }))
+      const pagination = paginationOf({ page, limit }, total)
+      return { success: true, data: { mails: rows, pagination } }
+    },
+  )
+  app.get(
+    `${BASE}/:id`,
+    {
+      schema: {
+        operationId: 'getAbuseMail',
+        summary: 'Get an email to the network of attackers, with all of its text',
+        tags: TAGS,
+        params: AbuseMailParam,
+        response: responses(AbuseMailDetail),
+      },
+    },
+    async (request) => {
+      const mail = await findMail(db, callerOf(request).workspaceId, request.params.id)
+      if (!mail) throw new Fault('not_found', 'The email was not found.')
+      const reports = await listReportsOf(db, mail.id)
+      const { to, subject, text, attachments = [] } = composeAbuseMail(mail, reports, optOutUrlOf(deps, mail.recipient)) // prettier-ignore
+      return { success: true, data: { ...mail, to, subject, text, attachments } }
+    },
+  )
+}
+
+/** For administrators: addresses whose emails came back. */
+export function abuseMailAdministrationRoute(app: App, { db }: Pick<AbuseMailDeps, 'db'>): void {
+  app.post(
+    `${BASE}/opt-outs`,
+    {
+      schema: {
+        operationId: 'createAbuseMailOptOut',
+        summary: 'Never mail reports to an address again',
+        description:
+          'For administrators, when emails to it come back. Recipients opt out with the link in each email.',
+        tags: TAGS,
+        body: NewOptOut,
+        response: responses(Done, 201),
+      },
+    },
+    async ({ body }, reply) => {
+      await insertOptOut(db, hashEmail(body.email), 'administrator')
+      return reply.code(201).send({ success: true })
+    },
+  )
+}

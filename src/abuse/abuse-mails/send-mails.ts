@@ -1,0 +1,141 @@
+import type { Kysely } from 'kysely'
+import { Fault } from '../../errors.ts'
+import type { Logger } from '../../log.ts'
+import { mayHaveBeenAccepted } from '../../net/handover.ts'
+import { sendMail, type Relay } from '../../net/smtp.ts'
+import { notifyChange } from '../../store/changes.ts'
+import type { DB } from '../../store/tables.ts'
+import { DAY_MS } from '../../time.ts'
+import { composeAbuseMail } from './compose-mail.ts'
+import { createContacts, type ContactDeps, type Contacts } from './contacts.ts'
+import { MAILS_A_DAY, REPORT_LIFETIME_MS, RETRY_DELAYS_MS, SEND_TIMEOUT_MS } from './limits.ts'
+import { skipped } from './messages.ts'
+import { createOptOutToken, hashEmail } from './opt-out.ts'
+import { OPT_OUT_PATH } from './opt-out-routes.ts'
+import {
+  assignReport,
+  claimMail,
+  countMails,
+  endMail,
+  hasOptedOut,
+  insertOptOut,
+  listReportsOf,
+  listUnassigned,
+  markMailHandedOver,
+  markWithoutContact,
+  recoverMails,
+  returnMail,
+  type AbuseMail,
+} from './store.ts'
+
+export type AbuseMailDeps = Omit<ContactDeps, 'db'> & {
+  db: Kysely<DB>
+  log: Logger
+  /** Null where this installation sends no email. */
+  mailRelay: Relay | null
+  baseUrl: string
+  /** Signs links; it stays the same when SECRET_KEY changes. */
+  optOutKey: string
+}
+
+const REPORTS_PER_PAGE = 200
+
+const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
+const startOfDay = (at: number) => Math.floor(at / DAY_MS) * DAY_MS
+
+/** Prepares the emails about days that are over, and sends those that are due. */
+export async function mailReports(deps: AbuseMailDeps, signal: AbortSignal): Promise<void> {
+  if (!deps.mailRelay) return
+  await recoverMails(deps.db, new Date(deps.clock()))
+  await prepareMails(deps, createContacts(deps), signal)
+  while (!signal.aborted) {
+    const now = deps.clock()
+    const times = { now: new Date(now), dayStart: new Date(startOfDay(now)) }
+    const mail = await claimMail(deps.db, times)
+    if (!mail) return
+    await deliver(deps, mail, deps.mailRelay, signal)
+    await notifyChange(deps.db, mail.workspaceId, 'attacks')
+  }
+}
+
+/** Finds the networks of reported addresses, and groups the reports by them. */
+async function prepareMails(
+  { db, clock }: AbuseMailDeps,
+  contacts: Contacts,
+  signal: AbortSignal,
+): Promise<void> {
+  const now = clock()
+  const days = { before: dayOf(now), after: dayOf(now - REPORT_LIFETIME_MS) }
+  while (!signal.aborted) {
+    const page = await listUnassigned(db, { ...days, limit: REPORTS_PER_PAGE })
+    if (page.length === 0) return
+    for (const report of page) {
+      const contact = await contacts.find(report.address, signal)
+      if (contact === null || signal.aborted) return
+      const { network, email: recipient } = contact
+      const at = new Date(now)
+      if (recipient === null) await markWithoutContact(db, report)
+      else
+        await db
+          .transaction()
+          .execute((trx) => assignReport(trx, report, { recipient, network, at }))
+    }
+  }
+}
+
+export function optOutUrlOf(
+  { baseUrl, optOutKey }: Pick<AbuseMailDeps, 'baseUrl' | 'optOutKey'>,
+  recipient: string,
+): string {
+  return `${baseUrl}${OPT_OUT_PATH}/${createOptOutToken(optOutKey, recipient)}`
+}
+
+async function deliver(
+  deps: AbuseMailDeps,
+  mail: AbuseMail,
+  relay: Relay,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, clock } = deps
+  const end = (state: 'sent' | 'skipped' | 'failed' | 'uncertain', reason = '') =>
+    endMail(db, mail.id, { state, reason, endedAt: new Date(clock()) })
+  const reports = await listReportsOf(db, mail.id)
+  if (reports.length === 0) return end('skipped', skipped.noReports)
+  if (await hasOptedOut(db, hashEmail(mail.recipient))) return end('skipped', skipped.optedOut)
+  const dayStart = startOfDay(clock())
+  const counts = await countMails(db, { ...mail, dayStart: new Date(dayStart) })
+  if (!mail.isTest && counts.recipient >= MAILS_A_DAY.recipient)
+    return end('skipped', skipped.recipientLimit(MAILS_A_DAY.recipient))
+  if (counts.workspace >= MAILS_A_DAY.workspace)
+    return returnMail(db, mail.id, { reason: '', dueAt: new Date(dayStart + DAY_MS) })
+  const message = composeAbuseMail(mail, reports, optOutUrlOf(deps, mail.recipient))
+  const beforeMessage = () => markMailHandedOver(db, mail.id, new Date(clock()))
+  const timeout = AbortSignal.any([signal, AbortSignal.timeout(SEND_TIMEOUT_MS)])
+  try {
+    await sendMail({ ...relay, beforeMessage }, message, timeout)
+    await end('sent')
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    await recordFailure(deps, mail, error)
+  }
+}
+
+async function recordFailure(
+  { db, clock, log }: AbuseMailDeps,
+  mail: AbuseMail,
+  fault: Fault,
+): Promise<void> {
+  const now = clock()
+  const end = (state: 'failed' | 'uncertain') =>
+    endMail(db, mail.id, { state, reason: fault.message, endedAt: new Date(now) })
+  log.info({ reason: fault.message }, 'an abuse email was not sent')
+  if (mayHaveBeenAccepted(fault)) return end('uncertain')
+  if (fault.code === 'upstream_rejected') {
+    // A mailbox that does not exist or does not want it gets nothing again (RFC 5321, 4.2.1).
+    if (!mail.isTest) await insertOptOut(db, hashEmail(mail.recipient), 'bounce')
+    return end('failed')
+  }
+  const delay = RETRY_DELAYS_MS[mail.attempts - 1]
+  if (delay === undefined) return end('failed')
+  await returnMail(db, mail.id, { reason: fault.message, dueAt: new Date(now + delay) })
+}

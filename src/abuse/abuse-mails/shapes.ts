@@ -1,0 +1,68 @@
+import { Type } from 'typebox'
+import {
+  MAX_LENGTH,
+  nameComponents,
+  Nullable,
+  PageQuery,
+  Pagination,
+  Success,
+  Timestamp,
+  Uuid,
+} from '../../http/schema.ts'
+
+export const MAIL_MODES = ['off', 'test', 'on'] as const
+const Mode = Type.Enum([...MAIL_MODES], {
+  description: '`test`: every email goes to the contact instead.',
+})
+
+export const AbuseMailSettings = Type.Object(
+  {
+    mode: Mode,
+    contact: Nullable(Type.String(), {
+      description:
+        'The member who turned it on; recipients answer there. Null while it was never on.',
+    }),
+    canSend: Type.Boolean({ description: 'Whether this installation sends email (SMTP_URL).' }),
+  },
+  { examples: [{ mode: 'test', contact: 'ops@example.com', canSend: true }] },
+)
+
+export const AbuseMailChange = Type.Object({ mode: Mode }, { examples: [{ mode: 'test' }] })
+
+const mail = {
+  id: Uuid,
+  day: Type.String({ format: 'date', description: 'The day (UTC) of the attacks.' }),
+  recipient: Type.String(),
+  network: Type.String({ description: 'The range and name of the network.' }),
+  isTest: Type.Boolean({ description: 'It went to the contact instead.' }),
+  state: Type.Enum(['waiting', 'sending', 'sent', 'skipped', 'failed', 'uncertain']),
+  reason: Type.String({ description: 'Why it was skipped or failed, or why it waits.' }),
+  endedAt: Nullable(Timestamp),
+}
+
+export const AbuseMailPage = Success(
+  Type.Object({
+    mails: Type.Array(Type.Object({ ...mail, addresses: Type.Integer() })),
+    pagination: Pagination,
+  }),
+)
+
+export const AbuseMailDetail = Success(
+  Type.Object({
+    ...mail,
+    to: Type.String({ description: 'Where it goes: in test mode, to the contact.' }),
+    subject: Type.String(),
+    text: Type.String(),
+    attachments: Type.Array(Type.Object({ filename: Type.String(), content: Type.String() })),
+  }),
+)
+
+export const AbuseMailQuery = PageQuery
+export const AbuseMailParam = Type.Object({ id: Uuid })
+
+export const NewOptOut = Type.Object(
+  { email: Type.String({ maxLength: MAX_LENGTH.email, pattern: '^[^@\\s]+@[^@\\s]+$' }) },
+  { examples: [{ email: 'abuse@example.net' }] },
+)
+
+nameComponents({ AbuseMailSettings, AbuseMailChange, NewAbuseMailOptOut: NewOptOut })

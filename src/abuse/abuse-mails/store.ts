@@ -1,0 +1,311 @@
+import { sql, type Transaction } from 'kysely'
+import type { AbuseContact } from '../../protocols/abuse-contact.ts'
+import type { Db } from '../../store/database.ts'
+import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
+import type { DB } from '../../store/tables.ts'
+
+export type MailMode = 'off' | 'test' | 'on'
+export type MailSettings = { mode: MailMode; contact: string }
+
+export async function findSettings(db: Db, workspaceId: string): Promise<MailSettings | undefined> {
+  const row = await db
+    .selectFrom('abuseMailSettings')
+    .select(['mode', 'contact'])
+    .where('workspaceId', '=', workspaceId)
+    .executeTakeFirst()
+  return row as MailSettings | undefined
+}
+
+export async function saveSettings(
+  db: Db,
+  row: { workspaceId: string } & MailSettings,
+): Promise<void> {
+  const { mode, contact } = row
+  await db
+    .insertInto('abuseMailSettings')
+    .values(row)
+    .onConflict((conflict) => conflict.column('workspaceId').doUpdateSet({ mode, contact }))
+    .execute()
+}
+
+export async function listMailingWorkspaces(db: Db): Promise<string[]> {
+  const rows = await db
+    .selectFrom('abuseMailSettings')
+    .select('workspaceId')
+    .where('mode', '<>', 'off')
+    .execute()
+  return rows.map(({ workspaceId }) => workspaceId)
+}
+
+// --- reports ---
+
+export type MailedReport = {
+  address: string
+  services: string[]
+  port: number | null
+  count: number
+  firstAt: Date
+  lastAt: Date
+}
+
+export async function addReports(
+  db: Db,
+  workspaceId: string,
+  {
+    reports,
+    at,
+    maxAddresses,
+  }: {
+    reports: { address: string; service: string; port: number | null; count: number }[]
+    at: Date
+    maxAddresses: number
+  },
+): Promise<void> {
+  await sql`
+    with given as (
+      select address, array_agg(distinct service) as services, min(port) as port, least(sum(count), 1000000)::int as count
+      from json_to_recordset(${JSON.stringify(reports)}::json)
+        as report (address inet, service text, port integer, count integer)
+      group by address
+    )
+    insert into abuse_mail_report as known (workspace_id, day, address, services, port, count, first_at, last_at)
+    select ${workspaceId}::uuid, (${at}::timestamptz at time zone 'UTC')::date, given.*, ${at}::timestamptz, ${at}::timestamptz
+    from given
+    where (select count(*) from abuse_mail_report r
+      where r.workspace_id = ${workspaceId}::uuid and r.day = (${at}::timestamptz at time zone 'UTC')::date) < ${maxAddresses}
+    order by given.address
+    on conflict (workspace_id, day, address) do update set
+      services = (select array_agg(distinct s) from unnest(known.services || excluded.services) s),
+      port = coalesce(known.port, excluded.port),
+      count = least(known.count + excluded.count, 1000000),
+      last_at = excluded.last_at`.execute(db)
+}
+
+export type UnassignedReport = {
+  workspaceId: string
+  day: string
+  address: string
+  mode: MailMode
+}
+
+/** Lists reports of days that are over and have no email yet, of workspaces in turn. */
+export async function listUnassigned(
+  db: Db,
+  { before, after, limit }: { before: string; after: string; limit: number },
+): Promise<UnassignedReport[]> {
+  const { rows } = await sql<UnassignedReport>`
+    select r.workspace_id, r.day::text as day, host(r.address) as address, s.mode
+    from abuse_mail_report r join abuse_mail_settings s on s.workspace_id = r.workspace_id and s.mode <> 'off'
+    where r.mail_id is null and not r.has_no_contact and r.day < ${before}::date and r.day >= ${after}::date
+      and not ${isInDeletedWorkspace('r.workspace_id')}
+    order by row_number() over (partition by r.workspace_id order by r.day, r.count desc, r.address), r.workspace_id
+    limit ${limit}`.execute(db)
+  return rows
+}
+
+/** Assigns a report to the email about its network, which is created where there is none. */
+export async function assignReport(
+  db: Transaction<DB>,
+  { workspaceId, day, address, mode }: UnassignedReport,
+  { recipient, network, at }: { recipient: string; network: string; at: Date },
+): Promise<void> {
+  await sql`
+    with mail as (
+      insert into abuse_mail (workspace_id, day, recipient, network, is_test, due_at)
+      values (${workspaceId}, ${day}::date, ${recipient}, ${network}, ${mode === 'test'}, ${at}::timestamptz)
+      on conflict (workspace_id, day, recipient, network, is_test) do update set network = excluded.network
+      returning id
+    )
+    update abuse_mail_report set mail_id = mail.id from mail
+    where workspace_id = ${workspaceId} and day = ${day}::date and address = ${address}::inet`.execute(
+    db,
+  )
+}
+
+export async function markWithoutContact(
+  db: Db,
+  { workspaceId, day, address }: UnassignedReport,
+): Promise<void> {
+  await sql`
+    update abuse_mail_report set has_no_contact = true
+    where workspace_id = ${workspaceId} and day = ${day}::date and address = ${address}::inet`.execute(
+    db,
+  )
+}
+
+export async function listReportsOf(db: Db, mailId: string): Promise<MailedReport[]> {
+  const { rows } = await sql<MailedReport>`
+    select host(address) as address, services, port, count, first_at, last_at
+    from abuse_mail_report where mail_id = ${mailId} order by count desc, address`.execute(db)
+  return rows
+}
+
+// --- contacts ---
+
+export async function findContact(
+  db: Db,
+  prefix: string,
+  after: Date,
+): Promise<AbuseContact | undefined> {
+  return db
+    .selectFrom('abuseContact')
+    .select(['network', 'email'])
+    .where('prefix', '=', prefix)
+    .where('lookedUpAt', '>', after)
+    .executeTakeFirst()
+}
+
+export async function saveContact(
+  db: Db,
+  contact: AbuseContact & { prefix: string },
+  lookedUpAt: Date,
+): Promise<void> {
+  const { network, email } = contact
+  await db
+    .insertInto('abuseContact')
+    .values({ ...contact, lookedUpAt })
+    .onConflict((conflict) => conflict.column('prefix').doUpdateSet({ network, email, lookedUpAt }))
+    .execute()
+}
+
+// --- emails ---
+
+export type AbuseMail = {
+  id: string
+  workspaceId: string
+  day: string
+  recipient: string
+  network: string
+  isTest: boolean
+  state: 'waiting' | 'sending' | 'sent' | 'skipped' | 'failed' | 'uncertain'
+  reason: string
+  attempts: number
+  endedAt: Date | null
+  contact: string
+}
+
+const MAIL = sql`m.id, m.workspace_id, m.day::text as day, m.recipient, m.network, m.is_test, m.state, m.reason,
+  m.attempts, m.ended_at, s.contact`
+
+/** Returns what a run left that died; see `relays/store.ts`. */
+export async function recoverMails(db: Db, now: Date): Promise<void> {
+  await sql`
+    update abuse_mail set
+      state = case when handed_over_at is null then 'waiting' else 'uncertain' end,
+      ended_at = case when handed_over_at is null then null else ${now}::timestamptz end,
+      reason = case when handed_over_at is null then reason else 'The service stopped while it was sent.' end
+    where state = 'sending'`.execute(db)
+}
+
+/** Claims the next email, of workspaces in turn: the one that got least today. */
+export async function claimMail(
+  db: Db,
+  { now, dayStart }: { now: Date; dayStart: Date },
+): Promise<AbuseMail | undefined> {
+  const { rows } = await sql<AbuseMail>`
+    update abuse_mail m set state = 'sending', attempts = m.attempts + 1, handed_over_at = null
+    from abuse_mail_settings s
+    where s.workspace_id = m.workspace_id and m.id = (
+      select w.id from abuse_mail w join abuse_mail_settings t on t.workspace_id = w.workspace_id and t.mode <> 'off'
+      where w.state = 'waiting' and w.due_at <= ${now} and not ${isInDeletedWorkspace('w.workspace_id')}
+      order by (select count(*) from abuse_mail d where d.workspace_id = w.workspace_id and d.ended_at >= ${dayStart}), w.due_at
+      limit 1 for update of w skip locked)
+    returning ${MAIL}`.execute(db)
+  return rows[0]
+}
+
+export async function countMails(
+  db: Db,
+  { workspaceId, recipient, dayStart }: { workspaceId: string; recipient: string; dayStart: Date },
+): Promise<{ workspace: number; recipient: number }> {
+  const { rows } = await sql<{ workspace: number; recipient: number }>`
+    select
+      (select count(*)::int from abuse_mail
+        where workspace_id = ${workspaceId} and ended_at >= ${dayStart} and state in ('sent', 'uncertain')) as workspace,
+      (select count(*)::int from abuse_mail
+        where recipient = ${recipient} and not is_test and ended_at >= ${dayStart} and state in ('sent', 'uncertain')) as recipient`.execute(
+    db,
+  )
+  return rows[0] ?? { workspace: 0, recipient: 0 }
+}
+
+export async function markMailHandedOver(db: Db, id: string, at: Date): Promise<void> {
+  await db.updateTable('abuseMail').set({ handedOverAt: at }).where('id', '=', id).execute()
+}
+
+export async function endMail(
+  db: Db,
+  id: string,
+  ended: { state: 'sent' | 'skipped' | 'failed' | 'uncertain'; reason: string; endedAt: Date },
+): Promise<void> {
+  await db.updateTable('abuseMail').set(ended).where('id', '=', id).execute()
+}
+
+export async function returnMail(
+  db: Db,
+  id: string,
+  { reason, dueAt }: { reason: string; dueAt: Date },
+): Promise<void> {
+  const waiting = { state: 'waiting', reason, dueAt, handedOverAt: null }
+  await db.updateTable('abuseMail').set(waiting).where('id', '=', id).execute()
+}
+
+/** Lists emails, newest first, with the number of their addresses. */
+export async function listMails(
+  db: Db,
+  workspaceId: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ rows: (AbuseMail & { addresses: number })[]; total: number }> {
+  const { rows } = await sql<AbuseMail & { addresses: number; total: number }>`
+    select ${MAIL}, (select count(*)::int from abuse_mail_report r where r.mail_id = m.id) as addresses,
+      count(*) over ()::int as total
+    from abuse_mail m join abuse_mail_settings s on s.workspace_id = m.workspace_id
+    where m.workspace_id = ${workspaceId}
+    order by m.id desc limit ${limit} offset ${offset}`.execute(db)
+  return { rows: rows.map(({ total: _total, ...row }) => row), total: rows[0]?.total ?? 0 }
+}
+
+export async function findMail(
+  db: Db,
+  workspaceId: string,
+  id: string,
+): Promise<AbuseMail | undefined> {
+  const { rows } = await sql<AbuseMail>`
+    select ${MAIL} from abuse_mail m join abuse_mail_settings s on s.workspace_id = m.workspace_id
+    where m.workspace_id = ${workspaceId} and m.id = ${id}`.execute(db)
+  return rows[0]
+}
+
+// --- opting out ---
+
+export async function hasOptedOut(db: Db, hash: Buffer): Promise<boolean> {
+  const row = await db
+    .selectFrom('abuseMailOptOut')
+    .select('hash')
+    .where('hash', '=', hash)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function insertOptOut(
+  db: Db,
+  hash: Buffer,
+  reason: 'link' | 'bounce' | 'administrator',
+): Promise<void> {
+  await db
+    .insertInto('abuseMailOptOut')
+    .values({ hash, reason })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+// --- retention ---
+
+export async function deleteOldMails(
+  db: Db,
+  { before, contactsBefore }: { before: Date; contactsBefore: Date },
+): Promise<void> {
+  await db.deleteFrom('abuseMail').where('createdAt', '<', before).execute()
+  await sql`delete from abuse_mail_report where day < ${before}::date`.execute(db)
+  await db.deleteFrom('abuseContact').where('lookedUpAt', '<', contactsBefore).execute()
+}

@@ -1,0 +1,29 @@
+import { decrypt, encrypt } from '../../store/encryption.ts'
+import { credentialContext } from '../tokens.ts'
+import type { ServiceAccount } from './service-account.ts'
+
+/** An application that Microsoft Entra lets open the mailboxes of one tenant. */
+export type MailApp = { tenant: string; clientId: string; clientSecret: string }
+
+/** What an administrator’s credential consists of. */
+export type AdministratorSecret =
+  { kind: 'service_account'; account: ServiceAccount } | { kind: 'app'; app: MailApp }
+
+export type AdministratorKind = AdministratorSecret['kind']
+
+export function encryptAdministrator(
+  secret: AdministratorSecret,
+  secretKey: string,
+  id: string,
+): string {
+  return encrypt(JSON.stringify(secret), secretKey, credentialContext(id))
+}
+
+/** @throws Fault `internal` when it was encrypted with another key */
+export function decryptAdministrator(
+  sealed: string,
+  secretKey: string,
+  id: string,
+): AdministratorSecret {
+  return JSON.parse(decrypt(sealed, secretKey, credentialContext(id))) as AdministratorSecret
+}

@@ -1,0 +1,144 @@
+import type { Kysely, Transaction } from 'kysely'
+import { Fault } from '../../errors.ts'
+import type { Enqueue, Job } from '../../jobs/job.ts'
+import { signIn } from '../../net/imap/connection/session.ts'
+import type { DB } from '../../store/tables.ts'
+import { SECOND_MS } from '../../time.ts'
+import { resolveAccount, type AccountSecret, type NetDeps } from '../accounts.ts'
+import { lockMailbox, saveCorrection, stateOf } from '../batches/mailboxes/store.ts'
+import { decryptPasswords, encryptPasswords } from '../batches/passwords.ts'
+import { queueMailboxes } from '../batches/progress/store.ts'
+import { lockBatch, notifyBatch } from '../batches/store.ts'
+import { releaseCredentials } from '../consent/store.ts'
+import { credentialsOf, resumeMigration, saveSides, type AccountAddress } from '../store.ts'
+import { decryptSecrets, encryptSecrets, type MigrationData, type Secrets } from '../submit.ts'
+import { claimLink, lockWaitingMigration, type OpenedLink } from './store.ts'
+
+export type AcceptDeps = NetDeps & {
+  db: Kysely<DB>
+  secretKey: string
+  job: Job<MigrationData>
+  scheduler: Job
+}
+
+/** What the owner has given: a password, or a permission at the provider. */
+export type Given = { password: string } | { credentialId: string }
+
+const SIGN_IN_LIMIT_MS = 20 * SECOND_MS
+
+/**
+ * Signs in to the mailbox of a link with what the owner has given.
+ * @throws Fault when the mail server rejects it or does not answer
+ */
+export async function verifySecret(
+  deps: NetDeps,
+  { side, ...sides }: OpenedLink,
+  secret: AccountSecret,
+): Promise<void> {
+  const { administrator: _, ...address } = sides[side]
+  const signal = AbortSignal.timeout(SIGN_IN_LIMIT_MS)
+  const account = await resolveAccount({ ...address, ...secret }, deps, signal)
+  const session = await signIn(account, signal)
+  await session.wire.logout()
+}
+
+/**
+ * Stores what the owner has given, and starts or continues the migration once no side waits.
+ * @throws Fault `conflict` when the link was used or revoked meanwhile, or the mailbox is being copied
+ */
+export async function acceptSecret(
+  trx: Transaction<DB>,
+  deps: AcceptDeps,
+  link: OpenedLink,
+  given: Given,
+  enqueue: Enqueue,
+): Promise<void> {
+  // First the batch, then its mailboxes, as everywhere.
+  if (link.batchId !== null) await lockBatch(trx, link.workspaceId, link.batchId)
+  if (!(await claimLink(trx, link.id)))
+    throw new Fault('conflict', 'This link was used or revoked, or has expired.')
+  if (link.batchId !== null && link.mailboxId !== null)
+    await acceptForMailbox(trx, deps, link, link.batchId, link.mailboxId, given, enqueue)
+  else if (link.migrationId !== null)
+    await acceptForMigration(trx, deps, link, link.migrationId, given, enqueue)
+}
+
+async function acceptForMigration(
+  trx: Transaction<DB>,
+  { secretKey, job }: AcceptDeps,
+  { workspaceId, side }: OpenedLink,
+  id: string,
+  given: Given,
+  enqueue: Enqueue,
+): Promise<void> {
+  const row = await lockWaitingMigration(trx, workspaceId, id)
+  if (!row) throw new Fault('conflict', 'The migration no longer waits for you.')
+  const before: Secrets =
+    row.sealed === null
+      ? { source: {}, destination: {} }
+      : decryptSecrets(row.sealed, secretKey, id)
+  const sides = {
+    source: row.source,
+    destination: row.destination,
+    [side]: signedIn(row[side], given),
+  }
+  const secrets = { ...before, [side]: 'password' in given ? given : {} }
+  await saveSides(trx, { id, ...sides }, encryptSecrets(secrets, secretKey, id))
+  await releaseCredentials(trx, workspaceId, replacedCredentials(row[side]), 0)
+  if (sides.source.waitsForOwner || sides.destination.waitsForOwner) return
+  await resumeMigration(trx, workspaceId, id)
+  await enqueue(trx, job, { migrationId: id, workspaceId })
+}
+
+async function acceptForMailbox(
+  trx: Transaction<DB>,
+  { secretKey, scheduler }: AcceptDeps,
+  { workspaceId, side }: OpenedLink,
+  batchId: string,
+  id: string,
+  given: Given,
+  enqueue: Enqueue,
+): Promise<void> {
+  const row = await lockMailbox(trx, batchId, id)
+  if (!row || row.state === 'done' || row.activeId !== null)
+    throw new Fault('conflict', 'The mailbox is being copied, or the migration has ended.')
+  const before =
+    row.sealed === null
+      ? { source: '', destination: '' }
+      : decryptPasswords(row.sealed, secretKey, id)
+  const sides = {
+    source: row.source,
+    destination: row.destination,
+    [side]: signedIn(row[side] as AccountAddress, given),
+  }
+  const passwords = { ...before, [side]: 'password' in given ? given.password : '' }
+  const state = row.state === 'invalid' ? row.state : stateOf(sides)
+  const { warning } = row
+  const message = state === 'invalid' ? row.message : null
+  const corrected = { ...sides, state, warning, message }
+  await saveCorrection(trx, id, corrected, encryptPasswords(passwords, secretKey, id))
+  await releaseCredentials(trx, workspaceId, replacedCredentials(row[side]), 0)
+  if (state === 'ready') await queueMailboxes(trx, batchId, ['ready'], 'sync', { ids: [id] })
+  await enqueue(trx, scheduler, {})
+  await notifyBatch(trx, workspaceId, batchId)
+}
+
+/** The account with the sign-in of its owner, in place of any other. */
+function signedIn(
+  {
+    waitsForOwner: _waits,
+    administrator: _administrator,
+    credentialId: _before,
+    ...address
+  }: AccountAddress,
+  given: Given,
+): AccountAddress {
+  return {
+    ...address,
+    byOwner: true,
+    ...('credentialId' in given && { credentialId: given.credentialId }),
+  }
+}
+
+const replacedCredentials = (address: Partial<AccountAddress>) =>
+  credentialsOf({ source: address, destination: {} })

@@ -1,0 +1,93 @@
+import { markup, type Html } from '../../http/markup.ts'
+import { plainPage } from '../../http/plain-page.ts'
+import type { AccountAddress } from '../store.ts'
+import type { OpenedLink } from './store.ts'
+
+type Provider = { id: string; name: string }
+
+const TEXTS = {
+  title: (user: string) => `Sign in to ${user}`,
+  source: (asker: string, workspace: string, from: string, to: string) =>
+    `${asker} (${workspace}) asks to copy all mail from ${from} to ${to}. The mail of the old mailbox is not changed.`,
+  destination: (asker: string, workspace: string, from: string, to: string) =>
+    `${asker} (${workspace}) asks to copy mail from ${from} into your mailbox, ${to}.`,
+  somebody: 'An administrator',
+  private:
+    'Nobody sees what you enter: it is stored encrypted, and deleted when the migration ends.',
+  atProvider: (name: string) => `Sign in with ${name}`,
+  atProviderText: 'On the page of the provider, without giving away your password.',
+  password: 'Use the password',
+  passwordText: 'It is checked at the mail server at once.',
+  passwordOf: (user: string) => `Password of ${user}`,
+  submit: 'Sign in',
+  doubt: 'If you don’t expect this, close the page and ask the person who sent the link.',
+  on: ({ user, host }: AccountAddress) => `${user} on ${host}`,
+  leaving: (name: string) => `Continue at ${name}`,
+  leavingText: 'The page opens by itself. You come back here afterwards.',
+  done: 'Thank you, you are signed in',
+  doneText: 'Your mailbox is copied as soon as possible. You can close this window.',
+} as const
+
+/**
+ * The page of an open link: who asks for what, and the ways to sign in.
+ * @param provider at which the mailbox can be opened; null for none
+ * @param problem of the last attempt
+ */
+export function questionPage(
+  link: OpenedLink,
+  provider: Provider | null,
+  problem: string | null,
+): string {
+  const { side, source, destination, workspaceName, askedBy } = link
+  const { user } = link[side]
+  const asker = askedBy ?? TEXTS.somebody
+  const text = TEXTS[side](asker, workspaceName, TEXTS.on(source), TEXTS.on(destination))
+  const failed = problem === null ? null : markup`<p class="problem" role="alert">${problem}</p>`
+  return plainPage(
+    TEXTS.title(user),
+    text,
+    markup`${failed}<p>${TEXTS.private}</p>${provider && providerSection(provider)}${passwordSection(user, provider === null)}<section><p>${TEXTS.doubt}</p></section>`,
+  )
+}
+
+function providerSection({ name }: Provider): Html {
+  return markup`<section><h2>${TEXTS.atProvider(name)}</h2><p>${TEXTS.atProviderText}</p><form method="post"><input type="hidden" name="way" value="provider"><button type="submit">${TEXTS.atProvider(name)}</button></form></section>`
+}
+
+function passwordSection(user: string, isOnly: boolean): Html {
+  return markup`<section class="${isOnly ? 'first' : 'second'}"><h2>${TEXTS.password}</h2><p>${TEXTS.passwordText}</p><form method="post"><input type="hidden" name="way" value="password"><label>${TEXTS.passwordOf(user)}<input type="password" name="password" required maxlength="1000" autocomplete="current-password"></label><button type="submit">${TEXTS.submit}</button></form></section>`
+}
+
+/** Leads to the page of the provider. A form must not be redirected there (`form-action`). */
+export function leavingPage({ name }: Provider, url: string): string {
+  return plainPage(
+    TEXTS.leaving(name),
+    TEXTS.leavingText,
+    markup`<meta http-equiv="refresh" content="0; url=${url}"><p><a href="${url}">${TEXTS.leaving(name)}</a></p>`,
+  )
+}
+
+export function donePage(): string {
+  return plainPage(TEXTS.done, TEXTS.doneText, markup``)
+}
+
+const REFUSALS = {
+  used: ['This link was used', 'The owner of the mailbox has signed in. The link works once.'],
+  expired: ['This link has expired', 'Ask the person who sent it for another one.'],
+  blocked: [
+    'This link is blocked',
+    'Too many passwords were rejected. Ask the person who sent the link for another one.',
+  ],
+  unknown: [
+    'This link is not valid',
+    'It was revoked or replaced, or is incomplete. Ask the person who sent it.',
+  ],
+} as const
+
+export type Refusal = keyof typeof REFUSALS
+
+/** Why a link does nothing. */
+export function refusalPage(reason: Refusal): string {
+  const [title, text] = REFUSALS[reason]
+  return plainPage(title, text, markup``)
+}

@@ -1,0 +1,136 @@
+import { Type } from 'typebox'
+import { Fault } from '../../errors.ts'
+import { callerOf } from '../../http/auth.ts'
+import { Done, responses, Success, Uuid } from '../../http/schema.ts'
+import type { App } from '../../http/server.ts'
+import { notifyChange } from '../../store/changes.ts'
+import { requireBatch } from '../batches/find-batch.ts'
+import { createBatchLinks, createMigrationLink, type CreateDeps } from './create-links.ts'
+import { OWNER_LINK_LIMITS } from './limits.ts'
+import { BatchLinkRequest, CreatedOwnerLink, LinkRequest, OwnerLink } from './shapes.ts'
+import { deleteOpenLink, listLinks, type OwnerLinkRow } from './store.ts'
+
+const tags = ['Migration']
+const params = Type.Object({ id: Uuid })
+
+/** Registers the links with which owners of mailboxes sign in, for the members of a workspace. */
+export function ownerLinkRoutes(app: App, deps: CreateDeps): void {
+  const { db } = deps
+  app.post(
+    '/api/v1/imap/migrate/:id/owner-links',
+    {
+      schema: {
+        summary: 'Create a link with which the owner of a mailbox signs in',
+        description:
+          'For a migration that waits. The owner needs no account. The migration continues when no side waits any more. A new link replaces the one before.',
+        operationId: 'createOwnerLink',
+        tags,
+        params,
+        body: LinkRequest,
+        response: responses(Success(CreatedOwnerLink), 201),
+      },
+    },
+    async (request, reply) => {
+      const { workspaceId, accountId } = callerOf(request)
+      const asker = { workspaceId, accountId }
+      const data = await createMigrationLink(deps, asker, request.params.id, request.body)
+      return reply.code(201).header('cache-control', 'no-store').send({ success: true, data })
+    },
+  )
+  app.get(
+    '/api/v1/imap/migrate/:id/owner-links',
+    {
+      schema: {
+        summary: 'List the owners’ links of a migration',
+        operationId: 'listOwnerLinks',
+        tags,
+        params,
+        response: responses(Success(Type.Array(OwnerLink))),
+      },
+    },
+    async (request) => {
+      const { workspaceId } = callerOf(request)
+      const rows = await listLinks(db, workspaceId, { migrationId: request.params.id })
+      return { success: true, data: rows.map(shown) }
+    },
+  )
+  app.delete(
+    '/api/v1/imap/owner-links/:id',
+    {
+      schema: {
+        summary: 'Revoke the link of an owner',
+        description: 'Only one that was not used. The migration goes on waiting.',
+        operationId: 'revokeOwnerLink',
+        tags,
+        params,
+        response: responses(Done),
+      },
+    },
+    async (request) => {
+      const { workspaceId } = callerOf(request)
+      const revoked = await deleteOpenLink(db, workspaceId, request.params.id)
+      if (!revoked) throw new Fault('not_found', 'No open link was found.')
+      await notifyChange(db, workspaceId, 'migrations', request.params.id)
+      return { success: true }
+    },
+  )
+  batchLinkRoutes(app, deps)
+}
+
+function batchLinkRoutes(app: App, deps: CreateDeps): void {
+  const { db } = deps
+  app.post(
+    '/api/v1/imap/batches/:id/owner-links',
+    {
+      config: { limit: 'imports' },
+      schema: {
+        summary: 'Create links with which the owners of mailboxes of a batch sign in',
+        description:
+          'A mailbox is queued when its owner has signed in. New links replace those before.',
+        operationId: 'createBatchOwnerLinks',
+        tags: ['Migration batches'],
+        params,
+        body: BatchLinkRequest,
+        response: responses(Success(Type.Array(CreatedOwnerLink)), 201),
+      },
+    },
+    async (request, reply) => {
+      const { workspaceId, accountId } = callerOf(request)
+      const asker = { workspaceId, accountId }
+      const data = await createBatchLinks(deps, asker, request.params.id, request.body)
+      return reply.code(201).header('cache-control', 'no-store').send({ success: true, data })
+    },
+  )
+  app.get(
+    '/api/v1/imap/batches/:id/owner-links',
+    {
+      schema: {
+        summary: 'List the owners’ links of a batch',
+        operationId: 'listBatchOwnerLinks',
+        tags: ['Migration batches'],
+        params,
+        response: responses(Success(Type.Array(OwnerLink))),
+      },
+    },
+    async (request) => {
+      const { workspaceId } = callerOf(request)
+      const { id: batchId } = await requireBatch(db, { workspaceId, id: request.params.id })
+      const rows = await listLinks(db, workspaceId, { batchId })
+      return { success: true, data: rows.map(shown) }
+    },
+  )
+}
+
+function shown({ usedAt, isExpired, attempts, ...row }: OwnerLinkRow) {
+  return { ...row, state: stateOf({ usedAt, isExpired, attempts }), signedInAt: usedAt }
+}
+
+function stateOf({
+  usedAt,
+  isExpired,
+  attempts,
+}: Pick<OwnerLinkRow, 'usedAt' | 'isExpired' | 'attempts'>) {
+  if (usedAt !== null) return 'signed_in'
+  if (isExpired) return 'expired'
+  return attempts >= OWNER_LINK_LIMITS.attempts ? 'blocked' : 'waiting'
+}

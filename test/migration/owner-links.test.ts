@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { openDatabase, type Database } from '../../src/store/database.ts'
+import { BASE_URL, CALLBACK } from '../mail-credentials/browser.ts'
+import { startDovecot } from '../servers/dovecot.ts'
+import { startMailProvider, type MailProviderServer } from '../servers/mail-provider.ts'
+import type { MailServer } from '../servers/mail-server.ts'
+import { createBrowser } from '../servers/openid-provider.ts'
+import { startTestService, type Person, type TestService } from '../service.ts'
+import { accountOn, contents, fill, read } from './mailbox.ts'
+
+/** Dovecot lets the sign-ins after a rejected password wait. */
+const WITHOUT_PENALTY =
+  'service anvil {\n  unix_listener anvil-auth-penalty {\n    mode = 0\n  }\n}'
+
+let provider: MailProviderServer
+let from: MailServer
+let to: MailServer
+let portreeve: TestService
+let database: Database
+let alice: Person
+let bob: Person
+
+beforeAll(async () => {
+  provider = await startMailProvider(CALLBACK)
+  ;[from, to] = await Promise.all([
+    startDovecot({ introspectAt: provider.introspectionUrl, extra: WITHOUT_PENALTY }),
+    startDovecot(),
+  ])
+  portreeve = await startTestService({ BASE_URL, REQUEST_LIMITS: 'off', ...provider.settings })
+  database = openDatabase(portreeve.databaseUrl)
+  for (const user of ['alice', 'bob', 'carol', 'dora']) {
+    await from.addUser(user, 'the password of the owner')
+    await to.addUser(user, 'secret')
+    await fill(accountOn(from.port, user, { password: 'the password of the owner' }), {
+      INBOX: [{}, {}],
+      Sent: [{}],
+    })
+  }
+  alice = await portreeve.addPerson('Alice', { plan: 'enterprise' })
+  bob = await portreeve.addPerson('Bob')
+})
+afterAll(async () => {
+  await database.close()
+  await portreeve.stop()
+  await Promise.all([from.stop(), to.stop(), provider.stop()])
+})
+
+async function ask(path: string, body?: object, method = body ? 'POST' : 'GET', who = alice) {
+  const response = await portreeve.request(`/api/v1/imap/${path}`, {
+    method,
+    token: who.token,
+    headers: body ? { 'content-type': 'application/json' } : {},
+    body: body ? JSON.stringify(body) : null,
+  })
+  const text = await response.text()
+  const json = JSON.parse(text) as { data?: never }
+  return { status: response.status, text, data: (json.data ?? json) as never }
+}
+
+/** Opens the page of a link, or sends its form, without an account. */
+async function visit(url: string, form?: Record<string, string>) {
+  const response = await portreeve.request(new URL(url).pathname, {
+    ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+  })
+  return { status: response.status, text: await response.text(), headers: response.headers }
+}
+
+const withPassword = (password: string) => ({ way: 'password', password })
+const server = ({ port }: MailServer) => ({ host: '127.0.0.1', port, secure: false })
+
+async function linkOf(path: string, body: object = { side: 'source' }): Promise<string> {
+  const { status, text, data } = await ask(`${path}/owner-links`, body)
+  expect(status, text).toBe(201)
+  return (data as { url: string }).url
+}
+
+const waitFor = (path: string, wanted: object) =>
+  vi.waitFor(async () => expect((await ask(path)).data).toMatchObject(wanted), {
+    timeout: 20_000,
+    interval: 100,
+  })
+
+async function expectCopied(user: string): Promise<void> {
+  const here = await read(accountOn(from.port, user, { password: 'the password of the owner' }))
+  const there = await read(accountOn(to.port, user))
+  for (const folder of ['INBOX', 'Sent'])
+    expect(contents(there[folder])).toEqual(contents(here[folder]))
+}
+
+async function startWaiting(user: string): Promise<string> {
+  const { status, text, data } = await ask('migrate', {
+    source: { ...server(from), user, owner: true },
+    destination: { ...server(to), user, password: 'secret' },
+    folders: [],
+  })
+  expect([status, text]).toEqual([201, expect.stringContaining('"paused"')])
+  return `migrate/${(data as { migrationId: string }).migrationId}`
+}
+
+describe('the link of an owner', () => {
+  it('shows who asks for what, takes the password that the mail server accepts, once, and starts the migration', async () => {
+    const migration = await startWaiting('alice')
+    await waitFor(migration, { status: 'paused', srcSignIn: { waitsForOwner: true } })
+    const replaced = await linkOf(migration)
+    const url = await linkOf(migration)
+    expect((await visit(replaced)).status).toBe(404)
+    const page = await visit(url)
+    expect(page.status).toBe(200)
+    expect(page.text).toContain('Sign in to alice')
+    expect(page.text).toContain(
+      `${alice.email} (Alice) asks to copy all mail from alice on 127.0.0.1 to alice on 127.0.0.1.`,
+    )
+    expect(page.headers.get('referrer-policy')).toBe('no-referrer')
+    const wrong = await visit(url, withPassword('wrong'))
+    expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('role="alert"')])
+    expect(await visit(url, withPassword('the password of the owner'))).toMatchObject({
+      status: 200,
+    })
+    expect((await visit(url)).status).toBe(410)
+    expect((await visit(url, withPassword('the password of the owner'))).status).toBe(410)
+    await waitFor(migration, { status: 'completed', srcSignIn: { byOwner: true } })
+    await expectCopied('alice')
+    expect((await ask(`${migration}/owner-links`)).data).toMatchObject([
+      { side: 'source', state: 'signed_in', user: 'alice' },
+    ])
+    const { rows } = await database.pool.query('select to_jsonb(l)::text as row from owner_link l')
+    expect(JSON.stringify(rows)).not.toContain(new URL(url).pathname.split('/').at(-1))
+  }, 40_000)
+
+  it('is blocked after five rejected passwords, expires, and can be revoked by its workspace', async () => {
+    const migration = await startWaiting('bob')
+    const blocked = await linkOf(migration)
+    for (let attempt = 1; attempt <= 5; attempt += 1)
+      expect((await visit(blocked, withPassword('wrong'))).status).toBe(attempt < 5 ? 400 : 410)
+    expect((await visit(blocked, withPassword('the password of the owner'))).status).toBe(410)
+    expect((await ask(`${migration}/owner-links`)).text).toContain('"blocked"')
+    const expired = await linkOf(migration)
+    await database.pool.query("update owner_link set expires_at = now() - interval '1 second'")
+    expect((await visit(expired)).text).toContain('This link has expired')
+    const revoked = await linkOf(migration)
+    const [{ id }] = (await ask(`${migration}/owner-links`)).data as [{ id: string }]
+    expect((await ask(`${migration}/owner-links`, { side: 'source' }, 'POST', bob)).status).toBe(
+      404,
+    )
+    expect((await ask(`owner-links/${id}`, undefined, 'DELETE', bob)).status).toBe(404)
+    expect((await ask(`owner-links/${id}`, undefined, 'DELETE')).status).toBe(200)
+    expect((await visit(revoked)).status).toBe(404)
+    expect((await visit(`${BASE_URL}/mailbox-sign-in/unknown`)).status).toBe(404)
+    expect((await ask(`${migration}/owner-links`, { side: 'destination' })).status).toBe(409)
+    await ask(`${migration}/cancel`, {})
+  }, 40_000)
+
+  it('lets the owners of a batch sign in at the provider or with a password, each for the own mailbox alone', async () => {
+    const created = await ask('batches', {
+      name: 'Example Ltd',
+      text: 'user,destination_password\ncarol,secret\ndora,secret\n',
+      source: { ...server(from), owner: true },
+      destination: server(to),
+    })
+    const batch = `batches/${(created.data as { batch: { id: string } }).batch.id}`
+    await waitFor(batch, { counts: { waiting_for_owner: 2 } })
+    const links = (await ask(`${batch}/owner-links`, { side: 'source' })).data as {
+      user: string
+      url: string
+      mailboxId: string
+    }[]
+    expect(links.map(({ user }) => user)).toEqual(['carol', 'dora'])
+    const [carol, dora] = links as [(typeof links)[0], (typeof links)[0]]
+    provider.state.person = 'carol'
+    const left = await visit(carol.url, { way: 'provider' })
+    const address = (/href="([^"]+)"/.exec(left.text)?.[1] ?? '').replaceAll('&amp;', '&')
+    expect(left.text).toContain('Continue at Example Mail')
+    const cookies = left.headers.getSetCookie()
+    expect(cookies[0]).toContain('HttpOnly; SameSite=Lax')
+    // Another browser must not complete it.
+    expect((await createBrowser(BASE_URL, portreeve.url).visit(address)).status).toBe(400)
+    const browser = createBrowser(BASE_URL, portreeve.url)
+    browser.setCookies(cookies)
+    expect((await browser.visit(address)).status).toBe(200)
+    await waitFor(batch, { counts: { in_sync: 1, waiting_for_owner: 1 } })
+    await expectCopied('carol')
+    // The permission of another person does not open the mailbox.
+    provider.state.person = 'alice'
+    const other = await visit(dora.url, { way: 'provider' })
+    const window = createBrowser(BASE_URL, portreeve.url)
+    window.setCookies(other.headers.getSetCookie())
+    const wrong = (/href="([^"]+)"/.exec(other.text)?.[1] ?? '').replaceAll('&amp;', '&')
+    expect((await window.visit(wrong)).status).toBe(400)
+    expect((await visit(dora.url, withPassword('the password of the owner'))).status).toBe(200)
+    await waitFor(batch, { counts: { in_sync: 2 } })
+    // Neither permission nor password can be used for anything else.
+    expect((await ask('credentials')).data).toEqual([])
+    const { rows } = await database.pool.query('select id from mail_credential where is_owners')
+    const { id: credentialId } = rows[0] as { id: string }
+    const stolen = await ask('test-connection', { ...server(from), user: 'carol', credentialId })
+    expect(stolen.status).toBe(404)
+    await database.pool.query('update batch_mailbox set verified = false')
+    await ask(`${batch}/mailboxes/${dora.mailboxId}`, { source: { port: 993 } }, 'PATCH')
+    expect((await ask(`${batch}/mailboxes?state=waiting_for_owner`)).text).toContain(
+      '"user":"dora"',
+    )
+    expect((await ask(`${batch}/finish`, {})).status).toBe(200)
+    expect((await database.pool.query('select from mail_credential')).rowCount).toBe(0)
+  }, 60_000)
+})

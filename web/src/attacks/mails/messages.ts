@@ -1,0 +1,37 @@
+import { counted } from '../../ui/text/format.ts'
+
+export const abuseMails = {
+  title: 'Abuse emails',
+  lead: 'Once a day, each network that attackers are in gets one email with your reports, in the X-ARF format.',
+  loading: 'Loading the settings…',
+  settings: 'Settings',
+  mode: 'Emails',
+  modes: {
+    off: 'Off',
+    test: 'Test: send every email to me instead',
+    on: 'Send them to the networks',
+  },
+  contact: (email: string) => `Recipients answer to ${email}.`,
+  newContact: 'Recipients answer to your email address.',
+  save: 'Save',
+  noRelay: 'This service does not send email. An administrator sets SMTP_URL.',
+  sent: 'Emails',
+  empty: 'No emails yet. Emails about a day are sent after its end (UTC).',
+  columns: ['Recipient', 'Day', 'State', 'Email'],
+  states: {
+    waiting: 'Waiting',
+    sending: 'Sending',
+    sent: 'Sent',
+    skipped: 'Not sent',
+    failed: 'Failed',
+    uncertain: 'Unknown',
+  },
+  test: 'Test, sent to you alone',
+  about: (addresses: number, network: string) =>
+    `${counted(addresses, 'address', 'addresses')} in ${network}`,
+  show: 'Show',
+  hide: 'Hide',
+  of: (recipient: string) => `the email to ${recipient}`,
+  what: 'the email',
+  head: { to: 'To', subject: 'Subject' },
+} as const

@@ -1,0 +1,25 @@
+import { Status, type Tone } from '../ui/feedback/status.tsx'
+import { Muted } from '../ui/layout/page.tsx'
+import { Ago } from '../ui/text/ago.tsx'
+import type { OwnerLink } from './api.ts'
+import { owners as messages } from './messages.ts'
+
+const TONES: Record<OwnerLink['state'], Tone> = {
+  waiting: 'info',
+  signed_in: 'good',
+  expired: 'warn',
+  blocked: 'warn',
+}
+
+/** What became of a link, and since when. */
+export function OwnerLinkState({ link }: { link: OwnerLink }) {
+  const { state, createdAt, signedInAt } = link
+  return (
+    <span>
+      <Status tone={TONES[state]}>{messages.states[state]}</Status>{' '}
+      <Muted>
+        <Ago at={signedInAt ?? createdAt} />
+      </Muted>
+    </span>
+  )
+}
