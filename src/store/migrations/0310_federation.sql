@@ -90,6 +90,3 @@ create table federation_nonce (
   primary key (fingerprint, nonce)
 );
 create index on federation_nonce (at);
-
--- New reports are found by time.
-create index on abuse_report using brin (at) with (pages_per_range = 32);
