@@ -260,9 +260,20 @@ export async function createPartitions(db: Transaction<DB>, days: string[]): Pro
     const name = `abuse_report_${day.replaceAll('-', '')}`
     const next = new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10)
     const [from, to] = [`${day} 00:00:00+00`, `${next} 00:00:00+00`]
-    await sql`create table if not exists ${sql.id(name)} partition of abuse_report
+    if (await hasTable(db, name)) continue
+    await sql`create table ${sql.id(name)} partition of abuse_report
       for values from (${sql.lit(from)}) to (${sql.lit(to)})`.execute(db)
+    // New reports are found by time for the journal of the federation.
+    await sql`create index on ${sql.id(name)} using brin (at) with (pages_per_range = 32)`.execute(
+      db,
+    )
   }
+}
+
+async function hasTable(db: Db, name: string): Promise<boolean> {
+  const { rows } = await sql<{ exists: boolean }>`
+    select to_regclass(${`public.${name}`}) is not null as exists`.execute(db)
+  return rows[0]?.exists ?? false
 }
 
 /** Drops the partitions that end before a day. @returns their names */

@@ -90,8 +90,3 @@ create table federation_nonce (
   primary key (fingerprint, nonce)
 );
 create index on federation_nonce (at);
-
--- New reports are found by time. The index is made in one pass over each partition, in about a
--- second for each million reports.
--- squawk-ignore require-concurrent-index-creation
-create index on abuse_report using brin (at) with (pages_per_range = 32);
