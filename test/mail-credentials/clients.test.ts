@@ -94,7 +94,7 @@ it('a client that its provider rejects pauses what uses it, is reported once, an
   await database.pool.query(
     "update mail_credential set access_expires_at = now() - interval '1 hour'",
   )
-  const started = []
+  const started: string[] = []
   for (const user of ['alice', 'bob']) {
     const { json } = await alice.ask('migrate', {
       source: { host: '127.0.0.1', port: from.port, secure: false, user: 'alice', credentialId },

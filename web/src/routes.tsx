@@ -179,6 +179,7 @@ const screens = root.addChildren([
       () => import('./pages/installed-workspaces.tsx'),
       pageSearch,
     ),
+    ownScreen('/administration/mail-providers', () => import('./pages/mail-providers.tsx')),
     ownScreen('/administration/audit', () => import('./pages/audit.tsx'), actsSearch),
   ]),
 ])
