@@ -65,9 +65,7 @@ function ClientForm({ client }: { client: MailClient }) {
     <Form
       key={`${clientId} ${hasSecret}`}
       submit={messages.save}
-      check={({ clientId: entered = '' }) =>
-        entered.trim() === '' ? { clientId: messages.missingClientId } : {}
-      }
+      check={wrongClient}
       onSubmit={save}
       aside={
         origin !== null && (
@@ -109,4 +107,8 @@ function ClientForm({ client }: { client: MailClient }) {
       )}
     </Form>
   )
+}
+
+function wrongClient({ clientId = '' }: Record<string, string>): Record<string, string> {
+  return clientId.trim() === '' ? { clientId: messages.missingClientId } : {}
 }
