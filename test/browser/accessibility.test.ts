@@ -80,6 +80,7 @@ const OWN: Screen[] = [
   { at: '/administration', shows: 'Health checks' },
   { at: '/administration/accounts', shows: 'New account' },
   { at: '/administration/workspaces', shows: 'Storage' },
+  { at: '/administration/mail-providers', shows: 'Redirect URI' },
   { at: '/administration/audit', shows: 'kept for 400 days' },
   { at: '/dmarc', shows: 'Choose report files' },
   { at: '/dmarc/:domain', shows: 'No messages reported yet' },
@@ -153,6 +154,7 @@ const OWN: Screen[] = [
       },
     ],
   },
+  { at: '/migrations/sign-ins', shows: 'Add a sign-in for all mailboxes' },
   { at: '/migrations/:migration', shows: 'Retry failed messages' },
 ]
 

@@ -17,6 +17,7 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
   migrations: (id) => [
     ['migrations'],
     ['mail-credentials'],
+    ['mail-providers'],
     ['migration', ...some(id)],
     ['batches', 'list'],
     ['batches', 'one', ...some(id)],

@@ -187,6 +187,7 @@ const screens = root.addChildren([
       () => import('./pages/installed-workspaces.tsx'),
       pageSearch,
     ),
+    ownScreen('/administration/mail-providers', () => import('./pages/mail-providers.tsx')),
     ownScreen('/administration/audit', () => import('./pages/audit.tsx'), actsSearch),
   ]),
 ])

@@ -112,7 +112,7 @@ export async function isOfOwner(db: Db, hash: Buffer): Promise<boolean> {
     .select('ownerLinkId')
     .where('hash', '=', hash)
     .executeTakeFirst()
-  return row?.ownerLinkId != null
+  return row !== undefined && row.ownerLinkId !== null
 }
 
 /**

@@ -10,6 +10,9 @@ export function AdministrationNavigation() {
       </SubNavigationLink>
       <SubNavigationLink to="/administration/accounts">{navigation.accounts}</SubNavigationLink>
       <SubNavigationLink to="/administration/workspaces">{navigation.workspaces}</SubNavigationLink>
+      <SubNavigationLink to="/administration/mail-providers">
+        {navigation.mailProviders}
+      </SubNavigationLink>
       <SubNavigationLink to="/administration/audit">{navigation.audit}</SubNavigationLink>
     </SubNavigation>
   )

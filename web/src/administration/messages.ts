@@ -10,6 +10,7 @@ export const navigation = {
   health: 'Health',
   accounts: 'Accounts',
   workspaces: 'Workspaces',
+  mailProviders: 'Mail providers',
   audit: 'Audit log',
 } as const
 

@@ -431,6 +431,8 @@ export const mailboxes = {
     `${folder} on ${host}${moveTo ? `, then moved to ${moveTo}` : ''}`,
   working: 'OK',
   pending: 'Not checked yet',
+  needsSignIn: 'Needs a new sign-in',
+  correctSignIn: 'Correct the sign-in',
   failing: 'Failing',
   never: 'not yet',
   check: 'Check now',

@@ -81,6 +81,7 @@ export const palette = {
   deleteAccount: 'Delete my account',
   accounts: 'Accounts',
   workspaces: 'Workspaces of this service',
+  mailProviders: 'Mail providers',
   auditLog: 'Audit log',
   auditKeywords: 'administrator actions',
 } as const

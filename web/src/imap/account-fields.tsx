@@ -11,6 +11,8 @@ type AccountFieldsProps = Initial & {
   example?: string
   /** Also accepts an OAuth access token, which expires: only for work that ends soon. */
   takesTokens?: boolean
+  /** Also accepts a sign-in at the provider, for work that goes on. */
+  takesSignIns?: boolean
 }
 
 /** The server and user of an IMAP account. */
@@ -18,6 +20,7 @@ export function AccountFields({
   initial,
   example = account.userExample,
   takesTokens = false,
+  takesSignIns = false,
 }: AccountFieldsProps) {
   const [typed, setTyped] = useState({ host: initial?.host ?? '', user: initial?.user ?? '' })
   // A sign-in at a provider fills in both fields, which are then created again.
@@ -46,10 +49,11 @@ export function AccountFields({
           autoComplete="off"
           spellCheck={false}
         />
-        {takesTokens ? (
+        {takesTokens || takesSignIns ? (
           <SecretField
             initial={initial}
-            offersOwner
+            offersOwner={takesTokens}
+            takesTokens={takesTokens}
             user={() => typed.user}
             onGranted={({ account: user }, { hosts }) => {
               const host = hosts.includes(typed.host) ? typed.host : (hosts[0] ?? '')

@@ -21,6 +21,8 @@ type SecretFieldProps = {
   initial?: Secret | LaterSecret | null | undefined
   /** The user name that was entered so far. */
   user?: () => string
+  /** Whether an access token can be entered, which expires. */
+  takesTokens?: boolean
   /** Whether the owner of the mailbox can sign in later. */
   offersOwner?: boolean
   /** Called when a person has signed in at the provider. */
@@ -136,7 +138,8 @@ function TypedSecret({
   labelOf = (secret) => secret,
   prefix = '',
   initial,
-}: Pick<SecretFieldProps, 'labelOf' | 'prefix' | 'initial'>) {
+  takesTokens = true,
+}: Pick<SecretFieldProps, 'labelOf' | 'prefix' | 'initial' | 'takesTokens'>) {
   const [kind, setKind] = useState({
     isToken: Boolean(initial && 'accessToken' in initial),
     isChosen: false,
@@ -163,15 +166,17 @@ function TypedSecret({
           autoFocus={kind.isChosen}
         />
       )}
-      <div>
-        <Button
-          kind="quiet"
-          size="small"
-          onClick={() => setKind({ isToken: !kind.isToken, isChosen: true })}
-        >
-          {kind.isToken ? messages.usePassword : messages.useToken}
-        </Button>
-      </div>
+      {takesTokens && (
+        <div>
+          <Button
+            kind="quiet"
+            size="small"
+            onClick={() => setKind({ isToken: !kind.isToken, isChosen: true })}
+          >
+            {kind.isToken ? messages.usePassword : messages.useToken}
+          </Button>
+        </div>
+      )}
     </Stack>
   )
 }

@@ -24,6 +24,8 @@ export const verdicts = {
   throttled: 'The server asked for a pause.',
   remaining: (seconds: number) => `about ${durationText(seconds)} left`,
   needsConsent: 'Waiting for a new sign-in. Copied messages stay, and it then continues by itself.',
+  clientRejected:
+    'Waiting until an administrator of this service corrects its client at the provider. It then continues by itself.',
   waitsForOwner: 'Waiting for the owner of the mailbox to sign in. It then starts by itself.',
   paused: 'Paused with its batch. Copied messages stay.',
   cancelled: (done: number) =>

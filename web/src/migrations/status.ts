@@ -26,7 +26,10 @@ export function verdictOf(migration: Migration): string {
       : verdicts.next
   }
   if (waitsForOwner(migration)) return verdicts.waitsForOwner
-  if (needsConsent(migration)) return verdicts.needsConsent
+  if (needsConsent(migration))
+    return progress.errors.at(-1)?.code === 'client_rejected'
+      ? verdicts.clientRejected
+      : verdicts.needsConsent
   if (status === 'paused') return verdicts.paused
   if (status === 'running')
     return dryRun || totalMessages === 0 ? verdicts.scanning : runningText(migration)

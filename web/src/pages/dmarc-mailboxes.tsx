@@ -3,11 +3,13 @@ import { useState } from 'react'
 import { dmarc, mailboxesQuery, type ReportMailbox } from '../dmarc/api.ts'
 import { deleteWithUndo } from '../deletions.ts'
 import { mailboxes as messages, shared } from '../dmarc/messages.ts'
-import { serverOf, wrongAccount } from '../imap/account.ts'
+import { secretOf, serverOf, wrongAccount } from '../imap/account.ts'
 import { AccountFields, ConnectionFields } from '../imap/account-fields.tsx'
 import { Ago } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
-import { Button } from '../ui/actions/button.tsx'
+import { mailCredentialsQuery } from '../imap/credentials.ts'
+import { ProviderSignIn } from '../imap/provider-sign-in.tsx'
+import { Button, ButtonLink } from '../ui/actions/button.tsx'
 import { FieldRow, Form, TextField } from '../ui/forms/form.tsx'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -56,6 +58,7 @@ function MailboxTable({ mailboxes }: { mailboxes: ReportMailbox[] }) {
 
 function MailboxRow({ mailbox }: { mailbox: ReportMailbox }) {
   const { user, host, folder, moveTo, fetchedAt, totalMessages, lastError } = mailbox
+  const { needsSignIn, credentialId } = mailbox
   return (
     <tr>
       <th scope="row">
@@ -69,8 +72,11 @@ function MailboxRow({ mailbox }: { mailbox: ReportMailbox }) {
           </Status>
         ) : (
           <>
-            <Status tone="bad">{messages.failing}</Status>
+            <Status tone={needsSignIn ? 'warn' : 'bad'}>
+              {needsSignIn ? messages.needsSignIn : messages.failing}
+            </Status>
             <small>{lastError}</small>
+            {needsSignIn && <RenewedSignIn credentialId={credentialId} />}
           </>
         )}
       </td>
@@ -83,6 +89,29 @@ function MailboxRow({ mailbox }: { mailbox: ReportMailbox }) {
       </td>
     </tr>
   )
+}
+
+/** Renews the sign-in of a mailbox, after which it is read again. */
+function RenewedSignIn({ credentialId }: { credentialId: string | null }) {
+  const access = useAccess()
+  const { data = [] } = useQuery(mailCredentialsQuery)
+  const credential = data.find(({ id }) => id === credentialId)
+  if (!credential) return null
+  if (credential.kind !== 'person')
+    return <ButtonLink to="/migrations/sign-ins">{messages.correctSignIn}</ButtonLink>
+  return (
+    <ProviderSignIn
+      renews={credential}
+      disabled={access.disabledReason !== undefined}
+      onGranted={() => {}}
+    />
+  )
+}
+
+/** A password, or a sign-in at the provider. */
+function signInOf(values: Record<string, string>) {
+  const secret = secretOf(values)
+  return 'credentialId' in secret ? secret : { password: values['password'] ?? '' }
 }
 
 function MailboxActions({ mailbox: { id, user } }: { mailbox: ReportMailbox }) {
@@ -132,7 +161,7 @@ function NewMailbox() {
     const { folder = '', moveTo = '' } = values
     await dmarc.addMailbox({
       ...serverOf(values),
-      password: values['password'] ?? '',
+      ...signInOf(values),
       folder: folder.trim() || 'INBOX',
       ...(moveTo.trim() && { moveTo: moveTo.trim() }),
     })
@@ -142,7 +171,7 @@ function NewMailbox() {
 
   return (
     <Form key={added} {...access} onSubmit={add} submit={messages.submit} check={wrongAccount}>
-      <AccountFields example={messages.userExample} />
+      <AccountFields example={messages.userExample} takesSignIns />
       <FieldRow>
         <TextField
           name="folder"

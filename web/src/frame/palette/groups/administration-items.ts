@@ -24,6 +24,12 @@ export function useAdministrationItems(): PaletteItem[] {
       open: () => void navigate({ to: '/administration/workspaces' }),
     },
     {
+      name: messages.mailProviders,
+      kind,
+      icon: 'key',
+      open: () => void navigate({ to: '/administration/mail-providers' }),
+    },
+    {
       name: messages.auditLog,
       kind,
       icon: 'settings',
