@@ -6,7 +6,12 @@ import { findFolders } from '../../src/migration/files/find-folders.ts'
 import { placeOf } from '../../src/migration/files/formats/gmail-labels.ts'
 import { isMbox } from '../../src/migration/files/formats/from-line.ts'
 import { dateInFromLine, readMbox } from '../../src/migration/files/formats/mbox.ts'
+import { openSource } from '../../src/migration/files/open-source.ts'
+import { openStoreSession } from '../../src/migration/files/server/serve-store.ts'
 import { openUidIndex } from '../../src/migration/files/uid-index.ts'
+import { fetchBodies } from '../../src/net/imap/fetch/fetch-bodies.ts'
+import { fetchMetadata } from '../../src/net/imap/fetch/fetch-metadata.ts'
+import { examine } from '../../src/net/imap/folders/mailbox.ts'
 
 let folder: string
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'portreeve-files-'))))
@@ -196,6 +201,40 @@ describe('mail in folders', () => {
       ],
       'Lists/Café': [{ flags: ['\\Answered', '\\Deleted'] }],
     })
+  })
+})
+
+describe('a session with mail in files', () => {
+  it('sends every message as it is to a reader that pauses', async () => {
+    const bodyOf = (n: number) => `Message ${n}, a line of it.\n`.repeat(2_000 + (n % 7) * 300)
+    const messages = Array.from(
+      { length: 120 },
+      (_, n) => `${FROM}\nSubject: ${n}\n\n${bodyOf(n)}\n`,
+    )
+    put('Mail.mbox', messages.join(''))
+    const signal = new AbortController().signal
+    const options = { state: join(folder, 'state'), labels: 'ignore' as const, signal }
+    const { wire } = openStoreSession(await openSource(findFolders(folder), options))
+    await examine(wire, 'Mail')
+    const rows = await Array.fromAsync(fetchMetadata(wire, 1, messages.length))
+    const { promise: paused, resolve: tellPaused } = Promise.withResolvers<void>()
+    const pause = wire.pauseReading.bind(wire)
+    wire.pauseReading = () => {
+      pause()
+      tellPaused()
+    }
+    const changed: number[] = []
+    for await (const fetched of fetchBodies(wire, rows)) {
+      if (fetched.state !== 'here') throw new Error(fetched.state)
+      // Meanwhile, further messages are written and wait unread.
+      await paused
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+      const n = fetched.uid - 1
+      const text = `Subject: ${n}\r\n\r\n${bodyOf(n).replaceAll('\n', '\r\n')}`
+      if (!Buffer.from(text).equals(fetched.body as Buffer)) changed.push(fetched.uid)
+    }
+    await wire.logout()
+    expect([rows.length, changed]).toEqual([messages.length, []])
   })
 })
 

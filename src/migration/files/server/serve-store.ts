@@ -54,8 +54,6 @@ export function openStoreSession(store: MailStore): Session {
 /** Larger messages are sent in parts. */
 const MAX_WHOLE_BYTES = 1024 * 1024
 const BODY_END = Buffer.from(')\r\n')
-/** Bytes of a response beside the message. */
-const MAX_FRAME_BYTES = 256
 
 /** A message of an APPEND that is being read. */
 type Arrived = { incoming: IncomingMessage; meta: IncomingMeta }
@@ -78,7 +76,6 @@ class StoreSession {
   #arrived: Arrived[] = []
   /** Continues sending. */
   #resume: (() => void) | null = null
-  #buffer: Buffer | null = null
   /** Commands run one after another. */
   #running: Promise<void> = Promise.resolve()
 
@@ -221,7 +218,7 @@ class StoreSession {
   async #sendBody(number: number, message: StoredMessage): Promise<void> {
     const { uid, size, read } = message
     const head = Buffer.from(`* ${number} FETCH (UID ${uid} BODY[] {${size}}\r\n`)
-    if (size <= MAX_WHOLE_BYTES) return this.#sendWhole(head, message)
+    if (size <= MAX_WHOLE_BYTES) return this.#send(wholeResponse(head, message))
     await this.#send(head)
     let sent = 0
     for (const part of read()) {
@@ -232,30 +229,27 @@ class StoreSession {
     await this.#send(BODY_END)
   }
 
-  /**
-   * Sends a response from a buffer that is used for all of them: a new one for each message would
-   * keep the garbage collector busy. The reader has copied it when it is written.
-   */
-  async #sendWhole(head: Buffer, { size, read, readInto }: StoredMessage): Promise<void> {
-    this.#buffer ??= Buffer.allocUnsafeSlow(MAX_WHOLE_BYTES + MAX_FRAME_BYTES)
-    const end = head.length + size
-    head.copy(this.#buffer)
-    BODY_END.copy(this.#buffer, end)
-    const body = this.#buffer.subarray(head.length, end)
-    if (readInto) readInto(body)
-    else copyParts(read(), body)
-    const response = this.#buffer.subarray(0, end + BODY_END.length)
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.#socket.write(response, (error) => (error ? reject(error) : resolve()))
-    await promise
-  }
-
   async #send(data: string | Buffer): Promise<void> {
     const socket = this.#socket
     if (socket.destroyed) throw new Error('The session has ended.')
     const hasRoom = typeof data === 'string' ? socket.write(data, 'latin1') : socket.write(data)
     if (!hasRoom) await new Promise<void>((resolve) => (this.#resume = resolve))
   }
+}
+
+/**
+ * A response of one buffer, so that a small message needs no other. It is used once: a reader that
+ * pauses keeps it after the write has ended.
+ */
+function wholeResponse(head: Buffer, { size, read, readInto }: StoredMessage): Buffer {
+  const end = head.length + size
+  const response = Buffer.allocUnsafe(end + BODY_END.length)
+  head.copy(response)
+  BODY_END.copy(response, end)
+  const body = response.subarray(head.length, end)
+  if (readInto) readInto(body)
+  else copyParts(read(), body)
+  return response
 }
 
 function copyParts(parts: Iterable<Buffer>, target: Buffer): void {
