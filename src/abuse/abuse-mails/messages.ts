@@ -56,7 +56,7 @@ export const optOutPage = {
   question: 'This service then never sends a report of attacks to your address again.',
   button: 'Stop these emails',
   done: 'You get no more reports',
-  doneText: 'This service does not send reports of attacks to your address any longer.',
+  doneText: 'This service no longer sends reports of attacks to your address.',
   unknown: 'This link is not valid',
   unknownText: 'Open the link of the email again, or copy all of it.',
 } as const
