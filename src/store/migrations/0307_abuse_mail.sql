@@ -25,9 +25,10 @@ create table abuse_mail (
   -- The mail relay may have it from then on, so that it is not sent again after a crash.
   handed_over_at timestamptz,
   ended_at timestamptz,
-  created_at timestamptz not null default now(),
-  unique (workspace_id, day, recipient, network, is_test)
+  created_at timestamptz not null default now()
 );
+-- Reports whose network is found later than that of others get an email of their own.
+create unique index on abuse_mail (workspace_id, day, recipient, network, is_test) where state = 'waiting';
 create index on abuse_mail (due_at) where state = 'waiting';
 create index on abuse_mail (state) where state = 'sending';
 create index on abuse_mail (recipient, ended_at);
