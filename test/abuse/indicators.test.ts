@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startTestService, type Person, type TestService } from '../service.ts'
 
 const TAXII = 'application/taxii+json;version=2.1'
@@ -21,7 +21,7 @@ beforeAll(async () => {
   await post('fleet/bans', { ip: '9.5.2.1', seconds: 3_600 })
   await post('fleet/bans', { ip: '9.5.2.2', seconds: 3_600 })
   const list = async () => (await (await get('/api/v1/abuse/export')).text()).trim().split('\n')
-  await expect.poll(list, { timeout: 30_000 }).toEqual(LISTED)
+  await vi.waitFor(async () => expect(await list()).toEqual(LISTED), { timeout: 30_000 })
 })
 afterAll(() => portreeve?.stop())
 
@@ -106,8 +106,10 @@ describe('the TAXII 2.1 server', () => {
     let next: string | undefined = ''
     let lastAdded = ''
     while (next !== undefined) {
-      const query = next === '' ? '' : `&next=${next}`
-      const page = await taxii<Envelope>(`${shared?.url}objects/?limit=2${query}`)
+      const query: string = next === '' ? '' : `&next=${next}`
+      const page: { body: Envelope; headers: Headers } = await taxii<Envelope>(
+        `${shared?.url}objects/?limit=2${query}`,
+      )
       objects.push(...(page.body.objects ?? []))
       lastAdded = page.headers.get('x-taxii-date-added-last') ?? ''
       expect(page.body.more === true).toBe(page.body.next !== undefined)

@@ -55,7 +55,7 @@ export function fleetExportRoute(app: App, { db, clock, pageUrl, fleets }: Abuse
       const known = (await findFleet(db, workspaceId))?.cursor ?? 0
       reply.header('cache-control', 'private, no-cache')
       if (isKnown(request.headers['if-none-match'], `${known}-${format}`))
-        return reply.header('etag', `"${known}-${format}"`).code(304).send()
+        return sendNotModified(reply, `"${known}-${format}"`)
       const { cursor, added } = await readDelta(db, workspaceId, null)
       reply.header('etag', `"${cursor}-${format}"`).header('x-list-count', String(added.length))
       const list = {
@@ -69,6 +69,9 @@ export function fleetExportRoute(app: App, { db, clock, pageUrl, fleets }: Abuse
     },
   )
 }
+
+const sendNotModified = (reply: FastifyReply, etag: string) =>
+  reply.header('etag', etag).code(304).send()
 
 /** A piece at a time, so that others get their turn. */
 const sendPieces = (reply: FastifyReply, pieces: Iterable<string>) =>

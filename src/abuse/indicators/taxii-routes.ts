@@ -100,7 +100,7 @@ function collectionRoutes(app: App, abuse: AbuseServices): void {
     },
     async (request, reply) => {
       await sourceOf(abuse, request)
-      return send(reply, collectionOf((request.params as { id: string }).id))
+      return send(reply, collectionOf(request.params.id))
     },
   )
 }
