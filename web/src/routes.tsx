@@ -155,6 +155,7 @@ const screens = root.addChildren([
     ownScreen('/attacks/servers', () => import('./pages/attack-servers.tsx'), tableSearch),
     ownScreen('/attacks/fleet', () => import('./pages/attack-fleet.tsx'), tableSearch),
     ownScreen('/attacks/list', () => import('./pages/attack-list.tsx'), listSearch),
+    ownScreen('/attacks/connect', () => import('./pages/attack-connect.tsx'), connectSearch),
     ownScreen('/attacks/administration', () => import('./pages/attack-administration.tsx')),
     ownScreen('/tokens', () => import('./pages/tokens.tsx'), tableSearch),
     ownScreen('/workspace', () => import('./pages/workspace.tsx')),
@@ -205,6 +206,10 @@ function addressSearch({ ip }: Search): { ip?: string } {
 }
 
 /** An address to look up, and the day of the map. */
+function connectSearch({ tool }: Search): { tool?: string } {
+  return typeof tool === 'string' ? { tool } : {}
+}
+
 function attacksSearch({ ip, day }: Search): { ip?: string; day?: string } {
   return { ip: searchText(ip), day: dayOf(day) }
 }

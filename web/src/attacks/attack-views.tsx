@@ -14,6 +14,7 @@ export function AttackViews() {
       <SubNavigationLink to="/attacks/servers">{views.servers}</SubNavigationLink>
       <SubNavigationLink to="/attacks/fleet">{views.fleet}</SubNavigationLink>
       <SubNavigationLink to="/attacks/list">{views.list}</SubNavigationLink>
+      <SubNavigationLink to="/attacks/connect">{views.connect}</SubNavigationLink>
       {account?.admin && (
         <SubNavigationLink to="/attacks/administration">{views.administration}</SubNavigationLink>
       )}
