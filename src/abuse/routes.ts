@@ -10,6 +10,7 @@ import { notificationRoute } from './crowdsec/notification-route.ts'
 import { abuseIpdbRoutes } from './abuseipdb/routes.ts'
 import { mispRoutes } from './indicators/misp-routes.ts'
 import { taxiiRoutes } from './indicators/taxii-routes.ts'
+import { figureRoutes } from './fleet/figures/routes.ts'
 import { fleetExportRoute } from './fleet/export-route.ts'
 import { fleetRoutes } from './fleet/routes.ts'
 import { crowdsecRoutes } from './fleet/crowdsec/routes.ts'
@@ -58,6 +59,7 @@ export function abuseRoutes(
       mispRoutes(app, services)
       taxiiRoutes(app, services)
       fleetExportRoute(app, services)
+      figureRoutes(app, services.fleets)
       notificationRoute(app, services)
       agentRoutes(app, services)
     },

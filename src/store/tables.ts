@@ -707,6 +707,7 @@ export interface DomainEvent {
 }
 
 export interface Fleet {
+  badgeId: string | null;
   cursor: Generated<number>;
   rules: Json | null;
   servesShared: Generated<boolean>;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
@@ -12,13 +13,18 @@ import { findFleet, saveFleetSettings } from './store.ts'
 export async function changeSettings(
   db: Kysely<DB>,
   workspaceId: string,
-  { rules, servesShared }: { rules?: FleetRule[] | null; servesShared?: boolean },
+  {
+    rules,
+    servesShared,
+    badge,
+  }: { rules?: FleetRule[] | null; servesShared?: boolean; badge?: boolean },
 ): Promise<void> {
   const named = rules && rules.map((rule) => ({ ...rule, services: rule.services.map(idOf) }))
   await changeFleet(db, workspaceId, async (trx) => {
     await saveFleetSettings(trx, workspaceId, {
       ...(named !== undefined && { rules: named }),
       ...(servesShared !== undefined && { servesShared }),
+      ...(badge !== undefined && { badgeId: badge ? randomUUID() : null }),
     })
     await notifyChange(trx, workspaceId, 'attacks')
   })
@@ -34,6 +40,7 @@ export async function readSettings(db: Kysely<DB>, workspaceId: string) {
     rules: fleet?.rules ?? [...DEFAULT_RULES],
     hasOwnRules: (fleet?.rules ?? null) !== null,
     servesShared: fleet?.servesShared ?? false,
+    badgeId: fleet?.badgeId ?? null,
     bans: active,
     maxBans: MAX_ACTIVE_BANS,
   }

@@ -58,6 +58,9 @@ export const Settings = Type.Object({
   servesShared: Type.Boolean({
     description: 'Whether CrowdSec bouncers also get the shared list.',
   }),
+  badgeId: Nullable(
+    Type.String({ description: 'Part of the public URL of the badge; null without one.' }),
+  ),
   bans: Type.Integer(),
   maxBans: Type.Integer(),
 })
@@ -66,6 +69,12 @@ export const SettingsChange = Type.Object(
   {
     rules: Type.Optional(Nullable(Type.Array(Rule, { maxItems: MAX_RULES }))),
     servesShared: Type.Optional(Type.Boolean()),
+    badge: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether there is a badge that everyone with its URL can read. A new one has a new URL.',
+      }),
+    ),
   },
   { description: 'Without rules, no report bans an address; null restores the default rules.' },
 )

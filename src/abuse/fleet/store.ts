@@ -11,9 +11,10 @@ export type Fleet = {
   trimmed: number
   rules: FleetRule[] | null
   servesShared: boolean
+  badgeId: string | null
 }
 
-const FLEET = ['workspaceId', 'cursor', 'trimmed', 'rules', 'servesShared'] as const
+const FLEET = ['workspaceId', 'cursor', 'trimmed', 'rules', 'servesShared', 'badgeId'] as const
 
 /**
  * Locks the fleet of a workspace until the transaction ends: changes are numbered in the order of
@@ -46,13 +47,16 @@ export async function findFleet(db: Db, workspaceId: string): Promise<Fleet | un
 export async function saveFleetSettings(
   db: Transaction<DB>,
   workspaceId: string,
-  { rules, servesShared }: { rules?: FleetRule[] | null; servesShared?: boolean },
+  {
+    rules,
+    ...settings
+  }: { rules?: FleetRule[] | null; servesShared?: boolean; badgeId?: string | null },
 ): Promise<void> {
   await db
     .updateTable('fleet')
     .set({
       ...(rules !== undefined && { rules: rules === null ? null : JSON.stringify(rules) }),
-      ...(servesShared !== undefined && { servesShared }),
+      ...settings,
     })
     .where('workspaceId', '=', workspaceId)
     .execute()

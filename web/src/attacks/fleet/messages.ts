@@ -108,6 +108,15 @@ export const crowdsec = {
   save: 'Save',
 } as const
 
+export const badge = {
+  title: 'Badge',
+  text: 'An image with the number of banned addresses, for a README or a status page.',
+  public: 'Everyone with the URL can see the badge',
+  save: 'Save badge',
+  alt: 'attackers blocked',
+  what: 'the Markdown of the badge',
+} as const
+
 export const keys = {
   title: 'Bouncer keys',
   text: 'A key reads this list and cannot report. Give each server, firewall and bouncer its own.',
