@@ -84,7 +84,10 @@ type StixObject = { type: string; id: string; pattern: string; valid_from: strin
 type Envelope = { more?: boolean; next?: string; objects?: StixObject[] }
 
 describe('the TAXII 2.1 server', () => {
-  const taxii = async <T>(path: string, headers: Record<string, string> = {}) => {
+  const taxii = async <T = object>(
+    path: string,
+    headers: Record<string, string> = {},
+  ): Promise<{ body: T; headers: Headers }> => {
     const url = new URL(path, portreeve.url)
     const answer = await get(url.pathname + url.search, { accept: TAXII, ...headers })
     expect([path, answer.status, answer.headers.get('content-type')]).toEqual([path, 200, TAXII])
@@ -198,8 +201,8 @@ describe('the feed for MISP', () => {
       expect(found.toSorted()).toEqual(addresses.toSorted())
       const csv = await (await get(`${base}/hashes.csv`, headers)).text()
       const md5 = (text: string) => createHash('md5').update(text).digest('hex')
-      const hashes = csv.trim().split('\n').map((line) => line.split(',')[0]) // prettier-ignore
-      expect(hashes.toSorted()).toEqual(addresses.map(md5).toSorted())
+      const hashes = csv.trim().split('\n').map((line) => line.split(',')[0] ?? '') // prettier-ignore
+      expect(new Set(hashes)).toEqual(new Set(addresses.map(md5)))
       expect(await isConditional(`${base}/manifest.json`, headers)).toBe(true)
     }
     expect((await get('/api/v1/abuse/fleet/misp/manifest.json')).status).toBe(401)

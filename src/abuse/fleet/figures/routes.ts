@@ -56,7 +56,7 @@ function metricsOf(servers: ServerFigures[], bans: number): Registry {
   const followed = gauge('last_contact_timestamp_seconds', 'When a server read the list last.', ['id', 'server']) // prettier-ignore
   for (const server of servers) {
     const labels = { id: server.id, server: server.label }
-    reports.set(labels, Number(server.reports))
+    reports.set(labels, server.reports)
     if (server.reportedAt) reported.set(labels, server.reportedAt.getTime() / 1000)
     if (server.followedAt) followed.set(labels, server.followedAt.getTime() / 1000)
   }
