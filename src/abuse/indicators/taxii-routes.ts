@@ -208,8 +208,9 @@ function objectRoutes(app: App, abuse: AbuseServices): void {
   )
 }
 
+/** As bytes: the framework would rewrite the media type of a text. */
 const send = (reply: FastifyReply, body: object) =>
-  reply.type(TAXII_TYPE).send(JSON.stringify(body))
+  reply.type(TAXII_TYPE).send(Buffer.from(JSON.stringify(body)))
 
 /** The workspace of the key of a request; null without a valid one. */
 async function workspaceOf(
