@@ -22,7 +22,7 @@ Every route of the API, with what it demands of its caller. \`npm run access\` w
 
 A request names its workspace in its path, in the header \`X-Workspace\` or, for event streams and downloads, in the query parameter \`workspace\`. Without a name it is the oldest workspace of the account, and an API token acts in its own workspace only. Others than members get 403 \`not_a_member\`. Objects of another workspace are not found (404).
 
-Routes that the table leaves out are open to everyone: captured requests at \`/webhooks/TOKEN\`, the pages and files of the dashboard, the redirects of single sign-on, \`/docs\`, \`/openapi.json\`, \`/healthz\` and \`/readyz\`.
+Routes that the table leaves out are open to everyone: captured requests at \`/webhooks/TOKEN\`, the TAXII server at \`/taxii2/\` (its fleet collection needs a bouncer key), the pages and files of the dashboard, the redirects of single sign-on, \`/docs\`, \`/openapi.json\`, \`/healthz\` and \`/readyz\`.
 `
 
 /** docs/access.md as it must be. */

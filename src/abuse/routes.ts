@@ -14,6 +14,7 @@ import { mispRoutes } from './indicators/misp-routes.ts'
 import { taxiiRoutes } from './indicators/taxii-routes.ts'
 import { peerRoutes } from './federation/peers/routes.ts'
 import { federationRoutes } from './federation/protocol/routes.ts'
+import { figureRoutes } from './fleet/figures/routes.ts'
 import { fleetRoutes } from './fleet/routes.ts'
 import { fleetExportRoute } from './fleet/export/route.ts'
 import { crowdsecRoutes } from './fleet/crowdsec/routes.ts'
@@ -79,6 +80,7 @@ export function abuseRoutes(
       mispRoutes(app, services)
       taxiiRoutes(app, services)
       fleetExportRoute(app, services.fleets)
+      figureRoutes(app, services.fleets)
       notificationRoute(app, services)
       agentRoutes(app, services)
       federationRoutes(app, services.federation)

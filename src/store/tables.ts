@@ -818,6 +818,7 @@ export interface FederationPeer {
 }
 
 export interface Fleet {
+  badgeId: string | null;
   cursor: Generated<number>;
   feeds: Generated<string[]>;
   rules: Json | null;

@@ -93,7 +93,9 @@ describe('the fleet list', () => {
     const ip = fresh()
     expect((await report(ip)).status).toBe(200)
     const { added } = await list()
-    expect(added.find((entry) => entry.ip === ip)).toMatchObject({ seconds: 4 * 3_600 })
+    expect(added.find((entry) => entry.ip === ip)).toMatchObject({
+      seconds: expect.closeTo(4 * 3_600, -1),
+    })
     expect(await listed(theirKey)).not.toContain(ip)
     expect(await banOf(ip)).toMatchObject({ servers: ['server of alice@people.test'] })
     expect(await read<BanPage>('fleet/bans', { as: bob })).toMatchObject({ bans: [] })
@@ -128,6 +130,27 @@ describe('the fleet list', () => {
     await pool.query('update abuse_token set reads_fleet = true where last_four = $1', [token.slice(-4)]) // prettier-ignore
     await close()
     expect((await ask('fleet/list', { token })).status).toBe(200)
+  })
+
+  it('has a badge when a member wants one, and metrics for a bouncer key', async () => {
+    const settings = async (badge: boolean) => {
+      const answer = await ask('fleet', { as: bob, method: 'PUT', body: { badge } })
+      return ((await answer.json()) as { data: { badgeId: string | null } }).data.badgeId
+    }
+    const id = await settings(true)
+    const svg = await ask(`badges/${id}.svg`)
+    expect(svg.headers.get('content-type')).toBe('image/svg+xml')
+    expect(await svg.text()).toMatch(/^<svg [^]*attackers blocked: \d+[^]*<\/svg>\n$/)
+    expect(await (await ask(`badges/${id}.svg?show=reports`)).text()).toContain('reported today')
+    const second = await settings(true)
+    expect(await settings(false)).toBeNull()
+    for (const gone of [second, 'x', '0'.repeat(36)])
+      expect((await ask(`badges/${gone}.svg`)).status).toBe(404)
+    const metrics = await ask('fleet/metrics', { key: ourKey })
+    expect(await metrics.text()).toMatch(
+      /^portreeve_fleet_bans \d+$[^]*^portreeve_fleet_reports\{id="[^"]+",server="server of alice@people\.test"\} \d+$/m,
+    )
+    expect((await ask('fleet/metrics')).status).toBe(401)
   })
 
   it('lists IPv6 attackers by /64, and several reports in one request', async () => {

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import packet from 'dns-packet'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { FORMATS, type Entry, type FormatName } from '../../src/abuse/export/formats.ts'
+import type { Entry } from '../../src/abuse/export/entry.ts'
+import { FORMATS, type FormatName } from '../../src/abuse/export/formats.ts'
+import { librariesOf, unpacked } from '../servers/debian-package.ts'
 import { reversedLabels } from '../../src/net/address.ts'
 
 const SEEN = new Date('2026-11-21T12:34:56Z')
@@ -219,3 +221,61 @@ async function answerOf(port: number, address: string, type: 'A' | 'TXT'): Promi
       ? [answer.data].flat().join('')
       : null
 }
+
+describe('the list for HAProxy', () => {
+  it('is a map and, as plain text, a list that HAProxy loads', () => {
+    const haproxy = join(unpacked('haproxy'), 'usr/sbin/haproxy')
+    const libraries = librariesOf(unpacked('haproxy'))
+    for (const [n, file] of files('haproxy').entries()) {
+      const config = join(folder, `haproxy-${n}.cfg`)
+      writeFileSync(join(folder, 'plain.acl'), render('plain', n === 2 ? [] : ENTRIES))
+      writeFileSync(
+        config,
+        `defaults\n  mode http\n  timeout client 1s\n  timeout connect 1s\n  timeout server 1s\n` +
+          `frontend web\n  bind 127.0.0.1:8098\n  http-request deny if { src,map_ip(${file}) -m found }\n` +
+          `  http-request deny if { src -f ${folder}/plain.acl }\n`,
+      )
+      const { status, stderr } = spawnSync(haproxy, ['-c', '-f', config], {
+        env: { LD_LIBRARY_PATH: libraries },
+        encoding: 'utf8',
+      })
+      expect([status, stderr.match(/alert.*/gi)]).toEqual([0, null])
+    }
+  })
+})
+
+describe('the list of nginx’s deny', () => {
+  it('is accepted by nginx', () => {
+    for (const [n, file] of files('nginx-deny').entries()) {
+      const config = join(folder, `deny-${n}.conf`)
+      writeFileSync(config, `events {} pid ${folder}/pid; error_log stderr; http { access_log off; include ${file}; }`) // prettier-ignore
+      execFileSync('/usr/sbin/nginx', ['-t', '-q', '-c', config], { stdio: 'pipe', timeout: 10_000 }) // prettier-ignore
+    }
+  })
+})
+
+describe('the list for MikroTik', () => {
+  it('replaces the address list of each family, whose entries end by themselves', () => {
+    expect(render('mikrotik').split('\n').slice(2)).toEqual([
+      '/ip firewall address-list remove [find list=portreeve]',
+      '/ip firewall address-list',
+      'add list=portreeve address=8.8.4.4 timeout=26:00:00',
+      'add list=portreeve address=81.2.69.160 timeout=26:00:00',
+      '/ipv6 firewall address-list remove [find list=portreeve]',
+      '/ipv6 firewall address-list',
+      'add list=portreeve address=2606:4700:0:1::/64 timeout=26:00:00',
+      'add list=portreeve address=2a00:1450:4001:81b::/64 timeout=26:00:00',
+      '',
+    ])
+  })
+})
+
+describe('the lists for Cloudflare', () => {
+  it('have the items that its API and its upload accept, 10,000 at most', () => {
+    expect(JSON.parse(render('cloudflare'))[0]).toEqual({ ip: '8.8.4.4', comment: 'ssh imap' })
+    expect(JSON.parse(render('cloudflare', []))).toEqual([])
+    expect(render('cloudflare-csv').split('\n')[0]).toBe('8.8.4.4,ssh imap')
+    const many = Array.from({ length: 12_000 }, (_, n) => entry(`9.${n >> 16}.${(n >> 8) & 255}.${n & 255}`)) // prettier-ignore
+    expect(JSON.parse(render('cloudflare', many))).toHaveLength(10_000)
+  })
+})

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startTestService, type Person, type TestService } from '../service.ts'
 
 const TAXII = 'application/taxii+json;version=2.1'
@@ -21,7 +21,7 @@ beforeAll(async () => {
   await post('fleet/bans', { ip: '9.5.2.1', seconds: 3_600 })
   await post('fleet/bans', { ip: '9.5.2.2', seconds: 3_600 })
   const list = async () => (await (await get('/api/v1/abuse/export')).text()).trim().split('\n')
-  await expect.poll(list, { timeout: 30_000 }).toEqual(LISTED)
+  await vi.waitFor(async () => expect(await list()).toEqual(LISTED), { timeout: 30_000 })
 })
 afterAll(() => portreeve?.stop())
 
@@ -82,20 +82,25 @@ const isIdentity = STIX.compile({
 
 type StixObject = { type: string; id: string; pattern: string; valid_from: string; valid_until: string; revoked?: boolean; modified: string } // prettier-ignore
 type Envelope = { more?: boolean; next?: string; objects?: StixObject[] }
+/** The fields of all answers that these tests read. */
+type TaxiiBody = Envelope & { default: string; api_roots: string[]; collections: { id: string; title: string }[] } // prettier-ignore
 
 describe('the TAXII 2.1 server', () => {
-  const taxii = async <T>(path: string, headers: Record<string, string> = {}) => {
+  const taxii = async (
+    path: string,
+    headers: Record<string, string> = {},
+  ): Promise<{ body: TaxiiBody; headers: Headers }> => {
     const url = new URL(path, portreeve.url)
     const answer = await get(url.pathname + url.search, { accept: TAXII, ...headers })
     expect([path, answer.status, answer.headers.get('content-type')]).toEqual([path, 200, TAXII])
-    return { body: (await answer.json()) as T, headers: answer.headers }
+    return { body: (await answer.json()) as TaxiiBody, headers: answer.headers }
   }
   const collections = async (headers = {}) => {
-    const { body } = await taxii<{ default: string; api_roots: string[] }>('/taxii2/')
+    const { body } = await taxii('/taxii2/')
     expect(body.api_roots).toEqual([body.default])
     const root = new URL(body.default).pathname
     expect((await taxii(root)).body).toMatchObject({ versions: [TAXII] })
-    const found = await taxii<{ collections: { id: string; title: string }[] }>(`${root}collections/`, headers) // prettier-ignore
+    const found = await taxii(`${root}collections/`, headers) // prettier-ignore
     return found.body.collections.map(({ id, title }) => ({ title, url: `${root}collections/${id}/` })) // prettier-ignore
   }
 
@@ -107,7 +112,9 @@ describe('the TAXII 2.1 server', () => {
     let lastAdded = ''
     while (next !== undefined) {
       const query: string = next === '' ? '' : `&next=${next}`
-      const page = await taxii<Envelope>(`${shared?.url}objects/?limit=2${query}`)
+      const page: { body: TaxiiBody; headers: Headers } = await taxii(
+        `${shared?.url}objects/?limit=2${query}`,
+      )
       objects.push(...(page.body.objects ?? []))
       lastAdded = page.headers.get('x-taxii-date-added-last') ?? ''
       expect(page.body.more === true).toBe(page.body.next !== undefined)
@@ -125,14 +132,14 @@ describe('the TAXII 2.1 server', () => {
     }
     for (const { valid_from: from, valid_until: until } of indicators)
       expect(Date.parse(until)).toBeGreaterThan(Date.parse(from))
-    const after = await taxii<Envelope>(`${shared?.url}objects/?added_after=${lastAdded}`)
+    const after = await taxii(`${shared?.url}objects/?added_after=${lastAdded}`)
     expect(after.body).toEqual({})
-    const manifest = await taxii<{ objects: { id: string; version: string }[] }>(`${shared?.url}manifest/?match[type]=indicator`) // prettier-ignore
-    expect(manifest.body.objects.map(({ id }) => id).toSorted()).toEqual(
+    const manifest = await taxii(`${shared?.url}manifest/?match[type]=indicator`) // prettier-ignore
+    expect((manifest.body.objects ?? []).map(({ id }) => id).toSorted()).toEqual(
       indicators.map(({ id }) => id).toSorted(),
     )
     const [first] = indicators
-    const one = await taxii<Envelope>(`${shared?.url}objects/${first?.id}/`)
+    const one = await taxii(`${shared?.url}objects/${first?.id}/`)
     expect(one.body.objects).toEqual([first])
     expect((await taxii(`${shared?.url}objects/${first?.id}/versions/`)).body).toEqual({
       versions: [first?.modified],
@@ -145,7 +152,7 @@ describe('the TAXII 2.1 server', () => {
     const fleet = (await collections(basic())).find(({ title }) => title === 'Fleet list')
     expect((await get(`${fleet?.url}objects/`, { accept: TAXII })).status).toBe(401)
     const objects = async () =>
-      (await taxii<Envelope>(`${fleet?.url}objects/?match[type]=indicator`, basic())).body.objects
+      (await taxii(`${fleet?.url}objects/?match[type]=indicator`, basic())).body.objects
     expect((await objects())?.map(({ pattern }) => pattern)).toEqual([
       "[ipv4-addr:value = '9.5.2.1']",
       "[ipv4-addr:value = '9.5.2.2']",
@@ -196,8 +203,8 @@ describe('the feed for MISP', () => {
       expect(found.toSorted()).toEqual(addresses.toSorted())
       const csv = await (await get(`${base}/hashes.csv`, headers)).text()
       const md5 = (text: string) => createHash('md5').update(text).digest('hex')
-      const hashes = csv.trim().split('\n').map((line) => line.split(',')[0]) // prettier-ignore
-      expect(hashes.toSorted()).toEqual(addresses.map(md5).toSorted())
+      const hashes = csv.trim().split('\n').map((line) => line.split(',')[0] ?? '') // prettier-ignore
+      expect(new Set(hashes)).toEqual(new Set(addresses.map(md5)))
       expect(await isConditional(`${base}/manifest.json`, headers)).toBe(true)
     }
     expect((await get('/api/v1/abuse/fleet/misp/manifest.json')).status).toBe(401)

@@ -140,7 +140,9 @@ describe('a server administrator', () => {
     await page.getByText('Run this on web-1').waitFor()
     await page.getByRole('button', { name: 'Copy the install command' }).click()
     const line = await page.evaluate<string>('navigator.clipboard.readText()')
-    expect(line).toMatch(/^curl -fsS ".*token=ar_\w{32}&block=1" \| sudo sh -s -- --yes$/)
+    expect(line).toMatch(
+      /^curl -fsS ".*token=ar_\w{32}&block=1" \| sudo PORTREEVE_KEY=bk_\w{32} sh -s -- --yes$/,
+    )
     const [fetches = ''] = line.split(' | ')
     const { stdout } = await run('sh', ['-c', `${fetches} | sh -n && ${fetches}`])
     expect(stdout).toContain('BLOCK=1')

@@ -43,6 +43,7 @@ export const PACKAGES = {
   isync: ['isync'],
   crowdsec: ['crowdsec'],
   'crowdsec-firewall-bouncer': ['crowdsec-firewall-bouncer'],
+  haproxy: ['haproxy', 'liblua5.3-0', 'libopentracing-c-wrapper0', 'libopentracing1'],
   faketime: ['libfaketime'],
 } as const
 

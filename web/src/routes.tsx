@@ -158,6 +158,7 @@ const screens = root.addChildren([
     ownScreen('/attacks/servers', () => import('./pages/attack-servers.tsx'), tableSearch),
     ownScreen('/attacks/fleet', () => import('./pages/attack-fleet.tsx'), tableSearch),
     ownScreen('/attacks/list', () => import('./pages/attack-list.tsx'), listSearch),
+    ownScreen('/attacks/connect', () => import('./pages/attack-connect.tsx'), connectSearch),
     ownScreen('/attacks/feeds', () => import('./pages/public-feeds.tsx')),
     ownScreen('/attacks/relays', () => import('./pages/attack-relays.tsx')),
     ownScreen('/attacks/mails', () => import('./pages/abuse-mails.tsx')),
@@ -215,6 +216,10 @@ function addressSearch({ ip }: Search): { ip?: string } {
 }
 
 /** An address to look up, and the day of the map. */
+function connectSearch({ tool }: Search): { tool?: string } {
+  return typeof tool === 'string' ? { tool } : {}
+}
+
 function attacksSearch({ ip, day }: Search): { ip?: string; day?: string } {
   return { ip: searchText(ip), day: dayOf(day) }
 }

@@ -1,4 +1,4 @@
-import type { Entry, Format, ListFacts } from './formats.ts'
+import type { Entry, Format, ListFacts } from './entry.ts'
 import { comment, isIPv6, LIFETIME_HOURS, lines, pieces } from './lines.ts'
 
 /** Cloudflare’s lists have a limit of items per account. */

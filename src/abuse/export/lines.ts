@@ -1,5 +1,5 @@
 import { HOUR_MS } from '../../time.ts'
-import type { Entry, ListFacts } from './formats.ts'
+import type { Entry, ListFacts } from './entry.ts'
 
 /** Entries per piece, which takes a few milliseconds. */
 export const ENTRIES_PER_PIECE = 1_000

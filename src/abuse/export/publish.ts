@@ -5,13 +5,8 @@ import { notify } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
 import type { Ranges } from '../ranges/ranges.ts'
 import { readSubject } from '../subject.ts'
-import {
-  FORMATS,
-  STORED_FORMAT_NAMES,
-  type Entry,
-  type FormatName,
-  type ListFacts,
-} from './formats.ts'
+import type { Entry, ListFacts } from './entry.ts'
+import { FORMATS, STORED_FORMAT_NAMES, type FormatName } from './formats.ts'
 import { pack, type Packed } from './pack.ts'
 import {
   deleteHold,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import type { Entry } from './formats.ts'
+import type { Entry } from './entry.ts'
 import type { Packed } from './pack.ts'
 import { ADVISORY_LOCKS } from '../../store/advisory-locks.ts'
 

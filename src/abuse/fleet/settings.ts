@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
@@ -17,7 +18,13 @@ export async function changeSettings(
     rules,
     servesShared,
     feeds,
-  }: { rules?: FleetRule[] | null; servesShared?: boolean; feeds?: string[] },
+    badge,
+  }: {
+    rules?: FleetRule[] | null
+    servesShared?: boolean
+    feeds?: string[]
+    badge?: boolean
+  },
 ): Promise<void> {
   const named = rules && rules.map((rule) => ({ ...rule, services: rule.services.map(idOf) }))
   if (feeds) await requireEnabled(db, feeds)
@@ -26,6 +33,7 @@ export async function changeSettings(
       ...(named !== undefined && { rules: named }),
       ...(servesShared !== undefined && { servesShared }),
       ...(feeds !== undefined && { feeds: [...new Set(feeds)] }),
+      ...(badge !== undefined && { badgeId: badge ? randomUUID() : null }),
     })
     await notifyChange(trx, workspaceId, 'attacks')
   })
@@ -42,6 +50,7 @@ export async function readSettings(db: Kysely<DB>, workspaceId: string) {
     hasOwnRules: (fleet?.rules ?? null) !== null,
     servesShared: fleet?.servesShared ?? false,
     feeds: fleet?.feeds ?? [],
+    badgeId: fleet?.badgeId ?? null,
     bans: active,
     maxBans: MAX_ACTIVE_BANS,
   }

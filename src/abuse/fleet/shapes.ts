@@ -61,6 +61,9 @@ export const Settings = Type.Object({
     description: 'Whether CrowdSec bouncers and exports also get the shared list.',
   }),
   feeds: Type.Array(Type.String(), { description: 'Ids of the public feeds in exports.' }),
+  badgeId: Nullable(
+    Type.String({ description: 'Part of the public URL of the badge; null without one.' }),
+  ),
   bans: Type.Integer(),
   maxBans: Type.Integer(),
 })
@@ -73,6 +76,12 @@ export const SettingsChange = Type.Object(
       Type.Array(Type.Enum(FEED_IDS), {
         maxItems: FEED_IDS.length,
         description: 'Ids of public feeds that an administrator has enabled.',
+      }),
+    ),
+    badge: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether there is a badge that everyone with its URL can read. A new one has a new URL.',
       }),
     ),
   },

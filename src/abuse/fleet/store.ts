@@ -13,9 +13,18 @@ export type Fleet = {
   servesShared: boolean
   /** Ids of the public feeds that its list contains. */
   feeds: string[]
+  badgeId: string | null
 }
 
-const FLEET = ['workspaceId', 'cursor', 'trimmed', 'rules', 'servesShared', 'feeds'] as const
+const FLEET = [
+  'workspaceId',
+  'cursor',
+  'trimmed',
+  'rules',
+  'servesShared',
+  'feeds',
+  'badgeId',
+] as const
 
 /**
  * Locks the fleet of a workspace until the transaction ends: changes are numbered in the order of
@@ -50,16 +59,19 @@ export async function saveFleetSettings(
   workspaceId: string,
   {
     rules,
-    servesShared,
-    feeds,
-  }: { rules?: FleetRule[] | null; servesShared?: boolean; feeds?: string[] },
+    ...settings
+  }: {
+    rules?: FleetRule[] | null
+    servesShared?: boolean
+    feeds?: string[]
+    badgeId?: string | null
+  },
 ): Promise<void> {
   await db
     .updateTable('fleet')
     .set({
       ...(rules !== undefined && { rules: rules === null ? null : JSON.stringify(rules) }),
-      ...(servesShared !== undefined && { servesShared }),
-      ...(feeds !== undefined && { feeds }),
+      ...settings,
     })
     .where('workspaceId', '=', workspaceId)
     .execute()

@@ -66,10 +66,10 @@ function feedRoutes(app: App, feed: Feed): void {
     const { publisher, read } = sourceOf(request)
     const { version, indicators } = await read()
     reply.header('cache-control', isFleet ? 'private, no-cache' : 'public, no-cache')
-    reply.header('etag', `"${version}"`).type(type)
+    reply.header('etag', `"${version}"`)
     if (isKnown(request.headers['if-none-match'], version)) return reply.code(304).send()
     const events = eventsOf(publisher, indicators)
-    return reply.send(Readable.from(content(events, publisher)))
+    return reply.type(type).send(Readable.from(content(events, publisher)))
   }
 
   app.get(

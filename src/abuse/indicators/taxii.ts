@@ -84,7 +84,7 @@ function filterOf(filter: ObjectFilter, objectId?: string): (member: Member) => 
     (objectId === undefined || id === objectId) &&
     (ids?.includes(id) ?? true) &&
     (types?.includes(type) ?? true) &&
-    (isAnyVersion || times?.includes(addedAt.getTime()) === true)
+    (isAnyVersion || (times ?? []).includes(addedAt.getTime()))
 }
 
 function timeOf(text: string | undefined): number | null {

@@ -14,6 +14,7 @@ export function AttackViews() {
       <SubNavigationLink to="/attacks/servers">{views.servers}</SubNavigationLink>
       <SubNavigationLink to="/attacks/fleet">{views.fleet}</SubNavigationLink>
       <SubNavigationLink to="/attacks/list">{views.list}</SubNavigationLink>
+      <SubNavigationLink to="/attacks/connect">{views.connect}</SubNavigationLink>
       <SubNavigationLink to="/attacks/feeds">{views.feeds}</SubNavigationLink>
       <SubNavigationLink to="/attacks/relays">{views.relays}</SubNavigationLink>
       <SubNavigationLink to="/attacks/mails">{views.mails}</SubNavigationLink>

@@ -6,6 +6,7 @@ export const views = {
   servers: 'Your servers',
   fleet: 'Fleet list',
   list: 'Blocklist',
+  connect: 'Connect',
   feeds: 'Public feeds',
   relays: 'Relays',
   mails: 'Abuse emails',
@@ -356,4 +357,71 @@ export const formats = {
     use: 'Includes the score, confidence, services and last report of each address.',
   },
   csv: { name: 'CSV', use: 'All fields, for spreadsheets.' },
+} as const
+
+export const connect = {
+  title: 'Connect',
+  lead: 'Programs that report to this service or read its lists. Copy what they need.',
+  secrets:
+    'Create a report token and a bouncer key for a server. They appear in the recipes below until you leave this page.',
+  name: 'Server or program',
+  nameExample: 'firewall-1',
+  create: 'Create token and key',
+  created: (label: string) => `Token and key for ${label || 'the program'} created`,
+  createdText: 'They are shown only once. Revoke them under Your servers and Fleet list.',
+  tokenPlaceholder: 'REPORT_TOKEN',
+  keyPlaceholder: 'BOUNCER_KEY',
+  programs: 'Programs',
+  steps: {
+    run: 'Run',
+    start: 'Start',
+    url: 'URL',
+    apiKey: 'API key',
+    test: 'Test',
+    sharedList: 'Blocklist',
+    fleetList: 'Fleet list',
+    frontend: 'frontend',
+    headers: 'Header of the fleet list',
+    password: 'Password of the fleet list, with any user name',
+  },
+  tools: {
+    fail2ban: {
+      name: 'fail2ban',
+      use: 'Reports bans, and blocks both lists with nftables or ipset.',
+    },
+    'crowdsec-agent': {
+      name: 'CrowdSec agent',
+      use: 'An agent without an engine of its own reports its alerts here.',
+    },
+    'crowdsec-engine': {
+      name: 'CrowdSec engine',
+      use: 'An engine reports with its notification plugin. Add the second line to a profile.',
+    },
+    'crowdsec-bouncer': { name: 'CrowdSec bouncer', use: 'Blocks the fleet list.' },
+    abuseipdb: {
+      name: 'AbuseIPDB scripts',
+      use: 'Scripts for AbuseIPDB’s API v2 work with this URL and key.',
+    },
+    csf: {
+      name: 'CSF',
+      use: 'Copy clients/csf/portreeve-csf to /usr/local/csf/bin and write the URL into it.',
+    },
+    wazuh: {
+      name: 'Wazuh',
+      use: 'Copy clients/wazuh/custom-portreeve to /var/ossec/integrations.',
+    },
+    cowrie: {
+      name: 'Cowrie',
+      use: 'Copy clients/cowrie/portreeve.py to src/cowrie/output, also for T-Pot.',
+    },
+    alias: {
+      name: 'pfSense, OPNsense',
+      use: 'Create an alias of type URL Table (IPs) with this URL.',
+    },
+    mikrotik: { name: 'MikroTik', use: 'Fills the address list portreeve or portreeve_fleet.' },
+    haproxy: { name: 'HAProxy', use: 'Denies requests from addresses of the map.' },
+    cloudflare: { name: 'Cloudflare', use: 'Replaces the items of a list with the worst 10,000.' },
+    misp: { name: 'MISP', use: 'Add a feed of the format MISP Feed.' },
+    taxii: { name: 'TAXII 2.1', use: 'STIX 2.1 indicators of both lists.' },
+  },
 } as const

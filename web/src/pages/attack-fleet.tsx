@@ -1,5 +1,6 @@
 import { AttackViews } from '../attacks/attack-views.tsx'
 import { Allowlist } from '../attacks/fleet/allowlist.tsx'
+import { Badge } from '../attacks/fleet/badge.tsx'
 import { BanTable } from '../attacks/fleet/ban-table.tsx'
 import { BouncerKeys } from '../attacks/fleet/bouncer-keys.tsx'
 import { CrowdSec } from '../attacks/fleet/crowdsec.tsx'
@@ -24,6 +25,7 @@ export function Screen() {
         <CrowdSec />
       </Columns>
       <BouncerKeys />
+      <Badge />
       <FleetServers />
       <History />
     </Page>

@@ -1,4 +1,5 @@
-import { FORMATS, type Entry, type FormatName, type ListFacts } from '../../export/formats.ts'
+import type { Entry, ListFacts } from '../../export/entry.ts'
+import { FORMATS, type FormatName } from '../../export/formats.ts'
 import type { CombinedNetwork } from '../../networks/combine.ts'
 import { formatNetwork } from '../../networks/network.ts'
 

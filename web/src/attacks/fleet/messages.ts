@@ -64,7 +64,11 @@ export const rules = {
       `up to ${durationText(maxBanSeconds)}.`,
     ].join(' '),
   none: 'No rule: reports ban no address.',
-  change: 'Change the rule',
+  order: 'The first rule that names the service of a report applies.',
+  add: 'Add a rule',
+  addSubmit: 'Add rule',
+  moveUp: 'Move up',
+  remove: 'Remove rule',
   services: 'Services',
   servicesHint: 'Names such as ssh, imap. Leave empty for all services.',
   minCount: 'Events that ban',
@@ -74,7 +78,6 @@ export const rules = {
   longest: 'Longest ban, in hours',
   submit: 'Save rule',
   restore: 'Restore the default rule',
-  several: 'Change several rules with the API: PUT /api/v1/abuse/fleet.',
 } as const
 
 type RuleText = {
@@ -103,6 +106,15 @@ export const crowdsec = {
   shared: 'Bouncers also block the shared blocklist',
   columns: ['Bouncer', 'Address', 'Last request', 'Dropped'],
   save: 'Save',
+} as const
+
+export const badge = {
+  title: 'Badge',
+  text: 'An image with the number of banned addresses, for a README or a status page.',
+  public: 'Everyone with the URL can see the badge',
+  save: 'Save badge',
+  alt: 'attackers blocked',
+  what: 'the Markdown of the badge',
 } as const
 
 export const keys = {

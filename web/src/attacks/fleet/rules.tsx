@@ -1,14 +1,16 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Button } from '../../ui/actions/button.tsx'
 import { LoadingOrError } from '../../ui/feedback/loading.tsx'
-import { FieldRow, Form, TextField } from '../../ui/forms/form.tsx'
 import { Disclosure } from '../../ui/layout/disclosure.tsx'
-import { Muted, Section } from '../../ui/layout/page.tsx'
+import { Row, Section } from '../../ui/layout/page.tsx'
 import { useAccess } from '../../workspaces/roles.ts'
 import { fleet, FLEET_KEY, settingsQuery, type FleetRule, type FleetSettings } from './api.ts'
 import { rules as messages } from './messages.ts'
+import { RuleForm } from './rule-form.tsx'
 
-/** When a report bans an address, and for how long. */
+const MAX_RULES = 20
+
+/** When a report bans an address, and for how long. The first rule that names its service counts. */
 export function Rules() {
   const { data, error } = useQuery(settingsQuery)
   return (
@@ -16,37 +18,60 @@ export function Rules() {
       <LoadingOrError there={data} error={error} lines={2}>
         {messages.loading}
       </LoadingOrError>
-      {data && <RuleTexts {...data} />}
+      {data && <RuleList {...data} />}
     </Section>
   )
 }
 
-function RuleTexts({ rules, hasOwnRules }: FleetSettings) {
+function RuleList({ rules, hasOwnRules }: FleetSettings) {
   const access = useAccess()
   const queries = useQueryClient()
-  const [rule] = rules
 
-  async function restore(): Promise<void> {
-    await fleet.change({ rules: null })
+  async function save(changed: FleetRule[] | null): Promise<void> {
+    await fleet.change({ rules: changed })
     await queries.invalidateQueries({ queryKey: FLEET_KEY })
   }
 
   return (
     <>
       {rules.length === 0 && <p>{messages.none}</p>}
-      {rules.map((each) => {
-        const text = messages.text(each)
-        return <p key={text}>{text}</p>
-      })}
-      {rules.length > 1 && <Muted>{messages.several}</Muted>}
-      {rule && rules.length === 1 && (
-        <Disclosure summary={messages.change}>
-          <RuleForm rule={rule} />
+      {rules.length > 1 && <p>{messages.order}</p>}
+      {rules.map((rule, at) => (
+        // oxlint-disable-next-line react/no-array-index-key -- A rule is its place in the list.
+        <Disclosure key={at} summary={messages.text(rule)}>
+          <RuleForm
+            rule={rule}
+            submit={messages.submit}
+            onSave={(changed) => save(rules.with(at, changed))}
+          />
+          <Row>
+            <Button
+              {...access}
+              kind="quiet"
+              disabled={at === 0}
+              onClick={() => void save(movedUp(rules, at))}
+            >
+              {messages.moveUp}
+            </Button>
+            <Button {...access} kind="quiet" onClick={() => void save(rules.toSpliced(at, 1))}>
+              {messages.remove}
+            </Button>
+          </Row>
+        </Disclosure>
+      ))}
+      {rules.length < MAX_RULES && (
+        <Disclosure summary={messages.add}>
+          <RuleForm
+            key={rules.length}
+            rule={NEW_RULE}
+            submit={messages.addSubmit}
+            onSave={(added) => save([added, ...rules])}
+          />
         </Disclosure>
       )}
       {hasOwnRules && (
         <div>
-          <Button {...access} kind="quiet" onClick={() => void restore()}>
+          <Button {...access} kind="quiet" onClick={() => void save(null)}>
             {messages.restore}
           </Button>
         </div>
@@ -55,58 +80,16 @@ function RuleTexts({ rules, hasOwnRules }: FleetSettings) {
   )
 }
 
-const HOUR = 3_600
-const MINUTE = 60
-
-function RuleForm({ rule }: { rule: FleetRule }) {
-  const access = useAccess()
-  const queries = useQueryClient()
-
-  async function save(values: Record<string, string>): Promise<void> {
-    const number = (name: string, unit = 1) => Math.round(Number(values[name]) * unit)
-    const changed = {
-      services: (values['services'] ?? '').split(/[\s,]+/).filter(Boolean),
-      minCount: number('minCount'),
-      windowSeconds: number('window', MINUTE),
-      banSeconds: number('first', HOUR),
-      growth: Number(values['growth']),
-      maxBanSeconds: number('longest', HOUR),
-    }
-    await fleet.change({ rules: [changed] })
-    await queries.invalidateQueries({ queryKey: FLEET_KEY })
-  }
-
-  return (
-    <Form {...access} key={JSON.stringify(rule)} onSubmit={save} submit={messages.submit}>
-      <TextField
-        name="services"
-        label={messages.services}
-        hint={messages.servicesHint}
-        defaultValue={rule.services.join(', ')}
-        spellCheck={false}
-        autoComplete="off"
-      />
-      <FieldRow>
-        <NumberField name="minCount" label={messages.minCount} value={rule.minCount} />
-        <NumberField name="window" label={messages.window} value={rule.windowSeconds / MINUTE} />
-      </FieldRow>
-      <FieldRow>
-        <NumberField name="first" label={messages.first} value={rule.banSeconds / HOUR} />
-        <NumberField name="growth" label={messages.growth} value={rule.growth} />
-        <NumberField name="longest" label={messages.longest} value={rule.maxBanSeconds / HOUR} />
-      </FieldRow>
-    </Form>
-  )
+const NEW_RULE: FleetRule = {
+  services: [],
+  minCount: 1,
+  windowSeconds: 600,
+  banSeconds: 4 * 3_600,
+  growth: 4,
+  maxBanSeconds: 7 * 86_400,
 }
 
-function NumberField({ name, label, value }: { name: string; label: string; value: number }) {
-  return (
-    <TextField
-      name={name}
-      label={label}
-      defaultValue={String(value)}
-      inputMode="decimal"
-      autoComplete="off"
-    />
-  )
+function movedUp(rules: FleetRule[], at: number): FleetRule[] {
+  const rule = rules[at]
+  return rule && at > 0 ? rules.toSpliced(at, 1).toSpliced(at - 1, 0, rule) : rules
 }

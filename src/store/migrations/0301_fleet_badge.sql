@@ -1,0 +1,2 @@
+-- The public id of the badge of a workspace; null while it has none.
+alter table fleet add column badge_id uuid unique;
