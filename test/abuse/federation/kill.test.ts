@@ -19,7 +19,7 @@ let reader: Site
 let origin: Site
 beforeAll(async () => {
   ;[reader, origin] = await Promise.all([startSite('reader'), startSite('origin')])
-}, 90_000)
+}, 120_000)
 afterAll(async () => {
   for (const site of [reader, origin]) {
     await site?.instance.kill()
