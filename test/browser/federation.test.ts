@@ -14,7 +14,7 @@ beforeAll(async () => {
   there = await startInstallation()
   browser = await startChromium()
   alice = await signedIn(browser, portreeve, 'Ada', 1440, { admin: true })
-}, 90_000)
+}, 120_000)
 afterAll(async () => {
   await browser?.close()
   await there?.stop()

@@ -22,7 +22,7 @@ const run = (...words: string[]) =>
   })
 
 describe('portreeve peer', () => {
-  it('adds, approves and ends a peer', { timeout: 120_000 }, async () => {
+  it('adds, approves and ends a peer', { timeout: 240_000 }, async () => {
     expect((await run('list')).out).toMatch(/^This installation: localhost:8080\n(\w{4} ?){16}\n/)
     const added = await run('add', peer.url, '--json')
     expect(added).toMatchObject({ code: 0, err: '' })

@@ -6,7 +6,7 @@ let there: Installation
 beforeAll(async () => {
   here = await startInstallation()
   there = await startInstallation()
-}, 60_000)
+}, 120_000)
 afterAll(async () => {
   await here?.stop()
   await there?.stop()

@@ -15,7 +15,7 @@ let peer: Awaited<ReturnType<typeof startScriptedPeer>>
 let peerId: string
 beforeAll(async () => {
   here = await startInstallation()
-}, 60_000)
+}, 120_000)
 afterAll(() => here?.stop())
 beforeEach(async () => {
   await here.query('truncate federation_peer cascade')

@@ -13,7 +13,7 @@ const claims = [...page.matchAll(/^\| (.+?) +\| ([\d.]+), (\w+) +\|$/gm)].map(
 
 it(
   'lets a hostile peer among ten list no innocent and free no attacker',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const database = await freshDatabase()
     try {

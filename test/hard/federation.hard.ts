@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { connect as open, createServer, type Server, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { approvePeer } from '../../../src/abuse/federation/peers/peers.ts'
-import { startInstance, type Instance } from '../../deploy/instance.ts'
-import { freshDatabase, type FreshDatabase } from '../../database.ts'
-import { freePort } from '../../free-port.ts'
+import { approvePeer } from '../../src/abuse/federation/peers/peers.ts'
+import { startInstance, type Instance } from '../deploy/instance.ts'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { freePort } from '../free-port.ts'
 
-const ITEMS = 12_000
+const ITEMS = 6_000
 const WITHDRAWN = 1_500
 
 type Site = {
@@ -19,7 +19,7 @@ let reader: Site
 let origin: Site
 beforeAll(async () => {
   ;[reader, origin] = await Promise.all([startSite('reader'), startSite('origin')])
-}, 90_000)
+}, 120_000)
 afterAll(async () => {
   for (const site of [reader, origin]) {
     await site?.instance.kill()
