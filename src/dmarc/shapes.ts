@@ -616,7 +616,7 @@ export const Mailbox = Type.Object({
   moveTo: Nullable(Text),
   credentialId: Nullable(Uuid, { description: 'Its sign-in at the provider.' }),
   needsSignIn: Type.Boolean({
-    description: 'Reading waits until somebody signs in at the provider again.',
+    description: 'Reading waits for a new sign-in at the provider.',
   }),
   fetchedAt: Nullable(Timestamp),
   totalMessages: Count,

@@ -46,6 +46,9 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
   '/api/v1/imap/credentials/{id}': { id: 'select id from mail_credential' },
   '/api/v1/imap/oauth/consents/{id}': { id: 'select id from mail_consent' },
   '/api/v1/imap/migrate/{id}': { id: 'select id from migration' },
+  '/api/v1/imap/owner-links/{id}': { id: 'select id from owner_link' },
+  // For administrators of the installation: test/http/access.test.ts.
+  '/api/v1/imap/oauth/clients/{provider}': null,
   '/api/v1/monitoring/hosts/{id}': { id: 'select id from monitored_host' },
   // The name of a blocklist, of which each workspace has its own choice.
   '/api/v1/monitoring/lists/{dnsbl}': null,
@@ -84,6 +87,13 @@ const BODIES: Record<string, object> = {
   'POST /api/v1/imap/batches/{id}/cutover': { domain: 'example.com', mx: ['mx.example.com'] },
   'POST /api/v1/imap/batches/{id}/cutover/steps/{step}/confirm': { note: 'taken over' },
   'POST /api/v1/imap/batches/{id}/rows': { text: 'user,password\nalice,secret' },
+  'POST /api/v1/imap/batches/{id}/owner-links': { side: 'source' },
+  'POST /api/v1/imap/migrate/{id}/owner-links': { side: 'source' },
+  'POST /api/v1/imap/credentials/{id}/check': {},
+  'PUT /api/v1/imap/credentials/{id}': {
+    provider: 'microsoft',
+    app: { tenant: 'example.com', clientId: 'app', clientSecret: 'secret' },
+  },
   'POST /api/v1/imap/migrate/{id}/retry': {
     source: { password: 'secret' },
     destination: { password: 'secret' },

@@ -77,7 +77,12 @@ describe('the providers of mailboxes', () => {
     ['invalid_grant', 'AADSTS65001: not consented', 'consent', 'Your administrator'],
     ['consent_required', 'AADSTS90094: admin approval', 'consent', 'Your administrator'],
     ['interaction_required', 'AADSTS50076: use MFA', 'consent', 'multi-factor'],
-    ['invalid_client', 'AADSTS7000222: expired secret', 'client', 'The operator must correct'],
+    [
+      'invalid_client',
+      'AADSTS7000222: expired secret',
+      'client',
+      'An administrator of this service must correct',
+    ],
     ['unauthorized_client', 'AADSTS700016: not found', 'client', 'unknown in this tenant'],
     ['invalid_request', 'AADSTS50011: reply address', 'client', 'redirect URI'],
     ['temporarily_unavailable', '', 'later', 'Try again later'],

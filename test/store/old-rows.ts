@@ -57,6 +57,10 @@ const ODD: Record<string, string> = {
   'migration.progress': `'{"currentFolder": "", "foldersDone": 1, "foldersTotal": 1, "messagesDone": 7, "messagesTotal": 7,
     "skippedByDedup": 0, "errorCount": 0, "bytesDone": 700, "messagesPerSecond": 0, "etaSeconds": null, "throttledUntil": null,
     "folderProgress": {"INBOX": {"lastUid": 7, "doneCount": 7, "total": 7, "bytes": 700, "destination": "INBOX"}}}'`,
+  // Each has one of two forms.
+  'owner_link.mailbox_id': 'null',
+  'mail_consent.owner_link_id': 'null',
+  'mail_consent.browser_hash': 'null',
   'webhook_endpoint.token': `'oldtoken00'`,
   'shared_check.token': `repeat('a', 24)`,
 }

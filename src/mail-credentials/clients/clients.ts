@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { Fault } from '../../errors.ts'
 import type { GuardedFetch } from '../../net/http/guarded-fetch.ts'
 import { decrypt } from '../../store/encryption.ts'
 import type { EncryptedColumn } from '../../store/key-rotation.ts'
@@ -45,8 +46,9 @@ export function createClients({ db, secretKey, config, guardedFetch }: Deps): OA
     const key = JSON.stringify(row)
     const known = entered.get(row.provider)
     if (known?.key === key) return known.client
-    const { id, provider, clientId, sealed, tenant } = row
-    const clientSecret = sealed === null ? undefined : decrypt(sealed, secretKey, clientContext(id))
+    const { provider, clientId, tenant } = row
+    const clientSecret = readSecret(row, secretKey)
+    if (clientSecret === null) return undefined
     const found = providerWithClient(config, provider, { clientId, clientSecret, tenant })
     if (!found) return undefined
     const client = createOAuthClient(found, guardedFetch)
@@ -65,5 +67,16 @@ export function createClients({ db, secretKey, config, guardedFetch }: Deps): OA
       const rows = (await listClients(db)).filter(({ provider }) => !configured.has(provider))
       return [...configured.values(), ...rows.flatMap((row) => open(row) ?? [])]
     },
+  }
+}
+
+/** Null when it was encrypted with another key: then the provider counts as not set up. */
+function readSecret({ id, sealed }: ClientRow, secretKey: string): string | undefined | null {
+  if (sealed === null) return undefined
+  try {
+    return decrypt(sealed, secretKey, clientContext(id))
+  } catch (error) {
+    if (error instanceof Fault) return null
+    throw error
   }
 }

@@ -11,7 +11,7 @@ const TEXTS = {
   approvedText: 'Portreeve is approved for your organization. Sign in to the mailbox now.',
   dashboard: 'Back to migrations',
   ownerText: 'Your mailbox is now copied. You can close this window.',
-  ownerFailed: 'Open the link that you were sent again, and try once more.',
+  ownerFailed: 'Open the link that you were sent, and try again.',
 }
 
 /** The owner of a mailbox has signed in, without an account here. */

@@ -72,7 +72,7 @@ async function acceptForMigration(
   enqueue: Enqueue,
 ): Promise<void> {
   const row = await lockWaitingMigration(trx, workspaceId, id)
-  if (!row) throw new Fault('conflict', 'The migration no longer waits for you.')
+  if (!row) throw new Fault('conflict', 'The migration no longer waits for this sign-in.')
   const before: Secrets =
     row.sealed === null
       ? { source: {}, destination: {} }

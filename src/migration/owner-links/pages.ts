@@ -13,7 +13,7 @@ const TEXTS = {
     `${asker} (${workspace}) asks to copy mail from ${from} into your mailbox, ${to}.`,
   somebody: 'An administrator',
   private:
-    'Nobody sees what you enter: it is stored encrypted, and deleted when the migration ends.',
+    'The person who asks can’t see what you enter. It is stored encrypted, and deleted when the migration ends.',
   atProvider: (name: string) => `Sign in with ${name}`,
   atProviderText: 'On the page of the provider, without giving away your password.',
   password: 'Use the password',

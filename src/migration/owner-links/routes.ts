@@ -22,7 +22,7 @@ export function ownerLinkRoutes(app: App, deps: CreateDeps): void {
       schema: {
         summary: 'Create a link with which the owner of a mailbox signs in',
         description:
-          'For a migration that waits. The owner needs no account. The migration continues when no side waits any more. A new link replaces the one before.',
+          'For a migration that waits. The owner needs no account. The migration continues when neither side waits. A new link replaces the one before.',
         operationId: 'createOwnerLink',
         tags,
         params,

@@ -30,7 +30,7 @@ export const client = {
   remove: 'Delete',
   removeTitle: (name: string) => `Delete the client of ${name}?`,
   removeText:
-    'Nobody can sign in there any more, and migrations that use such sign-ins fail when their tokens expire.',
+    'People can no longer sign in there, and migrations that use such sign-ins fail when their tokens expire.',
   guide: 'Step by step',
 } as const
 
