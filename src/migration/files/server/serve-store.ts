@@ -259,16 +259,12 @@ class StoreSession {
 }
 
 /** Writes a whole response into a buffer. Returns the part of it that has the response. */
-function writeResponse(
-  buffer: Buffer,
-  head: Buffer,
-  { size, read, readInto }: StoredMessage,
-): Buffer {
+function writeResponse(buffer: Buffer, head: Buffer, { size, read, fill }: StoredMessage): Buffer {
   const end = head.length + size
   head.copy(buffer)
   BODY_END.copy(buffer, end)
   const body = buffer.subarray(head.length, end)
-  if (readInto) readInto(body)
+  if (fill) fill(body)
   else copyParts(read(), body)
   return buffer.subarray(0, end + BODY_END.length)
 }
