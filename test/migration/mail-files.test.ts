@@ -33,8 +33,8 @@ function messagesOf(content: string | Buffer) {
     const text = textOf(message)
     expect(message.size).toBe(text.length)
     const filled = Buffer.alloc(message.size)
-    message.readInto?.(filled)
-    if (message.readInto) expect(filled.toString('latin1')).toBe(text)
+    message.fill?.(filled)
+    if (message.fill) expect(filled.toString('latin1')).toBe(text)
     return { ...message, text }
   })
 }

@@ -54,8 +54,8 @@ export async function openDestination(
         const stored = await writer.store(place(folder), messages, index.uidNext)
         const uids = stored.map((message) => {
           const uid = index.assign(message.key)
-          const { size, flags, date, messageId, read, readInto } = message
-          const added: StoredMessage = { uid, size, flags, date, messageId, read, readInto }
+          const { size, flags, date, messageId, read, fill } = message
+          const added: StoredMessage = { uid, size, flags, date, messageId, read, fill }
           folder.messages.push(added)
           folder.bytes += size
           return uid

@@ -48,9 +48,9 @@ export async function readInto(
       const flags = place ? [...new Set([...message.flags, ...place.flags])] : message.flags
       for (const target of place?.folders ?? [path]) {
         const { folder, index } = openFolder(open, target, origin, state)
-        const { key, size, date, messageId, read, readInto } = message
+        const { key, size, date, messageId, read, fill } = message
         const uid = index.assign(key)
-        folder.messages.push({ uid, size, flags, date, messageId, read, readInto })
+        folder.messages.push({ uid, size, flags, date, messageId, read, fill })
         folder.bytes += size
       }
     }

@@ -11,7 +11,7 @@ export type StoredMessage = {
   /** Reads it with CRLF line ends, in parts of limited size that are valid until the next one. */
   read: () => Iterable<Buffer>
   /** Reads it likewise into a buffer of its size, where it can be read as a whole. */
-  readInto: ((target: Buffer) => void) | null
+  fill: ((target: Buffer) => void) | null
 }
 
 /** A folder of messages, ascending by UID. */

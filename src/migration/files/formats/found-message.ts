@@ -10,5 +10,5 @@ export type FoundMessage = {
   /** The X-Gmail-Labels of an export by Google Takeout. */
   labels?: string | null
   read: () => Iterable<Buffer>
-  readInto: ((target: Buffer) => void) | null
+  fill: ((target: Buffer) => void) | null
 }

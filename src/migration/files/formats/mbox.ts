@@ -30,7 +30,7 @@ export function* readMbox(path: string, start = 0): Generator<FoundMessage> {
       messageId: fields.first('message-id'),
       labels,
       read: () => readEntry(path, place),
-      readInto: canFill ? (target) => fillEntry(file, place, bodySize, target) : null,
+      fill: canFill ? (target) => fillEntry(file, place, bodySize, target) : null,
     }
   }
 }

@@ -43,7 +43,7 @@ export function readMessageFile(
     date: over.useFileTime ? fileDate : (place.date ?? dateInHeader(fields) ?? fileDate),
     messageId: fields.first('message-id'),
     read,
-    readInto: lineEnd === 'lf' ? fill : null,
+    fill: lineEnd === 'lf' ? fill : null,
   }
 }
 

@@ -42,7 +42,7 @@ const CAPABILITIES = [
  */
 export function openStoreSession(store: MailStore): Session {
   const [client, server] = duplexPair({ highWaterMark: 1024 * 1024 })
-  serve(store, server)
+  serve(store, server, client)
   return {
     wire: createWire(client, { capabilities: CAPABILITIES }),
     namespace: { prefix: '', delimiter: '/' },
@@ -54,12 +54,14 @@ export function openStoreSession(store: MailStore): Session {
 /** Larger messages are sent in parts. */
 const MAX_WHOLE_BYTES = 1024 * 1024
 const BODY_END = Buffer.from(')\r\n')
+/** Bytes of a response beside the message. */
+const MAX_FRAME_BYTES = 256
 
 /** A message of an APPEND that is being read. */
 type Arrived = { incoming: IncomingMessage; meta: IncomingMeta }
 
-function serve(store: MailStore, socket: Duplex): void {
-  const session = new StoreSession(store, socket)
+function serve(store: MailStore, socket: Duplex, client: Duplex): void {
+  const session = new StoreSession(store, socket, client)
   socket.on('data', (chunk: Buffer) => session.push(chunk))
   socket.on('error', () => undefined)
   socket.on('drain', () => session.resume())
@@ -70,6 +72,10 @@ function serve(store: MailStore, socket: Duplex): void {
 class StoreSession {
   readonly #store: MailStore
   readonly #socket: Duplex
+  /** The other end of the socket. */
+  readonly #client: Duplex
+  /** For the next whole response, unless the reader still has it. */
+  #buffer: Buffer | null = null
   readonly #reader: { push(chunk: Buffer): void }
   #selected: StoreFolder | null = null
   /** Messages of the APPEND that is being read. */
@@ -79,9 +85,10 @@ class StoreSession {
   /** Commands run one after another. */
   #running: Promise<void> = Promise.resolve()
 
-  constructor(store: MailStore, socket: Duplex) {
+  constructor(store: MailStore, socket: Duplex, client: Duplex) {
     this.#store = store
     this.#socket = socket
+    this.#client = client
     this.#reader = createCommandReader({
       onLiteral: (before, _size, isSynchronizing) => {
         if (isSynchronizing) socket.write('+ OK\r\n')
@@ -218,7 +225,7 @@ class StoreSession {
   async #sendBody(number: number, message: StoredMessage): Promise<void> {
     const { uid, size, read } = message
     const head = Buffer.from(`* ${number} FETCH (UID ${uid} BODY[] {${size}}\r\n`)
-    if (size <= MAX_WHOLE_BYTES) return this.#send(wholeResponse(head, message))
+    if (size <= MAX_WHOLE_BYTES) return this.#sendWhole(head, message)
     await this.#send(head)
     let sent = 0
     for (const part of read()) {
@@ -229,6 +236,20 @@ class StoreSession {
     await this.#send(BODY_END)
   }
 
+  /**
+   * Sends a response from a buffer that is used again, because a new one for each message would keep
+   * the garbage collector busy. A reader that pauses keeps it, and the next message gets another.
+   */
+  async #sendWhole(head: Buffer, message: StoredMessage): Promise<void> {
+    const buffer = this.#buffer ?? Buffer.allocUnsafeSlow(MAX_WHOLE_BYTES + MAX_FRAME_BYTES)
+    this.#buffer = null
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const response = writeResponse(buffer, head, message)
+    this.#socket.write(response, (error) => (error ? reject(error) : resolve()))
+    await promise
+    if (this.#client.readableLength === 0) this.#buffer = buffer
+  }
+
   async #send(data: string | Buffer): Promise<void> {
     const socket = this.#socket
     if (socket.destroyed) throw new Error('The session has ended.')
@@ -237,19 +258,15 @@ class StoreSession {
   }
 }
 
-/**
- * A response of one buffer, so that a small message needs no other. It is used once: a reader that
- * pauses keeps it after the write has ended.
- */
-function wholeResponse(head: Buffer, { size, read, readInto }: StoredMessage): Buffer {
+/** Writes a whole response into a buffer. Returns the part of it that has the response. */
+function writeResponse(buffer: Buffer, head: Buffer, { size, read, fill }: StoredMessage): Buffer {
   const end = head.length + size
-  const response = Buffer.allocUnsafe(end + BODY_END.length)
-  head.copy(response)
-  BODY_END.copy(response, end)
-  const body = response.subarray(head.length, end)
-  if (readInto) readInto(body)
+  head.copy(buffer)
+  BODY_END.copy(buffer, end)
+  const body = buffer.subarray(head.length, end)
+  if (fill) fill(body)
   else copyParts(read(), body)
-  return response
+  return buffer.subarray(0, end + BODY_END.length)
 }
 
 function copyParts(parts: Iterable<Buffer>, target: Buffer): void {

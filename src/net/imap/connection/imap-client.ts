@@ -60,7 +60,7 @@ export class ImapClient extends ImapFlow {
     const isPlain = name === 'AUTHENTICATE' && mechanismOf(attributes) === 'PLAIN'
     if (!isPlain || !this.capabilities.has('SASL-IR'))
       return internals.exec.call(this, name, attributes, options)
-    const { authzid = '', user = '', pass = '' } = this.#auth
+    const { authzid = '', user, pass = '' } = this.#auth
     const response = Buffer.from([authzid, user, pass].join('\0')).toString('base64')
     const withResponse = [...(attributes as Atom[]), { type: 'ATOM', value: response }]
     return internals.exec.call(this, name, withResponse, options)
