@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import { Type } from 'typebox'
 import { ACCOUNT_LIMITS } from './limits/request-limits.ts'
 import { OVERVIEW_PATHS } from './overview-paths.ts'
 import { responses, Success } from './schema.ts'

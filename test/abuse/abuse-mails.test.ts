@@ -67,12 +67,14 @@ beforeAll(async () => {
     const path = request.url ?? ''
     const address = path.split('/').at(-1) ?? ''
     // ARIN redirects to the registry of the address.
-    if (path.startsWith('/registry/'))
-      return void response.writeHead(303, { location: `/ip/${address}` }).end()
+    if (path.startsWith('/registry/')) {
+      response.writeHead(303, { location: `/ip/${address}` }).end()
+      return
+    }
     lookups.push(address)
     const answer = answers.get(address) ?? 404
-    if (typeof answer === 'number') return void response.writeHead(answer).end()
-    response.end(JSON.stringify(answer))
+    if (typeof answer === 'number') response.writeHead(answer).end()
+    else response.end(JSON.stringify(answer))
   })
   registry.listen(0, '127.0.0.1')
   await once(registry, 'listening')
@@ -184,13 +186,13 @@ describe('abuse emails', () => {
   })
 
   alone('are never sent again to an address that opted out', async () => {
-    const token = createOptOutToken(deps.optOutKey, 'abuse@two.example')
-    expect((await portreeve.request(`/abuse-reports/opt-out/${token.slice(1)}`)).status).toBe(404)
-    const page = await portreeve.request(`/abuse-reports/opt-out/${token}`)
+    const optOut = createOptOutToken(deps.optOutKey, 'abuse@two.example')
+    expect((await portreeve.request(`/abuse-reports/opt-out/${optOut.slice(1)}`)).status).toBe(404)
+    const page = await portreeve.request(`/abuse-reports/opt-out/${optOut}`)
     expect(await page.text()).toContain('Stop these emails')
     const { rows: before } = await database.pool.query('select from abuse_mail_opt_out')
     expect(before).toEqual([])
-    expect((await portreeve.request(`/abuse-reports/opt-out/${token}`, { method: 'POST' })).status).toBe(200) // prettier-ignore
+    expect((await portreeve.request(`/abuse-reports/opt-out/${optOut}`, { method: 'POST' })).status).toBe(200) // prettier-ignore
     await database.pool.query("delete from abuse_mail where recipient = 'abuse@two.example'")
     await run()
     expect(sink.mails).toEqual([])

@@ -1,4 +1,4 @@
-import { get as httpGet } from 'node:http'
+import { get as httpGet, type IncomingMessage } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
@@ -13,17 +13,15 @@ afterAll(() => portreeve.stop())
 
 /** Without the decompression of `fetch`. */
 async function get(path: string, headers: Record<string, string>) {
-  const { promise, resolve, reject } = Promise.withResolvers<{
-    encoding: string | undefined
-    vary: string | undefined
-    body: Buffer
-  }>()
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const url = new URL(path, portreeve.url)
-  httpGet(url, { headers: { authorization: `Bearer ${token}`, ...headers } }, async (response) => {
-    const body = Buffer.concat(await response.toArray())
-    resolve({ encoding: response.headers['content-encoding'], vary: response.headers.vary, body })
-  }).on('error', reject)
-  return promise
+  httpGet(url, { headers: { authorization: `Bearer ${token}`, ...headers } }, resolve).on(
+    'error',
+    reject,
+  )
+  const response = await promise
+  const { 'content-encoding': encoding, vary } = response.headers
+  return { encoding, vary, body: Buffer.concat(await response.toArray()) }
 }
 
 const LARGE = '/api/v1/alerts/channel-types'

@@ -1,5 +1,10 @@
 import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
 import { text } from 'node:stream/consumers'
 
 /** A request to a scripted AbuseIPDB or blocklist.de: the real ones must not get reports of tests. */
@@ -27,14 +32,14 @@ export const acceptAll: RelayServices['answer'] = ({ path }, response) => {
 export async function startRelayServices(): Promise<RelayServices> {
   const requests: RelayedRequest[] = []
   const services: RelayServices = { origins: new Map(), requests, answer: acceptAll, stop }
-  const server = createServer((request, response) => {
-    void text(request).then((body) => {
-      const { headers, url: path = '' } = request
-      const received = { path, headers, form: Object.fromEntries(new URLSearchParams(body)) }
-      requests.push(received)
-      services.answer(received, response)
-    })
-  })
+  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { headers, url: path = '' } = request
+    const form = Object.fromEntries(new URLSearchParams(await text(request)))
+    const received = { path, headers, form }
+    requests.push(received)
+    services.answer(received, response)
+  }
+  const server = createServer((request, response) => void receive(request, response))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
