@@ -777,7 +777,7 @@ export interface FederationJournal {
   day: string;
   id: Generated<string>;
   network: string;
-  number: number;
+  number: Generated<number>;
   seenAt: Timestamp;
   service: string;
   withdrawnNumber: number | null;

@@ -195,10 +195,6 @@ beforeAll(async () => {
   // The other rows refer to the only workspace there is yet.
   await fillEveryTable(database.pool)
   await database.pool.query(
-    `insert into abuse_mail_settings values ($1, 'test', 'alice@people.test')`,
-    [alice.id],
-  )
-  await database.pool.query(
     `insert into abuse_mail (workspace_id, day, recipient, network, is_test)
      values ($1, '2026-11-21', 'abuse@example.net', '8.8.4.0 - 8.8.4.255', true)`,
     [alice.id],
