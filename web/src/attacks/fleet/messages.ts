@@ -59,7 +59,7 @@ export const rules = {
   text: ({ services, minCount, windowSeconds, banSeconds, growth, maxBanSeconds }: RuleText) =>
     [
       `${services.length === 0 ? 'All services' : services.join(', ')}:`,
-      `${counted(minCount, 'event')} in ${durationText(windowSeconds)} ban an address`,
+      `${counted(minCount, 'event')} in ${durationText(windowSeconds)} ${minCount === 1 ? 'bans' : 'ban'} an address`,
       `for ${durationText(banSeconds)}, ${growth} times longer with each repetition,`,
       `up to ${durationText(maxBanSeconds)}.`,
     ].join(' '),
