@@ -311,6 +311,11 @@ export const Difference = Success(
 )
 
 /** The list with `format=json`. */
+/** The list in the format `cloudflare`. */
+export const CloudflareItems = Type.Array(
+  Type.Object({ ip: Type.String(), comment: Type.String() }),
+)
+
 export const ExportedList = Success(
   Type.Object({
     generatedAt: Timestamp,

@@ -197,6 +197,8 @@ describe('the public information on an address', () => {
       confidenceLevel: 'none',
       totalReports: 0,
       distinctReporters: 0,
+      publicFeeds: [],
+      peers: [],
       firstReportedAt: null,
       lastReportedAt: null,
       services: [],

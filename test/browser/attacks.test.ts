@@ -251,9 +251,10 @@ describe('a server administrator', () => {
     await page.getByLabel('Address or network').fill('9.3.0.0/16')
     await page.getByRole('button', { name: 'Add network' }).click()
     await item(page, '9.3.0.0/16').waitFor()
-    await page.getByText('Change the rule').click()
-    await page.getByLabel('Events that ban').fill('7')
-    await page.getByRole('button', { name: 'Save rule' }).click()
+    await page.getByText('All services: 1 event in 10 minutes bans an address').click()
+    // The second form adds a rule.
+    await page.getByLabel('Events that ban').first().fill('7')
+    await page.getByRole('button', { name: 'Save rule' }).first().click()
     await page.getByText('All services: 7 events in 10 minutes ban an address').waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
   })

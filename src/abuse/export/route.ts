@@ -9,7 +9,7 @@ import type { App } from '../../http/server.ts'
 import type { AbuseServices } from '../create-services.ts'
 import { TAGS } from '../tags.ts'
 import { requireService } from '../services.ts'
-import { Difference, ExportedList, ExportQuery } from '../shapes.ts'
+import { CloudflareItems, Difference, ExportedList, ExportQuery } from '../shapes.ts'
 import { isKnown } from './etag.ts'
 import { FORMATS } from './formats.ts'
 import type { Packed } from './pack.ts'
@@ -33,7 +33,9 @@ export function exportRoute(app: App, { exports }: AbuseServices): void {
             content: {
               'text/plain': { schema: Type.String() },
               'text/csv': { schema: Type.String() },
-              'application/json': { schema: Type.Union([ExportedList, Difference]) },
+              'application/json': {
+                schema: Type.Union([ExportedList, Difference, CloudflareItems]),
+              },
             },
           },
           304: { type: 'null', description: 'Not changed.' },

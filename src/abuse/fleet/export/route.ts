@@ -4,6 +4,7 @@ import type { App } from '../../../http/server.ts'
 import { FORMATS } from '../../export/formats.ts'
 import { sendFile } from '../../export/route.ts'
 import { requireEnabled } from '../../public-feeds/choose-feeds.ts'
+import { CloudflareItems } from '../../shapes.ts'
 import { TAGS } from '../../tags.ts'
 import { bouncerKeyOf, requireBouncerKey } from '../bouncer-key.ts'
 import { BouncerHeaders } from '../crowdsec/shapes.ts'
@@ -34,7 +35,7 @@ export function fleetExportRoute(app: App, { db, followers, fileExports }: Fleet
             content: {
               'text/plain': { schema: Type.String() },
               'text/csv': { schema: Type.String() },
-              'application/json': { schema: FleetExport },
+              'application/json': { schema: Type.Union([FleetExport, CloudflareItems]) },
             },
           },
           304: { type: 'null', description: 'Not changed.' },
