@@ -5,6 +5,7 @@ import { Done, responses, Success, Uuid } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { requireBatch } from '../batches/find-batch.ts'
+import { findMigration } from '../store.ts'
 import { createBatchLinks, createMigrationLink, type CreateDeps } from './create-links.ts'
 import { OWNER_LINK_LIMITS } from './limits.ts'
 import { BatchLinkRequest, CreatedOwnerLink, LinkRequest, OwnerLink } from './shapes.ts'
@@ -50,7 +51,9 @@ export function ownerLinkRoutes(app: App, deps: CreateDeps): void {
     },
     async (request) => {
       const { workspaceId } = callerOf(request)
-      const rows = await listLinks(db, workspaceId, { migrationId: request.params.id })
+      const migration = await findMigration(db, workspaceId, request.params.id)
+      if (!migration) throw new Fault('not_found', 'The migration was not found.')
+      const rows = await listLinks(db, workspaceId, { migrationId: migration.id })
       return { success: true, data: rows.map(shown) }
     },
   )
