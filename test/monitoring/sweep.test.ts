@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { applyObservation, type Fact } from '../../src/monitoring/facts/observation.ts'
 import { createRateLimiter } from '../../src/monitoring/checks/rate-limiter.ts'
 import { claimDue } from '../../src/monitoring/checks/store.ts'
@@ -70,8 +70,7 @@ describe('a sweep', () => {
     const read = async (): Promise<Host['status']> =>
       (await second.db.selectFrom('monitoredHost').select('status').executeTakeFirstOrThrow())
         .status
-    for (let tries = 0; tries < 200 && (await read()) !== 'listed'; tries++)
-      await new Promise((done) => setTimeout(done, 50))
+    await vi.waitFor(async () => expect(await read()).toBe('listed'))
     await new Promise((done) => setTimeout(done, FAST.importantListsMs * 3))
     expect(await alerts()).toHaveLength(1)
     await lists.setZones({ 'bl.spamcop.net': {} })
