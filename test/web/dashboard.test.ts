@@ -27,7 +27,9 @@ describe('the source of the dashboard', () => {
     const own = imports.filter(({ source }) => source.includes('../src/'))
     const allowed = ({ isType, source }: (typeof own)[number]) =>
       (isType && source.endsWith('/shapes.ts')) ||
-      /src\/(?:diagnostics\/verdict|domains\/messages)\.ts$/.test(source)
+      /src\/(?:diagnostics\/verdict|(?:domains|migration\/(?:cutover|proof))\/messages)\.ts$/.test(
+        source,
+      )
     expect(own.filter((one) => !allowed(one))).toEqual([])
     expect(own).not.toEqual([])
   })
@@ -55,9 +57,12 @@ describe('the source of the dashboard', () => {
     expect(screens('own').length).toBeGreaterThan(40)
   })
   it('gets nothing of the service with the verdicts but their sentences', () => {
-    const shared = ['verdict', 'messages'].flatMap((name) =>
-      importsOf(`src/diagnostics/${name}.ts`),
-    )
+    const shared = [
+      'diagnostics/verdict',
+      'diagnostics/messages',
+      'migration/cutover/messages',
+      'migration/proof/messages',
+    ].flatMap((name) => importsOf(`src/${name}.ts`))
     const loaded = shared.filter(({ isType }) => !isType).map(({ source }) => source)
     expect(loaded).toEqual(['./messages.ts'])
   })
