@@ -176,7 +176,7 @@ const Status = Type.Enum(['pending', 'running', 'paused', 'completed', 'failed']
 export const CreatedMigration = Type.Object({
   success: Type.Literal(true),
   migrationId: Uuid,
-  status: Status,
+  status: Type.Enum(['pending', 'paused']),
   queue: Queue,
   statusUrl: Type.String(),
 })

@@ -63,7 +63,8 @@ const more = {
 }
 
 // Responses are typed: these lines do not compile when a field is missing from the description.
-const status: 'pending' | undefined = answers.migrate.data?.status
+// Paused where the owner of a mailbox signs in first.
+const status: 'pending' | 'paused' | undefined = answers.migrate.data?.status
 const score: number | undefined = answers.report.data?.score
 const pages: number | undefined = answers.delisting.data?.data.pagination.totalPages
 const headerNames: string[] | undefined =

@@ -11,8 +11,6 @@ type Event =
   | { kind: 'key_changed' }
   | { kind: 'ended' }
 
-const PATH = '/attacks/federation'
-
 export const REFUSAL_REASONS: Record<Refusal, string> = {
   flood: 'It sent more evidence than a peer may send in a day.',
   malformed: 'It sent evidence that is not valid.',
@@ -40,7 +38,7 @@ function alertOf(workspaceId: string, peer: PeerRow, event: Event, at: Date): Ne
     phase: 'once',
     severity: event.kind === 'ended' ? 'warning' : 'error',
     ...textOf(nameOf(peer.url), event),
-    path: PATH,
+    path: '/attacks/federation',
     objects: [nameOf(peer.url)],
     at,
   }
