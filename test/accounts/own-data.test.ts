@@ -194,6 +194,13 @@ const NOBODYS = [
   'abuse_address',
   'abuse_appeal',
   'abuse_count',
+  // The abuse contacts of networks, as their registries publish them, and hashes of those that opted out.
+  'abuse_contact',
+  'abuse_mail_opt_out',
+  'public_feed',
+  // Of the installation.
+  'mail_client',
+  'mail_client_problem',
   'abuse_network',
   'abuse_range',
   'abuse_rate',

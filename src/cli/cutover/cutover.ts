@@ -78,7 +78,7 @@ const confirmCommand = defineCommand({
   examples: [
     {
       does: 'Confirm that the MX records are switched',
-      command: `portreeve cutover confirm ${example} switch --note "Seen at our provider"`,
+      command: `portreeve cutover confirm ${example} switch --note seen-by-us`,
     },
   ],
   exitCodes,
