@@ -1,4 +1,6 @@
 import { Type } from 'typebox'
+import { WORKSPACE_HEADER } from './access.ts'
+import { callerOf } from './auth.ts'
 import { ACCOUNT_LIMITS } from './limits/request-limits.ts'
 import { OVERVIEW_PATHS } from './overview-paths.ts'
 import { responses, Success } from './schema.ts'
@@ -27,10 +29,12 @@ export function overviewRoute(app: App): void {
         response: responses(Success(Type.Record(Type.String(), Type.Unknown()))),
       },
     },
-    async ({ headers, raw }) => {
+    async (request) => {
+      const { headers, raw } = request
       const sent = Object.entries(headers).filter(([name]) => !OWN_HEADERS.includes(name))
       const common = {
-        headers: Object.fromEntries(sent),
+        // The query can name the workspace, too.
+        headers: { ...Object.fromEntries(sent), [WORKSPACE_HEADER]: callerOf(request).workspaceId },
         remoteAddress: raw.socket.remoteAddress ?? '',
       }
       const parts = await Promise.all(

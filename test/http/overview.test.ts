@@ -34,6 +34,28 @@ describe('the overview of a workspace', () => {
     expect(Object.keys(limited.body.data)).not.toContain('/api/v1/dmarc/domains')
   })
 
+  it('is of the workspace that the query names, in all parts', async () => {
+    const carol = await portreeve.addPerson('Carol')
+    const dave = await portreeve.addMember(carol.id, 'Dave', 'member')
+    const { email, password } = dave
+    const signedIn = await portreeve.request('/api/auth/sign-in/email', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: portreeve.url },
+      body: JSON.stringify({ email, password }),
+    })
+    const cookie = signedIn.headers
+      .getSetCookie()
+      .map((each) => each.split(';')[0])
+      .join('; ')
+    const response = await portreeve.request(`/api/v1/overview?workspace=${carol.id}`, {
+      headers: { cookie },
+    })
+    type Listed = { data: { id: string; isCurrent: boolean }[] }
+    const { data } = (await response.json()) as { data: Record<string, Listed> }
+    const current = data['/api/v1/workspaces']?.data.filter(({ isCurrent }) => isCurrent)
+    expect(current?.map(({ id }) => id)).toEqual([carol.id])
+  })
+
   it('is closed to everyone else', async () => {
     expect((await portreeve.request('/api/v1/overview')).status).toBe(401)
     const alice = await portreeve.addPerson('Another Alice')
