@@ -18,9 +18,7 @@ let browser: Browser
 let alice: Visit
 let page: Page
 beforeAll(async () => {
-  // Dovecot delays sign-ins after rejected ones, for all users of an address.
-  const extra = 'service anvil {\n  unix_listener anvil-auth-penalty {\n    mode = 0\n  }\n}'
-  server = await startDovecot({ extra })
+  server = await startDovecot()
   for (const user of ['one', 'two', 'three', 'new-one', 'new-two', 'new-three'])
     await server.addUser(user, 'secret')
   for (const user of ['one', 'two', 'three'])

@@ -18,13 +18,6 @@ import { PROGRAM, SURROUNDINGS } from './command.ts'
 /** How mailcow’s runner reads the end of the output. */
 const MAILCOW = /Exiting\swith\sreturn\svalue\s(\d+)\s\(([^:)]+)/
 
-/** Rejected sign-ins would delay the others. */
-const NO_PENALTY = `service anvil {
-  unix_listener anvil-auth-penalty {
-    mode = 0
-  }
-}`
-
 describe('portreeve imapsync', () => {
   let from: MailServer
   let to: MailServer
@@ -34,8 +27,8 @@ describe('portreeve imapsync', () => {
     folder = mkdtempSync(join(tmpdir(), 'portreeve-imapsync-'))
     symlinkSync(PROGRAM, join(folder, 'imapsync'))
     ;[from, to] = await Promise.all([
-      startDovecot({ starttls: true, extra: NO_PENALTY }),
-      startDovecot({ masters: { master: 'master-secret' }, extra: NO_PENALTY }),
+      startDovecot({ starttls: true }),
+      startDovecot({ masters: { master: 'master-secret' } }),
     ])
     for (const [name, password] of [
       ['secret', 'secret'],

@@ -12,10 +12,6 @@ import type { MailServer } from '../servers/mail-server.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
 import { BASE_URL, CALLBACK } from './browser.ts'
 
-/** Dovecot counts a token as rejected once for each attribute. */
-const WITHOUT_PENALTY =
-  'service anvil {\n  unix_listener anvil-auth-penalty {\n    mode = 0\n  }\n}'
-
 let provider: MailProviderServer
 let from: MailServer
 let to: MailServer
@@ -30,7 +26,6 @@ beforeAll(async () => {
     startDovecot({
       introspectAt: provider.introspectionUrl,
       userAttributes: ['sub', 'mailbox1', 'mailbox2'],
-      extra: WITHOUT_PENALTY,
     }),
     startDovecot(),
   ])

@@ -13,10 +13,6 @@ import { startProxy, type Proxy } from '../servers/proxy.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
 import { accountOn, contents, fill, mail, read } from './mailbox.ts'
 
-/** After a rejected sign-in, Dovecot lets the next one wait, for longer than these tokens live. */
-const WITHOUT_PENALTY =
-  'service anvil {\n  unix_listener anvil-auth-penalty {\n    mode = 0\n  }\n}'
-
 describe('a migration with a sign-in at the provider', () => {
   let provider: MailProviderServer
   let from: MailServer
@@ -29,7 +25,7 @@ describe('a migration with a sign-in at the provider', () => {
 
   beforeAll(async () => {
     provider = await startMailProvider(CALLBACK, { lifetimeSeconds: 3 })
-    const takesTokens = { introspectAt: provider.introspectionUrl, extra: WITHOUT_PENALTY }
+    const takesTokens = { introspectAt: provider.introspectionUrl }
     ;[from, to] = await Promise.all([startDovecot(takesTokens), startDovecot(takesTokens)])
     portreeve = await startTestService({ BASE_URL, REQUEST_LIMITS: 'off', ...provider.settings })
     line = await startProxy(from.port)

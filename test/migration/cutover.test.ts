@@ -16,9 +16,6 @@ import { startMigrations, type MigrationTest, type Person } from './module.ts'
 
 type Cutover = Static<typeof CutoverShape>
 
-/** Dovecot delays sign-ins after rejected ones, for all users of an address. */
-const NO_PENALTY = 'service anvil {\n  unix_listener anvil-auth-penalty {\n    mode = 0\n  }\n}'
-
 const DOMAIN = 'company.test'
 let serial = 0
 
@@ -100,7 +97,7 @@ describe('the cut-over of a domain', () => {
   beforeAll(async () => {
     ;[from, to, zone, fresh] = await Promise.all([
       startDovecot(),
-      startDovecot({ extra: NO_PENALTY }),
+      startDovecot(),
       startZoneServer({ [DOMAIN]: zoneOf('mx.old.test', 3600) }),
       freshDatabase(),
     ])

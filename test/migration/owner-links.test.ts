@@ -8,10 +8,6 @@ import { createBrowser } from '../servers/openid-provider.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
 import { accountOn, contents, fill, read } from './mailbox.ts'
 
-/** Dovecot lets the sign-ins after a rejected password wait. */
-const WITHOUT_PENALTY =
-  'service anvil {\n  unix_listener anvil-auth-penalty {\n    mode = 0\n  }\n}'
-
 let provider: MailProviderServer
 let from: MailServer
 let to: MailServer
@@ -23,7 +19,7 @@ let bob: Person
 beforeAll(async () => {
   provider = await startMailProvider(CALLBACK)
   ;[from, to] = await Promise.all([
-    startDovecot({ introspectAt: provider.introspectionUrl, extra: WITHOUT_PENALTY }),
+    startDovecot({ introspectAt: provider.introspectionUrl }),
     startDovecot(),
   ])
   portreeve = await startTestService({ BASE_URL, REQUEST_LIMITS: 'off', ...provider.settings })

@@ -16,9 +16,6 @@ type Sync = {
 }
 type Answer = { error: string; status: string; sync: Sync | null; migrationId: string }
 
-/** Dovecot delays sign-ins after rejected ones, for all users of an address. */
-const NO_PENALTY = 'service anvil {\n  unix_listener anvil-auth-penalty {\n    mode = 0\n  }\n}'
-
 const isHard = Boolean(process.env['PORTREEVE_HARD'])
 
 describe('the standing synchronization of a migration', () => {
@@ -32,11 +29,7 @@ describe('the standing synchronization of a migration', () => {
   let users = 0
 
   beforeAll(async () => {
-    ;[from, to, fresh] = await Promise.all([
-      startDovecot({ extra: NO_PENALTY }),
-      startDovecot(),
-      freshDatabase(),
-    ])
+    ;[from, to, fresh] = await Promise.all([startDovecot(), startDovecot(), freshDatabase()])
     slow = await startProxy(to.port, { roundTrip: 0 })
     portreeve = await startMigrations(fresh.url)
     ;[alice, charlie] = [await portreeve.addPerson('Alice'), await portreeve.addPerson('Charlie')]

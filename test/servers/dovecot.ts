@@ -252,6 +252,12 @@ plugin {
   quota_vsizes = yes
 }`
 }
+# Sign-ins after rejected ones are delayed, for all users of an address.
+service anvil {
+  unix_listener anvil-auth-penalty {
+    mode = 0
+  }
+}
 ${extra}
 `.replace('$ENV:GROUP', groupName(own.gid))
 }

@@ -3,6 +3,7 @@ import type { Logger } from '../../log.ts'
 import type { Notifications } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
 import { serviceOf } from '../services.ts'
+import { createWorkspaceSet } from '../workspace-set.ts'
 import { MAX_ADDRESSES } from './limits.ts'
 import { addReports, listMailingWorkspaces } from './store.ts'
 
@@ -23,15 +24,9 @@ export async function createMailQueue(deps: {
   log: Logger
   clock: () => number
 }): Promise<MailQueue> {
-  const { db, notifications, log, clock } = deps
-  let workspaces = new Set(await listMailingWorkspaces(db))
-  let loading: Promise<void> = Promise.resolve()
-  function reload(): void {
-    loading = loading
-      .then(async () => void (workspaces = new Set(await listMailingWorkspaces(db))))
-      .catch((err: unknown) => log.warn({ err }, 'settings of abuse emails could not be reloaded'))
-  }
-  const stops = [notifications.on(MAILING_CHANGED, reload), notifications.onReconnect(reload)]
+  const { db, clock } = deps
+  const list = () => listMailingWorkspaces(db)
+  const workspaces = await createWorkspaceSet({ ...deps, channel: MAILING_CHANGED, list })
   return {
     async add(workspaceId, reports) {
       if (!workspaces.has(workspaceId)) return
@@ -41,6 +36,6 @@ export async function createMailQueue(deps: {
       const at = new Date(clock())
       await addReports(db, workspaceId, { reports: mailed, at, maxAddresses: MAX_ADDRESSES })
     },
-    close: () => stops.forEach((stop) => stop()),
+    close: () => workspaces.close(),
   }
 }

@@ -20,7 +20,7 @@ export const CONTACT_INTERVAL_MS = 10_000
 export const MAX_PAUSE_MS = 5 * MINUTE_MS
 /**
  * Milliseconds after which another instance continues a contact, longer than a page takes: each page
- * begins them anew.
+ * begins them again.
  */
 export const CONTACT_LEASE_MS = 30_000
 

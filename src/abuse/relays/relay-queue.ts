@@ -3,6 +3,7 @@ import type { Logger } from '../../log.ts'
 import type { Notifications } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
 import { serviceOf } from '../services.ts'
+import { createWorkspaceSet } from '../workspace-set.ts'
 import { MAX_WAITING } from './limits.ts'
 import { RELAYS_CHANGED } from './relays.ts'
 import { insertReports, listRelayingWorkspaces, type QueuedReport } from './store.ts'
@@ -14,22 +15,15 @@ export type RelayQueue = {
   close(): void
 }
 
-/** Knows in memory which workspaces relay, because most reports are of others. */
 export async function createRelayQueue(deps: {
   db: Kysely<DB>
   notifications: Notifications
   log: Logger
   clock: () => number
 }): Promise<RelayQueue> {
-  const { db, notifications, log, clock } = deps
-  let workspaces = new Set(await listRelayingWorkspaces(db))
-  let loading: Promise<void> = Promise.resolve()
-  function reload(): void {
-    loading = loading
-      .then(async () => void (workspaces = new Set(await listRelayingWorkspaces(db))))
-      .catch((err: unknown) => log.warn({ err }, 'relays could not be reloaded'))
-  }
-  const stops = [notifications.on(RELAYS_CHANGED, reload), notifications.onReconnect(reload)]
+  const { db, clock } = deps
+  const list = () => listRelayingWorkspaces(db)
+  const workspaces = await createWorkspaceSet({ ...deps, channel: RELAYS_CHANGED, list })
   return {
     async add(workspaceId, reports) {
       if (!workspaces.has(workspaceId)) return
@@ -39,6 +33,6 @@ export async function createRelayQueue(deps: {
       const at = new Date(clock())
       await insertReports(db, workspaceId, { reports: relayed, at, maxWaiting: MAX_WAITING })
     },
-    close: () => stops.forEach((stop) => stop()),
+    close: () => workspaces.close(),
   }
 }

@@ -267,7 +267,7 @@ export async function endReports(
     .execute()
 }
 
-/** Lets reports wait again; one whose address waits anew already is deleted. */
+/** Lets reports wait again; deletes one if another of its address is waiting by now. */
 export async function returnReports(
   db: Db,
   ids: string[],

@@ -33,9 +33,6 @@ type Mailbox = {
   migrationId: string | null
 }
 
-/** Dovecot delays sign-ins after rejected ones, for all users of an address. */
-const NO_PENALTY = 'service anvil {\n  unix_listener anvil-auth-penalty {\n    mode = 0\n  }\n}'
-
 describe('batches of migrations', () => {
   let from: MailServer
   let to: MailServer
@@ -48,8 +45,8 @@ describe('batches of migrations', () => {
 
   beforeAll(async () => {
     ;[from, to] = await Promise.all([
-      startDovecot({ extra: NO_PENALTY, masters: { admin: 'the master password' } }),
-      startDovecot({ extra: NO_PENALTY }),
+      startDovecot({ masters: { admin: 'the master password' } }),
+      startDovecot(),
     ])
     slow = await startProxy(to.port, { roundTrip: 0 })
   })

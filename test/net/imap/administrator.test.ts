@@ -12,14 +12,11 @@ import type { MailServer } from '../../servers/mail-server.ts'
 import { startProxy } from '../../servers/proxy.ts'
 import { signInTo } from './account.ts'
 
-/** Without the delay that Dovecot adds after each failed sign-in from the same address. */
-const NO_PENALTY = 'service anvil {\n  unix_listener anvil-auth-penalty {\n    mode = 0\n  }\n}\n'
-
 /** A Dovecot with the master user `admin`. */
 async function startDovecotWithMaster(extra = ''): Promise<MailServer> {
   const server = await startDovecot({
     masters: { admin: MASTER.password },
-    extra: `${NO_PENALTY}${extra}`,
+    extra,
   })
   await server.addUser('alice', 'secret')
   return server

@@ -1,6 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
 import { AttackViews } from '../attacks/attack-views.tsx'
 import {
   networks,
@@ -13,11 +12,11 @@ import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { Status } from '../ui/feedback/status.tsx'
-import { FieldRow, Form, TextField } from '../ui/forms/form.tsx'
 import { Page, Row, Section } from '../ui/layout/page.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
 import { Ago } from '../ui/text/ago.tsx'
 import { useAccess } from '../workspaces/roles.ts'
+import { NetworkForm } from '../attacks/network-form.tsx'
 
 export function Screen() {
   const { data, error } = useQuery(watchedQuery)
@@ -41,7 +40,7 @@ export function Screen() {
       )}
       {data && (
         <Section title={messages.add}>
-          <NewNetwork />
+          <NetworkForm messages={messages} onAdd={networks.watch} queryKey={WATCHED_KEY} />
         </Section>
       )}
     </Page>
@@ -95,32 +94,5 @@ function Network({
         </>
       )}
     </ListItem>
-  )
-}
-
-function NewNetwork() {
-  const access = useAccess()
-  const queries = useQueryClient()
-  const [added, setAdded] = useState(0)
-
-  async function add({ cidr = '', label = '' }: Record<string, string>): Promise<void> {
-    await networks.watch({ cidr: cidr.trim(), label: label.trim() })
-    setAdded(added + 1)
-    await queries.invalidateQueries({ queryKey: WATCHED_KEY })
-  }
-
-  return (
-    <Form {...access} key={added} onSubmit={add} submit={messages.submit}>
-      <FieldRow>
-        <TextField
-          name="cidr"
-          label={messages.cidr}
-          placeholder="192.0.2.0/24"
-          spellCheck={false}
-          autoComplete="off"
-        />
-        <TextField name="label" label={messages.label} maxLength={200} autoComplete="off" />
-      </FieldRow>
-    </Form>
   )
 }

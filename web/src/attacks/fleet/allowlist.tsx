@@ -1,14 +1,13 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { ConfirmButton } from '../../ui/actions/confirm.tsx'
 import { LoadingOrError } from '../../ui/feedback/loading.tsx'
-import { FieldRow, Form, TextField } from '../../ui/forms/form.tsx'
 import { Disclosure } from '../../ui/layout/disclosure.tsx'
 import { Muted, Section } from '../../ui/layout/page.tsx'
 import { List, ListItem } from '../../ui/lists/list.tsx'
 import { useAccess } from '../../workspaces/roles.ts'
 import { allowlistQuery, fleet, FLEET_KEY, type Allowlist as Facts } from './api.ts'
 import { allowlist as messages } from './messages.ts'
+import { NetworkForm } from '../network-form.tsx'
 
 /** Networks that are never banned, with a form that adds one. */
 export function Allowlist() {
@@ -18,7 +17,7 @@ export function Allowlist() {
       <p>
         <Muted>{messages.text}</Muted>
       </p>
-      <NewNetwork />
+      <NetworkForm messages={messages} onAdd={fleet.allow} queryKey={FLEET_KEY} />
       <LoadingOrError there={data} error={error} lines={2}>
         {messages.loading}
       </LoadingOrError>
@@ -31,33 +30,6 @@ export function Allowlist() {
       )}
       {data && <Automatic {...data.automatic} />}
     </Section>
-  )
-}
-
-function NewNetwork() {
-  const access = useAccess()
-  const queries = useQueryClient()
-  const [added, setAdded] = useState(0)
-
-  async function add({ cidr = '', label = '' }: Record<string, string>): Promise<void> {
-    await fleet.allow({ cidr: cidr.trim(), label: label.trim() })
-    setAdded(added + 1)
-    await queries.invalidateQueries({ queryKey: FLEET_KEY })
-  }
-
-  return (
-    <Form {...access} key={added} onSubmit={add} submit={messages.submit}>
-      <FieldRow>
-        <TextField
-          name="cidr"
-          label={messages.cidr}
-          placeholder="192.0.2.0/24"
-          spellCheck={false}
-          autoComplete="off"
-        />
-        <TextField name="label" label={messages.label} maxLength={200} autoComplete="off" />
-      </FieldRow>
-    </Form>
   )
 }
 
