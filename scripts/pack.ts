@@ -26,9 +26,12 @@ function restoreManifest(): void {
   if (existsSync(ORIGINAL)) renameSync(ORIGINAL, MANIFEST)
 }
 
-/** The packages of the service, bundled or installed, as an SPDX document. */
+/**
+ * The packages of the service, bundled or installed, as an SPDX document: PostgreSQL is listed for
+ * each platform.
+ */
 function listPackages(): string {
-  const args = ['sbom', '--omit=dev', '--sbom-format=spdx']
+  const args = ['sbom', '--package-lock-only', '--omit=dev', '--sbom-format=spdx']
   const { status, stdout, stderr } = spawnSync('npm', args, { cwd: ROOT, encoding: 'utf8' })
   if (status !== 0) throw new Error(`npm sbom failed: ${stderr}`)
   return stdout
