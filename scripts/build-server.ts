@@ -26,7 +26,7 @@ export async function buildServer(): Promise<void> {
       target: 'node24',
       minify: false,
       // The licenses of the bundled libraries require that their text is kept.
-      license: { fileName: 'licenses.md' },
+      license: { fileName: 'licenses.json' },
       rolldownOptions: {
         input: {
           main: source('cli/main.ts'),

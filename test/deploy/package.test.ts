@@ -127,7 +127,7 @@ describe('the package', () => {
     for (const path of [
       'dist/main.js',
       'dist/migrations/0001_accounts.sql',
-      'dist/licenses.md',
+      'dist/licenses.json',
       'web/dist/index.html',
       'docs/install.md',
       'man/portreeve.1',
