@@ -15,11 +15,11 @@ export async function runService(json: boolean): Promise<number> {
   const config = readConfig()
   const signals = handleSignals()
   if (!json && isText(config, process.stdout)) {
-    await runForPeople(config.LOG_LEVEL, (log) => start(config, log), signals)
+    await runForPeople(config.LOG_LEVEL, (log) => startLimited(config, log), signals)
     return 0
   }
   const log = createLog(config.LOG_LEVEL)
-  const service = await start(config, log)
+  const service = await startLimited(config, log)
   const { setupLink } = service
   if (!json) process.stderr.write(welcomeBlock(service.url, setupLink, process.stderr))
   else if (setupLink)
@@ -29,7 +29,7 @@ export async function runService(json: boolean): Promise<number> {
   return 0
 }
 
-async function start(config: Config, log: Logger): Promise<RunningService> {
+async function startLimited(config: Config, log: Logger): Promise<RunningService> {
   const service = await startService(config, log)
   limitYoungGeneration()
   return service
