@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { READY_MESSAGE, startService, type RunningService } from '../../app.ts'
 import { readConfig, type Config } from '../../config.ts'
 import { createLog, type Logger } from '../../log.ts'
@@ -31,6 +32,7 @@ export async function runService(json: boolean): Promise<number> {
 
 async function startLimited(config: Config, log: Logger): Promise<RunningService> {
   const service = await startService(config, log)
+  flushCompileCache()
   limitYoungGeneration()
   return service
 }
