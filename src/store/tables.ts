@@ -852,6 +852,8 @@ export interface FleetBan {
 export interface FleetBouncer {
   address: string;
   cursor: number | null;
+  feeds: Json | null;
+  feedsAt: Timestamp | null;
   metrics: Json | null;
   metricsAt: Timestamp | null;
   name: string;
@@ -1278,6 +1280,13 @@ export interface PublicFeed {
   validators: Generated<Json>;
 }
 
+export interface PublicFeedVersion {
+  feedId: string;
+  hash: Buffer;
+  networks: Buffer;
+  replacedAt: Timestamp;
+}
+
 export interface Relay {
   account: Generated<string>;
   claimedUntil: Timestamp | null;
@@ -1605,6 +1614,7 @@ export interface DB {
   passkey: Passkey;
   passwordAttempt: PasswordAttempt;
   publicFeed: PublicFeed;
+  publicFeedVersion: PublicFeedVersion;
   relay: Relay;
   relayedReport: RelayedReport;
   requestRate: RequestRate;
