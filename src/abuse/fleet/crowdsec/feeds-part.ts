@@ -26,9 +26,7 @@ export async function feedsPart(
   const part = { origin: FEED_ORIGIN, removed, finder: async () => finderIn(await load()) }
   const isKnown = isSame || changes !== null
   if (!isKnown || feedsAt === null || now - feedsAt > AGAIN_MS) {
-    const added = [
-      deps.encode(async () => listOf(await load(), `feeds ${selection.key}`), filter),
-    ]
+    const added = [deps.encode(async () => listOf(await load(), `feeds ${selection.key}`), filter)]
     return { ...part, added, state: { feeds: selection, feedsAt: now } }
   }
   const added = changes ? [deps.encode(async () => listOf(changes.added, null), filter)] : []

@@ -62,7 +62,9 @@ export async function saveBouncers(
     order by token.id, given.address, given.name
     on conflict (token_id, address, name) do update set
       cursor = excluded.cursor, shared_version = excluded.shared_version, shared_at = excluded.shared_at,
-      feeds = excluded.feeds, feeds_at = excluded.feeds_at, pulled_at = excluded.pulled_at`.execute(db)
+      feeds = excluded.feeds, feeds_at = excluded.feeds_at, pulled_at = excluded.pulled_at`.execute(
+    db,
+  )
 }
 
 /** Figures of a bouncer, such as `{"dropped packet": 17}`. */

@@ -17,7 +17,7 @@ export function fleetExportRoute(app: App, { db, followers, fileExports }: Fleet
   app.get(
     `${FLEET_PATH}/export`,
     {
-      config: { limit: 'list exports', key: 'bouncer key' },
+      config: { limit: 'fleet lists', key: 'bouncer key' },
       preValidation: requireBouncerKey(followers),
       schema: {
         operationId: 'exportFleetList',
