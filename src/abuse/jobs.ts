@@ -9,6 +9,7 @@ import { HISTORY_MS, MAX_CHANGES, MEMORY_MS } from './fleet/limits.ts'
 import { deleteOldBouncers } from './fleet/crowdsec/store.ts'
 import { RETENTION_MS } from './relays/limits.ts'
 import { deleteOldReports } from './relays/store.ts'
+import { deleteOldQuotas } from './abuseipdb/store.ts'
 import { deleteReplacedVersions } from './public-feeds/store.ts'
 import { HISTORY_MS as FINDINGS_MS } from './watched-networks/limits.ts'
 import { deleteOldFindings } from './watched-networks/store.ts'
@@ -49,6 +50,7 @@ function retentionJob(db: Kysely<DB>): Job {
           maxChanges: MAX_CHANGES,
         })
         await deleteOldBouncers(connection, limits.month)
+        await deleteOldQuotas(connection, limits.rates)
         await deleteReplacedVersions(connection, new Date(now))
         await deleteOldFindings(connection, new Date(now - FINDINGS_MS))
         await deleteOldMails(connection, {

@@ -117,6 +117,13 @@ export interface AbuseNetwork {
   standing: Generated<string>;
 }
 
+export interface AbuseQuota {
+  day: string;
+  endpoint: string;
+  requests: number;
+  tokenId: string;
+}
+
 export interface AbuseRange {
   cidr: string;
   createdAt: Generated<Timestamp>;
@@ -1519,6 +1526,7 @@ export interface DB {
   abuseMailReport: AbuseMailReport;
   abuseMailSettings: AbuseMailSettings;
   abuseNetwork: AbuseNetwork;
+  abuseQuota: AbuseQuota;
   abuseRange: AbuseRange;
   abuseRate: AbuseRate;
   abuseRefutation: AbuseRefutation;

@@ -143,7 +143,7 @@ export const HistoryPage = Success(
         expiresAt: Nullable(Timestamp),
         at: Timestamp,
         cause: Type.Object({
-          by: Type.Enum(['report', 'member', 'allowlist', 'protection', 'time']),
+          by: Type.Enum(['report', 'withdrawal', 'member', 'allowlist', 'protection', 'time']),
           token: Type.Optional(Type.String({ description: 'The label of the report token.' })),
           service: Type.Optional(Type.String()),
           count: Type.Optional(Type.Integer()),

@@ -15,8 +15,8 @@ export type NamedSet = { name: string; set: NetworkSet }
 /** A network of a combined list, and the names of the sets that contain it or a part of it. */
 export type CombinedNetwork = Network & { names: string[] }
 
-/** Networks after which others get their turn: a few milliseconds. */
-const NETWORKS_PER_TURN = 5_000
+/** Networks after which others get their turn: a few milliseconds, the first time. */
+const NETWORKS_PER_TURN = 1_000
 
 /**
  * Combines sets into one list, sorted, without networks inside others, and without the excluded
