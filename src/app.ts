@@ -16,7 +16,8 @@ import type { Logger } from './log.ts'
 import { createModules } from './modules.ts'
 import { clampFutureTimestamps, watchClocks } from './store/clock.ts'
 import { isUnavailable, type Database } from './store/database.ts'
-import { startEmbedded } from './store/embedded.ts'
+import { endArchiving } from './store/archive/slot.ts'
+import { startEmbedded, type Embedded } from './store/embedded.ts'
 import { openMigrated } from './store/migrate.ts'
 import { reencryptAll } from './store/key-rotation.ts'
 import { loadSecretKey } from './store/encryption.ts'
@@ -165,12 +166,33 @@ async function openStore(
     ? null
     : await startEmbedded({ dataDir: config.DATA_DIR, log })
   if (embedded) undo.defer(reportSlowStop(log, 'embedded PostgreSQL', () => embedded.stop()))
+  // Stops after the connections of the service, and archives their last commits.
+  if (embedded) undo.defer(await archiveDatabase(embedded, config, log))
   const url = embedded?.url ?? config.DATABASE_URL ?? ''
   const database = await openMigrated(url, (applied) =>
     log.info({ applied }, 'migrated the database schema'),
   )
   undo.defer(reportSlowStop(log, 'database connections', () => database.close()))
   return { url, database }
+}
+
+/** Archives the embedded database where BACKUP_ARCHIVE says so. @returns stops it */
+async function archiveDatabase(
+  server: Embedded,
+  config: Config,
+  log: Logger,
+): Promise<() => Promise<void>> {
+  if (!config.BACKUP_ARCHIVE) {
+    await endArchiving(server)
+    return async () => {}
+  }
+  const [{ startArchiver }, { openObjectStore }] = await Promise.all([
+    import('./store/archive/archiver.ts'),
+    import('./store/archive/open-store.ts'),
+  ])
+  const store = openObjectStore(config.BACKUP_ARCHIVE)
+  const archiver = startArchiver({ server, store, config, log })
+  return () => archiver.stop()
 }
 
 type MetricsContext = {

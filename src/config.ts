@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { resolve } from 'node:path'
+import { isAbsolute, resolve, sep } from 'node:path'
 import { parseEnv } from 'node:util'
 import ipaddr from 'ipaddr.js'
 import { parseDatabaseUrl } from './database-url.ts'
@@ -80,6 +80,35 @@ export const SETTINGS = {
       'Several hosts, `one:5432,two:5432`, are a primary and its standbys: the one that accepts writes is used (docs/scaling.md).',
     parse: optional(databaseUrl),
     secret: true,
+  }),
+  BACKUP_ARCHIVE: setting({
+    default: '',
+    defaultText: 'none',
+    description:
+      'Where the embedded database is backed up continuously: an existing folder on another disk (docs/operations.md). Each installation needs its own.',
+    parse: optional(backupArchive),
+  }),
+  BACKUP_RPO_SECONDS: setting({
+    default: '60',
+    description:
+      'Maximum age of committed data that BACKUP_ARCHIVE does not contain yet, in seconds.',
+    parse: integer(5, 86_400),
+  }),
+  BACKUP_INTERVAL_HOURS: setting({
+    default: '24',
+    description: 'Time between base backups, in hours.',
+    parse: integer(1, 720),
+  }),
+  BACKUP_KEPT_DAYS: setting({
+    default: '14',
+    description: 'Every moment of the last days can be restored: how many days.',
+    parse: integer(1, 3650),
+  }),
+  BACKUP_MAX_WAL_BYTES: setting({
+    default: '4000000000',
+    description:
+      'WAL to keep in DATA_DIR while BACKUP_ARCHIVE is unavailable, in bytes. Beyond it, WAL is removed, and a new base backup is made later.',
+    parse: integer(500_000_000, Number.MAX_SAFE_INTEGER),
   }),
   BASE_URL: setting({
     default: '',
@@ -461,10 +490,22 @@ export function readConfig(env: Record<string, string | undefined> = environment
 /** Settings that are valid alone but not together. */
 function conflicts(settings: Parsed): FaultDetail[] {
   const { OIDC_ISSUER, OIDC_CLIENT_ID } = settings
-  const details = conflictsOfOtherProvider(settings)
+  const details = [...conflictsOfOtherProvider(settings), ...conflictsOfBackups(settings)]
   if (OIDC_ISSUER !== undefined && OIDC_CLIENT_ID === undefined)
     details.push({ path: 'OIDC_CLIENT_ID', message: 'is required with OIDC_ISSUER' })
   return details
+}
+
+function conflictsOfBackups({ BACKUP_ARCHIVE, DATABASE_URL, DATA_DIR }: Parsed): FaultDetail[] {
+  if (!BACKUP_ARCHIVE) return []
+  const path = 'BACKUP_ARCHIVE'
+  if (DATABASE_URL !== undefined) {
+    const message =
+      'supports only the embedded database: back up the one at DATABASE_URL with pgBackRest, WAL-G or Barman'
+    return [{ path, message }]
+  }
+  if (!`${BACKUP_ARCHIVE.path}${sep}`.startsWith(`${DATA_DIR}${sep}`)) return []
+  return [{ path, message: 'must be outside DATA_DIR, on another disk if possible' }]
 }
 
 /** What the other provider of mailboxes needs besides its client ID. */
@@ -541,6 +582,14 @@ function list<T>(parse: (value: string) => T): (value: string) => T[] {
       .map((item) => item.trim())
       .filter((item) => item !== '')
       .map(parse)
+}
+
+/** An archive of backups. */
+export type BackupArchive = { kind: 'folder'; path: string }
+
+function backupArchive(value: string): BackupArchive {
+  if (!isAbsolute(value)) throw new Error('must be an absolute path')
+  return { kind: 'folder', path: resolve(value) }
 }
 
 function oneOf<const T extends readonly string[]>(values: T): (value: string) => T[number] {
