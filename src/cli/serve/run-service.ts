@@ -1,7 +1,8 @@
 import { READY_MESSAGE, startService, type RunningService } from '../../app.ts'
-import { readConfig } from '../../config.ts'
+import { readConfig, type Config } from '../../config.ts'
 import { createLog, type Logger } from '../../log.ts'
 import { VERSION } from '../../version.ts'
+import { limitYoungGeneration } from '../../young-generation.ts'
 import { createTextLog, isText, type TextLog } from '../terminal-log.ts'
 import { createWelcome, welcomeBlock } from './welcome.ts'
 
@@ -14,11 +15,11 @@ export async function runService(json: boolean): Promise<number> {
   const config = readConfig()
   const signals = handleSignals()
   if (!json && isText(config, process.stdout)) {
-    await runForPeople(config.LOG_LEVEL, (log) => startService(config, log), signals)
+    await runForPeople(config.LOG_LEVEL, (log) => start(config, log), signals)
     return 0
   }
   const log = createLog(config.LOG_LEVEL)
-  const service = await startService(config, log)
+  const service = await start(config, log)
   const { setupLink } = service
   if (!json) process.stderr.write(welcomeBlock(service.url, setupLink, process.stderr))
   else if (setupLink)
@@ -26,6 +27,12 @@ export async function runService(json: boolean): Promise<number> {
   await signals.toStop()
   await service.stop()
   return 0
+}
+
+async function start(config: Config, log: Logger): Promise<RunningService> {
+  const service = await startService(config, log)
+  limitYoungGeneration()
+  return service
 }
 
 /** Log lines of the start whose content the welcome block shows. */
