@@ -1,8 +1,9 @@
-import { READY_MESSAGE, startService, type RunningService } from '../../app.ts'
-import { readConfig, type Config } from '../../config.ts'
+import { READY_MESSAGE, type RunningService } from '../../app.ts'
+import { readConfig } from '../../config.ts'
 import { createLog, type Logger } from '../../log.ts'
 import { VERSION } from '../../version.ts'
 import { createTextLog, isText, type TextLog } from '../terminal-log.ts'
+import { startAllProcesses } from './start-processes.ts'
 import { createWelcome, welcomeBlock } from './welcome.ts'
 
 /**
@@ -14,11 +15,15 @@ export async function runService(json: boolean): Promise<number> {
   const config = readConfig()
   const signals = handleSignals()
   if (!json && isText(config, process.stdout)) {
-    await runForPeople(config.LOG_LEVEL, (log) => start(config, log, false), signals)
+    await runForPeople(
+      config.LOG_LEVEL,
+      (log) => startAllProcesses(config, log, { isJson: false }),
+      signals,
+    )
     return 0
   }
   const log = createLog(config.LOG_LEVEL)
-  const service = await start(config, log, true)
+  const service = await startAllProcesses(config, log, { isJson: true })
   const { setupLink } = service
   if (!json) process.stderr.write(welcomeBlock(service.url, setupLink, process.stderr))
   else if (setupLink)
@@ -26,17 +31,6 @@ export async function runService(json: boolean): Promise<number> {
   await signals.toStop()
   await service.stop()
   return 0
-}
-
-/** Starts the service, and with PROCESSES the further processes. */
-async function start(config: Config, log: Logger, isJson: boolean): Promise<RunningService> {
-  if (config.PROCESSES === 1) return startService(config, log)
-  const { startWebProcesses } = await import('./web-processes.ts')
-  const numbered = log.child({ process: 1 })
-  return startService(config, numbered, undefined, {
-    startProcesses: async (place) =>
-      startWebProcesses({ count: config.PROCESSES - 1, place, isJson, log: numbered }),
-  })
 }
 
 /** Log lines of the start whose content the welcome block shows. */

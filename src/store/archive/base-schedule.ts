@@ -12,7 +12,7 @@ export function createBaseSchedule({ server, store, config, log }: ArchiverOptio
   const intervalMs = config.BACKUP_INTERVAL_HOURS * HOUR_MS
   let newest: { at: Date; bytes: number } | null = null
   let triedAt = -Infinity
-  let problem: string | null = null
+  let problem: { since: Date; text: string } | null = null
   let making: Promise<void> | null = null
 
   async function make(chain: string): Promise<void> {
@@ -48,7 +48,8 @@ export function createBaseSchedule({ server, store, config, log }: ArchiverOptio
         .then(
           () => (problem = null),
           (err: unknown) => {
-            problem = `The base backup failed: ${messageOf(err)}`
+            const text = `The base backup failed: ${messageOf(err)}`
+            problem = { since: problem?.since ?? new Date(), text }
             log.error({ err, archive: store.name }, 'the base backup failed')
           },
         )
