@@ -85,9 +85,11 @@ function superviseProcess({ number, place, isJson, log, stop }: MemberOptions): 
       if (received.type === 'ready') first.resolve()
       if (received.type === 'failed') message = received.message
     })
-    current.on('error', (error) => (message = error.message))
+    const ended = once(current, 'exit').catch((error: Error) => {
+      message = error.message
+      return [null, null]
+    })
     send(current, { type: 'start', place, number, isJson })
-    const ended = once(current, 'exit')
     const end = () => void stopProcess(current, ended)
     stop.addEventListener('abort', end)
     const [code, signal] = (await ended) as [number | null, NodeJS.Signals | null]

@@ -211,6 +211,7 @@ function createArchiver(options: ArchiverOptions) {
     },
     /** Archives what was committed until now. */
     async finish(): Promise<void> {
+      await bases.stop()
       if (!client || chain === null || problem) return
       await ship(client).catch((err: unknown) =>
         log.warn({ err }, 'the last WAL was not archived; the next start archives it'),
