@@ -71,7 +71,7 @@ describe('a bucket', () => {
   it('explains what is wrong without the secret', async () => {
     await expect(store.read('none')).rejects.toThrow(/s3:\/\/backups\/one refused a request/)
     const errors = [
-      openS3Store({ ...options, secretAccessKey: 'wrong-secret' }),
+      openS3Store({ ...options, accessKeyId: 'UNKNOWN', secretAccessKey: 'wrong-secret' }),
       openS3Store({ ...options, bucket: 'missing' }),
     ].map((wrong) =>
       wrong.create('x', Buffer.from('x')).then(
