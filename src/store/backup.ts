@@ -55,10 +55,12 @@ export async function backUp({ dataDir, log, file }: Options): Promise<number> {
 /**
  * Packs the database of a running server.
  * @param save consumes the bytes of the file; when it fails, packing ends
+ * @param signal ends it with an error
  */
 export async function packInto<T>(
   server: Pick<Embedded, 'adminUrl' | 'folder'>,
   save: (packed: Readable) => Promise<T>,
+  signal?: AbortSignal,
 ): Promise<BackupFacts & { postgres: number; saved: T }> {
   const pack = createPack()
   const postgres = majorOf(server.folder) ?? SHIPPED_MAJOR
@@ -70,6 +72,8 @@ export async function packInto<T>(
     return facts
   })
   const saving = save(gzip)
+  const stop = () => pack.destroy(new Error('The service stops.'))
+  signal?.addEventListener('abort', stop)
   try {
     const [facts, saved] = await Promise.all([packed, saving, compressed])
     return { ...facts, postgres, saved }
@@ -79,6 +83,8 @@ export async function packInto<T>(
     // The first error is the cause; the others follow from it.
     await Promise.allSettled([packed, saving, compressed])
     throw error
+  } finally {
+    signal?.removeEventListener('abort', stop)
   }
 }
 

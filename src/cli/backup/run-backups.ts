@@ -29,7 +29,7 @@ function openConfig(): Config {
 }
 
 /** @throws Fault `conflict` without an archive */
-function requireArchive({ BACKUP_ARCHIVE }: Config): ObjectStore {
+async function requireArchive({ BACKUP_ARCHIVE }: Config): Promise<ObjectStore> {
   if (BACKUP_ARCHIVE) return openObjectStore(BACKUP_ARCHIVE)
   const suggestion = 'set BACKUP_ARCHIVE in the environment or .env (docs/operations.md)'
   throw new Fault('conflict', 'BACKUP_ARCHIVE is not set.', { suggestion })
@@ -46,7 +46,7 @@ export async function createFileBackup(file: string, json: boolean): Promise<num
 
 export async function createArchiveBackup(json: boolean): Promise<number> {
   const config = openConfig()
-  const store = requireArchive(config)
+  const store = await requireArchive(config)
   requireDatabase(config)
   const base = await makeBaseNow(store, {
     dataDir: config.DATA_DIR,
@@ -59,7 +59,7 @@ export async function createArchiveBackup(json: boolean): Promise<number> {
 
 export async function listBackups(json: boolean): Promise<number> {
   const config = openConfig()
-  const store = requireArchive(config)
+  const store = await requireArchive(config)
   const bases = await listAllBases(store)
   const newest = bases.at(-1)
   const segments = newest ? (await listSegments(store, newest.chain)).length : 0
@@ -92,7 +92,7 @@ export async function verifyBackups({
   json,
 }: VerifyOptions): Promise<number> {
   const config = openConfig()
-  const store = requireArchive(config)
+  const store = await requireArchive(config)
   const log = createCommandLog(config)
   const drill = await runDrill(store, { above: folder ?? tmpdir(), log })
   if (maxAgeSeconds !== undefined && drill.rpoSeconds > maxAgeSeconds) {
@@ -133,7 +133,11 @@ export async function restoreBackup({ file, at, json }: RestoreOptions): Promise
     return 0
   }
   const moment = momentOf(at ?? '')
-  const restored = await restoreMoment({ ...options, store: requireArchive(config), at: moment })
+  const restored = await restoreMoment({
+    ...options,
+    store: await requireArchive(config),
+    at: moment,
+  })
   const { reached, isShort, gap, base } = restored
   const until = (reached ?? new Date(base.finishedAt)).toISOString()
   const warning =

@@ -9,7 +9,7 @@ import { chainHeadKey, newChainId, type ChainHead } from './chain.ts'
 import type { ObjectStore } from './object-store.ts'
 import { readWalEnd, shipSegments, switchSegment, type WalEnd } from './ship-wal.ts'
 import { createSlot, dropSlots, findSlot, limitKeptWal, type Slot } from './slot.ts'
-import { saveStatus, type ArchiveStatus } from './status.ts'
+import { readStatus, saveStatus, type ArchiveStatus } from './status.ts'
 import { segmentOf, startOf } from './wal.ts'
 
 export type Archiver = {
@@ -69,6 +69,7 @@ function createArchiver(options: ArchiverOptions) {
   let client: Client | null = null
   let chain: string | null = null
   let position = 0n
+  const saved = readStatus(config.DATA_DIR)
   let archivedUntil: Date | null = null
   let pendingBytes = 0
   let problem: { since: Date; text: string; loggedAt: number } | null = null
@@ -77,6 +78,7 @@ function createArchiver(options: ArchiverOptions) {
 
   function status(): ArchiveStatus {
     const base = bases.newest()
+    const failure = problem ?? bases.problem()
     return {
       archive: store.name,
       chain,
@@ -84,8 +86,8 @@ function createArchiver(options: ArchiverOptions) {
       pendingBytes,
       baseAt: base?.at.toISOString() ?? null,
       baseBytes: base?.bytes ?? 0,
-      failingSince: problem?.since.toISOString() ?? null,
-      problem: problem?.text ?? bases.problem(),
+      failingSince: failure?.since.toISOString() ?? null,
+      problem: failure?.text ?? null,
       at: new Date().toISOString(),
     }
   }
@@ -119,6 +121,8 @@ function createArchiver(options: ArchiverOptions) {
     const reason = slot && (await brokenBecause(store, slot))
     if (slot?.position && reason === null) {
       position = slot.position
+      if (saved?.chain === slot.chain && saved.archivedUntil)
+        archivedUntil = new Date(saved.archivedUntil)
       await bases.follow(slot.chain)
       return slot.chain
     }
@@ -130,6 +134,7 @@ function createArchiver(options: ArchiverOptions) {
     await store.create(chainHeadKey(begun), Buffer.from(`${JSON.stringify(head, null, 2)}\n`))
     await dropSlots(connected)
     position = await createSlot(connected, begun)
+    archivedUntil = null
     await bases.follow(null)
     log.info({ archive: store.name, chain: begun }, 'archiving the database')
     return begun
@@ -140,38 +145,36 @@ function createArchiver(options: ArchiverOptions) {
     const slot = await findSlot(connected)
     if (slot?.chain !== chain || slot?.position === null) chain = null
     chain ??= await openChain(connected, slot)
-    await ship(connected, chain, signal)
+    await ship(connected, signal)
     if (!signal.aborted) bases.startIfDue(chain, save)
     if (performance.now() - savedAt > STATUS_MS) save()
   }
 
-  async function ship(connected: Client, current: string, signal?: AbortSignal): Promise<void> {
+  async function ship(connected: Client, signal?: AbortSignal): Promise<void> {
     const begun = new Date()
     let end = await readWalEnd(connected)
     pendingBytes = Number(end.flushed - position)
+    const current = startOf(segmentOf(end.flushed))
     const isLate = performance.now() - shippedAt >= config.BACKUP_RPO_SECONDS * SECOND_MS
-    if (end.flushed > startOf(segmentOf(end.flushed)) && (isLate || !signal)) {
+    // While complete segments wait, another short one would only fill the disk faster.
+    if (end.flushed > current && position >= current && (isLate || !signal)) {
       await switchSegment(connected)
       shippedAt = performance.now()
       end = await readWalEnd(connected)
     }
-    await shipUpTo(connected, current, end, signal)
-    if (position >= startOf(segmentOf(end.flushed))) pendingBytes = Number(end.flushed - position)
-    if (position >= end.flushed) archivedUntil = begun
+    await shipUpTo(connected, end, signal)
+    pendingBytes = Number(end.flushed - position)
+    if (pendingBytes <= 0) archivedUntil = begun
   }
 
-  async function shipUpTo(
-    connected: Client,
-    current: string,
-    end: WalEnd,
-    signal?: AbortSignal,
-  ): Promise<void> {
+  async function shipUpTo(connected: Client, end: WalEnd, signal?: AbortSignal): Promise<void> {
+    if (chain === null) return
     const onShipped = (next: bigint) => {
       position = next
       pendingBytes = Math.max(0, Number(end.flushed - next))
       shippedAt = performance.now()
     }
-    const shipment = { client: connected, store, folder: server.folder, chain: current, position }
+    const shipment = { client: connected, store, folder: server.folder, chain, position }
     try {
       await shipSegments(end, { ...shipment, signal, onShipped })
     } catch (error) {
@@ -208,8 +211,9 @@ function createArchiver(options: ArchiverOptions) {
     },
     /** Archives what was committed until now. */
     async finish(): Promise<void> {
+      await bases.stop()
       if (!client || chain === null || problem) return
-      await ship(client, chain).catch((err: unknown) =>
+      await ship(client).catch((err: unknown) =>
         log.warn({ err }, 'the last WAL was not archived; the next start archives it'),
       )
     },

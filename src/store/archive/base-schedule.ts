@@ -12,12 +12,13 @@ export function createBaseSchedule({ server, store, config, log }: ArchiverOptio
   const intervalMs = config.BACKUP_INTERVAL_HOURS * HOUR_MS
   let newest: { at: Date; bytes: number } | null = null
   let triedAt = -Infinity
-  let problem: string | null = null
+  let problem: { since: Date; text: string } | null = null
   let making: Promise<void> | null = null
+  const stopping = new AbortController()
 
   async function make(chain: string): Promise<void> {
     const begun = performance.now()
-    const { finishedAt, bytes } = await writeBase(store, chain, server)
+    const { finishedAt, bytes } = await writeBase(store, chain, server, stopping.signal)
     newest = { at: new Date(finishedAt), bytes }
     const seconds = Math.round((performance.now() - begun) / SECOND_MS)
     log.info({ archive: store.name, bytes, seconds }, 'made a base backup')
@@ -48,7 +49,9 @@ export function createBaseSchedule({ server, store, config, log }: ArchiverOptio
         .then(
           () => (problem = null),
           (err: unknown) => {
-            problem = `The base backup failed: ${messageOf(err)}`
+            if (stopping.signal.aborted) return
+            const text = `The base backup failed: ${messageOf(err)}`
+            problem = { since: problem?.since ?? new Date(), text }
             log.error({ err, archive: store.name }, 'the base backup failed')
           },
         )
@@ -57,7 +60,10 @@ export function createBaseSchedule({ server, store, config, log }: ArchiverOptio
           onEnd()
         })
     },
-    /** Resolves when no base backup is being made. */
-    idle: async (): Promise<void> => void (await making),
+    /** Ends a base backup that is being made. The next start repeats it. */
+    async stop(): Promise<void> {
+      stopping.abort()
+      await making
+    },
   }
 }

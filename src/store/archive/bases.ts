@@ -21,10 +21,13 @@ export async function writeBase(
   store: ObjectStore,
   chain: string,
   server: Pick<Embedded, 'adminUrl' | 'folder'>,
+  signal?: AbortSignal,
 ): Promise<ChainBase> {
   const id = baseId(new Date())
-  const { saved, startedAt, finishedAt, ...facts } = await packInto(server, (packed) =>
-    store.write(baseKey(chain, id), packed),
+  const { saved, startedAt, finishedAt, ...facts } = await packInto(
+    server,
+    (packed) => store.write(baseKey(chain, id), packed),
+    signal,
   )
   const base: Base = {
     format: 1,

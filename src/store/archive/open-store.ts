@@ -3,6 +3,8 @@ import { openFolderStore } from './folder-store.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /** Opens the configured archive. Nothing is read or written yet. */
-export function openObjectStore({ path }: BackupArchive): ObjectStore {
-  return openFolderStore(path)
+export async function openObjectStore(archive: BackupArchive): Promise<ObjectStore> {
+  if (archive.kind === 'folder') return openFolderStore(archive.path)
+  const { openS3Store } = await import('./s3-store.ts')
+  return openS3Store(archive)
 }

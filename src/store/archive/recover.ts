@@ -38,6 +38,9 @@ type RecoverOptions = {
   log: Logger
 }
 
+/** A standby needs as many as the server that wrote the WAL had, or it waits for ever. */
+const MAX_CONNECTIONS = 2_000
+
 /** PostgreSQL looks for the next segment this often. */
 const RETRY_MS = 10
 
@@ -86,7 +89,7 @@ async function siteOf(folder: string, postgres: number, log: Logger): Promise<Si
   const user = serverUser(folder)
   const address = serverAddressOf(folder, user)
   await prepareFolder(folder, binaries, user, address.passwordFile)
-  return { folder, binaries, user, address, log }
+  return { folder, binaries, user, address, log, maxConnections: MAX_CONNECTIONS }
 }
 
 const settingsFile = (folder: string) => join(folder, 'postgresql.auto.conf')

@@ -1,6 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { replaceFile } from '../file.ts'
 
 /** The state of the archive, as the running service sees it. Times are ISO 8601. */
 export type ArchiveStatus = {
@@ -25,11 +24,17 @@ const fileOf = (dataDir: string) => join(dataDir, 'backup-status.json')
 
 /** Saves the state for commands and for other processes of the service. */
 export function saveStatus(dataDir: string, status: ArchiveStatus): void {
-  replaceFile(fileOf(dataDir), `${JSON.stringify(status, null, 2)}\n`, 0o644)
+  const file = fileOf(dataDir)
+  // Written every few seconds: not durable, but complete.
+  writeFileSync(`${file}.new`, `${JSON.stringify(status, null, 2)}\n`)
+  renameSync(`${file}.new`, file)
 }
 
 /** The state that the service saved last; null where it has never archived. */
 export function readStatus(dataDir: string): ArchiveStatus | null {
-  const file = fileOf(dataDir)
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ArchiveStatus) : null
+  try {
+    return JSON.parse(readFileSync(fileOf(dataDir), 'utf8')) as ArchiveStatus
+  } catch {
+    return null
+  }
 }
