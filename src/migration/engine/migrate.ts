@@ -10,7 +10,8 @@ import { createConnectionPool } from './connections/connection-pool.ts'
 import { createFolderCopy } from './folder/folder-copy.ts'
 import { createRateLimitGate } from './connections/rate-limit-gate.ts'
 import type { ConnectionPair } from './connections/connection-pair.ts'
-import { runMigration } from './running-migrations.ts'
+import { whileRunning } from './running-migrations.ts'
+import { withSmallHeap } from './small-heap.ts'
 import { ENGINE_LIMITS, WAIT_TIMES } from '../limits.ts'
 import type { FolderRoute, MappedFolder } from './plan/mapping.ts'
 import { withRetries } from './connections/with-retries.ts'
@@ -52,7 +53,7 @@ const bodies: AppendWindow = createAppendWindow({
  * @throws the signal’s reason when it aborts, and errors of the journal
  */
 export async function migrateMailbox(deps: MigrateDeps): Promise<MigrationOutcome> {
-  return runMigration(() => migrate(deps))
+  return whileRunning(() => withSmallHeap(() => migrate(deps)))
 }
 
 async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
