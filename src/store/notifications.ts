@@ -38,8 +38,20 @@ const BACK_OFF = { first: 100, most: 10_000 }
  * @param payload JSON of up to about 7,900 bytes
  */
 export async function notify(db: Db, channel: string, payload: unknown): Promise<void> {
-  const [name, text] = notificationArguments(channel, payload)
-  await sql`select pg_notify(${name}, ${text})`.execute(db)
+  await notifyAll(db, [[channel, payload]])
+}
+
+/** Sends several notifications likewise, in one round trip. */
+export async function notifyAll(
+  db: Db,
+  notifications: readonly [channel: string, payload: unknown][],
+): Promise<void> {
+  const texts = notifications.map(
+    ([channel, payload]) => notificationArguments(channel, payload)[1],
+  )
+  await sql`select pg_notify(${CHANNEL}, text) from unnest(${texts}::text[]) as sent(text)`.execute(
+    db,
+  )
 }
 
 /** The arguments of `pg_notify`, for code without Kysely. */
