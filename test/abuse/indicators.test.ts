@@ -196,7 +196,7 @@ describe('the feed for MISP', () => {
       const found: string[] = []
       for (const [uuid, head] of Object.entries(manifest)) {
         const { Event: event } = await json<{ Event: Head & { uuid: string; Attribute: Attribute[] } }>(`${uuid}.json`) // prettier-ignore
-        expect(event).toMatchObject({ ...head, uuid, published: true })
+        expect(event).toMatchObject({ ...head, uuid, published: true, distribution: base.includes('fleet') ? '0' : '3' }) // prettier-ignore
         for (const attribute of event.Attribute)
           expect(attribute).toMatchObject({ type: 'ip-src', category: 'Network activity', to_ids: true }) // prettier-ignore
         found.push(...event.Attribute.map(({ value }) => value))
