@@ -79,6 +79,13 @@ describe('the manifests for Kubernetes', () => {
     expect(SETTINGS.ROLES.parse(roles.join(','))).toEqual(['web', 'worker', 'smtp'])
   })
 
+  it('have valid settings, except for the secret that must be replaced', () => {
+    for (const [name, value] of all('ConfigMap').flatMap(({ data }) => Object.entries(data ?? {})))
+      expect(() => SETTINGS[name as keyof typeof SETTINGS].parse(value)).not.toThrow()
+    const [secret] = all('Secret')
+    expect(() => SETTINGS.SECRET_KEY.parse(secret?.stringData?.['SECRET_KEY'] ?? '')).toThrow()
+  })
+
   it('find each other by names and labels', () => {
     const [cluster] = all('Cluster')
     for (const deployment of deployments) {
