@@ -1,10 +1,11 @@
 import { flushCompileCache } from 'node:module'
-import { READY_MESSAGE, startService, type RunningService } from '../../app.ts'
+import { READY_MESSAGE, type RunningService } from '../../app.ts'
 import { readConfig, type Config } from '../../config.ts'
 import { createLog, type Logger } from '../../log.ts'
 import { VERSION } from '../../version.ts'
 import { limitYoungGeneration } from '../../young-generation.ts'
 import { createTextLog, isText, type TextLog } from '../terminal-log.ts'
+import { startAllProcesses } from './start-processes.ts'
 import { createWelcome, welcomeBlock } from './welcome.ts'
 
 /**
@@ -16,11 +17,11 @@ export async function runService(json: boolean): Promise<number> {
   const config = readConfig()
   const signals = handleSignals()
   if (!json && isText(config, process.stdout)) {
-    await runForPeople(config.LOG_LEVEL, (log) => startLimited(config, log), signals)
+    await runForPeople(config.LOG_LEVEL, (log) => startLimited(config, log, false), signals)
     return 0
   }
   const log = createLog(config.LOG_LEVEL)
-  const service = await startLimited(config, log)
+  const service = await startLimited(config, log, true)
   const { setupLink } = service
   if (!json) process.stderr.write(welcomeBlock(service.url, setupLink, process.stderr))
   else if (setupLink)
@@ -30,8 +31,8 @@ export async function runService(json: boolean): Promise<number> {
   return 0
 }
 
-async function startLimited(config: Config, log: Logger): Promise<RunningService> {
-  const service = await startService(config, log)
+async function startLimited(config: Config, log: Logger, isJson: boolean): Promise<RunningService> {
+  const service = await startAllProcesses(config, log, { isJson })
   flushCompileCache()
   limitYoungGeneration()
   return service

@@ -11,6 +11,7 @@ import { createConnectionPool } from './connections/connection-pool.ts'
 import { createFolderCopy } from './folder/folder-copy.ts'
 import { createRateLimitGate } from './connections/rate-limit-gate.ts'
 import type { ConnectionPair } from './connections/connection-pair.ts'
+import { whileRunning } from './running-migrations.ts'
 import { ENGINE_LIMITS, WAIT_TIMES } from '../limits.ts'
 import type { FolderRoute, MappedFolder } from './plan/mapping.ts'
 import { withRetries } from './connections/with-retries.ts'
@@ -53,6 +54,10 @@ const bodies: AppendWindow = createAppendWindow({
  */
 export async function migrateMailbox(deps: MigrateDeps): Promise<MigrationOutcome> {
   limitYoungGeneration()
+  return whileRunning(() => migrate(deps))
+}
+
+async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
   const { journal, options = {}, waitTimes = WAIT_TIMES } = deps
   const own = new AbortController()
   const signal = AbortSignal.any([deps.signal, own.signal])
