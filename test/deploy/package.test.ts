@@ -126,6 +126,10 @@ describe('the package', () => {
   it('contains only the files that run', () => {
     for (const path of [
       'dist/main.js',
+      // Started by name, so the bundle would not have them by itself.
+      'dist/report-mail-worker.js',
+      'dist/source-worker.js',
+      'dist/web-process.js',
       'dist/migrations/0001_accounts.sql',
       'dist/licenses.json',
       'web/dist/index.html',
