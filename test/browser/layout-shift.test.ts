@@ -127,6 +127,13 @@ async function fillAccount(): Promise<Record<string, string>> {
   await call(`/api/v1/monitoring/hosts/${host.data.id}/check`, {})
   // The overview has its cards of domains, whatever of them works.
   await call('/api/v1/domains/example.test/watch', {})
+  type Watched = { data: { domains: { checkedAt: string | null }[] } }
+  // Its first check changes the overview when it ends.
+  await expect
+    .poll(async () => (await call<Watched>('/api/v1/domains?watched=true')).data.domains, {
+      timeout: 60_000,
+    })
+    .toMatchObject([{ checkedAt: expect.any(String) }])
   const delisting = await call<Made>('/api/v1/delisting', { ip: IP })
   const { endpoint } = await call<{ endpoint: { id: string; token: string } }>(
     '/api/webhook/endpoints',
