@@ -114,7 +114,7 @@ describe('the settings', () => {
     expect(readConfig({}).PROCESSES).toBe(1)
     expect(readConfig({ PROCESSES: 'auto' }).PROCESSES).toBeGreaterThan(0)
     expect(faultOf({ PROCESSES: '2', ROLES: 'worker' }).message).toContain('without the role web')
-    expect(faultOf({ PROCESSES: '0' }).message).toContain('from 1 to 64')
+    expect(faultOf({ PROCESSES: '0' }).message).toContain('from 1 to 32')
   })
 
   it('treat an empty variable as not set', () => {
