@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { isAbsolute, resolve, sep } from 'node:path'
 import { parseEnv } from 'node:util'
 import ipaddr from 'ipaddr.js'
+import { parseDatabaseUrl } from './database-url.ts'
 import { Fault, messageOf, type FaultDetail } from './errors.ts'
 
 /** An address and a port to listen on or to connect to. IPv6 addresses without brackets. */
@@ -76,8 +77,9 @@ export const SETTINGS = {
     default: '',
     defaultText: 'the embedded PostgreSQL',
     description:
-      'PostgreSQL 15 or later, `postgres://user:password@host/database`. Any number of instances can share it.',
-    parse: optional(urlOf('postgres:', 'postgresql:')),
+      'PostgreSQL 15 or later, `postgres://user:password@host/database`. Any number of instances can share it. ' +
+      'Several hosts, `one:5432,two:5432`, are a primary and its standbys: the one that accepts writes is used (docs/scaling.md).',
+    parse: optional(databaseUrl),
     secret: true,
   }),
   BACKUP_ARCHIVE: setting({
@@ -721,6 +723,11 @@ function urlOf(...protocols: string[]): (value: string) => string {
     }
     return value
   }
+}
+
+function databaseUrl(value: string): string {
+  parseDatabaseUrl(value)
+  return value
 }
 
 function origin(value: string): string {

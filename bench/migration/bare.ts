@@ -26,6 +26,9 @@ export type BareOptions = {
   from?: string
 }
 
+/** mbsync is ended after this time. */
+const MAX_PEER_MS = 8 * 60_000
+
 /** Messages of one folder that one pair of connections takes at a time. */
 const SLICE = 500
 const BATCH = { messages: 100, bytes: 4 * 1024 * 1024 }
@@ -133,7 +136,8 @@ export async function mbsync(
   const env = { LD_LIBRARY_PATH: librariesOf(root), HOME: folder }
   const run = spawn(join(root, 'usr/bin/mbsync'), ['-q', '-c', join(folder, 'rc'), 'all'], {
     env,
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'ignore'],
+    timeout: MAX_PEER_MS,
   })
   const [code] = (await once(run, 'exit')) as [number | null]
   if (code !== 0) throw new Error(`mbsync ended with ${code}`)

@@ -43,13 +43,17 @@ export async function run(mailboxes = 200, messages = 500): Promise<string> {
         seconds.portreeve += await secondsOf(() => service.copy(half))
       }
       for (const { port } of [bare, destination]) await requireAll(port, users, filled)
-      const line = (name: string, time: number, memory: string) =>
-        `| ${name} | ${time.toFixed(1)} | ${Math.round((mailboxes * filled) / time)} | ${(mailboxes / time).toFixed(1)} | ${memory} |`
+      const line = (name: string, time: number, worker: string) =>
+        `| ${name} | ${time.toFixed(1)} | ${Math.round((mailboxes * filled) / time)} | ${(mailboxes / time).toFixed(1)} | ${worker} |`
       return [
-        `| ${mailboxes} mailboxes of ${filled} messages, ${(MESSAGE_BYTES / 1_000).toFixed(0)} kB each | s | messages/s | mailboxes/s | worker, MB before / at most |`,
-        '| --- | --- | --- | --- | --- |',
-        line(`bare copy, ${AT_ONCE} mailboxes at once`, seconds.bare, ''),
-        line('portreeve', seconds.portreeve, `${before} / ${service.peakMb()}`),
+        `| ${mailboxes} mailboxes of ${filled} messages, ${(MESSAGE_BYTES / 1_000).toFixed(0)} kB each | s | messages/s | mailboxes/s | worker, processor s | worker, MB before / at most |`,
+        '| --- | --- | --- | --- | --- | --- |',
+        line(`bare copy, ${AT_ONCE} mailboxes at once`, seconds.bare, '|'),
+        line(
+          'portreeve',
+          seconds.portreeve,
+          `${service.processorSeconds().toFixed(1)} | ${before} / ${service.peakMb()}`,
+        ),
         '',
         `${(seconds.bare / seconds.portreeve).toFixed(2)} of the bare rate.`,
       ].join('\n')
@@ -94,6 +98,7 @@ async function startBatches(from: number, to: number) {
   const side = (port: number) => ({ host: '127.0.0.1', port, secure: false })
   return {
     peakMb: () => worker.peakMb(),
+    processorSeconds: () => worker.processorSeconds(),
     async copy(users: string[]): Promise<void> {
       const { id } = await call('POST', '', {
         name: users[0],

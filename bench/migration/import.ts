@@ -10,7 +10,7 @@ import { createFolder } from '../../src/net/imap/folders/create-folder.ts'
 import { select } from '../../src/net/imap/folders/mailbox.ts'
 import { signIn } from '../../src/net/imap/connection/session.ts'
 import { startDovecot } from '../../test/servers/dovecot.ts'
-import { memoryMb } from '../webhooks/start.ts'
+import { memoryMb, processorSeconds } from '../webhooks/start.ts'
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'portreeve.js')
 const CONNECTIONS = 4
@@ -75,19 +75,28 @@ async function importFile(file: string, port: number, folder: string) {
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   )
-  let [peak, out] = [0, '']
+  let [peak, processor, out] = [0, 0, '']
   child.stdout.on('data', (chunk) => (out += chunk))
-  const timer = setInterval(() => (peak = Math.max(peak, residentPeak(child.pid))), 100)
+  const timer = setInterval(() => {
+    peak = Math.max(
+      peak,
+      whileAlive(() => memoryMb(child.pid, 'VmHWM')),
+    )
+    processor = Math.max(
+      processor,
+      whileAlive(() => processorSeconds(child.pid)),
+    )
+  }, 100)
   await once(child, 'exit')
   clearInterval(timer)
   const { status } = JSON.parse(out) as { status: string }
-  return { seconds: (performance.now() - began) / 1_000, peak, status }
+  return { seconds: (performance.now() - began) / 1_000, processor, peak, status }
 }
 
 /** 0 once the process has ended. */
-function residentPeak(pid: number | undefined): number {
+function whileAlive(read: () => number): number {
   try {
-    return memoryMb(pid, 'VmHWM') || 0
+    return read() || 0
   } catch {
     return 0
   }
@@ -109,7 +118,7 @@ export async function run(megabytes = 2_048): Promise<string> {
       `| bare APPEND, 4 connections | ${bare.toFixed(2)} | ${rate(bare)} |`,
       `| portreeve import (${imported.status}) | ${imported.seconds.toFixed(2)} | ${rate(imported.seconds)} |`,
       '',
-      `${(bare / imported.seconds).toFixed(2)} of the bare rate; at most ${imported.peak.toFixed(0)} MB resident.`,
+      `${(bare / imported.seconds).toFixed(2)} of the bare rate; ${imported.processor.toFixed(1)} s of processor time; at most ${imported.peak.toFixed(0)} MB resident.`,
     ].join('\n')
   } finally {
     await server.stop()

@@ -29,13 +29,13 @@ export const SHAPES = {
     title: '50,000 messages of 3 kB in 1 folder',
     counts: () => new Map([['INBOX', 50_000]]),
     size: 3_000,
-    delays: [0, 30],
+    delays: ALL_DELAYS,
   },
   '200MB': {
     title: '1 message of 200 MB',
     counts: () => new Map([['INBOX', 1]]),
     size: 200e6,
-    delays: [0, 30],
+    delays: ALL_DELAYS,
   },
 } satisfies Record<string, Shape>
 

@@ -18,6 +18,8 @@ export type Program = {
   residentMb(): number
   /** The highest resident size so far. */
   peakMb(): number
+  /** Processor time so far, which other work on the machine changes less than the time. */
+  processorSeconds(): number
   stop(): Promise<void>
 }
 
@@ -38,6 +40,7 @@ export async function startProgram(
     process: child,
     residentMb: () => memoryMb(child.pid, 'VmRSS'),
     peakMb: () => memoryMb(child.pid, 'VmHWM'),
+    processorSeconds: () => processorSeconds(child.pid),
     async stop() {
       child.kill('SIGKILL')
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
@@ -50,6 +53,15 @@ export function memoryMb(pid: number | undefined, field: 'VmRSS' | 'VmHWM'): num
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024)
 }
+
+/** Seconds that a process has spent in user and system mode (proc(5), fields 14 and 15). */
+export function processorSeconds(pid: number | undefined): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+}
+
+const TICKS_PER_SECOND = 100
 
 export type Store = { databaseUrl: string; apiToken: string; stop(): Promise<void> }
 

@@ -2,8 +2,8 @@ import { sql, type RawBuilder, type SqlBool, type Transaction } from 'kysely'
 import type { Plan } from '../config.ts'
 import { KEEP_DAYS } from '../mail-credentials/limits.ts'
 import type { Db } from '../store/database.ts'
-import { notifyChange } from '../store/changes.ts'
-import { notify } from '../store/notifications.ts'
+import { changeNotification } from '../store/changes.ts'
+import { notifyAll } from '../store/notifications.ts'
 import type { Administrator } from '../net/imap/connection/sign-in.ts'
 import { containsWords, orderTerm, type Order } from '../store/order.ts'
 import type { DB } from '../store/tables.ts'
@@ -74,8 +74,7 @@ export const CHANGED = 'migration.changed'
 
 /** Notifies the streams of a migration and the account’s dashboard of a change. */
 export async function notifyMigration(db: Db, workspaceId: string, id: string): Promise<void> {
-  await notify(db, CHANGED, id)
-  await notifyChange(db, workspaceId, 'migrations', id)
+  await notifyAll(db, [[CHANGED, id], changeNotification(workspaceId, 'migrations', id)])
 }
 
 /** Errors stored per migration. Further ones are only counted. */

@@ -49,6 +49,15 @@ export async function notifyChange(
   await notifyChanges(db, [{ audience, room, id }])
 }
 
+/** The notification of one change, to be sent together with others. */
+export function changeNotification(
+  audience: string,
+  room: ChangeTopic,
+  id: string | null,
+): [channel: string, payload: unknown] {
+  return [CHANNEL, [[audience, room, id]]]
+}
+
 /** Notifies all instances of several changes. */
 export async function notifyChanges(db: Db, changes: ChangeNotice[]): Promise<void> {
   const words = changes.map(({ audience, room, id }) => [audience, room, id])

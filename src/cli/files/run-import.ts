@@ -4,9 +4,12 @@ import { readConfig } from '../../config.ts'
 import { openFileJournal } from '../../migration/engine/journal/file-journal.ts'
 import { migrateMailbox } from '../../migration/engine/migrate.ts'
 import { findFolders, type FoundFolders } from '../../migration/files/find-folders.ts'
-import { openSource, type LabelMode } from '../../migration/files/open-source.ts'
-import { openStoreSession } from '../../migration/files/server/serve-store.ts'
-import type { MailStore } from '../../migration/files/store.ts'
+import type { LabelMode } from '../../migration/files/open-source.ts'
+import {
+  startSource,
+  type SourceFolder,
+  type SourceThread,
+} from '../../migration/files/thread/source-thread.ts'
 import type { AdministratorMethod } from '../../net/imap/connection/sign-in.ts'
 import { UsageError } from '../command.ts'
 import { journalPath } from '../migrate/journal-path.ts'
@@ -103,17 +106,18 @@ async function copy(
   const journal = openFileJournal(path, { retry: flags.retry, isDry: flags['dry-run'] })
   const bars = createBars(process.stderr)
   const began = performance.now()
+  let files: SourceThread | null = null
   try {
     for (const { file, reason } of found.left)
       console.error(
         `${paint('red', 'Left out:', process.stderr)} ${sanitizeForTerminal(file)}: ${reason}`,
       )
     if (!json) console.error('Reading the files …')
-    const store = await openSource(found, { state, labels: flags.labels, signal })
-    const folders = chooseFolders(store, flags.folder)
+    files = await startSource({ roots, state, labels: flags.labels }, signal)
+    const folders = chooseFolders(files.folders, flags.folder)
     if (!json) console.error(tableOf(folders))
     const outcome = await migrateMailbox({
-      source: { account: source, openSession: () => openStoreSession(store) },
+      source: { account: source, openSession: files.openSession },
       destination: { account },
       folders: folders.map((folder) => folder.path),
       options,
@@ -133,18 +137,15 @@ async function copy(
   } finally {
     bars.end()
     journal.close()
+    await files?.close()
   }
 }
 
-function chooseFolders({ folders }: MailStore, wanted: readonly string[]) {
+function chooseFolders(folders: readonly SourceFolder[], wanted: readonly string[]) {
   for (const path of wanted)
-    if (!folders.has(path)) throw new UsageError(`Folder not found: ${path}.`)
-  return [...folders.values()]
+    if (!folders.some((folder) => folder.path === path))
+      throw new UsageError(`Folder not found: ${path}.`)
+  return folders
     .filter(({ path }) => wanted.length === 0 || wanted.includes(path))
-    .map(({ path, messages, bytes }) => ({
-      path,
-      messages: messages.length,
-      bytes,
-      specialUse: null,
-    }))
+    .map((folder) => ({ ...folder, specialUse: null }))
 }

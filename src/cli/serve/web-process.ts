@@ -3,6 +3,7 @@ import { startService, type RunningService } from '../../app.ts'
 import { readConfig } from '../../config.ts'
 import { messageOf } from '../../errors.ts'
 import { createLog } from '../../log.ts'
+import { holdYoungGeneration, limitYoungGeneration } from '../../young-generation.ts'
 import { createTextLog, isText } from '../terminal-log.ts'
 import type { FromProcess, ToProcess } from './web-processes.ts'
 
@@ -27,6 +28,8 @@ function start({ place, number, isJson }: Extract<ToProcess, { type: 'start' }>)
   return startService(own, log.child({ process: number }), undefined, { processNumber: number })
 }
 
+holdYoungGeneration()
+
 async function stop(): Promise<void> {
   if (isStopping) return
   isStopping = true
@@ -40,7 +43,10 @@ process.on('message', (received: ToProcess) => {
   if (received.type === 'start') {
     service = start(received)
     service.then(
-      () => send({ type: 'ready' }),
+      () => {
+        limitYoungGeneration()
+        send({ type: 'ready' })
+      },
       (error: unknown) => {
         // The message is sent before the process ends.
         process.send?.({ type: 'failed', message: messageOf(error) }, () => process.exit(1))

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
-import { notifyChange } from '../../store/changes.ts'
+import { changeNotification } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
-import { notify } from '../../store/notifications.ts'
+import { notifyAll } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
 import { listBatchCredentials, releaseCredentials } from '../consent/store.ts'
 import type { SyncOptions } from '../engine/sync/pass.ts'
@@ -70,8 +70,7 @@ export const BATCH_CHANGED = 'batch.changed'
 
 /** Notifies the streams of a batch and the dashboards of its workspace of a change. */
 export async function notifyBatch(db: Db, workspaceId: string, id: string): Promise<void> {
-  await notify(db, BATCH_CHANGED, id)
-  await notifyChange(db, workspaceId, 'migrations', id)
+  await notifyAll(db, [[BATCH_CHANGED, id], changeNotification(workspaceId, 'migrations', id)])
 }
 
 const COLUMNS = [

@@ -5,6 +5,7 @@ import {
   type ConnectionPair,
   type ConnectionPairDeps,
 } from './connection-pair.ts'
+import { countRunning } from '../running-migrations.ts'
 import { settledAll } from '../settled-all.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
 
@@ -79,11 +80,15 @@ export function createConnectionPool(
   }
 }
 
-/** More pairs are worth their sign-in where there are many messages, or many folders. */
+/**
+ * More pairs are worth their sign-in where there are many messages, or many folders. Migrations
+ * beside this one keep both servers and this process busy meanwhile.
+ */
 function countWanted(copies: readonly FolderCopy[]): number {
   const { messagesPerConnection, foldersPerConnection } = ENGINE_LIMITS
   const messages = copies.reduce((sum, copy) => sum + countWaiting(copy), 0)
-  return Math.ceil(messages / messagesPerConnection + copies.length / foldersPerConnection)
+  const work = messages / messagesPerConnection + copies.length / foldersPerConnection
+  return Math.ceil(work / Math.max(1, countRunning()))
 }
 
 /** The folders that the pairs of a migration share. */

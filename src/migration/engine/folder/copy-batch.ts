@@ -10,6 +10,7 @@ import {
 } from '../../../net/imap/append/flags-and-dates.ts'
 import type { Refusal } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
+import { freeBuffer } from '../../../net/free-buffer.ts'
 import { withDigest } from './body-digest.ts'
 import { readHead } from '../identify/identify.ts'
 
@@ -222,14 +223,16 @@ function outcomeOf(
   appender: Appender,
 ): MessageOutcome {
   if (outcome.state === 'stored') {
-    const { uid: to, uidValidity } = outcome
+    const { uid: to, uidValidity, isSent } = outcome
+    const sum = digest()
+    if (isSent && Buffer.isBuffer(outgoing.body)) freeBuffer(outgoing.body)
     return {
       state: 'copied',
       row,
       to,
       uidValidity,
       size: outgoing.size,
-      digest: digest(),
+      digest: sum,
       datedBy,
       date: outgoing.internalDate,
       announced,

@@ -43,8 +43,13 @@ const CAPABILITIES = [
 export function openStoreSession(store: MailStore): Session {
   const [client, server] = duplexPair({ highWaterMark: 1024 * 1024 })
   serve(store, server, client)
+  return storeSessionOver(client, { ownsChunks: false })
+}
+
+/** Opens a session over a stream, at whose other end a store is served. */
+export function storeSessionOver(stream: Duplex, { ownsChunks }: { ownsChunks: boolean }): Session {
   return {
-    wire: createWire(client, { capabilities: CAPABILITIES }),
+    wire: createWire(stream, { capabilities: CAPABILITIES, ownsChunks }),
     namespace: { prefix: '', delimiter: '/' },
     isEncrypted: true,
     isCourier: false,
@@ -60,7 +65,12 @@ const MAX_FRAME_BYTES = 256
 /** A message of an APPEND that is being read. */
 type Arrived = { incoming: IncomingMessage; meta: IncomingMeta }
 
-function serve(store: MailStore, socket: Duplex, client: Duplex): void {
+/** Serves a store to one client, over a stream that takes buffers with their memory. */
+export function serveStore(store: MailStore, socket: Duplex): void {
+  serve(store, socket, null)
+}
+
+function serve(store: MailStore, socket: Duplex, client: Duplex | null): void {
   const session = new StoreSession(store, socket, client)
   socket.on('data', (chunk: Buffer) => session.push(chunk))
   socket.on('error', () => undefined)
@@ -72,8 +82,8 @@ function serve(store: MailStore, socket: Duplex, client: Duplex): void {
 class StoreSession {
   readonly #store: MailStore
   readonly #socket: Duplex
-  /** The other end of the socket. */
-  readonly #client: Duplex
+  /** The other end of a stream in memory, which passes buffers on as they are. */
+  readonly #client: Duplex | null
   /** For the next whole response, unless the reader still has it. */
   #buffer: Buffer | null = null
   readonly #reader: { push(chunk: Buffer): void }
@@ -85,7 +95,7 @@ class StoreSession {
   /** Commands run one after another. */
   #running: Promise<void> = Promise.resolve()
 
-  constructor(store: MailStore, socket: Duplex, client: Duplex) {
+  constructor(store: MailStore, socket: Duplex, client: Duplex | null) {
     this.#store = store
     this.#socket = socket
     this.#client = client
@@ -225,7 +235,7 @@ class StoreSession {
   async #sendBody(number: number, message: StoredMessage): Promise<void> {
     const { uid, size, read } = message
     const head = Buffer.from(`* ${number} FETCH (UID ${uid} BODY[] {${size}}\r\n`)
-    if (size <= MAX_WHOLE_BYTES) return this.#sendWhole(head, message)
+    if (size <= MAX_WHOLE_BYTES) return this.#sendWhole(head, message, this.#client)
     await this.#send(head)
     let sent = 0
     for (const part of read()) {
@@ -240,14 +250,18 @@ class StoreSession {
    * Sends a response from a buffer that is used again, because a new one for each message would keep
    * the garbage collector busy. A reader that pauses keeps it, and the next message gets another.
    */
-  async #sendWhole(head: Buffer, message: StoredMessage): Promise<void> {
+  async #sendWhole(head: Buffer, message: StoredMessage, client: Duplex | null): Promise<void> {
+    if (!client) {
+      const whole = Buffer.allocUnsafeSlow(head.length + message.size + BODY_END.length)
+      return this.#send(writeResponse(whole, head, message))
+    }
     const buffer = this.#buffer ?? Buffer.allocUnsafeSlow(MAX_WHOLE_BYTES + MAX_FRAME_BYTES)
     this.#buffer = null
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const response = writeResponse(buffer, head, message)
     this.#socket.write(response, (error) => (error ? reject(error) : resolve()))
     await promise
-    if (this.#client.readableLength === 0) this.#buffer = buffer
+    if (client.readableLength === 0) this.#buffer = buffer
   }
 
   async #send(data: string | Buffer): Promise<void> {

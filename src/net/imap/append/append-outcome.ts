@@ -6,8 +6,11 @@ import type { Wire } from '../connection/wire.ts'
 
 /** The outcome of one message. */
 export type AppendOutcome =
-  /** The server stored it. `uid` and `uidValidity` are as reported (UIDPLUS), otherwise null. */
-  | { state: 'stored'; uid: number | null; uidValidity: number | null }
+  /**
+   * The server stored it. `uid` and `uidValidity` are as reported (UIDPLUS), otherwise null.
+   * `isSent`: the operating system has all of its bytes, so that their memory can be freed.
+   */
+  | { state: 'stored'; uid: number | null; uidValidity: number | null; isSent: boolean }
   /** The server rejected it, with a reason. */
   | { state: 'refused'; refusal: Refusal }
   /**
@@ -19,7 +22,13 @@ export type AppendOutcome =
   | { state: 'unsent'; lost: ImapLost; isSuspect: boolean }
 
 /** The state of one APPEND while it is written. */
-export type AppendAttempt = { command: Command | null; isCommitted: boolean; lost: ImapLost | null }
+export type AppendAttempt = {
+  command: Command | null
+  isCommitted: boolean
+  /** Bodies in memory that the operating system does not have yet. */
+  unsentBodies: number
+  lost: ImapLost | null
+}
 
 /**
  * Waits for the response and returns one outcome for each message of the command. Never rejects.
@@ -39,7 +48,7 @@ export async function awaitOutcomes(
   if (!command) return lostOutcomes(attempt.lost ?? new ImapLost('ours', 'It was not sent.'))
   try {
     const { status, code, text } = await command.answer
-    if (status === 'OK') return storedOutcomes(code, messages)
+    if (status === 'OK') return storedOutcomes(code, messages, attempt.unsentBodies === 0)
     return repeat(messages, {
       state: 'refused',
       refusal: classifyRefusal(status, code?.name ?? null, text),
@@ -50,7 +59,11 @@ export async function awaitOutcomes(
 }
 
 /** Parses `[APPENDUID 7 5,8:10]` (RFC 4315, 3): the UIDs in the order of the messages. */
-function storedOutcomes(code: ResponseCode | null, messages: number): AppendOutcome[] {
+function storedOutcomes(
+  code: ResponseCode | null,
+  messages: number,
+  isSent: boolean,
+): AppendOutcome[] {
   const hasUids = code?.name === 'APPENDUID'
   const uidValidity = hasUids ? numberOf(code.args[0]) : null
   const uids = hasUids ? parseUidList(stringOf(code.args[1]) ?? '', messages) : null
@@ -59,6 +72,7 @@ function storedOutcomes(code: ResponseCode | null, messages: number): AppendOutc
     state: 'stored',
     uid: isWhole ? (uids[index] ?? null) : null,
     uidValidity,
+    isSent,
   }))
 }
 

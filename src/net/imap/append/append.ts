@@ -166,7 +166,12 @@ class MailboxAppender implements Appender {
   }
 
   async #write(messages: readonly AppendMessage[]): Promise<AppendAttempt> {
-    const attempt: AppendAttempt = { command: null, isCommitted: false, lost: null }
+    const attempt: AppendAttempt = {
+      command: null,
+      isCommitted: false,
+      unsentBodies: 0,
+      lost: null,
+    }
     try {
       await this.wire.withWriter((writer, begin) =>
         this.#writeCommand(writer, (attempt.command = begin()), messages, attempt),
@@ -198,9 +203,11 @@ class MailboxAppender implements Appender {
       if (!(await command.awaitContinuation())) return
       await writer.write(mailbox)
     }
+    // Messages that share a command have no NUL.
+    const isAlone = messages.length === 1
     for (const message of messages) {
       const header = appendHeaderOf(message, this.#permanentFlags)
-      const isBinary = this.#canSendBinary && containsNul(message)
+      const isBinary = isAlone && this.#canSendBinary && containsNul(message)
       const isNonSync = !isBinary && this.#literals.canSkipContinuation(header, message.size)
       if (isNonSync) command.guardLiteral()
       await writer.write(
@@ -211,7 +218,7 @@ class MailboxAppender implements Appender {
         this.#literals.recordAccepted(header)
         command.guardLiteral()
       }
-      await writeBody(writer, message)
+      await writeBody(writer, message, attempt)
     }
     attempt.isCommitted = true
     await writer.write('\r\n')
@@ -227,11 +234,16 @@ function containsNul({ body }: AppendMessage): boolean {
 }
 
 /** Writes exactly the announced number of bytes. */
-async function writeBody(writer: CommandWriter, { size, body }: AppendMessage): Promise<void> {
+async function writeBody(
+  writer: CommandWriter,
+  { size, body }: AppendMessage,
+  attempt: AppendAttempt,
+): Promise<void> {
   if (Buffer.isBuffer(body)) {
     if (body.length !== size)
       throw new Error(`a body of ${body.length} bytes was announced as ${size}`)
-    return writer.write(body)
+    attempt.unsentBodies += 1
+    return writer.write(body, () => (attempt.unsentBodies -= 1))
   }
   let written = 0
   for await (const chunk of body) {

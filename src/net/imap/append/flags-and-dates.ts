@@ -23,7 +23,7 @@ export function storableFlags(
 ): StorableFlags {
   const kept = new Set<string>()
   const dropped: string[] = []
-  const allowed = permanent && new Set(permanent.map((flag) => flag.toLowerCase()))
+  const allowed = permanent && lowerCased(permanent)
   const free = !allowed || allowed.has('\\*')
   for (const flag of flags) {
     const name = flag.toLowerCase()
@@ -37,6 +37,15 @@ export function storableFlags(
   }
   return { flags: [...kept].toSorted(), dropped }
 }
+
+/** The flags of a folder in lower case. They are the same array for all of its messages. */
+function lowerCased(flags: readonly string[]): ReadonlySet<string> {
+  const known = lowerCasedFlags.get(flags) ?? new Set(flags.map((flag) => flag.toLowerCase()))
+  lowerCasedFlags.set(flags, known)
+  return known
+}
+
+const lowerCasedFlags = new WeakMap<readonly string[], ReadonlySet<string>>()
 
 /**
  * Whether a flag is a flag-keyword (RFC 3501, 9: an atom) of acceptable length. `NIL` would not be
@@ -60,12 +69,32 @@ export function isUserFlag(flag: string): boolean {
  * +0200"` without quotes: a valid day and time of any year, with its zone. Null for anything else.
  */
 export function serialiseDate(raw: string): string | null {
+  if (isSerialised(raw)) return raw
   const match = /^ ?(\d{1,2})-([A-Za-z]{3})-(\d{4}) (\d{2}):(\d{2}):(\d{2})(?: ([+-]\d{4}))?$/.exec(
     raw,
   )
   if (!match) return null
   const [, day, name = '', year, hour, minute, second, zone = '+0000'] = match
   return formatDate({ year, month: monthOf(name), day, hour, minute, second, zone }, ANY_TIME)
+}
+
+const SERIALISED =
+  /^(?: [1-9]|[12]\d|3[01])-(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)-\d{4} (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d [+-](?:0\d|1[0-4])[0-5]\d$/
+
+/** Whether a date is valid and needs no change, as most are: it is read several times. */
+function isSerialised(text: string): boolean {
+  if (!SERIALISED.test(text)) return false
+  const { year, month, day } = dayOf(text)
+  return day <= 28 || day <= daysIn(month, year)
+}
+
+/** The day of a serialized date. */
+function dayOf(text: string): Day {
+  return {
+    year: Number(text.slice(7, 11)),
+    month: MONTHS.indexOf(text.slice(3, 6)),
+    day: Number(text.slice(0, 2)),
+  }
 }
 
 /**
@@ -109,8 +138,7 @@ export function epochMsOf(raw: string): number | null {
   const text = serialiseDate(raw)
   if (text === null) return null
   const number = (from: number, to: number) => Number(text.slice(from, to))
-  const day = { year: number(7, 11), month: MONTHS.indexOf(text.slice(3, 6)), day: number(0, 2) }
-  const local = utcMs(day, number(12, 14), number(15, 17), number(18, 20))
+  const local = utcMs(dayOf(text), number(12, 14), number(15, 17), number(18, 20))
   return local - (offsetOf(text.slice(21)) ?? 0)
 }
 

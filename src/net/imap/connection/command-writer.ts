@@ -3,8 +3,11 @@ import type { ImapLost } from './refusals.ts'
 
 /** Writes text with one character per byte, or bytes. Resolves when the socket can take more. */
 export type CommandWriter = {
-  /** @throws ImapLost */
-  write(piece: string | Buffer): Promise<void>
+  /**
+   * @param onSent called when the operating system has all bytes of the piece
+   * @throws ImapLost
+   */
+  write(piece: string | Buffer, onSent?: () => void): Promise<void>
   fail(reason: ImapLost): void
 }
 
@@ -35,11 +38,14 @@ export function createCommandWriter(socket: Duplex, onProgress: () => void): Com
   })
 
   return {
-    async write(piece) {
+    async write(piece, onSent) {
       if (lost) throw lost
       cork()
+      const ended = onSent && ((error?: Error | null) => void (error ?? onSent()))
       const hasRoom =
-        typeof piece === 'string' ? socket.write(piece, 'latin1') : socket.write(piece)
+        typeof piece === 'string'
+          ? socket.write(piece, 'latin1', ended)
+          : socket.write(piece, ended)
       if (hasRoom) onProgress()
       else await new Promise<void>((resolve) => (wake = resolve))
       if (lost) throw lost

@@ -4,6 +4,12 @@ import type { ImapLost } from './refusals.ts'
 import { createResponseAssembler, type Response } from './response.ts'
 import type { Listener, LiteralSink } from './listener.ts'
 
+export type ResponseDispatcher = {
+  /** @returns whether a sink keeps slices of the chunk */
+  push(chunk: Buffer): boolean
+  fail(reason: ImapLost): void
+}
+
 /**
  * Assembles responses from bytes. A literal goes to the first listener that accepts it, otherwise
  * into memory.
@@ -14,10 +20,11 @@ export function createResponseDispatcher(
   listeners: () => Iterable<Listener>,
   onResponse: (response: Response) => void,
   onLiteralData: () => void,
-): { push(chunk: Buffer): void; fail(reason: ImapLost): void } {
+): ResponseDispatcher {
   const assembler = createResponseAssembler()
   let sink: LiteralSink | undefined
   let buffered: { bytes: Buffer; filled: number } | undefined
+  let isKept = false
 
   const parser = createResponseParser({
     segment(text, literal) {
@@ -28,6 +35,7 @@ export function createResponseDispatcher(
     chunk(bytes) {
       if (sink) {
         sink.write(bytes)
+        isKept = true
         onLiteralData()
       } else if (buffered) buffered.filled += bytes.copy(buffered.bytes, buffered.filled)
     },
@@ -46,5 +54,12 @@ export function createResponseDispatcher(
     buffered = { bytes: Buffer.allocUnsafe(size), filled: 0 }
   }
 
-  return { push: (chunk) => parser.push(chunk), fail: (reason) => sink?.fail(reason) }
+  return {
+    push(chunk) {
+      isKept = false
+      parser.push(chunk)
+      return isKept
+    },
+    fail: (reason) => sink?.fail(reason),
+  }
 }

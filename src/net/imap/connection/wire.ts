@@ -1,4 +1,6 @@
+import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { freeBuffer } from '../../free-buffer.ts'
 import {
   CommandInFlight,
   resultOf,
@@ -9,7 +11,7 @@ import {
 import type { CommandPart } from './command-encoding.ts'
 import { TIMEOUTS } from '../limits.ts'
 import type { Listener } from './listener.ts'
-import { createResponseDispatcher } from './response-dispatcher.ts'
+import { createResponseDispatcher, type ResponseDispatcher } from './response-dispatcher.ts'
 import { NotImap } from './response-parser.ts'
 import { classifyRefusal, ImapLost, sanitise, type Refusal } from './refusals.ts'
 import type { Response, ResponseCode, Value } from './response.ts'
@@ -61,6 +63,8 @@ type WireOptions = {
   silenceMs?: number
   /** Milliseconds without any part of a response while one is due. */
   standstillMs?: number
+  /** Whether chunks that were read belong to the reader alone, as those of sockets do. */
+  ownsChunks?: boolean
 }
 
 /**
@@ -74,9 +78,10 @@ export function createWire(
     capabilities,
     silenceMs = TIMEOUTS.silenceMs,
     standstillMs = TIMEOUTS.standstillMs,
+    ownsChunks = socket instanceof Socket,
   }: WireOptions,
 ): Wire {
-  return new ImapWire(socket, { capabilities, silenceMs, standstillMs })
+  return new ImapWire(socket, { capabilities, silenceMs, standstillMs, ownsChunks })
 }
 
 type StatusResponse = Extract<Response, { kind: 'status' }>
@@ -88,9 +93,10 @@ class ImapWire implements Wire {
   lostDuring: Command | null = null
 
   readonly #socket: Duplex
+  readonly #ownsChunks: boolean
   readonly #watchdog: Watchdog
   readonly #writer: CommandWriter
-  readonly #dispatcher: ReturnType<typeof createResponseDispatcher>
+  readonly #dispatcher: ResponseDispatcher
   readonly #markGone: (reason: ImapLost) => void
   /** The commands without a tagged response by their tag, oldest first. */
   readonly #inFlight = new Map<string, CommandInFlight>()
@@ -100,12 +106,16 @@ class ImapWire implements Wire {
   #lastTurn: Promise<unknown> = Promise.resolve()
   #bye: Refusal | null = null
 
-  constructor(socket: Duplex, { capabilities, silenceMs, standstillMs }: Required<WireOptions>) {
+  constructor(
+    socket: Duplex,
+    { capabilities, silenceMs, standstillMs, ownsChunks }: Required<WireOptions>,
+  ) {
     const { promise, resolve } = Promise.withResolvers<ImapLost>()
     this.gone = promise
     this.#markGone = resolve
     this.capabilities = new Set([...capabilities].map((capability) => capability.toUpperCase()))
     this.#socket = socket
+    this.#ownsChunks = ownsChunks
     this.#watchdog = createWatchdog({ silenceMs, standstillMs }, (reason) => this.destroy(reason))
     this.#writer = createCommandWriter(socket, () => {
       this.#watchdog.refresh()
@@ -204,7 +214,8 @@ class ImapWire implements Wire {
   #receive(chunk: Buffer): void {
     this.#watchdog.countBytes(chunk.length)
     try {
-      this.#dispatcher.push(chunk)
+      const isKept = this.#dispatcher.push(chunk)
+      if (!isKept && this.#ownsChunks) freeBuffer(chunk)
       this.#watchdog.checkStandstill()
     } catch (error) {
       if (!(error instanceof NotImap)) throw error
