@@ -44,6 +44,15 @@ function snapshotOf(acknowledged: Acknowledged): Snapshot {
   }
 }
 
+/** The end of its service ends some of PostgreSQL’s processes. */
+function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
 const KINDS = ['captures', 'reports', 'uploads', 'hosts'] as const
 
 describe('a database that is destroyed under load', () => {
@@ -59,7 +68,7 @@ describe('a database that is destroyed under load', () => {
     const killedAt = Date.now()
     const pids = processesOf(folder)
     await place.instance.kill('SIGKILL')
-    for (const pid of pids) process.kill(pid, 'SIGKILL')
+    pids.forEach(killIfAlive)
     clearInterval(timer)
     const status = readStatus(place.dataDir)
     await load.stop()
