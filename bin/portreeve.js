@@ -19,7 +19,7 @@ async function run() {
     throw error
   })
   const source = join(root, 'src', 'cli', 'main.ts')
-  const built = join(root, 'dist', 'cli', 'main.js')
+  const built = join(root, 'dist', 'main.js')
   const { main } = await import(pathToFileURL(existsSync(source) ? source : built).href)
   // A symbolic link named imapsync is the command `portreeve imapsync`.
   const isImapsync = basename(process.argv[1] ?? '') === 'imapsync'

@@ -6,7 +6,13 @@ import { createEventStreams } from './http/events/event-streams.ts'
 import { STOP_GRACE_MS } from './http/limits/server-limits.ts'
 import { closeWithin, listen } from './http/listen.ts'
 import { startMetricsServer } from './http/metrics/metrics-server.ts'
-import { addReadings, createMetrics, type ServiceMetrics } from './http/metrics/metrics.ts'
+import { mergeMetrics, type ProcessMetrics } from './http/metrics/merge-metrics.ts'
+import {
+  addBackupReadings,
+  addReadings,
+  createMetrics,
+  type ServiceMetrics,
+} from './http/metrics/metrics.ts'
 import { limitRequests } from './http/limits/request-limits.ts'
 import { addRoutes } from './http/scopes.ts'
 import { createServer, type App } from './http/server.ts'
@@ -16,7 +22,9 @@ import type { Logger } from './log.ts'
 import { createModules } from './modules.ts'
 import { clampFutureTimestamps, watchClocks } from './store/clock.ts'
 import { isUnavailable, type Database } from './store/database.ts'
-import { startEmbedded } from './store/embedded.ts'
+import { endArchiving } from './store/archive/slot.ts'
+import { readStatus } from './store/archive/status.ts'
+import { startEmbedded, type Embedded } from './store/embedded.ts'
 import { openMigrated } from './store/migrate.ts'
 import { reencryptAll } from './store/key-rotation.ts'
 import { loadSecretKey } from './store/encryption.ts'
@@ -33,6 +41,8 @@ export type RunningService = {
   setupLink: string | null
   /** The same as of now. */
   findSetupLink(): Promise<string | null>
+  /** The metrics of this process; empty without METRICS_LISTEN. */
+  readMetrics(): Promise<ProcessMetrics>
   /**
    * Stops accepting work, gives running work 10 seconds, and closes everything in reverse order.
    */
@@ -44,6 +54,21 @@ export type ServiceOptions = {
   alertOrigins?: ReadonlyMap<string, string> | undefined
   /** Other origins of providers of public feeds and relays, such as `https://www.spamhaus.org`. */
   providerOrigins?: ReadonlyMap<string, string> | undefined
+  /** Starts further processes that serve HTTP, once this one listens. */
+  startProcesses?: ((place: WebPlace) => Promise<WebProcesses>) | undefined
+  /** The number of such a further process, from 2. */
+  processNumber?: number | undefined
+}
+
+/** What a further process shares with the first one. */
+export type WebPlace = { port: number; databaseUrl: string; secretKey: string }
+
+/** Further processes that serve HTTP on the port of the first one. */
+export type WebProcesses = {
+  /** Resolves when all of them listen. @throws Fault when one cannot start */
+  ready: Promise<void>
+  readMetrics(): Promise<ProcessMetrics[]>
+  stop(): Promise<void>
 }
 
 /**
@@ -56,7 +81,7 @@ export async function startService(
   config: Config,
   log: Logger,
   prepare?: (app: App) => void,
-  { alertOrigins, providerOrigins }: ServiceOptions = {},
+  { alertOrigins, providerOrigins, startProcesses, processNumber }: ServiceOptions = {},
 ): Promise<RunningService> {
   await using undo = new AsyncDisposableStack()
   const named = (part: string, stop: () => Promise<void>) => reportSlowStop(log, part, stop)
@@ -65,7 +90,8 @@ export async function startService(
   const { db, pool } = database
   const notifications = await openNotifications(databaseUrl, log)
   undo.defer(named('notifications', () => notifications.close()))
-  const metrics = config.METRICS_LISTEN && createMetrics(VERSION)
+  const number = processNumber ?? (config.PROCESSES > 1 ? 1 : undefined)
+  const metrics = config.METRICS_LISTEN && createMetrics(VERSION, number)
   const context = {
     config,
     log,
@@ -96,8 +122,14 @@ export async function startService(
     void (await Promise.all([clampFutureTimestamps(db, futureTimestamps), queue.clampTimestamps()]))
   undo.defer(watchClocks({ db, log, onClockChange }))
 
-  const isReady = () => answersNow(database)
-  if (metrics) await startMetrics({ config, metrics, pool, queue, isReady }, undo)
+  let processes: WebProcesses | null = null
+  let areProcessesReady = startProcesses === undefined
+  const isReady = async () => areProcessesReady && (await answersNow(database))
+  if (metrics && processNumber !== undefined) addReadings(metrics, { pool, isReady })
+  else if (metrics) {
+    const readOthers = async () => processes?.readMetrics() ?? []
+    await startMetrics({ config, metrics, pool, queue, isReady, readOthers }, undo)
+  }
 
   // Requests and jobs stop concurrently, so that they share one grace period.
   const running = new Set<() => Promise<void>>()
@@ -120,6 +152,7 @@ export async function startService(
       url: config.BASE_URL,
       setupLink: null,
       findSetupLink: async () => null,
+      readMetrics: async () => [],
       stop: stopOf(undo.move(), log),
     }
 
@@ -147,13 +180,30 @@ export async function startService(
     modules.flatMap(({ routes }) => routes ?? []),
     { queue, events: createEventStreams(app), reauthenticate: authHooks.reauthenticate },
   )
-  const url = await listen(app, config.HOST, config.PORT)
+  const url = await listen(app, config.HOST, config.PORT, processNumber !== undefined)
+  if (startProcesses) {
+    const port = Number(new URL(url).port)
+    processes = await startProcesses({ port, databaseUrl, secretKey })
+    running.add(named('web processes', processes.stop))
+    await processes.ready
+    areProcessesReady = true
+  }
 
   const currentSetupLink = () => findSetupLink({ db, secretKey, baseUrl: config.BASE_URL })
   const setupLink = await currentSetupLink()
   log.info({ version: VERSION, url: config.BASE_URL, roles: config.ROLES }, READY_MESSAGE)
-  return { url, setupLink, findSetupLink: currentSetupLink, stop: stopOf(undo.move(), log) }
+  return {
+    url,
+    setupLink,
+    findSetupLink: currentSetupLink,
+    readMetrics: async () => (await metrics?.registry.getMetricsAsJSON()) ?? [],
+    stop: stopOf(undo.move(), log),
+  }
 }
+
+/** Connections of the embedded database for commands, and for each process of the service. */
+const FIXED_CONNECTIONS = 25
+const CONNECTIONS_OF_PROCESS = 25
 
 /** Opens and migrates the configured database; `undo` closes it. */
 async function openStore(
@@ -163,8 +213,14 @@ async function openStore(
 ): Promise<{ url: string; database: Database }> {
   const embedded = config.DATABASE_URL
     ? null
-    : await startEmbedded({ dataDir: config.DATA_DIR, log })
+    : await startEmbedded({
+        dataDir: config.DATA_DIR,
+        log,
+        maxConnections: FIXED_CONNECTIONS + config.PROCESSES * CONNECTIONS_OF_PROCESS,
+      })
   if (embedded) undo.defer(reportSlowStop(log, 'embedded PostgreSQL', () => embedded.stop()))
+  // Stops after the connections of the service, and archives their last commits.
+  if (embedded) undo.defer(await archiveDatabase(embedded, config, log))
   const url = embedded?.url ?? config.DATABASE_URL ?? ''
   const database = await openMigrated(url, (applied) =>
     log.info({ applied }, 'migrated the database schema'),
@@ -173,22 +229,47 @@ async function openStore(
   return { url, database }
 }
 
+/** Archives the embedded database where BACKUP_ARCHIVE says so. @returns stops it */
+async function archiveDatabase(
+  server: Embedded,
+  config: Config,
+  log: Logger,
+): Promise<() => Promise<void>> {
+  if (!config.BACKUP_ARCHIVE) {
+    await endArchiving(server)
+    return async () => {}
+  }
+  const [{ startArchiver }, { openObjectStore }] = await Promise.all([
+    import('./store/archive/archiver.ts'),
+    import('./store/archive/open-store.ts'),
+  ])
+  const store = await openObjectStore(config.BACKUP_ARCHIVE)
+  const archiver = startArchiver({ server, store, config, log })
+  return () => archiver.stop()
+}
+
 type MetricsContext = {
   config: Config
   metrics: ServiceMetrics
   pool: Pool
   queue: Queue
   isReady: () => Promise<boolean>
+  /** Reads the metrics of further processes. */
+  readOthers: () => Promise<ProcessMetrics[]>
 }
 
 async function startMetrics(
-  { config, metrics, pool, queue, isReady }: MetricsContext,
+  { config, metrics, pool, queue, isReady, readOthers }: MetricsContext,
   undo: AsyncDisposableStack,
 ): Promise<void> {
   if (!config.METRICS_LISTEN) return
   addReadings(metrics, { pool, countJobs: () => queue.stats(), isReady })
+  if (config.BACKUP_ARCHIVE) addBackupReadings(metrics, () => readStatus(config.DATA_DIR))
+  const { registry } = metrics
   const server = await startMetricsServer(config.METRICS_LISTEN, {
-    registry: metrics.registry,
+    contentType: registry.contentType,
+    read: async () =>
+      config.PROCESSES > 1 ? mergeMetrics(registry, await readOthers()) : registry.metrics(),
     isReady,
   })
   undo.defer(() => server.close())

@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { resolve } from 'node:path'
+import { availableParallelism } from 'node:os'
+import { isAbsolute, resolve, sep } from 'node:path'
 import { parseEnv } from 'node:util'
 import ipaddr from 'ipaddr.js'
+import { parseDatabaseUrl } from './database-url.ts'
 import { Fault, messageOf, type FaultDetail } from './errors.ts'
 
 /** An address and a port to listen on or to connect to. IPv6 addresses without brackets. */
@@ -75,9 +77,63 @@ export const SETTINGS = {
     default: '',
     defaultText: 'the embedded PostgreSQL',
     description:
-      'PostgreSQL 15 or later, `postgres://user:password@host/database`. Any number of instances can share it.',
-    parse: optional(urlOf('postgres:', 'postgresql:')),
+      'PostgreSQL 15 or later, `postgres://user:password@host/database`. Any number of instances can share it. ' +
+      'Several hosts, `one:5432,two:5432`, are a primary and its standbys: the one that accepts writes is used (docs/scaling.md).',
+    parse: optional(databaseUrl),
     secret: true,
+  }),
+  BACKUP_ARCHIVE: setting({
+    default: '',
+    defaultText: 'none',
+    description:
+      'Where the embedded database is backed up continuously: an existing folder on another disk, or `s3://bucket/prefix` (docs/operations.md). Each installation needs its own.',
+    parse: optional(backupArchive),
+  }),
+  BACKUP_S3_ENDPOINT: setting({
+    default: '',
+    defaultText: 'that of AWS in the region',
+    description: 'URL of a store that is compatible with S3.',
+    parse: optional(urlOf('https:', 'http:')),
+  }),
+  BACKUP_S3_REGION: setting({
+    default: 'us-east-1',
+    description: 'Region of the bucket.',
+    parse: text,
+  }),
+  BACKUP_S3_ACCESS_KEY_ID: setting({
+    default: '',
+    defaultText: 'none',
+    description: 'ID of the access key for the bucket.',
+    parse: optional(text),
+  }),
+  BACKUP_S3_SECRET_ACCESS_KEY: setting({
+    default: '',
+    defaultText: 'none',
+    description: 'Secret of the access key for the bucket.',
+    parse: optional(text),
+    secret: true,
+  }),
+  BACKUP_RPO_SECONDS: setting({
+    default: '60',
+    description:
+      'Maximum age of committed data that BACKUP_ARCHIVE does not contain yet, in seconds.',
+    parse: integer(5, 86_400),
+  }),
+  BACKUP_INTERVAL_HOURS: setting({
+    default: '24',
+    description: 'Time between base backups, in hours.',
+    parse: integer(1, 720),
+  }),
+  BACKUP_KEPT_DAYS: setting({
+    default: '14',
+    description: 'Every moment of the last days can be restored: how many days.',
+    parse: integer(1, 3650),
+  }),
+  BACKUP_MAX_WAL_BYTES: setting({
+    default: '4000000000',
+    description:
+      'WAL to keep in DATA_DIR while BACKUP_ARCHIVE is unavailable, in bytes. Beyond it, WAL is removed, and a new base backup is made later.',
+    parse: integer(500_000_000, Number.MAX_SAFE_INTEGER),
   }),
   BASE_URL: setting({
     default: '',
@@ -130,6 +186,12 @@ export const SETTINGS = {
       if (roles.length === 0) throw new Error('must name at least one role')
       return roles
     },
+  }),
+  PROCESSES: setting({
+    default: '1',
+    description:
+      'Processes that serve HTTP on this machine: a number, or `auto` for one per core (docs/scaling.md). More than one needs Linux.',
+    parse: processes,
   }),
   DNS_SERVERS: setting({
     default: '',
@@ -422,8 +484,9 @@ type Parsed = { [K in SettingName]: ReturnType<(typeof SETTINGS)[K]['parse']> }
 
 export type Config = Omit<
   Parsed,
-  'BASE_URL' | 'REPORTS_URL' | 'WEBHOOK_BASE_URL' | 'REPORT_DOMAIN' | 'MAIL_FROM'
+  'BASE_URL' | 'REPORTS_URL' | 'WEBHOOK_BASE_URL' | 'REPORT_DOMAIN' | 'MAIL_FROM' | 'BACKUP_ARCHIVE'
 > & {
+  BACKUP_ARCHIVE: BackupArchive | undefined
   BASE_URL: string
   REPORTS_URL: string
   WEBHOOK_BASE_URL: string
@@ -459,10 +522,29 @@ export function readConfig(env: Record<string, string | undefined> = environment
 /** Settings that are valid alone but not together. */
 function conflicts(settings: Parsed): FaultDetail[] {
   const { OIDC_ISSUER, OIDC_CLIENT_ID } = settings
-  const details = conflictsOfOtherProvider(settings)
+  const details = [...conflictsOfOtherProvider(settings), ...conflictsOfBackups(settings)]
+  if (settings.PROCESSES > 1 && !settings.ROLES?.includes('web'))
+    details.push({ path: 'PROCESSES', message: 'must be 1 without the role web' })
   if (OIDC_ISSUER !== undefined && OIDC_CLIENT_ID === undefined)
     details.push({ path: 'OIDC_CLIENT_ID', message: 'is required with OIDC_ISSUER' })
   return details
+}
+
+function conflictsOfBackups(settings: Parsed): FaultDetail[] {
+  const { BACKUP_ARCHIVE, DATABASE_URL, DATA_DIR } = settings
+  if (!BACKUP_ARCHIVE) return []
+  const path = 'BACKUP_ARCHIVE'
+  if (DATABASE_URL !== undefined) {
+    const message =
+      'supports only the embedded database: back up the one at DATABASE_URL with pgBackRest, WAL-G or Barman'
+    return [{ path, message }]
+  }
+  if (BACKUP_ARCHIVE.kind === 's3')
+    return (['BACKUP_S3_ACCESS_KEY_ID', 'BACKUP_S3_SECRET_ACCESS_KEY'] as const)
+      .filter((name) => settings[name] === undefined)
+      .map((name) => ({ path: name, message: 'is required with BACKUP_ARCHIVE=s3://…' }))
+  if (!`${BACKUP_ARCHIVE.path}${sep}`.startsWith(`${DATA_DIR}${sep}`)) return []
+  return [{ path, message: 'must be outside DATA_DIR, on another disk if possible' }]
 }
 
 /** What the other provider of mailboxes needs besides its client ID. */
@@ -509,6 +591,7 @@ function withComputedDefaults(p: Parsed): Config {
   const reportDomain = p.REPORT_DOMAIN ?? new URL(baseUrl).hostname
   return {
     ...p,
+    BACKUP_ARCHIVE: archiveOf(p),
     BASE_URL: baseUrl,
     REPORTS_URL: p.REPORTS_URL ?? baseUrl,
     WEBHOOK_BASE_URL: p.WEBHOOK_BASE_URL ?? baseUrl,
@@ -539,6 +622,60 @@ function list<T>(parse: (value: string) => T): (value: string) => T[] {
       .map((item) => item.trim())
       .filter((item) => item !== '')
       .map(parse)
+}
+
+/** More are limited by PostgreSQL. */
+const MAX_PROCESSES = 64
+
+function processes(value: string): number {
+  const isLinux = process.platform === 'linux'
+  if (value === 'auto') return isLinux ? Math.min(availableParallelism(), MAX_PROCESSES) : 1
+  const count = integer(1, MAX_PROCESSES)(value)
+  if (count > 1 && !isLinux) throw new Error('must be 1 on this system: only Linux shares a port')
+  return count
+}
+
+type BackupLocation =
+  { kind: 'folder'; path: string } | { kind: 's3'; bucket: string; prefix: string }
+
+/** An archive of backups, with all that is needed to reach it. */
+export type BackupArchive =
+  | { kind: 'folder'; path: string }
+  | {
+      kind: 's3'
+      bucket: string
+      prefix: string
+      endpoint: string
+      region: string
+      accessKeyId: string
+      secretAccessKey: string
+    }
+
+function backupArchive(value: string): BackupLocation {
+  const [, bucket, prefix = ''] =
+    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(value) ?? []
+  if (bucket) {
+    const path = prefix.replace(/\/+$/, '')
+    if (!/^[A-Za-z0-9._/-]*$/.test(path) || path.split('/').includes('..'))
+      throw new Error(
+        'has a prefix with characters other than letters, digits, “.”, “_”, “-” and “/”',
+      )
+    return { kind: 's3', bucket, prefix: path }
+  }
+  if (value.includes('://') || !isAbsolute(value))
+    throw new Error('must be an absolute path or s3://bucket/prefix')
+  return { kind: 'folder', path: resolve(value) }
+}
+
+function archiveOf(p: Parsed): BackupArchive | undefined {
+  if (p.BACKUP_ARCHIVE?.kind !== 's3') return p.BACKUP_ARCHIVE
+  return {
+    ...p.BACKUP_ARCHIVE,
+    endpoint: p.BACKUP_S3_ENDPOINT ?? `https://s3.${p.BACKUP_S3_REGION}.amazonaws.com`,
+    region: p.BACKUP_S3_REGION,
+    accessKeyId: p.BACKUP_S3_ACCESS_KEY_ID ?? '',
+    secretAccessKey: p.BACKUP_S3_SECRET_ACCESS_KEY ?? '',
+  }
 }
 
 function oneOf<const T extends readonly string[]>(values: T): (value: string) => T[number] {
@@ -586,6 +723,11 @@ function urlOf(...protocols: string[]): (value: string) => string {
     }
     return value
   }
+}
+
+function databaseUrl(value: string): string {
+  parseDatabaseUrl(value)
+  return value
 }
 
 function origin(value: string): string {

@@ -7,6 +7,8 @@ import { createAlertsModule } from './alerts/module.ts'
 import { raiseAlert, raiseResolved } from './alerts/raise.ts'
 import { digestOfDelistings } from './delisting/digest/store.ts'
 import { createDelistingModule } from './delisting/module.ts'
+import { checkBackups } from './diagnostics/backups/check-backups.ts'
+import { watchBackups } from './diagnostics/backups/watch-backups.ts'
 import { createCheckServices } from './diagnostics/check-services.ts'
 import { healthRoute } from './diagnostics/health/health.ts'
 import { createDiagnosticsModule } from './diagnostics/module.ts'
@@ -31,6 +33,7 @@ import { createMailCredentialsModule } from './mail-credentials/module.ts'
 import type { AppContext, Module } from './module.ts'
 import { createMonitoringModule } from './monitoring/module.ts'
 import { readAsnTable } from './protocols/networks/load-asn-table.ts'
+import { readStatus } from './store/archive/status.ts'
 import { createWebhooksModule } from './webhooks/module.ts'
 
 export type Modules = { all: Module[]; authHooks: AuthHooks; capture: Capture }
@@ -147,8 +150,20 @@ export async function createModules(
   )
   add({
     routes: {
-      administrator: (app, { queue }) => healthRoute(app, { db, queue, resolver, blocklists }),
+      administrator: (app, { queue }) =>
+        healthRoute(app, {
+          db,
+          queue,
+          resolver,
+          blocklists,
+          ...(config.BACKUP_ARCHIVE && {
+            checkBackups: () => checkBackups(readStatus(config.DATA_DIR), config, new Date()),
+          }),
+        }),
     },
+    ...(config.BACKUP_ARCHIVE && {
+      startWork: () => watchBackups({ db, dataDir: config.DATA_DIR, log }),
+    }),
   })
   const monitoring = add(
     createMonitoringModule({

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The package's folder, in a checkout and where it is installed alike. */
+/** The package's folder, above `src` in a checkout and above the bundle in `dist` where it is installed. */
 export const ROOT = join(import.meta.dirname, '..')
 
 /** The package's version, `major.minor.patch`. */

@@ -3,7 +3,15 @@ import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 const LAYERS = [
-  ['errors.ts', 'config.ts', 'log.ts', 'time.ts', 'version.ts'],
+  [
+    'errors.ts',
+    'config.ts',
+    'database-url.ts',
+    'log.ts',
+    'time.ts',
+    'version.ts',
+    'young-generation.ts',
+  ],
   ['store', 'net'],
   ['protocols', 'jobs', 'http'],
   ['module.ts'],

@@ -1,8 +1,8 @@
-// Runs the service with the role `web` only, as one process. Prints its URL. Settings come from the
-// environment.
-import { startService } from '../../src/app.ts'
+// Runs the service with the role `web` only, as one process or as PROCESSES says. Prints its URL.
+// Settings come from the environment.
+import { startAllProcesses } from '../../src/cli/serve/start-processes.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 
-const { url } = await startService(readConfig(), createLog('warn'))
+const { url } = await startAllProcesses(readConfig(), createLog('warn'), { isJson: true })
 console.log(url.replace('localhost', '127.0.0.1'))

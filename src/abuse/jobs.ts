@@ -9,6 +9,8 @@ import { HISTORY_MS, MAX_CHANGES, MEMORY_MS } from './fleet/limits.ts'
 import { deleteOldBouncers } from './fleet/crowdsec/store.ts'
 import { RETENTION_MS } from './relays/limits.ts'
 import { deleteOldReports } from './relays/store.ts'
+import { deleteOldQuotas } from './abuseipdb/store.ts'
+import { deleteReplacedVersions } from './public-feeds/store.ts'
 import { HISTORY_MS as FINDINGS_MS } from './watched-networks/limits.ts'
 import { deleteOldFindings } from './watched-networks/store.ts'
 import { CONTACT_LIFETIME_MS, RETENTION_MS as MAIL_RETENTION_MS } from './abuse-mails/limits.ts'
@@ -48,6 +50,8 @@ function retentionJob(db: Kysely<DB>): Job {
           maxChanges: MAX_CHANGES,
         })
         await deleteOldBouncers(connection, limits.month)
+        await deleteOldQuotas(connection, limits.rates)
+        await deleteReplacedVersions(connection, new Date(now))
         await deleteOldFindings(connection, new Date(now - FINDINGS_MS))
         await deleteOldMails(connection, {
           before: new Date(now - MAIL_RETENTION_MS),

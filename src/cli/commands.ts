@@ -1,4 +1,4 @@
-import { backupCommand, restoreCommand } from './backup.ts'
+import { backupCommand, restoreCommand } from './backup/backup.ts'
 import { checkCommand } from './check/check.ts'
 import { defineGroup, type CliCommand } from './command.ts'
 import { completionCommand } from './completion/completion.ts'

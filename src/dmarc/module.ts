@@ -13,7 +13,6 @@ import { reportEmailOf } from './domains/report-email.ts'
 import { findDomainByName } from './domains/store.ts'
 import type { OnReports } from './intake/ingest.ts'
 import type { IntakeLimits } from './limits.ts'
-import { startMailListener } from './intake/mail-listener.ts'
 import {
   cleanUpReportsJob,
   fetchJob,
@@ -123,19 +122,18 @@ export function createDmarcModule(options: DmarcOptions) {
     /** Starts the SMTP server for reports; null if it is disabled. */
     async listen(): Promise<SmtpServer | null> {
       const { SMTP_LISTEN: listen, REPORT_DOMAIN: reportDomain } = config
-      return (
-        listen &&
-        startMailListener({
-          db,
-          resolver,
-          log,
-          reportDomain,
-          listen,
-          certificate,
-          onReports,
-          limits,
-        })
-      )
+      if (!listen) return null
+      const { startMailListener } = await import('./intake/mail-listener.ts')
+      return startMailListener({
+        db,
+        resolver,
+        log,
+        reportDomain,
+        listen,
+        certificate,
+        onReports,
+        limits,
+      })
     },
     /** Bytes of stored report files per workspace. */
     fileUsage: (workspaceIds: string[]) => listFileUsage(db, workspaceIds),

@@ -15,12 +15,18 @@ const acceptors = new WeakMap<App, Server[]>()
 
 /**
  * Opens the server's port.
+ * @param isShared whether another process of this service listens on it
  * @returns where it listens, as a URL that works on this machine
  * @throws Fault `unavailable` when the port cannot be opened, with the way to fix it
  */
-export async function listen(app: App, host: string, port: number): Promise<string> {
+export async function listen(
+  app: App,
+  host: string,
+  port: number,
+  isShared = false,
+): Promise<string> {
   try {
-    await requireFreePort(host, port)
+    if (!isShared) await requireFreePort(host, port)
     await app.listen({ host, port, ...PORT_OPTIONS })
     acceptors.set(app, await openAcceptors(app.server))
   } catch (cause) {

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fastifyStatic } from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ROOT } from '../version.ts'
 import { readScreenLinks } from './screen-files.ts'
 
 /**
@@ -39,7 +40,7 @@ const PAGE_HEADERS = {
 /** Unknown paths below these are never pages of the dashboard, whatever the client accepts. */
 const NON_PAGE_PREFIXES = ['/api/', '/assets/', '/docs/', '/webhooks/', '/.well-known/']
 
-const DEFAULT_ROOT = join(import.meta.dirname, '../../web/dist')
+const DEFAULT_ROOT = join(ROOT, 'web/dist')
 
 /** The API reference. Its operations are fragments, so that both addresses have the same links. */
 const REFERENCE_URLS = ['/docs', '/docs/']

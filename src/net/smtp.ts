@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import { createTransport } from 'nodemailer'
 import { Fault, messageOf } from '../errors.ts'
 import { Unanswered } from './handover.ts'
 
@@ -47,6 +46,7 @@ export async function sendMail(
   mail: OutgoingMail,
   signal: AbortSignal,
 ): Promise<AcceptedMail> {
+  const { createTransport } = await import('nodemailer')
   const handover = watchHandover(relay.beforeMessage ?? (async () => {}))
   const transport = createTransport({
     url: relay.smtpUrl,

@@ -1,14 +1,21 @@
 import { createReadStream, createWriteStream, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { extract, pack as createPack, type Extract } from 'tar-stream'
 import { Fault, messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { reachEmbedded } from './embedded.ts'
-import { HEAD, LABEL, packBaseBackup, type BackupHead } from './embedded/base-backup.ts'
+import { reachEmbedded, type Embedded } from './embedded.ts'
+import {
+  HEAD,
+  LABEL,
+  packBaseBackup,
+  type BackupFacts,
+  type BackupHead,
+} from './embedded/base-backup.ts'
 import { SHIPPED_MAJOR } from './embedded/binaries.ts'
 import { majorOf } from './embedded/folder.ts'
 import { databaseIn, keptFolder } from './embedded/upgrade.ts'
@@ -31,29 +38,53 @@ const COMPRESSION = { level: 1 }
 export async function backUp({ dataDir, log, file }: Options): Promise<number> {
   const server = await reachEmbedded({ dataDir, log })
   const half = `${resolve(file)}.part-${process.pid}`
-  const pack = createPack()
-  const postgres = majorOf(server.folder) ?? SHIPPED_MAJOR
-  const head: BackupHead = { format: 1, takenAt: new Date().toISOString(), postgres }
   try {
-    const written = pipeline(
-      pack,
-      createGzip(COMPRESSION),
-      createWriteStream(half, { mode: 0o600 }),
-    )
-    const packed = packBaseBackup(server.adminUrl, server.folder, pack, head).then(() =>
-      pack.finalize(),
-    )
-    await Promise.all([written, packed])
+    await packInto(server, (packed) => pipeline(packed, createWriteStream(half, { mode: 0o600 })))
     await makeDurable(half)
     renameSync(half, resolve(file))
     syncFolder(dirname(resolve(file)))
     return (await stat(file)).size
   } catch (cause) {
-    pack.destroy()
     rmSync(half, { force: true })
     throw new Fault('unavailable', `The backup was not made: ${messageOf(cause)}.`, { cause })
   } finally {
     await server.stop()
+  }
+}
+
+/**
+ * Packs the database of a running server.
+ * @param save consumes the bytes of the file; when it fails, packing ends
+ * @param signal ends it with an error
+ */
+export async function packInto<T>(
+  server: Pick<Embedded, 'adminUrl' | 'folder'>,
+  save: (packed: Readable) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<BackupFacts & { postgres: number; saved: T }> {
+  const pack = createPack()
+  const postgres = majorOf(server.folder) ?? SHIPPED_MAJOR
+  const head: BackupHead = { format: 1, takenAt: new Date().toISOString(), postgres }
+  const gzip = createGzip(COMPRESSION)
+  const compressed = pipeline(pack, gzip)
+  const packed = packBaseBackup(server.adminUrl, server.folder, pack, head).then((facts) => {
+    pack.finalize()
+    return facts
+  })
+  const saving = save(gzip)
+  const stop = () => pack.destroy(new Error('The service stops.'))
+  signal?.addEventListener('abort', stop)
+  try {
+    const [facts, saved] = await Promise.all([packed, saving, compressed])
+    return { ...facts, postgres, saved }
+  } catch (error) {
+    pack.destroy()
+    gzip.destroy()
+    // The first error is the cause; the others follow from it.
+    await Promise.allSettled([packed, saving, compressed])
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', stop)
   }
 }
 
@@ -72,14 +103,12 @@ async function makeDurable(path: string): Promise<void> {
  */
 export async function restore({ dataDir, log, file }: Options): Promise<Date> {
   const folder = join(resolve(dataDir), 'postgres')
-  const present = databaseIn(resolve(dataDir))
-  if (present !== null)
-    throw new Fault('conflict', `${present} exists. Stop the service and move it away first.`)
+  requireNoDatabase(dataDir)
   mkdirSync(dataDir, { recursive: true })
   // The next start removes incomplete folders of this name.
   const half = `${folder}.new-${process.pid}`
   try {
-    const { takenAt, postgres } = await unpack(file, half)
+    const { takenAt, postgres } = await unpack(createReadStream(file), half)
     renameSync(half, folder)
     syncFolder(dirname(folder))
     const server = await reachEmbedded({ dataDir, log })
@@ -97,9 +126,20 @@ export async function restore({ dataDir, log, file }: Options): Promise<Date> {
   }
 }
 
-async function unpack(file: string, folder: string): Promise<BackupHead> {
+/**
+ * A restore never replaces a database.
+ * @throws Fault `conflict`
+ */
+export function requireNoDatabase(dataDir: string): void {
+  const present = databaseIn(resolve(dataDir))
+  if (present !== null)
+    throw new Fault('conflict', `${present} exists. Stop the service and move it away first.`)
+}
+
+/** Unpacks a backup to a new folder. */
+export async function unpack(packed: Readable, folder: string): Promise<BackupHead> {
   const entries = extract()
-  const unpacked = pipeline(createReadStream(file), createGunzip(), entries)
+  const unpacked = pipeline(packed, createGunzip(), entries)
   let head: BackupHead | undefined
   let last = ''
   // Awaited together: a file that cannot be read ends the loop with its error.

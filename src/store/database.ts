@@ -1,6 +1,7 @@
 import { CamelCasePlugin, Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import { Pool, types, type ClientBase, type PoolConfig } from 'pg'
 import { Fault } from '../errors.ts'
+import { closeWhenReadOnly, targetOf } from './servers/connect.ts'
 import type { DB } from './tables.ts'
 import { MINUTE_MS } from '../time.ts'
 
@@ -53,12 +54,12 @@ const CONNECT_DEADLINE_MS = 5_000
 
 /**
  * Opens a pool of connections. The first connection is made when it is needed.
- * @param url `postgres://…`
+ * @param url `postgres://…`, of one server or several
  * @param max maximum number of connections
  */
 export function openDatabase(url: string, { max = 15 }: { max?: number } = {}): Database {
   const pool = poolOf({
-    connectionString: url,
+    ...targetOf(url),
     max,
     connectionTimeoutMillis: CONNECT_DEADLINE_MS,
     keepAlive: true,
@@ -129,6 +130,7 @@ function poolOf(options: Options): Pool {
   pool.on('error', () => {})
   // The same for a connection in use: its query rejects.
   pool.on('connect', (client) => client.on('error', () => {}))
+  pool.on('connect', closeWhenReadOnly)
   return pool
 }
 
@@ -193,10 +195,10 @@ const NETWORK_ERRORS = new Set([
 const NETWORK_CALLS = new Set(['connect', 'read', 'write', 'getaddrinfo'])
 
 /**
- * SQLSTATE classes 08 (connection), 53 (out of disk, memory, connections), and 57P (stopping,
- * starting, crashed).
+ * SQLSTATE classes 08 (connection), 53 (out of disk, memory, connections), 57P (stopping, starting,
+ * crashed), and 25006 (it has become a standby).
  */
-const AWAY_STATES = /^(?:08...|53...|57P..)$/
+const AWAY_STATES = /^(?:08...|53...|57P..|25006)$/
 
 /** Errors of pg, its pool and Kysely that have no code. */
 const AWAY_MESSAGES =

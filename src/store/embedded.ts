@@ -38,6 +38,8 @@ type Options = {
   /** The data is in its subfolder `postgres`, which is created if necessary. */
   dataDir: string
   log: Logger
+  /** Connections that the server accepts; by default those of one process. */
+  maxConnections?: number | undefined
 }
 
 /**
@@ -54,9 +56,9 @@ const STABLE_AFTER_MS = MINUTE_MS
  * @throws Fault `conflict` when the folder is used otherwise, `unavailable` with the fix when no
  *   server can run
  */
-export async function startEmbedded({ dataDir, log }: Options): Promise<Embedded> {
+export async function startEmbedded({ dataDir, log, maxConnections }: Options): Promise<Embedded> {
   try {
-    const site = await prepareSite(dataDir, log)
+    const site = { ...(await prepareSite(dataDir, log)), maxConnections }
     await upgradeIfOlder(site)
     return keepRunning(site, await launch(site))
   } catch (error) {

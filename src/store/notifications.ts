@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { Client } from 'pg'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Db } from './database.ts'
+import { createClient } from './servers/connect.ts'
 
 /**
  * Notifications between instances through the database. A notification says that something changed;
@@ -27,7 +27,8 @@ const CHANNEL = 'portreeve'
 /** NOTIFY accepts payloads shorter than this. */
 const PAYLOAD_LIMIT_BYTES = 8_000
 
-const HEARTBEAT_MS = 15_000
+/** Also notices for all connections of the process that the server is gone without a word. */
+const HEARTBEAT_MS = 5_000
 const HEARTBEAT_DEADLINE_MS = 5_000
 const BACK_OFF = { first: 100, most: 10_000 }
 
@@ -135,8 +136,7 @@ export async function openNotifications(url: string, log: Logger): Promise<Notif
 type Connection = { broken: Promise<void>; end(): Promise<void> }
 
 async function listen(url: string, receive: (text: string) => void): Promise<Connection> {
-  const client = new Client({
-    connectionString: url,
+  const client = createClient(url, {
     application_name: 'portreeve notifications',
     connectionTimeoutMillis: HEARTBEAT_DEADLINE_MS,
     query_timeout: HEARTBEAT_DEADLINE_MS,

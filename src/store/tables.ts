@@ -117,6 +117,13 @@ export interface AbuseNetwork {
   standing: Generated<string>;
 }
 
+export interface AbuseQuota {
+  day: string;
+  endpoint: string;
+  requests: number;
+  tokenId: string;
+}
+
 export interface AbuseRange {
   cidr: string;
   createdAt: Generated<Timestamp>;
@@ -852,6 +859,8 @@ export interface FleetBan {
 export interface FleetBouncer {
   address: string;
   cursor: number | null;
+  feeds: Json | null;
+  feedsAt: Timestamp | null;
   metrics: Json | null;
   metricsAt: Timestamp | null;
   name: string;
@@ -1278,6 +1287,13 @@ export interface PublicFeed {
   validators: Generated<Json>;
 }
 
+export interface PublicFeedVersion {
+  feedId: string;
+  hash: Buffer;
+  networks: Buffer;
+  replacedAt: Timestamp;
+}
+
 export interface Relay {
   account: Generated<string>;
   claimedUntil: Timestamp | null;
@@ -1510,6 +1526,7 @@ export interface DB {
   abuseMailReport: AbuseMailReport;
   abuseMailSettings: AbuseMailSettings;
   abuseNetwork: AbuseNetwork;
+  abuseQuota: AbuseQuota;
   abuseRange: AbuseRange;
   abuseRate: AbuseRate;
   abuseRefutation: AbuseRefutation;
@@ -1605,6 +1622,7 @@ export interface DB {
   passkey: Passkey;
   passwordAttempt: PasswordAttempt;
   publicFeed: PublicFeed;
+  publicFeedVersion: PublicFeedVersion;
   relay: Relay;
   relayedReport: RelayedReport;
   requestRate: RequestRate;

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDatabase } from '../../src/store/database.ts'
 import { requirePackages } from '../servers/machine.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
 
@@ -52,6 +53,18 @@ function call(path: string, { by = key, from = '91.1.2.3', method, form }: Asked
     ...(form && { body: new URLSearchParams(form) }),
   })
 }
+
+async function fleet<T>(path: string, body?: object): Promise<T> {
+  const answer = await portreeve.request(`/api/v1/abuse/fleet${path}`, {
+    method: body ? 'POST' : 'GET',
+    token: alice.token,
+    ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  })
+  return ((await answer.json()) as { data: T }).data
+}
+
+const banned = async (ip: string) =>
+  (await fleet<{ bans: object[] }>(`/bans?q=${ip}`)).bans.length === 1
 
 type Answer = { data: Record<string, unknown> & { reports: { categories: number[] }[] } }
 const ask = async (path: string, asked: Asked = {}) => {
@@ -156,12 +169,54 @@ describe('AbuseIPDB’s API', () => {
     await report(ip, { by: otherKey, from: '94.1.2.3', form: { ip, categories: '14' } })
     expect(await ask(`check?ipAddress=${ip}`)).toMatchObject({ totalReports: 2, numDistinctUsers: 2 }) // prettier-ignore
     const clear = (by: string) => ask(`clear-address?ipAddress=${ip}`, { by, method: 'DELETE' })
+    expect(await banned(ip)).toBe(true)
     expect(await clear(key)).toEqual({ numReportsDeleted: 1 })
     expect(await clear(key)).toEqual({ numReportsDeleted: 0 })
+    // In the fleet of its workspace, too, where no other server reported it.
+    expect(await banned(ip)).toBe(false)
     expect(await ask(`check?ipAddress=${ip}&verbose`)).toMatchObject({
       totalReports: 1,
       reports: [{ categories: [14] }],
     })
+  })
+
+  it('keeps bans of addresses that another server of the workspace reported, or a member banned', async () => {
+    const [both, manual] = ['9.6.5.6', '9.6.5.7']
+    const second = await makeToken(alice)
+    const clear = (ip: string, by: string) => ask(`clear-address?ipAddress=${ip}`, { by, method: 'DELETE' }) // prettier-ignore
+    for (const by of [key, second]) await report(both, { by })
+    await report(manual)
+    await fleet('/bans', { ip: manual, seconds: 864_000 })
+    for (const ip of [both, manual]) await clear(ip, key)
+    expect([await banned(both), await banned(manual)]).toEqual([true, true])
+    await clear(both, second)
+    expect(await banned(both)).toBe(false)
+    expect(await fleet(`/history?ip=${both}&limit=1`)).toMatchObject({ changes: [{ kind: 'unbanned', cause: { by: 'withdrawal' } }] }) // prettier-ignore
+  })
+
+  it('counts the requests of a day over all instances', async () => {
+    const by = await makeToken(alice)
+    const { pool, close } = openDatabase(portreeve.databaseUrl)
+    await pool.query(
+      `insert into abuse_quota (token_id, endpoint, day, requests)
+       select id, 'blacklist', (now() at time zone 'utc')::date, 498 from abuse_token where last_four = $1`,
+      [by.slice(-4)],
+    )
+    const answers = await Promise.all([1, 2, 3].map(() => call('blacklist?limit=1', { by })))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 429])
+    expect(answers.map(({ headers }) => headers.get('x-ratelimit-remaining')).toSorted()).toEqual(['0', '1', null]) // prettier-ignore
+    await ask('check?ipAddress=8.8.4.4', { by })
+    await ask('check?ipAddress=8.8.4.4', { by })
+    await expect
+      .poll(async () => {
+        const { rows } = await pool.query<{ requests: number }>(
+          "select requests from abuse_quota join abuse_token on id = token_id where endpoint = 'check' and last_four = $1",
+          [by.slice(-4)],
+        )
+        return rows
+      })
+      .toEqual([{ requests: 2 }])
+    await close()
   })
 
   it('fails as AbuseIPDB does: keys, parameters, plans, and counts of a day', async () => {

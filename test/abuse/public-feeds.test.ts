@@ -221,6 +221,69 @@ describe('public feeds', () => {
   })
 })
 
+describe('a bouncer', () => {
+  type Decision = { value: string; origin: string; scenario: string; scope: string }
+  type Stream = { new: Decision[]; deleted: Decision[] }
+  const valuesOf = (decisions: Decision[]) => decisions.map(({ value }) => value).toSorted()
+  async function ask<T>(path: string): Promise<T> {
+    const headers = { 'x-api-key': bouncerKey, 'user-agent': 'bouncer/1' }
+    return (await (await portreeve.request(`/v1/decisions${path}`, { headers })).json()) as T
+  }
+  async function changes() {
+    const stream = await ask<Stream>('/stream')
+    return { new: valuesOf(stream.new), deleted: valuesOf(stream.deleted) }
+  }
+  const unban = () => send(alice, 'DELETE', 'fleet/bans')
+
+  alone('gets the chosen feeds with their names, then what changed in them', async () => {
+    await enable('tor-exits', false)
+    provider.files.set(TOR, '45.9.0.1\n45.9.0.2\n45.9.0.3\n')
+    await updateAgain('tor-exits')
+    await vi.waitFor(async () => expect((await feedOf('tor-exits')).networks).toBe(3))
+    const chosen = await send(alice, 'PUT', 'fleet', { feeds: ['tor-exits', 'spamhaus-drop'] })
+    expect(await chosen.json()).toMatchObject({ data: { feedNetworks: 6, feedsLeftOut: [] } })
+    const all = ['1.10.16.0/20', '2a0e:8f02::/32', '45.5.0.0/16', '45.9.0.1', '45.9.0.2', '45.9.0.3'] // prettier-ignore
+    const started = await ask<Stream>('/stream?startup=true')
+    expect(valuesOf(started.new)).toEqual(all)
+    expect(started.new[0]).toMatchObject({ origin: 'lists', scenario: 'spamhaus-drop', value: '1.10.16.0/20', scope: 'Range' }) // prettier-ignore
+    expect((await ask<Stream>('/stream?startup=true&origins=portreeve-fleet')).new).toEqual([])
+    expect(await ask('?ip=45.5.6.7')).toMatchObject([{ value: '45.5.0.0/16', origin: 'lists' }])
+    await ask('/stream?startup=true')
+    expect(await changes()).toEqual({ new: [], deleted: [] })
+    // What a bouncer has is stored, and so are versions that were replaced.
+    await vi.waitFor(async () => {
+      const { rows } = await database.pool.query('select 1 from fleet_bouncer where feeds is not null') // prettier-ignore
+      expect(rows).toHaveLength(1)
+    })
+    provider.files.set(TOR, '45.9.0.2\n45.9.0.3\n45.9.0.4\n')
+    await updateAgain('tor-exits')
+    await vi.waitFor(async () => expect((await listings('45.9.0.4')).publicFeeds).toHaveLength(1))
+    await portreeve.pause()
+    await portreeve.resume()
+    expect(await changes()).toEqual({ new: ['45.9.0.4'], deleted: ['45.9.0.1'] })
+  })
+
+  alone('keeps an address that another of its lists has, and never gets allowed ones', async () => {
+    await send(alice, 'POST', 'fleet/bans', { ip: '45.9.0.2', seconds: 3_600 })
+    expect(await changes()).toEqual({ new: ['45.9.0.2'], deleted: [] })
+    await unban()
+    const { new: renewed, deleted } = await ask<Stream>('/stream')
+    expect([renewed, deleted]).toMatchObject([[{ value: '45.9.0.2', scenario: 'tor-exits' }], []])
+    await send(alice, 'POST', 'fleet/bans', { ip: '45.9.0.3', seconds: 3_600 })
+    await changes()
+    const allowed = await send(alice, 'POST', 'fleet/allowlist', { cidr: '45.5.128.0/17' })
+    const { data } = (await allowed.json()) as { data: { id: string } }
+    const split = { new: ['45.5.0.0/17'], deleted: ['45.5.0.0/16'] }
+    await expect.poll(changes, { timeout: 15_000, interval: 500 }).toEqual(split)
+    await send(alice, 'PUT', 'fleet', { feeds: ['spamhaus-drop'] })
+    expect(await changes()).toEqual({ new: ['45.9.0.3'], deleted: ['45.9.0.2', '45.9.0.4'] })
+    await send(alice, 'PUT', 'fleet', { feeds: [] })
+    await send(alice, 'DELETE', `fleet/allowlist/${data.id}`)
+    expect(await changes()).toEqual({ new: [], deleted: ['1.10.16.0/20', '2a0e:8f02::/32', '45.5.0.0/17'] }) // prettier-ignore
+    await unban()
+  })
+})
+
 describe('the export of a fleet', () => {
   alone('contains bans and chosen feeds, without allowed and own networks', async () => {
     await send(alice, 'PUT', 'fleet', { feeds: ['spamhaus-drop'] })

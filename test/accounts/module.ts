@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { createExportFiles } from '../../src/accounts/own-data/export-files.ts'
 import { accountRoutes } from '../../src/accounts/routes.ts'
 import { addAccount } from '../people.ts'
-import { createAuth, ownOrigins } from '../../src/accounts/sign-in/auth.ts'
+import { ownOrigins } from '../../src/accounts/sign-in/auth-settings.ts'
+import { createAuth } from '../../src/accounts/sign-in/auth.ts'
 import { createAuditWriter } from '../../src/accounts/audit/writer.ts'
 import { notifyAccountChange } from '../../src/accounts/account-changes.ts'
 import { createIdentify } from '../../src/accounts/tokens/identify.ts'
@@ -151,7 +152,8 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
     },
     /** Signs in beside the limits. @returns the Cookie header */
     async signIn({ email, password }: Person): Promise<string> {
-      const { headers } = await auth.api.signInEmail({
+      const { signInEmail } = await auth.api()
+      const { headers } = await signInEmail({
         body: { email, password },
         returnHeaders: true,
       })

@@ -1,7 +1,7 @@
 import { getMigrations } from 'better-auth/db/migration'
 import { twoFactor } from 'better-auth/plugins/two-factor'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { tables, TWO_FACTOR } from '../../src/accounts/sign-in/auth.ts'
+import { tables, TWO_FACTOR } from '../../src/accounts/sign-in/better-auth.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 
 let database: FreshDatabase

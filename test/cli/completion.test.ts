@@ -70,8 +70,8 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in a real %s', (shel
     await complete('portreeve user set-plan a@example.com ente', /example\.com enterprise/m)
     await complete('portreeve completion z', /^> portreeve completion zsh/m)
     await complete(
-      'portreeve backup my',
-      /^> portreeve backup (?:my\\ old\.backup|'my old\.backup')/m,
+      'portreeve restore my',
+      /^> portreeve restore (?:my\\ old\.backup|'my old\.backup')/m,
     )
   })
 

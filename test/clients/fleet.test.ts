@@ -5,11 +5,13 @@ import { attack, bansOf, openFail2banMachine, startServer } from '../servers/fai
 import {
   ATTACKER6,
   blockedBy,
+  BLOCKER,
   openFleetNetwork,
   REPORTS_URL,
   SERVICE,
   type FleetNetwork,
 } from '../servers/fleet-network.ts'
+import { startFeedProvider, type FeedProvider } from '../servers/feed-provider.ts'
 import { openMachine, requirePackages, type Machine } from '../servers/machine.ts'
 
 const [FIRST, SECOND, ALLOWED, STRANGE] = ['45.9.20.7', '45.9.20.8', '45.9.21.9', '45.9.20.6']
@@ -21,6 +23,8 @@ const OTHER = '45.9.20.15'
 
 let app: App | undefined
 let portreeve: TestService
+let provider: FeedProvider
+let admin: Person
 let network: FleetNetwork
 let serverA: Machine
 let followers: Machine[]
@@ -35,9 +39,15 @@ let ipv6: { first: string; others: string }
 
 beforeAll(async () => {
   requirePackages('fail2ban', 'curl', 'nftables', 'ipset', 'iptables', 'iproute2')
-  portreeve = await startTestService({ REPORTS_URL, REQUEST_LIMITS: 'off' }, (started) => {
-    app = started
-  })
+  provider = await startFeedProvider()
+  portreeve = await startTestService(
+    { REPORTS_URL, REQUEST_LIMITS: 'off' },
+    (started) => {
+      app = started
+    },
+    { providerOrigins: provider.origins },
+  )
+  admin = await portreeve.addPerson('Ada', { admin: true })
   alice = await portreeve.addPerson('Alice')
   bob = await portreeve.addPerson('Bob')
   token = await makeToken(alice)
@@ -62,6 +72,7 @@ afterAll(async () => {
   for (const machine of [serverA, ...(followers ?? []), others]) await machine?.close()
   await network?.close()
   await portreeve?.stop()
+  await provider?.stop()
 })
 
 function ask(path: string, body?: object, method = body ? 'POST' : 'GET', person = alice) {
@@ -151,6 +162,36 @@ describe('a fleet of servers in networks of their own', () => {
     await ask('fleet/bans', { ip: SECOND, seconds: 3_600 }, 'POST', bob)
     await expect.poll(() => network.knock(SECOND, OTHER)).toBe('dropped')
     expect(setsOf(others)).toContain(SECOND)
+  })
+
+  it('blocks chosen public feeds, except allowed networks and the servers, and names them', async () => {
+    const servers = [alice, bob].map((person, at) => ({ person, machine: [followers[1] as Machine, others][at] as Machine })) // prettier-ignore
+    provider.files.set('/torbulkexitlist', `${STRANGE}\n${SERVER_A}\n${FOLLOWERS[1]}\n${OTHER}\n`)
+    provider.files.set('/drop/drop_v4.json', '{"cidr":"45.9.21.0/24","sblid":"SBL1"}\n{"type":"metadata"}\n') // prettier-ignore
+    provider.files.set('/drop/drop_v6.json', '{"type":"metadata"}\n')
+    const feeds = ['spamhaus-drop', 'tor-exits']
+    for (const id of feeds) await ask(`feeds/${id}`, { enabled: true }, 'PUT', admin)
+    await expect.poll(async () => (await ask(`check?ip=${STRANGE}`)).text()).toContain('tor-exits')
+    await expect.poll(async () => (await ask(`check?ip=${ALLOWED}`)).text()).toContain('spamhaus')
+    for (const { person, machine } of servers) {
+      expect((await ask('fleet', { feeds }, 'PUT', person)).status).toBe(200)
+      const loaded = await machine.runAside([BLOCKER, 'feeds'])
+      expect(loaded).toMatchObject({ stderr: '', status: 0 })
+      const { stdout } = await machine.runAside([BLOCKER, 'why', STRANGE])
+      expect(stdout).toBe(`public feeds: tor-exits (${STRANGE}/32)\n`)
+    }
+    for (const address of [FOLLOWERS[1] ?? '', OTHER])
+      expect(await network.knock(STRANGE, address)).toBe('dropped')
+    // Alice allows this network, Bob does not.
+    expect(await network.knock(ALLOWED, FOLLOWERS[1] ?? '')).toBe('let in')
+    expect(await network.knock(ALLOWED, OTHER)).toBe('dropped')
+    for (const { person, machine } of servers) {
+      await ask('fleet', { feeds: [] }, 'PUT', person)
+      await machine.runAside([BLOCKER, 'feeds'])
+      expect((await machine.runAside([BLOCKER, 'why', STRANGE])).status).toBe(1)
+    }
+    for (const address of [FOLLOWERS[1] ?? '', OTHER])
+      expect(await network.knock(STRANGE, address)).toBe('let in')
   })
 
   it('keeps bans while the service is away, after a restart of the follower too', async () => {

@@ -125,8 +125,9 @@ async function ready(url: string, { stdout, stderr }: ChildProcess): Promise<voi
 describe('the package', () => {
   it('contains only the files that run', () => {
     for (const path of [
-      'dist/cli/main.js',
-      'dist/store/migrations/0001_accounts.sql',
+      'dist/main.js',
+      'dist/migrations/0001_accounts.sql',
+      'dist/licenses.json',
       'web/dist/index.html',
       'docs/install.md',
       'man/portreeve.1',
@@ -137,6 +138,7 @@ describe('the package', () => {
       'src',
       'test',
       'web/src',
+      'node_modules/fastify',
       'node_modules/vitest',
       'node_modules/typescript',
       'node_modules/react',
@@ -145,7 +147,9 @@ describe('the package', () => {
   })
 
   it('lists its dependencies', () => {
-    const { packages } = JSON.parse(readFileSync(join(installed, 'sbom.spdx.json'), 'utf8')) as {
+    const { packages } = JSON.parse(
+      readFileSync(join(installed, 'dist/sbom.spdx.json'), 'utf8'),
+    ) as {
       packages: { name: string }[]
     }
     expect(packages.map(({ name }) => name)).toEqual(

@@ -26,13 +26,18 @@ beforeAll(async () => {
     token: alice.token,
   })
   const { token } = (await made.json()) as { token: string }
+  const issued = await portreeve.request('/api/v1/abuse/fleet/keys', {
+    method: 'POST',
+    token: alice.token,
+  })
+  const { data } = (await issued.json()) as { data: { key: string } }
   network = await openFleetNetwork(ATTACKERS, () => app?.server)
   reporting = await openFail2banMachine({ network: true })
   network.connect(reporting, '45.9.20.11')
   for (const address of SERVERS) {
     const machine = await openMachine({ network: true })
     network.connect(machine, address)
-    network.follow(machine, token)
+    network.follow(machine, data.key)
     followers = [...followers, machine]
   }
   const script = `curl -fsS '${REPORTS_URL}/api/v1/abuse/fail2ban-install?token=${token}' | sh -s -- --yes`

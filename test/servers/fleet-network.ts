@@ -13,7 +13,7 @@ export const PORT = 8080
 /** The attackers’ machine in IPv6. */
 export const ATTACKER6 = '2a00:1450:9:1::1'
 export const REPORTS_URL = `http://${SERVICE}:${PORT}`
-const BLOCKER = '/usr/local/sbin/portreeve-blocklist'
+export const BLOCKER = '/usr/local/sbin/portreeve-blocklist'
 
 /** A network of its own: machines on one switch, a service, and a machine that attacks. */
 export type FleetNetwork = {

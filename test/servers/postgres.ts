@@ -25,7 +25,7 @@ export type Postgres = {
   stop(): Promise<void>
 }
 
-const DEBIAN_15 = '/usr/lib/postgresql/15/bin'
+export const DEBIAN_15 = '/usr/lib/postgresql/15/bin'
 const FAST = [
   'fsync=off',
   'full_page_writes=off',
@@ -143,7 +143,8 @@ export async function execute(url: string, statement: string): Promise<void> {
   }
 }
 
-async function answers(url: string): Promise<void> {
+/** Waits until a server answers, ten seconds at most. */
+export async function answers(url: string): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {
       return await execute(url, 'select 1')

@@ -26,7 +26,7 @@ export function guardOf(
       )
     CALLERS.set(request, { key, owner })
     reply.header('x-ratelimit-reset', String(quotas.resetAt()))
-    const { limit, remaining } = quotas.count(owner.id, endpoint)
+    const { limit, remaining } = await quotas.count(owner.id, endpoint)
     reply.header('x-ratelimit-limit', String(limit))
     reply.header('x-ratelimit-remaining', String(remaining))
   }

@@ -3,6 +3,7 @@ import { messageOf } from '../../errors.ts'
 import type { App } from '../../http/server.ts'
 import type { AbuseServices } from '../create-services.ts'
 import { MAX_ROWS, readCsvRows, reportOfFields } from '../intake/bulk.ts'
+import { withdrawReports } from '../fleet/bans/withdraw-reports.ts'
 import type { SubmissionResult } from '../intake/commit.ts'
 import { tooMany } from '../intake/rate.ts'
 import type { AttackReport } from '../intake/record.ts'
@@ -118,7 +119,9 @@ function clearRoute(app: App, abuse: AbuseServices, guard: Guard): void {
           'clearAbuseIpdbAddress',
           'Delete the reports of a token about an address, as AbuseIPDB’s API',
         ),
-        description: 'With their evidence, unless others in the same network reported it too.',
+        description:
+          'With their evidence, unless others in the same network reported it too. The fleet unbans the address, unless ' +
+          'another server reported it or a member banned it.',
         querystring: shapes.ClearParameters,
         body: shapes.ClearBody,
         consumes: shapes.FORMS,
@@ -127,10 +130,11 @@ function clearRoute(app: App, abuse: AbuseServices, guard: Guard): void {
     },
     async (request) => {
       const { subject } = readIp(parametersOf(request), 'ipAddress')
-      const tokenId = callerOf(request).owner.id
-      const numReportsDeleted = subject
-        ? await clearReports(abuse, { tokenId, subject }, abuse.clock())
-        : 0
+      if (!subject) return { data: { numReportsDeleted: 0 } }
+      const { owner } = callerOf(request)
+      const now = abuse.clock()
+      const numReportsDeleted = await clearReports(abuse, { tokenId: owner.id, subject }, now)
+      await withdrawReports(abuse.db, owner, subject.key, now)
       return { data: { numReportsDeleted } }
     },
   )

@@ -19,7 +19,8 @@ export function abuseIpdbRoutes(app: App, abuse: AbuseServices): void {
     const scope = plain.withTypeProvider<TypeBoxTypeProvider>() as App
     scope.setErrorHandler(sendFailure)
     acceptForms(scope)
-    const quotas = createQuotas(abuse.clock)
+    const quotas = createQuotas(abuse)
+    scope.addHook('onClose', () => quotas.close())
     const guard = (endpoint: Endpoint) => guardOf(abuse, quotas, endpoint)
     checkRoutes(scope, abuse, guard)
     blacklistRoute(scope, abuse, guard)

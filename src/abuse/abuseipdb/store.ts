@@ -1,6 +1,8 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
+import { DAY_MS } from '../../time.ts'
+import type { Counter } from './quotas.ts'
 
 export type ReportedAddress = {
   address: string
@@ -20,6 +22,50 @@ export async function listReportedIn(
     where address <<= ${network}::inet and last_reported_at >= ${since} and state <> 'whitelisted'
     order by score desc, address limit ${limit}`.execute(db)
   return rows
+}
+
+/**
+ * Adds requests to the counts of a day.
+ * @returns the counts of all instances; none for a token that was revoked
+ */
+export async function addToQuotas(
+  db: Db,
+  requests: [Counter, number][],
+): Promise<Map<Counter, number>> {
+  const rows = requests.map(([{ tokenId, endpoint, day }, count], index) => ({
+    index,
+    tokenId,
+    endpoint,
+    day: new Date(day * DAY_MS).toISOString().slice(0, 10),
+    count,
+  }))
+  const { rows: totals } = await sql<{ index: number; requests: number }>`
+    with given as (
+      select g.* from json_to_recordset(${JSON.stringify(rows)}::json)
+        as g (index integer, "tokenId" uuid, endpoint text, day date, count integer)
+      join abuse_token t on t.id = g."tokenId"
+    ),
+    counted as (
+      insert into abuse_quota as known (token_id, endpoint, day, requests)
+      select "tokenId", endpoint, day, count from given order by "tokenId", endpoint, day
+      on conflict (token_id, endpoint, day) do update set requests = known.requests + excluded.requests
+      returning token_id, endpoint, day, requests
+    )
+    select given.index, counted.requests from counted
+    join given on given."tokenId" = counted.token_id and given.endpoint = counted.endpoint
+      and given.day = counted.day`.execute(db)
+  const counters = requests.map(([counter]) => counter)
+  return new Map(
+    totals.flatMap(({ index, requests: total }) => {
+      const counter = counters[index]
+      return counter ? [[counter, total] as const] : []
+    }),
+  )
+}
+
+/** Deletes counts of days before this one. */
+export async function deleteOldQuotas(db: Db, before: Date): Promise<void> {
+  await sql`delete from abuse_quota where day < ${before}::timestamptz::date`.execute(db)
 }
 
 /** Stored reports of a token about an address, by the network they came from. */

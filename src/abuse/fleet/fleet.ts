@@ -5,15 +5,18 @@ import type { Notifications } from '../../store/notifications.ts'
 import type { PublicFeeds } from '../public-feeds/public-feeds.ts'
 import type { DB } from '../../store/tables.ts'
 import type { Exports } from '../export/exports.ts'
+import { createSharedSet } from '../export/shared-set.ts'
 import { createFleetRecorder } from './bans/recorder.ts'
 import { createBouncers } from './crowdsec/bouncers.ts'
-import { createSharedList } from './crowdsec/shared-list.ts'
+import { createDecisionEncoder } from './crowdsec/decision-encoder.ts'
 import { createFleetExports } from './export/fleet-exports.ts'
 import { createFeeds } from './feed/feeds.ts'
 import { createTokenAuth } from '../tokens/token-auth.ts'
 import { createFollowerStreams } from './feed/follower-streams.ts'
 import { createPresence } from './feed/presence.ts'
 import type { InstalledRanges } from './protection.ts'
+import { createFeedLists } from './public-feeds/feed-lists.ts'
+import { createFeedSelections } from './public-feeds/feed-selection.ts'
 import { createServiceAddresses } from './service-addresses.ts'
 
 export type FleetOptions = {
@@ -45,8 +48,8 @@ export function createFleets({ urls, resolver, ...options }: FleetOptions) {
   const followers = createTokenAuth(db, notifications, 'readsFleet')
   const presence = createPresence({ db, log })
   const bouncers = createBouncers({ db, log })
-  const sharedList = createSharedList(db, options.exports)
-  const fileExports = createFleetExports(deps)
+  const sharedSet = createSharedSet({ db, exports: options.exports, log })
+  const fileExports = createFleetExports({ ...deps, sharedSet })
   const streams = createFollowerStreams({ db, notifications, feeds, presence, log })
   return {
     ...deps,
@@ -56,7 +59,10 @@ export function createFleets({ urls, resolver, ...options }: FleetOptions) {
     presence,
     streams,
     bouncers,
-    sharedList,
+    sharedSet,
+    encode: createDecisionEncoder(),
+    feedSelections: createFeedSelections(deps),
+    feedLists: createFeedLists(deps),
     fileExports,
     async close(): Promise<void> {
       for (const part of [streams, feeds, followers, serviceAddresses]) part.close()

@@ -14,6 +14,9 @@ export const MAX_SERVERS = 2_000
 
 export const MAX_RULES = 20
 
+/** Networks of public feeds that the servers of a workspace load. */
+export const MAX_FEED_NETWORKS = 250_000
+
 /** Reports of an address that are kept with it. A rule counts no more than these. */
 export const MAX_SIGHTINGS = 50
 

@@ -37,7 +37,8 @@ export function fleetRoutes(app: App, fleets: Fleets): void {
   keyRoutes(app, fleets)
 }
 
-function settingsRoutes(app: App, { db }: Fleets): void {
+function settingsRoutes(app: App, fleets: Fleets): void {
+  const { db } = fleets
   app.get(
     FLEET_PATH,
     {
@@ -50,7 +51,7 @@ function settingsRoutes(app: App, { db }: Fleets): void {
     },
     async (request) => ({
       success: true,
-      data: await readSettings(db, callerOf(request).workspaceId),
+      data: await readSettings(fleets, callerOf(request).workspaceId),
     }),
   )
   app.put(
@@ -68,7 +69,7 @@ function settingsRoutes(app: App, { db }: Fleets): void {
     async (request) => {
       const { workspaceId } = callerOf(request)
       await changeSettings(db, workspaceId, request.body)
-      return { success: true, data: await readSettings(db, workspaceId) }
+      return { success: true, data: await readSettings(fleets, workspaceId) }
     },
   )
 }

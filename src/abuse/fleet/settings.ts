@@ -3,10 +3,12 @@ import type { Kysely } from 'kysely'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import { requireEnabled } from '../public-feeds/choose-feeds.ts'
+import type { PublicFeeds } from '../public-feeds/public-feeds.ts'
 import { requireService } from '../services.ts'
 import { changeFleet } from './bans/bans.ts'
 import { countBans } from './bans/store.ts'
 import { MAX_ACTIVE_BANS } from './limits.ts'
+import { chosenFeeds } from './public-feeds/feed-selection.ts'
 import { DEFAULT_RULES, type FleetRule } from './rules.ts'
 import { findFleet, saveFleetSettings } from './store.ts'
 
@@ -42,14 +44,20 @@ export async function changeSettings(
 const idOf = (name: string) => requireService(name).id
 
 /** The settings of a workspace’s list, and its size. */
-export async function readSettings(db: Kysely<DB>, workspaceId: string) {
+export async function readSettings(
+  { db, publicFeeds }: { db: Kysely<DB>; publicFeeds: PublicFeeds },
+  workspaceId: string,
+) {
   const fleet = await findFleet(db, workspaceId)
   const { active } = await countBans(db, workspaceId)
+  const feeds = chosenFeeds(publicFeeds, fleet?.feeds ?? [])
   return {
     rules: fleet?.rules ?? [...DEFAULT_RULES],
     hasOwnRules: (fleet?.rules ?? null) !== null,
     servesShared: fleet?.servesShared ?? false,
     feeds: fleet?.feeds ?? [],
+    feedNetworks: feeds.networks,
+    feedsLeftOut: feeds.leftOut,
     badgeId: fleet?.badgeId ?? null,
     bans: active,
     maxBans: MAX_ACTIVE_BANS,

@@ -11,7 +11,7 @@ import {
 } from '../../http/schema.ts'
 import { FORMAT_NAMES } from '../export/formats.ts'
 import { FEED_IDS } from '../public-feeds/catalogue.ts'
-import { MAX_BAN_SECONDS, MAX_RULES } from './limits.ts'
+import { MAX_BAN_SECONDS, MAX_FEED_NETWORKS, MAX_RULES } from './limits.ts'
 
 const IP = '8.8.4.4'
 const MOMENT = '2026-11-21T12:00:00.000Z'
@@ -60,7 +60,13 @@ export const Settings = Type.Object({
   servesShared: Type.Boolean({
     description: 'Whether CrowdSec bouncers and exports also get the shared list.',
   }),
-  feeds: Type.Array(Type.String(), { description: 'Ids of the public feeds in exports.' }),
+  feeds: Type.Array(Type.String(), {
+    description: 'Ids of the public feeds that servers, bouncers and exports also get.',
+  }),
+  feedNetworks: Type.Integer({ description: 'Addresses and networks of these feeds.' }),
+  feedsLeftOut: Type.Array(Type.String(), {
+    description: `Ids of chosen feeds beyond the limit of ${MAX_FEED_NETWORKS.toLocaleString('en')} networks.`,
+  }),
   badgeId: Nullable(
     Type.String({ description: 'Part of the public URL of the badge; null without one.' }),
   ),
@@ -137,7 +143,7 @@ export const HistoryPage = Success(
         expiresAt: Nullable(Timestamp),
         at: Timestamp,
         cause: Type.Object({
-          by: Type.Enum(['report', 'member', 'allowlist', 'protection', 'time']),
+          by: Type.Enum(['report', 'withdrawal', 'member', 'allowlist', 'protection', 'time']),
           token: Type.Optional(Type.String({ description: 'The label of the report token.' })),
           service: Type.Optional(Type.String()),
           count: Type.Optional(Type.Integer()),
@@ -283,6 +289,9 @@ export const FleetExportQuery = Type.Object({
   ),
   shared: Type.Optional(
     Type.Boolean({ description: 'Whether it contains the shared list, instead of the settings.' }),
+  ),
+  bans: Type.Optional(
+    Type.Boolean({ default: true, description: 'Whether it contains the fleet list itself.' }),
   ),
 })
 

@@ -1,6 +1,13 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import { contains, overlap, type Network } from './network.ts'
-import { endAt, networkAt, type Networks, type NetworkSet } from './network-set.ts'
+import {
+  createNetworkSet,
+  endAt,
+  listOverlapping,
+  networkAt,
+  type Networks,
+  type NetworkSet,
+} from './network-set.ts'
 
 /** A set of networks with the name of where it comes from. */
 export type NamedSet = { name: string; set: NetworkSet }
@@ -8,8 +15,8 @@ export type NamedSet = { name: string; set: NetworkSet }
 /** A network of a combined list, and the names of the sets that contain it or a part of it. */
 export type CombinedNetwork = Network & { names: string[] }
 
-/** Networks after which others get their turn: a few milliseconds. */
-const NETWORKS_PER_TURN = 10_000
+/** Networks after which others get their turn: a few milliseconds, the first time. */
+const NETWORKS_PER_TURN = 1_000
 
 /**
  * Combines sets into one list, sorted, without networks inside others, and without the excluded
@@ -19,16 +26,29 @@ export async function combineSets(
   sets: readonly NamedSet[],
   excluded: readonly Network[],
 ): Promise<CombinedNetwork[]> {
-  const combined: CombinedNetwork[] = []
+  const parts: CombinedNetwork[][] = []
+  for await (const part of combineInParts(sets, excluded)) parts.push(part)
+  return parts.flat()
+}
+
+/** The same, in parts between which other requests get their turn. */
+export async function* combineInParts(
+  sets: readonly NamedSet[],
+  excluded: readonly Network[],
+): AsyncGenerator<CombinedNetwork[]> {
+  const out = createNetworkSet(excluded.map((network) => ({ ...network, since: 0 })))
   for (const family of [4, 6] as const) {
     const heads = sets.map(({ name, set }) => ({ name, networks: set[family], at: 0 }))
-    const out = excluded.filter((network) => network.family === family)
-    for (let count = 0, next = takeNext(heads); next; next = takeNext(heads), count += 1) {
-      combined.push(...splitAround(next, out))
-      if (count % NETWORKS_PER_TURN === 0) await breathe()
+    let part: CombinedNetwork[] = []
+    for (let next = takeNext(heads); next; next = takeNext(heads)) {
+      part.push(...splitAround(next, listOverlapping(out, next, Infinity)))
+      if (part.length < NETWORKS_PER_TURN) continue
+      yield part
+      part = []
+      await breathe()
     }
+    yield part
   }
-  return combined
 }
 
 type Head = { name: string; networks: Networks; at: number }

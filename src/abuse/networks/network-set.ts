@@ -41,6 +41,36 @@ const byStart = (a: Network, b: Network) =>
 
 export const EMPTY_SET: NetworkSet = createNetworkSet([])
 
+/** Joins sets of which each begins where the one before ends. */
+export function joinNetworkSets(sets: readonly NetworkSet[]): NetworkSet {
+  return { 4: joinNetworks(sets, 4), 6: joinNetworks(sets, 6) }
+}
+
+function joinNetworks(sets: readonly NetworkSet[], family: 4 | 6): Networks {
+  const parts = sets.map((set) => set[family])
+  const length = parts.reduce((sum, { starts }) => sum + starts.length, 0)
+  const starts = new BigUint64Array(length)
+  const [bits, since] = [new Uint8Array(length), new Uint32Array(length)]
+  let at = 0
+  for (const part of parts) {
+    starts.set(part.starts, at)
+    bits.set(part.bits, at)
+    since.set(part.since, at)
+    at += part.starts.length
+  }
+  return { family, starts, bits, since }
+}
+
+/** The networks of a set at some indexes, in order. */
+export function pickNetworks({ family, ...from }: Networks, indexes: number[]): Networks {
+  return {
+    family,
+    starts: BigUint64Array.from(indexes, (at) => from.starts[at] ?? 0n),
+    bits: Uint8Array.from(indexes, (at) => from.bits[at] ?? 0),
+    since: Uint32Array.from(indexes, (at) => from.since[at] ?? 0),
+  }
+}
+
 export function countNetworks(set: NetworkSet): number {
   return set[4].starts.length + set[6].starts.length
 }
@@ -76,6 +106,51 @@ export function findOverlapping(set: NetworkSet, network: Network): SeenNetwork 
   const start = networks.starts[index]
   if (start === undefined || start >= network.start + sizeOf(network)) return undefined
   return networkAt(networks, index)
+}
+
+/** The index of exactly this network; -1 when the set has none. */
+export function indexOfNetwork(networks: Networks, { start, bits }: Network): number {
+  const index = firstEndingAfter(networks, start)
+  return networks.starts[index] === start && networks.bits[index] === bits ? index : -1
+}
+
+/** Adds and removes networks of a set, which are as wide as those that are there. */
+export function changeNetworkSet(
+  set: NetworkSet,
+  { added, removed }: { added: NetworkSet; removed: NetworkSet },
+): NetworkSet {
+  return {
+    4: changeNetworks(set[4], added[4], removed[4]),
+    6: changeNetworks(set[6], added[6], removed[6]),
+  }
+}
+
+function changeNetworks(before: Networks, added: Networks, removed: Networks): Networks {
+  const most = before.starts.length + added.starts.length
+  const starts = new BigUint64Array(most)
+  const [bits, since] = [new Uint8Array(most), new Uint32Array(most)]
+  let [count, nextAdded, nextRemoved] = [0, 0, 0]
+  const take = (from: Networks, at: number) => {
+    starts[count] = from.starts[at] ?? 0n
+    bits[count] = from.bits[at] ?? 0
+    since[count] = from.since[at] ?? 0
+    count += 1
+  }
+  for (let at = 0; at < before.starts.length; at += 1) {
+    const start = before.starts[at] ?? 0n
+    while ((added.starts[nextAdded] ?? start) < start) take(added, nextAdded++)
+    if (added.starts[nextAdded] === start) nextAdded += 1
+    while ((removed.starts[nextRemoved] ?? start) < start) nextRemoved += 1
+    if (removed.starts[nextRemoved] !== start) take(before, at)
+  }
+  while (nextAdded < added.starts.length) take(added, nextAdded++)
+  const { family } = before
+  return {
+    family,
+    starts: starts.slice(0, count),
+    bits: bits.slice(0, count),
+    since: since.slice(0, count),
+  }
 }
 
 /** Lists the networks of a set that overlap this one. */

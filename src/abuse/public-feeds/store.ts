@@ -96,6 +96,43 @@ const NOT_HELD = {
 
 const NO_PROBLEM = { problem: null, problemText: '', problemAt: null } as const
 
+/** How long replaced versions are kept: longer than bouncers keep an entry. */
+const REPLACED_RETENTION_HOURS = 50
+
+/** Keeps the version in use, which is replaced now, so that bouncers can be told what changed. */
+async function keepReplaced(db: Transaction<DB>, id: string, at: Date): Promise<void> {
+  await sql`
+    insert into public_feed_version (feed_id, hash, networks, replaced_at)
+    select id, hash, networks, ${at} from public_feed
+    where id = ${id} and networks is not null and hash is not null
+    on conflict (feed_id, hash) do update set networks = excluded.networks, replaced_at = excluded.replaced_at`.execute(
+    db,
+  )
+  await deleteReplacedVersions(db, at, id)
+}
+
+/** Deletes old versions that were replaced too long ago, of all feeds or of one. */
+export async function deleteReplacedVersions(
+  db: Db,
+  now: Date,
+  id: string | null = null,
+): Promise<void> {
+  await sql`
+    delete from public_feed_version
+    where replaced_at < ${now}::timestamptz - make_interval(hours => ${REPLACED_RETENTION_HOURS})
+      and (${id}::text is null or feed_id = ${id})`.execute(db)
+}
+
+/** The networks of a version of a feed, in use or replaced; null when it is gone. */
+export async function findVersion(db: Db, id: string, hash: Buffer): Promise<Buffer | null> {
+  const { rows } = await sql<{ networks: Buffer }>`
+    select networks from public_feed where id = ${id} and hash = ${hash} and networks is not null
+    union all
+    select networks from public_feed_version where feed_id = ${id} and hash = ${hash}
+    limit 1`.execute(db)
+  return rows[0]?.networks ?? null
+}
+
 export async function saveVersion(
   db: Transaction<DB>,
   id: string,
@@ -103,6 +140,7 @@ export async function saveVersion(
 ): Promise<void> {
   const { at, validators, ...saved } = version
   const times = { changedAt: at, confirmedAt: at, checkedAt: at }
+  await keepReplaced(db, id, at)
   await update(db, id, {
     ...saved,
     ...times,
@@ -158,6 +196,7 @@ export async function acceptHeld(
   id: string,
   at: Date,
 ): Promise<{ id: string } | undefined> {
+  await keepReplaced(db, id, at)
   const { rows } = await sql<{ id: string }>`
     update public_feed set
       networks = held_networks, network_count = held_count, skipped_count = held_skipped_count, hash = held_hash,
@@ -175,6 +214,7 @@ export async function setEnabled(
   enabled: boolean,
   now: Date,
 ): Promise<void> {
+  if (!enabled) await keepReplaced(db, id, now)
   const nothing = {
     networks: null,
     networkCount: 0,

@@ -1,14 +1,10 @@
 import { isIP } from 'node:net'
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-  type AuthenticationResponseJSON,
-  type AuthenticatorTransport,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-  type RegistrationResponseJSON,
+import type {
+  AuthenticationResponseJSON,
+  AuthenticatorTransport,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
 } from '@simplewebauthn/server'
 import type { Kysely } from 'kysely'
 import { Fault } from '../../errors.ts'
@@ -92,6 +88,7 @@ export function createPasskeys({ db, secretKey, baseUrl, origins }: PasskeysOpti
       const known = await listCredentialIds(db, account.id)
       if (known.length >= MAX_PASSKEYS)
         throw new Fault('conflict', `An account can have up to ${MAX_PASSKEYS} passkeys.`)
+      const { generateRegistrationOptions } = await import('@simplewebauthn/server')
       const options = await generateRegistrationOptions({
         rpName: 'Portreeve',
         rpID,
@@ -121,6 +118,7 @@ export function createPasskeys({ db, secretKey, baseUrl, origins }: PasskeysOpti
     ): Promise<PasskeyRow> {
       const expected = await useChallenge(state, 'registration')
       if (expected.accountId !== accountId) throw new Fault('forbidden', EXPIRED)
+      const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
       const { verified, registrationInfo } = await verifyRegistrationResponse({
         response: response as RegistrationResponseJSON,
         expectedChallenge: expected.challenge,
@@ -146,6 +144,7 @@ export function createPasskeys({ db, secretKey, baseUrl, origins }: PasskeysOpti
     /** Starts a sign-in. The browser offers the passkeys it has, so no account is named. */
     async startSignIn(): Promise<Ceremony<PublicKeyCredentialRequestOptionsJSON>> {
       requireSupport(baseUrl)
+      const { generateAuthenticationOptions } = await import('@simplewebauthn/server')
       const options = await generateAuthenticationOptions({ rpID, userVerification: 'required' })
       const state = seal({ challenge: options.challenge, accountId: null }, 'sign-in')
       return { options, state }
@@ -168,6 +167,7 @@ export function createPasskeys({ db, secretKey, baseUrl, origins }: PasskeysOpti
       if (!passkey)
         throw new Fault('forbidden', 'This passkey is not registered here, or was removed.')
       const { challenge } = await useChallenge(state, 'sign-in')
+      const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
         response: response as AuthenticationResponseJSON,
         expectedChallenge: challenge,

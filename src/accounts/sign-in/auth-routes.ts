@@ -237,6 +237,7 @@ export async function createSession(
     headers: fetchHeaders(request),
     returnHeaders: true,
   } as const
-  const { headers } = await auth.api.signInEmail(options)
+  const { signInEmail } = await auth.api()
+  const { headers } = await signInEmail(options)
   return headers.getSetCookie()
 }

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from '../../version.ts'
 
 let known: Set<string> | undefined
 
@@ -12,6 +14,6 @@ export function isCommonPassword(password: string): boolean {
 }
 
 function readList(): Set<string> {
-  const text = readFileSync(new URL('../../../data/common-passwords.txt', import.meta.url), 'utf8')
+  const text = readFileSync(join(ROOT, 'data/common-passwords.txt'), 'utf8')
   return new Set(text.split('\n').filter((line) => line !== '' && !line.startsWith('#')))
 }

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Fault } from '../../errors.ts'
 import { isProgram } from '../../http/auth.ts'
-import { CLIENT_HEADER, type Auth } from './auth.ts'
+import { CLIENT_HEADER } from './auth-settings.ts'
+import type { Auth } from './auth.ts'
 
 /** The request's headers for `fetch`, with the client address as seen through trusted proxies. */
 export function fetchHeaders(request: FastifyRequest): Headers {
@@ -22,7 +23,7 @@ export function fetchRequest(
 ): Request {
   // Never built from the Host header or an absolute request target: the library would trust that
   // origin.
-  const url = new URL(`/api/auth${path}`, auth.options.baseURL)
+  const url = new URL(`/api/auth${path}`, auth.baseUrl)
   url.search = new URLSearchParams(request.query as Record<string, string>).toString()
   const sent = Buffer.isBuffer(request.body) ? new Uint8Array(request.body) : null
   const body = given ? JSON.stringify(given) : sent

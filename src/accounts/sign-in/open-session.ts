@@ -35,7 +35,8 @@ export async function openSession(
 ): Promise<string[]> {
   const { auth, db, identify } = deps
   const current = await identify({ cookie: request.headers.cookie })
-  const { headers, response } = await auth.api.startSession({
+  const { startSession } = await auth.api()
+  const { headers, response } = await startSession({
     body: { accountId: account.id, method },
     headers: fetchHeaders(request),
     returnHeaders: true,

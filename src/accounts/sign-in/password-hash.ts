@@ -1,7 +1,3 @@
-import {
-  hashPassword as hashByLibrary,
-  verifyPassword as verifyByLibrary,
-} from 'better-auth/crypto'
 import { createBoundedQueue } from './bounded-queue.ts'
 
 /**
@@ -13,10 +9,10 @@ const run = createBoundedQueue({ maxConcurrent: 2, maxWaiting: 60 })
 
 /** @throws Fault `unavailable` when the queue is full */
 export function hashPassword(password: string): Promise<string> {
-  return run(() => hashByLibrary(password))
+  return run(async () => (await import('better-auth/crypto')).hashPassword(password))
 }
 
 /** @throws Fault `unavailable` when the queue is full */
 export function verifyPassword(check: { hash: string; password: string }): Promise<boolean> {
-  return run(() => verifyByLibrary(check))
+  return run(async () => (await import('better-auth/crypto')).verifyPassword(check))
 }

@@ -78,8 +78,9 @@ async function requireOwnCode(
   accountId: string,
   code: string,
 ): Promise<void> {
+  const { verifyTOTP } = await auth.api()
   const ask = () =>
-    auth.api.verifyTOTP({ body: { code }, headers: fetchHeaders(request) }).then(
+    verifyTOTP({ body: { code }, headers: fetchHeaders(request) }).then(
       () => true,
       () => false,
     )

@@ -1,11 +1,11 @@
-import { APIError } from 'better-auth/api'
 import type { Config } from '../../config.ts'
 import { Fault } from '../../errors.ts'
 import type { Caller, Identify, SignInMethod } from '../../http/auth.ts'
 import type { Logger } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
 import type { Notifications } from '../../store/notifications.ts'
-import { COOKIE_PREFIX, type Auth } from '../sign-in/auth.ts'
+import { COOKIE_PREFIX } from '../sign-in/auth-settings.ts'
+import type { Auth } from '../sign-in/auth.ts'
 import { onAccessChange } from '../account-changes.ts'
 import { createLastUse } from './last-use.ts'
 import { findMembership } from '../workspaces/store.ts'
@@ -100,7 +100,8 @@ async function bySession(
 ): Promise<Caller | null> {
   // Only /get-session itself extends a session, because its response sets the new cookie.
   const query = { disableRefresh: true }
-  const found = await auth.api.getSession({ headers: { cookie }, query }).catch(unavailable)
+  const { getSession } = await auth.api()
+  const found = await getSession({ headers: { cookie }, query }).catch(unavailable)
   if (!found) return null
   const { id: accountId, email, name, admin, disabledAt } = found.user
   if (disabledAt) return null
@@ -135,7 +136,7 @@ const notAMember = () =>
 
 /** The library reports only that it failed, and logs the database's reason. */
 function unavailable(cause: unknown): never {
-  if (!(cause instanceof APIError)) throw cause
+  if (!(cause instanceof Error && cause.name === 'APIError')) throw cause
   throw new Fault(
     'unavailable',
     'Sessions cannot be verified at the moment. Try again in a few seconds.',

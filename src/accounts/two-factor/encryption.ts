@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { symmetricDecrypt, symmetricEncrypt } from 'better-auth/crypto'
 import type { EncryptedColumn } from '../../store/key-rotation.ts'
 import { deriveKey } from '../keys.ts'
 
@@ -28,11 +27,13 @@ function keysOf(secretKey: string) {
   return { keys: new Map([[version, authKey]]), currentVersion: version }
 }
 
-function encryptWith(text: string, secretKey: string): Promise<string> {
+async function encryptWith(text: string, secretKey: string): Promise<string> {
+  const { symmetricEncrypt } = await import('better-auth/crypto')
   return symmetricEncrypt({ key: keysOf(secretKey), data: text })
 }
 
 /** @returns null when another key encrypted it */
-function decryptWith(sealed: string, secretKey: string): Promise<string | null> {
+async function decryptWith(sealed: string, secretKey: string): Promise<string | null> {
+  const { symmetricDecrypt } = await import('better-auth/crypto')
   return symmetricDecrypt({ key: keysOf(secretKey), data: sealed }).catch(() => null)
 }

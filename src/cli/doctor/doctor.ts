@@ -4,7 +4,7 @@ export const doctorCommand = defineCommand({
   name: 'doctor',
   summary: 'Find problems of this installation',
   description: [
-    'It checks the settings, data folder, database, clock, resolvers, blocklists, ports and mail relay. It reports problems (✗) and possible improvements (!), with fixes. An embedded database that is stopped is started for the check.',
+    'It checks the settings, data folder, database, backups, clock, resolvers, blocklists, ports and mail relay. It reports problems (✗) and possible improvements (!), with fixes. An embedded database that is stopped is started for the check.',
   ],
   examples: [
     { does: 'Check the installation in this folder', command: 'portreeve doctor' },

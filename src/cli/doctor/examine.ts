@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { readConfig, type Config } from '../../config.ts'
+import { checkBackups } from '../../diagnostics/backups/check-backups.ts'
 import { createCheckServices, type CheckDeps } from '../../diagnostics/check-services.ts'
 import {
   bad,
@@ -16,6 +17,8 @@ import { parseHost } from '../../net/address.ts'
 import { startConversation } from '../../net/tls/conversation.ts'
 import { checkTarget, openSocket, type Target } from '../../net/guard.ts'
 import { probeTls } from '../../net/tls/probe-tls.ts'
+import { openObjectStore } from '../../store/archive/open-store.ts'
+import { readStatus } from '../../store/archive/status.ts'
 import { databaseState } from '../../store/database.ts'
 import { databaseIn } from '../../store/embedded/upgrade.ts'
 import { withDatabase } from '../database.ts'
@@ -29,6 +32,7 @@ const TIMEOUT_MS = 5_000
 const EXAMINATIONS: Examine[] = [
   dataFolder,
   database,
+  backups,
   async (_config, { resolver }) => [await checkResolver(resolver)],
   (_config, { blocklists }) => checkBlocklists(blocklists),
   ports,
@@ -89,6 +93,20 @@ async function database({ DATABASE_URL, DATA_DIR }: Config): Promise<Finding[]> 
   } catch (error) {
     if (error instanceof Fault) return [bad('database', error.message)]
     throw error
+  }
+}
+
+async function backups(config: Config): Promise<Finding[]> {
+  const { BACKUP_ARCHIVE, DATABASE_URL, DATA_DIR } = config
+  if (DATABASE_URL || databaseIn(DATA_DIR) === null) return []
+  if (!BACKUP_ARCHIVE)
+    return [doubtful('backups', 'No continuous backups. Set BACKUP_ARCHIVE (docs/operations.md).')]
+  try {
+    const store = await openObjectStore(BACKUP_ARCHIVE)
+    await store.listFolders()
+    return [checkBackups(readStatus(DATA_DIR), config, new Date())]
+  } catch (error) {
+    return [bad('backups', `${messageOf(error)} Nothing is archived until then.`)]
   }
 }
 

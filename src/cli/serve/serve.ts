@@ -1,3 +1,4 @@
+import { holdYoungGeneration } from '../../young-generation.ts'
 import { defineCommand } from '../command.ts'
 
 export const serveCommand = defineCommand({
@@ -19,6 +20,7 @@ export const serveCommand = defineCommand({
   ],
   exitCodes: { 0: 'stopped by a signal', 1: 'could not start' },
   async run({ json }) {
+    holdYoungGeneration()
     return (await import('./run-service.ts')).runService(json)
   },
 })

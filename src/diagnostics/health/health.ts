@@ -6,12 +6,14 @@ import { databaseState } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import { VERSION } from '../../version.ts'
 import type { CheckDeps } from '../check-services.ts'
-import { checkBlocklists, checkClock, checkResolver } from './service-checks.ts'
+import { checkBlocklists, checkClock, checkResolver, type Finding } from './service-checks.ts'
 import { Health } from '../shapes.ts'
 
 export type HealthOptions = Pick<CheckDeps, 'resolver' | 'blocklists'> & {
   db: Kysely<DB>
   queue: Queue
+  /** The state of the backups; undefined without an archive. */
+  checkBackups?: (() => Finding) | undefined
 }
 
 /** Whether this Portreeve is well: `/api/v1/service/health`, for administrators. */
@@ -34,12 +36,13 @@ export function healthRoute(app: App, options: HealthOptions): void {
   )
 }
 
-async function checkHealth({ db, resolver, blocklists, queue }: HealthOptions) {
+async function checkHealth({ db, resolver, blocklists, queue, checkBackups }: HealthOptions) {
   const [{ now, ...database }, dns, lists, jobs] = await Promise.all([
     databaseState(db),
     checkResolver(resolver),
     checkBlocklists(blocklists),
     queue.stats(),
   ])
-  return { findings: [dns, ...lists, checkClock(now)], database, jobs }
+  const backups = checkBackups ? [checkBackups()] : []
+  return { findings: [dns, ...lists, checkClock(now), ...backups], database, jobs }
 }

@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { Registry } from 'prom-client'
 import type { HostPort } from '../../config.ts'
 import { Fault, messageOf } from '../../errors.ts'
 import { HEADERS_TIMEOUT_MS } from '../limits/server-limits.ts'
@@ -8,6 +7,13 @@ export type MetricsServer = {
   /** The port it listens on. */
   port: number
   close(): Promise<void>
+}
+
+export type MetricsSource = {
+  contentType: string
+  /** The text of all metrics. */
+  read: () => Promise<string>
+  isReady: () => Promise<boolean>
 }
 
 type Answer = { status: number; type: string; body: string }
@@ -27,13 +33,13 @@ const NOT_FOUND: Answer = {
  */
 export async function startMetricsServer(
   { address, port }: HostPort,
-  { registry, isReady }: { registry: Registry; isReady: () => Promise<boolean> },
+  { contentType, read, isReady }: MetricsSource,
 ): Promise<MetricsServer> {
   const pages: Record<string, Page> = {
     '/metrics': async () => ({
       status: 200,
-      type: registry.contentType,
-      body: await registry.metrics(),
+      type: contentType,
+      body: await read(),
     }),
     '/healthz': async () => ({ status: 200, type: TEXT, body: 'ok\n' }),
     '/readyz': async () => {

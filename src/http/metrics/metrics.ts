@@ -6,6 +6,7 @@ import {
   Registry,
   type LabelValues,
 } from 'prom-client'
+import type { ArchiveStatus } from '../../store/archive/status.ts'
 import type { App } from '../server.ts'
 
 /**
@@ -52,8 +53,8 @@ export type JobCounts = {
 /** Values that are read when the metrics are scraped. */
 export type MetricReadings = {
   pool: { totalCount: number; idleCount: number; waitingCount: number }
-  /** The jobs of all instances. */
-  countJobs: () => Promise<JobCounts[]>
+  /** The jobs of all instances; undefined where another process reports them. */
+  countJobs?: () => Promise<JobCounts[]>
   isReady: () => Promise<boolean>
 }
 
@@ -66,8 +67,10 @@ const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 /** The job behind a running migration. */
 const MIGRATION_JOB = 'migration.run'
 
-export function createMetrics(version: string): ServiceMetrics {
+/** @param process its number, where a service has several: a label of every metric */
+export function createMetrics(version: string, process?: number): ServiceMetrics {
   const registry = new Registry()
+  if (process !== undefined) registry.setDefaultLabels({ process: String(process) })
   const registers = [registry]
   // Brings the delay of the event loop, memory, garbage collection and open files.
   collectDefaultMetrics({ register: registry })
@@ -180,6 +183,7 @@ export function addReadings(
   gauge('database_waiting', 'Queries waiting for a database connection.', [], async () => [
     [{}, pool.waitingCount],
   ])
+  if (!countJobs) return
   gauge('jobs', 'Jobs of all instances.', ['queue', 'state'], async () =>
     (await countJobs()).flatMap(statesOf),
   )
@@ -187,6 +191,36 @@ export function addReadings(
     const running = (await countJobs()).find(({ name }) => name === MIGRATION_JOB)?.running ?? 0
     return [[{}, running]]
   })
+}
+
+/** Adds gauges of the archive of backups. Times that do not exist yet have no value. */
+export function addBackupReadings(
+  { registry }: ServiceMetrics,
+  readStatus: () => ArchiveStatus | null,
+): void {
+  const gauge = (name: string, help: string, read: (status: ArchiveStatus) => number | null) =>
+    new Gauge({
+      name: `portreeve_backup_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        const status = readStatus()
+        const value = status && read(status)
+        if (value === null) this.remove()
+        else this.set(value)
+      },
+    })
+  const seconds = (time: string | null) => (time === null ? null : new Date(time).getTime() / 1000)
+  gauge('archived_timestamp_seconds', 'Everything before is in BACKUP_ARCHIVE.', (status) =>
+    seconds(status.archivedUntil),
+  )
+  gauge('base_timestamp_seconds', 'The end of the newest base backup.', (status) =>
+    seconds(status.baseAt),
+  )
+  gauge('pending_bytes', 'WAL that waits to be archived.', ({ pendingBytes }) => pendingBytes)
+  gauge('failing', 'Whether BACKUP_ARCHIVE cannot be written.', ({ problem }) =>
+    Number(problem !== null),
+  )
 }
 
 type Read<T extends string> = () => Promise<[labels: LabelValues<T>, value: number][]>

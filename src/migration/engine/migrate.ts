@@ -1,6 +1,7 @@
 import type { MigrateDeps, MigrateOptions } from './options.ts'
 import type { FolderCopy, MigrationContext, MigrationNote } from './context.ts'
 import { Fault, messageOf } from '../../errors.ts'
+import { limitYoungGeneration } from '../../young-generation.ts'
 import { createAppendWindow, type AppendWindow } from '../../net/imap/append/append-window.ts'
 import { ImapLost, ImapRefused } from '../../net/imap/connection/refusals.ts'
 import { isAllMail } from './folder/all-mail.ts'
@@ -11,7 +12,6 @@ import { createFolderCopy } from './folder/folder-copy.ts'
 import { createRateLimitGate } from './connections/rate-limit-gate.ts'
 import type { ConnectionPair } from './connections/connection-pair.ts'
 import { whileRunning } from './running-migrations.ts'
-import { withSmallHeap } from './small-heap.ts'
 import { ENGINE_LIMITS, WAIT_TIMES } from '../limits.ts'
 import type { FolderRoute, MappedFolder } from './plan/mapping.ts'
 import { withRetries } from './connections/with-retries.ts'
@@ -53,7 +53,8 @@ const bodies: AppendWindow = createAppendWindow({
  * @throws the signal’s reason when it aborts, and errors of the journal
  */
 export async function migrateMailbox(deps: MigrateDeps): Promise<MigrationOutcome> {
-  return whileRunning(() => withSmallHeap(() => migrate(deps)))
+  limitYoungGeneration()
+  return whileRunning(() => migrate(deps))
 }
 
 async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {

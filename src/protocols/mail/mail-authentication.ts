@@ -1,4 +1,3 @@
-import { authenticate } from 'mailauth'
 import { dataOf, type DnsAnswer, type RecordType, type Resolver } from '../../net/dns.ts'
 import { createDnsQueries, decodeTxt } from '../dns-queries.ts'
 import { evaluateSpf } from '../spf/evaluate-spf.ts'
@@ -29,6 +28,7 @@ export async function authenticateMail(
   resolver: Resolver,
   signal: AbortSignal,
 ): Promise<Authentication> {
+  const { authenticate } = await import('mailauth')
   const result = await authenticate(withCrlf(mail), {
     ...envelope,
     resolver: (name, type) => ask(resolver, name, type, signal),

@@ -12,6 +12,9 @@ export type BackupHead = { format: 1; takenAt: string; postgres: number }
 export const HEAD = 'portreeve-backup.json'
 export const LABEL = 'postgres/backup_label'
 
+/** The moments between which a base backup was made, and the WAL segments that it needs. */
+export type BackupFacts = { startedAt: Date; finishedAt: Date; startWal: string; endWal: string }
+
 /** Folders whose files PostgreSQL recreates, or, for the write-ahead log, that are copied last. */
 const LEFT_OUT =
   /^(pg_wal|pg_dynshmem|pg_notify|pg_replslot|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\//
@@ -28,7 +31,7 @@ export async function packBaseBackup(
   folder: string,
   pack: Pack,
   head: BackupHead,
-): Promise<void> {
+): Promise<BackupFacts> {
   const client = new Client({ connectionString: adminUrl, application_name: 'portreeve backup' })
   client.on('error', () => {})
   // Ends the connection when the target cannot be written.
@@ -40,19 +43,24 @@ export async function packBaseBackup(
     await client.query('select pg_create_physical_replication_slot($1, true, true)', [
       `backup_${process.pid}`,
     ])
-    await client.query(`select pg_backup_start('portreeve', true)`)
+    const started = await client.query<{ at: Date; wal: string }>(
+      `select clock_timestamp() as at, pg_walfile_name(pg_backup_start('portreeve', true)) as wal`,
+    )
     await packFolders(pack, folder)
     await packFiles(pack, folder, isKept)
-    const { rows } = await client.query<{ label: string; last: string }>(
-      'select labelfile as label, pg_walfile_name(lsn) as last from pg_backup_stop(false)',
+    const stopped = await client.query<{ label: string; last: string; at: Date }>(
+      'select labelfile as label, pg_walfile_name(lsn) as last, clock_timestamp() as at from pg_backup_stop(false)',
     )
-    const { label = '', last = '' } = rows[0] ?? {}
+    const [start, end] = [started.rows[0], stopped.rows[0]]
+    if (!start || !end) throw new Error('PostgreSQL did not describe the backup')
+    const { label, last } = end
     await packFiles(
       pack,
       folder,
       (name) => name.startsWith('pg_wal/') && isLog(posix.basename(name), last),
     )
     await packText(pack, LABEL, label)
+    return { startedAt: start.at, finishedAt: end.at, startWal: start.wal, endWal: last }
   } finally {
     await client.end()
   }

@@ -18,6 +18,8 @@ export type Site = {
   user: User | null
   address: ServerAddress
   log: Logger
+  /** Connections that the server accepts; by default those of one process. */
+  maxConnections?: number | undefined
 }
 
 /** A running server and the claim to it. */
@@ -28,11 +30,11 @@ export const DATABASE = 'portreeve'
 
 /** Starts the server and waits until it responds and is claimed. */
 export async function launch(site: Site): Promise<ClaimedServer> {
-  const { folder, binaries, user, address, log } = site
+  const { folder, user, address, log } = site
   await endLeftovers(folder, address.url('postgres', 'postgres'), user, log)
   replaceFile(join(folder, 'pg_hba.conf'), address.hba, 0o600, user)
   replaceFile(join(folder, 'pg_ident.conf'), address.ident, 0o600, user)
-  const server = spawnServer(folder, binaries, user, address, log)
+  const server = spawnServer(site)
   try {
     const claim = await claimWhenReady(site, server)
     await makeDatabase(claim, address)

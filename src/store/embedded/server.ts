@@ -23,7 +23,6 @@ const SETTINGS = [
   'fsync=on',
   'synchronous_commit=on',
   'full_page_writes=on',
-  'max_connections=50',
   // Captured requests are trimmed within seconds, while they are still in memory.
   'shared_buffers=128MB',
   'effective_cache_size=256MB',
@@ -52,19 +51,33 @@ const IMMEDIATE_SHUTDOWN_MS = 5_000
 /** FATAL concerns one connection. An error that ends the server is reported separately. */
 const LEVELS: Record<string, 'debug' | 'warn' | 'error'> = { WARNING: 'warn', PANIC: 'error' }
 
+/** What one process of the service, and commands beside it, can use. */
+const MAX_CONNECTIONS = 50
+
+type ServerOptions = {
+  folder: string
+  binaries: Binaries
+  user: User | null
+  address: ServerAddress
+  log: Logger
+  maxConnections?: number | undefined
+}
+
 /** Starts the server on a prepared folder. */
-export function spawnServer(
-  folder: string,
-  binaries: Binaries,
-  user: User | null,
-  address: ServerAddress,
-  log: Logger,
-): Server {
+export function spawnServer({
+  folder,
+  binaries,
+  user,
+  address,
+  log,
+  maxConnections = MAX_CONNECTIONS,
+}: ServerOptions): Server {
   const newer = SINCE.filter(([major]) => binaries.major >= major).map(([, setting]) => setting)
   const settings = [
     ...SETTINGS,
     ...newer,
     ...address.settings,
+    `max_connections=${maxConnections}`,
     `cluster_name=${nameOf(folder)}`,
   ].flatMap((setting) => ['-c', setting])
   const child = spawnAs(

@@ -7,6 +7,8 @@ import type { BanState, Sighting } from '../rules.ts'
 export type Cause =
   | { by: 'report'; token: string; service: string; count: number }
   | { by: 'member'; member: string; reason?: string }
+  /** The server took its reports back. */
+  | { by: 'withdrawal'; token: string }
   | { by: 'allowlist'; network: string }
   | { by: 'protection'; reason: string }
   | { by: 'time' }

@@ -63,7 +63,9 @@ export function createBouncers({ db, log }: { db: Kysely<DB>; log: Logger }): Bo
       states.set(textOf(key), state)
       waiting.set(textOf(key), { ...key, ...state })
       const isKnown =
-        before?.cursor === state.cursor && before.sharedVersion === state.sharedVersion
+        before?.cursor === state.cursor &&
+        before.sharedVersion === state.sharedVersion &&
+        before.feeds?.key === state.feeds?.key
       flushIn(isKnown ? STORE_TIME_MS : STORE_CHANGE_MS)
     },
     async close() {

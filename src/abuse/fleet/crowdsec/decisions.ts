@@ -15,6 +15,8 @@ export type Decision = {
 
 export const FLEET_ORIGIN = 'portreeve-fleet'
 export const SHARED_ORIGIN = 'portreeve-shared'
+/** The origin of blocklists in CrowdSec; the scenario is the name of the list. */
+export const FEED_ORIGIN = 'lists'
 
 /**
  * How long a bouncer keeps an address of the shared list, which it hears of again after a part of
@@ -22,8 +24,12 @@ export const SHARED_ORIGIN = 'portreeve-shared'
  */
 export const SHARED_SECONDS = 7 * 86_400
 
-/** Ids of the shared list begin above those of any fleet list. */
+/** How long a bouncer keeps an entry of a public feed. */
+export const FEED_SECONDS = 2 * 86_400
+
+/** Ids of the shared list and of feeds begin above those of any fleet list. */
 const FIRST_SHARED_ID = 2 ** 40
+const FIRST_FEED_ID = 2 ** 41
 
 export function fleetDecision(entry: ListedAddress, now: number): Decision {
   const { address, expiresAt, change, service } = entry
@@ -45,6 +51,18 @@ export function sharedDecision(address: string): Decision {
     ...scopeOf(address),
     duration: goDuration(SHARED_SECONDS),
     scenario: 'portreeve/shared-list',
+  }
+}
+
+/** @param feed its id */
+export function feedDecision(network: string, feed: string): Decision {
+  return {
+    id: FIRST_FEED_ID + crc32(network),
+    origin: FEED_ORIGIN,
+    type: 'ban',
+    ...scopeOf(network),
+    duration: goDuration(FEED_SECONDS),
+    scenario: feed,
   }
 }
 
@@ -86,8 +104,10 @@ export type FilterQuery = {
 
 export function filterOf(query: FilterQuery): DecisionFilter {
   const set = (text: string | undefined) => (text ? new Set(partsOf(text.toLowerCase())) : null)
+  const scopes = set(query.scopes)
   return {
-    scopes: set(query.scopes),
+    // There are no others: the firewall bouncer names both, and wants everything.
+    scopes: scopes?.has('ip') && scopes.has('range') ? null : scopes,
     origins: set(query.origins),
     containing: partsOf(query.scenarios_containing ?? ''),
     notContaining: partsOf(query.scenarios_not_containing ?? ''),
@@ -109,3 +129,7 @@ export function isWanted({ scope, origin, scenario }: Decision, filter: Decision
     !notContaining.some((word) => scenario.includes(word))
   )
 }
+
+/** Whether a filter lets every decision pass. */
+export const wantsAll = ({ scopes, origins, containing, notContaining }: DecisionFilter): boolean =>
+  scopes === null && origins === null && containing.length + notContaining.length === 0

@@ -1,11 +1,13 @@
 import ipaddr from 'ipaddr.js'
-import type { Kysely } from 'kysely'
 import { Fault } from '../../../errors.ts'
 import { parseAddress } from '../../../net/address.ts'
-import type { DB } from '../../../store/tables.ts'
+import { nameAt } from '../../networks/labelled-set.ts'
+import { formatNetwork, parseNetwork } from '../../networks/network.ts'
+import { indexOfNetwork, listOverlapping } from '../../networks/network-set.ts'
 import { networkOf } from '../../subject.ts'
-import { findFleet } from '../store.ts'
+import { findFleet, type Fleet } from '../store.ts'
 import {
+  feedDecision,
   filterOf,
   fleetDecision,
   isWanted,
@@ -14,6 +16,7 @@ import {
   type FilterQuery,
 } from './decisions.ts'
 import { listBansIn, listPublishedIn } from './store.ts'
+import type { StreamDeps } from './stream-part.ts'
 
 export type DecisionQuery = FilterQuery & {
   ip?: string | undefined
@@ -28,10 +31,11 @@ const EVERYTHING = ['0.0.0.0/0', '::/0']
 
 /** The decisions that apply to an address or network, as CrowdSec’s `/v1/decisions` has them. */
 export async function findDecisions(
-  { db, clock }: { db: Kysely<DB>; clock: () => number },
+  deps: Pick<StreamDeps, 'db' | 'clock' | 'feedSelections' | 'feedLists'>,
   workspaceId: string,
   query: DecisionQuery,
 ): Promise<Decision[]> {
+  const { db, clock } = deps
   const networks = networksOf(query)
   if (query.type !== undefined && query.type !== 'ban') return []
   const fleet = await findFleet(db, workspaceId)
@@ -40,9 +44,27 @@ export async function findDecisions(
     const bans = await listBansIn(db, workspaceId, network)
     found.push(...bans.map((ban) => fleetDecision(ban, clock())))
     if (fleet?.servesShared) found.push(...(await listPublishedIn(db, network)).map(sharedDecision))
+    if (fleet) found.push(...(await findInFeeds(deps, fleet, network)))
   }
   const filter = filterOf(query)
   return found.filter((decision) => isWanted(decision, filter))
+}
+
+const MAX_FOUND = 100_000
+
+async function findInFeeds(
+  { feedSelections, feedLists }: Pick<StreamDeps, 'feedSelections' | 'feedLists'>,
+  { workspaceId, feeds }: Fleet,
+  text: string,
+): Promise<Decision[]> {
+  const selection = await feedSelections.current(workspaceId, feeds)
+  const network = parseNetwork(text)
+  if (!selection || !network) return []
+  const list = await feedLists.list(selection)
+  return listOverlapping(list.set, network, MAX_FOUND).map((found) => {
+    const index = indexOfNetwork(list.set[found.family], found)
+    return feedDecision(formatNetwork(found), nameAt(list, found.family, index))
+  })
 }
 
 /** None for a scope of which there are no decisions, such as user names. */

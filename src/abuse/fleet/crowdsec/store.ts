@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../store/database.ts'
+import type { FeedSelection } from '../public-feeds/feed-selection.ts'
 
 /** A bouncer, by its key and what it says of itself. */
 export type BouncerKey = { tokenId: string; address: string; name: string }
@@ -9,6 +10,8 @@ export type BouncerState = {
   cursor: number | null
   sharedVersion: number | null
   sharedAt: number | null
+  feeds: FeedSelection | null
+  feedsAt: number | null
 }
 
 export async function findBouncer(
@@ -17,12 +20,19 @@ export async function findBouncer(
 ): Promise<BouncerState | undefined> {
   const row = await db
     .selectFrom('fleetBouncer')
-    .select(['cursor', 'sharedVersion', 'sharedAt'])
+    .select(['cursor', 'sharedVersion', 'sharedAt', 'feeds', 'feedsAt'])
     .where('tokenId', '=', tokenId)
     .where('address', '=', address)
     .where('name', '=', name)
     .executeTakeFirst()
-  return row && { ...row, sharedAt: row.sharedAt?.getTime() ?? null }
+  return (
+    row && {
+      ...row,
+      sharedAt: row.sharedAt?.getTime() ?? null,
+      feeds: row.feeds as FeedSelection | null,
+      feedsAt: row.feedsAt?.getTime() ?? null,
+    }
+  )
 }
 
 /** Saves what bouncers received. @param most bouncers of one token */
@@ -31,15 +41,20 @@ export async function saveBouncers(
   bouncers: (BouncerKey & BouncerState)[],
   { at, most }: { at: Date; most: number },
 ): Promise<void> {
-  const rows = bouncers.map(({ sharedAt, ...row }) => ({
+  const timeOf = (time: number | null) => (time === null ? null : new Date(time).toISOString())
+  const rows = bouncers.map(({ sharedAt, feedsAt, ...row }) => ({
     ...row,
-    sharedAt: sharedAt === null ? null : new Date(sharedAt).toISOString(),
+    sharedAt: timeOf(sharedAt),
+    feedsAt: timeOf(feedsAt),
   }))
   await sql`
-    insert into fleet_bouncer (token_id, address, name, cursor, shared_version, shared_at, pulled_at)
-    select token.id, given.address, given.name, given.cursor, given."sharedVersion", given."sharedAt", ${at}::timestamptz
+    insert into fleet_bouncer
+      (token_id, address, name, cursor, shared_version, shared_at, feeds, feeds_at, pulled_at)
+    select token.id, given.address, given.name, given.cursor, given."sharedVersion", given."sharedAt",
+      given.feeds, given."feedsAt", ${at}::timestamptz
     from json_to_recordset(${JSON.stringify(rows)}::json) as given (
-      "tokenId" uuid, address inet, name text, cursor bigint, "sharedVersion" integer, "sharedAt" timestamptz)
+      "tokenId" uuid, address inet, name text, cursor bigint, "sharedVersion" integer, "sharedAt" timestamptz,
+      feeds jsonb, "feedsAt" timestamptz)
     join abuse_token token on token.id = given."tokenId"
     where (select count(*) from fleet_bouncer b where b.token_id = token.id) < ${most}
       or exists (select from fleet_bouncer b
@@ -47,7 +62,9 @@ export async function saveBouncers(
     order by token.id, given.address, given.name
     on conflict (token_id, address, name) do update set
       cursor = excluded.cursor, shared_version = excluded.shared_version, shared_at = excluded.shared_at,
-      pulled_at = excluded.pulled_at`.execute(db)
+      feeds = excluded.feeds, feeds_at = excluded.feeds_at, pulled_at = excluded.pulled_at`.execute(
+    db,
+  )
 }
 
 /** Figures of a bouncer, such as `{"dropped packet": 17}`. */

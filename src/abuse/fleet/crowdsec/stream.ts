@@ -1,28 +1,22 @@
 import { Readable } from 'node:stream'
-import type { Kysely } from 'kysely'
-import type { DB } from '../../../store/tables.ts'
-import type { TokenOwner } from '../../tokens/store.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { findBans } from '../bans/store.ts'
 import { readDelta } from '../feed/store.ts'
 import { findFleet } from '../store.ts'
-import type { Bouncers } from './bouncers.ts'
+import type { TokenOwner } from '../../tokens/store.ts'
+import { textOf } from './decision-encoder.ts'
 import {
   endedDecision,
   fleetDecision,
   FLEET_ORIGIN,
   isWanted,
-  SHARED_SECONDS,
   type Decision,
   type DecisionFilter,
 } from './decisions.ts'
-import { textOf, type SharedList } from './shared-list.ts'
+import { feedsPart } from './feeds-part.ts'
+import { sharedPart } from './shared-part.ts'
 import type { BouncerKey, BouncerState } from './store.ts'
-
-export type StreamDeps = {
-  db: Kysely<DB>
-  bouncers: Bouncers
-  sharedList: SharedList
-  clock: () => number
-}
+import type { Pieces, StreamContext, StreamDeps, StreamPart } from './stream-part.ts'
 
 export type StreamRequest = {
   token: TokenOwner
@@ -34,56 +28,78 @@ export type StreamRequest = {
 /** A body of decisions, and what the bouncer has once it has received all of it. */
 export type DecisionStream = { body: Readable; state: BouncerState }
 
-/** The shared list is sent again after this time, before its decisions end on the bouncer. */
-const SHARED_AGAIN_MS = (SHARED_SECONDS * 1000) / 2
-
 /** Everything at startup, and afterwards the changes since what the bouncer received last. */
 export async function streamDecisions(
   deps: StreamDeps,
   { token, bouncer, startup, filter }: StreamRequest,
 ): Promise<DecisionStream> {
   const known = startup ? undefined : await deps.bouncers.find(bouncer)
-  const now = deps.clock()
-  const delta = await readDelta(deps.db, token.workspaceId, known?.cursor ?? null)
-  const wanted = (decision: Decision) => isWanted(decision, filter)
-  const added = delta.added.map((entry) => fleetDecision(entry, now)).filter(wanted)
-  const removed = delta.removed.map((ip) => endedDecision(ip, FLEET_ORIGIN)).filter(wanted)
-  const fleet = await findFleet(deps.db, token.workspaceId)
-  const shared = await readShared(deps, known, filter, fleet?.servesShared === true)
+  const { workspaceId } = token
+  const context: StreamContext = { deps, workspaceId, known, filter }
+  const fleet = await findFleet(deps.db, workspaceId)
+  const shared = await sharedPart(context, fleet?.servesShared === true)
+  const feeds = await feedsPart(context, fleet?.feeds ?? [])
+  const bans = await fleetPart(context, [...shared.removed, ...feeds.removed])
+  const parts = [bans, shared, feeds]
+  const { renewed, ended } = await endDecisions(parts, filter)
+  const added = [...parts.flatMap((part) => part.added), [textOf(renewed)]]
   return {
-    body: Readable.from(
-      jsonOf([[textOf(added)], shared.added], [[textOf(removed), ...shared.removed]]),
-    ),
-    state: { cursor: delta.cursor, ...shared.state },
+    body: Readable.from(jsonOf(added, [[textOf(ended)]])),
+    state: Object.assign({}, ...parts.map(({ state }) => state)) as BouncerState,
   }
 }
 
-/** JSON of decisions without brackets; large lists arrive while the first ones are sent. */
-type Pieces = Iterable<string> | AsyncIterable<Buffer>
-
-type SharedPart = {
-  added: Pieces
-  removed: string[]
-  state: Pick<BouncerState, 'sharedVersion' | 'sharedAt'>
+/** @param leaving addresses that left other lists */
+async function fleetPart(context: StreamContext, leaving: string[]): Promise<StreamPart> {
+  const { deps, workspaceId, known, filter } = context
+  const delta = await readDelta(deps.db, workspaceId, known?.cursor ?? null)
+  const now = deps.clock()
+  const added = delta.added
+    .map((entry) => fleetDecision(entry, now))
+    .filter((decision) => isWanted(decision, filter))
+  const bans = leaving.length === 0 ? [] : await findBans(deps.db, workspaceId, leaving)
+  const active = new Map(
+    bans.flatMap(({ address, expiresAt, change, sightings }) => {
+      if (expiresAt === null || expiresAt <= now) return []
+      const { service = '' } = sightings.at(-1) ?? {}
+      return [[address, fleetDecision({ address, expiresAt, change, service }, now)] as const]
+    }),
+  )
+  return {
+    added: [[textOf(added)]],
+    removed: delta.removed,
+    origin: FLEET_ORIGIN,
+    finder: async () => (value) => active.get(value),
+    state: { cursor: delta.cursor },
+  }
 }
 
-async function readShared(
-  { sharedList, clock }: StreamDeps,
-  known: BouncerState | undefined,
+/** Addresses between which other requests get their turn. */
+const ENDED_PER_TURN = 2_000
+
+/**
+ * The decisions that end. Bouncers know an address once, whatever lists have it: one that another
+ * list still has is sent again instead.
+ */
+async function endDecisions(
+  parts: StreamPart[],
   filter: DecisionFilter,
-  isServed: boolean,
-): Promise<SharedPart> {
-  const { sharedVersion = null, sharedAt = null } = known ?? {}
-  if (!isServed) {
-    const removed = sharedVersion === null ? [] : [await sharedList.ended(filter)]
-    return { added: [], removed, state: { sharedVersion: null, sharedAt: null } }
+): Promise<{ renewed: Decision[]; ended: Decision[] }> {
+  const [renewed, ended]: [Decision[], Decision[]] = [[], []]
+  for (const part of parts) {
+    if (part.removed.length === 0) continue
+    const others = parts.filter((other) => other !== part)
+    const finders = await Promise.all(others.map((other) => other.finder()))
+    for (const [index, value] of part.removed.entries()) {
+      const decision = endedDecision(value, part.origin)
+      const found = finders.flatMap((find) => find(value) ?? [])
+      const remaining = found.find((one) => isWanted(one, filter))
+      if (remaining) renewed.push(remaining)
+      else if (isWanted(decision, filter)) ended.push(decision)
+      if (index % ENDED_PER_TURN === ENDED_PER_TURN - 1) await nextTurn()
+    }
   }
-  if (sharedVersion === null || sharedAt === null || clock() - sharedAt > SHARED_AGAIN_MS) {
-    const { version, pieces } = sharedList.all(filter)
-    return { added: pieces, removed: [], state: { sharedVersion: version, sharedAt: clock() } }
-  }
-  const { version, added, removed } = await sharedList.since(sharedVersion, filter)
-  return { added: [added], removed: [removed], state: { sharedVersion: version, sharedAt } }
+  return { renewed, ended }
 }
 
 async function* jsonOf(added: Pieces[], removed: Pieces[]): AsyncGenerator<string | Buffer> {

@@ -3,11 +3,13 @@ import type { Kysely } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { DB } from '../../../store/tables.ts'
 import type { Exports } from '../../export/exports.ts'
+import type { SharedSet } from '../../export/shared-set.ts'
 import type { FormatName } from '../../export/formats.ts'
 import { pack, type Packed } from '../../export/pack.ts'
 import { combineSets, type NamedSet } from '../../networks/combine.ts'
 import { parseNetwork } from '../../networks/network.ts'
 import type { PublicFeeds } from '../../public-feeds/public-feeds.ts'
+import { chosenFeeds } from '../public-feeds/feed-selection.ts'
 import { listProtectedNetworks, type ProtectionDeps } from '../protection.ts'
 import { findFleet } from '../store.ts'
 import { createOwnSets, type OwnSets } from './own-sets.ts'
@@ -16,6 +18,7 @@ import { renderExport } from './render.ts'
 export type FleetExportDeps = ProtectionDeps & {
   db: Kysely<DB>
   exports: Exports
+  sharedSet: SharedSet
   publicFeeds: PublicFeeds
   pageUrl: string
 }
@@ -26,6 +29,8 @@ export type FleetExportRequest = {
   /** Null for those in the settings of the fleet. */
   feeds: readonly string[] | null
   shared: boolean | null
+  /** Whether it has the bans of the workspace. */
+  bans: boolean
 }
 
 /** Creates files with the fleet list of a workspace, and the lists that it chose. */
@@ -69,13 +74,12 @@ async function gatherContent(
   { workspaceId, ...wanted }: FleetExportRequest,
 ): Promise<Content> {
   const fleet = await findFleet(deps.db, workspaceId)
-  const ids = wanted.feeds ?? fleet?.feeds ?? []
-  const feeds = deps.publicFeeds.listInUse().filter(({ feed }) => ids.includes(feed.id))
+  const feeds = chosenFeeds(deps.publicFeeds, wanted.feeds ?? fleet?.feeds ?? []).fitting
   const shared = wanted.shared ?? fleet?.servesShared ?? false
   const { version } = deps.exports.current()
   const protectedNetworks = await listProtectedNetworks(deps.db, workspaceId, deps)
   const parts = {
-    cursor: fleet?.cursor ?? 0,
+    cursor: wanted.bans && (fleet?.cursor ?? 0),
     shared: shared && version,
     feeds: feeds.map((feed) => `${feed.feed.id} ${feed.version}`),
     protectedNetworks,
@@ -86,12 +90,12 @@ async function gatherContent(
 
 async function makeFile(
   { exports, pageUrl }: FleetExportDeps,
-  { workspaceId, format }: FleetExportRequest,
+  { workspaceId, format, bans }: FleetExportRequest,
   { feeds, shared, protectedNetworks }: Content,
   ownSets: OwnSets,
 ): Promise<Packed> {
   const sets: NamedSet[] = [
-    { name: 'fleet', set: await ownSets.fleet(workspaceId) },
+    ...(bans ? [{ name: 'fleet', set: await ownSets.fleet(workspaceId) }] : []),
     ...(shared ? [{ name: 'shared', set: await ownSets.shared() }] : []),
     ...feeds.map(({ feed, set }) => ({ name: feed.id, set })),
   ]

@@ -1,10 +1,8 @@
 import type { Kysely } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { DB } from '../../../store/tables.ts'
-import type { Exports } from '../../export/exports.ts'
-import { readPublished } from '../../export/publish.ts'
-import { parseNetwork } from '../../networks/network.ts'
-import { createNetworkSet, type NetworkSet } from '../../networks/network-set.ts'
+import { setOf, type SharedSet } from '../../export/shared-set.ts'
+import type { NetworkSet } from '../../networks/network-set.ts'
 import { listActiveAddresses } from '../bans/store.ts'
 import { findFleet } from '../store.ts'
 
@@ -16,38 +14,23 @@ export type OwnSets = {
 
 const MAX_FLEETS = 32
 
-export function createOwnSets(deps: { db: Kysely<DB>; exports: Exports }): OwnSets {
-  const { db, exports } = deps
-  const sets = new LRUCache<string, { version: number; set: Promise<NetworkSet> }>({
+export function createOwnSets(deps: { db: Kysely<DB>; sharedSet: SharedSet }): OwnSets {
+  const { db, sharedSet } = deps
+  const fleets = new LRUCache<string, { cursor: number; set: Promise<NetworkSet> }>({
     max: MAX_FLEETS,
   })
-
-  function cached(key: string, version: number, read: () => Promise<string[]>) {
-    const known = sets.get(key)
-    if (known?.version === version) return known.set
-    const made = { version, set: read().then(setOf) }
-    sets.set(key, made)
-    made.set.catch(() => {
-      if (sets.get(key) === made) sets.delete(key)
-    })
-    return made.set
-  }
-
   return {
-    shared: () =>
-      cached('shared', exports.current().version, async () =>
-        (await readPublished(db, null)).map(({ address }) => address),
-      ),
+    shared: async () => (await sharedSet.current()).set,
     async fleet(workspaceId) {
-      const fleet = await findFleet(db, workspaceId)
-      const read = () => listActiveAddresses(db, workspaceId)
-      return cached(workspaceId, fleet?.cursor ?? 0, read)
+      const { cursor = 0 } = (await findFleet(db, workspaceId)) ?? {}
+      const known = fleets.get(workspaceId)
+      if (known?.cursor === cursor) return known.set
+      const made = { cursor, set: listActiveAddresses(db, workspaceId).then(setOf) }
+      fleets.set(workspaceId, made)
+      made.set.catch(() => {
+        if (fleets.get(workspaceId) === made) fleets.delete(workspaceId)
+      })
+      return made.set
     },
   }
-}
-
-/** A set of addresses and networks; other texts are left out. */
-function setOf(texts: readonly string[]): NetworkSet {
-  const networks = texts.flatMap((text) => parseNetwork(text) ?? [])
-  return createNetworkSet(networks.map((network) => ({ ...network, since: 0 })))
 }

@@ -17,7 +17,7 @@ export function fleetExportRoute(app: App, { db, followers, fileExports }: Fleet
   app.get(
     `${FLEET_PATH}/export`,
     {
-      config: { limit: 'list exports', key: 'bouncer key' },
+      config: { limit: 'fleet lists', key: 'bouncer key' },
       preValidation: requireBouncerKey(followers),
       schema: {
         operationId: 'exportFleetList',
@@ -44,11 +44,11 @@ export function fleetExportRoute(app: App, { db, followers, fileExports }: Fleet
       },
     },
     async (request, reply) => {
-      const { format = 'plain', feeds, shared = null } = request.query
+      const { format = 'plain', feeds, shared = null, bans = true } = request.query
       const ids = feeds === undefined ? null : feeds.split(',').filter((id) => id !== '')
       if (ids) await requireEnabled(db, ids)
       const { workspaceId } = bouncerKeyOf(request)
-      const file = await fileExports.file({ workspaceId, format, feeds: ids, shared })
+      const file = await fileExports.file({ workspaceId, format, feeds: ids, shared, bans })
       reply.header('cache-control', 'private, no-cache').header('vary', 'accept-encoding')
       return sendFile(request, reply.type(FORMATS[format].contentType), file)
     },

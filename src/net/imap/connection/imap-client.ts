@@ -1,6 +1,6 @@
 import { ImapFlow, type ImapFlowOptions } from 'imapflow'
 import { isCyrusGreeting } from '../quirks.ts'
-import type { Administrator, SignIn } from './sign-in.ts'
+import { NO_SASL_PLAIN, UNCHECKED_CYRUS_USER, type Administrator, type SignIn } from './sign-in.ts'
 
 /** ImapFlow’s methods that its types leave out. */
 type Internals = {
@@ -12,10 +12,6 @@ type Internals = {
   exec(name: string, attributes: unknown, options?: unknown): Promise<unknown>
 }
 const internals = ImapFlow.prototype as unknown as Internals
-
-/** The errors of a sign-in that was not attempted. */
-export const NO_SASL_PLAIN = 'No SASL PLAIN'
-export const UNCHECKED_CYRUS_USER = 'Unchecked user of Cyrus'
 
 /** ImapFlow with the rules that depend on what a server offers. */
 export class ImapClient extends ImapFlow {

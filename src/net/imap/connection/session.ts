@@ -11,9 +11,9 @@ import { isCourierGreeting } from '../quirks.ts'
 import type { ByteString } from '../folders/mailbox-name.ts'
 import type { Value } from './response.ts'
 import { requireCyrusUser } from './cyrus-user.ts'
-import { ImapClient, UNCHECKED_CYRUS_USER } from './imap-client.ts'
+import type { ImapClient } from './imap-client.ts'
 import { ImapLost, ImapRefused, isTemporary } from './refusals.ts'
-import type { Administrator, SignIn } from './sign-in.ts'
+import { UNCHECKED_CYRUS_USER, type Administrator, type SignIn } from './sign-in.ts'
 import { signInFault, signInTimeout, unreadableInboxFault } from './sign-in-fault.ts'
 import { createWire, type Wire } from './wire.ts'
 import { breaksCommand } from './command-encoding.ts'
@@ -117,7 +117,7 @@ function isUncheckedCyrus(error: unknown): boolean {
 }
 
 async function openSession(account: SignIn, deadline: AbortSignal): Promise<Session> {
-  const client = clientFor(account, await pickAddress(account, deadline))
+  const client = await clientFor(account, await pickAddress(account, deadline))
   let socketError: Error | undefined
   // Without a listener, an error on the socket would end the process.
   client.on('error', (error: Error) => (socketError ??= error))
@@ -169,7 +169,8 @@ async function pickAddress({ target, port }: SignIn, deadline: AbortSignal): Pro
   return address
 }
 
-function clientFor(account: SignIn, address: string): ImapClient {
+async function clientFor(account: SignIn, address: string): Promise<ImapClient> {
+  const { ImapClient } = await import('./imap-client.ts')
   const { administrator } = account
   const isUserChecked = administrator !== undefined && checkedUsers.has(administrator)
   return new ImapClient(optionsFor(account, address), account, { isUserChecked })

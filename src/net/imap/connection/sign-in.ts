@@ -40,3 +40,7 @@ export type Administrator = {
   /** Between user and administrator with the method `master`: `*` by default. */
   separator?: string | undefined
 }
+
+/** The errors of a sign-in that was not attempted. */
+export const NO_SASL_PLAIN = 'No SASL PLAIN'
+export const UNCHECKED_CYRUS_USER = 'Unchecked user of Cyrus'

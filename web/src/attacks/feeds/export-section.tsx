@@ -12,7 +12,7 @@ export function ExportSection() {
       </p>
       <Snippet
         what={messages.command}
-        text={`curl --fail --compressed -H 'X-Report-Token: ${messages.token}' '${url}'`}
+        text={`curl --fail --compressed -H 'X-Api-Key: ${messages.key}' '${url}'`}
       />
       <p>
         <Muted>{messages.formats}</Muted>

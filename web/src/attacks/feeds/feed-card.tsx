@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { MAX_FEED_NETWORKS } from '../../../../src/abuse/fleet/limits.ts'
 import { updateOptimistically } from '../../optimistic-update.ts'
 import { accountQuery } from '../../queries.ts'
 import { ConfirmButton } from '../../ui/actions/confirm.tsx'
@@ -114,6 +115,9 @@ function UseSwitch({ feed: { id, name } }: { feed: PublicFeed }) {
         checked={isUsed}
         onChange={(isOn) => void change(isOn)}
       />
+      {settings.feedsLeftOut.includes(id) && (
+        <Notice tone="warn">{messages.leftOut(MAX_FEED_NETWORKS)}</Notice>
+      )}
       {error && <Notice tone="bad">{error}</Notice>}
     </>
   )

@@ -35,14 +35,16 @@ export const feeds = {
   interval: (hours: number) => (hours === 1 ? 'Every hour' : `Every ${hours} hours`),
   enabled: 'Enabled',
   available: 'Available',
-  use: 'Use in this workspace’s exports',
+  use: 'Block on your servers and in exports',
+  leftOut: (most: number) =>
+    `Left out: your feeds have more than ${numberText(most)} entries together. Stop using another one.`,
   enable: 'Enable',
   enableTitle: (name: string) => `Enable ${name} for all workspaces?`,
   enableText: (terms: string) =>
     `This service downloads it regularly, and workspaces can use it. Its terms: ${terms}`,
   disable: 'Disable',
   disableTitle: (name: string) => `Disable ${name}?`,
-  disableText: 'Its entries are deleted, and leave the exports of all workspaces.',
+  disableText: 'Its entries are deleted, and leave the lists of all workspaces.',
   accept: 'Use the new version',
   acceptTitle: (name: string) => `Use the new version of ${name}?`,
   acceptText: (before: number, after: number) =>
@@ -55,7 +57,7 @@ export const exportFile = {
   title: 'Export for firewalls',
   text: 'One file with your fleet list, the feeds that you use and, if bouncers block it, the shared blocklist. Your allowlist always wins.',
   command: 'the command',
-  token: 'A REPORT TOKEN',
+  key: 'A BOUNCER KEY',
   formats:
-    'Formats: plain, csv, json, nftables, ipset, nginx, rbldnsd. Firewalls can send the token as the password of basic authentication.',
+    'Create the key under Fleet list. Formats: plain, csv, json, nftables, ipset, mikrotik, haproxy, nginx, rbldnsd, cloudflare. Firewalls can send the key as the password of basic authentication.',
 } as const

@@ -43,6 +43,8 @@ function causeOf({ cause }: FleetChange): string {
       return messages.member(cause.member ?? '', cause.reason ?? '')
     case 'allowlist':
       return messages.allowlist(cause.network ?? '')
+    case 'withdrawal':
+      return messages.withdrawal(cause.token ?? '')
     case 'protection':
       return messages.protection(cause.reason ?? '')
     default:

@@ -147,6 +147,7 @@ export const history = {
     `${token || bans.unnamed} reported ${counted(count, 'event')} on ${service}`,
   member: (member: string, reason: string) => (reason ? `${member}: ${reason}` : member),
   allowlist: (network: string) => `${network} was added to the allowlist`,
+  withdrawal: (token: string) => `${token || 'The server'} took its reports back`,
   protection: (reason: string) => `It is ${reason}`,
   time: 'Its time is over',
 } as const

@@ -1,0 +1,14 @@
+/** A server that speaks S3, for tests. The package has no types. */
+declare module 's3rver' {
+  export default class S3rver {
+    constructor(options: {
+      address: string
+      port: number
+      silent: boolean
+      directory: string
+      configureBuckets: { name: string; configs: string[] }[]
+    })
+    run(): Promise<unknown>
+    close(): Promise<void>
+  }
+}
