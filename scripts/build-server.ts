@@ -32,6 +32,7 @@ export async function buildServer(): Promise<void> {
           main: source('cli/main.ts'),
           'report-mail-worker': source('protocols/reports/report-mail-worker.ts'),
           'source-worker': source('migration/files/thread/source-worker.ts'),
+          'web-process': source('cli/serve/web-process.ts'),
         },
         output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
       },

@@ -16,9 +16,10 @@ export async function runPortreeve(
   words: string[],
   env: Record<string, string>,
   input = '',
+  program = PROGRAM,
 ): Promise<Outcome> {
   // Not in the checkout, which may contain a developer’s .env.
-  const child = spawn(process.execPath, [PROGRAM, ...words], {
+  const child = spawn(process.execPath, [program, ...words], {
     cwd: tmpdir(),
     env: { ...SURROUNDINGS, ...env },
   })

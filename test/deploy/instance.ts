@@ -15,10 +15,16 @@ export type Instance = {
   kill(signal?: NodeJS.Signals): Promise<void>
 }
 
-/** Starts `portreeve serve` with these settings and waits for `/readyz`. */
-export async function startInstance(env: Record<string, string>): Promise<Instance> {
+/**
+ * Starts `portreeve serve` with these settings and waits for `/readyz`.
+ * @param program the program of another version
+ */
+export async function startInstance(
+  env: Record<string, string>,
+  program = PROGRAM,
+): Promise<Instance> {
   const port = env['PORT'] ?? String(await freePort())
-  const child = spawn(process.execPath, [PROGRAM, 'serve'], {
+  const child = spawn(process.execPath, [program, 'serve'], {
     cwd: tmpdir(),
     env: { ...SURROUNDINGS, SMTP_LISTEN: 'off', LOG_LEVEL: 'warn', ...env, PORT: port },
     stdio: ['ignore', 'pipe', 'pipe'],

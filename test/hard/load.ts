@@ -29,6 +29,8 @@ type LoadOptions = {
   connections?: { captures: number; reports: number }
   /** Distinguishes the hosts and reports of one load from those of another on the same service. */
   series?: string
+  /** First number of the addresses that attack reports name, for the same reason. */
+  network?: number
 }
 
 const SOURCES = Array.from({ length: 250 }, (_, n) => `127.1.${n}.1`)
@@ -40,6 +42,7 @@ export async function startLoad(place: Place, options: LoadOptions = {}): Promis
     pause = 0,
     connections = { captures: 8, reports: 4 },
     series = 'hard',
+    network = 100,
   } = options
   const tokens = await makeEndpoints(place, endpoints)
   const domainId = await registered(place, 'example.test')
@@ -47,7 +50,7 @@ export async function startLoad(place: Place, options: LoadOptions = {}): Promis
     connections: connections.captures,
     pause,
   })
-  const reports = startSender(place.url, reportOf(100), {
+  const reports = startSender(place.url, reportOf(network), {
     from: SOURCES,
     connections: connections.reports,
     pause,

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runPortreeve } from '../cli/command.ts'
+import { PROGRAM, runPortreeve } from '../cli/command.ts'
 import { startInstance, type Instance } from '../deploy/instance.ts'
 import { freePort } from '../free-port.ts'
 
@@ -21,8 +21,12 @@ export type Place = {
 /**
  * Starts the service as most people run it: one process with its own PostgreSQL, durable, in a
  * separate folder.
+ * @param program the program of another version
  */
-export async function startPlace(settings: Record<string, string> = {}): Promise<Place> {
+export async function startPlace(
+  settings: Record<string, string> = {},
+  program = PROGRAM,
+): Promise<Place> {
   const folder = settings['DATA_DIR'] ?? mkdtempSync(join(tmpdir(), 'portreeve-hard-'))
   chmodSync(folder, 0o755)
   const env: Record<string, string> = {
@@ -36,7 +40,7 @@ export async function startPlace(settings: Record<string, string> = {}): Promise
     ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1',
     ...settings,
   }
-  let instance = await startInstance(env)
+  let instance = await startInstance(env, program)
   const email = 'alice@people.test'
   const make = [
     'user',
@@ -48,8 +52,9 @@ export async function startPlace(settings: Record<string, string> = {}): Promise
     '--plan',
     'enterprise',
   ]
-  await runPortreeve(make, env, 'the password of Alice\n')
-  const token = (await runPortreeve(['token', 'create', '--email', email], env)).out.trim()
+  await runPortreeve(make, env, 'the password of Alice\n', program)
+  const create = ['token', 'create', '--email', email]
+  const token = (await runPortreeve(create, env, '', program)).out.trim()
   return {
     url: instance.url,
     dataDir: folder,
@@ -59,7 +64,7 @@ export async function startPlace(settings: Record<string, string> = {}): Promise
       return instance
     },
     async again() {
-      instance = await startInstance(env)
+      instance = await startInstance(env, program)
     },
     api(path, method = 'GET', body) {
       const json: Record<string, string> =

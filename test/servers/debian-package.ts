@@ -45,6 +45,25 @@ export const PACKAGES = {
   'crowdsec-firewall-bouncer': ['crowdsec-firewall-bouncer'],
   haproxy: ['haproxy', 'liblua5.3-0', 'libopentracing-c-wrapper0', 'libopentracing1'],
   faketime: ['libfaketime'],
+  etcd: ['etcd-server'],
+  patroni: [
+    'patroni',
+    'python3-cdiff',
+    'python3-click',
+    'python3-dateutil',
+    'python3-dnspython',
+    'python3-etcd',
+    'python3-pkg-resources',
+    'python3-prettytable',
+    'python3-psutil',
+    'python3-psycopg2',
+    'python3-six',
+    'python3-urllib3',
+    'python3-wcwidth',
+    'python3-yaml',
+    'libpq5',
+    'libyaml-0-2',
+  ],
 } as const
 
 /**

@@ -1,7 +1,9 @@
 import type { Kysely } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import type { DB } from '../../store/tables.ts'
 import { DAY_MS, HOUR_MS } from '../../time.ts'
 import type { Exports } from '../export/exports.ts'
+import { findFleet } from '../fleet/store.ts'
 import { listFleetIndicators, listRecentChanges } from './store.ts'
 
 /** An address that a list has, or had until lately, for platforms that share threat intelligence. */
@@ -19,7 +21,7 @@ export type Indicator = {
   isRevoked: boolean
 }
 
-/** Indicators of a list, oldest issue first. */
+/** Indicators of a list, by the time of their issue and by address. */
 export type IndicatorList = {
   /** Changes whenever the indicators do. */
   version: string
@@ -39,6 +41,15 @@ const REISSUE_MS = 3 * DAY_MS
 const VALID_MS = 7 * DAY_MS
 /** How long a computed list is used. */
 const CACHE_MS = 60_000
+/**
+ * While a fleet list changes, a computed one is used this many times as long as reading it took, so
+ * that requests for its pages read it seldom.
+ */
+const USES_OF_TIME_TO_READ = 20
+/** Indicators of fleet lists in memory: some 60 MB. */
+const MAX_CACHED_INDICATORS = 250_000
+
+type CachedFleet = { cursor: number; until: number; freshUntil: number; list: IndicatorList }
 
 export function createIndicators(
   db: Kysely<DB>,
@@ -46,6 +57,23 @@ export function createIndicators(
   clock: () => number,
 ): Indicators {
   let cached: { version: number; until: number; list: Promise<IndicatorList> } | undefined
+  const fleets = new LRUCache<string, CachedFleet>({ maxSize: MAX_CACHED_INDICATORS })
+  const reading = new Map<string, Promise<IndicatorList>>()
+
+  async function readFleet(workspaceId: string, cursor: number): Promise<IndicatorList> {
+    const began = performance.now()
+    const rows = await listFleetIndicators(db, workspaceId)
+    const indicators = rows
+      .map((row) => ({ ...row, confidence: row.isRevoked ? 0 : 100 }))
+      .toSorted(byIssue)
+    const newest = indicators.at(-1)?.issuedAt.getTime() ?? 0
+    const list = { version: `${newest}-${indicators.length}`, indicators }
+    const ended = performance.now()
+    const until = ended + CACHE_MS
+    const freshUntil = ended + (ended - began) * USES_OF_TIME_TO_READ
+    fleets.set(workspaceId, { cursor, until, freshUntil, list }, { size: 1 + indicators.length })
+    return list
+  }
 
   return {
     shared() {
@@ -58,10 +86,16 @@ export function createIndicators(
       return list
     },
     async fleet(workspaceId) {
-      const rows = await listFleetIndicators(db, workspaceId)
-      const indicators = rows.map((row) => ({ ...row, confidence: row.isRevoked ? 0 : 100 }))
-      const newest = indicators.at(-1)?.issuedAt.getTime() ?? 0
-      return { version: `${newest}-${indicators.length}`, indicators }
+      const { cursor = 0 } = (await findFleet(db, workspaceId)) ?? {}
+      const known = fleets.get(workspaceId)
+      const time = performance.now()
+      if (known && time < (known.cursor === cursor ? known.until : known.freshUntil))
+        return known.list
+      const running = reading.get(workspaceId)
+      if (running) return running
+      const started = readFleet(workspaceId, cursor).finally(() => reading.delete(workspaceId))
+      reading.set(workspaceId, started)
+      return started
     },
   }
 }
@@ -99,11 +133,18 @@ async function readShared(db: Kysely<DB>, exports: Exports, now: number): Promis
       validUntil: at,
       isRevoked: true,
     }))
-  const indicators = [...listed, ...revoked].toSorted(
-    (a, b) => a.issuedAt.getTime() - b.issuedAt.getTime() || (a.address < b.address ? -1 : 1),
-  )
+  const indicators = [...listed, ...revoked].toSorted(byIssue)
   const newest = indicators.at(-1)?.issuedAt.getTime() ?? 0
   return { version: `${version}-${newest}`, indicators }
+}
+
+/** The order of indicators in a list. */
+export function byIssue(
+  a: Pick<Indicator, 'issuedAt' | 'address'>,
+  b: Pick<Indicator, 'issuedAt' | 'address'>,
+): number {
+  const difference = a.issuedAt.getTime() - b.issuedAt.getTime()
+  return difference || (a.address < b.address ? -1 : a.address > b.address ? 1 : 0)
 }
 
 /** The exact time of a report would identify a line of a server’s log. */

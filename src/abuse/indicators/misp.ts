@@ -57,6 +57,8 @@ export function* eventJson(publisher: Publisher, event: MispEvent): Generator<st
     ...headOf(publisher, event),
     publish_timestamp: String(timestamp),
     published: true,
+    // All communities, or this organization only; MISP applies the setting of the feed.
+    distribution: publisher.marking === TLP_WHITE ? '3' : '0',
   }
   yield `{"Event":${JSON.stringify(head).slice(0, -1)},"Attribute":[`
   let separator = ''

@@ -1,5 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Fault } from '../../errors.ts'
-import type { Indicator } from './indicators.ts'
+import { byIssue, type Indicator, type IndicatorList } from './indicators.ts'
 import { identityId, identityOf, indicatorId, indicatorOf, type Publisher } from './stix.ts'
 import type { Source } from './sources.ts'
 
@@ -34,16 +35,19 @@ export async function readPage(
   filter: ObjectFilter,
   objectId?: string,
 ): Promise<Page> {
-  const { indicators } = await read()
+  const list = await read()
   const after = timeOf(filter.added_after)
   const from = cursorOf(filter.next)
   const limit = Math.min(filter.limit ?? DEFAULT_OBJECTS, MAX_OBJECTS)
-  const wanted = filterOf(filter, objectId)
+  const wanted = filterOf(filter)
+  const ids = objectId === undefined ? listOf(filter['match[id]']) : [objectId]
+  const candidates = ids
+    ? await findMembers(publisher, list, ids)
+    : membersAfter(publisher, list.indicators, from ?? (after === null ? null : { time: after }))
   const members: Member[] = []
-  for (const member of membersOf(publisher, indicators)) {
-    const time = member.addedAt.getTime()
-    if (after !== null && time <= after) continue
-    if (from && (time < from.time || (time === from.time && member.id <= from.id))) continue
+  for (const member of candidates) {
+    if (after !== null && member.addedAt.getTime() <= after) continue
+    if (ids && from && !isAfter(member, from)) continue
     if (!wanted(member)) continue
     members.push(member)
     if (members.length > limit) break
@@ -51,28 +55,86 @@ export async function readPage(
   const more = members.length > limit
   const page = members.slice(0, limit)
   const last = page.at(-1)
-  return { members: page, more, next: more && last ? `${last.addedAt.getTime()}_${last.id}` : undefined } // prettier-ignore
+  return { members: page, more, next: more && last ? cursorTextOf(last) : undefined }
 }
 
-/** Sorted by time and id, as cursors are. */
-function* membersOf(publisher: Publisher, indicators: Indicator[]): Generator<Member> {
-  yield { id: identityId(publisher), type: 'identity', addedAt: IDENTITY_ADDED, indicator: null }
-  for (let at = 0; at < indicators.length;) {
-    const time = indicators[at]?.issuedAt.getTime()
-    const those: Member[] = []
-    for (; indicators[at]?.issuedAt.getTime() === time && at < indicators.length; at++) {
-      const indicator = indicators[at] as Indicator
-      const id = indicatorId(publisher, indicator.address)
-      those.push({ id, type: 'indicator', addedAt: indicator.issuedAt, indicator })
-    }
-    yield* those.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+/** Where a page ends; without an address, before all indicators of that time. */
+type Cursor = { time: number; address?: string }
+
+const identityMember = (publisher: Publisher): Member => ({
+  id: identityId(publisher),
+  type: 'identity',
+  addedAt: IDENTITY_ADDED,
+  indicator: null,
+})
+
+const memberOf = (publisher: Publisher, indicator: Indicator): Member => ({
+  id: indicatorId(publisher, indicator.address),
+  type: 'indicator',
+  addedAt: indicator.issuedAt,
+  indicator,
+})
+
+/** The members after a cursor, in order; those before it take no time. */
+function* membersAfter(
+  publisher: Publisher,
+  indicators: Indicator[],
+  cursor: Cursor | null,
+): Generator<Member> {
+  const { time, address = '' } = cursor ?? { time: 0 }
+  if (time < IDENTITY_ADDED.getTime()) yield identityMember(publisher)
+  const place = { issuedAt: new Date(time), address }
+  let [low, high] = [0, cursor ? indicators.length : 0]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (byIssue(indicators[middle] as Indicator, place) > 0) high = middle
+    else low = middle + 1
   }
+  for (let at = low; at < indicators.length; at += 1)
+    yield memberOf(publisher, indicators[at] as Indicator)
 }
+
+const isAfter = ({ addedAt, indicator }: Member, { time, address = '' }: Cursor): boolean =>
+  byIssue({ issuedAt: addedAt, address: indicator?.address ?? '' }, { issuedAt: new Date(time), address }) > 0 // prettier-ignore
+
+/** Positions of indicators by id, made when an id of a list is asked for. */
+const positions = new WeakMap<IndicatorList, Promise<Map<string, number>>>()
+
+/** Indicators between which other requests get their turn. */
+const IDS_PER_TURN = 2_000
+
+async function findMembers(
+  publisher: Publisher,
+  list: IndicatorList,
+  ids: string[],
+): Promise<Member[]> {
+  const known = positions.get(list) ?? positionsOf(publisher, list)
+  positions.set(list, known)
+  const indexes = await known
+  const found = [...new Set(ids)].flatMap((id) => indexes.get(id) ?? []).toSorted((a, b) => a - b)
+  const indicators = found.map((index) => memberOf(publisher, list.indicators[index] as Indicator))
+  return ids.includes(identityId(publisher))
+    ? [identityMember(publisher), ...indicators]
+    : indicators
+}
+
+async function positionsOf(
+  publisher: Publisher,
+  { indicators }: IndicatorList,
+): Promise<Map<string, number>> {
+  const indexes = new Map<string, number>()
+  for (const [index, { address }] of indicators.entries()) {
+    indexes.set(indicatorId(publisher, address), index)
+    if (index % IDS_PER_TURN === 0) await nextTurn()
+  }
+  return indexes
+}
+
+const listOf = (text: string | undefined) => (text === undefined ? null : text.split(','))
 
 /** There is one version of each object, the last. */
-function filterOf(filter: ObjectFilter, objectId?: string): (member: Member) => boolean {
-  const listOf = (text: string | undefined) => (text === undefined ? null : text.split(','))
-  const [ids, types] = [listOf(filter['match[id]']), listOf(filter['match[type]'])]
+function filterOf(filter: ObjectFilter): (member: Member) => boolean {
+  const types = listOf(filter['match[type]'])
   const specs = listOf(filter['match[spec_version]'])
   const versions = listOf(filter['match[version]'])
   if (specs && !specs.includes('2.1')) return () => false
@@ -80,11 +142,8 @@ function filterOf(filter: ObjectFilter, objectId?: string): (member: Member) => 
     ?.filter((each) => !['all', 'first', 'last'].includes(each))
     .map((each) => timeOf(each))
   const isAnyVersion = !versions || times?.length !== versions.length
-  return ({ id, type, addedAt }) =>
-    (objectId === undefined || id === objectId) &&
-    (ids?.includes(id) ?? true) &&
-    (types?.includes(type) ?? true) &&
-    (isAnyVersion || (times ?? []).includes(addedAt.getTime()))
+  return ({ type, addedAt }) =>
+    (types?.includes(type) ?? true) && (isAnyVersion || (times ?? []).includes(addedAt.getTime()))
 }
 
 function timeOf(text: string | undefined): number | null {
@@ -95,13 +154,16 @@ function timeOf(text: string | undefined): number | null {
   return time
 }
 
-function cursorOf(text: string | undefined): { time: number; id: string } | null {
+function cursorOf(text: string | undefined): Cursor | null {
   if (text === undefined) return null
-  const [, time, id = ''] = /^(\d{1,15})_([a-z]+--[0-9a-f-]{36})$/.exec(text) ?? []
+  const [, time, address = ''] = /^(\d{1,15})_([\da-f.:/]{0,43})$/.exec(text) ?? []
   if (time === undefined)
     throw new Fault('invalid_request', 'next is not from this server. Begin again.')
-  return { time: Number(time), id }
+  return { time: Number(time), address }
 }
+
+const cursorTextOf = ({ addedAt, indicator }: Member) =>
+  `${addedAt.getTime()}_${indicator?.address ?? ''}`
 
 export const objectOf = (publisher: Publisher, { indicator }: Member) =>
   indicator === null ? identityOf(publisher) : indicatorOf(publisher, indicator)
