@@ -2,6 +2,7 @@
 // Plain JavaScript that an old Node understands too, so that it can say what to do.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import module from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
@@ -18,12 +19,19 @@ async function run() {
     if (error.code === 'EPIPE') process.exit(0)
     throw error
   })
-  const source = join(root, 'src', 'cli', 'main.ts')
-  const built = join(root, 'dist', 'main.js')
-  const { main } = await import(pathToFileURL(existsSync(source) ? source : built).href)
+  const { main } = await import(pathToFileURL(findMain()).href)
   // A symbolic link named imapsync is the command `portreeve imapsync`.
   const isImapsync = basename(process.argv[1] ?? '') === 'imapsync'
   process.exitCode = await main([...(isImapsync ? ['imapsync'] : []), ...process.argv.slice(2)])
+}
+
+function findMain() {
+  const source = join(root, 'src', 'cli', 'main.ts')
+  if (existsSync(source)) return source
+  // Compiled code of the last start, beside the files that it belongs to: only who may change those
+  // may change it. Where the folder is read-only, there is none.
+  module.enableCompileCache(join(root, 'dist', 'compiled'))
+  return join(root, 'dist', 'main.js')
 }
 
 /** Starts again under the Node that the checkout brings along, or says what is missing. */

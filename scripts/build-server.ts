@@ -16,7 +16,7 @@ export async function buildServer(): Promise<void> {
     configFile: false,
     root: ROOT,
     logLevel: 'warn',
-    plugins: [latin1],
+    plugins: [ascii],
     // pg needs pg-native only where it is installed.
     ssr: { noExternal: true, external: ['pg-native'] },
     build: {
@@ -41,12 +41,12 @@ export async function buildServer(): Promise<void> {
   cpSync(source('store/migrations'), join(DIST, 'migrations'), { recursive: true })
 }
 
-/** Where one character of a file is not Latin-1, V8 takes two bytes for each. */
-const latin1: Plugin = {
-  name: 'latin1',
+/** Where one character of a file is not ASCII, Node keeps two bytes for each. */
+const ascii: Plugin = {
+  name: 'ascii',
   generateBundle(_options, bundle) {
     for (const file of Object.values(bundle))
-      if (file.type === 'chunk') file.code = file.code.replaceAll(/[^\0-\xff]/g, escapeCharacter)
+      if (file.type === 'chunk') file.code = file.code.replaceAll(/[^\0-\x7f]/g, escapeCharacter)
   },
 }
 

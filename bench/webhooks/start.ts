@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { issueToken } from '../../src/accounts/tokens/tokens.ts'
 import type { Plan } from '../../src/config.ts'
@@ -10,6 +11,7 @@ import { createLog } from '../../src/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { startEmbedded } from '../../src/store/embedded.ts'
 import { migrate } from '../../src/store/migrate.ts'
+import { freePort } from '../../test/free-port.ts'
 
 /** Starts a program of this folder as a separate process. Its first line is its URL. */
 export type Program = {
@@ -35,8 +37,12 @@ export async function startProgram(
   const [line] = (await Promise.race([once(child.stdout.setEncoding('utf8'), 'data'), ended])) as [
     string,
   ]
+  return programOf(child, line.trim())
+}
+
+function programOf(child: ChildProcess, url: string): Program {
   return {
-    url: line.trim(),
+    url,
     process: child,
     residentMb: () => memoryMb(child.pid, 'VmRSS'),
     peakMb: () => memoryMb(child.pid, 'VmHWM'),
@@ -89,12 +95,15 @@ export async function startStore(plan: Plan = 'pro'): Promise<Store> {
   }
 }
 
-/** Starts the service on this database, on a free port. */
+/**
+ * Starts the service on this database, on a free port: from the sources, or the installed package
+ * whose folder is in PORTREEVE.
+ */
 export function startPortreeve(
   { databaseUrl }: Store,
   settings: Record<string, string> = {},
 ): Promise<Program> {
-  return startProgram('service.ts', {
+  const env = {
     DATABASE_URL: databaseUrl,
     PORT: '0',
     ROLES: 'web',
@@ -103,5 +112,29 @@ export function startPortreeve(
     SECRET_KEY: 'the key of the benchmark, which is long enough',
     BASE_URL: 'http://bench.test',
     ...settings,
+  }
+  const { PORTREEVE: folder } = process.env
+  return folder ? startInstalled(folder, env) : startProgram('service.ts', env)
+}
+
+async function startInstalled(folder: string, env: Record<string, string>): Promise<Program> {
+  const [port, metricsPort] = [await freePort(), await freePort()]
+  const metrics = `127.0.0.1:${metricsPort}`
+  const child = spawn(process.execPath, [join(folder, 'bin/portreeve.js'), 'serve', '--json'], {
+    env: { ...env, PORT: String(port), METRICS_LISTEN: metrics, LOG_LEVEL: 'warn' },
+    stdio: ['ignore', 'ignore', 'inherit'],
   })
+  // Every role has this server.
+  while (!(await isReady(`http://${metrics}/readyz`))) {
+    if (child.exitCode !== null) throw new Error(`${folder} did not start`)
+    await sleep(20)
+  }
+  return programOf(child, `http://127.0.0.1:${port}`)
+}
+
+function isReady(url: string): Promise<boolean> {
+  return fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  )
 }

@@ -26,6 +26,22 @@ export const NO_SYSTEMS: Systems = { source: 'none', date: null, find: () => nul
  */
 export function readSystems(configured: AsnTable | 'none' | null): Systems {
   if (configured === 'none') return NO_SYSTEMS
+  let opened: Systems | undefined
+  // At the first use: 15 MB of memory, which an instance without reports never needs.
+  const open = () => (opened ??= openSystems(configured))
+  return {
+    get source() {
+      return open().source
+    },
+    get date() {
+      return open().date
+    },
+    find: (address) => open().find(address),
+    systemOf: (address) => open().systemOf?.(address) ?? null,
+  }
+}
+
+function openSystems(configured: AsnTable | null): Systems {
   const shipped = readShippedTable(SHIPPED)
   const table = configured ?? shipped
   if (!table) return NO_SYSTEMS

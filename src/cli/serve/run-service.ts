@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { READY_MESSAGE, type RunningService } from '../../app.ts'
 import { readConfig, type Config } from '../../config.ts'
 import { createLog, type Logger } from '../../log.ts'
@@ -16,12 +17,11 @@ export async function runService(json: boolean): Promise<number> {
   const config = readConfig()
   const signals = handleSignals()
   if (!json && isText(config, process.stdout)) {
-    const startWith = (log: Logger) => start(config, log, false)
-    await runForPeople(config.LOG_LEVEL, startWith, signals)
+    await runForPeople(config.LOG_LEVEL, (log) => startLimited(config, log, false), signals)
     return 0
   }
   const log = createLog(config.LOG_LEVEL)
-  const service = await start(config, log, true)
+  const service = await startLimited(config, log, true)
   const { setupLink } = service
   if (!json) process.stderr.write(welcomeBlock(service.url, setupLink, process.stderr))
   else if (setupLink)
@@ -31,8 +31,9 @@ export async function runService(json: boolean): Promise<number> {
   return 0
 }
 
-async function start(config: Config, log: Logger, isJson: boolean): Promise<RunningService> {
+async function startLimited(config: Config, log: Logger, isJson: boolean): Promise<RunningService> {
   const service = await startAllProcesses(config, log, { isJson })
+  flushCompileCache()
   limitYoungGeneration()
   return service
 }
