@@ -18,8 +18,8 @@ export type SourceFolder = { path: string; messages: number; bytes: number }
 export type SourceThread = {
   folders: SourceFolder[]
   /** @throws the error that ended the thread */
-  openSession(): Session
-  close(): Promise<void>
+  openSession: () => Session
+  close: () => Promise<void>
 }
 
 /** The file beside this one: TypeScript in a checkout, JavaScript in the package. */
