@@ -198,6 +198,7 @@ const NOBODYS = [
   'abuse_contact',
   'abuse_mail_opt_out',
   'public_feed',
+  'public_feed_version',
   // Of the installation.
   'mail_client',
   'mail_client_problem',
