@@ -42,6 +42,7 @@ describe('three PostgreSQL servers under Patroni, through HAProxy and as hosts o
     async () => {
       const loads = await startLoads('synchronous', 100)
       const migrationId = await moving.begin(places[0] as Place)
+      await sleep(5_000)
       const killed = [await killLeader(loads), await killLeader(loads)]
       const cut = await cutLeader(loads)
       const restarts = await restartAll()
@@ -98,7 +99,8 @@ function startLoads(series: string, network: number): Promise<Load[]> {
   return Promise.all(
     places.map((place, n) =>
       startLoad(place, {
-        endpoints: 30,
+        // Of both loads of three runs: an account has up to 100.
+        endpoints: 10,
         pause: 60,
         connections: { captures: 2, reports: 1 },
         series: `${series}-${n}`,
