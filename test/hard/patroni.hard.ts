@@ -112,7 +112,7 @@ function startLoads(series: string, network: number): Promise<Load[]> {
 
 /** Stops the load of both places. @returns how many were acknowledged */
 async function stopAll(loads: Load[]): Promise<string> {
-  const sums = (await Promise.all(loads.map((load) => load.stop()))) as Acknowledged[]
+  const sums = await Promise.all(loads.map((load) => load.stop()))
   const both = KINDS.map((kind) => [kind, new Set(sums.flatMap((sum) => [...sum[kind]]))])
   return countsOf(Object.fromEntries(both) as Acknowledged)
 }
