@@ -625,7 +625,7 @@ function list<T>(parse: (value: string) => T): (value: string) => T[] {
 }
 
 /** More are limited by PostgreSQL. */
-const MAX_PROCESSES = 64
+const MAX_PROCESSES = 32
 
 function processes(value: string): number {
   const isLinux = process.platform === 'linux'

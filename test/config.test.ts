@@ -80,6 +80,43 @@ describe('the settings', () => {
     expect(JSON.stringify([fault.message, fault.details])).not.toContain('hunter2')
   })
 
+  it('accept a folder or a bucket for backups, and explain what is missing', () => {
+    expect(readConfig({ BACKUP_ARCHIVE: '/mnt/backup/' }).BACKUP_ARCHIVE).toEqual({
+      kind: 'folder',
+      path: '/mnt/backup',
+    })
+    const keys = { BACKUP_S3_ACCESS_KEY_ID: 'id', BACKUP_S3_SECRET_ACCESS_KEY: 'hunter2' }
+    const bucket = { ...keys, BACKUP_ARCHIVE: 's3://backups/one/', BACKUP_S3_REGION: 'eu-west-1' }
+    expect(readConfig(bucket).BACKUP_ARCHIVE).toEqual({
+      kind: 's3',
+      bucket: 'backups',
+      prefix: 'one',
+      endpoint: 'https://s3.eu-west-1.amazonaws.com',
+      region: 'eu-west-1',
+      accessKeyId: 'id',
+      secretAccessKey: 'hunter2',
+    })
+    const messageOf = (env: Record<string, string>) => faultOf(env).message
+    expect(messageOf({ BACKUP_ARCHIVE: 'backup' })).toContain('an absolute path or s3://bucket')
+    expect(messageOf({ BACKUP_ARCHIVE: 'gs://backups' })).toContain('s3://bucket/prefix')
+    expect(messageOf({ ...keys, BACKUP_ARCHIVE: 's3://backups/../x' })).toContain('prefix')
+    expect(messageOf({ BACKUP_ARCHIVE: 's3://backups' })).toContain(
+      'BACKUP_S3_SECRET_ACCESS_KEY is required',
+    )
+    expect(messageOf({ DATA_DIR: '/data', BACKUP_ARCHIVE: '/data/backup' })).toContain(
+      'outside DATA_DIR',
+    )
+    const elsewhere = { DATABASE_URL: 'postgres://db/x', BACKUP_ARCHIVE: '/backup' }
+    expect(messageOf(elsewhere)).toContain('supports only the embedded database')
+  })
+
+  it('allow several processes only where they serve HTTP', () => {
+    expect(readConfig({}).PROCESSES).toBe(1)
+    expect(readConfig({ PROCESSES: 'auto' }).PROCESSES).toBeGreaterThan(0)
+    expect(faultOf({ PROCESSES: '2', ROLES: 'worker' }).message).toContain('without the role web')
+    expect(faultOf({ PROCESSES: '0' }).message).toContain('from 1 to 32')
+  })
+
   it('treat an empty variable as not set', () => {
     expect(readConfig({ PORT: '', HOST: ' ' })).toMatchObject({ PORT: 8080, HOST: '127.0.0.1' })
   })

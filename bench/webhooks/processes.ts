@@ -22,8 +22,10 @@ export async function run(): Promise<string> {
   const subjects: Subject[] = []
   try {
     for (const PROCESSES of ['1', '2']) {
-      const program = await startPortreeve(store, { PROCESSES, TRUSTED_PROXIES: '127.0.0.1' })
-      subjects.push({ program, endpoint: await makeEndpoint(program, store), reported: 0 })
+      const settings = { PROCESSES, TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'warn' }
+      const subject = { program: await startPortreeve(store, settings), endpoint: '', reported: 0 }
+      subjects.push(subject)
+      subject.endpoint = await makeEndpoint(subject.program, store)
     }
     const lines = [`sent by ${SENDER}; ${CONNECTIONS} connections`]
     for (const [what, measure] of [

@@ -32,6 +32,22 @@ describe('portreeve backup and restore', () => {
     expect((await runPortreeve(['restore', file], there)).code).toBe(1)
   })
 
+  it('need an archive and a moment with a time zone for --at', async () => {
+    const at = async (...words: string[]) => {
+      const { code, err } = await runPortreeve(['restore', ...words], { DATA_DIR: folder })
+      return [code, err]
+    }
+    const [archived, hour, future] = await Promise.all([
+      at('--at', 'latest'),
+      at('--at', '2026-11-26T09:00:00'),
+      at('--at', '2999-01-01T00:00:00Z'),
+    ])
+    expect(archived).toEqual([1, expect.stringContaining('BACKUP_ARCHIVE is not set')])
+    expect(hour).toEqual([2, expect.stringContaining('time zone')])
+    expect(future).toEqual([2, expect.stringContaining('in the future')])
+    expect(await at()).toEqual([2, expect.stringContaining('either the FILE')])
+  })
+
   it('describe their purpose and their limits', async () => {
     expect((await runPortreeve(['backup'], {})).code).toBe(2)
     expect((await runPortreeve(['restore', 'one', 'two'], {})).code).toBe(2)

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { raiseAlert } from '../../src/alerts/raise.ts'
+import { addBackupReadings, createMetrics } from '../../src/http/metrics/metrics.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { aggregate } from '../dmarc/reports.ts'
 import { startTestService, type TestService } from '../service.ts'
@@ -172,7 +173,28 @@ describe('the dashboard, the alert rules and the documentation', () => {
       ),
     )
   const inScrape = async () =>
-    new Set([...(await scrape()).matchAll(/^([a-z0-9_]+)[{ ]/gm)].map(([, name]) => name))
+    new Set(
+      [...(await scrape()).concat(await backupMetrics()).matchAll(/^([a-z0-9_]+)[{ ]/gm)].map(
+        ([, name]) => name,
+      ),
+    )
+  /** Only an installation with BACKUP_ARCHIVE, and so with an embedded database, has them. */
+  const backupMetrics = () => {
+    const metrics = createMetrics('0')
+    const at = new Date().toISOString()
+    addBackupReadings(metrics, () => ({
+      archive: '/backups',
+      chain: null,
+      archivedUntil: at,
+      pendingBytes: 0,
+      baseAt: at,
+      baseBytes: 0,
+      failingSince: null,
+      problem: null,
+      at,
+    }))
+    return metrics.registry.metrics()
+  }
 
   it.each([
     'deploy/grafana/portreeve.json',

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runPortreeve } from '../cli/command.ts'
 import { freePort } from '../free-port.ts'
 import { makeEndpoints, startPlace, type Place } from '../hard/place.ts'
-import { startInstance } from './instance.ts'
 import { captureOf, startSender } from './load.ts'
 
 const PATIENCE = 180_000
@@ -68,7 +67,7 @@ describe('a service with two processes', { timeout: PATIENCE }, () => {
       ['token', 'create', '--email', 'alice@people.test', '--label', 'short', '--json'],
       place.env,
     )
-    const { token, id } = (JSON.parse(made.out) as { data: { token: string; id: string } }).data
+    const { token, id } = JSON.parse(made.out) as { token: string; id: string }
     const use = () =>
       new Promise<number>((resolve, reject) => {
         const headers = { authorization: `Bearer ${token}` }
@@ -107,10 +106,13 @@ describe('a service with two processes', { timeout: PATIENCE }, () => {
 
   it('does not start on a port of another program', async () => {
     const port = new URL(place.url).port
-    const env = { ...place.env, DATA_DIR: `${place.dataDir}/second`, PORT: port }
-    await expect(startInstance({ ...env, METRICS_LISTEN: 'off' })).rejects.toThrow(
-      /the port is in use/,
-    )
+    const own = { DATA_DIR: `${place.dataDir}/second`, METRICS_LISTEN: 'off', SMTP_LISTEN: 'off' }
+    const { code, out } = await runPortreeve(['serve', '--json'], {
+      ...place.env,
+      ...own,
+      PORT: port,
+    })
+    expect([code, out]).toEqual([1, expect.stringContaining('the port is in use')])
   })
 
   it('finishes running requests in both when it is stopped, and leaves no process', async () => {

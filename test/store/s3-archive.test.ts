@@ -5,7 +5,6 @@ import { Readable } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
-import S3rver from 's3rver'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { startArchiver } from '../../src/store/archive/archiver.ts'
@@ -16,30 +15,23 @@ import { openS3Store } from '../../src/store/archive/s3-store.ts'
 import { runDrill } from '../../src/store/archive/verify.ts'
 import { startEmbedded } from '../../src/store/embedded.ts'
 import { freePort } from '../free-port.ts'
+import { startS3, type S3Server } from '../servers/s3.ts'
 
 const log = createLog('silent')
 
 let folder: string
-let s3: S3rver
+let s3: S3Server
 let store: ObjectStore
 let options: Parameters<typeof openS3Store>[0]
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'portreeve-s3-'))
   chmodSync(folder, 0o755)
-  const port = await freePort()
-  s3 = new S3rver({
-    address: '127.0.0.1',
-    port,
-    silent: true,
-    directory: join(folder, 'buckets'),
-    configureBuckets: [{ name: 'backups', configs: [] }],
-  })
-  await s3.run()
+  s3 = await startS3(join(folder, 'buckets'), 'backups')
   options = {
     bucket: 'backups',
     prefix: 'one',
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint: s3.endpoint,
     region: 'us-east-1',
     accessKeyId: 'S3RVER',
     secretAccessKey: 'S3RVER',
@@ -47,7 +39,7 @@ beforeAll(async () => {
   store = openS3Store(options)
 })
 afterAll(async () => {
-  await s3.close()
+  await s3.stop()
   rmSync(folder, { recursive: true })
 })
 

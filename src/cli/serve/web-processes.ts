@@ -98,7 +98,10 @@ function superviseProcess({ number, place, isJson, log, stop }: MemberOptions): 
     if (stop.aborted) return
     const reason = message || `it ended with ${signal ?? `exit code ${code}`}`
     first.reject(new Fault('unavailable', `Process ${number} did not start: ${reason}`))
-    log.error({ process: number, code, signal, reason }, 'a web process ended: starting it again')
+    log.error(
+      { webProcess: number, code, signal, reason },
+      'a web process ended: starting it again',
+    )
   }
 
   async function supervise(): Promise<void> {

@@ -25,6 +25,8 @@ const LAST_WAL_MS = 5 * SECOND_MS
 /** A failing archive is logged again after this time. */
 const REPEAT_LOG_MS = HOUR_MS
 const STATEMENT_MS = 30 * SECOND_MS
+/** An hour of an archive that is unavailable. */
+const MAX_MARKS = 3_600
 /** The state is saved for commands and metrics at least this often. */
 const STATUS_MS = 5 * SECOND_MS
 
@@ -71,6 +73,8 @@ function createArchiver(options: ArchiverOptions) {
   let position = 0n
   const saved = readStatus(config.DATA_DIR)
   let archivedUntil: Date | null = null
+  /** Moments whose commits end at a position that is not archived yet, the earliest first. */
+  let marks: { at: Date; end: bigint }[] = []
   let pendingBytes = 0
   let problem: { since: Date; text: string; loggedAt: number } | null = null
   let savedAt = -Infinity
@@ -135,6 +139,7 @@ function createArchiver(options: ArchiverOptions) {
     await dropSlots(connected)
     position = await createSlot(connected, begun)
     archivedUntil = null
+    marks = []
     await bases.follow(null)
     log.info({ archive: store.name, chain: begun }, 'archiving the database')
     return begun
@@ -151,8 +156,9 @@ function createArchiver(options: ArchiverOptions) {
   }
 
   async function ship(connected: Client, signal?: AbortSignal): Promise<void> {
-    const begun = new Date()
+    const at = new Date()
     let end = await readWalEnd(connected)
+    if (marks.length < MAX_MARKS) marks.push({ at, end: end.flushed })
     pendingBytes = Number(end.flushed - position)
     const current = startOf(segmentOf(end.flushed))
     const isLate = performance.now() - shippedAt >= config.BACKUP_RPO_SECONDS * SECOND_MS
@@ -164,7 +170,8 @@ function createArchiver(options: ArchiverOptions) {
     }
     await shipUpTo(connected, end, signal)
     pendingBytes = Number(end.flushed - position)
-    if (pendingBytes <= 0) archivedUntil = begun
+    archivedUntil = marks.findLast((mark) => mark.end <= position)?.at ?? archivedUntil
+    marks = marks.filter((mark) => mark.end > position)
   }
 
   async function shipUpTo(connected: Client, end: WalEnd, signal?: AbortSignal): Promise<void> {

@@ -38,8 +38,11 @@ type RecoverOptions = {
   log: Logger
 }
 
-/** A standby needs as many as the server that wrote the WAL had, or it waits for ever. */
-const MAX_CONNECTIONS = 2_000
+/**
+ * A standby needs as many as the server that wrote the WAL had, or it waits for ever: those of 32
+ * processes.
+ */
+const MAX_CONNECTIONS = 850
 
 /** PostgreSQL looks for the next segment this often. */
 const RETRY_MS = 10
