@@ -11,7 +11,7 @@ let service: Promise<RunningService> | null = null
 let isStopping = false
 
 /** Settings of the first process, except what only that one does. */
-function start({ place, number, isJson }: Extract<ToProcess, { type: 'start' }>) {
+async function start({ place, number, isJson }: Extract<ToProcess, { type: 'start' }>) {
   const config = readConfig()
   const isForPeople = !isJson && isText(config, process.stdout)
   const log = isForPeople
@@ -25,10 +25,11 @@ function start({ place, number, isJson }: Extract<ToProcess, { type: 'start' }>)
     SECRET_KEY_PREVIOUS: undefined,
     ROLES: ['web' as const],
   }
-  return startService(own, log.child({ process: number }), undefined, { processNumber: number })
+  const options = { processNumber: number }
+  const started = await startService(own, log.child({ process: number }), undefined, options)
+  limitYoungGeneration()
+  return started
 }
-
-holdYoungGeneration()
 
 async function stop(): Promise<void> {
   if (isStopping) return
@@ -39,14 +40,12 @@ async function stop(): Promise<void> {
 
 const send = (message: FromProcess) => process.send?.(message)
 
+holdYoungGeneration()
 process.on('message', (received: ToProcess) => {
   if (received.type === 'start') {
     service = start(received)
     service.then(
-      () => {
-        limitYoungGeneration()
-        send({ type: 'ready' })
-      },
+      () => send({ type: 'ready' }),
       (error: unknown) => {
         // The message is sent before the process ends.
         process.send?.({ type: 'failed', message: messageOf(error) }, () => process.exit(1))
