@@ -14,7 +14,7 @@ const REAL_PARTS = {
   '/usr/sbin/rbldnsd': 'rbldnsd',
   '/usr/sbin/nsd': 'nsd',
   '/usr/bin/openssl': 'openssl',
-  '/usr/bin/chromium': 'chromium',
+  '/usr/bin/chromium-headless-shell': 'chromium-headless-shell',
   '/usr/bin/fail2ban-server': 'fail2ban',
   '/usr/sbin/nft': 'nftables',
   '/usr/sbin/nginx': 'nginx',

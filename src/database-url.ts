@@ -34,7 +34,7 @@ export function parseDatabaseUrl(text: string): DatabaseUrl {
   if (target !== null && !TARGETS.includes(target))
     throw new Error(`must have a target_session_attrs of ${TARGETS.join(', ')}`)
   for (const name of ['host', 'port', 'target_session_attrs']) parameters.delete(name)
-  const rest = parameters.size > 0 ? `?${parameters}` : ''
+  const rest = parameters.size > 0 ? `?${parameters.toString()}` : ''
   const withoutServers = `${scheme}${user === undefined ? '' : `${user}@`}localhost${path}${rest}`
   if (!URL.canParse(withoutServers))
     throw new Error('must be a valid URL: percent-encode special characters of the password')

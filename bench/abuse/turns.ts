@@ -1,6 +1,7 @@
 // `node bench/abuse/turns.ts FOLDER [ROUNDS]`: reports over HTTP to this checkout and to another
-// one of the repository, in turn. Each is the whole service as it is installed, with the PostgreSQL
-// that it ships and a database of its own.
+// one of the repository, in turn; with PORTREEVE, to the installed package in that folder instead of
+// this checkout. Each is the whole service, with the PostgreSQL that it ships and a database of its
+// own.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -172,7 +173,10 @@ if (folder === undefined) {
 }
 await using undo = new AsyncDisposableStack()
 const there = await startSide(resolve(folder), undo)
-const here = await startSide(resolve(import.meta.dirname, '..', '..'), undo)
+const here = await startSide(
+  process.env['PORTREEVE'] ?? resolve(import.meta.dirname, '..', '..'),
+  undo,
+)
 console.log(
   '| in turn | other | this | ratio, median | ratio of each round |\n|---|---|---|---|---|',
 )

@@ -1,4 +1,5 @@
-// From start to ready, and the memory of the whole tree of processes, as `portreeve serve` is run.
+// From start to ready, and the memory of the whole tree of processes, as `portreeve serve` is run: from
+// the sources, or the installed package whose folder is in PORTREEVE.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -8,7 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const STARTS = 7
 const PORT = '18473'
-const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'portreeve.js')
+const FOLDER = process.env['PORTREEVE'] ?? join(import.meta.dirname, '..', '..')
+const PROGRAM = join(FOLDER, 'bin', 'portreeve.js')
 
 /** Takes some 40 seconds. Returns the printed table. */
 export async function run(): Promise<string> {

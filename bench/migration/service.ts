@@ -17,7 +17,7 @@ type Ports = readonly [source: number, destination: number]
 type Contender = { name: string; copy: (ports: Ports, user: string) => Promise<unknown> }
 type Service = {
   migrate(ports: Ports, user: string, folders: string[]): Promise<void>
-  processorSeconds(): number
+  processorSeconds: () => number
 }
 
 type Options = {

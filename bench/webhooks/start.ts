@@ -21,7 +21,7 @@ export type Program = {
   /** The highest resident size so far. */
   peakMb(): number
   /** Processor time so far, which other work on the machine changes less than the time. */
-  processorSeconds(): number
+  processorSeconds: () => number
   stop(): Promise<void>
 }
 

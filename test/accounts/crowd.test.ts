@@ -10,7 +10,7 @@ afterAll(() => portreeve.stop())
 const median = (values: number[]) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
 
-it('keeps other requests fast during 200 concurrent sign-ins', async () => {
+it('keeps other requests fast during 100 concurrent sign-ins', async () => {
   const { token } = await portreeve.addPerson('Alice')
   const headers = (i: number) => ({
     'content-type': 'application/json',
@@ -20,7 +20,7 @@ it('keeps other requests fast during 200 concurrent sign-ins', async () => {
   const started = performance.now()
   const state = { isDone: false }
   const crowd = Promise.all(
-    Array.from({ length: 200 }, (_, i) => {
+    Array.from({ length: 100 }, (_, i) => {
       const body = JSON.stringify({
         email: `person${i}@people.test`,
         password: 'a guessed password',
@@ -68,7 +68,7 @@ it('keeps other requests fast during 200 concurrent sign-ins', async () => {
   expect(Object.keys(statuses).every((status) => ['401', '503'].includes(status))).toBe(true)
   for (const refused of statuses[503] ?? [])
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-  expect(statuses[401]?.length).toBeGreaterThan(50)
+  expect(statuses[401]?.length).toBeGreaterThan(25)
   // Other requests do not wait for the password hashes.
   for (const times of Object.values(waits)) expect(median(times)).toBeLessThan(whole / 5)
 }, 180_000)

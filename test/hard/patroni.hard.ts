@@ -10,7 +10,8 @@ import { makeEndpoints, startPlace, type Place } from './place.ts'
 
 const KINDS = ['captures', 'reports', 'uploads', 'hosts'] as const
 
-/** A busy machine needs longer for an election. */
+/** For another server to take over, on a busy machine. */
+const PATIENCE_MS = 90_000
 const TIMEOUT_MS = 600_000
 
 let cluster: Cluster
@@ -41,11 +42,13 @@ describe('three PostgreSQL servers under Patroni, through HAProxy and as hosts o
     async () => {
       const loads = await startLoads('synchronous', 100)
       const migrationId = await moving.begin(places[0] as Place)
+      await sleep(5_000)
       const killed = [await killLeader(loads), await killLeader(loads)]
       const cut = await cutLeader(loads)
       const restarts = await restartAll()
       const acknowledged = await stopAll(loads)
-      for (const load of loads) expect(await load.missing()).toEqual(NOTHING)
+      const missing = await Promise.all(loads.map((load) => load.missing()))
+      expect(missing).toEqual([NOTHING, NOTHING])
       expect(cut.lost).toBe(0)
       await moving.isWhole(places[0] as Place, migrationId)
       figure(
@@ -96,9 +99,10 @@ function startLoads(series: string, network: number): Promise<Load[]> {
   return Promise.all(
     places.map((place, n) =>
       startLoad(place, {
-        endpoints: 30,
+        // Of both loads of three runs: an account has up to 100.
+        endpoints: 10,
         pause: 60,
-        connections: { captures: 3, reports: 3 },
+        connections: { captures: 2, reports: 1 },
         series: `${series}-${n}`,
         network: network + n,
       }),
@@ -108,7 +112,7 @@ function startLoads(series: string, network: number): Promise<Load[]> {
 
 /** Stops the load of both places. @returns how many were acknowledged */
 async function stopAll(loads: Load[]): Promise<string> {
-  const sums = (await Promise.all(loads.map((load) => load.stop()))) as Acknowledged[]
+  const sums = await Promise.all(loads.map((load) => load.stop()))
   const both = KINDS.map((kind) => [kind, new Set(sums.flatMap((sum) => [...sum[kind]]))])
   return countsOf(Object.fromEntries(both) as Acknowledged)
 }
@@ -164,14 +168,17 @@ async function theLeader(): Promise<NodeName> {
 
 async function recovered(old: NodeName, loads: Load[], begun: number): Promise<Recovery> {
   const others = NODES.filter((node) => node !== old)
-  while ((await cluster.leader(...others)) === null) await sleep(50)
+  while ((await cluster.leader(...others)) === null) {
+    if (performance.now() - begun > PATIENCE_MS) throw new Error('no other server takes over')
+    await sleep(50)
+  }
   await Promise.all(probes.map(acceptsAgain))
   const seconds = (performance.now() - begun) / 1_000
   return { seconds, acknowledgedBefore: keysOf(loads) }
 }
 
 async function acceptsAgain(url: string): Promise<void> {
-  const until = performance.now() + 120_000
+  const until = performance.now() + PATIENCE_MS
   while (!(await isAccepted(url))) {
     if (performance.now() > until) throw new Error('writes are not accepted again')
     await sleep(50)

@@ -119,6 +119,14 @@ describe('the link of an owner', () => {
     expect((await ask(`${migration}/owner-links`)).data).toMatchObject([
       { side: 'source', state: 'signed_in', user: 'alice' },
     ])
+    const audit = await portreeve.request(`/api/v1/workspaces/${alice.id}/audit?q=by+a+link`, {
+      token: alice.token,
+    })
+    expect((await audit.json()) as object).toMatchObject({
+      data: {
+        entries: [{ actorEmail: 'alice', details: { side: 'source', way: 'password' } }],
+      },
+    })
     const { rows } = await database.pool.query('select to_jsonb(l)::text as row from owner_link l')
     expect(JSON.stringify(rows)).not.toContain(new URL(url).pathname.split('/').at(-1))
   }, 40_000)

@@ -12,9 +12,9 @@ const TIMES = { ttl: 20, loop_wait: 2, retry_timeout: 5 }
 /** Patroni’s configuration of a node. YAML contains JSON. */
 export function nodeConfiguration(
   name: NodeName,
-  options: { addresses: Addresses; folder: string; isSynchronous: boolean },
+  options: { addresses: Addresses; folder: string },
 ): string {
-  const { addresses, folder, isSynchronous } = options
+  const { addresses, folder } = options
   const address = addresses[name]
   const account = (username: string) => ({ username, password: 'secret' })
   return JSON.stringify({
@@ -26,7 +26,7 @@ export function nodeConfiguration(
       dcs: {
         ...TIMES,
         maximum_lag_on_failover: 1_048_576,
-        synchronous_mode: isSynchronous,
+        synchronous_mode: true,
         postgresql: {
           use_pg_rewind: true,
           parameters: { max_connections: 100, wal_keep_size: '256MB', wal_log_hints: 'on' },

@@ -21,7 +21,10 @@ export type Cluster = {
   urlOf(node: NodeName): string
   /** The leader, as the other nodes (or those named) see it; null while there is none. */
   leader(...of: NodeName[]): Promise<NodeName | null>
-  /** Waits until every node is the leader or streams from it. */
+  /**
+   * Waits until every node is the leader or streams from it. With synchronous replication, Patroni
+   * has also recorded which standby may take over: without one, none does.
+   */
   isWhole(): Promise<void>
   /** Kills all processes of a machine at once. */
   kill(node: NodeName): Promise<void>
@@ -40,8 +43,9 @@ export type Cluster = {
 
 const DATABASE = 'portreeve'
 
-/** Needs root, and Debian’s packages postgresql-15 and iproute2. */
-export async function startCluster({ isSynchronous = true } = {}): Promise<Cluster> {
+/** Starts it with synchronous replication. Needs root, and Debian’s postgresql-15 and iproute2. */
+export async function startCluster(): Promise<Cluster> {
+  let isSynchronous = true
   // Paths of Unix sockets are limited to 107 bytes.
   const folder = mkdtempSync(join(process.env['TMPDIR'] ?? '/tmp', 'patroni-'))
   const user = unprivilegedUser()
@@ -59,10 +63,7 @@ export async function startCluster({ isSynchronous = true } = {}): Promise<Clust
 
   async function start(node: NodeName): Promise<void> {
     const file = join(folderOf(node), 'patroni.json')
-    writeFileSync(
-      file,
-      nodeConfiguration(node, { addresses, folder: folderOf(node), isSynchronous }),
-    )
+    writeFileSync(file, nodeConfiguration(node, { addresses, folder: folderOf(node) }))
     const script = nodeScript(node, { addresses, folder: folderOf(node), file, user })
     machines.set(node, await lan.connect(addresses[node], script))
   }
@@ -87,9 +88,13 @@ export async function startCluster({ isSynchronous = true } = {}): Promise<Clust
     for (let tries = 0; tries < 600; tries++) {
       const by = (await leader()) ?? 'one'
       seen = (await ask(by, '/cluster'))?.body ?? ''
-      const { members = [] } = JSON.parse(seen || '{}') as { members?: { state: string }[] }
+      const { members = [] } = JSON.parse(seen || '{}') as {
+        members?: { role: string; state: string }[]
+      }
+      const hasSuccessor = members.some(({ role }) => role === 'sync_standby')
       const isUp = members.every(({ state }) => state === 'running' || state === 'streaming')
-      if (members.length === NODES.length && isUp && (await areStreaming(by))) return
+      const isComplete = members.length === NODES.length && isUp && hasSuccessor === isSynchronous
+      if (isComplete && (await areStreaming(by))) return
       await sleep(200)
     }
     throw new Error(`the cluster does not become whole: ${seen}\n${lan.said()}`)
@@ -128,16 +133,9 @@ export async function startCluster({ isSynchronous = true } = {}): Promise<Clust
       if (answer?.status !== 200) throw new Error(`switchover from ${from}: ${answer?.body}`)
     },
     async setSynchronous(wanted) {
-      const by = (await leader()) ?? 'one'
-      await ask(by, '/config', 'PATCH', { synchronous_mode: wanted })
-      for (let tries = 0; tries < 150; tries++) {
-        const { replication = [] } = JSON.parse((await ask(by, '/patroni'))?.body ?? '{}') as {
-          replication?: { sync_state: string }[]
-        }
-        if (replication.some(({ sync_state }) => sync_state === 'sync') === wanted) return
-        await sleep(200)
-      }
-      throw new Error('the synchronous mode does not change')
+      await ask((await leader()) ?? 'one', '/config', 'PATCH', { synchronous_mode: wanted })
+      isSynchronous = wanted
+      await isWhole()
     },
     async stop() {
       await Promise.all([...machines.values()].map((machine) => machine.kill()))

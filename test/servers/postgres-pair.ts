@@ -44,7 +44,8 @@ export async function startPostgresPair(): Promise<PostgresPair> {
       `unix_socket_directories=${folder}`,
     ]
     const server = spawn('postgres', [
-      ...['-D', join(folder, name)],
+      '-D',
+      join(folder, name),
       ...settings.flatMap((text) => ['-c', text]),
     ])
     servers.push(server)

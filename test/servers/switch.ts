@@ -23,6 +23,9 @@ export type Switch = {
   close(): Promise<void>
 }
 
+/** Options of setpriv: the program is killed when this process ends, however it ends. */
+const WITH_THIS = ['--pdeathsig', 'KILL']
+
 /** No machine has it. */
 const NOBODY = '02:00:00:00:00:01'
 
@@ -75,11 +78,11 @@ export async function openSwitch(ownAddress: string): Promise<Switch> {
     startProxy(configuration) {
       const haproxy = unpacked('haproxy')
       const command = [join(haproxy, 'usr/sbin/haproxy'), '-db', '-f', configuration]
-      proxy = spawn('/usr/bin/nsenter', ['-t', String(hub.pid), '-n', ...command], {
+      const enter = ['/usr/bin/nsenter', '-t', String(hub.pid), '-n']
+      proxy = spawn('/usr/bin/setpriv', [...WITH_THIS, ...enter, ...command], {
         env: { LD_LIBRARY_PATH: librariesOf(haproxy) },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
-      endWithProcess(proxy)
       for (const stream of [proxy.stdout, proxy.stderr])
         stream?.setEncoding('utf8').on('data', (said: string) => (output = (output + said).slice(-4_000))) // prettier-ignore
     },
@@ -96,16 +99,12 @@ export async function openSwitch(ownAddress: string): Promise<Switch> {
 /** Starts a shell that is the first process of its own namespaces, and waits until it is ready. */
 async function openNamespace(script: string): Promise<ChildProcess> {
   const namespaces = ['-n', '-m', '-p', '--fork', '--mount-proc', '--kill-child=SIGKILL']
-  const holder = spawn('/usr/bin/unshare', [...namespaces, 'sh', '-c', script], {
+  const unshare = ['/usr/bin/unshare', ...namespaces]
+  const holder = spawn('/usr/bin/setpriv', [...WITH_THIS, ...unshare, 'sh', '-c', script], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  endWithProcess(holder)
   await once(holder.stdout, 'data')
   return holder
-}
-
-function endWithProcess(child: ChildProcess): void {
-  process.once('exit', () => child.kill('SIGKILL'))
 }
 
 async function end(child: ChildProcess): Promise<void> {

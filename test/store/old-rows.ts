@@ -28,6 +28,10 @@ const TABLES = `
     and c.relname <> 'schema_migration'
   group by c.oid order by c.oid`
 
+const NAMES = `select oid::regclass::text as name from pg_class
+  where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
+    and relname <> 'schema_migration'`
+
 /** A value of each type, as SQL. */
 const VALUES: Record<string, string> = {
   text: `'x'`,
@@ -70,8 +74,9 @@ const ODD: Record<string, string> = {
  * allow that.
  */
 export async function fillEveryTable(pool: Pool): Promise<void> {
+  const counts = await countRows(pool)
   const { rows: tables } = await pool.query<Table>(TABLES)
-  let left = tables
+  let left = tables.filter(({ name }) => counts[name] === 0)
   while (left.length > 0) {
     const troubles = new Map<Table, unknown>()
     for (const table of left)
@@ -85,8 +90,6 @@ export async function fillEveryTable(pool: Pool): Promise<void> {
 }
 
 async function fill(pool: Pool, { name, partitioned, columns }: Table): Promise<void> {
-  const { rows } = await pool.query(`select from ${name} limit 1`)
-  if (rows.length > 0) return
   if (partitioned) await pool.query(partitionOfToday(name))
   const insert = (some: Column[]) => {
     if (some.length === 0) return pool.query(`insert into ${name} default values`)
@@ -97,6 +100,24 @@ async function fill(pool: Pool, { name, partitioned, columns }: Table): Promise<
   }
   const needed = columns.filter((column) => column.needed)
   await insert(columns).catch(() => insert(needed))
+}
+
+/**
+ * Gives columns that were added since the last call a value in the rows that there are, where their
+ * checks allow that.
+ * @param known the columns seen so far; the present ones are added
+ */
+export async function fillNewColumns(pool: Pool, known: Set<string>): Promise<void> {
+  const { rows: tables } = await pool.query<Table>(TABLES)
+  for (const table of tables) {
+    for (const column of table.columns) {
+      const name = `${table.name}.${column.name}`
+      if (known.has(name)) continue
+      known.add(name)
+      const update = `update ${table.name} set ${column.name} = ${valueOf(table.name, column)} where ${column.name} is null`
+      await pool.query(update).catch(() => null)
+    }
+  }
 }
 
 /** The partition as the service creates it. */
@@ -115,11 +136,8 @@ function valueOf(table: string, { name, type, parent, allowed }: Column): string
 
 /** Rows of each table, to be compared. */
 export async function countRows(pool: Pool): Promise<Record<string, number>> {
-  const { rows: tables } = await pool.query<Table>(TABLES)
-  const counts: Record<string, number> = {}
-  for (const { name } of tables) {
-    const { rows } = await pool.query<{ n: number }>(`select count(*)::int as n from ${name}`)
-    counts[name] = rows[0]?.n ?? 0
-  }
-  return counts
+  const { rows: tables } = await pool.query<{ name: string }>(NAMES)
+  const each = tables.map(({ name }) => `select '${name}' as name, count(*)::int as n from ${name}`)
+  const { rows } = await pool.query<{ name: string; n: number }>(each.join(' union all '))
+  return Object.fromEntries(rows.map(({ name, n }) => [name, n]))
 }

@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
+import { insertAuditEntries } from '../../accounts/audit/store.ts'
 import { Fault } from '../../errors.ts'
 import type { Enqueue, Job } from '../../jobs/job.ts'
 import { signIn } from '../../net/imap/connection/session.ts'
@@ -12,6 +13,7 @@ import { lockBatch, notifyBatch } from '../batches/store.ts'
 import { releaseCredentials } from '../consent/store.ts'
 import { credentialsOf, resumeMigration, saveSides, type AccountAddress } from '../store.ts'
 import { decryptSecrets, encryptSecrets, type MigrationData, type Secrets } from '../submit.ts'
+import { OWNER_PAGE_PATH } from './create-links.ts'
 import { claimLink, lockWaitingMigration, type OpenedLink } from './store.ts'
 
 export type AcceptDeps = NetDeps & {
@@ -61,6 +63,28 @@ export async function acceptSecret(
     await acceptForMailbox(trx, deps, link, link.batchId, link.mailboxId, given, enqueue)
   else if (link.migrationId !== null)
     await acceptForMigration(trx, deps, link, link.migrationId, given, enqueue)
+  await audit(trx, link, given)
+}
+
+/** Records the sign-in in the workspace’s audit log. Its actor is the owner, who has no account. */
+async function audit(trx: Transaction<DB>, link: OpenedLink, given: Given): Promise<void> {
+  const { workspaceId, side, batchId, mailboxId, migrationId } = link
+  const { user, host } = link[side]
+  const entry = {
+    workspaceId,
+    actorId: null,
+    actorEmail: user,
+    token: null,
+    what: 'Sign in to a mailbox by a link',
+    route: `POST ${OWNER_PAGE_PATH}/:token`,
+    details: {
+      side,
+      host,
+      way: 'password' in given ? 'password' : 'provider',
+      ...(batchId === null ? { migrationId } : { batchId, mailboxId }),
+    },
+  }
+  await insertAuditEntries(trx, [entry])
 }
 
 async function acceptForMigration(

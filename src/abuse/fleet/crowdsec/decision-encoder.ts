@@ -9,7 +9,7 @@ export type DecisionList = {
   /** The same for the same decisions; null for a list that is encoded only once. */
   key: string | null
   set: NetworkSet
-  decide(network: string, family: 4 | 6, index: number): Decision
+  decide: (network: string, family: 4 | 6, index: number) => Decision
 }
 
 /**

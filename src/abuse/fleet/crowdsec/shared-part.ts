@@ -24,9 +24,10 @@ export async function sharedPart(
   }
   const now = deps.clock()
   const load = async () => sharedSet.latest() ?? sharedSet.current()
-  const finder = async () => finderIn(await load())
   const changes = sharedVersion === null ? null : await sharedSet.changesSince(sharedVersion)
-  const part = { origin: SHARED_ORIGIN, removed: changes?.removed ?? [], finder }
+  const removed = changes?.removed ?? []
+  const finder = async () => finderIn(await load(), new Set(removed))
+  const part = { origin: SHARED_ORIGIN, removed, finder }
   if (!changes || sharedAt === null || now - sharedAt > AGAIN_MS) {
     const { version } = sharedSet.latest() ?? deps.exports.current()
     const added = [encode(async () => listOf(await load()), filter)]
@@ -43,9 +44,10 @@ const listOf = ({ version, set }: VersionedSet): DecisionList => ({
   decide: sharedDecision,
 })
 
-function finderIn({ set }: VersionedSet) {
+/** @param removed since a newer version than the loaded one */
+function finderIn({ set }: VersionedSet, removed: ReadonlySet<string>) {
   return (value: string) => {
-    const network = parseNetwork(value)
+    const network = removed.has(value) ? null : parseNetwork(value)
     const has = network !== null && indexOfNetwork(set[network.family], network) !== -1
     return has ? sharedDecision(value) : undefined
   }

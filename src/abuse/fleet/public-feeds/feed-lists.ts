@@ -46,7 +46,7 @@ export function createFeedLists({
 
   async function make({ versions, excluded, key }: FeedSelection): Promise<LabelledSet | null> {
     const sets: NamedSet[] = []
-    for (const [name, version] of Object.entries(versions).toSorted()) {
+    for (const [name, version] of versions) {
       const set = await setOf(name, version)
       if (!set) return null
       sets.push({ name, set })

@@ -12,8 +12,8 @@ import { listProtectedNetworks, type ProtectionDeps } from '../protection.ts'
 
 /** Versions of public feeds, and the networks in them that a workspace never blocks. */
 export type FeedSelection = {
-  /** Hashes, by the id of the feed. */
-  versions: Record<string, string>
+  /** The id and the hash of each feed, in the order of the catalogue. */
+  versions: [string, string][]
   excluded: string[]
   /** The same for the same content. */
   key: string
@@ -41,8 +41,7 @@ export function createFeedSelections(
     const networks = all.flatMap((text) => parseNetwork(text) ?? [])
     const inFeeds = networks.filter((one) => feeds.some(({ set }) => findOverlapping(set, one)))
     const excluded = [...new Set(inFeeds.map(formatNetwork))].toSorted()
-    const versions = Object.fromEntries(feeds.map(({ feed, version }) => [feed.id, version]))
-    return withKey({ versions, excluded })
+    return withKey({ versions: feeds.map(({ feed, version }) => [feed.id, version]), excluded })
   }
   return {
     current(workspaceId, ids) {
@@ -61,8 +60,8 @@ export function createFeedSelections(
 
 function withKey(selection: Omit<FeedSelection, 'key'>): FeedSelection {
   const { versions, excluded } = selection
-  const parts = [Object.entries(versions).toSorted(), excluded]
-  const key = createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
+  const text = JSON.stringify([versions, excluded])
+  const key = createHash('sha256').update(text).digest('base64url')
   return { ...selection, key }
 }
 

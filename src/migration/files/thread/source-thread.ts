@@ -17,8 +17,9 @@ export type SourceFolder = { path: string; messages: number; bytes: number }
 /** Mail in files that another thread reads, while this one sends it. */
 export type SourceThread = {
   folders: SourceFolder[]
-  openSession(): Session
-  close(): Promise<void>
+  /** @throws the error that ended the thread */
+  openSession: () => Session
+  close: () => Promise<void>
 }
 
 /** The file beside this one: TypeScript in a checkout, JavaScript in the package. */
@@ -37,11 +38,12 @@ export async function startSource(data: SourceData, signal: AbortSignal): Promis
   const close = async () => void (await worker.terminate())
   try {
     const [folders] = (await once(worker, 'message', { signal })) as [SourceFolder[]]
-    // Its sessions end with it, which the engine reports.
-    worker.on('error', () => undefined)
+    let failure: Error | null = null
+    worker.on('error', (error: Error) => (failure = error))
     return {
       folders,
       openSession() {
+        if (failure) throw failure
         const { port1, port2 } = new MessageChannel()
         worker.postMessage(port2, [port2])
         return storeSessionOver(createPortStream(port1), { ownsChunks: true })

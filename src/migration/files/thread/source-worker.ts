@@ -11,10 +11,9 @@ const folders = roots.map(findFolders).flatMap((found) => found.folders)
 const never = new AbortController().signal
 const store = await openSource({ folders, left: [] }, { state, labels, signal: never })
 parentPort?.on('message', (port: MessagePort) => serveStore(store, createPortStream(port)))
-parentPort?.postMessage(
-  [...store.folders.values()].map(({ path, messages, bytes }): SourceFolder => ({
-    path,
-    messages: messages.length,
-    bytes,
-  })),
-)
+const summary = [...store.folders.values()].map(({ path, messages, bytes }): SourceFolder => ({
+  path,
+  messages: messages.length,
+  bytes,
+}))
+parentPort?.postMessage(summary, [])
