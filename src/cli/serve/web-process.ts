@@ -45,7 +45,7 @@ process.on('message', (received: ToProcess) => {
     service.then(
       () => {
         limitYoungGeneration()
-        send({ type: 'ready' })
+        return send({ type: 'ready' })
       },
       (error: unknown) => {
         // The message is sent before the process ends.
