@@ -66,7 +66,7 @@ export type WebPlace = { port: number; databaseUrl: string; secretKey: string }
 /** Further processes that serve HTTP on the port of the first one. */
 export type WebProcesses = {
   /** Resolves when all of them listen. @throws Fault when one cannot start */
-  ready: Promise<void>
+  ready: Promise<unknown>
   readMetrics(): Promise<ProcessMetrics[]>
   stop(): Promise<void>
 }
@@ -183,9 +183,10 @@ export async function startService(
   const url = await listen(app, config.HOST, config.PORT, processNumber !== undefined)
   if (startProcesses) {
     const port = Number(new URL(url).port)
-    processes = await startProcesses({ port, databaseUrl, secretKey })
-    running.add(named('web processes', processes.stop))
-    await processes.ready
+    const started = await startProcesses({ port, databaseUrl, secretKey })
+    processes = started
+    running.add(named('web processes', () => started.stop()))
+    await started.ready
     areProcessesReady = true
   }
 

@@ -41,10 +41,10 @@ export function createSharedSet({
 
   async function load(): Promise<VersionedSet> {
     const { version } = exports.current()
-    const changes = loaded && (await readChanges(db, loaded.version, version))
+    const since = loaded && (await readChanges(db, loaded.version, version))
     const set =
-      loaded && changes
-        ? changeNetworkSet(loaded.set, { added: setOf(changes.added), removed: setOf(changes.removed) }) // prettier-ignore
+      loaded && since
+        ? changeNetworkSet(loaded.set, { added: setOf(since.added), removed: setOf(since.removed) })
         : await readSet(db)
     loaded = { version, set }
     return loaded

@@ -44,7 +44,7 @@ export function startWebProcesses({ count, place, isJson, log }: Options): WebPr
     superviseProcess({ number, place, isJson, log, stop: stopping.signal }),
   )
   return {
-    ready: Promise.all(members.map(({ ready }) => ready)).then(() => {}),
+    ready: Promise.all(members.map(({ ready }) => ready)),
     async readMetrics() {
       const read = await Promise.all(members.map((member) => member.readMetrics()))
       return read.filter((metrics) => metrics !== null)

@@ -20,7 +20,8 @@ export async function makeBaseNow(
     const client = new Client({ connectionString: server.adminUrl, query_timeout: 30_000 })
     client.on('error', () => {})
     await client.connect()
-    const slot = await findSlot(client).finally(() => client.end())
+    const slot = await findSlot(client)
+    await client.end()
     if (slot?.position) return await writeBase(store, slot.chain, server)
     throw new Fault(
       'conflict',

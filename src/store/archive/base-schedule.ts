@@ -55,7 +55,7 @@ export function createBaseSchedule({ server, store, config, log }: ArchiverOptio
             log.error({ err, archive: store.name }, 'the base backup failed')
           },
         )
-        .then(() => {
+        .finally(() => {
           making = null
           onEnd()
         })

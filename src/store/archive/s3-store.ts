@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { ReadableStream } from 'node:stream/web'
 import { AwsClient } from 'aws4fetch'
 import { Fault, messageOf } from '../../errors.ts'
 import { MINUTE_MS } from '../../time.ts'
@@ -68,8 +67,8 @@ export function openS3Store(options: S3Options): ObjectStore {
   }
 
   async function failureOf(response: Response): Promise<Fault> {
-    const { text } = parseS3(await response.text().catch(() => ''))
-    const reason = text('Message') || text('Code') || `status ${response.status}`
+    const document = parseS3(await response.text().catch(() => ''))
+    const reason = document.text('Message') || document.text('Code') || `status ${response.status}`
     const cause = Object.assign(new Error(reason), response.status === 404 && { code: 'ENOENT' })
     return new Fault('unavailable', `${name} refused a request: ${reason}`, { cause })
   }
@@ -155,7 +154,7 @@ export function openS3Store(options: S3Options): ObjectStore {
     write: upload,
     async read(key) {
       const { body } = await call('GET', key)
-      return body ? Readable.fromWeb(body as ReadableStream) : Readable.from([])
+      return body ? Readable.fromWeb(body) : Readable.from([])
     },
     async remove(keys) {
       for (let index = 0; index < keys.length; index += CONCURRENT_DELETES)
