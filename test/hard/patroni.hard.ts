@@ -80,7 +80,7 @@ describe('three PostgreSQL servers under Patroni, through HAProxy and as hosts o
         figure(
           `Patroni, asynchronous: the leader’s machine ${name}, under mixed load`,
           `answers again after ${seconds.toFixed(0)} s; of ${acknowledged}, ${missing.length} are lost, ` +
-            `all acknowledged before the new leader took over`,
+            `none that was acknowledged after the new leader took over`,
         )
       }
     },
