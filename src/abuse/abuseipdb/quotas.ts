@@ -1,20 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { Fault } from '../../errors.ts'
 import { DAY_MS } from '../../time.ts'
+import { QUOTAS, type Counter, type Endpoint } from './quota-counter.ts'
 import { createQuotaWriter, type QuotaWriterDeps } from './quota-writer.ts'
-
-/** Requests of one key in a day (UTC), over all instances. */
-export const QUOTAS = {
-  check: 50_000,
-  reports: 10_000,
-  'check-block': 2_000,
-  blacklist: 500,
-  report: 50_000,
-  'bulk-report': 2_000,
-  'clear-address': 1_000,
-} as const
-
-export type Endpoint = keyof typeof QUOTAS
 
 export type Usage = { limit: number; remaining: number }
 
@@ -25,17 +13,6 @@ export type Quotas = {
   resetAt(): number
   /** Writes the counts that are not stored yet. */
   close(): Promise<void>
-}
-
-/** The requests of one key to one endpoint on one day. */
-export type Counter = {
-  tokenId: string
-  endpoint: Endpoint
-  day: number
-  /** Of all instances, when they were last written; null before. */
-  stored: number | null
-  /** Of this instance since then. */
-  unwritten: number
 }
 
 const MAX_COUNTERS = 100_000

@@ -7,7 +7,8 @@ import { guardOf } from './caller.ts'
 import { checkRoutes } from './check-routes.ts'
 import { Fault } from '../../errors.ts'
 import { sendFailure } from './failures.ts'
-import { createQuotas, type Endpoint } from './quotas.ts'
+import type { Endpoint } from './quota-counter.ts'
+import { createQuotas } from './quotas.ts'
 import { reportRoutes } from './report-routes.ts'
 
 /**
