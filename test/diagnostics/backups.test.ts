@@ -46,7 +46,12 @@ describe('backups', () => {
   it('alert administrators once after ten minutes of failures, and when they work again', async () => {
     const password = 'a long enough password'
     const plan = 'free'
-    const ada = await createAccount(fresh.db, { email: 'ada@people.test', password, plan, admin: true })
+    const ada = await createAccount(fresh.db, {
+      email: 'ada@people.test',
+      password,
+      plan,
+      admin: true,
+    })
     await createAccount(fresh.db, { email: 'bob@people.test', password, plan })
     const alerts = async () =>
       (

@@ -3,7 +3,7 @@ import { Fault } from '../../errors.ts'
 import type { AbuseServices } from '../create-services.ts'
 import type { TokenOwner } from '../tokens/store.ts'
 import type { Parameters } from './parameters.ts'
-import type { Endpoint } from './counter.ts'
+import type { Endpoint } from './quota-counter.ts'
 import type { Quotas } from './quotas.ts'
 
 const CALLERS = new WeakMap<FastifyRequest, { key: string; owner: TokenOwner }>()

@@ -1,6 +1,6 @@
 import type { Logger } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
-import type { Counter } from './counter.ts'
+import type { Counter } from './quota-counter.ts'
 import { addToQuotas } from './store.ts'
 
 export type QuotaWriterDeps = { db: Db; log: Logger }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { Fault } from '../../errors.ts'
 import { DAY_MS } from '../../time.ts'
-import { QUOTAS, type Counter, type Endpoint } from './counter.ts'
+import { QUOTAS, type Counter, type Endpoint } from './quota-counter.ts'
 import { createQuotaWriter, type QuotaWriterDeps } from './quota-writer.ts'
 
 export type Usage = { limit: number; remaining: number }

@@ -7,7 +7,7 @@ import { guardOf } from './caller.ts'
 import { checkRoutes } from './check-routes.ts'
 import { Fault } from '../../errors.ts'
 import { sendFailure } from './failures.ts'
-import type { Endpoint } from './counter.ts'
+import type { Endpoint } from './quota-counter.ts'
 import { createQuotas } from './quotas.ts'
 import { reportRoutes } from './report-routes.ts'
 

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import { DAY_MS } from '../../time.ts'
-import type { Counter } from './counter.ts'
+import type { Counter } from './quota-counter.ts'
 
 export type ReportedAddress = {
   address: string

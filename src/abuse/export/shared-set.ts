@@ -37,7 +37,7 @@ export function createSharedSet({
 }): SharedSet {
   let loaded: VersionedSet | undefined
   let loading: Promise<VersionedSet> | undefined
-  let changes = { until: -1, since: new Map<number, Promise<VersionChanges | null>>() }
+  let recent = { until: -1, since: new Map<number, Promise<VersionChanges | null>>() }
 
   async function load(): Promise<VersionedSet> {
     const { version } = exports.current()
@@ -72,8 +72,8 @@ export function createSharedSet({
     async changesSince(version) {
       const { version: until } = exports.current()
       if (version === until) return { version, added: [], removed: [] }
-      if (changes.until !== until) changes = { until, since: new Map() }
-      const { since } = changes
+      if (recent.until !== until) recent = { until, since: new Map() }
+      const { since } = recent
       const known = since.get(version) ?? readChanges(db, version, until)
       since.set(version, known)
       known.catch(() => since.delete(version))
