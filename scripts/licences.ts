@@ -27,6 +27,12 @@ const ALLOWED = new Set([
   'Zlib',
 ])
 
+/** Packages whose README contains the license that their manifest does not name. */
+const IN_README: Record<string, string> = {
+  'humanize-number@0.0.2': 'MIT',
+  'only@0.0.2': 'MIT',
+}
+
 export type Installed = { name: string; version: string; licence: string; dev: boolean }
 
 type Locked = { version: string; dev?: boolean; devOptional?: boolean }
@@ -40,14 +46,12 @@ export function installedPackages(): Installed[] {
   const installed = Object.entries(packages).filter(
     ([path]) => path !== '' && existsSync(join(ROOT, path, 'package.json')),
   )
-  return installed.map(([path, { version, dev, devOptional }]) => ({
-    name: path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
-    version,
-    licence: licenceOf(
-      JSON.parse(readFileSync(join(ROOT, path, 'package.json'), 'utf8')) as Manifest,
-    ),
-    dev: Boolean(dev ?? devOptional),
-  }))
+  return installed.map(([path, { version, dev, devOptional }]) => {
+    const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
+    const manifest = JSON.parse(readFileSync(join(ROOT, path, 'package.json'), 'utf8')) as Manifest
+    const licence = IN_README[`${name}@${version}`] ?? licenceOf(manifest)
+    return { name, version, licence, dev: Boolean(dev ?? devOptional) }
+  })
 }
 
 function licenceOf({ license, licenses }: Manifest): string {

@@ -27,6 +27,19 @@ export function createBaseSchedule({ server, store, config, log }: ArchiverOptio
       log.info({ archive: store.name, ...removed }, 'removed expired backups')
   }
 
+  /** Makes one, and remembers why it failed. */
+  async function attempt(chain: string): Promise<void> {
+    try {
+      await make(chain)
+      problem = null
+    } catch (err) {
+      if (stopping.signal.aborted) return
+      const text = `The base backup failed: ${messageOf(err)}`
+      problem = { since: problem?.since ?? new Date(), text }
+      log.error({ err, archive: store.name }, 'the base backup failed')
+    }
+  }
+
   function isDue(): boolean {
     if (making || performance.now() - triedAt < RETRY_MS) return false
     return !newest || Date.now() - newest.at.getTime() >= intervalMs
@@ -45,20 +58,10 @@ export function createBaseSchedule({ server, store, config, log }: ArchiverOptio
     startIfDue(chain: string, onEnd: () => void): void {
       if (!isDue()) return
       triedAt = performance.now()
-      making = make(chain)
-        .then(
-          () => (problem = null),
-          (err: unknown) => {
-            if (stopping.signal.aborted) return
-            const text = `The base backup failed: ${messageOf(err)}`
-            problem = { since: problem?.since ?? new Date(), text }
-            log.error({ err, archive: store.name }, 'the base backup failed')
-          },
-        )
-        .finally(() => {
-          making = null
-          onEnd()
-        })
+      making = attempt(chain).finally(() => {
+        making = null
+        onEnd()
+      })
     },
     /** Ends a base backup that is being made. The next start repeats it. */
     async stop(): Promise<void> {
