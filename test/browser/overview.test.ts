@@ -53,8 +53,14 @@ describe('the overview', () => {
       const { pathname, search } = new URL(request.url())
       if (pathname.startsWith('/api/')) paths.add(pathname + search)
     })
-    await page.goto('/home')
-    await page.getByRole('link', { name: 'Add an endpoint' }).waitFor()
+    // A page that is loading for seconds, on a busy machine, asks again for what may have changed.
+    for (let tries = 0, took = Infinity; tries < 5 && took > 3_000; tries++) {
+      paths.clear()
+      const begun = performance.now()
+      await page.goto('/home')
+      await page.getByRole('link', { name: 'Add an endpoint' }).waitFor()
+      took = performance.now() - begun
+    }
     page.removeAllListeners('request')
     paths.delete('/api/v1/events')
     expect([...paths].toSorted()).toEqual(['/api/v1/account', '/api/v1/overview'])

@@ -312,7 +312,10 @@ describe('a hidden tab', () => {
 
 /** Simulates a tab that becomes visible or hidden. */
 async function show(page: Page, isShown: boolean): Promise<void> {
-  await page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, value: ${!isShown} })
+  await page.evaluate(`Object.defineProperties(document, {
+      hidden: { configurable: true, value: ${!isShown} },
+      visibilityState: { configurable: true, value: '${isShown ? 'visible' : 'hidden'}' },
+    })
     document.dispatchEvent(new Event('visibilitychange'))`)
 }
 

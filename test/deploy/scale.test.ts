@@ -191,7 +191,7 @@ describe('three instances on one PostgreSQL behind nginx', () => {
         `select '/webhooks/' || token || path as place from webhook_request r join webhook_endpoint e on e.id = r.endpoint_id`,
       )
       const places = new Set(kept.map(({ place }) => place))
-      expect(captured.acknowledged.size).toBeGreaterThan(200)
+      expect(captured.acknowledged.size).toBeGreaterThan(50)
       expect([...captured.acknowledged].filter((place) => !places.has(place))).toEqual([])
 
       const heard = new Set(
@@ -199,7 +199,7 @@ describe('three instances on one PostgreSQL behind nginx', () => {
           ({ address }) => address,
         ),
       )
-      expect(reported.acknowledged.size).toBeGreaterThan(200)
+      expect(reported.acknowledged.size).toBeGreaterThan(50)
       expect([...reported.acknowledged].filter((address) => !heard.has(address))).toEqual([])
       // nginx reports running requests as failed, and uses the other instances.
       for (const { others } of [captured, reported])
