@@ -94,15 +94,17 @@ it('a client that its provider rejects pauses what uses it, is reported once, an
   await database.pool.query(
     "update mail_credential set access_expires_at = now() - interval '1 hour'",
   )
-  const started: string[] = []
-  for (const user of ['alice', 'bob']) {
-    const { json } = await alice.ask('migrate', {
-      source: { host: '127.0.0.1', port: from.port, secure: false, user: 'alice', credentialId },
-      destination: { host: '127.0.0.1', port: to.port, secure: false, user, password: 'secret' },
-      folders: ['INBOX'],
-    })
-    started.push((json as unknown as { migrationId: string }).migrationId)
-  }
+  // At the same time: once the client is rejected, no further migration is accepted with it.
+  const started = await Promise.all(
+    ['alice', 'bob'].map(async (user) => {
+      const { json } = await alice.ask('migrate', {
+        source: { host: '127.0.0.1', port: from.port, secure: false, user: 'alice', credentialId },
+        destination: { host: '127.0.0.1', port: to.port, secure: false, user, password: 'secret' },
+        folders: ['INBOX'],
+      })
+      return (json as unknown as { migrationId: string }).migrationId
+    }),
+  )
   const become = (wanted: object) =>
     vi.waitFor(
       async () => {

@@ -23,11 +23,11 @@ function staticImports(entry: string): string[] {
 const packageOf = (source: string) => source.split('/', source.startsWith('@') ? 2 : 1).join('/')
 
 describe('the source of the dashboard', () => {
-  it('imports only types from the shapes of the service, the verdicts of checks and the words about domains', () => {
+  it('imports only types from the shapes of the service, the verdicts of checks, the words about domains and the limits of a fleet', () => {
     const own = imports.filter(({ source }) => source.includes('../src/'))
     const allowed = ({ isType, source }: (typeof own)[number]) =>
       (isType && source.endsWith('/shapes.ts')) ||
-      /src\/(?:diagnostics\/verdict|(?:domains|migration\/(?:cutover|proof))\/messages)\.ts$/.test(
+      /src\/(?:diagnostics\/verdict|abuse\/fleet\/limits|(?:domains|migration\/(?:cutover|proof))\/messages)\.ts$/.test(
         source,
       )
     expect(own.filter((one) => !allowed(one))).toEqual([])

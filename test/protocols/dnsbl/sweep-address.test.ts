@@ -15,7 +15,11 @@ describe('a sweep', () => {
     expect(result).toMatchObject({ listedCount: 1, unknownCount: 0, warnings: [] })
     for (const control of ['4.4.8.8', '2.0.0.127', '1.0.0.127']) {
       const names = log.filter((line) => line.startsWith(`${control}.`) && line.endsWith(' A'))
-      expect(names.toSorted()).toEqual(enabled.map(({ zone }) => `${control}.${zone} A`).toSorted())
+      expect([...new Set(names)].toSorted()).toEqual(
+        enabled.map(({ zone }) => `${control}.${zone} A`).toSorted(),
+      )
+      // A query is repeated only when its answer is late, as on a busy machine.
+      expect(names.length).toBeLessThan(2 * enabled.length)
     }
     expect(log.filter((line) => line.endsWith(' TXT'))).toEqual(['4.4.8.8.zen.spamhaus.org TXT'])
   })
