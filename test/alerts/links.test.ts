@@ -18,9 +18,9 @@ describe('the link of every kind of alert', () => {
 
   it('is a literal in the source', () => {
     expect(paths).not.toEqual([])
-    // The end of a snooze has the path of its incident, and alerts of a cut-over or a mailbox share theirs.
+    // The end of a snooze has the path of its incident, and alerts of a cut-over, a mailbox or backups share theirs.
     const keys = foundBy(
-      /^ +key(?:: (?!`(?:snooze-ended|cutover|\$\{about|dmarc\.mailbox \$\{row\.id\} sign-in)|string)(.*)|,$)/gm,
+      /^ +key(?:: (?!`(?:snooze-ended|cutover|backup\.working|\$\{about|dmarc\.mailbox \$\{row\.id\} sign-in)|string)(.*)|,$)/gm,
     )
     expect(paths).toHaveLength(keys.length)
   })

@@ -37,7 +37,12 @@ export async function reportBackups(
   const { failingSince: since, archive, problem } = status
   const isFailing = since !== null && now.getTime() - new Date(since).getTime() >= ALERT_AFTER_MS
   for (const workspaceId of await listAdministratorWorkspaces(db)) {
-    const shared = { workspaceId, incident: INCIDENT, path: '/administration', at: now }
+    const shared = {
+      workspaceId,
+      incident: INCIDENT,
+      path: '/administration',
+      at: now,
+    }
     if (isFailing)
       await raiseAlert(db, {
         ...shared,

@@ -25,6 +25,20 @@ const CONCURRENT_DELETES = 8
 type Query = Record<string, string>
 type Sent = { query?: Query; body?: Uint8Array; headers?: Record<string, string> }
 
+/** Requests that have the same effect when they are sent twice. */
+const REPEATABLE = new Set(['GET', 'HEAD', 'PUT', 'DELETE'])
+
+/** Errors of a connection that was closed before a response. */
+const CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
+
+/** `fetch` wraps the error of the connection. */
+const causeOf = (error: unknown) => (error instanceof Error && error.cause) || error
+
+function isClosed(error: unknown): boolean {
+  const cause = causeOf(error)
+  return cause instanceof Error && 'code' in cause && CLOSED.has(String(cause.code))
+}
+
 /** An archive in a bucket of S3 or a compatible store, with addresses in path style. */
 export function openS3Store(options: S3Options): ObjectStore {
   const { bucket, prefix, endpoint, region, accessKeyId, secretAccessKey } = options
@@ -47,16 +61,23 @@ export function openS3Store(options: S3Options): ObjectStore {
     const digest = createHash('sha256')
       .update(body ?? '')
       .digest('hex')
-    try {
-      return await client.fetch(url.href, {
+    const attempt = () =>
+      client.fetch(url.href, {
         method,
         ...(body && { body: Buffer.from(body) }),
         headers: { ...headers, 'x-amz-content-sha256': digest },
         signal: AbortSignal.timeout(REQUEST_MS),
       })
+    try {
+      return await attempt().catch((error: unknown) => {
+        // The store may close an idle connection at the moment it is used.
+        if (isClosed(error) && REPEATABLE.has(method)) return attempt()
+        throw error
+      })
     } catch (cause) {
-      const reason = cause instanceof Error && cause.cause ? cause.cause : cause
-      throw new Fault('unavailable', `${name} cannot be reached: ${messageOf(reason)}.`, { cause })
+      throw new Fault('unavailable', `${name} cannot be reached: ${messageOf(causeOf(cause))}.`, {
+        cause,
+      })
     }
   }
 
