@@ -35,7 +35,7 @@ describe('public feeds', () => {
     await dialog.getByRole('button', { name: 'Enable' }).click()
     await tor.getByText('In use', { exact: true }).waitFor()
     await tor.getByText('2 addresses').waitFor()
-    await tor.getByRole('switch', { name: /^Use in/ }).check()
+    await tor.getByRole('switch', { name: 'Block on your servers and in exports' }).check()
     await page.getByRole('heading', { name: 'Export for firewalls' }).waitFor()
     await page.reload()
     expect(await tor.getByRole('switch').isChecked()).toBe(true)
@@ -45,7 +45,7 @@ describe('public feeds', () => {
   it('are turned on and off with the keyboard alone', async () => {
     const { page } = ada
     const toggle = page.getByRole('region', { name: 'Tor exit nodes' }).getByRole('switch')
-    await tabTo(page, 'Use in this workspace’s exports')
+    await tabTo(page, 'Block on your servers and in exports')
     await page.keyboard.press('Space')
     await expect.poll(() => toggle.isChecked()).toBe(false)
   })
