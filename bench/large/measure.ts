@@ -1,0 +1,32 @@
+import type { Page } from './pages.ts'
+
+const REQUESTS = 30
+
+/** Milliseconds that a page may take at the 95th percentile. */
+export const LIMIT_MS = 300
+
+export type Measured = { name: string; p50: number; p95: number; bytes: number; failed: number | null }
+
+/** Requests each page thirty times, one after another, with varied parameters. */
+export async function measurePages(url: string, token: string, pages: Page[]): Promise<Measured[]> {
+  const all: Measured[] = []
+  for (const page of pages) all.push(await measurePage(url, token, page))
+  return all
+}
+
+async function measurePage(url: string, token: string, { name, path, headers }: Page): Promise<Measured> {
+  const times: number[] = []
+  let [bytes, failed]: [number, number | null] = [0, null]
+  for (let n = 0; n < REQUESTS; n++) {
+    const begun = performance.now()
+    const answer = await fetch(new URL(path(n), url), {
+      headers: headers ?? { authorization: `Bearer ${token}` },
+    })
+    bytes = Math.max(bytes, (await answer.arrayBuffer()).byteLength)
+    times.push(performance.now() - begun)
+    if (!answer.ok) failed = answer.status
+  }
+  const sorted = times.toSorted((a, b) => a - b)
+  const at = (share: number) => sorted[Math.ceil(share * REQUESTS) - 1] ?? Number.NaN
+  return { name, p50: at(0.5), p95: at(0.95), bytes, failed }
+}
