@@ -104,7 +104,8 @@ async function fillCounts(pool: Pool, reports: number): Promise<void> {
     insert into abuse_token_count (token_id, day, service, reports)
     select ${idSql('reportToken', 'n')}, day::date, service,
       case when n = 1 then ${perService(ATTACK_DAYS * 10)} else ${perService(ATTACK_DAYS * 1000)} end
-    from generate_series(1, ${WORKSPACES}) n cross join ${days} day cross join ${services}`)
+    from generate_series(1, ${WORKSPACES}) n cross join ${days} day cross join ${services}
+    where n = 1 or place <= 5`)
 }
 
 /** Bans of the largest workspace’s servers and of a small one’s, and their history. */

@@ -10,7 +10,12 @@ export type Measured = { name: string; p50: number; p95: number; bytes: number; 
 /** Requests each page thirty times, one after another, with varied parameters. */
 export async function measurePages(url: string, token: string, pages: Page[]): Promise<Measured[]> {
   const all: Measured[] = []
-  for (const page of pages) all.push(await measurePage(url, token, page))
+  for (const page of pages) {
+    const measured = await measurePage(url, token, page)
+    if (measured.p95 > LIMIT_MS || measured.failed !== null)
+      console.error(`${page.name} ${page.path(0)}: ${measured.p95.toFixed()} ms`, measured.failed)
+    all.push(measured)
+  }
   return all
 }
 

@@ -31,18 +31,18 @@ export async function listWorkspaceDomains(
     summarize(domain, {
       watched: watchedByName.get(domain),
       dmarcDomainId: reportedByName.get(domain) ?? null,
-      hosts: hostsByName.get(domain) ?? [],
+      hosts: [...(hostsByName.get(domain) ?? [])],
     }),
   ).toSorted(byStateAndName)
 }
 
 /** Monitored hosts by their registered domain, and by watched domains that they serve. */
-function groupHosts(hosts: HostRow[], watched: WatchedDomainRow[]): Map<string, HostRow[]> {
-  const groups = new Map<string, HostRow[]>()
+function groupHosts(hosts: HostRow[], watched: WatchedDomainRow[]): Map<string, Set<HostRow>> {
+  const groups = new Map<string, Set<HostRow>>()
   const add = (domain: string, host: HostRow) => {
     const group = groups.get(domain)
-    if (!group) groups.set(domain, [host])
-    else if (!group.includes(host)) group.push(host)
+    if (group) group.add(host)
+    else groups.set(domain, new Set([host]))
   }
   const byHost = new Map(hosts.map((row) => [row.host, row]))
   const served = new Set<string>()
