@@ -40,7 +40,11 @@ function reportDays(now: number): string[] {
 export function attackTasks(pool: Pool, { reports, addresses }: Sizes, now: number): Task[] {
   const perDay = Math.ceil(reports / ATTACK_DAYS)
   return [
-    ...reportDays(now).map((day): Task => () => fillReports(pool, { day, rows: perDay, addresses })),
+    ...reportDays(now).map(
+      (day): Task =>
+        () =>
+          fillReports(pool, { day, rows: perDay, addresses }),
+    ),
     () => fillAddresses(pool, { reports, addresses }),
     () => fillCounts(pool, reports),
     () => fillFleet(pool),
@@ -64,9 +68,14 @@ async function fillReports(
       floor(${NETWORKS} * power(random(), 2))::integer as r from generate_series(0, ${rows - 1}) i) s`)
 }
 
-async function fillAddresses(pool: Pool, { reports, addresses }: { reports: number; addresses: number }) {
+async function fillAddresses(
+  pool: Pool,
+  { reports, addresses }: { reports: number; addresses: number },
+) {
   const listed = Math.min(MAX_LISTED, Math.round(addresses / 4))
-  const entry = (which: number) => `json_build_array(${PSEUDONYM('network', `n % ${NETWORKS / which}`)},
+  const entry = (
+    which: number,
+  ) => `json_build_array(${PSEUDONYM('network', `n % ${NETWORKS / which}`)},
     ${PSEUDONYM('origin', `n % ${NETWORKS / which}`)}, '${which === 1 ? 'ssh' : 'imap'}', 'established', 0, 20, at, at, at, 1, 20, 22)`
   await pool.query(`
     insert into abuse_address (address, state, score, confidence, evidence, services, networks, total_reports,

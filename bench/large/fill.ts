@@ -35,13 +35,10 @@ export async function fill(
   }
   try {
     await pool.query(CREATE_IDS)
-    const entities = await timed('entities', [
-      () => fillAccounts(pool),
-      () => fillMonitoring(pool),
-    ])
+    const entities = await timed('entities', [() => fillAccounts(pool), () => fillMonitoring(pool)])
     const attacks = await timed('attack reports', attackTasks(pool, sizes, now))
     const requests = await timed('captured requests', webhookTasks(pool, sizes))
-    const dmarc = 
+    const dmarc =
       (await timed('DMARC reports', dmarcTasks(pool, sizes))) +
       (await timed('DMARC domains', [() => fillDomains(pool)]))
     const vacuum = await timed('vacuum', [

@@ -1,17 +1,24 @@
 import type { Page } from './pages.ts'
 
-const REQUESTS = 30
-
 /** Milliseconds that a page may take at the 95th percentile. */
 export const LIMIT_MS = 300
 
-export type Measured = { name: string; p50: number; p95: number; bytes: number; failed: number | null }
+export type Measured = {
+  name: string
+  p50: number
+  p95: number
+  bytes: number
+  failed: number | null
+}
 
-/** Requests each page thirty times, one after another, with varied parameters. */
-export async function measurePages(url: string, token: string, pages: Page[]): Promise<Measured[]> {
+/** The service and how often each page is requested, one request after another. */
+export type Target = { url: string; token: string; requests: number }
+
+/** Measures pages with varied parameters. */
+export async function measurePages(target: Target, pages: Page[]): Promise<Measured[]> {
   const all: Measured[] = []
   for (const page of pages) {
-    const measured = await measurePage(url, token, page)
+    const measured = await measurePage(target, page)
     if (measured.p95 > LIMIT_MS || measured.failed !== null)
       console.error(`${page.name} ${page.path(0)}: ${measured.p95.toFixed()} ms`, measured.failed)
     all.push(measured)
@@ -19,10 +26,13 @@ export async function measurePages(url: string, token: string, pages: Page[]): P
   return all
 }
 
-async function measurePage(url: string, token: string, { name, path, headers }: Page): Promise<Measured> {
+async function measurePage(
+  { url, token, requests }: Target,
+  { name, path, headers }: Page,
+): Promise<Measured> {
   const times: number[] = []
   let [bytes, failed]: [number, number | null] = [0, null]
-  for (let n = 0; n < REQUESTS; n++) {
+  for (let n = 0; n < requests; n++) {
     const begun = performance.now()
     const answer = await fetch(new URL(path(n), url), {
       headers: headers ?? { authorization: `Bearer ${token}` },
@@ -32,6 +42,6 @@ async function measurePage(url: string, token: string, { name, path, headers }: 
     if (!answer.ok) failed = answer.status
   }
   const sorted = times.toSorted((a, b) => a - b)
-  const at = (share: number) => sorted[Math.ceil(share * REQUESTS) - 1] ?? Number.NaN
+  const at = (share: number) => sorted[Math.ceil(share * requests) - 1] ?? Number.NaN
   return { name, p50: at(0.5), p95: at(0.95), bytes, failed }
 }

@@ -25,7 +25,11 @@ export function presentSizes(tables: TableSize[]): string {
     ({ name, rows, bytes, indexBytes }) =>
       `| ${name} | ${count(rows)} | ${gigabytes(bytes)} | ${gigabytes(indexBytes)} | ${count((bytes + indexBytes) / Math.max(1, rows))} |`,
   )
-  return ['| table | rows | GB | indexes, GB | bytes a row |', '| --- | --- | --- | --- | --- |', ...rows].join('\n')
+  return [
+    '| table | rows | GB | indexes, GB | bytes a row |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows,
+  ].join('\n')
 }
 
 /** Pages of the largest and of a small workspace side by side; marked where they take too long. */
@@ -46,6 +50,9 @@ function cells({ p50, p95, failed }: Measured): string {
 
 export function presentTimes(times: Timed[]): string {
   return times
-    .map(({ name, seconds, detail }) => `- ${name}: ${seconds.toFixed(2)} s${detail ? `, ${detail}` : ''}`)
+    .map(
+      ({ name, seconds, detail }) =>
+        `- ${name}: ${seconds.toFixed(2)} s${detail ? `, ${detail}` : ''}`,
+    )
     .join('\n')
 }

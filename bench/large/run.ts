@@ -1,4 +1,4 @@
-// `node bench/large/run.ts [--share 0.01] [--lanes 2]`: the pages of the API on a database of this
+// `node bench/large/run.ts [--share 0.01] [--lanes 2] [--requests 30]`: the pages of the API on a database of this
 // share of 100 million attack reports, 10 million captured requests and 50 million DMARC records.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ import { databaseBytes, readSizes } from './tables.ts'
 const SMALLEST_SHARE = 0.001
 
 /** Returns the printed tables. A hundredth takes about a minute. */
-export async function run({ share = 0.01, lanes = 2 } = {}): Promise<string> {
+export async function run({ share = 0.01, lanes = 2, requests = 30 } = {}): Promise<string> {
   const sizes = sizesOf(share)
   const dataDir = mkdtempSync(join(tmpdir(), 'portreeve-large-'))
   const server = await startEmbedded({ dataDir, log: createLog('silent') })
@@ -32,7 +32,7 @@ export async function run({ share = 0.01, lanes = 2 } = {}): Promise<string> {
     const parts = [presentFill(sizes, times, await databaseBytes(database.pool))]
     parts.push(presentSizes(await readSizes(database.pool, 16)))
     const published = await publishList(database)
-    parts.push(await measureBoth(server.url, database, sizes))
+    parts.push(await measureBoth(server.url, database, { sizes, requests }))
     parts.push(presentTimes([published, ...(await runRetention(database))]))
     parts.push(presentTimes(await backUpAndRestore(dataDir)))
     return parts.join('\n\n')
@@ -43,7 +43,11 @@ export async function run({ share = 0.01, lanes = 2 } = {}): Promise<string> {
   }
 }
 
-async function measureBoth(databaseUrl: string, database: Database, sizes: Sizes): Promise<string> {
+async function measureBoth(
+  databaseUrl: string,
+  database: Database,
+  { sizes, requests }: { sizes: Sizes; requests: number },
+): Promise<string> {
   const service = await startPortreeve({ databaseUrl, apiToken: '', stop: async () => {} })
   try {
     const measured = []
@@ -51,7 +55,7 @@ async function measureBoth(databaseUrl: string, database: Database, sizes: Sizes
       const token = await tokenOf(database, workspace)
       const reportToken = await takeReportToken(service.url, token, database, workspace)
       const pages = await pagesOf(database.pool, workspace, { sizes, reportToken })
-      measured.push(await measurePages(service.url, token, pages))
+      measured.push(await measurePages({ url: service.url, token, requests }, pages))
     }
     return presentPages(measured[0] ?? [], measured[1] ?? [])
   } finally {
@@ -82,26 +86,30 @@ async function takeReportToken(
   const text = await answer.text()
   const { token: secret } = JSON.parse(text) as { token?: string }
   if (secret === undefined) throw new Error(`no report token: ${text}`)
-  await pool.query(
-    `with new as (delete from abuse_token where label = 'known' returning hash)
-     select hash from new`,
-  ).then(({ rows: [{ hash }] }) =>
-    pool.query('update abuse_token set hash = $1 where id = $2', [
-      hash,
-      idOf('reportToken', workspace),
-    ]),
+  const { rows } = await pool.query<{ hash: Buffer }>(
+    `delete from abuse_token where label = 'known' returning hash`,
   )
+  await pool.query('update abuse_token set hash = $1 where id = $2', [
+    rows[0]?.hash,
+    idOf('reportToken', workspace),
+  ])
   return secret
 }
 
 if (import.meta.main) {
   const { values } = parseArgs({
-    options: { share: { type: 'string', default: '0.01' }, lanes: { type: 'string', default: '2' } },
+    options: {
+      share: { type: 'string', default: '0.01' },
+      lanes: { type: 'string', default: '2' },
+      requests: { type: 'string', default: '30' },
+    },
   })
-  const share = Number(values.share)
-  if (!(share >= SMALLEST_SHARE && share <= 1)) {
-    console.error(`--share is a number from ${SMALLEST_SHARE} to 1.`)
+  const [share = 0, lanes = 0, requests = 0] = [values.share, values.lanes, values.requests].map(
+    Number,
+  )
+  if (!(share >= SMALLEST_SHARE && share <= 1 && lanes >= 1 && requests >= 1)) {
+    console.error(`--share is from ${SMALLEST_SHARE} to 1, --lanes and --requests are 1 or more.`)
     process.exit(2)
   }
-  console.log(await run({ share, lanes: Number(values.lanes) }))
+  console.log(await run({ share, lanes, requests }))
 }
