@@ -73,7 +73,9 @@ async function readHostEvents(
   { domain, hosts }: { domain: string; hosts: string[] },
   since: Date,
 ): Promise<DomainHistory['events']> {
-  const own = (await listHostStates(db, workspaceId)).filter((row) => isOfDomain(row, domain, hosts))
+  const own = (await listHostStates(db, workspaceId)).filter((row) =>
+    isOfDomain(row, domain, hosts),
+  )
   const names = new Map(own.map(({ id, host }) => [id, host]))
   const events = await listEventsOfHosts(db, [...names.keys()], since, MAX_DOMAIN_EVENTS)
   return events
