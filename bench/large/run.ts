@@ -33,8 +33,8 @@ export async function run({ share = 0.01, lanes = 2, requests = 30 } = {}): Prom
     parts.push(presentSizes(await readSizes(database.pool, 16)))
     const published = await publishList(database)
     parts.push(await measureBoth(server.url, database, { sizes, requests }))
-    parts.push(presentTimes([published, ...(await runRetention(database))]))
-    parts.push(presentTimes(await backUpAndRestore(dataDir)))
+    const maintained = [published, ...(await runRetention(database))]
+    parts.push(presentTimes([...maintained, ...(await backUpAndRestore(dataDir))]))
     return parts.join('\n\n')
   } finally {
     await database.close()
