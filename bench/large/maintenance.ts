@@ -79,7 +79,7 @@ async function runJob(job: Job | undefined): Promise<void> {
     signal: new AbortController().signal,
     attempt: 1,
     log,
-    enqueue: async () => {},
+    enqueue: async () => true,
   }
   await job?.run({}, context)
 }
