@@ -59,9 +59,7 @@ function openFillPool(adminUrl: string, max: number): Pool {
   return new Pool({
     connectionString: url.href,
     max,
-    onConnect: async (client) => {
-      await client.query(`set session_replication_role = replica; set timezone = 'UTC'; set work_mem = '128MB';
-        set maintenance_work_mem = '256MB'; set jit = off`)
-    },
+    options:
+      '-c session_replication_role=replica -c timezone=UTC -c work_mem=128MB -c maintenance_work_mem=256MB -c jit=off',
   })
 }

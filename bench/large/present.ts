@@ -21,14 +21,14 @@ export function presentFill(sizes: Sizes, times: FillTimes, bytes: number): stri
 }
 
 export function presentSizes(tables: TableSize[]): string {
-  const rows = tables.map(
+  const lines = tables.map(
     ({ name, rows, bytes, indexBytes }) =>
       `| ${name} | ${count(rows)} | ${gigabytes(bytes)} | ${gigabytes(indexBytes)} | ${count((bytes + indexBytes) / Math.max(1, rows))} |`,
   )
   return [
     '| table | rows | GB | indexes, GB | bytes a row |',
     '| --- | --- | --- | --- | --- |',
-    ...rows,
+    ...lines,
   ].join('\n')
 }
 
