@@ -29,7 +29,7 @@ export function overviewRoute(app: App): void {
         response: responses(Success(Type.Record(Type.String(), Type.Unknown()))),
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { headers, raw } = request
       const sent = Object.entries(headers).filter(([name]) => !OWN_HEADERS.includes(name))
       const common = {
@@ -41,8 +41,12 @@ export function overviewRoute(app: App): void {
         OVERVIEW_PATHS.map(async (url) => [url, await app.inject({ url, ...common })] as const),
       )
       const readable = parts.filter(([, { statusCode }]) => statusCode === 200)
-      const data = readable.map(([url, part]) => [url, part.json<unknown>()] as const)
-      return { success: true, data: Object.fromEntries(data) }
+      // They are JSON already: parsing and writing megabytes of it again would take longer than the
+      // smaller parts.
+      const data = readable.map(([url, { payload }]) => `${JSON.stringify(url)}:${payload}`)
+      return reply
+        .type('application/json; charset=utf-8')
+        .send(`{"success":true,"data":{${data.join()}}}`)
     },
   )
 }

@@ -115,6 +115,20 @@ export async function listHosts(db: Db, workspaceId: string): Promise<HostRow[]>
   return rows as HostRow[]
 }
 
+/** What other modules show of a host. */
+export type HostState = Pick<HostRow, 'id' | 'host' | 'status'>
+
+/** Lists the hosts of a workspace, oldest first, without their settings and times. */
+export async function listHostStates(db: Db, workspaceId: string): Promise<HostState[]> {
+  const rows = await db
+    .selectFrom('monitoredHost')
+    .select(['id', 'host', 'status'])
+    .where('workspaceId', '=', workspaceId)
+    .orderBy('id')
+    .execute()
+  return rows as HostState[]
+}
+
 /** Lists hosts, listed ones first, then those that could not be checked, and counts all of them. */
 export async function listHostsByStatus(
   db: Db,

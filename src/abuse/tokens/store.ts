@@ -40,9 +40,8 @@ export async function listReportTokens(
     select token.id, token.label, token.last_four, token.created_at,
       coalesce(sum(counted.reports), 0)::int as total_reports,
       coalesce(sum(counted.reports) filter (where counted.day > ${weekAgo}), 0)::int as last7d,
-      (select count(distinct report.address)::int from abuse_report as report
-        join abuse_address as known on known.address = report.address
-        where report.token_id = token.id and known.state = 'listed') as currently_listed_from_my_reports
+      (select count(*)::int from abuse_address as known where known.state = 'listed'
+        and known.address in (select address from abuse_report where token_id = token.id)) as currently_listed_from_my_reports
     from abuse_token as token
     left join abuse_token_count as counted on counted.token_id = token.id
     where token.workspace_id = ${workspaceId} and token.can_report
@@ -135,8 +134,9 @@ export async function sumTokenReports(
 /** Counts listed addresses that were reported with this token in the last thirty days. */
 export async function countListedOf(db: Db, tokenId: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(distinct report.address) as count from abuse_report as report
-    join abuse_address as known on known.address = report.address
-    where report.token_id = ${tokenId} and known.state = 'listed'`.execute(db)
+    select count(*) as count from abuse_address
+    where state = 'listed' and address in (select address from abuse_report where token_id = ${tokenId})`.execute(
+    db,
+  )
   return rows[0]?.count ?? 0
 }

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
-import { listDomains } from '../../dmarc/domains/store.ts'
+import { findDomainByName } from '../../dmarc/domains/store.ts'
 import { fillDays } from '../../dmarc/summary/summary.ts'
 import { sumByDay } from '../../dmarc/summary/store.ts'
 import { listEventsOfHosts } from '../../monitoring/history/store.ts'
-import { listHosts, type HostRow } from '../../monitoring/store.ts'
+import { listHostStates, type HostState } from '../../monitoring/store.ts'
 import type { DB } from '../../store/tables.ts'
 import { DAY_MS } from '../../time.ts'
 import { HISTORY_DAYS, MAX_DOMAIN_EVENTS } from '../limits.ts'
@@ -61,7 +61,7 @@ async function readPassRate(
   domain: string,
   range: { from: string; to: string },
 ): Promise<DomainHistory['passRate']> {
-  const row = (await listDomains(db, workspaceId)).find((one) => one.domain === domain)
+  const row = await findDomainByName(db, workspaceId, domain)
   if (!row) return []
   const days = fillDays(range, await sumByDay(db, row.id, range))
   return days.map(({ day, messages, pass }) => ({ day, messages, pass }))
@@ -73,7 +73,9 @@ async function readHostEvents(
   { domain, hosts }: { domain: string; hosts: string[] },
   since: Date,
 ): Promise<DomainHistory['events']> {
-  const own = (await listHosts(db, workspaceId)).filter((row) => isOfDomain(row, domain, hosts))
+  const own = (await listHostStates(db, workspaceId)).filter((row) =>
+    isOfDomain(row, domain, hosts),
+  )
   const names = new Map(own.map(({ id, host }) => [id, host]))
   const events = await listEventsOfHosts(db, [...names.keys()], since, MAX_DOMAIN_EVENTS)
   return events
@@ -93,7 +95,7 @@ async function readHostEvents(
 
 /** Hosts below the domain, and those that were its mail servers when it was watched. */
 export function isOfDomain(
-  { host }: Pick<HostRow, 'host'>,
+  { host }: Pick<HostState, 'host'>,
   domain: string,
   hosts: string[],
 ): boolean {

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { listDomains } from '../../dmarc/domains/store.ts'
-import { listHosts, type HostRow } from '../../monitoring/store.ts'
+import { listHostStates, type HostState } from '../../monitoring/store.ts'
 import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import type { DB } from '../../store/tables.ts'
 import type { DomainSummary, LineState } from '../shapes.ts'
@@ -21,7 +21,7 @@ export async function listWorkspaceDomains(
   const [watched, reported, hosts] = await Promise.all([
     listWatched(db, workspaceId),
     readable.dmarc ? listDomains(db, workspaceId) : [],
-    readable.monitoring ? listHosts(db, workspaceId) : [],
+    readable.monitoring ? listHostStates(db, workspaceId) : [],
   ])
   const watchedByName = new Map(watched.map((row) => [row.domain, row]))
   const reportedByName = new Map(reported.map((row) => [row.domain, row.id]))
@@ -31,18 +31,18 @@ export async function listWorkspaceDomains(
     summarize(domain, {
       watched: watchedByName.get(domain),
       dmarcDomainId: reportedByName.get(domain) ?? null,
-      hosts: hostsByName.get(domain) ?? [],
+      hosts: [...(hostsByName.get(domain) ?? [])],
     }),
   ).toSorted(byStateAndName)
 }
 
 /** Monitored hosts by their registered domain, and by watched domains that they serve. */
-function groupHosts(hosts: HostRow[], watched: WatchedDomainRow[]): Map<string, HostRow[]> {
-  const groups = new Map<string, HostRow[]>()
-  const add = (domain: string, host: HostRow) => {
+function groupHosts(hosts: HostState[], watched: WatchedDomainRow[]): Map<string, Set<HostState>> {
+  const groups = new Map<string, Set<HostState>>()
+  const add = (domain: string, host: HostState) => {
     const group = groups.get(domain)
-    if (!group) groups.set(domain, [host])
-    else if (!group.includes(host)) group.push(host)
+    if (group) group.add(host)
+    else groups.set(domain, new Set([host]))
   }
   const byHost = new Map(hosts.map((row) => [row.host, row]))
   const served = new Set<string>()
@@ -66,7 +66,7 @@ function groupHosts(hosts: HostRow[], watched: WatchedDomainRow[]): Map<string, 
 type Parts = {
   watched: WatchedDomainRow | undefined
   dmarcDomainId: string | null
-  hosts: HostRow[]
+  hosts: HostState[]
 }
 
 function summarize(domain: string, { watched, dmarcDomainId, hosts }: Parts): DomainSummary {

@@ -1,6 +1,5 @@
-import type { Db } from '../../store/database.ts'
 import { AVAILABILITY_DAYS } from '../limits.ts'
-import { sumPeriods } from './store.ts'
+import type { HostPeriod, Period } from './store.ts'
 import { DAY_MS } from '../../time.ts'
 
 /** `percent` (0 to 100) is the share of the known time without a critical or major listing. */
@@ -17,23 +16,41 @@ export function availableSince(): Date {
   return new Date(Date.now() - AVAILABILITY_DAYS * DAY_MS)
 }
 
-/** Computes the availability of these hosts; the result looks one up by its ID. */
-export async function availabilityOf(
-  db: Db,
-  hostIds: string[],
-): Promise<(hostId: string) => Availability> {
-  const rows = await sumPeriods(db, hostIds, availableSince())
-  const sums = new Map(rows.map((row) => [`${row.hostId} ${row.state}`, row.seconds]))
-  return (hostId) => {
-    const secondsOf = (state: string) => Math.round(sums.get(`${hostId} ${state}`) ?? 0)
-    const [cleanSeconds, listedSeconds] = [secondsOf('clean'), secondsOf('listed')]
-    const known = cleanSeconds + listedSeconds
-    return {
-      days: AVAILABILITY_DAYS,
-      percent: known > 0 ? Math.floor((cleanSeconds / known) * 100_000) / 1000 : null,
-      cleanSeconds,
-      listedSeconds,
-      unknownSeconds: secondsOf('unknown'),
-    }
+/** Sums the periods of a host since `availableSince`. */
+export function availabilityOf(periods: HostPeriod[]): Availability {
+  const milliseconds: Record<Period, number> = { clean: 0, listed: 0, unknown: 0 }
+  for (const { state, from, to } of periods) milliseconds[state] += to - from
+  const secondsIn = (state: Period) => Math.round(milliseconds[state] / 1000)
+  const [cleanSeconds, listedSeconds] = [secondsIn('clean'), secondsIn('listed')]
+  const known = cleanSeconds + listedSeconds
+  return {
+    days: AVAILABILITY_DAYS,
+    percent: known > 0 ? Math.floor((cleanSeconds / known) * 100_000) / 1000 : null,
+    cleanSeconds,
+    listedSeconds,
+    unknownSeconds: secondsIn('unknown'),
   }
 }
+
+/** State on a UTC day; `none` before the first check. */
+export type DayState = Period | 'none'
+
+const WEIGHTS: Record<DayState, number> = { none: 0, unknown: 1, clean: 2, listed: 3 }
+
+/**
+ * The state of a host on each of the last UTC days, today last: listed if it was for a part of the
+ * day, else clean if it was for a part of it.
+ */
+export function dailyStatesOf(periods: HostPeriod[], now: Date): DayState[] {
+  const today = dayOf(now.getTime())
+  const first = today - (AVAILABILITY_DAYS - 1)
+  const days = Array.from({ length: AVAILABILITY_DAYS }, (): DayState => 'none')
+  for (const { state, from, to } of periods) {
+    const last = Math.min(dayOf(to), today)
+    for (let day = Math.max(dayOf(from), first); day <= last; day++)
+      if (WEIGHTS[state] > WEIGHTS[days[day - first] ?? 'none']) days[day - first] = state
+  }
+  return days
+}
+
+const dayOf = (time: number) => Math.floor(time / DAY_MS)

@@ -150,35 +150,25 @@ export async function beginPeriod(
     on conflict do nothing`.execute(db)
 }
 
-/** Sums the seconds that each host was in each state since then. */
-export async function sumPeriods(db: Db, hostIds: string[], since: Date) {
-  const { rows } = await sql<{ hostId: string; state: Period; seconds: number }>`
-    select host_id, state, sum(extract(epoch from ended_at - greatest(began_at, ${since})))::float8 as seconds
-    from (
-      select host_id, state, began_at, coalesce(lead(began_at) over (partition by host_id order by began_at), now()) as ended_at
-      from monitored_period where host_id = any(${hostIds})) as period
-    where ended_at > ${since}
-    group by host_id, state`.execute(db)
-  return rows
-}
-
-export type DayRow = { hostId: string; day: string; state: Period }
+/** A period of a host in milliseconds since 1970. */
+export type HostPeriod = { hostId: string; state: Period; from: number; to: number }
 
 /**
- * Lists the state of each host on each UTC day since then: listed if it was for a part of the day,
- * else clean if it was for a part of it. Days before the first check are left out.
+ * Lists the periods of these hosts since then; current ones end now. Times are numbers, because a
+ * workspace may have tens of thousands of periods.
  */
-export async function listDays(db: Db, hostIds: string[], since: Date): Promise<DayRow[]> {
-  const { rows } = await sql<DayRow>`
-    select host_id, to_char(day, 'YYYY-MM-DD') as day,
-      case when bool_or(state = 'listed') then 'listed' when bool_or(state = 'clean') then 'clean' else 'unknown' end as state
+export async function listPeriodsSince(
+  db: Db,
+  hostIds: string[],
+  since: Date,
+): Promise<HostPeriod[]> {
+  const { rows } = await sql<HostPeriod>`
+    select host_id, state, extract(epoch from greatest(began_at, ${since}))::float8 * 1000 as "from",
+      extract(epoch from ended_at)::float8 * 1000 as "to"
     from (
       select host_id, state, began_at, coalesce(lead(began_at) over (partition by host_id order by began_at), now()) as ended_at
       from monitored_period where host_id = any(${hostIds})) as period
-    cross join lateral generate_series(
-      date_trunc('day', greatest(began_at, ${since}) at time zone 'UTC'), ended_at at time zone 'UTC', interval '1 day') as day
-    where ended_at > ${since}
-    group by host_id, day`.execute(db)
+    where ended_at > ${since}`.execute(db)
   return rows
 }
 
