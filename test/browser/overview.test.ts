@@ -53,6 +53,8 @@ describe('the overview', () => {
       const { pathname, search } = new URL(request.url())
       if (pathname.startsWith('/api/')) paths.add(pathname + search)
     })
+    // The stream begins with the changes of the last five seconds, as of the new account.
+    await page.waitForTimeout(5_500)
     // A page that is loading for seconds, on a busy machine, asks again for what may have changed.
     for (let tries = 0, took = Infinity; tries < 5 && took > 3_000; tries++) {
       paths.clear()
