@@ -1,4 +1,5 @@
-import type { Config, PrivateTargets } from '../config.ts'
+import type { Config } from '../config.ts'
+import type { PrivateTargets } from '../setting-values.ts'
 import type { Logger } from '../log.ts'
 import { createResolver, type DnsAnswer, type Resolver } from '../net/dns.ts'
 import { readCatalogue } from '../protocols/dnsbl/catalogue.ts'

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import type { NewAlert, ResolvingAlert } from '../alerts/raise.ts'
-import type { PrivateTargets } from '../config.ts'
+import type { PrivateTargets } from '../setting-values.ts'
 import { Uuid } from '../http/schema.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'

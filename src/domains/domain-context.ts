@@ -1,4 +1,4 @@
-import type { PrivateTargets } from '../config.ts'
+import type { PrivateTargets } from '../setting-values.ts'
 import {
   findProviders,
   gatherBimi,

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { PrivateTargets } from '../config.ts'
+import type { PrivateTargets } from '../setting-values.ts'
 import { Fault } from '../errors.ts'
 import { getSmall, type SmallResponse } from '../net/http/get-small.ts'
 import type { Resolver } from '../net/dns.ts'

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Socket } from 'node:net'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import type { Cidr } from '../config.ts'
+import type { Cidr } from '../setting-values.ts'
 
 /** The headers in which a proxy names its client. */
 export type ForwardingHeaders = {

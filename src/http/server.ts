@@ -16,7 +16,7 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import { Type } from 'typebox'
-import type { Cidr } from '../config.ts'
+import type { Cidr } from '../setting-values.ts'
 import type { Logger } from '../log.ts'
 import { Fault } from '../errors.ts'
 import { clientAddress } from './client-address.ts'

@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { Config, PrivateTargets } from '../config.ts'
+import type { Config } from '../config.ts'
+import type { PrivateTargets } from '../setting-values.ts'
 import type { Routes } from '../http/scopes.ts'
 import type { RouteContext } from '../module.ts'
 import type { Resolver } from '../net/dns.ts'

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { domainToASCII, domainToUnicode } from 'node:url'
 import ipaddr from 'ipaddr.js'
-import type { PrivateTargets } from '../config.ts'
+import type { PrivateTargets } from '../setting-values.ts'
 import { Fault } from '../errors.ts'
 
 export type Address = { kind: 'ip'; address: string; family: 4 | 6 }

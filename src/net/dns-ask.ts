@@ -1,4 +1,4 @@
-import type { HostPort } from '../config.ts'
+import type { HostPort } from '../setting-values.ts'
 import { isAborted, onAbort } from './abort.ts'
 import type { DnsFailure, QueryOptions, RecordType } from './dns-record.ts'
 import { createTcp, createUdp, type Reply } from './dns-exchange.ts'

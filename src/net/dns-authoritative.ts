@@ -1,4 +1,4 @@
-import type { HostPort, PrivateTargets } from '../config.ts'
+import type { HostPort, PrivateTargets } from '../setting-values.ts'
 import { Fault } from '../errors.ts'
 import { parseHost } from './address.ts'
 import { createResolver, dataOf, type DnsAnswer, type RecordType, type Resolver } from './dns.ts'

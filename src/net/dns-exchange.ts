@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { connect, isIPv6 } from 'node:net'
-import type { HostPort } from '../config.ts'
+import type { HostPort } from '../setting-values.ts'
 import { answers, drawId, idOf } from './dns-wire.ts'
 
 /** The bytes of the answer, or a network error. */

@@ -1,7 +1,7 @@
 import { getServers } from 'node:dns'
 import { isIP, isIPv6 } from 'node:net'
 import type { CaaData, DsData, MxData, SoaData, SrvData, TlsaData, TxtData } from 'dns-packet'
-import type { HostPort } from '../config.ts'
+import type { HostPort } from '../setting-values.ts'
 import { createSendQuery } from './dns-ask.ts'
 import type { DnsFailure, DnsRecord, QueryOptions, RecordType } from './dns-record.ts'
 import { createSlots } from './slots.ts'

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import type { PrivateTargets } from '../config.ts'
+import type { PrivateTargets } from '../setting-values.ts'
 import { Fault } from '../errors.ts'
 import { onAbort } from './abort.ts'
 import { canonical, classify, isAllowed, type Host } from './address.ts'

@@ -15,8 +15,8 @@ import {
   launch,
   ROLE,
   type ClaimedServer,
-  type Site,
 } from './embedded/launch.ts'
+import type { Site } from './embedded/server.ts'
 import { explainSystemError } from './embedded/problem.ts'
 import { finishUpgrade, upgradeIfOlder } from './embedded/upgrade.ts'
 import { MINUTE_MS } from '../time.ts'

@@ -1,5 +1,5 @@
 import { createLog } from '../../src/log.ts'
-import type { PrivateTargets } from '../../src/config.ts'
+import type { PrivateTargets } from '../../src/setting-values.ts'
 import { checkDomain } from '../../src/domains/check-domain.ts'
 import type { DomainDeps, ServiceName } from '../../src/domains/domain-context.ts'
 import type { RegistrationLookup } from '../../src/domains/registration-lookup.ts'

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { queryAuthoritative } from '../../src/net/dns-authoritative.ts'
 import { createResolver, dataOf, type Resolver } from '../../src/net/dns.ts'
-import type { PrivateTargets } from '../../src/config.ts'
+import type { PrivateTargets } from '../../src/setting-values.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import { startZoneServer, type ZoneServer } from '../servers/zone-server.ts'
 import { mapResolver } from '../resolver.ts'

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createResolver, dataOf } from '../../src/net/dns.ts'
-import type { HostPort } from '../../src/config.ts'
+import type { HostPort } from '../../src/setting-values.ts'
 import { startDns } from './dns.ts'
 
 export type ZoneServer = {

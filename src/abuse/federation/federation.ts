@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { deriveKey } from '../../accounts/keys.ts'
-import type { PrivateTargets } from '../../config.ts'
+import type { PrivateTargets } from '../../setting-values.ts'
 import type { Resolver } from '../../net/dns.ts'
 import { createGuardedFetch } from '../../net/http/guarded-fetch.ts'
 import { loadStableKey, type SecretKeys } from '../../store/key-rotation.ts'

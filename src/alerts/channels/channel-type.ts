@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { TObject, TSchema } from 'typebox'
-import type { PrivateTargets } from '../../config.ts'
+import type { PrivateTargets } from '../../setting-values.ts'
 import type { Resolver } from '../../net/dns.ts'
 import type { Relay } from '../../net/smtp.ts'
 import type { DB } from '../../store/tables.ts'

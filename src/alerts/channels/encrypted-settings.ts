@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { Static, TObject } from 'typebox'
 import { Value } from 'typebox/value'
-import type { PrivateTargets } from '../../config.ts'
+import type { PrivateTargets } from '../../setting-values.ts'
 import { Fault } from '../../errors.ts'
 import { parseHost } from '../../net/address.ts'
 import { refuseAddress } from '../../net/guard.ts'

@@ -1,4 +1,4 @@
-import type { PrivateTargets } from '../../config.ts'
+import type { PrivateTargets } from '../../setting-values.ts'
 import { Fault } from '../../errors.ts'
 import type { Resolver } from '../../net/dns.ts'
 import { post } from '../../net/http/post.ts'

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
-import type { PrivateTargets } from '../../config.ts'
+import type { PrivateTargets } from '../../setting-values.ts'
 import { Fault } from '../../errors.ts'
 import { parseHost } from '../../net/address.ts'
 import { refuseAddress } from '../../net/guard.ts'

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { HostPort } from '../../config.ts'
+import type { HostPort } from '../../setting-values.ts'
 import { Fault, messageOf } from '../../errors.ts'
 import { HEADERS_TIMEOUT_MS } from '../limits/server-limits.ts'
 

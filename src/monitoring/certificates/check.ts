@@ -1,4 +1,4 @@
-import type { PrivateTargets } from '../../config.ts'
+import type { PrivateTargets } from '../../setting-values.ts'
 import { parseHost } from '../../net/address.ts'
 import type { Resolver } from '../../net/dns.ts'
 import { checkTarget } from '../../net/guard.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
-import type { PrivateTargets } from '../../config.ts'
+import type { PrivateTargets } from '../../setting-values.ts'
 import { Fault, messageOf } from '../../errors.ts'
 import { VERSION } from '../../version.ts'
 import { parseHost } from '../address.ts'

@@ -1,4 +1,4 @@
-import type { HostPort } from '../../config.ts'
+import type { HostPort } from '../../setting-values.ts'
 import type { Listing } from './blocklists.ts'
 
 /** Public resolvers, which many blocklists therefore reject. */

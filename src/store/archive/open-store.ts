@@ -1,4 +1,4 @@
-import type { BackupArchive } from '../../config.ts'
+import type { BackupArchive } from '../../setting-values.ts'
 import { openFolderStore } from './folder-store.ts'
 import type { ObjectStore } from './object-store.ts'
 

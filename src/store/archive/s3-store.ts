@@ -2,19 +2,12 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { AwsClient } from 'aws4fetch'
 import { Fault, messageOf } from '../../errors.ts'
+import type { BackupArchive } from '../../setting-values.ts'
 import { MINUTE_MS } from '../../time.ts'
 import type { ObjectStore, StoredObject } from './object-store.ts'
 import { parseS3, type S3Document } from './s3-xml.ts'
 
-export type S3Options = {
-  bucket: string
-  /** Without a slash at its end; empty for the whole bucket. */
-  prefix: string
-  endpoint: string
-  region: string
-  accessKeyId: string
-  secretAccessKey: string
-}
+export type S3Options = Omit<Extract<BackupArchive, { kind: 's3' }>, 'kind'>
 
 /** An upload in parts may have 10,000 of them: 160 GB. */
 const PART_BYTES = 16 * 1024 * 1024

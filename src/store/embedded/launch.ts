@@ -1,26 +1,12 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../errors.ts'
-import type { Logger } from '../../log.ts'
 import { replaceFile } from '../file.ts'
-import type { Binaries } from './binaries.ts'
 import { tryClaim, type Claim } from './claim.ts'
 import type { ServerAddress } from './connection.ts'
 import { endLeftovers } from './leftovers.ts'
-import { spawnServer, type Server } from './server.ts'
+import { spawnServer, type Server, type Site } from './server.ts'
 import { explainFailure } from './problem.ts'
-import type { User } from './user.ts'
-
-/** A data folder and everything needed to start its server. */
-export type Site = {
-  folder: string
-  binaries: Binaries
-  user: User | null
-  address: ServerAddress
-  log: Logger
-  /** Connections that the server accepts; by default those of one process. */
-  maxConnections?: number | undefined
-}
 
 /** A running server and the claim to it. */
 export type ClaimedServer = { server: Server; claim: Claim }

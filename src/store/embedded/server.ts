@@ -54,12 +54,14 @@ const LEVELS: Record<string, 'debug' | 'warn' | 'error'> = { WARNING: 'warn', PA
 /** What one process of the service, and commands beside it, can use. */
 const MAX_CONNECTIONS = 50
 
-type ServerOptions = {
+/** A data folder and everything needed to start its server. */
+export type Site = {
   folder: string
   binaries: Binaries
   user: User | null
   address: ServerAddress
   log: Logger
+  /** Connections that the server accepts; by default those of one process. */
   maxConnections?: number | undefined
 }
 
@@ -71,7 +73,7 @@ export function spawnServer({
   address,
   log,
   maxConnections = MAX_CONNECTIONS,
-}: ServerOptions): Server {
+}: Site): Server {
   const newer = SINCE.filter(([major]) => binaries.major >= major).map(([, setting]) => setting)
   const settings = [
     ...SETTINGS,

@@ -8,7 +8,8 @@ import { findOlderBinaries, SHIPPED_MAJOR } from './binaries.ts'
 import { carryOver } from './carry-over.ts'
 import { serverAddressOf } from './connection.ts'
 import { majorOf, prepareFolder } from './folder.ts'
-import { DATABASE, end, launch, ROLE, type ClaimedServer, type Site } from './launch.ts'
+import { DATABASE, end, launch, ROLE, type ClaimedServer } from './launch.ts'
+import type { Site } from './server.ts'
 import { endLeftovers } from './leftovers.ts'
 
 /** The folder of the new database while it is incomplete. */

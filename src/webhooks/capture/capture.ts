@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Cidr } from '../../config.ts'
+import type { Cidr } from '../../setting-values.ts'
 import { clientAddress } from '../../http/client-address.ts'
 import type { Logger } from '../../log.ts'
 import type { EndpointCache } from '../endpoints/cache.ts'

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Cidr } from '../../config.ts'
+import type { Cidr } from '../../setting-values.ts'
 import { clientAddress } from '../../http/client-address.ts'
 import type { Logger } from '../../log.ts'
 import type { EndpointCache } from '../endpoints/cache.ts'

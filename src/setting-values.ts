@@ -1,0 +1,202 @@
+import { isIP } from 'node:net'
+import { availableParallelism } from 'node:os'
+import { isAbsolute, resolve } from 'node:path'
+import ipaddr from 'ipaddr.js'
+import { parseDatabaseUrl } from './database-url.ts'
+
+// Values of settings: their types, and how they are parsed. An Error’s message completes “NAME …”.
+
+/** An address and a port to listen on or to connect to. IPv6 addresses without brackets. */
+export type HostPort = { address: string; port: number }
+
+/** `false`: public addresses only. `true`: any. A list: public addresses and these networks. */
+export type PrivateTargets = boolean | Cidr[]
+export type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+export function text(value: string): string {
+  if (value === '') throw new Error('must not be empty')
+  return value
+}
+
+export function optional<T>(parse: (value: string) => T): (value: string) => T | undefined {
+  return (value) => (value === '' ? undefined : parse(value))
+}
+
+export function list<T>(parse: (value: string) => T): (value: string) => T[] {
+  return (value) =>
+    value
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '')
+      .map(parse)
+}
+
+/** More are limited by PostgreSQL. */
+const MAX_PROCESSES = 32
+
+export function processes(value: string): number {
+  const isLinux = process.platform === 'linux'
+  if (value === 'auto') return isLinux ? Math.min(availableParallelism(), MAX_PROCESSES) : 1
+  const count = integer(1, MAX_PROCESSES)(value)
+  if (count > 1 && !isLinux) throw new Error('must be 1 on this system: only Linux shares a port')
+  return count
+}
+
+type BackupLocation =
+  { kind: 'folder'; path: string } | { kind: 's3'; bucket: string; prefix: string }
+
+/** An archive of backups, with all that is needed to reach it. */
+export type BackupArchive =
+  | { kind: 'folder'; path: string }
+  | {
+      kind: 's3'
+      bucket: string
+      /** Without a slash at its end; empty for the whole bucket. */
+      prefix: string
+      endpoint: string
+      region: string
+      accessKeyId: string
+      secretAccessKey: string
+    }
+
+export function backupArchive(value: string): BackupLocation {
+  const [, bucket, prefix = ''] =
+    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(value) ?? []
+  if (bucket) {
+    const path = prefix.replace(/\/+$/, '')
+    if (!/^[A-Za-z0-9._/-]*$/.test(path) || path.split('/').includes('..'))
+      throw new Error(
+        'has a prefix with characters other than letters, digits, “.”, “_”, “-” and “/”',
+      )
+    return { kind: 's3', bucket, prefix: path }
+  }
+  if (value.includes('://') || !isAbsolute(value))
+    throw new Error('must be an absolute path or s3://bucket/prefix')
+  return { kind: 'folder', path: resolve(value) }
+}
+
+export function oneOf<const T extends readonly string[]>(values: T): (value: string) => T[number] {
+  return (value) => {
+    if (!values.includes(value)) throw new Error(`must be one of ${values.join(', ')}`)
+    return value
+  }
+}
+
+export function tenant(value: string): string {
+  if (!/^[A-Za-z0-9.-]+$/.test(value)) throw new Error('must be a tenant ID or a domain')
+  return value
+}
+
+export function scopes(value: string): string {
+  if (!value.split(' ').includes('openid')) throw new Error('must include openid')
+  return value
+}
+
+export function integer(min: number, max: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value)
+    if (!/^\d+$/.test(value) || number < min || number > max) {
+      throw new Error(`must be a whole number from ${min} to ${max}`)
+    }
+    return number
+  }
+}
+
+export function bytes(value: string): number {
+  return integer(1, Number.MAX_SAFE_INTEGER)(value)
+}
+
+export function port(value: string): number {
+  return integer(0, 65535)(value)
+}
+
+export function urlOf(...protocols: string[]): (value: string) => string {
+  return (value) => {
+    const url = URL.canParse(value) ? new URL(value) : null
+    if (!url || !protocols.includes(url.protocol)) {
+      throw new Error(
+        `must be a URL that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`,
+      )
+    }
+    return value
+  }
+}
+
+export function databaseUrl(value: string): string {
+  parseDatabaseUrl(value)
+  return value
+}
+
+export function origin(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : null
+  if (
+    !url ||
+    !['http:', 'https:'].includes(url.protocol) ||
+    url.pathname !== '/' ||
+    url.search ||
+    url.hash
+  ) {
+    throw new Error('must be an address such as https://portreeve.example, without a path')
+  }
+  return url.origin
+}
+
+export function secretKey(value: string): string {
+  if (Buffer.byteLength(value) < 32) throw new Error('must have at least 32 bytes')
+  return value
+}
+
+export function cidr(value: string): Cidr {
+  try {
+    if (!value.includes('/')) {
+      const address = ipaddr.parse(value)
+      return [address, address.kind() === 'ipv4' ? 32 : 128]
+    }
+    return ipaddr.parseCIDR(value)
+  } catch {
+    throw new Error(`has “${value}”, which is not a network such as 10.0.0.0/8`)
+  }
+}
+
+export function privateTargets(value: string): PrivateTargets {
+  if (value === 'true' || value === 'false') return value === 'true'
+  return list(cidr)(value)
+}
+
+/** `192.0.2.1`, `192.0.2.1:5353`, `::1`, `[::1]:5353`. */
+function endpoint(value: string, defaultPort?: number): HostPort {
+  if (isIP(value) && defaultPort !== undefined) return { address: value, port: defaultPort }
+  const match = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(value)
+  const address = match?.[1] ?? match?.[2] ?? ''
+  const portText = match?.[3] ?? (defaultPort === undefined ? '' : String(defaultPort))
+  if (!isIP(address) || portText === '') {
+    const shape = defaultPort === undefined ? 'address:port' : 'ip or ip:port'
+    throw new Error(`has “${value}”, which is not of the form ${shape}`)
+  }
+  // Port 0 means “any free port” to a listener. As a destination it is invalid.
+  return { address, port: defaultPort === undefined ? port(portText) : integer(1, 65535)(portText) }
+}
+
+export function dnsServer(value: string): HostPort {
+  return endpoint(value, 53)
+}
+
+export function endpointOrOff(value: string): HostPort | null {
+  return value === 'off' ? null : endpoint(value)
+}
+
+/** A contact as RFC 9116, section 2.5.3, wants it: a URI. A bare email address gets its scheme. */
+export function contact(value: string): string {
+  const uri = /^[^\s:@/]+@[^\s@]+$/.test(value) ? `mailto:${value}` : value
+  const isContact = URL.canParse(uri) && /^(?:mailto|https|tel):\S+$/.test(uri)
+  if (!isContact)
+    throw new Error(`has “${value}”, which is neither an email address nor an https URL`)
+  return uri
+}
+
+export function keyOfZone(value: string): [string, string] {
+  const match = /^([a-z0-9.-]+)=([A-Za-z0-9_-]+)$/.exec(value)
+  // The value may hold the key, so the message must not quote it.
+  if (!match) throw new Error('must be a list of zone=key')
+  return [match[1] as string, match[2] as string]
+}
