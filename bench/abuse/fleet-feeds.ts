@@ -1,6 +1,5 @@
 // Public feeds of 250,000 entries for CrowdSec bouncers: the first byte, the size, and memory.
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
@@ -8,6 +7,7 @@ import { encodeNetworkSet } from '../../src/abuse/networks/encode-set.ts'
 import { createNetworkSet } from '../../src/abuse/networks/network-set.ts'
 import { FEEDS_CHANGED } from '../../src/abuse/public-feeds/update-feed.ts'
 import { notificationArguments } from '../../src/store/notifications.ts'
+import { memoryMb } from '../process-usage.ts'
 import { quantile } from './load.ts'
 import { openBenchDatabase, startServer, stopServer } from './place.ts'
 
@@ -24,7 +24,7 @@ export async function run(): Promise<string> {
   await seed(pool)
   const { child, url } = await startServer(databaseUrl)
   undo.defer(() => stopServer(child))
-  const memory = () => memoryOf(child.pid ?? 0)
+  const memory = () => memoryMb(child.pid ?? 0, 'VmRSS')
   const before = memory()
   await saveFeed(pool, 0)
   await sleep(1_000)
@@ -98,12 +98,6 @@ function poll(url: string, bouncer: number, startup: boolean) {
       },
     ).on('error', reject)
   })
-}
-
-/** Resident memory in MB (proc(5)). */
-function memoryOf(pid: number): number {
-  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Math.round(Number(kilobytes) / 1024)
 }
 
 if (import.meta.main) console.log(await run())

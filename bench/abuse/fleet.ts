@@ -1,12 +1,12 @@
 // From a report to the followers of a fleet list, and CrowdSec bouncers that poll a large list.
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { PUBLISHED } from '../../src/abuse/export/publish.ts'
 import { readEvents } from '../../src/net/http/event-stream.ts'
 import { notificationArguments } from '../../src/store/notifications.ts'
+import { processUsage } from '../process-usage.ts'
 import { quantile } from './load.ts'
 import { openBenchDatabase, startServer, stopServer } from './place.ts'
 
@@ -29,7 +29,7 @@ export async function run(): Promise<string> {
   await seed(pool)
   const { child, url } = await startServer(databaseUrl)
   undo.defer(() => stopServer(child))
-  const server = { url, cpu: () => cpuSeconds(child.pid ?? 0) }
+  const server = { url, cpu: () => processUsage(child.pid ?? 0).seconds }
   const lines = await measureFollowers(server)
   return [...lines, '', ...(await measureBouncers(server, pool))].join('\n')
 }
@@ -179,12 +179,6 @@ async function publishVersion(pool: Pool): Promise<void> {
     insert into abuse_snapshot_change select version, ('41.200.1.' || version % 250)::inet, true from made`)
   await pool.query('select pg_notify($1, $2)', notificationArguments(PUBLISHED, null))
   await sleep(100)
-}
-
-/** Processor time of a process, of user and system together (proc(5)). */
-function cpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
 if (import.meta.main) console.log(await run())

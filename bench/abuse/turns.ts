@@ -4,11 +4,12 @@
 // own.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../test/free-port.ts'
+import { listProcesses, type ProcessUsage } from '../process-usage.ts'
 import { load } from './load.ts'
 import { reportOf, reportRequest } from './run.ts'
 
@@ -18,8 +19,6 @@ const WARM_UP = 20_000
 const REPORTS = 10_000
 const ROUNDS = 8
 const START_TIMEOUT_MS = 60_000
-/** Unit of the processor times in /proc. */
-const TICKS_PER_SECOND = 100
 
 type Side = { url: string; process: ChildProcess; sent: number }
 type Turn = { perSecond: number; serviceUs: number; databaseUs: number }
@@ -99,28 +98,15 @@ async function takeTurn(
 
 /** Processor time of the service and of its child processes, those of PostgreSQL. */
 function cpuSeconds(pid: number | undefined): { service: number; database: number } {
-  const parents = new Map<number, number>()
-  const ticks = new Map<number, number>()
-  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    try {
-      const fields =
-        readFileSync(`/proc/${name}/stat`, 'utf8').split(') ').at(-1)?.split(' ').map(Number) ?? []
-      parents.set(Number(name), fields[1] ?? 0)
-      ticks.set(
-        Number(name),
-        fields.slice(11, 15).reduce((sum, field) => sum + field, 0),
-      )
-    } catch {
-      // The process has ended.
-    }
-  }
+  const processes = listProcesses()
+  const parents = new Map(processes.map((one) => [one.pid, one.parent]))
   const isDescendant = (child: number): boolean =>
     child === pid || (parents.has(child) && isDescendant(parents.get(child) ?? 0))
-  const all = [...ticks]
-    .filter(([child]) => isDescendant(child))
-    .reduce((sum, [, own]) => sum + own, 0)
-  const service = ticks.get(pid ?? 0) ?? 0
-  return { service: service / TICKS_PER_SECOND, database: (all - service) / TICKS_PER_SECOND }
+  const secondsOf = (some: ProcessUsage[]) =>
+    some.reduce((sum, { seconds, endedSeconds }) => sum + seconds + endedSeconds, 0)
+  const all = processes.filter((one) => isDescendant(one.pid))
+  const service = secondsOf(all.filter((one) => one.pid === pid))
+  return { service, database: secondsOf(all) - service }
 }
 
 const median = (numbers: number[]) => {

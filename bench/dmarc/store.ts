@@ -1,6 +1,6 @@
 // Storing aggregate reports beside the bare XML parser on the same bytes, and the summary of a
 // domain with a million records.
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import { mkdtempSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -18,6 +18,7 @@ import type { Database } from '../../src/store/database.ts'
 import { openMigrated } from '../../src/store/migrate.ts'
 import type { DB } from '../../src/store/tables.ts'
 import { aggregate, daysAgo, type Row } from '../../test/dmarc/reports.ts'
+import { listProcesses } from '../process-usage.ts'
 
 const REPORTS = 5_000
 const RECORDS = 20
@@ -95,19 +96,19 @@ let dataDir = ''
 
 /** What our PostgreSQL has used so far, all its processes; they run in its folder. */
 function postgresMs(): number {
-  const ticks = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((pid) => {
-      try {
-        if (!readlinkSync(`/proc/${pid}/cwd`).startsWith(dataDir)) return 0
-        const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-        return Number(fields[11]) + Number(fields[12])
-      } catch {
-        // The process has ended.
-        return 0
-      }
-    })
-  return ticks.reduce((sum, one) => sum + one, 0) * 10
+  const seconds = listProcesses()
+    .filter(({ pid }) => folderOf(pid).startsWith(dataDir))
+    .map((used) => used.seconds)
+  return seconds.reduce((sum, one) => sum + one, 0) * 1_000
+}
+
+function folderOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`)
+  } catch {
+    // The process has ended.
+    return ''
+  }
 }
 
 async function summarizeMillion({ db, pool }: Database, workspaceId: string): Promise<string> {

@@ -10,7 +10,7 @@ import { createFolder } from '../../src/net/imap/folders/create-folder.ts'
 import { select } from '../../src/net/imap/folders/mailbox.ts'
 import { signIn } from '../../src/net/imap/connection/session.ts'
 import { startDovecot } from '../../test/servers/dovecot.ts'
-import { memoryMb, processorSeconds } from '../webhooks/start.ts'
+import { memoryMb, processUsage } from '../process-usage.ts'
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'portreeve.js')
 const CONNECTIONS = 4
@@ -80,11 +80,11 @@ async function importFile(file: string, port: number, folder: string) {
   const timer = setInterval(() => {
     peak = Math.max(
       peak,
-      whileAlive(() => memoryMb(child.pid, 'VmHWM')),
+      whileAlive(() => memoryMb(child.pid ?? 0, 'VmHWM')),
     )
     processor = Math.max(
       processor,
-      whileAlive(() => processorSeconds(child.pid)),
+      whileAlive(() => processUsage(child.pid ?? 0).seconds),
     )
   }, 100)
   await once(child, 'exit')

@@ -1,6 +1,6 @@
 // The same service with one and with two processes, in turn: captures and attack reports.
-import { readdirSync, readFileSync } from 'node:fs'
 import { load as sendReports } from '../abuse/load.ts'
+import { listProcesses } from '../process-usage.ts'
 import { load as sendCaptures, SENDER } from './load.ts'
 import { startPortreeve, startStore, type Program, type Store } from './start.ts'
 
@@ -10,8 +10,6 @@ const REPORTS = 15_000
 const CONNECTIONS = 64
 /** Reporting addresses: enough that none reaches its rate limit. */
 const SOURCES = 15_000
-/** Of the clock that /proc counts in. */
-const TICKS_PER_SECOND = 100
 
 type Figures = { perSecond: number; serviceMicroseconds: number; postgresMicroseconds: number }
 type Subject = { program: Program; endpoint: string; reported: number }
@@ -91,8 +89,7 @@ async function withProcessorTime(program: Program, work: () => Promise<Done>): P
   const before = processorTimes(program)
   const { perSecond, requests } = await work()
   const after = processorTimes(program)
-  const each = (kind: 'service' | 'postgres') =>
-    ((after[kind] - before[kind]) / TICKS_PER_SECOND / requests) * 1e6
+  const each = (kind: 'service' | 'postgres') => ((after[kind] - before[kind]) / requests) * 1e6
   return {
     perSecond,
     serviceMicroseconds: each('service'),
@@ -100,31 +97,14 @@ async function withProcessorTime(program: Program, work: () => Promise<Done>): P
   }
 }
 
-/** Ticks of the service with its further processes, and of PostgreSQL, since their start. */
+/** Seconds of the service with its further processes, and of PostgreSQL, since their start. */
 function processorTimes({ process: { pid } }: Program): { service: number; postgres: number } {
   const times = { service: 0, postgres: 0 }
-  for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    const stat = readStat(entry)
-    if (!stat) continue
-    if (Number(entry) === pid || stat.parent === pid) times.service += stat.ticks
-    if (stat.name === 'postgres') times.postgres += stat.ticks
+  for (const one of listProcesses()) {
+    if (one.pid === pid || one.parent === pid) times.service += one.seconds
+    if (one.name === 'postgres') times.postgres += one.seconds
   }
   return times
-}
-
-function readStat(pid: string): { name: string; parent: number; ticks: number } | null {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const end = text.lastIndexOf(')')
-    const fields = text.slice(end + 2).split(' ')
-    return {
-      name: text.slice(text.indexOf('(') + 1, end),
-      parent: Number(fields[1]),
-      ticks: Number(fields[11]) + Number(fields[12]),
-    }
-  } catch {
-    return null
-  }
 }
 
 function describe(what: string, rounds: Figures[][]): string[] {

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,6 +12,7 @@ import { openDatabase } from '../../src/store/database.ts'
 import { startEmbedded } from '../../src/store/embedded.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { freePort } from '../../test/free-port.ts'
+import { memoryMb, processUsage } from '../process-usage.ts'
 
 /** Starts a program of this folder as a separate process. Its first line is its URL. */
 export type Program = {
@@ -44,30 +45,15 @@ function programOf(child: ChildProcess, url: string): Program {
   return {
     url,
     process: child,
-    residentMb: () => memoryMb(child.pid, 'VmRSS'),
-    peakMb: () => memoryMb(child.pid, 'VmHWM'),
-    processorSeconds: () => processorSeconds(child.pid),
+    residentMb: () => memoryMb(child.pid ?? 0, 'VmRSS'),
+    peakMb: () => memoryMb(child.pid ?? 0, 'VmHWM'),
+    processorSeconds: () => processUsage(child.pid ?? 0).seconds,
     async stop() {
       child.kill('SIGKILL')
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
     },
   }
 }
-
-/** Resident megabytes of a process now (`VmRSS`) or at most (`VmHWM`). */
-export function memoryMb(pid: number | undefined, field: 'VmRSS' | 'VmHWM'): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  return Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024)
-}
-
-/** Seconds that a process has spent in user and system mode (proc(5), fields 14 and 15). */
-export function processorSeconds(pid: number | undefined): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
-}
-
-const TICKS_PER_SECOND = 100
 
 export type Store = { databaseUrl: string; apiToken: string; stop(): Promise<void> }
 

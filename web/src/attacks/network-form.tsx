@@ -24,16 +24,23 @@ export function NetworkForm({ messages, onAdd, queryKey }: Props) {
 
   return (
     <Form {...access} key={added} onSubmit={add} submit={messages.submit}>
-      <FieldRow>
-        <TextField
-          name="cidr"
-          label={messages.cidr}
-          placeholder="192.0.2.0/24"
-          spellCheck={false}
-          autoComplete="off"
-        />
-        <TextField name="label" label={messages.label} maxLength={200} autoComplete="off" />
-      </FieldRow>
+      <NetworkFields messages={messages} />
     </Form>
+  )
+}
+
+/** The fields `cidr` and `label` of a form. */
+export function NetworkFields({ messages }: { messages: Record<'cidr' | 'label', string> }) {
+  return (
+    <FieldRow>
+      <TextField
+        name="cidr"
+        label={messages.cidr}
+        placeholder="192.0.2.0/24"
+        spellCheck={false}
+        autoComplete="off"
+      />
+      <TextField name="label" label={messages.label} maxLength={200} autoComplete="off" />
+    </FieldRow>
   )
 }

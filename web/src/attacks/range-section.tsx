@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
-import { FieldRow, Form, SelectField, TextField } from '../ui/forms/form.tsx'
+import { Form, SelectField } from '../ui/forms/form.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
 import { DateText } from '../ui/text/date-text.tsx'
 import { Section, Muted } from '../ui/layout/page.tsx'
@@ -9,6 +9,7 @@ import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { attacks, rangesQuery, type NewRange, type Range, type RangeList } from './api.ts'
 import { ranges as messages } from './messages.ts'
+import { NetworkFields } from './network-form.tsx'
 
 type RangeSectionProps = { list: RangeList; title: string; text: string; empty: string }
 
@@ -68,16 +69,7 @@ function NewRangeForm({ list }: { list: RangeList }) {
       onSubmit={add}
       submit={list === 'sensors' ? messages.addSensor : messages.addRange}
     >
-      <FieldRow>
-        <TextField
-          name="cidr"
-          label={messages.cidr}
-          placeholder="192.0.2.0/24"
-          spellCheck={false}
-          autoComplete="off"
-        />
-        <TextField name="label" label={messages.label} maxLength={200} autoComplete="off" />
-      </FieldRow>
+      <NetworkFields messages={messages} />
       {list === 'whitelist' && <SelectField name="kind" label={messages.kind} choices={KINDS} />}
     </Form>
   )
