@@ -40,11 +40,18 @@ describe('the event stream', () => {
   it('brings each request within a quarter of a second, as the list shows it', async () => {
     const endpoint = await portreeve.makeEndpoint()
     const stream = await follow(endpoint)
-    const begun = performance.now()
-    await send(endpoint, '/now', { method: 'POST', body: Buffer.from([0, 255]) })
-    const [event] = await stream.until('request', 1)
-    expect(performance.now() - begun).toBeLessThan(250)
-    expect(JSON.parse(event?.data ?? '')).toEqual((await portreeve.captured(endpoint))[0])
+    // A busy machine may delay any of them. Each is sent right after the one before has arrived, so
+    // a stream that looked for requests now and then would be late for all.
+    const waits: number[] = []
+    for (let count = 1; count <= 5; count++) {
+      const begun = performance.now()
+      await send(endpoint, '/now', { method: 'POST', body: Buffer.from([0, 255]) })
+      await stream.until('request', count)
+      waits.push(performance.now() - begun)
+    }
+    expect(Math.min(...waits)).toBeLessThan(250)
+    const events = stream.named('request').map(({ data }) => JSON.parse(data) as Captured)
+    expect(events.toReversed()).toEqual(await portreeve.captured(endpoint))
     stream.stop()
   })
 
