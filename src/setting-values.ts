@@ -37,7 +37,9 @@ const MAX_PROCESSES = 32
 export function processes(value: string): number {
   const isLinux = process.platform === 'linux'
   if (value === 'auto') return isLinux ? Math.min(availableParallelism(), MAX_PROCESSES) : 1
-  const count = integer(1, MAX_PROCESSES)(value)
+  if (!/^\d+$/.test(value) || Number(value) < 1 || Number(value) > MAX_PROCESSES)
+    throw new Error(`must be auto or a whole number from 1 to ${MAX_PROCESSES}`)
+  const count = Number(value)
   if (count > 1 && !isLinux) throw new Error('must be 1 on this system: only Linux shares a port')
   return count
 }
