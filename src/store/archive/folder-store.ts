@@ -33,7 +33,10 @@ export function openFolderStore(root: string): ObjectStore {
       },
     )
     if (!isFolder)
-      throw new Fault('unavailable', `${root} is not a folder. Mount the disk, or create the folder.`)
+      throw new Fault(
+        'unavailable',
+        `${root} is not a folder. Mount the disk, or create the folder.`,
+      )
   }
 
   /** Writes a durable file beside the final path. */
