@@ -10,6 +10,7 @@ import {
   databaseUrl,
   dnsServer,
   endpointOrOff,
+  fileTexts,
   integer,
   keyOfZone,
   list,
@@ -60,6 +61,16 @@ function clientId(provider: string, mailboxes: string) {
     defaultText: 'none',
     description: `Client ID that ${provider} gave you, for signing in to ${mailboxes} (docs/mailbox-sign-in.md).`,
     parse: optional(text),
+  })
+}
+
+function certificateFiles(provider: string) {
+  return setting({
+    default: '',
+    defaultText: 'none',
+    description: `PEM files with a certificate and its RSA private key, which ${provider} accepts in place of a client secret, comma separated. They are read at the start.`,
+    parse: optional(fileTexts),
+    secret: true,
   })
 }
 
@@ -394,6 +405,7 @@ export const SETTINGS = {
   OAUTH_GOOGLE_CLIENT_SECRET: clientSecret('Google'),
   OAUTH_MICROSOFT_CLIENT_ID: clientId('Microsoft', 'Microsoft 365 and Outlook.com'),
   OAUTH_MICROSOFT_CLIENT_SECRET: clientSecret('Microsoft'),
+  OAUTH_MICROSOFT_CERTIFICATE_FILES: certificateFiles('Microsoft'),
   OAUTH_MICROSOFT_TENANT: setting({
     default: 'common',
     description:
@@ -406,6 +418,7 @@ export const SETTINGS = {
   OAUTH_FASTMAIL_CLIENT_SECRET: clientSecret('Fastmail'),
   OAUTH_OTHER_CLIENT_ID: clientId('another provider', 'mailboxes of OAUTH_OTHER_HOSTS'),
   OAUTH_OTHER_CLIENT_SECRET: clientSecret('another provider'),
+  OAUTH_OTHER_CERTIFICATE_FILES: certificateFiles('another provider'),
   OAUTH_OTHER_NAME: setting({
     default: 'another provider',
     description: 'Name of the other provider on its button: “Sign in with NAME”.',
@@ -536,6 +549,12 @@ export function readConfig(env: Record<string, string | undefined> = environment
 function conflicts(settings: Parsed): FaultDetail[] {
   const { OIDC_ISSUER, OIDC_CLIENT_ID } = settings
   const details = [...conflictsOfOtherProvider(settings), ...conflictsOfBackups(settings)]
+  for (const name of ['MICROSOFT', 'OTHER'] as const)
+    if (settings[`OAUTH_${name}_CERTIFICATE_FILES`] && settings[`OAUTH_${name}_CLIENT_SECRET`])
+      details.push({
+        path: `OAUTH_${name}_CERTIFICATE_FILES`,
+        message: `must not be set together with OAUTH_${name}_CLIENT_SECRET`,
+      })
   if (settings.PROCESSES > 1 && !settings.ROLES?.includes('web'))
     details.push({ path: 'PROCESSES', message: 'must be 1 without the role web' })
   if (OIDC_ISSUER !== undefined && OIDC_CLIENT_ID === undefined)

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { parseDatabaseUrl } from './database-url.ts'
+import { messageOf } from './errors.ts'
 
 // Values of settings: their types, and how they are parsed. An Error’s message completes “NAME …”.
 
@@ -29,6 +31,19 @@ export function list<T>(parse: (value: string) => T): (value: string) => T[] {
       .map((item) => item.trim())
       .filter((item) => item !== '')
       .map(parse)
+}
+
+/** Reads files, comma separated, and joins their texts. */
+export function fileTexts(value: string): string {
+  return list(readText)(value).join('\n')
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(resolve(path), 'utf8')
+  } catch (error) {
+    throw new Error(`names a file that cannot be read: ${messageOf(error)}`, { cause: error })
+  }
 }
 
 /** More are limited by PostgreSQL. */

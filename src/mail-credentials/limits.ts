@@ -33,6 +33,9 @@ export const KEEP_DAYS = {
   administrator: 30,
 }
 
+/** Characters of a PEM text: a chain of certificates and a key of 4096 bits have room. */
+export const MAX_PEM_LENGTH = 32_000
+
 /** Access tokens of administrators’ credentials that one instance keeps: one for each mailbox. */
 export const MAX_CACHED_TOKENS = 10_000
 

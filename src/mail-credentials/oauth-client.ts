@@ -1,6 +1,8 @@
 import * as oidc from 'openid-client'
 import type { GuardedFetch } from '../net/http/guarded-fetch.ts'
 import { DAY_SECONDS, HOUR_MS, HOUR_SECONDS } from '../time.ts'
+import { authenticationOf } from './clients/authentication.ts'
+import { describeExpiry } from './clients/certificate.ts'
 import { describeFailure, OAuthRejected } from './oauth-problem.ts'
 import { identifiesPerson, type MailProvider } from './providers.ts'
 
@@ -50,6 +52,7 @@ export function createOAuthClient(provider: MailProvider, guardedFetch: GuardedF
   }
 
   async function ask<T>(question: (client: oidc.Configuration) => Promise<T>): Promise<T> {
+    requireValidCertificate(provider)
     try {
       return await question(await clientOf())
     } catch (error) {
@@ -132,13 +135,25 @@ export function createOAuthClient(provider: MailProvider, guardedFetch: GuardedF
   }
 }
 
-/** @param authentication in place of the client’s secret */
+/** @throws OAuthRejected, in place of a rejection by the provider that is harder to understand */
+function requireValidCertificate({ name, clientCertificate }: MailProvider): void {
+  const problem = clientCertificate && describeExpiry(clientCertificate)
+  if (!problem) return
+  throw new OAuthRejected({
+    kind: 'client',
+    isClientRejected: true,
+    message: `${problem} An administrator of this service must replace it for ${name} (Administration, Mail providers).`,
+  })
+}
+
+/** @param given in place of the client’s secret or certificate */
 export async function openClient(
   provider: MailProvider,
   guardedFetch: GuardedFetch,
-  authentication = provider.clientSecret === undefined ? oidc.None() : undefined,
+  given?: oidc.ClientAuth,
 ): Promise<oidc.Configuration> {
   const { issuer, endpoints, clientId, clientSecret } = provider
+  const authentication = given ?? (await authenticationOf(provider))
   // The operator names the provider; http serves one in a private network.
   const isInsecure = (endpoints?.token ?? issuer).startsWith('http:')
   const customFetch = guardedFetch as oidc.CustomFetch

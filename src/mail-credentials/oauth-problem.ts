@@ -120,7 +120,7 @@ const WRONG_CLIENT: OAuthProblem = {
   kind: 'client',
   isClientRejected: true,
   message:
-    '{provider} rejects the client ID or secret of this service: it is wrong, expired or disabled. An administrator of this service must correct it (Administration, Mail providers).',
+    '{provider} rejects the client ID, secret or certificate of this service: it is wrong, expired or disabled. An administrator of this service must correct it (Administration, Mail providers).',
 }
 const BUSY: OAuthProblem = {
   kind: 'later',
@@ -190,11 +190,13 @@ const MICROSOFT: Record<string, OAuthProblem> = {
   7000215: WRONG_CLIENT,
   7000222: WRONG_CLIENT,
   7000112: WRONG_CLIENT,
+  700027: WRONG_CLIENT,
+  700024: registration('the clock of this service is wrong'),
   700016: registration('its client ID is unknown in this tenant'),
   50011: registration('the redirect URI is missing or differs'),
   50194: registration('it is for one tenant, which OAUTH_MICROSOFT_TENANT must name'),
   70011: registration('the scope for IMAP is missing'),
-  7000218: registration('the client secret is missing'),
+  7000218: registration('the client secret or certificate is missing'),
   50196: BUSY,
   50053: BUSY,
   90055: BUSY,

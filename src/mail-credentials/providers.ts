@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { readClientCertificate, type ClientCertificate } from './clients/certificate.ts'
 
 /** Providers of mailboxes at which people can allow this service to sign in. */
 export const PROVIDER_IDS = ['google', 'microsoft', 'yahoo', 'fastmail', 'other'] as const
@@ -10,6 +11,8 @@ export type MailProvider = {
   name: string
   clientId: string
   clientSecret: string | undefined
+  /** In place of a secret. */
+  clientCertificate: ClientCertificate | undefined
   /** Its metadata are found by its issuer, unless it publishes none. */
   issuer: string
   endpoints: { authorization: string; token: string; device?: string | undefined } | null
@@ -25,9 +28,12 @@ export type MailProvider = {
   hasDeviceCode: boolean
 }
 
+/** The client of this service at a provider. */
+export type MailClient = Pick<MailProvider, 'clientId' | 'clientSecret' | 'clientCertificate'>
+
 export type ProviderConfig = Pick<Config, Extract<keyof Config, `OAUTH_${string}`>>
 
-type Known = Omit<MailProvider, 'id' | 'clientId' | 'clientSecret'>
+type Known = Omit<MailProvider, 'id' | keyof MailClient>
 
 const GOOGLE: Known = {
   name: 'Google',
@@ -120,13 +126,31 @@ const KNOWN: Record<ProviderId, (config: ProviderConfig, tenant?: string | null)
   other: otherProvider,
 }
 
-/** The providers that have a client ID in the settings. */
+/** The settings with the certificate of a client, at the providers that accept one. */
+const CERTIFICATE_SETTINGS: Partial<
+  Record<ProviderId, 'OAUTH_MICROSOFT_CERTIFICATE_FILES' | 'OAUTH_OTHER_CERTIFICATE_FILES'>
+> = {
+  microsoft: 'OAUTH_MICROSOFT_CERTIFICATE_FILES',
+  other: 'OAUTH_OTHER_CERTIFICATE_FILES',
+}
+
+/** Whether a client can authenticate itself with a certificate. */
+export const acceptsCertificate = (id: ProviderId): boolean => id in CERTIFICATE_SETTINGS
+
+/**
+ * The providers that have a client ID in the settings.
+ * @throws Fault `invalid_request` for a certificate that cannot be used
+ */
 export function configuredProviders(config: ProviderConfig): MailProvider[] {
   return PROVIDER_IDS.flatMap((id) => {
     const name = id.toUpperCase() as Uppercase<ProviderId>
     const clientId = config[`OAUTH_${name}_CLIENT_ID`]
+    if (clientId === undefined) return []
     const clientSecret = config[`OAUTH_${name}_CLIENT_SECRET`]
-    return clientId === undefined ? [] : [{ ...KNOWN[id](config), id, clientId, clientSecret }]
+    const setting = CERTIFICATE_SETTINGS[id]
+    const pem = setting && config[setting]
+    const clientCertificate = pem ? readClientCertificate(pem, setting) : undefined
+    return [{ ...KNOWN[id](config), id, clientId, clientSecret, clientCertificate }]
   })
 }
 
@@ -151,10 +175,7 @@ function hasOtherProvider(config: ProviderConfig): boolean {
 export function providerWithClient(
   config: ProviderConfig,
   id: ProviderId,
-  {
-    tenant,
-    ...client
-  }: { clientId: string; clientSecret: string | undefined; tenant: string | null },
+  { tenant, ...client }: MailClient & { tenant: string | null },
 ): MailProvider | undefined {
   if (!offeredProviders(config).some((offered) => offered.id === id)) return undefined
   return { ...KNOWN[id](config, tenant), id, ...client }
@@ -177,8 +198,8 @@ export const ADMINISTRATOR_KINDS: Record<ProviderId, readonly ('service_account'
   other: ['service_account', 'app'],
 }
 
-/** The client of an administrator: of a Microsoft tenant, with a secret, or without one. */
-type AdministratorClient = { clientId: string; clientSecret?: string; tenant?: string }
+/** The client of an administrator: of a Microsoft tenant, with a secret or certificate, or without. */
+type AdministratorClient = Partial<MailClient> & { clientId: string; tenant?: string }
 
 /**
  * The provider as an administrator’s credential uses it. Google and Microsoft need no client of this
@@ -187,10 +208,10 @@ type AdministratorClient = { clientId: string; clientSecret?: string; tenant?: s
  */
 export function administratorProvider(
   id: ProviderId,
-  { clientId, clientSecret, tenant = 'common' }: AdministratorClient,
+  { clientId, clientSecret, clientCertificate, tenant = 'common' }: AdministratorClient,
   other: MailProvider | undefined,
 ): MailProvider | undefined {
-  const client = { id, clientId, clientSecret }
+  const client = { id, clientId, clientSecret, clientCertificate }
   if (id === 'google') return { ...GOOGLE, ...client, endpoints: GOOGLE_ENDPOINTS }
   if (id === 'other') return other && { ...other, ...client }
   if (id !== 'microsoft') return undefined

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { nameComponents, Nullable, Timestamp, Uuid } from '../http/schema.ts'
+import { CertificatePem, ShownCertificate } from './clients/shapes.ts'
 import { PROVIDER_IDS } from './providers.ts'
 
 const Provider = Type.Enum([...PROVIDER_IDS])
@@ -46,6 +47,9 @@ export const MailCredential = Type.Object({
       '`consent_needed`: sign in at the provider again, or correct what `problem` names.',
   }),
   problem: Nullable(Type.String({ description: 'Why a new sign-in is needed.' })),
+  certificate: Nullable(ShownCertificate, {
+    description: 'Of an application that authenticates itself with a certificate.',
+  }),
   createdAt: Timestamp,
   keepUntil: Timestamp,
 })
@@ -82,9 +86,13 @@ export const AdministratorRequest = Type.Object(
         {
           tenant: Type.String({ ...Id, description: 'The ID or a domain of the organization.' }),
           clientId: Id,
-          clientSecret: Type.String({ minLength: 1, maxLength: 1_000 }),
+          clientSecret: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
+          clientCertificate: Type.Optional(CertificatePem),
         },
-        { description: 'An application with `IMAP.AccessAsApp`.' },
+        {
+          description: 'An application with `IMAP.AccessAsApp`.',
+          oneOf: [{ required: ['clientSecret'] }, { required: ['clientCertificate'] }],
+        },
       ),
     ),
     user: Type.Optional(

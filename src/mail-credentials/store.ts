@@ -14,6 +14,8 @@ export type CredentialRow = {
   account: string
   /** Of an administrator’s sign-in. */
   clientId: string | null
+  /** With which an application authenticates itself, PEM. */
+  certificate: string | null
   /** The mailbox that was rejected last with an administrator’s sign-in. */
   problemUser: string | null
   subject: string | null
@@ -38,6 +40,7 @@ const COLUMNS = [
   'kind',
   'account',
   'clientId',
+  'certificate',
   'problemUser',
   'subject',
   'isOwners',
@@ -129,7 +132,7 @@ type NewCredential = Pick<
   CredentialRow,
   'id' | 'workspaceId' | 'provider' | 'account' | 'subject' | 'sealed'
 > &
-  Partial<Pick<CredentialRow, 'kind' | 'clientId' | 'isOwners'>> & {
+  Partial<Pick<CredentialRow, 'kind' | 'clientId' | 'certificate' | 'isOwners'>> & {
     /** Of a person’s access token. */
     lifetimeSeconds?: number
     keepDays: number
@@ -276,7 +279,7 @@ export async function listExpiredCredentials(
 export async function saveAdministrator(
   db: Db,
   id: string,
-  columns: Pick<CredentialRow, 'account' | 'clientId' | 'sealed'>,
+  columns: Pick<CredentialRow, 'account' | 'clientId' | 'certificate' | 'sealed'>,
 ): Promise<void> {
   const accepted = { ...columns, problem: null, problemUser: null }
   await db.updateTable('mailCredential').set(accepted).where('id', '=', id).execute()

@@ -918,10 +918,12 @@ export interface KnownNetwork {
 }
 
 export interface MailClient {
+  certificate: string | null;
   clientId: string;
   id: Generated<string>;
   provider: string;
   sealed: string | null;
+  sealedKey: string | null;
   tenant: string | null;
   updatedAt: Generated<Timestamp>;
   updatedBy: string | null;
@@ -955,6 +957,7 @@ export interface MailConsent {
 export interface MailCredential {
   accessExpiresAt: Timestamp | null;
   account: string;
+  certificate: string | null;
   clientId: string | null;
   createdAt: Generated<Timestamp>;
   createdBy: string | null;

@@ -64,9 +64,15 @@ it('a key file is added as a sign-in for all mailboxes', async () => {
   const buffer = Buffer.from(JSON.stringify(key))
   const file = { name: 'key.json', mimeType: 'application/json', buffer }
   await page.getByLabel('Choose the key file').setInputFiles(file)
-  await page.getByText('Key file: key.json').waitFor()
+  await page.getByText('Chosen: key.json').waitFor()
   await page.getByRole('button', { name: 'Check and add' }).click()
   await page.getByRole('rowheader', { name: 'mover@project.iam.gserviceaccount.com' }).waitFor()
+  await page.getByLabel('Provider').selectOption({ label: 'Microsoft: application' })
+  await page.getByLabel('Or choose a certificate').setInputFiles([
+    { ...file, name: 'tls.crt' },
+    { ...file, name: 'tls.key' },
+  ])
+  await page.getByText('Chosen: tls.crt, tls.key').waitFor()
   expect(await faultsAtAllWidths(page)).toEqual([])
   await own.close()
 }, 60_000)

@@ -91,14 +91,18 @@ function refusedUser(): errors.InvalidGrant {
   return error
 }
 
-/** Names the client of an assertion, which authenticates itself; the provider asks for its name. */
+/**
+ * Names the client of an assertion, which authenticates itself; the provider asks for its name.
+ * @returns the assertion with which another client authenticates itself
+ */
 export async function nameServiceAccount(
   request: IncomingMessage & { body?: Record<string, string> },
-): Promise<void> {
+): Promise<string | undefined> {
   const body = Object.fromEntries(new URLSearchParams(await text(request)))
   const { iss } = body['assertion'] ? decodeJwt(body['assertion']) : {}
   request.body = {
     ...body,
     ...(iss === SERVICE_ACCOUNT.email && { client_id: SERVICE_ACCOUNT.clientId }),
   }
+  return body['client_assertion']
 }

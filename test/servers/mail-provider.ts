@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Provider } from 'oidc-provider'
+import { decodeProtectedHeader, exportJWK, importX509 } from 'jose'
+import { Provider, type ClientMetadata } from 'oidc-provider'
 import {
   addServiceAccounts,
   administratorClients,
@@ -10,14 +11,21 @@ import {
 
 export type MailProviderServer = Awaited<ReturnType<typeof startMailProvider>>
 
+/** Clients that authenticate themselves with a certificate. */
+export const CERTIFIED = { client: 'portreeve-certified', app: 'mail-app-certified' }
+
 export const MAIL_CLIENT = { id: 'portreeve', secret: 'the-secret-of-the-mail-client' }
 
 /**
  * Starts a provider of mailboxes (oidc-provider) where `person` signs in without being asked.
  * Refresh tokens are replaced at each use, and a second use ends the whole permission.
  * @param lifetimeSeconds of access tokens
+ * @param certificate of the clients of `CERTIFIED`, which have no secret
  */
-export async function startMailProvider(redirectUri: string, { lifetimeSeconds = 3600 } = {}) {
+export async function startMailProvider(
+  redirectUri: string,
+  { lifetimeSeconds = 3600, certificate }: { lifetimeSeconds?: number; certificate?: string } = {},
+) {
   const state = {
     person: 'alice',
     denied: null as string | null,
@@ -27,6 +35,8 @@ export async function startMailProvider(redirectUri: string, { lifetimeSeconds =
     /** Whether the service account may open mailboxes, and how many tokens administrators got. */
     isDelegated: true,
     administratorTokens: 0,
+    /** The headers of the assertions with which clients authenticated themselves. */
+    assertions: [] as object[],
   }
   const server = createServer()
   server.listen(0, '127.0.0.1')
@@ -34,23 +44,34 @@ export async function startMailProvider(redirectUri: string, { lifetimeSeconds =
   const { port } = server.address() as AddressInfo
   const issuer = `http://127.0.0.1:${port}`
   const SCOPE = 'openid email offline_access imap'
-  const provider = new Provider(issuer, {
-    clients: [
-      {
-        client_id: MAIL_CLIENT.id,
-        client_secret: MAIL_CLIENT.secret,
-        redirect_uris: [redirectUri],
-        // Any port of this machine fits a native client (RFC 8252, 7.3).
-        application_type: redirectUri.startsWith('http://127.0.0.1/') ? 'native' : 'web',
-        token_endpoint_auth_method: 'client_secret_post',
-        grant_types: [
-          'authorization_code',
-          'refresh_token',
-          'urn:ietf:params:oauth:grant-type:device_code',
-        ],
-      },
-      ...administratorClients,
+  const client: ClientMetadata = {
+    client_id: MAIL_CLIENT.id,
+    client_secret: MAIL_CLIENT.secret,
+    redirect_uris: [redirectUri],
+    // Any port of this machine fits a native client (RFC 8252, 7.3).
+    application_type: redirectUri.startsWith('http://127.0.0.1/') ? 'native' : 'web',
+    token_endpoint_auth_method: 'client_secret_post',
+    grant_types: [
+      'authorization_code',
+      'refresh_token',
+      'urn:ietf:params:oauth:grant-type:device_code',
     ],
+  }
+  const keys = certificate === undefined ? null : [await jwkOf(certificate)]
+  const byCertificate = ({ client_secret: _, ...metadata }: ClientMetadata, id: string) => ({
+    ...metadata,
+    client_id: id,
+    token_endpoint_auth_method: 'private_key_jwt' as const,
+    token_endpoint_auth_signing_alg: 'PS256' as const,
+    jwks: { keys: keys ?? [] },
+  })
+  const [app] = administratorClients as [ClientMetadata]
+  const certified = keys && [
+    byCertificate(client, CERTIFIED.client),
+    byCertificate(app, CERTIFIED.app),
+  ]
+  const provider = new Provider(issuer, {
+    clients: [client, ...administratorClients, ...(certified ?? [])],
     // An application’s token opens these mailboxes.
     extraTokenClaims: (_context, token) =>
       token.kind === 'ClientCredentials' ? { mailbox1: 'alice', mailbox2: 'bob' } : undefined,
@@ -102,7 +123,10 @@ export async function startMailProvider(redirectUri: string, { lifetimeSeconds =
   server.on('request', (request, response) => {
     if (state.isAway) response.writeHead(503).end('maintenance')
     else if (request.url === '/token')
-      void nameServiceAccount(request).then(() => answer(request, response))
+      void nameServiceAccount(request).then((assertion) => {
+        if (assertion) state.assertions.push(decodeProtectedHeader(assertion))
+        return answer(request, response)
+      })
     else if (request.url?.startsWith('/interaction')) finishInteraction(request, response)
     else void answer(request, response)
   })
@@ -158,6 +182,9 @@ export async function startMailProvider(redirectUri: string, { lifetimeSeconds =
     },
   }
 }
+
+const jwkOf = async (certificate: string) =>
+  exportJWK(await importX509(certificate, 'PS256', { extractable: true }))
 
 /** The hidden fields of a form, with its confirmation. */
 function fieldsOf(page: string): URLSearchParams {

@@ -5,6 +5,7 @@ import type { AdministratorSecret } from '../../mail-credentials/administrator/s
 import { readServiceAccount } from '../../mail-credentials/administrator/service-account.ts'
 import { createTokenCache } from '../../mail-credentials/administrator/token-cache.ts'
 import { requestAdministratorToken } from '../../mail-credentials/administrator/token-request.ts'
+import { readValidCertificate } from '../../mail-credentials/clients/certificate.ts'
 import { createConfiguredClients } from '../../mail-credentials/clients/configured-clients.ts'
 import { REQUEST_TIMEOUT_MS } from '../../mail-credentials/limits.ts'
 import { toFault } from '../../mail-credentials/oauth-problem.ts'
@@ -20,11 +21,17 @@ export type AdministratorFlags = {
   serviceAccount?: string | undefined
   /** `TENANT/CLIENT_ID` of an application. */
   app?: string | undefined
+  /** The PEM file with the certificate and key of the application, in place of its secret. */
+  appCertificate?: string | undefined
 }
 
 /** Whether a side signs in with tokens of an administrator. */
-export function hasAdministrator({ serviceAccount, app }: AdministratorFlags): boolean {
-  return (serviceAccount ?? app) !== undefined
+export function hasAdministrator({
+  serviceAccount,
+  app,
+  appCertificate,
+}: AdministratorFlags): boolean {
+  return (serviceAccount ?? app ?? appCertificate) !== undefined
 }
 
 /** Opens the tokens of the mailboxes of a side. */
@@ -69,16 +76,23 @@ export async function openAdministrator(
 }
 
 async function secretOf(
-  { serviceAccount, app = '' }: AdministratorFlags,
+  { serviceAccount, app = '', appCertificate }: AdministratorFlags,
   readSecret: () => Promise<string>,
 ): Promise<AdministratorSecret> {
   if (serviceAccount !== undefined) {
-    if (!existsSync(serviceAccount)) throw new UsageError(`File not found: ${serviceAccount}.`)
-    const account = await readServiceAccount(readFileSync(serviceAccount, 'utf8'))
+    const account = await readServiceAccount(textOf(serviceAccount))
     return { kind: 'service_account', account }
   }
   const [tenant = '', clientId = '', ...rest] = app.split('/')
   if (!tenant || !clientId || rest.length > 0)
     throw new UsageError('An application must be TENANT/CLIENT_ID.')
-  return { kind: 'app', app: { tenant, clientId, clientSecret: await readSecret() } }
+  if (appCertificate === undefined)
+    return { kind: 'app', app: { tenant, clientId, clientSecret: await readSecret() } }
+  const clientCertificate = readValidCertificate(textOf(appCertificate), appCertificate)
+  return { kind: 'app', app: { tenant, clientId, clientCertificate } }
+}
+
+function textOf(file: string): string {
+  if (!existsSync(file)) throw new UsageError(`File not found: ${file}.`)
+  return readFileSync(file, 'utf8')
 }

@@ -97,6 +97,16 @@ export const MIGRATE_FLAGS = {
     value: 'TENANT/ID',
     summary: 'the same for the destination',
   },
+  'source-app-certificate': {
+    value: 'FILE',
+    completes: 'file',
+    summary: 'PEM file with the certificate and key of that application, in place of a secret',
+  },
+  'destination-app-certificate': {
+    value: 'FILE',
+    completes: 'file',
+    summary: 'the same for the destination',
+  },
   'source-admin': {
     value: 'USER',
     summary: 'sign in to the source with the password of this administrator',

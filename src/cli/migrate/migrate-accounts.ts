@@ -49,6 +49,7 @@ export async function accountsOf(values: MigrateFlags): Promise<Accounts> {
       signIn: values[`${side}-sign-in`],
       serviceAccount: values[`${side}-service-account`],
       app: values[`${side}-app`],
+      appCertificate: values[`${side}-app-certificate`],
       noVerify: values['no-verify'],
     })
   // Both are checked before the first prompt or sign-in, so that none is in vain.

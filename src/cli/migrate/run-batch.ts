@@ -84,7 +84,11 @@ export async function runBatch(
 async function openTokensOf(flags: MigrateFlags, resolver: Resolver): Promise<BatchRun['tokens']> {
   const tokens: BatchRun['tokens'] = {}
   for (const side of ['source', 'destination'] as const) {
-    const given = { serviceAccount: flags[`${side}-service-account`], app: flags[`${side}-app`] }
+    const given = {
+      serviceAccount: flags[`${side}-service-account`],
+      app: flags[`${side}-app`],
+      appCertificate: flags[`${side}-app-certificate`],
+    }
     if (!hasAdministrator(given)) continue
     const passwordFile = flags[`${side}-password-file`]
     const readSecret = appSecretOf(side, { ...given, passwordFile })

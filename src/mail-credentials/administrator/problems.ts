@@ -46,12 +46,17 @@ function messageOf(error: string, number: string, { secret, provider }: Asked): 
     }
     return messages[error]
   }
-  const { clientId, tenant } = secret.app
-  const wrongSecret = `${name} rejects the secret of the application ${clientId}: it is wrong or has expired. Enter a new one.`
+  const { clientId, clientCertificate, tenant } = secret.app
+  const unknownCertificate = `${name} doesn’t accept the certificate of the application ${clientId}. Upload it there, without its key (Certificates & secrets).`
+  const wrongSecret = clientCertificate
+    ? unknownCertificate
+    : `${name} rejects the secret of the application ${clientId}: it is wrong or has expired. Enter a new one.`
   const unknownTenant = `${name} has no tenant ${tenant}. Enter its ID or domain.`
   const numbers: Record<string, string> = {
     7000215: wrongSecret,
     7000222: wrongSecret,
+    700027: unknownCertificate,
+    700024: `${name} rejects the time of the request. Correct the clock of this service.`,
     7000112: `The application ${clientId} is disabled at ${name}. Enable it.`,
     700016: `The application ${clientId} isn’t in the tenant ${tenant}. Check both IDs, and grant admin consent.`,
     90002: unknownTenant,

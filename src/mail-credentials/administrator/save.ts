@@ -5,6 +5,7 @@ import type { Kysely, Transaction } from 'kysely'
 import type { GuardedFetch } from '../../net/http/guarded-fetch.ts'
 import { breaksCommand } from '../../net/imap/connection/command-encoding.ts'
 import type { CredentialDeps } from '../access-token.ts'
+import { readValidCertificate } from '../clients/certificate.ts'
 import { requireRoom } from '../consent/consent.ts'
 import { KEEP_DAYS } from '../limits.ts'
 import { OAuthRejected, toFault } from '../oauth-problem.ts'
@@ -116,8 +117,12 @@ async function readSecret({
   serviceAccount,
   app,
 }: AdministratorRequest): Promise<AdministratorSecret> {
-  if (app) return { kind: 'app', app }
-  return { kind: 'service_account', account: await readServiceAccount(serviceAccount ?? '') }
+  if (!app)
+    return { kind: 'service_account', account: await readServiceAccount(serviceAccount ?? '') }
+  const { clientSecret, clientCertificate: pem, ...named } = app
+  if (pem === undefined) return { kind: 'app', app: { ...named, clientSecret: clientSecret ?? '' } }
+  const clientCertificate = readValidCertificate(pem, 'app.clientCertificate')
+  return { kind: 'app', app: { ...named, clientCertificate } }
 }
 
 async function requireAccepted(
@@ -149,6 +154,7 @@ function columnsOf(secret: AdministratorSecret, secretKey: string, id: string) {
     kind: secret.kind,
     account,
     clientId,
+    certificate: (secret.kind === 'app' && secret.app.clientCertificate?.certificate) || null,
     sealed: encryptAdministrator(secret, secretKey, id),
   }
 }

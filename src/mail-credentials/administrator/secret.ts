@@ -1,9 +1,13 @@
 import { decrypt, encrypt } from '../../store/encryption.ts'
+import type { ClientCertificate } from '../clients/certificate.ts'
 import { credentialContext } from '../tokens.ts'
 import type { ServiceAccount } from './service-account.ts'
 
-/** An application that Microsoft Entra lets open the mailboxes of one tenant. */
-export type MailApp = { tenant: string; clientId: string; clientSecret: string }
+/** An application that Microsoft Entra lets open the mailboxes of one tenant, by a secret or certificate. */
+export type MailApp = { tenant: string; clientId: string } & (
+  | { clientSecret: string; clientCertificate?: undefined }
+  | { clientCertificate: ClientCertificate; clientSecret?: undefined }
+)
 
 /** What an administrator’s credential consists of. */
 export type AdministratorSecret =

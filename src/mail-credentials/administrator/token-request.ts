@@ -1,6 +1,8 @@
 import * as oidc from 'openid-client'
 import type { GuardedFetch } from '../../net/http/guarded-fetch.ts'
+import { describeExpiry } from '../clients/certificate.ts'
 import { lifetimeOf, openClient } from '../oauth-client.ts'
+import { OAuthRejected } from '../oauth-problem.ts'
 import type { MailProvider } from '../providers.ts'
 import { describeAdministratorFailure } from './problems.ts'
 import type { AdministratorSecret } from './secret.ts'
@@ -26,6 +28,7 @@ export async function requestAdministratorToken(
   guardedFetch: GuardedFetch,
 ): Promise<AdministratorToken> {
   const scope = provider.mailScopes.join(' ')
+  requireValidCertificate(secret)
   try {
     const tokens =
       secret.kind === 'app'
@@ -35,6 +38,15 @@ export async function requestAdministratorToken(
   } catch (error) {
     throw describeAdministratorFailure(error, { secret, provider, user })
   }
+}
+
+/** @throws OAuthRejected, in place of a rejection by the provider that is harder to understand */
+function requireValidCertificate(secret: AdministratorSecret): void {
+  if (secret.kind !== 'app' || !secret.app.clientCertificate) return
+  const problem = describeExpiry(secret.app.clientCertificate)
+  if (problem === null) return
+  const message = `${problem} Enter another one for the application ${secret.app.clientId}.`
+  throw new OAuthRejected({ kind: 'consent', message })
 }
 
 async function requestOfApp(provider: MailProvider, scope: string, guardedFetch: GuardedFetch) {

@@ -9,6 +9,7 @@ import { createOAuthClient, type OAuthClient } from '../oauth-client.ts'
 import {
   configuredProviders,
   providerWithClient,
+  type MailClient,
   type ProviderConfig,
   type ProviderId,
 } from '../providers.ts'
@@ -17,8 +18,12 @@ import { findClientOf, listClients, type ClientRow } from './store.ts'
 /** Binds the secret of a client to its row. */
 export const clientContext = (id: string) => `mail_client/${id}`
 
+/** Binds the private key of a client to its row. */
+export const clientKeyContext = (id: string) => `mail_client_key/${id}`
+
 export const CLIENT_ENCRYPTED_COLUMNS: EncryptedColumn[] = [
   { table: 'mail_client', id: 'id', column: 'sealed', contextOf: clientContext },
+  { table: 'mail_client', id: 'id', column: 'sealed_key', contextOf: clientKeyContext },
 ]
 
 type Deps = {
@@ -47,9 +52,9 @@ export function createClients({ db, secretKey, config, guardedFetch }: Deps): OA
     const known = entered.get(row.provider)
     if (known?.key === key) return known.client
     const { provider, clientId, tenant } = row
-    const clientSecret = readSecret(row, secretKey)
-    if (clientSecret === null) return undefined
-    const found = providerWithClient(config, provider, { clientId, clientSecret, tenant })
+    const secrets = readSecrets(row, secretKey)
+    if (secrets === null) return undefined
+    const found = providerWithClient(config, provider, { clientId, ...secrets, tenant })
     if (!found) return undefined
     const client = createOAuthClient(found, guardedFetch)
     entered.set(provider, { key, client })
@@ -70,11 +75,19 @@ export function createClients({ db, secretKey, config, guardedFetch }: Deps): OA
   }
 }
 
-/** Null when it was encrypted with another key: then the provider counts as not set up. */
-function readSecret({ id, sealed }: ClientRow, secretKey: string): string | undefined | null {
-  if (sealed === null) return undefined
+/** Null when they were encrypted with another key: then the provider counts as not set up. */
+function readSecrets(
+  { id, sealed, certificate, sealedKey }: ClientRow,
+  secretKey: string,
+): Pick<MailClient, 'clientSecret' | 'clientCertificate'> | null {
   try {
-    return decrypt(sealed, secretKey, clientContext(id))
+    return {
+      clientSecret: sealed === null ? undefined : decrypt(sealed, secretKey, clientContext(id)),
+      clientCertificate:
+        certificate === null || sealedKey === null
+          ? undefined
+          : { certificate, privateKey: decrypt(sealedKey, secretKey, clientKeyContext(id)) },
+    }
   } catch (error) {
     if (error instanceof Fault) return null
     throw error

@@ -10,15 +10,24 @@ import { encrypt } from '../../store/encryption.ts'
 import type { DB } from '../../store/tables.ts'
 import { newUuid } from '../../store/uuid.ts'
 import {
+  acceptsCertificate,
   configuredProviders,
   offeredProviders,
   PROVIDER_IDS,
   type ProviderConfig,
   type ProviderId,
 } from '../providers.ts'
-import { clientContext } from './clients.ts'
+import { readValidCertificate, shownCertificate } from './certificate.ts'
+import { clientContext, clientKeyContext } from './clients.ts'
 import { ClientChange, MailClients } from './shapes.ts'
-import { deleteClient, findClientOf, listClientProblems, listClients, saveClient } from './store.ts'
+import {
+  deleteClient,
+  findClientOf,
+  listClientProblems,
+  listClients,
+  saveClient,
+  type ClientRow,
+} from './store.ts'
 
 export type ClientRoutesDeps = {
   db: Kysely<DB>
@@ -42,7 +51,8 @@ export function clientRoutes(app: App, deps: ClientRoutesDeps): void {
     {
       schema: {
         summary: 'List the clients of this service at providers of mailboxes',
-        description: 'Requires an administrator. Client secrets are never returned.',
+        description:
+          'Requires an administrator. Client secrets and private keys are never returned.',
         operationId: 'listMailClients',
         tags,
         response: responses(Success(MailClients)),
@@ -57,7 +67,7 @@ export function clientRoutes(app: App, deps: ClientRoutesDeps): void {
       schema: {
         summary: 'Set the client of this service at a provider',
         description:
-          'Requires a session of an administrator who entered the password within the last ten minutes. The secret is stored encrypted. Settings of the environment win.',
+          'Requires a session of an administrator who entered the password within the last ten minutes. The secret or private key is stored encrypted. Settings of the environment win.',
         operationId: 'setMailClient',
         tags,
         security,
@@ -114,16 +124,46 @@ function requireOpen(config: ProviderConfig, id: ProviderId): void {
 async function setClient(
   { db, secretKey }: ClientRoutesDeps,
   provider: ProviderId,
-  { clientId, clientSecret, tenant }: ClientChange,
+  { clientId, tenant, ...given }: ClientChange,
   accountId: string,
 ): Promise<void> {
   const before = await findClientOf(db, provider)
   const id = before?.id ?? newUuid()
-  // A secret that is left out stays, for the same client.
-  const kept = before?.clientId === clientId ? before.sealed : null
-  const sealed =
-    clientSecret === undefined ? kept : encrypt(clientSecret, secretKey, clientContext(id))
-  await saveClient(db, { id, provider, clientId, sealed, tenant: tenant ?? null }, accountId)
+  // What is left out stays, for the same client.
+  const kept = before?.clientId === clientId ? before : undefined
+  const secrets = encryptedSecrets(provider, given, { secretKey, id }) ?? {
+    sealed: kept?.sealed ?? null,
+    certificate: kept?.certificate ?? null,
+    sealedKey: kept?.sealedKey ?? null,
+  }
+  await saveClient(db, { id, provider, clientId, ...secrets, tenant: tenant ?? null }, accountId)
+}
+
+/**
+ * The columns of a given secret or certificate; null without either.
+ * @throws Fault `invalid_request`
+ */
+function encryptedSecrets(
+  provider: ProviderId,
+  { clientSecret, clientCertificate }: Pick<ClientChange, 'clientSecret' | 'clientCertificate'>,
+  { secretKey, id }: { secretKey: string; id: string },
+): Pick<ClientRow, 'sealed' | 'certificate' | 'sealedKey'> | null {
+  const path = 'clientCertificate'
+  if (clientCertificate === undefined)
+    return clientSecret === undefined
+      ? null
+      : {
+          sealed: encrypt(clientSecret, secretKey, clientContext(id)),
+          certificate: null,
+          sealedKey: null,
+        }
+  if (clientSecret !== undefined)
+    throw new Fault('invalid_request', 'Enter a client secret or a certificate, not both.')
+  if (!acceptsCertificate(provider))
+    throw new Fault('invalid_request', `${path} is accepted for microsoft and other only.`)
+  const { certificate, privateKey } = readValidCertificate(clientCertificate, path)
+  const sealedKey = encrypt(privateKey, secretKey, clientKeyContext(id))
+  return { sealed: null, certificate, sealedKey }
 }
 
 async function listShown({ db, config, redirectUri }: ClientRoutesDeps) {
@@ -136,12 +176,15 @@ async function listShown({ db, config, redirectUri }: ClientRoutesDeps) {
     const set = fromEnvironment.get(id)
     const row = rows.get(id)
     const clientId = set?.clientId ?? row?.clientId ?? null
+    const certificate = set ? set.clientCertificate?.certificate : row?.certificate
     return {
       provider: id,
       name,
       hosts,
       origin: set ? ('environment' as const) : row ? ('dashboard' as const) : null,
       clientId,
+      certificate: certificate ? shownCertificate(certificate) : null,
+      acceptsCertificate: acceptsCertificate(id),
       hasSecret: set ? set.clientSecret !== undefined : Boolean(row?.sealed),
       tenant: id === 'microsoft' ? (row?.tenant ?? config.OAUTH_MICROSOFT_TENANT) : null,
       problem: clientId === null ? null : (problems.get(id)?.problem ?? null),

@@ -1,6 +1,24 @@
 import { Type, type Static } from 'typebox'
-import { nameComponents, Nullable } from '../../http/schema.ts'
+import { nameComponents, Nullable, Timestamp } from '../../http/schema.ts'
+import { MAX_PEM_LENGTH } from '../limits.ts'
 import { PROVIDER_IDS } from '../providers.ts'
+
+/** The certificate of a client. Its private key is never returned. */
+export const ShownCertificate = Type.Object({
+  expiresAt: Timestamp,
+  state: Type.Enum(['valid', 'expiring', 'expired'], {
+    description: '`expiring`: within 30 days.',
+  }),
+  thumbprint: Type.String({ description: 'SHA-1 in hex, as Microsoft Entra shows it.' }),
+})
+
+/** A certificate and its private key, as the operator has them. */
+export const CertificatePem = Type.String({
+  minLength: 1,
+  maxLength: MAX_PEM_LENGTH,
+  description:
+    'A certificate and its RSA private key without a passphrase, as PEM, in any order. In place of `clientSecret`.',
+})
 
 export const MailClient = Type.Object({
   provider: Type.Enum([...PROVIDER_IDS]),
@@ -13,6 +31,8 @@ export const MailClient = Type.Object({
   ),
   clientId: Nullable(Type.String()),
   hasSecret: Type.Boolean(),
+  certificate: Nullable(ShownCertificate, { description: 'In place of a secret.' }),
+  acceptsCertificate: Type.Boolean(),
   tenant: Nullable(Type.String({ description: 'Of Microsoft: whose accounts can sign in.' })),
   problem: Nullable(
     Type.String({ description: 'Why the provider rejects it. What uses it waits until then.' }),
@@ -30,8 +50,12 @@ export const ClientChange = Type.Object(
   {
     clientId: Type.String(Text),
     clientSecret: Type.Optional(
-      Type.String({ ...Text, description: 'Left out, the stored one of the same client stays.' }),
+      Type.String({
+        ...Text,
+        description: 'Without this and a certificate, what is stored of the same client stays.',
+      }),
     ),
+    clientCertificate: Type.Optional(CertificatePem),
     tenant: Type.Optional(
       Type.String({
         minLength: 1,
@@ -45,4 +69,9 @@ export const ClientChange = Type.Object(
 )
 export type ClientChange = Static<typeof ClientChange>
 
-nameComponents({ MailClient, MailClients, MailClientChange: ClientChange })
+nameComponents({
+  MailClientCertificate: ShownCertificate,
+  MailClient,
+  MailClients,
+  MailClientChange: ClientChange,
+})

@@ -7,12 +7,24 @@ export type ClientRow = {
   id: string
   provider: ProviderId
   clientId: string
-  /** Its secret, encrypted; null for a client without one. */
+  /** Its secret, encrypted; null for a client with a certificate, or without a secret. */
   sealed: string | null
+  /** In place of a secret, PEM. */
+  certificate: string | null
+  /** The private key of the certificate, encrypted. */
+  sealedKey: string | null
   tenant: string | null
 }
 
-const COLUMNS = ['id', 'provider', 'clientId', 'sealed', 'tenant'] as const
+const COLUMNS = [
+  'id',
+  'provider',
+  'clientId',
+  'sealed',
+  'certificate',
+  'sealedKey',
+  'tenant',
+] as const
 
 export async function listClients(db: Db): Promise<ClientRow[]> {
   return (await db.selectFrom('mailClient').select(COLUMNS).execute()) as ClientRow[]

@@ -3,6 +3,9 @@ import { showToast } from '../toasts.ts'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Status, type Tone } from '../ui/feedback/status.tsx'
+import { CertificateField } from '../sign-ins/certificate-field.tsx'
+import { CertificateState } from '../sign-ins/certificate-state.tsx'
+import { certificate as certificateMessages } from '../sign-ins/messages.ts'
 import { FieldRow, Form, PasswordField, TextField } from '../ui/forms/form.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Card, Muted, Section } from '../ui/layout/page.tsx'
@@ -17,6 +20,7 @@ export function ClientCard({ client }: { client: MailClient }) {
     <Section title={name}>
       <Card>
         <Status tone={tone}>{state}</Status>
+        {client.certificate && <CertificateState certificate={client.certificate} />}
         {problem !== null && <Notice tone="bad">{problem}</Notice>}
         {origin === 'environment' ? (
           <Muted>{messages.environment(provider)}</Muted>
@@ -42,15 +46,18 @@ function stateOf({ origin, problem }: MailClient): [Tone, string] {
 }
 
 function ClientForm({ client }: { client: MailClient }) {
-  const { provider, name, origin, clientId, hasSecret, tenant } = client
+  const { provider, name, origin, clientId, hasSecret, certificate, tenant } = client
   const queries = useQueryClient()
 
   async function save(values: Record<string, string>): Promise<void> {
     const textOf = (field: string) => (values[field] ?? '').trim()
     const [clientSecret, chosenTenant] = [textOf('clientSecret'), textOf('tenant')]
+    const { clientCertificate } = values
+    if (clientSecret && clientCertificate) throw new Error(certificateMessages.bothSecrets)
     await mailClients.set(provider, {
       clientId: textOf('clientId'),
       ...(clientSecret && { clientSecret }),
+      ...(clientCertificate && { clientCertificate }),
       ...(chosenTenant && { tenant: chosenTenant }),
     })
     await queries.invalidateQueries({ queryKey: ['mail-providers'] })
@@ -63,7 +70,7 @@ function ClientForm({ client }: { client: MailClient }) {
 
   return (
     <Form
-      key={`${clientId} ${hasSecret}`}
+      key={`${clientId} ${hasSecret} ${certificate?.thumbprint}`}
       submit={messages.save}
       check={wrongClient}
       onSubmit={save}
@@ -91,10 +98,11 @@ function ClientForm({ client }: { client: MailClient }) {
         <PasswordField
           name="clientSecret"
           label={messages.clientSecret}
-          {...(hasSecret && { hint: messages.keepSecret })}
+          {...((hasSecret || certificate) && { hint: messages.keepSecret })}
           autoComplete="off"
         />
       </FieldRow>
+      {client.acceptsCertificate && <CertificateField />}
       {tenant !== null && (
         <TextField
           name="tenant"

@@ -17,10 +17,10 @@ export const client = {
     rejected: 'Rejected by the provider',
   },
   environment: (provider: string) =>
-    `OAUTH_${provider.toUpperCase()}_CLIENT_ID and its secret are set in the environment. Change them there.`,
+    `OAUTH_${provider.toUpperCase()}_CLIENT_ID and its secret or certificate are set in the environment. Change them there.`,
   clientId: 'Client ID',
   clientSecret: 'Client secret',
-  keepSecret: 'Leave it empty to keep the stored one.',
+  keepSecret: 'Leave it empty to keep the stored secret or certificate.',
   tenant: 'Tenant',
   tenantHint:
     'The tenant ID for one organization, organizations for any, consumers for personal accounts, or common for all.',
@@ -49,8 +49,8 @@ export const guides: Record<MailClient['provider'], readonly string[]> = {
     'Enter the redirect URI above for the platform Web.',
     'API permissions, APIs my organization uses, Office 365 Exchange Online, Delegated permissions: add IMAP.AccessAsUser.All. From Microsoft Graph, add offline_access, openid, email and profile.',
     'Grant admin consent.',
-    'Certificates & secrets, New client secret: copy its value. Note when it expires.',
-    'Copy the application (client) ID and the secret into this form.',
+    'Certificates & secrets: upload a certificate, without its key, or choose New client secret and copy its value.',
+    'Copy the application (client) ID into this form, and add the secret, or the certificate with its key.',
   ],
   yahoo: [
     'Apply for access to mail on the Yahoo Sender Hub. Yahoo gives it only under an agreement.',

@@ -5,6 +5,7 @@ import {
   type MailCredential,
 } from '../imap/credentials.ts'
 import { AddSignIn } from '../sign-ins/add-sign-in.tsx'
+import { CertificateState } from '../sign-ins/certificate-state.tsx'
 import { form, page as messages } from '../sign-ins/messages.ts'
 import { SignInActions } from '../sign-ins/sign-in-actions.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
@@ -52,7 +53,7 @@ export function Screen() {
 }
 
 function SignInRow({ credential }: { credential: MailCredential }) {
-  const { kind, provider, account, clientId, state, problem, keepUntil } = credential
+  const { kind, provider, account, clientId, state, problem, certificate, keepUntil } = credential
   const { data } = useQuery(mailProvidersQuery)
   const known = [...(data?.providers ?? []), ...(data?.forAdministrators ?? [])]
   const name = known.find(({ id }) => id === provider)?.name ?? provider
@@ -70,6 +71,7 @@ function SignInRow({ credential }: { credential: MailCredential }) {
           <Status tone="warn">{kind === 'person' ? messages.ended : messages.rejected}</Status>
         )}
         {problem !== null && <small>{problem}</small>}
+        {certificate && <CertificateState certificate={certificate} />}
       </td>
       <td>
         <Muted>

@@ -1,16 +1,12 @@
-import { useState } from 'react'
 import type { AdministratorProvider, NewAdministrator } from '../imap/credentials.ts'
-import { Button } from '../ui/actions/button.tsx'
-import { Notice } from '../ui/feedback/notice.tsx'
-import { FileDrop } from '../ui/forms/file-drop.tsx'
 import { FieldRow, PasswordField, TextField } from '../ui/forms/form.tsx'
-import { Muted, Row } from '../ui/layout/page.tsx'
-import { form as messages } from './messages.ts'
+import { Muted } from '../ui/layout/page.tsx'
+import { CertificateField } from './certificate-field.tsx'
+import { KeyFiles } from './key-files.tsx'
+import { certificate, form as messages } from './messages.ts'
 
 /** A provider, and how an administrator signs in there. */
 export type Way = { provider: AdministratorProvider; kind: 'service_account' | 'app' }
-
-const MAX_KEY_BYTES = 20_000
 
 /** The fields of an administrator’s sign-in. */
 export function AdministratorSignInFields({ way }: { way: Way }) {
@@ -21,7 +17,7 @@ function ServiceAccountFields({ way }: { way: Way }) {
   return (
     <>
       <Muted>{messages.keyHint(way.provider.scope)}</Muted>
-      <KeyFile />
+      <KeyFiles name="serviceAccount" label={messages.chooseKey} hint={messages.dropKey} />
       <TextField
         name="user"
         label={messages.user}
@@ -29,41 +25,6 @@ function ServiceAccountFields({ way }: { way: Way }) {
         autoComplete="off"
         spellCheck={false}
       />
-    </>
-  )
-}
-
-/** A key file, whose text the form sends. */
-function KeyFile() {
-  const [file, setFile] = useState<{ name: string; text: string } | null>(null)
-  const [problem, setProblem] = useState('')
-
-  async function take([chosen]: File[]): Promise<void> {
-    if (!chosen) return
-    if (chosen.size > MAX_KEY_BYTES) return setProblem(messages.tooLarge)
-    setProblem('')
-    setFile({ name: chosen.name, text: await chosen.text() })
-  }
-
-  if (file)
-    return (
-      <Row>
-        <span>{messages.chosenKey(file.name)}</span>
-        <Button size="small" kind="quiet" onClick={() => setFile(null)}>
-          {messages.otherKey}
-        </Button>
-        <input type="hidden" name="serviceAccount" value={file.text} />
-      </Row>
-    )
-  return (
-    <>
-      <FileDrop
-        label={messages.chooseKey}
-        hint={messages.dropKey}
-        busy={false}
-        onFiles={(files) => void take(files)}
-      />
-      <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
     </>
   )
 }
@@ -88,21 +49,21 @@ function AppFields() {
         />
       </FieldRow>
       <PasswordField name="clientSecret" label={messages.clientSecret} autoComplete="off" />
+      <CertificateField />
     </>
   )
 }
 
-/** What the form sends. @throws Error without a key file */
+/** What the form sends. @throws Error without a key file, or with a secret and a certificate */
 export function administratorOf(values: Record<string, string>, way: Way): NewAdministrator {
   const provider = way.provider.id
   const textOf = (name: string) => (values[name] ?? '').trim()
   if (way.kind === 'app') {
-    const app = {
-      tenant: textOf('tenant'),
-      clientId: textOf('clientId'),
-      clientSecret: textOf('clientSecret'),
-    }
-    return { provider, app }
+    const named = { tenant: textOf('tenant'), clientId: textOf('clientId') }
+    const [clientSecret, { clientCertificate }] = [textOf('clientSecret'), values]
+    if (clientCertificate === undefined) return { provider, app: { ...named, clientSecret } }
+    if (clientSecret) throw new Error(certificate.bothSecrets)
+    return { provider, app: { ...named, clientCertificate } }
   }
   const { serviceAccount } = values
   if (serviceAccount === undefined) throw new Error(messages.missingKey)
@@ -115,7 +76,9 @@ export function wrongAdministrator(values: Record<string, string>): Record<strin
   const missing = {
     tenant: messages.missingTenant,
     clientId: messages.missingClientId,
-    clientSecret: messages.missingClientSecret,
+    ...(values['clientCertificate'] === undefined && {
+      clientSecret: messages.missingClientSecret,
+    }),
   }
   return Object.fromEntries(Object.entries(missing).filter(([name]) => values[name]?.trim() === ''))
 }

@@ -34,8 +34,6 @@ export const form = {
   key: 'Key file (JSON)',
   chooseKey: 'Choose the key file',
   dropKey: 'The JSON file that you downloaded, or drop it here.',
-  chosenKey: (name: string) => `Key file: ${name}`,
-  otherKey: 'Choose another file',
   missingKey: 'Choose the key file.',
   keyHint: (scope: string) =>
     `In the Admin console, allow the client ID of the service account to use the scope ${scope}.`,
@@ -47,11 +45,28 @@ export const form = {
   clientId: 'Application (client) ID',
   missingClientId: 'Enter the application ID.',
   clientSecret: 'Client secret (value)',
-  missingClientSecret: 'Enter the value of the client secret.',
+  missingClientSecret: 'Enter the value of the client secret, or choose a certificate.',
   appHint: 'The application needs IMAP.AccessAsApp with admin consent, and access to each mailbox.',
   guide: 'Step by step: docs/mailbox-sign-in.md',
   submit: 'Check and add',
   replaceTitle: (account: string) => `Replace the key of ${account}`,
   replaceSubmit: 'Check and replace',
-  tooLarge: 'This is not a key file: it is larger than 20 kB.',
+} as const
+
+export const keyFiles = {
+  chosen: (names: string) => `Chosen: ${names}`,
+  other: 'Choose other files',
+  tooLarge: 'These aren’t key files: they are larger than 20 kB.',
+} as const
+
+export const certificate = {
+  choose: 'Or choose a certificate with its key',
+  drop: 'PEM files, in place of the secret. Choose both if there are two.',
+  bothSecrets: 'Use a client secret or a certificate, not both.',
+  states: {
+    valid: 'Certificate valid until',
+    expiring: 'Certificate expires soon',
+    expired: 'Certificate expired on',
+  },
+  thumbprint: (hex: string) => `Thumbprint ${hex}`,
 } as const
