@@ -1,6 +1,6 @@
 import type { OpenTokens } from '../mail-credentials/token-source.ts'
 import { requireSecret, type AccountSecret } from './accounts.ts'
-import type { RenewedSecret } from './secret-shapes.ts'
+import type { RetrySecret } from './secret-shapes.ts'
 import type { AccountAddress, MigrationRow } from './store.ts'
 
 type Side = 'source' | 'destination'
@@ -11,12 +11,13 @@ export type RenewedSides = { row: MigrationRow; secrets: Record<Side, AccountSec
 /**
  * Replaces the passwords, tokens or credentials of a migration whose stored ones were deleted.
  * Nothing is stored.
+ * @param given `owner` where the owner of the mailbox signs in later
  * @throws Fault `invalid_request` when a side has none, `not_found`, `conflict` of a credential
  */
 export async function renewSides(
   openTokens: OpenTokens,
   before: MigrationRow,
-  given: Partial<Record<Side, RenewedSecret>>,
+  given: Partial<Record<Side, RetrySecret>>,
 ): Promise<RenewedSides> {
   const [source, destination] = [
     renewed(given.source ?? {}, 'source'),
@@ -29,20 +30,31 @@ export async function renewSides(
   }
   const { workspaceId } = row
   for (const side of ['source', 'destination'] as const) {
-    const { credentialId, host, tlsVerify, user } = row[side]
+    const { credentialId, byOwner: isWork = false, host, tlsVerify, user } = row[side]
     if (credentialId === undefined) continue
     await openTokens(
-      { workspaceId, credentialId, path: `${side}.credentialId` },
+      { workspaceId, credentialId, path: `${side}.credentialId`, isWork },
       { host, tlsVerify, user },
     )
   }
   return { row, secrets: { source: source.secret, destination: destination.secret } }
 }
 
-function renewed({ credentialId, ...given }: RenewedSecret, side: Side) {
+function renewed({ credentialId, owner, ...given }: RetrySecret, side: Side) {
+  const hasSecret = credentialId === undefined && !owner
   return {
-    secret: credentialId === undefined ? requireSecret(given, side) : {},
-    applyTo: ({ credentialId: _before, ...address }: AccountAddress): AccountAddress =>
-      credentialId === undefined ? address : { ...address, credentialId },
+    secret: hasSecret ? requireSecret(given, side) : {},
+    applyTo(before: AccountAddress): AccountAddress {
+      const { administrator, credentialId: known, byOwner, waitsForOwner: _, ...address } = before
+      if (owner) return { ...address, waitsForOwner: true }
+      // What the owner has given stays for this mailbox alone.
+      if (credentialId !== undefined && credentialId === known && byOwner)
+        return { ...address, credentialId, byOwner }
+      return {
+        ...address,
+        ...(administrator && { administrator }),
+        ...(credentialId !== undefined && { credentialId }),
+      }
+    },
   }
 }

@@ -133,7 +133,7 @@ function submitRoutes(app: App, deps: MigrationRoutesDeps): void {
       schema: {
         summary: 'Retry a failed migration',
         description:
-          'Requires the passwords again: they were deleted when the migration ended. A sign-in at a provider (`credentialId`) is kept for a week.',
+          'Requires the passwords again: they were deleted when the migration ended. A sign-in at a provider (`credentialId`) is kept for a week. With `owner`, the migration is paused until the owner of that mailbox has signed in by a link.',
         tags,
         params,
         body: Retry,

@@ -24,4 +24,19 @@ export const RenewedSecret = Type.Object(
 )
 export type RenewedSecret = Static<typeof RenewedSecret>
 
-nameComponents({ RenewedSecret })
+/** How an account of a failed migration signs in. */
+export const RetrySecret = Type.Object(
+  {
+    ...RenewedSecret.properties,
+    owner: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'The owner signs in by a link (`/api/v1/imap/migrate/{id}/owner-links`). The migration waits for that.',
+      }),
+    ),
+  },
+  { anyOf: [...REQUIRES_SECRET.anyOf, { required: ['owner'] }] },
+)
+export type RetrySecret = Static<typeof RetrySecret>
+
+nameComponents({ RenewedSecret, RetrySecret })

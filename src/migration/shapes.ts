@@ -10,7 +10,7 @@ import {
   Uuid,
 } from '../http/schema.ts'
 import { ADMINISTRATOR_METHODS } from '../net/imap/connection/sign-in.ts'
-import { CredentialId, RenewedSecret, REQUIRES_SECRET, Secret } from './secret-shapes.ts'
+import { CredentialId, REQUIRES_SECRET, RetrySecret, Secret } from './secret-shapes.ts'
 import { MIGRATION_ORDERS } from './store.ts'
 import { MigrationSync, SyncRequest } from './sync/shapes.ts'
 
@@ -325,9 +325,10 @@ export const MigrationPage = Type.Object({
     { description: 'Usage in this calendar month (UTC).' },
   ),
 })
+
 /** The credentials of both accounts, because the stored ones were deleted. */
 export const Retry = Type.Object(
-  { source: RenewedSecret, destination: RenewedSecret },
+  { source: RetrySecret, destination: RetrySecret },
   { examples: [{ source: { password: 'secret' }, destination: { password: 'secret' } }] },
 )
 export type Retry = Static<typeof Retry>

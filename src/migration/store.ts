@@ -394,16 +394,19 @@ export async function requeueForPass(
 /**
  * Enqueues a failed migration again, with its failed messages left to copy; false when it has not
  * failed.
+ * @param status `paused` until the owner of a mailbox has signed in
  */
 export async function requeueMigration(
   db: Transaction<DB>,
   { workspaceId, id, source, destination }: Sides & Pick<MigrationRow, 'id' | 'workspaceId'>,
   sealed: string,
+  status: 'pending' | 'paused',
 ): Promise<boolean> {
   const row = await db
     .updateTable('migration')
     .set({
       ...QUEUED_AGAIN,
+      status,
       source: JSON.stringify(source),
       destination: JSON.stringify(destination),
     })

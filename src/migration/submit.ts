@@ -86,9 +86,8 @@ export async function submitMigration(
     splitConnection(request.source, 'source'),
     splitConnection(request.destination, 'destination'),
   ]
-  const waits = Boolean(source.reached.waitsForOwner ?? destination.reached.waitsForOwner)
-  if (waits && dryRun)
-    throw new Fault('invalid_request', 'A dry run cannot wait for the owner of a mailbox.')
+  const waits = waitsForOwner({ source: source.reached, destination: destination.reached })
+  if (waits && dryRun) throw dryRunCannotWait()
   if (folders.length === 0 && !source.reached.waitsForOwner) {
     const details = [{ path: 'folders', message: 'must have at least one folder' }]
     throw new Fault('invalid_request', 'Name at least one folder.', { details })
@@ -133,6 +132,16 @@ export async function submitMigration(
     return (await findMigration(trx, workspaceId, id)) as MigrationRow
   })
 }
+
+/** Whether the owner of a mailbox has not signed in yet. */
+export const waitsForOwner = ({
+  source,
+  destination,
+}: Pick<MigrationRow, 'source' | 'destination'>) =>
+  Boolean(source.waitsForOwner ?? destination.waitsForOwner)
+
+const dryRunCannotWait = () =>
+  new Fault('invalid_request', 'A dry run cannot wait for the owner of a mailbox.')
 
 /**
  * Locks the account’s count of migrations until the transaction ends.
@@ -185,7 +194,8 @@ export function noProgress(folders: readonly string[]): MigrationProgress {
 }
 
 /**
- * Enqueues a failed migration again. It retries failed messages and keeps copied ones.
+ * Enqueues a failed migration again, or lets it wait for the owner of a mailbox. It retries failed
+ * messages and keeps copied ones.
  * @throws Fault `not_found`, `conflict` when it has not failed
  */
 export async function retryMigration(
@@ -200,15 +210,18 @@ export async function retryMigration(
   if (row.batchId !== null)
     throw new Fault('conflict', 'This migration is part of a batch. Retry it there.')
   const { row: again, secrets } = await renewSides(openTokens, row, request)
+  const waits = waitsForOwner(again)
+  if (waits && row.options.dryRun) throw dryRunCannotWait()
   return db.transaction().execute(async (trx) => {
     await extendCredentials(trx, workspaceId, credentialsOf(again), KEEP_DAYS.used)
-    if (!(await requeueMigration(trx, again, encryptSecrets(secrets, secretKey, id)))) {
+    const sealed = encryptSecrets(secrets, secretKey, id)
+    if (!(await requeueMigration(trx, again, sealed, waits ? 'paused' : 'pending'))) {
       throw new Fault(
         'conflict',
         `Only a failed migration can be retried. This one is ${row.status}.`,
       )
     }
-    await queue.enqueue(trx, job, { migrationId: id, workspaceId })
+    if (!waits) await queue.enqueue(trx, job, { migrationId: id, workspaceId })
     return (await findMigration(trx, workspaceId, id)) as MigrationRow
   })
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { listAbandoned } from '../../src/migration/consent/store.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { BASE_URL, CALLBACK } from '../mail-credentials/browser.ts'
 import { startDovecot } from '../servers/dovecot.ts'
@@ -24,7 +25,7 @@ beforeAll(async () => {
   ])
   portreeve = await startTestService({ BASE_URL, REQUEST_LIMITS: 'off', ...provider.settings })
   database = openDatabase(portreeve.databaseUrl)
-  for (const user of ['alice', 'bob', 'carol', 'dora']) {
+  for (const user of ['alice', 'bob', 'carol', 'dora', 'erin']) {
     await from.addUser(user, 'the password of the owner')
     await to.addUser(user, 'secret')
     await fill(accountOn(from.port, user, { password: 'the password of the owner' }), {
@@ -152,6 +153,33 @@ describe('the link of an owner', () => {
     expect((await visit(`${BASE_URL}/mailbox-sign-in/unknown`)).status).toBe(404)
     expect((await ask(`${migration}/owner-links`, { side: 'destination' })).status).toBe(409)
     await ask(`${migration}/cancel`, {})
+  }, 40_000)
+
+  it('continues a migration that failed on its sign-in, and whose passwords were deleted', async () => {
+    const started = await ask('migrate', {
+      source: { ...server(from), user: 'erin', password: 'wrong' },
+      destination: { ...server(to), user: 'erin', password: 'secret' },
+      folders: ['INBOX', 'Sent'],
+    })
+    const migration = `migrate/${(started.data as { migrationId: string }).migrationId}`
+    await waitFor(migration, { status: 'failed', progress: { errors: [{ code: 'sign_in' }] } })
+    expect((await ask(`${migration}/owner-links`, { side: 'source' })).status).toBe(409)
+    const secrets = { source: { owner: true }, destination: { password: 'secret' } }
+    expect((await ask(`${migration}/retry`, secrets, 'POST', bob)).status).toBe(404)
+    const retried = await ask(`${migration}/retry`, secrets)
+    expect([retried.status, retried.data]).toEqual([
+      200,
+      expect.objectContaining({ status: 'paused', errorCount: 0 }),
+    ])
+    // It waits as long as a new one, however old it is.
+    await database.pool.query("update migration set created_at = now() - interval '60 days'")
+    expect(await listAbandoned(database.db)).toEqual([])
+    const sync = { everyMinutes: 60, ...secrets, source: { password: 'known' } }
+    expect((await ask(`${migration}/sync`, sync, 'PUT')).status).toBe(409)
+    const url = await linkOf(migration)
+    expect((await visit(url, withPassword('the password of the owner'))).status).toBe(200)
+    await waitFor(migration, { status: 'completed', srcSignIn: { byOwner: true } })
+    await expectCopied('erin')
   }, 40_000)
 
   it('lets the owners of a batch sign in at the provider or with a password, each for the own mailbox alone', async () => {

@@ -121,7 +121,7 @@ export async function listAbandoned(db: Db): Promise<{ id: string; workspaceId: 
     .where('m.batchId', 'is', null)
     .where(
       sql<SqlBool>`(coalesce(m.source ->> 'waitsForOwner', m.destination ->> 'waitsForOwner') = 'true'
-        and m.created_at < now() - make_interval(days => ${KEEP_DAYS.used})
+        and m.queued_at < now() - make_interval(days => ${KEEP_DAYS.used})
       or exists (
         select from unnest(array[m.source ->> 'credentialId', m.destination ->> 'credentialId']) as named(id)
         where named.id is not null and not exists (select from mail_credential c where c.id = named.id::uuid)))`,

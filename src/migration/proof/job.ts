@@ -115,7 +115,7 @@ async function readAndCompare(
   }, PROOF_LIMITS.progressMs)
   try {
     const secrets = secretsOf(row, subject, deps.secretKey)
-    const use = { workspaceId: row.workspaceId, signal }
+    const use = { workspaceId: row.workspaceId, signal, isWork: true }
     const source = await openAccount({ ...row.source, ...secrets.source }, deps, use)
     const destination = await openAccount({ ...row.destination, ...secrets.destination }, deps, use)
     const states = await loadFolders(db, row.id)

@@ -9,7 +9,7 @@ import type { OpenTokens } from '../../mail-credentials/token-source.ts'
 import { requireSecret } from '../accounts.ts'
 import { renewSides } from '../renew-sides.ts'
 import { credentialsOf, findMigration, hasSecret, notifyMigration, saveSides } from '../store.ts'
-import { encryptSecrets } from '../submit.ts'
+import { encryptSecrets, waitsForOwner } from '../submit.ts'
 import { endSync } from './end-sync.ts'
 import { SYNC_LIMITS } from './limits.ts'
 import type { MigrationSyncRequest } from './shapes.ts'
@@ -41,6 +41,8 @@ export async function setSync(
   if (row.batchId !== null)
     throw new Fault('conflict', 'This migration is part of a batch. Synchronize the batch.')
   if (row.options.dryRun) throw new Fault('conflict', 'A dry run cannot be synchronized.')
+  if ((source ?? destination) && waitsForOwner(row))
+    throw new Fault('conflict', 'This migration waits for the owner of a mailbox to sign in.')
   const given = source || destination ? { source, destination } : null
   const renewed = given && (await renewSides(openTokens, row, given))
   const credentials = credentialsOf(renewed?.row ?? row)

@@ -59,9 +59,13 @@ export function secretOf(values: Record<string, string>, prefix = ''): Secret {
   return { accessToken: accessToken.trim() }
 }
 
+/** Reads the secret, unless the owner of the mailbox signs in. */
+export function secretOrOwnerOf(values: Record<string, string>, prefix = ''): Secret | LaterSecret {
+  return values[`${prefix}owner`] === undefined ? secretOf(values, prefix) : { owner: true }
+}
+
 export function accountOf(values: Record<string, string>): ImapAccount {
-  const secret = values['owner'] === undefined ? secretOf(values) : { owner: true as const }
-  return { ...serverOf(values), ...secret }
+  return { ...serverOf(values), ...secretOrOwnerOf(values) }
 }
 
 /** Validates the fields. Returns errors by field name. */

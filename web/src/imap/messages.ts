@@ -67,6 +67,6 @@ export const stored = {
 export const owner = {
   choose: 'Let the owner sign in',
   chosen: 'The owner signs in by a link',
-  hint: 'You get the link when the migration is created. It then starts by itself.',
+  hint: 'You create the link on the page of the migration. It continues by itself after the sign-in.',
   choice: 'The owner of each mailbox, by a link',
 } as const

@@ -26,7 +26,7 @@ export const verdicts = {
   needsConsent: 'Waiting for a new sign-in. Copied messages stay, and it then continues by itself.',
   clientRejected:
     'Waiting until an administrator of this service corrects its client at the provider. It then continues by itself.',
-  waitsForOwner: 'Waiting for the owner of the mailbox to sign in. It then starts by itself.',
+  waitsForOwner: 'Waiting for the owner of the mailbox to sign in. It then continues by itself.',
   paused: 'Paused with its batch. Copied messages stay.',
   cancelled: (done: number) =>
     `Stopped after ${counted(done, 'message')} ${done === 1 ? 'was' : 'were'} copied. Copied messages stay.`,
@@ -263,7 +263,7 @@ export const consent = {
 } as const
 
 export const retry = {
-  text: 'Copied messages stay and are not copied again. Passwords and tokens were deleted when the migration ended, so enter them again.',
+  text: 'Copied messages stay and are not copied again. Passwords and tokens were deleted when the migration ended, so enter them again, or let the owner of a mailbox sign in by a link.',
   source: (secret: string, user: string, host: string) =>
     `Source: ${secret} of ${account(user, host)}`,
   destination: (secret: string, user: string, host: string) =>

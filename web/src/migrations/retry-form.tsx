@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { secretOf, wrongSecret } from '../imap/account.ts'
+import { secretOrOwnerOf, wrongSecret } from '../imap/account.ts'
 import { SecretField } from '../imap/secret-field.tsx'
 import { FieldRow, Form } from '../ui/forms/form.tsx'
 import { Muted, Stack } from '../ui/layout/page.tsx'
@@ -19,8 +19,8 @@ export function RetryForm({ migration }: { migration: Migration }) {
 
   async function retry(values: Record<string, string>): Promise<void> {
     await migrations.retry(id, {
-      source: secretOf(values, SOURCE),
-      destination: secretOf(values, DESTINATION),
+      source: secretOrOwnerOf(values, SOURCE),
+      destination: secretOrOwnerOf(values, DESTINATION),
     })
     await queries.invalidateQueries({ queryKey: migrationQuery(id).queryKey })
     await queries.invalidateQueries({ queryKey: ['migrations'] })
@@ -34,15 +34,17 @@ export function RetryForm({ migration }: { migration: Migration }) {
       <Form {...access} onSubmit={retry} check={missing} submit={messages.submit}>
         <FieldRow>
           <SecretField
+            offersOwner
             prefix={SOURCE}
-            initial={srcSignIn.credentialId ? { credentialId: srcSignIn.credentialId } : null}
+            initial={initialOf(srcSignIn)}
             labelOf={(secret) =>
               messages.source(secret.toLowerCase(), srcSignIn.administrator ?? srcUser, srcHost)
             }
           />
           <SecretField
+            offersOwner
             prefix={DESTINATION}
-            initial={dstSignIn.credentialId ? { credentialId: dstSignIn.credentialId } : null}
+            initial={initialOf(dstSignIn)}
             labelOf={(secret) =>
               messages.destination(
                 secret.toLowerCase(),
@@ -55,6 +57,12 @@ export function RetryForm({ migration }: { migration: Migration }) {
       </Form>
     </Stack>
   )
+}
+
+/** What was used before. An owner signs in again, because only the owner knows the secret. */
+function initialOf({ byOwner, waitsForOwner, credentialId }: Migration['srcSignIn']) {
+  if (byOwner || waitsForOwner) return { owner: true as const }
+  return credentialId === null ? null : { credentialId }
 }
 
 function missing(values: Record<string, string>): Record<string, string> {
