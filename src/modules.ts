@@ -71,7 +71,7 @@ export async function createModules(
   for (const warning of checks.blocklists.warnings) log.warn(warning)
 
   const { resolver, blocklists, allowPrivate } = checks
-  const { openTokens, clients, startOwnerConsent } = add(
+  const { openTokens, clients, startOwnerConsent, eraseCredential } = add(
     createMailCredentialsModule({
       db,
       secretKey,
@@ -104,7 +104,7 @@ export async function createModules(
       resolver,
       allowPrivate,
       openTokens,
-      ownerPages: { baseUrl: config.BASE_URL, clients, startOwnerConsent },
+      ownerPages: { baseUrl: config.BASE_URL, clients, startOwnerConsent, eraseCredential },
       concurrency: config.MIGRATION_CONCURRENCY,
     }),
   )

@@ -16,6 +16,7 @@ import { clientRoutes } from './clients/routes.ts'
 import type { Enqueue } from '../jobs/job.ts'
 import { callbackRoute, CALLBACK_PATH } from './consent/callback-route.ts'
 import { createOwnerConsents, type Owner, type OwnerHooks } from './consent/owner.ts'
+import { createEraseCredential } from './erase-credential.ts'
 import {
   cleanUpCredentialsJob,
   recheckAdministratorsJob,
@@ -50,7 +51,7 @@ export type MailCredentialsOptions = {
       owner: Owner,
       credentialId: string,
       enqueue: Enqueue,
-    ) => Promise<void>
+    ) => Promise<{ path: string }>
   }
   /** Reports why an administrator’s credential was rejected. */
   onProblem: OnProblem
@@ -101,6 +102,7 @@ export function createMailCredentialsModule(options: MailCredentialsOptions) {
         clientRoutes(app, { db, secretKey, config, redirectUri, queue, recheckJob }),
     } satisfies Routes<Pick<RouteContext, 'queue' | 'reauthenticate'>>,
     startOwnerConsent: createOwnerConsents(deps),
+    eraseCredential: createEraseCredential(deps),
     clients,
     openTokens: createTokenSource(
       deps,

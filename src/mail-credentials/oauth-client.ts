@@ -122,6 +122,14 @@ export function createOAuthClient(provider: MailProvider, guardedFetch: GuardedF
         ),
       ),
 
+    /** Ends a permission at the provider (RFC 7009); false where it does not offer that. */
+    revoke: (refreshToken: string): Promise<boolean> =>
+      ask(async (client) => {
+        if (client.serverMetadata().revocation_endpoint === undefined) return false
+        await oidc.tokenRevocation(client, refreshToken, { token_type_hint: 'refresh_token' })
+        return true
+      }),
+
     /** Gets a new access token. The refresh token may be replaced; the old one is then invalid. */
     refresh: (refreshToken: string): Promise<Tokens> =>
       ask(async (client) => {

@@ -262,6 +262,22 @@ export async function deleteCredential(db: Db, workspaceId: string, id: string):
   return row !== undefined
 }
 
+/** Deletes a person’s permission, and returns its latest tokens. Waits while it is refreshed. */
+export async function takeCredential(
+  db: Transaction<DB>,
+  workspaceId: string,
+  id: string,
+): Promise<Pick<CredentialRow, 'provider' | 'sealed'> | undefined> {
+  const row = await db
+    .deleteFrom('mailCredential')
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '=', id)
+    .where('kind', '=', 'person')
+    .returning(['provider', 'sealed'])
+    .executeTakeFirst()
+  return row as Pick<CredentialRow, 'provider' | 'sealed'> | undefined
+}
+
 /** Credentials whose time is over and that no report mailbox uses. */
 export async function listExpiredCredentials(
   db: Db,

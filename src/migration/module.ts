@@ -17,6 +17,8 @@ import type { Db } from '../store/database.ts'
 import { acceptSecret, verifySecret } from './owner-links/accept.ts'
 import { ownerPageRoutes, type OwnerPageDeps } from './owner-links/page-routes.ts'
 import { ownerLinkRoutes } from './owner-links/routes.ts'
+import { ownerAccessRoutes } from './owner-links/withdrawal/page-routes.ts'
+import type { WithdrawDeps } from './owner-links/withdrawal/withdraw.ts'
 import { findLinkById, type OpenedLink } from './owner-links/store.ts'
 import { ENCRYPTED_COLUMNS } from './submit.ts'
 import { deriveKey } from '../accounts/keys.ts'
@@ -71,7 +73,8 @@ const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
 /** The purpose of the key that signs proofs. */
 export const PROOF_KEY = 'proofs of migrations'
 
-type OwnerPages = Pick<OwnerPageDeps, 'baseUrl' | 'clients' | 'startOwnerConsent'>
+type OwnerPages = Pick<OwnerPageDeps, 'baseUrl' | 'clients' | 'startOwnerConsent'> &
+  Pick<WithdrawDeps, 'eraseCredential'>
 
 /** Creates the migration module: its jobs and its routes. */
 export function createMigrationModule({
@@ -98,6 +101,7 @@ export function createMigrationModule({
         proofKeyRoute(app, { proofKey })
         const { enqueue } = queue
         ownerPageRoutes(app, { ...deps, ...ownerPages, job, scheduler, enqueue })
+        ownerAccessRoutes(app, { ...deps, ...ownerPages, scheduler, enqueue })
       },
       account: (app, context) => {
         ownerLinkRoutes(app, { ...deps, baseUrl: ownerPages.baseUrl })
@@ -120,7 +124,7 @@ export function createMigrationModule({
         enqueue: Enqueue,
       ) {
         const link = await requireLink(trx, workspaceId, linkId)
-        await acceptSecret(trx, { ...deps, job, scheduler }, link, { credentialId }, enqueue)
+        return acceptSecret(trx, { ...deps, job, scheduler }, link, { credentialId }, enqueue)
       },
     },
     /** Continues what waited for a credential, which was renewed. */

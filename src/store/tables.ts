@@ -1242,8 +1242,10 @@ export interface OwnerLink {
   id: Generated<string>;
   mailboxId: string | null;
   migrationId: string | null;
+  ownerHash: Buffer | null;
   side: string;
   usedAt: Timestamp | null;
+  withdrawnAt: Timestamp | null;
   workspaceId: string;
 }
 

@@ -78,7 +78,7 @@ export async function startMigrations(
     onProblem: async () => {},
     onClientRejected: async () => {},
     onClientAccepted: async () => {},
-    owner: { verify: async () => {}, accept: async () => {} },
+    owner: { verify: async () => {}, accept: async () => ({ path: '/' }) },
     onRenewed: async () => {},
   })
   const deps = { ...net, db, secretKey: SECRET_KEY, openTokens: credentials.openTokens }

@@ -35,6 +35,8 @@ export async function startMailProvider(
     /** Whether the service account may open mailboxes, and how many tokens administrators got. */
     isDelegated: true,
     administratorTokens: 0,
+    /** Permissions that were revoked. */
+    revocations: 0,
     /** The headers of the assertions with which clients authenticated themselves. */
     assertions: [] as object[],
   }
@@ -112,6 +114,7 @@ export async function startMailProvider(
     },
     interactions: { url: () => '/interaction' },
   })
+  provider.on('grant.revoked', () => (state.revocations += 1))
   const grants = new Set<string>()
   provider.on('grant.success', ({ oidc }) => {
     if (oidc.params?.['grant_type'] === 'refresh_token') state.refreshes += 1

@@ -6,13 +6,7 @@ import type { App } from '../../http/server.ts'
 import { CONSENT_SECONDS } from '../limits.ts'
 import { finishConsent, hashOf, type ConsentDeps } from './consent.ts'
 import { finishOwnerConsent, type OwnerHooks } from './owner.ts'
-import {
-  approvedPage,
-  failedPage,
-  grantedPage,
-  ownersFailedPage,
-  ownersGrantedPage,
-} from './pages.ts'
+import { approvedPage, failedPage, grantedPage, ownersFailedPage } from './pages.ts'
 import { isOfOwner } from './store.ts'
 
 export const CALLBACK_PATH = '/api/v1/imap/oauth/callback'
@@ -77,7 +71,7 @@ async function finishForOwner(
   const outcome = await finishOwnerConsent(deps, secret ?? '', query)
   return 'problem' in outcome
     ? sendPage(reply.code(400), ownersFailedPage(outcome.problem, approvalOf(outcome, deps)))
-    : sendPage(reply, ownersGrantedPage(outcome))
+    : reply.redirect(`${deps.baseUrl}${outcome.path}`, 303)
 }
 
 function explain(error: unknown, baseUrl: string): [number, { message: string }] {

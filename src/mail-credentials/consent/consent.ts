@@ -105,9 +105,8 @@ function invalidUser(message: string): Fault {
   return new Fault('invalid_request', `user ${message}.`, { details: [{ path: 'user', message }] })
 }
 
-export type ConsentOutcome =
-  | { account: string; provider: MailProvider }
-  | { problem: OAuthProblem; provider: MailProvider | null }
+export type ConsentFailure = { problem: OAuthProblem; provider: MailProvider | null }
+export type ConsentOutcome = { account: string; provider: MailProvider } | ConsentFailure
 
 /**
  * Completes a sign-in with the answer of the provider. It is accepted once, from the browser

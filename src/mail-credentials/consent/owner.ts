@@ -9,7 +9,7 @@ import { MAX_OPEN_CONSENTS } from '../limits.ts'
 import { toFault } from '../oauth-problem.ts'
 import type { ProviderId } from '../providers.ts'
 import { decryptChecks, encryptChecks } from '../tokens.ts'
-import { EXPIRED, hashOf, insertGranted, problemOf, type ConsentOutcome } from './consent.ts'
+import { EXPIRED, hashOf, insertGranted, problemOf, type ConsentFailure } from './consent.ts'
 import {
   claimOwnersConsent,
   countOwnersConsents,
@@ -30,9 +30,10 @@ export type OwnerHooks = {
   verify: (owner: Owner, accessToken: string) => Promise<void>
   /**
    * Continues the migration with the credential, in the transaction that stores it.
+   * @returns the path of the owner’s own page
    * @throws Fault when the link was used or revoked meanwhile
    */
-  accept: (trx: Transaction<DB>, owner: Owner, credentialId: string) => Promise<void>
+  accept: (trx: Transaction<DB>, owner: Owner, credentialId: string) => Promise<{ path: string }>
 }
 
 export type OwnerConsentDeps = CredentialDeps & { redirectUri: string }
@@ -72,12 +73,13 @@ export function createOwnerConsents(deps: OwnerConsentDeps): StartOwnerConsent {
  * the token.
  * @param secret of the browser that began it
  * @param query of the redirect
+ * @returns the path of the owner’s own page
  */
 export async function finishOwnerConsent(
   deps: OwnerConsentDeps & { owner: OwnerHooks },
   secret: string,
   query: URLSearchParams,
-): Promise<ConsentOutcome> {
+): Promise<{ path: string } | ConsentFailure> {
   const { db, secretKey, redirectUri } = deps
   const consent = await claimOwnersConsent(db, hashOf(query.get('state') ?? ''), hashOf(secret))
   if (!consent) return { problem: EXPIRED, provider: null }
@@ -88,13 +90,12 @@ export async function finishOwnerConsent(
     const checks = decryptChecks(consent.sealed, secretKey, consent.id)
     const given = await client.finish(new URL(`${redirectUri}?${query.toString()}`), checks)
     await deps.owner.verify({ workspaceId, linkId }, given.accessToken)
-    const account = await db.transaction().execute(async (trx) => {
+    return await db.transaction().execute(async (trx) => {
       const granted = await insertGranted(trx, consent, given, secretKey)
-      await deps.owner.accept(trx, { workspaceId, linkId }, granted.id)
+      const page = await deps.owner.accept(trx, { workspaceId, linkId }, granted.id)
       await markGranted(trx, consent.id, granted.id)
-      return granted.account
+      return page
     })
-    return { account, provider }
   } catch (error) {
     const problem = problemOf(error)
     if (problem === null) throw error

@@ -10,16 +10,12 @@ const TEXTS = {
   approved: 'Approved',
   approvedText: 'Portreeve is approved for your organization. Sign in to the mailbox now.',
   dashboard: 'Back to migrations',
-  ownerText: 'Your mailbox is now copied. You can close this window.',
   ownerFailed: 'Open the link that you were sent, and try again.',
 }
 
-/** The owner of a mailbox has signed in, without an account here. */
-export function ownersGrantedPage({ account }: { account: string }): string {
-  return plainPage(TEXTS.granted(account), TEXTS.ownerText, markup``)
-}
-
-/** @param approvalUrl the page where an administrator approves this service */
+/**
+ * The owner of a mailbox could not sign in.
+ * @param approvalUrl the page where an administrator approves this service */
 export function ownersFailedPage(
   { message }: { message: string },
   approvalUrl: string | null,

@@ -15,6 +15,8 @@ import { credentialsOf, resumeMigration, saveSides, type AccountAddress } from '
 import { decryptSecrets, encryptSecrets, type MigrationData, type Secrets } from '../submit.ts'
 import { OWNER_PAGE_PATH } from './create-links.ts'
 import { claimLink, lockWaitingMigration, type OpenedLink } from './store.ts'
+import { createOwnerToken } from './token.ts'
+import { OWNER_ACCESS_PATH } from './withdrawal/withdraw.ts'
 
 export type AcceptDeps = NetDeps & {
   db: Kysely<DB>
@@ -46,6 +48,7 @@ export async function verifySecret(
 
 /**
  * Stores what the owner has given, and starts or continues the migration once no side waits.
+ * @returns the path of the owner’s own page
  * @throws Fault `conflict` when the link was used or revoked meanwhile, or the mailbox is being copied
  */
 export async function acceptSecret(
@@ -54,16 +57,18 @@ export async function acceptSecret(
   link: OpenedLink,
   given: Given,
   enqueue: Enqueue,
-): Promise<void> {
+): Promise<{ path: string }> {
+  const { token, hash } = createOwnerToken()
   // First the batch, then its mailboxes, as everywhere.
   if (link.batchId !== null) await lockBatch(trx, link.workspaceId, link.batchId)
-  if (!(await claimLink(trx, link.id)))
+  if (!(await claimLink(trx, link.id, hash)))
     throw new Fault('conflict', 'This link was used or revoked, or has expired.')
   if (link.batchId !== null && link.mailboxId !== null)
     await acceptForMailbox(trx, deps, link, link.batchId, link.mailboxId, given, enqueue)
   else if (link.migrationId !== null)
     await acceptForMigration(trx, deps, link, link.migrationId, given, enqueue)
   await audit(trx, link, given)
+  return { path: `${OWNER_ACCESS_PATH}/${token}` }
 }
 
 /** Records the sign-in in the workspace’s audit log. Its actor is the owner, who has no account. */

@@ -14,7 +14,7 @@ import { breaksCommand } from '../../net/imap/connection/command-encoding.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { acceptSecret, verifySecret, type AcceptDeps } from './accept.ts'
 import { OWNER_PAGE_PATH } from './create-links.ts'
-import { donePage, leavingPage, questionPage, refusalPage, type Refusal } from './pages.ts'
+import { leavingPage, questionPage, refusalPage, type Refusal } from './pages.ts'
 import { countAttempt, discountAttempt, findLink, type OpenedLink } from './store.ts'
 import { hashOfToken, TOKEN_LENGTH } from './token.ts'
 
@@ -60,8 +60,8 @@ export function ownerPageRoutes(app: App, deps: OwnerPageDeps): void {
         const { way, password = '' } = request.body
         try {
           if (way === 'provider') return await leave(deps, reply, link, provider)
-          await takePassword(deps, link, password)
-          return await send(reply, donePage())
+          const { path } = await takePassword(deps, link, password)
+          return await reply.redirect(path, 303)
         } catch (error) {
           if (!(error instanceof Fault)) throw error
           const again = await open(deps, request.params.token)
@@ -105,12 +105,15 @@ async function leave(
   return send(reply, leavingPage(provider, url))
 }
 
-/** @throws Fault with a sentence for the owner */
+/**
+ * @returns the path of the owner’s own page
+ * @throws Fault with a sentence for the owner
+ */
 async function takePassword(
   deps: OwnerPageDeps,
   link: OpenedLink,
   password: string,
-): Promise<void> {
+): Promise<{ path: string }> {
   const { db, enqueue } = deps
   if (password === '') throw new Fault('invalid_request', 'Enter the password.')
   if (breaksCommand(password))
@@ -131,7 +134,7 @@ async function takePassword(
       link.migrationId ?? link.batchId ?? link.id,
     )
   }
-  await db.transaction().execute((trx) => acceptSecret(trx, deps, link, { password }, enqueue))
+  return db.transaction().execute((trx) => acceptSecret(trx, deps, link, { password }, enqueue))
 }
 
 function refuse(reply: FastifyReply, reason: Refusal): FastifyReply {

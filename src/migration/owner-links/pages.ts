@@ -13,7 +13,7 @@ const TEXTS = {
     `${asker} (${workspace}) asks to copy mail from ${from} into your mailbox, ${to}.`,
   somebody: 'An administrator',
   private:
-    'The person who asks can’t see what you enter. It is stored encrypted, and deleted when the migration ends.',
+    'The person who asks can’t see what you enter. It is stored encrypted, and deleted when the migration ends or when you withdraw it.',
   atProvider: (name: string) => `Sign in with ${name}`,
   atProviderText: 'On the page of the provider, without giving away your password.',
   password: 'Use the password',
@@ -24,8 +24,6 @@ const TEXTS = {
   on: ({ user, host }: AccountAddress) => `${user} on ${host}`,
   leaving: (name: string) => `Continue at ${name}`,
   leavingText: 'The page opens by itself. You come back here afterwards.',
-  done: 'Thank you, you are signed in',
-  doneText: 'Your mailbox is copied as soon as possible. You can close this window.',
 } as const
 
 /**
@@ -67,12 +65,11 @@ export function leavingPage({ name }: Provider, url: string): string {
   )
 }
 
-export function donePage(): string {
-  return plainPage(TEXTS.done, TEXTS.doneText, markup``)
-}
-
 const REFUSALS = {
-  used: ['This link was used', 'The owner of the mailbox has signed in. The link works once.'],
+  used: [
+    'This link was used',
+    'The owner of the mailbox has signed in. The link works once. To withdraw, the owner opens the page that they saw afterwards.',
+  ],
   expired: ['This link has expired', 'Ask the person who sent it for another one.'],
   blocked: [
     'This link is blocked',

@@ -124,15 +124,13 @@ function batchLinkRoutes(app: App, deps: CreateDeps): void {
   )
 }
 
-function shown({ usedAt, isExpired, attempts, ...row }: OwnerLinkRow) {
-  return { ...row, state: stateOf({ usedAt, isExpired, attempts }), signedInAt: usedAt }
+function shown(row: OwnerLinkRow) {
+  const { usedAt, isExpired: _isExpired, attempts: _attempts, ...rest } = row
+  return { ...rest, state: stateOf(row), signedInAt: usedAt }
 }
 
-function stateOf({
-  usedAt,
-  isExpired,
-  attempts,
-}: Pick<OwnerLinkRow, 'usedAt' | 'isExpired' | 'attempts'>) {
+function stateOf({ usedAt, withdrawnAt, isExpired, attempts }: OwnerLinkRow) {
+  if (withdrawnAt !== null) return 'withdrawn'
   if (usedAt !== null) return 'signed_in'
   if (isExpired) return 'expired'
   return attempts >= OWNER_LINK_LIMITS.attempts ? 'blocked' : 'waiting'

@@ -50,12 +50,13 @@ export const OwnerLink = Type.Object({
   side: Side,
   user: Type.String(),
   host: Type.String(),
-  state: Type.Enum(['waiting', 'signed_in', 'expired', 'blocked'], {
-    description: `\`blocked\`: ${OWNER_LINK_LIMITS.attempts} passwords were rejected; create another link.`,
+  state: Type.Enum(['waiting', 'signed_in', 'withdrawn', 'expired', 'blocked'], {
+    description: `\`withdrawn\`: the owner has withdrawn the sign-in; \`blocked\`: ${OWNER_LINK_LIMITS.attempts} passwords were rejected; create another link.`,
   }),
   createdAt: Timestamp,
   expiresAt: Timestamp,
   signedInAt: Nullable(Timestamp),
+  withdrawnAt: Nullable(Timestamp),
 })
 
 nameComponents({

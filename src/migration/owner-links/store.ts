@@ -18,6 +18,8 @@ export type OwnerLinkRow = {
   createdAt: Date
   expiresAt: Date
   usedAt: Date | null
+  /** When the owner has withdrawn the sign-in. */
+  withdrawnAt: Date | null
   isExpired: boolean
   attempts: number
 }
@@ -46,7 +48,7 @@ type NewLink = {
   hash: Buffer
 }
 
-/** Creates a link. One for the same side of the same mailbox is replaced. */
+/** Creates a link. An open one for the same side of the same mailbox is replaced. */
 export async function insertLink(
   db: Transaction<DB>,
   { workspaceId, side, createdBy, days, target, hash }: NewLink,
@@ -55,7 +57,8 @@ export async function insertLink(
     'migrationId' in target
       ? ['migration_id', target.migrationId]
       : ['mailbox_id', target.mailboxId]
-  await sql`delete from owner_link where ${sql.ref(column)} = ${id} and side = ${side}`.execute(db)
+  await sql`delete from owner_link
+    where ${sql.ref(column)} = ${id} and side = ${side} and used_at is null`.execute(db)
   await sql`insert into owner_link (workspace_id, side, ${sql.ref(column)}, hash, created_by, expires_at)
     values (${workspaceId}, ${side}, ${id}, ${hash}, ${createdBy}, now() + make_interval(days => ${days}::int))`.execute(
     db,
@@ -71,7 +74,7 @@ export async function listLinks(
   const condition =
     'migrationId' in of ? sql`l.migration_id = ${of.migrationId}` : sql`m.batch_id = ${of.batchId}`
   const { rows } = await sql<OwnerLinkRow>`
-    select l.id, l.side, l.migration_id, l.mailbox_id, l.created_at, l.expires_at, l.used_at, l.attempts,
+    select l.id, l.side, l.migration_id, l.mailbox_id, l.created_at, l.expires_at, l.used_at, l.withdrawn_at, l.attempts,
       l.expires_at <= now() as is_expired,
       ${SIDE_ADDRESS} ->> 'user' as user, ${SIDE_ADDRESS} ->> 'host' as host
     from owner_link l left join migration g on g.id = l.migration_id
@@ -125,10 +128,22 @@ export async function discountAttempt(db: Db, id: string): Promise<void> {
   )
 }
 
-/** Records that the owner has signed in; false when the link was used or revoked, or has expired. */
-export async function claimLink(db: Transaction<DB>, id: string): Promise<boolean> {
-  const { numAffectedRows } = await sql`update owner_link set used_at = now()
+/**
+ * Records that the owner has signed in, in place of an earlier sign-in for the same side.
+ * @param ownerHash of the token of the owner’s own page
+ * @returns false when the link was used or revoked, or has expired
+ */
+export async function claimLink(
+  db: Transaction<DB>,
+  id: string,
+  ownerHash: Buffer,
+): Promise<boolean> {
+  const { numAffectedRows } =
+    await sql`update owner_link set used_at = now(), owner_hash = ${ownerHash}
     where id = ${id} and used_at is null and expires_at > now()`.execute(db)
+  await sql`delete from owner_link before using owner_link l
+    where l.id = ${id} and before.id <> l.id and before.side = l.side
+      and (before.migration_id = l.migration_id or before.mailbox_id = l.mailbox_id)`.execute(db)
   return (numAffectedRows ?? 0n) > 0n
 }
 

@@ -74,6 +74,9 @@ export const migrations = {
     request<Migration>('POST', `${BASE}/migrate/${id}/retry`, { body: secrets }),
 }
 
+/** Whether a link can still be used, or was blocked; the others can’t be revoked. */
+export const isLinkOpen = ({ state }: OwnerLink) => state !== 'signed_in' && state !== 'withdrawn'
+
 /** Whether it waits until a person signs in. */
 export const needsConsent = ({ status, batchId }: Pick<Migration, 'status' | 'batchId'>) =>
   status === 'paused' && batchId === null

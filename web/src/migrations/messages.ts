@@ -234,6 +234,7 @@ export const owners = {
   states: {
     waiting: 'Waiting for the owner',
     signed_in: 'Signed in',
+    withdrawn: 'Withdrawn by the owner',
     expired: 'The link has expired',
     blocked: 'Too many wrong passwords',
   },

@@ -7,18 +7,19 @@ import { owners as messages } from './messages.ts'
 const TONES: Record<OwnerLink['state'], Tone> = {
   waiting: 'info',
   signed_in: 'good',
+  withdrawn: 'warn',
   expired: 'warn',
   blocked: 'warn',
 }
 
 /** What became of a link, and since when. */
 export function OwnerLinkState({ link }: { link: OwnerLink }) {
-  const { state, createdAt, signedInAt } = link
+  const { state, createdAt, signedInAt, withdrawnAt } = link
   return (
     <span>
       <Status tone={TONES[state]}>{messages.states[state]}</Status>{' '}
       <Muted>
-        <Ago at={signedInAt ?? createdAt} />
+        <Ago at={withdrawnAt ?? signedInAt ?? createdAt} />
       </Muted>
     </span>
   )

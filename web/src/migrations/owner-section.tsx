@@ -7,7 +7,7 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { Muted, Row, Section, Stack } from '../ui/layout/page.tsx'
 import { DateText } from '../ui/text/date-text.tsx'
 import { useAccess } from '../workspaces/roles.ts'
-import { migrations, ownerLinksQuery, type Migration, type Side } from './api.ts'
+import { isLinkOpen, migrations, ownerLinksQuery, type Migration, type Side } from './api.ts'
 import { owners as messages } from './messages.ts'
 import { OwnerLinkState } from './owner-link-state.tsx'
 
@@ -44,7 +44,8 @@ function SideLink({ id, side, user }: { id: string; side: Side; user: string }) 
   const { data: links = [] } = useQuery(ownerLinksQuery(id))
   const [url, setUrl] = useState('')
   const [problem, setProblem] = useState('')
-  const link = links.find((each) => each.side === side && each.state !== 'signed_in')
+  const own = links.filter((each) => each.side === side && each.state !== 'signed_in')
+  const link = own.find(isLinkOpen) ?? own[0]
 
   async function run(action: () => Promise<string>): Promise<void> {
     setProblem('')
@@ -61,7 +62,7 @@ function SideLink({ id, side, user }: { id: string; side: Side; user: string }) 
       <Row>
         <strong>{messages.of(messages.side[side], user)}</strong>
         {link ? <OwnerLinkState link={link} /> : <Muted>{messages.none}</Muted>}
-        {link && (
+        {link && isLinkOpen(link) && (
           <Muted>
             {messages.until} <DateText at={link.expiresAt} />
           </Muted>
@@ -71,12 +72,12 @@ function SideLink({ id, side, user }: { id: string; side: Side; user: string }) 
         <Button
           {...access}
           size="small"
-          {...(!link && { kind: 'primary' as const })}
+          {...(!(link && isLinkOpen(link)) && { kind: 'primary' as const })}
           onClick={() => void run(async () => (await migrations.createLink(id, side)).url)}
         >
           {link ? messages.again : messages.create}
         </Button>
-        {link && (
+        {link && isLinkOpen(link) && (
           <Button
             {...access}
             size="small"

@@ -42,13 +42,13 @@ export async function queueMailboxes(
 /**
  * Pauses the queued and syncing mailboxes of a batch. Their workers notice within a second; what
  * they have copied stays.
+ * @param id of a single mailbox
  */
-export async function pauseMailboxes(db: Db, batchId: string): Promise<void> {
+export async function pauseMailboxes(db: Db, batchId: string, id?: string): Promise<void> {
   await sql`update migration set status = 'paused'
     where status in ('pending', 'running') and id in (
-      select active_id from batch_mailbox where batch_id = ${batchId} and active_id is not null)`.execute(
-    db,
-  )
+      select active_id from batch_mailbox where batch_id = ${batchId} and active_id is not null
+        and (${id ?? null}::uuid is null or id = ${id ?? null}))`.execute(db)
   await db
     .updateTable('batchMailbox')
     .set({
@@ -60,6 +60,7 @@ export async function pauseMailboxes(db: Db, batchId: string): Promise<void> {
     })
     .where('batchId', '=', batchId)
     .where('state', 'in', ['queued', 'syncing'])
+    .$if(id !== undefined, (query) => query.where('id', '=', id as string))
     .execute()
 }
 

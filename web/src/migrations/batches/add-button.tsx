@@ -15,7 +15,7 @@ export function AddButton({ id }: { id: string }) {
   const access = useAccess()
   const queries = useQueryClient()
   const dialog = useRef<HTMLDialogElement>(null)
-  const [isOpen, setOpen] = useState(false)
+  const [isLinkOpen, setOpen] = useState(false)
 
   async function add(list: ListDraft, values: Record<string, string>): Promise<void> {
     const existing = values['existing'] === 'on' ? 'update' : 'reject'
@@ -38,7 +38,7 @@ export function AddButton({ id }: { id: string }) {
         {messages.add}
       </Button>
       <Dialog ref={dialog} label={messages.addTitle} onClose={() => setOpen(false)}>
-        {isOpen && (
+        {isLinkOpen && (
           <div className={classes.dialog}>
             <ListForm
               submit={messages.addSubmit}

@@ -9,7 +9,7 @@ import { Table } from '../../ui/lists/table.tsx'
 import { DateText } from '../../ui/text/date-text.tsx'
 import { VisuallyHidden } from '../../ui/text/visually-hidden.tsx'
 import { useAccess } from '../../workspaces/roles.ts'
-import { migrations, type CreatedLink, type OwnerLink, type Side } from '../api.ts'
+import { migrations, isLinkOpen, type CreatedLink, type OwnerLink, type Side } from '../api.ts'
 import { owners as messages } from '../messages.ts'
 import { OwnerLinkState } from '../owner-link-state.tsx'
 import { batches, batchLinksQuery, type Batch } from './api.ts'
@@ -116,7 +116,7 @@ function LinkRow({ batchId, link }: { batchId: string; link: OwnerLink }) {
         </Muted>
       </td>
       <td>
-        {link.state !== 'signed_in' && (
+        {isLinkOpen(link) && (
           <Button {...access} size="small" kind="quiet" onClick={() => void revoke()}>
             {messages.revoke} <VisuallyHidden>{link.user}</VisuallyHidden>
           </Button>

@@ -1,0 +1,31 @@
+import type { NewAlert } from '../../../alerts/raise.ts'
+import type { OwnerAccess } from './store.ts'
+
+/** The code of an error after which the owner of a mailbox must sign in again. */
+export const WITHDRAWN = 'sign_in_withdrawn'
+
+/** Says why a mailbox waits. */
+export function describeWithdrawal({ side, ...sides }: OwnerAccess): string {
+  const { user, host } = sides[side]
+  return `The owner of ${user} on ${host} has withdrawn the sign-in. Create another link if they agree to continue.`
+}
+
+/** Composes the alert about a mailbox whose owner has withdrawn the sign-in. */
+export function withdrawalAlert(access: OwnerAccess): NewAlert {
+  const { id, workspaceId, batchId, migrationId, side } = access
+  return {
+    workspaceId,
+    kind: 'migration.failed',
+    key: `owner-link.withdrawn ${id}`,
+    // A single migration resolves it when it completes.
+    incident: batchId === null ? `migration/${migrationId}` : null,
+    phase: batchId === null ? 'open' : 'once',
+    severity: 'warning',
+    title: `${access[side].user} has withdrawn the sign-in to the mailbox`,
+    text: describeWithdrawal(access),
+    nextStep: 'Ask the owner. Another link continues the migration; copied messages stay.',
+    path: batchId === null ? `/migrations/${migrationId}` : `/migrations/batches/${batchId}`,
+    objects: [access.source.user, access.destination.user],
+    at: new Date(),
+  }
+}
