@@ -11,6 +11,7 @@ import {
   dnsServer,
   endpointOrOff,
   fileTexts,
+  imapAddress,
   integer,
   keyOfZone,
   list,
@@ -20,6 +21,7 @@ import {
   port,
   privateTargets,
   processes,
+  returnPath,
   scopes,
   secretKey,
   tenant,
@@ -324,6 +326,21 @@ export const SETTINGS = {
     description: 'Sender of outgoing email.',
     parse: optional(text),
   }),
+  ABUSE_RETURN_PATH: setting({
+    default: '',
+    defaultText: 'MAIL_FROM',
+    description:
+      'Address to which abuse emails return that cannot be delivered, such as `bounces@example.com`. Its server must deliver `bounces+anything@example.com` there, too.',
+    parse: optional(returnPath),
+  }),
+  ABUSE_RETURN_MAILBOX: setting({
+    default: '',
+    defaultText: 'none: such emails are not noticed',
+    description:
+      'The mailbox of ABUSE_RETURN_PATH, `imaps://user:password@host` (an @ in the user is `%40`). Its INBOX is read every 5 minutes.',
+    parse: optional(imapAddress),
+    secret: true,
+  }),
   SIGNUP: setting({
     default: 'closed',
     description: 'Whether visitors can create an account: `closed` or `open`.',
@@ -555,6 +572,12 @@ function conflicts(settings: Parsed): FaultDetail[] {
         path: `OAUTH_${name}_CERTIFICATE_FILES`,
         message: `must not be set together with OAUTH_${name}_CLIENT_SECRET`,
       })
+  const { ABUSE_RETURN_PATH, ABUSE_RETURN_MAILBOX } = settings
+  if ((ABUSE_RETURN_PATH === undefined) !== (ABUSE_RETURN_MAILBOX === undefined))
+    details.push({
+      path: 'ABUSE_RETURN_MAILBOX',
+      message: 'and ABUSE_RETURN_PATH are required together',
+    })
   if (settings.PROCESSES > 1 && !settings.ROLES?.includes('web'))
     details.push({ path: 'PROCESSES', message: 'must be 1 without the role web' })
   if (OIDC_ISSUER !== undefined && OIDC_CLIENT_ID === undefined)

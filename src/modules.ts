@@ -125,6 +125,8 @@ export async function createModules(
       resolver,
       allowPrivate,
       mailRelay: config.SMTP_URL ? { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM } : null,
+      returnPath: config.ABUSE_RETURN_PATH ?? null,
+      bounceMailbox: config.ABUSE_RETURN_MAILBOX ?? null,
       providerOrigins,
       onReport: metrics?.countAttackReport,
     }),

@@ -203,6 +203,37 @@ export function endpointOrOff(value: string): HostPort | null {
 }
 
 /** A contact as RFC 9116, section 2.5.3, wants it: a URI. A bare email address gets its scheme. */
+/** A token of 48 characters follows; an address has up to 64 before the @. */
+export function returnPath(value: string): string {
+  if (/^[\w.-]{1,15}@[a-z0-9.-]+$/i.test(value)) return value
+  throw new Error('must be an email address with up to 15 letters, digits, . _ or - before the @')
+}
+
+/** A mailbox and its password. */
+export type ImapAddress = {
+  host: string
+  port: number
+  secure: boolean
+  user: string
+  password: string
+}
+
+export function imapAddress(value: string): ImapAddress {
+  const form = 'must be imaps://user:password@host or imap://user:password@host'
+  const url = URL.canParse(value) ? new URL(value) : null
+  if (!url || !['imaps:', 'imap:'].includes(url.protocol)) throw new Error(form)
+  const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
+  if (!url.hostname || !user || !password || url.pathname.length > 1) throw new Error(form)
+  const secure = url.protocol === 'imaps:'
+  return {
+    host: url.hostname,
+    port: Number(url.port || (secure ? 993 : 143)),
+    secure,
+    user,
+    password,
+  }
+}
+
 export function contact(value: string): string {
   const uri = /^[^\s:@/]+@[^\s@]+$/.test(value) ? `mailto:${value}` : value
   const isContact = URL.canParse(uri) && /^(?:mailto|https|tel):\S+$/.test(uri)

@@ -30,6 +30,8 @@ const abuse = await createAbuseModule({
   resolver: createResolver(),
   allowPrivate: false,
   mailRelay: null,
+  returnPath: null,
+  bounceMailbox: null,
 })
 const authHooks = createAuthHooks(async () => null, [])
 const isReady = async () => true

@@ -13,7 +13,12 @@ import { deleteOldQuotas } from './abuseipdb/store.ts'
 import { deleteReplacedVersions } from './public-feeds/store.ts'
 import { HISTORY_MS as FINDINGS_MS } from './watched-networks/limits.ts'
 import { deleteOldFindings } from './watched-networks/store.ts'
-import { CONTACT_LIFETIME_MS, RETENTION_MS as MAIL_RETENTION_MS } from './abuse-mails/limits.ts'
+import { deleteOldBounces } from './abuse-mails/bounces/store.ts'
+import {
+  BOUNCE_DAYS,
+  CONTACT_LIFETIME_MS,
+  RETENTION_MS as MAIL_RETENTION_MS,
+} from './abuse-mails/limits.ts'
 import { deleteOldMails } from './abuse-mails/store.ts'
 import { deleteOldFleetRows } from './fleet/store.ts'
 import { NIGHTLY_STATEMENT_TIMEOUT_MS, withStatementTimeout } from '../store/database.ts'
@@ -57,6 +62,7 @@ function retentionJob(db: Kysely<DB>): Job {
           before: new Date(now - MAIL_RETENTION_MS),
           contactsBefore: new Date(now - CONTACT_LIFETIME_MS),
         })
+        await deleteOldBounces(connection, ago(BOUNCE_DAYS))
         await deleteOldReports(connection, new Date(now - RETENTION_MS))
         await deleteOldJournal(connection, limits.month)
         await deleteOldEvidence(connection, limits.month)

@@ -1,4 +1,4 @@
-import type { PrivateTargets } from '../setting-values.ts'
+import type { ImapAddress, PrivateTargets } from '../setting-values.ts'
 import type { Routes } from '../http/scopes.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
@@ -10,7 +10,7 @@ import { startListPublisher } from './export/list-publisher.ts'
 import { createAbuseServices, type AbuseOptions } from './create-services.ts'
 import { startFederation } from './federation/worker.ts'
 import { startFleetSweep } from './fleet/bans/sweep.ts'
-import { mailReportsJob } from './abuse-mails/jobs.ts'
+import { mailReportsJob, readBouncesJob } from './abuse-mails/jobs.ts'
 import { LOOKUP_TIMEOUT_MS } from './abuse-mails/limits.ts'
 import { relayReportsJob } from './relays/jobs.ts'
 import { RELAY_ENCRYPTED_COLUMNS } from './relays/relays.ts'
@@ -43,6 +43,9 @@ export type AbuseModuleOptions = AbuseOptions & {
   allowPrivate: PrivateTargets
   /** Null where this installation sends no email. */
   mailRelay: Relay | null
+  /** Where bounces of abuse emails return, and the mailbox that gets them; null for neither. */
+  returnPath: string | null
+  bounceMailbox: ImapAddress | null
   /** Other origins of providers of public feeds and relays; undefined for their own. */
   providerOrigins?: ReadonlyMap<string, string> | undefined
 }
@@ -65,13 +68,15 @@ export async function createAbuseModule(options: AbuseModuleOptions): Promise<Ab
     resolver,
     allowPrivate,
     mailRelay,
+    returnPath,
+    bounceMailbox,
     baseUrl,
     providerOrigins: origins,
   } = options
   const checkNetworks = checkNetworksJob(services)
   const relays = { db, log, clock, secretKey, resolver, allowPrivate, mailRelay, origins }
   const request = createGuardedFetch(options, LOOKUP_TIMEOUT_MS)
-  const mails = { db, log, clock, request, origins, mailRelay, baseUrl, optOutKey }
+  const mails = { db, log, clock, request, origins, mailRelay, returnPath, baseUrl, optOutKey }
   const work = { updateFeeds, checkNetworks, relays, mails }
   return {
     jobs: [
@@ -80,6 +85,7 @@ export async function createAbuseModule(options: AbuseModuleOptions): Promise<Ab
       checkNetworks,
       relayReportsJob(relays),
       mailReportsJob(mails),
+      readBouncesJob({ db, log, clock, resolver, optOutKey, bounceMailbox }),
     ],
     encryptedColumns: RELAY_ENCRYPTED_COLUMNS,
     futureTimestamps: FUTURE_TIMESTAMPS,

@@ -23,6 +23,8 @@ export type OutgoingMail = {
   html?: string
   messageId?: string
   replyTo?: string
+  /** Where bounces go, in place of the sender. */
+  returnPath?: string
   /** Text files. */
   attachments?: { filename: string; content: string }[]
   headers?: Record<string, string>
@@ -64,7 +66,9 @@ export async function sendMail(
     done()
   })
   try {
-    const sent = { ...mail, ...withEncodedSubject(mail), from: relay.from, signal }
+    const { returnPath, ...message } = mail
+    const envelope = returnPath === undefined ? {} : { envelope: { from: returnPath, to: mail.to } }
+    const sent = { ...message, ...envelope, ...withEncodedSubject(mail), from: relay.from, signal }
     const { messageId, response } = await transport.sendMail(sent)
     return { messageId, reply: response }
   } catch (error) {

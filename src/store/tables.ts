@@ -53,6 +53,20 @@ export interface AbuseAppeal {
   status: string;
 }
 
+export interface AbuseBounce {
+  bouncedAt: Timestamp;
+  hash: Buffer;
+}
+
+export interface AbuseBounceMailbox {
+  account: string;
+  id: Generated<boolean>;
+  lastUid: Generated<number>;
+  problem: string | null;
+  readAt: Timestamp | null;
+  uidValidity: number | null;
+}
+
 export interface AbuseContact {
   email: string | null;
   lookedUpAt: Timestamp;
@@ -1524,6 +1538,8 @@ export interface WorkspaceUsage {
 export interface DB {
   abuseAddress: AbuseAddress;
   abuseAppeal: AbuseAppeal;
+  abuseBounce: AbuseBounce;
+  abuseBounceMailbox: AbuseBounceMailbox;
   abuseContact: AbuseContact;
   abuseCount: AbuseCount;
   abuseMail: AbuseMail;

@@ -92,6 +92,7 @@ beforeAll(async () => {
     request: createGuardedFetch(guard, 5_000),
     origins: new Map([['https://rdap.arin.net', origin]]),
     mailRelay: { smtpUrl: sink.url, from: 'portreeve@example.com' },
+    returnPath: null,
     baseUrl: portreeve.url,
     optOutKey: await loadStableKey(database.db, 'abuse mail opt-outs', String, {
       secretKey: SERVICE_KEY,

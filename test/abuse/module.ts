@@ -94,7 +94,16 @@ export async function startAbuse(
   const relays = { db, log, clock, secretKey, ...outgoing }
   const { optOutKey } = abuse
   const rdap = createGuardedFetch(outgoing, 1_000)
-  const mails = { db, log, clock, request: rdap, mailRelay: null, baseUrl, optOutKey }
+  const mails = {
+    db,
+    log,
+    clock,
+    request: rdap,
+    mailRelay: null,
+    returnPath: null,
+    baseUrl,
+    optOutKey,
+  }
   const routes = abuseRoutes(
     abuse,
     { reportsUrl },

@@ -122,7 +122,7 @@ it('a client that its provider rejects pauses what uses it, is reported once, an
   }
   expect((await alerts()).match(/Example Mail rejects this service/g)).toHaveLength(1)
   expect((await listed()).clients.at(-1)).toMatchObject({
-    problem: expect.stringContaining('rejects the client ID or secret'),
+    problem: expect.stringContaining('rejects the client ID, secret or certificate'),
   })
   const corrected = { clientId: MAIL_CLIENT.id, clientSecret: MAIL_CLIENT.secret }
   expect((await set('other', corrected)).status).toBe(200)

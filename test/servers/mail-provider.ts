@@ -60,7 +60,7 @@ export async function startMailProvider(
     ],
   }
   const keys = certificate === undefined ? null : [await jwkOf(certificate)]
-  const byCertificate = ({ client_secret: _, ...metadata }: ClientMetadata, id: string) => ({
+  const byCertificate = ({ client_secret: _secret, ...metadata }: ClientMetadata, id: string) => ({
     ...metadata,
     client_id: id,
     token_endpoint_auth_method: 'private_key_jwt' as const,

@@ -13,8 +13,9 @@ export type Sink = {
   url: string
   /** Change it at any time. */
   behaviour: Behaviour
-  /** All accepted messages, in order. */
+  /** All accepted messages, in order, and the envelope sender of each. */
   mails: Email[]
+  senders: string[]
   stop(): Promise<void>
 }
 
@@ -23,21 +24,24 @@ export async function startSink(): Promise<Sink> {
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
-    onData(stream, _session, done) {
+    onData(stream, { envelope }, done) {
       const pieces: Buffer[] = []
       stream.on('data', (piece: Buffer) => pieces.push(piece))
-      stream.once('end', () => void take(Buffer.concat(pieces), done))
+      const from = envelope.mailFrom ? envelope.mailFrom.address : ''
+      stream.once('end', () => void take(Buffer.concat(pieces), from, done))
     },
   })
 
   async function take(
     bytes: Buffer,
+    from: string,
     done: (error?: Error | null, message?: string) => void,
   ): Promise<void> {
     if (sink.behaviour === 'busy')
       return done(Object.assign(new Error('come back later'), { responseCode: 451 }))
     if (sink.behaviour === 'refusing')
       return done(Object.assign(new Error('go away'), { responseCode: 550 }))
+    sink.senders.push(from)
     sink.mails.push(await PostalMime.parse(bytes))
     if (sink.behaviour === 'taking') return done(null, 'taken as 42')
     if (sink.behaviour === 'hanging up')
@@ -52,6 +56,7 @@ export async function startSink(): Promise<Sink> {
     url: `smtp://127.0.0.1:${port}`,
     behaviour: 'taking',
     mails: [],
+    senders: [],
     stop: () => new Promise((resolve) => server.close(() => resolve())),
   }
   return sink

@@ -12,6 +12,10 @@ export const MAILS_A_DAY = {
 } as const
 export const RETRY_DELAYS_MS = [10 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, 12 * HOUR_MS]
 export const SEND_TIMEOUT_MS = 30 * SECOND_MS
+/** For how long a recipient gets no email after one that its server rejected for good. */
+export const BOUNCE_DAYS = 90
+/** Bytes of a bounce, which may contain the whole email. */
+export const MAX_BOUNCE_BYTES = 1024 * 1024
 /** Registries ask for no more than about one query a second. */
 export const LOOKUP_SPACING_MS = SECOND_MS
 export const LOOKUPS_PER_RUN = 300

@@ -1,4 +1,5 @@
 // Texts of abuse emails and of the page on which recipients opt out.
+import type { DeliveryFailure } from '../../protocols/delivery-status.ts'
 import { counted } from './counted.ts'
 import type { MailedReport } from './store.ts'
 
@@ -42,7 +43,13 @@ function describeReport({ address, services, port, count, firstAt, lastAt }: Mai
 export const testNote = (recipient: string) =>
   `Test mode: this email would go to ${recipient}. It went to you alone.`
 
+/** Why an email counts as failed after the relay had accepted it. */
+export const bounced = ({ status, diagnostic }: DeliveryFailure) =>
+  `The email came back${status && ` (${status})`}${diagnostic === null ? '.' : `: ${diagnostic}`}`
+
 export const skipped = {
+  bounced: (at: Date, days: number) =>
+    `An email to the recipient came back on ${at.toISOString().slice(0, 10)}. It gets none for ${days} days.`,
   optedOut: 'The recipient does not want these emails.',
   recipientLimit: (limit: number) =>
     `The recipient got ${limit} emails of this service today already.`,

@@ -5,6 +5,8 @@ import type { App } from '../../http/server.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { notify } from '../../store/notifications.ts'
 import { TAGS } from '../tags.ts'
+import type { Db } from '../../store/database.ts'
+import { findProblem } from './bounces/store.ts'
 import { composeAbuseMail } from './compose-mail.ts'
 import { MAILING_CHANGED } from './mail-queue.ts'
 import { NO_RELAY } from './messages.ts'
@@ -37,10 +39,11 @@ export function abuseMailRoutes(app: App, deps: AbuseMailDeps): void {
   listRoutes(app, deps)
 }
 
-function settingsRoutes(app: App, { db, mailRelay }: AbuseMailDeps): void {
-  const present = (settings: MailSettings | undefined) => ({
+function settingsRoutes(app: App, { db, mailRelay, returnPath }: AbuseMailDeps): void {
+  const present = async (settings: MailSettings | undefined) => ({
     mode: settings?.mode ?? ('off' as const),
     contact: settings?.contact ?? null,
+    bounces: await stateOfBounces(db, returnPath),
     canSend: mailRelay !== null,
   })
   app.get(
@@ -55,7 +58,7 @@ function settingsRoutes(app: App, { db, mailRelay }: AbuseMailDeps): void {
     },
     async (request) => ({
       success: true,
-      data: present(await findSettings(db, callerOf(request).workspaceId)),
+      data: await present(await findSettings(db, callerOf(request).workspaceId)),
     }),
   )
   app.put(
@@ -79,9 +82,14 @@ function settingsRoutes(app: App, { db, mailRelay }: AbuseMailDeps): void {
       await saveSettings(db, { workspaceId, mode, contact })
       await notify(db, MAILING_CHANGED, null)
       await notifyChange(db, workspaceId, 'attacks')
-      return { success: true, data: present({ mode, contact }) }
+      return { success: true, data: await present({ mode, contact }) }
     },
   )
+}
+
+async function stateOfBounces(db: Db, returnPath: string | null) {
+  if (returnPath === null) return 'off'
+  return (await findProblem(db)) === null ? 'read' : 'failing'
 }
 
 function listRoutes(app: App, deps: AbuseMailDeps): void {
@@ -126,7 +134,7 @@ function listRoutes(app: App, deps: AbuseMailDeps): void {
   )
 }
 
-/** For administrators: addresses whose emails came back. */
+/** For administrators: addresses that get no emails. */
 export function abuseMailAdministrationRoute(app: App, { db }: Pick<AbuseMailDeps, 'db'>): void {
   app.post(
     `${BASE}/opt-outs`,
@@ -134,8 +142,7 @@ export function abuseMailAdministrationRoute(app: App, { db }: Pick<AbuseMailDep
       schema: {
         operationId: 'createAbuseMailOptOut',
         summary: 'Never mail reports to an address again',
-        description:
-          'For administrators, when emails to it come back. Recipients opt out with the link in each email.',
+        description: 'For administrators. Recipients opt out with the link in each email.',
         tags: TAGS,
         body: NewOptOut,
         response: responses(Done, 201),

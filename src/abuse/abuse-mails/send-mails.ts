@@ -7,8 +7,11 @@ import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import { DAY_MS } from '../../time.ts'
 import { composeAbuseMail } from './compose-mail.ts'
+import { createReturnPath } from './bounces/return-path.ts'
+import { findBounce } from './bounces/store.ts'
 import { createContacts, type ContactDeps, type Contacts } from './contacts.ts'
 import {
+  BOUNCE_DAYS,
   MAILS_A_DAY,
   MAX_FAILED_LOOKUPS,
   REPORT_LIFETIME_MS,
@@ -40,7 +43,9 @@ export type AbuseMailDeps = Omit<ContactDeps, 'db'> & {
   /** Null where this installation sends no email. */
   mailRelay: Relay | null
   baseUrl: string
-  /** Signs links; it stays the same when SECRET_KEY changes. */
+  /** Where bounces return; null: to the sender. */
+  returnPath: string | null
+  /** Signs links and return paths; it stays the same when SECRET_KEY changes. */
   optOutKey: string
 }
 
@@ -115,13 +120,23 @@ async function deliver(
   const reports = await listReportsOf(db, mail.id)
   if (reports.length === 0) return end('skipped', skipped.noReports)
   if (await hasOptedOut(db, hashEmail(mail.recipient))) return end('skipped', skipped.optedOut)
+  const bouncedAt = await findBounce(
+    db,
+    hashEmail(mail.recipient),
+    new Date(clock() - BOUNCE_DAYS * DAY_MS),
+  )
+  if (bouncedAt) return end('skipped', skipped.bounced(bouncedAt, BOUNCE_DAYS))
   const dayStart = startOfDay(clock())
   const counts = await countMails(db, { ...mail, dayStart: new Date(dayStart) })
   if (!mail.isTest && counts.recipient >= MAILS_A_DAY.recipient)
     return end('skipped', skipped.recipientLimit(MAILS_A_DAY.recipient))
   if (counts.workspace >= MAILS_A_DAY.workspace)
     return returnMail(db, mail.id, { reason: '', dueAt: new Date(dayStart + DAY_MS) })
-  const message = composeAbuseMail(mail, reports, optOutUrlOf(deps, mail.recipient))
+  const { returnPath, optOutKey } = deps
+  const message = {
+    ...composeAbuseMail(mail, reports, optOutUrlOf(deps, mail.recipient)),
+    ...(returnPath !== null && { returnPath: createReturnPath(optOutKey, returnPath, mail.id) }),
+  }
   const beforeMessage = () => markMailHandedOver(db, mail.id, new Date(clock()))
   const timeout = AbortSignal.any([signal, AbortSignal.timeout(SEND_TIMEOUT_MS)])
   try {

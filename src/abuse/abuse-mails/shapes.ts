@@ -22,9 +22,13 @@ export const AbuseMailSettings = Type.Object(
       description:
         'The member who turned it on; recipients answer there. Null while it was never on.',
     }),
+    bounces: Type.Enum(['off', 'read', 'failing'], {
+      description:
+        'Whether this installation notices emails that come back (ABUSE_RETURN_PATH), and whether it can read its mailbox for them.',
+    }),
     canSend: Type.Boolean({ description: 'Whether this installation sends email (SMTP_URL).' }),
   },
-  { examples: [{ mode: 'test', contact: 'ops@example.com', canSend: true }] },
+  { examples: [{ mode: 'test', contact: 'ops@example.com', bounces: 'read', canSend: true }] },
 )
 
 export const AbuseMailChange = Type.Object({ mode: Mode }, { examples: [{ mode: 'test' }] })

@@ -41,7 +41,7 @@ const MODES = (['off', 'test', 'on'] as const).map((value) => ({
   label: messages.modes[value],
 }))
 
-function SettingsForm({ settings: { mode, contact } }: { settings: AbuseMailSettings }) {
+function SettingsForm({ settings: { mode, contact, bounces } }: { settings: AbuseMailSettings }) {
   const access = useAccess('admin')
   const queries = useQueryClient()
 
@@ -56,6 +56,7 @@ function SettingsForm({ settings: { mode, contact } }: { settings: AbuseMailSett
       <p>
         <Muted>{contact === null ? messages.newContact : messages.contact(contact)}</Muted>
       </p>
+      <Muted>{messages.bounces[bounces]}</Muted>
     </Form>
   )
 }

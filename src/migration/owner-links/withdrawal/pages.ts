@@ -12,7 +12,7 @@ const TEXTS = {
   on: ({ user, host }: AccountAddress) => `${user} on ${host}`,
   keep: 'Bookmark this page',
   keepText:
-    'With its address, you can withdraw your sign-in at any time. Nobody else has this address.',
+    'With its address, you can withdraw your sign-in at any time. Only you have this address.',
   withdraw: 'Withdraw the sign-in',
   withdrawText: 'Copying stops within seconds. Messages that were copied stay.',
   ended: (user: string) => `Portreeve can’t sign in to ${user}`,

@@ -13,6 +13,12 @@ export const abuseMails = {
   },
   contact: (email: string) => `Recipients answer to ${email}.`,
   newContact: 'Recipients answer to your email address.',
+  bounces: {
+    off: 'Emails that come back later aren’t noticed: this service has no mailbox for them.',
+    read: 'A recipient whose email comes back gets none for 90 days.',
+    failing:
+      'Emails that come back aren’t noticed at the moment: this service can’t read its mailbox for them.',
+  },
   save: 'Save',
   noRelay: 'This service does not send email. An administrator sets SMTP_URL.',
   sent: 'Emails',
