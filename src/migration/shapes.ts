@@ -170,7 +170,7 @@ const Queue = Nullable(
 )
 const Status = Type.Enum(['pending', 'running', 'paused', 'completed', 'failed'], {
   description:
-    '`paused`: the batch that it is part of is paused; without a batch, the owner of a mailbox has not signed in yet, or an account must sign in at its provider again (`consent_needed`).',
+    '`paused`: the batch that it is part of is paused; without a batch, the owner of a mailbox has not signed in yet or has withdrawn (`sign_in_withdrawn`), or an account must sign in at its provider again (`consent_needed`).',
 })
 
 export const CreatedMigration = Type.Object({

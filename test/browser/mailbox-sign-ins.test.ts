@@ -36,6 +36,14 @@ it('a migration waits for its owner, whose link is created on its page and works
   const link = await page.getByText('/mailbox-sign-in/').textContent()
   await page.getByRole('button', { name: 'Revoke' }).waitFor()
   expect(await faultsAtAllWidths(page)).toEqual([])
+  await page.request.post(`/api/v1/imap/migrate/${migrationId}/cancel`, {
+    headers: { origin: portreeve.url },
+    data: {},
+  })
+  await page.getByText('The owner signs in by a link').waitFor()
+  await page.getByLabel('Destination: password').fill('secret')
+  await page.getByRole('button', { name: 'Retry' }).click()
+  await page.getByText('Waiting for the owner of the mailbox to sign in.').waitFor()
   await own.close()
   const owner = await visit(browser, portreeve.url, 390)
   await owner.page.goto(new URL(link?.trim() ?? '').pathname)

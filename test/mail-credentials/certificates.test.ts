@@ -99,6 +99,11 @@ it('a certificate is refused with the reason when it cannot be used', async () =
     publicKeyEncoding: { type: 'spki', format: 'pem' },
     privateKeyEncoding: { ...pkcs8, cipher: 'aes-256-cbc', passphrase: 'x' },
   })
+  const { privateKey: lockedPkcs1 } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs1', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' },
+  })
   const refusals: [string, string][] = [
     ['no PEM', 'has no private key'],
     [made.key, 'has no certificate'],
@@ -106,6 +111,7 @@ it('a certificate is refused with the reason when it cannot be used', async () =
     [PEM + other.key, 'has several private keys'],
     [other.cert + made.key, 'do not belong together'],
     [made.cert + locked, 'with a passphrase'],
+    [lockedPkcs1 + made.cert, 'with a passphrase'],
     [made.cert + curve.export(pkcs8).toString(), 'must be an RSA key'],
     [made.cert + short.export(pkcs8).toString(), 'fewer than 2048 bits'],
     [made.key.replaceAll(/[A-Z]/g, 'A') + made.cert, 'PRIVATE KEY'],

@@ -11,7 +11,7 @@ const WARNING_DAYS = 30
 /** Microsoft accepts no shorter keys. */
 const MIN_KEY_BITS = 2048
 
-const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g
+const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g
 
 /**
  * Reads a certificate and its private key from PEM texts, in any order. Further certificates of the

@@ -15,7 +15,8 @@ const TEXTS = {
 
 /**
  * The owner of a mailbox could not sign in.
- * @param approvalUrl the page where an administrator approves this service */
+ * @param approvalUrl the page where an administrator approves this service
+ */
 export function ownersFailedPage(
   { message }: { message: string },
   approvalUrl: string | null,
