@@ -23,7 +23,7 @@ const { values, positionals } = parseArgs({
     email: { type: 'string' },
     password: { type: 'string' },
     runs: { type: 'string', default: '3' },
-    chrome: { type: 'string', default: '/usr/bin/chromium' },
+    chrome: { type: 'string', default: '/usr/bin/chromium-headless-shell' },
     /** An installed Lighthouse, instead of the one that npx downloads. */
     lighthouse: { type: 'string' },
   },

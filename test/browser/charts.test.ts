@@ -113,9 +113,9 @@ describe('the charts of DMARC', () => {
   it('shows the pass rate of each sender, with gaps instead of 0%', async () => {
     const { page, complaints, close } = await open(`/dmarc/${data.domain}`)
     const google = chart(page, 'Pass rate of Google Workspace per day')
-    await google.waitFor()
+    await google.scrollIntoViewIfNeeded()
     // Two runs of days, with a gap of five between them.
-    expect(await google.locator('path').count()).toBe(2)
+    await expect.poll(() => google.locator('path').count()).toBe(2)
     await google.focus()
     await page.keyboard.press('End')
     for (let day = 0; day < 10; day++) await page.keyboard.press('ArrowLeft')
@@ -268,6 +268,26 @@ describe('every chart', () => {
       await close()
     }
   }, 300_000)
+
+  it('is drawn when it comes near the window, and on paper, with its table', async () => {
+    const { page, close } = await open(`/dmarc/${data.domain}`, 390)
+    const [first, last] = [
+      page.getByRole('application').first(),
+      page.getByRole('application').last(),
+    ]
+    await first.locator('svg').waitFor()
+    expect(await last.locator('svg').count()).toBe(0)
+    const rows = () => page.locator('details [data-rows] tr').count()
+    expect(await rows()).toBe(0)
+    await page.evaluate(`dispatchEvent(new Event('beforeprint'))`)
+    await last.locator('svg').waitFor()
+    expect(await rows()).toBeGreaterThan(30)
+    await page.evaluate(`dispatchEvent(new Event('afterprint'))`)
+    await expect.poll(() => last.locator('svg').count()).toBe(0)
+    await last.scrollIntoViewIfNeeded()
+    await last.locator('svg').waitFor()
+    await close()
+  })
 
   it('fits a phone', async () => {
     for (const path of pages()) {

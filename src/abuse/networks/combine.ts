@@ -58,7 +58,7 @@ function takeNext(heads: Head[]): CombinedNetwork | undefined {
   let first: Head | undefined
   for (const head of heads) if (isBefore(head, first)) first = head
   if (!first) return undefined
-  const { since: _since, ...network } = networkAt(first.networks, first.at)
+  const { family, start, bits } = networkAt(first.networks, first.at)
   const end = endAt(first.networks, first.at)
   const names: string[] = []
   for (const head of heads) {
@@ -66,7 +66,7 @@ function takeNext(heads: Head[]): CombinedNetwork | undefined {
     while ((head.networks.starts[head.at] ?? end) < end) head.at += 1
     if (head.at > before) names.push(head.name)
   }
-  return { ...network, names }
+  return { family, start, bits, names }
 }
 
 function isBefore({ networks, at }: Head, other: Head | undefined): boolean {

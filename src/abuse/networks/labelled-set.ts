@@ -1,9 +1,9 @@
-import { combineInParts, type CombinedNetwork, type NamedSet } from './combine.ts'
+import { combineInParts, type NamedSet } from './combine.ts'
 import type { Network } from './network.ts'
 import {
-  createNetworkSet,
   indexOfNetwork,
   joinNetworkSets,
+  packNetworks,
   pickNetworks,
   type NetworkSet,
 } from './network-set.ts'
@@ -25,10 +25,12 @@ export async function createLabelledSet(
   excluded: readonly Network[],
 ): Promise<LabelledSet> {
   const names = sets.map(({ name }) => name)
+  const [only, ...others] = sets
+  if (only && others.length + excluded.length === 0) return labelOne(only)
   const parts: NetworkSet[] = []
   const labels: Record<4 | 6, number[]> = { 4: [], 6: [] }
   for await (const part of combineInParts(sets, excluded)) {
-    parts.push(createNetworkSet(part.map(withoutNames)))
+    parts.push(packNetworks(part))
     for (const network of part) labels[network.family].push(names.indexOf(network.names[0] ?? ''))
   }
   return {
@@ -38,7 +40,11 @@ export async function createLabelledSet(
   }
 }
 
-const withoutNames = ({ names: _names, ...network }: CombinedNetwork) => ({ ...network, since: 0 })
+const labelOne = ({ name, set }: NamedSet): LabelledSet => ({
+  names: [name],
+  set,
+  labels: { 4: new Uint8Array(set[4].starts.length), 6: new Uint8Array(set[6].starts.length) },
+})
 
 /** What one list has and the other one has not; a change of a label alone is none. */
 export function differenceOf(

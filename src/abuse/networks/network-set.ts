@@ -1,4 +1,4 @@
-import { type Network, sizeOf, WIDTH } from './network.ts'
+import { type Network, sizeOf } from './network.ts'
 
 /**
  * Networks of one family, sorted, none inside another. Typed arrays, because a feed can have
@@ -18,26 +18,35 @@ export type SeenNetwork = Network & { since: number }
 
 /** Creates a set; networks inside others are left out. */
 export function createNetworkSet(networks: readonly SeenNetwork[]): NetworkSet {
-  return { 4: pack(networks, 4), 6: pack(networks, 6) }
+  const kept: SeenNetwork[] = []
+  for (const network of networks.toSorted(byStart)) {
+    const last = kept.at(-1)
+    const isInside = last?.family === network.family && network.start < last.start + sizeOf(last)
+    if (!isInside) kept.push(network)
+  }
+  return packNetworks(kept)
 }
 
-function pack(all: readonly SeenNetwork[], family: 4 | 6): Networks {
-  const sorted = all.filter((network) => network.family === family).toSorted(byStart)
-  const kept: SeenNetwork[] = []
-  for (const network of sorted) {
-    const last = kept.at(-1)
-    if (!last || network.start >= last.start + sizeOf(last)) kept.push(network)
+/** Creates a set of networks that are sorted, none inside another. */
+export function packNetworks(sorted: readonly (Network & { since?: number })[]): NetworkSet {
+  return { 4: pack(sorted, 4), 6: pack(sorted, 6) }
+}
+
+function pack(sorted: readonly (Network & { since?: number })[], family: 4 | 6): Networks {
+  const networks = sorted.filter((network) => network.family === family)
+  const { length } = networks
+  const starts = new BigUint64Array(length)
+  const [bits, since] = [new Uint8Array(length), new Uint32Array(length)]
+  for (const [at, network] of networks.entries()) {
+    starts[at] = network.start
+    bits[at] = network.bits
+    since[at] = network.since ?? 0
   }
-  return {
-    family,
-    starts: BigUint64Array.from(kept, ({ start }) => start),
-    bits: Uint8Array.from(kept, ({ bits }) => bits),
-    since: Uint32Array.from(kept, ({ since }) => since),
-  }
+  return { family, starts, bits, since }
 }
 
 const byStart = (a: Network, b: Network) =>
-  a.start < b.start ? -1 : a.start > b.start ? 1 : a.bits - b.bits
+  a.family - b.family || (a.start < b.start ? -1 : a.start > b.start ? 1 : a.bits - b.bits)
 
 export const EMPTY_SET: NetworkSet = createNetworkSet([])
 
@@ -85,7 +94,7 @@ export function networkAt({ family, starts, bits, since }: Networks, index: numb
 }
 
 export function endAt({ family, starts, bits }: Networks, index: number): bigint {
-  return (starts[index] ?? 0n) + (1n << BigInt(WIDTH[family] - (bits[index] ?? 0)))
+  return (starts[index] ?? 0n) + sizeOf({ family, bits: bits[index] ?? 0 })
 }
 
 /** The index of the first network that ends after this number. */

@@ -37,9 +37,12 @@ function upperBits(address: string): bigint {
   return parts.slice(0, 4).reduce((sum, part) => (sum << 16n) | BigInt(part), 0n)
 }
 
+/** By the number of bits that differ in a network. */
+const SIZES = Array.from({ length: 65 }, (_, free) => 1n << BigInt(free))
+
 /** The number of addresses in a network; of IPv6, of its /64. */
 export function sizeOf({ family, bits }: Pick<Network, 'family' | 'bits'>): bigint {
-  return 1n << BigInt(WIDTH[family] - bits)
+  return SIZES[WIDTH[family] - bits] ?? 0n
 }
 
 /** Writes a network as people do: a single IPv4 address without its length. */

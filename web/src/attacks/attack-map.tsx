@@ -59,7 +59,7 @@ function Map({ data, opens }: { data: AttackMapFacts; opens: boolean }) {
         cells={cells}
       />
       <Disclosure summary={ui.chart.table}>
-        <MapTable data={data} labelOf={labelOf} />
+        {() => <MapTable data={data} labelOf={labelOf} />}
       </Disclosure>
     </div>
   )

@@ -105,14 +105,16 @@ function ReportChart({ perDay, opens }: NetworkFacts & Opens) {
         }
       />
       <Disclosure summary={messages.table}>
-        <Table caption={messages.perDay} quiet columns={[...messages.dayColumns]}>
-          {perDay.toReversed().map(({ day, count }) => (
-            <tr key={day}>
-              <th scope="row">{utcDayText(day)}</th>
-              <td data-label={messages.reports}>{numberText(count)}</td>
-            </tr>
-          ))}
-        </Table>
+        {() => (
+          <Table caption={messages.perDay} quiet columns={[...messages.dayColumns]}>
+            {perDay.toReversed().map(({ day, count }) => (
+              <tr key={day}>
+                <th scope="row">{utcDayText(day)}</th>
+                <td data-label={messages.reports}>{numberText(count)}</td>
+              </tr>
+            ))}
+          </Table>
+        )}
       </Disclosure>
     </>
   )

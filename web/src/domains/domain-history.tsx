@@ -67,15 +67,17 @@ function PassRate({ domain, passRate }: Pick<History, 'passRate'> & { domain: st
 function PassRateTable({ passRate }: Pick<History, 'passRate'>) {
   return (
     <Disclosure summary={ui.chart.table}>
-      <Table caption={messages.passRate} quiet columns={messages.dayColumns}>
-        {passRate.toReversed().map(({ day, messages: count, pass }) => (
-          <tr key={day}>
-            <th scope="row">{utcDayText(day)}</th>
-            <td data-label={messages.passed}>{numberText(pass)}</td>
-            <td data-label={messages.failed}>{numberText(count - pass)}</td>
-          </tr>
-        ))}
-      </Table>
+      {() => (
+        <Table caption={messages.passRate} quiet columns={messages.dayColumns}>
+          {passRate.toReversed().map(({ day, messages: count, pass }) => (
+            <tr key={day}>
+              <th scope="row">{utcDayText(day)}</th>
+              <td data-label={messages.passed}>{numberText(pass)}</td>
+              <td data-label={messages.failed}>{numberText(count - pass)}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
     </Disclosure>
   )
 }

@@ -26,16 +26,18 @@ export function ThroughputSection({ id }: { id: string }) {
           timeText={(step) => clockText(timeOf(data, step))}
         />
         <Disclosure summary={ui.chart.table}>
-          <Table caption={messages.title} quiet columns={messages.columns}>
-            {steps.toReversed().map(({ step, point, marks }) => (
-              <tr key={step}>
-                <th scope="row">{point.title}</th>
-                <td>{point.values[0]?.value}</td>
-                <td>{point.values[1]?.value}</td>
-                <td>{marks.map((mark) => messages.marks[mark]).join(', ')}</td>
-              </tr>
-            ))}
-          </Table>
+          {() => (
+            <Table caption={messages.title} quiet columns={messages.columns}>
+              {steps.toReversed().map(({ step, point, marks }) => (
+                <tr key={step}>
+                  <th scope="row">{point.title}</th>
+                  <td>{point.values[0]?.value}</td>
+                  <td>{point.values[1]?.value}</td>
+                  <td>{marks.map((mark) => messages.marks[mark]).join(', ')}</td>
+                </tr>
+              ))}
+            </Table>
+          )}
         </Disclosure>
       </div>
     </Section>

@@ -69,17 +69,19 @@ function Chart({ from, to, rows, text }: ChartProps) {
         rows={rows}
       />
       <Disclosure summary={ui.chart.table}>
-        <Table caption={messages.title} quiet columns={messages.columns}>
-          {rows.flatMap(({ name, items }) =>
-            items.map(({ point }, index) => (
-              <tr key={`${name} ${index}`}>
-                <th scope="row">{name}</th>
-                <td>{point.title}</td>
-                <td>{point.note}</td>
-              </tr>
-            )),
-          )}
-        </Table>
+        {() => (
+          <Table caption={messages.title} quiet columns={messages.columns}>
+            {rows.flatMap(({ name, items }) =>
+              items.map(({ point }, index) => (
+                <tr key={`${name} ${index}`}>
+                  <th scope="row">{name}</th>
+                  <td>{point.title}</td>
+                  <td>{point.note}</td>
+                </tr>
+              )),
+            )}
+          </Table>
+        )}
       </Disclosure>
     </div>
   )

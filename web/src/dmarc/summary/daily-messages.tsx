@@ -36,16 +36,18 @@ export function DailyMessages({ id, days, totals }: DailyMessagesProps) {
         })}
       />
       <Disclosure summary={ui.chart.table}>
-        <Table caption={messages.daily} quiet columns={columns}>
-          {days.toReversed().map(({ day, messages: count, pass, fail }) => (
-            <tr key={day}>
-              <th scope="row">{utcDayText(day)}</th>
-              <td>{counted(count, shared.message)}</td>
-              <td>{shared.passedCount(pass)}</td>
-              <td>{shared.failedCount(fail)}</td>
-            </tr>
-          ))}
-        </Table>
+        {() => (
+          <Table caption={messages.daily} quiet columns={columns}>
+            {days.toReversed().map(({ day, messages: count, pass, fail }) => (
+              <tr key={day}>
+                <th scope="row">{utcDayText(day)}</th>
+                <td>{counted(count, shared.message)}</td>
+                <td>{shared.passedCount(pass)}</td>
+                <td>{shared.failedCount(fail)}</td>
+              </tr>
+            ))}
+          </Table>
+        )}
       </Disclosure>
     </Section>
   )

@@ -61,18 +61,20 @@ function Charts({ id, data, view }: { id: string; data: SenderDays; view: View }
         ))}
       </ul>
       <Disclosure summary={ui.chart.table}>
-        <Table caption={messages.title} quiet columns={messages.columns}>
-          {all.flatMap((series) =>
-            series.days.toReversed().map(({ day, messages: count, pass }) => (
-              <tr key={`${series.id} ${day}`}>
-                <th scope="row">{series.name}</th>
-                <td>{utcDayText(day)}</td>
-                <td>{counted(count, shared.message)}</td>
-                <td>{shared.passedShare(shareText(pass, count))}</td>
-              </tr>
-            )),
-          )}
-        </Table>
+        {() => (
+          <Table caption={messages.title} quiet columns={messages.columns}>
+            {all.flatMap((series) =>
+              series.days.toReversed().map(({ day, messages: count, pass }) => (
+                <tr key={`${series.id} ${day}`}>
+                  <th scope="row">{series.name}</th>
+                  <td>{utcDayText(day)}</td>
+                  <td>{counted(count, shared.message)}</td>
+                  <td>{shared.passedShare(shareText(pass, count))}</td>
+                </tr>
+              )),
+            )}
+          </Table>
+        )}
       </Disclosure>
     </>
   )

@@ -14,6 +14,7 @@ import classes from './chart-surface.module.css'
 import { ChartTooltip } from './chart-tooltip.tsx'
 import { isMoveKey, moveInRow, type MoveKey } from './cursor.ts'
 import type { Look } from './look.ts'
+import { useNearWindow } from '../use-near-window.ts'
 import { useWidth } from './use-width.ts'
 
 /** The screen that a point stands for. */
@@ -43,7 +44,7 @@ type ChartSurfaceProps = {
   hit: (x: number, y: number, width: number) => number | null
   /** Where the tooltip of a point is attached. */
   anchor: (index: number, width: number) => { x: number; y: number }
-  /** Draws the chart; nothing is drawn until the width is known. */
+  /** Draws the chart, once its width is known and it is near the window. */
   children: (width: number, active: number | null) => ReactNode
 }
 
@@ -56,6 +57,7 @@ type Cursor = { index: number; isPinned: boolean; isAnnounced: boolean } | null
 export function ChartSurface(props: ChartSurfaceProps) {
   const { label, height, points, anchor, children } = props
   const [plot, width] = useWidth<HTMLDivElement>()
+  const isNear = useNearWindow(plot)
   const hint = useId()
   const { cursor, close, handlers } = useCursor(props, width)
   const shown = cursor && points[cursor.index]
@@ -78,7 +80,7 @@ export function ChartSurface(props: ChartSurfaceProps) {
         data-opens={shown?.open !== undefined}
         {...handlers}
       >
-        {width > 0 && children(width, cursor?.index ?? null)}
+        {isNear && width > 0 && children(width, cursor?.index ?? null)}
       </div>
       <span id={hint} hidden>
         {messages.chart.hint}
