@@ -13,19 +13,30 @@ export function describeWithdrawal({ side, ...sides }: OwnerAccess): string {
 /** Composes the alert about a mailbox whose owner has withdrawn the sign-in. */
 export function withdrawalAlert(access: OwnerAccess): NewAlert {
   const { id, workspaceId, batchId, migrationId, side } = access
-  return {
+  const common = {
     workspaceId,
     kind: 'migration.failed',
-    key: `owner-link.withdrawn ${id}`,
-    // A single migration resolves it when it completes.
-    incident: batchId === null ? `migration/${migrationId}` : null,
-    phase: batchId === null ? 'open' : 'once',
-    severity: 'warning',
+    severity: 'warning' as const,
     title: `${access[side].user} has withdrawn the sign-in to the mailbox`,
     text: describeWithdrawal(access),
     nextStep: 'Ask the owner. Another link continues the migration; copied messages stay.',
-    path: batchId === null ? `/migrations/${migrationId}` : `/migrations/batches/${batchId}`,
     objects: [access.source.user, access.destination.user],
     at: new Date(),
+  }
+  if (batchId !== null)
+    return {
+      ...common,
+      key: `owner-link.withdrawn ${id}`,
+      incident: null,
+      phase: 'once',
+      path: `/migrations/batches/${batchId}`,
+    }
+  return {
+    ...common,
+    key: `owner-link.withdrawn ${id}`,
+    // The migration resolves it when it completes.
+    incident: `migration/${migrationId}`,
+    phase: 'open',
+    path: `/migrations/${migrationId}`,
   }
 }
