@@ -71,6 +71,13 @@ async function write(count: number): Promise<Date> {
   return rows[0]?.now ?? new Date(NaN)
 }
 
+async function switchSegment(): Promise<void> {
+  const administrator = new Client({ connectionString: server.adminUrl })
+  await administrator.connect()
+  await administrator.query('select pg_switch_wal()')
+  await administrator.end()
+}
+
 /** Waits until everything before this moment is in the archive. */
 async function archivedUntil(moment: Date): Promise<void> {
   await expect
@@ -156,6 +163,9 @@ describe('the archive', { timeout: PATIENCE }, () => {
   })
 
   it('continues its chain after a restart, with what was committed before the stop', async () => {
+    // A segment that ended a moment before, as after a base backup, and the one that follows it.
+    await write(3)
+    await switchSegment()
     await write(3)
     await archiver.stop()
     const dataDir = join(folder, 'stopped')

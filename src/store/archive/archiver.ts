@@ -10,7 +10,6 @@ import type { ObjectStore } from './object-store.ts'
 import { readWalEnd, shipSegments, switchSegment, type WalEnd } from './ship-wal.ts'
 import { createSlot, dropSlots, findSlot, limitKeptWal, type Slot } from './slot.ts'
 import { readStatus, saveStatus, type ArchiveStatus } from './status.ts'
-import { segmentOf, startOf } from './wal.ts'
 
 export type Archiver = {
   status(): ArchiveStatus
@@ -157,19 +156,17 @@ function createArchiver(options: ArchiverOptions) {
 
   async function ship(connected: Client, signal?: AbortSignal): Promise<void> {
     const at = new Date()
-    let end = await readWalEnd(connected)
+    const end = await readWalEnd(connected)
     if (marks.length < MAX_MARKS) marks.push({ at, end: end.flushed })
     pendingBytes = Number(end.flushed - position)
-    const current = startOf(segmentOf(end.flushed))
-    const isLate = performance.now() - shippedAt >= config.BACKUP_RPO_SECONDS * SECOND_MS
     // While complete segments wait, another short one would only fill the disk faster.
-    if (end.flushed > current && position >= current && (isLate || !signal)) {
+    await shipUpTo(connected, end, signal)
+    const isDue = !signal || performance.now() - shippedAt >= config.BACKUP_RPO_SECONDS * SECOND_MS
+    if (isDue && !signal?.aborted && end.flushed > position) {
       await switchSegment(connected)
       shippedAt = performance.now()
-      end = await readWalEnd(connected)
+      await shipUpTo(connected, await readWalEnd(connected), signal)
     }
-    await shipUpTo(connected, end, signal)
-    pendingBytes = Number(end.flushed - position)
     archivedUntil = marks.findLast((mark) => mark.end <= position)?.at ?? archivedUntil
     marks = marks.filter((mark) => mark.end > position)
   }
