@@ -65,6 +65,12 @@ export const MAX_SOURCE_RECORDS = 2_000
 /** Milliseconds for the DNS queries about a domain during a request. */
 export const DNS_TIMEOUT_MS = 4_000
 
+/** Milliseconds for which a page waits for DNS. Afterwards it shows the last answer. */
+export const MAX_DNS_WAIT_MS = 200
+
+/** Last answers of DNS that an instance has in memory. */
+export const MAX_KNOWN_PUBLICATIONS = 10_000
+
 /** Days for which a domain stays verified after its proof is gone from DNS. */
 export const PROOF_GRACE_DAYS = 7
 
