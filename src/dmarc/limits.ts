@@ -60,7 +60,7 @@ export const MAX_SENDER_MARKS = 1_000
 export const MAX_KNOWN_SENDERS = 5_000
 
 /** Newest records of a source from which its identities are taken: enough for its current setup. */
-export const MAX_SOURCE_RECORDS = 2_000
+export const MAX_SOURCE_RECORDS = 500
 
 /** Milliseconds for the DNS queries about a domain during a request. */
 export const DNS_TIMEOUT_MS = 4_000

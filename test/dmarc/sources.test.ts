@@ -185,7 +185,7 @@ describe('one source of a domain', () => {
     const [stored, wanted] = [await index(), await found()]
     expect(wanted[2].pagination.total).toBe(2)
     expect(stored.at(-1)).toEqual({
-      sources: '{192.0.2.1,192.0.2.1,NULL,192.0.2.11,192.0.2.1}',
+      sources: ['192.0.2.1', '192.0.2.1', null, '192.0.2.11', '192.0.2.1'],
       passed: '10111',
     })
     await portreeve.pool.query('update dmarc_records set sources = null, passed = null')

@@ -15,7 +15,7 @@ const DEFAULT_PAGE = { page: 1, limit: 20 }
 const ALL = { limit: MAX_HOSTS_PER_WORKSPACE, offset: 0 }
 
 /** Hosts of a whole list that are summarized and written at once. */
-const BATCH_HOSTS = 500
+const BATCH_HOSTS = 2_000
 
 /** `GET /api/v1/monitoring/hosts`: all hosts, or a page of them. */
 export function listRoute(app: App, deps: Deps): void {

@@ -43,7 +43,7 @@ const SEVERITY = sql`case when h.status = 'listed' then 0 when ${HAS_CERTIFICATE
 function cleanShare(): RawBuilder<unknown> {
   const since = availableSince()
   return sql`case when exists (select from monitored_period p where p.host_id = h.id and p.state <> 'clean') then (
-      select sum(seconds) filter (where state = 'clean') / nullif(sum(seconds), 0) from (
+      select coalesce(sum(seconds) filter (where state = 'clean'), 0) / nullif(sum(seconds), 0) from (
         select state, extract(epoch from coalesce(lead(began_at) over (order by began_at), now())
           - greatest(began_at, ${since}))::float8 as seconds
         from monitored_period where host_id = h.id) as period
