@@ -68,6 +68,9 @@ export const DNS_TIMEOUT_MS = 4_000
 /** Milliseconds for which a page waits for DNS. Afterwards it shows the last answer. */
 export const MAX_DNS_WAIT_MS = 200
 
+/** Lookups of one workspace that may go on after their pages were shown, in an instance. */
+export const MAX_RUNNING_LOOKUPS = 20
+
 /** Last answers of DNS that an instance has in memory. */
 export const MAX_KNOWN_PUBLICATIONS = 10_000
 

@@ -2,7 +2,12 @@ import { LRUCache } from 'lru-cache'
 import { isDeepStrictEqual } from 'node:util'
 import { createDnsQueries, type DnsQueries } from '../../protocols/dns-queries.ts'
 import { notifyChange } from '../../store/changes.ts'
-import { DNS_TIMEOUT_MS, MAX_DNS_WAIT_MS, MAX_KNOWN_PUBLICATIONS } from '../limits.ts'
+import {
+  DNS_TIMEOUT_MS,
+  MAX_DNS_WAIT_MS,
+  MAX_KNOWN_PUBLICATIONS,
+  MAX_RUNNING_LOOKUPS,
+} from '../limits.ts'
 import type { DmarcDeps } from '../route-deps.ts'
 import { findPublication, type Publication } from './publication.ts'
 import { reportEmailOf } from './report-email.ts'
@@ -24,7 +29,7 @@ export function createPublications({ db, resolver, reportDomain, dnsWaitMs }: Dm
     max: MAX_KNOWN_PUBLICATIONS,
     ttl: FRESH_MS,
   })
-  const running = new Map<string, Promise<KnownPublication>>()
+  const running = new Map<string, { workspaceId: string; lookup: Promise<KnownPublication> }>()
   const questions = (signal = AbortSignal.timeout(DNS_TIMEOUT_MS)): DnsQueries =>
     createDnsQueries(resolver, signal)
   const read = (row: DomainRow, asked = questions()) =>
@@ -41,9 +46,17 @@ export function createPublications({ db, resolver, reportDomain, dnsWaitMs }: Dm
   }
 
   function lookUpOnce(row: DomainRow): Promise<KnownPublication> {
-    const found = running.get(row.id) ?? lookUp(row).finally(() => running.delete(row.id))
-    running.set(row.id, found)
-    return found
+    const known = running.get(row.id)
+    if (known) return known.lookup
+    const lookup = lookUp(row).finally(() => running.delete(row.id))
+    running.set(row.id, { workspaceId: row.workspaceId, lookup })
+    return lookup
+  }
+
+  /** A workspace with many lookups has to wait for them, or it could start any number. */
+  function isBusy({ workspaceId }: DomainRow): boolean {
+    const own = [...running.values()].filter((one) => one.workspaceId === workspaceId)
+    return own.length > MAX_RUNNING_LOOKUPS
   }
 
   /** Waits for a short time; afterwards, the last answer is returned and the new one announced. */
@@ -52,7 +65,10 @@ export function createPublications({ db, resolver, reportDomain, dnsWaitMs }: Dm
     if (late) return late
     const last = answers.get(row.id)
     const lookup = lookUpOnce(row)
-    const found = await Promise.race([lookup, wait(dnsWaitMs ?? MAX_DNS_WAIT_MS)])
+    const found = await Promise.race([
+      lookup,
+      ...(isBusy(row) ? [] : [wait(dnsWaitMs ?? MAX_DNS_WAIT_MS)]),
+    ])
     if (found) return found
     const shown = last ?? {
       publication: await read(row, questions(AbortSignal.abort())),
