@@ -162,6 +162,7 @@ describe('the list of monitored hosts', () => {
     ['status=listed&q=mx', ['mx2.example.com']],
     ['host=MX2.Example.com.', ['mx2.example.com']],
     ['host=example.com', []],
+    ['host=10.0.0.1', []],
   ])('is filtered by %s, on a page and as a whole', async (filter, expected) => {
     expect(await names(filter)).toEqual(expected)
     const page = await list(`${filter}&limit=100`)

@@ -2,9 +2,9 @@ import type { Kysely } from 'kysely'
 import { callerOf } from '../../http/auth.ts'
 import { paginationOf, responses, sliceOf } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
+import { parseHost } from '../../net/address.ts'
 import type { DB } from '../../store/tables.ts'
 import { summarizeHosts } from '../history/summaries.ts'
-import { readHost } from '../hosts.ts'
 import { MAX_HOSTS_PER_WORKSPACE } from '../limits.ts'
 import { HostList, HostsQuery } from './shapes.ts'
 import { countByStatus, countHosts, listHosts, type ListedHostRow } from './store.ts'
@@ -36,7 +36,7 @@ export function listRoute(app: App, deps: Deps): void {
     async (request, reply) => {
       const { workspaceId } = callerOf(request)
       const { page, limit, sort: order, host, q, status } = request.query
-      const filter = { q, status, host: host === undefined ? undefined : readHost(host).name }
+      const filter = { q, status, host: host === undefined ? undefined : nameOf(host) }
       if (page === undefined && limit === undefined) {
         const rows = await listHosts(db, workspaceId, { ...filter, order }, ALL)
         return reply.type('application/json; charset=utf-8').send(await writeAll(deps, rows))
@@ -51,6 +51,12 @@ export function listRoute(app: App, deps: Deps): void {
       return { success: true, data, pagination: paginationOf(wanted, total), counts }
     },
   )
+}
+
+/** The name of a host as it is stored. @throws Fault `invalid_request` */
+function nameOf(text: string): string {
+  const host = parseHost(text)
+  return host.kind === 'name' ? host.name : host.address
 }
 
 async function describe({ db }: Deps, rows: ListedHostRow[]) {
