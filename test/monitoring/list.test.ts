@@ -93,7 +93,8 @@ describe('the list of monitored hosts', () => {
     expect(Object.keys(whole)).toEqual(['success', 'data'])
     expect(whole.data.map(({ host }) => host)).toEqual(HOSTS.map(({ name }) => name))
     const [first, second] = [await list('limit=4'), await list('page=2&limit=4')]
-    const stable = ({ availability: _, ...host }: Host) => host
+    // Its seconds go on.
+    const stable = (host: Host) => ({ ...host, availability: null })
     expect([...first.data, ...second.data].map(stable)).toEqual(whole.data.map(stable))
     expect(second.pagination).toEqual({ page: 2, total: 6, totalPages: 2 })
     expect((await list('page=3&limit=4')).data).toEqual([])
