@@ -58,8 +58,9 @@ function insertDay({ records, largestDomainRecords }: Sizes, daysAgo: number): s
       from report join summed using (id)
     ),
     parts as (
-      insert into dmarc_records (report_id, part, records)
-      select id, part, ('[' || string_agg(${RECORD}, ',' order by n) || ']')::json from record group by id, part
+      insert into dmarc_records (report_id, part, records, sources, passed)
+      select id, part, ('[' || string_agg(${RECORD}, ',' order by n) || ']')::json, array_agg(source order by n),
+        string_agg(case when dkim or spf then '1' else '0' end, '' order by n) from record group by id, part
     ),
     sources as (
       insert into dmarc_source_day (domain_id, day, source, ${NAMES})

@@ -38,6 +38,12 @@ export function publishList({ db }: Database): Promise<Timed> {
   return timed('create the files of the attack list', () => publish(deps, Date.now()))
 }
 
+/** Counts the listed addresses of large tokens, which a worker does. */
+export function countListed({ db }: Database): Promise<Timed> {
+  const job = abuseJobs({ db }).find(({ name }) => name === 'abuse.token-counts')
+  return timed('listed addresses of large tokens', () => runJob(job))
+}
+
 /** Runs the nightly deletions once, each with a day’s worth of expired rows. */
 export async function runRetention({ db, pool }: Database): Promise<Timed[]> {
   const [retention] = abuseJobs({ db })

@@ -11,7 +11,7 @@ import { startEmbedded } from '../../src/store/embedded.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { startPortreeve } from '../webhooks/start.ts'
 import { fill } from './fill.ts'
-import { backUpAndRestore, publishList, runRetention } from './maintenance.ts'
+import { backUpAndRestore, countListed, publishList, runRetention } from './maintenance.ts'
 import { measurePages } from './measure.ts'
 import { pagesOf, type Workspace } from './pages.ts'
 import { presentFill, presentPages, presentSizes, presentTimes } from './present.ts'
@@ -31,9 +31,9 @@ export async function run({ share = 0.01, lanes = 2, requests = 30 } = {}): Prom
     const times = await fill(server, sizes, { lanes, onPart: (line) => console.error(line) })
     const parts = [presentFill(sizes, times, await databaseBytes(database.pool))]
     parts.push(presentSizes(await readSizes(database.pool, 16)))
-    const published = await publishList(database)
+    const prepared = [await publishList(database), await countListed(database)]
     parts.push(await measureBoth(server.url, database, { sizes, requests }))
-    const maintained = [published, ...(await runRetention(database))]
+    const maintained = [...prepared, ...(await runRetention(database))]
     parts.push(presentTimes([...maintained, ...(await backUpAndRestore(dataDir))]))
     return parts.join('\n\n')
   } finally {

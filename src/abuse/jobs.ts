@@ -25,12 +25,13 @@ import { NIGHTLY_STATEMENT_TIMEOUT_MS, withStatementTimeout } from '../store/dat
 import { standingOf } from './reputation/standing.ts'
 import { notifyStandingsChanged } from './reputation/standings.ts'
 import { listHistories, updateStanding } from './reputation/store.ts'
+import { listUncountedTokens, recountListed } from './tokens/store.ts'
 import { deleteOld, foldCounts, foldSystemCounts } from './store.ts'
 import { DAY_MS } from '../time.ts'
 
 /** The background work of attack reporting, for the queue. */
 export function abuseJobs({ db }: { db: Kysely<DB> }): Job[] {
-  return [retentionJob(db), standingJob(db)]
+  return [retentionJob(db), standingJob(db), tokenCountsJob(db)]
 }
 
 /**
@@ -71,6 +72,25 @@ function retentionJob(db: Kysely<DB>): Job {
         await foldSystemCounts(connection, new Date(Math.floor(now / DAY_MS) * DAY_MS))
       })
       log.info({ dropped }, 'old reports dropped')
+    },
+  })
+}
+
+/** Counts the listed addresses of large tokens, one after the other. */
+function tokenCountsJob(db: Kysely<DB>): Job {
+  return defineJob({
+    name: 'abuse.token-counts',
+    schedule: '*/10 * * * *',
+    concurrency: 1,
+    uniqueBy: () => 'all',
+    retry: { limit: 0 },
+    async run(_data, { signal }) {
+      for (const id of await listUncountedTokens(db)) {
+        if (signal.aborted) return
+        await withStatementTimeout(db, NIGHTLY_STATEMENT_TIMEOUT_MS, (connection) =>
+          recountListed(connection, id),
+        )
+      }
     },
   })
 }

@@ -25,6 +25,7 @@ import { lookUpNames } from './names/look-up-names.ts'
 import { deleteUnusedAddresses } from './names/store.ts'
 import { watchSenders } from './new-senders/watch-senders.ts'
 import type { DmarcDeps, WatchDeps } from './route-deps.ts'
+import { indexRecords } from './sources/store.ts'
 import { watchSilence } from './silence/watch-silence.ts'
 import { withdrawReports } from './statistics/withdraw.ts'
 import {
@@ -77,6 +78,28 @@ export function verifyJob(deps: DmarcDeps): Job {
         // each.
         await Promise.all(rows.map((row) => verifyOne(row, signal)))
       }
+    },
+  })
+}
+
+/** Milliseconds of a run that indexes records; the next one continues. */
+const INDEXING_MS = 45_000
+const INDEXED_PARTS = 50
+
+/** Indexes the addresses in records that an earlier version has stored, until none is left. */
+export function indexJob({ db }: DmarcDeps): Job {
+  return defineJob({
+    name: 'dmarc.index-records',
+    schedule: '* * * * *',
+    concurrency: 1,
+    uniqueBy: () => 'all',
+    retry: { limit: 0 },
+    async run(_data, { signal, log }) {
+      const end = performance.now() + INDEXING_MS
+      let indexed = 0
+      for (let some = 1; some > 0 && performance.now() < end && !signal.aborted; indexed += some)
+        some = await indexRecords(db, INDEXED_PARTS)
+      if (indexed > 0) log.info({ indexed }, 'addresses in stored reports indexed')
     },
   })
 }

@@ -60,10 +60,19 @@ export const MAX_SENDER_MARKS = 1_000
 export const MAX_KNOWN_SENDERS = 5_000
 
 /** Newest records of a source from which its identities are taken: enough for its current setup. */
-export const MAX_SOURCE_RECORDS = 2_000
+export const MAX_SOURCE_RECORDS = 500
 
 /** Milliseconds for the DNS queries about a domain during a request. */
 export const DNS_TIMEOUT_MS = 4_000
+
+/** Milliseconds for which a page waits for DNS. Afterwards it shows the last answer. */
+export const MAX_DNS_WAIT_MS = 200
+
+/** Lookups of one workspace that may go on after their pages were shown, in an instance. */
+export const MAX_RUNNING_LOOKUPS = 20
+
+/** Last answers of DNS that an instance has in memory. */
+export const MAX_KNOWN_PUBLICATIONS = 10_000
 
 /** Days for which a domain stays verified after its proof is gone from DNS. */
 export const PROOF_GRACE_DAYS = 7

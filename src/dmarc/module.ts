@@ -16,6 +16,7 @@ import type { IntakeLimits } from './limits.ts'
 import {
   cleanUpReportsJob,
   fetchJob,
+  indexJob,
   mailboxJob,
   nameJob,
   verifyJob,
@@ -55,6 +56,8 @@ export type DmarcOptions = {
   intakeLimits?: IntakeLimits | undefined
   /** Milliseconds for one read of a mailbox. */
   pollLimitMs?: number | undefined
+  /** Milliseconds for which a page waits for DNS. */
+  dnsWaitMs?: number | undefined
 }
 
 /** Selectors that a check of the domain tries, the most frequent first. */
@@ -75,6 +78,7 @@ export function createDmarcModule(options: DmarcOptions) {
     onReports,
     intakeLimits: limits,
     pollLimitMs,
+    dnsWaitMs,
   } = options
   const deps = {
     db,
@@ -89,12 +93,14 @@ export function createDmarcModule(options: DmarcOptions) {
     raiseResolved,
     onReports,
     pollLimitMs,
+    dnsWaitMs,
   }
   const certificate = certificateOf(config)
   const mailbox = mailboxJob(deps)
   const jobs: Job[] = [
     nameJob(deps),
     verifyJob(deps),
+    indexJob(deps),
     fetchJob(deps, mailbox),
     mailbox,
     watchJob(deps),

@@ -23,6 +23,8 @@ export type DmarcDeps = {
   findAsn: FindAsn
   openTokens: OpenTokens
   onReports?: OnReports | undefined
+  /** Milliseconds for which a page waits for DNS, if not `MAX_DNS_WAIT_MS`. */
+  dnsWaitMs?: number | undefined
 }
 
 export type RaiseAlert = (db: Db, alert: NewAlert) => Promise<boolean>

@@ -124,8 +124,12 @@ export const PublishedDomain = Type.Object({
             'The operator’s record that accepts reports on this domain (RFC 9990, section 4).',
         },
       ),
+      checkedAt: Nullable(Timestamp, { description: 'When DNS was queried. Null: no answer yet.' }),
     },
-    { description: 'The current DNS records. Null: DNS did not respond.' },
+    {
+      description:
+        'The DNS records as of `checkedAt`. Null: DNS did not respond, or has not responded yet.',
+    },
   ),
   problem: Nullable(Type.String({ description: 'Why the domain is not verified.' })),
 })
@@ -233,6 +237,10 @@ export const ReportQuery = Type.Object({
   orgName: Type.Optional(Type.String({ maxLength: 255 })),
   result: Type.Optional(Type.Enum(['fail'], { description: 'Only reports with failed messages.' })),
   sort: OrderOf(REPORT_ORDERS),
+  records: Type.Boolean({
+    default: true,
+    description: 'Whether each report has its first 500 records; otherwise `records` is empty.',
+  }),
 })
 export const ReportPage = Success(
   Type.Object({ reports: Type.Array(AggregateReport), pagination: Pagination }),

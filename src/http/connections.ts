@@ -1,9 +1,15 @@
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { CLOSING_IDLE_GRACE_MS, CLOSING_SWEEP_MS } from './limits/server-limits.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  CLOSING_DRAIN_MS,
+  CLOSING_IDLE_GRACE_MS,
+  CLOSING_SWEEP_MS,
+} from './limits/server-limits.ts'
 
 type Connection = {
-  /** Requests without a finished response. */
+  /** Requests so far, and those without a finished response. */
+  requests: number
   running: number
   /** When the last one ended, in `performance.now()`. */
   idleSince: number
@@ -13,26 +19,44 @@ type Connection = {
  * Tracks the connections of a server, so that stopping it waits only for requests. Node counts a
  * connection as idle only after its first request: one that has sent nothing, as browsers open them
  * in advance, would keep the server open until the deadline.
- * @returns call it when the server stops; it closes connections without a request until the server
- *   is closed
+ * @returns call it when the server stops. For a short time, requests on kept-alive connections are
+ *   answered with `Connection: close`: a proxy that just sends one would report a failure to its
+ *   client. Afterwards, connections without a request are closed until the server is closed.
  */
-export function trackConnections(server: Server): () => void {
+export function trackConnections(server: Server): () => Promise<void> {
   const open = new Map<Socket, Connection>()
+  let isClosing = false
   server.on('connection', (socket: Socket) => {
-    open.set(socket, { running: 0, idleSince: performance.now() })
+    open.set(socket, { requests: 0, running: 0, idleSince: performance.now() })
     socket.once('close', () => open.delete(socket))
   })
   const count = ({ socket }: { socket: Socket }, response: ServerResponse) => {
     const connection = open.get(socket)
+    if (isClosing) response.shouldKeepAlive = false
     if (!connection) return
+    connection.requests += 1
     connection.running += 1
     response.once('close', () => {
       connection.running -= 1
       connection.idleSince = performance.now()
     })
   }
-  server.on('request', count)
-  server.on('checkExpectation', count)
+  // Before a handler responds.
+  server.prependListener('request', count)
+  server.prependListener('checkExpectation', count)
+
+  function closeUnasked(): void {
+    for (const [socket, { requests }] of open)
+      if (requests === 0 && socket.bytesRead === 0) socket.destroy()
+  }
+  const hasKeptAlive = () => [...open.values()].some(({ requests, running }) => requests > running)
+
+  async function drain(): Promise<void> {
+    isClosing = true
+    closeUnasked()
+    const end = performance.now() + CLOSING_DRAIN_MS
+    while (hasKeptAlive() && performance.now() < end) await sleep(CLOSING_SWEEP_MS / 2)
+  }
 
   function closeUnused(): void {
     server.closeIdleConnections()
@@ -44,7 +68,8 @@ export function trackConnections(server: Server): () => void {
     }
   }
 
-  return () => {
+  return async () => {
+    await drain()
     closeUnused()
     // A connection whose last request ends later is closed then.
     const sweep = setInterval(() => {

@@ -3,7 +3,7 @@ export const OVERVIEW_PATHS: readonly string[] = [
   '/api/v1/workspaces',
   '/api/v1/domains?watched=true&limit=12',
   '/api/v1/alerts?page=1&limit=20',
-  '/api/v1/monitoring/hosts',
+  '/api/v1/monitoring/hosts?sort=status&limit=50',
   '/api/v1/delisting/status?limit=100',
   '/api/v1/imap/migrations?limit=100',
   '/api/v1/dmarc/domains',

@@ -111,7 +111,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
   addErrorHandlers(app, options.isUnavailable)
   logRequests(app, options.log, options.isSecure === true)
   const closeUnused = trackConnections(app.server)
-  app.addHook('preClose', async () => closeUnused())
+  app.addHook('preClose', closeUnused)
   rejectWhenClosing(app)
   rejectNul(app)
   await app.register(compress, COMPRESSION)

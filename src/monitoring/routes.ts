@@ -22,6 +22,7 @@ import {
   type HostDeps,
 } from './hosts.ts'
 import { importHosts } from './import-hosts.ts'
+import { listRoute } from './list/routes.ts'
 import { listAddresses, listWorkspaceModes, setWorkspaceMode } from './blocklists/store.ts'
 import type { HostCheckDeps } from './checks/deps.ts'
 import {
@@ -29,14 +30,13 @@ import {
   HistoryQuery,
   HostChanges,
   ListChoice,
-  MonitoredHost,
   MonitoredHostDetail,
   NewHost,
   NewHosts,
   WatchedList,
 } from './shapes.ts'
-import { deleteHost, listHosts, type HostRow } from './store.ts'
-import { presentHostDetail, presentEvent, presentHost, presentList } from './view.ts'
+import { deleteHost, type HostRow } from './store.ts'
+import { presentHostDetail, presentEvent, presentList } from './view.ts'
 
 export type MonitoringRoutesDeps = HostCheckDeps & HostDeps
 
@@ -46,12 +46,13 @@ const OneHost = Success(MonitoredHostDetail)
 
 /** `/api/v1/monitoring/…`: monitored hosts, their history, and the modes of the blocklists. */
 export function monitoringRoutes(app: App, deps: MonitoringRoutesDeps): void {
-  hostsRoutes(app, deps)
+  listRoute(app, deps)
+  creationRoute(app, deps)
   importRoute(app, deps)
   hostRoutes(app, deps)
   historyRoute(app, deps)
   timelineRoutes(app, deps)
-  listRoutes(app, deps)
+  blocklistRoutes(app, deps)
 }
 
 async function respondWithDetail({ db, blocklists }: MonitoringRoutesDeps, row: HostRow) {
@@ -67,26 +68,7 @@ async function respondWithDetail({ db, blocklists }: MonitoringRoutesDeps, row: 
   }
 }
 
-function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
-  const { db } = deps
-  app.get(
-    '/api/v1/monitoring/hosts',
-    {
-      schema: {
-        summary: 'List monitored hosts',
-        tags,
-        response: responses(Success(Type.Array(MonitoredHost))),
-      },
-    },
-    async (request) => {
-      const rows = await listHosts(db, callerOf(request).workspaceId)
-      const summaryOf = await summarizeHosts(
-        db,
-        rows.map(({ id }) => id),
-      )
-      return { success: true, data: rows.map((row) => presentHost(row, summaryOf(row.id))) }
-    },
-  )
+function creationRoute(app: App, deps: MonitoringRoutesDeps): void {
   app.post(
     '/api/v1/monitoring/hosts',
     {
@@ -234,7 +216,7 @@ function historyRoute(app: App, deps: MonitoringRoutesDeps): void {
   )
 }
 
-function listRoutes(app: App, { db, blocklists }: MonitoringRoutesDeps): void {
+function blocklistRoutes(app: App, { db, blocklists }: MonitoringRoutesDeps): void {
   async function modesOf(workspaceId: string) {
     return (await listWorkspaceModes(db, [workspaceId])).get(workspaceId) ?? {}
   }

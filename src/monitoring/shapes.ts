@@ -93,12 +93,14 @@ const CertificateState = Type.String({
     '`valid`, `expiring`, `expiring-soon`, `expired`, `not-yet-valid`, `wrong-host`, `untrusted`.',
 })
 
+export const HOST_STATUSES = ['pending', 'clean', 'listed', 'unknown'] as const
+
 export const MonitoredHost = Type.Object({
   id: Uuid,
   host: Type.String(),
   label: Type.String(),
   labels: Labels,
-  status: Type.Enum(['pending', 'clean', 'listed', 'unknown'], {
+  status: Type.Enum([...HOST_STATUSES], {
     description:
       '`clean`: no critical or major blocklist has a listing. `unknown`: no listing is known, but some of them could not be queried.',
   }),

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import type { Db } from '../store/database.ts'
 import type { ListModes } from './blocklists/modes.ts'
+import type { HOST_STATUSES } from './shapes.ts'
 
-export type HostStatus = 'pending' | 'clean' | 'listed' | 'unknown'
+export type HostStatus = (typeof HOST_STATUSES)[number]
 
 export type HostRow = {
   id: string

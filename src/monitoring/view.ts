@@ -11,7 +11,7 @@ import { defaultMode, type ListModes } from './blocklists/modes.ts'
 import type { RecordDetail } from './records/check.ts'
 import type { HostRow } from './store.ts'
 
-export function presentHost(row: HostRow, summary: HostSummary) {
+function presentHost(row: HostRow, summary: HostSummary) {
   const times = [row.graveDueAt, row.fullDueAt, row.recheckAt ?? row.graveDueAt]
   return { ...row, nextCheckAt: new Date(Math.min(...times.map(Number))), ...summary }
 }

@@ -218,6 +218,8 @@ export interface AbuseToken {
   id: Generated<string>;
   label: Generated<string>;
   lastFour: string;
+  listedCount: number | null;
+  listedCountedAt: Timestamp | null;
   readsFleet: Generated<boolean>;
   workspaceId: string;
 }
@@ -654,8 +656,10 @@ export interface DmarcMailbox {
 
 export interface DmarcRecords {
   part: number;
+  passed: string | null;
   records: Json;
   reportId: string;
+  sources: string[] | null;
 }
 
 export interface DmarcReport {

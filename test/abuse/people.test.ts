@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { abuseJobs } from '../../src/abuse/jobs.ts'
+import { createLog } from '../../src/log.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { DAY, HOUR, MINUTE, START } from './evidence.ts'
 import { startAbuse, type Person, type AbuseTest } from './module.ts'
@@ -11,6 +13,7 @@ let alice: Person
 let bob: Person
 let charlie: Person
 let now = START
+const log = createLog('silent')
 
 beforeAll(async () => {
   database = await freshDatabase()
@@ -87,6 +90,48 @@ describe('a report token', () => {
     now += 8 * DAY
     expect(await metricsOf(bobs.token)).toMatchObject({ totalReports: 3, last7d: 0 })
     expect(await figuresOf(bob, bobs.id)).toMatchObject({ totalReports: 3, last7d: 0 })
+  })
+
+  it('with many reports has a count of up to an hour ago, which a job renews', async () => {
+    const { token, id } = await make(bob)
+    await portreeve.report('90.2.1.1', '9.8.4.4', {}, { 'x-report-token': token })
+    const { rows } = await database.pool.query<{ state: string }>(
+      `update abuse_address set state = 'listed' where address = '9.8.4.4' returning state`,
+    )
+    expect(rows).toHaveLength(1)
+    const countedBefore = (minutes: number, count: number) =>
+      database.pool.query(
+        `update abuse_token set listed_count = $2, listed_counted_at = now() - $3 * interval '1 minute' where id = $1`,
+        [id, count, minutes],
+      )
+    const shown = async () => {
+      const { data } = await portreeve.answerTo<{ data: Record<string, unknown>[] }>('tokens', {
+        token: bob.token,
+      })
+      const listed = [await metricsOf(token), data.find((one) => one['id'] === id)]
+      return listed.map((figures) => figures?.['currentlyListedFromMyReports'])
+    }
+    await countedBefore(10, 7)
+    expect(await shown()).toEqual([1, 1])
+    await database.pool.query(
+      'update abuse_token_count set reports = 20001, day = current_date where token_id = $1',
+      [id],
+    )
+    expect(await shown()).toEqual([7, 7])
+    await countedBefore(61, 7)
+    expect(await shown()).toEqual([1, 1])
+    await countedBefore(-5, 7)
+    expect(await shown()).toEqual([1, 1])
+    await countedBefore(31, 7)
+    const job = abuseJobs(portreeve).find(({ name }) => name === 'abuse.token-counts')
+    await job?.run(
+      {},
+      { signal: new AbortController().signal, attempt: 1, log, enqueue: async () => true },
+    )
+    const { rows: stored } = await database.pool.query(
+      `select listed_count, listed_counted_at > now() - interval '1 minute' as fresh from abuse_token where listed_count is not null`,
+    )
+    expect(stored).toEqual([{ listed_count: 1, fresh: true }])
   })
 
   it('is revoked only by its owner; Charlie gets 404', async () => {

@@ -36,6 +36,7 @@ type Options = {
   raiseResolved?: RaiseResolved
   intakeLimits?: IntakeLimits
   pollLimitMs?: number
+  dnsWaitMs?: number
   works?: boolean
 }
 
@@ -52,6 +53,8 @@ export async function startDmarc({
   raiseResolved,
   intakeLimits,
   pollLimitMs,
+  // As long as a lookup takes.
+  dnsWaitMs = 4_000,
   works = false,
 }: Options = {}) {
   const settings = { REPORT_DOMAIN, ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1', ...env }
@@ -81,6 +84,7 @@ export async function startDmarc({
     },
     intakeLimits,
     pollLimitMs,
+    dnsWaitMs,
     ...(raiseAlert && { raiseAlert }),
     ...(raiseResolved && { raiseResolved }),
   })

@@ -162,6 +162,38 @@ describe('one source of a domain', () => {
     expect((await source()).source.messages).toBe(1)
   })
 
+  it('finds the same records of an earlier version, before and after they are indexed', async () => {
+    for (const days of [3, 2])
+      await report(
+        [
+          { count: days },
+          { count: 20 + days, dkim: 'fail', spf: 'fail' },
+          { count: 9, from: 'other.test' },
+          { ip: '192.0.2.11', count: 7 },
+          { count: 30 + days, from: 'news.example.test', dkim: 'fail' },
+        ],
+        { begin: daysAgo(days) },
+      )
+    const index = async () =>
+      (await portreeve.pool.query('select sources, passed from dmarc_records order by report_id'))
+        .rows
+    const found = async () =>
+      Promise.all([
+        source(),
+        ...['', '?result=fail', '?result=pass', '?page=2&limit=2'].map((query) => records(query)),
+      ])
+    const [stored, wanted] = [await index(), await found()]
+    expect(wanted[2].pagination.total).toBe(2)
+    expect(stored.at(-1)).toEqual({
+      sources: ['192.0.2.1', '192.0.2.1', null, '192.0.2.11', '192.0.2.1'],
+      passed: '10111',
+    })
+    await portreeve.pool.query('update dmarc_records set sources = null, passed = null')
+    expect(await found()).toEqual(wanted)
+    await portreeve.run('dmarc.index-records')
+    expect(await index()).toEqual(stored)
+  })
+
   it('has no source for an address without messages', async () => {
     const { source: found, advice: told, identities } = await source('192.0.2.99')
     expect(found).toBeNull()

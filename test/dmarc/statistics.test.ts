@@ -1,6 +1,8 @@
 import * as fc from 'fast-check'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ingest } from '../../src/dmarc/intake/ingest.ts'
+import { daysAndMonths } from '../../src/dmarc/summary/store.ts'
 import { withdrawReports } from '../../src/dmarc/statistics/withdraw.ts'
 import { aggregate, daysAgo, type ReportSpec } from './reports.ts'
 import { startDmarc, type Person, type DmarcTest } from './module.ts'
@@ -36,6 +38,19 @@ const report = fc.record({
   length: fc.constantFrom(1, 1, 3),
   rows: fc.array(row, { maxLength: 6 }),
 })
+/** Days before today, from and to; reports of several days may end after today. */
+const RANGES = [
+  [29, 0],
+  [70, 0],
+  [29, -1],
+  [29, 1],
+  [new Date().getUTCDate() - 1, 0],
+  [new Date().getUTCDate(), 0],
+  [0, 0],
+  [40, -40],
+] as const
+const dayBefore = (days: number) => new Date(daysAgo(days) * 1000).toISOString().slice(0, 10)
+
 /** Events in order: reports arrive, arrive again, and the oldest expire. */
 const story = fc.array(
   fc.oneof(
@@ -96,6 +111,22 @@ describe('the statistics of a domain', () => {
     )
   }
 
+  /** A range is summed from days and months, which has to be the same as its days. */
+  async function expectSameRange(from: string, to: string): Promise<void> {
+    const [{ id: domainId = '' } = {}] = await rowsOf('select id from dmarc_domain')
+    const sums = sql.raw(
+      `host(source) as source, min(first_day)::text as first, max(last_day)::text as last, ${KEPT}`,
+    )
+    const { rows } = await sql`
+      select ${sums} from (${daysAndMonths(domainId, { from, to })}) as counted group by source order by 1`.execute(
+      portreeve.db,
+    )
+    expect(rows).toEqual(
+      await rowsOf(`select host(source) as source, min(day)::text as first, max(day)::text as last, ${KEPT}
+        from dmarc_source_day where day between '${from}' and '${to}' group by source order by 1`),
+    )
+  }
+
   it('match the records after reports are added, repeated and deleted', async () => {
     await fc.assert(
       fc.asyncProperty(story, async (events) => {
@@ -114,6 +145,7 @@ describe('the statistics of a domain', () => {
           await expectSame()
         }
         if (!isSpread) await expectSameDays()
+        for (const [from, to] of RANGES) await expectSameRange(dayBefore(from), dayBefore(to))
         await expire(events.length)
         for (const table of ['source_day', 'source_month', 'reporter_day', 'selector']) {
           expect(await rowsOf(`select * from dmarc_${table}`)).toEqual([])

@@ -54,6 +54,23 @@ describe('a stopping server', () => {
     for (const socket of silent) if (!socket.closed) await once(socket, 'close')
   })
 
+  it('answers requests on kept-alive connections for a short time, as their last ones', async () => {
+    const port = await start()
+    const kept = await open(port)
+    let answers = ''
+    kept.on('data', (bytes: Buffer) => (answers += bytes.toString()))
+    const ask = () => kept.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+    ask()
+    await expect.poll(() => answers).toContain('keep-alive')
+    answers = ''
+    const stopped = stop()
+    await sleep(1)
+    ask()
+    await once(kept, 'close')
+    expect(answers).toMatch(/^HTTP\/1.1 200 OK[^]*\r\nconnection: close\r\n/i)
+    expect(await stopped).toBeLessThan(STOP_GRACE_MS / 2)
+  })
+
   it('waits only briefly for incomplete headers', async () => {
     const port = await start()
     await open(port, HEAD)

@@ -19,7 +19,9 @@ const squawk = join(
 
 /** @returns the rules that a migration breaks */
 function brokenRules(file: string): string[] {
-  const { stdout, stderr } = spawnSync(process.execPath, [squawk, '--reporter', 'json', file], {
+  const isOutside = readFileSync(file, 'utf8').startsWith('-- without a transaction: ')
+  const options = ['--reporter', 'json', ...(isOutside ? ['--no-assume-in-transaction'] : [])]
+  const { stdout, stderr } = spawnSync(process.execPath, [squawk, ...options, file], {
     encoding: 'utf8',
   })
   if (!stdout.startsWith('[')) throw new Error(`squawk failed: ${stdout}${stderr}`)

@@ -7,18 +7,18 @@ import {
   summarizeHosts,
 } from '../../web/src/monitoring/messages.ts'
 
-type Status = Parameters<typeof summarizeHosts>[0][number]['status']
+const NONE = { pending: 0, clean: 0, listed: 0, unknown: 0 }
 
 describe('the summary of all hosts', () => {
-  it.each<[Status[], string, string]>([
-    [['listed', 'clean', 'clean'], 'bad', '1 of 3 hosts is listed.'],
-    [['listed', 'listed', 'unknown'], 'bad', '2 of 3 hosts are listed. 1 couldn’t be checked.'],
-    [['listed'], 'bad', 'Your host is listed.'],
-    [['unknown', 'clean'], 'unknown', 'No known listings. 1 couldn’t be checked.'],
-    [['pending'], 'info', 'The first check is running…'],
-    [['clean', 'pending'], 'good', 'None of your hosts is listed.'],
-  ])('%j: %s, %s', (statuses, tone, sentence) => {
-    expect(summarizeHosts(statuses.map((status) => ({ status })))).toEqual({ tone, sentence })
+  it.each<[Partial<typeof NONE>, string, string]>([
+    [{ listed: 1, clean: 2 }, 'bad', '1 of 3 hosts is listed.'],
+    [{ listed: 2, unknown: 1 }, 'bad', '2 of 3 hosts are listed. 1 couldn’t be checked.'],
+    [{ listed: 1 }, 'bad', 'Your host is listed.'],
+    [{ unknown: 1, clean: 1 }, 'unknown', 'No known listings. 1 couldn’t be checked.'],
+    [{ pending: 1 }, 'info', 'The first check is running…'],
+    [{ clean: 1, pending: 1 }, 'good', 'None of your hosts is listed.'],
+  ])('%j: %s, %s', (counts, tone, sentence) => {
+    expect(summarizeHosts({ ...NONE, ...counts })).toEqual({ tone, sentence })
   })
 })
 

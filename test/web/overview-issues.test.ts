@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   findIssues,
+  NO_HOSTS,
   findInProgress,
   issuesTitle,
   type IssueData,
@@ -9,7 +10,7 @@ import {
 const NOW = Date.parse('2026-11-21T12:00:00Z')
 const NOTHING: IssueData = {
   watched: { domains: [], total: 0 },
-  hosts: [],
+  hosts: NO_HOSTS,
   cases: [],
   migrations: [],
   domains: [],
@@ -20,7 +21,7 @@ const NOTHING: IssueData = {
   candidates: 0,
 }
 
-type Host = IssueData['hosts'][number]
+type Host = IssueData['hosts']['rows'][number]
 type Case = IssueData['cases'][number]
 type Domain = IssueData['domains'][number]
 type Mailbox = IssueData['mailboxes'][number]
@@ -29,6 +30,7 @@ type Listed = IssueData['migrations'][number]
 
 const host = (status: Host['status'], certificate: Host['certificate'] = null) =>
   ({ id: 'h', host: 'mail.example.com', status, listedCount: 2, certificate }) as Host
+const some = (...rows: Host[]) => ({ ...NO_HOSTS, rows })
 type Summary = IssueData['watched']['domains'][number]
 const watched = (...domains: Partial<Summary>[]) => ({
   domains: domains.map(
@@ -59,27 +61,39 @@ const sentences = (things: Partial<IssueData>) =>
 describe('issues on the overview', () => {
   it('are empty where everything is clean or unknown', () => {
     const things = {
-      hosts: [host('clean'), host('unknown'), host('pending')],
+      hosts: some(host('clean'), host('unknown'), host('pending')),
       cases: [delisting(null)],
     }
     expect(sentences(things)).toEqual([])
   })
   it('include a listed host first', () => {
-    expect(sentences({ cases: [delisting('submit', 'send')], hosts: [host('listed')] })).toEqual([
+    expect(
+      sentences({ cases: [delisting('submit', 'send')], hosts: some(host('listed')) }),
+    ).toEqual([
       'mail.example.com is on 2 blocklists.',
       'Delisting 192.0.2.1: 2 steps need your action.',
     ])
   })
   it('include certificates with a problem, and how long others are valid', () => {
-    const hosts = [
+    const hosts = some(
       host('clean', { state: 'valid', daysRemaining: 60 }),
       host('clean', { state: 'expiring', daysRemaining: 12 }),
       host('clean', { state: 'wrong-host', daysRemaining: 60 }),
-    ]
+    )
     expect(sentences({ hosts })).toEqual([
       'Certificate of mail.example.com: for another host.',
       'Certificate of mail.example.com: 12 days left.',
     ])
+  })
+  it('include hosts that are not loaded, as one issue of each kind', () => {
+    const counts = { ...NO_HOSTS.counts, listed: 1_001, certificateProblems: 1 }
+    const issues = findIssues({ ...NOTHING, hosts: { rows: [host('listed')], counts } })
+    expect(issues.map(({ sentence }) => sentence)).toEqual([
+      'mail.example.com is on 2 blocklists.',
+      '1,000 more hosts are listed.',
+      '1 more host has a problem with a certificate.',
+    ])
+    expect(issuesTitle(issues)).toBe('1,002 issues need your attention')
   })
   it('include a broken domain, unless a listed host says the same', () => {
     const hosts = [{ id: 'h', host: 'mail.example.com', status: 'listed' as const }]
@@ -143,7 +157,7 @@ describe('issues on the overview', () => {
     ])
   })
   it('are counted in the title', () => {
-    const need = findIssues({ ...NOTHING, hosts: [host('listed')] })
+    const need = findIssues({ ...NOTHING, hosts: some(host('listed')) })
     expect([issuesTitle([]), issuesTitle(need), issuesTitle([...need, ...need])]).toEqual([
       'No issues',
       '1 issue needs your attention',

@@ -18,11 +18,21 @@ export function withoutDeleted<T extends { id: string }>(rows: T[]): T[] {
   return rows.filter(({ id }) => !deleted.has(id))
 }
 
+/** A page of a list; `total` counts the rows of all pages. */
+export type RowPage<T> = { rows: T[]; pagination: { total: number } }
+
+/** Leaves out what the user has just deleted, as `withoutDeleted` does. */
+export function pageWithoutDeleted<T extends { id: string }, P extends RowPage<T>>(page: P): P {
+  const rows = withoutDeleted(page.rows)
+  const total = page.pagination.total - (page.rows.length - rows.length)
+  return { ...page, rows, pagination: { ...page.pagination, total } }
+}
+
 type Deletion = {
   id: string
   /** Says in the toast what is being deleted. */
   text: string
-  /** The query of the list that shows it; its `queryFn` uses `withoutDeleted`. */
+  /** The query of the list that shows it, or the first part of the keys of its pages; their `queryFn` uses `withoutDeleted` or `pageWithoutDeleted`. */
   list: QueryKey
   /** Sends the request. */
   send: () => Promise<unknown>
@@ -89,10 +99,15 @@ export function deleteAllWithUndo<T extends { id: string }>(
   })
 }
 
+type Row = { id: string }
+
 /** A response from before would show the objects again. */
 async function hide(queries: QueryClient, queryKey: QueryKey): Promise<void> {
   await queries.cancelQueries({ queryKey })
-  queries.setQueryData<{ id: string }[]>(queryKey, (rows) => rows && withoutDeleted(rows))
+  queries.setQueriesData<Row[] | RowPage<Row>>(
+    { queryKey },
+    (shown) => shown && ('rows' in shown ? pageWithoutDeleted(shown) : withoutDeleted(shown)),
+  )
 }
 
 /** Sends all pending deletions now. Requests that began here outlive the page (`keepalive`). */

@@ -28,6 +28,46 @@ export type TokenFigures = {
 }
 
 /**
+ * Reports of thirty days of a large token. Counting its listed addresses reads all of them, so a job
+ * counts, and the count is up to `MAX_COUNT_AGE` old.
+ */
+const LARGE_TOKEN_REPORTS = 20_000
+const MAX_COUNT_AGE = sql`interval '1 hour'`
+const RECOUNT_AGE = sql`interval '30 minutes'`
+
+const LISTED_NOW = sql`(select count(*)::int from abuse_address as known where known.state = 'listed'
+  and known.address in (select address from abuse_report where token_id = token.id))`
+
+const IS_LARGE = sql`(select coalesce(sum(reports), 0) from abuse_token_count as recent
+  where recent.token_id = token.id and recent.day > current_date - 31) > ${sql.lit(LARGE_TOKEN_REPORTS)}`
+
+/** Listed addresses that were reported with a token in the last thirty days. */
+const LISTED = sql`case when token.listed_counted_at between now() - ${MAX_COUNT_AGE} and now() and ${IS_LARGE}
+  then token.listed_count else ${LISTED_NOW} end`
+
+/** Lists large tokens whose listed addresses were not counted lately. */
+export async function listUncountedTokens(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select token.id from abuse_token as token
+    where (token.listed_counted_at between now() - ${RECOUNT_AGE} and now()) is not true and ${IS_LARGE}`.execute(
+    db,
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Counts the listed addresses of a token, and keeps the count. */
+export async function recountListed(db: Db, tokenId: string): Promise<void> {
+  const counted = await sql<{ count: number }>`
+    select ${LISTED_NOW} as count from abuse_token as token where token.id = ${tokenId}`.execute(db)
+  // In a statement of its own, so that the row is not locked while it counts.
+  await db
+    .updateTable('abuseToken')
+    .set({ listedCount: counted.rows[0]?.count ?? 0, listedCountedAt: sql`now()` })
+    .where('id', '=', tokenId)
+    .execute()
+}
+
+/**
  * Lists tokens, newest first, each with the number of its reports.
  * @param weekAgo the day (`2026-11-21`) after which reports count for the last seven days
  */
@@ -40,8 +80,7 @@ export async function listReportTokens(
     select token.id, token.label, token.last_four, token.created_at,
       coalesce(sum(counted.reports), 0)::int as total_reports,
       coalesce(sum(counted.reports) filter (where counted.day > ${weekAgo}), 0)::int as last7d,
-      (select count(*)::int from abuse_address as known where known.state = 'listed'
-        and known.address in (select address from abuse_report where token_id = token.id)) as currently_listed_from_my_reports
+      ${LISTED} as currently_listed_from_my_reports
     from abuse_token as token
     left join abuse_token_count as counted on counted.token_id = token.id
     where token.workspace_id = ${workspaceId} and token.can_report
@@ -134,9 +173,6 @@ export async function sumTokenReports(
 /** Counts listed addresses that were reported with this token in the last thirty days. */
 export async function countListedOf(db: Db, tokenId: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*) as count from abuse_address
-    where state = 'listed' and address in (select address from abuse_report where token_id = ${tokenId})`.execute(
-    db,
-  )
+    select ${LISTED} as count from abuse_token as token where token.id = ${tokenId}`.execute(db)
   return rows[0]?.count ?? 0
 }

@@ -7,15 +7,14 @@ import { LabelChanges } from '../../http/labels.ts'
 import { responses, Success } from '../../http/schema.ts'
 import { ImportReport } from '../../http/shapes.ts'
 import type { App } from '../../http/server.ts'
-import { createDnsQueries } from '../../protocols/dns-queries.ts'
 import { notifyChange } from '../../store/changes.ts'
-import { DNS_TIMEOUT_MS } from '../limits.ts'
-import { byId, tags, type DmarcDeps, type RouteDeps } from '../route-deps.ts'
+import { byId, tags, type RouteDeps } from '../route-deps.ts'
 import { DmarcDomain, NewDomain, NewDomains, PublishedDomain } from '../shapes.ts'
 import { changeLabels, registerDomain, requireDomain } from './domains.ts'
 import { listRejectedToday } from '../usage/store.ts'
 import { importDomains } from './import-domains.ts'
-import { findPublication } from './publication.ts'
+import { createPublications, type KnownPublication } from './publications.ts'
+import { MAX_DNS_WAIT_MS } from '../limits.ts'
 import { DELETION_TIMEOUT_MS, withStatementTimeout } from '../../store/database.ts'
 import { deleteDomain, listDomains, type DomainRow } from './store.ts'
 import { challengeOf, verifyDomain } from './verify.ts'
@@ -26,6 +25,7 @@ import { challengeOf, verifyDomain } from './verify.ts'
  */
 export function domainRoutes(app: App, deps: RouteDeps): void {
   const { db, reportDomain } = deps
+  const publications = createPublications(deps)
   app.get(
     '/api/v1/dmarc/domains',
     {
@@ -58,7 +58,10 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     },
     async (request, reply) => {
       const row = await registerDomain(db, callerOf(request).workspaceId, request.body.domain)
-      return reply.code(201).send({ success: true, data: await shownPublication(row, null, deps) })
+      return reply.code(201).send({
+        success: true,
+        data: await shownPublication(row, await publications.lookUp(row), deps),
+      })
     },
   )
   app.post(
@@ -86,6 +89,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     {
       schema: {
         summary: 'Get a DMARC domain with its current DNS records',
+        description: `Waits up to ${MAX_DNS_WAIT_MS} ms for DNS. Afterwards \`record\` and \`dns\` are from the last answer, and a change event follows when the new one differs.`,
         tags,
         params: byId,
         response: responses(Success(PublishedDomain)),
@@ -93,7 +97,10 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     },
     async (request) => {
       const row = await requireDomain(db, callerOf(request).workspaceId, request.params.id)
-      return { success: true, data: await shownPublication(row, null, deps) }
+      return {
+        success: true,
+        data: await shownPublication(row, await publications.find(row), deps),
+      }
     },
   )
   app.patch(
@@ -133,9 +140,10 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
         db,
         found,
         reportEmailOf(found, reportDomain),
-        questionsOf(deps),
+        publications.questions(),
       )
-      return { success: true, data: await shownPublication(row, problem, deps) }
+      const known = await publications.lookUp(row)
+      return { success: true, data: { ...(await shownPublication(row, known, deps)), problem } }
     },
   )
   app.delete(
@@ -180,23 +188,17 @@ function shownDomain(row: DomainRow, reportDomain: string, rejected: Rejected) {
 
 const NONE_REJECTED = { unreadable: 0, otherDomain: 0, overLimit: 0 }
 
-async function shownPublication(row: DomainRow, problem: string | null, deps: DmarcDeps) {
-  const { reportDomain } = deps
-  const publication = await findPublication(
-    row.domain,
-    reportEmailOf(row, reportDomain),
-    questionsOf(deps),
-  )
+async function shownPublication(
+  row: DomainRow,
+  { publication, checkedAt }: KnownPublication,
+  { db, reportDomain }: RouteDeps,
+) {
   const { name, record, published, isConfigured, destination } = publication
   return {
-    ...shownDomain(row, reportDomain, await listRejectedToday(deps.db, [row.id])),
+    ...shownDomain(row, reportDomain, await listRejectedToday(db, [row.id])),
     verification: challengeOf(row),
     record,
-    dns: { name, published, configured: isConfigured, destination },
-    problem,
+    dns: { name, published, configured: isConfigured, destination, checkedAt },
+    problem: null,
   }
-}
-
-function questionsOf({ resolver }: DmarcDeps) {
-  return createDnsQueries(resolver, AbortSignal.timeout(DNS_TIMEOUT_MS))
 }

@@ -88,6 +88,15 @@ export async function listDomains(db: Db, workspaceId: string): Promise<DomainRo
   return (await rows.orderBy('id').execute()) as DomainRow[]
 }
 
+/** The domains of a workspace without their counts and states. */
+export async function listDomainNames(
+  db: Db,
+  workspaceId: string,
+): Promise<Pick<DomainRow, 'id' | 'domain'>[]> {
+  const rows = db.selectFrom('dmarcDomain').select(['id', 'domain'])
+  return rows.where('workspaceId', '=', workspaceId).execute()
+}
+
 export async function findDomain(
   db: Db,
   workspaceId: string,

@@ -1,5 +1,6 @@
 import { Fault } from '../../errors.ts'
 import {
+  isAligned,
   parseAggregateReport,
   reportKey,
   type AggregateRecord,
@@ -17,13 +18,21 @@ import { RECORDS_PER_PART } from '../limits.ts'
 import { createSelectors, type SelectorTally } from '../statistics/selectors.ts'
 import { createTallies, type Tally } from '../statistics/tally.ts'
 
+/** Records as a JSON array, and what they are found by. */
+export type RecordPart = {
+  json: string
+  records: Pick<Tally, 'source' | 'headerFrom'>[]
+  /** A character per record: 1 if DKIM or SPF passed, else 0. */
+  passed: string
+}
+
 export type ReadAggregate = {
   kind: 'aggregate'
   name: string
   key: string
   report: AggregateReport
-  /** The records as JSON arrays of `RECORDS_PER_PART`. */
-  parts: string[]
+  /** The records in parts of `RECORDS_PER_PART`. */
+  parts: RecordPart[]
   tallies: Tally[]
   selectors: SelectorTally[]
 }
@@ -94,18 +103,28 @@ function refuseUndated<T extends ReadAggregate | ReadTls>(read: T): T | Unreadab
 }
 
 function createParts() {
-  const parts: string[] = []
-  let open: string[] = []
+  const parts: RecordPart[] = []
+  let open: { json: string; isPassed: boolean; record: RecordPart['records'][number] }[] = []
   const close = () => {
-    if (open.length > 0) parts.push(`[${open.join(',')}]`)
+    if (open.length > 0)
+      parts.push({
+        json: `[${open.map(({ json }) => json).join(',')}]`,
+        records: open.map(({ record }) => record),
+        passed: open.map(({ isPassed }) => (isPassed ? '1' : '0')).join(''),
+      })
     open = []
   }
   return {
     add(record: AggregateRecord): void {
-      open.push(toStorableJson(record))
+      const { sourceIp: source, identifiers } = record
+      open.push({
+        json: toStorableJson(record),
+        isPassed: isAligned(record),
+        record: { source, headerFrom: identifiers.headerFrom },
+      })
       if (open.length === RECORDS_PER_PART) close()
     },
-    all(): string[] {
+    all(): RecordPart[] {
       close()
       return parts
     },

@@ -16,6 +16,7 @@ import {
   toStorableText,
   toStorableJson,
   type ReadAggregate,
+  type RecordPart,
   type ReadResult,
   type ReadTls,
 } from './read-reports.ts'
@@ -371,8 +372,12 @@ async function writeAggregates(
   const stored = aggregates.filter(({ row }) => ids.has(row.id))
   const statistics = createStatistics()
   for (const { row, read, domain } of stored) statistics.add(row.domainId, domain, read)
-  const records = stored.flatMap(({ row, read }) =>
-    read.parts.map((part, index) => ({ reportId: row.id, part: index, records: part })),
+  const records = stored.flatMap(({ row, read, domain }) =>
+    read.parts.map((part, index) => ({
+      reportId: row.id,
+      part: index,
+      ...indexPart(part, domain),
+    })),
   )
   for (let at = 0; at < records.length; at += PARTS_PER_INSERT) {
     await insertRecords(trx, records.slice(at, at + PARTS_PER_INSERT))
@@ -381,6 +386,13 @@ async function writeAggregates(
   await addSums(trx, sums)
   if (addresses.length > 0) await insertAddresses(trx, addresses)
   return stored
+}
+
+function indexPart({ json, records, passed }: RecordPart, domain: string) {
+  const sources = records.map(({ source, headerFrom }) =>
+    isWithin(headerFrom, domain) ? source : null,
+  )
+  return { records: json, sources, passed }
 }
 
 function totalsOf(

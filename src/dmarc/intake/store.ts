@@ -41,7 +41,14 @@ export type NewReportRow = {
   detail: string
   receivedAt: Date
 }
-export type NewRecords = { reportId: string; part: number; records: string }
+export type NewRecords = {
+  reportId: string
+  part: number
+  records: string
+  /** Null for a record that lies outside the domain. */
+  sources: (string | null)[]
+  passed: string
+}
 export type NewTlsReport = {
   id: string
   domainId: string
@@ -165,9 +172,10 @@ export async function insertReports(
 
 export async function insertRecords(trx: Transaction<DB>, records: NewRecords[]): Promise<void> {
   await sql`
-    insert into dmarc_records (report_id, part, records)
-    select "reportId", part, records
-    from json_to_recordset(${withJson(records, 'records')}::json) as r ("reportId" uuid, part int, records json)
+    insert into dmarc_records (report_id, part, records, sources, passed)
+    select "reportId", part, records, sources, passed
+    from json_to_recordset(${withJson(records, 'records')}::json)
+      as r ("reportId" uuid, part int, records json, sources inet[], passed text)
   `.execute(trx)
 }
 

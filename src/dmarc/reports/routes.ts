@@ -64,7 +64,7 @@ function listRoutes(app: App, { db, findAsn }: RouteDeps): void {
       },
     },
     async (request) => {
-      const { from, to, orgName, result, sort: order, ...page } = request.query
+      const { from, to, orgName, result, sort: order, records, ...page } = request.query
       const { id, domain } = await requireDomain(
         db,
         callerOf(request).workspaceId,
@@ -72,7 +72,7 @@ function listRoutes(app: App, { db, findAsn }: RouteDeps): void {
       )
       const filter = { from: dateOf(from), to: dateOf(to), orgName, failing: result === 'fail' }
       const total = await countReports(db, id, filter)
-      const rows = await listReports(db, id, { ...filter, order }, sliceOf(page))
+      const rows = await listReports(db, id, { ...filter, order, records }, sliceOf(page))
       return {
         success: true,
         data: {

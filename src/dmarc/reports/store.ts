@@ -74,13 +74,18 @@ const ORDER_COLUMNS = {
 export async function listReports(
   db: Db,
   domainId: string,
-  { order = '-receivedAt', ...filter }: ReportFilter & { order?: ReportOrder | undefined },
+  {
+    order = '-receivedAt',
+    records,
+    ...filter
+  }: ReportFilter & { order?: ReportOrder | undefined; records: boolean },
   page: PageSlice,
 ): Promise<ReportRow[]> {
   const { rows } = await selectReports(
     db,
     sql`${conditions(domainId, filter)}
     order by ${orderTerm(order, ORDER_COLUMNS)}, r.id desc limit ${page.limit} offset ${page.offset}`,
+    records,
   )
   return rows
 }
@@ -104,13 +109,17 @@ export async function findReport(
   return rows[0]
 }
 
-function selectReports(db: Db, rest: ReturnType<typeof sql>) {
+function selectReports(db: Db, rest: ReturnType<typeof sql>, withRecords = true) {
+  // Reading the records takes longer than the rest.
+  const join = withRecords
+    ? sql`left join dmarc_records p on p.report_id = r.id and p.part = 0`
+    : sql`cross join (select null::json as records) p`
   return sql<ReportRow>`
     select r.id, r.org_name, r.report_id, r.begins_at, r.ends_at, r.record_count, r.messages, r.aligned, r.outside,
       r.detail, r.received_at, d.via, d.authentication, coalesce(p.records, '[]') as records
     from dmarc_report r
     left join dmarc_delivery d on d.id = r.delivery_id
-    left join dmarc_records p on p.report_id = r.id and p.part = 0
+    ${join}
     where ${rest}`.execute(db)
 }
 

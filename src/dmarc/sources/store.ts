@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { AggregateRecord } from '../../protocols/reports/aggregate-report.ts'
 import type { Db } from '../../store/database.ts'
 import type { PageSlice } from '../reports/store.ts'
@@ -69,40 +69,76 @@ export async function listSelectedRecords(
 ): Promise<{ records: SeenRecord[]; total: number }> {
   if (wanted.days.length === 0) return { records: [], total: 0 }
   const { rows } = await sql<{ records: SeenRecord[] | null; total: number }>`
-    with found as materialized (${matching(wanted)}),
-    page as (select * from found order by begins_at desc, id desc, part, place limit ${limit} offset ${offset})
+    with report as materialized (${reportsOf(wanted)}),
+    found as materialized (${indexed(wanted)} union all ${searched(wanted)}),
+    page as (select * from found order by begins_at desc, id desc, part, place limit ${limit} offset ${offset}),
+    parts as (select id, part, array_agg(place) as places from page group by id, part)
     select (select count(*) from found) as total,
-      (select json_agg((record::jsonb || jsonb_build_object('report', jsonb_build_object(
-        'id', id, 'orgName', org_name, 'begin', begins_at, 'end', ends_at)))
-        order by begins_at desc, id desc, part, place) from page) as records`.execute(db)
+      (select json_agg((e.record::jsonb || jsonb_build_object('report', jsonb_build_object(
+        'id', r.id, 'orgName', r.org_name, 'begin', r.begins_at, 'end', r.ends_at)))
+        order by r.begins_at desc, r.id desc, p.part, e.place)
+      from parts join report r using (id) join dmarc_records p on p.report_id = parts.id and p.part = parts.part
+      cross join lateral json_array_elements(p.records) with ordinality as e (record, place)
+      where e.place = any(parts.places)) as records`.execute(db)
   return { records: rows[0]?.records ?? [], total: rows[0]?.total ?? 0 }
 }
 
-/** Skips parts whose text does not contain the address: most reports on a large domain do not. */
-function matching({
-  domainId,
-  domain,
-  address,
-  days,
-  filter: { result, orgName },
-}: RecordSelection) {
-  const evaluated = (by: string) => sql`e.record -> 'policyEvaluated' ->> ${sql.lit(by)}`
-  const passed = sql`coalesce(${evaluated('dkim')} = 'pass', false) or coalesce(${evaluated('spf')} = 'pass', false)`
-  const from = sql`e.record -> 'identifiers' ->> 'headerFrom'`
-  const conditions = [
-    sql`r.domain_id = ${domainId}`,
-    sql`exists (select from unnest(${days}::date[]) as seen (day) where seen.day between ${FIRST_DAY} and ${LAST_DAY})`,
-    sql`position(${JSON.stringify(address)} in p.records::text) > 0`,
-    sql`e.record ->> 'sourceIp' = ${address}`,
-    sql`coalesce(${from} = ${domain} or right(${from}, ${domain.length + 1}) = ${`.${domain}`}, true)`,
-    ...(result ? [result === 'pass' ? sql`(${passed})` : sql`not (${passed})`] : []),
-    ...(orgName === undefined ? [] : [sql`lower(r.org_name) = lower(${orgName})`]),
-  ]
+function reportsOf({ domainId, days, filter: { orgName } }: RecordSelection) {
+  const reporter = orgName === undefined ? sql`` : sql`and lower(r.org_name) = lower(${orgName})`
   return sql`
-    select r.id, r.org_name, r.begins_at, r.ends_at, p.part, e.place, e.record
-    from dmarc_report r join dmarc_records p on p.report_id = r.id
+    select r.id, r.org_name, r.begins_at, r.ends_at from dmarc_report r
+    where r.domain_id = ${domainId} ${reporter} and exists (
+      select from unnest(${days}::date[]) as seen (day) where seen.day between ${FIRST_DAY} and ${LAST_DAY})`
+}
+
+/** Records in parts whose addresses are indexed. */
+function indexed({ address, filter: { result } }: RecordSelection) {
+  const wanted = result
+    ? sql`and substr(p.passed, place, 1) = ${result === 'pass' ? '1' : '0'}`
+    : sql``
+  return sql`
+    select r.id, r.begins_at, p.part, place::bigint from report r join dmarc_records p on p.report_id = r.id
+    cross join lateral unnest(array_positions(p.sources, ${address}::inet)) as place
+    where p.sources is not null ${wanted}`
+}
+
+/** Records in parts of an earlier version, which a job has not indexed yet. */
+function searched({ domain, address, filter: { result } }: RecordSelection) {
+  const wanted = result ? sql`and ${result === 'pass' ? PASSED : sql`not ${PASSED}`}` : sql``
+  return sql`
+    select r.id, r.begins_at, p.part, e.place from report r join dmarc_records p on p.report_id = r.id
     cross join lateral json_array_elements(p.records) with ordinality as e (record, place)
-    where ${sql.join(conditions, sql` and `)}`
+    where p.sources is null and position(${JSON.stringify(address)} in p.records::text) > 0
+      and e.record ->> 'sourceIp' = ${address} and ${isInside(sql`${domain}::text`)} ${wanted}`
+}
+
+const PASSED = sql`(coalesce(e.record -> 'policyEvaluated' ->> 'dkim' = 'pass', false)
+  or coalesce(e.record -> 'policyEvaluated' ->> 'spf' = 'pass', false))`
+
+/** The same as `isWithin`. */
+function isInside(domain: RawBuilder<unknown>) {
+  const from = sql`e.record -> 'identifiers' ->> 'headerFrom'`
+  return sql`coalesce(${from} = ${domain} or right(${from}, length(${domain}) + 1) = '.' || ${domain}, true)`
+}
+
+/**
+ * Indexes the addresses in records that an earlier version has stored.
+ * @returns the number of indexed parts; 0 when all are
+ */
+export async function indexRecords(db: Db, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update dmarc_records as part set sources = found.sources, passed = found.passed from (
+      select p.report_id, p.part,
+        array_agg(case when ${isInside(sql`p.domain`)} then (e.record ->> 'sourceIp')::inet end order by e.place) as sources,
+        string_agg(case when ${PASSED} then '1' else '0' end, '' order by e.place) as passed
+      from (
+        select p.report_id, p.part, p.records, d.domain from dmarc_records p
+        join dmarc_report r on r.id = p.report_id join dmarc_domain d on d.id = r.domain_id
+        where p.sources is null limit ${limit} for update of p skip locked) as p
+      cross join lateral json_array_elements(p.records) with ordinality as e (record, place)
+      group by p.report_id, p.part) as found
+    where part.report_id = found.report_id and part.part = found.part`.execute(db)
+  return Number(numAffectedRows ?? 0n)
 }
 
 /** The days that a report counts for, as in `reportDays` of the statistics. */

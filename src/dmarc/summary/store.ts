@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { COUNTS, type Counts } from '../statistics/tally.ts'
 import type { SOURCE_GROUPS } from '../shapes.ts'
+import { DAY_MS } from '../../time.ts'
 
 /** Days as `YYYY-MM-DD`, both inclusive. */
 export type DayRange = { from: string; to: string }
@@ -97,16 +98,43 @@ export async function sumBySource(
   return { sources: rows[0]?.sources ?? [], groups: rows[0]?.groups ?? [] }
 }
 
-/** Each day of the range once: as part of its month if the range contains the whole month. */
+/**
+ * Each day of the range once: as part of its month if the range contains the whole month, or all of
+ * it so far.
+ */
 export function daysAndMonths(domainId: string, range: DayRange) {
   const months = wholeMonths(range)
+  const current = currentMonth(range)
   const days = (from: string, before: string) => sql`
     select source, day as first_day, day as last_day, ${NAMED} from dmarc_source_day
     where domain_id = ${domainId} and day >= ${from} and day < ${before}`
   return sql`
-    ${days(range.from, months.from)} union all ${days(months.before, dayAfter(range.to))} union all
+    ${days(range.from, months.from)} union all
+    ${days(months.before, current ?? dayAfter(range.to))} union all
+    ${current === null ? sql`` : sql`${monthUntil(domainId, current, range.to)} union all`}
     select source, first_day, last_day, ${NAMED} from dmarc_source_month
     where domain_id = ${domainId} and month >= ${months.from} and month < ${months.before}`
+}
+
+/**
+ * The part of a month until a day. Sources without later days, which are most where the day is
+ * yesterday or today, are taken from the sums of the month.
+ */
+function monthUntil(domainId: string, month: string, to: string) {
+  const ofMonth = sql`from dmarc_source_month where domain_id = ${domainId} and month = ${month}`
+  return sql`
+    select source, first_day, last_day, ${NAMED} ${ofMonth} and last_day <= ${to} union all
+    select source, day as first_day, day as last_day, ${NAMED} from dmarc_source_day
+    where domain_id = ${domainId} and day >= ${month} and day <= ${to}
+      and source in (select source ${ofMonth} and last_day > ${to})`
+}
+
+/** The month in which a range ends, if the range contains all of it until yesterday or later; else null. */
+export function currentMonth({ from, to }: DayRange, now = Date.now()): string | null {
+  const month = `${to.slice(0, 7)}-01`
+  const yesterday = new Date(now - DAY_MS).toISOString().slice(0, 10)
+  const isWhole = dayAfter(to) === monthAfter(month)
+  return from <= month && to >= yesterday && !isWhole ? month : null
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { listDomains } from '../../dmarc/domains/store.ts'
+import { listDomainNames } from '../../dmarc/domains/store.ts'
 import { listHostStates, type HostState } from '../../monitoring/store.ts'
 import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import type { DB } from '../../store/tables.ts'
@@ -20,7 +20,7 @@ export async function listWorkspaceDomains(
 ): Promise<DomainSummary[]> {
   const [watched, reported, hosts] = await Promise.all([
     listWatched(db, workspaceId),
-    readable.dmarc ? listDomains(db, workspaceId) : [],
+    readable.dmarc ? listDomainNames(db, workspaceId) : [],
     readable.monitoring ? listHostStates(db, workspaceId) : [],
   ])
   const watchedByName = new Map(watched.map((row) => [row.domain, row]))

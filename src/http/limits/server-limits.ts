@@ -13,6 +13,12 @@ export const REQUEST_TIMEOUT_MS = MINUTE_MS
 export const STOP_GRACE_MS = 10_000
 
 /**
+ * Time for which requests on kept-alive connections are answered when the service stops. A busy
+ * proxy sends one on each within milliseconds; idle ones are closed after it.
+ */
+export const CLOSING_DRAIN_MS = 200
+
+/**
  * Time for a connection without a running request to complete its headers when the service stops.
  */
 export const CLOSING_IDLE_GRACE_MS = 1_000

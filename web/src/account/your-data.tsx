@@ -107,14 +107,14 @@ function DeleteAccount({ account: { email, admin } }: { account: Account }) {
 /** The kinds of objects that are deleted with the account, with their counts once loaded. */
 function DeletedItems() {
   const { data: domains } = useQuery(domainsQuery)
-  const { data: hosts } = useQuery(hostsQuery)
+  const { data: hosts } = useQuery(hostsQuery({ limit: 1 }))
   const { data: list } = useQuery(migrationsQuery())
   const { data: hooks } = useQuery(endpointsQuery)
   const { data: tokens } = useQuery(tokensQuery)
   // A kind whose count is not loaded yet is listed without a number.
   const counts: [number | undefined, item: { name: string; detail: string }][] = [
     [domains?.length, messages.items.domains],
-    [hosts?.length, messages.items.hosts],
+    [hosts?.pagination.total, messages.items.hosts],
     [list?.pagination.total, messages.items.migrations],
     [hooks?.length, messages.items.endpoints],
     [tokens?.length, messages.items.tokens],

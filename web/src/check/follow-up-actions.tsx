@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { BlacklistResult } from '../../../src/diagnostics/shapes.ts'
-import { hostsQuery, monitoring } from '../monitoring/api.ts'
+import { HOSTS_KEY, hostsQuery, monitoring } from '../monitoring/api.ts'
 import { Button, ButtonLink } from '../ui/actions/button.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { checkQuery } from './api.ts'
@@ -13,17 +13,17 @@ import { useAccess } from '../workspaces/roles.ts'
 /** Starts monitoring a host, or links to its page when it is monitored already. */
 export function MonitorAction({ host }: { host: string }) {
   const access = useAccess()
-  const { data: hosts } = useQuery(hostsQuery)
+  const { data: hosts } = useQuery(hostsQuery({ host, limit: 1 }))
   const queries = useQueryClient()
   const navigate = useNavigate()
   const [state, setState] = useState({ busy: false, problem: '' })
-  const monitored = hosts?.find((each) => each.host === host)
+  const monitored = hosts?.rows[0]
 
   async function startMonitoring(): Promise<void> {
     setState({ busy: true, problem: '' })
     try {
       const { id } = await monitoring.add({ host })
-      await queries.invalidateQueries(hostsQuery)
+      await queries.invalidateQueries({ queryKey: HOSTS_KEY })
       await navigate({ to: '/monitoring/$id', params: { id } })
     } catch (error) {
       setState({ busy: false, problem: (error as Error).message })

@@ -113,7 +113,7 @@ export const dmarc = {
     (
       await request<Static<typeof ReportPage>>(
         'GET',
-        `${BASE}/domains/${id}/reports?${searchOf({ ...filter, ...(day && utcDayRange(day)) })}`,
+        `${BASE}/domains/${id}/reports?${searchOf({ ...filter, records: 'false', ...(day && utcDayRange(day)) })}`,
       )
     ).data,
   report: async (id: string, reportId: string) =>

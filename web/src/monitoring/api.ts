@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Static } from 'typebox'
 import type { ImportReport } from '../../../src/http/shapes.ts'
+import type { HostList, HostsQuery } from '../../../src/monitoring/list/shapes.ts'
 import type {
   History,
   HistoryQuery,
@@ -15,11 +16,22 @@ import type {
   WorkspaceTimeline as WorkspaceTimelineShape,
 } from '../../../src/monitoring/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
-import { withoutDeleted } from '../deletions.ts'
+import { pageWithoutDeleted } from '../deletions.ts'
 import { searchOf } from '../search.ts'
 import { utcDayRange } from '../ui/text/dates.ts'
 import type { HistorySearch } from './search.ts'
 
+/** Hosts on one page. */
+const PAGE_HOSTS = 100
+
+export type HostFilter = Static<typeof HostsQuery>
+export type HostCounts = NonNullable<Static<typeof HostList>['counts']>
+/** `counts` are of all hosts of the workspace. */
+export type HostPage = {
+  rows: Host[]
+  pagination: NonNullable<Static<typeof HostList>['pagination']>
+  counts: HostCounts
+}
 export type Host = Static<typeof MonitoredHost>
 export type HostDetail = Static<typeof MonitoredHostDetail>
 export type Listing = HostDetail['listings'][number]
@@ -35,7 +47,16 @@ export type ListMode = MonitoredList['mode']
 const BASE = '/api/v1/monitoring'
 
 export const monitoring = {
-  hosts: async () => (await request<ApiResponse<Host[]>>('GET', `${BASE}/hosts`)).data,
+  /** One page, hosts with problems first unless ordered otherwise. */
+  hosts: async (filter: HostFilter, options: { workspace?: string } = {}): Promise<HostPage> => {
+    const search = searchOf({ sort: 'status', limit: PAGE_HOSTS, ...filter })
+    const { data, pagination, counts } = await request<Required<Static<typeof HostList>>>(
+      'GET',
+      `${BASE}/hosts?${search}`,
+      options,
+    )
+    return { rows: data, pagination, counts }
+  },
   host: async (id: string) =>
     (await request<ApiResponse<HostDetail>>('GET', `${BASE}/hosts/${id}`)).data,
   add: async (wanted: Static<typeof NewHost>) =>
@@ -77,10 +98,14 @@ export const monitoring = {
     ).data,
 }
 
-export const hostsQuery = queryOptions({
-  queryKey: ['monitoring', 'hosts'],
-  queryFn: async () => withoutDeleted(await monitoring.hosts()),
-})
+/** The first part of the keys of all pages of hosts. */
+export const HOSTS_KEY = ['monitoring', 'hosts']
+
+export const hostsQuery = (filter: HostFilter = {}) =>
+  queryOptions({
+    queryKey: [...HOSTS_KEY, filter],
+    queryFn: async () => pageWithoutDeleted(await monitoring.hosts(filter)),
+  })
 
 export const hostQuery = (id: string) =>
   queryOptions({

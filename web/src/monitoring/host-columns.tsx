@@ -12,9 +12,11 @@ import {
   hosts as messages,
   hostState,
 } from './messages.ts'
-import { STATUS_ORDER } from './sort-hosts.ts'
 
 const [hostTitle, statusTitle, availabilityTitle, lastCheckTitle] = messages.columns
+
+/** The columns that the API sorts by. */
+export const HOST_SORTS = ['host', 'status', 'availability', 'lastCheckAt'] as const
 
 export const HOST_COLUMNS: Column<Host>[] = [
   {
@@ -29,7 +31,6 @@ export const HOST_COLUMNS: Column<Host>[] = [
         <LabelLine labels={labels} />
       </>
     ),
-    sort: ({ host }) => host,
     csv: ({ host }) => host,
   },
   { key: 'label', title: create.label, csv: ({ label }) => label },
@@ -46,28 +47,25 @@ export const HOST_COLUMNS: Column<Host>[] = [
         </>
       )
     },
-    sort: ({ status, listedCount }) => STATUS_ORDER.indexOf(status) * 1e6 - listedCount,
     csv: (host) => hostState(host).word,
   },
   { key: 'listings', title: messages.listings, csv: ({ listedCount }) => listedCount },
   { key: 'unknown', title: messages.unknown, csv: ({ unknownCount }) => unknownCount },
   {
-    key: 'clean',
+    key: 'availability',
     title: availabilityTitle,
     cell: ({ availability }) => {
       const available = availabilityText(availability)
       return available ? messages.clean(available) : <Muted>{messages.noAvailability}</Muted>
     },
-    sort: ({ availability }) => availability.percent,
     csv: ({ availability }) => availabilityText(availability) ?? '',
   },
   {
-    key: 'checked',
+    key: 'lastCheckAt',
     title: lastCheckTitle,
     cell: ({ lastCheckAt }) => (
       <Muted>{lastCheckAt ? <Ago at={lastCheckAt} /> : messages.notChecked}</Muted>
     ),
-    sort: ({ lastCheckAt }) => lastCheckAt,
     descendsFirst: true,
     csv: ({ lastCheckAt }) => lastCheckAt,
   },

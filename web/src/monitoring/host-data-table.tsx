@@ -3,14 +3,17 @@ import type { ReactNode } from 'react'
 import { deleteAllWithUndo } from '../deletions.ts'
 import { messages as texts } from '../messages.ts'
 import { DataTable } from '../ui/lists/data-table.tsx'
+import type { Paged } from '../ui/lists/paged.ts'
 import type { RowAction } from '../ui/lists/row-action.ts'
 import { useAccess } from '../workspaces/roles.ts'
-import { hostsQuery, monitoring, type Host } from './api.ts'
+import { HOSTS_KEY, monitoring, type Host } from './api.ts'
 import { HOST_COLUMNS } from './host-columns.tsx'
 import { hosts as messages } from './messages.ts'
 
-/** Monitored hosts with what can be done with several of them. */
-export function HostDataTable({ hosts, filters }: { hosts: Host[]; filters: ReactNode }) {
+type HostDataTableProps = { hosts: Host[]; filters: ReactNode; paged: Paged<Host> }
+
+/** A page of monitored hosts with what can be done with several of them. */
+export function HostDataTable({ hosts, filters, paged }: HostDataTableProps) {
   return (
     <DataTable
       caption={messages.caption}
@@ -23,6 +26,7 @@ export function HostDataTable({ hosts, filters }: { hosts: Host[]; filters: Reac
       filters={filters}
       actions={useHostActions()}
       csvName="monitored-hosts"
+      paged={paged}
     />
   )
 }
@@ -35,7 +39,7 @@ function useHostActions(): RowAction<Host>[] {
       ...access,
       label: messages.checkNow,
       send: ({ id }) => monitoring.check(id),
-      onDone: () => queries.invalidateQueries(hostsQuery),
+      onDone: () => queries.invalidateQueries({ queryKey: HOSTS_KEY }),
       failed: messages.checkFailed,
     },
     {
@@ -46,7 +50,7 @@ function useHostActions(): RowAction<Host>[] {
         deleteAllWithUndo(queries, {
           rows,
           text: messages.removing(rows.map(({ host }) => host)),
-          list: hostsQuery.queryKey,
+          list: HOSTS_KEY,
           send: ({ id }) => monitoring.remove(id),
           failed: (failures) =>
             texts.someNotDeleted(

@@ -1,6 +1,14 @@
 import type { Tone } from '../ui/feedback/status.tsx'
 import { counted, durationText, numberText } from '../ui/text/format.ts'
-import type { Host, HostChange, HostDetail, Listing, ListMode, MonitoredKind } from './api.ts'
+import type {
+  Host,
+  HostChange,
+  HostCounts,
+  HostDetail,
+  Listing,
+  ListMode,
+  MonitoredKind,
+} from './api.ts'
 
 type State = { tone: Tone; word: string }
 
@@ -201,18 +209,25 @@ export function hostState({ status }: Pick<Host, 'status'>): State {
   return HOST_STATES[status]
 }
 
+type StatusCounts = Pick<HostCounts, Host['status']>
+
+/** The number of all hosts. */
+export function countAll({ pending, clean, listed, unknown }: StatusCounts): number {
+  return pending + clean + listed + unknown
+}
+
 /** All hosts in one or two sentences. */
-export function summarizeHosts(all: Pick<Host, 'status'>[]): { tone: Tone; sentence: string } {
-  const count = (status: Host['status']) => all.filter((each) => each.status === status).length
-  const [listed, unknown, pending] = [count('listed'), count('unknown'), count('pending')]
+export function summarizeHosts(counts: StatusCounts): { tone: Tone; sentence: string } {
+  const { listed, unknown, pending } = counts
+  const all = countAll(counts)
   const unchecked = unknown > 0 ? ` ${numberText(unknown)} couldn’t be checked.` : ''
   if (listed > 0)
-    return { tone: 'bad', sentence: `${countListed(listed, all.length)} listed.${unchecked}` }
+    return { tone: 'bad', sentence: `${countListed(listed, all)} listed.${unchecked}` }
   if (unknown > 0) return { tone: 'unknown', sentence: `No known listings.${unchecked}` }
-  if (pending === all.length) return { tone: 'info', sentence: 'The first check is running…' }
+  if (pending === all) return { tone: 'info', sentence: 'The first check is running…' }
   return {
     tone: 'good',
-    sentence: all.length === 1 ? 'Your host is not listed.' : 'None of your hosts is listed.',
+    sentence: all === 1 ? 'Your host is not listed.' : 'None of your hosts is listed.',
   }
 }
 

@@ -4,11 +4,14 @@ import type { Host, MonitoredKind } from './api.ts'
 const STATUSES: Host['status'][] = ['listed', 'unknown', 'pending', 'clean']
 const KINDS: MonitoredKind[] = ['blacklist', 'certificate', 'dns']
 
-/** Filters and order of the list of hosts. */
-export type HostsSearch = TableSearch & { status?: Host['status'] | undefined }
+/** Filters, order and page of the list of hosts. */
+export type HostsSearch = TableSearch & {
+  status?: Host['status'] | undefined
+  page?: number | undefined
+}
 
-export function hostsSearch({ status, ...rest }: Search): HostsSearch {
-  return { ...tableSearch(rest), status: oneOf(status, STATUSES) }
+export function hostsSearch({ status, page, ...rest }: Search): HostsSearch {
+  return { ...tableSearch(rest), status: oneOf(status, STATUSES), page: pageOf(page) }
 }
 
 /** Filter and page of a host’s history. */

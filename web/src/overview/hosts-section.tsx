@@ -1,20 +1,20 @@
 import { Link } from '@tanstack/react-router'
-import type { Host } from '../monitoring/api.ts'
 import { HostGrid } from '../monitoring/host-grid.tsx'
-import { worstFirst } from '../monitoring/sort-hosts.ts'
+import { countAll } from '../monitoring/messages.ts'
 import { Section } from '../ui/layout/page.tsx'
+import type { OverviewHosts } from './issues.ts'
 import { MAX_CARDS } from './limits.ts'
 import { overview as messages } from './messages.ts'
 
 /** The monitored hosts, those with problems first. */
-export function HostsSection({ hosts }: { hosts: Host[] }) {
-  if (hosts.length === 0) return null
+export function HostsSection({ rows, counts }: OverviewHosts) {
+  if (rows.length === 0) return null
   return (
     <Section
       title={messages.hosts}
-      aside={<Link to="/monitoring">{messages.allHosts(hosts.length)}</Link>}
+      aside={<Link to="/monitoring">{messages.allHosts(countAll(counts))}</Link>}
     >
-      <HostGrid hosts={worstFirst(hosts).slice(0, MAX_CARDS)} />
+      <HostGrid hosts={rows.slice(0, MAX_CARDS)} />
     </Section>
   )
 }

@@ -1,7 +1,7 @@
 import { ButtonLink } from '../ui/actions/button.tsx'
 import { Icon } from '../ui/brand/icons.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
-import type { Issue } from './issues.ts'
+import { countIssues, type Issue } from './issues.ts'
 import classes from './issue-list.module.css'
 import { MAX_ISSUES } from './limits.ts'
 import { overview as messages } from './messages.ts'
@@ -13,7 +13,7 @@ export function IssueList({ issues }: { issues: Issue[] }) {
     <div className={classes.issues}>
       <Issues issues={issues.slice(0, MAX_ISSUES)} />
       {more.length > 0 && (
-        <Disclosure summary={messages.moreIssues(more.length)}>
+        <Disclosure summary={messages.moreIssues(countIssues(more))}>
           <Issues issues={more} />
         </Disclosure>
       )}

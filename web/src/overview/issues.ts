@@ -7,7 +7,7 @@ import { stepsNeedingAction } from '../delisting/delisting-status.ts'
 import type { DomainSummary } from '../domains/api.ts'
 import type { ReportDomain, ReportMailbox } from '../dmarc/api.ts'
 import { isMigrationOpen, type Listed } from '../migrations/api.ts'
-import type { Host } from '../monitoring/api.ts'
+import type { Host, HostPage } from '../monitoring/api.ts'
 import { certificateFact, certificateState } from '../monitoring/messages.ts'
 import { issues as messages, overview } from './messages.ts'
 
@@ -19,6 +19,16 @@ export type Issue = {
   /** The label of its button. */
   action: string
   link: Pick<LinkProps, 'to' | 'params' | 'search'>
+  /** Issues that it stands for, where it is not one. */
+  count?: number
+}
+
+/** The first hosts, those with problems first, and the counts of all. */
+export type OverviewHosts = Pick<HostPage, 'rows' | 'counts'>
+
+export const NO_HOSTS: OverviewHosts = {
+  rows: [],
+  counts: { pending: 0, clean: 0, listed: 0, unknown: 0, certificateProblems: 0 },
 }
 
 export type OverviewDomains = { domains: DomainSummary[]; total: number }
@@ -30,7 +40,7 @@ export type OverviewDomains = { domains: DomainSummary[]; total: number }
 export type IssueData = {
   /** The first watched domains, those with problems first, and how many there are. */
   watched: OverviewDomains
-  hosts: Host[]
+  hosts: OverviewHosts
   cases: Delisting[]
   migrations: Listed[]
   domains: ReportDomain[]
@@ -55,9 +65,9 @@ export function findIssues(data: IssueData, now = Date.now()): Issue[] {
   const isRecent = ({ createdAt }: Listed) =>
     now - Date.parse(createdAt) < FAILED_MIGRATION_DAYS * 86_400_000
   const issues = [
-    ...data.hosts.filter(({ status }) => status === 'listed').map(listedHost),
+    ...listedHosts(data.hosts),
     ...data.watched.domains.filter(isBroken).map(brokenDomain),
-    ...data.hosts.flatMap(failingCertificate),
+    ...failingCertificates(data.hosts),
     ...data.migrations
       .filter((it) => it.status === 'failed' && !it.dryRun && isRecent(it))
       .map(failedMigration),
@@ -70,6 +80,30 @@ export function findIssues(data: IssueData, now = Date.now()): Issue[] {
   return issues.toSorted(
     (one, other) => Number(one.tone === 'warn') - Number(other.tone === 'warn'),
   )
+}
+
+function listedHosts({ rows, counts }: OverviewHosts): Issue[] {
+  const shown = rows.filter(({ status }) => status === 'listed').map(listedHost)
+  const more = counts.listed - shown.length
+  if (more <= 0) return shown
+  const link = { to: '/monitoring', search: { status: 'listed' } } as const
+  const sentence = messages.moreListedHosts(more)
+  return [
+    ...shown,
+    { key: 'hosts', tone: 'bad', sentence, action: messages.viewHosts, link, count: more },
+  ]
+}
+
+function failingCertificates({ rows, counts }: OverviewHosts): Issue[] {
+  const shown = rows.flatMap(failingCertificate)
+  const more = counts.certificateProblems - shown.length
+  if (more <= 0) return shown
+  const link = { to: '/monitoring' } as const
+  const sentence = messages.moreCertificates(more)
+  return [
+    ...shown,
+    { key: 'certificates', tone: 'warn', sentence, action: messages.viewHosts, link, count: more },
+  ]
 }
 
 function listedHost({ id, host, listedCount }: Host): Issue {
@@ -222,9 +256,14 @@ function administrationIssues({ appeals, hold, candidates }: IssueData): Issue[]
   ]
 }
 
+/** The number of issues, with those that a single one stands for. */
+export function countIssues(issues: readonly Issue[]): number {
+  return issues.reduce((sum, { count = 1 }) => sum + count, 0)
+}
+
 /** `2 issues need your attention`, the title of the overview. */
 export function issuesTitle(issues: readonly Issue[]): string {
-  return overview.issueCount(issues.length)
+  return overview.issueCount(countIssues(issues))
 }
 
 /** Migrations and delistings that run without the user. */

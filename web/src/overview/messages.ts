@@ -22,11 +22,18 @@ export const overview = {
 export const issues = {
   listedHost: (host: string, blocklists: number) =>
     `${host} is on ${counted(blocklists, 'blocklist')}.`,
+  moreListedHosts: (count: number) =>
+    `${counted(count, 'more host')} ${count === 1 ? 'is' : 'are'} listed.`,
   viewListings: 'View listings',
   brokenDomain: (domain: string) => `${domain} has a problem.`,
   viewDomain: 'View fixes',
   certificate: (host: string, fact: string) => `Certificate of ${host}: ${fact}.`,
+  moreCertificates: (count: number) =>
+    count === 1
+      ? '1 more host has a problem with a certificate.'
+      : `${counted(count, 'more host')} have a problem with a certificate.`,
   viewHost: 'View host',
+  viewHosts: 'View hosts',
   failedMigration: (user: string, errors: number) =>
     `Migration of ${user} failed with ${counted(errors, 'error')}.`,
   reviewMigration: 'Review migration',

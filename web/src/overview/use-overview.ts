@@ -8,8 +8,8 @@ import { migrationsQuery } from '../migrations/api.ts'
 import { hostsQuery } from '../monitoring/api.ts'
 import { accountQuery } from '../queries.ts'
 import { endpointsQuery } from '../webhooks/api.ts'
-import type { OverviewData } from './issues.ts'
-import { MAX_CARDS } from './limits.ts'
+import { NO_HOSTS, type OverviewData } from './issues.ts'
+import { MAX_CARDS, MAX_HOSTS } from './limits.ts'
 
 /** The modules that have something of this workspace. */
 export type Progress = Record<'domains' | 'hosts' | 'migrations' | 'endpoints', boolean>
@@ -32,7 +32,7 @@ export function useOverview(): Overview {
     queries: [
       watchedDomainsQuery(MAX_CARDS),
       alertsQuery({}),
-      hostsQuery,
+      hostsQuery({ limit: MAX_HOSTS }),
       delistingsQuery({}),
       migrationsQuery(),
       domainsQuery,
@@ -65,7 +65,7 @@ export function useOverview(): Overview {
           total: watched.data?.pagination.total ?? 0,
         },
         alerts: alerts.data?.alerts ?? [],
-        hosts: hosts.data ?? [],
+        hosts: hosts.data ?? NO_HOSTS,
         cases: cases.data?.processes ?? [],
         migrations: migrations.data?.migrations ?? [],
         domains: domains.data ?? [],
@@ -77,7 +77,7 @@ export function useOverview(): Overview {
       }
       const collections = [
         data.watched.domains,
-        data.hosts,
+        data.hosts.rows,
         data.cases,
         data.migrations,
         data.domains,
@@ -89,7 +89,7 @@ export function useOverview(): Overview {
         isNew: collections.every(({ length }) => length === 0),
         progress: {
           domains: data.domains.length > 0 || data.watched.total > 0,
-          hosts: data.hosts.length > 0,
+          hosts: data.hosts.rows.length > 0,
           migrations: data.migrations.length > 0,
           endpoints: (endpoints.data ?? []).length > 0,
         },

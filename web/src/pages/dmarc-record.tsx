@@ -21,6 +21,8 @@ import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 export function Screen() {
   const { id } = useParams({ from: '/own/dmarc/$id/record' })
   const { data: domain, error } = useQuery(domainQuery(id))
+  // Until the first answer of DNS, a published record is unknown.
+  const isChecked = domain !== undefined && domain.dns.checkedAt !== null
   return (
     <DomainPage
       id={id}
@@ -40,10 +42,10 @@ export function Screen() {
         ) : null
       }
     >
-      <LoadingOrError there={domain} error={error} lines={5} slow>
+      <LoadingOrError there={isChecked || undefined} error={error} lines={5} slow>
         {messages.checkingDns}
       </LoadingOrError>
-      {domain && (
+      {domain && isChecked && (
         <Section title={messages.title}>
           <RecordInstructions domain={domain} />
         </Section>

@@ -66,7 +66,7 @@ function Overview({ data, progress, children }: PartProps & { data: OverviewData
       {children}
       {issues.length > 0 && <IssueList issues={issues} />}
       <DomainsSection {...data.watched} />
-      <HostsSection hosts={data.hosts} />
+      <HostsSection {...data.hosts} />
     </Page>
   )
 }

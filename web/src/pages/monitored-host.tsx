@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { MuteButton } from '../alerts/silence/mutes.tsx'
-import { hostQuery, hostsQuery, monitoring, type HostDetail } from '../monitoring/api.ts'
+import { HOSTS_KEY, hostQuery, monitoring, type HostDetail } from '../monitoring/api.ts'
 import { describeDayStrip } from '../monitoring/day-strip.ts'
 import { CHANGES, HistorySection } from '../monitoring/history.tsx'
 import { ListingTable } from '../monitoring/listing-table.tsx'
@@ -101,7 +101,7 @@ function Remove({ host: { id, host } }: { host: HostDetail }) {
     deleteWithUndo(queries, {
       id,
       text: messages.removing(host),
-      list: hostsQuery.queryKey,
+      list: HOSTS_KEY,
       send: () => monitoring.remove(id),
     })
     void navigate({ to: '/monitoring' })

@@ -1,14 +1,21 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { postCommand } from '../check/curl-commands.ts'
 import { ImportButton } from '../imports/import-dialog.tsx'
-import { hostsQuery, monitoring, type Host } from '../monitoring/api.ts'
+import { HOSTS_KEY, hostsQuery, monitoring, type HostPage } from '../monitoring/api.ts'
+import { HOST_SORTS } from '../monitoring/host-columns.tsx'
 import { HostDataTable } from '../monitoring/host-data-table.tsx'
-import { create, hosts as messages, importing, summarizeHosts } from '../monitoring/messages.ts'
+import {
+  countAll,
+  create,
+  hosts as messages,
+  importing,
+  summarizeHosts,
+} from '../monitoring/messages.ts'
 import { WorkspaceTimelineSection } from '../monitoring/timelines.tsx'
-import { worstFirst } from '../monitoring/sort-hosts.ts'
 import { useOwnDomain } from '../queries.ts'
+import { orderOf } from '../search.ts'
 import { ButtonLink } from '../ui/actions/button.tsx'
 import { Choice } from '../ui/forms/choice.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
@@ -20,7 +27,9 @@ import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
-  const { data: hosts, error } = useQuery(hostsQuery)
+  const filter = useHostFilter()
+  const { data, error } = useQuery({ ...hostsQuery(filter), placeholderData: keepPreviousData })
+  const total = data && countAll(data.counts)
   return (
     <Page
       wide
@@ -34,14 +43,20 @@ export function Screen() {
         </Row>
       }
     >
-      <LoadingOrError there={hosts} error={error} lines={4} shape="table">
+      <LoadingOrError there={data} error={error} lines={4} shape="table">
         {messages.loading}
       </LoadingOrError>
-      {hosts && hosts.length > 0 && <Hosts hosts={hosts} />}
-      {hosts && hosts.length > 0 && <WorkspaceTimelineSection />}
-      {hosts?.length === 0 && <NoHost />}
+      {data && total !== 0 && <Hosts hosts={data} />}
+      {data && total !== 0 && <WorkspaceTimelineSection />}
+      {total === 0 && <NoHost />}
     </Page>
   )
+}
+
+/** The page of hosts that the URL names. */
+function useHostFilter() {
+  const { page, q, status, sort } = useSearch({ from: '/own/monitoring' })
+  return { page, q, status, ...(sort && { sort: orderOf(sort, HOST_SORTS) }) }
 }
 
 function AddSeveral() {
@@ -54,7 +69,7 @@ function AddSeveral() {
         const report = await monitoring.addSeveral(
           entries.map(({ name, label }) => ({ host: name, label })),
         )
-        await queries.invalidateQueries(hostsQuery)
+        await queries.invalidateQueries({ queryKey: HOSTS_KEY })
         return report
       }}
     />
@@ -68,7 +83,7 @@ function NewHost() {
 
   async function add({ host = '', label = '' }: Record<string, string>): Promise<void> {
     await monitoring.add({ host: host.trim(), label: label.trim() })
-    await queries.invalidateQueries(hostsQuery)
+    await queries.invalidateQueries({ queryKey: HOSTS_KEY })
     setAdded(added + 1)
   }
 
@@ -114,11 +129,10 @@ function NoHost() {
   )
 }
 
-function Hosts({ hosts }: { hosts: Host[] }) {
-  const { status } = useSearch({ from: '/own/monitoring' })
+function Hosts({ hosts: { rows, pagination, counts } }: { hosts: HostPage }) {
+  const filter = useHostFilter()
   const navigate = useNavigate({ from: '/monitoring' })
-  const { tone, sentence } = summarizeHosts(hosts)
-  const found = worstFirst(hosts).filter((host) => !status || host.status === status)
+  const { tone, sentence } = summarizeHosts(counts)
   return (
     <>
       <div role="status">
@@ -127,17 +141,23 @@ function Hosts({ hosts }: { hosts: Host[] }) {
         </Notice>
       </div>
       <HostDataTable
-        hosts={found}
+        hosts={rows}
+        paged={{
+          ...pagination,
+          onGo: (to) => void navigate({ search: (before) => ({ ...before, page: to }) }),
+          sorts: HOST_SORTS,
+          loadPage: async (page) => (await monitoring.hosts({ ...filter, page })).rows,
+        }}
         filters={
-          (hosts.length >= HOSTS_TO_FILTER || status) && (
+          (countAll(counts) >= HOSTS_TO_FILTER || filter.status) && (
             <Choice
               size="normal"
               label={messages.status}
               choices={messages.statuses}
-              value={status ?? ''}
+              value={filter.status ?? ''}
               onChange={(value) =>
                 void navigate({
-                  search: (before) => ({ ...before, status: value || undefined }),
+                  search: (before) => ({ ...before, page: undefined, status: value || undefined }),
                   replace: true,
                   resetScroll: false,
                 })

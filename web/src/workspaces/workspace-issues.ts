@@ -5,9 +5,9 @@ import type { DomainSummary } from '../domains/api.ts'
 import type { Delisting } from '../delisting/api.ts'
 import type { ReportDomain, ReportMailbox } from '../dmarc/api.ts'
 import type { Listed } from '../migrations/api.ts'
-import type { Host } from '../monitoring/api.ts'
-import { findIssues } from '../overview/issues.ts'
-import { MAX_CARDS } from '../overview/limits.ts'
+import { monitoring } from '../monitoring/api.ts'
+import { countIssues, findIssues } from '../overview/issues.ts'
+import { MAX_CARDS, MAX_HOSTS } from '../overview/limits.ts'
 
 /** Milliseconds for which the issues of another workspace are not loaded again. */
 const FRESH_MS = 60_000
@@ -21,21 +21,21 @@ export const workspaceIssuesQuery = (id: string) =>
     queryKey: ['workspaces', 'issues', id],
     queryFn: () => {
       // One workspace after the other, because a load has several requests.
-      const load = last.then(() => countIssues(id))
+      const load = last.then(() => countIssuesOf(id))
       last = load.catch(() => undefined)
       return load
     },
     staleTime: FRESH_MS,
   })
 
-async function countIssues(workspace: string): Promise<number> {
+async function countIssuesOf(workspace: string): Promise<number> {
   const get = async <T>(path: string) =>
     (await request<ApiResponse<T>>('GET', `/api/v1/${path}`, { workspace })).data
   const [watched, hosts, cases, migrations, domains, mailboxes, channels] = await Promise.all([
     get<{ domains: DomainSummary[]; pagination: { total: number } }>(
       `domains?watched=true&limit=${MAX_CARDS}`,
     ),
-    get<Host[]>('monitoring/hosts'),
+    monitoring.hosts({ limit: MAX_HOSTS }, { workspace }),
     get<{ processes: Delisting[] }>('delisting/status'),
     get<{ migrations: Listed[] }>('imap/migrations'),
     get<ReportDomain[]>('dmarc/domains'),
@@ -43,7 +43,7 @@ async function countIssues(workspace: string): Promise<number> {
     get<Channel[]>('alerts/channels'),
   ])
   const nothing = { appeals: [], hold: null, candidates: 0 }
-  return findIssues({
+  const issues = findIssues({
     watched: { domains: watched.domains, total: watched.pagination.total },
     hosts,
     cases: cases.processes,
@@ -52,5 +52,6 @@ async function countIssues(workspace: string): Promise<number> {
     mailboxes,
     channels,
     ...nothing,
-  }).length
+  })
+  return countIssues(issues)
 }

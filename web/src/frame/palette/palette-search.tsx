@@ -35,7 +35,7 @@ export function PaletteSearch({ typed, onDone }: PaletteSearchProps) {
     setEntered(typed.current.isEntered)
   }, [typed])
   const [at, setAt] = useState(0)
-  const found = findItems(text, usePaletteItems(), {
+  const found = findItems(text, usePaletteItems(text), {
     check: (name) => void navigate({ to: '/check', search: { q: name } }),
     lookUp: (ip) => void navigate({ to: '/attacks', search: { ip } }),
   })

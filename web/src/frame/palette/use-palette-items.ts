@@ -7,8 +7,8 @@ import { useScreenItems } from './groups/screen-items.ts'
 import { useWorkspaceItems } from './groups/workspace-items.ts'
 import type { PaletteItem } from './palette-items.ts'
 
-/** All entries. A new group is a file in `groups/` and a line here. */
-export function usePaletteItems(): PaletteItem[] {
+/** All entries; of long lists, those that match the text. A new group is a file in `groups/` and a line here. */
+export function usePaletteItems(text: string): PaletteItem[] {
   return [
     ...useScreenItems(),
     ...useCreationItems(),
@@ -16,6 +16,6 @@ export function usePaletteItems(): PaletteItem[] {
     ...useAccountItems(),
     ...useAppearanceItems(),
     ...useAdministrationItems(),
-    ...useObjectItems(),
+    ...useObjectItems(text),
   ]
 }

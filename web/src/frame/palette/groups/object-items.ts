@@ -1,20 +1,33 @@
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { domainsQuery } from '../../../dmarc/api.ts'
-import { hostsQuery } from '../../../monitoring/api.ts'
+import { hostsQuery, type Host } from '../../../monitoring/api.ts'
 import { endpointsQuery } from '../../../webhooks/api.ts'
 import { palette as messages } from '../../messages.ts'
 import type { PaletteItem } from '../palette-items.ts'
 
+const MAX_FOUND_HOSTS = 20
+
 /** What people search by name: hosts, domains and webhook endpoints of the account. */
-export function useObjectItems(): PaletteItem[] {
-  return [...useHosts(), ...useDomains(), ...useEndpoints()]
+export function useObjectItems(text: string): PaletteItem[] {
+  return [...useHosts(text), ...useDomains(), ...useEndpoints()]
 }
 
-function useHosts(): PaletteItem[] {
+/** Hosts on the first page, or else those that the service finds. */
+function useKnownHosts(text: string): Host[] {
+  const { data: first } = useQuery(hostsQuery())
+  const isLong = first !== undefined && first.pagination.totalPages > 1
+  const { data: found } = useQuery({
+    ...hostsQuery({ q: text.trim(), limit: MAX_FOUND_HOSTS }),
+    enabled: isLong && text.trim() !== '',
+    placeholderData: keepPreviousData,
+  })
+  return (isLong ? found : first)?.rows ?? []
+}
+
+function useHosts(text: string): PaletteItem[] {
   const navigate = useNavigate()
-  const { data: hosts = [] } = useQuery(hostsQuery)
-  return hosts.map(({ id, host, label }) => ({
+  return useKnownHosts(text).map(({ id, host, label }) => ({
     name: host,
     kind: messages.kinds.host,
     icon: 'watch',
