@@ -101,7 +101,7 @@ async function runClaimed(
       endUnopened(error, row, db, stop),
     )
     if (!sides) return
-    const { state, progress, sync, stopped } = await migrateMailbox({
+    await migrateMailbox({
       ...sides,
       folders: row.folders.length === 0 ? 'all' : row.folders,
       options: {
@@ -120,18 +120,20 @@ async function runClaimed(
         // A dry run completes no messages. It has a time limit for the whole run instead.
         if (!row.options.dryRun && still.report(news) && row.stalls > 0) life.forgetStalls()
       },
+      async onOutcome({ state, progress, sync, stopped }) {
+        await life.stop()
+        const written = { progress, throughput: life.throughput() }
+        if (stopped && mustWaitForConsent(row, stopped))
+          return await waitForConsent(db, row, stopped, written)
+        await db
+          .transaction()
+          .execute((trx) => end(trx, row, state, { ...written, failure: null, sync, stopped }))
+        log.info(
+          { state, messages: progress.messagesDone, errors: progress.errorCount },
+          'a migration ended',
+        )
+      },
     })
-    await life.stop()
-    const written = { progress, throughput: life.throughput() }
-    if (stopped && mustWaitForConsent(row, stopped))
-      return await waitForConsent(db, row, stopped, written)
-    await db
-      .transaction()
-      .execute((trx) => end(trx, row, state, { ...written, failure: null, sync, stopped }))
-    log.info(
-      { state, messages: progress.messagesDone, errors: progress.errorCount },
-      'a migration ended',
-    )
   } catch (error) {
     await life.stop()
     if (error instanceof Stalled)

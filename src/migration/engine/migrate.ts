@@ -5,9 +5,9 @@ import { limitYoungGeneration } from '../../young-generation.ts'
 import { createAppendWindow, type AppendWindow } from '../../net/imap/append/append-window.ts'
 import { ImapLost, ImapRefused } from '../../net/imap/connection/refusals.ts'
 import { isAllMail } from './folder/all-mail.ts'
-import { createProgressReporter } from './progress/progress-reporter.ts'
+import { createProgressReporter, type ProgressReporter } from './progress/progress-reporter.ts'
 import { createPacer, UNLIMITED } from './connections/pacer.ts'
-import { createConnectionPool } from './connections/connection-pool.ts'
+import { createConnectionPool, type ConnectionPool } from './connections/connection-pool.ts'
 import { createFolderCopy } from './folder/folder-copy.ts'
 import { createRateLimitGate } from './connections/rate-limit-gate.ts'
 import type { ConnectionPair } from './connections/connection-pair.ts'
@@ -17,6 +17,7 @@ import type { FolderRoute, MappedFolder } from './plan/mapping.ts'
 import { withRetries } from './connections/with-retries.ts'
 import { planMigration, type MigrationPlan } from './plan/plan.ts'
 import type { MigrationProgress } from './progress/progress.ts'
+import { settledAll } from './settled-all.ts'
 import { codeOf, Stop } from './stop.ts'
 import { finishSync } from './sync/finish-sync.ts'
 import type { SyncOutcome, SyncPlan } from './sync/pass.ts'
@@ -58,7 +59,7 @@ export async function migrateMailbox(deps: MigrateDeps): Promise<MigrationOutcom
 }
 
 async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
-  const { journal, options = {}, waitTimes = WAIT_TIMES } = deps
+  const { waitTimes = WAIT_TIMES } = deps
   const own = new AbortController()
   const signal = AbortSignal.any([deps.signal, own.signal])
   const notes: MigrationNote[] = [...(deps.notes ?? [])]
@@ -72,6 +73,29 @@ async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
   const shared = { ...deps, gate, waitTimes, signal }
   const pool = createConnectionPool(shared, own)
   const leave = afterAbort(signal, () => pool.destroy())
+  try {
+    const outcome = await copyMailbox(deps, { shared, pool, reporter, notes })
+    // Signing out takes a round trip.
+    await settledAll([pool.close(), deps.onOutcome?.(outcome)])
+    return outcome
+  } finally {
+    leave()
+    await pool.close()
+  }
+}
+
+type Running = {
+  shared: Omit<MigrateDeps, 'waitTimes'> & Pick<MigrationContext, 'gate' | 'waitTimes'>
+  pool: ConnectionPool
+  reporter: ProgressReporter
+  notes: MigrationNote[]
+}
+
+async function copyMailbox(
+  deps: MigrateDeps,
+  { shared, pool, reporter, notes }: Running,
+): Promise<MigrationOutcome> {
+  const { journal, options = {} } = deps
   let plan: MigrationPlan | null = null
   let sync: SyncPlan | null = null
   try {
@@ -118,9 +142,6 @@ async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
     })
     const ended = sync && { changes: sync.changes, seen: null }
     return outcomeOf(plan, reporter.finish(1), notes, ended, stopped)
-  } finally {
-    leave()
-    await pool.close()
   }
 }
 
