@@ -95,6 +95,7 @@ async function runClaimed(
   const lost = new AbortController()
   const life = showLife(db, row, log, () => lost.abort(new LostClaim()))
   const still = watchForStall(row.options.dryRun ? slots.dryRunMs : slots.standstillMs)
+  let hasEnded = false
   try {
     const stop = AbortSignal.any([signal, lost.signal, still.signal])
     const sides = await openSides(row, deps, stop).catch((error: unknown) =>
@@ -128,6 +129,7 @@ async function runClaimed(
         await db
           .transaction()
           .execute((trx) => end(trx, row, state, { ...written, failure: null, sync, stopped }))
+        hasEnded = true
         log.info(
           { state, messages: progress.messagesDone, errors: progress.errorCount },
           'a migration ended',
@@ -144,7 +146,8 @@ async function runClaimed(
   } finally {
     still.end()
     await life.stop()
-    await markReleased(db, row).catch((error: unknown) => log.debug(messageOf(error)))
+    if (!hasEnded)
+      await markReleased(db, row).catch((error: unknown) => log.debug(messageOf(error)))
   }
 }
 
