@@ -44,10 +44,7 @@ export async function notify(db: Db, channel: string, payload: unknown): Promise
 export type Notification = [channel: string, payload: unknown]
 
 /** Sends several notifications likewise, in one round trip. */
-export async function notifyAll(
-  db: Db,
-  notifications: readonly Notification[],
-): Promise<void> {
+export async function notifyAll(db: Db, notifications: readonly Notification[]): Promise<void> {
   const texts = notifications.map(
     ([channel, payload]) => notificationArguments(channel, payload)[1],
   )
