@@ -13,7 +13,8 @@ import { createRateLimitGate } from './connections/rate-limit-gate.ts'
 import type { ConnectionPair } from './connections/connection-pair.ts'
 import { whileRunning } from './running-migrations.ts'
 import { ENGINE_LIMITS, WAIT_TIMES } from '../limits.ts'
-import type { FolderRoute, MappedFolder } from './plan/mapping.ts'
+import type { FolderRoute } from './plan/mapping.ts'
+import type { MigrationOutcome } from './outcome.ts'
 import { withRetries } from './connections/with-retries.ts'
 import { planMigration, type MigrationPlan } from './plan/plan.ts'
 import type { MigrationProgress } from './progress/progress.ts'
@@ -23,23 +24,6 @@ import { finishSync } from './sync/finish-sync.ts'
 import type { SyncOutcome, SyncPlan } from './sync/pass.ts'
 import { planSync } from './sync/sync-plan.ts'
 import { createUnchangedFolder } from './sync/unchanged-folder.ts'
-
-/**
- * The result of a run. `completed`: every source message is copied, was already there, or is no
- * longer at the source.
- */
-export type MigrationOutcome = {
-  state: 'completed' | 'failed'
-  progress: MigrationProgress
-  /** Source and destination path of each folder. */
-  folders: MappedFolder[]
-  /** Everything that was not copied exactly. */
-  notes: MigrationNote[]
-  /** What a pass of a synchronization found; null otherwise. */
-  sync: SyncOutcome | null
-  /** The error that ended it early; null otherwise. It can be resumed. */
-  stopped: { code: string; message: string } | null
-}
 
 /** Memory for message bodies, shared by all migrations of this process. */
 const bodies: AppendWindow = createAppendWindow({
@@ -84,6 +68,7 @@ async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
   }
 }
 
+/** The parts of a migration that its copying uses. */
 type Running = {
   shared: Omit<MigrateDeps, 'waitTimes'> & Pick<MigrationContext, 'gate' | 'waitTimes'>
   pool: ConnectionPool

@@ -5,7 +5,7 @@ import type { MigrationAccount } from './connections/fresh-sign-in.ts'
 import type { MessageCopy, MigrationNote } from './context.ts'
 import type { MessageFilter } from './filter.ts'
 import type { Journal } from './journal/journal.ts'
-import type { MigrationOutcome } from './migrate.ts'
+import type { MigrationOutcome } from './outcome.ts'
 import type { MigrationProgress } from './progress/progress.ts'
 import type { SyncOptions } from './sync/pass.ts'
 
